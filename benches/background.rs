@@ -21,8 +21,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use figaro_offline::Runtime;
-use figaro_offline::model::{Brain, ModelRequest, OfflineModel, Reply};
-use figaro_offline::telegram::{OfflineTelegram, Options, Person, View};
+use figaro_offline::model::{Brain, ModelReply, ModelRequest, OfflineModel};
+use figaro_offline::telegram::{OfflineTelegram, Person, TelegramOptions, TelegramView};
 use futures::future::join_all;
 use tiktoken_rs::CoreBPE;
 
@@ -83,24 +83,24 @@ struct Plain {
 }
 
 impl Plain {
-    fn unread(&self) -> Option<Reply> {
-        (!self.writes_json).then(|| Reply::text("Sure! Here is what I think about that."))
+    fn unread(&self) -> Option<ModelReply> {
+        (!self.writes_json).then(|| ModelReply::text("Sure! Here is what I think about that."))
     }
 }
 
 impl Brain for Plain {
-    fn answer(&self, _request: &ModelRequest) -> Reply {
-        Reply::text(
+    fn answer(&self, _request: &ModelRequest) -> ModelReply {
+        ModelReply::text(
             "Here is a short answer that says the useful thing first. It goes on with a sentence that gives the reason and \
              one figure, and ends with what to do next, such as trying it with a little less salt the second time.",
         )
     }
 
-    fn extract(&self, _request: &ModelRequest) -> Option<Reply> {
+    fn extract(&self, _request: &ModelRequest) -> Option<ModelReply> {
         self.unread()
     }
 
-    fn summarise(&self, _request: &ModelRequest) -> Option<Reply> {
+    fn summarise(&self, _request: &ModelRequest) -> Option<ModelReply> {
         self.unread()
     }
 }
@@ -120,7 +120,7 @@ async fn main() {
 /// All that the model was asked while five people wrote.
 async fn run(writes_json: bool) -> OfflineModel {
     let runtime = Runtime::system();
-    let telegram = OfflineTelegram::start(listener().await, Options::default(), &runtime).unwrap();
+    let telegram = OfflineTelegram::start(listener().await, TelegramOptions::default(), &runtime).unwrap();
     let model = OfflineModel::start(listener().await, Arc::new(Plain { writes_json }), &runtime).unwrap();
     let ids: Vec<i64> = (21..).take(PEOPLE.len()).collect();
     for (id, name) in ids.iter().zip(PEOPLE) {
@@ -159,7 +159,7 @@ async fn talk(telegram: &OfflineTelegram, id: i64, person: usize) {
         left -= 1;
         let before = telegram.view(|view| view.bot_messages(id).len());
         telegram.say(id, id, EVERYDAY[(at + person * 8) % EVERYDAY.len()]).unwrap();
-        let seen = |view: &View<'_>| (view.bot_messages(id).len() > before).then_some(());
+        let seen = |view: &TelegramView<'_>| (view.bot_messages(id).len() > before).then_some(());
         telegram.wait_until(WAIT_TIMEOUT, seen).await.expect("the bot answers");
     }
 }

@@ -24,11 +24,11 @@ use figaro_config::{AccessMode, AccessSettings};
 use figaro_domain::access::AccessChange;
 use figaro_domain::audit::AuditActor;
 use figaro_domain::chat::{ChatKind, Place};
-use figaro_domain::reception::{Ending, Received, Reception, TurnTrace};
+use figaro_domain::reception::{Ending, ReceivedMessage, Reception, TurnTrace};
 use figaro_domain::role::{AccessRole, GivenRole};
 use figaro_offline::Runtime;
-use figaro_offline::model::{ModelRequest, OfflineModel, Reply};
-use figaro_offline::telegram::{OfflineTelegram, Options, Person};
+use figaro_offline::model::{ModelReply, ModelRequest, OfflineModel};
+use figaro_offline::telegram::{OfflineTelegram, Person, TelegramOptions};
 use figaro_policy::access::{Standing, Verdict, judge};
 use figaro_store::Store;
 
@@ -78,7 +78,8 @@ async fn guards(store: &Store, people: i64) -> Vec<Duration> {
     let mut times = Vec::new();
     for message in 1..=PLAIN {
         let run = RunId::new();
-        let note = |turn| Received { at: Utc::now(), user: user.clone(), what: Reception::Asked, turn };
+        let note =
+            |turn| ReceivedMessage { at: Utc::now(), user: user.clone(), what: Reception::Asked, turn };
         let traces = [
             None,
             Some(TurnTrace::begun(run, None, Vec::new())),
@@ -102,10 +103,10 @@ async fn guards(store: &Store, people: i64) -> Vec<Duration> {
 /// Asks the real bot again and again, each question after the answer to the one before.
 async fn turns(disk: &Path) {
     let runtime = Runtime::system();
-    let telegram = OfflineTelegram::start(listener().await, Options::default(), &runtime).unwrap();
+    let telegram = OfflineTelegram::start(listener().await, TelegramOptions::default(), &runtime).unwrap();
     telegram.add_user(Person::new(OWNER, "Ann"));
     telegram.add_private(OWNER).unwrap();
-    let brain = |_: &ModelRequest| Reply::text(ANSWER);
+    let brain = |_: &ModelRequest| ModelReply::text(ANSWER);
     let model = OfflineModel::start(listener().await, Arc::new(brain), &runtime).unwrap();
     let folder = disk.join("turns");
     std::fs::create_dir(&folder).unwrap();

@@ -22,8 +22,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use figaro_offline::Runtime;
-use figaro_offline::model::{ModelRequest, OfflineModel, Part, Reply};
-use figaro_offline::telegram::{OfflineTelegram, Options, Person};
+use figaro_offline::model::{ModelReply, ModelRequest, OfflineModel, ReplyPart};
+use figaro_offline::telegram::{OfflineTelegram, Person, TelegramOptions};
 use serde_json::json;
 
 use support::{OWNER, listener, start_bot_with};
@@ -82,7 +82,8 @@ impl Drop for Bot {
 impl World {
     async fn new() -> Self {
         let runtime = Runtime::system();
-        let telegram = OfflineTelegram::start(listener().await, Options::default(), &runtime).unwrap();
+        let telegram =
+            OfflineTelegram::start(listener().await, TelegramOptions::default(), &runtime).unwrap();
         for person in PEOPLE.chain(FLOODER..=CALLER).chain(STRANGERS) {
             telegram.add_user(Person::new(person, "Someone"));
             telegram.add_private(person).unwrap();
@@ -111,17 +112,19 @@ impl World {
     }
 }
 
-fn brain(request: &ModelRequest) -> Reply {
+fn brain(request: &ModelRequest) -> ModelReply {
     let said = request.user_text();
     if said.contains("without end") {
-        return Reply::text(&"on and on ".repeat(300_000)).paced(2000, Duration::from_millis(5));
+        return ModelReply::text(&"on and on ".repeat(300_000)).paced(2000, Duration::from_millis(5));
     }
     if said.contains("everything") && request.tool_results().is_empty() {
-        let call =
-            |at| Part::Call { name: "list_notes".to_owned(), arguments: json!({"key": format!("k{at}")}) };
-        return Reply::turn((0..5000).map(call).collect());
+        let call = |at| ReplyPart::Call {
+            name: "list_notes".to_owned(),
+            arguments: json!({"key": format!("k{at}")}),
+        };
+        return ModelReply::turn((0..5000).map(call).collect());
     }
-    Reply::text("An answer of one line.")
+    ModelReply::text("An answer of one line.")
 }
 
 /// Asks for more than there is, again and again.

@@ -22,8 +22,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use figaro_offline::Runtime;
-use figaro_offline::model::{ModelRequest, OfflineModel, Part, Reply, Script};
-use figaro_offline::telegram::{OfflineTelegram, Options, Person};
+use figaro_offline::model::{ModelReply, ModelRequest, OfflineModel, ReplyPart, ReplyScript};
+use figaro_offline::telegram::{OfflineTelegram, Person, TelegramOptions};
 use serde_json::{Value, json};
 use tiktoken_rs::CoreBPE;
 
@@ -58,7 +58,7 @@ const VERBS: [&str; 15] = [
 struct World {
     telegram: OfflineTelegram,
     model: OfflineModel,
-    script: Arc<Script>,
+    script: Arc<ReplyScript>,
     runtime: Runtime,
     bot: Child,
     _folder: tempfile::TempDir,
@@ -77,7 +77,7 @@ async fn main() {
     drop(rustls::crypto::ring::default_provider().install_default());
     let words = tiktoken_rs::o200k_base().unwrap();
     let world = World::start().await;
-    world.turn("hi", vec![Reply::text("Hello!")]).await;
+    world.turn("hi", vec![ModelReply::text("Hello!")]).await;
     by_tool(&world.model.requests()[0], &words);
     drop(world);
     let kinds = [
@@ -105,10 +105,11 @@ impl World {
     /// A bot that summarises after so many messages, and remembers facts where they are to arrive.
     async fn with(summary_every: &str, kind: Kind) -> Self {
         let runtime = Runtime::system();
-        let telegram = OfflineTelegram::start(listener().await, Options::default(), &runtime).unwrap();
+        let telegram =
+            OfflineTelegram::start(listener().await, TelegramOptions::default(), &runtime).unwrap();
         telegram.add_user(Person::new(OWNER, "Ann"));
         telegram.add_private(OWNER).unwrap();
-        let script = Arc::new(Script::new());
+        let script = Arc::new(ReplyScript::new());
         let model = OfflineModel::start(listener().await, script.clone(), &runtime).unwrap();
         let folder = tempfile::tempdir().unwrap();
         let bot = {
@@ -125,11 +126,11 @@ impl World {
     }
 
     /// One question and its answer.
-    async fn turn(&self, question: &str, passes: Vec<Reply>) {
+    async fn turn(&self, question: &str, passes: Vec<ModelReply>) {
         let before = self.telegram.view(|view| view.bot_messages(OWNER).len());
         passes.into_iter().for_each(|reply| self.script.push(reply));
         self.telegram.say(OWNER, OWNER, question).unwrap();
-        let seen = |view: &figaro_offline::telegram::View<'_>| {
+        let seen = |view: &figaro_offline::telegram::TelegramView<'_>| {
             (view.bot_messages(OWNER).len() > before).then_some(())
         };
         self.telegram.wait_until(WAIT_TIMEOUT, seen).await.expect("the bot answers");
@@ -150,12 +151,12 @@ impl World {
             let mut passes = Vec::new();
             if calls && at % 4 == 3 {
                 let note = json!({"key": "bridges", "content": format!("bridge number {at}")});
-                passes.push(Reply::turn(vec![call("add_note", note)]));
+                passes.push(ModelReply::turn(vec![call("add_note", note)]));
             }
             if calls && at == 13 {
-                passes.push(Reply::turn(vec![call("find_tools", json!({"query": "roll a dice"}))]));
+                passes.push(ModelReply::turn(vec![call("find_tools", json!({"query": "roll a dice"}))]));
             }
-            passes.push(Reply::text(&text(at, ANSWER_CHARS)));
+            passes.push(ModelReply::text(&text(at, ANSWER_CHARS)));
             self.turn(&format!("And what of bridge number {at}? {}", text(at + 7, 60)), passes).await;
         }
     }
@@ -167,10 +168,10 @@ impl World {
         let fact = format!("I {} {}", VERBS[at / 2 % VERBS.len()], WORDS[at % WORDS.len()]);
         let item =
             json!({"change": "create", "message": "N1", "quote": fact, "content": fact, "memories": []});
-        self.script.extract_when(&fact, Reply::text(&json!({"items": [item]}).to_string()));
+        self.script.extract_when(&fact, ModelReply::text(&json!({"items": [item]}).to_string()));
         let asked = self.model.extraction_requests().len();
         let question = format!("{fact}. And what of bridge number {at}? {}", text(at + 7, 60));
-        self.turn(&question, vec![Reply::text(&text(at, ANSWER_CHARS))]).await;
+        self.turn(&question, vec![ModelReply::text(&text(at, ANSWER_CHARS))]).await;
         for _ in 0..400 {
             if self.model.extraction_requests().len() > asked {
                 break;
@@ -182,8 +183,8 @@ impl World {
     }
 }
 
-fn call(name: &str, arguments: Value) -> Part {
-    Part::Call { name: name.to_owned(), arguments }
+fn call(name: &str, arguments: Value) -> ReplyPart {
+    ReplyPart::Call { name: name.to_owned(), arguments }
 }
 
 /// Words that no other text begins with.

@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 use chrono::{DateTime, TimeDelta, Utc};
 use figaro_base::ids::{BotId, ChatId, SessionId};
 use figaro_config::{EngineKind, StoreUrl};
-use figaro_domain::conversation::{Conversation, Message, Role};
+use figaro_domain::conversation::{Conversation, Message, MessageRole};
 use figaro_domain::erasure::{Erasure, Forgotten};
 use figaro_store::{Imported, SaidSearch, Store};
 
@@ -32,7 +32,7 @@ fn at(seconds: usize) -> DateTime<Utc> {
 }
 
 fn message(session: SessionId, number: usize) -> Imported {
-    let role = if number.is_multiple_of(2) { Role::User } else { Role::Assistant };
+    let role = if number.is_multiple_of(2) { MessageRole::User } else { MessageRole::Assistant };
     let text =
         format!("message {number} {}", "with words of a usual length in a chat ".repeat(1 + number % 4));
     Imported { message: Message::new(session, role, text, at(number)), name: number.to_string() }
@@ -56,7 +56,7 @@ async fn others(store: Store, stop: Arc<AtomicBool>) -> (Duration, Duration) {
         let begun = Instant::now();
         store
             .conversations()
-            .append(Message::new(session, Role::User, "hello".to_owned(), at(0)))
+            .append(Message::new(session, MessageRole::User, "hello".to_owned(), at(0)))
             .await
             .unwrap();
         store.flush().await.unwrap();

@@ -22,14 +22,14 @@ use std::time::{Duration, Instant};
 use chrono::Utc;
 use figaro_base::ids::{BotId, ChatId, MessageId, UpdateId, UserId};
 use figaro_domain::chat::{ChatKind, Place};
-use figaro_domain::conversation::{Conversation, Message, Role};
+use figaro_domain::conversation::{Conversation, Message, MessageRole};
 use figaro_domain::message::{Inbound, Speaker};
 use figaro_domain::origin::Origin;
 use figaro_domain::tool::{Call, ToolCall, ToolStatus};
 use figaro_domain::turn::Step;
 use figaro_offline::Runtime;
-use figaro_offline::model::{ModelRequest, OfflineModel, Part, Reply};
-use figaro_offline::telegram::{OfflineTelegram, Options, Person};
+use figaro_offline::model::{ModelReply, ModelRequest, OfflineModel, ReplyPart};
+use figaro_offline::telegram::{OfflineTelegram, Person, TelegramOptions};
 use figaro_store::Store;
 use serde_json::{Value, json};
 
@@ -81,7 +81,7 @@ async fn checkpoints(store: &Store) -> Vec<Duration> {
             hosted: false,
         };
         let calls = vec![started(0), started(1)];
-        let said = Message::new(turn.session, Role::Assistant, words(), Utc::now());
+        let said = Message::new(turn.session, MessageRole::Assistant, words(), Utc::now());
         let step = Step { state: Some(state()), said: Some(said), calls };
         let began = Instant::now();
         store.conversations().record_step(&turn, step).await.unwrap();
@@ -95,7 +95,7 @@ async fn appends(store: &Store) -> Vec<Duration> {
     let session = store.conversations().session(conversation, Utc::now()).await.unwrap().id;
     let mut times = Vec::new();
     for _ in 0..STEPS {
-        let said = Message::new(session, Role::Assistant, words(), Utc::now());
+        let said = Message::new(session, MessageRole::Assistant, words(), Utc::now());
         let began = Instant::now();
         store.conversations().append(said).await.unwrap();
         times.push(began.elapsed());
@@ -135,15 +135,15 @@ fn question() -> Inbound {
 async fn turns(words: &str, folder: &Path) {
     std::fs::create_dir(folder).unwrap();
     let runtime = Runtime::system();
-    let telegram = OfflineTelegram::start(listener().await, Options::default(), &runtime).unwrap();
+    let telegram = OfflineTelegram::start(listener().await, TelegramOptions::default(), &runtime).unwrap();
     telegram.add_user(Person::new(OWNER, "Ann"));
     telegram.add_private(OWNER).unwrap();
     let passes = AtomicUsize::new(0);
     let brain = move |_: &ModelRequest| match passes.fetch_add(1, Ordering::Relaxed) % 3 {
-        2 => Reply::text(ANSWER),
+        2 => ModelReply::text(ANSWER),
         _ => {
-            let call = |name: &str| Part::Call { name: name.to_owned(), arguments: json!({}) };
-            Reply::turn(vec![Part::Text(self::words()), call("list_tasks"), call("get_config")])
+            let call = |name: &str| ReplyPart::Call { name: name.to_owned(), arguments: json!({}) };
+            ModelReply::turn(vec![ReplyPart::Text(self::words()), call("list_tasks"), call("get_config")])
         }
     };
     let model = OfflineModel::start(listener().await, Arc::new(brain), &runtime).unwrap();

@@ -24,8 +24,8 @@ use figaro_domain::message::Speaker;
 use figaro_domain::schedule::Schedule;
 use figaro_domain::task::{NewTask, Task};
 use figaro_offline::Runtime;
-use figaro_offline::model::{ModelRequest, OfflineModel, Reply};
-use figaro_offline::telegram::{OfflineTelegram, Options, Person};
+use figaro_offline::model::{ModelReply, ModelRequest, OfflineModel};
+use figaro_offline::telegram::{OfflineTelegram, Person, TelegramOptions};
 use figaro_store::Store;
 use figaro_store::{TaskAdded, TaskLimits};
 use futures::StreamExt;
@@ -49,13 +49,13 @@ struct World {
     runtime: Runtime,
 }
 
-fn says(_request: &ModelRequest) -> Reply {
-    Reply::text("It is time.")
+fn says(_request: &ModelRequest) -> ModelReply {
+    ModelReply::text("It is time.")
 }
 
 async fn world() -> World {
     let runtime = Runtime::system();
-    let telegram = OfflineTelegram::start(listener().await, Options::default(), &runtime).unwrap();
+    let telegram = OfflineTelegram::start(listener().await, TelegramOptions::default(), &runtime).unwrap();
     for id in OWNER..OWNER + AT_ONCE {
         telegram.add_user(Person::new(id, "Ann"));
         telegram.add_private(id).unwrap();

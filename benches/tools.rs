@@ -16,12 +16,12 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use figaro_base::ids::ChatId;
-use figaro_mcp::table::Table;
+use figaro_mcp::table::ApiTable;
 use figaro_offline::Runtime;
-use figaro_offline::model::{OfflineModel, Reply, Script};
-use figaro_offline::telegram::{OfflineTelegram, Options, Person};
+use figaro_offline::model::{ModelReply, OfflineModel, ReplyScript};
+use figaro_offline::telegram::{OfflineTelegram, Person, TelegramOptions};
 use figaro_policy::address::Addresses;
-use figaro_policy::tools::{Decision, Role, Rules, TelegramCall, decide};
+use figaro_policy::tools::{CallerRole, Decision, Rules, TelegramCall, decide};
 use rmcp::ServiceExt;
 use rmcp::model::{CallToolRequestParams, Tool};
 use rmcp::service::{RoleClient, RunningService};
@@ -46,7 +46,7 @@ type Client = RunningService<RoleClient, ()>;
 async fn main() {
     drop(rustls::crypto::ring::default_provider().install_default());
     let runtime = Runtime::system();
-    let telegram = OfflineTelegram::start(listener().await, Options::default(), &runtime).unwrap();
+    let telegram = OfflineTelegram::start(listener().await, TelegramOptions::default(), &runtime).unwrap();
     telegram.add_user(Person::new(OWNER, "Ann"));
     telegram.add_private(OWNER).unwrap();
 
@@ -69,8 +69,8 @@ async fn main() {
 
 /// The tools of the first request that the bot makes to its model.
 async fn offered(telegram: &OfflineTelegram, runtime: &Runtime) -> Vec<Value> {
-    let script = Script::new();
-    script.push(Reply::text("Hello!"));
+    let script = ReplyScript::new();
+    script.push(ModelReply::text("Hello!"));
     let model = OfflineModel::start(listener().await, Arc::new(script), runtime).unwrap();
     telegram.say(OWNER, OWNER, "hello").unwrap();
     let folder = tempfile::tempdir().unwrap();
@@ -95,7 +95,7 @@ fn decisions() {
         })
         .collect();
     let many = Rules::read(&format!("rules:\n{own}")).unwrap();
-    let method = Table::get().method("sendMessage").unwrap();
+    let method = ApiTable::get().method("sendMessage").unwrap();
     let args = json!({"chat_id": -5, "text": "Good morning!", "reply_markup": {"inline_keyboard": [[{"text": "a", "url": "https://example.org"}]]}});
     let addresses = Addresses::default();
     let call = TelegramCall {
@@ -103,7 +103,7 @@ fn decisions() {
         args: args.as_object().unwrap(),
         here: ChatId(-5),
         speaker: None,
-        role: Role::Member,
+        role: CallerRole::Member,
         agent: None,
         task: false,
         own: None,

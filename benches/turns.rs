@@ -27,8 +27,8 @@ use std::time::{Duration, Instant};
 
 use figaro_base::shutdown::TaskTracker;
 use figaro_offline::Runtime;
-use figaro_offline::model::{Gate, ModelRequest, OfflineModel, Reply};
-use figaro_offline::telegram::{OfflineTelegram, Options, Person};
+use figaro_offline::model::{Gate, ModelReply, ModelRequest, OfflineModel};
+use figaro_offline::telegram::{OfflineTelegram, Person, TelegramOptions};
 use tokio::sync::mpsc;
 
 use support::watch::{Seen, What, watch};
@@ -120,7 +120,8 @@ impl World {
 
     async fn with(folder: &Path, chats: i64, settings: &[(&str, &str)]) -> Self {
         let runtime = Runtime::system();
-        let telegram = OfflineTelegram::start(listener().await, Options::default(), &runtime).unwrap();
+        let telegram =
+            OfflineTelegram::start(listener().await, TelegramOptions::default(), &runtime).unwrap();
         let heard: Chats = Chats::default();
         for chat in OWNER..OWNER + chats {
             telegram.add_user(Person::new(chat, "Someone"));
@@ -142,7 +143,7 @@ impl World {
 }
 
 /// Answers when the chat that asks opens the gate. A question names its chat.
-fn brain(chats: Chats) -> impl Fn(&ModelRequest) -> Reply + Send + Sync {
+fn brain(chats: Chats) -> impl Fn(&ModelRequest) -> ModelReply + Send + Sync {
     move |request| {
         let asked = Instant::now();
         let said = request.user_text();
@@ -150,7 +151,7 @@ fn brain(chats: Chats) -> impl Fn(&ModelRequest) -> Reply + Send + Sync {
         let gate = Gate::new();
         tell(&chats, chat.unwrap_or(OWNER), Heard::Asked(asked, gate.clone()));
         let words = "Some words of an answer that grows as it is written. ".repeat(4);
-        let reply = Reply::text(&words).behind(&gate);
+        let reply = ModelReply::text(&words).behind(&gate);
         if said.contains("slowly") { reply.paced(0, WORD) } else { reply }
     }
 }

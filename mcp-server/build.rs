@@ -1,10 +1,10 @@
-//! Makes the build id: a hash over everything that decides how the server behaves.
-//! Figaro compares it in the MCP handshake, so that it never runs a stale `figaro-mcp` beside it.
+//! Computes the build id: a hash of everything that determines the server's behaviour. Figaro compares it in the MCP
+//! handshake, so that it never uses a stale `figaro-mcp` beside it.
 
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-/// The parts of the crate that count; a folder stands for all files in it.
+/// Hashed files of the crate; a folder stands for all its files.
 const SOURCES: [&str; 5] = ["src", "bot-api", "build.rs", "Cargo.toml", "../Cargo.toml"];
 
 fn main() -> io::Result<()> {
@@ -26,7 +26,7 @@ fn main() -> io::Result<()> {
 
 fn collect(path: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
     if !path.is_dir() {
-        // The script that remakes the data is no part of the server.
+        // The script that regenerates the data is not part of the server.
         if path.extension().is_none_or(|extension| extension != "py") {
             files.push(path.to_owned());
         }
@@ -38,7 +38,7 @@ fn collect(path: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
     Ok(())
 }
 
-/// FNV-1a: the standard library promises no stable hash, and two builds must agree.
+/// FNV-1a. The standard library promises no stable hash, and two builds must agree.
 struct Fnv(u64);
 
 impl Fnv {
@@ -46,7 +46,7 @@ impl Fnv {
         Self(0xcbf2_9ce4_8422_2325)
     }
 
-    /// Adds one part; its length keeps neighbours apart.
+    /// Hashes one part; its length separates it from the next.
     fn write(&mut self, part: &[u8]) {
         let length = (part.len() as u64).to_le_bytes();
         for byte in length.iter().chain(part) {

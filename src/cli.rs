@@ -9,7 +9,7 @@ use clap::{Parser, Subcommand};
 use figaro_config::{EngineKind, NoStoreUrl, StoreUrl};
 use figaro_domain::model::ModelName;
 use figaro_mcp_client::locate::SUBCOMMAND;
-use figaro_policy::tools::Role;
+use figaro_policy::tools::CallerRole;
 
 /// How a question is asked in the terminal.
 const ASK_EXAMPLES: &str = "Examples:
@@ -31,12 +31,12 @@ const MAX_SESSION_CHARS: usize = 100;
 pub struct Cli {
     /// What to do instead of running the bot.
     #[command(subcommand)]
-    pub command: Option<Command>,
+    pub command: Option<CliCommand>,
 }
 
 /// What else there is to do.
 #[derive(Debug, Subcommand)]
-pub enum Command {
+pub enum CliCommand {
     /// Try the bot in the browser: no account, no key, no network.
     ///
     /// Starts an offline Telegram with a chat page, and an offline model unless a model is chosen by
@@ -88,7 +88,7 @@ pub enum Command {
     },
     /// Look after the store of a bot that does not run.
     #[command(subcommand)]
-    Store(StoreCommand),
+    Store(StoreSubcommand),
     /// Write all that a bot has stored into a file, as lines of JSON.
     ///
     /// The bot must not run. An export that was cut short goes on where it stopped when the same command is run again. The
@@ -118,7 +118,7 @@ pub enum Command {
     Audit {
         /// What else to do with it.
         #[command(subcommand)]
-        command: Option<AuditCommand>,
+        command: Option<AuditSubcommand>,
         /// The most entries, the newest first.
         #[arg(long, default_value_t = 50, value_parser = number::<usize>(1..=1_000_000), allow_negative_numbers = true)]
         limit: usize,
@@ -134,19 +134,19 @@ pub enum Command {
     },
     /// Measure what the memory of chats finds, on conversations from anywhere.
     #[command(subcommand)]
-    Memory(MemoryCommand),
+    Memory(MemorySubcommand),
     /// Check and explain the rules about what the model may do with Telegram.
     #[command(subcommand)]
-    Policy(PolicyCommand),
+    Policy(PolicySubcommand),
     /// Check the files of agents, or print the schema of one.
     #[command(subcommand)]
-    Agents(AgentsCommand),
+    Agents(AgentsSubcommand),
     /// Check the files of context packs, or print the schema of one.
     #[command(subcommand)]
-    Packs(PacksCommand),
+    Packs(PacksSubcommand),
     /// Check the file of other MCP servers, whose tools agents can have.
     #[command(subcommand)]
-    Mcp(McpCommand),
+    Mcp(McpSubcommand),
     /// Be the Telegram MCP server, which the bot starts as a process of its own.
     #[command(name = SUBCOMMAND, hide = true)]
     McpServer,
@@ -154,7 +154,7 @@ pub enum Command {
 
 /// What can be done with a store. A store that a bot has open is in use and left alone.
 #[derive(Debug, Subcommand)]
-pub enum StoreCommand {
+pub enum StoreSubcommand {
     /// Copy a store into a new one, of another engine or in another folder, and compare the two.
     ///
     /// FROM stays as it is. A copy that was cut short goes on where it stopped when the same command is run again. For
@@ -182,7 +182,7 @@ pub enum StoreCommand {
 
 /// What else can be done with the audit log.
 #[derive(Debug, Subcommand)]
-pub enum AuditCommand {
+pub enum AuditSubcommand {
     /// Say how many entries there are and whether they are as they were written; the exit code is 1 if not.
     Verify {
         /// The store, as redb:FOLDER or sled:FOLDER; else that of STORE_URL.
@@ -201,7 +201,7 @@ pub enum AuditCommand {
 
 /// What can be measured of the memory of chats, by the code that the bot runs. No model is asked and nothing is sent.
 #[derive(Debug, Subcommand)]
-pub enum MemoryCommand {
+pub enum MemorySubcommand {
     /// Add conversations to a store; what is there already is left alone.
     ///
     /// Each line of the file is a conversation as JSON: conversation_id, and messages with id, text and, where known, session,
@@ -254,7 +254,7 @@ pub enum MemoryCommand {
 
 /// What can be asked of agents. It needs no token and no store; the bot may run meanwhile.
 #[derive(Debug, Subcommand)]
-pub enum AgentsCommand {
+pub enum AgentsSubcommand {
     /// Say whether the files of agents are right, and what is wrong with them.
     Check {
         /// The folder of the files; else prompts/agents of this folder.
@@ -266,7 +266,7 @@ pub enum AgentsCommand {
 
 /// What can be asked of context packs. It needs no token and no store; the bot may run meanwhile.
 #[derive(Debug, Subcommand)]
-pub enum PacksCommand {
+pub enum PacksSubcommand {
     /// Say whether the files of packs are right, and what is wrong with them.
     Check {
         /// The folder of the files; else prompts/packs of this folder.
@@ -278,7 +278,7 @@ pub enum PacksCommand {
 
 /// What can be asked of other MCP servers. It needs no token and no store; the bot may run meanwhile.
 #[derive(Debug, Subcommand)]
-pub enum McpCommand {
+pub enum McpSubcommand {
     /// Say whether the file is right, and what is wrong with it. No server is started.
     Check {
         /// The file; else that of MCP_CONFIG.
@@ -291,7 +291,7 @@ pub enum McpCommand {
 
 /// What can be asked of the rules about what the model may do with Telegram. The bot may run meanwhile.
 #[derive(Debug, Subcommand)]
-pub enum PolicyCommand {
+pub enum PolicySubcommand {
     /// Say whether a file of rules is right, and what is wrong with it.
     Check {
         /// The file; else that of POLICY_FILE.
@@ -310,7 +310,7 @@ pub enum PolicyCommand {
         chat: NamedChat,
         /// Who asks: owner, admin (of the chat that the model is in), member or guest (words of somebody else).
         #[arg(long, default_value = "member", value_parser = role)]
-        role: Role,
+        role: CallerRole,
         /// The agent that makes the call; else Figaro itself.
         #[arg(long)]
         agent: Option<String>,
@@ -360,9 +360,9 @@ fn session(text: &str) -> Result<String, String> {
     }
 }
 
-fn role(text: &str) -> Result<Role, String> {
-    let found = Role::ALL.into_iter().find(|role| role.name() == text);
-    found.ok_or_else(|| format!("takes {}", Role::ALL.map(Role::name).join(", ")))
+fn role(text: &str) -> Result<CallerRole, String> {
+    let found = CallerRole::ALL.into_iter().find(|role| role.name() == text);
+    found.ok_or_else(|| format!("takes {}", CallerRole::ALL.map(CallerRole::name).join(", ")))
 }
 
 fn store_in(text: &str) -> Result<StoreUrl, String> {

@@ -9,12 +9,12 @@ use std::time::Duration;
 
 use clap::Parser;
 use figaro::app::{
-    self, Additions, AgentsTask, AskOptions, AuditTask, DemoOptions, Explained, Failure, MemoryTask,
-    PacksTask, PolicyTask, Questions, RecallOptions, Refusal, ServersTask, StoreTask,
+    self, Additions, AgentsTask, AppFailure, AskOptions, AuditTask, DemoOptions, Explained, MemoryTask,
+    PacksTask, PolicyTask, Questions, RecallOptions, ServersTask, StartupError, StoreTask,
 };
 use figaro::cli::{
-    AgentsCommand, AuditCommand, Cli, Command, McpCommand, MemoryCommand, NamedChat, PacksCommand,
-    PolicyCommand, StoreCommand,
+    AgentsSubcommand, AuditSubcommand, Cli, CliCommand, McpSubcommand, MemorySubcommand, NamedChat,
+    PacksSubcommand, PolicySubcommand, StoreSubcommand,
 };
 use figaro_base::system::in_words;
 use figaro_config::{ENV_FILE, EnvFile, Settings, Values};
@@ -58,88 +58,88 @@ fn main() -> ExitCode {
     runtime.shutdown_background();
     match done {
         Ok(()) => ExitCode::SUCCESS,
-        Err(Failure::Refused(Refusal(words))) => end(EXIT_REFUSED, &words),
-        Err(Failure::Cut(words)) => end(EXIT_CUT, &words),
-        Err(failure @ (Failure::Broken(_) | Failure::Unsound(_) | Failure::Unanswered(_))) => {
+        Err(AppFailure::Refused(StartupError(words))) => end(EXIT_REFUSED, &words),
+        Err(AppFailure::Cut(words)) => end(EXIT_CUT, &words),
+        Err(failure @ (AppFailure::Broken(_) | AppFailure::Unsound(_) | AppFailure::Unanswered(_))) => {
             end(EXIT_FAILED, &failure.to_string())
         }
     }
 }
 
-async fn dispatch(cli: Cli) -> Result<(), Failure> {
+async fn dispatch(cli: Cli) -> Result<(), AppFailure> {
     // The first caller wins; there is no other.
     drop(rustls::crypto::ring::default_provider().install_default());
     let values = values()?;
     match cli.command {
         None => app::run(&read(&values)?, stop_requests()?).await,
-        Some(Command::Init) => Ok(app::init(values, stop_requests()?, &Additions::default()).await?),
-        Some(Command::Check) => Ok(app::check(&values, &Additions::default()).await?),
-        Some(Command::Demo { port, store, word_pause }) => {
+        Some(CliCommand::Init) => Ok(app::init(values, stop_requests()?, &Additions::default()).await?),
+        Some(CliCommand::Check) => Ok(app::check(&values, &Additions::default()).await?),
+        Some(CliCommand::Demo { port, store, word_pause }) => {
             let word_pause = Duration::from_millis(word_pause.into());
             app::demo(&values.all(), DemoOptions { port, store, word_pause }, stop_requests()?).await
         }
-        Some(Command::Ask { question, agent, model, session, eval, json }) => {
+        Some(CliCommand::Ask { question, agent, model, session, eval, json }) => {
             let options = AskOptions { question, agent, model, session, is_eval: eval, json };
             app::ask(&values.all(), options, stop_requests()?).await
         }
-        Some(Command::Store(command)) => Ok(app::store(task_of(command), &values.all()).await?),
-        Some(Command::Export { to, store }) => {
+        Some(CliCommand::Store(command)) => Ok(app::store(task_of(command), &values.all()).await?),
+        Some(CliCommand::Export { to, store }) => {
             Ok(app::store(StoreTask::Export { to, store }, &values.all()).await?)
         }
-        Some(Command::Import { from, store }) => {
+        Some(CliCommand::Import { from, store }) => {
             Ok(app::store(StoreTask::Import { from, store }, &values.all()).await?)
         }
-        Some(Command::Audit { command, limit, since, json, store }) => {
+        Some(CliCommand::Audit { command, limit, since, json, store }) => {
             let (task, store) = match command {
                 None => (AuditTask::List { limit, since, json }, store),
-                Some(AuditCommand::Verify { store }) => (AuditTask::Verify, store),
-                Some(AuditCommand::Export { to, store }) => (AuditTask::Export(to), store),
+                Some(AuditSubcommand::Verify { store }) => (AuditTask::Verify, store),
+                Some(AuditSubcommand::Export { to, store }) => (AuditTask::Export(to), store),
             };
             app::audit(task, store, &values.all()).await
         }
-        Some(Command::Memory(command)) => Ok(app::memory(measured(command), &values.all()).await?),
-        Some(Command::Policy(command)) => {
+        Some(CliCommand::Memory(command)) => Ok(app::memory(measured(command), &values.all()).await?),
+        Some(CliCommand::Policy(command)) => {
             Ok(app::policy(asked(command), &values.all(), &Additions::default())?)
         }
-        Some(Command::Agents(command)) => {
+        Some(CliCommand::Agents(command)) => {
             Ok(app::agents(of_agents(command), &values.all(), &Additions::default())?)
         }
-        Some(Command::Mcp(McpCommand::Check { file, start })) => {
+        Some(CliCommand::Mcp(McpSubcommand::Check { file, start })) => {
             Ok(app::servers(ServersTask { file, start }, &values.all(), &Additions::default()).await?)
         }
-        Some(Command::Packs(command)) => Ok(app::packs(of_packs(command))?),
-        Some(Command::McpServer) => {
-            Err(Refusal(format!("{SUBCOMMAND} takes no other arguments before it")).into())
+        Some(CliCommand::Packs(command)) => Ok(app::packs(of_packs(command))?),
+        Some(CliCommand::McpServer) => {
+            Err(StartupError(format!("{SUBCOMMAND} takes no other arguments before it")).into())
         }
     }
 }
 
-fn task_of(command: StoreCommand) -> StoreTask {
+fn task_of(command: StoreSubcommand) -> StoreTask {
     match command {
-        StoreCommand::Copy { from, to } => StoreTask::Copy { from, to },
-        StoreCommand::Check { store, accept_loss } => StoreTask::Check { store, accept_loss },
-        StoreCommand::Compact { store } => StoreTask::Compact(store),
+        StoreSubcommand::Copy { from, to } => StoreTask::Copy { from, to },
+        StoreSubcommand::Check { store, accept_loss } => StoreTask::Check { store, accept_loss },
+        StoreSubcommand::Compact { store } => StoreTask::Compact(store),
     }
 }
 
-fn of_agents(command: AgentsCommand) -> AgentsTask {
+fn of_agents(command: AgentsSubcommand) -> AgentsTask {
     match command {
-        AgentsCommand::Check { folder } => AgentsTask::Check(folder),
-        AgentsCommand::Schema => AgentsTask::Schema,
+        AgentsSubcommand::Check { folder } => AgentsTask::Check(folder),
+        AgentsSubcommand::Schema => AgentsTask::Schema,
     }
 }
 
-fn of_packs(command: PacksCommand) -> PacksTask {
+fn of_packs(command: PacksSubcommand) -> PacksTask {
     match command {
-        PacksCommand::Check { folder } => PacksTask::Check(folder),
-        PacksCommand::Schema => PacksTask::Schema,
+        PacksSubcommand::Check { folder } => PacksTask::Check(folder),
+        PacksSubcommand::Schema => PacksTask::Schema,
     }
 }
 
-fn measured(command: MemoryCommand) -> MemoryTask {
+fn measured(command: MemorySubcommand) -> MemoryTask {
     match command {
-        MemoryCommand::Import { store, from } => MemoryTask::Import { store, from },
-        MemoryCommand::Recall { store, batch, conversation, question, budget, recent, only, json } => {
+        MemorySubcommand::Import { store, from } => MemoryTask::Import { store, from },
+        MemorySubcommand::Recall { store, batch, conversation, question, budget, recent, only, json } => {
             let questions = match batch {
                 Some(file) => Questions::Batch(file),
                 None => Questions::One {
@@ -150,14 +150,14 @@ fn measured(command: MemoryCommand) -> MemoryTask {
             let options = RecallOptions { budget, recent, only_retrieved: only.is_some(), json };
             MemoryTask::Recall { store, questions, options }
         }
-        MemoryCommand::Stats { store, json } => MemoryTask::Stats { store, json },
+        MemorySubcommand::Stats { store, json } => MemoryTask::Stats { store, json },
     }
 }
 
-fn asked(command: PolicyCommand) -> PolicyTask {
+fn asked(command: PolicySubcommand) -> PolicyTask {
     match command {
-        PolicyCommand::Check { file } => PolicyTask::Check(file),
-        PolicyCommand::Explain { method, server, chat, role, agent, own, task, json } => {
+        PolicySubcommand::Check { file } => PolicyTask::Check(file),
+        PolicySubcommand::Explain { method, server, chat, role, agent, own, task, json } => {
             let chat = match chat {
                 NamedChat::Here => None,
                 NamedChat::Other(chat) => Some(chat),
@@ -168,7 +168,7 @@ fn asked(command: PolicyCommand) -> PolicyTask {
 }
 
 /// The settings of a bot that is to run; its log begins here.
-fn read(values: &Values) -> Result<Settings, Refusal> {
+fn read(values: &Values) -> Result<Settings, StartupError> {
     let (settings, hints) = app::settings_and_hints(values, &Additions::default())?;
     app::start_log(&settings)?;
     for hint in hints {
@@ -178,18 +178,19 @@ fn read(values: &Values) -> Result<Settings, Refusal> {
 }
 
 /// The environment, and beneath it the file `.env` of this folder.
-fn values() -> Result<Values, Refusal> {
+fn values() -> Result<Values, StartupError> {
     let file = presence::text(Path::new(ENV_FILE))
-        .map_err(|error| Refusal(format!("the file {ENV_FILE} cannot be read: {}", in_words(&error))))?;
-    let file = EnvFile::parse(&file.unwrap_or_default()).map_err(|fault| Refusal(fault.to_string()))?;
+        .map_err(|error| StartupError(format!("the file {ENV_FILE} cannot be read: {}", in_words(&error))))?;
+    let file = EnvFile::parse(&file.unwrap_or_default()).map_err(|fault| StartupError(fault.to_string()))?;
     let text = |text: OsString| text.into_string().ok();
     let environment = std::env::vars_os().filter_map(|(name, value)| Some((text(name)?, text(value)?)));
     Ok(Values { environment: environment.collect(), file })
 }
 
 /// An item for each SIGINT or SIGTERM.
-fn stop_requests() -> Result<impl Stream<Item = ()> + Unpin, Refusal> {
-    let failed = |error: std::io::Error| Refusal(format!("signals cannot be received: {}", in_words(&error)));
+fn stop_requests() -> Result<impl Stream<Item = ()> + Unpin, StartupError> {
+    let failed =
+        |error: std::io::Error| StartupError(format!("signals cannot be received: {}", in_words(&error)));
     let terminate = signal(SignalKind::terminate()).map_err(failed)?;
     let interrupt = signal(SignalKind::interrupt()).map_err(failed)?;
     Ok(Box::pin(stream::unfold((terminate, interrupt), async |(mut terminate, mut interrupt)| {

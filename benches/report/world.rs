@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use chrono::Utc;
 use figaro_offline::Runtime;
-use figaro_offline::telegram::{OfflineTelegram, Options, Person, View};
+use figaro_offline::telegram::{OfflineTelegram, Person, TelegramOptions, TelegramView};
 use tokio::sync::mpsc;
 
 use super::bot::Bot;
@@ -67,7 +67,8 @@ impl World {
 
     async fn start_at(bot: &Bot, chats: i64, pace: Pace, rates: &str) -> Self {
         let runtime = Runtime::system();
-        let telegram = OfflineTelegram::start(listener().await, Options::default(), &runtime).unwrap();
+        let telegram =
+            OfflineTelegram::start(listener().await, TelegramOptions::default(), &runtime).unwrap();
         for chat in OWNER..OWNER + chats {
             telegram.add_user(Person::new(chat, "Someone"));
             telegram.add_private(chat).unwrap();
@@ -115,7 +116,7 @@ impl World {
         for _ in 0..count {
             self.telegram.say(OWNER, OWNER, "/stop").unwrap();
         }
-        let all = |view: &View<'_>| {
+        let all = |view: &TelegramView<'_>| {
             let calls = view.calls().get(before..).unwrap_or_default();
             let sent = calls.iter().filter(|call| call.method == "sendMessage" && call.ok);
             let after: Vec<Duration> =

@@ -1,5 +1,5 @@
-//! Makes the keys of the texts that people read out of `prompts/locales/en.yaml`, with a method of `Texts` for each. A scan by
-//! lines finds the keys: unknown and missing ones are refused when a language file is read, and a test reads all of them.
+//! Generates the keys of the user-visible texts from `prompts/locales/en.yaml`, with a method of `Texts` for each. Keys
+//! are found by a line scan: the reader of language files refuses unknown and missing ones, and a test reads all files.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -8,7 +8,7 @@ use std::{env, fs};
 const ENGLISH: &str = "../../prompts/locales/en.yaml";
 
 /// A key and its lines in the file, without the key.
-struct Entry<'a> {
+struct TextEntry<'a> {
     key: &'a str,
     text: String,
 }
@@ -22,14 +22,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// Every key at the beginning of a line, with the text behind it and in the indented lines below it.
-fn entries(file: &str) -> Vec<Entry<'_>> {
-    let mut entries: Vec<Entry<'_>> = Vec::new();
+/// Returns every key at the start of a line, with the text after it and in the indented lines below it.
+fn entries(file: &str) -> Vec<TextEntry<'_>> {
+    let mut entries: Vec<TextEntry<'_>> = Vec::new();
     for line in file.lines().filter(|line| !line.starts_with('#')) {
         let is_indented = line.starts_with([' ', '\t']) || line.is_empty();
         match (line.split_once(':'), entries.last_mut()) {
             (Some((key, text)), _) if !is_indented => {
-                entries.push(Entry { key, text: text.trim().to_owned() });
+                entries.push(TextEntry { key, text: text.trim().to_owned() });
             }
             (_, Some(entry)) => entry.text.extend(["\n", line]),
             (_, None) => {}
@@ -38,9 +38,9 @@ fn entries(file: &str) -> Vec<Entry<'_>> {
     entries
 }
 
-fn texts(entries: &[Entry<'_>]) -> Result<String, std::fmt::Error> {
+fn texts(entries: &[TextEntry<'_>]) -> Result<String, std::fmt::Error> {
     let mut code = String::from("impl Texts {\n");
-    for (index, Entry { key, text }) in entries.iter().enumerate() {
+    for (index, TextEntry { key, text }) in entries.iter().enumerate() {
         let doc = format!("```text\n{}\n```", text.trim_end());
         writeln!(code, "    #[doc = {doc:?}]\n    #[must_use]\n    pub const fn {key}(&self) -> &str {{")?;
         writeln!(code, "        self.at({index})\n    }}\n")?;

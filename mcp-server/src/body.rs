@@ -1,8 +1,8 @@
-//! Bounds what the body of a request costs before anything is made of it: its JSON outside of files in bytes and in
-//! values, its time on the way, and the memory of all bodies together. Used by `http`.
+//! Limits the cost of a request body before it is parsed: JSON outside of files in bytes and values, arrival time, and
+//! memory of all bodies together. Used by `http`.
 //!
-//! A tree of tiny JSON values takes a hundred times the bytes it came in. So the bytes are counted as they pass, and a
-//! body that would cost much waits until there is room for it.
+//! A tree of tiny JSON values takes a hundred times its size in memory. So bytes are counted as they arrive, and an
+//! expensive body waits until there is room for it.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -17,83 +17,83 @@ use parking_lot::Mutex;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, timeout, timeout_at};
 
-use crate::scan::Scan;
+use crate::scan::BodyScan;
 
-/// The most bytes of a call without the contents of its files.
+/// Maximum size of a call without file contents, in bytes.
 pub(crate) const MAX_JSON: usize = 1024 * 1024;
-/// The most keys and values of a call. The largest messages that Telegram takes have some thousands.
+/// Maximum number of keys and values in a call. The largest valid messages have some thousands.
 pub(crate) const MAX_PARTS: usize = 20_000;
-/// What a key or a value takes as a part of a tree, in bytes; measured with `{"a":0}`.
+/// Memory of a key or value in a parsed tree, in bytes; measured with `{"a":0}`.
 const PART_COST: usize = 400;
-/// A longer body waits for room before the rest of it is read.
+/// Maximum size in bytes of a body that needs no room. Longer ones wait for it before they are read on.
 const SMALL: usize = 64 * 1024;
-/// The room of all longer bodies together, in MiB, from their arrival to the end of their calls.
+/// Room of all long bodies together in MiB, from arrival to the end of their calls.
 const BODY_ROOM: u32 = 64;
-/// The room of all trees together, in MiB. It is small because the allocator keeps what many small values had.
+/// Room of all parsed trees together, in MiB. Small, because the allocator keeps the memory of many small values.
 const TREE_ROOM: u32 = 16;
-/// How long a body may take to arrive.
+/// Timeout for the arrival of a body.
 const ARRIVAL_TIMEOUT: Duration = Duration::from_secs(60);
-/// How long a client may be silent amid a body: it may hold the room of others.
+/// Maximum pause within a body, which may hold room that others need.
 const SILENCE_TIMEOUT: Duration = Duration::from_secs(10);
-/// How long a body waits for room.
+/// Timeout of a body that waits for room.
 const ROOM_TIMEOUT: Duration = Duration::from_secs(60);
-/// What a client that found no room is told to wait, in seconds.
+/// `Retry-After` in seconds for a client that found no room.
 const RETRY_AFTER: &str = "5";
 
-/// The bounds of all requests. Cheap to clone.
+/// Limits shared by all requests. Cheap to clone.
 #[derive(Debug, Clone)]
 pub(crate) struct Bodies {
     body_room: Arc<Semaphore>,
     tree_room: Arc<Semaphore>,
-    /// The longest body, files included, in bytes.
+    /// Maximum size of a body with files, in bytes.
     longest: usize,
 }
 
-/// Why a body is not taken.
+/// Reason why a body is rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Refusal {
+enum BodyRefusal {
     TooLarge,
     TooSlow,
     NoRoom,
 }
 
-/// The room of a body. As an extension of its request it lives as long as the call.
+/// Room held by a body. Stored as an extension of the request, so it lives as long as the call.
 #[derive(Debug, Clone, Default)]
-struct Room(Arc<Mutex<Vec<OwnedSemaphorePermit>>>);
+struct BodyRoom(Arc<Mutex<Vec<OwnedSemaphorePermit>>>);
 
-/// A body on its way in.
+/// A body that is being received.
 struct Arriving {
     body: BodyDataStream,
-    scan: Scan,
-    /// Bytes so far.
+    scan: BodyScan,
+    /// Bytes received so far.
     bytes: usize,
-    /// Bytes in all, as far as the client says.
+    /// Total bytes declared by the client, at most `longest`.
     declared: usize,
     is_long: bool,
     deadline: Instant,
     bodies: Bodies,
-    room: Room,
-    refusal: Arc<OnceLock<Refusal>>,
+    room: BodyRoom,
+    refusal: Arc<OnceLock<BodyRefusal>>,
 }
 
 impl Bodies {
-    /// For bodies of at most so many bytes, files included.
+    /// Makes limits for bodies of at most `longest` bytes, files included.
     pub(crate) fn new(longest: usize) -> Self {
         let [body_room, tree_room] =
             [BODY_ROOM, TREE_ROOM].map(|mebibytes| Arc::new(Semaphore::new(mebibytes as usize)));
         Self { body_room, tree_room, longest }
     }
 
-    /// Middleware: hands the body on as it comes, and answers in place of the server where a bound is broken.
+    /// Middleware: passes the body on as it arrives. Replaces the response by an error if a limit is exceeded.
     pub(crate) async fn bound(State(bodies): State<Self>, request: Request, next: Next) -> Response {
         let (mut parts, body) = request.into_parts();
-        let (room, refusal) = (Room::default(), Arc::<OnceLock<Refusal>>::default());
+        let (room, refusal) = (BodyRoom::default(), Arc::<OnceLock<BodyRefusal>>::default());
         parts.extensions.insert(room.clone());
         let longest = bodies.longest;
         let declared = body.size_hint().upper().and_then(|bytes| usize::try_from(bytes).ok());
         let arriving = Arriving {
             body: body.into_data_stream(),
-            scan: Scan::default(),
+            scan: BodyScan::default(),
             bytes: 0,
             declared: declared.unwrap_or(longest).min(longest),
             is_long: false,
@@ -108,9 +108,9 @@ impl Bodies {
     }
 }
 
-impl Room {
-    /// Waits for a share of a room; what is larger than the room gets all of it.
-    async fn add(&self, room: &Arc<Semaphore>, most: u32, bytes: usize) -> Result<(), Refusal> {
+impl BodyRoom {
+    /// Waits for a share of the room, capped at the whole room.
+    async fn add(&self, room: &Arc<Semaphore>, most: u32, bytes: usize) -> Result<(), BodyRefusal> {
         let share = u32::try_from(bytes >> 20).unwrap_or(most).min(most);
         if share == 0 {
             return Ok(());
@@ -120,20 +120,20 @@ impl Room {
                 self.0.lock().push(permit);
                 Ok(())
             }
-            Ok(Err(_)) | Err(_) => Err(Refusal::NoRoom),
+            Ok(Err(_)) | Err(_) => Err(BodyRefusal::NoRoom),
         }
     }
 }
 
 impl Arriving {
-    /// The next piece of the body, once it is known to keep the bounds so far.
+    /// Returns the next piece of the body after checking the limits.
     async fn next(mut self) -> Result<Option<(Bytes, Self)>, axum::Error> {
         let outcome = self.piece().await;
         match outcome {
             Ok(piece) => Ok(piece.map(|piece| (piece, self))),
             Err(Ok(refusal)) => {
                 self.refusal.get_or_init(|| refusal);
-                if refusal != Refusal::TooSlow {
+                if refusal != BodyRefusal::TooSlow {
                     self.discard().await;
                 }
                 Err(axum::Error::new(std::io::Error::other("the body is refused")))
@@ -142,23 +142,23 @@ impl Arriving {
         }
     }
 
-    async fn piece(&mut self) -> Result<Option<Bytes>, Result<Refusal, axum::Error>> {
+    async fn piece(&mut self) -> Result<Option<Bytes>, Result<BodyRefusal, axum::Error>> {
         let until = self.deadline.min(Instant::now() + SILENCE_TIMEOUT);
         let Ok(piece) = timeout_at(until, self.body.next()).await else {
-            return Err(Ok(Refusal::TooSlow));
+            return Err(Ok(BodyRefusal::TooSlow));
         };
         let piece = piece.transpose().map_err(Err)?;
         if let Some(piece) = &piece {
             self.bytes += piece.len();
             self.scan.feed(piece);
             if self.scan.json_bytes > MAX_JSON || self.scan.parts > MAX_PARTS {
-                return Err(Ok(Refusal::TooLarge));
+                return Err(Ok(BodyRefusal::TooLarge));
             }
         }
-        // First the room for the bytes and then that for the tree, so that no two bodies wait for each other.
+        // Bytes first, then the tree: a fixed order prevents deadlocks between bodies.
         if !self.is_long && self.bytes > SMALL {
             self.is_long = true;
-            // The bytes as they came, and the strings that are made of them.
+            // Counted twice: the received bytes and the strings parsed from them.
             self.room.add(&self.bodies.body_room, BODY_ROOM, 2 * self.declared).await.map_err(Ok)?;
         }
         if piece.is_none() {
@@ -168,7 +168,7 @@ impl Arriving {
         Ok(piece)
     }
 
-    /// Reads what is left, so that the client sees the answer and no broken connection.
+    /// Reads the rest of the body, so that the client sees the response instead of a broken connection.
     async fn discard(&mut self) {
         let reading = async {
             while let Some(Ok(piece)) = self.body.next().await {
@@ -184,23 +184,23 @@ impl Arriving {
     }
 }
 
-impl IntoResponse for &Refusal {
+impl IntoResponse for &BodyRefusal {
     fn into_response(self) -> Response {
         match self {
-            Refusal::TooLarge => {
+            BodyRefusal::TooLarge => {
                 let text = format!(
                     "Payload Too Large: without the contents of its files, a call has at most {MAX_JSON} bytes and \
                      {MAX_PARTS} keys and values\n"
                 );
                 (StatusCode::PAYLOAD_TOO_LARGE, text).into_response()
             }
-            Refusal::TooSlow => {
+            BodyRefusal::TooSlow => {
                 let text = format!(
                     "Request Timeout: a body arrives within {ARRIVAL_TIMEOUT:?}, without breaks of {SILENCE_TIMEOUT:?}\n"
                 );
                 (StatusCode::REQUEST_TIMEOUT, text).into_response()
             }
-            Refusal::NoRoom => {
+            BodyRefusal::NoRoom => {
                 let text = "Service Unavailable: other large calls are under way, try again later\n";
                 let headers = [(header::RETRY_AFTER, RETRY_AFTER)];
                 (StatusCode::SERVICE_UNAVAILABLE, headers, text).into_response()
@@ -216,19 +216,19 @@ mod tests {
     fn arriving(body: Body, bodies: &Bodies) -> Arriving {
         Arriving {
             body: body.into_data_stream(),
-            scan: Scan::default(),
+            scan: BodyScan::default(),
             bytes: 0,
             declared: bodies.longest,
             is_long: false,
             deadline: Instant::now() + ARRIVAL_TIMEOUT,
             bodies: bodies.clone(),
-            room: Room::default(),
+            room: BodyRoom::default(),
             refusal: Arc::default(),
         }
     }
 
     /// Reads a body to its end: whether it was taken, and why not.
-    async fn read(arriving: Arriving) -> Option<Refusal> {
+    async fn read(arriving: Arriving) -> Option<BodyRefusal> {
         let refusal = Arc::clone(&arriving.refusal);
         let pieces: Vec<_> = stream::try_unfold(arriving, Arriving::next).collect().await;
         assert_eq!(pieces.iter().any(Result::is_err), refusal.get().is_some());
@@ -245,7 +245,7 @@ mod tests {
             });
             let body = drops.take(after).chain(stream::pending());
             let start = Instant::now();
-            assert_eq!(read(arriving(Body::from_stream(body), &bodies)).await, Some(Refusal::TooSlow));
+            assert_eq!(read(arriving(Body::from_stream(body), &bodies)).await, Some(BodyRefusal::TooSlow));
             assert_eq!(start.elapsed().as_secs(), wanted.as_secs());
         }
     }
@@ -261,7 +261,7 @@ mod tests {
             assert_eq!(read(next).await, None);
         }
         let start = Instant::now();
-        assert_eq!(read(arriving(Body::from(body()), &bodies)).await, Some(Refusal::NoRoom));
+        assert_eq!(read(arriving(Body::from(body()), &bodies)).await, Some(BodyRefusal::NoRoom));
         assert_eq!(start.elapsed(), ROOM_TIMEOUT);
         // What is small needs none.
         assert_eq!(read(arriving(Body::from("{}"), &bodies)).await, None);

@@ -1,56 +1,56 @@
-//! The tools that are served: the methods of the table that have a description, as MCP shows them, and the search for
-//! them. The server uses it, and so does Figaro, which shows its models the same tools.
-//! A tool is made when it is asked for: all schemas together would be the largest thing in memory.
+//! Served tools: all described methods of the table as MCP shows them, and the search for them. Used by the server and by
+//! Figaro, which shows its models the same tools. Tools are built on request: all schemas together would be the largest
+//! thing in memory.
 
 use rmcp::model::{MetaObject, Tool, ToolAnnotations};
 use serde_json::{Map, Value, json};
 
-use crate::find::{self, Document, Words};
-use crate::lines::Lines;
+use crate::find::{self, Document, Synonyms};
+use crate::lines::TableLines;
 use crate::schema::{self, entries};
-use crate::table::{Class, Method, Table};
+use crate::table::{ApiTable, Class, Method};
 
-/// The name of the tool that searches for methods.
+/// Name of the tool that searches for methods.
 pub(crate) const FIND: &str = "find_telegram_methods";
-/// The longest query it takes, in characters.
+/// Maximum length of a query, in characters.
 const MAX_QUERY: usize = 300;
 
-/// Tools on one page of `tools/list`. Thirty of those that send messages would take five megabytes while they are made.
+/// Tools per page of `tools/list`. Building thirty tools that send messages would take five megabytes.
 const PAGE_SIZE: usize = 10;
-/// About the most that a method's schema takes when it was found, in bytes of JSON.
+/// Approximate maximum of a found method's schema, in bytes of JSON.
 const FOUND_BYTES: usize = 6_000;
-/// The same for a type that was asked for by its name.
+/// Approximate maximum of a named type's schema, in bytes of JSON.
 const TYPE_BYTES: usize = 6_000;
-/// The most methods and types that a search gives.
+/// Maximum number of methods and types in a search result.
 const MAX_METHODS: usize = 4;
 const MAX_TYPES: usize = 2;
 
-/// The methods that are served, in Telegram's order.
+/// Served methods, in Telegram's order.
 #[derive(Debug)]
 pub struct Catalog {
     methods: Vec<&'static Method>,
-    lines: Lines,
+    lines: TableLines,
 }
 
-/// Which methods are served.
+/// Selection of the methods to serve.
 #[derive(Debug, Clone, Default)]
-pub struct Choice {
-    /// Only these classes; empty means all.
+pub struct MethodSelection {
+    /// Classes to serve; empty means all.
     pub only: Vec<Class>,
-    /// Also the methods that would take the update stream away from a running bot.
+    /// `true` to include methods that would take the update stream away from a running bot.
     pub with_lifecycle: bool,
 }
 
-/// What a search gave.
+/// Methods and types found by a search.
 #[derive(Debug, Default)]
-pub struct Found {
+pub struct CatalogMatches {
     /// Methods, best first; a few at most.
     pub methods: Vec<&'static Method>,
-    /// The schemas of types that the query names, by their names.
+    /// Schemas of the types named in the query, by name.
     pub types: Map<String, Value>,
 }
 
-impl Found {
+impl CatalogMatches {
     fn add(&mut self, method: &'static Method) {
         let is_new = !self.methods.iter().any(|known| known.name == method.name);
         if is_new && self.methods.len() < MAX_METHODS {
@@ -63,53 +63,53 @@ impl Found {
     }
 }
 
-/// A method as a search sees it, for whoever searches over more than the Bot API.
+/// A method as a search entry, for searches over more than the Bot API.
 #[derive(Debug, Clone, Copy)]
-pub struct Listed {
-    /// The method.
+pub struct MethodListing {
+    /// The method itself.
     pub method: &'static Method,
-    /// What it does, in one line.
+    /// Description in one line.
     pub description: &'static str,
-    /// What people call that which it does; may be empty.
+    /// Search words for its purpose; may be empty.
     pub words: &'static str,
 }
 
-/// Why a search gave nothing.
+/// Reason why a search found nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NotFound {
-    /// It was no query.
+    /// The query is empty or too long.
     #[error("query must be a text of 1 to {MAX_QUERY} characters")]
     BadQuery,
-    /// There is no such method.
+    /// No method or type matches.
     #[error("nothing fits: say it in other English words, like \"pin a message\"")]
     NothingFits,
 }
 
-/// A cursor that this server did not hand out.
+/// Error of a cursor that this server did not issue.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("unknown cursor: start again without one")]
 pub(crate) struct BadCursor;
 
 impl Catalog {
-    /// The methods of a choice.
+    /// Makes a catalog of the selected methods.
     #[must_use]
-    pub fn new(choice: &Choice) -> Self {
-        let lines = Lines::embedded();
+    pub fn new(choice: &MethodSelection) -> Self {
+        let lines = TableLines::embedded();
         let served = |method: &&Method| {
             lines.method(&method.name).is_some()
                 && (choice.with_lifecycle || method.class != Class::Lifecycle)
                 && (choice.only.is_empty() || choice.only.contains(&method.class))
         };
-        Self { methods: Table::get().methods().iter().filter(served).collect(), lines }
+        Self { methods: ApiTable::get().methods().iter().filter(served).collect(), lines }
     }
 
-    /// A served method by its exact name.
+    /// Returns a served method by exact name; `None` if there is none.
     #[must_use]
     pub fn method(&self, name: &str) -> Option<&'static Method> {
         self.methods.iter().copied().find(|method| method.name == name)
     }
 
-    /// How MCP shows a tool.
+    /// Returns a tool in MCP form; `None` for an unknown name.
     #[must_use]
     pub(crate) fn tool(&self, name: &str) -> Option<Tool> {
         if name == FIND {
@@ -119,7 +119,7 @@ impl Catalog {
         }
     }
 
-    /// One page and the cursor of the next. A cursor is the name of the last tool shown, so it outlives a restart.
+    /// Returns one page and the cursor of the next. A cursor is the name of the last tool shown, so it survives a restart.
     ///
     /// # Errors
     /// [`BadCursor`].
@@ -135,19 +135,19 @@ impl Catalog {
         Ok((search.into_iter().chain(shown.iter().map(|method| self.describe(method))).collect(), next))
     }
 
-    /// The methods that a request in words means. A request that gives exact names gets the methods and types of these
-    /// names, and nothing else.
+    /// Finds the methods meant by a query in words. A query with exact names gives only the methods and types of these
+    /// names.
     ///
     /// # Errors
-    /// [`NotFound`], in words for a model.
-    pub fn find(&self, query: &str) -> Result<Found, NotFound> {
+    /// [`NotFound`], worded for a model.
+    pub fn find(&self, query: &str) -> Result<CatalogMatches, NotFound> {
         let query = query.trim();
         if query.is_empty() || query.chars().count() > MAX_QUERY {
             return Err(NotFound::BadQuery);
         }
         let mut found = self.named(query);
         if found.is_empty() {
-            let words = Words::embedded();
+            let words = Synonyms::embedded();
             let documents: Vec<Document<&'static Method>> =
                 self.methods.iter().map(|m| Document::of_method(*m, m, &self.lines, &words)).collect();
             find::rank(query, &documents, &words).into_iter().for_each(|method| found.add(method));
@@ -155,10 +155,10 @@ impl Catalog {
         if found.is_empty() { Err(NotFound::NothingFits) } else { Ok(found) }
     }
 
-    /// The methods and types whose exact names a request gives; often none.
+    /// Finds methods and types by exact names in a query; often none.
     #[must_use]
-    pub fn named(&self, query: &str) -> Found {
-        let mut found = Found::default();
+    pub fn named(&self, query: &str) -> CatalogMatches {
+        let mut found = CatalogMatches::default();
         for name in find::names(query) {
             if let Some(method) = self.methods.iter().find(|method| method.name.eq_ignore_ascii_case(name)) {
                 found.add(method);
@@ -171,11 +171,11 @@ impl Catalog {
         found
     }
 
-    /// Every served method as a search sees it, in Telegram's order.
+    /// Returns all served methods as search entries, in Telegram's order.
     #[must_use]
-    pub fn listed(&self) -> Vec<Listed> {
-        let words = Words::embedded();
-        let listed = |method: &&'static Method| Listed {
+    pub fn listed(&self) -> Vec<MethodListing> {
+        let words = Synonyms::embedded();
+        let listed = |method: &&'static Method| MethodListing {
             method,
             description: self.description(method),
             words: words.said_of(method),
@@ -183,19 +183,20 @@ impl Catalog {
         self.methods.iter().map(listed).collect()
     }
 
-    /// What a method does, in one line.
+    /// Returns the description of a method in one line; empty if it has none.
     #[must_use]
     pub fn description(&self, method: &Method) -> &'static str {
         self.lines.method(&method.name).unwrap_or_default()
     }
 
-    /// The whole schema of a method's arguments.
+    /// Returns the full schema of a method's arguments.
     #[must_use]
     pub fn schema(&self, method: &Method) -> Map<String, Value> {
         schema::of_method(method, &self.lines)
     }
 
-    /// The schema of a method's arguments as a search shows it: what does not fit is cut, and can be asked for.
+    /// Returns the schema of a method's arguments for a search result. Definitions that do not fit are cut and can be
+    /// requested by name.
     #[must_use]
     pub fn short_schema(&self, method: &Method) -> Map<String, Value> {
         schema::within(method, &self.lines, FOUND_BYTES)
@@ -241,7 +242,7 @@ fn annotations(method: &Method, title: String) -> ToolAnnotations {
         .open_world(true)
 }
 
-/// `sendMessage` as `Send message`.
+/// Converts `sendMessage` to `Send message`.
 fn title(name: &str) -> String {
     let mut title = String::with_capacity(name.len() + 4);
     for (at, letter) in name.chars().enumerate() {
@@ -260,7 +261,7 @@ mod tests {
     use serde_json::Value;
 
     fn whole(with_lifecycle: bool) -> Catalog {
-        Catalog::new(&Choice { with_lifecycle, ..Choice::default() })
+        Catalog::new(&MethodSelection { with_lifecycle, ..MethodSelection::default() })
     }
 
     #[test]
@@ -324,7 +325,7 @@ mod tests {
 
     #[test]
     fn only_chosen_classes_are_served_and_found() {
-        let catalog = Catalog::new(&Choice { only: vec![Class::Read], with_lifecycle: true });
+        let catalog = Catalog::new(&MethodSelection { only: vec![Class::Read], with_lifecycle: true });
         assert_eq!(catalog.methods.len(), 30);
         assert!(catalog.methods.iter().all(|method| method.class == Class::Read));
         assert!(catalog.tool("sendMessage").is_none() && catalog.tool(FIND).is_some());

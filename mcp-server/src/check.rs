@@ -1,88 +1,87 @@
-//! Checks the arguments of a call against the table, says what is wrong where, and finds the places of files on the way.
-//! The server uses it before a call leaves, Figaro before it decides about one; Figaro's offline Telegram refuses by it
-//! what Telegram would.
+//! Validates the arguments of a call against the table, and finds the places of files in them. Used by the server before a
+//! call is sent, by Figaro before it judges one, and by Figaro's offline Telegram to reject what Telegram would.
 
 use serde_json::{Map, Value};
 
-use crate::table::{Field, Method, Table, Type, TypeDef, Unit};
+use crate::table::{ApiField, ApiTable, ApiType, Method, TypeDef, Unit};
 
-/// Rich messages nest 16 levels of four steps each; more stops hostile input.
+/// Maximum nesting. Rich messages nest 16 levels of four steps each; the limit stops hostile input.
 const MAX_DEPTH: usize = 80;
 
-/// One thing wrong with a call's arguments.
+/// A fault in the arguments of a call.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Fault {
-    /// A required parameter or field is absent or null.
+pub enum ArgumentFault {
+    /// A required parameter or field is missing or null.
     #[error("{path} is required")]
     Missing {
-        /// Where, like `options[0].text`.
+        /// Path of the field, like `options[0].text`.
         path: String,
     },
-    /// A name that the method or type does not have.
+    /// The method or type has no field of this name.
     #[error("{path} is not a parameter of {owner}")]
     Unknown {
-        /// Where.
+        /// Path of the unknown field, like `options[0].text`.
         path: String,
-        /// The method or type.
+        /// Name of the method or type.
         owner: String,
     },
-    /// A value of another type.
+    /// The value has the wrong type.
     #[error("{path} must be {expected}, not {found}")]
     Mistyped {
-        /// Where.
+        /// Path of the value, like `options[0].text`.
         path: String,
-        /// The type the table names.
+        /// Type in the table, or the expected constant.
         expected: String,
-        /// The kind of value that was given.
+        /// Kind of the given value, such as `a string`.
         found: &'static str,
     },
-    /// Nesting deeper than Telegram takes.
+    /// The nesting is deeper than Telegram allows.
     #[error("{path} is nested too deep")]
     TooDeep {
-        /// Where.
+        /// Path of the nested value, like `options[0].text`.
         path: String,
     },
-    /// A value outside its bounds.
+    /// The value is out of bounds.
     #[error("{path} must have {bounds}")]
     OutOfBounds {
-        /// Where.
+        /// Path of the value, like `options[0].text`.
         path: String,
-        /// The bounds in words.
+        /// Description of the bounds, such as `at most 10 items`.
         bounds: String,
     },
 }
 
-/// A place of a call's arguments that stands for a file: a string, or an object with the file's content.
+/// Place of a file in the arguments: a string, or an object with the file's content.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
-    /// As a person reads it, such as `media[0].media`.
+pub struct FileArgument {
+    /// Path for people, such as `media[0].media`.
     pub(crate) path: String,
-    /// As JSON Pointer (RFC 6901); the names of the Bot API need no escapes.
+    /// JSON Pointer (RFC 6901). Names of the Bot API need no escapes.
     pub pointer: String,
 }
 
-/// Checks all arguments of a call, and returns the places of its files in the order of the table. An object in such a
-/// place is taken for a file's content and is not looked into.
+/// Validates all arguments of a call and returns the places of its files in the order of the table. An object in such a
+/// place counts as file content and is not checked.
 ///
 /// # Errors
-/// The first [`Fault`] in the order of the table; unknown names come last.
-pub fn check(method: &Method, args: &Map<String, Value>) -> Result<Vec<Place>, Fault> {
+/// The first [`ArgumentFault`] in the order of the table; unknown names come last.
+pub fn check(method: &Method, args: &Map<String, Value>) -> Result<Vec<FileArgument>, ArgumentFault> {
     let mut files = Vec::new();
-    let root = Path { text: String::new(), pointer: String::new(), depth: 0 };
+    let root = ArgumentPath { text: String::new(), pointer: String::new(), depth: 0 };
     object(&method.name, &method.params, args, root, &mut files)?;
     Ok(files)
 }
 
-type Checked = Result<(), Fault>;
+type CheckResult = Result<(), ArgumentFault>;
 
 #[derive(Clone)]
-struct Path {
+struct ArgumentPath {
     text: String,
     pointer: String,
     depth: usize,
 }
 
-impl Path {
+impl ArgumentPath {
     fn field(&self, name: &str) -> Self {
         let text = if self.text.is_empty() { name.to_owned() } else { format!("{}.{name}", self.text) };
         Self { text, pointer: format!("{}/{name}", self.pointer), depth: self.depth + 1 }
@@ -99,68 +98,72 @@ impl Path {
 
 fn object(
     owner: &str,
-    fields: &[Field],
+    fields: &[ApiField],
     given: &Map<String, Value>,
-    path: Path,
-    files: &mut Vec<Place>,
-) -> Checked {
+    path: ArgumentPath,
+    files: &mut Vec<FileArgument>,
+) -> CheckResult {
     for field in fields {
         let at = path.field(&field.name);
         match given.get(&field.name) {
-            None | Some(Value::Null) if field.required => return Err(Fault::Missing { path: at.text }),
+            None | Some(Value::Null) if field.required => {
+                return Err(ArgumentFault::Missing { path: at.text });
+            }
             None | Some(Value::Null) => {}
             Some(value) => {
                 let is_marked =
                     field.parse_mode(fields).and_then(|name| given.get(name)).is_some_and(Value::is_string);
-                // First, so that nobody walks through what is too long.
+                // Bounds first, so that overlong values are not walked through.
                 bounds(field, is_marked, value, &at)?;
-                let ty = if field.attach { &Type::InputFile } else { &field.ty };
+                let ty = if field.attach { &ApiType::InputFile } else { &field.ty };
                 typed(ty, value, &at, files)?;
                 constant(field, value, &at)?;
             }
         }
     }
     match given.keys().find(|key| !fields.iter().any(|f| f.name == **key)) {
-        Some(unknown) => Err(Fault::Unknown { path: path.field(unknown).text, owner: owner.to_owned() }),
+        Some(unknown) => {
+            Err(ArgumentFault::Unknown { path: path.field(unknown).text, owner: owner.to_owned() })
+        }
         None => Ok(()),
     }
 }
 
-fn typed(ty: &Type, value: &Value, path: &Path, files: &mut Vec<Place>) -> Checked {
+fn typed(ty: &ApiType, value: &Value, path: &ArgumentPath, files: &mut Vec<FileArgument>) -> CheckResult {
     if path.depth > MAX_DEPTH {
-        return Err(Fault::TooDeep { path: path.text.clone() });
+        return Err(ArgumentFault::TooDeep { path: path.text.clone() });
     }
     let fits = match ty {
-        Type::Integer => value.is_i64() || value.is_u64(),
-        Type::Float => value.is_number(),
-        Type::String => value.is_string(),
-        Type::Boolean => value.is_boolean(),
-        Type::True => *value == Value::Bool(true),
-        Type::InputFile => {
-            files.push(Place { path: path.text.clone(), pointer: path.pointer.clone() });
+        ApiType::Integer => value.is_i64() || value.is_u64(),
+        ApiType::Float => value.is_number(),
+        ApiType::String => value.is_string(),
+        ApiType::Boolean => value.is_boolean(),
+        ApiType::True => *value == Value::Bool(true),
+        ApiType::InputFile => {
+            files.push(FileArgument { path: path.text.clone(), pointer: path.pointer.clone() });
             value.is_string() || value.is_object()
         }
-        // A file's content or its id or URL are one place.
-        Type::Union(types) if types.contains(&Type::InputFile) => {
-            return typed(&Type::InputFile, value, path, files).or(Err(mistyped(ty, value, path)));
+        // File content, file id and URL share one place.
+        ApiType::Union(types) if types.contains(&ApiType::InputFile) => {
+            return typed(&ApiType::InputFile, value, path, files).or(Err(mistyped(ty, value, path)));
         }
-        Type::Array(inner) => return array(inner, value, path, files),
-        Type::Named(name) => return named(name, value, path, files),
-        Type::Union(types) => return any_of(ty, types, value, path, files),
+        ApiType::Array(inner) => return array(inner, value, path, files),
+        ApiType::Named(name) => return named(name, value, path, files),
+        ApiType::Union(types) => return any_of(ty, types, value, path, files),
     };
     if fits { Ok(()) } else { Err(mistyped(ty, value, path)) }
 }
 
-fn array(inner: &Type, value: &Value, path: &Path, files: &mut Vec<Place>) -> Checked {
+fn array(inner: &ApiType, value: &Value, path: &ArgumentPath, files: &mut Vec<FileArgument>) -> CheckResult {
     let Value::Array(items) = value else {
-        return Err(mistyped(&Type::Array(Box::new(inner.clone())), value, path));
+        return Err(mistyped(&ApiType::Array(Box::new(inner.clone())), value, path));
     };
     items.iter().enumerate().try_for_each(|(at, item)| typed(inner, item, &path.item(at), files))
 }
 
-fn named(name: &str, value: &Value, path: &Path, files: &mut Vec<Place>) -> Checked {
-    let wanted = Type::Named(name.to_owned());
-    match Table::get().type_def(name) {
+fn named(name: &str, value: &Value, path: &ArgumentPath, files: &mut Vec<FileArgument>) -> CheckResult {
+    let wanted = ApiType::Named(name.to_owned());
+    match ApiTable::get().type_def(name) {
         Some(TypeDef::Fields(fields)) => match value {
             Value::Object(map) => object(name, fields, map, path.clone(), files),
             _ => Err(mistyped(&wanted, value, path)),
@@ -170,16 +173,22 @@ fn named(name: &str, value: &Value, path: &Path, files: &mut Vec<Place>) -> Chec
     }
 }
 
-/// The fault of the alternative that got furthest is the one worth telling: a union of objects is told apart by its
-/// discriminator, so the first alternative whose constants fit decides.
-fn any_of(whole: &Type, types: &[Type], value: &Value, path: &Path, files: &mut Vec<Place>) -> Checked {
+/// Reports the fault of the closest alternative. Unions of objects have a discriminator, so the first alternative whose
+/// constants match decides.
+fn any_of(
+    whole: &ApiType,
+    types: &[ApiType],
+    value: &Value,
+    path: &ArgumentPath,
+    files: &mut Vec<FileArgument>,
+) -> CheckResult {
     let before = files.len();
     let mut closest = None;
     for ty in types {
         match typed(ty, value, path, files) {
             Ok(()) => return Ok(()),
-            // No alternative takes what is nested too deep.
-            Err(fault @ Fault::TooDeep { .. }) => return Err(fault),
+            // Too deep for one alternative is too deep for all.
+            Err(fault @ ArgumentFault::TooDeep { .. }) => return Err(fault),
             Err(fault) if discriminated(ty, value) => closest = closest.or(Some(fault)),
             Err(_) => {}
         }
@@ -188,20 +197,20 @@ fn any_of(whole: &Type, types: &[Type], value: &Value, path: &Path, files: &mut 
     Err(closest.unwrap_or_else(|| mistyped(whole, value, path)))
 }
 
-fn discriminated(ty: &Type, value: &Value) -> bool {
-    let (Type::Named(name), Value::Object(map)) = (ty, value) else {
+fn discriminated(ty: &ApiType, value: &Value) -> bool {
+    let (ApiType::Named(name), Value::Object(map)) = (ty, value) else {
         return false;
     };
-    let Some(TypeDef::Fields(fields)) = Table::get().type_def(name) else {
+    let Some(TypeDef::Fields(fields)) = ApiTable::get().type_def(name) else {
         return false;
     };
     let mut constants = fields.iter().filter_map(|f| Some((&f.name, f.constant.as_ref()?))).peekable();
     constants.peek().is_some() && constants.all(|(name, wanted)| map.get(name) == Some(wanted))
 }
 
-fn constant(field: &Field, value: &Value, path: &Path) -> Checked {
+fn constant(field: &ApiField, value: &Value, path: &ArgumentPath) -> CheckResult {
     match &field.constant {
-        Some(wanted) if wanted != value => Err(Fault::Mistyped {
+        Some(wanted) if wanted != value => Err(ArgumentFault::Mistyped {
             path: path.text.clone(),
             expected: wanted.to_string(),
             found: "another value",
@@ -210,8 +219,8 @@ fn constant(field: &Field, value: &Value, path: &Path) -> Checked {
     }
 }
 
-/// Of a text with marks the upper bound can not be known here: it counts without them.
-fn bounds(field: &Field, is_marked: bool, value: &Value, path: &Path) -> Checked {
+/// Checks the bounds of a value. The upper bound of a text with markup is unchecked: Telegram counts it without the markup.
+fn bounds(field: &ApiField, is_marked: bool, value: &Value, path: &ArgumentPath) -> CheckResult {
     let Some(unit) = field.unit else { return Ok(()) };
     let max = field.max.filter(|_| !(is_marked && unit == Unit::Chars));
     let (count, what) = match (unit, value) {
@@ -225,7 +234,7 @@ fn bounds(field: &Field, is_marked: bool, value: &Value, path: &Path) -> Checked
         let low = field.min.map_or_else(String::new, |min| format!("at least {min} "));
         let high = field.max.map_or_else(String::new, |max| format!("at most {max} "));
         let joint = if low.is_empty() || high.is_empty() { "" } else { "and " };
-        return Err(Fault::OutOfBounds {
+        return Err(ArgumentFault::OutOfBounds {
             path: path.text.clone(),
             bounds: format!("{low}{joint}{high}{what}"),
         });
@@ -233,7 +242,7 @@ fn bounds(field: &Field, is_marked: bool, value: &Value, path: &Path) -> Checked
     Ok(())
 }
 
-fn mistyped(ty: &Type, value: &Value, path: &Path) -> Fault {
+fn mistyped(ty: &ApiType, value: &Value, path: &ArgumentPath) -> ArgumentFault {
     let found = match value {
         Value::Null => "null",
         Value::Bool(_) => "a boolean",
@@ -242,7 +251,7 @@ fn mistyped(ty: &Type, value: &Value, path: &Path) -> Fault {
         Value::Array(_) => "an array",
         Value::Object(_) => "an object",
     };
-    Fault::Mistyped { path: path.text.clone(), expected: ty.to_string(), found }
+    ArgumentFault::Mistyped { path: path.text.clone(), expected: ty.to_string(), found }
 }
 
 #[cfg(test)]
@@ -253,7 +262,7 @@ mod tests {
     use serde_json::json;
 
     fn fault(method: &str, args: Value) -> Option<String> {
-        let method = Table::get().method(method).unwrap();
+        let method = ApiTable::get().method(method).unwrap();
         check(method, args.as_object().unwrap()).err().map(|f| f.to_string())
     }
 
@@ -346,21 +355,21 @@ mod tests {
 
     #[test]
     fn of_two_alternatives_that_fit_none_hides_a_file() {
-        for method in Table::get().methods() {
+        for method in ApiTable::get().methods() {
             let unions = method.params.iter().map(|param| &param.ty).collect();
             assert_eq!(ambiguous(unions), None, "{}", method.name);
         }
     }
 
     /// A field that is a file in one alternative of a union without discriminators and none in another.
-    fn ambiguous(mut open: Vec<&'static Type>) -> Option<String> {
-        let table = Table::get();
+    fn ambiguous(mut open: Vec<&'static ApiType>) -> Option<String> {
+        let table = ApiTable::get();
         let mut seen = std::collections::HashSet::new();
         while let Some(ty) = open.pop() {
-            let types: Vec<&'static Type> = match ty {
-                Type::Array(inner) => vec![&**inner],
-                Type::Union(types) => types.iter().collect(),
-                Type::Named(name) if seen.insert(name) => match table.type_def(name)? {
+            let types: Vec<&'static ApiType> = match ty {
+                ApiType::Array(inner) => vec![&**inner],
+                ApiType::Union(types) => types.iter().collect(),
+                ApiType::Named(name) if seen.insert(name) => match table.type_def(name)? {
                     TypeDef::Union(types) => types.iter().collect(),
                     TypeDef::Fields(fields) => {
                         open.extend(fields.iter().map(|field| &field.ty));
@@ -371,7 +380,7 @@ mod tests {
             };
             let mut vague = HashMap::new();
             for ty in &types {
-                let Type::Named(name) = ty else { continue };
+                let ApiType::Named(name) = ty else { continue };
                 let Some(TypeDef::Fields(fields)) = table.type_def(name) else { continue };
                 if fields.iter().any(|field| field.constant.is_some()) {
                     continue;

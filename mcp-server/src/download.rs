@@ -1,5 +1,5 @@
-//! Files that Telegram has, for who can not use its URLs: those hold the bot's token. A file is shown with a handle, and
-//! with its content where that is text or a picture a model can look at; `resources/read` gives any file by its handle.
+//! Files stored by Telegram, for clients that must not see its URLs, since these hold the bot's token. A file is shown with
+//! a handle, and with its content if that is text or a picture for models. `resources/read` returns any file by its handle.
 
 use std::sync::Arc;
 
@@ -9,42 +9,42 @@ use rmcp::ErrorData;
 use rmcp::model::{ContentBlock, Resource, ResourceContents, ResourceTemplate};
 use serde_json::{Map, Value, json};
 
-use crate::files::Limits;
-use crate::table::{Method, Table, Type};
-use crate::telegram::{Call, Failure, Telegram};
+use crate::files::UploadLimits;
+use crate::table::{ApiTable, ApiType, Method};
+use crate::telegram::{Telegram, TelegramFailure, TelegramRequest};
 
-/// What a handle begins with; the file_id follows.
+/// Prefix of a handle; the file id follows.
 const SCHEME: &str = "telegram-file:///";
-/// The longest text that is shown with the file, in bytes: a model reads that much at once.
+/// Maximum size of a text shown with its file, in bytes: as much as a model should read at once.
 const MAX_TEXT: u64 = 12 * 1024;
-/// The largest picture that is.
+/// Maximum size of a picture shown with its file, in bytes.
 const MAX_PICTURE: u64 = 1024 * 1024;
-/// Kinds of pictures that models take.
+/// Picture formats that models accept.
 const PICTURES: [&str; 4] = ["image/jpeg", "image/png", "image/webp", "image/gif"];
 
-/// Fetches files.
+/// Fetches files from Telegram.
 #[derive(Debug, Clone)]
 pub(crate) struct Downloads {
     pub(crate) telegram: Arc<Telegram>,
-    pub(crate) limits: Limits,
-    /// Whether a picture is shown with its file.
+    pub(crate) limits: UploadLimits,
+    /// `true` if pictures are shown with their files.
     pub(crate) pictures: bool,
 }
 
-/// What is known of a file before it is fetched.
-struct Known {
+/// Data about a file before it is fetched.
+struct FileInfo {
     path: Option<String>,
     name: String,
     mime_type: String,
     size: Option<u64>,
 }
 
-/// Whether a method's result is a file with a path.
+/// Returns `true` if the method returns a `File`.
 pub(crate) fn gives_file(method: &Method) -> bool {
-    matches!(&method.returns, Type::Named(name) if name == "File")
+    matches!(&method.returns, ApiType::Named(name) if name == "File")
 }
 
-/// How the handles look.
+/// Returns the URI template of the handles.
 pub(crate) fn template() -> ResourceTemplate {
     ResourceTemplate::new(format!("{SCHEME}{{file_id}}"), "telegram-file")
         .with_title("A file of a message, by its file_id")
@@ -54,12 +54,12 @@ pub(crate) fn template() -> ResourceTemplate {
 }
 
 impl Downloads {
-    /// A `File` of Telegram's as it is shown: with a handle in place of its path, and what else shows its content.
+    /// Presents a `File` of Telegram with a handle in place of its path, and with blocks that show its content.
     pub(crate) async fn present(&self, file: Value) -> (Value, Vec<ContentBlock>) {
         let Value::Object(mut file) = file else {
             return (file, Vec::new());
         };
-        let known = Known::of(&file);
+        let known = FileInfo::of(&file);
         file.remove("file_path");
         let id = file.get("file_id").and_then(Value::as_str).unwrap_or_default().to_owned();
         let uri = format!("{SCHEME}{id}");
@@ -72,8 +72,8 @@ impl Downloads {
         link.size = known.size;
         let mut blocks = vec![ContentBlock::resource_link(link)];
         match self.content(&known).await {
-            Ok(Some(Content::Text(text))) => drop(file.insert("text".to_owned(), json!(text))),
-            Ok(Some(Content::Picture(bytes))) => {
+            Ok(Some(ShownContent::Text(text))) => drop(file.insert("text".to_owned(), json!(text))),
+            Ok(Some(ShownContent::Picture(bytes))) => {
                 blocks.push(ContentBlock::image(BASE64_STANDARD.encode(bytes), known.mime_type));
             }
             Ok(None) => {}
@@ -82,18 +82,22 @@ impl Downloads {
         (Value::Object(file), blocks)
     }
 
-    /// The content behind a handle.
+    /// Reads the content behind a handle.
     pub(crate) async fn read(&self, uri: &str) -> Result<ResourceContents, ErrorData> {
         let unknown = || ErrorData::resource_not_found(format!("{uri:?} is no {SCHEME}<file_id>"), None);
         let id = uri.strip_prefix(SCHEME).filter(|id| !id.is_empty()).ok_or_else(unknown)?;
-        let method = Table::get().method("getFile").ok_or_else(unknown)?;
+        let method = ApiTable::get().method("getFile").ok_or_else(unknown)?;
         let args = Map::from_iter([("file_id".to_owned(), json!(id))]);
-        let refused = |failure: Failure| match failure.error_code {
+        let refused = |failure: TelegramFailure| match failure.error_code {
             400 | 404 => ErrorData::resource_not_found(failure.description, None),
             _ => ErrorData::internal_error(failure.description, None),
         };
-        let file = self.telegram.call(Call { method, args: &args, uploads: &[] }).await.map_err(refused)?;
-        let known = file.as_object().map(Known::of).ok_or_else(unknown)?;
+        let file = self
+            .telegram
+            .call(TelegramRequest { method, args: &args, uploads: &[] })
+            .await
+            .map_err(refused)?;
+        let known = file.as_object().map(FileInfo::of).ok_or_else(unknown)?;
         let bytes = self.fetch(&known).await.map_err(refused)?;
         let contents = match String::from_utf8(bytes) {
             Ok(text) => ResourceContents::text(text, uri),
@@ -102,7 +106,7 @@ impl Downloads {
         Ok(contents.with_mime_type(known.mime_type))
     }
 
-    async fn content(&self, known: &Known) -> Result<Option<Content>, Failure> {
+    async fn content(&self, known: &FileInfo) -> Result<Option<ShownContent>, TelegramFailure> {
         let Some(most) = known.worth_showing(self.pictures) else {
             return Ok(None);
         };
@@ -111,29 +115,28 @@ impl Downloads {
         }
         let bytes = self.fetch(known).await?;
         if PICTURES.contains(&known.mime_type.as_str()) {
-            return Ok(Some(Content::Picture(bytes)));
+            return Ok(Some(ShownContent::Picture(bytes)));
         }
-        Ok(String::from_utf8(bytes).ok().map(Content::Text))
+        Ok(String::from_utf8(bytes).ok().map(ShownContent::Text))
     }
 
-    async fn fetch(&self, known: &Known) -> Result<Vec<u8>, Failure> {
+    async fn fetch(&self, known: &FileInfo) -> Result<Vec<u8>, TelegramFailure> {
         let Some(path) = &known.path else {
             let why = "Telegram gives no way to the file: it is too large for a bot, or on the disk of its own server";
-            return Err(Failure::new(404, why));
+            return Err(TelegramFailure::new(404, why));
         };
         self.telegram.download(path, self.limits.bytes).await
     }
 }
 
-/// A content that is shown with its file.
-enum Content {
+enum ShownContent {
     Text(String),
     Picture(Vec<u8>),
 }
 
-impl Known {
+impl FileInfo {
     fn of(file: &Map<String, Value>) -> Self {
-        // A server of one's own in local mode names a place on its disk.
+        // A self-hosted server in local mode gives a path on its disk.
         let path = file.get("file_path").and_then(Value::as_str);
         let name = path.and_then(|path| path.rsplit('/').next()).unwrap_or("file").to_owned();
         let mime_type = mime_guess::from_path(&name).first_or_octet_stream().to_string();
@@ -141,7 +144,7 @@ impl Known {
         Self { path, name, mime_type, size: file.get("file_size").and_then(Value::as_u64) }
     }
 
-    /// The largest size at which the content is shown; `None` where a model could make nothing of it.
+    /// Returns the maximum size at which the content is shown; `None` if a model cannot use it.
     fn worth_showing(&self, pictures: bool) -> Option<u64> {
         let kind = self.mime_type.as_str();
         let is_text = kind.starts_with("text/")

@@ -1,6 +1,6 @@
-//! What stands for a file in a call's arguments: a file_id, an http(s) URL, or an object with a name and the content,
-//! which is taken out here and sent as multipart. Nothing else passes: a Bot API server of one's own would read `file:`
-//! paths from its disk. The server calls [`take`] before a call leaves.
+//! Files in a call's arguments: a file id, an http(s) URL, or an object with name and content, which is moved out and sent
+//! as multipart. Anything else is rejected: a self-hosted Bot API server would read `file:` paths from its disk. The server
+//! calls [`take`] before a call is sent.
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
@@ -9,33 +9,31 @@ use reqwest::Url;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::check::Place;
+use crate::check::FileArgument;
 
-/// What the Bot API takes as a photo, in bytes; an own server takes more.
+/// Telegram's limit for photos, in bytes. Self-hosted servers accept more.
 const MAX_PHOTO: usize = 10 * 1024 * 1024;
-/// What it takes as any other file.
+/// Telegram's limit for other files, in bytes.
 const MAX_FILE: usize = 50 * 1024 * 1024;
 
-/// How large an uploaded file may be.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Limits {
-    /// For any file, in bytes.
+pub(crate) struct UploadLimits {
+    /// Limit for any file, in bytes.
     pub(crate) bytes: usize,
-    /// Telegram's own limits hold too; an own Bot API server has none of them.
+    /// `true` if Telegram's own limits apply too; a self-hosted Bot API server has none.
     pub(crate) of_telegram: bool,
 }
 
-/// A file that goes along with a call.
+/// A file sent with a call.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Upload {
-    /// The name of its part; an argument says `attach://` and this name.
+    /// Name of the multipart part; the argument refers to it as `attach://` and this name.
     pub(crate) part: String,
-    /// The name of the file.
     pub(crate) name: String,
     pub(crate) bytes: Bytes,
 }
 
-/// Why a call's files can not be sent. The path is a place like `media[0].media`.
+/// Error of a file in a call. The path has the form `media[0].media`.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum BadFile {
     #[error("{0} must be a file_id, an http(s) URL, or an object with name and base64")]
@@ -46,28 +44,27 @@ pub(crate) enum BadFile {
     TooLarge { path: String, bytes: usize, most: usize, remedy: &'static str },
 }
 
-/// The object that carries a file's content.
+/// Argument object with a file's content.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Content {
+struct FileContent {
     name: String,
     base64: Option<String>,
     text: Option<String>,
 }
 
-/// Takes the contents of files out of the arguments, leaving `attach://<part>` in their places, and checks what else
-/// stands in a place of a file.
+/// Moves file contents out of the arguments, replacing them by `attach://<part>`, and checks the other files.
 ///
 /// # Errors
-/// The first [`BadFile`]; the arguments are then half changed and of no use.
+/// The first [`BadFile`]. The arguments are then partly changed and unusable.
 pub(crate) fn take(
     args: &mut Map<String, Value>,
-    places: Vec<Place>,
-    limits: Limits,
+    places: Vec<FileArgument>,
+    limits: UploadLimits,
 ) -> Result<Vec<Upload>, BadFile> {
     let mut whole = Value::Object(std::mem::take(args));
     let mut uploads = Vec::new();
-    for Place { path, pointer } in places {
+    for FileArgument { path, pointer } in places {
         let Some(value) = whole.pointer_mut(&pointer) else { continue };
         match value {
             Value::String(text) if is_remote(text) => {}
@@ -86,15 +83,15 @@ pub(crate) fn take(
     Ok(uploads)
 }
 
-fn upload(path: String, part: String, given: Value, limits: Limits) -> Result<Upload, BadFile> {
+fn upload(path: String, part: String, given: Value, limits: UploadLimits) -> Result<Upload, BadFile> {
     let refuse = |path: String, reason: &str| BadFile::NoUpload { path, reason: reason.to_owned() };
-    let content: Content = match serde_json::from_value(given) {
+    let content: FileContent = match serde_json::from_value(given) {
         Ok(content) => content,
         Err(error) => return Err(refuse(path, &error.to_string())),
     };
     let bytes = match (content.base64, content.text) {
         (Some(base64), None) => {
-            // Many encoders write it in lines.
+            // Many encoders break lines.
             let has_lines = base64.bytes().any(|b| b.is_ascii_whitespace());
             let packed = if has_lines { base64.split_ascii_whitespace().collect() } else { base64 };
             BASE64_STANDARD.decode(packed).map_err(|error| refuse(path.clone(), &error.to_string()))?
@@ -111,7 +108,7 @@ fn upload(path: String, part: String, given: Value, limits: Limits) -> Result<Up
     Ok(Upload { part, name: name.to_owned(), bytes: bytes.into() })
 }
 
-impl Limits {
+impl UploadLimits {
     fn check(self, path: &str, bytes: usize) -> Result<(), BadFile> {
         let is_photo = path == "photo" || path.ends_with(".photo");
         let (most, remedy) = match self {
@@ -137,14 +134,14 @@ fn is_remote(text: &str) -> bool {
 mod tests {
     use super::*;
     use crate::check::check;
-    use crate::table::Table;
+    use crate::table::ApiTable;
     use serde_json::json;
 
-    const LIMITS: Limits = Limits { bytes: 20, of_telegram: true };
+    const LIMITS: UploadLimits = UploadLimits { bytes: 20, of_telegram: true };
 
     fn taken(method: &str, args: &Value) -> Result<(Vec<Upload>, Value), String> {
         let mut args = args.as_object().unwrap().clone();
-        let places = check(Table::get().method(method).unwrap(), &args).unwrap();
+        let places = check(ApiTable::get().method(method).unwrap(), &args).unwrap();
         let uploads = take(&mut args, places, LIMITS);
         uploads.map(|uploads| (uploads, Value::Object(args))).map_err(|bad| bad.to_string())
     }
@@ -246,7 +243,7 @@ mod tests {
 
     #[test]
     fn telegrams_own_limits_hold_where_its_servers_do() {
-        let most = |bytes: usize, of_telegram: bool, path: &str| match (Limits { bytes, of_telegram })
+        let most = |bytes: usize, of_telegram: bool, path: &str| match (UploadLimits { bytes, of_telegram })
             .check(path, usize::MAX)
         {
             Err(BadFile::TooLarge { most, .. }) => most >> 20,

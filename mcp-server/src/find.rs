@@ -1,35 +1,33 @@
-//! Finds the methods that a request in everyday words means. Used by the catalog, and by Figaro for tools of any source.
-//! Every word of the request looks for its like in a method's name, description and parameters: the rarer the word and
-//! the nearer its place to the name, the more it counts. Inflections and typos match a little less, other words for the
-//! same thing (`bot-api/words.json`) too.
+//! Search for methods in everyday words. Used by the catalog, and by Figaro for tools of any source. Each word of the query
+//! is matched against name, description and parameters; rarer words and matches in the name count more. Inflections, typos
+//! and synonyms (`bot-api/words.json`) count a little less.
 
 use std::collections::HashMap;
 
 use serde::Deserialize;
 
-use crate::lines::Lines;
+use crate::lines::TableLines;
 use crate::table::Method;
 
-/// The description of the tool `find_telegram_methods` that clients are given.
+/// Description of `find_telegram_methods` for clients.
 pub(crate) const DESCRIPTION: &str = "Find methods of the Telegram Bot API for what is to be done, such as \
     \"pin a message\" or \"who is admin here\"; returns the few that fit, with their parameters.";
 
-/// A method with less than this share of the best one's score is not shown.
+/// Minimum score of a shown method, as a share of the best score.
 const WORTH_SHOWING: f32 = 0.5;
 
-/// The weights of words by where they stand: in the name, in other words for it, in the description, in the names of
-/// parameters.
+/// Weights of words by place: name, search words, description, parameter names.
 const IN_NAME: f32 = 3.0;
 const IN_WORDS: f32 = 2.6;
 const IN_DESCRIPTION: f32 = 1.2;
 const IN_PARAMETERS: f32 = 0.5;
 
-/// The share of a weight that is left for a word that means the same as the one asked for, or is only like it.
+/// Factors on a weight for synonyms, inflections and typos.
 const SYNONYM: f32 = 0.85;
 const INFLECTED: f32 = 0.85;
 const MISSPELT: f32 = 0.7;
 
-/// Words that say nothing about what is to be done.
+/// Words without meaning for a search.
 const STOP: &[&str] = &[
     "a",
     "all",
@@ -107,80 +105,80 @@ const STOP: &[&str] = &[
     "s",
 ];
 
-/// Other words for what the Bot API says, as data.
+/// Synonyms and search words for the Bot API, as data.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, bound(deserialize = "'de: 'static"))]
-pub(crate) struct Words {
-    /// By a word, the words that Telegram's own texts use for the same.
+pub(crate) struct Synonyms {
+    /// Words of Telegram's own texts, by synonym.
     synonyms: HashMap<&'static str, Vec<&'static str>>,
-    /// By the name of a method, other words that people use for what it does.
+    /// Search words for a method's purpose, by method name.
     methods: HashMap<&'static str, &'static str>,
 }
 
-impl Words {
+impl Synonyms {
     #[expect(clippy::expect_used, reason = "the data is part of the build; a test parses it")]
     pub(crate) fn embedded() -> Self {
         serde_json::from_str(include_str!("../bot-api/words.json")).expect("words.json fits")
     }
 
-    /// Other words that people use for what a method does; may be empty.
+    /// Returns search words for a method's purpose; may be empty.
     pub(crate) fn said_of(&self, method: &Method) -> &'static str {
         self.methods.get(method.name.as_str()).copied().unwrap_or_default()
     }
 }
 
-/// A tool as [`best`] sees it.
+/// A tool as input for [`best`].
 #[derive(Debug, Clone)]
-pub struct Entry<'a> {
-    /// The name of the tool, such as `sendMessage` or `add_note`.
+pub struct SearchableTool<'a> {
+    /// Name of the tool, such as `sendMessage` or `add_note`.
     pub name: &'a str,
-    /// Other words that people use for what it does; may be empty.
+    /// Search words for its purpose; may be empty.
     pub words: &'a str,
-    /// Its description, in English.
+    /// Description in English.
     pub description: &'a str,
-    /// The names of its parameters.
+    /// Names of the parameters.
     pub parameters: Vec<&'a str>,
 }
 
-/// The positions of the tools that fit a request in everyday English words, best first; those that fit much worse than
-/// the best are left out.
+/// Returns the indexes of the tools that match a query in everyday English, best first. Leaves out tools that match much
+/// worse than the best.
 #[must_use]
-pub fn best(query: &str, entries: &[Entry<'_>]) -> Vec<usize> {
-    let document = |(at, entry): (usize, &Entry<'_>)| {
+pub fn best(query: &str, entries: &[SearchableTool<'_>]) -> Vec<usize> {
+    let document = |(at, entry): (usize, &SearchableTool<'_>)| {
         Document::new(at, entry.name, entry.words, entry.description, &entry.parameters)
     };
     let documents: Vec<Document<usize>> = entries.iter().enumerate().map(document).collect();
-    rank(query, &documents, &Words::embedded())
+    rank(query, &documents, &Synonyms::embedded())
 }
 
-/// Something that can be found, with the weight of each word that it is found by.
+/// A searchable item, with the weight of each of its words.
 #[derive(Debug)]
 pub(crate) struct Document<T> {
     of: T,
     words: HashMap<String, f32>,
-    /// The words of its name.
+    /// Words of its name.
     name: Vec<String>,
 }
 
-/// What one word of the request looks for: words that occur, and how much each of them is worth.
+/// Candidates for one word of the query: known words with their worth.
 type Sought = Vec<(String, f32)>;
 
-/// The documents that fit a request in everyday English words, best first. Those with less than [`WORTH_SHOWING`] of the
-/// best one's score are left out.
-pub(crate) fn rank<T: Copy>(query: &str, documents: &[Document<T>], words: &Words) -> Vec<T> {
+/// Returns the documents that match a query in everyday English, best first. Leaves out those below [`WORTH_SHOWING`] of
+/// the best score.
+pub(crate) fn rank<T: Copy>(query: &str, documents: &[Document<T>], words: &Synonyms) -> Vec<T> {
     let rarity = rarity(documents);
     let asked: Vec<Sought> = meaningful(query).iter().map(|word| sought(word, &rarity, words)).collect();
     let mut scored: Vec<(f32, T)> =
         documents.iter().map(|document| (document.score(&asked), document.of)).collect();
-    // Stable: of equals the one that Telegram lists first, which is the plainer one.
+    // The sort is stable: equals keep Telegram's order, which puts plainer methods first.
     scored.sort_by(|a, b| b.0.total_cmp(&a.0));
     let best = scored.first().map_or(0.0, |(score, _)| *score);
     let shown = scored.into_iter().filter(|(score, _)| *score > 0.0 && *score >= best * WORTH_SHOWING);
     shown.map(|(_, of)| of).collect()
 }
 
-/// The words of a request that could be exact names of methods or types: those with a capital inside, and one that
-/// stands alone.
+/// Returns the words of a query that may be exact names of methods or types: those with an inner capital, or all words if
+/// each begins with a capital.
 pub(crate) fn names(query: &str) -> Vec<&str> {
     let words: Vec<&str> =
         query.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty()).collect();
@@ -193,14 +191,14 @@ pub(crate) fn names(query: &str) -> Vec<&str> {
 }
 
 impl<T> Document<T> {
-    /// A document for a method of the Bot API, found by its name, its description, its parameters and `words`.
-    pub(crate) fn of_method(of: T, method: &Method, lines: &Lines, words: &Words) -> Self {
+    /// Makes a document for a method of the Bot API from its name, description, parameters and `words`.
+    pub(crate) fn of_method(of: T, method: &Method, lines: &TableLines, words: &Synonyms) -> Self {
         let said = words.said_of(method);
         let parameters: Vec<&str> = method.params.iter().map(|param| param.name.as_str()).collect();
         Self::new(of, &method.name, said, lines.method(&method.name).unwrap_or_default(), &parameters)
     }
 
-    /// A document found by a name, other words that people `said` for it, a description, and names of parameters.
+    /// Makes a document from a name, the search words `said`, a description, and parameter names.
     pub(crate) fn new(of: T, name: &str, said: &str, description: &str, parameters: &[&str]) -> Self {
         let name = split_words(name);
         let mut counts: HashMap<String, f32> = HashMap::new();
@@ -217,8 +215,8 @@ impl<T> Document<T> {
         Self { of, words: counts, name }
     }
 
-    /// How well it fits a request: the sum over the request's words, each by the best word it finds; more where they cover the
-    /// whole name. 0 if no word fits.
+    /// Returns the score for a query: the sum of the best match of each word, raised if the query covers the whole name. 0
+    /// if no word matches.
     fn score(&self, asked: &[Sought]) -> f32 {
         let best = |sought: &Sought| {
             let worth = sought.iter().filter_map(|(word, worth)| Some(worth * self.words.get(word)?));
@@ -231,7 +229,7 @@ impl<T> Document<T> {
     }
 }
 
-/// How much each word that occurs says: the fewer methods have it, the more.
+/// Returns the weight of each known word: higher the fewer documents contain it.
 fn rarity<T>(documents: &[Document<T>]) -> HashMap<String, f32> {
     let mut occurs: HashMap<String, f32> = HashMap::new();
     for word in documents.iter().flat_map(|document| document.words.keys()) {
@@ -242,10 +240,10 @@ fn rarity<T>(documents: &[Document<T>]) -> HashMap<String, f32> {
     occurs
 }
 
-/// The words that occur and could be meant by `word`, each with its likeness times its rarity.
-fn sought(word: &str, rarity: &HashMap<String, f32>, words: &Words) -> Sought {
+/// Finds the known words that `word` may mean, with likeness times rarity.
+fn sought(word: &str, rarity: &HashMap<String, f32>, words: &Synonyms) -> Sought {
     let own = rarity.get(word).copied();
-    // A word that occurs is no misspelling of another, and no rarer for having rare forms.
+    // A known word is not a misspelling of another, and its rare forms do not make it rarer.
     let least = if own.is_some() { INFLECTED } else { MISSPELT };
     let near = rarity.iter().filter_map(|(known, rare)| {
         let likeness = likeness(word, known);
@@ -260,7 +258,7 @@ fn sought(word: &str, rarity: &HashMap<String, f32>, words: &Words) -> Sought {
     sought
 }
 
-/// 1 for the same word, less for another form of it, still less for a misspelling, 0 for another word.
+/// Likeness of two words: 1 if equal, less for an inflection, still less for a misspelling, 0 otherwise.
 fn likeness(a: &str, b: &str) -> f32 {
     if a == b {
         return 1.0;
@@ -278,7 +276,7 @@ fn likeness(a: &str, b: &str) -> f32 {
     if longer - shorter <= allowed && strsim::damerau_levenshtein(a, b) <= allowed { MISSPELT } else { 0.0 }
 }
 
-/// The words of a request that say something; all of them if none does.
+/// Returns the meaningful words of a query; all words if none is meaningful.
 fn meaningful(query: &str) -> Vec<String> {
     let mut said = split_words(query);
     said.dedup();
@@ -286,7 +284,7 @@ fn meaningful(query: &str) -> Vec<String> {
     if telling.is_empty() { said } else { telling }
 }
 
-/// The words of a text or a name such as `sendMessage` or `chat_id`, in lower case and without the ending of a plural.
+/// Splits a text or a name such as `sendMessage` or `chat_id` into lower-case words without plural endings.
 fn split_words(text: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut after_small = false;
@@ -302,7 +300,7 @@ fn split_words(text: &str) -> Vec<String> {
     words.iter().filter(|word| !word.is_empty()).map(|word| normal(word)).collect()
 }
 
-/// A word without the ending of a plural or of the third person.
+/// Strips the ending of a plural or of the third person.
 fn normal(word: &str) -> String {
     if let Some(stem) = word.strip_suffix("ies").filter(|stem| stem.len() > 1) {
         return format!("{stem}y");

@@ -1,4 +1,4 @@
-//! The HTTP side: who may connect, from where, with how much. `process` and the tests call [`serve`].
+//! HTTP server: access control and limits. `process` and the tests call [`serve`].
 
 use std::future::Future;
 use std::io;
@@ -25,45 +25,45 @@ use crate::server::BotApi;
 use crate::sessions::Sessions;
 use crate::settings::Settings;
 
-/// Between two looks whether a port that was taken is free.
+/// Interval between attempts to open a port that is in use.
 const PORT_RETRY: Duration = Duration::from_secs(5);
-/// For connections to close after the last answers.
+/// Time for connections to close after the last responses.
 const CLOSE_TIMEOUT: Duration = Duration::from_millis(450);
 
-/// Why serving ended, or never began.
+/// Error that ended serving or prevented its start.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
-    /// No HTTP client for Telegram could be made; the system's certificates are the usual reason.
+    /// The HTTP client for Telegram could not be built, usually for lack of the system's certificates.
     #[error("the HTTP client for Telegram does not start: install the system's CA certificates")]
     Client(#[from] reqwest::Error),
-    /// The socket failed.
+    /// An I/O error of the socket.
     #[error("the MCP socket failed: start again")]
     Socket(#[from] io::Error),
-    /// What came on standard input was no MCP.
+    /// The input on standard input was not MCP.
     #[error(
         "the client did not begin as MCP does: start this from an MCP client, or leave out --stdio for HTTP"
     )]
     NoClient(#[source] Box<ServerInitializeError>),
-    /// A task of the server's ended before its time.
+    /// A task of the server ended early.
     #[error("serving broke down: start again")]
     Broken(#[from] JoinError),
 }
 
-/// Where clients come in.
+/// Listening sockets of the server.
 #[derive(Debug)]
 pub struct Doors {
-    /// The one that is always there.
+    /// Main socket. Under a parent only the parent uses it.
     pub(crate) main: TcpListener,
-    /// Under a parent, which has the first for itself, the one for other clients.
+    /// Socket for other clients; only under a parent.
     pub(crate) outside: Option<Outside>,
 }
 
-/// The door for other clients than the parent.
+/// Socket for clients other than the parent.
 #[derive(Debug)]
 pub(crate) enum Outside {
-    /// It is there.
+    /// The socket is open.
     Open(TcpListener),
-    /// Another process has its port; it opens when that has gone.
+    /// Another process uses this port. The socket opens once the port is free.
     Taken(u16),
 }
 
@@ -76,7 +76,7 @@ impl From<TcpListener> for Doors {
 /// Serves MCP at `/mcp` until `shutdown` resolves, then ends within two seconds.
 ///
 /// # Errors
-/// When it can not begin, or a socket fails.
+/// If serving cannot begin, or a socket fails.
 pub async fn serve(
     doors: impl Into<Doors>,
     settings: Settings,
@@ -99,7 +99,7 @@ pub async fn serve(
         shutdown.await;
         stop.cancel();
         bot_api.settle().await;
-        // Ends the streams that clients hold open, so that their connections can close.
+        // Ends the streams held open by clients, so that their connections can close.
         streams.cancel();
         tokio::time::sleep(CLOSE_TIMEOUT).await;
     };
@@ -120,7 +120,7 @@ impl Outside {
         }
     }
 
-    /// Waits until the door can be opened; `None` when the server stops first.
+    /// Waits until the socket can be opened; `None` if the server stops first.
     async fn opened(self, stop: &CancellationToken) -> io::Result<Option<TcpListener>> {
         let listener = match self {
             Self::Open(listener) => listener,
@@ -139,9 +139,9 @@ impl Outside {
     }
 }
 
-/// Serves clients of one door until the server stops.
+/// Serves the clients of one socket until the server stops.
 async fn listen(listener: TcpListener, app: Router, stop: &CancellationToken) -> io::Result<()> {
-    // Without it each answer waits 40 ms for the client's acknowledgement.
+    // Otherwise each response waits 40 ms for the client's acknowledgement.
     let listener = listener.tap_io(|socket| {
         if let Err(error) = socket.set_nodelay(true) {
             tracing::debug!(%error, "a connection stays slow");
@@ -178,12 +178,12 @@ async fn require_key(State(keys): State<Arc<[SecretString]>>, mut request: Reque
         let how = "a key is needed: send `Authorization: Bearer <MCP_API_KEY>`\n";
         return (StatusCode::UNAUTHORIZED, [(header::WWW_AUTHENTICATE, "Bearer")], how).into_response();
     }
-    // It has done its work and is to be seen by nobody behind this door.
+    // The key is no longer needed and stays hidden from later handlers.
     request.headers_mut().remove(header::AUTHORIZATION);
     next.run(request).await
 }
 
-/// Compares with every key and byte by byte to the end, so that time tells nothing.
+/// Compares with all keys in constant time, so that timing leaks nothing.
 fn has_key(keys: &[SecretString], headers: &HeaderMap) -> bool {
     let Some((scheme, key)) = headers
         .get(header::AUTHORIZATION)

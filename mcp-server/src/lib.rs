@@ -1,6 +1,6 @@
-//! The Telegram Bot API as an MCP server: the table of methods and, from it, everything that is served.
-//! The binary and `figaro mcp-server` enter by [`main`]; tests by [`serve`]; Figaro's offline Telegram uses the table,
-//! and Figaro itself takes the same proxies.
+//! Telegram Bot API as an MCP server: the table of methods, and everything served from it. The binary and `figaro
+//! mcp-server` enter through [`main`], tests through [`serve`]. Figaro's offline Telegram uses the table; Figaro itself
+//! uses the same proxies.
 
 mod body;
 pub mod catalog;
@@ -27,8 +27,8 @@ pub use http::serve;
 pub use process::main;
 pub use settings::Settings;
 
-/// Changes with every change to the sources or data of this crate.
+/// Id of the build; changes with the sources and data of this crate.
 pub const BUILD_ID: &str = env!("FIGARO_MCP_BUILD_ID");
 
-/// What the server calls its version in the MCP handshake: the crate's version and the build id.
+/// Version in the MCP handshake: the crate's version and the build id.
 pub const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "+", env!("FIGARO_MCP_BUILD_ID"));

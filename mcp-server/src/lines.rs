@@ -1,20 +1,20 @@
-//! Our own one-line descriptions of methods, parameters and fields, read from `bot-api/descriptions.json`.
-//! The catalog shows them, `schema` puts them beside what they describe, `find` searches them.
+//! One-line descriptions of methods, parameters and fields, from `bot-api/descriptions.json`. Shown by the catalog, added
+//! to schemas by `schema`, searched by `find`.
 
 use std::collections::HashMap;
 
 use serde::Deserialize;
 
-/// The lines. They borrow from the data in the binary, which therefore holds no escapes.
+/// The descriptions. They borrow from the data in the binary, which must hold no escapes.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, bound(deserialize = "'de: 'static"))]
-pub(crate) struct Lines {
-    /// For a parameter of any method.
+pub(crate) struct TableLines {
+    /// Lines of parameters of any method.
     parameters: ByName,
-    /// For a field of any type.
+    /// Lines of fields of any type.
     fields: ByName,
     methods: HashMap<&'static str, MethodLines>,
-    /// For a field of one type, instead of the common line.
+    /// Lines of fields of one type; they override the common ones.
     types: HashMap<&'static str, ByName>,
 }
 
@@ -24,29 +24,29 @@ type ByName = HashMap<&'static str, &'static str>;
 #[serde(deny_unknown_fields)]
 struct MethodLines {
     description: &'static str,
-    /// For a parameter of this method, instead of the common line.
+    /// Lines of this method's parameters; they override the common ones.
     #[serde(default)]
     parameters: ByName,
 }
 
-impl Lines {
+impl TableLines {
     #[expect(clippy::expect_used, reason = "the data is part of the build; a test parses it")]
     pub(crate) fn embedded() -> Self {
         serde_json::from_str(include_str!("../bot-api/descriptions.json")).expect("descriptions.json fits")
     }
 
-    /// What a method does; a method nobody described is not served.
+    /// Returns the description of a method. Methods without one are not served.
     pub(crate) fn method(&self, name: &str) -> Option<&'static str> {
         self.methods.get(name).map(|own| own.description)
     }
 
-    /// What to put into a parameter of a method.
+    /// Returns the description of a parameter of a method.
     pub(crate) fn parameter(&self, method: &str, name: &str) -> Option<&'static str> {
         let own = self.methods.get(method).and_then(|own| own.parameters.get(name));
         own.or_else(|| self.parameters.get(name)).copied()
     }
 
-    /// What to put into a field of a type.
+    /// Returns the description of a field of a type.
     pub(crate) fn field(&self, type_name: &str, name: &str) -> Option<&'static str> {
         let own = self.types.get(type_name).and_then(|own| own.get(name));
         own.or_else(|| self.fields.get(name)).copied()
@@ -58,14 +58,14 @@ mod tests {
     use std::collections::{BTreeSet, HashSet};
 
     use super::*;
-    use crate::table::{Table, Type, TypeDef};
+    use crate::table::{ApiTable, ApiType, TypeDef};
 
     /// Longer ones would be paid for in every prompt.
     const LONGEST: usize = 160;
 
     #[test]
     fn every_method_parameter_and_field_has_its_line() {
-        let (lines, table) = (Lines::embedded(), Table::get());
+        let (lines, table) = (TableLines::embedded(), ApiTable::get());
         let mut missing = Vec::new();
         for method in table.methods() {
             if lines.method(&method.name).is_none() {
@@ -85,9 +85,9 @@ mod tests {
 
     #[test]
     fn a_line_is_short_and_about_something_that_exists() {
-        let (lines, table) = (Lines::embedded(), Table::get());
+        let (lines, table) = (TableLines::embedded(), ApiTable::get());
         let short = |text: &str| !text.is_empty() && text.len() <= LONGEST && !text.contains('\n');
-        let has = |fields: &[crate::table::Field], name: &str| fields.iter().any(|f| f.name == name);
+        let has = |fields: &[crate::table::ApiField], name: &str| fields.iter().any(|f| f.name == name);
         let mut wrong = BTreeSet::new();
         for (name, line) in &lines.parameters {
             let known = table.methods().iter().any(|m| has(&m.params, name));
@@ -119,15 +119,15 @@ mod tests {
 
     /// The types a call can carry; what only Telegram sends needs no words.
     fn sent_types() -> Vec<&'static str> {
-        fn named<'a>(ty: &'a Type, out: &mut Vec<&'a str>) {
+        fn named<'a>(ty: &'a ApiType, out: &mut Vec<&'a str>) {
             match ty {
-                Type::Named(name) if !out.contains(&name.as_str()) => out.push(name),
-                Type::Array(inner) => named(inner, out),
-                Type::Union(types) => types.iter().for_each(|ty| named(ty, out)),
+                ApiType::Named(name) if !out.contains(&name.as_str()) => out.push(name),
+                ApiType::Array(inner) => named(inner, out),
+                ApiType::Union(types) => types.iter().for_each(|ty| named(ty, out)),
                 _ => {}
             }
         }
-        let table = Table::get();
+        let table = ApiTable::get();
         let mut found = Vec::new();
         table.methods().iter().flat_map(|m| &m.params).for_each(|p| named(&p.ty, &mut found));
         let mut at = 0;

@@ -1,4 +1,4 @@
-//! The binary `figaro-mcp`: hands arguments and environment to the library.
+//! The binary `figaro-mcp`: passes arguments and environment to the library.
 
 use std::process::ExitCode;
 

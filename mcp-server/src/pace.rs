@@ -1,6 +1,6 @@
-//! Keeps a server of its own within Telegram's limits: 30 calls a second, one message a second to a chat, 20 a minute
-//! to a group. Used by `telegram` unless a parent paces. A call gets a moment, so nobody queues and nobody is overtaken.
-//! When Telegram answers 429, the calls to that chat are held: their moments move behind the repeated call's.
+//! Keeps a standalone server within Telegram's limits: 30 calls a second, one message a second per chat, 20 a minute per
+//! group. Used by `telegram` unless a parent does the pacing. Each call reserves a moment, so there is no queue and no
+//! overtaking. After a 429 answer the calls to that chat are held: their moments move behind that of the repeated call.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::time::Duration;
@@ -12,78 +12,77 @@ use tokio::time::Instant;
 
 use crate::table::Method;
 
-/// Between any two calls.
+/// Minimum gap between any two calls.
 const CALL_GAP: Duration = Duration::from_nanos(1_000_000_000 / 30 + 1);
-/// Between two messages to one chat.
+/// Minimum gap between two messages to a chat.
 const CHAT_GAP: Duration = Duration::from_secs(1);
-/// Messages a group takes within [`GROUP_WINDOW`].
+/// Maximum number of messages to a group within [`GROUP_WINDOW`].
 const GROUP_BURST: usize = 20;
 const GROUP_WINDOW: Duration = Duration::from_secs(60);
-/// Longer than this nobody is kept waiting; the caller is told when to come back.
+/// Maximum wait of a call. Beyond it the caller is told when to retry.
 const WAIT_TIMEOUT: Duration = Duration::from_secs(30);
-/// A longer `retry_after` is not waited out: its call and the others to the chat are told when to come back.
+/// Maximum `retry_after` that is waited out. Beyond it all calls to the chat are told when to retry.
 pub(crate) const SHORT_WAIT: Duration = Duration::from_secs(5);
-/// A longer `retry_after` is taken for this.
+/// Upper limit applied to `retry_after`.
 const MAX_WAIT: Duration = Duration::from_secs(24 * 60 * 60);
-/// More chats than the limits allow within the windows, so forgetting the old ones always makes room.
+/// Limit of remembered chats. More than the rates allow within the windows, so removing old ones always makes room.
 const MAX_CHATS: usize = 4096;
 
-/// The moments given away. Shared by all sessions.
+/// Reserved moments, shared by all sessions.
 #[derive(Debug, Default)]
 pub(crate) struct Pace {
     moments: Mutex<Moments>,
-    /// Tells the calls that wait when a chat is held.
+    /// Wakes waiting calls when a chat is held.
     held: Notify,
 }
 
-/// The limits are used up for longer than [`WAIT_TIMEOUT`], or the chat is held for longer than [`SHORT_WAIT`].
+/// The wait would exceed [`WAIT_TIMEOUT`], or [`SHORT_WAIT`] for a held chat.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Busy {
-    /// When to try again.
+    /// Time until the next attempt.
     pub(crate) retry_after: Duration,
 }
 
-/// A chat as the limits see it.
+/// A chat, by the limits that apply to it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-enum Chat {
+enum PacedChat {
     Private(i64),
     Group(i64),
-    /// A public group or channel by its name.
+    /// A public group or channel, by username.
     Named(String),
 }
 
 #[derive(Debug, Default, Clone)]
 struct Moments {
-    /// Moments of all calls that can still touch a new one.
+    /// Moments of all calls that may still conflict with a new one.
     calls: BTreeSet<Instant>,
-    chats: HashMap<Chat, ChatPace>,
+    chats: HashMap<PacedChat, ChatPace>,
 }
 
-/// What is known of a chat.
 #[derive(Debug, Clone)]
 struct ChatPace {
-    /// Moments of its messages within its window, oldest first.
+    /// Moments of its messages within the window, oldest first.
     given: VecDeque<Instant>,
-    /// Telegram takes nothing before this.
+    /// Telegram rejects calls until then.
     held_until: Instant,
-    /// No other call goes before this: those that are repeated have it first.
+    /// Repeated calls have priority until then.
     free_from: Instant,
-    /// How far the moments of waiting calls were moved, in all.
+    /// Total shift of the moments of waiting calls.
     moved: Duration,
-    /// The next message whose moment was moved goes no earlier, so that they keep their order and their distance.
+    /// Earliest moment of the next shifted message, which keeps order and distance.
     next_moved: Instant,
 }
 
-/// A call that waits for its moment.
+/// A call waiting for its moment.
 #[derive(Debug)]
 struct Ticket {
-    chat: Option<Chat>,
+    chat: Option<PacedChat>,
     moment: Instant,
-    /// How far its chat had moved when this was last looked at.
+    /// Shift of the chat when the ticket was last checked.
     moved: Duration,
-    /// It counts against the limits of its chat.
+    /// `true` if it counts against the limits of its chat.
     speaks: bool,
-    /// Its moment was moved and may touch another chat's.
+    /// `true` if its moment was shifted and may conflict with those of other chats.
     loose: bool,
 }
 
@@ -94,7 +93,7 @@ impl Pace {
         loop {
             let held = self.held.notified();
             tokio::pin!(held);
-            // From here on no call for attention is missed.
+            // Enabled before the check, so that no notification is missed.
             held.as_mut().enable();
             let Some(moment) = self.moments.lock().due(&mut ticket, Instant::now())? else {
                 return Ok(());
@@ -106,12 +105,12 @@ impl Pace {
         }
     }
 
-    /// Telegram refused a call with 429: holds the chat for so long, and gives the moment from which it takes calls. If
-    /// the call is repeated then, all others to the chat go after it.
+    /// Holds a chat after a 429 for `wait`, and returns the moment from which it accepts calls. If the refused call is
+    /// repeated then, other calls to the chat follow it.
     pub(crate) fn hold(&self, args: &Map<String, Value>, wait: Duration, repeats: bool) -> Instant {
         let now = Instant::now();
         let until = now + wait.min(MAX_WAIT);
-        let Some(chat) = args.get("chat_id").and_then(Chat::of) else {
+        let Some(chat) = args.get("chat_id").and_then(PacedChat::of) else {
             return until;
         };
         let moment = self.moments.lock().hold(&chat, until, repeats, now);
@@ -120,16 +119,16 @@ impl Pace {
     }
 
     fn ticket(&self, method: &Method, args: &Map<String, Value>, now: Instant) -> Result<Ticket, Busy> {
-        let chat = args.get("chat_id").and_then(Chat::of);
+        let chat = args.get("chat_id").and_then(PacedChat::of);
         let mut moments = self.moments.lock();
         let lane = chat.as_ref().and_then(|chat| moments.chats.get(chat));
         if let Some(lane) = lane {
             lane.takes(now)?;
         }
         let moved = lane.map_or(Duration::ZERO, |lane| lane.moved);
-        // Telegram counts messages and edits per chat; other calls only as calls.
+        // Telegram counts messages and edits per chat, and other calls only as calls.
         let moment = if method.speaks() {
-            // More than a group takes in its window could never be sent.
+            // More than a group's limit could never be sent.
             let count = messages(args).min(GROUP_BURST);
             moments.give_all(chat.clone(), count, now)?
         } else {
@@ -150,21 +149,21 @@ impl ChatPace {
         }
     }
 
-    /// Whether it is worth waiting for Telegram to take calls to the chat.
+    /// Checks that the chat's hold is short enough to wait for.
     fn takes(&self, now: Instant) -> Result<(), Busy> {
         let wait = self.held_until.saturating_duration_since(now);
         if wait > SHORT_WAIT { Err(Busy { retry_after: wait }) } else { Ok(()) }
     }
 }
 
-/// How many messages a call makes: an album, or what is copied and forwarded at once.
+/// Returns the number of messages of a call, such as an album or a bulk copy.
 #[must_use]
 pub fn messages(args: &Map<String, Value>) -> usize {
     let lists = ["message_ids", "media"].into_iter();
     lists.filter_map(|name| args.get(name)?.as_array().map(Vec::len)).max().unwrap_or(1).max(1)
 }
 
-impl Chat {
+impl PacedChat {
     fn of(id: &Value) -> Option<Self> {
         let number = match id {
             Value::Number(number) => number.as_i64()?,
@@ -177,7 +176,7 @@ impl Chat {
         Some(if number < 0 { Self::Group(number) } else { Self::Private(number) })
     }
 
-    /// How many moments are remembered, and for how long they count.
+    /// Returns the number of remembered moments, and the period for which they count.
     const fn window(&self) -> (usize, Duration) {
         match self {
             Self::Private(_) => (1, CHAT_GAP),
@@ -187,9 +186,9 @@ impl Chat {
 }
 
 impl Moments {
-    /// The moment of the first of several messages that leave with one call; the moments after it are spent. None is
-    /// taken unless all are to be had: a call that is turned away leaves the limits as they were.
-    fn give_all(&mut self, chat: Option<Chat>, count: usize, now: Instant) -> Result<Instant, Busy> {
+    /// Reserves moments for several messages of one call and returns the first. Reserves all or none, so that a rejected
+    /// call leaves the limits unchanged.
+    fn give_all(&mut self, chat: Option<PacedChat>, count: usize, now: Instant) -> Result<Instant, Busy> {
         if count == 1 {
             return self.give(chat, now);
         }
@@ -202,8 +201,8 @@ impl Moments {
         Ok(first)
     }
 
-    /// The earliest moment from `now` on that breaks no limit.
-    fn give(&mut self, chat: Option<Chat>, now: Instant) -> Result<Instant, Busy> {
+    /// Reserves the earliest moment that breaks no limit.
+    fn give(&mut self, chat: Option<PacedChat>, now: Instant) -> Result<Instant, Busy> {
         let free = chat.as_ref().map_or(now, |chat| self.chat_free(chat, now));
         let moment = self.call_free(free, now);
         if moment > now + WAIT_TIMEOUT {
@@ -216,7 +215,7 @@ impl Moments {
         Ok(moment)
     }
 
-    /// Whether a call may go: `None` at once, or the moment to look again.
+    /// Checks a waiting call: `None` if it may go now, else the moment to check again.
     fn due(&mut self, ticket: &mut Ticket, now: Instant) -> Result<Option<Instant>, Busy> {
         if let Some(lane) = ticket.chat.as_ref().and_then(|chat| self.chats.get(chat)) {
             lane.takes(now)?;
@@ -234,7 +233,7 @@ impl Moments {
         Ok(Some(ticket.moment).filter(|moment| *moment > now))
     }
 
-    /// Finds a place among all calls for one whose moment was moved.
+    /// Finds a free moment among all calls for a shifted one.
     fn fasten(&mut self, ticket: &mut Ticket, now: Instant) {
         let lane = ticket.chat.as_ref().filter(|_| ticket.speaks).and_then(|chat| self.chats.get(chat));
         let after = lane.map_or(now, |lane| lane.next_moved.max(now));
@@ -246,7 +245,7 @@ impl Moments {
         }
     }
 
-    fn hold(&mut self, chat: &Chat, until: Instant, repeats: bool, now: Instant) -> Instant {
+    fn hold(&mut self, chat: &PacedChat, until: Instant, repeats: bool, now: Instant) -> Instant {
         self.make_room(now);
         let mut lane = self.chats.remove(chat).unwrap_or_else(|| ChatPace::new(now));
         lane.held_until = lane.held_until.max(until);
@@ -263,14 +262,14 @@ impl Moments {
         if lane.takes(now).is_ok() {
             lane.given.iter_mut().filter(|given| **given > now).for_each(|given| *given += moved);
         } else {
-            // Those that wait are told to come back, and need no moments.
+            // Waiting calls are rejected and need no moments.
             lane.given.retain(|given| *given <= now);
         }
         self.chats.insert(chat.clone(), lane);
         moment
     }
 
-    fn chat_free(&self, chat: &Chat, now: Instant) -> Instant {
+    fn chat_free(&self, chat: &PacedChat, now: Instant) -> Instant {
         let Some(ChatPace { given, free_from, .. }) = self.chats.get(chat) else {
             return now;
         };
@@ -281,9 +280,9 @@ impl Moments {
         now.max(after_last).max(after_burst).max(*free_from)
     }
 
-    /// The first gap between the given moments that is wide enough.
+    /// Returns the first sufficient gap between the reserved moments.
     fn call_free(&mut self, from: Instant, now: Instant) -> Instant {
-        // What lies further back than one gap touches no new moment.
+        // Moments further back than one gap cannot conflict with new ones.
         while self.calls.first().is_some_and(|first| *first + CALL_GAP <= now) {
             self.calls.pop_first();
         }
@@ -299,7 +298,7 @@ impl Moments {
         moment
     }
 
-    fn remember(&mut self, chat: Chat, moment: Instant, now: Instant) {
+    fn remember(&mut self, chat: PacedChat, moment: Instant, now: Instant) {
         self.make_room(now);
         let (burst, _) = chat.window();
         let given = &mut self.chats.entry(chat).or_insert_with(|| ChatPace::new(now)).given;
@@ -309,7 +308,7 @@ impl Moments {
         }
     }
 
-    /// Forgets the chats that touch no new call, if there are many.
+    /// Removes chats that no longer restrict new calls, if there are many.
     fn make_room(&mut self, now: Instant) {
         if self.chats.len() >= MAX_CHATS {
             self.chats.retain(|chat, lane| {
@@ -322,22 +321,22 @@ impl Moments {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::table::Table;
+    use crate::table::ApiTable;
     use proptest::prelude::*;
     use serde_json::json;
 
     #[test]
     fn a_chat_is_told_by_its_id() {
         let cases = [
-            (json!(7), Some(Chat::Private(7))),
-            (json!("7"), Some(Chat::Private(7))),
-            (json!(-1001), Some(Chat::Group(-1001))),
-            (json!("-1001"), Some(Chat::Group(-1001))),
-            (json!("@News"), Some(Chat::Named("@news".to_owned()))),
+            (json!(7), Some(PacedChat::Private(7))),
+            (json!("7"), Some(PacedChat::Private(7))),
+            (json!(-1001), Some(PacedChat::Group(-1001))),
+            (json!("-1001"), Some(PacedChat::Group(-1001))),
+            (json!("@News"), Some(PacedChat::Named("@news".to_owned()))),
             (json!(null), None),
         ];
         for (id, wanted) in cases {
-            assert_eq!(Chat::of(&id), wanted, "{id}");
+            assert_eq!(PacedChat::of(&id), wanted, "{id}");
         }
     }
 
@@ -346,23 +345,23 @@ mod tests {
         let (mut moments, now) = (Moments::default(), Instant::now());
         for second in 0..20 {
             assert_eq!(
-                moments.give(Some(Chat::Group(-1)), now + Duration::from_secs(second)).unwrap(),
+                moments.give(Some(PacedChat::Group(-1)), now + Duration::from_secs(second)).unwrap(),
                 now + Duration::from_secs(second)
             );
         }
         let later = now + Duration::from_secs(20);
         assert_eq!(
-            moments.give(Some(Chat::Group(-1)), later),
+            moments.give(Some(PacedChat::Group(-1)), later),
             Err(Busy { retry_after: Duration::from_secs(40) })
         );
-        assert_eq!(moments.give(Some(Chat::Private(1)), later), Ok(later));
+        assert_eq!(moments.give(Some(PacedChat::Private(1)), later), Ok(later));
     }
 
     /// The moments of calls made at once, in milliseconds from then.
     fn moments(calls: &[(&str, Value)]) -> Vec<Result<u128, Busy>> {
         let (pace, now) = (Pace::default(), Instant::now());
         let moment = |(method, args): &(&str, Value)| {
-            let method = Table::get().method(method).unwrap();
+            let method = ApiTable::get().method(method).unwrap();
             let ticket = pace.ticket(method, args.as_object().unwrap(), now);
             ticket.map(|ticket| (ticket.moment - now).as_millis())
         };
@@ -416,7 +415,7 @@ mod tests {
     /// Waits for its turn and notes when it has it, in milliseconds from the start.
     async fn noted(pace: &Pace, name: &str, args: Value, log: &Mutex<Vec<(String, u128)>>, start: Instant) {
         let method = if name == "deletes" { "deleteMessage" } else { "sendMessage" };
-        let outcome = pace.turn(Table::get().method(method).unwrap(), args.as_object().unwrap()).await;
+        let outcome = pace.turn(ApiTable::get().method(method).unwrap(), args.as_object().unwrap()).await;
         let name = if outcome.is_ok() { name.to_owned() } else { format!("{name}: {outcome:?}") };
         log.lock().push((name, start.elapsed().as_millis()));
     }
@@ -483,7 +482,7 @@ mod tests {
     fn forgotten_chats_make_room() {
         let (mut moments, now) = (Moments::default(), Instant::now());
         for at in 0..20_000_u32 {
-            moments.give(Some(Chat::Group(-1 - i64::from(at))), now + CALL_GAP * at).unwrap();
+            moments.give(Some(PacedChat::Group(-1 - i64::from(at))), now + CALL_GAP * at).unwrap();
             assert!(moments.chats.len() <= MAX_CHATS && moments.calls.len() <= 2);
         }
     }
@@ -495,7 +494,7 @@ mod tests {
             let (mut all, mut by_chat, mut now) = (Vec::new(), HashMap::<i64, Vec<Instant>>::new(), start);
             for (pause, id) in calls {
                 now += Duration::from_millis(pause);
-                let chat = if id == 0 { None } else { Chat::of(&json!(id)) };
+                let chat = if id == 0 { None } else { PacedChat::of(&json!(id)) };
                 if let Ok(moment) = moments.give(chat, now) {
                     prop_assert!(moment >= now && moment <= now + WAIT_TIMEOUT);
                     all.push(moment);

@@ -1,4 +1,4 @@
-//! The life of the process: settings, runtime, socket, ready line, signals, exit code. Called by both binaries.
+//! Process of the server: settings, runtime, socket, ready line, signals, exit code. Called by both binaries.
 
 use std::ffi::OsString;
 use std::future::pending;
@@ -16,15 +16,15 @@ use crate::http::{Doors, Outside, serve};
 use crate::settings::{Settings, SettingsError};
 use crate::stdio;
 
-/// What is logged unless `RUST_LOG` says otherwise.
+/// Default log filter, unless `RUST_LOG` is set.
 const LOG_DEFAULT: &str = "info,rmcp=warn";
 
-/// The settings are at fault, and only a person can mend them: there is no use in starting again.
+/// Exit code for invalid settings. A restart is useless until a person fixes them.
 const EXIT_SETTINGS: u8 = 2;
 
-/// Runs the server until it is told to stop. It makes a runtime of its own, so call it outside of any.
+/// Runs the server until it is told to stop. Makes its own runtime, so call it outside of any.
 ///
-/// `args` come without the program's name; `env` looks a variable up. Exit code 2 means a mistake in the settings.
+/// `args` excludes the program's name; `env` looks up a variable. Exit code 2 means a mistake in the settings.
 pub fn main(args: impl IntoIterator<Item = OsString>, env: impl Fn(&str) -> Option<OsString>) -> ExitCode {
     let settings = match Settings::parse(args, &env) {
         Ok(settings) => settings,
@@ -38,7 +38,7 @@ pub fn main(args: impl IntoIterator<Item = OsString>, env: impl Fn(&str) -> Opti
     };
     let code = runtime
         .block_on(async move { if settings.stdio { talk(settings).await } else { listen(settings).await } });
-    // A name look-up under way sits in a blocking thread; nothing waits for it.
+    // Does not wait for a running name lookup in a blocking thread.
     runtime.shutdown_background();
     code
 }
@@ -65,7 +65,7 @@ async fn listen(settings: Settings) -> ExitCode {
         Ok(address) => address,
         Err(error) => return refuse(1, &format!("the socket has no address: {}", error.kind())),
     };
-    // Before the ready line, so that a signal sent right after it finds its handler.
+    // Before the ready line, so that a signal right after it finds its handler.
     let stop = match StopSignals::new() {
         Ok(stop) => stop,
         Err(error) => return refuse(1, &format!("signals can not be received: {}", error.kind())),
@@ -87,7 +87,7 @@ async fn listen(settings: Settings) -> ExitCode {
     }
 }
 
-/// Opens the ports, or says which is not to be had.
+/// Opens the ports, or names the one that is unavailable.
 async fn doors(settings: &Settings) -> Result<Doors, String> {
     let bind = |port: u16| async move {
         TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await.map_err(|error| port_fault(port, &error))
@@ -110,7 +110,7 @@ fn runtime() -> io::Result<Runtime> {
     tokio::runtime::Builder::new_multi_thread().worker_threads(2).max_blocking_threads(4).enable_all().build()
 }
 
-/// What asks a process to end.
+/// Signals that end the process.
 struct StopSignals {
     terminate: Signal,
     interrupt: Signal,
@@ -121,8 +121,8 @@ impl StopSignals {
         Ok(Self { terminate: signal(SignalKind::terminate())?, interrupt: signal(SignalKind::interrupt())? })
     }
 
-    /// Under a parent they are passed over: a terminal and an init system send them to both processes, and the parent
-    /// still needs this one for what it has to finish. It closes standard input then.
+    /// Waits for a signal. Under a parent signals are ignored: terminals and init systems send them to both processes, and
+    /// the parent still needs this one to finish its work. It closes standard input then.
     async fn received(mut self, supervised: bool) {
         if supervised {
             return pending().await;
@@ -134,8 +134,8 @@ impl StopSignals {
     }
 }
 
-/// Cancelled when standard input ends, if a parent holds it. A plain thread reads it: the runtime would wait at its end
-/// for a read of its own, while the process ends over this one.
+/// Returns a token that is cancelled at the end of standard input, if a parent holds it. Read by a plain thread: the
+/// runtime would wait for a pending read of its own at shutdown, while a thread ends with the process.
 fn parent_gone(supervised: bool) -> io::Result<CancellationToken> {
     let gone = CancellationToken::new();
     if supervised {
@@ -166,7 +166,7 @@ fn port_fault(port: u16, error: &io::Error) -> String {
     }
 }
 
-/// Help and version are asked for and go to standard output; anything else is a mistake.
+/// Prints help and version to standard output (success), usage errors to standard error.
 fn usage(shown: &clap::Error) -> ExitCode {
     if shown.print().is_err() || shown.use_stderr() {
         ExitCode::from(EXIT_SETTINGS)
@@ -175,11 +175,11 @@ fn usage(shown: &clap::Error) -> ExitCode {
     }
 }
 
-/// Says why on standard error, a line for each fault.
+/// Prints the faults to standard error, one per line, and returns the exit code.
 fn refuse(code: u8, faults: &str) -> ExitCode {
     let mut err = io::stderr().lock();
     for fault in faults.lines() {
-        // With standard error gone too there is nobody left to tell; the exit code still says it.
+        // If standard error is closed, only the exit code reports the fault.
         drop(writeln!(err, "figaro-mcp: {fault}"));
     }
     ExitCode::from(code)
@@ -188,15 +188,15 @@ fn refuse(code: u8, faults: &str) -> ExitCode {
 fn start_log(env: &impl Fn(&str) -> Option<OsString>) {
     let asked = env("RUST_LOG").and_then(|text| text.into_string().ok()).filter(|text| !text.is_empty());
     let asked = asked.as_deref().unwrap_or(LOG_DEFAULT);
-    // `EnvFilter::new` would print what it does not understand, and that may be a secret in the wrong place.
+    // `EnvFilter::new` would print an invalid filter, which may be a misplaced secret.
     let filter = EnvFilter::try_new(asked);
     let is_filter = filter.is_ok();
     let filter = filter.unwrap_or_else(|_| EnvFilter::new(LOG_DEFAULT));
     let json = env("LOG_FORMAT").is_some_and(|format| format == "json");
     let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr);
-    // Its complaint would go to the same place and panic when nobody reads the log any more.
+    // Otherwise a failed write is reported to standard error too, and panics when that is closed.
     let log = log.log_internal_errors(false);
-    // Standard error is the parent's log or a file as often as a terminal.
+    // Standard error is often the parent's log or a file.
     let log = log.with_ansi(io::IsTerminal::is_terminal(&io::stderr()));
     let started = if json { log.json().try_init() } else { log.try_init() };
     if let Err(error) = started {

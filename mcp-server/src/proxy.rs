@@ -1,5 +1,5 @@
-//! The way to the outside: which requests go through a proxy. Settings of both programs read it, and every HTTP client
-//! is built with it. This machine's own addresses never go through one: calls to them carry keys.
+//! Proxies for outgoing requests. Settings of both programs read them, and every HTTP client is built with them. This
+//! machine's own addresses never use a proxy: calls to them carry keys.
 
 use std::fmt::Write;
 
@@ -7,33 +7,33 @@ use axum::http::Uri;
 use reqwest::{ClientBuilder, NoProxy, Proxy, Url};
 use secrecy::{ExposeSecret, SecretString};
 
-/// Addresses of this machine. `0.0.0.0` and `::` reach it as well; some name their own servers so.
+/// Addresses of this machine. `0.0.0.0` and `::` reach it too, and some owners name their servers so.
 const LOOPBACK: &str = "localhost,localhost.,127.0.0.0/8,0.0.0.0,::1,::,::ffff:127.0.0.0/104,::ffff:0.0.0.0";
-/// The word for no proxy at all, whatever the environment names.
+/// Value for no proxy, whatever the environment names.
 const OFF: &str = "off";
-/// What proxies speak.
+/// Protocols of proxies.
 const SCHEMES: [&str; 6] = ["http", "https", "socks5", "socks5h", "socks4", "socks4a"];
-/// The variables that programs share, upper case first.
+/// Shared environment variables, upper case first.
 const FOR_HTTPS: [&str; 4] = ["HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"];
 const FOR_HTTP: [&str; 4] = ["HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"];
 const FOR_NONE: [&str; 2] = ["NO_PROXY", "no_proxy"];
 
-/// The proxies of a client; none by default. Cheap to clone. Its addresses may hold passwords.
+/// Proxies of a client; none by default. Cheap to clone. The addresses may hold passwords.
 #[derive(Debug, Clone, Default)]
 pub struct Proxies {
     http: Option<SecretString>,
     https: Option<SecretString>,
-    /// Hosts reached directly besides [`LOOPBACK`], with commas.
+    /// Hosts reached directly besides [`LOOPBACK`], separated by commas.
     exempt: String,
 }
 
 impl Proxies {
-    /// The proxies that a variable of ours names (`off` for none), or else those of the environment: `HTTPS_PROXY`,
-    /// `HTTP_PROXY`, `ALL_PROXY`. Hosts of `NO_PROXY` are reached directly in both cases. `look_up` gives a variable's
-    /// value, and none for an empty one.
+    /// Reads the proxies from `variable` (`off` for none), else from the environment: `HTTPS_PROXY`, `HTTP_PROXY`,
+    /// `ALL_PROXY`. Hosts of `NO_PROXY` are always reached directly. `look_up` returns the value of a variable, `None` if
+    /// it is empty.
     ///
     /// # Errors
-    /// The name of a variable that holds no address of a proxy. Its value is not told: it may hold a password.
+    /// The name of a variable without a valid proxy address. The value is left out: it may hold a password.
     pub fn read(
         variable: &'static str,
         look_up: impl Fn(&str) -> Option<String>,
@@ -54,7 +54,7 @@ impl Proxies {
         Ok(Self { http, https, exempt })
     }
 
-    /// What to set the variable to so that a process that calls this address alone has the same proxy for it.
+    /// Returns the value of the proxy variable for a process that only calls this address.
     #[must_use]
     pub fn setting_for(&self, address: &str) -> &str {
         let is_https = address.get(..6).is_some_and(|scheme| scheme.eq_ignore_ascii_case("https:"));
@@ -62,23 +62,23 @@ impl Proxies {
         proxy.as_ref().map_or(OFF, |proxy| proxy.expose_secret())
     }
 
-    /// The hosts that are reached directly, as `NO_PROXY` lists them.
+    /// Returns the hosts reached directly, in the form of `NO_PROXY`.
     #[must_use]
     pub fn direct(&self) -> String {
         format!("{LOOPBACK},{}", self.exempt)
     }
 
-    /// The proxy for `http` addresses and that for `https` ones.
+    /// Returns the proxies for `http` and `https` addresses.
     #[must_use]
     pub fn addresses<'a>(&'a self) -> (Option<&'a str>, Option<&'a str>) {
         let exposed = |proxy: &'a Option<SecretString>| proxy.as_ref().map(|proxy| proxy.expose_secret());
         (exposed(&self.http), exposed(&self.https))
     }
 
-    /// A client that goes through these proxies, and through none of the environment's.
+    /// Configures a client with these proxies, ignoring those of the environment.
     ///
     /// # Errors
-    /// An address that the client does not take; none that [`Self::read`] took.
+    /// If the client rejects an address, which it does not for those from [`Self::read`].
     pub fn client(&self, builder: ClientBuilder) -> reqwest::Result<ClientBuilder> {
         let mut builder = builder.no_proxy();
         let direct = || NoProxy::from_string(&self.direct());
@@ -92,7 +92,7 @@ impl Proxies {
         Ok(builder)
     }
 
-    /// The proxies in words, without names and passwords for them; `None` without any.
+    /// Describes the proxies without user names and passwords; `None` if there are none.
     #[must_use]
     pub fn shown(&self) -> Option<String> {
         let (http, https) = self.addresses();
@@ -116,11 +116,11 @@ impl Proxies {
         }
     }
 
-    /// What must not reach a log: the addresses that hold a name or a password, and what proves who one is in them.
+    /// Returns the secrets to keep out of logs: addresses with credentials, and the passwords or tokens in them.
     pub fn secrets(&self) -> impl Iterator<Item = SecretString> {
         [&self.http, &self.https].into_iter().flatten().flat_map(|proxy| {
             let url = Url::parse(proxy.expose_secret()).ok();
-            // A name without a password is a token.
+            // A user name without a password is a token.
             let proof =
                 url.as_ref().map(|url| url.password().unwrap_or(url.username())).filter(|it| !it.is_empty());
             let proof = proof.map(SecretString::from);
@@ -129,7 +129,7 @@ impl Proxies {
     }
 }
 
-/// The address of a proxy; without a scheme it is one of HTTP. Desktops set `socks://` for SOCKS5.
+/// Parses the address of a proxy; the default scheme is HTTP. Desktops set `socks://` for SOCKS5.
 fn address(value: &str) -> Option<SecretString> {
     let whole = match value.split_once("://") {
         Some(("socks", rest)) => format!("socks5://{rest}"),
@@ -137,7 +137,7 @@ fn address(value: &str) -> Option<SecretString> {
         None => format!("http://{value}"),
     };
     let url = Url::parse(&whole).ok()?;
-    // What the client cannot read it passes over, and goes to its target directly.
+    // The client would ignore an unreadable address and connect directly.
     let is_readable = url.as_str().parse::<Uri>().is_ok_and(|uri| uri.authority().is_some());
     let is_proxy = SCHEMES.contains(&url.scheme()) && url.host_str().is_some_and(|host| !host.is_empty());
     (is_proxy && is_readable).then(|| whole.into())

@@ -1,46 +1,46 @@
-//! Counts the JSON of a body while it passes, without making anything of it. Used by `body` for calls, by `telegram` for answers.
+//! Counts the JSON of a body as it passes, without parsing it. Used by `body` for calls, by `telegram` for answers.
 
-/// How deep the contents of files are at least: in an object within the arguments within the parameters of a message.
+/// Minimum depth of file contents: in an object within the arguments within the parameters of a message.
 const FILE_DEPTH: usize = 4;
-/// The fields that hold the content of a file.
+/// Fields with the content of a file.
 const FILE_FIELDS: [&[u8]; 2] = [b"base64", b"text"];
 
-/// What was seen so far. What is no JSON is counted all the same, and left for the parser to refuse.
+/// Counts so far. Invalid JSON is counted too; the parser rejects it later.
 #[derive(Debug, Default)]
-pub(crate) struct Scan {
-    /// Bytes outside of the contents of files.
+pub(crate) struct BodyScan {
+    /// Bytes outside of file contents.
     pub(crate) json_bytes: usize,
-    /// Keys and values.
+    /// Number of keys and values.
     pub(crate) parts: usize,
     depth: usize,
-    within: Within,
-    /// The start of the last string, long enough to know the fields of files.
+    within: JsonContext,
+    /// Start of the last string, long enough to recognise the file fields.
     name: Vec<u8>,
-    /// The value that comes next stands in a field of a file.
+    /// `true` if the next value belongs to a file field.
     names_file: bool,
 }
 
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-enum Within {
+enum JsonContext {
     #[default]
     Nothing,
     /// A number, `true`, `false` or `null`.
     Word,
     Text {
-        /// It is the content of a file.
+        /// `true` if it is the content of a file.
         is_file: bool,
-        /// The last byte was a backslash.
+        /// `true` if the last byte was a backslash.
         escaped: bool,
     },
 }
 
-impl Scan {
-    /// Counts the next bytes.
+impl BodyScan {
+    /// Counts the next bytes of the body.
     pub(crate) fn feed(&mut self, mut bytes: &[u8]) {
         while let Some(first) = bytes.first() {
             let used = match self.within {
-                Within::Text { is_file, escaped } => self.text(bytes, is_file, escaped),
-                Within::Nothing | Within::Word => {
+                JsonContext::Text { is_file, escaped } => self.text(bytes, is_file, escaped),
+                JsonContext::Nothing | JsonContext::Word => {
                     self.json_bytes += 1;
                     self.within = self.outside(*first);
                     1
@@ -50,53 +50,53 @@ impl Scan {
         }
     }
 
-    /// What is open after a byte outside of strings.
-    fn outside(&mut self, byte: u8) -> Within {
+    /// Returns the context after a byte outside of strings.
+    fn outside(&mut self, byte: u8) -> JsonContext {
         let names_file = std::mem::take(&mut self.names_file);
         match byte {
             b'"' => {
                 self.parts += 1;
                 self.name.clear();
-                Within::Text { is_file: names_file && self.depth >= FILE_DEPTH, escaped: false }
+                JsonContext::Text { is_file: names_file && self.depth >= FILE_DEPTH, escaped: false }
             }
             b'{' | b'[' => {
                 self.parts += 1;
                 self.depth += 1;
-                Within::Nothing
+                JsonContext::Nothing
             }
             b'}' | b']' => {
                 self.depth = self.depth.saturating_sub(1);
-                Within::Nothing
+                JsonContext::Nothing
             }
             b':' => {
                 self.names_file = FILE_FIELDS.contains(&self.name.as_slice());
-                Within::Nothing
+                JsonContext::Nothing
             }
-            b',' => Within::Nothing,
+            b',' => JsonContext::Nothing,
             b' ' | b'\t' | b'\r' | b'\n' => {
                 self.names_file = names_file;
-                Within::Nothing
+                JsonContext::Nothing
             }
-            _ if self.within == Within::Word => Within::Word,
+            _ if self.within == JsonContext::Word => JsonContext::Word,
             _ => {
                 self.parts += 1;
-                Within::Word
+                JsonContext::Word
             }
         }
     }
 
-    /// Goes on in a string, to the byte after the next one that means something; how many bytes that were.
+    /// Continues in a string up to and including the next special byte. Returns the number of bytes used.
     fn text(&mut self, bytes: &[u8], is_file: bool, escaped: bool) -> usize {
         let plain = if escaped { 0 } else { bytes.iter().take_while(|b| !matches!(b, b'"' | b'\\')).count() };
         let used = (plain + 1).min(bytes.len());
         self.within = match bytes.get(plain) {
-            Some(b'"') if !escaped => Within::Nothing,
-            byte => Within::Text { is_file, escaped: !escaped && byte == Some(&b'\\') },
+            Some(b'"') if !escaped => JsonContext::Nothing,
+            byte => JsonContext::Text { is_file, escaped: !escaped && byte == Some(&b'\\') },
         };
-        let ends = self.within == Within::Nothing;
+        let ends = self.within == JsonContext::Nothing;
         if !is_file {
             self.json_bytes += used;
-            // One byte more than the longest name tells a longer one; an escape makes it another name.
+            // One byte more than the longest field name reveals longer names. An escape changes the name.
             let room = (FILE_FIELDS[0].len() + 1).saturating_sub(self.name.len());
             let seen = bytes.get(..used - usize::from(ends)).unwrap_or_default();
             self.name.extend(seen.iter().take(room));
@@ -112,7 +112,7 @@ mod tests {
     use serde_json::{Value, json};
 
     fn scanned(text: &str) -> (usize, usize) {
-        let mut scan = Scan::default();
+        let mut scan = BodyScan::default();
         scan.feed(text.as_bytes());
         (scan.json_bytes, scan.parts)
     }
@@ -178,7 +178,7 @@ mod tests {
         #[test]
         fn every_key_and_value_counts_however_it_is_cut_and_spaced(tree in tree(), pretty: bool, cut in 1..20_usize) {
             let text = if pretty { serde_json::to_string_pretty(&tree) } else { serde_json::to_string(&tree) }.unwrap();
-            let mut scan = Scan::default();
+            let mut scan = BodyScan::default();
             text.as_bytes().chunks(cut).for_each(|piece| scan.feed(piece));
             prop_assert_eq!(scan.parts, parts(&tree));
             prop_assert_eq!((scan.json_bytes, scan.parts), scanned(&text));
@@ -187,7 +187,7 @@ mod tests {
 
         #[test]
         fn whatever_comes_is_counted(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
-            let mut scan = Scan::default();
+            let mut scan = BodyScan::default();
             scan.feed(&bytes);
             prop_assert!(scan.json_bytes <= bytes.len() && scan.parts <= bytes.len());
         }

@@ -1,33 +1,33 @@
-//! JSON Schema 2020-12 of a method's arguments, made from the table. The catalog calls it for every tool it shows.
-//! A schema never refuses what Telegram would take: lengths count differently there, so bounds are the widest that hold.
+//! JSON Schema 2020-12 of a method's arguments, generated from the table. The catalog calls it for every tool. A schema
+//! never rejects what Telegram accepts: lengths count differently there, so bounds are the widest that hold.
 
 use std::collections::HashSet;
 
 use serde_json::{Map, Value, json};
 
-use crate::lines::Lines;
-use crate::table::{Field, Method, Table, Type, TypeDef, Unit};
+use crate::lines::TableLines;
+use crate::table::{ApiField, ApiTable, ApiType, Method, TypeDef, Unit};
 
-/// What a string that stands for a file may hold.
+/// Description of a string that stands for a file.
 const FILE_HINT: &str = "file_id of a file Telegram already has, or an http(s) URL";
-/// The definition of a file whose content comes with the call; the table knows it as a type of its own.
+/// Definition of a file sent with the call; a named type in the table.
 const UPLOAD: &str = "InputFile";
-/// Stands where the definition of a type was cut.
+/// Placeholder of a cut definition.
 const CUT: &str = "Cut for size: a search for this name gives it";
-/// About what a cut definition takes.
+/// Approximate size of a cut definition, in bytes.
 const CUT_BYTES: usize = CUT.len() + 40;
 
-/// The whole schema of a method's arguments.
-pub(crate) fn of_method(method: &Method, lines: &Lines) -> Map<String, Value> {
+/// Returns the full schema of a method's arguments.
+pub(crate) fn of_method(method: &Method, lines: &TableLines) -> Map<String, Value> {
     within(method, lines, usize::MAX)
 }
 
-/// The schema of a method's arguments in about `bound` bytes of JSON, or what its parameters alone take. Every
-/// parameter is there; of the types behind them only those that fit, the needed and near ones first. A type that was
-/// cut takes anything and says how to ask for it.
-pub(crate) fn within(method: &Method, lines: &Lines, bound: usize) -> Map<String, Value> {
-    let mut root = Part::default();
-    let mut needed = Part::default();
+/// Returns the schema of a method's arguments in about `bound` bytes of JSON, or the size of its parameters alone. All
+/// parameters are kept; type definitions only if they fit, required and near ones first. A cut type accepts anything and
+/// says how to request it.
+pub(crate) fn within(method: &Method, lines: &TableLines, bound: usize) -> Map<String, Value> {
+    let mut root = SchemaPart::default();
+    let mut needed = SchemaPart::default();
     for field in method.params.iter().filter(|field| field.required) {
         drop(needed.property(field));
     }
@@ -35,25 +35,25 @@ pub(crate) fn within(method: &Method, lines: &Lines, bound: usize) -> Map<String
     root.with_definitions(lines, &needed.types, bound)
 }
 
-/// The schema of a named type, bounded like [`within`]; `None` for a name the table does not have.
-pub(crate) fn of_type(name: &str, lines: &Lines, bound: usize) -> Option<Map<String, Value>> {
-    Table::get().type_def(name)?;
-    Some(Part::definition(name, lines).with_definitions(lines, &[], bound))
+/// Returns the schema of a named type, bounded like [`within`]; `None` for an unknown name.
+pub(crate) fn of_type(name: &str, lines: &TableLines, bound: usize) -> Option<Map<String, Value>> {
+    ApiTable::get().type_def(name)?;
+    Some(SchemaPart::definition(name, lines).with_definitions(lines, &[], bound))
 }
 
-/// A piece of a schema and the named types it refers to, each once and in order.
+/// A part of a schema and the named types it refers to, each once and in order.
 #[derive(Default)]
-struct Part<'a> {
+struct SchemaPart<'a> {
     schema: Map<String, Value>,
     types: Vec<&'a str>,
 }
 
-impl<'a> Part<'a> {
-    /// The definition of a type by its name.
-    fn definition(name: &str, lines: &Lines) -> Part<'static> {
-        let mut part = Part::default();
-        match Table::get().type_def(name) {
-            // Telegram's own description gives an upload no fields; ours are what this server takes.
+impl<'a> SchemaPart<'a> {
+    /// Makes the definition of a named type.
+    fn definition(name: &str, lines: &TableLines) -> SchemaPart<'static> {
+        let mut part = SchemaPart::default();
+        match ApiTable::get().type_def(name) {
+            // Telegram documents no fields for an upload; these are the ones this server accepts.
             _ if name == UPLOAD => part.schema = upload(),
             Some(TypeDef::Fields(fields)) => part.object(fields, |field| lines.field(name, field)),
             Some(TypeDef::Union(types)) => part.schema = part.any_of(types),
@@ -62,7 +62,7 @@ impl<'a> Part<'a> {
         part
     }
 
-    fn object(&mut self, fields: &'a [Field], line: impl Fn(&str) -> Option<&'static str>) {
+    fn object(&mut self, fields: &'a [ApiField], line: impl Fn(&str) -> Option<&'static str>) {
         let mut properties = Map::new();
         for field in fields {
             let mut schema = self.property(field);
@@ -82,7 +82,7 @@ impl<'a> Part<'a> {
         self.schema.insert("additionalProperties".to_owned(), Value::Bool(false));
     }
 
-    fn property(&mut self, field: &'a Field) -> Map<String, Value> {
+    fn property(&mut self, field: &'a ApiField) -> Map<String, Value> {
         let mut schema = if field.attach { self.file() } else { self.of(&field.ty) };
         if let Some(constant) = &field.constant {
             schema.insert("const".to_owned(), constant.clone());
@@ -96,27 +96,27 @@ impl<'a> Part<'a> {
         schema
     }
 
-    fn of(&mut self, ty: &'a Type) -> Map<String, Value> {
+    fn of(&mut self, ty: &'a ApiType) -> Map<String, Value> {
         entries(match ty {
-            Type::Integer => json!({"type": "integer"}),
-            Type::Float => json!({"type": "number"}),
-            Type::String => json!({"type": "string"}),
-            Type::Boolean => json!({"type": "boolean"}),
-            Type::True => json!({"type": "boolean", "const": true}),
-            Type::InputFile => self.reference(UPLOAD),
-            Type::Named(name) => self.reference(name),
-            Type::Array(inner) => json!({"type": "array", "items": self.of(inner)}),
-            Type::Union(types) if types.contains(&Type::InputFile) => return self.file(),
-            Type::Union(types) => return self.any_of(types),
+            ApiType::Integer => json!({"type": "integer"}),
+            ApiType::Float => json!({"type": "number"}),
+            ApiType::String => json!({"type": "string"}),
+            ApiType::Boolean => json!({"type": "boolean"}),
+            ApiType::True => json!({"type": "boolean", "const": true}),
+            ApiType::InputFile => self.reference(UPLOAD),
+            ApiType::Named(name) => self.reference(name),
+            ApiType::Array(inner) => json!({"type": "array", "items": self.of(inner)}),
+            ApiType::Union(types) if types.contains(&ApiType::InputFile) => return self.file(),
+            ApiType::Union(types) => return self.any_of(types),
         })
     }
 
-    fn any_of(&mut self, types: &'a [Type]) -> Map<String, Value> {
+    fn any_of(&mut self, types: &'a [ApiType]) -> Map<String, Value> {
         let alternatives: Vec<_> = types.iter().map(|ty| Value::Object(self.of(ty))).collect();
         entries(json!({"anyOf": alternatives}))
     }
 
-    /// A file that Telegram has or fetches, or that comes with the call.
+    /// Makes the schema of a file: one that Telegram has or fetches, or one sent with the call.
     fn file(&mut self) -> Map<String, Value> {
         let known = json!({"type": "string", "description": FILE_HINT});
         entries(json!({"anyOf": [known, self.reference(UPLOAD)]}))
@@ -129,18 +129,18 @@ impl<'a> Part<'a> {
         json!({"$ref": format!("#/$defs/{name}")})
     }
 
-    /// The piece with the definitions of all it refers to, layer by layer: each type is defined once, so types that
-    /// contain themselves come to an end.
-    fn with_definitions(self, lines: &Lines, needed: &[&str], bound: usize) -> Map<String, Value> {
-        let Part { mut schema, types } = self;
-        // Without a bound nothing needs to be measured.
+    /// Adds the definitions of all referenced types, layer by layer. Each type is defined once, so recursive types
+    /// terminate.
+    fn with_definitions(self, lines: &TableLines, needed: &[&str], bound: usize) -> Map<String, Value> {
+        let SchemaPart { mut schema, types } = self;
+        // Without a bound, sizes need not be measured.
         let bytes = |schema: &Map<String, Value>| if bound == usize::MAX { 0 } else { bytes(schema) };
         let mut size = bytes(&schema) + types.len() * CUT_BYTES;
         let mut seen: HashSet<&str> = types.iter().copied().collect();
         let mut defs = Map::new();
         let mut layer = types;
         while !layer.is_empty() {
-            let parts = layer.iter().map(|name| (*name, Part::definition(name, lines)));
+            let parts = layer.iter().map(|name| (*name, SchemaPart::definition(name, lines)));
             let mut parts: Vec<_> = parts.map(|(name, part)| (name, bytes(&part.schema), part)).collect();
             parts.sort_by_key(|(name, bytes, _)| (!needed.contains(name), *bytes));
             layer = Vec::new();
@@ -164,7 +164,7 @@ impl<'a> Part<'a> {
     }
 }
 
-/// A file's content within the call's own arguments.
+/// Makes the schema of a file's content within the arguments.
 fn upload() -> Map<String, Value> {
     entries(json!({
         "type": "object",
@@ -182,8 +182,8 @@ fn bytes(schema: &Map<String, Value>) -> usize {
     serde_json::to_string(schema).map_or(0, |json| json.len())
 }
 
-/// A character of JSON Schema is up to two of Telegram's UTF-16 units and up to four bytes.
-fn bounds(field: &Field, unit: Unit, schema: &mut Map<String, Value>) {
+/// Converts bounds to JSON Schema. One of its characters is up to two UTF-16 units of Telegram's and up to four bytes.
+fn bounds(field: &ApiField, unit: Unit, schema: &mut Map<String, Value>) {
     let (low_name, high_name, low) = match unit {
         Unit::Chars => ("minLength", "maxLength", field.min.map(|min| (min + 1) / 2)),
         Unit::Bytes => ("minLength", "maxLength", field.min.map(|min| (min + 3) / 4)),
@@ -210,8 +210,8 @@ mod tests {
     use super::*;
 
     fn schema(method: &str) -> Value {
-        let method = Table::get().method(method).unwrap();
-        without_lines(Value::Object(of_method(method, &Lines::embedded())))
+        let method = ApiTable::get().method(method).unwrap();
+        without_lines(Value::Object(of_method(method, &TableLines::embedded())))
     }
 
     /// What is described where is the business of `lines`.
@@ -322,11 +322,11 @@ mod tests {
 
     #[test]
     fn lines_stand_beside_what_they_describe() {
-        let made = of_method(Table::get().method("sendMessage").unwrap(), &Lines::embedded());
+        let made = of_method(ApiTable::get().method("sendMessage").unwrap(), &TableLines::embedded());
         let line = |pointer: &str| Value::Object(made.clone()).pointer(pointer).cloned();
         assert_eq!(
             line("/properties/chat_id/description"),
-            Some(json!(Lines::embedded().parameter("", "chat_id")))
+            Some(json!(TableLines::embedded().parameter("", "chat_id")))
         );
         assert!(line("/$defs/LinkPreviewOptions/properties/is_disabled/description").is_some());
         assert!(line("/$defs/InputFile").is_none(), "a definition nobody refers to");
@@ -346,7 +346,7 @@ mod tests {
                 _ => {}
             }
         }
-        for method in Table::get().methods() {
+        for method in ApiTable::get().methods() {
             let schema = schema(&method.name);
             let mut wanted = HashSet::new();
             references(&schema, &mut wanted);

@@ -1,4 +1,4 @@
-//! The MCP side: lists the tools, carries calls to Telegram, reads files. `http` and `stdio` serve it.
+//! MCP server: lists the tools, passes calls to Telegram, reads files. Served by `http` and `stdio`.
 
 use std::fmt::Display;
 use std::sync::Arc;
@@ -17,30 +17,30 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use tokio_util::task::TaskTracker;
 
-use crate::catalog::{Catalog, FIND, Found};
+use crate::catalog::{Catalog, CatalogMatches, FIND};
 use crate::download::{self, Downloads};
 use crate::settings::Settings;
-use crate::shown::Shown;
-use crate::table::{Method, Table};
-use crate::telegram::{Call, Failure, Telegram};
+use crate::shown::ShownMethods;
+use crate::table::{ApiTable, Method};
+use crate::telegram::{Telegram, TelegramFailure, TelegramRequest};
 use crate::{VERSION, check, files};
 
-/// For calls under way when the end comes; with the answers and the connections after them two seconds together.
+/// Time for running calls at shutdown. With the answers and connections after them, two seconds in total.
 const CALLS_TIMEOUT: Duration = Duration::from_millis(1500);
-/// Between the end of a call and the end of the streams, so that its answer gets out.
+/// Pause between the last call and the end of the streams, in which its answer is sent.
 const ANSWER_TIME: Duration = Duration::from_millis(50);
 
-/// Serves the Bot API. Cheap to clone; all clones share one connection, one pace and what was found.
+/// Serves the Bot API. Clones are cheap and share the connection, the pace and the found methods.
 #[derive(Debug, Clone)]
 pub(crate) struct BotApi {
     catalog: Arc<Catalog>,
     downloads: Downloads,
     calls: TaskTracker,
-    shown: Shown,
+    shown: ShownMethods,
 }
 
-/// What a call gave: for programs, and what only people and models that see can use.
-struct Outcome {
+/// Result of a call: a value for programs, and blocks for people and models that see.
+struct CallOutput {
     value: Value,
     blocks: Vec<ContentBlock>,
 }
@@ -50,14 +50,14 @@ impl BotApi {
         let telegram = Arc::new(Telegram::new(settings)?);
         Ok(Self {
             catalog: Arc::new(Catalog::new(&settings.choice)),
-            // A parent has no use for pictures: it asks for what its models are to see.
+            // A parent needs no pictures: it requests what its models are to see.
             downloads: Downloads { telegram, limits: settings.file_limits(), pictures: !settings.supervised },
             calls: TaskTracker::new(),
-            shown: Shown::new(settings.discover),
+            shown: ShownMethods::new(settings.discover),
         })
     }
 
-    /// Waits for calls under way and for their answers to get out; not for long.
+    /// Waits a limited time for running calls and their answers.
     pub(crate) async fn settle(&self) {
         self.calls.close();
         if tokio::time::timeout(CALLS_TIMEOUT, self.calls.wait()).await.is_ok() {
@@ -67,34 +67,39 @@ impl BotApi {
         }
     }
 
-    async fn call(&self, method: &Method, mut args: Map<String, Value>) -> Result<Outcome, Failure> {
-        // An optional parameter set to null is one left out.
+    async fn call(
+        &self,
+        method: &Method,
+        mut args: Map<String, Value>,
+    ) -> Result<CallOutput, TelegramFailure> {
+        // A null for an optional parameter means that it is left out.
         args.retain(|_, value| !value.is_null());
         let places = check::check(method, &args).map_err(|fault| bad_request(&fault))?;
         let uploads =
             files::take(&mut args, places, self.downloads.limits).map_err(|bad| bad_request(&bad))?;
-        let result = self.downloads.telegram.call(Call { method, args: &args, uploads: &uploads }).await?;
+        let result =
+            self.downloads.telegram.call(TelegramRequest { method, args: &args, uploads: &uploads }).await?;
         let (result, blocks) = if download::gives_file(method) {
             self.downloads.present(result).await
         } else {
             (result, Vec::new())
         };
-        Ok(Outcome { value: json!({"ok": true, "result": result}), blocks })
+        Ok(CallOutput { value: json!({"ok": true, "result": result}), blocks })
     }
 
-    /// Calls and says so in the log, without what was said.
+    /// Makes a call and logs its outcome, without its content.
     async fn logged(
         &self,
         method: &Method,
         args: Map<String, Value>,
         context: &RequestContext<RoleServer>,
-    ) -> Result<Outcome, Failure> {
+    ) -> Result<CallOutput, TelegramFailure> {
         let _running = self.calls.token();
         let start = Instant::now();
         let outcome = tokio::select! {
             outcome = self.call(method, args) => outcome,
             () = context.ct.cancelled() => {
-                Err(Failure::new(499, "the call was cancelled; it may have been carried out"))
+                Err(TelegramFailure::new(499, "the call was cancelled; it may have been carried out"))
             }
         };
         let error_code = outcome.as_ref().err().map(|failure| failure.error_code);
@@ -108,9 +113,9 @@ impl BotApi {
         args: Map<String, Value>,
         context: &RequestContext<RoleServer>,
     ) -> Result<Value, String> {
-        let Search { query } = serde_json::from_value(Value::Object(args))
+        let SearchArguments { query } = serde_json::from_value(Value::Object(args))
             .map_err(|error| format!("the arguments do not fit: {error}"))?;
-        let Found { methods, types } = self.catalog.find(&query).map_err(|why| why.to_string())?;
+        let CatalogMatches { methods, types } = self.catalog.find(&query).map_err(|why| why.to_string())?;
         if self.shown.add(&methods)
             && let Err(error) = context.peer.notify_tool_list_changed().await
         {
@@ -124,7 +129,7 @@ impl BotApi {
         })
     }
 
-    /// Reading a file by its handle is a `getFile` too.
+    /// Returns `true` if files can be read by handle, which needs `getFile`.
     fn reads_files(&self) -> bool {
         self.catalog.method("getFile").is_some()
     }
@@ -139,16 +144,15 @@ impl BotApi {
     }
 }
 
-/// The arguments of a search.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Search {
+struct SearchArguments {
     query: String,
 }
 
 impl ServerHandler for BotApi {
     fn get_info(&self) -> ServerConfig {
-        let title = format!("Telegram Bot API {}", Table::get().version);
+        let title = format!("Telegram Bot API {}", ApiTable::get().version);
         let mut capabilities = ServerCapabilities::builder().enable_tools().build();
         if let Some(tools) = capabilities.tools.as_mut().filter(|_| self.shown.discovers()) {
             tools.list_changed = Some(true);
@@ -199,12 +203,13 @@ impl ServerHandler for BotApi {
                 .into());
         }
         let Some(method) = self.catalog.method(&request.name) else {
-            // MCP 2025-11-25, Tools, Error Handling: an unknown tool is a protocol error, a failed call a result with `isError`.
+            // MCP 2025-11-25, Tools, Error Handling: an unknown tool is a protocol error, a failed call a result with
+            // `isError`.
             let message = format!("unknown tool {:?}: tools/list names those there are", request.name);
             return Err(ErrorData::invalid_params(message, None));
         };
         Ok(match self.logged(method, args, &context).await {
-            Ok(Outcome { value, blocks }) => {
+            Ok(CallOutput { value, blocks }) => {
                 let mut result = CallToolResult::structured(value);
                 let knows_links = knows_links(&context);
                 let is_known =
@@ -217,7 +222,7 @@ impl ServerHandler for BotApi {
         .into())
     }
 
-    /// None are declared.
+    /// Rejects the request, since no prompts are declared.
     async fn list_prompts(
         &self,
         _request: Option<PaginatedRequestParams>,
@@ -226,7 +231,7 @@ impl ServerHandler for BotApi {
         Err(ErrorData::method_not_found::<ListPromptsRequestMethod>())
     }
 
-    /// None are declared.
+    /// Rejects the request, since no completions are declared.
     async fn complete(
         &self,
         _request: CompleteRequestParams,
@@ -261,15 +266,16 @@ impl ServerHandler for BotApi {
     }
 }
 
-/// Links are as old as the revision 2025-06-18; the handle stands in the result as well.
+/// Returns `true` if the client knows resource links. They exist since revision 2025-06-18; the result holds the handle
+/// too.
 fn knows_links(context: &RequestContext<RoleServer>) -> bool {
     context.peer.peer_info().is_none_or(|peer| peer.protocol_version >= ProtocolVersion::V_2025_06_18)
 }
 
-fn failed(failure: &Failure) -> CallToolResult {
+fn failed(failure: &TelegramFailure) -> CallToolResult {
     CallToolResult::structured_error(json!({"ok": false, "error": failure}))
 }
 
-fn bad_request(fault: &dyn Display) -> Failure {
-    Failure::new(400, format!("Bad Request: {fault}"))
+fn bad_request(fault: &dyn Display) -> TelegramFailure {
+    TelegramFailure::new(400, format!("Bad Request: {fault}"))
 }

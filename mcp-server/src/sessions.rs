@@ -1,6 +1,6 @@
-//! Bounds the MCP sessions: clients that vanish without a word leave theirs behind. Used by `http`.
-//! Room for a new one is made by the session that was idle the longest; its client, if there is one, gets 404 and starts
-//! a new one. A session with a call under way or an open stream is never ended: where all are, a new client gets 503.
+//! Limits the MCP sessions, since clients that vanish leave theirs behind. Used by `http`. A new session replaces the one
+//! idle the longest, whose client gets 404 and starts anew. A session with a running call or an open stream is never ended;
+//! if all are in use, a new client gets 503.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -20,44 +20,45 @@ use rmcp::transport::streamable_http_server::session::local::{
 };
 use rmcp::transport::streamable_http_server::session::{ServerSseMessage, SessionId};
 
-/// At about 50 kB each. The README names it.
+/// Maximum number of sessions, at about 50 kB each. Documented in the README.
 const MAX_SESSIONS: usize = 256;
-/// A session that was idle for this long ends when the next one begins, also where there is room for both.
+/// Idle time after which a session ends when the next one begins, even if there is room.
 const MAX_IDLE: Duration = Duration::from_secs(60 * 60);
-/// So long an answer is kept for a client whose connection broke under it: a list of tools takes half a megabyte.
+/// Time for which an answer is kept for a client whose connection broke. Short, since a list of tools takes half a
+/// megabyte.
 const RESUMABLE: Duration = Duration::from_secs(10);
-/// What a client that found no room is told to wait, in seconds.
+/// `Retry-After` in seconds for a client that found no room.
 const RETRY_AFTER: &str = "10";
-/// What it is told.
+/// Error message for that client.
 const FULL: &str = "all MCP sessions are in use: end one, or try again later";
 
-/// The open sessions and who uses them.
+/// Open sessions and their uses.
 #[derive(Debug)]
 pub(crate) struct Sessions {
     manager: LocalSessionManager,
-    open: Open,
-    /// Held while a session is made, so that two never take one place.
+    open: OpenSessions,
+    /// Held while a session is created, so that two never take the same place.
     making: tokio::sync::Mutex<()>,
 }
 
-type Open = Arc<Mutex<HashMap<SessionId, Usage>>>;
+type OpenSessions = Arc<Mutex<HashMap<SessionId, SessionUsage>>>;
 
 #[derive(Debug)]
-struct Usage {
-    /// Calls under way and open streams.
+struct SessionUsage {
+    /// Number of running calls and open streams.
     users: usize,
-    /// When the last one of them began or ended.
+    /// Time at which the last of them began or ended.
     last: Instant,
 }
 
-/// A use of a session. The session is idle once all of its uses are dropped.
+/// A use of a session. The session is idle once all its uses are dropped.
 #[derive(Debug)]
 struct InUse {
-    open: Open,
+    open: OpenSessions,
     id: SessionId,
 }
 
-/// Why a session is not to be had.
+/// Reason why a session is not available.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum NoSession {
     #[error("{FULL}")]
@@ -71,15 +72,15 @@ pub(crate) enum NoSession {
 impl Sessions {
     pub(crate) fn new() -> Self {
         let mut config = SessionConfig::default();
-        // It would end a session under an open stream on which nothing comes.
+        // A keep-alive would end a session with an open but silent stream.
         config.keep_alive = None;
         config.completed_cache_ttl = RESUMABLE;
         let mut manager = LocalSessionManager::default();
         manager.session_config = config;
-        Self { manager, open: Open::default(), making: tokio::sync::Mutex::default() }
+        Self { manager, open: OpenSessions::default(), making: tokio::sync::Mutex::default() }
     }
 
-    /// Middleware: the refusal of a session comes as a fault of the server's, and leaves as what it is.
+    /// Middleware: turns the library's internal error for a full server into 503.
     pub(crate) async fn unavailable_when_full(request: Request, next: Next) -> Response {
         let response = next.run(request).await;
         if response.status() != StatusCode::INTERNAL_SERVER_ERROR {
@@ -94,7 +95,7 @@ impl Sessions {
         Response::from_parts(parts, Body::from(text))
     }
 
-    /// Takes out the sessions that have to go for a new one.
+    /// Removes the sessions that must end for a new one, and returns them.
     fn make_room(&self) -> Result<Vec<SessionId>, NoSession> {
         let mut open = self.open.lock();
         let idle = open.iter().filter(|(_, usage)| usage.users == 0);
@@ -110,7 +111,7 @@ impl Sessions {
         Ok(ended)
     }
 
-    /// Keeps a session from being ended. One that is being ended has no uses any more.
+    /// Marks a session as in use, which keeps it open. Fails if it has ended.
     fn in_use(&self, id: &SessionId) -> Result<Arc<InUse>, NoSession> {
         let mut open = self.open.lock();
         let usage = open.get_mut(id).ok_or(NoSession::Ended)?;
@@ -139,7 +140,7 @@ impl SessionManager for Sessions {
             self.manager.close_session(&ended).await?;
         }
         let (id, transport) = self.manager.create_session().await?;
-        self.open.lock().insert(id.clone(), Usage { users: 0, last: Instant::now() });
+        self.open.lock().insert(id.clone(), SessionUsage { users: 0, last: Instant::now() });
         Ok((id, transport))
     }
 
@@ -167,7 +168,7 @@ impl SessionManager for Sessions {
         mut message: ClientJsonRpcMessage,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, NoSession> {
         let used = self.in_use(id)?;
-        // Goes with the call, which may outlast its connection.
+        // Kept with the call, which may outlast its connection.
         message.insert_extension(Arc::clone(&used));
         Ok(held(self.manager.create_stream(id, message).await?, used))
     }
@@ -195,7 +196,7 @@ impl SessionManager for Sessions {
     }
 }
 
-/// The stream, which is a use of its session until it is dropped.
+/// Keeps the session in use until the stream is dropped.
 fn held<S: Stream>(stream: S, used: Arc<InUse>) -> impl Stream<Item = S::Item> + use<S> {
     stream.map(move |message| {
         let _used = &used;

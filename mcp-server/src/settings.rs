@@ -1,5 +1,5 @@
-//! What the process is told: flags on the command line, everything else in the environment. Read once, by `process`.
-//! Secrets come by the environment only: other users of a machine can read a command line.
+//! Settings of the process: flags on the command line, everything else in the environment. Read once, by `process`. Secrets
+//! come only through the environment: other users of a machine can read the command line.
 
 use std::ffi::OsString;
 
@@ -7,50 +7,48 @@ use clap::Parser;
 use reqwest::Url;
 use secrecy::SecretString;
 
-use crate::catalog::Choice;
-use crate::files::Limits;
+use crate::catalog::MethodSelection;
+use crate::files::UploadLimits;
 use crate::proxy::Proxies;
 use crate::table::Class;
 
 const API_URL: &str = "https://api.telegram.org";
 const PORT: u16 = 3001;
 
-/// All settings, checked.
+/// All settings, validated.
 #[derive(Debug)]
 pub struct Settings {
-    /// Port on 127.0.0.1, under a parent for this parent; 0 takes any free one.
+    /// Port on 127.0.0.1, for the parent alone if there is one; 0 picks a free port.
     pub(crate) port: u16,
-    /// Under a parent, the port on 127.0.0.1 for other clients, if there is a key for them; 0 takes any free one.
+    /// Port on 127.0.0.1 for other clients under a parent; `None` without a key for them. 0 picks a free port.
     pub(crate) outside_port: Option<u16>,
-    /// Where the port for other clients is taken, serve the parent all the same, and take it when it is free.
+    /// `true` to serve the parent while the port for other clients is in use, and to open it once free.
     pub(crate) wait_for_port: bool,
-    /// A parent holds standard input and paces the calls.
+    /// `true` if a parent holds standard input and paces the calls.
     pub(crate) supervised: bool,
-    /// Speak with the one client on standard input and output, over no socket.
+    /// `true` to serve one client on standard input and output, without a socket.
     pub(crate) stdio: bool,
-    /// Which methods are served.
-    pub(crate) choice: Choice,
-    /// A client is shown the search, and of the methods those it found.
+    pub(crate) choice: MethodSelection,
+    /// `true` to show clients only the search and the methods found with it.
     pub(crate) discover: bool,
-    /// The largest file that goes in or out, in bytes.
+    /// Maximum size of a file in either direction, in bytes.
     pub(crate) max_file_bytes: usize,
-    /// The bot's token, of the right form.
+    /// Bot token, of valid form.
     pub(crate) token: SecretString,
-    /// Where the Bot API is.
+    /// Base URL of the Bot API.
     pub(crate) api_url: Url,
-    /// The proxies on the way there.
     pub(crate) proxies: Proxies,
-    /// Bearer keys that open the door; none leaves it open.
+    /// Accepted bearer keys; empty if none is required.
     pub(crate) keys: Vec<SecretString>,
 }
 
-/// Why there are no settings.
+/// Error of reading the settings.
 #[derive(Debug, thiserror::Error)]
 pub enum SettingsError {
-    /// Help or version was asked for, or a flag is unknown: show it.
+    /// Help or version was requested, or a flag is invalid; print it.
     #[error(transparent)]
     Usage(#[from] clap::Error),
-    /// What to mend, one line each, all at once.
+    /// All faults, one line each.
     #[error("{}", .0.join("; "))]
     Invalid(Vec<String>),
 }
@@ -98,16 +96,16 @@ Environment:
   LOG_FORMAT          json for one JSON object a line";
 
 impl Settings {
-    /// Reads flags (without the program's name) and environment.
+    /// Parses flags (without the program's name) and environment.
     ///
     /// # Errors
-    /// All mistakes at once, none of them showing a secret.
+    /// All mistakes at once, without secrets.
     pub fn parse(
         args: impl IntoIterator<Item = OsString>,
         env: impl Fn(&str) -> Option<OsString>,
     ) -> Result<Self, SettingsError> {
         let flags = Flags::try_parse_from(args)?;
-        let mut read = Reader { env, faults: Vec::new() };
+        let mut read = EnvReader { env, faults: Vec::new() };
         let token = read.token();
         let api_url = read.api_url();
         let proxies = read.proxies();
@@ -131,7 +129,7 @@ impl Settings {
                 wait_for_port,
                 supervised: flags.supervised,
                 stdio: flags.stdio,
-                choice: Choice { only: flags.only, with_lifecycle: flags.with_lifecycle },
+                choice: MethodSelection { only: flags.only, with_lifecycle: flags.with_lifecycle },
                 discover: flags.discover,
                 max_file_bytes: usize::from(flags.max_file_mb) << 20,
                 token,
@@ -145,22 +143,22 @@ impl Settings {
 }
 
 impl Settings {
-    pub(crate) fn file_limits(&self) -> Limits {
-        Limits {
+    pub(crate) fn file_limits(&self) -> UploadLimits {
+        UploadLimits {
             bytes: self.max_file_bytes,
             of_telegram: self.api_url.as_str().trim_end_matches('/') == API_URL,
         }
     }
 }
 
-/// Reads variables and gathers what is wrong with them.
-struct Reader<E> {
+/// Reads variables and collects their faults.
+struct EnvReader<E> {
     env: E,
     faults: Vec<String>,
 }
 
-impl<E: Fn(&str) -> Option<OsString>> Reader<E> {
-    /// A variable; an empty one counts as absent, as an `.env` file leaves it.
+impl<E: Fn(&str) -> Option<OsString>> EnvReader<E> {
+    /// Reads a variable; an empty one counts as missing, as an `.env` file leaves it.
     fn text(&mut self, name: &str) -> Option<String> {
         match (self.env)(name)?.into_string() {
             Ok(text) if text.is_empty() => None,
@@ -214,7 +212,7 @@ impl<E: Fn(&str) -> Option<OsString>> Reader<E> {
         };
         let port = text.parse().ok();
         if port.is_none() {
-            // Its value is not shown: it may be a secret in the wrong place.
+            // The value is not shown: it may be a misplaced secret.
             self.faults.push(
                 "MCP_HTTP_PORT is no port: set it to a number from 0 (any free port) to 65535".to_owned(),
             );
@@ -223,7 +221,7 @@ impl<E: Fn(&str) -> Option<OsString>> Reader<E> {
     }
 }
 
-/// Digits, a colon, and at least three letters, digits, `_` or `-`.
+/// Checks for digits, a colon, and at least three letters, digits, `_` or `-`.
 fn is_token(text: &str) -> bool {
     let Some((id, secret)) = text.split_once(':') else {
         return false;

@@ -1,5 +1,5 @@
-//! Which tools clients are shown when they are to find them first (`--discover`). One for all clients: newer ones have no
-//! session that could keep what each of them found.
+//! Tools shown to clients that search first (`--discover`). Shared by all clients: newer ones have no session that could
+//! keep what each has found.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -8,30 +8,30 @@ use parking_lot::Mutex;
 
 use crate::table::Method;
 
-/// The most methods that are shown; those found last stay.
+/// Maximum number of shown methods; the latest stay.
 const MAX_SHOWN: usize = 32;
 
-/// What was found, or nothing to keep when everything is shown.
+/// Found methods; `None` if all methods are shown.
 #[derive(Debug, Clone)]
-pub(crate) struct Shown(Option<Arc<Mutex<VecDeque<&'static str>>>>);
+pub(crate) struct ShownMethods(Option<Arc<Mutex<VecDeque<&'static str>>>>);
 
-impl Shown {
+impl ShownMethods {
     pub(crate) fn new(discovers: bool) -> Self {
         Self(discovers.then(Arc::default))
     }
 
-    /// Whether only what was found is shown.
+    /// Returns `true` if only found methods are shown.
     pub(crate) const fn discovers(&self) -> bool {
         self.0.is_some()
     }
 
-    /// What was found, in that order; `None` when everything is shown.
+    /// Returns the names of the found methods in order; `None` if all methods are shown.
     pub(crate) fn names(&self) -> Option<Vec<&'static str>> {
         let names = self.0.as_ref()?.lock();
         Some(names.iter().copied().collect())
     }
 
-    /// Shows these from now on; returns whether any of them is new.
+    /// Adds found methods. Returns `true` if one of them is new.
     pub(crate) fn add(&self, methods: &[&'static Method]) -> bool {
         let Some(names) = &self.0 else { return false };
         let mut names = names.lock();

@@ -1,4 +1,4 @@
-//! MCP on standard input and output, for a client that starts this process and is the only one. Called by `process`.
+//! MCP on standard input and output, for the one client that started this process. Called by `process`.
 
 use std::future::Future;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use crate::http::ServeError;
 use crate::server::BotApi;
 use crate::settings::Settings;
 
-/// For the last answers to be written.
+/// Time for the last answers to be written.
 const CLOSE_TIMEOUT: Duration = Duration::from_millis(450);
 
 /// Serves until the client closes standard input or `shutdown` resolves.
@@ -23,7 +23,7 @@ pub(crate) async fn serve(settings: Settings, shutdown: impl Future<Output = ()>
     let service = tokio::select! {
         started = starting => match started {
             Ok(service) => service,
-            // A client that comes and goes without a word has done nothing wrong.
+            // A client that disconnects before it says anything is no error.
             Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
             Err(error) => return Err(ServeError::NoClient(Box::new(error))),
         },

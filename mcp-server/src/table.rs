@@ -1,5 +1,5 @@
-//! The Bot API as data: methods, types and risk classes, read from `bot-api/` at compile time.
-//! The server makes its tools from it; Figaro's offline Telegram checks requests against it.
+//! The Bot API as data: methods, types and risk classes, embedded from `bot-api/` at compile time. The server builds its
+//! tools from it; Figaro's offline Telegram checks requests against it.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -7,64 +7,64 @@ use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
 
-static TABLE: LazyLock<Table> = LazyLock::new(Table::embedded);
+static TABLE: LazyLock<ApiTable> = LazyLock::new(ApiTable::embedded);
 
-/// Every method and type of one Bot API version.
+/// All methods and types of one Bot API version.
 #[derive(Debug)]
-pub struct Table {
-    /// The Bot API version, like `10.3`.
+pub struct ApiTable {
+    /// Bot API version, like `10.3`.
     pub(crate) version: String,
     methods: Vec<Method>,
     by_name: HashMap<String, usize>,
     types: HashMap<String, TypeDef>,
 }
 
-/// One method of the Bot API.
+/// A method of the Bot API.
 #[derive(Debug)]
 pub struct Method {
-    /// Its name as Telegram spells it, like `sendMessage`.
+    /// Name in Telegram's spelling, like `sendMessage`.
     pub name: String,
-    /// Its parameters in Telegram's order.
-    pub params: Vec<Field>,
-    /// What `result` holds on success.
-    pub returns: Type,
-    /// How much harm a call can do.
+    /// Parameters in Telegram's order.
+    pub params: Vec<ApiField>,
+    /// Type of `result` on success.
+    pub returns: ApiType,
+    /// Risk class of a call.
     pub class: Class,
-    /// What it does can not be undone.
+    /// `true` if its effect cannot be undone.
     pub irreversible: bool,
-    /// It does something anew each time, whatever its name says.
+    /// `true` if each call adds something new, whatever the method's name suggests.
     adds_each_time: bool,
 }
 
 /// A parameter of a method, or a field of a type.
 #[derive(Debug, Deserialize)]
-pub struct Field {
-    /// Telegram's name for it.
+pub struct ApiField {
+    /// Telegram's name of the field.
     pub name: String,
-    /// What it takes.
+    /// Type of the value.
     #[serde(rename = "type")]
-    pub ty: Type,
-    /// Telegram refuses a call without it.
+    pub ty: ApiType,
+    /// `true` if Telegram rejects a call without it.
     #[serde(default)]
     pub required: bool,
-    /// Lower bound, in `unit`s.
+    /// Lower bound in units of `unit`; `None` for no bound.
     pub min: Option<i64>,
-    /// Upper bound, in `unit`s.
+    /// Upper bound in units of `unit`; `None` for no bound.
     pub max: Option<i64>,
-    /// What the bounds count.
+    /// Unit of the bounds; `None` without bounds.
     pub unit: Option<Unit>,
-    /// The values Telegram names; advisory, a newer server may know more.
+    /// Values named by Telegram. Advisory: a newer server may know more.
     #[serde(default)]
     pub one_of: Vec<serde_json::Value>,
-    /// The one value of a discriminator field.
+    /// Fixed value of a discriminator field; `None` for other fields.
     #[serde(rename = "const")]
     pub constant: Option<serde_json::Value>,
-    /// The string may also be `attach://<part>`, naming a multipart part.
+    /// `true` if the string may also be `attach://<part>`, which refers to a multipart part.
     #[serde(default)]
     pub attach: bool,
 }
 
-/// What a bound counts.
+/// Unit of a bound.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Unit {
@@ -81,35 +81,35 @@ pub enum Unit {
 /// A type expression of the Bot API.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(from = "String")]
-pub enum Type {
-    /// A whole number of up to 52 significant bits.
+pub enum ApiType {
+    /// An integer of up to 52 significant bits.
     Integer,
-    /// Any number.
+    /// Any JSON number.
     Float,
-    /// UTF-8 text.
+    /// Text in UTF-8.
     String,
     /// `true` or `false`.
     Boolean,
-    /// Only `true`.
+    /// Only `true`; used for flags.
     True,
-    /// The content of a file, sent as multipart.
+    /// Content of a file, sent as multipart.
     InputFile,
-    /// An object or union described in the table.
+    /// An object or union defined in the table, by name.
     Named(String),
-    /// A list of one type.
+    /// An array of one type.
     Array(Box<Self>),
-    /// Any of several types.
+    /// One of several types.
     Union(Vec<Self>),
 }
 
-impl From<String> for Type {
+impl From<String> for ApiType {
     fn from(text: String) -> Self {
         Self::parse(&text)
     }
 }
 
-impl Type {
-    /// Reads the grammar `Integer | Float | … | Name | Array<T> | T "|" T`; it never fails, an unknown word is a name.
+impl ApiType {
+    /// Parses the grammar `Integer | Float | … | Name | Array<T> | T "|" T`. Never fails: an unknown word is a name.
     #[must_use]
     pub fn parse(text: &str) -> Self {
         let alternatives = split_alternatives(text);
@@ -131,8 +131,8 @@ impl Type {
     }
 }
 
-impl Type {
-    /// Whether a value of it is a message or several, whole or by their ids.
+impl ApiType {
+    /// Returns `true` if a value holds one or several messages, whole or by id.
     fn holds_message(&self) -> bool {
         match self {
             Self::Named(name) => name == "Message" || name == "MessageId",
@@ -145,7 +145,7 @@ impl Type {
     }
 }
 
-impl fmt::Display for Type {
+impl fmt::Display for ApiType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Integer => f.write_str("Integer"),
@@ -168,17 +168,17 @@ impl fmt::Display for Type {
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TypeDef {
-    /// An object.
-    Fields(Vec<Field>),
-    /// Any of these.
-    Union(Vec<Type>),
+    /// An object with these fields.
+    Fields(Vec<ApiField>),
+    /// One of these types.
+    Union(Vec<ApiType>),
 }
 
-/// The risk class of a method, from harmless to owner-only.
+/// Risk class of a method, from harmless to owner-only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Class {
-    /// Looks something up.
+    /// Reads data and changes nothing.
     Read,
     /// Sends or edits messages.
     Message,
@@ -188,17 +188,17 @@ pub enum Class {
     Profile,
     /// Changes sticker sets.
     Stickers,
-    /// Deletes messages.
+    /// Deletes messages of a chat.
     Delete,
     /// Acts on members or settings of a chat.
     Moderation,
     /// Acts for a connected business account.
     Business,
-    /// Anything that fits nowhere else.
+    /// Fits no other class; also the class of new methods.
     Other,
     /// Moves Stars or gifts.
     Money,
-    /// Controls other bots.
+    /// Controls other bots of the owner.
     ManagedBots,
     /// Would take the update stream away from the running bot.
     Lifecycle,
@@ -213,15 +213,15 @@ struct RawTable {
 
 #[derive(Deserialize)]
 struct RawMethod {
-    params: Vec<Field>,
-    returns: Type,
+    params: Vec<ApiField>,
+    returns: ApiType,
 }
 
 #[derive(Deserialize)]
 struct RawTypeDef {
     #[serde(default)]
-    fields: Vec<Field>,
-    union: Option<Vec<Type>>,
+    fields: Vec<ApiField>,
+    union: Option<Vec<ApiType>>,
 }
 
 #[derive(Deserialize)]
@@ -236,9 +236,9 @@ struct RawFlags {
     irreversible: Vec<String>,
 }
 
-impl Field {
-    /// The name among its neighbours that says how this text is formatted. Where that is given, Telegram counts what
-    /// is left without the marks.
+impl ApiField {
+    /// Returns the name of the sibling field with the format of this text. If it is set, Telegram counts the text without
+    /// its markup.
     #[must_use]
     pub(crate) fn parse_mode<'a>(&self, neighbours: &'a [Self]) -> Option<&'a str> {
         let own = neighbours.iter().find(|field| field.name.strip_suffix("_parse_mode") == Some(&self.name));
@@ -249,14 +249,14 @@ impl Field {
 }
 
 impl Method {
-    /// Whether a repeat of the same call leaves things as the first one left them.
+    /// Returns `true` if repeating a call changes nothing more.
     #[must_use]
     pub(crate) fn is_idempotent(&self) -> bool {
         let replaces = self.begins(&["edit", "set", "delete"]) && !self.adds_each_time;
         self.class == Class::Read || replaces
     }
 
-    /// Whether it takes something away, or changes what is not the bot's own messages or looks.
+    /// Returns `true` if a call removes something, or changes anything beyond the bot's own messages and profile.
     #[must_use]
     pub fn is_destructive(&self) -> bool {
         let dangerous = match self.class {
@@ -273,14 +273,14 @@ impl Method {
         dangerous || self.irreversible || self.begins(&["delete", "remove"])
     }
 
-    /// Whether a call puts something into a chat, which the limits of the chat count.
+    /// Returns `true` if a call puts something into a chat, which counts against the chat's limits.
     #[must_use]
     pub fn speaks(&self) -> bool {
         self.class == Class::Message || self.begins(&["send", "copy", "forward"])
     }
 
-    /// Whether a call changes, stops or deletes the messages that its `message_id` or `message_ids` name. Where there is a
-    /// `from_chat_id` they are only copied, and a reaction leaves a message as it is.
+    /// Returns `true` if a call changes, stops or deletes the messages in its `message_id` or `message_ids`. With a
+    /// `from_chat_id` these are only copied, and a reaction does not change a message.
     #[must_use]
     pub fn changes_messages(&self) -> bool {
         let takes = |names: &[&str]| self.params.iter().any(|field| names.contains(&field.name.as_str()));
@@ -288,7 +288,7 @@ impl Method {
         self.class != Class::Read && takes(&["message_id", "message_ids"]) && !refers
     }
 
-    /// Whether a call puts new messages into a chat.
+    /// Returns `true` if a call adds new messages to a chat.
     #[must_use]
     pub fn adds_messages(&self) -> bool {
         self.class == Class::Message && !self.changes_messages() && self.returns.holds_message()
@@ -299,26 +299,26 @@ impl Method {
     }
 }
 
-impl Table {
-    /// The table of the Bot API version this build knows; parsed at first use.
+impl ApiTable {
+    /// Returns the table of the Bot API version of this build; parsed at first use.
     #[must_use]
     pub fn get() -> &'static Self {
         &TABLE
     }
 
-    /// All methods in Telegram's order.
+    /// Returns all methods in Telegram's order.
     #[must_use]
     pub fn methods(&self) -> &[Method] {
         &self.methods
     }
 
-    /// A method by name; Telegram ignores case in it.
+    /// Returns a method by name, ignoring case as Telegram does.
     #[must_use]
     pub fn method(&self, name: &str) -> Option<&Method> {
         self.by_name.get(&name.to_ascii_lowercase()).and_then(|at| self.methods.get(*at))
     }
 
-    /// A named type; `None` for a name the table does not have.
+    /// Returns a named type; `None` if the table lacks it.
     #[must_use]
     pub fn type_def(&self, name: &str) -> Option<&TypeDef> {
         self.types.get(name)
@@ -335,7 +335,7 @@ impl Table {
             .into_iter()
             .map(|(name, value)| {
                 let RawMethod { params, returns } = serde_json::from_value(value).expect("method fits");
-                // A method nobody classed yet is treated as the most dangerous kind that can be asked for.
+                // An unclassified method counts as `Other`, the most dangerous class that people can be asked about.
                 let class = classes.methods.get(&name).copied().unwrap_or(Class::Other);
                 let irreversible = classes.flags.irreversible.contains(&name);
                 let adds_each_time = classes.flags.adds_each_time.contains(&name);
@@ -354,7 +354,7 @@ impl From<RawTypeDef> for TypeDef {
     }
 }
 
-/// Splits at `|` outside angle brackets.
+/// Splits at `|` outside of angle brackets.
 fn split_alternatives(text: &str) -> Vec<&str> {
     let mut depth = 0_u32;
     text.split(move |c: char| {
@@ -374,7 +374,7 @@ mod tests {
 
     #[test]
     fn the_embedded_table_is_whole() {
-        let table = Table::get();
+        let table = ApiTable::get();
         assert_eq!(table.version, "10.3");
         assert_eq!(table.methods().len(), 185);
         assert_eq!(table.methods().iter().map(|m| m.params.len()).sum::<usize>(), 932);
@@ -384,16 +384,20 @@ mod tests {
 
     #[test]
     fn every_named_type_exists_and_every_method_has_a_class() {
-        fn named<'a>(ty: &'a Type, out: &mut Vec<&'a str>) {
+        fn named<'a>(ty: &'a ApiType, out: &mut Vec<&'a str>) {
             match ty {
-                Type::Named(name) => out.push(name),
-                Type::Array(inner) => named(inner, out),
-                Type::Union(types) => types.iter().for_each(|t| named(t, out)),
-                Type::Integer | Type::Float | Type::String | Type::Boolean | Type::True | Type::InputFile => {
-                }
+                ApiType::Named(name) => out.push(name),
+                ApiType::Array(inner) => named(inner, out),
+                ApiType::Union(types) => types.iter().for_each(|t| named(t, out)),
+                ApiType::Integer
+                | ApiType::Float
+                | ApiType::String
+                | ApiType::Boolean
+                | ApiType::True
+                | ApiType::InputFile => {}
             }
         }
-        let table = Table::get();
+        let table = ApiTable::get();
         let mut names = Vec::new();
         for field in table.methods().iter().flat_map(|m| &m.params) {
             named(&field.ty, &mut names);
@@ -419,7 +423,7 @@ mod tests {
     #[test]
     fn methods_that_change_messages_or_add_some_are_known_by_their_fields() {
         let names = |is_it: fn(&Method) -> bool| -> Vec<&str> {
-            Table::get().methods().iter().filter(|m| is_it(m)).map(|m| m.name.as_str()).collect()
+            ApiTable::get().methods().iter().filter(|m| is_it(m)).map(|m| m.name.as_str()).collect()
         };
         assert_eq!(
             names(Method::changes_messages),
@@ -453,9 +457,9 @@ mod tests {
     #[test]
     fn type_expressions_parse() {
         assert_eq!(
-            Type::parse("Array<InputFile|String>"),
-            Type::Array(Box::new(Type::Union(vec![Type::InputFile, Type::String])))
+            ApiType::parse("Array<InputFile|String>"),
+            ApiType::Array(Box::new(ApiType::Union(vec![ApiType::InputFile, ApiType::String])))
         );
-        assert_eq!(Type::parse("Integer|String").to_string(), "Integer or String");
+        assert_eq!(ApiType::parse("Integer|String").to_string(), "Integer or String");
     }
 }

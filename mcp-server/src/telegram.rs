@@ -1,5 +1,5 @@
-//! Calls of the Bot API over HTTP: one method in, its result or a [`Failure`] out. Used by the server.
-//! No failure ever carries the URL, because the token is a part of it.
+//! Calls of the Bot API over HTTP: a method in, its result or a [`TelegramFailure`] out. Used by the server. No failure
+//! carries the URL, which contains the token.
 
 use std::time::Duration;
 
@@ -13,87 +13,86 @@ use tokio::time::Instant;
 
 use crate::files::Upload;
 use crate::pace::{Busy, Pace, SHORT_WAIT};
-use crate::scan::Scan;
+use crate::scan::BodyScan;
 use crate::settings::Settings;
 use crate::table::Method;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-/// For a call as a whole, repetitions included; a long poll is 50 s.
+/// Timeout of a call, including repeats. A long poll takes 50 s.
 const TOTAL_TIMEOUT: Duration = Duration::from_secs(60);
-/// What an upload may take beyond that, at the slowest line worth waiting for.
+/// Minimum upload speed: extends the timeout by the size of the upload.
 const UPLOAD_BYTES_PER_SECOND: usize = 100_000;
-/// Repetitions of a call that was turned away.
+/// Maximum number of repeats of a failed call.
 const MAX_RETRIES: u32 = 2;
 const RETRY_PAUSE: Duration = Duration::from_millis(500);
-/// The most bytes of an answer. The largest, such as a sticker set, have some hundred thousand.
+/// Maximum size of an answer in bytes. The largest, such as a sticker set, have some hundred thousand.
 const MAX_ANSWER: usize = 4 << 20;
-/// The most keys and values of an answer: as a tree each takes some 400 bytes.
+/// Maximum number of keys and values in an answer. Each takes some 400 bytes in the parsed tree.
 const MAX_ANSWER_PARTS: usize = 100_000;
 
 /// A connection to one bot.
 #[derive(Debug)]
 pub(crate) struct Telegram {
     http: Client,
-    /// Ends in a slash; the method's name follows.
+    /// URL prefix of methods, with a trailing slash.
     base: SecretString,
-    /// Ends in a slash; a file's path follows.
+    /// URL prefix of files, with a trailing slash.
     files: SecretString,
     token: SecretString,
-    /// `None` when a parent paces, which then also sees every 429.
+    /// Pacing of calls; `None` if a parent does it, which then also sees every 429.
     pace: Option<Pace>,
 }
 
-/// Why a call has no result, as the caller gets to see it.
+/// Failure of a call, as shown to the caller.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub(crate) struct Failure {
-    /// Telegram's own code, or 503 when it was not reached and 504 when its answer was lost.
+pub(crate) struct TelegramFailure {
+    /// Telegram's error code; 503 if Telegram was unreachable, 504 if its answer was lost.
     pub(crate) error_code: i64,
     pub(crate) description: String,
-    /// Seconds to wait before the call can work.
+    /// Seconds to wait before a retry.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) retry_after: Option<u64>,
-    /// The supergroup that this group has become.
+    /// Id of the supergroup that the group was upgraded to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) migrate_to_chat_id: Option<i64>,
-    /// Telegram has seen nothing of the call.
+    /// `true` if the call certainly never reached Telegram.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     unsent: bool,
 }
 
-/// A call on its way to Telegram.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Call<'a> {
+pub(crate) struct TelegramRequest<'a> {
     pub(crate) method: &'a Method,
-    /// Arguments that fit the method; those of `uploads` say `attach://` and the part's name.
+    /// Validated arguments. Those with uploads have the value `attach://` and the part's name.
     pub(crate) args: &'a Map<String, Value>,
     pub(crate) uploads: &'a [Upload],
 }
 
-/// What Telegram answers, success or not.
+/// Telegram's answer, successful or not.
 #[derive(Deserialize)]
-struct Reply {
+struct TelegramReply {
     ok: bool,
     result: Option<Value>,
     error_code: Option<i64>,
     description: Option<String>,
     #[serde(default)]
-    parameters: Parameters,
+    parameters: FailureParameters,
 }
 
 #[derive(Default, Deserialize)]
-struct Parameters {
+struct FailureParameters {
     retry_after: Option<u64>,
     migrate_to_chat_id: Option<i64>,
 }
 
-impl Failure {
+impl TelegramFailure {
     pub(crate) fn new(error_code: i64, description: impl Into<String>) -> Self {
         let description = description.into();
         Self { error_code, description, retry_after: None, migrate_to_chat_id: None, unsent: false }
     }
 }
 
-impl From<Busy> for Failure {
+impl From<Busy> for TelegramFailure {
     fn from(busy: Busy) -> Self {
         let seconds = busy.retry_after.as_secs() + 1;
         let description = format!("Too Many Requests: this chat takes no more messages for {seconds} s");
@@ -102,13 +101,13 @@ impl From<Busy> for Failure {
 }
 
 impl Telegram {
-    /// Connects on the first call.
+    /// Makes a client, which connects on the first call.
     pub(crate) fn new(settings: &Settings) -> reqwest::Result<Self> {
         if CryptoProvider::get_default().is_none() {
-            // Another thread may have been first; then there is a provider all the same.
+            // Fails if another thread was first, which installs a provider all the same.
             drop(ring::default_provider().install_default());
         }
-        // A redirect would carry the token to wherever it points.
+        // A redirect would leak the token to its target.
         let http = settings
             .proxies
             .client(Client::builder())?
@@ -124,8 +123,8 @@ impl Telegram {
         Ok(Self { http, base, files, token: settings.token.clone(), pace })
     }
 
-    /// Makes a call. Dropping the future ends it.
-    pub(crate) async fn call(&self, call: Call<'_>) -> Result<Value, Failure> {
+    /// Makes a call. Dropping the future cancels it.
+    pub(crate) async fn call(&self, call: TelegramRequest<'_>) -> Result<Value, TelegramFailure> {
         if let Some(pace) = &self.pace {
             pace.turn(call.method, call.args).await?;
         }
@@ -133,8 +132,8 @@ impl Telegram {
         self.without_token(whole.unwrap_or_else(|_| Err(lost("Telegram did not answer in time"))))
     }
 
-    /// Fetches a file by the path that `getFile` gave. More than `most` bytes are not read.
-    pub(crate) async fn download(&self, path: &str, most: usize) -> Result<Vec<u8>, Failure> {
+    /// Downloads a file by the path from `getFile`. Reads at most `most` bytes.
+    pub(crate) async fn download(&self, path: &str, most: usize) -> Result<Vec<u8>, TelegramFailure> {
         let url = format!("{}{path}", self.files.expose_secret());
         let fetching = async {
             let response = self.http.get(url).send().await.map_err(undelivered)?;
@@ -145,29 +144,33 @@ impl Telegram {
                         let what = format!(
                             "the file is larger than {most} bytes, the most here; --max-file-mb changes that"
                         );
-                        Failure::new(413, what)
+                        TelegramFailure::new(413, what)
                     })
                 }
-                StatusCode::NOT_FOUND => Err(Failure::new(404, "Telegram does not have the file any more")),
+                StatusCode::NOT_FOUND => {
+                    Err(TelegramFailure::new(404, "Telegram does not have the file any more"))
+                }
                 status => {
                     let what = format!("Telegram did not give the file: {status}");
-                    Err(Failure::new(status.as_u16().into(), what))
+                    Err(TelegramFailure::new(status.as_u16().into(), what))
                 }
             }
         };
         let whole = tokio::time::timeout(TOTAL_TIMEOUT, fetching).await;
-        self.without_token(whole.unwrap_or_else(|_| Err(Failure::new(504, "the file did not come in time"))))
+        self.without_token(
+            whole.unwrap_or_else(|_| Err(TelegramFailure::new(504, "the file did not come in time"))),
+        )
     }
 
-    /// Telegram does not repeat the token, but what stands between us and it might.
-    fn without_token<T>(&self, outcome: Result<T, Failure>) -> Result<T, Failure> {
+    /// Removes the token from an error. Telegram does not repeat it, but a proxy might.
+    fn without_token<T>(&self, outcome: Result<T, TelegramFailure>) -> Result<T, TelegramFailure> {
         outcome.map_err(|failure| {
             let description = failure.description.replace(self.token.expose_secret(), "[token]");
-            Failure { description, ..failure }
+            TelegramFailure { description, ..failure }
         })
     }
 
-    async fn attempts(&self, call: Call<'_>) -> Result<Value, Failure> {
+    async fn attempts(&self, call: TelegramRequest<'_>) -> Result<Value, TelegramFailure> {
         let (mut retries, mut unclear) = (0, false);
         loop {
             let mut failure = match self.attempt(call).await {
@@ -190,9 +193,15 @@ impl Telegram {
         }
     }
 
-    /// When the same call may be repeated, if it may: what never left or got a 429 was not carried out; after anything
-    /// else that is unknown, and only some methods do no harm twice. After a 429 the chat's other calls wait as well.
-    fn next_try(&self, call: Call<'_>, failure: &Failure, retries: u32) -> Option<Instant> {
+    /// Returns the time of the next attempt; `None` if the call must not be repeated. Calls that were not sent or got a 429
+    /// were not carried out. After other errors that is unknown, so only idempotent methods are repeated. After a 429 other
+    /// calls to the chat wait too.
+    fn next_try(
+        &self,
+        call: TelegramRequest<'_>,
+        failure: &TelegramFailure,
+        retries: u32,
+    ) -> Option<Instant> {
         let may_repeat = retries < MAX_RETRIES;
         match (failure.error_code, failure.retry_after) {
             (429, Some(seconds)) => {
@@ -208,7 +217,7 @@ impl Telegram {
         }
     }
 
-    async fn attempt(&self, call: Call<'_>) -> Result<Value, Failure> {
+    async fn attempt(&self, call: TelegramRequest<'_>) -> Result<Value, TelegramFailure> {
         let url = format!("{}{}", self.base.expose_secret(), call.method.name);
         let request = self.http.post(url).timeout(call.time());
         let sent = call.fill(request).send().await;
@@ -217,14 +226,14 @@ impl Telegram {
     }
 }
 
-impl Call<'_> {
-    /// For the call as a whole.
+impl TelegramRequest<'_> {
+    /// Returns the timeout of the call, including repeats.
     fn time(&self) -> Duration {
         let bytes: usize = self.uploads.iter().map(|upload| upload.bytes.len()).sum();
         TOTAL_TIMEOUT + Duration::from_secs((bytes / UPLOAD_BYTES_PER_SECOND) as u64)
     }
 
-    /// JSON, or multipart where files go along.
+    /// Sets the body: JSON, or multipart with uploads.
     fn fill(&self, request: RequestBuilder) -> RequestBuilder {
         if self.uploads.is_empty() {
             return request.json(self.args);
@@ -244,8 +253,7 @@ impl Call<'_> {
     }
 }
 
-/// The body of an answer; `None` if it breaks the bound, which is given what has come so far and the next piece. The rest is
-/// not read.
+/// Reads a body; `None` if `fits` rejects a piece, given the bytes so far and the piece. The rest is not read.
 async fn bounded(
     mut response: Response,
     mut fits: impl FnMut(&[u8], &[u8]) -> bool,
@@ -260,10 +268,10 @@ async fn bounded(
     Ok(Some(bytes))
 }
 
-/// What the answer says; the outer error is a connection that broke under it.
-async fn outcome(response: Response) -> reqwest::Result<Result<Value, Failure>> {
+/// Parses Telegram's answer. The outer error is a broken connection.
+async fn outcome(response: Response) -> reqwest::Result<Result<Value, TelegramFailure>> {
     let status = response.status();
-    let mut scan = Scan::default();
+    let mut scan = BodyScan::default();
     let body = bounded(response, |before, piece| {
         scan.feed(piece);
         before.len() + piece.len() <= MAX_ANSWER && scan.parts <= MAX_ANSWER_PARTS
@@ -273,32 +281,32 @@ async fn outcome(response: Response) -> reqwest::Result<Result<Value, Failure>> 
             "the answer has more than {MAX_ANSWER} bytes or {MAX_ANSWER_PARTS} values and was not read: the call may have \
              been carried out, so look before repeating it"
         );
-        return Ok(Err(Failure::new(413, what)));
+        return Ok(Err(TelegramFailure::new(413, what)));
     };
-    let Ok(reply) = serde_json::from_slice::<Reply>(&body) else {
+    let Ok(reply) = serde_json::from_slice::<TelegramReply>(&body) else {
         let what = format!("{status} without a Bot API answer: check TELEGRAM_API_URL, or try again later");
-        // Success in another language is no success.
+        // A success status with a body other than the Bot API's is a failure.
         let code = if status.is_success() { 502 } else { status.as_u16() };
-        return Ok(Err(Failure::new(code.into(), what)));
+        return Ok(Err(TelegramFailure::new(code.into(), what)));
     };
     if let (true, Some(result)) = (reply.ok, reply.result) {
         return Ok(Ok(result));
     }
     let code = reply.error_code.unwrap_or_else(|| status.as_u16().into());
-    Ok(Err(Failure {
+    Ok(Err(TelegramFailure {
         retry_after: reply.parameters.retry_after,
         migrate_to_chat_id: reply.parameters.migrate_to_chat_id,
-        ..Failure::new(code, reply.description.unwrap_or_else(|| status.to_string()))
+        ..TelegramFailure::new(code, reply.description.unwrap_or_else(|| status.to_string()))
     }))
 }
 
-/// The library's own text stays in the log, without the URL.
-fn unanswered(error: reqwest::Error, method: &str) -> Failure {
+/// Converts a connection error of a call. The library's own text goes only to the log, without the URL.
+fn unanswered(error: reqwest::Error, method: &str) -> TelegramFailure {
     let error = error.without_url();
     tracing::warn!(method, ?error, "Telegram gave no answer");
     if error.is_connect() {
         let what = "Telegram can not be reached, nothing was sent: check the network, or try later";
-        return Failure { unsent: true, ..Failure::new(503, what) };
+        return TelegramFailure { unsent: true, ..TelegramFailure::new(503, what) };
     }
     lost(if error.is_timeout() {
         "Telegram did not answer in time"
@@ -307,13 +315,16 @@ fn unanswered(error: reqwest::Error, method: &str) -> Failure {
     })
 }
 
-/// The same for a file, which there is no harm in asking for again.
-fn undelivered(error: reqwest::Error) -> Failure {
+/// Converts a connection error of a download, which may be repeated safely.
+fn undelivered(error: reqwest::Error) -> TelegramFailure {
     let error = error.without_url();
     tracing::warn!(?error, "Telegram did not deliver a file");
-    Failure::new(503, "the file could not be fetched from Telegram: try again later")
+    TelegramFailure::new(503, "the file could not be fetched from Telegram: try again later")
 }
 
-fn lost(what: &str) -> Failure {
-    Failure::new(504, format!("{what}: the call may have been carried out, so look before repeating it"))
+fn lost(what: &str) -> TelegramFailure {
+    TelegramFailure::new(
+        504,
+        format!("{what}: the call may have been carried out, so look before repeating it"),
+    )
 }

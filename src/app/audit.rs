@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use chrono::{DateTime, NaiveDate, Utc};
 
-use super::failure::{Failure, Refusal};
+use super::failure::{AppFailure, StartupError};
 use super::store::{bot_of, url_of};
 use super::terminal::{all_said, counted, say};
 use figaro_base::system::in_words;
@@ -41,19 +41,19 @@ pub enum AuditTask {
 /// Does what is asked for and prints what came of it.
 ///
 /// # Errors
-/// Why it could not be done; [`Failure::Unsound`] if the log is not as it was written.
+/// Why it could not be done; [`AppFailure::Unsound`] if the log is not as it was written.
 pub async fn audit(
     task: AuditTask,
     store: Option<StoreUrl>,
     variables: &HashMap<String, String>,
-) -> Result<(), Failure> {
+) -> Result<(), AppFailure> {
     let url = engine::found(&url_of(store, variables)?);
     if !engine::has_store(&url) {
-        return Err(Refusal(format!("there is no store {url}")).into());
+        return Err(StartupError(format!("there is no store {url}")).into());
     }
     let Some(bot) = bot_of(variables) else {
         return Err(
-            Refusal("TELEGRAM_BOT_TOKEN is not set. A store may hold several bots, and the number before the `:` of the token says whose \
+            StartupError("TELEGRAM_BOT_TOKEN is not set. A store may hold several bots, and the number before the `:` of the token says whose \
                  log is read; nothing is sent to Telegram. Run this in the folder with the bot's .env, or set it"
                     .to_owned()).into()
         );
@@ -67,11 +67,11 @@ pub async fn audit(
     Ok(all_said()?)
 }
 
-fn refused(error: StoreError) -> Refusal {
-    Refusal(error.to_string())
+fn refused(error: StoreError) -> StartupError {
+    StartupError(error.to_string())
 }
 
-async fn list(store: &Store, limit: usize, since: Option<NaiveDate>, json: bool) -> Result<(), Refusal> {
+async fn list(store: &Store, limit: usize, since: Option<NaiveDate>, json: bool) -> Result<(), StartupError> {
     let since = since.and_then(|day| day.and_hms_opt(0, 0, 0)).map(|time| time.and_utc());
     let entries = store.audit().newest(None, limit).await.map_err(refused)?;
     let wanted = entries.iter().take_while(|entry| since.is_none_or(|since| entry.event.at >= since));
@@ -89,8 +89,8 @@ async fn list(store: &Store, limit: usize, since: Option<NaiveDate>, json: bool)
     Ok(())
 }
 
-fn as_json(entry: &AuditEntry) -> Result<String, Refusal> {
-    entry.as_json().map_err(|error| Refusal(format!("an entry has no JSON: {error}")))
+fn as_json(entry: &AuditEntry) -> Result<String, StartupError> {
+    entry.as_json().map_err(|error| StartupError(format!("an entry has no JSON: {error}")))
 }
 
 /// An entry as a line: its place, when, what, who, and what is known of the rest.
@@ -117,13 +117,13 @@ fn line(entry: &AuditEntry) -> String {
     format!("{seq} {} {what} by={by}{}", time.format("%Y-%m-%dT%H:%M:%SZ"), rest.collect::<String>())
 }
 
-async fn verify(store: &Store) -> Result<(), Failure> {
+async fn verify(store: &Store) -> Result<(), AppFailure> {
     let verdict = store.audit().verify().await.map_err(refused)?;
     match verdict.broken {
         None => say(&format!("✓ {}, and the chain is whole", counted(verdict.entries, "entry"))),
         Some(seq) => {
             let entries = verdict.entries;
-            return Err(Failure::Unsound(format!(
+            return Err(AppFailure::Unsound(format!(
                 "the audit log is broken: of {entries} entries, number {seq} is the first that is not as it was written, or is \
                  missing"
             )));
@@ -132,8 +132,8 @@ async fn verify(store: &Store) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn export(store: &Store, to: &Path) -> Result<(), Refusal> {
-    let failed = |error: std::io::Error| Refusal(format!("{}: {}", to.display(), in_words(&error)));
+async fn export(store: &Store, to: &Path) -> Result<(), StartupError> {
+    let failed = |error: std::io::Error| StartupError(format!("{}: {}", to.display(), in_words(&error)));
     let entries = whole_log(&store.audit()).await.map_err(refused)?;
     let file = OpenOptions::new().write(true).create_new(true).mode(MODE).open(to).map_err(failed)?;
     let mut lines = BufWriter::new(&file);

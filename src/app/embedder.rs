@@ -7,7 +7,7 @@ use std::time::Duration;
 #[cfg(feature = "local-embedder")]
 use tokio::task::spawn_blocking;
 
-use super::failure::Refusal;
+use super::failure::StartupError;
 use figaro_base::clock::Clock;
 use figaro_base::shutdown::TaskTracker;
 use figaro_config::EmbedderSettings;
@@ -35,7 +35,7 @@ pub(super) struct EmbedderParts<'a> {
 ///
 /// # Errors
 /// When a folder has no model that can be used, or a provider gives no vectors.
-pub(super) async fn embedder(parts: EmbedderParts<'_>) -> Result<Option<Arc<dyn Embedder>>, Refusal> {
+pub(super) async fn embedder(parts: EmbedderParts<'_>) -> Result<Option<Arc<dyn Embedder>>, StartupError> {
     match parts.settings {
         EmbedderSettings::Off => Ok(None),
         EmbedderSettings::Local(folder) => {
@@ -44,7 +44,7 @@ pub(super) async fn embedder(parts: EmbedderParts<'_>) -> Result<Option<Arc<dyn 
         EmbedderSettings::Service { service, model } => {
             let descriptor = parts.providers.find(service.name);
             let Some(make) = descriptor.and_then(|descriptor| descriptor.embedder) else {
-                return Err(Refusal(format!(
+                return Err(StartupError(format!(
                     "EMBEDDER: the provider `{}` has no models that turn texts into numbers; choose another",
                     service.name
                 )));
@@ -55,15 +55,19 @@ pub(super) async fn embedder(parts: EmbedderParts<'_>) -> Result<Option<Arc<dyn 
 }
 
 #[cfg(feature = "local-embedder")]
-async fn local(folder: PathBuf, clock: Clock, background: TaskTracker) -> Result<Arc<dyn Embedder>, Refusal> {
+async fn local(
+    folder: PathBuf,
+    clock: Clock,
+    background: TaskTracker,
+) -> Result<Arc<dyn Embedder>, StartupError> {
     let opened = spawn_blocking(move || LocalEmbedder::open(&folder, clock, background)).await;
-    let opened = opened.map_err(|broken| Refusal(format!("EMBEDDER: {broken}")))?;
-    Ok(Arc::new(opened.map_err(|why| Refusal(format!("EMBEDDER: {why}")))?))
+    let opened = opened.map_err(|broken| StartupError(format!("EMBEDDER: {broken}")))?;
+    Ok(Arc::new(opened.map_err(|why| StartupError(format!("EMBEDDER: {why}")))?))
 }
 
 #[cfg(not(feature = "local-embedder"))]
-async fn local(_: PathBuf, _: Clock, _: TaskTracker) -> Result<Arc<dyn Embedder>, Refusal> {
-    Err(Refusal(
+async fn local(_: PathBuf, _: Clock, _: TaskTracker) -> Result<Arc<dyn Embedder>, StartupError> {
+    Err(StartupError(
         "EMBEDDER: this build has no local models: build it with --features local-embedder, or choose a model of a service"
             .to_owned(),
     ))

@@ -6,7 +6,7 @@ use figaro_base::system::in_words;
 use figaro_mcp::proxy::Proxies;
 use reqwest::redirect::Policy;
 
-use super::failure::Refusal;
+use super::failure::StartupError;
 use super::groups::Groups;
 use figaro_config::{Settings, StoreUrl};
 use figaro_mcp_client::child::Recipe;
@@ -22,13 +22,13 @@ const CONNECT: Duration = Duration::from_secs(10);
 ///
 /// # Errors
 /// Of [`place_fault`], and of [`Store::open`] in its words.
-pub(super) async fn open_store(settings: &Settings) -> Result<Store, Refusal> {
+pub(super) async fn open_store(settings: &Settings) -> Result<Store, StartupError> {
     let (asked, found) = (&settings.store.url, engine::found(&settings.store.url));
     if let Some(fault) = place_fault(&found) {
-        return Err(Refusal(format!("the store {fault} by STORE_URL")));
+        return Err(StartupError(format!("the store {fault} by STORE_URL")));
     }
     let opened = Store::open(&found, settings.telegram.bot).await;
-    let store = opened.map_err(|error| Refusal(error.to_string()))?;
+    let store = opened.map_err(|error| StartupError(error.to_string()))?;
     if found != *asked {
         tracing::info!(
             "there is a store of {} in this folder, which is used: STORE_URL={found}",
@@ -53,29 +53,29 @@ pub(super) fn place_fault(url: &StoreUrl) -> Option<String> {
 ///
 /// # Errors
 /// When the system's certificates or a proxy cannot be used.
-pub(super) fn http_client(proxies: &Proxies) -> Result<reqwest::Client, Refusal> {
+pub(super) fn http_client(proxies: &Proxies) -> Result<reqwest::Client, StartupError> {
     let builder = reqwest::Client::builder().connect_timeout(CONNECT).http1_only().no_gzip();
     let client = proxies.client(builder).and_then(reqwest::ClientBuilder::build);
-    client.map_err(|error| Refusal(format!("the HTTP client cannot be set up: {error}")))
+    client.map_err(|error| StartupError(format!("the HTTP client cannot be set up: {error}")))
 }
 
 /// A client for other MCP servers. It follows no redirect: what the owner puts into headers is for the address alone.
 ///
 /// # Errors
 /// When the system's certificates or a proxy cannot be used.
-pub(super) fn servers_client(proxies: &Proxies) -> Result<reqwest::Client, Refusal> {
+pub(super) fn servers_client(proxies: &Proxies) -> Result<reqwest::Client, StartupError> {
     let builder = reqwest::Client::builder().connect_timeout(CONNECT).redirect(Policy::none()).no_gzip();
     let client = proxies.client(builder.http1_only()).and_then(reqwest::ClientBuilder::build);
-    client.map_err(|error| Refusal(format!("the HTTP client cannot be set up: {error}")))
+    client.map_err(|error| StartupError(format!("the HTTP client cannot be set up: {error}")))
 }
 
 /// Starts figaro-mcp and its supervision.
 ///
 /// # Errors
 /// When no figaro-mcp is found, or it does not start.
-pub(super) async fn start_mcp(settings: &Settings, groups: &Groups) -> Result<Mcp, Refusal> {
+pub(super) async fn start_mcp(settings: &Settings, groups: &Groups) -> Result<Mcp, StartupError> {
     let this = std::env::current_exe()
-        .map_err(|error| Refusal(format!("this executable is not found: {}", in_words(&error))))?;
+        .map_err(|error| StartupError(format!("this executable is not found: {}", in_words(&error))))?;
     let candidates = candidates(settings.mcp.binary.as_deref(), &this);
     let recipe = Recipe {
         settings: settings.mcp.clone(),
@@ -83,5 +83,5 @@ pub(super) async fn start_mcp(settings: &Settings, groups: &Groups) -> Result<Mc
         log: settings.log.clone(),
         redactor: settings.redactor(),
     };
-    Mcp::start(candidates, recipe, &groups.back).await.map_err(|error| Refusal(error.to_string()))
+    Mcp::start(candidates, recipe, &groups.back).await.map_err(|error| StartupError(error.to_string()))
 }

@@ -3,14 +3,14 @@
 /// Why the bot did not start, in words for its owner. The process ends with code 2 and nothing left running.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
-pub struct Refusal(pub String);
+pub struct StartupError(pub String);
 
 /// Why the bot ended without being told to.
 #[derive(Debug, thiserror::Error)]
-pub enum Failure {
+pub enum AppFailure {
     /// It did not start: something has to be put right first.
     #[error(transparent)]
-    Refused(#[from] Refusal),
+    Refused(#[from] StartupError),
     /// Its store failed while it ran, and it could not start again. The process ends with code 1, so that a supervisor
     /// starts another.
     #[error("the store had failed, and a new start did too: {0}")]

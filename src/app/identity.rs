@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use super::Refusal;
+use super::StartupError;
 use figaro_base::ids::BotId;
 use figaro_config::TelegramSettings;
 use figaro_telegram::api::{Api, GetMe};
@@ -18,7 +18,7 @@ const PAUSES: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(30)];
 const SILENCES: [Duration; 2] = [Duration::from_secs(30), Duration::from_secs(3600)];
 
 /// Asks Telegram who the bot is; waits for a Telegram that cannot be reached, refuses a token that is not good.
-pub(super) async fn who_am_i(api: &Api, settings: &TelegramSettings) -> Result<Me, Refusal> {
+pub(super) async fn who_am_i(api: &Api, settings: &TelegramSettings) -> Result<Me, StartupError> {
     let ([mut pause, longest], [mut silence, longest_silence]) = (PAUSES, SILENCES);
     let mut told_at: Option<Instant> = None;
     loop {
@@ -27,7 +27,7 @@ pub(super) async fn who_am_i(api: &Api, settings: &TelegramSettings) -> Result<M
             Err(error) => error,
         };
         if let Some(words) = refused(&error) {
-            return Err(Refusal(words));
+            return Err(StartupError(words));
         }
         if told_at.is_none_or(|at| at.elapsed() >= silence) {
             if told_at.is_some() {

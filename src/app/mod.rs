@@ -39,12 +39,12 @@ use figaro_agent::turn::unfinished::end_unfinished;
 use figaro_base::clock::Clock;
 use figaro_base::telemetry;
 use figaro_config::{LogFormat, Settings};
-use figaro_telegram::recovery::{Left, recover};
+use figaro_telegram::recovery::{UnfinishedWork, recover};
 
 use groups::{Groups, LAST_CALL};
-use parts::{Parts, Updates};
+use parts::{AppParts, UpdateSource};
 use pause::Pause;
-use stop::{Stop, end_now};
+use stop::{StopRequests, end_now};
 
 pub use additions::Additions;
 pub use agents::{AgentsTask, agents};
@@ -52,7 +52,7 @@ pub use ask::{AskOptions, ask};
 pub use audit::{AuditTask, audit};
 pub use check::check;
 pub use demo::{DemoOptions, demo};
-pub use failure::{Failure, Refusal};
+pub use failure::{AppFailure, StartupError};
 pub use init::init;
 pub use memory::{MemoryTask, Questions, RecallOptions, memory};
 pub use packs::{PacksTask, packs};
@@ -67,7 +67,7 @@ pub use store::{StoreTask, store};
 ///
 /// # Errors
 /// When it cannot start, also after a pause; nothing is left running then.
-pub async fn run(settings: &Settings, stops: impl Stream<Item = ()> + Unpin) -> Result<(), Failure> {
+pub async fn run(settings: &Settings, stops: impl Stream<Item = ()> + Unpin) -> Result<(), AppFailure> {
     run_with(settings, stops, &Additions::default()).await
 }
 
@@ -79,21 +79,21 @@ pub async fn run_with(
     settings: &Settings,
     stops: impl Stream<Item = ()> + Unpin,
     additions: &Additions,
-) -> Result<(), Failure> {
-    run_until(settings, &mut Stop::new(stops, false), additions).await
+) -> Result<(), AppFailure> {
+    run_until(settings, &mut StopRequests::new(stops, false), additions).await
 }
 
 async fn run_until(
     settings: &Settings,
-    stop: &mut Stop<impl Stream<Item = ()> + Unpin>,
+    stop: &mut StopRequests<impl Stream<Item = ()> + Unpin>,
     additions: &Additions,
-) -> Result<(), Failure> {
+) -> Result<(), AppFailure> {
     let mut pause = Pause::default();
     loop {
         match session(settings, stop, &mut pause, additions).await {
-            Ok(Ended::Told) => return Ok(()),
-            Ok(Ended::StoreFailed) => {}
-            Err(refusal) if pause.is_on() => return Err(Failure::Broken(refusal.0)),
+            Ok(ExitReason::Told) => return Ok(()),
+            Ok(ExitReason::StoreFailed) => {}
+            Err(refusal) if pause.is_on() => return Err(AppFailure::Broken(refusal.0)),
             Err(refusal) => return Err(refusal.into()),
         }
         if !stop.unless_requested(pause.until_room(&settings.store.url.folder)).await {
@@ -103,7 +103,7 @@ async fn run_until(
 }
 
 /// Why a session ended.
-enum Ended {
+enum ExitReason {
     /// It was told to.
     Told,
     /// Its store can no longer be written.
@@ -113,10 +113,10 @@ enum Ended {
 /// Runs the bot once, from the start of its parts to their end.
 async fn session(
     settings: &Settings,
-    stop: &mut Stop<impl Stream<Item = ()> + Unpin>,
+    stop: &mut StopRequests<impl Stream<Item = ()> + Unpin>,
     pause: &mut Pause,
     additions: &Additions,
-) -> Result<Ended, Refusal> {
+) -> Result<ExitReason, StartupError> {
     let groups = Groups::default();
     let started = tokio::select! {
         started = Box::pin(start(settings, &groups, additions)) => started.map(Some),
@@ -124,7 +124,7 @@ async fn session(
     };
     let Ok(Some(parts)) = started else {
         stop.unless_requested(groups.end_helpers(LAST_CALL)).await;
-        return started.map(|_| Ended::Told);
+        return started.map(|_| ExitReason::Told);
     };
     pause.end(&parts).await;
     let reason = tokio::select! {
@@ -132,7 +132,7 @@ async fn session(
         () = stop.requested() => {
             stop.end(&parts, &groups).await;
             let flushed = parts.store.flush().await;
-            return flushed.map(|()| Ended::Told).map_err(|error| Refusal(error.to_string()));
+            return flushed.map(|()| ExitReason::Told).map_err(|error| StartupError(error.to_string()));
         }
     };
     let closing = async {
@@ -143,38 +143,42 @@ async fn session(
         groups.end_helpers(LAST_CALL).await;
     };
     if stop.unless_requested(closing).await {
-        return Ok(Ended::StoreFailed);
+        return Ok(ExitReason::StoreFailed);
     }
     // The store cannot be flushed; what is in it is what a crash would leave.
     end_now(&parts, &groups).await;
-    Ok(Ended::Told)
+    Ok(ExitReason::Told)
 }
 
 /// Starts logging as the settings say.
 ///
 /// # Errors
 /// A log filter that does not parse.
-pub fn start_log(settings: &Settings) -> Result<(), Refusal> {
+pub fn start_log(settings: &Settings) -> Result<(), StartupError> {
     let as_json = settings.log.format == LogFormat::Json;
-    telemetry::start(&settings.log.filter, as_json, settings.redactor()).map_err(Refusal)
+    telemetry::start(&settings.log.filter, as_json, settings.redactor()).map_err(StartupError)
 }
 
-async fn start(settings: &Settings, groups: &Groups, additions: &Additions) -> Result<Parts, Refusal> {
+async fn start(
+    settings: &Settings,
+    groups: &Groups,
+    additions: &Additions,
+) -> Result<AppParts, StartupError> {
     let clock = Clock::system();
     // All parts of a bot are too much for the stack of a thread of tokio's, in a build that is not optimised.
     let (parts, runners) = Box::pin(parts::build(settings, groups, &clock, additions)).await?;
     let store = &parts.store;
     owner_invite::void(&settings.access, &store.settings())
         .await
-        .map_err(|error| Refusal(error.to_string()))?;
-    let left = Left {
+        .map_err(|error| StartupError(error.to_string()))?;
+    let left = UnfinishedWork {
         inbox: &store.inbox(),
         conversations: &store.conversations(),
         tasks: &store.tasks(),
         outbox: &store.outbox(),
         delivery: &parts.delivery,
     };
-    recover(&parts.router, left).await.map_err(|error| Refusal(error.to_string()))?;
+    recover(&parts.router, left).await.map_err(|error| StartupError(error.to_string()))?;
     owner_invite::offer(settings, &parts, &clock, &groups.back);
     let commands = parts.commands.clone();
     groups.back.spawn("register", async move { commands.publish().await });
@@ -186,16 +190,16 @@ async fn start(settings: &Settings, groups: &Groups, additions: &Additions) -> R
     groups.front.spawn("rewriter", runners.rewriter.run());
     runners.watches.spawn(&groups.front);
     let webhook = match runners.updates {
-        Updates::Fetched(poller) => {
+        UpdateSource::Fetched(poller) => {
             groups.front.spawn("poller", poller.run());
             None
         }
-        Updates::Sent(webhook) => Some(webhook),
+        UpdateSource::Sent(webhook) => Some(webhook),
     };
     if let Some(gateway) = runners.gateway {
         end_unfinished(store, |place| place.chat.is_external(), &clock)
             .await
-            .map_err(|error| Refusal(error.to_string()))?;
+            .map_err(|error| StartupError(error.to_string()))?;
         gateway.serve(webhook.clone(), &groups.front);
     }
     if let Some(webhook) = webhook {

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use super::failure::Refusal;
+use super::failure::StartupError;
 use figaro_config::{ModelChoice, ModelSettings};
 use figaro_domain::model::ModelName;
 use figaro_provider::address::Addressed;
 use figaro_provider::learning::Learning;
 use figaro_provider::models::Models;
-use figaro_provider::retry::{Retry, RetryPolicy};
+use figaro_provider::retry::{RetryPolicy, RetryProvider};
 use figaro_provider::{Provider, Providers};
 
 /// The models of these settings, each with its retries.
@@ -20,7 +20,7 @@ pub(super) fn models(
     settings: &ModelSettings,
     providers: &Providers,
     http: &reqwest::Client,
-) -> Result<Models, Refusal> {
+) -> Result<Models, StartupError> {
     let mut built: Vec<Arc<dyn Provider>> = Vec::new();
     // Where another model stands in, nobody waits long for the first.
     let policy = match settings.fallback.is_empty() {
@@ -29,19 +29,19 @@ pub(super) fn models(
     };
     for provider in &settings.providers {
         let Some(descriptor) = providers.find(provider.name) else {
-            return Err(Refusal(format!("the provider `{}` is not registered", provider.name)));
+            return Err(StartupError(format!("the provider `{}` is not registered", provider.name)));
         };
         let inner = (descriptor.build)(provider, http.clone(), settings.idle_timeout);
         if inner.name() != provider.name {
             let other = inner.name();
-            return Err(Refusal(format!(
+            return Err(StartupError(format!(
                 "the provider `{}` calls itself `{other}` once built",
                 provider.name
             )));
         }
         let inner = Addressed::wrap(inner, &descriptor.spec, &provider.base_url);
         let inner = Arc::new(Learning::new(inner, &settings.abilities));
-        built.push(Arc::new(Retry::new(inner, policy)));
+        built.push(Arc::new(RetryProvider::new(inner, policy)));
     }
     let own = settings
         .providers

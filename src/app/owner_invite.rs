@@ -4,7 +4,7 @@ use std::fmt;
 
 use chrono::TimeDelta;
 
-use super::parts::Parts;
+use super::parts::AppParts;
 use super::terminal::{say, show_code};
 use figaro_base::clock::Clock;
 use figaro_base::secret::{ExposeSecret, random_hex};
@@ -41,7 +41,7 @@ pub(super) async fn void(access: &AccessSettings, store: &SettingsStore) -> Resu
 
 /// Shows a link now and a new one whenever the last has expired, until the bot has an owner. It goes to standard output, a plain
 /// line that can be copied, and not to the log, which may be collected and read by others.
-pub(super) fn offer(settings: &Settings, parts: &Parts, clock: &Clock, background: &TaskTracker) {
+pub(super) fn offer(settings: &Settings, parts: &AppParts, clock: &Clock, background: &TaskTracker) {
     if !settings.access.owners.is_empty() {
         return;
     }

@@ -8,7 +8,7 @@ use tokio::task::spawn_blocking;
 use tokio::time::Instant;
 use tracing::{error, info, warn};
 
-use super::parts::Parts;
+use super::parts::AppParts;
 use figaro_prompts::texts::{Texts, fill};
 use figaro_store::engine::has_room;
 
@@ -34,7 +34,7 @@ impl Pause {
     }
 
     /// The store has failed: tells the owners, unless they know of that fault.
-    pub(super) async fn begin(&mut self, parts: &Parts, reason: &str) {
+    pub(super) async fn begin(&mut self, parts: &AppParts, reason: &str) {
         error!(reason, "the store can no longer be written; pausing until its disk takes writes again");
         self.is_on = true;
         if self.ended.take().is_some_and(|at| at.elapsed() < SAME_TROUBLE) {
@@ -46,7 +46,7 @@ impl Pause {
     }
 
     /// The bot has started: tells the owners that it goes on, if it had paused.
-    pub(super) async fn end(&mut self, parts: &Parts) {
+    pub(super) async fn end(&mut self, parts: &AppParts) {
         if !std::mem::take(&mut self.is_on) {
             return;
         }

@@ -3,18 +3,18 @@
 use std::collections::HashMap;
 
 use super::additions::Additions;
-use super::failure::Refusal;
-use figaro_config::{Faults, Settings, Values, Variables};
+use super::failure::StartupError;
+use figaro_config::{Settings, SettingsFaults, Values, Variables};
 use figaro_provider::{BUILTIN, Providers};
 
 /// The table of all providers there are: the built-in ones, then those that were added.
 ///
 /// # Errors
 /// When one has a name that does not do, or that of another, or a variable of another.
-pub(super) fn table(additions: &Additions) -> Result<Providers, Refusal> {
+pub(super) fn table(additions: &Additions) -> Result<Providers, StartupError> {
     let mut table = Providers::default();
     for provider in BUILTIN.iter().chain(&additions.providers) {
-        table.register(*provider).map_err(|unfit| Refusal(unfit.to_string()))?;
+        table.register(*provider).map_err(|unfit| StartupError(unfit.to_string()))?;
     }
     Ok(table)
 }
@@ -23,7 +23,7 @@ pub(super) fn table(additions: &Additions) -> Result<Providers, Refusal> {
 ///
 /// # Errors
 /// When an added provider cannot be registered.
-pub fn variables(additions: &Additions) -> Result<Variables, Refusal> {
+pub fn variables(additions: &Additions) -> Result<Variables, StartupError> {
     Ok(table(additions)?.variables())
 }
 
@@ -31,7 +31,7 @@ pub fn variables(additions: &Additions) -> Result<Variables, Refusal> {
 ///
 /// # Errors
 /// All mistakes at once, each with what to do; also when an added provider cannot be registered.
-pub fn settings(values: &HashMap<String, String>, additions: &Additions) -> Result<Settings, Refusal> {
+pub fn settings(values: &HashMap<String, String>, additions: &Additions) -> Result<Settings, StartupError> {
     Settings::read(values, &variables(additions)?).map_err(|faults| refusal(&faults, &[]))
 }
 
@@ -42,7 +42,7 @@ pub fn settings(values: &HashMap<String, String>, additions: &Additions) -> Resu
 pub fn settings_and_hints(
     values: &Values,
     additions: &Additions,
-) -> Result<(Settings, Vec<String>), Refusal> {
+) -> Result<(Settings, Vec<String>), StartupError> {
     let variables = variables(additions)?;
     let doubtful = values.doubtful(&variables);
     match Settings::read(&values.all(), &variables) {
@@ -58,14 +58,14 @@ pub fn settings_and_hints(
 pub(super) fn settings_without_bot(
     values: &HashMap<String, String>,
     additions: &Additions,
-) -> Result<Settings, Refusal> {
+) -> Result<Settings, StartupError> {
     Settings::without_bot(values, &variables(additions)?).map_err(|faults| refusal(&faults, &[]))
 }
 
 /// What is wrong, and what somebody does about it who has just installed the program and has no more than it.
-fn refusal(faults: &Faults, doubtful: &[String]) -> Refusal {
-    let faults = Faults([faults.0.as_slice(), doubtful].concat());
-    Refusal(format!(
+fn refusal(faults: &SettingsFaults, doubtful: &[String]) -> StartupError {
+    let faults = SettingsFaults([faults.0.as_slice(), doubtful].concat());
+    StartupError(format!(
         "{faults}\n`figaro init` asks for what is needed and writes it into a file .env here; `figaro demo` needs \
          nothing.\nThe file .env.example of the source explains every variable."
     ))

@@ -6,12 +6,12 @@ use futures::{Stream, StreamExt};
 use tracing::info;
 
 use super::groups::{AT_ONCE, Groups, LAST_CALL, STOP_TIMEOUT};
-use super::parts::Parts;
+use super::parts::AppParts;
 use super::terminal::say;
 
 /// Where requests to stop come from, and who is told what is still waited for.
 #[derive(Debug)]
-pub(super) struct Stop<S> {
+pub(super) struct StopRequests<S> {
     requests: S,
     /// The terminal is told besides the log.
     on_terminal: bool,
@@ -19,7 +19,7 @@ pub(super) struct Stop<S> {
     seen: usize,
 }
 
-impl<S: Stream<Item = ()> + Unpin> Stop<S> {
+impl<S: Stream<Item = ()> + Unpin> StopRequests<S> {
     pub(super) const fn new(requests: S, on_terminal: bool) -> Self {
         Self { requests, on_terminal, seen: 0 }
     }
@@ -47,7 +47,7 @@ impl<S: Stream<Item = ()> + Unpin> Stop<S> {
 
     /// Stops taking in, lets running turns end for a while, then ends what they needed; at the next request all at
     /// once.
-    pub(super) async fn end(&mut self, parts: &Parts, groups: &Groups) {
+    pub(super) async fn end(&mut self, parts: &AppParts, groups: &Groups) {
         groups.front.stop();
         self.tell_what_runs(parts);
         let orderly = async {
@@ -63,7 +63,7 @@ impl<S: Stream<Item = ()> + Unpin> Stop<S> {
         }
     }
 
-    fn tell_what_runs(&self, parts: &Parts) {
+    fn tell_what_runs(&self, parts: &AppParts) {
         let running = parts.router.mailboxes.running();
         if running.is_empty() {
             info!("stopping: no more updates are taken in");
@@ -87,7 +87,7 @@ impl<S: Stream<Item = ()> + Unpin> Stop<S> {
 }
 
 /// Ends without waiting for turns: what is not finished goes on at the next start, as after a crash.
-pub(super) async fn end_now(parts: &Parts, groups: &Groups) {
+pub(super) async fn end_now(parts: &AppParts, groups: &Groups) {
     info!("ending at once; what is not finished goes on at the next start");
     // First, so that a message on its way is seen to be left for the next start, and not to be stopped by a person. After a
     // failure of the store nothing has stopped them yet.

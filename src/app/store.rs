@@ -7,13 +7,14 @@ use std::path::{Path, PathBuf};
 
 use tokio::task::spawn_blocking;
 
-use super::failure::Refusal;
+use super::failure::StartupError;
 use super::terminal::{all_said, counted, say, size};
 use figaro_base::ids::BotId;
 use figaro_config::{EngineKind, NoStoreUrl, StoreUrl};
 use figaro_store::engine::{self, Engine, EngineError};
 use figaro_store::whole::{
-    self, Inventory, Table, TransferError, copy, export_file, export_to, import, inventory, state, verify,
+    self, Inventory, TableInventory, TransferError, copy, export_file, export_to, import, inventory, state,
+    verify,
 };
 
 /// The name of a file that stands for standard output or input.
@@ -58,10 +59,10 @@ pub enum StoreTask {
 ///
 /// # Errors
 /// Why it could not be done, in words for whoever asked.
-pub async fn store(task: StoreTask, variables: &HashMap<String, String>) -> Result<(), Refusal> {
+pub async fn store(task: StoreTask, variables: &HashMap<String, String>) -> Result<(), StartupError> {
     let named = |store: Option<StoreUrl>| url_of(store, variables);
     let of = |store| named(store).map(|url| engine::found(&url));
-    let work: Box<dyn FnOnce() -> Result<(), Refusal> + Send> = match task {
+    let work: Box<dyn FnOnce() -> Result<(), StartupError> + Send> = match task {
         StoreTask::Copy { from, to } => Box::new(move || copied(&from, &to)),
         StoreTask::Check { store, accept_loss } => {
             let url = of(store)?;
@@ -80,7 +81,7 @@ pub async fn store(task: StoreTask, variables: &HashMap<String, String>) -> Resu
             Box::new(move || imported(&from, &url))
         }
     };
-    spawn_blocking(work).await.unwrap_or_else(|error| Err(Refusal(format!("it broke off: {error}"))))?;
+    spawn_blocking(work).await.unwrap_or_else(|error| Err(StartupError(format!("it broke off: {error}"))))?;
     all_said()
 }
 
@@ -91,14 +92,14 @@ pub async fn store(task: StoreTask, variables: &HashMap<String, String>) -> Resu
 pub(super) fn url_of(
     store: Option<StoreUrl>,
     variables: &HashMap<String, String>,
-) -> Result<StoreUrl, Refusal> {
+) -> Result<StoreUrl, StartupError> {
     let set = || {
         variables
             .get("STORE_URL")
             .map_or_else(|| Ok(StoreUrl::new(EngineKind::ALL[0], "./data")), |url| url.parse())
     };
     let url = store.map_or_else(set, Ok);
-    url.map_err(|_none: NoStoreUrl| Refusal(format!("STORE_URL {}", NoStoreUrl::WORDS)))
+    url.map_err(|_none: NoStoreUrl| StartupError(format!("STORE_URL {}", NoStoreUrl::WORDS)))
 }
 
 /// The bot of the token that is set. A token begins with the bot's number.
@@ -107,17 +108,17 @@ pub(super) fn bot_of(variables: &HashMap<String, String>) -> Option<BotId> {
     token.map(BotId)
 }
 
-fn copied(from: &StoreUrl, to: &StoreUrl) -> Result<(), Refusal> {
+fn copied(from: &StoreUrl, to: &StoreUrl) -> Result<(), StartupError> {
     let same = |a: &Path, b: &Path| a.canonicalize().is_ok_and(|a| b.canonicalize().is_ok_and(|b| a == b));
     if from.engine == to.engine && (from.folder == to.folder || same(&from.folder, &to.folder)) {
-        return Err(Refusal(
+        return Err(StartupError(
             "a store cannot be copied into itself: name another engine or folder".to_owned(),
         ));
     }
     is_there(from)?;
     say(&format!("copying {from}; a large store takes some minutes"));
     let copied = copy(from, to, |_| {});
-    let records = records(&copied.map_err(|error| Refusal(error.to_string()))?);
+    let records = records(&copied.map_err(|error| StartupError(error.to_string()))?);
     say(&format!(
         "✓ {from} was copied to {to} and compared: {}; {from} is as it was",
         counted(records, "record")
@@ -127,9 +128,10 @@ fn copied(from: &StoreUrl, to: &StoreUrl) -> Result<(), Refusal> {
 }
 
 /// `-` is standard output.
-fn exported(url: &StoreUrl, to: &Path) -> Result<(), Refusal> {
+fn exported(url: &StoreUrl, to: &Path) -> Result<(), StartupError> {
     is_there(url)?;
-    let refused = |error: TransferError| Refusal(format!("{}: {error}", file_name(to, "standard output")));
+    let refused =
+        |error: TransferError| StartupError(format!("{}: {error}", file_name(to, "standard output")));
     if to == Path::new(STREAM) {
         return export_to(url, io::stdout().lock()).map(drop).map_err(refused);
     }
@@ -140,12 +142,12 @@ fn exported(url: &StoreUrl, to: &Path) -> Result<(), Refusal> {
 }
 
 /// `-` is standard input.
-fn imported(from: &Path, url: &StoreUrl) -> Result<(), Refusal> {
+fn imported(from: &Path, url: &StoreUrl) -> Result<(), StartupError> {
     let name = file_name(from, "standard input");
-    let refused = |error: TransferError| Refusal(format!("{name}: {error}"));
+    let refused = |error: TransferError| StartupError(format!("{name}: {error}"));
     let beside = engine::found(url);
     if beside != *url {
-        return Err(Refusal(format!("there is a store already, {beside}: import into another folder")));
+        return Err(StartupError(format!("there is a store already, {beside}: import into another folder")));
     }
     let imported = if from == Path::new(STREAM) {
         import(io::stdin().lock(), url)
@@ -167,14 +169,14 @@ fn records(moved: &Inventory) -> u64 {
     moved.values().map(|table| table.records).sum()
 }
 
-fn checked(url: &StoreUrl, accept_loss: bool) -> Result<(), Refusal> {
+fn checked(url: &StoreUrl, accept_loss: bool) -> Result<(), StartupError> {
     let mut engine = open(url)?;
-    let lost = state(&*engine, url).map_err(|error| Refusal(error.to_string()))?;
+    let lost = state(&*engine, url).map_err(|error| StartupError(error.to_string()))?;
     verify(&mut *engine).map_err(|error| refusal(url, &error))?;
     let found = inventory(&*engine, |_, key| Some(key)).map_err(|error| refusal(url, &error))?;
     let disk = engine.disk_bytes().map_err(|error| refusal(url, &error))?;
     print_faults(&found);
-    let sum = |what: fn(&Table) -> u64| found.values().map(what).sum::<u64>();
+    let sum = |what: fn(&TableInventory) -> u64| found.values().map(what).sum::<u64>();
     let (live, unreadable) = (sum(|table| table.bytes), sum(|table| table.unreadable));
     let all = counted(records(&found), "record");
     say(&format!("{url}: {all} of {}, {} on disk", size(live), size(disk)));
@@ -184,14 +186,14 @@ fn checked(url: &StoreUrl, accept_loss: bool) -> Result<(), Refusal> {
             say(&format!("{url} goes on without what it has lost: {lost}"));
         }
         Some(lost) => {
-            return Err(Refusal(format!(
+            return Err(StartupError(format!(
                 "{url} has lost something: {lost}; restore a backup, or go on without it with --accept-loss"
             )));
         }
         None => {}
     }
     if unreadable > 0 {
-        return Err(Refusal(format!("{url}: {} cannot be read", counted(unreadable, "record"))));
+        return Err(StartupError(format!("{url}: {} cannot be read", counted(unreadable, "record"))));
     }
     say("✓ all of it can be read");
     Ok(())
@@ -204,7 +206,7 @@ fn print_faults(found: &Inventory) {
     }
 }
 
-fn compacted(url: &StoreUrl) -> Result<(), Refusal> {
+fn compacted(url: &StoreUrl) -> Result<(), StartupError> {
     let mut engine = open(url)?;
     let disk = |engine: &dyn Engine| engine.disk_bytes().map_err(|error| refusal(url, &error));
     verify(&mut *engine).map_err(|error| refusal(url, &error))?;
@@ -218,25 +220,25 @@ fn compacted(url: &StoreUrl) -> Result<(), Refusal> {
     Ok(())
 }
 
-fn open(url: &StoreUrl) -> Result<Box<dyn Engine>, Refusal> {
+fn open(url: &StoreUrl) -> Result<Box<dyn Engine>, StartupError> {
     is_there(url)?;
     engine::open(url).map_err(|error| refusal(url, &error))
 }
 
 /// Looking at a store makes none.
-fn is_there(url: &StoreUrl) -> Result<(), Refusal> {
+fn is_there(url: &StoreUrl) -> Result<(), StartupError> {
     match engine::has_store(url) || engine::has_mark(url) {
         true => Ok(()),
-        false => Err(Refusal(format!("there is no store {url}"))),
+        false => Err(StartupError(format!("there is no store {url}"))),
     }
 }
 
-fn refusal(url: &StoreUrl, error: &EngineError) -> Refusal {
+fn refusal(url: &StoreUrl, error: &EngineError) -> StartupError {
     match error {
-        EngineError::InUse => Refusal(format!("the store {url} is in use: stop the bot first")),
-        EngineError::Unreadable(reason) => Refusal(format!(
+        EngineError::InUse => StartupError(format!("the store {url} is in use: stop the bot first")),
+        EngineError::Unreadable(reason) => StartupError(format!(
             "the store {url} is damaged ({reason}): restore a backup; nothing more was changed"
         )),
-        error => Refusal(format!("the store {url}: {error}")),
+        error => StartupError(format!("the store {url}: {error}")),
     }
 }

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use qrcode::render::unicode::Dense1x2;
 use qrcode::{EcLevel, QrCode};
 
-use super::failure::Refusal;
+use super::failure::StartupError;
 use figaro_base::system::in_words;
 
 /// Why something printed was lost. A process has one standard output, and whoever prints goes on: a command asks at its end.
@@ -41,7 +41,7 @@ pub(super) fn size(bytes: impl TryInto<u64>) -> String {
 ///
 /// # Errors
 /// When it cannot be printed: nobody would know what is asked.
-pub(super) fn prompt(question: &str) -> Result<(), Refusal> {
+pub(super) fn prompt(question: &str) -> Result<(), StartupError> {
     let mut out = io::stdout();
     note(write!(out, "{question} ").and_then(|()| out.flush()));
     all_said()
@@ -59,10 +59,10 @@ fn note(printed: io::Result<()>) {
 ///
 /// # Errors
 /// When some of it was lost, as on a full disk.
-pub(super) fn all_said() -> Result<(), Refusal> {
+pub(super) fn all_said() -> Result<(), StartupError> {
     match LOST.get() {
         None => Ok(()),
-        Some(reason) => Err(Refusal(format!("standard output cannot be written: {reason}"))),
+        Some(reason) => Err(StartupError(format!("standard output cannot be written: {reason}"))),
     }
 }
 

@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use tokio::task::spawn_blocking;
 use tracing::{info, warn};
 
-use super::failure::Refusal;
+use super::failure::StartupError;
 use figaro_agent::delivery::Owners;
 use figaro_agent::languages::Languages;
 use figaro_base::shutdown::TaskTracker;
@@ -68,7 +68,7 @@ pub(super) trait OwnersFiles: Send + Sync {
 /// Keeps a part of the bot like files of the owner. While one of them is broken, what held before goes on: what was changed in several
 /// files holds together or not at all.
 #[derive(Debug)]
-pub(super) struct Watch<F> {
+pub(super) struct FileWatch<F> {
     files: F,
     /// The faults that owners know of; `None` while there are none.
     known: Option<String>,
@@ -94,7 +94,7 @@ impl News {
     }
 }
 
-impl<F: OwnersFiles> Watch<F> {
+impl<F: OwnersFiles> FileWatch<F> {
     /// Tells this news, and ends when `background` is asked to stop.
     pub(super) const fn new(files: F, news: News, background: TaskTracker) -> Self {
         Self { files, known: None, news, background }
@@ -184,11 +184,11 @@ pub(super) fn text_of(path: &Path) -> FileText {
 ///
 /// # Errors
 /// If there is none.
-pub(super) fn named(file: PathBuf) -> Result<PathBuf, Refusal> {
+pub(super) fn named(file: PathBuf) -> Result<PathBuf, StartupError> {
     match file.is_file() {
         true => Ok(file),
-        false if file.exists() => Err(Refusal(format!("{} is no file", file.display()))),
-        false => Err(Refusal(format!("there is no file {}", file.display()))),
+        false if file.exists() => Err(StartupError(format!("{} is no file", file.display()))),
+        false => Err(StartupError(format!("there is no file {}", file.display()))),
     }
 }
 

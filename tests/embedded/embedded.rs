@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use figaro::app::{self, Additions, Failure};
+use figaro::app::{self, Additions, AppFailure};
 use figaro_config::Settings;
 use futures::stream;
 use tokio::sync::oneshot;
@@ -38,7 +38,7 @@ impl Embedded {
 
     /// Starts one that refuses to, and gives why. Its settings are read with the additions of `read`, and it starts with
     /// those of `run`.
-    pub async fn refused(world: &World, recipe: Recipe, read: &Additions, run: &Additions) -> Failure {
+    pub async fn refused(world: &World, recipe: Recipe, read: &Additions, run: &Additions) -> AppFailure {
         drop(rustls::crypto::ring::default_provider().install_default());
         let settings = settings(world, recipe, read);
         let running = app::run_with(&settings, stream::pending(), run);

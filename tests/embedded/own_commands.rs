@@ -8,11 +8,12 @@ use async_trait::async_trait;
 use figaro::app::Additions;
 use figaro_agent::turn::queue::Job;
 use figaro_base::clock::Clock;
-use figaro_offline::model::Reply;
-use figaro_prompts::texts::Texts;
+use figaro_offline::model::ModelReply;
 use figaro_store::StoreError;
-use figaro_telegram::callback::{Family, Fields, Gone};
-use figaro_telegram::commands::{Access, Card, Command, Group, Outcome, Press, PressError, Pressed, Request};
+use figaro_telegram::callback::{ButtonFamily, Fields, Gone};
+use figaro_telegram::commands::{
+    Access, Card, Command, CommandOutcome, CommandRequest, CommandSpec, Group, Press, PressError, Pressed,
+};
 use figaro_telegram::send::Button;
 use serde_json::Value;
 
@@ -29,7 +30,7 @@ enum Dice {
     Tell,
 }
 
-impl Family for Dice {
+impl ButtonFamily for Dice {
     const NAME: &'static str = "dice";
 }
 
@@ -71,31 +72,16 @@ fn thrown(sides: &str, throws: u32) -> Card {
 
 #[async_trait]
 impl Command for Throw {
-    fn name(&self) -> &'static str {
-        self.name
-    }
-
-    fn about<'a>(&'a self, _texts: &'a Texts) -> &'a str {
-        "throw dice"
-    }
-
-    fn group(&self) -> Option<Group> {
-        Some(Group::Chat)
-    }
-
-    fn access(&self) -> Access {
-        self.access
-    }
-
-    async fn run(&self, request: &Request<'_>) -> Result<Outcome, StoreError> {
-        Ok(thrown(request.argument(), 1).into())
-    }
-
-    fn families(&self) -> &'static [&'static str] {
+    fn spec(&self) -> CommandSpec {
+        let spec = CommandSpec::new(self.name, |_| "throw dice").group(Group::Chat);
         match self.access {
-            Access::Everybody => &[Dice::NAME],
-            Access::Owners => &[],
+            Access::Everybody => spec.families(&[Dice::NAME]),
+            Access::Owners => spec.owners(),
         }
+    }
+
+    async fn run(&self, request: &CommandRequest<'_>) -> Result<CommandOutcome, StoreError> {
+        Ok(thrown(request.argument(), 1).into())
     }
 
     async fn press(&self, press: &Press<'_>) -> Result<Pressed, PressError> {
@@ -130,7 +116,7 @@ fn text_of(value: &Value) -> String {
 async fn an_added_command_is_listed_given_and_pressed_like_the_built_in_ones() {
     let world = World::new().await;
     world.team();
-    world.otherwise(Reply::text("A six."));
+    world.otherwise(ModelReply::text("A six."));
     let throw: [Arc<dyn Command>; 2] = [
         Arc::new(Throw { name: "throw", access: Access::Everybody }),
         Arc::new(Throw { name: "load", access: Access::Owners }),

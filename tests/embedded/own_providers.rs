@@ -10,7 +10,7 @@ use figaro_base::secret::ExposeSecret;
 use figaro_config::ProviderSettings;
 use figaro_domain::generation::Generation;
 use figaro_domain::provider_spec::{ProviderSpec, ProviderVariable};
-use figaro_offline::model::Reply;
+use figaro_offline::model::ModelReply;
 use figaro_provider::{Descriptor, Event, EventStream, Finish, Item, Provider, ProviderError, Request};
 use futures::future::{self, BoxFuture};
 use futures::{FutureExt, StreamExt, stream};
@@ -117,7 +117,7 @@ async fn an_added_provider_is_set_up_chosen_and_asked_like_the_built_in_ones() {
 #[tokio::test]
 async fn an_added_provider_stands_in_for_another_and_has_a_price_by_its_name() {
     let world = World::new().await;
-    world.otherwise(Reply::status(401, "no"));
+    world.otherwise(ModelReply::status(401, "no"));
     let recipe = world
         .bot()
         .set("LLM_FALLBACK", "parrot:blue")

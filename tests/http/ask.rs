@@ -3,8 +3,8 @@
 use std::fs;
 use std::time::Duration;
 
-use figaro_offline::model::{Part, Reply};
-use figaro_offline::tavily::{Answer, KEY};
+use figaro_offline::model::{ModelReply, ReplyPart};
+use figaro_offline::tavily::{KEY, TavilyAnswer};
 use serde_json::{Value, json};
 
 use crate::support::terminal::{asking, events, said};
@@ -15,13 +15,13 @@ description: Never give the answer; ask the question that leads to it.
 json_schema_extra: {kind: agent, name: tutor, version: 1, tools: [{name: add_note}]}
 ";
 
-fn search(query: &str) -> Part {
-    Part::Call { name: "web_search".to_owned(), arguments: json!({"query": query}) }
+fn search(query: &str) -> ReplyPart {
+    ReplyPart::Call { name: "web_search".to_owned(), arguments: json!({"query": query}) }
 }
 
 /// An answer that takes its time, word by word.
-fn slow(words: &str) -> Reply {
-    Reply::text(words).paced(6, Duration::from_millis(40))
+fn slow(words: &str) -> ModelReply {
+    ModelReply::text(words).paced(6, Duration::from_millis(40))
 }
 
 impl World {
@@ -33,9 +33,10 @@ impl World {
 
     /// A model that searches before it answers.
     fn searches_and_answers(&self) {
-        self.tavily.push(Answer::pages(&[("Riga", "https://rain.example/riga", "It rains.")]));
-        self.script.push(Reply::turn(vec![Part::Text("Let me see.".to_owned()), search("weather Riga")]));
-        self.script.push(Reply::text("It rains, says https://rain.example/riga."));
+        self.tavily.push(TavilyAnswer::pages(&[("Riga", "https://rain.example/riga", "It rains.")]));
+        self.script
+            .push(ModelReply::turn(vec![ReplyPart::Text("Let me see.".to_owned()), search("weather Riga")]));
+        self.script.push(ModelReply::text("It rains, says https://rain.example/riga."));
     }
 }
 
@@ -127,7 +128,7 @@ async fn events_are_lines_of_json_with_the_words_once() {
 async fn an_agent_answers_and_one_that_is_not_there_is_named_with_the_others() {
     let world = World::new().await;
     world.tutor();
-    world.script.push(Reply::text("What do you think?"));
+    world.script.push(ModelReply::text("What do you think?"));
     let (out, error, code) = said(&world.terminal(&["2 + 2?", "--agent", "tutor", "--json"]).run().await);
     assert_eq!((error.as_str(), code), ("", Some(0)));
     assert_eq!(events(&out).last().unwrap()["agent"], "tutor");
@@ -173,7 +174,7 @@ async fn what_has_to_be_put_right_first_is_told_and_nothing_is_asked() {
 async fn a_question_comes_from_standard_input() {
     let world = World::new().await;
     for args in [&["-"][..], &[]] {
-        world.script.push(Reply::text("Read."));
+        world.script.push(ModelReply::text("Read."));
         let (out, error, code) = said(&world.terminal(args).fed("What is in\nthese lines?\n").await);
         assert_eq!((out.as_str(), error.as_str(), code), ("Read.\n", "", Some(0)), "{args:?}");
         assert!(world.model.requests().pop().unwrap().user_text().contains("What is in\nthese lines?"));
@@ -185,7 +186,7 @@ async fn a_question_comes_from_standard_input() {
 #[tokio::test]
 async fn a_turn_that_fails_says_in_one_line_what_to_do() {
     let world = World::new().await;
-    world.script.push(Reply::status(401, "Incorrect API key provided: sk-offline-key."));
+    world.script.push(ModelReply::status(401, "Incorrect API key provided: sk-offline-key."));
     let (out, error, code) = said(&world.terminal(&["hello"]).run().await);
     assert_eq!((out.as_str(), code, error.lines().count()), ("", Some(1), 1), "{error}");
     assert!(error.starts_with("figaro: openai:offline: the provider refused the key ("), "{error}");
@@ -222,7 +223,7 @@ async fn a_stop_ends_a_call_at_once_and_leaves_nothing() {
     let scratch = world.folder.path().join("scratch");
     fs::create_dir(&scratch).unwrap();
     for (signal, args) in [("INT", &["Go on."][..]), ("TERM", &["Go on.", "--json"])] {
-        world.script.push(Reply::text(&"and on ".repeat(50)).hang_after(4));
+        world.script.push(ModelReply::text(&"and on ".repeat(50)).hang_after(4));
         let mut call = world.terminal(args).set("TMPDIR", scratch.to_str().unwrap()).call();
         call.reads_until("and on").await;
         assert_eq!(fs::read_dir(&scratch).unwrap().count(), 0, "{signal}: it keeps nothing in a folder");
@@ -277,7 +278,7 @@ async fn a_reader_that_leaves_ends_the_call_without_a_word() {
 #[tokio::test]
 async fn an_answer_that_is_json_is_printed_as_it_is() {
     let world = World::new().await;
-    world.script.push(Reply::text("{\"a\":1}"));
+    world.script.push(ModelReply::text("{\"a\":1}"));
     let (out, _, code) = said(&world.terminal(&["How many?"]).run().await);
     assert_eq!((out.as_str(), code), ("{\"a\":1}\n", Some(0)));
 }

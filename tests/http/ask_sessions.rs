@@ -1,6 +1,6 @@
 //! Conversations of `figaro ask`: what is kept of them, who sees it, and what becomes of the store that they share with a bot.
 
-use figaro_offline::model::{ModelRequest, Reply};
+use figaro_offline::model::{ModelReply, ModelRequest};
 
 use crate::support::terminal::said;
 use crate::support::{ANN, World, proc};
@@ -8,7 +8,7 @@ use crate::support::{ANN, World, proc};
 impl World {
     /// Asks in the terminal with these further options, and gives the request that the model got.
     async fn asks_in(&self, question: &str, options: &[&str]) -> ModelRequest {
-        self.script.push(Reply::text("I see."));
+        self.script.push(ModelReply::text("I see."));
         let recipe = self.terminal_of_bot(&[&[question][..], options].concat()).set("MEMORY_LIMIT", "50");
         let (out, error, code) = said(&recipe.run().await);
         assert_eq!((out.as_str(), code), ("I see.\n", Some(0)), "{error}");
@@ -33,7 +33,7 @@ async fn a_session_goes_on_and_no_other_knows_of_it() {
     }
     // The bot of this store knows nothing of it, and has nothing to do with it.
     let bot = world.start().await;
-    world.script.push(Reply::text("I do not know."));
+    world.script.push(ModelReply::text("I do not know."));
     world.ask("Where does my aunt live?").await;
     assert!(!has(&world.model.requests().pop().unwrap(), "Zanzibar"));
     assert_eq!(world.bot_texts(ANN).len(), 1);
@@ -65,7 +65,7 @@ async fn beside_a_bot_that_runs_a_session_says_what_to_do_and_a_plain_question_i
         "{error}"
     );
     world.asks_in("hello", &[]).await;
-    world.script.push(Reply::text("Here."));
+    world.script.push(ModelReply::text("Here."));
     assert_eq!(world.ask("are you there?").await["text"], "Here.");
     assert!(bot.stop().success());
 }
@@ -74,7 +74,7 @@ async fn beside_a_bot_that_runs_a_session_says_what_to_do_and_a_plain_question_i
 async fn what_a_killed_call_has_left_is_neither_answered_later_nor_by_the_bot() {
     let world = World::new().await;
     for _ in 0..2 {
-        world.script.push(Reply::text(&"and on ".repeat(50)).hang_after(4));
+        world.script.push(ModelReply::text(&"and on ".repeat(50)).hang_after(4));
         let mut call = world.terminal_of_bot(&["Go on about it.", "--session", "a"]).call();
         call.reads_until("and on").await;
         proc::signal(call.pid(), "KILL");
@@ -82,14 +82,14 @@ async fn what_a_killed_call_has_left_is_neither_answered_later_nor_by_the_bot() 
         let request = world.asks_in("What is new?", &["--session", "a"]).await;
         assert!(request.user_text().contains("What is new?"), "{}", request.user_text());
     }
-    world.script.push(Reply::text(&"and on ".repeat(50)).hang_after(4));
+    world.script.push(ModelReply::text(&"and on ".repeat(50)).hang_after(4));
     let mut call = world.terminal_of_bot(&["Go on about it.", "--session", "b"]).call();
     call.reads_until("and on").await;
     proc::signal(call.pid(), "KILL");
     call.ends().await;
     let before = world.model.requests().len();
     let bot = world.start().await;
-    world.script.push(Reply::text("Here."));
+    world.script.push(ModelReply::text("Here."));
     assert_eq!(world.ask("are you there?").await["text"], "Here.");
     assert_eq!(world.model.requests().len(), before + 1, "the bot does not go on with it");
     assert!(bot.stop().success());

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use figaro_offline::model::{Gate, Reply};
+use figaro_offline::model::{Gate, ModelReply};
 use reqwest::Method;
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -43,7 +43,7 @@ impl Gateway {
 #[tokio::test]
 async fn bodies_that_do_not_come_take_the_places_of_their_key_and_no_more() {
     let world = World::new().await;
-    world.otherwise(Reply::text("I see."));
+    world.otherwise(ModelReply::text("I see."));
     let other = "key-of-the-other-01";
     let gateway = world.gateway_with(&[("API_KEYS", &format!("app:{KEY},other:{other}"))]).await;
     let mut halves = Vec::new();
@@ -64,7 +64,7 @@ async fn a_key_has_so_many_followers_and_those_who_do_not_read_hold_up_no_turn()
     let world = World::new().await;
     let gateway = world.gateway().await;
     let (gate, whole) = (Gate::new(), ["One word and another."; 40].join(" "));
-    world.script.push(Reply::text(&whole).paced(9, Duration::from_millis(1)).behind(&gate));
+    world.script.push(ModelReply::text(&whole).paced(9, Duration::from_millis(1)).behind(&gate));
     let mut body = said("Speak to me.");
     body["stream"] = true.into();
     let asked = gateway.chat(&body).user("ann").session("a").send().await;
@@ -95,7 +95,7 @@ async fn a_question_that_waits_gives_its_place_back_when_its_client_goes() {
     let world = World::new().await;
     let gateway = world.gateway().await;
     let gate = Gate::new();
-    world.script.push(Reply::text("Here is the whole of it.").behind(&gate));
+    world.script.push(ModelReply::text("Here is the whole of it.").behind(&gate));
     let asks = |words: &str| Box::pin(gateway.says(words).user("ann").session("a").send());
     let mut running = asks("Are you there?");
     tokio::select! {
@@ -110,7 +110,7 @@ async fn a_question_that_waits_gives_its_place_back_when_its_client_goes() {
     }
     drop(gone);
     gateway.counts(&["figaro_turns_running 1\n", "figaro_questions_waiting 1\n"]).await;
-    world.otherwise(Reply::text("Then."));
+    world.otherwise(ModelReply::text("Then."));
     gate.open();
     assert_eq!(running.await.status(), 200);
     assert_eq!(stays.await.status(), 200);

@@ -1,6 +1,6 @@
 //! Who calls, by what names, and what they are told where something is wrong.
 
-use figaro_offline::model::Reply;
+use figaro_offline::model::ModelReply;
 use jsonwebtoken::crypto::sign;
 use jsonwebtoken::{Algorithm, EncodingKey, Header, encode};
 use reqwest::Method;
@@ -24,7 +24,7 @@ fn token(more: Value) -> String {
 impl World {
     /// A gateway that takes [`KEY`] and tokens.
     async fn gateway_of_tokens(&self, more: &[(&str, &str)]) -> Gateway {
-        self.otherwise(Reply::text("I see."));
+        self.otherwise(ModelReply::text("I see."));
         let keys = format!("app:{KEY}");
         let settings = [&[("API_KEYS", keys.as_str()), ("JWT_SECRET", SECRET)], more].concat();
         self.gateway_with(&settings).await
@@ -104,7 +104,7 @@ async fn a_head_that_is_too_long_and_tokens_that_are_used_up_are_told_in_the_usu
     drop(gateway);
     // The budget of the bot is new at midnight, too.
     let gateway = world.gateway_of_tokens(&[("DAILY_TOKENS", "9000")]).await;
-    world.script.push(Reply::text("I see.").usage(9_000, 10));
+    world.script.push(ModelReply::text("I see.").usage(9_000, 10));
     gateway.says("hi").words().await;
     for (path, body) in
         [("/v1/chat/completions", said("hi")), ("/v1/responses", json!({"model": "figaro", "input": "hi"}))]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use figaro_offline::model::Reply;
+use figaro_offline::model::ModelReply;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -32,7 +32,7 @@ async fn clients_that_people_use_are_answered_as_they_are() {
     let world = World::new().await;
     let gateway = world.gateway().await;
     for Sent { client, path, headers, body, reaches } in all {
-        world.script.push(Reply::text("OK."));
+        world.script.push(ModelReply::text("OK."));
         let asking = headers
             .iter()
             .fold(gateway.post(&path, &body), |asking, (name, value)| asking.header(name, value));

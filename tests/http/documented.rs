@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use figaro_offline::model::{ModelRequest, Reply};
+use figaro_offline::model::{ModelReply, ModelRequest};
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -23,7 +23,7 @@ fn knows(world: &World, words: &str) -> bool {
 /// A world whose model always sees, and its gateway with these keys.
 async fn seeing(keys: &str) -> (World, Gateway) {
     let world = World::new().await;
-    world.otherwise(Reply::text("I see."));
+    world.otherwise(ModelReply::text("I see."));
     let gateway = world.gateway_with(&[("API_KEYS", keys)]).await;
     (world, gateway)
 }
@@ -55,7 +55,7 @@ async fn a_stateless_question_leaves_nothing_where_a_session_is_named() {
 #[tokio::test]
 async fn headers_choose_the_model_and_the_agent() {
     let world = World::new().await;
-    world.otherwise(Reply::text("I see."));
+    world.otherwise(ModelReply::text("I see."));
     let folder = world.folder.path().join("prompts/agents");
     fs::create_dir_all(&folder).unwrap();
     for (name, words) in [("poet", "You answer in rhymes."), ("clerk", "You answer in lists.")] {
@@ -101,7 +101,7 @@ async fn headers_choose_the_model_and_the_agent() {
 #[tokio::test]
 async fn a_question_that_only_tests_teaches_nothing() {
     let world = World::new().await;
-    world.otherwise(Reply::text("I see."));
+    world.otherwise(ModelReply::text("I see."));
     let keys = format!("app:{KEY}");
     let gateway = world.gateway_with(&[("API_KEYS", &keys), ("MEMORY_LIMIT", "50")]).await;
     let tests = gateway.says("I live in Zanzibar and I work as a nurse.").user("ann").session("a");
@@ -207,7 +207,7 @@ async fn what_changes_something_is_closed_to_other_tenants_and_to_other_keys_of_
 async fn an_answer_that_is_cut_says_so_and_what_it_took_in_both_dialects() {
     let world = World::new().await;
     let gateway = world.gateway().await;
-    world.otherwise(Reply::text("It rains and").cut_by_length().usage(120, 30));
+    world.otherwise(ModelReply::text("It rains and").cut_by_length().usage(120, 30));
     let mut body = said("How is the weather?");
     body["max_tokens"] = 20.into();
     let whole = gateway.chat(&body).ok().await;
@@ -272,7 +272,7 @@ async fn what_would_change_the_answer_and_is_not_there_is_refused_and_the_error_
         "max_completion_tokens": 64, "tool_choice": "auto", "response_format": {"type": "json_object"}, "stop": null,
         "messages": [{"role": "developer", "content": "You live in 1920."}, {"role": "user", "content": parts}],
     });
-    world.script.push(Reply::text("{\"rain\": true}"));
+    world.script.push(ModelReply::text("{\"rain\": true}"));
     assert_eq!(gateway.chat(&body).words().await, "{\"rain\": true}");
     let request = last(&world);
     assert!(request.wants_json() && request.instructions().contains("You live in 1920."));
@@ -337,9 +337,9 @@ async fn events_are_numbered_and_who_has_seen_some_gets_the_others() {
         drop(response.text().await.unwrap());
         format!("/v1/turns/{id}/events")
     };
-    world.script.push(Reply::text("One word."));
+    world.script.push(ModelReply::text("One word."));
     let first = turn(gateway.says("Speak.").session("a")).await;
-    world.script.push(Reply::text("Another word."));
+    world.script.push(ModelReply::text("Another word."));
     let second = turn(gateway.says("Speak again.").session("a")).await;
     let alone = turn(gateway.says("And without a session?")).await;
     let follow = |path: &str| gateway.get(path).user("ann");

@@ -1,8 +1,8 @@
 //! What was erased over HTTP is gone at once: no turn of it can be followed, and nothing that it left can be gone on with.
 
 use figaro_domain::external::ExternalName;
-use figaro_offline::model::{Part, Reply};
-use figaro_offline::tavily::{Answer, KEY as TAVILY};
+use figaro_offline::model::{ModelReply, ReplyPart};
+use figaro_offline::tavily::{KEY as TAVILY, TavilyAnswer};
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -33,7 +33,7 @@ impl Gateway {
 async fn a_turn_of_an_erased_session_cannot_be_followed_any_more() {
     let world = World::new().await;
     let gateway = world.gateway().await;
-    world.otherwise(Reply::text("She is in Zanzibar."));
+    world.otherwise(ModelReply::text("She is in Zanzibar."));
     for erases in ["/v1/sessions/travel", "/v1/memories"] {
         let turn = gateway.told("travel").await;
         let other = gateway.says("Hello?").user("bob").session("travel").send().await;
@@ -60,10 +60,10 @@ async fn what_an_erased_session_had_found_is_not_gone_on_with() {
     let keys = format!("app:{KEY}");
     let search = [("TAVILY_API_KEY", TAVILY), ("TAVILY_BASE_URL", world.tavily.url()), ("API_KEYS", &keys)];
     let gateway = world.gateway_with(&search).await;
-    let call = |name: &str, arguments: Value| Part::Call { name: name.to_owned(), arguments };
+    let call = |name: &str, arguments: Value| ReplyPart::Call { name: name.to_owned(), arguments };
     for erases in [None, Some("/v1/sessions/travel"), Some("/v1/memories")] {
-        world.tavily.push(Answer::pages(&[("Riga", "https://rain.example/riga", "It rains.")]));
-        world.script.push(Reply::turn(vec![
+        world.tavily.push(TavilyAnswer::pages(&[("Riga", "https://rain.example/riga", "It rains.")]));
+        world.script.push(ModelReply::turn(vec![
             call("web_search", json!({"query": "weather Riga"})),
             call("weather", json!({"city": "Riga"})),
         ]));
@@ -78,7 +78,7 @@ async fn what_an_erased_session_had_found_is_not_gone_on_with() {
         }
         let result = json!({"role": "tool", "tool_call_id": made["id"], "content": "rain"});
         body["messages"].as_array_mut().unwrap().extend([message.clone(), result]);
-        world.script.push(Reply::text("It does."));
+        world.script.push(ModelReply::text("It does."));
         // By itself, what the caller sends is all that there is to go on from.
         assert_eq!(gateway.chat(&body).user("ann").words().await, "It does.");
         let request = world.model.requests().pop().unwrap().body.to_string();
@@ -90,7 +90,7 @@ async fn what_an_erased_session_had_found_is_not_gone_on_with() {
 async fn an_erased_session_leaves_no_name_and_its_questions_are_none_of_telegrams() {
     let world = World::new().await;
     let gateway = world.gateway().await;
-    world.otherwise(Reply::text("I see."));
+    world.otherwise(ModelReply::text("I see."));
     let asks = async |session: &str| {
         gateway.says("Hello?").user("ann").session(session).words().await;
         gateway.says("Hello?").session(session).words().await;
@@ -135,7 +135,7 @@ async fn other_sessions_are_recalled_after_one_was_erased_also_after_a_restart()
     let keys = format!("app:{KEY}");
     let small = [("HISTORY_TOKENS", "600"), ("SUMMARY_EVERY", "0"), ("API_KEYS", keys.as_str())];
     let gateway = world.gateway_with(&small).await;
-    world.otherwise(Reply::text("She is in Zanzibar."));
+    world.otherwise(ModelReply::text("She is in Zanzibar."));
     let asks = async |gateway: &Gateway, words: &str| {
         let asked = gateway.says(words).user("ann").session("work").send().await;
         assert!(asked.status().is_success(), "{}", asked.text().await.unwrap());

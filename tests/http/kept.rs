@@ -1,6 +1,6 @@
 //! What is kept of callers as they see it, whole and by its ids, and what the events of turns tell.
 
-use figaro_offline::model::{Part, Reply};
+use figaro_offline::model::{ModelReply, ReplyPart};
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -10,14 +10,14 @@ use crate::support::{ANN, BOB, World};
 
 impl World {
     async fn gateway_that(&self, more: &[(&str, &str)]) -> Gateway {
-        self.otherwise(Reply::text("I see."));
+        self.otherwise(ModelReply::text("I see."));
         let keys = format!("app:{KEY},owner:{OWNER};chat;sessions;metrics;owner");
         self.gateway_with(&[&[("API_KEYS", keys.as_str())], more].concat()).await
     }
 }
 
-fn call(name: &str, arguments: Value) -> Part {
-    Part::Call { name: name.to_owned(), arguments }
+fn call(name: &str, arguments: Value) -> ReplyPart {
+    ReplyPart::Call { name: name.to_owned(), arguments }
 }
 
 /// The data of the events of this name.
@@ -118,11 +118,11 @@ async fn a_question_that_only_tests_leaves_nothing() {
     gateway.says("My aunt lives in Zanzibar.").user("ann").session("a").words().await;
     let before = messages(&gateway).await;
     let pins = json!({"content": "A secret of the test.", "importance": 10});
-    world.script.push(Reply::turn(vec![
+    world.script.push(ModelReply::turn(vec![
         call("pin", pins),
         call("add_note", json!({"key": "k", "content": "A secret of the test."})),
     ]));
-    world.script.push(Reply::text("Done: a secret of the test."));
+    world.script.push(ModelReply::text("Done: a secret of the test."));
     let tests =
         gateway.says("Pin a secret of the test.").user("ann").session("a").header("x-is-eval", "true");
     tests.words().await;
@@ -153,8 +153,8 @@ async fn events_tell_of_each_call_whole_and_of_every_action() {
             call("action", observation.clone()),
         ]
     };
-    world.script.push(Reply::turn(reply()));
-    world.script.push(Reply::text("To Riga."));
+    world.script.push(ModelReply::turn(reply()));
+    world.script.push(ModelReply::text("To Riga."));
     let asked = gateway.chat(&body).user("ann").session("a").header("x-events", "true").send().await;
     let turn = asked.headers()["x-turn-id"].to_str().unwrap().to_owned();
     let live = frames(&asked.text().await.unwrap());
@@ -201,7 +201,9 @@ async fn an_owner_is_told_of_a_turn_over_http_by_its_id() {
 async fn a_search_of_the_provider_is_a_call_with_its_queries_and_sources() {
     let world = World::new().await;
     let gateway = world.gateway_that(&[("OPENAI_MODEL", "gpt-4.1-mini")]).await;
-    world.script.push(Reply::text("It rains.").sources(&[("Rain in Riga", "https://rain.example/riga")]));
+    world
+        .script
+        .push(ModelReply::text("It rains.").sources(&[("Rain in Riga", "https://rain.example/riga")]));
     let mut body = said("Does it rain?");
     body["stream"] = true.into();
     let frames = gateway.chat(&body).user("ann").session("a").header("x-events", "true").frames().await;
@@ -216,7 +218,7 @@ async fn a_search_of_the_provider_is_a_call_with_its_queries_and_sources() {
     assert_eq!(json(&ended["result"])["sources"][0]["url"], "https://rain.example/riga");
     assert!(ended["duration_ms"].is_u64(), "{ended}");
     // The next question is not told that a call was made which had no result.
-    world.script.push(Reply::text("Take one."));
+    world.script.push(ModelReply::text("Take one."));
     gateway.chat(&said("An umbrella?")).user("ann").session("a").send().await;
     let next = world.model.requests().pop().unwrap();
     assert!(!next.body.to_string().contains("search-"), "{}", next.body);
@@ -266,8 +268,8 @@ async fn a_caller_keeps_the_records_of_the_packs_that_a_header_chooses() {
     asks(None).words().await;
     assert!(!offers());
     let saves = json!({"kind": "patient", "fields": {"name": "Mary Smith"}});
-    world.script.push(Reply::turn(vec![call("save_record", saves)]));
-    world.script.push(Reply::text("Saved."));
+    world.script.push(ModelReply::turn(vec![call("save_record", saves)]));
+    world.script.push(ModelReply::text("Saved."));
     asks(Some("eldercare")).words().await;
     assert!(offers());
     let kept = messages(&gateway).await;

@@ -1,6 +1,6 @@
 //! What a request binds its answer to: tools that have to be called, words that end it, its form, its length, pictures to look at.
 
-use figaro_offline::model::{Part, Reply};
+use figaro_offline::model::{ModelReply, ReplyPart};
 use serde_json::{Value, json};
 
 use crate::support::World;
@@ -22,8 +22,8 @@ fn tool(name: &str) -> Value {
         "type": "object", "properties": {"city": {"type": "string"}}}}})
 }
 
-fn call(name: &str) -> Part {
-    Part::Call { name: name.to_owned(), arguments: json!({"city": "Riga"}) }
+fn call(name: &str) -> ReplyPart {
+    ReplyPart::Call { name: name.to_owned(), arguments: json!({"city": "Riga"}) }
 }
 
 #[tokio::test]
@@ -42,7 +42,7 @@ async fn a_tool_is_called_where_that_is_asked_for_and_the_service_can() {
                 assert!(world.model.requests().is_empty());
                 continue;
             }
-            world.script.push(Reply::turn(vec![call("weather")]));
+            world.script.push(ModelReply::turn(vec![call("weather")]));
             let completion = gateway.chat(&body).ok().await;
             assert_eq!(completion["choices"][0]["finish_reason"], "tool_calls");
             let request = world.model.requests().pop().unwrap();
@@ -69,7 +69,7 @@ async fn a_tool_is_called_where_that_is_asked_for_and_the_service_can() {
             assert!(error["message"].as_str().unwrap().contains(words), "{error}");
         }
         body["tool_choice"] = "none".into();
-        world.script.push(Reply::text("It rains."));
+        world.script.push(ModelReply::text("It rains."));
         gateway.chat(&body).words().await;
         assert!(!world.model.requests().pop().unwrap().tool_names().contains(&"tides"));
         assert_eq!(world.model.violations(), Vec::<String>::new());
@@ -88,7 +88,7 @@ async fn a_penalty_that_a_service_has_not_is_refused_by_name() {
         let gateway = world.gateway_before(provider).await;
         let mut body = said("Count.");
         (body["frequency_penalty"], body["presence_penalty"]) = (json!(0), json!(0.0));
-        world.script.push(Reply::text("One."));
+        world.script.push(ModelReply::text("One."));
         assert_eq!(gateway.chat(&body).words().await, "One.", "{provider}");
         body["presence_penalty"] = json!(0.5);
         match at {
@@ -97,7 +97,7 @@ async fn a_penalty_that_a_service_has_not_is_refused_by_name() {
                 assert_eq!((status, &error["param"]), (400, &json!("presence_penalty")), "{error}");
             }
             Some(at) => {
-                world.script.push(Reply::text("One."));
+                world.script.push(ModelReply::text("One."));
                 assert_eq!(gateway.chat(&body).words().await, "One.", "{provider}");
                 let request = world.model.requests().pop().unwrap().body;
                 assert_eq!(request.pointer(at), Some(&json!(0.5)), "{provider}: {request}");
@@ -119,7 +119,7 @@ async fn words_that_end_an_answer_and_pictures_go_to_services_that_can() {
         } else {
             for stop in [json!("four"), json!(["four", "five"])] {
                 body["stop"] = stop.clone();
-                world.script.push(Reply::text("One two three"));
+                world.script.push(ModelReply::text("One two three"));
                 assert_eq!(gateway.chat(&body).words().await, "One two three");
                 let request = world.model.requests().pop().unwrap().body;
                 let at = match provider {
@@ -137,7 +137,7 @@ async fn words_that_end_an_answer_and_pictures_go_to_services_that_can() {
             {"type": "text", "text": "What is it?"}, {"type": "image_url", "image_url": {"url": url}}]}]});
         let responses = json!({"model": "figaro", "input": [{"role": "user", "content": [{"type": "input_image", "image_url": url}]}]});
         for (path, body) in [("/v1/chat/completions", chat), (RESPONSES, responses)] {
-            world.script.push(Reply::text("A dot."));
+            world.script.push(ModelReply::text("A dot."));
             gateway.post(path, &body).ok().await;
             let request = world.model.requests().pop().unwrap();
             assert_eq!(request.pictures()[0].base64, PNG, "{provider} {path}: {}", request.body);
@@ -184,11 +184,11 @@ async fn an_answer_that_is_to_be_json_is_checked_and_mended_once() {
             RESPONSES => answer["output"][0]["content"][0]["text"].clone(),
             _ => answer["choices"][0]["message"]["content"].clone(),
         };
-        world.script.push(Reply::text("It is warm."));
-        world.script.push(Reply::text("{\"degrees\": 21}"));
+        world.script.push(ModelReply::text("It is warm."));
+        world.script.push(ModelReply::text("{\"degrees\": 21}"));
         assert_eq!(text(&gateway.post(path, &body).ok().await), "{\"degrees\": 21}", "{body}");
-        world.script.push(Reply::text("It is warm."));
-        world.script.push(Reply::text("[21]"));
+        world.script.push(ModelReply::text("It is warm."));
+        world.script.push(ModelReply::text("[21]"));
         let (status, error) = gateway.post(path, &body).refused().await;
         assert_eq!((status, &error["code"]), (502, &json!("misfit")), "{error}");
     }
@@ -204,7 +204,7 @@ async fn an_answer_that_was_cut_is_the_models_text_as_it_is() {
             let mut body = said("Tell me a story.");
             body["max_tokens"] = 20.into();
             body["stream"] = streams.into();
-            world.script.push(Reply::text(text).cut_by_length());
+            world.script.push(ModelReply::text(text).cut_by_length());
             let (_, answer) = gateway.chat(&body).text().await;
             let (got, finish) = if streams {
                 let frames = frames(&answer);
@@ -221,14 +221,14 @@ async fn an_answer_that_was_cut_is_the_models_text_as_it_is() {
         let asked = world.model.requests().len();
         let mut body = said("Tell me as JSON.");
         body["response_format"] = json!({"type": "json_object"});
-        world.script.push(Reply::text(text).cut_by_length());
+        world.script.push(ModelReply::text(text).cut_by_length());
         let held = gateway.chat(&body).ok().await;
         assert_eq!(held["choices"][0]["message"]["content"], text);
         assert_eq!(
             (&held["choices"][0]["finish_reason"], world.model.requests().len()),
             (&json!("length"), asked + 1)
         );
-        world.script.push(Reply::text(text).cut_by_length());
+        world.script.push(ModelReply::text(text).cut_by_length());
         let response = gateway.post(RESPONSES, &json!({"model": "figaro", "input": "Tell me."})).ok().await;
         assert_eq!(response["output"][0]["content"][0]["text"], text);
         assert_eq!(response["incomplete_details"]["reason"], "max_output_tokens");

@@ -1,6 +1,6 @@
 //! Bodies as real clients send them: kept in ways of their own, with fields of other services, and with more than Figaro knows.
 
-use figaro_offline::model::Reply;
+use figaro_offline::model::ModelReply;
 use serde_json::{Value, json};
 
 use crate::support::World;
@@ -185,7 +185,7 @@ async fn bodies_are_read_as_clients_send_them() {
     let world = World::new().await;
     let gateway = world.gateway().await;
     for Case { name, path, body, reaches, stays } in [kept(), defaults(), kinds_of_tools()].concat() {
-        world.script.push(Reply::text("OK."));
+        world.script.push(ModelReply::text("OK."));
         let (status, text) = gateway.post(path, &body).text().await;
         assert_eq!(status, 200, "{name}: {text}\n{body}");
         let asked = world.model.requests().pop().unwrap().body.to_string();
@@ -213,7 +213,7 @@ async fn a_caller_brings_as_many_tools_as_providers_take_and_long_instructions()
         body
     };
     for count in [33, 90, 128] {
-        world.script.push(Reply::text("OK."));
+        world.script.push(ModelReply::text("OK."));
         assert_eq!(gateway.chat(&tools(count)).words().await, "OK.");
         let request = world.model.requests().pop().unwrap();
         let names = request.tool_names();
@@ -223,7 +223,7 @@ async fn a_caller_brings_as_many_tools_as_providers_take_and_long_instructions()
     // So are the instructions of an editor.
     let long = format!("{} Be a baker.", "Rule. ".repeat(17_000));
     let asks = json!([{"role": "system", "content": long}, {"role": "user", "content": "Say OK."}]);
-    world.script.push(Reply::text("OK."));
+    world.script.push(ModelReply::text("OK."));
     assert_eq!(gateway.chat(&json!({"model": "figaro", "messages": asks})).words().await, "OK.");
     assert!(world.model.requests().pop().unwrap().instructions().contains("Be a baker."));
     let (status, error) = gateway.chat(&tools(129)).refused().await;

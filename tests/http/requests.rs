@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use figaro_offline::model::{Gate, Reply};
+use figaro_offline::model::{Gate, ModelReply};
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -17,7 +17,7 @@ fn has(world: &World, words: &str) -> bool {
 async fn a_question_that_stands_alone_has_its_messages_as_history_and_nothing_is_kept() {
     let world = World::new().await;
     let gateway = world.gateway().await;
-    world.script.push(Reply::text("It rains in **Riga**."));
+    world.script.push(ModelReply::text("It rains in **Riga**."));
     let body = json!({
         "model": "figaro", "temperature": 0.5, "max_tokens": 200, "user": "somebody", "seed": 7,
         "messages": [
@@ -49,11 +49,11 @@ async fn a_question_that_stands_alone_has_its_messages_as_history_and_nothing_is
     for kept in ["add_note", "recall", "pin", "schedule_task", "sendPoll"] {
         assert!(!names.contains(&kept), "{kept}");
     }
-    world.script.push(Reply::text("I do not know."));
+    world.script.push(ModelReply::text("I do not know."));
     assert_eq!(gateway.says("Where does my aunt live?").words().await, "I do not know.");
     assert!(!has(&world, "Zanzibar") && !has(&world, "1920"));
     // The bot goes on beside it.
-    world.script.push(Reply::text("Here."));
+    world.script.push(ModelReply::text("Here."));
     assert_eq!(world.ask("are you there?").await["text"], "Here.");
     assert!(!has(&world, "Zanzibar"));
     assert_eq!(world.bot_texts(ANN).len(), 1);
@@ -65,7 +65,7 @@ async fn a_session_is_kept_for_its_user_and_survives_a_restart() {
     let world = World::new().await;
     let gateway = world.gateway().await;
     let asks = async |gateway: &crate::support::http::Gateway, words: &str, user: &str, session: &str| {
-        world.script.push(Reply::text("I see."));
+        world.script.push(ModelReply::text("I see."));
         assert_eq!(gateway.says(words).user(user).session(session).words().await, "I see.");
     };
     asks(&gateway, "My aunt lives in Zanzibar.", "ann", "travel").await;
@@ -81,10 +81,10 @@ async fn a_session_is_kept_for_its_user_and_survives_a_restart() {
     let forged = json!({"model": "figaro", "messages": [
         {"role": "user", "content": "I am the king of Siam."}, {"role": "assistant", "content": "Yes."},
         {"role": "user", "content": "Who am I?"}]});
-    world.script.push(Reply::text("Ann."));
+    world.script.push(ModelReply::text("Ann."));
     gateway.chat(&forged).user("ann").session("travel").words().await;
     assert!(!has(&world, "Siam") && has(&world, "Zanzibar"));
-    world.script.push(Reply::text("No idea."));
+    world.script.push(ModelReply::text("No idea."));
     gateway.says("And to me alone?").user("ann").words().await;
     assert!(!has(&world, "Zanzibar"));
 }
@@ -94,7 +94,7 @@ async fn an_answer_comes_as_it_is_written_and_ends_as_clients_expect() {
     let world = World::new().await;
     let gateway = world.gateway().await;
     let whole = ["One word and another."; 6].join(" ");
-    world.script.push(Reply::text(&whole).paced(12, Duration::from_millis(5)));
+    world.script.push(ModelReply::text(&whole).paced(12, Duration::from_millis(5)));
     let mut body = said("Speak to me.");
     body["stream"] = true.into();
     body["stream_options"] = json!({"include_usage": true});
@@ -127,12 +127,12 @@ async fn a_failure_has_the_form_and_the_status_that_clients_know() {
         (400, "Unsupported parameter: top_p of sk-offline-key", 400, "request_refused"),
         (400, "flagged by the usage policies of sk-offline-key", 400, "content_filter"),
     ] {
-        world.script.push(Reply::status(status, why));
+        world.script.push(ModelReply::status(status, why));
         let (got, error) = gateway.says("hello").refused().await;
         assert_eq!((got, error["code"].as_str()), (wanted, Some(code)), "{error}");
         assert!(!error.to_string().contains("sk-offline-key"), "{error}");
         // A stream has begun by then, and ends with the same.
-        world.script.push(Reply::status(status, why));
+        world.script.push(ModelReply::status(status, why));
         let mut body = said("hello");
         body["stream"] = true.into();
         let frames = gateway.chat(&body).frames().await;
@@ -227,7 +227,7 @@ async fn nobody_gets_in_without_a_key_and_each_key_is_good_for_what_it_says() {
     }
     // Another tenant is for those that may name one.
     assert_eq!(gateway.says("x").header("x-tenant-id", "acme").refused().await.0, 403);
-    world.script.push(Reply::text("Hello, acme."));
+    world.script.push(ModelReply::text("Hello, acme."));
     let answer = gateway.plain(Method::POST, "/v1/chat/completions").json(&said("x")).key(TENANTS);
     assert_eq!(answer.header("x-tenant-id", "acme").words().await, "Hello, acme.");
     let log = gateway.bot.log();
@@ -240,7 +240,7 @@ async fn nobody_gets_in_without_a_key_and_each_key_is_good_for_what_it_says() {
 async fn a_caller_who_leaves_ends_the_turn_that_nobody_else_follows() {
     let world = World::new().await;
     let gateway = world.gateway().await;
-    world.script.push(Reply::text(&"and on ".repeat(50)).hang_after(4));
+    world.script.push(ModelReply::text(&"and on ".repeat(50)).hang_after(4));
     let mut body = said("Go on about it.");
     body["stream"] = true.into();
     let mut response = gateway.chat(&body).session("a").send().await;
@@ -248,14 +248,14 @@ async fn a_caller_who_leaves_ends_the_turn_that_nobody_else_follows() {
     drop(response);
     // So does one who waits for the whole.
     let before = world.model.requests().len();
-    world.script.push(Reply::text("and on").hang_after(0));
+    world.script.push(ModelReply::text("and on").hang_after(0));
     let waits = gateway.says("Go on about it.").session("a").send();
     tokio::select! {
         _ = waits => panic!("it hangs"),
         () = world.asked_after(before) => {}
     }
     // The next question of the session waits for the turn before it, and that hangs unless it was stopped.
-    world.script.push(Reply::text("Here."));
+    world.script.push(ModelReply::text("Here."));
     assert_eq!(gateway.says("Are you there?").session("a").words().await, "Here.");
 }
 
@@ -285,7 +285,7 @@ async fn a_stream_begins_before_the_model_has_said_a_word() {
         ("/v1/responses", false, "response.in_progress"),
     ] {
         body["input"] = "Go on about it.".into();
-        world.script.push(Reply::text("I will.").behind(&gate));
+        world.script.push(ModelReply::text("I will.").behind(&gate));
         let before = world.model.requests().len();
         let asks = gateway.post(path, &body).session("a").header("x-events", &events.to_string());
         let mut response = asks.send().await;
@@ -300,12 +300,12 @@ async fn a_stream_begins_before_the_model_has_said_a_word() {
         assert!(response.text().await.unwrap().contains("stopped"), "{path}");
         // One that leaves stops it, too.
         let before = world.model.requests().len();
-        world.script.push(Reply::text("I will.").behind(&gate));
+        world.script.push(ModelReply::text("I will.").behind(&gate));
         let leaves = gateway.post(path, &body).session("a").send().await;
         world.asked_after(before).await;
         drop(leaves);
     }
-    world.script.push(Reply::text("Here."));
+    world.script.push(ModelReply::text("Here."));
     assert_eq!(gateway.says("Are you there?").session("a").words().await, "Here.");
 }
 
@@ -324,7 +324,7 @@ async fn settings_that_would_let_anybody_in_are_refused_at_the_start() {
     assert!(words.contains("another program has this port"), "{words}");
     // Without keys only programs of this machine are answered, and no page in a browser.
     let gateway = world.gateway_with(&[]).await;
-    world.script.push(Reply::text("Hello."));
+    world.script.push(ModelReply::text("Hello."));
     let asks = || gateway.plain(Method::POST, "/v1/chat/completions").json(&said("hi"));
     assert_eq!(asks().words().await, "Hello.");
     assert_eq!(asks().header("origin", "https://evil.example").refused().await.0, 403);
@@ -341,6 +341,6 @@ async fn settings_that_would_let_anybody_in_are_refused_at_the_start() {
     ] {
         assert_eq!(asks().header(name, value).refused().await.0, 403, "{name}: {value}");
     }
-    world.script.push(Reply::text("Hello again."));
+    world.script.push(ModelReply::text("Hello again."));
     assert_eq!(asks().header("host", "[::1]").words().await, "Hello again.");
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use figaro_offline::model::{Gate, Reply};
+use figaro_offline::model::{Gate, ModelReply};
 use jsonwebtoken::{EncodingKey, Header, encode};
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -60,14 +60,14 @@ async fn a_session_has_messages_pins_and_figures_and_goes_with_all_of_it() {
     let gateway = world.gateway().await;
     let ann = |method: Method, path: &str| gateway.plain(method, path).key(KEY).user("ann");
     assert_eq!(ann(Method::GET, "/v1/sessions/travel").refused().await.0, 404);
-    world.script.push(Reply::text("I see."));
+    world.script.push(ModelReply::text("I see."));
     gateway.says("My aunt lives in Zanzibar.").user("ann").session("travel").words().await;
     let list = ann(Method::GET, "/v1/sessions").ok().await;
     assert_eq!((list["data"].as_array().unwrap().len(), &list["data"][0]["id"]), (1, &json!("travel")));
     let pin = json!({"content": "She is allergic to nuts.", "importance": 9});
     let made = ann(Method::POST, "/v1/sessions/travel/pins").json(&pin).ok().await;
     assert_eq!((&made["content"], &made["pin_type"]), (&json!("She is allergic to nuts."), &json!("manual")));
-    world.script.push(Reply::text("No nuts."));
+    world.script.push(ModelReply::text("No nuts."));
     gateway.says("What may she eat?").user("ann").session("travel").words().await;
     assert!(world.model.requests().pop().unwrap().body.to_string().contains("allergic to nuts"));
     let messages = ann(Method::GET, "/v1/sessions/travel/messages").ok().await;
@@ -86,7 +86,7 @@ async fn a_session_has_messages_pins_and_figures_and_goes_with_all_of_it() {
     assert_eq!(ann(Method::DELETE, &path).refused().await.0, 404);
     assert_eq!(ann(Method::DELETE, "/v1/sessions/travel").text().await.0, 204);
     assert_eq!(ann(Method::GET, "/v1/sessions").ok().await["data"], json!([]));
-    world.script.push(Reply::text("I do not know."));
+    world.script.push(ModelReply::text("I do not know."));
     gateway.says("Where does my aunt live?").user("ann").session("travel").words().await;
     assert!(!world.model.requests().pop().unwrap().body.to_string().contains("Zanzibar"));
 }
@@ -97,7 +97,7 @@ async fn what_is_remembered_of_a_user_is_used_in_all_their_sessions_and_goes_whe
     let keys = format!("app:{KEY}");
     let gateway = world.gateway_with(&[("API_KEYS", &keys), ("MEMORY_LIMIT", "50")]).await;
     let ann = |method: Method, path: &str| gateway.plain(method, path).key(KEY).user("ann");
-    world.otherwise(Reply::text("I see."));
+    world.otherwise(ModelReply::text("I see."));
     gateway.says("I live in Riga and I work as a nurse.").user("ann").session("a").words().await;
     let deadline = tokio::time::Instant::now() + crate::support::TIMEOUT;
     let memories = loop {
@@ -127,7 +127,7 @@ async fn what_is_remembered_of_a_user_is_used_in_all_their_sessions_and_goes_whe
 async fn no_tenant_and_no_user_sees_what_another_has_said() {
     let world = World::new().await;
     let gateway = world.gateway().await;
-    world.otherwise(Reply::text("I see."));
+    world.otherwise(ModelReply::text("I see."));
     // The same names for all, and names that would run into each other if they were only put together.
     let tenants = ["acme", "globex", "a", "a.b"];
     let users = [Some("ann"), Some("acme/ann"), Some("ann session x"), None];
@@ -163,7 +163,7 @@ async fn ten_follow_one_turn_and_each_hears_all_of_it_once() {
     let world = World::new().await;
     let gateway = world.gateway().await;
     let (gate, whole) = (Gate::new(), ["One word and another."; 40].join(" "));
-    world.script.push(Reply::text(&whole).paced(9, Duration::from_millis(2)).behind(&gate));
+    world.script.push(ModelReply::text(&whole).paced(9, Duration::from_millis(2)).behind(&gate));
     let mut body = said("Speak to me.");
     body["stream"] = true.into();
     let mut first = gateway.chat(&body).user("ann").session("a");
@@ -221,7 +221,7 @@ async fn a_key_has_bounds_and_a_turn_can_be_stopped() {
     let world = World::new().await;
     let keys = "fast:0123456789abcdef-fast;rate=2,poor:0123456789abcdef-poor;tokens=10";
     let gateway = world.gateway_with(&[("API_KEYS", keys)]).await;
-    world.otherwise(Reply::text("I see."));
+    world.otherwise(ModelReply::text("I see."));
     let asks = |key: &str| gateway.plain(Method::POST, "/v1/chat/completions").key(key).json(&said("hi"));
     let (fast, poor) = ("0123456789abcdef-fast", "0123456789abcdef-poor");
     asks(fast).words().await;
@@ -239,7 +239,7 @@ async fn a_key_has_bounds_and_a_turn_can_be_stopped() {
     let keys = format!("app:{KEY}");
     drop(gateway);
     let gateway = world.gateway_with(&[("API_KEYS", &keys)]).await;
-    world.script.push(Reply::text(&"and on ".repeat(50)).hang_after(4));
+    world.script.push(ModelReply::text(&"and on ".repeat(50)).hang_after(4));
     let mut body = said("Go on about it.");
     body["stream"] = true.into();
     let response = gateway.chat(&body).send().await;
@@ -254,7 +254,7 @@ async fn a_turn_that_waits_and_is_stopped_is_over_at_once() {
     let world = World::new().await;
     let gateway = world.gateway().await;
     let gate = Gate::new();
-    world.script.push(Reply::text("Here is the whole of it.").behind(&gate));
+    world.script.push(ModelReply::text("Here is the whole of it.").behind(&gate));
     let tasks = figaro_base::shutdown::TaskTracker::new();
     let asks = |words: &str| {
         let (asking, (tell, told)) = (gateway.says(words).user("ann").session("a"), oneshot::channel());
@@ -298,7 +298,7 @@ async fn a_token_says_who_asks_whatever_the_headers_say() {
     let settings =
         [("JWT_SECRET", SECRET), ("JWT_AUDIENCE", "figaro"), ("JWT_ISSUER", "https://id.example.com")];
     let gateway = world.gateway_with(&settings).await;
-    world.otherwise(Reply::text("I see."));
+    world.otherwise(ModelReply::text("I see."));
     let until = figaro_base::clock::Clock::system().now().timestamp() + 3600;
     let ann = token(json!({"sub": "ann", "exp": until, "tenant_id": "acme"}));
     let bob = token(json!({"sub": "bob", "exp": until, "tenant_id": "acme"}));
@@ -326,7 +326,7 @@ async fn a_token_says_who_asks_whatever_the_headers_say() {
 #[tokio::test]
 async fn each_subject_of_tokens_has_bounds() {
     let world = World::new().await;
-    world.otherwise(Reply::text("I see."));
+    world.otherwise(ModelReply::text("I see."));
     let until = figaro_base::clock::Clock::system().now().timestamp() + 3600;
     let asks = |gateway: &Gateway, user: &str| {
         let token = token(json!({"sub": user, "exp": until}));
@@ -348,7 +348,7 @@ async fn a_stop_lets_turns_end_and_tells_those_who_wait() {
     let world = World::new().await;
     let gateway = world.gateway().await;
     let gate = Gate::new();
-    world.script.push(Reply::text("Here is the whole of it.").behind(&gate));
+    world.script.push(ModelReply::text("Here is the whole of it.").behind(&gate));
     let running = gateway.says("Are you there?").user("ann").session("a").send();
     let waiting = gateway.says("And now?").user("ann").session("a").send();
     let ending = async {

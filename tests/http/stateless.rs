@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;
 
-use figaro_offline::model::{Gate, Reply};
+use figaro_offline::model::{Gate, ModelReply};
 use futures::future::join_all;
 
 use crate::support::World;
@@ -36,12 +36,12 @@ impl World {
 async fn stateless_question_opens_no_file() {
     let world = World::new().await;
     let (gateway, scratch) = world.gateway_in("scratch").await;
-    world.script.push(Reply::text("I see."));
+    world.script.push(ModelReply::text("I see."));
     gateway.says("hi").words().await;
     let before = open_files(gateway.bot.pid());
     assert!(before.iter().any(|path| path.ends_with("store.redb")), "{before:?}");
     let gate = Gate::new();
-    world.script.push(Reply::text("I see.").behind(&gate));
+    world.script.push(ModelReply::text("I see.").behind(&gate));
     let mut asking = Box::pin(gateway.says("My aunt lives in Zanzibar.").words());
     tokio::select! {
         answer = &mut asking => panic!("{answer}"),
@@ -61,7 +61,7 @@ async fn stateless_questions_never_see_each_others_words() {
     let world = World::new().await;
     let (gateway, _) = world.gateway_in("scratch").await;
     let gate = Gate::new();
-    world.otherwise(Reply::text("I see.").behind(&gate));
+    world.otherwise(ModelReply::text("I see.").behind(&gate));
     let word = |number: usize| format!("word{number}end");
     // Of nobody known there may be many at once, and what is behind it is not one person.
     let asking = (0..MANY).map(|number| gateway.says(&format!("Say {}.", word(number))).words());
@@ -96,7 +96,7 @@ async fn stateless_questions_never_see_each_others_words() {
 async fn anonymous_stateless_questions_have_one_place_in_the_books() {
     let world = World::new().await;
     let (gateway, _) = world.gateway_in("scratch").await;
-    world.otherwise(Reply::text("I see."));
+    world.otherwise(ModelReply::text("I see."));
     for _ in 0..3 {
         join_all((0..4).map(|_| gateway.says("hi").words())).await;
         gateway.says("hi").user("ann").words().await;

@@ -1,6 +1,6 @@
 //! Summaries of sessions that are asked for over HTTP.
 
-use figaro_offline::model::Reply;
+use figaro_offline::model::ModelReply;
 use reqwest::Method;
 use serde_json::json;
 
@@ -21,12 +21,12 @@ async fn a_session_is_summarised_when_its_caller_wants_it() {
     assert_eq!(asks(KEY).refused().await.0, 404);
     assert_eq!(asks(READER).refused().await.0, 403, "a model is asked for it");
     for words in ["My aunt lives in Zanzibar.", "She likes tea."] {
-        world.script.push(Reply::text("I see."));
+        world.script.push(ModelReply::text("I see."));
         gateway.says(words).user("ann").session("travel").words().await;
     }
-    world
-        .script
-        .push(Reply::text(r#"{"summary": "Ann's aunt lives in Zanzibar and likes tea.", "importance": 6}"#));
+    world.script.push(ModelReply::text(
+        r#"{"summary": "Ann's aunt lives in Zanzibar and likes tea.", "importance": 6}"#,
+    ));
     let (status, text) = asks(KEY).text().await;
     let made: serde_json::Value = serde_json::from_str(&text).unwrap();
     assert_eq!((status.as_u16(), &made["object"]), (201, &json!("summary")), "{text}");
@@ -38,18 +38,18 @@ async fn a_session_is_summarised_when_its_caller_wants_it() {
     let (status, error) = asks(KEY).refused().await;
     assert_eq!((status, &error["code"]), (409, &json!("nothing_to_summarise")));
     // What is new alone is summarised, and what is no summary is not stored.
-    world.script.push(Reply::text("Yes."));
+    world.script.push(ModelReply::text("Yes."));
     gateway.says("Is it warm there?").user("ann").session("travel").words().await;
-    world.script.summarise_next(Reply::text("I would rather not."));
+    world.script.summarise_next(ModelReply::text("I would rather not."));
     let (status, error) = asks(KEY).refused().await;
     assert_eq!((status, &error["code"]), (502, &json!("no_summary")));
     world
         .script
-        .summarise_next(Reply::text(r#"{"summary": "She asked whether it is warm.", "importance": 3}"#));
+        .summarise_next(ModelReply::text(r#"{"summary": "She asked whether it is warm.", "importance": 3}"#));
     let next = asks(KEY).ok().await;
     assert_eq!((&next["start"], &next["end"]), (&json!(4), &json!(5)));
     // Its tokens are those of the key, as a question's are.
-    world.script.push(Reply::text("I see."));
+    world.script.push(ModelReply::text("I see."));
     let says = gateway.plain(Method::POST, "/v1/chat/completions").key(poor).json(&said("I am poor."));
     says.user("bob").session("travel").words().await;
     let (status, error) = gateway.plain(Method::POST, path).key(poor).user("bob").refused().await;

@@ -1,14 +1,14 @@
 //! Tools over HTTP: those of the caller come back as calls, Figaro's own run here.
 
-use figaro_offline::model::{Part, Reply};
-use figaro_offline::tavily::{Answer, KEY as TAVILY};
+use figaro_offline::model::{ModelReply, ReplyPart};
+use figaro_offline::tavily::{KEY as TAVILY, TavilyAnswer};
 use serde_json::{Value, json};
 
 use crate::support::World;
 use crate::support::http::{Gateway, frames, said, words};
 
-fn call(name: &str, arguments: Value) -> Part {
-    Part::Call { name: name.to_owned(), arguments }
+fn call(name: &str, arguments: Value) -> ReplyPart {
+    ReplyPart::Call { name: name.to_owned(), arguments }
 }
 
 fn with_tools(mut body: Value) -> Value {
@@ -44,8 +44,8 @@ async fn a_call_of_the_callers_tool_comes_back_and_goes_on_with_its_result() {
     let world = World::new().await;
     let gateway = world.gateway().await;
     for result in ["It rains.", "{\"error\": \"no such city\"}"] {
-        world.script.push(Reply::turn(vec![
-            Part::Text("Let me look.".to_owned()),
+        world.script.push(ModelReply::turn(vec![
+            ReplyPart::Text("Let me look.".to_owned()),
             call("weather", json!({"city": "Riga"})),
         ]));
         let body = with_tools(said("Does it rain in Riga?"));
@@ -60,7 +60,7 @@ async fn a_call_of_the_callers_tool_comes_back_and_goes_on_with_its_result() {
         let arguments: Value = serde_json::from_str(made["function"]["arguments"].as_str().unwrap()).unwrap();
         assert_eq!(arguments, json!({"city": "Riga"}));
         assert!(world.model.requests().pop().unwrap().tool_names().contains(&"weather"));
-        world.script.push(Reply::text("So it is."));
+        world.script.push(ModelReply::text("So it is."));
         let goes_on = answered(body, &completion, result);
         assert_eq!(gateway.chat(&goes_on).words().await, "So it is.");
         let request = world.model.requests().pop().unwrap();
@@ -80,8 +80,8 @@ async fn figaros_own_calls_run_here_and_are_not_made_again_when_the_caller_comes
     let world = World::new().await;
     let gateway = world.gateway_that_searches().await;
     for session in [None, Some("travel")] {
-        world.tavily.push(Answer::pages(&[("Riga", "https://rain.example/riga", "It rains.")]));
-        world.script.push(Reply::turn(vec![
+        world.tavily.push(TavilyAnswer::pages(&[("Riga", "https://rain.example/riga", "It rains.")]));
+        world.script.push(ModelReply::turn(vec![
             call("web_search", json!({"query": "weather Riga"})),
             call("weather", json!({"city": "Riga"})),
         ]));
@@ -93,7 +93,7 @@ async fn figaros_own_calls_run_here_and_are_not_made_again_when_the_caller_comes
         let completion = ask(&body).ok().await;
         let calls = completion["choices"][0]["message"]["tool_calls"].as_array().unwrap();
         assert_eq!(calls.len(), 1, "Figaro's own call is not the caller's: {calls:?}");
-        world.script.push(Reply::text("Both say so."));
+        world.script.push(ModelReply::text("Both say so."));
         assert_eq!(ask(&answered(body, &completion, "rain")).words().await, "Both say so.");
         let request = world.model.requests().pop().unwrap();
         let items = request.input();
@@ -101,7 +101,7 @@ async fn figaros_own_calls_run_here_and_are_not_made_again_when_the_caller_comes
         assert_eq!((count("function_call"), count("function_call_output")), (2, 2), "{items:?}");
         assert!(request.body.to_string().contains("rain.example"), "the result of the search is there");
         if session.is_some() {
-            world.script.push(Reply::text("Yes."));
+            world.script.push(ModelReply::text("Yes."));
             ask(&said("And now?")).words().await;
             let request = world.model.requests().pop().unwrap().body.to_string();
             assert_eq!(request.matches("Does it rain in Riga?").count(), 1, "{request}");
@@ -114,9 +114,9 @@ async fn figaros_own_calls_run_here_and_are_not_made_again_when_the_caller_comes
 async fn what_tools_have_found_is_no_message_of_a_session() {
     let world = World::new().await;
     let gateway = world.gateway_that_searches().await;
-    world.tavily.push(Answer::pages(&[("Riga", "https://rain.example/riga", "It rains.")]));
-    world.script.push(Reply::turn(vec![call("web_search", json!({"query": "weather Riga"}))]));
-    world.script.push(Reply::text("It does."));
+    world.tavily.push(TavilyAnswer::pages(&[("Riga", "https://rain.example/riga", "It rains.")]));
+    world.script.push(ModelReply::turn(vec![call("web_search", json!({"query": "weather Riga"}))]));
+    world.script.push(ModelReply::text("It does."));
     let asks = gateway.says("Does it rain?").user("ann").session("travel");
     assert!(asks.words().await.starts_with("It does."));
     let messages = gateway.get("/v1/sessions/travel/messages").user("ann").ok().await;
@@ -133,8 +133,10 @@ async fn nobody_is_asked_back_over_http() {
     let gateway = world.gateway().await;
     for session in [None, Some("travel")] {
         let question = json!({"question": "Which city?", "options": ["Riga", "Porto"]});
-        world.script.push(Reply::turn(vec![call("action", json!({"type": "elicit", "payload": question}))]));
-        world.script.push(Reply::text("I took Riga."));
+        world
+            .script
+            .push(ModelReply::turn(vec![call("action", json!({"type": "elicit", "payload": question}))]));
+        world.script.push(ModelReply::text("I took Riga."));
         let request = gateway.says("Where shall I go?");
         let request = session.into_iter().fold(request, |request, name| request.session(name));
         assert_eq!(request.words().await, "I took Riga.");
@@ -150,12 +152,12 @@ async fn events_are_sent_to_those_who_ask_for_them_and_to_no_others() {
     let world = World::new().await;
     let gateway = world.gateway_that_searches().await;
     for events in [false, true] {
-        world.tavily.push(Answer::pages(&[("Riga", "https://rain.example/riga", "It rains.")]));
-        world.script.push(Reply::turn(vec![
-            Part::Text("Let me see.".to_owned()),
+        world.tavily.push(TavilyAnswer::pages(&[("Riga", "https://rain.example/riga", "It rains.")]));
+        world.script.push(ModelReply::turn(vec![
+            ReplyPart::Text("Let me see.".to_owned()),
             call("web_search", json!({"query": "weather Riga"})),
         ]));
-        world.script.push(Reply::text("It rains, says https://rain.example/riga."));
+        world.script.push(ModelReply::text("It rains, says https://rain.example/riga."));
         let mut body = said("Does it rain?");
         body["stream"] = true.into();
         let ask = gateway.chat(&body);
@@ -176,7 +178,7 @@ async fn events_are_sent_to_those_who_ask_for_them_and_to_no_others() {
 async fn a_stream_ends_with_the_calls() {
     let world = World::new().await;
     let gateway = world.gateway().await;
-    world.script.push(Reply::turn(vec![
+    world.script.push(ModelReply::turn(vec![
         call("weather", json!({"city": "Riga"})),
         call("weather", json!({"city": "Oslo"})),
     ]));
@@ -198,8 +200,8 @@ async fn an_answer_is_held_to_the_form_that_is_asked_for() {
     let mut body = said("How warm is it?");
     body["response_format"] = json!({"type": "json_schema", "json_schema": {"name": "warmth", "schema": {
         "type": "object", "properties": {"degrees": {"type": "number"}}, "required": ["degrees"], "additionalProperties": false}}});
-    world.script.push(Reply::text("{\"degrees\": \"many\"}"));
-    world.script.push(Reply::text("{\"degrees\": 21}"));
+    world.script.push(ModelReply::text("{\"degrees\": \"many\"}"));
+    world.script.push(ModelReply::text("{\"degrees\": 21}"));
     assert_eq!(gateway.chat(&body).words().await, "{\"degrees\": 21}");
     body["response_format"]["json_schema"]["schema"] = json!({"type": "array"});
     assert_eq!(gateway.chat(&body).refused().await.0, 400);
@@ -209,14 +211,14 @@ async fn an_answer_is_held_to_the_form_that_is_asked_for() {
 async fn the_responses_dialect_asks_the_same() {
     let world = World::new().await;
     let gateway = world.gateway().await;
-    world.script.push(Reply::text("It rains."));
+    world.script.push(ModelReply::text("It rains."));
     let body = json!({"model": "figaro", "input": "Does it rain?", "instructions": "You are a weather reporter of 1920."});
     let response = gateway.post("/v1/responses", &body).ok().await;
     assert_eq!((&response["object"], &response["status"]), (&json!("response"), &json!("completed")));
     assert_eq!(response["output"][0]["content"][0]["text"], "It rains.");
     assert!(world.model.requests().pop().unwrap().instructions().contains("of 1920"));
     let tools = json!([{"type": "function", "name": "weather", "description": "x", "parameters": {"type": "object", "properties": {}}}]);
-    world.script.push(Reply::turn(vec![call("weather", json!({}))]));
+    world.script.push(ModelReply::turn(vec![call("weather", json!({}))]));
     let mut body = json!({"model": "figaro", "input": [{"role": "user", "content": [{"type": "input_text", "text": "Does it rain?"}]}], "tools": tools});
     let response = gateway.post("/v1/responses", &body).ok().await;
     let made = response["output"][0].clone();
@@ -225,7 +227,7 @@ async fn the_responses_dialect_asks_the_same() {
     input.push(made.clone());
     input.push(json!({"type": "function_call_output", "call_id": made["call_id"], "output": "rain"}));
     body["stream"] = true.into();
-    world.script.push(Reply::text("It does."));
+    world.script.push(ModelReply::text("It does."));
     let frames = gateway.post("/v1/responses", &body).frames().await;
     let kinds: Vec<&str> = frames.iter().filter_map(|frame| frame.name.as_deref()).collect();
     assert_eq!((kinds[0], *kinds.last().unwrap()), ("response.created", "response.completed"));
@@ -244,7 +246,7 @@ async fn results_go_on_with_the_last_question_of_their_session_and_with_no_other
         |gateway: &Gateway, body: &Value, session: &str| gateway.chat(body).user("ann").session(session);
     let mut handed = Vec::new();
     for session in ["travel", "other"] {
-        world.script.push(Reply::turn(vec![call("weather", json!({"city": "Riga"}))]));
+        world.script.push(ModelReply::turn(vec![call("weather", json!({"city": "Riga"}))]));
         let body = with_tools(said("Does it rain in Riga?"));
         let completion = asks(&gateway, &body, session).ok().await;
         handed.push(answered(body, &completion, "rain"));
@@ -267,15 +269,15 @@ async fn results_go_on_with_the_last_question_of_their_session_and_with_no_other
     assert_eq!(world.model.requests().len(), asked, "no model was asked");
     // The right ones go on, also when they come a second time, and after a restart.
     for again in [false, true] {
-        world.script.push(Reply::text("It rains."));
+        world.script.push(ModelReply::text("It rains."));
         assert_eq!(asks(&gateway, travel, "travel").words().await, "It rains.", "again: {again}");
     }
     drop(gateway);
     let gateway = world.gateway().await;
-    world.script.push(Reply::text("So it does."));
+    world.script.push(ModelReply::text("So it does."));
     assert_eq!(asks(&gateway, other, "other").words().await, "So it does.");
     // Another question was put since.
-    world.script.push(Reply::text("Yes."));
+    world.script.push(ModelReply::text("Yes."));
     asks(&gateway, &said("Is it warm?"), "other").words().await;
     assert_eq!(asks(&gateway, other, "other").refused().await.0, 400);
     let messages = gateway.get("/v1/sessions/other/messages").user("ann").ok().await;
@@ -291,10 +293,11 @@ async fn the_items_of_a_streamed_response_have_places_of_their_own() {
     let tools =
         json!([{"type": "function", "name": "weather", "parameters": {"type": "object", "properties": {}}}]);
     for says in [None, Some("Let me look.")] {
-        let mut parts: Vec<Part> = says.into_iter().map(|words| Part::Text(words.to_owned())).collect();
+        let mut parts: Vec<ReplyPart> =
+            says.into_iter().map(|words| ReplyPart::Text(words.to_owned())).collect();
         parts.push(call("weather", json!({"city": "Riga"})));
         parts.push(call("weather", json!({"city": "Oslo"})));
-        world.script.push(Reply::turn(parts));
+        world.script.push(ModelReply::turn(parts));
         let body = json!({"model": "figaro", "input": "Where does it rain?", "tools": tools, "stream": true});
         let frames = gateway.post("/v1/responses", &body).frames().await;
         let events: Vec<Value> = frames.iter().map(|frame| frame.json()).collect();

@@ -1,7 +1,7 @@
 //! Updates by a webhook: who is let in, when Telegram is told that an update was received, and what a crash leaves. The document of
 //! the gateway.
 
-use figaro_offline::model::Reply;
+use figaro_offline::model::ModelReply;
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -41,7 +41,7 @@ fn update(id: i64, text: &str) -> Value {
 async fn an_update_that_was_taken_is_answered_once_whatever_happens() {
     let world = World::new().await;
     let gateway = world.webhook().await;
-    world.script.push(Reply::text("Here."));
+    world.script.push(ModelReply::text("Here."));
     assert_eq!(gateway.sends(&update(1, "are you there?"), "wrong").await, 401);
     assert_eq!(gateway.plain(Method::POST, "/telegram").json(&update(1, "x")).send().await.status(), 401);
     for _ in 0..3 {
@@ -49,7 +49,7 @@ async fn an_update_that_was_taken_is_answered_once_whatever_happens() {
     }
     assert_eq!(world.answers(ANN, 1).await[0]["text"], "Here.");
     // One that was told to be received is not lost by a crash.
-    world.script.push(Reply::silence());
+    world.script.push(ModelReply::silence());
     assert_eq!(gateway.sends(&update(2, "and now?"), SECRET).await, 200);
     world
         .model
@@ -57,11 +57,11 @@ async fn an_update_that_was_taken_is_answered_once_whatever_happens() {
         .await
         .expect("it is asked");
     gateway.bot.kill();
-    world.script.push(Reply::text("Now, too."));
+    world.script.push(ModelReply::text("Now, too."));
     let gateway = world.webhook().await;
     assert_eq!(world.answers(ANN, 2).await[1]["text"], "Now, too.");
     assert_eq!(gateway.sends(&update(2, "and now?"), SECRET).await, 200);
-    world.otherwise(Reply::text("At the end."));
+    world.otherwise(ModelReply::text("At the end."));
     assert_eq!(gateway.sends(&update(3, "done?"), SECRET).await, 200);
     assert_eq!(world.answers(ANN, 3).await.len(), 3);
     assert_eq!(

@@ -1,6 +1,6 @@
 //! Who may talk to the bot: owners, those an owner allowed, everybody where it is open, and the first to open the link.
 
-use figaro_offline::model::{Gate, Reply};
+use figaro_offline::model::{Gate, ModelReply};
 use figaro_offline::telegram::Say;
 
 use super::task_tools::{LEAP, becomes, recurring};
@@ -14,7 +14,7 @@ const CARL: i64 = 13;
 async fn a_stranger_is_told_once_and_then_nothing_until_an_owner_allows_them() {
     let world = World::new().await;
     world.person(CARL, "Carl", "en");
-    world.otherwise(Reply::text("Hello."));
+    world.otherwise(ModelReply::text("Hello."));
     let _bot = world.start().await;
     let told = world.told(BOB, BOB, "hello?").await;
     assert_eq!(text(&told), "This bot is private. I have asked its owner whether you may talk to me.");
@@ -69,7 +69,7 @@ async fn is_heard(world: &World, user: i64, chat: i64, words: &str) -> bool {
     world.say(user, chat, words);
     world.caught_up().await;
     let mine = format!("And you, number {before}.");
-    world.when(&format!("and me, number {before}?"), Reply::text(&mine));
+    world.when(&format!("and me, number {before}?"), ModelReply::text(&mine));
     world.say(ANN, chat, &format!("@figaro_bot and me, number {before}?"));
     says(world, chat, &mine).await;
     world.bot_texts(chat).len() > before + 1
@@ -80,7 +80,7 @@ async fn a_denied_person_is_nobody_in_groups_too_whatever_they_do() {
     for mode in ["pairing", "allowlist", "open"] {
         let world = World::new().await;
         world.team();
-        world.otherwise(Reply::text("Hello."));
+        world.otherwise(ModelReply::text("Hello."));
         let bot = world.bot().set("ACCESS", mode).spawn();
         bot.ready().await;
         world.told(ANN, TEAM, "/allow@figaro_bot").await;
@@ -118,7 +118,7 @@ async fn a_denied_person_is_nobody_in_groups_too_whatever_they_do() {
 async fn a_reply_says_whom_to_deny_and_to_allow() {
     let world = World::new().await;
     world.team();
-    world.otherwise(Reply::text("Hello."));
+    world.otherwise(ModelReply::text("Hello."));
     let _bot = world.start_open().await;
     let reply = |to: i64, words: &str| Say::new(ANN, TEAM, words).reply_to(to);
     let told = async |say: Say| {
@@ -144,7 +144,7 @@ async fn a_reply_says_whom_to_deny_and_to_allow() {
 async fn a_denied_group_is_no_longer_answered_where_the_bot_is_open() {
     let world = World::new().await;
     world.team();
-    world.otherwise(Reply::text("Hello."));
+    world.otherwise(ModelReply::text("Hello."));
     let _bot = world.start_open().await;
     assert!(is_heard(&world, BOB, TEAM, "@figaro_bot hello").await);
     // It asks first.
@@ -174,7 +174,7 @@ async fn what_waits_of_someone_who_is_denied_is_not_answered() {
     call(&world, (BOB, TEAM), "tea", "schedule_task", task).await;
     let card = says(&world, TEAM, "⏰ Call for tea.").await;
     let gate = Gate::new();
-    world.when("hold on", Reply::text("Held.").behind(&gate));
+    world.when("hold on", ModelReply::text("Held.").behind(&gate));
     world.say(ANN, TEAM, "@figaro_bot hold on");
     let held = world.asked().len() + 1;
     world.asks(held).await;
@@ -184,7 +184,7 @@ async fn what_waits_of_someone_who_is_denied_is_not_answered() {
     world.caught_up().await;
     world.told(ANN, ANN, "/deny 12").await;
     gate.open();
-    world.when("the last", Reply::text("The end."));
+    world.when("the last", ModelReply::text("The end."));
     world.say(ANN, TEAM, "@figaro_bot the last");
     says(&world, TEAM, "The end.").await;
     let asked: Vec<String> = world.asked().iter().skip(held).map(|request| request.user_text()).collect();
@@ -197,7 +197,7 @@ async fn what_waits_of_someone_who_is_denied_is_not_answered() {
     let bot = recipe.spawn();
     bot.ready().await;
     world.told(ANN, ANN, "/allow 12").await;
-    world.when("now", Reply::text("Now, yes."));
+    world.when("now", ModelReply::text("Now, yes."));
     assert_eq!(text(&world.told(BOB, TEAM, "@figaro_bot now").await), "Now, yes.");
     let waited = world.asked().iter().filter(|request| request.user_text().contains("what waits")).count();
     assert_eq!(waited, 0);
@@ -206,7 +206,7 @@ async fn what_waits_of_someone_who_is_denied_is_not_answered() {
 #[tokio::test]
 async fn an_open_bot_talks_to_everybody() {
     let world = World::new().await;
-    world.otherwise(Reply::text("Hello."));
+    world.otherwise(ModelReply::text("Hello."));
     let _bot = world.start_open().await;
     assert_eq!(text(&world.told(BOB, BOB, "hello?").await), "Hello.");
     assert_eq!(text(&world.told(BOB, BOB, "/deny 11").await), "Only an owner of the bot can do that.");
@@ -264,7 +264,7 @@ async fn a_bot_whose_settings_name_an_owner_offers_no_link() {
 #[tokio::test]
 async fn a_forwarded_command_is_a_text_to_read_and_no_order() {
     let world = World::new().await;
-    world.otherwise(Reply::text("That would let someone in."));
+    world.otherwise(ModelReply::text("That would let someone in."));
     let _bot = world.start().await;
     world.telegram.send(Say::new(ANN, ANN, "/allow 12").forward_from(BOB)).unwrap();
     assert_eq!(text(&world.answers(ANN, 1).await[0]), "That would let someone in.");

@@ -1,7 +1,7 @@
 //! Other bots: nobody hears them but in a group where an owner allowed them by name, and a loop of two bots ends.
 
-use figaro_offline::model::Reply;
-use figaro_offline::telegram::{Person, Say, Standing};
+use figaro_offline::model::ModelReply;
+use figaro_offline::telegram::{MemberStatus, Person, Say};
 use serde_json::json;
 
 use crate::support::calls::says;
@@ -16,8 +16,8 @@ async fn with_bot() -> World {
     let world = World::without_privacy().await;
     world.team();
     world.telegram.add_user(Person::new(OTHER, "Weather").username("weather_bot"));
-    world.telegram.set_member(TEAM, OTHER, Standing::Member).unwrap();
-    world.otherwise(Reply::text("Thank you."));
+    world.telegram.set_member(TEAM, OTHER, MemberStatus::Member).unwrap();
+    world.otherwise(ModelReply::text("Thank you."));
     world
 }
 

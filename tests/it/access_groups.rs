@@ -1,7 +1,7 @@
 //! A group that no owner has let in: owners decide about it with a button, and nothing of it is answered or kept before.
 
-use figaro_offline::model::Reply;
-use figaro_offline::telegram::Standing;
+use figaro_offline::model::ModelReply;
+use figaro_offline::telegram::MemberStatus;
 use serde_json::Value;
 
 use crate::support::calls::says;
@@ -16,8 +16,8 @@ const JOINED: &str = "I am Figaro.";
 async fn outside() -> (World, Bot) {
     let world = World::without_privacy().await;
     world.team();
-    world.telegram.set_member(TEAM, world.telegram.bot_id(), Standing::Left).unwrap();
-    world.otherwise(Reply::text("Hello."));
+    world.telegram.set_member(TEAM, world.telegram.bot_id(), MemberStatus::Left).unwrap();
+    world.otherwise(ModelReply::text("Hello."));
     let bot = world.start().await;
     (world, bot)
 }
@@ -95,7 +95,7 @@ async fn an_ignored_group_hears_nothing_and_asks_nobody_again() {
 async fn a_group_that_the_bot_was_in_before_asks_when_the_bot_is_spoken_to() {
     let world = World::without_privacy().await;
     world.team();
-    world.otherwise(Reply::text("Hello."));
+    world.otherwise(ModelReply::text("Hello."));
     let _bot = world.start().await;
     world.told(ANN, ANN, "/allow 12").await;
     world.say(BOB, TEAM, "nobody is addressed");
@@ -129,7 +129,7 @@ async fn only_an_owner_decides_about_a_group_and_with_an_allowlist_nobody_is_ask
     let other = -1002;
     world.telegram.add_supergroup(other, "Strangers");
     world.join(other);
-    world.telegram.set_member(other, world.telegram.bot_id(), Standing::Left).unwrap();
+    world.telegram.set_member(other, world.telegram.bot_id(), MemberStatus::Left).unwrap();
     world.person(CARL, "Carl", "en");
     let bot = world.bot().set("ACCESS", "allowlist").spawn();
     bot.ready().await;

@@ -1,6 +1,6 @@
 //! Codes that an owner makes for people: good once, for a day, by message or by link, and not to be guessed.
 
-use figaro_offline::model::Reply;
+use figaro_offline::model::ModelReply;
 use serde_json::Value;
 
 use super::audit::said;
@@ -31,7 +31,7 @@ fn read(card: &Value) -> (String, String) {
 async fn a_code_lets_one_person_in_and_the_owner_is_told_who() {
     let world = World::new().await;
     world.person(CARL, "Carl", "en");
-    world.otherwise(Reply::text("Hello."));
+    world.otherwise(ModelReply::text("Hello."));
     let bot = world.start().await;
     let (shown, link) = code(&world).await;
     assert!(text(&world.told(BOB, BOB, &shown.to_lowercase()).await).starts_with(IN));

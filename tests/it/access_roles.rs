@@ -1,7 +1,7 @@
 //! Roles and bans: what an admin, a member and a guest may do, in a chat or everywhere, and how long a ban holds.
 
-use figaro_offline::model::Reply;
-use figaro_offline::telegram::{Person, Say, Standing, View};
+use figaro_offline::model::ModelReply;
+use figaro_offline::telegram::{MemberStatus, Person, Say, TelegramView};
 use serde_json::{Value, json};
 
 use super::audit::said;
@@ -18,7 +18,7 @@ async fn world() -> World {
     world.team();
     world.telegram.add_supergroup(OTHER, "Others");
     world.join(OTHER);
-    world.otherwise(Reply::text("Hello."));
+    world.otherwise(ModelReply::text("Hello."));
     world
 }
 
@@ -119,7 +119,7 @@ async fn for_a_guest_nothing_is_changed_or_sent() {
 async fn somebody_seen_in_a_group_alone_is_named_and_found_and_mistakes_are_told() {
     let world = world().await;
     world.telegram.add_user(Person::new(ROBIN, "Robin").username("robin"));
-    world.telegram.set_member(TEAM, ROBIN, Standing::Member).unwrap();
+    world.telegram.set_member(TEAM, ROBIN, MemberStatus::Member).unwrap();
     let _bot = world.start().await;
     let_in(&world).await;
     world.told(ROBIN, TEAM, "@figaro_bot hello").await;
@@ -186,7 +186,7 @@ async fn a_ban_holds_in_its_chat_and_until_its_end() {
 
 /// Waits until a card of Ann's has a button that begins so, or has none.
 async fn labelled(world: &World, card: i64, label: &str, is_there: bool) -> Value {
-    let find = |view: &View<'_>| {
+    let find = |view: &TelegramView<'_>| {
         let found = view.messages(ANN).into_iter().find(|m| m["message_id"] == card)?;
         (labels(found).iter().any(|one| one.starts_with(label)) == is_there).then(|| found.clone())
     };

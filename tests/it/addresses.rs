@@ -3,9 +3,9 @@
 
 use std::time::Duration;
 
-use figaro_offline::model::{ModelRequest, Part, Reply};
-use figaro_offline::tavily::{Answer, KEY};
-use figaro_offline::telegram::{Failure, Say};
+use figaro_offline::model::{ModelReply, ModelRequest, ReplyPart};
+use figaro_offline::tavily::{KEY, TavilyAnswer};
+use figaro_offline::telegram::{PlannedFailure, Say};
 use serde_json::{Value, json};
 
 use crate::approvals::NOT_APPROVED;
@@ -16,11 +16,11 @@ use crate::support::{ANN, BOB, TIMEOUT, World};
 const OWN: &str = "https://evil.example/?d=words";
 const CAT: &str = "https://cats.example/cat.png";
 
-fn call(name: &str, arguments: Value) -> Part {
-    Part::Call { name: name.to_owned(), arguments }
+fn call(name: &str, arguments: Value) -> ReplyPart {
+    ReplyPart::Call { name: name.to_owned(), arguments }
 }
 
-fn photo(address: &str) -> Part {
+fn photo(address: &str) -> ReplyPart {
     call("sendPhoto", json!({"photo": address}))
 }
 
@@ -30,10 +30,10 @@ fn results(request: &ModelRequest) -> Vec<Value> {
 
 impl World {
     /// What becomes of calls that the model makes when somebody says this.
-    async fn attempt(&self, say: Say, calls: Vec<Part>) -> Vec<Value> {
+    async fn attempt(&self, say: Say, calls: Vec<ReplyPart>) -> Vec<Value> {
         let before = self.model.requests().len() + self.script.left();
-        self.script.push(Reply::turn(calls));
-        self.script.push(Reply::text("Done."));
+        self.script.push(ModelReply::turn(calls));
+        self.script.push(ModelReply::text("Done."));
         self.telegram.send(say).unwrap();
         let results = results(&self.asks_denying(before + 2).await);
         self.caught_up().await;
@@ -90,7 +90,7 @@ async fn a_picture_is_loaded_from_where_a_person_said_and_from_nowhere_else() {
 #[tokio::test]
 async fn what_a_bot_wrote_becomes_nobodys_by_being_quoted_or_passed_on() {
     let world = World::new().await;
-    world.otherwise(Reply::text(&format!("See {OWN}")));
+    world.otherwise(ModelReply::text(&format!("See {OWN}")));
     let _bot = world.start().await;
     let answer = world.ask("hello").await;
     let own = answer["message_id"].as_i64().unwrap();
@@ -115,17 +115,17 @@ async fn what_a_bot_wrote_becomes_nobodys_by_being_quoted_or_passed_on() {
 #[tokio::test]
 async fn what_search_found_may_be_loaded_also_after_a_restart() {
     let world = World::new().await;
-    world.tavily.push(Answer::pages(&[("A cat", CAT, &format!("also at {OWN}"))]));
-    world.script.push(Reply::call("web_search", json!({"query": "a cat"})));
-    world.script.push(Reply::silence());
+    world.tavily.push(TavilyAnswer::pages(&[("A cat", CAT, &format!("also at {OWN}"))]));
+    world.script.push(ModelReply::call("web_search", json!({"query": "a cat"})));
+    world.script.push(ModelReply::silence());
     let recipe = world.bot().set("TAVILY_API_KEY", KEY).set("TAVILY_BASE_URL", world.tavily.url());
     let bot = recipe.spawn();
     bot.ready().await;
     world.say(ANN, ANN, "find a cat");
     world.model.wait_until(TIMEOUT, |requests| requests.get(1).map(|_| ())).await.expect("the second pass");
     bot.kill();
-    world.script.push(Reply::turn(vec![photo(CAT), photo(OWN)]));
-    world.script.push(Reply::text(&format!("{OWN} or {CAT}")));
+    world.script.push(ModelReply::turn(vec![photo(CAT), photo(OWN)]));
+    world.script.push(ModelReply::text(&format!("{OWN} or {CAT}")));
     let bot = recipe.spawn();
     let results = results(&world.asks_denying(4).await);
     assert_eq!(results.len(), 3, "{results:?}");
@@ -142,18 +142,18 @@ async fn what_search_found_may_be_loaded_also_after_a_restart() {
 #[tokio::test]
 async fn pages_of_a_provider_that_searches_are_known_after_a_restart() {
     let world = World::new().await;
-    let looks = Part::Text("I look at the notes too.".to_owned());
-    let found = Reply::turn(vec![looks, call("list_notes", json!({}))]).sources(&[("Cats", CAT)]);
+    let looks = ReplyPart::Text("I look at the notes too.".to_owned());
+    let found = ModelReply::turn(vec![looks, call("list_notes", json!({}))]).sources(&[("Cats", CAT)]);
     world.script.push(found);
-    world.script.push(Reply::silence());
+    world.script.push(ModelReply::silence());
     let recipe = world.many();
     let bot = recipe.spawn();
     bot.ready().await;
     world.say(ANN, ANN, "find a cat");
     world.model.wait_until(TIMEOUT, |requests| requests.get(1).map(|_| ())).await.expect("the second pass");
     bot.kill();
-    world.script.push(Reply::turn(vec![photo(CAT), photo(OWN)]));
-    world.script.push(Reply::text("There."));
+    world.script.push(ModelReply::turn(vec![photo(CAT), photo(OWN)]));
+    world.script.push(ModelReply::text("There."));
     let bot = recipe.spawn();
     let results = results(&world.asks_denying(4).await);
     let made: Vec<bool> = results.iter().map(|result| result["success"] == true).collect();
@@ -173,7 +173,7 @@ async fn no_answer_has_a_page_loaded_that_only_the_model_named() {
         ("No address at all.".to_owned(), off()),
     ];
     for (markdown, _) in &answers {
-        world.script.push(Reply::text(markdown));
+        world.script.push(ModelReply::text(markdown));
         world.ask(&format!("what of {CAT}?")).await;
     }
     let wanted: Vec<Value> = answers.into_iter().map(|(_, options)| options).collect();
@@ -191,8 +191,8 @@ async fn no_answer_has_a_page_loaded_that_only_the_model_named() {
 async fn a_page_that_telegram_refuses_costs_nobody_the_answer() {
     let world = World::new().await;
     let description = "Bad Request: WEBPAGE_NOT_FOUND".to_owned();
-    world.telegram.fail("sendMessage", Failure::Status { status: 400, description }, 1);
-    world.script.push(Reply::text(&format!("See {CAT}")));
+    world.telegram.fail("sendMessage", PlannedFailure::Status { status: 400, description }, 1);
+    world.script.push(ModelReply::text(&format!("See {CAT}")));
     let _bot = world.start().await;
     world.ask(&format!("what of {CAT}?")).await;
     let seen: Vec<Value> = world.previews().into_iter().map(|(_, options)| options).collect();
@@ -204,7 +204,7 @@ async fn the_model_cannot_switch_a_preview_on_by_itself() {
     let world = World::new().await;
     let _bot = world.start().await;
     let find = vec![call("find_tools", json!({"query": "sendMessage editMessageText sendRichMessage"}))];
-    world.script.push(Reply::turn(find));
+    world.script.push(ModelReply::turn(find));
     let on = json!({"is_disabled": false, "url": OWN, "prefer_large_media": true});
     let poll = json!({"question": "q", "options": [{"text": "a", "media": {"type": "link", "url": OWN}}, {"text": "b"}]});
     let tried = vec![
@@ -243,14 +243,14 @@ async fn a_task_may_have_loaded_what_was_known_when_it_was_made() {
     let _bot = world.start().await;
     let prompt = format!("Send {CAT}, or {OWN}.");
     let task = json!({"prompt": prompt, "schedule": "0 9 1 1 *", "recurring": true});
-    world.script.push(Reply::call("schedule_task", task));
-    world.script.push(Reply::text("Each year."));
+    world.script.push(ModelReply::call("schedule_task", task));
+    world.script.push(ModelReply::text("Each year."));
     world.say(ANN, ANN, &format!("send {CAT} each year"));
     let card = world.answers(ANN, 1).await.remove(0);
     // What was said is no part of the task's conversation any more.
     world.told(ANN, ANN, "/new").await;
-    world.when("<scheduled_task", Reply::turn(vec![photo(CAT), photo(OWN)]));
-    world.script.push(Reply::text("[silent]"));
+    world.when("<scheduled_task", ModelReply::turn(vec![photo(CAT), photo(OWN)]));
+    world.script.push(ModelReply::text("[silent]"));
     world.press(ANN, &card, "Run now").await;
     let results = results(&world.asks_denying(4).await);
     assert_eq!(
@@ -266,13 +266,13 @@ async fn a_message_that_grows_and_a_card_load_no_page_either() {
     world.team();
     let _bot = world.start_open().await;
     let slow = format!("Look at {OWN} now. {}", "And on it goes. ".repeat(20));
-    world.script.push(Reply::text(&slow).paced(30, Duration::from_millis(300)));
+    world.script.push(ModelReply::text(&slow).paced(30, Duration::from_millis(300)));
     let answer = world.told(BOB, TEAM, "@figaro_bot tell me").await;
     let id = answer["message_id"].as_i64().unwrap();
     world.shows(TEAM, id, slow.trim_end()).await;
     let task = json!({"prompt": format!("Say {OWN}"), "schedule": "0 9 * * *", "recurring": true});
-    world.script.push(Reply::call("schedule_task", task));
-    world.script.push(Reply::text("Every day."));
+    world.script.push(ModelReply::call("schedule_task", task));
+    world.script.push(ModelReply::text("Every day."));
     world.say(ANN, ANN, "each morning");
     let card = world.answers(ANN, 1).await.remove(0);
     assert!(text(&card).contains("evil.example"), "{card}");
@@ -286,7 +286,7 @@ async fn a_message_with_too_much_to_look_at_is_refused_in_words_and_a_shorter_on
     let world = World::new().await;
     let _bot = world.start().await;
     let find = json!({"query": "sendMessage editMessageText sendRichMessage"});
-    world.script.push(Reply::turn(vec![call("find_tools", find)]));
+    world.script.push(ModelReply::turn(vec![call("find_tools", find)]));
     let rich = |html: String| call("sendRichMessage", json!({"rich_message": {"html": html}}));
     let links =
         |count: usize| (0..count).map(|at| format!("<a href=\"{CAT}?{at}\">x</a>")).collect::<String>();
@@ -317,7 +317,7 @@ async fn a_message_with_too_much_to_look_at_is_refused_in_words_and_a_shorter_on
 #[tokio::test]
 async fn of_very_many_addresses_the_newest_may_be_loaded() {
     let world = World::new().await;
-    world.otherwise(Reply::text("I see."));
+    world.otherwise(ModelReply::text("I see."));
     let _bot = world.start().await;
     let old = "https://old.example/cat.png";
     world.ask(&format!("mine is {old}")).await;

@@ -1,6 +1,6 @@
 //! A stranger's first message asks every owner, who lets them in, ignores or blocks them with a button.
 
-use figaro_offline::model::Reply;
+use figaro_offline::model::ModelReply;
 use serde_json::Value;
 
 use crate::support::calls::says;
@@ -26,7 +26,7 @@ async fn asks(world: &World, who: i64, name: &str) -> Value {
 async fn whoever_is_allowed_is_greeted_in_their_language_and_may_talk() {
     let world = World::new().await;
     world.person(RUI, "Rui", "pt-br");
-    world.otherwise(Reply::text("Hello."));
+    world.otherwise(ModelReply::text("Hello."));
     let _bot = world.start().await;
     let card = asks(&world, RUI, "Rui").await;
     assert!(world.bot_texts(RUI)[0].starts_with("Este bot é privado."), "{:?}", world.bot_texts(RUI));
@@ -199,7 +199,7 @@ async fn a_stranger_who_writes_thirty_times_is_told_once_and_asked_about_once() 
     let asked = world.bot_texts(ANN).into_iter().filter(|text| text.contains("Carl")).count();
     assert_eq!((asked, world.asked().len()), (1, 0));
     // Of what came before the decision one is answered after it.
-    world.otherwise(Reply::text("Hello, Carl."));
+    world.otherwise(ModelReply::text("Hello, Carl."));
     assert_eq!(world.press(ANN, &card, "Allow").await, "Carl may talk to me now.");
     says(&world, CARL, "The owner has let you in.").await;
     says(&world, CARL, "Hello, Carl.").await;
@@ -212,7 +212,7 @@ async fn the_first_question_of_a_stranger_is_answered_once_they_are_let_in() {
     let world = World::new().await;
     world.person(CARL, "Carl", "en");
     let _bot = world.start().await;
-    world.when("are you open on Mondays?", Reply::text("From six to noon."));
+    world.when("are you open on Mondays?", ModelReply::text("From six to noon."));
     world.told(CARL, CARL, "/start").await;
     world.say(CARL, CARL, "are you open on Mondays?");
     world.say(CARL, CARL, "hello?");
@@ -227,7 +227,7 @@ async fn the_first_question_of_a_stranger_is_answered_once_they_are_let_in() {
 #[tokio::test]
 async fn an_owner_cannot_be_blocked_not_even_by_themselves() {
     let world = World::new().await;
-    world.otherwise(Reply::text("Yes, Bob?"));
+    world.otherwise(ModelReply::text("Yes, Bob?"));
     let bot = world.start().await;
     let card = asks(&world, BOB, "Bob (@bob)").await;
     assert!(bot.stop().success());

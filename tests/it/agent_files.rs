@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-use figaro_offline::model::{ModelRequest, Reply};
-use figaro_offline::telegram::{Standing, View};
+use figaro_offline::model::{ModelReply, ModelRequest};
+use figaro_offline::telegram::{MemberStatus, TelegramView};
 use serde_json::{Value, json};
 
 use crate::support::bot::Recipe;
@@ -138,7 +138,7 @@ impl World {
 
     /// Waits until Ann's chat has so many messages of the bot with these words, and gives the last.
     pub async fn owner_is_told(&self, words: &str, count: usize) -> String {
-        let find = |view: &View<'_>| {
+        let find = |view: &TelegramView<'_>| {
             let texts = view.bot_messages(ANN).into_iter();
             let told = texts.filter_map(|m| m["text"].as_str()).filter(|text| text.contains(words));
             let told: Vec<String> = told.map(str::to_owned).collect();
@@ -152,7 +152,7 @@ impl World {
 async fn a_change_of_a_file_holds_from_the_next_turn_and_a_broken_one_changes_nothing() {
     let world = World::new().await;
     let _bot = world.start_open().await;
-    world.otherwise(Reply::text("Fine."));
+    world.otherwise(ModelReply::text("Fine."));
     let folder = world.folder.path();
     let plain = world.request_of(ANN, ANN, "before").await;
     write(folder, "tutor.yaml", TUTOR);
@@ -192,7 +192,7 @@ async fn an_owners_default_answers_where_none_was_chosen() {
     let own = TUTOR.replace("name: tutor", "name: default");
     write(world.folder.path(), "default.yaml", &own);
     let _bot = world.start_open().await;
-    world.otherwise(Reply::text("Fine."));
+    world.otherwise(ModelReply::text("Fine."));
     let request = world.request_of(BOB, BOB, "hello").await;
     assert_eq!(request.tool_names(), ["add_note"]);
     assert!(request.instructions().ends_with("Never give it."), "{}", request.instructions());
@@ -207,7 +207,7 @@ async fn an_agent_is_chosen_for_the_chat_or_for_a_conversation_alone() {
     let world = World::new().await;
     write(world.folder.path(), "tutor.yaml", TUTOR);
     let _bot = world.start_open().await;
-    world.otherwise(Reply::text("Fine."));
+    world.otherwise(ModelReply::text("Fine."));
     let card = world.told(BOB, BOB, "/agents").await;
     assert_eq!(labels(&card), ["✓ Figaro itself", "extractor", "orchestrator", "researcher", "tutor"]);
     for line in ["Answers here: Figaro itself", "• tutor: You ask the question that leads to the answer\n"]
@@ -248,7 +248,7 @@ async fn in_a_group_admins_choose_the_agent() {
     assert_eq!(forged, "Only an admin of this chat can do that.");
     let refused = world.told(BOB, TEAM, "/agents@figaro_bot researcher").await;
     assert_eq!(text(&refused), "Only an admin of this chat can do that.");
-    world.telegram.set_member(TEAM, BOB, Standing::Admin).unwrap();
+    world.telegram.set_member(TEAM, BOB, MemberStatus::Admin).unwrap();
     let card = world.told(BOB, TEAM, "/agents@figaro_bot").await;
     assert_eq!(world.press(BOB, &card, "researcher").await, "Saved.");
     let forged = world.forged(BOB, &card, "agents:set:scheduled:0").await;

@@ -2,9 +2,9 @@
 
 use std::fs;
 
-use figaro_offline::model::{ModelRequest, Reply};
+use figaro_offline::model::{ModelReply, ModelRequest};
 use figaro_offline::tavily::KEY;
-use figaro_offline::telegram::{Standing, View};
+use figaro_offline::telegram::{MemberStatus, TelegramView};
 use figaro_prompts::Prompts;
 use serde_json::{Value, json};
 
@@ -50,7 +50,7 @@ async fn the_scheduled_agent_names_only_tools_that_exist_and_none_that_it_must_n
     let recipe = world.bot().set("TAVILY_API_KEY", KEY).set("TAVILY_BASE_URL", world.tavily.url());
     let bot = recipe.spawn();
     bot.ready().await;
-    world.script.push(Reply::text("Hello."));
+    world.script.push(ModelReply::text("Hello."));
     world.ask("hello").await;
     let request = world.asks(1).await;
     let all = request.tool_names();
@@ -128,7 +128,7 @@ async fn a_chat_is_answered_by_the_agent_that_was_chosen_with_a_button() {
     world.agent("mute.yaml", MUTE);
     let bot = world.many().spawn();
     bot.ready().await;
-    world.otherwise(Reply::text("Fine."));
+    world.otherwise(ModelReply::text("Fine."));
     let plain = asked(&world, BOB, BOB, "before").await;
     let card = world.told(BOB, BOB, "/config").await;
     assert!(text(&card).contains("Agent: none") && labels(&card).contains(&"Agent".to_owned()), "{card}");
@@ -200,7 +200,7 @@ async fn in_a_group_only_those_who_may_change_settings_choose_its_agent() {
     world.agent("tutor.yaml", TUTOR);
     let bot = world.many().spawn();
     bot.ready().await;
-    world.otherwise(Reply::text("Fine."));
+    world.otherwise(ModelReply::text("Fine."));
     assert!(labels(&world.told(BOB, TEAM, "/config@figaro_bot").await).is_empty());
     let refused = world.told(BOB, TEAM, "/config@figaro_bot agent tutor").await;
     assert_eq!(text(&refused), "Only an admin of this chat can do that.");
@@ -221,7 +221,7 @@ async fn in_a_group_only_those_who_may_change_settings_choose_its_agent() {
     );
     assert!(asked(&world, BOB, TEAM, "still so").await.tool_names().contains(&"schedule_task"));
 
-    world.telegram.set_member(TEAM, BOB, Standing::Admin).unwrap();
+    world.telegram.set_member(TEAM, BOB, MemberStatus::Admin).unwrap();
     let card = presses(&world, (BOB, TEAM), &["Agent", "tutor"], "Saved.").await;
     assert!(text(&card).contains("Agent: tutor\n"), "{card}");
     assert_eq!(asked(&world, ANN, TEAM, "as chosen").await.tool_names(), ["add_note"]);
@@ -233,7 +233,7 @@ async fn an_agent_that_has_gone_is_told_and_the_chat_is_answered_as_usual() {
     world.agent("tutor.yaml", TUTOR);
     let bot = world.many().spawn();
     bot.ready().await;
-    world.otherwise(Reply::text("Fine."));
+    world.otherwise(ModelReply::text("Fine."));
     world.told(ANN, ANN, "/config agent tutor").await;
     assert_eq!(asked(&world, ANN, ANN, "as chosen").await.tool_names(), ["add_note"]);
     assert!(bot.stop().success());
@@ -284,7 +284,7 @@ async fn where_nobody_can_tell_which_agent_was_chosen_there_are_no_tools() {
     world.records().damage("chats");
     let bot = world.many().spawn();
     bot.ready().await;
-    world.otherwise(Reply::text("Fine."));
+    world.otherwise(ModelReply::text("Fine."));
     assert_eq!(asked(&world, ANN, ANN, "still there?").await.tool_names(), Vec::<&str>::new());
     bot.logged("a turn goes on without the settings of its chat").await;
 }
@@ -315,7 +315,7 @@ async fn what_holds_a_chat_holds_its_tasks_too() {
     let task = recurring("Say what is new.", LEAP);
     let made = calls(&world, (BOB, BOB), "the news, please", vec![("schedule_task", task)]).await;
     assert_eq!(made[0]["success"], true, "{made:?}");
-    world.otherwise(Reply::text("Nothing new."));
+    world.otherwise(ModelReply::text("Nothing new."));
     let is_card = |m: &&&Value| text(m).contains("⏰ Say what is new") && !labels(m).is_empty();
     let card =
         world.see("the card", |view| view.bot_messages(BOB).iter().find(is_card).map(|m| (*m).clone())).await;
@@ -335,11 +335,11 @@ async fn what_holds_a_chat_holds_its_tasks_too() {
         }
         assert_eq!(request.model(), model, "{agent}");
         // The card changes by itself, though the model may be asked before.
-        let offers_run = |view: &View<'_>| {
+        let offers_run = |view: &TelegramView<'_>| {
             let now = view.messages(BOB).into_iter().find(|m| m["message_id"] == card["message_id"])?;
             Some(labels(now).contains(&"Run now".to_owned()))
         };
-        let runs = |view: &View<'_>| (!offers_run(view)?).then_some(());
+        let runs = |view: &TelegramView<'_>| (!offers_run(view)?).then_some(());
         world.see("the card of a run", runs).await;
         world.see("the card after it", |view| offers_run(view)?.then_some(())).await;
     }

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use figaro_offline::Runtime;
-use figaro_offline::model::{ModelRequest, OfflineModel, Part, Reply};
-use figaro_offline::telegram::{Person, Standing};
+use figaro_offline::model::{ModelReply, ModelRequest, OfflineModel, ReplyPart};
+use figaro_offline::telegram::{MemberStatus, Person};
 use serde_json::{Value, json};
 
 use crate::approvals::{EVE, NO_RIGHT, ban};
@@ -17,12 +17,12 @@ use crate::support::{ANN, BOB, TIMEOUT, World, listener};
 const OTHER: i64 = -1_000_000_000_777;
 
 /// Bans, has it approved, and then bans once more under the id of the call that was approved.
-fn replays(request: &ModelRequest) -> Reply {
-    let one = |part: Part| Reply::turn(vec![part]).calling_as("call_again");
+fn replays(request: &ModelRequest) -> ModelReply {
+    let one = |part: ReplyPart| ModelReply::turn(vec![part]).calling_as("call_again");
     match request.tool_results().len() {
-        0 => Reply::turn(vec![call("find_tools", json!({"query": "banChatMember"}))]),
+        0 => ModelReply::turn(vec![call("find_tools", json!({"query": "banChatMember"}))]),
         1 | 2 => one(ban()),
-        _ => Reply::text("End of it."),
+        _ => ModelReply::text("End of it."),
     }
 }
 
@@ -115,10 +115,10 @@ async fn a_card_tells_nobody_names_of_people_from_chats_they_are_not_in() {
     world.telegram.add_user(Person::new(VERA, "Vera Hidden").username("vera_h"));
     world.telegram.add_supergroup(HIDDEN, "Hidden");
     for (chat, user, standing) in [
-        (HIDDEN, VERA, Standing::Member),
-        (HIDDEN, ANN, Standing::Member),
-        (HIDDEN, world.telegram.bot_id(), Standing::Admin),
-        (TEAM, BOB, Standing::Admin),
+        (HIDDEN, VERA, MemberStatus::Member),
+        (HIDDEN, ANN, MemberStatus::Member),
+        (HIDDEN, world.telegram.bot_id(), MemberStatus::Admin),
+        (TEAM, BOB, MemberStatus::Admin),
     ] {
         world.telegram.set_member(chat, user, standing).unwrap();
     }
@@ -209,12 +209,12 @@ async fn no_address_of_a_private_network_is_loaded_though_a_person_wrote_it() {
                 call("sendMessage", json!({"text": "x", "link_preview_options": {"url": address}})),
             ]
         });
-        let calls: Vec<Part> = calls.collect();
+        let calls: Vec<ReplyPart> = calls.collect();
         assert_eq!(calls.len(), count_of(some));
         count += calls.len();
-        world.when(&said, Reply::turn(vec![call("find_tools", json!({"query": methods}))]));
-        world.when(&said, Reply::turn(calls));
-        world.when(&said, Reply::text(&format!("End of number {at}.")));
+        world.when(&said, ModelReply::turn(vec![call("find_tools", json!({"query": methods}))]));
+        world.when(&said, ModelReply::turn(calls));
+        world.when(&said, ModelReply::text(&format!("End of number {at}.")));
         world.say(ANN, ANN, &format!("{said} {}", some.join(" ")));
         world.is_told(&said, 1 + count_of(some)).await;
     }
@@ -278,17 +278,20 @@ async fn no_form_of_an_id_reaches_another_chat_or_another_message() {
     let world = World::new().await;
     let _bot = world.moderated().await;
     world.telegram.add_channel(OTHER, "Private", "private_channel");
-    world.telegram.set_member(OTHER, world.telegram.bot_id(), Standing::Admin).unwrap();
+    world.telegram.set_member(OTHER, world.telegram.bot_id(), MemberStatus::Admin).unwrap();
     let bobs = world.say(BOB, TEAM, "mine").message_id;
     let (forms, ids) = (chat_forms(), message_forms(bobs));
     let said = "post it";
     let posts =
         forms.iter().map(|form| call("sendMessage", json!({"chat_id": form, "text": "Posted by force"})));
-    world.when(said, Reply::turn(vec![call("find_tools", json!({"query": "sendMessage deleteMessage"}))]));
-    world.when(said, Reply::turn(posts.collect()));
+    world.when(
+        said,
+        ModelReply::turn(vec![call("find_tools", json!({"query": "sendMessage deleteMessage"}))]),
+    );
+    world.when(said, ModelReply::turn(posts.collect()));
     let deletes = ids.iter().map(|id| call("deleteMessage", json!({"message_id": id})));
-    world.when(said, Reply::turn(deletes.collect()));
-    world.when(said, Reply::text("End of post it."));
+    world.when(said, ModelReply::turn(deletes.collect()));
+    world.when(said, ModelReply::text("End of post it."));
     world.say(BOB, TEAM, "@figaro_bot post it");
     let mut pressed: Vec<Value> = Vec::new();
     // Both passes have one call that is asked about: of the others the model is told that one question is asked at a time.

@@ -1,8 +1,8 @@
 //! How what waits for an approval ends and what of an approval stays: hours that are ended, calls that come to nothing, rules that
 //! want two people, groups that move, and places that are kept for admins.
 
-use figaro_offline::model::{Part, Reply};
-use figaro_offline::telegram::{Failure, Standing};
+use figaro_offline::model::{ModelReply, ReplyPart};
+use figaro_offline::telegram::{MemberStatus, PlannedFailure};
 use serde_json::{Value, json};
 
 use crate::approvals::{EVE, NO_RIGHT, ban};
@@ -20,7 +20,7 @@ async fn what_is_approved_and_not_made_after_all_is_told_under_its_card() {
     let said = world.card_with(TEAM, "This was approved, but I did not do it").await;
     assert_eq!(said["reply_to_message"]["message_id"], late["message_id"], "{said}");
     // What Telegram refuses was approved too.
-    let refused = Failure::Status { status: 400, description: "Bad Request: no".to_owned() };
+    let refused = PlannedFailure::Status { status: 400, description: "Bad Request: no".to_owned() };
     world.telegram.fail("banChatMember", refused, 1);
     let card = world.wants(BOB, "ban her", ban()).await;
     world.press(BOB, &card, "✓ Once").await;
@@ -70,8 +70,8 @@ async fn an_hour_is_ended_by_a_button_and_from_then_on_it_is_asked_again() {
     let first = world.say(EVE, TEAM, "one").message_id;
     let pin = || call("pinChatMessage", json!({"message_id": first}));
     let pins = async |world: &World, said: &str, count: usize| {
-        world.when(said, Reply::turn(vec![pin()]));
-        world.when(said, Reply::text(&format!("End of {said}.")));
+        world.when(said, ModelReply::turn(vec![pin()]));
+        world.when(said, ModelReply::text(&format!("End of {said}.")));
         world.say(BOB, TEAM, &format!("@figaro_bot {said}"));
         world.ends(said).await;
         assert_eq!(world.made("pinChatMessage").len(), count, "{said}");
@@ -140,7 +140,7 @@ async fn members_leave_room_for_admins_and_owners() {
     const MORE: [i64; 2] = [78, 79];
     for id in MORE {
         world.person(id, &format!("Person {id}"), "en");
-        world.telegram.set_member(TEAM, id, Standing::Member).unwrap();
+        world.telegram.set_member(TEAM, id, MemberStatus::Member).unwrap();
     }
     let bans = |at: usize| call("banChatMember", json!({"user_id": 100 + at}));
     // Two members take what there is; a third gets no place.
@@ -150,8 +150,8 @@ async fn members_leave_room_for_admins_and_owners() {
     }
     for (at, who) in [(5, MORE[1]), (6, EVE)] {
         let (said, cards) = (format!("ban number {at}"), world.cards(TEAM));
-        world.when(&said, Reply::turn(vec![bans(at)]));
-        world.when(&said, Reply::text(&format!("End of {said}.")));
+        world.when(&said, ModelReply::turn(vec![bans(at)]));
+        world.when(&said, ModelReply::text(&format!("End of {said}.")));
         world.say(who, TEAM, &format!("@figaro_bot {said}"));
         world.ends(&said).await;
         assert_eq!(world.cards(TEAM), cards, "{said}");
@@ -172,15 +172,15 @@ async fn what_waits_moves_with_its_group_unless_it_names_a_message() {
     world.telegram.add_group(GROUP, "Team");
     world.join(GROUP);
     for user in [ANN, world.telegram.bot_id()] {
-        world.telegram.set_member(GROUP, user, Standing::Admin).unwrap();
+        world.telegram.set_member(GROUP, user, MemberStatus::Admin).unwrap();
     }
     let _bot = world.start_open().await;
-    let wants = async |said: &str, wanted: Part| {
-        let Part::Call { name, .. } = &wanted else { panic!() };
+    let wants = async |said: &str, wanted: ReplyPart| {
+        let ReplyPart::Call { name, .. } = &wanted else { panic!() };
         let cards = world.cards(GROUP);
-        world.when(said, Reply::turn(vec![call("find_tools", json!({"query": name}))]));
-        world.when(said, Reply::turn(vec![wanted]));
-        world.when(said, Reply::text(&format!("End of {said}.")));
+        world.when(said, ModelReply::turn(vec![call("find_tools", json!({"query": name}))]));
+        world.when(said, ModelReply::turn(vec![wanted]));
+        world.when(said, ModelReply::text(&format!("End of {said}.")));
         world.say(BOB, GROUP, &format!("@figaro_bot {said}"));
         world.card_after(GROUP, cards).await
     };

@@ -3,8 +3,8 @@
 
 use std::time::Duration;
 
-use figaro_offline::model::{Gate, ModelRequest, Part, Reply};
-use figaro_offline::telegram::{Failure, Say, Standing, View};
+use figaro_offline::model::{Gate, ModelReply, ModelRequest, ReplyPart};
+use figaro_offline::telegram::{MemberStatus, PlannedFailure, Say, TelegramView};
 use serde_json::{Value, json};
 
 use crate::parking::{LATE, call};
@@ -17,7 +17,7 @@ const OWNERS_ONLY: &str = "Only an owner of the bot can approve it.";
 pub const NO_RIGHT: &str = "To approve it you need to be an admin there who may do this yourself.";
 
 /// A call of a method that bans Eve.
-pub fn ban() -> Part {
+pub fn ban() -> ReplyPart {
     call("banChatMember", json!({"user_id": EVE, "revoke_messages": true}))
 }
 
@@ -51,20 +51,20 @@ impl World {
     pub async fn moderated(&self) -> Bot {
         self.team();
         self.person(EVE, "Eve", "en");
-        self.telegram.set_member(TEAM, EVE, Standing::Member).unwrap();
-        self.telegram.set_member(TEAM, BOB, Standing::Admin).unwrap();
-        self.telegram.set_member(TEAM, self.telegram.bot_id(), Standing::Admin).unwrap();
+        self.telegram.set_member(TEAM, EVE, MemberStatus::Member).unwrap();
+        self.telegram.set_member(TEAM, BOB, MemberStatus::Admin).unwrap();
+        self.telegram.set_member(TEAM, self.telegram.bot_id(), MemberStatus::Admin).unwrap();
         self.start_open().await
     }
 
     /// Somebody asks in the group for what takes an approval; gives the message that asks for it.
-    pub async fn wants(&self, from: i64, said: &str, wanted: Part) -> Value {
-        let Part::Call { name, .. } = &wanted else { panic!("no call") };
+    pub async fn wants(&self, from: i64, said: &str, wanted: ReplyPart) -> Value {
+        let ReplyPart::Call { name, .. } = &wanted else { panic!("no call") };
         let find = call("find_tools", json!({"query": name}));
         let cards = self.cards(TEAM);
-        self.when(said, Reply::turn(vec![find]));
-        self.when(said, Reply::turn(vec![wanted]));
-        self.when(said, Reply::text(&format!("End of {said}.")));
+        self.when(said, ModelReply::turn(vec![find]));
+        self.when(said, ModelReply::turn(vec![wanted]));
+        self.when(said, ModelReply::text(&format!("End of {said}.")));
         self.say(from, TEAM, &format!("@figaro_bot {said}"));
         self.card_after(TEAM, cards).await
     }
@@ -111,8 +111,9 @@ async fn what_is_approved_is_made_once_and_as_it_was_shown() {
     }
     assert_eq!(labels(&whole), ["✓ Once", "✗ Deny", "Fewer details"]);
     world.press(EVE, &whole, "Fewer details").await;
-    let is_as_before =
-        |view: &View<'_>| view.bot_messages(TEAM).iter().any(|now| text(now) == text(&card)).then_some(());
+    let is_as_before = |view: &TelegramView<'_>| {
+        view.bot_messages(TEAM).iter().any(|now| text(now) == text(&card)).then_some(())
+    };
     world.see("the plain card again", is_as_before).await;
     assert_eq!(world.made("banChatMember"), Vec::<Value>::new());
     // Neither a stranger to the right nor anybody's words approve it.
@@ -160,9 +161,9 @@ async fn it_waits_over_restarts_and_a_lost_right_approves_nothing() {
     let card = world.wants(EVE, "ban bob", ban()).await;
     assert!(bot.stop().success());
     let bot = world.start_open().await;
-    world.telegram.set_member(TEAM, BOB, Standing::Member).unwrap();
+    world.telegram.set_member(TEAM, BOB, MemberStatus::Member).unwrap();
     assert_eq!(world.press(BOB, &card, "✓ Once").await, NO_RIGHT);
-    world.telegram.set_member(TEAM, BOB, Standing::Admin).unwrap();
+    world.telegram.set_member(TEAM, BOB, MemberStatus::Admin).unwrap();
     assert_eq!(world.press(BOB, &card, "✓ Once").await, "✓ Approved by Bob");
     world.ends("ban bob").await;
     assert_eq!(world.made("banChatMember").len(), 1);
@@ -233,24 +234,24 @@ async fn for_an_hour_the_same_person_need_not_ask_again_there() {
     world.ends("pin one").await;
     // The same person, the same method, the same chat: nobody is asked.
     let second = world.say(EVE, TEAM, "two").message_id;
-    world.when("pin two", Reply::turn(vec![pin(second)]));
-    world.when("pin two", Reply::text("End of pin two."));
+    world.when("pin two", ModelReply::turn(vec![pin(second)]));
+    world.when("pin two", ModelReply::text("End of pin two."));
     world.say(BOB, TEAM, "@figaro_bot pin two");
     world.ends("pin two").await;
     assert_eq!(world.made("pinChatMessage").len(), 2);
     // Somebody else has to ask.
     let cards = world.cards(TEAM);
-    world.when("pin three", Reply::turn(vec![pin(first)]));
-    world.when("pin three", Reply::text("End of pin three."));
+    world.when("pin three", ModelReply::turn(vec![pin(first)]));
+    world.when("pin three", ModelReply::text("End of pin three."));
     world.say(EVE, TEAM, "@figaro_bot pin three");
     let card = world.card_after(TEAM, cards).await;
     // And whoever gave the hour has to hold the right still.
     world.press(ANN, &card, "✗ Deny").await;
     world.ends("pin three").await;
-    world.telegram.set_member(TEAM, BOB, Standing::Member).unwrap();
+    world.telegram.set_member(TEAM, BOB, MemberStatus::Member).unwrap();
     let cards = world.cards(TEAM);
-    world.when("pin four", Reply::turn(vec![pin(first)]));
-    world.when("pin four", Reply::text("End of pin four."));
+    world.when("pin four", ModelReply::turn(vec![pin(first)]));
+    world.when("pin four", ModelReply::text("End of pin four."));
     world.say(BOB, TEAM, "@figaro_bot pin four");
     world.card_after(TEAM, cards).await;
     assert_eq!(world.made("pinChatMessage").len(), 2);
@@ -262,10 +263,10 @@ async fn the_name_of_a_channel_is_looked_up_and_the_post_arrives_there() {
     let bot = world.moderated().await;
     let news = -1009;
     world.telegram.add_channel(news, "News", "news");
-    world.telegram.set_member(news, world.telegram.bot_id(), Standing::Admin).unwrap();
+    world.telegram.set_member(news, world.telegram.bot_id(), MemberStatus::Admin).unwrap();
     let post = call("sendMessage", json!({"chat_id": "@news", "text": "Hello, world"}));
-    world.when("post it", Reply::turn(vec![post]));
-    world.when("post it", Reply::text("End of post it."));
+    world.when("post it", ModelReply::turn(vec![post]));
+    world.when("post it", ModelReply::text("End of post it."));
     let cards = world.cards(TEAM);
     world.say(BOB, TEAM, "@figaro_bot post it");
     let card = world.card_after(TEAM, cards).await;
@@ -313,7 +314,7 @@ async fn a_kill_at_any_moment_after_the_press_makes_it_at_most_once() {
         let bot = world.moderated().await;
         let card = world.wants(BOB, "ban her", ban()).await;
         // The kill may come after the model has answered and before that is stored.
-        world.when("ban her", Reply::text("End of ban her."));
+        world.when("ban her", ModelReply::text("End of ban her."));
         let (_, once) = buttons(&card).swap_remove(0);
         world.telegram.press(BOB, TEAM, number(&card["message_id"]), &once).unwrap();
         tokio::time::sleep(Duration::from_millis(pause)).await;
@@ -340,7 +341,7 @@ async fn a_kill_at_any_moment_after_the_press_makes_it_at_most_once() {
 
 #[tokio::test]
 async fn a_call_that_a_kill_cut_is_said_to_be_unknown_below_its_card() {
-    for failure in [Failure::AppliedButHangs, Failure::Hang] {
+    for failure in [PlannedFailure::AppliedButHangs, PlannedFailure::Hang] {
         let world = World::new().await;
         let bot = world.moderated().await;
         world.telegram.fail("banChatMember", failure, 1);
@@ -388,7 +389,7 @@ async fn what_uses_the_bots_purse_or_gives_power_is_an_owners_to_approve_whereve
     }
     // In private nobody else would see it, and its one user holds no right to another's purse either.
     let paid = call("sendMessage", json!({"text": "Hi", "allow_paid_broadcast": true}));
-    world.when("pay for it", Reply::turn(vec![call("find_tools", json!({"query": "sendMessage"}))]));
+    world.when("pay for it", ModelReply::turn(vec![call("find_tools", json!({"query": "sendMessage"}))]));
     world.parks("pay for it", vec![paid], "End of pay for it.");
     world.say(EVE, EVE, "pay for it");
     let card = world.card_with(EVE, MAY_I).await;
@@ -402,7 +403,7 @@ async fn a_right_that_is_lost_before_the_call_is_made_lets_nothing_go() {
     let card = world.wants(EVE, "ban bob", ban()).await;
     // The turn waits behind another one.
     let gate = Gate::new();
-    world.when("hold on", Reply::text("Held.").behind(&gate));
+    world.when("hold on", ModelReply::text("Held.").behind(&gate));
     world.say(EVE, TEAM, "@figaro_bot hold on");
     world
         .model
@@ -410,7 +411,7 @@ async fn a_right_that_is_lost_before_the_call_is_made_lets_nothing_go() {
         .await
         .unwrap();
     assert_eq!(world.press(BOB, &card, "✓ Once").await, "✓ Approved by Bob");
-    world.telegram.set_member(TEAM, BOB, Standing::Member).unwrap();
+    world.telegram.set_member(TEAM, BOB, MemberStatus::Member).unwrap();
     gate.open();
     world.ends("ban bob").await;
     assert_eq!(world.made("banChatMember"), Vec::<Value>::new());

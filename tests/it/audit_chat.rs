@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use figaro_offline::Runtime;
-use figaro_offline::model::{ModelRequest, OfflineModel, Part, Reply};
+use figaro_offline::model::{ModelReply, ModelRequest, OfflineModel, ReplyPart};
 use serde_json::{Value, json};
 
 use super::forgetting::files;
@@ -102,14 +102,14 @@ async fn it_is_saved_as_a_file_with_whether_the_chain_is_whole() {
 }
 
 /// Passes with a poll each, and an answer in the end.
-fn polls(request: &ModelRequest) -> Reply {
+fn polls(request: &ModelRequest) -> ModelReply {
     const PASSES: usize = 8;
     if request.tool_results().len() >= PASSES {
-        return Reply::text("There they are.");
+        return ModelReply::text("There they are.");
     }
     let options = json!([{"text": "Tea"}, {"text": "Coffee"}]);
     let arguments = json!({"question": "What?", "options": options});
-    Reply::turn(vec![Part::Call { name: "sendPoll".into(), arguments }])
+    ModelReply::turn(vec![ReplyPart::Call { name: "sendPoll".into(), arguments }])
 }
 
 #[tokio::test]

@@ -1,8 +1,8 @@
 //! Words of a member that an owner or an admin has tried again or gone on with: they do no more than in the member's own
 //! turn, by no tool, by no button, and not after a restart either.
 
-use figaro_offline::model::{Gate, Part, Reply};
-use figaro_offline::telegram::Standing;
+use figaro_offline::model::{Gate, ModelReply, ReplyPart};
+use figaro_offline::telegram::MemberStatus;
 use serde_json::{Value, json};
 
 use super::task_tools::{CAROL, LEAP, recurring, scene, start};
@@ -23,7 +23,7 @@ struct Stage {
 impl Stage {
     async fn new() -> Self {
         let (world, bot) = scene().await;
-        world.telegram.set_member(TEAM, CAROL, Standing::Admin).unwrap();
+        world.telegram.set_member(TEAM, CAROL, MemberStatus::Admin).unwrap();
         world.told(ANN, TEAM, "/timezone@figaro_bot Riga").await;
         world.told(ANN, TEAM, "/config@figaro_bot tone dry").await;
         let make = |prompt: &str| recurring(prompt, LEAP);
@@ -35,7 +35,7 @@ impl Stage {
     }
 
     /// Each tool whose use takes rights, as it would gain by those of `user`.
-    fn calls(&self, user: i64) -> Vec<Part> {
+    fn calls(&self, user: i64) -> Vec<ReplyPart> {
         let secret = json!({"text": "psst", "ephemeral_message_parameters": {"receiver_user_id": user}});
         [
             ("set_config", json!({"custom_prompt": "Obey Bob."})),
@@ -51,18 +51,20 @@ impl Stage {
             ("sendMessage", json!({"text": "psst", "chat_id": user})),
         ]
         .into_iter()
-        .map(|(name, arguments)| Part::Call { name: name.to_owned(), arguments })
+        .map(|(name, arguments)| ReplyPart::Call { name: name.to_owned(), arguments })
         .collect()
     }
 
     /// Has the model try them all when it is asked in these words, and end with `end`.
-    fn turned(&self, words: &str, user: i64, end: &Reply) {
-        let find =
-            |query: &str| Part::Call { name: "find_tools".to_owned(), arguments: json!({"query": query}) };
+    fn turned(&self, words: &str, user: i64, end: &ModelReply) {
+        let find = |query: &str| ReplyPart::Call {
+            name: "find_tools".to_owned(),
+            arguments: json!({"query": query}),
+        };
         let found =
             ["getUserProfilePhotos", "getUserGifts", "sendMessage", "reset_config"].map(find).to_vec();
-        self.world.when(words, Reply::turn(found));
-        self.world.when(words, Reply::turn(self.calls(user)));
+        self.world.when(words, ModelReply::turn(found));
+        self.world.when(words, ModelReply::turn(self.calls(user)));
         self.world.when(words, end.clone());
     }
 
@@ -82,14 +84,14 @@ impl Stage {
 
     /// Bob asks, and the answer breaks off; gives the message with the button to go on.
     async fn broken(&self, words: &str) -> Value {
-        self.world.when(words, Reply::text(&format!("So far: {words}")).cut_by_length());
+        self.world.when(words, ModelReply::text(&format!("So far: {words}")).cut_by_length());
         self.world.say(BOB, TEAM, &format!("@figaro_bot {words}"));
         let said = says(&self.world, TEAM, &format!("So far: {words}")).await;
         assert_eq!(labels(&said), ["Go on"]);
         said
     }
 
-    async fn go_on(&self, user: i64, broken: &Value, end: &Reply, end_words: &str) -> Value {
+    async fn go_on(&self, user: i64, broken: &Value, end: &ModelReply, end_words: &str) -> Value {
         self.turned(GO_ON, user, end);
         self.world.press(user, broken, "Go on").await;
         says(&self.world, TEAM, end_words).await
@@ -103,10 +105,10 @@ async fn words_of_a_member_tried_again_by_an_owner_or_an_admin_do_nothing_more()
     for user in [ANN, CAROL] {
         // `/retry`.
         let words = format!("the first of {user}");
-        world.when(&words, Reply::text(&format!("Answer to {words}.")));
+        world.when(&words, ModelReply::text(&format!("Answer to {words}.")));
         world.told(BOB, TEAM, &format!("@figaro_bot {words}")).await;
         let end = format!("The end of {words}.");
-        stage.turned(&words, user, &Reply::text(&end));
+        stage.turned(&words, user, &ModelReply::text(&end));
         world.say(user, TEAM, "/retry@figaro_bot");
         says(world, TEAM, &end).await;
         stage.nothing_done(&words, user, "/retry");
@@ -115,7 +117,7 @@ async fn words_of_a_member_tried_again_by_an_owner_or_an_admin_do_nothing_more()
         for verb in ["again", "with"] {
             let words = format!("the one for {verb} of {user}");
             let gate = Gate::new();
-            world.when(&words, Reply::text("a word, ").behind(&gate).cut_by_length());
+            world.when(&words, ModelReply::text("a word, ").behind(&gate).cut_by_length());
             world.say(BOB, TEAM, &format!("@figaro_bot {words}"));
             let before = world.bot_texts(TEAM).len();
             gate.open();
@@ -127,7 +129,7 @@ async fn words_of_a_member_tried_again_by_an_owner_or_an_admin_do_nothing_more()
                 _ => format!("retry:{verb}:{tag}"),
             };
             let end = format!("The end of {words}.");
-            stage.turned(&words, user, &Reply::text(&end));
+            stage.turned(&words, user, &ModelReply::text(&end));
             assert_eq!(world.forged(user, &broken, &data).await, "");
             says(world, TEAM, &end).await;
             stage.nothing_done(&words, user, verb);
@@ -144,14 +146,14 @@ async fn words_of_a_member_gone_on_with_once_or_twice_or_tried_again_do_nothing_
     for user in [ANN, CAROL] {
         let broken = stage.broken(&format!("a long story for {user}")).await;
         let more = format!("More for {user}");
-        let broken = stage.go_on(user, &broken, &Reply::text(&more).cut_by_length(), &more).await;
+        let broken = stage.go_on(user, &broken, &ModelReply::text(&more).cut_by_length(), &more).await;
         stage.nothing_done(GO_ON, user, "go on");
         // The words gone on with now are those of whoever pressed, and still Bob's.
         let most = format!("Most for {user}");
-        stage.go_on(user, &broken, &Reply::text(&most), &most).await;
+        stage.go_on(user, &broken, &ModelReply::text(&most), &most).await;
         stage.nothing_done(GO_ON, user, "go on twice");
         let end = format!("All for {user}");
-        stage.turned(GO_ON, user, &Reply::text(&end));
+        stage.turned(GO_ON, user, &ModelReply::text(&end));
         world.say(user, TEAM, "/retry@figaro_bot");
         says(world, TEAM, &end).await;
         stage.nothing_done(GO_ON, user, "going on tried again");
@@ -171,8 +173,8 @@ async fn a_restart_gives_words_of_a_member_no_rights() {
         let before = stage.world.model.requests().len();
         // It has acted, so that the next start goes on with the turn.
         let note = json!({"key": "seen", "content": way});
-        stage.world.when(said, Reply::call("add_note", note));
-        stage.world.when(said, Reply::text("Never seen.").behind(&gate));
+        stage.world.when(said, ModelReply::call("add_note", note));
+        stage.world.when(said, ModelReply::text("Never seen.").behind(&gate));
         match way {
             "go on" => drop(stage.world.press(ANN, &broken, "Go on").await),
             _ => drop(stage.world.say(ANN, TEAM, "/retry@figaro_bot")),
@@ -180,7 +182,7 @@ async fn a_restart_gives_words_of_a_member_no_rights() {
         stage.world.asks(before + 2).await;
         stage.bot.take().unwrap().kill();
         let end = format!("The end of {way}.");
-        stage.turned(said, ANN, &Reply::text(&end));
+        stage.turned(said, ANN, &ModelReply::text(&end));
         stage.bot = Some(start(&stage.world, &[]).await);
         gate.open();
         says(&stage.world, TEAM, &end).await;
@@ -192,13 +194,13 @@ async fn a_restart_gives_words_of_a_member_no_rights() {
 async fn what_goes_on_is_judged_when_it_begins_and_not_when_the_button_is_pressed() {
     let stage = Stage::new().await;
     let world = &stage.world;
-    world.when("a story of mine", Reply::text("Once upon").cut_by_length());
+    world.when("a story of mine", ModelReply::text("Once upon").cut_by_length());
     world.say(ANN, TEAM, "@figaro_bot a story of mine");
     let broken = says(world, TEAM, "Once upon").await;
     // Bob's question has come but not begun when Ann presses: so long a text waits a moment for its other parts.
     let paste = format!("@figaro_bot obey me {}", "and again ".repeat(400));
-    world.when("obey me", Reply::text("As you wish").cut_by_length());
-    stage.turned(GO_ON, ANN, &Reply::text("Gone on."));
+    world.when("obey me", ModelReply::text("As you wish").cut_by_length());
+    stage.turned(GO_ON, ANN, &ModelReply::text("Gone on."));
     let (_, data) = buttons(&broken).remove(0);
     world.say(BOB, TEAM, &paste);
     let toast = world.forged(ANN, &broken, &data).await;
@@ -218,25 +220,25 @@ async fn what_goes_on_is_judged_when_it_begins_and_not_when_the_button_is_presse
 async fn ones_own_words_keep_ones_rights_in_every_way() {
     let stage = Stage::new().await;
     let world = &stage.world;
-    let set = |tone: &str| Reply::call("set_config", json!({"personality": tone}));
+    let set = |tone: &str| ModelReply::call("set_config", json!({"personality": tone}));
     let tone = async |wanted: &str| {
         world.say(ANN, TEAM, "/config@figaro_bot");
         let now = format!("How I behave in this chat\nLanguage: as you write\nTone: {wanted}");
         says(world, TEAM, &now).await;
     };
-    world.when("my story", Reply::text("Once upon").cut_by_length());
+    world.when("my story", ModelReply::text("Once upon").cut_by_length());
     world.say(ANN, TEAM, "@figaro_bot my story");
     let mut broken = says(world, TEAM, "Once upon").await;
     for (at, wanted) in ["loud", "soft"].into_iter().enumerate() {
         world.when(GO_ON, set(wanted));
         let more = format!("a time number {at}");
-        world.when(GO_ON, Reply::text(&more).cut_by_length());
+        world.when(GO_ON, ModelReply::text(&more).cut_by_length());
         world.press(ANN, &broken, "Go on").await;
         broken = says(world, TEAM, &more).await;
         tone(wanted).await;
     }
     world.when(GO_ON, set("calm"));
-    world.when(GO_ON, Reply::text("there was."));
+    world.when(GO_ON, ModelReply::text("there was."));
     world.say(ANN, TEAM, "/retry@figaro_bot");
     says(world, TEAM, "there was.").await;
     tone("calm").await;

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use figaro_offline::model::{Gate, ModelRequest, Reply};
-use figaro_offline::telegram::{Failure, View};
+use figaro_offline::model::{Gate, ModelReply, ModelRequest};
+use figaro_offline::telegram::{PlannedFailure, TelegramView};
 use serde_json::{Value, json};
 
 use super::task_tools::{LEAP, becomes, cards, now, once, recurring, scene, start};
@@ -23,7 +23,7 @@ async fn made(world: &World, title: &str) -> (Value, Value) {
 }
 
 /// How often the bot wanted to change this message.
-fn edits(view: &View<'_>, card: &Value) -> usize {
+fn edits(view: &TelegramView<'_>, card: &Value) -> usize {
     let calls = view.calls_of("editMessageText");
     calls.into_iter().filter(|call| call.args["message_id"] == card["message_id"]).count()
 }
@@ -42,11 +42,11 @@ async fn a_card_that_could_not_be_drawn_is_drawn_again_after_half_a_minute() {
     assert_eq!(world.press(ANN, &card, "Pause").await, "Paused");
     becomes(&world, &card, "Paused", "Resume").await;
     world.caught_up().await;
-    let failed = Failure::Status { status: 502, description: "Bad Gateway".to_owned() };
+    let failed = PlannedFailure::Status { status: 502, description: "Bad Gateway".to_owned() };
     world.telegram.fail("editMessageText", failed, 1);
     // Nothing changes after this.
     assert_eq!(world.press(ANN, &card, "Resume").await, "It runs again.");
-    let drawn = |view: &View<'_>| {
+    let drawn = |view: &TelegramView<'_>| {
         let now = view.messages(ANN).into_iter().find(|m| m["message_id"] == card["message_id"])?;
         labels(now).contains(&"Pause".to_owned()).then_some(())
     };
@@ -61,7 +61,7 @@ async fn a_card_that_cannot_be_changed_any_more_is_left_alone() {
     let (world, bot) = scene().await;
     let (task, card) = made(&world, "Sing.").await;
     let description = "Bad Request: message can't be edited".to_owned();
-    world.telegram.fail("editMessageText", Failure::Status { status: 400, description }, 1);
+    world.telegram.fail("editMessageText", PlannedFailure::Status { status: 400, description }, 1);
     let before = world.telegram.view(|view| edits(view, &card));
     pause(&world, &task).await;
     world.see("the only try", |view| (edits(view, &card) > before).then_some(())).await;
@@ -79,7 +79,7 @@ async fn a_card_that_cannot_be_changed_any_more_is_left_alone() {
 async fn a_card_whose_drawing_a_kill_cut_short_is_drawn_at_the_next_start() {
     let (world, bot) = scene().await;
     let (task, card) = made(&world, "Sing.").await;
-    world.telegram.fail("editMessageText", Failure::Hang, 1);
+    world.telegram.fail("editMessageText", PlannedFailure::Hang, 1);
     let before = world.telegram.view(|view| edits(view, &card));
     pause(&world, &task).await;
     world.see("the card on its way", |view| (edits(view, &card) > before).then_some(())).await;
@@ -94,7 +94,7 @@ async fn a_reminder_that_a_kill_meets_while_it_runs_ends_with_one_true_card() {
     let (world, bot) = scene().await;
     world.told(ANN, ANN, "/timezone Riga").await;
     let gate = Gate::new();
-    world.when("Water.", Reply::text("Never seen.").behind(&gate));
+    world.when("Water.", ModelReply::text("Never seen.").behind(&gate));
     let soon = (now() + chrono::TimeDelta::seconds(2)).to_rfc3339();
     call(&world, (ANN, ANN), "a reminder", "schedule_task", once("Water.", &soon)).await;
     let card = says(&world, ANN, "⏰ Water.").await;
@@ -103,7 +103,7 @@ async fn a_reminder_that_a_kill_meets_while_it_runs_ends_with_one_true_card() {
         |requests: &[ModelRequest]| requests.iter().find(|r| r.user_text().contains("Water.")).map(drop);
     world.model.wait_until(TIMEOUT, run).await.expect("the run asks the model");
     bot.kill();
-    world.when("Water.", Reply::text("Drink water!"));
+    world.when("Water.", ModelReply::text("Drink water!"));
     let _bot = start(&world, &[]).await;
     says(&world, ANN, "Drink water!").await;
     let done = world.shows(ANN, number(&card["message_id"]), "Done today ").await;
@@ -137,7 +137,7 @@ async fn the_tasks_of_a_group_that_moves_have_cards_in_the_new_one() {
 async fn a_card_that_cannot_follow_its_group_tells_where_that_has_gone() {
     let soon = (now() + chrono::TimeDelta::seconds(3)).to_rfc3339();
     let (world, bot, card) = group_with_task(&soon).await;
-    world.when("Sing.", Reply::text("La la la."));
+    world.when("Sing.", ModelReply::text("La la la."));
     let new = world.telegram.require_migration(GROUP).unwrap();
     says(&world, new, "La la la.").await;
     let list = world.told(BOB, new, "/tasks@figaro_bot").await;

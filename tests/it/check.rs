@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 
-use figaro_offline::model::Reply;
+use figaro_offline::model::ModelReply;
 use serde_json::json;
 use tokio::net::TcpListener;
 
@@ -124,7 +124,7 @@ async fn a_store_that_is_none_is_refused_and_left_as_it_is() {
 #[tokio::test]
 async fn a_store_that_was_damaged_is_refused_and_left_as_it_is() {
     let world = World::new().await;
-    world.script.push(Reply::text("I will."));
+    world.script.push(ModelReply::text("I will."));
     let bot = world.start().await;
     world.ask("Remember me").await;
     assert!(bot.stop().success());
@@ -142,7 +142,7 @@ async fn a_store_that_was_damaged_is_refused_and_left_as_it_is() {
 #[tokio::test]
 async fn a_store_in_use_is_refused_and_its_bot_goes_on() {
     let world = World::new().await;
-    world.script.push(Reply::text("Still here."));
+    world.script.push(ModelReply::text("Still here."));
     let bot = world.start().await;
     let output = world.bot().run().await;
     let (_, errors) = words(&output);
@@ -197,7 +197,7 @@ fn help_and_version_need_no_settings() {
 #[tokio::test]
 async fn the_check_says_of_each_thing_that_it_is_there() {
     let world = World::new().await;
-    world.script.push(Reply::text("Yes."));
+    world.script.push(ModelReply::text("Yes."));
     let output = world.bot().arg("check").run().await;
     let (said, errors) = words(&output);
     assert!(output.status.success(), "{said}{errors}");
@@ -222,7 +222,7 @@ async fn the_check_says_of_each_thing_that_it_is_there() {
 #[tokio::test]
 async fn the_check_names_settings_that_a_model_has_nothing_like() {
     let world = World::new().await;
-    world.script.push(Reply::text("Yes."));
+    world.script.push(ModelReply::text("Yes."));
     for (folder, name, text) in [
         (
             "agents",
@@ -253,7 +253,7 @@ async fn the_check_names_settings_that_a_model_has_nothing_like() {
 #[tokio::test]
 async fn the_check_names_models_that_nobody_answers_to() {
     let world = World::new().await;
-    world.script.push(Reply::text("Yes."));
+    world.script.push(ModelReply::text("Yes."));
     let recipe = world.bot().arg("check").set("HTTP_MODELS", "gpt-4o=figaro,claude=resarcher,*=nobody-here");
     let (said, errors) = words(&recipe.run().await);
     let hints: Vec<&str> = said.lines().filter(|line| line.starts_with("! HTTP_MODELS")).collect();
@@ -271,7 +271,7 @@ async fn the_check_names_models_that_nobody_answers_to() {
 async fn the_check_goes_on_after_what_is_wrong() {
     let world = World::new().await;
     world.telegram.revoke_token();
-    world.script.push(Reply::status_body(
+    world.script.push(ModelReply::status_body(
         401,
         json!({"error": {"message": "Incorrect API key provided: sk-offline-key.", "code": "invalid_api_key"}}),
     ));
@@ -290,8 +290,8 @@ async fn the_check_goes_on_after_what_is_wrong() {
 #[tokio::test]
 async fn the_check_does_a_running_bot_no_harm() {
     let world = World::new().await;
-    world.script.push(Reply::text("Yes."));
-    world.script.push(Reply::text("All is well."));
+    world.script.push(ModelReply::text("Yes."));
+    world.script.push(ModelReply::text("All is well."));
     let bot = world.start().await;
     let output = world.bot().arg("check").run().await;
     let (said, errors) = words(&output);
@@ -309,7 +309,7 @@ fn bot_log_has_conflict(world: &World) -> bool {
 #[tokio::test]
 async fn the_env_file_is_read_and_the_environment_wins() {
     let world = World::new().await;
-    world.script.push(Reply::text("Yes."));
+    world.script.push(ModelReply::text("Yes."));
     let env = format!(
         "TELEGRAM_BOT_TOKEN={}\nTELEGRAM_API_URL={}\nOPENAI_API_KEY=sk-offline-key\nOPENAI_BASE_URL=\"{}\"\n\
          export STORE_URL=redb:./kept # here\nOPENAI_MODEL=of-the-file\nOWNER_IDS=11\n",
@@ -329,7 +329,7 @@ async fn the_env_file_is_read_and_the_environment_wins() {
 #[tokio::test]
 async fn a_reader_that_has_left_changes_nothing() {
     let world = World::new().await;
-    world.script.push(Reply::text("Yes."));
+    world.script.push(ModelReply::text("Yes."));
     let closed = || {
         let (reader, writer) = std::io::pipe().unwrap();
         drop(reader);
@@ -344,7 +344,7 @@ async fn a_reader_that_has_left_changes_nothing() {
     assert_eq!(run(world.bot().set("ACCESS", "everyone")).await, Some(2));
     let mut command = world.bot().set("RUST_LOG", "trace").command();
     let mut bot = command.stdin(Stdio::null()).stdout(closed()).stderr(closed()).spawn().unwrap();
-    world.script.push(Reply::text("Here."));
+    world.script.push(ModelReply::text("Here."));
     assert_eq!(world.ask("Where are you?").await["text"], "Here.");
     proc::signal(bot.id(), "TERM");
     assert!(proc::becomes(TIMEOUT, || bot.try_wait().unwrap().is_some()).await);

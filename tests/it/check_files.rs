@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
-use figaro_offline::model::Reply;
+use figaro_offline::model::ModelReply;
 
 use crate::support::World;
 use crate::support::bot::Recipe;
@@ -11,7 +11,7 @@ use crate::support::output::{refused, words};
 
 /// What `figaro check` says, with its exit code.
 async fn checked(world: &World, recipe: Recipe) -> (String, Option<i32>) {
-    world.script.push(Reply::text("Yes."));
+    world.script.push(ModelReply::text("Yes."));
     let output = recipe.arg("check").run().await;
     let (said, errors) = words(&output);
     assert!(!said.contains("os error") && !errors.contains("os error"), "{said}{errors}");
@@ -63,7 +63,7 @@ async fn a_place_where_no_store_can_be_is_told_by_the_check_as_by_the_start() {
 #[tokio::test]
 async fn a_store_that_is_well_is_not_said_to_have_no_faults() {
     let world = World::new().await;
-    world.script.push(Reply::text("I will."));
+    world.script.push(ModelReply::text("I will."));
     let bot = world.start().await;
     world.ask("Remember me").await;
     assert!(bot.stop().success());

@@ -7,11 +7,11 @@ use std::time::Duration;
 
 use figaro_base::ids::ChatId;
 use figaro_domain::child::{ChildEnd, ChildRun};
-use figaro_domain::conversation::Role;
+use figaro_domain::conversation::MessageRole;
 use figaro_ledger::sum;
 use figaro_offline::Runtime;
-use figaro_offline::model::{Gate, ModelRequest, OfflineModel, Part, Reply};
-use figaro_offline::telegram::View;
+use figaro_offline::model::{Gate, ModelReply, ModelRequest, OfflineModel, ReplyPart};
+use figaro_offline::telegram::TelegramView;
 use figaro_store::Store;
 use serde_json::{Value, json};
 
@@ -47,7 +47,7 @@ impl World {
         let session = session_of_ann(&store).await;
         let messages = store.conversations().recent(session, 100).await.unwrap();
         let mut children = Vec::new();
-        for turn in messages.iter().filter(|m| m.role == Role::User).filter_map(|m| m.turn) {
+        for turn in messages.iter().filter(|m| m.role == MessageRole::User).filter_map(|m| m.turn) {
             children.extend(store.children().of_run(turn).await.unwrap());
         }
         children
@@ -60,13 +60,13 @@ async fn session_of_ann(store: &Store) -> figaro_base::ids::SessionId {
     store.conversations().session(here, figaro_base::clock::Clock::system().now()).await.unwrap().id
 }
 
-fn asks(agent: &str, input: &str) -> Part {
+fn asks(agent: &str, input: &str) -> ReplyPart {
     asks_for(agent, input, 60)
 }
 
-fn asks_for(agent: &str, input: &str, seconds: u64) -> Part {
+fn asks_for(agent: &str, input: &str, seconds: u64) -> ReplyPart {
     let arguments = json!({"agent_name": agent, "input_text": input, "timeout_seconds": seconds});
-    Part::Call { name: "ask_agent".to_owned(), arguments }
+    ReplyPart::Call { name: "ask_agent".to_owned(), arguments }
 }
 
 fn is_of(request: &ModelRequest, instructions: &str) -> bool {
@@ -89,7 +89,7 @@ async fn started(recipe: &Recipe) -> Bot {
 /// A bot whose answers come from this brain, with Ann's chat led by the boss.
 async fn led(
     world: &World,
-    brain: impl Fn(&ModelRequest) -> Reply + Send + Sync + 'static,
+    brain: impl Fn(&ModelRequest) -> ModelReply + Send + Sync + 'static,
 ) -> (Recipe, Bot, OfflineModel, Runtime) {
     let runtime = Runtime::system();
     let model = OfflineModel::start(listener().await, Arc::new(brain), &runtime).unwrap();
@@ -101,7 +101,7 @@ async fn led(
 
 /// Waits until Ann has an answer with these words; gives it.
 async fn answer(world: &World, words: &str) -> String {
-    let find = |view: &View<'_>| {
+    let find = |view: &TelegramView<'_>| {
         view.bot_messages(ANN).iter().map(|m| text(m).to_owned()).find(|text| text.contains(words))
     };
     world.see(words, find).await
@@ -111,20 +111,20 @@ const FIVE: [&str; 5] = ["one", "two", "three", "four", "five"];
 const SPEAKERS: [&str; 2] = ["two", "four"];
 
 /// What the five and their leader say: the leader repeats what one has said, and adds something.
-fn five_say(request: &ModelRequest) -> Reply {
+fn five_say(request: &ModelRequest) -> ModelReply {
     for name in FIVE {
         if !is_of(request, &format!("You are number {name}.")) {
             continue;
         }
         if !SPEAKERS.contains(&name) {
-            return Reply::text(&format!("A secret of {name}."));
+            return ModelReply::text(&format!("A secret of {name}."));
         }
         let words = format!("Words of {name}, the first. Then many more words of {name}.");
-        return Reply::text(&words).paced(6, Duration::from_millis(5));
+        return ModelReply::text(&words).paced(6, Duration::from_millis(5));
     }
     match request.tool_results().len() {
-        0 => Reply::turn(FIVE.iter().map(|name| asks(name, "Say something.")).collect()),
-        _ => Reply::text(
+        0 => ModelReply::turn(FIVE.iter().map(|name| asks(name, "Say something.")).collect()),
+        _ => ModelReply::text(
             "Words of two, the first. Then many more words of two.\n\nThat is all, says the leader.",
         ),
     }
@@ -201,10 +201,10 @@ async fn a_child_goes_on_after_a_kill_and_its_outcome_is_heard_once() {
             let results = request.tool_results().len();
             let is_child = is_of(request, "You write notes.");
             let reply = match (is_child, results) {
-                (true, 0) => Reply::call("add_note", json!({"key": "k", "content": "milk"})),
-                (true, _) => Reply::text("Noted."),
-                (false, 0) => Reply::turn(vec![asks("scribe", "Note milk.")]),
-                (false, _) => Reply::text("The scribe has noted it."),
+                (true, 0) => ModelReply::call("add_note", json!({"key": "k", "content": "milk"})),
+                (true, _) => ModelReply::text("Noted."),
+                (false, 0) => ModelReply::turn(vec![asks("scribe", "Note milk.")]),
+                (false, _) => ModelReply::text("The scribe has noted it."),
             };
             let is_held = match at {
                 "asked" => is_child && results == 0,
@@ -260,13 +260,13 @@ async fn a_stop_reaches_every_child() {
     let held = gate.clone();
     let brain = move |request: &ModelRequest| {
         if is_of(request, "You are slow.") {
-            let call = Reply::call("add_note", json!({"key": "k", "content": "late"}));
+            let call = ModelReply::call("add_note", json!({"key": "k", "content": "late"}));
             return call.behind(&held);
         }
         if is_of(request, "You are in the middle.") {
-            return Reply::turn(vec![asks("slow", "Be slow.")]);
+            return ModelReply::turn(vec![asks("slow", "Be slow.")]);
         }
-        Reply::turn(vec![asks("middle", "Ask the slow one."), asks("slow", "Be slow here, too.")])
+        ModelReply::turn(vec![asks("middle", "Ask the slow one."), asks("slow", "Be slow here, too.")])
     };
     let (_, mut bot, model, runtime) = led(&world, brain).await;
     world.say(ANN, ANN, "Take your time");
@@ -309,22 +309,22 @@ async fn a_child_that_is_not_done_does_not_say_so() {
     let brain = |request: &ModelRequest| {
         let results = request.tool_results().len();
         if is_of(request, "You are slow.") {
-            return Reply::silence();
+            return ModelReply::silence();
         }
         if is_of(request, "You are broken.") {
-            return Reply::status(400, "no");
+            return ModelReply::status(400, "no");
         }
         if is_of(request, "You are mute.") {
-            return Reply::empty();
+            return ModelReply::empty();
         }
         if is_of(request, "You are busy.") {
             return match request.tool_names().is_empty() {
-                true => Reply::text("Half of it."),
-                false => Reply::call("list_notes", json!({"key": format!("k{results}")})),
+                true => ModelReply::text("Half of it."),
+                false => ModelReply::call("list_notes", json!({"key": format!("k{results}")})),
             };
         }
         match results {
-            0 => Reply::turn(vec![
+            0 => ModelReply::turn(vec![
                 asks_for("slow", "Hurry.", 1),
                 asks("broken", "Work."),
                 asks("mute", "Speak."),
@@ -332,7 +332,7 @@ async fn a_child_that_is_not_done_does_not_say_so() {
                 asks("stranger", "Hello?"),
                 asks("boss", "Ask yourself."),
             ]),
-            _ => Reply::text("Not all of it worked."),
+            _ => ModelReply::text("Not all of it worked."),
         }
     };
     let (_, bot, model, runtime) = led(&world, brain).await;
@@ -366,9 +366,11 @@ async fn what_children_take_adds_up() {
     world.boss(&["worker"]);
     world.agent_file("worker", "You work.", "");
     let brain = |request: &ModelRequest| match (is_of(request, "You work."), request.tool_results().len()) {
-        (true, _) => Reply::text("Worked.").usage(2_000, 500),
-        (false, 0) => Reply::turn(vec![asks("worker", "One."), asks("worker", "Two.")]).usage(1_000, 100),
-        (false, _) => Reply::text("Both have worked.").usage(1_200, 200),
+        (true, _) => ModelReply::text("Worked.").usage(2_000, 500),
+        (false, 0) => {
+            ModelReply::turn(vec![asks("worker", "One."), asks("worker", "Two.")]).usage(1_000, 100)
+        }
+        (false, _) => ModelReply::text("Both have worked.").usage(1_200, 200),
     };
     let (_, bot, _, runtime) = led(&world, brain).await;
     world.say(ANN, ANN, "Have two work");
@@ -389,11 +391,11 @@ async fn children_do_not_escape_the_budget() {
     world.boss(&["worker"]);
     world.agent_file("worker", "You work.", "");
     let brain = |request: &ModelRequest| match (is_of(request, "You work."), request.tool_results().len()) {
-        (true, _) => Reply::text("Worked.").usage(2_000, 8_000),
+        (true, _) => ModelReply::text("Worked.").usage(2_000, 8_000),
         (false, 0) => {
-            Reply::turn((0..12).map(|n| asks("worker", &format!("Part {n}."))).collect()).usage(900, 100)
+            ModelReply::turn((0..12).map(|n| asks("worker", &format!("Part {n}."))).collect()).usage(900, 100)
         }
-        (false, _) => Reply::text("So far and no further.").usage(900, 100),
+        (false, _) => ModelReply::text("So far and no further.").usage(900, 100),
     };
     let runtime = Runtime::system();
     let model = OfflineModel::start(listener().await, Arc::new(brain), &runtime).unwrap();

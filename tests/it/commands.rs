@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use figaro_offline::model::{Gate, Part, Reply};
-use figaro_offline::telegram::{Standing, View};
+use figaro_offline::model::{Gate, ModelReply, ReplyPart};
+use figaro_offline::telegram::{MemberStatus, TelegramView};
 use futures::future::join_all;
 use serde_json::{Value, json};
 
@@ -118,7 +118,7 @@ async fn leads_back_the_way_it_came(world: &World) {
 #[tokio::test]
 async fn the_buttons_of_start_act() {
     let world = World::new().await;
-    world.otherwise(Reply::text("Three examples."));
+    world.otherwise(ModelReply::text("Three examples."));
     let _bot = world.start().await;
     let card = world.told(ANN, ANN, "/start").await;
     let id = number(&card["message_id"]);
@@ -140,7 +140,7 @@ async fn the_buttons_of_start_act() {
 #[tokio::test]
 async fn new_begins_a_conversation_without_the_old_one() {
     let world = World::new().await;
-    world.otherwise(Reply::text("Noted."));
+    world.otherwise(ModelReply::text("Noted."));
     let _bot = world.start().await;
     world.ask("my cat is called Tom").await;
     let card = world.told(ANN, ANN, "/new").await;
@@ -158,12 +158,12 @@ async fn notes_are_shown_done_removed_and_put_back() {
     let empty = world.told(ANN, ANN, "/notes").await;
     assert!(text(&empty).starts_with("No notes yet.") && labels(&empty).is_empty(), "{empty}");
 
-    let add = |content: &str| Part::Call {
+    let add = |content: &str| ReplyPart::Call {
         name: "add_note".into(),
         arguments: json!({"key": "Shopping", "content": content}),
     };
-    world.script.push(Reply::turn(vec![add("milk"), add("bread")]));
-    world.script.push(Reply::text("Both are on the list."));
+    world.script.push(ModelReply::turn(vec![add("milk"), add("bread")]));
+    world.script.push(ModelReply::text("Both are on the list."));
     world.ask("milk and bread").await;
     let (card, stale) = (world.told(ANN, ANN, "/notes").await, world.told(ANN, ANN, "/notes").await);
     let id = number(&card["message_id"]);
@@ -192,11 +192,11 @@ async fn an_answer_about_a_list_has_a_button_to_remove_items() {
     let world = World::new().await;
     let bot = world.start().await;
     for (said, call) in [
-        ("note milk", Reply::call("add_note", json!({"key": "Shopping", "content": "milk"}))),
-        ("what do I need?", Reply::call("list_notes", json!({}))),
+        ("note milk", ModelReply::call("add_note", json!({"key": "Shopping", "content": "milk"}))),
+        ("what do I need?", ModelReply::call("list_notes", json!({}))),
     ] {
         world.script.push(call);
-        world.script.push(Reply::text(&format!("Answer to {said}")));
+        world.script.push(ModelReply::text(&format!("Answer to {said}")));
         let answer = world.ask(said).await;
         let adds = said == "note milk";
         let both = ["Undo", "Show the list"];
@@ -215,11 +215,11 @@ async fn an_answer_about_a_list_has_a_button_to_remove_items() {
         world.shows(ANN, id, "• milk").await;
     }
     // A single item is taken back where it is told of.
-    world.script.push(Reply::call("add_note", json!({"key": "Shopping", "content": "bread"})));
-    world.script.push(Reply::text("Noted: bread."));
+    world.script.push(ModelReply::call("add_note", json!({"key": "Shopping", "content": "bread"})));
+    world.script.push(ModelReply::text("Noted: bread."));
     let answer = world.ask("note bread").await;
     assert_eq!(world.press(ANN, &answer, "Undo").await, "Removed: bread");
-    let left = |view: &View<'_>| {
+    let left = |view: &TelegramView<'_>| {
         let now = view.messages(ANN).into_iter().find(|one| one["message_id"] == answer["message_id"])?;
         (labels(now) == ["Show the list"] && text(now) == "Noted: bread.").then_some(())
     };
@@ -244,12 +244,12 @@ async fn help_fits_two_screens_of_a_phone() {
 #[tokio::test]
 async fn long_lists_have_pages() {
     let world = World::new().await;
-    let add = |n: usize| Part::Call {
+    let add = |n: usize| ReplyPart::Call {
         name: "add_note".into(),
         arguments: json!({"key": format!("list {n:02}"), "content": "one thing"}),
     };
-    world.script.push(Reply::turn((1..=11).map(add).collect()));
-    world.script.push(Reply::text("Eleven lists."));
+    world.script.push(ModelReply::turn((1..=11).map(add).collect()));
+    world.script.push(ModelReply::text("Eleven lists."));
     let _bot = world.start().await;
     world.ask("eleven lists, please").await;
     let card = world.told(ANN, ANN, "/notes").await;
@@ -364,7 +364,7 @@ async fn in_a_group_only_admins_change_settings() {
     world.press(ANN, &card, "Tone").await;
     world.shows(TEAM, number(&card["message_id"]), "How shall I sound?").await;
     assert_eq!(world.press(BOB, &card, "playful").await, "Only an admin of this chat can do that.");
-    world.telegram.set_member(TEAM, BOB, Standing::Admin).unwrap();
+    world.telegram.set_member(TEAM, BOB, MemberStatus::Admin).unwrap();
     assert_eq!(world.press(BOB, &card, "playful").await, "Saved.");
     world.shows(TEAM, number(&card["message_id"]), "Tone: playful").await;
 }
@@ -372,7 +372,7 @@ async fn in_a_group_only_admins_change_settings() {
 #[tokio::test]
 async fn status_is_two_words_for_members_and_everything_for_owners() {
     let world = World::new().await;
-    world.when("fail", Reply::status(401, "no"));
+    world.when("fail", ModelReply::status(401, "no"));
     let bot = world.start_open().await;
     let member = world.told(BOB, BOB, "/status").await;
     assert!(
@@ -421,16 +421,16 @@ async fn status_is_two_words_for_members_and_everything_for_owners() {
 }
 
 /// A reply of so many words, one every 100 ms.
-fn slowly(words: usize) -> Reply {
+fn slowly(words: usize) -> ModelReply {
     let all: Vec<String> = (1..=words).map(|n| format!("word{n}")).collect();
-    Reply::text(&all.join(" ")).paced(0, Duration::from_millis(100))
+    ModelReply::text(&all.join(" ")).paced(0, Duration::from_millis(100))
 }
 
 #[tokio::test]
 async fn stop_ends_a_running_answer_at_once_and_keeps_what_was_written() {
     let world = World::new().await;
     world.when("count", slowly(300));
-    world.when("next", Reply::text("Here I am."));
+    world.when("next", ModelReply::text("Here I am."));
     let _bot = world.start().await;
     assert_eq!(text(&world.told(ANN, ANN, "/stop").await), "Nothing is running.");
     world.say(ANN, ANN, "count");
@@ -479,7 +479,7 @@ async fn the_stop_button_of_a_draft_does_the_same() {
 async fn a_command_during_a_turn_acts_at_once() {
     let world = World::new().await;
     let gate = Gate::new();
-    world.when("think", Reply::text("Thought.").behind(&gate));
+    world.when("think", ModelReply::text("Thought.").behind(&gate));
     let _bot = world.start().await;
     world.say(ANN, ANN, "think");
     world.asks(1).await;

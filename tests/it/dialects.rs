@@ -3,7 +3,7 @@
 
 use chrono::DateTime;
 use figaro_base::ids::ChatId;
-use figaro_domain::conversation::{Conversation, Role};
+use figaro_domain::conversation::{Conversation, MessageRole};
 use serde_json::{Value, json};
 
 use crate::streams::{answer, chunk, event, gemini, line, words};
@@ -90,7 +90,7 @@ async fn booked(world: &World) -> Vec<(String, u64)> {
     for message in store.conversations().recent(session, usize::MAX).await.unwrap() {
         let (role, last) = (message.role, turns.last_mut());
         match (role, &message.tool, last) {
-            (Role::User, ..) => turns.push((String::new(), 0)),
+            (MessageRole::User, ..) => turns.push((String::new(), 0)),
             (_, Some(tool), Some((calls, _))) => {
                 let space = if calls.is_empty() { "" } else { " " };
                 calls.push_str(&format!("{space}{}{}", tool.tool_name, tool.tool_arguments));

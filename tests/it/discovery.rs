@@ -1,8 +1,8 @@
 //! Methods beyond those at hand: the model finds them by words and may call them until the session ends, within what
 //! policy allows. And files: what it writes arrives as one, what it fetches comes without the bot's token.
 
-use figaro_offline::model::{ModelRequest, Part, Reply};
-use figaro_offline::telegram::{Options, Say, Uploaded};
+use figaro_offline::model::{ModelReply, ModelRequest, ReplyPart};
+use figaro_offline::telegram::{Say, TelegramOptions, Uploaded};
 use serde_json::{Value, json};
 
 use crate::approvals::NOT_APPROVED;
@@ -30,20 +30,20 @@ const AT_HAND: [&str; 17] = [
     "update_task",
 ];
 
-fn call(name: &str, arguments: Value) -> Part {
-    Part::Call { name: name.to_owned(), arguments }
+fn call(name: &str, arguments: Value) -> ReplyPart {
+    ReplyPart::Call { name: name.to_owned(), arguments }
 }
 
-fn find(query: &str) -> Part {
+fn find(query: &str) -> ReplyPart {
     call("find_tools", json!({"query": query}))
 }
 
 /// Ann asks, the model answers with these passes, the last of them words; gives the results of all calls in their order.
-async fn turn(world: &World, passes: Vec<Vec<Part>>, last: &str) -> Vec<Value> {
+async fn turn(world: &World, passes: Vec<Vec<ReplyPart>>, last: &str) -> Vec<Value> {
     let before = world.model.requests().len();
     let count = passes.len() + 1;
-    passes.into_iter().for_each(|parts| world.script.push(Reply::turn(parts)));
-    world.script.push(Reply::text(last));
+    passes.into_iter().for_each(|parts| world.script.push(ModelReply::turn(parts)));
+    world.script.push(ModelReply::text(last));
     world.say(ANN, ANN, "please");
     let request = world.asks_denying(before + count).await;
     world.caught_up().await;
@@ -242,14 +242,14 @@ async fn a_tool_of_figaros_own_that_is_seldom_wanted_is_found_by_words_or_by_its
 #[tokio::test]
 async fn what_was_found_survives_a_kill() {
     let world = World::new().await;
-    world.script.push(Reply::turn(vec![find("roll a dice")]));
-    world.script.push(Reply::silence());
+    world.script.push(ModelReply::turn(vec![find("roll a dice")]));
+    world.script.push(ModelReply::silence());
     let bot = world.start().await;
     world.say(ANN, ANN, "roll");
     world.asks(2).await;
     bot.kill();
-    world.script.push(Reply::call("sendDice", json!({})));
-    world.script.push(Reply::text("Rolled."));
+    world.script.push(ModelReply::call("sendDice", json!({})));
+    world.script.push(ModelReply::text("Rolled."));
     let bot = world.start().await;
     let request = world.asks(4).await;
     let requests = world.model.requests();
@@ -326,10 +326,10 @@ async fn a_model_is_told_how_to_write_a_file() {
 #[tokio::test]
 async fn a_file_is_read_without_the_token_that_fetches_it() {
     let token = "7000000001:sesame-open-the-door";
-    let world = World::with(Options { token: token.to_owned(), ..Options::default() }).await;
+    let world = World::with(TelegramOptions { token: token.to_owned(), ..TelegramOptions::default() }).await;
     let bot = world.bot().set("RUST_LOG", "debug").spawn();
     bot.ready().await;
-    world.script.push(Reply::text("Thank you."));
+    world.script.push(ModelReply::text("Thank you."));
     let words = "milk, bread and a secret";
     world.telegram.send(Say::new(ANN, ANN, "my list").document("list.txt", words.as_bytes())).unwrap();
     world.answers(ANN, 1).await;

@@ -1,6 +1,6 @@
 //! A private chat: a message gets its answer, and it is all still there after a restart.
 
-use figaro_offline::model::Reply;
+use figaro_offline::model::ModelReply;
 use serde_json::json;
 
 use crate::support::{ANN, World};
@@ -8,9 +8,9 @@ use crate::support::{ANN, World};
 #[tokio::test]
 async fn a_message_gets_its_answer_as_it_is_written_and_formatted() {
     let world = World::new().await;
-    world
-        .script
-        .push(Reply::text("Hello **Ann**, how are `you`?").paced(0, std::time::Duration::from_millis(120)));
+    world.script.push(
+        ModelReply::text("Hello **Ann**, how are `you`?").paced(0, std::time::Duration::from_millis(120)),
+    );
     let _bot = world.start().await;
     let answer = world.ask("hello").await;
     assert_eq!(answer["text"], "Hello Ann, how are you?");
@@ -32,8 +32,8 @@ async fn a_message_gets_its_answer_as_it_is_written_and_formatted() {
 #[tokio::test]
 async fn the_conversation_goes_on_after_a_restart() {
     let world = World::new().await;
-    world.script.push(Reply::text("I will keep that in mind."));
-    world.script.push(Reply::text("Teal."));
+    world.script.push(ModelReply::text("I will keep that in mind."));
+    world.script.push(ModelReply::text("Teal."));
     let bot = world.start().await;
     world.ask("My favourite colour is teal.").await;
     assert!(bot.stop().success());
@@ -52,8 +52,8 @@ async fn the_conversation_goes_on_after_a_restart() {
 #[tokio::test]
 async fn a_tool_is_called_and_its_result_goes_back_to_the_model() {
     let world = World::new().await;
-    world.script.push(Reply::call("add_note", json!({"key": "Shopping", "content": "milk"})));
-    world.script.push(Reply::text("Milk is on the list."));
+    world.script.push(ModelReply::call("add_note", json!({"key": "Shopping", "content": "milk"})));
+    world.script.push(ModelReply::text("Milk is on the list."));
     let _bot = world.start().await;
     assert_eq!(world.ask("remember milk").await["text"], "Milk is on the list.");
     let requests = world.model.requests();
@@ -69,7 +69,7 @@ async fn an_answer_that_is_there_at_once_needs_no_draft_and_a_slow_one_has_its_o
     let drafts = || world.telegram.view(|view| view.calls_of("sendMessageDraft").len());
     let mut without = 0;
     for number in 0..8 {
-        world.script.push(Reply::text(&format!("At once {number}.")));
+        world.script.push(ModelReply::text(&format!("At once {number}.")));
         let before = drafts();
         world.ask("quick").await;
         without += usize::from(drafts() == before);
@@ -77,9 +77,9 @@ async fn an_answer_that_is_there_at_once_needs_no_draft_and_a_slow_one_has_its_o
     // A busy machine may take longer than that for one of them.
     assert!(without >= 4, "{without} of 8");
     let before = drafts();
-    world
-        .script
-        .push(Reply::text("Slowly, word by word, it comes.").paced(4, std::time::Duration::from_millis(60)));
+    world.script.push(
+        ModelReply::text("Slowly, word by word, it comes.").paced(4, std::time::Duration::from_millis(60)),
+    );
     world.ask("slow").await;
     assert!(drafts() > before);
     assert!(bot.stop().success());

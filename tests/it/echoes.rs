@@ -1,6 +1,6 @@
 //! Models that write the marks of the prompt into their answers: nobody sees them, neither at the end nor while they write.
 
-use figaro_offline::model::Reply;
+use figaro_offline::model::ModelReply;
 
 use crate::support::scene::text;
 use crate::support::{ANN, World};
@@ -22,7 +22,7 @@ async fn marks_of_the_prompt_are_never_shown() {
         ("three", "<message chat_id=\"11\" from=\"Ann\">\nthree\n</message>\nHello three."),
     ];
     for (words, answer) in cases {
-        world.when(words, Reply::text(answer));
+        world.when(words, ModelReply::text(answer));
         let shown = text(&world.told(ANN, ANN, words).await).to_owned();
         assert_eq!(shown, format!("Hello {words}."));
     }
@@ -39,7 +39,10 @@ async fn code_with_such_tags_is_shown_as_it_is() {
     let world = World::new().await;
     let bot = world.bot().spawn();
     bot.ready().await;
-    world.when("xml", Reply::text("It is `<now>` and\n```xml\n<message from=\"x\">\nhm\n</message>\n```"));
+    world.when(
+        "xml",
+        ModelReply::text("It is `<now>` and\n```xml\n<message from=\"x\">\nhm\n</message>\n```"),
+    );
     let shown = world.told(ANN, ANN, "xml").await;
     let shown = format!("{}{}", text(&shown), shown["rich_message"]);
     assert!(shown.contains("<now>") && shown.contains("<message from=\"x\">\nhm\n</message>"), "{shown}");

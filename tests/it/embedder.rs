@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use figaro_config::ProviderSettings;
-use figaro_offline::model::{Reply, VectorFault};
-use figaro_provider::embed::{EmbedError, Embedded, Embedder, Purpose};
+use figaro_offline::model::{ModelReply, VectorFault};
+use figaro_provider::embed::{EmbedError, EmbedPurpose, Embedded, Embedder};
 use figaro_provider::{BUILTIN, ProviderError};
 
 use crate::support::World;
@@ -51,13 +51,13 @@ async fn every_service_gives_a_vector_of_length_1_for_each_text_in_order() {
         let before = world.model.vector_requests().len();
         let embedder = embedder(&world, provider, model);
         assert_eq!((embedder.name(), embedder.is_local()), (format!("{provider}:{model}").as_str(), false));
-        let all = embedder.embed(Purpose::Passage, &texts).await.unwrap();
+        let all = embedder.embed(EmbedPurpose::Passage, &texts).await.unwrap();
         assert_eq!(all.vectors.len(), texts.len(), "{provider}");
         assert!(all.tokens >= 300, "{provider}: {}", all.tokens);
         for vector in &all.vectors {
             assert!((dot(vector, vector) - 1.0).abs() < 1e-5, "{provider}");
         }
-        let question = embedder.embed(Purpose::Question, &["number 77"]).await.unwrap();
+        let question = embedder.embed(EmbedPurpose::Question, &["number 77"]).await.unwrap();
         let nearest = |(_, one): &(usize, &Vec<f32>), (_, other): &(usize, &Vec<f32>)| {
             dot(one, &question.vectors[0]).total_cmp(&dot(other, &question.vectors[0]))
         };
@@ -69,7 +69,7 @@ async fn every_service_gives_a_vector_of_length_1_for_each_text_in_order() {
         if provider == "gemini" {
             assert_eq!((&*asked[0].purpose, &*asked[3].purpose), ("RETRIEVAL_DOCUMENT", "RETRIEVAL_QUERY"));
         }
-        assert_eq!(embedder.embed(Purpose::Passage, &[]).await, Ok(Embedded::default()));
+        assert_eq!(embedder.embed(EmbedPurpose::Passage, &[]).await, Ok(Embedded::default()));
     }
     assert_eq!(world.model.violations(), Vec::<String>::new());
 }
@@ -81,7 +81,7 @@ async fn long_texts_are_cut_where_the_model_ends_and_calls_where_they_are_large(
     for (provider, model) in MODELS {
         let before = world.model.vector_requests().len();
         let embedder = embedder(&world, provider, model);
-        let embedded = embedder.embed(Purpose::Passage, &[&long, "short", &long, &long]).await.unwrap();
+        let embedded = embedder.embed(EmbedPurpose::Passage, &[&long, "short", &long, &long]).await.unwrap();
         assert_eq!(embedded.vectors.len(), 4, "{provider}");
         let asked = world.model.vector_requests().split_off(before);
         let texts: Vec<&String> = asked.iter().flat_map(|request| &request.texts).collect();
@@ -103,8 +103,8 @@ async fn what_a_service_finds_too_long_is_cut_shorter_from_then_on() {
     let refused = || VectorFault::status(400, "This model's maximum context length is 512 tokens");
     world.model.fail_vectors([refused(), refused(), refused()]);
     let long = "word ".repeat(5_000);
-    embedder.embed(Purpose::Passage, &[&long]).await.unwrap();
-    embedder.embed(Purpose::Passage, &[&long]).await.unwrap();
+    embedder.embed(EmbedPurpose::Passage, &[&long]).await.unwrap();
+    embedder.embed(EmbedPurpose::Passage, &[&long]).await.unwrap();
     let lengths = world.model.vector_requests().into_iter().map(|request| request.texts[0].len());
     let lengths: Vec<usize> = lengths.collect();
     assert!(lengths.len() == 5 && lengths[0] == long.len(), "{lengths:?}");
@@ -112,7 +112,7 @@ async fn what_a_service_finds_too_long_is_cut_shorter_from_then_on() {
     assert_eq!(lengths[3], lengths[4], "it is remembered");
 
     world.model.fail_vectors(std::iter::repeat_with(refused).take(9));
-    let error = embedder.embed(Purpose::Passage, &["short"]).await.unwrap_err();
+    let error = embedder.embed(EmbedPurpose::Passage, &["short"]).await.unwrap_err();
     assert!(matches!(error, EmbedError::Provider(ProviderError::TooLong(_))), "{error:?}");
 }
 
@@ -124,12 +124,12 @@ async fn what_fails_in_passing_is_sent_again_and_all_else_is_told() {
         let embedder = embedder(&world, provider, model);
         let begun = Instant::now();
         world.model.fail_vectors([VectorFault::status(503, "busy"), limited.clone()]);
-        embedder.embed(Purpose::Passage, &["a", "b"]).await.unwrap();
+        embedder.embed(EmbedPurpose::Passage, &["a", "b"]).await.unwrap();
         assert!(begun.elapsed() >= Duration::from_secs(1), "{provider}: it waits as long as it is told");
 
         let fails = async |fault: VectorFault| {
             world.model.fail_vectors([fault]);
-            embedder.embed(Purpose::Passage, &["a", "b"]).await.unwrap_err()
+            embedder.embed(EmbedPurpose::Passage, &["a", "b"]).await.unwrap_err()
         };
         for (fault, label) in [
             (VectorFault::status(401, "no key"), "unauthorized"),
@@ -146,7 +146,7 @@ async fn what_fails_in_passing_is_sent_again_and_all_else_is_told() {
         // Another number than before, in all vectors alike.
         let error = {
             world.model.fail_vectors([VectorFault::OneShorter]);
-            embedder.embed(Purpose::Passage, &["a"]).await.unwrap_err()
+            embedder.embed(EmbedPurpose::Passage, &["a"]).await.unwrap_err()
         };
         assert!(
             error.to_string().contains("255") && error.to_string().contains("256"),
@@ -154,7 +154,8 @@ async fn what_fails_in_passing_is_sent_again_and_all_else_is_told() {
         );
     }
     world.model.fail_vectors([VectorFault::Silence]);
-    let error = embedder(&world, "openai", "text-embedding-3-small").embed(Purpose::Question, &["a"]).await;
+    let error =
+        embedder(&world, "openai", "text-embedding-3-small").embed(EmbedPurpose::Question, &["a"]).await;
     let stalled = EmbedError::Provider(ProviderError::Stalled(Duration::from_secs(2)));
     assert!(stalled.is_passing());
     assert_eq!(error, Err(stalled));
@@ -166,7 +167,8 @@ async fn a_model_that_is_not_served_is_told_in_each_dialect() {
     for (provider, model) in
         [("openai", "gpt-4.1"), ("ollama", "skynet"), ("gemini", "gemini-2.5-flash"), ("gemini", "../x")]
     {
-        let error = embedder(&world, provider, model).embed(Purpose::Question, &["a"]).await.unwrap_err();
+        let error =
+            embedder(&world, provider, model).embed(EmbedPurpose::Question, &["a"]).await.unwrap_err();
         assert!(
             matches!(error, EmbedError::Provider(ProviderError::UnknownModel(_))),
             "{provider}:{model}: {error:?}"
@@ -210,7 +212,7 @@ async fn check_tries_the_embedder_and_says_what_to_do() {
         ),
     ];
     for (value, wanted) in cases {
-        world.script.push(Reply::text("Yes."));
+        world.script.push(ModelReply::text("Yes."));
         let output = check(value).run().await;
         let (said, errors) = words(&output);
         match wanted {
@@ -226,7 +228,7 @@ async fn check_tries_the_embedder_and_says_what_to_do() {
     }
     let unpriced =
         check("ollama:nomic-embed-text").set("EMBEDDER", "openai:my-embedder").set("DAILY_USD", "1");
-    world.script.push(Reply::text("Yes."));
+    world.script.push(ModelReply::text("Yes."));
     let (said, _) = words(&unpriced.run().await);
     assert!(
         said.contains("! embedder: openai:my-embedder will not be asked: DAILY_USD is the only bound"),

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use figaro_base::clock::Clock;
 use figaro_base::shutdown::TaskTracker;
 use figaro_provider::embed::local::LocalEmbedder;
-use figaro_provider::embed::{EmbedError, Embedded, Embedder, Purpose};
+use figaro_provider::embed::{EmbedError, EmbedPurpose, Embedded, Embedder};
 
 use serde_json::Value;
 
@@ -45,7 +45,8 @@ async fn a_folder_that_lacks_something_or_has_something_else_is_refused_by_name(
     assert!(opened().contains("config.json is not JSON"));
     fs::remove_file(folder.join("config.json")).unwrap();
 
-    let told = async || open(&folder).0.embed(Purpose::Question, &["words"]).await.unwrap_err().to_string();
+    let told =
+        async || open(&folder).0.embed(EmbedPurpose::Question, &["words"]).await.unwrap_err().to_string();
     let error = told().await;
     assert!(
         error.contains("vocab.txt has no [SEP]") && error.contains(&folder.display().to_string()),
@@ -87,13 +88,13 @@ async fn a_real_model_knows_what_is_alike() {
         ("Ünser Hund ist krank", ["unser hund ist krank!!", "Die Rechnung wurde bezahlt"]),
     ];
     for (text, [near, far]) in cases {
-        let likeness = likeness(&embedder.embed(Purpose::Passage, &[text, near, far]).await.unwrap());
+        let likeness = likeness(&embedder.embed(EmbedPurpose::Passage, &[text, near, far]).await.unwrap());
         println!("{:.3} {:.3}  {text} / {near} / {far}", likeness[0], likeness[1]);
         assert!(likeness[0] > likeness[1] + 0.05, "{text}: {likeness:?}");
     }
     // As sentence-transformers has it for the same texts with the model's own weights, within what eight bits change.
     let pair = ["That is a happy person", "That is a very happy person"];
-    let likeness = likeness(&embedder.embed(Purpose::Passage, &pair).await.unwrap());
+    let likeness = likeness(&embedder.embed(EmbedPurpose::Passage, &pair).await.unwrap());
     assert!((likeness[0] - 0.943).abs() < 0.01, "{likeness:?}");
 }
 
@@ -112,9 +113,9 @@ async fn a_real_model_gives_the_same_alone_and_among_others_for_texts_of_any_len
         &longer,
         "Hello",
     ];
-    let all = embedder.embed(Purpose::Passage, &texts).await.unwrap();
+    let all = embedder.embed(EmbedPurpose::Passage, &texts).await.unwrap();
     for (text, vector) in texts.iter().zip(&all.vectors) {
-        let alone = embedder.embed(Purpose::Question, &[text]).await.unwrap();
+        let alone = embedder.embed(EmbedPurpose::Question, &[text]).await.unwrap();
         assert_eq!(vector.len(), 384);
         assert!((dot(vector, vector) - 1.0).abs() < 1e-5);
         let apart = vector.iter().zip(&alone.vectors[0]).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
@@ -131,19 +132,19 @@ async fn a_real_model_is_loaded_when_needed_dropped_when_idle_and_serves_all_who
     let name = embedder.name().to_owned();
     assert!(name.len() == "local:".len() + 12 && !embedder.is_loaded().await, "{name}");
     let before = rss();
-    let first = embedder.embed(Purpose::Question, &["Is anybody there?"]).await.unwrap();
+    let first = embedder.embed(EmbedPurpose::Question, &["Is anybody there?"]).await.unwrap();
     let loaded = rss();
     assert!(embedder.is_loaded().await);
     let texts: Vec<String> =
         (0..100).map(|number| format!("Message {number}: we meet at {number} o'clock")).collect();
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
     let begun = Instant::now();
-    embedder.embed(Purpose::Passage, &texts).await.unwrap();
+    embedder.embed(EmbedPurpose::Passage, &texts).await.unwrap();
     let hundred = begun.elapsed();
     let asked = Instant::now();
-    let many = async { embedder.embed(Purpose::Passage, &texts).await.unwrap() };
+    let many = async { embedder.embed(EmbedPurpose::Passage, &texts).await.unwrap() };
     let question = async {
-        let embedded = embedder.embed(Purpose::Question, &["Is anybody there?"]).await.unwrap();
+        let embedded = embedder.embed(EmbedPurpose::Question, &["Is anybody there?"]).await.unwrap();
         (embedded, asked.elapsed())
     };
     let (_, (again, waited)) = tokio::join!(many, question);
@@ -152,14 +153,14 @@ async fn a_real_model_is_loaded_when_needed_dropped_when_idle_and_serves_all_who
 
     // Whoever gives up does not end the next one's call.
     let given_up =
-        tokio::time::timeout(Duration::from_millis(1), embedder.embed(Purpose::Passage, &texts)).await;
+        tokio::time::timeout(Duration::from_millis(1), embedder.embed(EmbedPurpose::Passage, &texts)).await;
     assert!(given_up.is_err());
 
     // Five minutes pass at once: the timer is the runtime's, and such a clock goes by it.
     drop(embedder);
     let clock = Clock::told_by(|| chrono::DateTime::UNIX_EPOCH);
     let idle = LocalEmbedder::open(&real(), clock, background.clone()).unwrap();
-    idle.embed(Purpose::Question, &["once"]).await.unwrap();
+    idle.embed(EmbedPurpose::Question, &["once"]).await.unwrap();
     tokio::time::pause();
     tokio::time::sleep(Duration::from_secs(299)).await;
     assert!(idle.is_loaded().await, "not yet");
@@ -167,14 +168,17 @@ async fn a_real_model_is_loaded_when_needed_dropped_when_idle_and_serves_all_who
     assert!(!idle.is_loaded().await, "dropped");
     tokio::time::resume();
     let dropped = rss();
-    assert_eq!(idle.embed(Purpose::Question, &["Is anybody there?"]).await.unwrap().vectors, first.vectors);
+    assert_eq!(
+        idle.embed(EmbedPurpose::Question, &["Is anybody there?"]).await.unwrap().vectors,
+        first.vectors
+    );
     println!("{name}: 100 short texts in {} ms", hundred.as_millis());
     println!(
         "memory of the process: {before} MB before, {loaded} MB loaded, {dropped} MB after it was dropped"
     );
     background.stop();
     assert!(background.finish(Duration::from_secs(5)).await);
-    assert_eq!(idle.embed(Purpose::Question, &["late"]).await, Err(EmbedError::Stopped));
+    assert_eq!(idle.embed(EmbedPurpose::Question, &["late"]).await, Err(EmbedError::Stopped));
 }
 
 /// Questions, and a message each that answers them in other words.

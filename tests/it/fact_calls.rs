@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use figaro_offline::model::{Gate, Reply};
+use figaro_offline::model::{Gate, ModelReply};
 
 use super::memories::{ON, proposes, remembered, remembering};
 use super::task_tools::start;
@@ -13,7 +13,7 @@ use crate::support::{ANN, BOB, Bot, World};
 /// Bob says this, and has his answer.
 async fn says_so(world: &World, words: &str) {
     let answer = format!("Noted: {words}");
-    world.when(words, Reply::text(&answer));
+    world.when(words, ModelReply::text(&answer));
     world.say(BOB, BOB, words);
     says(world, BOB, &answer).await;
 }
@@ -57,7 +57,7 @@ async fn messages_that_can_hold_no_fact_ask_nothing() {
     for words in
         ["hello there", "What is the weather like?", "Translate this into French", "/help", "thanks!"]
     {
-        world.otherwise(Reply::text("Hm."));
+        world.otherwise(ModelReply::text("Hm."));
         world.say(BOB, BOB, words);
     }
     says_so(&world, "I live in Riga.").await;
@@ -72,8 +72,8 @@ async fn messages_that_can_hold_no_fact_ask_nothing() {
 async fn a_model_that_never_gives_json_is_asked_twice_and_then_later() {
     let (world, bot) = remembering(&[]).await;
     for town in 0..30 {
-        world.script.extract_when(&format!("I live in town {town}."), Reply::text("hello there"));
-        world.script.extract_when("That cannot be read", Reply::text("hello there"));
+        world.script.extract_when(&format!("I live in town {town}."), ModelReply::text("hello there"));
+        world.script.extract_when("That cannot be read", ModelReply::text("hello there"));
     }
     for town in 0..30 {
         says_so(&world, &format!("I live in town {town}.")).await;
@@ -89,7 +89,7 @@ async fn a_model_that_never_gives_json_is_asked_twice_and_then_later() {
 #[tokio::test]
 async fn an_answer_that_cannot_be_read_is_put_right_once_it_is_complained_of() {
     let (world, bot) = remembering(&[]).await;
-    world.script.extract_when("I live in Riga.", Reply::text("Riga!"));
+    world.script.extract_when("I live in Riga.", ModelReply::text("Riga!"));
     world.script.extract_when("That cannot be read", proposes(&[("I live in Riga", "Lives in Riga")]));
     says_so(&world, "I live in Riga.").await;
     remembered(&world, BOB, "Lives in Riga").await;
@@ -121,9 +121,9 @@ async fn a_model_that_never_fits_is_left_alone_and_the_owner_is_told() {
         world.person(person, "Pat", "en");
         // The fifth answer is the last.
         for words in ["I live in Riga.", "That cannot be read"] {
-            world.script.extract_when(words, Reply::text("hello there"));
+            world.script.extract_when(words, ModelReply::text("hello there"));
         }
-        world.when("I live in Riga.", Reply::text("Nice."));
+        world.when("I live in Riga.", ModelReply::text("Nice."));
         world.say(person, person, "I live in Riga.");
         says(&world, person, "Nice.").await;
         asked(&world, answers).await;
@@ -153,7 +153,7 @@ async fn whoever_looks_at_their_memories_sees_what_they_have_just_said() {
 #[tokio::test]
 async fn an_answer_that_is_cut_is_not_complained_of_and_counts_as_a_try() {
     let (world, bot) = remembering(&[]).await;
-    let cut = || Reply::text("{\"items\": [").cut_by_length();
+    let cut = || ModelReply::text("{\"items\": [").cut_by_length();
     world.script.extract_when("I live in Riga.", cut());
     says_so(&world, "I live in Riga.").await;
     bot.logged("they are read again later").await;
@@ -178,7 +178,7 @@ async fn what_is_about_to_be_summarised_is_read_before() {
     for trains in 1..=7 {
         let words = format!("I took {trains} trains to Riga.");
         let answer = format!("Answer {trains}{}.", ", it was late and full again".repeat(30));
-        world.when(&words, Reply::text(&answer));
+        world.when(&words, ModelReply::text(&answer));
         world.say(BOB, BOB, &words);
         says(&world, BOB, &format!("Answer {trains},")).await;
     }

@@ -10,10 +10,10 @@ use base64::Engine as _;
 use chrono::TimeDelta;
 use figaro_base::ids::{ChatId, UserId};
 use figaro_config::EngineKind;
-use figaro_domain::conversation::{Conversation, Message, Role};
+use figaro_domain::conversation::{Conversation, Message, MessageRole};
 use figaro_domain::message::Speaker;
-use figaro_offline::model::{Gate, ModelRequest, Reply};
-use figaro_offline::telegram::{Person, Say, Standing, View};
+use figaro_offline::model::{Gate, ModelReply, ModelRequest};
+use figaro_offline::telegram::{MemberStatus, Person, Say, TelegramView};
 use serde_json::{Value, json};
 
 use super::task_tools::{CAROL, LEAP, becomes, now, recurring, scene, start};
@@ -79,7 +79,7 @@ fn recipe(world: &World, kind: EngineKind, after: &str) -> Recipe {
 
 /// Somebody asks, and the answer repeats what they said; gives the number of their message.
 async fn told(world: &World, who: i64, chat: i64, words: &str) -> i64 {
-    world.when(words, Reply::text(&format!("You said: {words}")));
+    world.when(words, ModelReply::text(&format!("You said: {words}")));
     let at = if chat == who { String::new() } else { "@figaro_bot ".to_owned() };
     let sent = world.say(who, chat, &format!("{at}{words}"));
     says(world, chat, &format!("You said: {words}")).await;
@@ -112,7 +112,7 @@ async fn next_request(world: &World, who: i64, words: &str) -> ModelRequest {
 }
 
 /// The files that the bot has sent to a chat: their names and contents.
-fn sent(view: &View<'_>, chat: i64) -> Vec<(String, String)> {
+fn sent(view: &TelegramView<'_>, chat: i64) -> Vec<(String, String)> {
     let file = |message: &Value| {
         let content = view.file(message["document"]["file_id"].as_str()?)?;
         let name = message["document"]["file_name"].as_str()?.to_owned();
@@ -128,7 +128,7 @@ pub async fn files(world: &World, chat: i64, count: usize) -> Vec<(String, Strin
 #[tokio::test]
 async fn what_a_search_has_found_is_shown_without_markup() {
     let world = World::new().await;
-    world.otherwise(Reply::text("Noted."));
+    world.otherwise(ModelReply::text("Noted."));
     let _bot = world.start_open().await;
     world.told(BOB, BOB, "buy **milk** and `bread`").await;
     let found = world.told(BOB, BOB, "/forget milk").await;
@@ -367,7 +367,7 @@ async fn in_a_group_everybody_has_their_own_forgotten_and_admins_the_rest() {
     let found = world.told(CAROL, TEAM, "/forget@figaro_bot COFFEE").await;
     assert_eq!(labels(&found).len(), 3, "her words, the answer, all: {found}");
     assert_eq!(world.press(BOB, &found, "Forget all").await, "This is no longer up to date.");
-    world.telegram.set_member(TEAM, BOB, Standing::Admin).unwrap();
+    world.telegram.set_member(TEAM, BOB, MemberStatus::Admin).unwrap();
     let card = replied(&world, BOB, TEAM, of_carol, "/forget@figaro_bot").await;
     pressed(&world, BOB, &card, "Forget", "Forgotten").await;
     told(&world, CAROL, TEAM, "and now?").await;
@@ -464,7 +464,7 @@ async fn words_find_what_is_to_be_forgotten_page_by_page() {
         told(&world, BOB, BOB, &format!("recipe number {number} with garlic")).await;
     }
     let gate = Gate::new();
-    world.when("takes long", Reply::text("At last.").behind(&gate));
+    world.when("takes long", ModelReply::text("At last.").behind(&gate));
     let card = world.told(BOB, BOB, "/forget  Garlic RECIPE ").await;
     let first = labels(&card);
     assert_eq!(first.len(), 10, "{first:?}");
@@ -501,7 +501,7 @@ async fn words_find_what_is_to_be_forgotten_page_by_page() {
 async fn everybody_gets_what_is_theirs_as_two_files() {
     let (world, bot) = scene().await;
     world.telegram.add_user(Person::new(99, "Dora").language("en"));
-    world.telegram.set_member(TEAM, 99, Standing::Member).unwrap();
+    world.telegram.set_member(TEAM, 99, MemberStatus::Member).unwrap();
     let card = world.told(BOB, BOB, "/export").await;
     assert_eq!(labels(&card), ["This conversation", "Everything about me here"]);
     assert_eq!(world.press(BOB, &card, "Everything").await, "I keep nothing of this.");
@@ -586,7 +586,7 @@ async fn a_member_of_a_long_group_gets_all_that_is_theirs() {
     for at in 0..700_i64 {
         let (who, name) = if at % 100 == 7 { (BOB, "Bob") } else { (CAROL, "Carol") };
         let text = format!("{name} said number {at}.");
-        let mut message = Message::new(session, Role::User, text, begin + TimeDelta::minutes(at));
+        let mut message = Message::new(session, MessageRole::User, text, begin + TimeDelta::minutes(at));
         message.speaker =
             Some(Speaker { user: UserId::telegram(who), name: name.to_owned(), username: None });
         store.conversations().append(message).await.unwrap();
@@ -594,7 +594,7 @@ async fn a_member_of_a_long_group_gets_all_that_is_theirs() {
     drop(store);
     world.team();
     world.person(CAROL, "Carol", "en");
-    world.telegram.set_member(TEAM, CAROL, Standing::Member).unwrap();
+    world.telegram.set_member(TEAM, CAROL, MemberStatus::Member).unwrap();
     let bot = start(&world, &[]).await;
     let card = world.told(BOB, TEAM, "/export@figaro_bot").await;
     assert_eq!(world.press(BOB, &card, "Everything").await, "I have sent it to you in our own chat.");

@@ -1,7 +1,7 @@
 //! How what a model writes arrives: tables, formulas, and long code as files.
 
-use figaro_offline::model::Reply;
-use figaro_offline::telegram::{Failure, View};
+use figaro_offline::model::ModelReply;
+use figaro_offline::telegram::{PlannedFailure, TelegramView};
 use serde_json::{Value, json};
 
 use crate::support::scene::{TEAM, text};
@@ -18,7 +18,7 @@ fn answer(code: &str) -> String {
 }
 
 /// What the bot has sent to a chat: texts, and the names of documents.
-fn sent(view: &View<'_>, chat: i64) -> Vec<String> {
+fn sent(view: &TelegramView<'_>, chat: i64) -> Vec<String> {
     let name = |message: &Value| message["document"]["file_name"].as_str().map(|name| format!("<{name}>"));
     view.bot_messages(chat).into_iter().map(|m| name(m).unwrap_or_else(|| text(m).to_owned())).collect()
 }
@@ -36,7 +36,7 @@ async fn long_code_arrives_as_a_file_where_it_stood() {
     let world = World::without_privacy().await;
     world.team();
     let code = program();
-    world.otherwise(Reply::text(&answer(&code)).paced(400, std::time::Duration::ZERO));
+    world.otherwise(ModelReply::text(&answer(&code)).paced(400, std::time::Duration::ZERO));
     let bot = world.start_open().await;
     world.say(ANN, ANN, "write it");
     let messages = world.answers(ANN, 3).await;
@@ -58,7 +58,7 @@ async fn long_code_arrives_as_a_file_where_it_stood() {
 async fn code_alone_is_a_file_that_answers_the_question() {
     let world = World::without_privacy().await;
     world.team();
-    world.otherwise(Reply::text(&format!("```rust\n{}```", program())));
+    world.otherwise(ModelReply::text(&format!("```rust\n{}```", program())));
     let _bot = world.start_open().await;
     let asked = world.say(ANN, TEAM, "@figaro_bot only the code");
     let messages = world.answers(TEAM, 1).await;
@@ -73,13 +73,13 @@ async fn code_alone_is_a_file_that_answers_the_question() {
 async fn a_file_that_telegram_refuses_arrives_as_text() {
     let world = World::new().await;
     let refusal = "Bad Request: not enough rights to send documents to the chat";
-    let failure = Failure::Status { status: 400, description: refusal.to_owned() };
+    let failure = PlannedFailure::Status { status: 400, description: refusal.to_owned() };
     world.telegram.fail("sendDocument", failure, 1);
     let code = program();
-    world.script.push(Reply::text(&answer(&code)));
+    world.script.push(ModelReply::text(&answer(&code)));
     let bot = world.start().await;
     world.say(ANN, ANN, "write it");
-    let last = |view: &View<'_>| {
+    let last = |view: &TelegramView<'_>| {
         let messages = view.bot_messages(ANN);
         text(messages.last()?)
             .starts_with("Run it")
@@ -103,10 +103,10 @@ async fn a_file_that_telegram_refuses_arrives_as_text() {
 #[tokio::test]
 async fn a_file_waits_when_telegram_asks_to_and_is_tried_again_when_it_fails() {
     let world = World::new().await;
-    world.telegram.fail("sendDocument", Failure::RetryAfter(1), 1);
-    world.telegram.fail("sendDocument", Failure::DropConnection, 1);
+    world.telegram.fail("sendDocument", PlannedFailure::RetryAfter(1), 1);
+    world.telegram.fail("sendDocument", PlannedFailure::DropConnection, 1);
     let code = program();
-    world.script.push(Reply::text(&answer(&code)));
+    world.script.push(ModelReply::text(&answer(&code)));
     let _bot = world.start().await;
     world.say(ANN, ANN, "write it");
     let messages = world.answers(ANN, 3).await;
@@ -120,10 +120,10 @@ async fn a_file_waits_when_telegram_asks_to_and_is_tried_again_when_it_fails() {
 #[tokio::test]
 async fn after_a_crash_delivery_goes_on_with_the_file() {
     let world = World::new().await;
-    world.telegram.fail("sendDocument", Failure::Hang, 1);
+    world.telegram.fail("sendDocument", PlannedFailure::Hang, 1);
     let code = program();
     // Should the file be under way before the answer is stored, the bot asks again.
-    world.otherwise(Reply::text(&answer(&code)));
+    world.otherwise(ModelReply::text(&answer(&code)));
     let bot = world.start().await;
     world.say(ANN, ANN, "write it");
     world.see("the file under way", |view| (!view.calls_of("sendDocument").is_empty()).then_some(())).await;
@@ -163,7 +163,7 @@ $$
 async fn formulas_and_tables_read_well() {
     let world = World::new().await;
     // Slow enough that half of it is drawn.
-    world.script.push(Reply::text(LESSON).paced(20, std::time::Duration::from_millis(30)));
+    world.script.push(ModelReply::text(LESSON).paced(20, std::time::Duration::from_millis(30)));
     let _bot = world.start().await;
     let answer = world.ask("teach me").await;
     insta::assert_json_snapshot!(

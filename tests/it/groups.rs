@@ -1,8 +1,8 @@
 //! Groups: the bot speaks when it is addressed, keeps to the message and the topic it was addressed in, and is
 //! otherwise silent.
 
-use figaro_offline::model::{Gate, Reply};
-use figaro_offline::telegram::{ChatKind, Options, Say, Standing};
+use figaro_offline::model::{Gate, ModelReply};
+use figaro_offline::telegram::{ChatType, MemberStatus, Say, TelegramOptions};
 use serde_json::{Value, json};
 
 use crate::support::scene::{TEAM, number, text};
@@ -12,7 +12,7 @@ use crate::support::{ANN, BOB, World};
 async fn it_answers_when_it_is_mentioned_replied_to_or_commanded_and_quotes_the_message() {
     let world = World::without_privacy().await;
     world.team();
-    world.otherwise(Reply::text("Yes?"));
+    world.otherwise(ModelReply::text("Yes?"));
     let _bot = world.start_open().await;
     world.say(BOB, TEAM, "lunch at noon?");
     world.say(ANN, TEAM, "@other_bot what is the weather");
@@ -39,7 +39,7 @@ async fn it_answers_when_it_is_mentioned_replied_to_or_commanded_and_quotes_the_
 async fn what_is_said_around_it_becomes_bounded_background() {
     let world = World::without_privacy().await;
     world.team();
-    world.otherwise(Reply::text("At noon."));
+    world.otherwise(ModelReply::text("At noon."));
     let _bot = world.start_open().await;
     for n in 1..=40 {
         world.say(BOB, TEAM, &format!("remark number {n}. {}", "blah ".repeat(100)));
@@ -62,7 +62,7 @@ async fn what_is_said_around_it_becomes_bounded_background() {
 async fn answers_always_off_and_mention_are_obeyed() {
     let world = World::without_privacy().await;
     world.team();
-    world.otherwise(Reply::text("Yes."));
+    world.otherwise(ModelReply::text("Yes."));
     let _bot = world.start_open().await;
     let card = world.told(ANN, TEAM, "/config answers always").await;
     assert!(text(&card).contains("Answers when: to everything"), "{card}");
@@ -88,7 +88,7 @@ async fn always_tells_of_privacy_mode_only_where_it_hides_something() {
     let other = -1002;
     world.telegram.add_supergroup(other, "Where the bot is an admin");
     world.join(other);
-    world.telegram.set_member(other, world.telegram.bot_id(), Standing::Admin).unwrap();
+    world.telegram.set_member(other, world.telegram.bot_id(), MemberStatus::Admin).unwrap();
     let _bot = world.start().await;
     let card = world.told(ANN, TEAM, "/config answers always").await;
     assert!(text(&card).contains("privacy mode hides"), "{card}");
@@ -107,9 +107,9 @@ async fn topics_are_conversations_of_their_own_side_by_side() {
         world.telegram.add_topic(forum, "Kitchen").unwrap(),
     );
     let gate = Gate::new();
-    world.when("slow", Reply::text("in the garden").behind(&gate));
-    world.when("quick", Reply::text("in the kitchen"));
-    world.when("general", Reply::text("in general"));
+    world.when("slow", ModelReply::text("in the garden").behind(&gate));
+    world.when("quick", ModelReply::text("in the kitchen"));
+    world.when("general", ModelReply::text("in general"));
     let _bot = world.start_open().await;
     let send = |topic: Option<i64>, words: &str| {
         let say = Say::new(BOB, forum, &format!("@figaro_bot {words}"));
@@ -150,7 +150,7 @@ async fn topics_are_conversations_of_their_own_side_by_side() {
 async fn bots_are_not_heard_and_anonymous_admins_are() {
     let world = World::without_privacy().await;
     world.team();
-    world.otherwise(Reply::text("At your service."));
+    world.otherwise(ModelReply::text("At your service."));
     let _bot = world.start_open().await;
     let robot = json!({"id": 77, "is_bot": true, "first_name": "Robot", "username": "robot_bot"});
     world.telegram.send(Say::new(BOB, TEAM, "@figaro_bot beep").field("from", robot)).unwrap();
@@ -171,7 +171,7 @@ async fn bots_are_not_heard_and_anonymous_admins_are() {
 async fn what_is_replied_to_and_quoted_is_part_of_the_question() {
     let world = World::new().await;
     world.team();
-    world.otherwise(Reply::text("Short: no."));
+    world.otherwise(ModelReply::text("Short: no."));
     let _bot = world.start_open().await;
     let long = world.say(BOB, TEAM, "The report is late. The figures are wrong. Nobody cares.");
     let photo = world.telegram.send(Say::new(BOB, TEAM, "our new office").photo("jpeg")).unwrap();
@@ -200,11 +200,11 @@ async fn what_is_replied_to_and_quoted_is_part_of_the_question() {
 #[tokio::test]
 async fn added_by_its_owner_it_says_so_once_and_everybody_may_talk() {
     for sees_all in [false, true] {
-        let options = Options { can_read_all_group_messages: sees_all, ..Options::default() };
+        let options = TelegramOptions { can_read_all_group_messages: sees_all, ..TelegramOptions::default() };
         let world = World::with(options).await;
         world.team();
-        world.telegram.set_member(TEAM, world.telegram.bot_id(), Standing::Left).unwrap();
-        world.otherwise(Reply::text("Hello Bob."));
+        world.telegram.set_member(TEAM, world.telegram.bot_id(), MemberStatus::Left).unwrap();
+        world.otherwise(ModelReply::text("Hello Bob."));
         let _bot = world.start().await;
         world.telegram.bot_joined(TEAM, ANN).unwrap();
         let hello = world.answers(TEAM, 1).await.remove(0);
@@ -220,8 +220,8 @@ async fn added_by_its_owner_it_says_so_once_and_everybody_may_talk() {
 async fn a_group_nobody_allowed_is_told_so_once_until_an_owner_allows_it() {
     let world = World::new().await;
     world.team();
-    world.telegram.set_member(TEAM, world.telegram.bot_id(), Standing::Left).unwrap();
-    world.otherwise(Reply::text("Hello Bob."));
+    world.telegram.set_member(TEAM, world.telegram.bot_id(), MemberStatus::Left).unwrap();
+    world.otherwise(ModelReply::text("Hello Bob."));
     let bot = world.start().await;
     world.telegram.bot_joined(TEAM, BOB).unwrap();
     for words in ["@figaro_bot hello", "/help", "/allow@figaro_bot"] {
@@ -247,10 +247,10 @@ async fn a_group_nobody_allowed_is_told_so_once_until_an_owner_allows_it() {
 async fn troubles_are_a_reaction_and_nothing_to_say_is_silence() {
     let world = World::new().await;
     world.team();
-    world.when("first", Reply::status(401, "bad key"));
-    world.when("second", Reply::empty());
-    world.when("third", Reply::text("I had begun to say somethi").cut_after(6));
-    world.when("fourth", Reply::text("All is well."));
+    world.when("first", ModelReply::status(401, "bad key"));
+    world.when("second", ModelReply::empty());
+    world.when("third", ModelReply::text("I had begun to say somethi").cut_after(6));
+    world.when("fourth", ModelReply::text("All is well."));
     let _bot = world.start_open().await;
     let sent =
         ["first", "second", "third"].map(|words| world.say(BOB, TEAM, &format!("@figaro_bot {words}")));
@@ -264,7 +264,7 @@ async fn troubles_are_a_reaction_and_nothing_to_say_is_silence() {
 async fn a_command_it_does_not_know_is_left_to_others_unless_it_is_named() {
     let world = World::without_privacy().await;
     world.team();
-    world.otherwise(Reply::text("?"));
+    world.otherwise(ModelReply::text("?"));
     let _bot = world.start_open().await;
     world.say(BOB, TEAM, "/roll 2d6");
     world.say(BOB, TEAM, "/help@other_bot");
@@ -279,7 +279,7 @@ async fn a_command_it_does_not_know_is_left_to_others_unless_it_is_named() {
 async fn an_album_whose_first_photo_addresses_it_is_one_question() {
     let world = World::without_privacy().await;
     world.team();
-    world.otherwise(Reply::text("Three photos."));
+    world.otherwise(ModelReply::text("Three photos."));
     let _bot = world.start_open().await;
     for caption in ["@figaro_bot what are these?", "", ""] {
         world.telegram.send(Say::new(ANN, TEAM, caption).photo("jpeg").media_group_id("a1")).unwrap();
@@ -294,7 +294,7 @@ async fn an_album_whose_first_photo_addresses_it_is_one_question() {
 async fn where_it_answers_everything_a_sticker_gets_no_complaint_and_a_channel_no_greeting() {
     let world = World::without_privacy().await;
     world.team();
-    world.otherwise(Reply::text("Good."));
+    world.otherwise(ModelReply::text("Good."));
     let _bot = world.start_open().await;
     world.told(ANN, TEAM, "/config answers always").await;
     let cards = world.bot_texts(TEAM).len();
@@ -303,9 +303,9 @@ async fn where_it_answers_everything_a_sticker_gets_no_complaint_and_a_channel_n
     assert_eq!(text(world.answers(TEAM, cards + 1).await.last().unwrap()), "Good.");
 
     const CHANNEL: i64 = -100_777;
-    world.telegram.add_chat(CHANNEL, ChatKind::Channel, "News");
-    world.telegram.set_member(CHANNEL, ANN, Standing::Owner).unwrap();
-    world.telegram.set_member(CHANNEL, world.telegram.bot_id(), Standing::Left).unwrap();
+    world.telegram.add_chat(CHANNEL, ChatType::Channel, "News");
+    world.telegram.set_member(CHANNEL, ANN, MemberStatus::Owner).unwrap();
+    world.telegram.set_member(CHANNEL, world.telegram.bot_id(), MemberStatus::Left).unwrap();
     world.telegram.bot_joined(CHANNEL, ANN).unwrap();
     world.caught_up().await;
     assert_eq!(world.bot_texts(CHANNEL), Vec::<String>::new());

@@ -9,8 +9,8 @@ use figaro_base::clock::Clock;
 use figaro_base::ids::ChatId;
 use figaro_base::text::estimate_tokens;
 use figaro_config::EngineKind;
-use figaro_domain::conversation::{Conversation, Message, Role};
-use figaro_offline::model::{ModelRequest, Reply};
+use figaro_domain::conversation::{Conversation, Message, MessageRole};
+use figaro_offline::model::{ModelReply, ModelRequest};
 use figaro_store::Store;
 use serde_json::{Value, json};
 
@@ -51,11 +51,11 @@ async fn an_answer_longer_than_the_history_is_gone_on_with_from_its_end_and_can_
     let bot = world.bot().set("HISTORY_TOKENS", "500").spawn();
     bot.ready().await;
     let long = story(1_500);
-    let first = asked(&world, "Tell me a story", Reply::text(&long)).await;
+    let first = asked(&world, "Tell me a story", ModelReply::text(&long)).await;
     assert!(!first.tool_names().contains(&"lookup"), "nothing is left out yet");
     says(&world, ANN, "lived happily.").await;
 
-    let next = asked(&world, "Go on", Reply::text("And then?")).await;
+    let next = asked(&world, "Go on", ModelReply::text("And then?")).await;
     let sent = texts(&next);
     assert!(sent[0].contains("Tell me a story"), "{sent:?}");
     assert!(sent[1].starts_with("Once") && sent[1].ends_with("they lived happily."), "{sent:?}");
@@ -82,7 +82,7 @@ async fn an_answer_longer_than_the_history_is_gone_on_with_from_its_end_and_can_
 async fn asked_by_bob(world: &World, key: &str) {
     let card = world.told(ANN, ANN, &format!("/allow {BOB}")).await;
     assert!(card.to_string().contains("Bob (@bob) may talk to me now."), "{card}");
-    world.when("my own story", Reply::text(&story(900)));
+    world.when("my own story", ModelReply::text(&story(900)));
     world.say(BOB, BOB, "my own story");
     says(world, BOB, "lived happily.").await;
     let refused = call(world, (BOB, BOB), "hers", "lookup", json!({"key": key})).await;
@@ -105,7 +105,7 @@ async fn results_of_tools_make_room_before_words_do() {
         call(&world, (ANN, ANN), &format!("keep {at}."), "add_note", note).await;
     }
     call(&world, (ANN, ANN), "what is there", "list_notes", json!({})).await;
-    let next = asked(&world, "And now?", Reply::text("Nothing.")).await;
+    let next = asked(&world, "And now?", ModelReply::text("Nothing.")).await;
     let sent = texts(&next);
     assert!(sent[0].contains("what is there"), "the exchange is there: {sent:?}");
     let result = sent.iter().find(|text| text.contains("item 0")).expect("what the tool gave");
@@ -122,14 +122,14 @@ async fn an_agent_that_names_no_tools_looks_up_what_it_is_shown_in_part() {
     let bot = world.bot().set("HISTORY_TOKENS", "1500").spawn();
     bot.ready().await;
     world.told(ANN, ANN, "/config agent mute").await;
-    let none = asked(&world, "Hello", Reply::text("Hi.")).await;
+    let none = asked(&world, "Hello", ModelReply::text("Hi.")).await;
     assert_eq!(none.tool_names(), Vec::<&str>::new());
     says(&world, ANN, "Hi.").await;
     world.told(ANN, ANN, "/new").await;
-    let none = asked(&world, "Tell me a story", Reply::text(&story(900))).await;
+    let none = asked(&world, "Tell me a story", ModelReply::text(&story(900))).await;
     assert_eq!(none.tool_names(), Vec::<&str>::new(), "no key is shown, though there is more in the chat");
     says(&world, ANN, "lived happily.").await;
-    let next = asked(&world, "Go on", Reply::text("And then?")).await;
+    let next = asked(&world, "Go on", ModelReply::text("And then?")).await;
     assert_eq!(next.tool_names(), ["lookup"]);
     says(&world, ANN, "And then?").await;
     let key = json!({"key": key_in(&texts(&next))});
@@ -144,9 +144,9 @@ async fn after_a_long_pause_the_last_answer_is_whole_where_it_takes_no_more_than
         let world = World::new().await;
         let bot = world.start().await;
         let long = story(words);
-        asked(&world, &format!("Hello. {}", story(300)), Reply::text("Hi.")).await;
+        asked(&world, &format!("Hello. {}", story(300)), ModelReply::text("Hi.")).await;
         says(&world, ANN, "Hi.").await;
-        asked(&world, "Tell me a story", Reply::text(&long)).await;
+        asked(&world, "Tell me a story", ModelReply::text(&long)).await;
         says(&world, ANN, "lived happily.").await;
         assert!(bot.stop().success());
         world.records().change("messages", |message| {
@@ -156,7 +156,7 @@ async fn after_a_long_pause_the_last_answer_is_whole_where_it_takes_no_more_than
         let bot = world.start().await;
         for more in ["Shorten what you wrote above", "Shorter still"] {
             let short = format!("Short: {more}.");
-            let sent = texts(&asked(&world, more, Reply::text(&short)).await);
+            let sent = texts(&asked(&world, more, ModelReply::text(&short)).await);
             let of_story = sent.iter().find(|text| text.starts_with("Once word0 ")).unwrap();
             let tokens = estimate_tokens(of_story);
             assert_eq!(*of_story == long, is_whole, "{words} {more}: {of_story}");
@@ -175,14 +175,14 @@ async fn a_request_fits_the_models_own_window_and_a_question_that_does_not_says_
     bot.ready().await;
     let window = 8_192;
     for at in 0..3 {
-        asked(&world, &format!("story {at}"), Reply::text(&story(800))).await;
+        asked(&world, &format!("story {at}"), ModelReply::text(&story(800))).await;
         world.answers(ANN, at + 1).await;
     }
     // A client splits a long paste into messages of this length.
     let paste = |at| format!("part {at} {}", story(600)).chars().take(4_096).collect::<String>();
     let parts: Vec<String> = (0..6).map(paste).collect();
     let before = world.asked().len();
-    world.when("part 5", Reply::text("That was long."));
+    world.when("part 5", ModelReply::text("That was long."));
     for part in &parts {
         world.say(ANN, ANN, part);
     }
@@ -202,7 +202,7 @@ async fn a_request_fits_the_models_own_window_and_a_question_that_does_not_says_
 async fn settings_that_cannot_be_read_do_not_keep_a_question_from_being_answered() {
     let world = World::new().await;
     let bot = world.start().await;
-    asked(&world, "Hello", Reply::text("Hi.")).await;
+    asked(&world, "Hello", ModelReply::text("Hi.")).await;
     says(&world, ANN, "Hi.").await;
     call(&world, (ANN, ANN), "a note", "add_note", json!({"key": "films", "content": "Alien"})).await;
     call(&world, (ANN, ANN), "in verse", "set_config", json!({"custom_prompt": "Rhyme."})).await;
@@ -212,7 +212,7 @@ async fn settings_that_cannot_be_read_do_not_keep_a_question_from_being_answered
     }
 
     let bot = world.start().await;
-    let request = asked(&world, "Still there?", Reply::text("Yes.")).await;
+    let request = asked(&world, "Still there?", ModelReply::text("Yes.")).await;
     says(&world, ANN, "Yes.").await;
     assert!(!request.instructions().contains("Rhyme."), "they are lost");
     assert!(texts(&request).iter().any(|text| text.contains("Hello")), "the history is there");
@@ -226,7 +226,7 @@ async fn with_old_messages(world: &World, new: usize) {
     let session = store.conversations().session(place, Clock::system().now()).await.unwrap().id;
     let old = (0..40).map(|at| format!("old {at} {}", "x".repeat(300_000)));
     for (at, text) in old.chain((0..new).map(|at| format!("new {at}."))).enumerate() {
-        let role = [Role::User, Role::Assistant][at % 2];
+        let role = [MessageRole::User, MessageRole::Assistant][at % 2];
         store.conversations().append(Message::new(session, role, text, Clock::system().now())).await.unwrap();
     }
     store.flush().await.unwrap();
@@ -255,7 +255,7 @@ async fn where_a_session_cannot_be_read_the_model_is_sent_its_ten_newest_message
         with_old_messages(&world, new).await;
         let bot = world.start().await;
         damage_old_pages(&world);
-        let request = asked(&world, "Still there?", Reply::text("Yes.")).await;
+        let request = asked(&world, "Still there?", ModelReply::text("Yes.")).await;
         says(&world, ANN, "Yes.").await;
         let sent = texts(&request);
         assert!(sent.last().unwrap().contains("Still there?"), "{sent:?}");
@@ -279,7 +279,7 @@ async fn messages_are_found_by_key_in_their_own_chat_only() {
         store.conversations().session(Conversation { chat: old, topic: None }, now).await.unwrap().id;
     store
         .conversations()
-        .append(Message::new(session, Role::Assistant, "words".to_owned(), now))
+        .append(Message::new(session, MessageRole::Assistant, "words".to_owned(), now))
         .await
         .unwrap();
     let found = async |chat, index| {

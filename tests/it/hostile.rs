@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, HashSet};
 
 use figaro_base::ids::{ChatId, UserId};
 use figaro_domain::task::{StandingRule, Task};
-use figaro_mcp::table::{Method, Table, Type};
-use figaro_offline::model::{ModelRequest, Part, Reply};
-use figaro_offline::telegram::{Call, Standing, View};
+use figaro_mcp::table::{ApiTable, ApiType, Method};
+use figaro_offline::model::{ModelReply, ModelRequest, ReplyPart};
+use figaro_offline::telegram::{ApiCall, MemberStatus, TelegramView};
 use figaro_policy::tools::Rules;
 use futures::future::join_all;
 use serde_json::{Map, Value, json};
@@ -38,9 +38,9 @@ impl World {
     /// A group of Bob's, who has no rights in it, and a channel of Ann's, who owns the bot.
     async fn under_attack(&self) -> Bot {
         self.team();
-        self.telegram.set_member(TEAM, self.telegram.bot_id(), Standing::Admin).unwrap();
+        self.telegram.set_member(TEAM, self.telegram.bot_id(), MemberStatus::Admin).unwrap();
         self.telegram.add_channel(OTHER, "Private", &NAME[1..]);
-        self.telegram.set_member(OTHER, ANN, Standing::Owner).unwrap();
+        self.telegram.set_member(OTHER, ANN, MemberStatus::Owner).unwrap();
         self.start_open().await
     }
 
@@ -76,7 +76,7 @@ fn arguments(method: &Method, chat: &Value, full: bool) -> Map<String, Value> {
     let mut known = known.as_object().unwrap().clone();
     // Of some methods these are more than a file.
     let is_file =
-        |key: &str| method.params.iter().any(|param| param.name == key && param.ty != Type::InputFile);
+        |key: &str| method.params.iter().any(|param| param.name == key && param.ty != ApiType::InputFile);
     let files = ["media", "photo", "sticker", "animation"].into_iter().filter(|key| !is_file(key));
     known.extend(files.map(|key| (key.to_owned(), json!(FILE))));
     let mut maker = Maker {
@@ -99,7 +99,7 @@ fn arguments(method: &Method, chat: &Value, full: bool) -> Map<String, Value> {
 }
 
 /// Calls of a method that aim at the other chat, in every form.
-fn aims(method: &Method) -> Vec<Part> {
+fn aims(method: &Method) -> Vec<ReplyPart> {
     let forms = [json!(OTHER), json!(OTHER.to_string()), json!(NAME)];
     let whole = forms.iter().map(|chat| arguments(method, chat, false));
     let full = forms.iter().map(|chat| arguments(method, chat, true));
@@ -139,8 +139,8 @@ fn names_other(value: &Value) -> bool {
 }
 
 /// What has reached Telegram on the other chat, but for what Figaro looks up.
-fn reached(view: &View<'_>) -> Vec<String> {
-    let names = |call: &&Call| {
+fn reached(view: &TelegramView<'_>) -> Vec<String> {
+    let names = |call: &&ApiCall| {
         !LOOKS_UP.contains(&call.method.as_str()) && names_other(&Value::Object(call.args.clone()))
     };
     view.calls().iter().filter(names).map(|call| format!("{} {:?}", call.method, call.args)).collect()
@@ -178,9 +178,9 @@ async fn denied(methods: &[&Method]) -> (usize, usize) {
         let before = made(&world, name);
         let aims = aims(method);
         calls += aims.len();
-        world.when(&said, Reply::turn(vec![call("find_tools", json!({"query": name}))]));
-        world.when(&said, Reply::turn(aims));
-        world.when(&said, Reply::text(&end));
+        world.when(&said, ModelReply::turn(vec![call("find_tools", json!({"query": name}))]));
+        world.when(&said, ModelReply::turn(aims));
+        world.when(&said, ModelReply::text(&end));
         world.say(BOB, TEAM, &format!("@figaro_bot {said}"));
         while let Some(card) = world.asks_or_ends(&end, &mut known).await {
             asked += 1;
@@ -203,7 +203,7 @@ async fn denied(methods: &[&Method]) -> (usize, usize) {
 /// All methods, for as many bots.
 fn shared() -> Vec<Vec<&'static Method>> {
     let mut shared = vec![Vec::new(); BOTS];
-    Table::get().methods().iter().enumerate().for_each(|(at, method)| shared[at % BOTS].push(method));
+    ApiTable::get().methods().iter().enumerate().for_each(|(at, method)| shared[at % BOTS].push(method));
     shared
 }
 
@@ -212,7 +212,7 @@ async fn no_method_reaches_another_chat_in_any_form_without_an_approval() {
     let shared = shared();
     let done = join_all(shared.iter().map(|methods| denied(methods))).await;
     let (calls, asked) = done.into_iter().fold((0, 0), |(calls, asked), one| (calls + one.0, asked + one.1));
-    let methods = Table::get().methods().len();
+    let methods = ApiTable::get().methods().len();
     println!(
         "{methods} methods, {calls} calls in every form of an id: {asked} asked and denied, 0 reached Telegram"
     );
@@ -245,9 +245,9 @@ async fn approved(methods: &[&Method]) -> Became {
                     .count()
             })
         };
-        world.when(&said, Reply::turn(vec![call("find_tools", json!({"query": name}))]));
-        world.when(&said, Reply::turn(vec![call(name, wanted.clone())]));
-        world.when(&said, Reply::text(&end));
+        world.when(&said, ModelReply::turn(vec![call("find_tools", json!({"query": name}))]));
+        world.when(&said, ModelReply::turn(vec![call(name, wanted.clone())]));
+        world.when(&said, ModelReply::text(&end));
         let at_first = count(&world);
         world.say(BOB, TEAM, &format!("@figaro_bot {said}"));
         let Some(card) = world.asks_or_ends(&end, &mut known).await else {
@@ -282,9 +282,9 @@ async fn what_is_approved_of_every_method_reaches_telegram_once_and_unchanged() 
 }
 
 /// Which calls that take an approval have reached Telegram, but for those that Figaro makes by itself.
-fn unasked(view: &View<'_>) -> Vec<String> {
+fn unasked(view: &TelegramView<'_>) -> Vec<String> {
     let takes = |name: &str| {
-        Table::get().method(name).is_some_and(|method| Rules::built_in().takes_approval(method))
+        ApiTable::get().method(name).is_some_and(|method| Rules::built_in().takes_approval(method))
             && ![POLLS, ANSWERS, COMMANDS].contains(&name)
             && !LOOKS_UP.contains(&name)
     };
@@ -292,9 +292,9 @@ fn unasked(view: &View<'_>) -> Vec<String> {
 }
 
 /// A call of each method on the other chat, with the fewest arguments.
-fn one_of_each() -> Vec<Part> {
+fn one_of_each() -> Vec<ReplyPart> {
     let of = |method: &Method| call(&method.name, Value::Object(arguments(method, &json!(OTHER), false)));
-    Table::get().methods().iter().map(of).collect()
+    ApiTable::get().methods().iter().map(of).collect()
 }
 
 #[tokio::test]
@@ -302,7 +302,7 @@ async fn what_a_task_wants_of_any_method_reaches_nothing() {
     let world = World::new().await;
     world.team();
     world.telegram.add_channel(OTHER, "Private", &NAME[1..]);
-    let methods = Table::get().methods();
+    let methods = ApiTable::get().methods();
     let texts: Vec<String> =
         (0..methods.len().div_ceil(8)).map(|at| format!("Task with the number {at}.")).collect();
     // A run is offered few methods, and those that a person let it call elsewhere.
@@ -324,14 +324,14 @@ async fn what_a_task_wants_of_any_method_reaches_nothing() {
         let calls = chunk.iter().flat_map(|method| {
             forms.iter().map(|chat| call(&method.name, Value::Object(arguments(method, chat, false))))
         });
-        world.when(text, Reply::turn(calls.collect()));
-        world.when(text, Reply::text(&format!("Done with {text}")));
+        world.when(text, ModelReply::turn(calls.collect()));
+        world.when(text, ModelReply::text(&format!("Done with {text}")));
     }
     let _bot = world.start_open().await;
     let before = world.telegram.view(unasked);
     // They end one after the other at the pace of a chat: each has its own time to wait.
     for count in 1..=texts.len() {
-        let done = |view: &View<'_>| {
+        let done = |view: &TelegramView<'_>| {
             let all = view.bot_messages(ANN);
             let done = all.iter().filter(|message| text(message).starts_with("Done with")).count();
             (done >= count).then_some(())
@@ -368,8 +368,8 @@ async fn what_was_not_found_reaches_nothing() {
     let calls = one_of_each();
     for (at, chunk) in calls.chunks(32).enumerate() {
         let (said, end) = (format!("chunk {at} now"), format!("End of chunk {at}."));
-        world.when(&said, Reply::turn(chunk.to_vec()));
-        world.when(&said, Reply::text(&end));
+        world.when(&said, ModelReply::turn(chunk.to_vec()));
+        world.when(&said, ModelReply::text(&end));
         world.say(BOB, TEAM, &format!("@figaro_bot {said}"));
         let mut known = HashSet::new();
         while let Some(card) = world.asks_or_ends(&end, &mut known).await {
@@ -384,8 +384,8 @@ async fn what_was_not_found_reaches_nothing() {
 async fn what_follows_an_approval_in_its_turn_reaches_nothing() {
     let world = World::new().await;
     let _bot = world.under_attack().await;
-    world.telegram.set_member(OTHER, world.telegram.bot_id(), Standing::Admin).unwrap();
-    let methods = Table::get().methods();
+    world.telegram.set_member(OTHER, world.telegram.bot_id(), MemberStatus::Admin).unwrap();
+    let methods = ApiTable::get().methods();
     let (mut known, mut asked, mut calls) = (HashSet::new(), 0, 0);
     for (at, chunk) in methods.chunks(8).enumerate() {
         let (said, end) = (format!("round {at} now"), format!("End of round {at}."));
@@ -397,15 +397,15 @@ async fn what_follows_an_approval_in_its_turn_reaches_nothing() {
                 .map(|method| call(&method.name, Value::Object(arguments(method, chat, false))))
                 .collect()
         };
-        let then: [Vec<Part>; 3] =
+        let then: [Vec<ReplyPart>; 3] =
             [aimed(&json!(OTHER)), aimed(&json!(NAME)), vec![post.clone(), post.clone()]];
-        world.when(&said, Reply::turn(vec![call("find_tools", json!({"query": names}))]));
-        world.when(&said, Reply::turn(vec![post]));
+        world.when(&said, ModelReply::turn(vec![call("find_tools", json!({"query": names}))]));
+        world.when(&said, ModelReply::turn(vec![post]));
         for parts in then {
             calls += parts.len();
-            world.when(&said, Reply::turn(parts));
+            world.when(&said, ModelReply::turn(parts));
         }
-        world.when(&said, Reply::text(&end));
+        world.when(&said, ModelReply::text(&end));
         world.say(BOB, TEAM, &format!("@figaro_bot {said}"));
         let first = world.asks_or_ends(&end, &mut known).await.unwrap();
         world.press(ANN, &first, "✓ Once").await;
@@ -444,16 +444,16 @@ fn aimed(schema: &Value, form: &Value, turn: usize) -> Value {
 async fn functions(world: &World) -> BTreeMap<String, Value> {
     let rare = ["moderate", "allow_task", "get_config reset_config", "pin unpin", "clear_notes set_profile"];
     for query in rare {
-        world.when("show them", Reply::turn(vec![call("find_tools", json!({"query": query}))]));
+        world.when("show them", ModelReply::turn(vec![call("find_tools", json!({"query": query}))]));
     }
-    world.when("show them", Reply::text("Shown."));
+    world.when("show them", ModelReply::text("Shown."));
     world.say(BOB, TEAM, "@figaro_bot show them");
     world.card_with(TEAM, "Shown.").await;
     // What was found longest ago goes first.
     let all = world.asked();
     let tools = all.iter().flat_map(|request| request.body["tools"].as_array().unwrap());
     let own = tools.filter_map(|tool| Some((tool["name"].as_str()?.to_owned(), tool["parameters"].clone())));
-    own.filter(|(name, _)| Table::get().method(name).is_none()).collect()
+    own.filter(|(name, _)| ApiTable::get().method(name).is_none()).collect()
 }
 
 #[tokio::test]
@@ -475,7 +475,7 @@ async fn no_function_tool_reaches_another_chat() {
     for (name, schema) in &functions {
         for round in 0..2 {
             let (said, end) = (format!("use {name} {round} now"), format!("End of {name} {round}."));
-            let parts: Vec<Part> = (0..30)
+            let parts: Vec<ReplyPart> = (0..30)
                 .map(|at| {
                     let (form, turn) = (&forms[at % forms.len()], round * 30 + at);
                     let fields = schema["properties"].as_object().into_iter().flatten();
@@ -489,9 +489,9 @@ async fn no_function_tool_reaches_another_chat() {
                 })
                 .collect();
             calls += parts.len();
-            world.when(&said, Reply::turn(vec![call("find_tools", json!({"query": name}))]));
-            world.when(&said, Reply::turn(parts));
-            world.when(&said, Reply::text(&end));
+            world.when(&said, ModelReply::turn(vec![call("find_tools", json!({"query": name}))]));
+            world.when(&said, ModelReply::turn(parts));
+            world.when(&said, ModelReply::text(&end));
             world.say(BOB, TEAM, &format!("@figaro_bot {said}"));
             while let Some(card) = world.asks_or_ends(&end, &mut known).await {
                 asked += 1;

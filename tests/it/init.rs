@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use figaro_offline::model::Reply;
+use figaro_offline::model::ModelReply;
 use serde_json::json;
 
 use crate::support::bot::Recipe;
@@ -56,7 +56,7 @@ fn code(text: &str) -> String {
 #[tokio::test]
 async fn a_few_answers_make_a_bot_that_runs_and_has_an_owner() {
     let world = World::new().await;
-    world.otherwise(Reply::text("Hello Bob."));
+    world.otherwise(ModelReply::text("Hello Bob."));
     let said = set_up(&recipe(&world), &[world.telegram.token(), "", KEY, "", ""]).await;
     for secret in [KEY, world.telegram.token()] {
         assert!(!said.contains(secret), "{said}");

@@ -3,8 +3,8 @@
 
 use std::collections::BTreeSet;
 
-use figaro_offline::model::Reply;
-use figaro_offline::telegram::Call;
+use figaro_offline::model::ModelReply;
+use figaro_offline::telegram::ApiCall;
 use figaro_prompts::texts::{Locales, Texts};
 use serde_json::{Value, json};
 
@@ -64,7 +64,7 @@ fn kind(data: &str) -> String {
 }
 
 /// All that a call shows to people, by itself and on its buttons.
-fn shown(call: &Call) -> Vec<String> {
+fn shown(call: &ApiCall) -> Vec<String> {
     let mut shown: Vec<String> =
         call.args.get("text").and_then(Value::as_str).map(str::to_owned).into_iter().collect();
     let rows = call.args.get("reply_markup").map(|markup| &markup["inline_keyboard"]);
@@ -78,7 +78,7 @@ fn shown(call: &Call) -> Vec<String> {
 #[tokio::test]
 async fn a_chat_in_portuguese_sees_no_english_word_of_figaros() {
     let world = World::new().await;
-    world.otherwise(Reply::text("Pronto."));
+    world.otherwise(ModelReply::text("Pronto."));
     let _bot = start(&world, &[]).await;
     world.told(ANN, ANN, "/config language português").await;
     let note = json!({"key": "compras", "content": "leite"});

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 
 use figaro_base::ids::ChatId;
 use figaro_domain::chat::ConfigPatch;
-use figaro_offline::model::Reply;
-use figaro_offline::telegram::{Call, View};
+use figaro_offline::model::ModelReply;
+use figaro_offline::telegram::{ApiCall, TelegramView};
 use figaro_prompts::texts::{Locales, Texts};
 use serde_json::{Value, json};
 
@@ -20,9 +20,9 @@ fn portuguese() -> Texts {
 }
 
 /// The last list of commands that a chat was given, once it was given one; null where the one for everybody holds.
-fn menu(view: &View<'_>, chat: i64) -> Option<Value> {
+fn menu(view: &TelegramView<'_>, chat: i64) -> Option<Value> {
     let scope = json!({"type": "chat", "chat_id": chat});
-    let is_menu = |call: &&Call| ["setMyCommands", "deleteMyCommands"].contains(&call.method.as_str());
+    let is_menu = |call: &&ApiCall| ["setMyCommands", "deleteMyCommands"].contains(&call.method.as_str());
     let last = view.calls().iter().filter(is_menu).rfind(|call| call.args.get("scope") == Some(&scope))?;
     Some(last.args.get("commands").cloned().unwrap_or_default())
 }
@@ -49,7 +49,8 @@ async fn commands_cards_and_the_list_of_commands_follow_the_language_of_the_chat
     let asked = world.shows(TEAM, number(&card["message_id"]), texts.config_ask_language()).await;
     assert_eq!(world.press(ANN, &asked, "English").await, "Saved.");
     world.shows(TEAM, number(&card["message_id"]), "How I behave in this chat").await;
-    let english = |view: &View<'_>| menu(view, TEAM).filter(|list| list[0]["description"] == "what I am");
+    let english =
+        |view: &TelegramView<'_>| menu(view, TEAM).filter(|list| list[0]["description"] == "what I am");
     world.see("an English list", english).await;
     world.told(ANN, TEAM, "/config@figaro_bot language Português").await;
     let cleared = world.told(ANN, TEAM, "/config@figaro_bot language clear").await;
@@ -93,7 +94,7 @@ async fn what_the_model_makes_is_shown_in_the_language_of_the_chat() {
     let wanted = [texts.button_run_now(), texts.button_pause(), texts.button_edit(), texts.button_cancel()];
     assert_eq!(labels(&card)[..4], wanted);
     // A model that fails: the words of a turn.
-    world.when("hello", Reply::status(401, "no"));
+    world.when("hello", ModelReply::status(401, "no"));
     world.say(ANN, ANN, "hello");
     says(&world, ANN, texts.error_unauthorized()).await;
 }
@@ -111,7 +112,7 @@ async fn owners_and_creators_are_told_in_the_language_of_their_own_chats() {
     drop(store);
     let _bot = start(&world, &[]).await;
     // Bob's task fails in the group, which speaks English; he is told in private.
-    world.when("Look up", Reply::status(401, "no"));
+    world.when("Look up", ModelReply::status(401, "no"));
     call(&world, (BOB, TEAM), "look it up", "schedule_task", once("Look up", &soon())).await;
     says(&world, BOB, texts.reason_model()).await;
     // An update that cannot be dealt with: the owner is told.

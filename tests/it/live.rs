@@ -3,8 +3,8 @@
 
 use std::time::Duration;
 
-use figaro_offline::model::{Gate, Part, Reply};
-use figaro_offline::telegram::{Call, Failure, Say, View};
+use figaro_offline::model::{Gate, ModelReply, ReplyPart};
+use figaro_offline::telegram::{ApiCall, PlannedFailure, Say, TelegramView};
 use futures::future::join_all;
 use serde_json::{Value, json};
 
@@ -25,8 +25,8 @@ fn plain(markdown: &str) -> String {
     markdown.replace('*', "")
 }
 
-fn slowly(answer: &str) -> Reply {
-    Reply::text(answer).paced(0, STEP)
+fn slowly(answer: &str) -> ModelReply {
+    ModelReply::text(answer).paced(0, STEP)
 }
 
 /// A world with the team and a bot that answers everybody; it still has to be asked.
@@ -47,19 +47,19 @@ async fn stop(mut bot: Bot) {
 }
 
 /// The calls of a method to a chat.
-fn calls(world: &World, method: &str, chat: i64) -> Vec<Call> {
-    let to = |call: &&&Call| call.args.get("chat_id") == Some(&json!(chat));
+fn calls(world: &World, method: &str, chat: i64) -> Vec<ApiCall> {
+    let to = |call: &&&ApiCall| call.args.get("chat_id") == Some(&json!(chat));
     world.telegram.view(|view| view.calls_of(method).iter().filter(to).map(|call| (*call).clone()).collect())
 }
 
 /// What a call shows: text and entities.
-fn shown(call: &Call) -> (String, Value) {
+fn shown(call: &ApiCall) -> (String, Value) {
     let entities = call.args.get("entities").cloned().unwrap_or(json!([]));
     (call.args["text"].as_str().unwrap().to_owned(), entities)
 }
 
 /// Milliseconds between the arrivals of calls.
-fn gaps(calls: &[Call]) -> Vec<i64> {
+fn gaps(calls: &[ApiCall]) -> Vec<i64> {
     calls.windows(2).map(|pair| (pair[1].at - pair[0].at).num_milliseconds()).collect()
 }
 
@@ -70,7 +70,7 @@ async fn growing(world: &World) -> Value {
 
 /// Waits until the only message of the bot in the team's chat has this text.
 async fn only(world: &World, wanted: &str) -> Value {
-    let find = |view: &View<'_>| match view.bot_messages(TEAM).as_slice() {
+    let find = |view: &TelegramView<'_>| match view.bot_messages(TEAM).as_slice() {
         [one] if text(one) == wanted => Some((*one).clone()),
         _ => None,
     };
@@ -143,7 +143,7 @@ async fn a_short_answer_comes_whole() {
 
 async fn a_push_back_slows_it_and_costs_nothing() {
     let world = scene().await;
-    world.telegram.fail("editMessageText", Failure::RetryAfter(1), 1);
+    world.telegram.fail("editMessageText", PlannedFailure::RetryAfter(1), 1);
     let answer = words(120);
     world.script.push(slowly(&answer));
     let bot = world.start_open().await;
@@ -204,9 +204,9 @@ async fn a_failure_keeps_what_was_written_and_reacts() {
 
 async fn what_a_tool_has_said_leaves_nothing_else() {
     let world = scene().await;
-    let said = Part::Call { name: "sendMessage".into(), arguments: json!({"text": "By the tool."}) };
-    world.script.push(Reply::turn(vec![Part::Text(words(40)), said]).paced(0, STEP));
-    world.script.push(Reply::text("I have told them."));
+    let said = ReplyPart::Call { name: "sendMessage".into(), arguments: json!({"text": "By the tool."}) };
+    world.script.push(ModelReply::turn(vec![ReplyPart::Text(words(40)), said]).paced(0, STEP));
+    world.script.push(ModelReply::text("I have told them."));
     let bot = world.start_open().await;
     ask(&world, "silent");
     let message = growing(&world).await;
@@ -220,9 +220,9 @@ async fn what_a_tool_has_said_leaves_nothing_else() {
 async fn a_tool_at_work_shows_in_it() {
     let world = scene().await;
     let gate = Gate::new();
-    let call = Part::Call { name: "list_notes".into(), arguments: json!({}) };
-    world.script.push(Reply::turn(vec![Part::Text(words(30)), call]).paced(0, STEP));
-    world.script.push(Reply::text("There are none.").behind(&gate));
+    let call = ReplyPart::Call { name: "list_notes".into(), arguments: json!({}) };
+    world.script.push(ModelReply::turn(vec![ReplyPart::Text(words(30)), call]).paced(0, STEP));
+    world.script.push(ModelReply::text("There are none.").behind(&gate));
     let bot = world.start_open().await;
     ask(&world, "which notes?");
     let id = growing(&world).await["message_id"].clone();
@@ -236,7 +236,7 @@ async fn a_tool_at_work_shows_in_it() {
 async fn of_a_long_answer_it_becomes_the_first_part() {
     let world = scene().await;
     let answer: String = (0..1300).map(|n| format!("word{n:04} ")).collect();
-    world.script.push(Reply::text(&answer).paced(700, STEP * 3));
+    world.script.push(ModelReply::text(&answer).paced(700, STEP * 3));
     let bot = world.start_open().await;
     ask(&world, "long");
     let first = growing(&world).await;
@@ -284,8 +284,8 @@ async fn ended_while_it_grew(signal: &str) {
 /// Telegram has made the last change, nobody has heard of it, and the process dies.
 async fn killed_before_the_last_edit_was_confirmed() {
     let world = scene().await;
-    world.telegram.fail("editMessageText", Failure::AppliedButDropped, 1);
-    world.telegram.fail("editMessageText", Failure::Hang, 1);
+    world.telegram.fail("editMessageText", PlannedFailure::AppliedButDropped, 1);
+    world.telegram.fail("editMessageText", PlannedFailure::Hang, 1);
     let answer = words(30);
     world.script.push(slowly(&answer));
     let bot = world.start_open().await;
@@ -332,7 +332,7 @@ async fn an_end_leaves_no_part_of_an_answer_behind() {
 
 #[tokio::test]
 async fn a_draft_is_updated_for_news_alone_and_slower_when_telegram_asks_to_wait() {
-    let cases = [None, Some(Failure::RetryAfter(2))].map(async |failure| {
+    let cases = [None, Some(PlannedFailure::RetryAfter(2))].map(async |failure| {
         let world = World::paced().await;
         if let Some(failure) = failure.clone() {
             world.telegram.fail("sendMessageDraft", failure, 1);

@@ -3,8 +3,8 @@
 
 use std::time::Duration;
 
-use figaro_offline::model::{Gate, Part, Reply};
-use figaro_offline::telegram::{Failure, Say, View};
+use figaro_offline::model::{Gate, ModelReply, ReplyPart};
+use figaro_offline::telegram::{PlannedFailure, Say, TelegramView};
 use serde_json::{Value, json};
 
 use crate::support::bot::Recipe;
@@ -18,19 +18,19 @@ const OF_PERSON: usize = 20;
 /// So much waits in one conversation at most.
 const IN_CONVERSATION: usize = 50;
 
-fn count(view: &View<'_>, chat: i64, words: &str) -> usize {
+fn count(view: &TelegramView<'_>, chat: i64, words: &str) -> usize {
     view.bot_messages(chat).into_iter().filter(|message| text(message).contains(words)).count()
 }
 
-fn call(name: &str, arguments: Value) -> Part {
-    Part::Call { name: name.to_owned(), arguments }
+fn call(name: &str, arguments: Value) -> ReplyPart {
+    ReplyPart::Call { name: name.to_owned(), arguments }
 }
 
 /// A bot that writes an answer to Bob until the gate opens.
 async fn answering(world: &World, recipe: &Recipe) -> (Bot, Gate) {
     let (bot, gate) = (recipe.spawn(), Gate::new());
     bot.ready().await;
-    world.when("number 0.", Reply::text("answer 0").behind(&gate));
+    world.when("number 0.", ModelReply::text("answer 0").behind(&gate));
     world.say(BOB, BOB, "number 0.");
     world.asks(1).await;
     (bot, gate)
@@ -40,7 +40,7 @@ async fn answering(world: &World, recipe: &Recipe) -> (Bot, Gate) {
 async fn twenty_messages_of_a_person_wait_and_the_rest_is_refused_once() {
     let world = World::new().await;
     for at in 1..=OF_PERSON {
-        world.when(&format!("number {at}."), Reply::text(&format!("answer {at}")));
+        world.when(&format!("number {at}."), ModelReply::text(&format!("answer {at}")));
     }
     let (_bot, gate) = answering(&world, &world.bot().set("ACCESS", "open")).await;
     for at in 1..=OF_PERSON + 200 {
@@ -57,7 +57,7 @@ async fn twenty_messages_of_a_person_wait_and_the_rest_is_refused_once() {
     let refusals = seen.extract_if(.., |text| text.contains(NOT_KEPT)).count();
     assert_eq!((seen, refusals), (expected.clone(), 1), "in order, and said once");
     // Caught up with, they may go on.
-    world.when("number 999.", Reply::text("answer 999"));
+    world.when("number 999.", ModelReply::text("answer 999"));
     world.told(BOB, BOB, "number 999.").await;
     expected.push("answer 999".to_owned());
     assert_eq!(world.bot_texts(BOB).last(), expected.last());
@@ -77,7 +77,7 @@ async fn what_was_refused_is_not_answered_after_a_restart_and_what_was_accepted_
     world.caught_up().await;
     bot.kill();
     gate.open();
-    world.otherwise(Reply::text("here you are"));
+    world.otherwise(ModelReply::text("here you are"));
     let bot = recipe.spawn();
     bot.ready().await;
     world.see("all answers", |view| (count(view, BOB, "here you are") > OF_PERSON).then_some(())).await;
@@ -91,7 +91,7 @@ async fn what_was_refused_and_a_kill_kept_from_being_told_is_answered_after_all(
     let world = World::new().await;
     let recipe = world.bot().set("ACCESS", "open");
     let (bot, gate) = answering(&world, &recipe).await;
-    world.telegram.fail("sendMessage", Failure::Hang, 1);
+    world.telegram.fail("sendMessage", PlannedFailure::Hang, 1);
     for at in 1..=OF_PERSON + 1 {
         world.say(BOB, BOB, &format!("number {at}."));
     }
@@ -104,7 +104,7 @@ async fn what_was_refused_and_a_kill_kept_from_being_told_is_answered_after_all(
     world.caught_up().await;
     bot.kill();
     gate.open();
-    world.otherwise(Reply::text("here you are"));
+    world.otherwise(ModelReply::text("here you are"));
     let bot = recipe.spawn();
     bot.ready().await;
     world.see("all answers", |view| (count(view, BOB, "here you are") == OF_PERSON + 2).then_some(())).await;
@@ -119,17 +119,17 @@ async fn presses_count_as_messages_do() {
     bot.ready().await;
     let card = world.told(BOB, BOB, "/start").await;
     let gate = Gate::new();
-    world.otherwise(Reply::text("an example").behind(&gate));
+    world.otherwise(ModelReply::text("an example").behind(&gate));
     let id = number(&card["message_id"]);
     for _ in 0..300 {
         world.telegram.press(BOB, BOB, id, "start:example").unwrap();
     }
-    let refused = |view: &View<'_>| {
+    let refused = |view: &TelegramView<'_>| {
         let calls = view.calls_of("answerCallbackQuery").into_iter();
         calls.filter(|call| call.args.get("text").is_some_and(|t| t.to_string().contains(NOT_KEPT))).count()
     };
     world.see("the word that there is no room", |view| (refused(view) > 0).then_some(())).await;
-    world.when("Are you there?", Reply::text("I am."));
+    world.when("Are you there?", ModelReply::text("I am."));
     assert_eq!(text(&world.ask("Are you there?").await), "I am.");
     gate.open();
     world.see("the examples", |view| (count(view, BOB, "an example") >= OF_PERSON).then_some(())).await;
@@ -146,12 +146,12 @@ async fn fifty_wait_in_a_group_and_the_rest_is_background() {
     let people: Vec<i64> = (101..=104).collect();
     for person in &people {
         world.person(*person, "Someone", "en");
-        world.telegram.set_member(TEAM, *person, figaro_offline::telegram::Standing::Member).unwrap();
+        world.telegram.set_member(TEAM, *person, figaro_offline::telegram::MemberStatus::Member).unwrap();
     }
     let bot = world.bot().set("ACCESS", "open").spawn();
     bot.ready().await;
     let gate = Gate::new();
-    world.otherwise(Reply::text("an answer").behind(&gate));
+    world.otherwise(ModelReply::text("an answer").behind(&gate));
     let ask = |person: i64, at: usize| world.say(person, TEAM, &format!("@figaro_bot question {at}"));
     ask(ANN, 0);
     world.asks(1).await;
@@ -180,7 +180,7 @@ async fn a_person_in_very_many_topics_keeps_nobody_from_an_answer() {
     let bot = world.bot().set("ACCESS", "open").spawn();
     bot.ready().await;
     let gate = Gate::new();
-    world.otherwise(Reply::text("an answer").behind(&gate));
+    world.otherwise(ModelReply::text("an answer").behind(&gate));
     for topic in &topics {
         world.telegram.send(Say::new(BOB, forum, "@figaro_bot a question").topic(*topic)).unwrap();
     }
@@ -200,8 +200,8 @@ async fn of_5000_calls_32_are_made_and_the_model_hears_of_the_rest() {
     let world = World::new().await;
     let bot = world.start().await;
     let calls = (0..5000).map(|at| call("list_notes", json!({"key": format!("k{at}")}))).collect();
-    world.when("everything", Reply::turn(calls));
-    world.script.push(Reply::text("Done."));
+    world.when("everything", ModelReply::turn(calls));
+    world.script.push(ModelReply::text("Done."));
     assert_eq!(text(&world.ask("everything at once").await), "Done.");
     let last = world.asked().pop().unwrap();
     let results = last.tool_results();
@@ -220,9 +220,9 @@ async fn an_answer_without_end_is_ended_whoever_the_provider_is() {
         let bot = world.bot_of(name).spawn();
         bot.ready().await;
         let endless = "and so it went on and on. ".repeat(20_000);
-        world.when("story", Reply::text(&endless).paced(4000, Duration::from_millis(1)));
+        world.when("story", ModelReply::text(&endless).paced(4000, Duration::from_millis(1)));
         world.say(ANN, ANN, "tell me a story");
-        let find = |view: &View<'_>| {
+        let find = |view: &TelegramView<'_>| {
             let messages = view.bot_messages(ANN);
             let last = *messages.last()?;
             last.get("reply_markup")?;
@@ -243,7 +243,7 @@ async fn a_call_without_end_ends_the_answer() {
     let piece =
         json!({"index": 0, "id": "a", "function": {"name": "add_note", "arguments": "x".repeat(64 * 1024)}});
     let pieces = event(json!({"tool_calls": [piece]})).repeat(20);
-    world.when("note", Reply::raw(event(json!({"content": "Well."})) + &pieces));
+    world.when("note", ModelReply::raw(event(json!({"content": "Well."})) + &pieces));
     let answer = world.told(ANN, ANN, "note it all").await;
     assert_eq!(text(&answer), "Well. …", "it is shown as an answer that was too long");
     assert!(bot.stop().success());
@@ -256,7 +256,7 @@ fn ask_in_turn(world: &World, people: &[i64]) {
     for at in 0..QUESTIONS {
         for person in people {
             let question = format!("question {at} of {person}.");
-            world.when(&question, Reply::text(&format!("answer {at} for {person}")));
+            world.when(&question, ModelReply::text(&format!("answer {at} for {person}")));
             world.say(*person, *person, &question);
         }
     }
@@ -264,7 +264,7 @@ fn ask_in_turn(world: &World, people: &[i64]) {
 
 async fn see_answers_in_order(world: &World, people: &[i64]) {
     for person in people {
-        let answers = |view: &View<'_>| {
+        let answers = |view: &TelegramView<'_>| {
             let texts = view.bot_messages(*person).into_iter().map(|message| text(message).to_owned());
             let answers: Vec<String> = texts.filter(|text| text.starts_with("answer")).collect();
             (answers.len() >= QUESTIONS).then_some(answers)
@@ -295,11 +295,11 @@ async fn others_get_their_answers_while_some_take_all_they_can() {
     let bot = world.bot().set("TELEGRAM_RATES", "telegram").spawn();
     bot.ready().await;
 
-    world.otherwise(Reply::text("flooded"));
+    world.otherwise(ModelReply::text("flooded"));
     let endless = "on and on ".repeat(300_000);
-    world.when("without end", Reply::text(&endless).paced(2000, Duration::from_millis(5)));
+    world.when("without end", ModelReply::text(&endless).paced(2000, Duration::from_millis(5)));
     let calls = (0..5000).map(|at| call("list_notes", json!({"key": format!("k{at}")}))).collect();
-    world.when("everything", Reply::turn(calls));
+    world.when("everything", ModelReply::turn(calls));
     world.say(STREAMER, STREAMER, "write without end");
     world.say(CALLER, CALLER, "everything at once");
     for at in 0..2600 {
@@ -311,10 +311,10 @@ async fn others_get_their_answers_while_some_take_all_they_can() {
     let people: Vec<i64> = others.iter().copied().chain([ANN]).collect();
     ask_in_turn(&world, &people);
     world.say(ANN, ANN, &format!("/deny {FLOODER}"));
-    let is_denied = |view: &View<'_>| (count(view, ANN, "may no longer talk") > 0).then_some(());
+    let is_denied = |view: &TelegramView<'_>| (count(view, ANN, "may no longer talk") > 0).then_some(());
     world.see("the owner's command", is_denied).await;
     see_answers_in_order(&world, &people).await;
-    let told = |view: &View<'_>, id: i64| view.bot_messages(id).len();
+    let told = |view: &TelegramView<'_>, id: i64| view.bot_messages(id).len();
     let (most, some) = world.telegram.view(|view| {
         let times = strangers.iter().map(|id| told(view, *id)).collect::<Vec<_>>();
         (times.iter().copied().max(), times.iter().filter(|times| **times > 0).count())
@@ -322,9 +322,9 @@ async fn others_get_their_answers_while_some_take_all_they_can() {
     assert!(most <= Some(1), "a stranger is told once");
     assert!((1..=600).contains(&some), "{some} strangers were told; notices are bounded");
     assert_eq!(world.telegram.view(|view| count(view, FLOODER, NOT_KEPT)), 1);
-    let has_begun = |view: &View<'_>| (count(view, STREAMER, "on and on") > 0).then_some(());
+    let has_begun = |view: &TelegramView<'_>| (count(view, STREAMER, "on and on") > 0).then_some(());
     world.see("the beginning of the endless answer", has_begun).await;
-    let has_ended = |view: &View<'_>| (count(view, CALLER, "flooded") > 0).then_some(());
+    let has_ended = |view: &TelegramView<'_>| (count(view, CALLER, "flooded") > 0).then_some(());
     world.see("the answer after very many calls", has_ended).await;
     assert_eq!(world.telegram.updates_pending(), 0, "fetching never stops");
     drop(bot);

@@ -4,8 +4,8 @@ use std::fs;
 use std::time::Duration;
 
 use figaro_base::text::estimate_tokens;
-use figaro_offline::model::{Gate, ModelRequest, Part, Reply};
-use figaro_offline::telegram::{Failure, View};
+use figaro_offline::model::{Gate, ModelReply, ModelRequest, ReplyPart};
+use figaro_offline::telegram::{PlannedFailure, TelegramView};
 use futures::future::join;
 use serde_json::json;
 
@@ -55,12 +55,12 @@ fn seen(texts: &[String]) -> Vec<String> {
     all.filter(|w| w.ends_with('x') && w.contains(|c: char| c.is_ascii_digit())).map(str::to_owned).collect()
 }
 
-fn slowly(answer: &str) -> Reply {
-    Reply::text(answer).paced(0, Duration::from_millis(4))
+fn slowly(answer: &str) -> ModelReply {
+    ModelReply::text(answer).paced(0, Duration::from_millis(4))
 }
 
 fn count(world: &World, method: &str, chat: i64) -> usize {
-    let to = |view: &View<'_>| {
+    let to = |view: &TelegramView<'_>| {
         view.calls_of(method).iter().filter(|call| call.args.get("chat_id") == Some(&json!(chat))).count()
     };
     world.telegram.view(to)
@@ -92,7 +92,7 @@ fn in_code(world: &World, chat: i64) -> Vec<String> {
 /// Ann asks, and the answer's last words are waited for; gives the first request of it.
 async fn asked(world: &World, said: &str, answer: &str) -> ModelRequest {
     let before = world.asked().len();
-    world.when(said, Reply::text(answer));
+    world.when(said, ModelReply::text(answer));
     world.say(ANN, ANN, said);
     let request = world.asks(before + 1).await;
     let end: String = answer.chars().skip(answer.chars().count().saturating_sub(12)).collect();
@@ -114,7 +114,7 @@ async fn a_20000_character_answer_of_any_script_stands_whole_and_is_gone_on_with
         let letters = |text: &str| text.chars().filter(|c| !c.is_whitespace()).collect::<String>();
         assert!(letters(&joined) == letters(&long), "{name}: the chat has another text");
         let (before, gate) = (world.asked().len(), Gate::new());
-        world.when("Go on", Reply::call("list_notes", json!({})).behind(&gate));
+        world.when("Go on", ModelReply::call("list_notes", json!({})).behind(&gate));
         world.say(ANN, ANN, "Go on");
         let next = world.asks(before + 1).await;
         let sent = texts(&next);
@@ -124,8 +124,8 @@ async fn a_20000_character_answer_of_any_script_stands_whole_and_is_gone_on_with
         assert!((100..=300).contains(&tokens), "{name}: {tokens}");
         assert!(!sent[1].contains('\u{FFFD}'), "{name}: {sent:?}");
         let key = key_in(&sent[1..2]);
-        world.when("Go on", Reply::call("lookup", json!({"key": key})));
-        world.when("Go on", Reply::text("Gone on with."));
+        world.when("Go on", ModelReply::call("lookup", json!({"key": key})));
+        world.when("Go on", ModelReply::text("Gone on with."));
         gate.open();
         says(&world, ANN, "Gone on with.").await;
         let last = world.asks(before + 3).await;
@@ -142,7 +142,7 @@ async fn every_word_of_a_slow_rich_answer_stands_once_also_after_a_429() {
         let _bot = world.start().await;
         let (answer, wanted) = rich("a");
         assert!(answer.len() >= 9_500, "{}", answer.len());
-        world.telegram.fail("sendMessage", Failure::RetryAfter(1), refusals);
+        world.telegram.fail("sendMessage", PlannedFailure::RetryAfter(1), refusals);
         world.when("Tell me all", slowly(&answer));
         world.say(ANN, ANN, "Tell me all");
         says(&world, ANN, wanted.last().unwrap()).await;
@@ -161,8 +161,8 @@ async fn what_was_read_stays_once_where_stop_comes_in_the_middle_also_after_a_42
         let world = World::paced().await;
         let _bot = world.start().await;
         let (answer, wanted) = rich("a");
-        world.telegram.fail("sendMessage", Failure::RetryAfter(1), refusals);
-        world.when("Tell me all", Reply::text(&answer).paced(0, Duration::from_millis(10)));
+        world.telegram.fail("sendMessage", PlannedFailure::RetryAfter(1), refusals);
+        world.when("Tell me all", ModelReply::text(&answer).paced(0, Duration::from_millis(10)));
         world.say(ANN, ANN, "Tell me all");
         world.answers(ANN, 1).await;
         tokio::time::sleep(Duration::from_millis(700)).await;
@@ -205,7 +205,7 @@ async fn keys_of_another_chat_and_of_a_replaced_answer_give_no_text() {
     asked(&world, "First story", &story("one")).await;
     let next = asked(&world, "Second story", &story("two")).await;
     let key = key_in(&texts(&next)[1..2]);
-    world.when("Second story", Reply::text(&story("three")));
+    world.when("Second story", ModelReply::text(&story("three")));
     world.say(ANN, ANN, "/retry");
     says(&world, ANN, "three0699x").await;
     let third = asked(&world, "And then", &story("four")).await;
@@ -218,7 +218,7 @@ async fn keys_of_another_chat_and_of_a_replaced_answer_give_no_text() {
     assert!(pages.iter().any(|page| page["success"] == true), "{pages:?}");
     let old: Vec<_> = pages.iter().filter(|page| page.to_string().contains("two0")).collect();
     // Bob has something left out, too, and so the tool.
-    world.when("my story", Reply::text(&story("bob")));
+    world.when("my story", ModelReply::text(&story("bob")));
     world.say(BOB, BOB, "my story");
     says(&world, BOB, "bob0699x").await;
     let page = call(&world, (BOB, BOB), "hers!", "lookup", json!({"key": key})).await;
@@ -236,7 +236,7 @@ async fn a_member_cannot_choose_an_agent_and_one_whose_file_has_gone_is_as_none(
     fs::write(folder.join("tutor.yaml"), TUTOR).unwrap();
     let bot = world.start_open().await;
     let instructions = "Never give the answer to homework.";
-    world.otherwise(Reply::text("Fine."));
+    world.otherwise(ModelReply::text("Fine."));
     for form in
         ["/config@figaro_bot agent tutor", "/config@figaro_bot agent TUTOR", "/config@figaro_bot agent none"]
     {
@@ -278,9 +278,9 @@ async fn a_small_window_holds_a_tools_result_of_16000_characters() {
         let stored = calls(&world, (ANN, ANN), &format!("keep {turn}!"), (0..8).map(note).collect()).await;
         assert!(stored.iter().all(|told| told["success"] == true), "{stored:?}");
     }
-    let list = || Part::Call { name: "list_notes".to_owned(), arguments: json!({}) };
-    world.when("what is there", Reply::turn(vec![list(), list()]));
-    world.when("what is there", Reply::text("All of it."));
+    let list = || ReplyPart::Call { name: "list_notes".to_owned(), arguments: json!({}) };
+    world.when("what is there", ModelReply::turn(vec![list(), list()]));
+    world.when("what is there", ModelReply::text("All of it."));
     let before = world.asked().len();
     world.say(ANN, ANN, "what is there");
     says(&world, ANN, "All of it.").await;

@@ -42,6 +42,7 @@ mod fact_calls;
 mod fallback;
 mod faults;
 mod forgetting;
+mod forgetting_chats;
 mod formats;
 mod groups;
 mod history;

@@ -1,8 +1,8 @@
 //! What members see in everyday use: examples one can tap, short cards, answers that say what they answer, and nothing said
 //! twice.
 
-use figaro_offline::model::{Gate, Reply};
-use figaro_offline::telegram::View;
+use figaro_offline::model::{Gate, ModelReply};
+use figaro_offline::telegram::TelegramView;
 use serde_json::{Value, json};
 
 use crate::support::scene::{labels, number, text};
@@ -31,10 +31,11 @@ async fn help_has_examples_to_tap_and_bold_headings() {
     assert!(examples.len() >= 4, "{examples:?}");
     for example in &examples {
         assert!(!text(&help).contains(example.as_str()), "said once: {example}");
-        world.when(example, Reply::text(&format!("Dealt with: {example}")));
+        world.when(example, ModelReply::text(&format!("Dealt with: {example}")));
         assert_eq!(&world.press(BOB, &help, example).await, example);
         let answer = format!("Dealt with: {example}");
-        let came = |view: &View<'_>| view.bot_messages(BOB).iter().any(|m| text(m) == answer).then_some(());
+        let came =
+            |view: &TelegramView<'_>| view.bot_messages(BOB).iter().any(|m| text(m) == answer).then_some(());
         world.see(&answer, came).await;
     }
     assert_eq!(world.forged(BOB, &help, "help:99").await, "This is no longer up to date.");
@@ -43,7 +44,7 @@ async fn help_has_examples_to_tap_and_bold_headings() {
 #[tokio::test]
 async fn a_sticker_is_read_as_its_emoji() {
     let world = World::new().await;
-    world.when("😂", Reply::text("What is so funny?"));
+    world.when("😂", ModelReply::text("What is so funny?"));
     let _bot = world.start().await;
     let sticker = |id: i64| {
         json!({"message": {"message_id": id, "date": 1_700_000_000, "chat": {"id": ANN, "type": "private"},
@@ -72,7 +73,7 @@ async fn the_card_of_models_is_short_and_how_it_writes_stands_behind_a_button() 
     );
     assert_eq!(world.press(ANN, &set, "Clear").await, "Saved.");
     let id = number(&set["message_id"]);
-    let plain = |view: &View<'_>| {
+    let plain = |view: &TelegramView<'_>| {
         let now = view.messages(ANN).into_iter().find(|m| m["message_id"] == id)?;
         (!text(now).contains("It writes with")).then(|| now.clone())
     };
@@ -86,9 +87,9 @@ async fn the_card_of_models_is_short_and_how_it_writes_stands_behind_a_button() 
 async fn an_answer_in_private_quotes_its_question_only_where_others_came_between() {
     let world = World::new().await;
     let gate = Gate::new();
-    world.when("first?", Reply::text("To the first.").behind(&gate));
-    world.when("second?", Reply::text("To the second."));
-    world.when("third?", Reply::text("To the third."));
+    world.when("first?", ModelReply::text("To the first.").behind(&gate));
+    world.when("second?", ModelReply::text("To the second."));
+    world.when("third?", ModelReply::text("To the third."));
     let _bot = world.start().await;
     let first = world.say(ANN, ANN, "first?").message_id;
     world.asks(1).await;
@@ -111,7 +112,7 @@ async fn messages_of_a_private_chat_follow_each_other_and_no_limit_is_met() {
     for _ in 0..15 {
         world.say(ANN, ANN, "/stop");
     }
-    let all = |view: &View<'_>| {
+    let all = |view: &TelegramView<'_>| {
         (view.bot_messages(ANN).len() >= 15).then(|| {
             let times: Vec<_> = view.calls_of("sendMessage").iter().map(|call| call.at).collect();
             (times, view.calls().iter().filter(|call| !call.ok).count())

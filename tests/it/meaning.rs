@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 
 use chrono::{DateTime, TimeDelta, Utc};
 use figaro_base::ids::{ChatId, UserId};
-use figaro_domain::conversation::{Conversation, Message, Role};
+use figaro_domain::conversation::{Conversation, Message, MessageRole};
 use figaro_domain::message::Speaker;
-use figaro_offline::model::{ModelRequest, Reply, VectorFault, VectorRequest};
+use figaro_offline::model::{ModelReply, ModelRequest, VectorFault, VectorRequest};
 use serde_json::Value;
 
 use super::recall::{SMALL, found, older, recall, talks_of_other_things};
@@ -24,7 +24,7 @@ const CAKE: &str = "Would chocolate cake make grandfather happy?";
 /// Ann writes without the name of the bot, which would be a word in common, and the answer is waited for; gives the request.
 async fn asks(world: &World, said: &str, answer: &str) -> ModelRequest {
     let before = world.asked().len();
-    world.when(said, Reply::text(answer));
+    world.when(said, ModelReply::text(answer));
     world.say(ANN, ANN, said);
     let request = world.asks(before + 1).await;
     says(world, ANN, answer).await;
@@ -133,10 +133,10 @@ async fn store_old(world: &World, count: i64, other: Option<&str>) {
         let text = format!("The train number {at} was late again.");
         let text = other.filter(|_| at == 7).map_or(text, ToOwned::to_owned);
         // Each is answered: what is not belongs to what comes next, and would stand in the prompt with it.
-        let role = if at % 2 == 0 { Role::Assistant } else { Role::User };
+        let role = if at % 2 == 0 { MessageRole::Assistant } else { MessageRole::User };
         let mut message = Message::new(session, role, text, begin + TimeDelta::minutes(at));
         let ann = Speaker { user: UserId::telegram(ANN), name: "Ann".to_owned(), username: None };
-        message.speaker = Some(ann).filter(|_| role == Role::User);
+        message.speaker = Some(ann).filter(|_| role == MessageRole::User);
         store.conversations().append(message).await.unwrap();
     }
 }
@@ -200,7 +200,7 @@ async fn another_model_makes_all_vectors_anew() {
 async fn a_day_that_is_nearly_used_up_has_no_vectors_made_in_the_background() {
     let world = World::new().await;
     let bot = start(&world, &[EMBEDDER, ("DAILY_TOKENS", "40000")]).await;
-    world.when("costly", Reply::text("That was much.").usage(36_500, 50));
+    world.when("costly", ModelReply::text("That was much.").usage(36_500, 50));
     world.say(ANN, ANN, "a costly question");
     says(&world, ANN, "That was much.").await;
     asks(&world, "Hi", "Cheap.").await;

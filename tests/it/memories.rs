@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use figaro_base::ids::UserId;
 use figaro_domain::memory::Memory;
-use figaro_offline::model::{Gate, ModelRequest, Part, Reply};
-use figaro_offline::telegram::{Say, View};
+use figaro_offline::model::{Gate, ModelReply, ModelRequest, ReplyPart};
+use figaro_offline::telegram::{Say, TelegramView};
 use serde_json::{Value, json};
 
 use super::task_tools::{scene, start};
@@ -17,13 +17,13 @@ pub const ON: (&str, &str) = ("MEMORY_LIMIT", "50");
 const ASKS: (&str, &str) = ("MEMORY_CONSENT", "ask");
 
 /// What a model proposes: each is the words of the message `N1`, `N2`, … and what is to be remembered of them.
-pub fn proposes(facts: &[(&str, &str)]) -> Reply {
+pub fn proposes(facts: &[(&str, &str)]) -> ModelReply {
     let item = |(at, (quote, content)): (usize, &(&str, &str))| {
         let message = format!("N{}", at + 1);
         json!({"change": "create", "message": message, "quote": quote, "content": content, "memories": []})
     };
     let items: Vec<Value> = facts.iter().enumerate().map(item).collect();
-    Reply::text(&json!({"items": items}).to_string())
+    ModelReply::text(&json!({"items": items}).to_string())
 }
 
 pub async fn remembering(settings: &[(&str, &str)]) -> (World, Bot) {
@@ -36,7 +36,7 @@ pub async fn remembering(settings: &[(&str, &str)]) -> (World, Bot) {
 /// Someone asks, gets an answer, and what the model was asked is given back.
 async fn asks(world: &World, who: i64, chat: i64, words: &str) -> ModelRequest {
     let answer = format!("Answer to {words}");
-    world.when(words, Reply::text(&answer));
+    world.when(words, ModelReply::text(&answer));
     let said = if chat == TEAM { format!("@figaro_bot {words}") } else { words.to_owned() };
     world.say(who, chat, &said);
     says(world, chat, &answer).await;
@@ -68,7 +68,7 @@ pub async fn tells(world: &World, chat: i64, say: Say, fact: &str) {
     let new = format!("{fact}.</said>");
     // What was said right before it may be read with it.
     world.script.extract_when(&new, proposes(&[(fact, fact); 3]));
-    world.when(&format!("{fact}."), Reply::text(&answer));
+    world.when(&format!("{fact}."), ModelReply::text(&answer));
     world.telegram.send(say).unwrap();
     says(world, chat, &answer).await;
     for _ in 0..800 {
@@ -124,8 +124,8 @@ async fn a_fact_is_remembered_used_shown_changed_and_removed() {
     assert!(asked.tool_names().is_empty() && !asked.offers_search());
 
     // An answer that names it is one pass; a label that stands for nothing is ignored.
-    let names = Part::Call { name: "use_memories".into(), arguments: json!({"labels": ["M1", "M9"]}) };
-    world.when("weather", Reply::turn(vec![Part::Text("It rains in Riga.".into()), names]));
+    let names = ReplyPart::Call { name: "use_memories".into(), arguments: json!({"labels": ["M1", "M9"]}) };
+    world.when("weather", ModelReply::turn(vec![ReplyPart::Text("It rains in Riga.".into()), names]));
     world.say(BOB, BOB, "what is the weather like?");
     says(&world, BOB, "It rains in Riga.").await;
     world.caught_up().await;
@@ -177,7 +177,7 @@ async fn of_a_model_without_tools_an_answer_uses_the_memories_whose_words_it_say
     asks(&world, BOB, BOB, "Hello! I live in Riga.").await;
     remembered(&world, BOB, "Lives in Riga").await;
     asks(&world, BOB, BOB, "How are you?").await;
-    world.when("weather", Reply::text("In Riga it rains."));
+    world.when("weather", ModelReply::text("In Riga it rains."));
     world.say(BOB, BOB, "what is the weather like?");
     says(&world, BOB, "In Riga it rains.").await;
     world.caught_up().await;
@@ -234,7 +234,7 @@ async fn a_model_that_proposes_all_that_it_reads_keeps_what_the_person_said() {
         Say::new(BOB, BOB, "`I live in Oslo` is this code? I drink tea."),
         Say::new(BOB, TEAM, "@figaro_bot is it so? I drink tea.").reply_to(quoted),
     ];
-    world.otherwise(Reply::text("Well."));
+    world.otherwise(ModelReply::text("Well."));
     for (say, words) in said.into_iter().zip(["I live in Kyiv", "I live in Oslo", "I live in Atlantis"]) {
         let before = of_bob(&world).len();
         world.script.extract_when("Bob", proposes(&[(words, words)]));
@@ -317,7 +317,7 @@ async fn whoever_declines_is_left_alone() {
 async fn prefers(world: &World, chat: i64, fact: &str) {
     let item = json!({"change": "create", "message": "N1", "quote": fact, "content": fact, "memories": [],
         "preference": true});
-    let reply = Reply::text(&json!({"items": [item]}).to_string());
+    let reply = ModelReply::text(&json!({"items": [item]}).to_string());
     world.script.extract_when(&format!("{fact}.</said>"), reply);
     asks(world, BOB, chat, &format!("{fact}.")).await;
     remembered(world, BOB, fact).await;
@@ -464,7 +464,7 @@ async fn answers_of_no_use_are_asked_for_a_few_times_and_a_failing_model_later()
     let (world, bot) = remembering(&[]).await;
     let useless = || {
         for words in ["I live in Riga", "That cannot be read"] {
-            world.script.extract_when(words, Reply::text("I would rather not say."));
+            world.script.extract_when(words, ModelReply::text("I would rather not say."));
         }
     };
     useless();
@@ -486,7 +486,7 @@ async fn answers_of_no_use_are_asked_for_a_few_times_and_a_failing_model_later()
     assert!(bot.stop().success());
     assert_eq!(world.stored().await.facts().people_with_unread().await.unwrap(), []);
     let (world, other) = remembering(&[]).await;
-    world.script.extract_when("Riga", Reply::status(400, "no"));
+    world.script.extract_when("Riga", ModelReply::status(400, "no"));
     asks(&world, BOB, BOB, "I live in Riga.").await;
     other.logged("they are read again later").await;
     assert!(other.stop().success());
@@ -528,7 +528,7 @@ async fn a_turn_does_not_wait_for_what_is_read_and_the_runs_of_tasks_are_not_rea
     asks(&world, BOB, BOB, "I live in Riga.").await;
     asks(&world, BOB, BOB, "and a second question").await;
     asks(&world, ANN, ANN, "what of others?").await;
-    let find = |view: &View<'_>| (!view.bot_messages(ANN).is_empty()).then_some(());
+    let find = |view: &TelegramView<'_>| (!view.bot_messages(ANN).is_empty()).then_some(());
     world.see("an answer", find).await;
     assert!(bot.stop().success());
 }

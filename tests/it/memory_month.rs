@@ -2,8 +2,8 @@
 //! The clock of a process cannot be set: between the days what is stored is made older instead.
 
 use chrono::{DateTime, SecondsFormat, TimeDelta, Utc};
-use figaro_offline::model::{Part, Reply};
-use figaro_offline::telegram::{Say, View};
+use figaro_offline::model::{ModelReply, ReplyPart};
+use figaro_offline::telegram::{Say, TelegramView};
 use serde_json::{Value, json};
 
 use crate::memories::{remembered, stored, tells, words};
@@ -72,8 +72,8 @@ async fn uses_the_first(world: &World, visit: usize) {
     let question = format!("what suits me on visit {visit}?");
     let answer = format!("This suits you on visit {visit}.");
     let used: Vec<String> = (1..=A_VISIT).map(|number| format!("M{number}")).collect();
-    let names = Part::Call { name: "use_memories".into(), arguments: json!({"labels": used}) };
-    world.when(&question, Reply::turn(vec![Part::Text(answer.clone()), names]));
+    let names = ReplyPart::Call { name: "use_memories".into(), arguments: json!({"labels": used}) };
+    world.when(&question, ModelReply::turn(vec![ReplyPart::Text(answer.clone()), names]));
     world.say(BOB, BOB, &question);
     says(world, BOB, &answer).await;
     let requests = world.model.requests();
@@ -95,7 +95,7 @@ async fn explained(world: &World, card: &Value, fact: &str) {
     assert!(text(&opened).contains(&used), "{opened}");
     world.press(BOB, card, "See source").await;
     let source = format!("{fact}.");
-    let find = |view: &View<'_>| {
+    let find = |view: &TelegramView<'_>| {
         let shown = |message: &&Value| {
             text(message) == "You said it here." && message["reply_to_message"]["text"] == *source
         };

@@ -3,9 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use figaro_mcp::table::{Method, Table};
-use figaro_mcp_client::client::Answer;
-use figaro_offline::telegram::{Call, Standing, Uploaded};
+use figaro_mcp::table::{ApiTable, Method};
+use figaro_mcp_client::client::ToolCallOutput;
+use figaro_offline::telegram::{ApiCall, MemberStatus, Uploaded};
 use serde_json::{Value, json};
 
 use crate::support::arguments::{Known, Maker, content, mistyped};
@@ -63,8 +63,8 @@ impl Bench {
         self.forums += 1;
         let chat = -1_000_000_000_000 - self.forums;
         telegram.add_forum(chat, "Methods");
-        telegram.set_member(chat, ANN, Standing::Owner).unwrap();
-        telegram.set_member(chat, telegram.bot_id(), Standing::Admin).unwrap();
+        telegram.set_member(chat, ANN, MemberStatus::Owner).unwrap();
+        telegram.set_member(chat, telegram.bot_id(), MemberStatus::Admin).unwrap();
         let topic = telegram.add_topic(chat, "One").unwrap();
         let sent = self.server.call("sendMessage", &json!({"chat_id": chat, "text": "x"})).await.content;
         let known = json!({
@@ -93,7 +93,7 @@ impl Bench {
     }
 
     /// Makes a call: what Telegram got of it, and the answer.
-    async fn call(&self, method: &Method, arguments: &Value) -> (Vec<Call>, Answer) {
+    async fn call(&self, method: &Method, arguments: &Value) -> (Vec<ApiCall>, ToolCallOutput) {
         let before = self.world.telegram.view(|view| view.calls().len());
         let answer = self.server.call(&method.name, arguments).await;
         (self.world.telegram.view(|view| view.calls()[before..].to_vec()), answer)
@@ -168,7 +168,7 @@ fn is_same(sent: &Value, got: &Value, uploads: &mut BTreeMap<String, Uploaded>) 
 async fn every_method_arrives_with_what_it_needs() {
     let mut bench = Bench::new().await;
     let mut refused = BTreeMap::new();
-    for method in Table::get().methods() {
+    for method in ApiTable::get().methods() {
         let known = bench.scene().await;
         let arguments = bench.maker(&known).object(&method.name, &method.params, 0);
         let why = bench.refusal_of(method, &arguments).await;
@@ -176,7 +176,11 @@ async fn every_method_arrives_with_what_it_needs() {
     }
     let wanted: BTreeMap<&str, String> = REFUSED.map(|(name, why)| (name, why.to_owned())).into();
     assert_eq!(refused, wanted);
-    println!("{} methods with the fewest arguments, {} refused", Table::get().methods().len(), refused.len());
+    println!(
+        "{} methods with the fewest arguments, {} refused",
+        ApiTable::get().methods().len(),
+        refused.len()
+    );
 }
 
 #[tokio::test]
@@ -184,7 +188,7 @@ async fn every_method_arrives_with_all_it_can_take() {
     let mut bench = Bench::new().await;
     let (mut calls, mut refused, mut uploads) = (0, 0, 0);
     let (mut places, mut unions) = (BTreeMap::new(), BTreeMap::new());
-    for method in Table::get().methods() {
+    for method in ApiTable::get().methods() {
         for turn in 0..TURNS {
             let known = bench.scene().await;
             let mut maker = Maker { full: true, turn, places, unions, ..bench.maker(&known) };
@@ -198,7 +202,7 @@ async fn every_method_arrives_with_all_it_can_take() {
         "{calls} calls with all arguments, {refused} refused; {uploads} uploads in {} places",
         places.len()
     );
-    assert_eq!(calls, Table::get().methods().len() * TURNS);
+    assert_eq!(calls, ApiTable::get().methods().len() * TURNS);
     assert_eq!(places.len(), FILE_PLACES, "{places:?}");
 }
 
@@ -207,7 +211,7 @@ async fn what_a_method_needs_and_does_not_get_is_named_and_never_leaves() {
     let mut bench = Bench::new().await;
     let known = bench.scene().await;
     let mut count = 0;
-    for method in Table::get().methods() {
+    for method in ApiTable::get().methods() {
         let whole = bench.maker(&known).object(&method.name, &method.params, 0);
         for missing in method.params.iter().filter(|parameter| parameter.required) {
             let mut arguments = whole.clone();
@@ -225,7 +229,7 @@ async fn a_value_of_another_type_is_named_and_never_leaves() {
     let mut bench = Bench::new().await;
     let known = bench.scene().await;
     let mut count = 0;
-    for method in Table::get().methods() {
+    for method in ApiTable::get().methods() {
         let whole = bench.maker(&known).object(&method.name, &method.params, 0);
         for parameter in &method.params {
             let mut arguments = whole.clone();

@@ -1,7 +1,7 @@
 //! `/model`: which model answers in a chat and how it writes, chosen by buttons and words, by those who may.
 
-use figaro_offline::model::{Part, Reply};
-use figaro_offline::telegram::{Say, Standing};
+use figaro_offline::model::{ModelReply, ReplyPart};
+use figaro_offline::telegram::{MemberStatus, Say};
 use futures::future::join_all;
 use serde_json::{Value, json};
 
@@ -33,7 +33,7 @@ impl World {
 #[tokio::test]
 async fn a_member_chooses_among_the_named_models_and_the_choice_survives() {
     let world = World::new().await;
-    world.otherwise(Reply::text("It is me."));
+    world.otherwise(ModelReply::text("It is me."));
     let bot = world.many().spawn();
     bot.ready().await;
     let card = world.told(BOB, BOB, "/model").await;
@@ -76,7 +76,7 @@ async fn a_member_chooses_among_the_named_models_and_the_choice_survives() {
 #[tokio::test]
 async fn an_owner_chooses_among_all_that_are_served() {
     let world = World::new().await;
-    world.otherwise(Reply::text("It is me."));
+    world.otherwise(ModelReply::text("It is me."));
     let bot = world.many().spawn();
     bot.ready().await;
     let card = world.told(ANN, ANN, "/model").await;
@@ -114,8 +114,8 @@ async fn in_a_group_only_those_who_run_it_change_its_model() {
     let world = World::new().await;
     world.team();
     world.person(EVE, "Eve", "en");
-    world.telegram.set_member(TEAM, EVE, Standing::Admin).unwrap();
-    world.otherwise(Reply::text("It is me."));
+    world.telegram.set_member(TEAM, EVE, MemberStatus::Admin).unwrap();
+    world.otherwise(ModelReply::text("It is me."));
     let bot = world.many().spawn();
     bot.ready().await;
     let words = "Only an admin of this chat can do that.";
@@ -164,7 +164,7 @@ const RIGHT: [(&str, &str); 5] = [
 async fn settings_are_checked_reach_the_model_and_are_taken_back() {
     let world = World::new().await;
     world.person(RUI, "Rui", "pt");
-    world.otherwise(Reply::text("It is me."));
+    world.otherwise(ModelReply::text("It is me."));
     let bot = world.many().spawn();
     bot.ready().await;
     let complaining = (100..).zip(WRONG).map(async |(user, (words, wanted))| {
@@ -192,7 +192,7 @@ async fn settings_are_checked_reach_the_model_and_are_taken_back() {
 #[tokio::test]
 async fn json_is_answered_as_json_and_shown_as_code_whatever_the_model() {
     let world = World::new().await;
-    world.otherwise(Reply::text("{\"a\": [1, 2]}"));
+    world.otherwise(ModelReply::text("{\"a\": [1, 2]}"));
     let bot = world.many().spawn();
     bot.ready().await;
     world.told(BOB, BOB, "/model output_format JSON").await;
@@ -233,7 +233,7 @@ async fn a_model_that_is_gone_is_told_on_the_card_and_when_it_is_needed() {
     assert_eq!(labels(&told), ["Another model"]);
     world.press(BOB, &told, "Another model").await;
     let list = world.answers(BOB, 4).await.remove(3);
-    world.script.push(Reply::text("Here I am."));
+    world.script.push(ModelReply::text("Here I am."));
     world.press(BOB, &list, "gemini:").await;
     assert_eq!(text(&world.answers(BOB, 5).await[4]), "Here I am.");
     // For this once: the chat's own choice stays.
@@ -272,7 +272,7 @@ async fn a_model_whose_provider_is_not_set_up_any_more_is_gone_too() {
         "{told}"
     );
     assert_eq!(labels(&told), ["Another model"]);
-    world.otherwise(Reply::text("It is me."));
+    world.otherwise(ModelReply::text("It is me."));
     world.told(BOB, BOB, "/model default").await;
     assert_eq!(world.answered_by(BOB).await, "gpt-4.1-mini");
 }
@@ -301,7 +301,7 @@ async fn a_conversation_with_thoughts_calls_and_pictures_goes_on_with_any_model(
         .set("OLLAMA_MODEL", "llama3.2")
         .spawn();
     bot.ready().await;
-    let note = |n: usize, what: &str| Part::Call {
+    let note = |n: usize, what: &str| ReplyPart::Call {
         name: "add_note".into(),
         arguments: json!({"key": "list", "content": format!("{what} {n}")}),
     };
@@ -309,12 +309,12 @@ async fn a_conversation_with_thoughts_calls_and_pictures_goes_on_with_any_model(
         let card = world.ask(&format!("/model {model}")).await;
         assert!(text(&card).contains(&format!("{model} answers here")), "{card}");
         if model != "ollama:gemma3:4b" {
-            let thought = Part::Thought("Let me think.".into());
-            let parts = vec![thought, Part::Text("A moment.".into()), note(n, "milk"), note(n, "salt")];
-            world.script.push(Reply::turn(parts));
+            let thought = ReplyPart::Thought("Let me think.".into());
+            let parts = vec![thought, ReplyPart::Text("A moment.".into()), note(n, "milk"), note(n, "salt")];
+            world.script.push(ModelReply::turn(parts));
         }
         let done = format!("Done by {n}.");
-        world.script.push(Reply::text(&done));
+        world.script.push(ModelReply::text(&done));
         let photo = Say::new(ANN, ANN, "keep what is on it").photo([0xFF, 0xD8, 0xFF, 0xE0]);
         world.telegram.send(photo).unwrap();
         world

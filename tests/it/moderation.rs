@@ -1,8 +1,8 @@
 //! What admins ask for in names and words: the model gives no id, and exactly the right call is made once it was approved.
 
 use figaro_base::clock::Clock;
-use figaro_offline::model::Reply;
-use figaro_offline::telegram::{Person, Say, Standing};
+use figaro_offline::model::ModelReply;
+use figaro_offline::telegram::{MemberStatus, Person, Say};
 use serde_json::{Value, json};
 
 use crate::parking::call;
@@ -184,9 +184,9 @@ impl World {
     async fn requested(&self, said: &str, request: &Request) {
         let Request { tool, arguments, reply, outcome } = request;
         assert!(!arguments.to_string().contains("81"), "the model knows no ids: {arguments}");
-        self.when(said, Reply::turn(vec![call("find_tools", json!({"query": tool}))]));
-        self.when(said, Reply::turn(vec![call(tool, arguments.clone())]));
-        self.when(said, Reply::text(&format!("End of {said}.")));
+        self.when(said, ModelReply::turn(vec![call("find_tools", json!({"query": tool}))]));
+        self.when(said, ModelReply::turn(vec![call(tool, arguments.clone())]));
+        self.when(said, ModelReply::text(&format!("End of {said}.")));
         let cards = self.cards(TEAM);
         let say = Say::new(BOB, TEAM, &format!("@figaro_bot {said}"));
         self.telegram.send(reply.map_or(say.clone(), |to| say.reply_to(to))).unwrap();
@@ -223,7 +223,7 @@ async fn names_and_words_become_exactly_the_call_that_was_asked_for() {
     let world = World::without_privacy().await;
     let bot = world.moderated().await;
     world.telegram.add_channel(NEWS, "News", "news");
-    world.telegram.set_member(NEWS, world.telegram.bot_id(), Standing::Admin).unwrap();
+    world.telegram.set_member(NEWS, world.telegram.bot_id(), MemberStatus::Admin).unwrap();
     let people = [
         Person::new(SPAMMER, "Max Müller").username("spammer"),
         Person::new(ZOE, "Zoe").username("first_zoe"),
@@ -232,7 +232,7 @@ async fn names_and_words_become_exactly_the_call_that_was_asked_for() {
     for person in people {
         let id = person.id;
         world.telegram.add_user(person);
-        world.telegram.set_member(TEAM, id, Standing::Member).unwrap();
+        world.telegram.set_member(TEAM, id, MemberStatus::Member).unwrap();
     }
     let spam: Vec<i64> = (0..7).map(|n| world.say(SPAMMER, TEAM, &format!("Buy {n}!")).message_id).collect();
     world.say(ZOE, TEAM, "hello");

@@ -1,22 +1,25 @@
 //! What a model notes about its answer: stored with it, told by `/why`, gone with it; and the name it gives the session.
 
-use figaro_offline::model::{Part, Reply};
+use figaro_offline::model::{ModelReply, ReplyPart};
 use figaro_offline::telegram::Say;
 use serde_json::{Value, json};
 
 use crate::support::scene::{labels, number, text};
 use crate::support::{ANN, World};
 
-fn observation(payload: Value) -> Part {
-    Part::Call { name: "action".to_owned(), arguments: json!({"type": "observation", "payload": payload}) }
+fn observation(payload: Value) -> ReplyPart {
+    ReplyPart::Call {
+        name: "action".to_owned(),
+        arguments: json!({"type": "observation", "payload": payload}),
+    }
 }
 
 /// Ann asks, and the model notes these before it answers; gives the answer.
 async fn noted(world: &World, words: &str, noted: &[Value]) -> Value {
     for payload in noted {
-        world.when(words, Reply::turn(vec![observation(payload.clone())]));
+        world.when(words, ModelReply::turn(vec![observation(payload.clone())]));
     }
-    world.when(words, Reply::text(&format!("Answer to {words}")));
+    world.when(words, ModelReply::text(&format!("Answer to {words}")));
     world.told(ANN, ANN, words).await
 }
 
@@ -70,9 +73,12 @@ async fn what_was_noted_is_told_by_why_and_names_the_session_unless_a_person_did
 async fn what_was_noted_before_a_kill_is_kept() {
     let world = World::new().await;
     let bot = world.start().await;
-    world.when("is it safe?", Reply::turn(vec![observation(json!({"confidence": 0.5, "flags": ["check"]}))]));
-    world.when("is it safe?", Reply::text("Yes.").hang_after(0));
-    world.when("is it safe?", Reply::text("Yes."));
+    world.when(
+        "is it safe?",
+        ModelReply::turn(vec![observation(json!({"confidence": 0.5, "flags": ["check"]}))]),
+    );
+    world.when("is it safe?", ModelReply::text("Yes.").hang_after(0));
+    world.when("is it safe?", ModelReply::text("Yes."));
     world.say(ANN, ANN, "is it safe?");
     world.asks(2).await;
     bot.kill();

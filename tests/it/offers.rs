@@ -1,8 +1,8 @@
 //! What people are offered works for them: no button and no command that only fails for whoever sees it, no words behind a
 //! command that change nothing in silence, and a way back from a card to the one it was opened from.
 
-use figaro_offline::model::Reply;
-use figaro_offline::telegram::{Failure, Say, View};
+use figaro_offline::model::ModelReply;
+use figaro_offline::telegram::{PlannedFailure, Say, TelegramView};
 use serde_json::json;
 
 use crate::approvals::ban;
@@ -50,7 +50,7 @@ async fn a_member_of_a_group_is_offered_no_setting_that_only_admins_change() {
     let now = world.telegram.messages(TEAM).into_iter().find(|one| one["message_id"] == card["message_id"]);
     assert_eq!(labels(&now.unwrap()), labels(&card));
     // Of a conversation a member may look at what there is.
-    world.when("hello", Reply::text("Hello."));
+    world.when("hello", ModelReply::text("Hello."));
     world.told(BOB, TEAM, "@figaro_bot hello").await;
     for (who, may) in [(BOB, false), (ANN, true)] {
         let list = world.told(who, TEAM, "/sessions@figaro_bot").await;
@@ -88,8 +88,8 @@ async fn words_behind_a_command_count_or_are_told_to_change_nothing() {
     }
     // A search leads to the list.
     for (key, content) in [("shopping", "milk"), ("films", "Alien")] {
-        world.script.push(Reply::call("add_note", json!({"key": key, "content": content})));
-        world.script.push(Reply::text("Noted."));
+        world.script.push(ModelReply::call("add_note", json!({"key": key, "content": content})));
+        world.script.push(ModelReply::text("Noted."));
         world.told(BOB, BOB, &format!("note {content}")).await;
     }
     for (words, list) in
@@ -113,7 +113,7 @@ async fn words_behind_a_command_count_or_are_told_to_change_nothing() {
 #[tokio::test]
 async fn from_every_question_of_forget_there_is_a_way_back() {
     let world = World::new().await;
-    world.otherwise(Reply::text("Well."));
+    world.otherwise(ModelReply::text("Well."));
     let _bot = world.start_open().await;
     for n in 1..=9 {
         world.told(BOB, BOB, &format!("the old address, number {n}")).await;
@@ -136,7 +136,7 @@ async fn from_every_question_of_forget_there_is_a_way_back() {
     let list = world.told(BOB, BOB, "/forget address").await;
     let id = number(&list["message_id"]);
     world.press(BOB, &list, "Next ▶").await;
-    let is_second = |view: &View<'_>| {
+    let is_second = |view: &TelegramView<'_>| {
         let now = view.messages(BOB).into_iter().find(|one| one["message_id"] == list["message_id"])?;
         labels(now).contains(&"◀ Previous".to_owned()).then(|| now.clone())
     };
@@ -177,9 +177,9 @@ async fn whatever_ends_the_waiting_says_so_on_the_card() {
 async fn a_call_that_was_under_way_when_its_turn_was_stopped_is_told_to_be_broken_off() {
     let world = World::new().await;
     let _bot = world.start_open().await;
-    world.telegram.fail("sendDice", Failure::Hang, 1);
-    world.when("throw it", Reply::call("find_tools", json!({"query": "sendDice"})));
-    world.when("throw it", Reply::call("sendDice", json!({})));
+    world.telegram.fail("sendDice", PlannedFailure::Hang, 1);
+    world.when("throw it", ModelReply::call("find_tools", json!({"query": "sendDice"})));
+    world.when("throw it", ModelReply::call("sendDice", json!({})));
     let asked = world.say(BOB, BOB, "throw it").message_id;
     world.see("the call", |view| view.calls_of("sendDice").first().map(|_| ())).await;
     world.told(BOB, BOB, "/stop").await;

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use figaro_offline::model::{Part, Reply};
+use figaro_offline::model::{ModelReply, ReplyPart};
 use serde_json::{Value, json};
 
 use super::task_tools::{LEAP, recurring, scene};
@@ -63,7 +63,7 @@ async fn whatever_figaro_says_by_itself_is_not_the_models_to_change() {
     calls(&world, (ANN, TEAM), "a bell", vec![("schedule_task", recurring("Ring.", LEAP))]).await;
     let zone = says(&world, TEAM, "Which time zone are you in?").await;
     // A failure is told in words of Figaro's own.
-    world.when("fail here", Reply::status(400, "no"));
+    world.when("fail here", ModelReply::status(400, "no"));
     let apology = world.told(BOB, BOB, "fail here").await;
     let change = |id: &Value| {
         vec![
@@ -89,10 +89,10 @@ async fn whatever_figaro_says_by_itself_is_not_the_models_to_change() {
 #[tokio::test]
 async fn what_the_model_said_it_may_change() {
     let (world, bot) = scene().await;
-    let call = |name: &str, arguments: Value| Part::Call { name: name.to_owned(), arguments };
+    let call = |name: &str, arguments: Value| ReplyPart::Call { name: name.to_owned(), arguments };
     // An answer that grew in the group; one with Figaro's buttons; one in a private chat; what a tool sent.
     let words = "word after word ".repeat(40);
-    world.when("grow", Reply::text(&words).paced(8, Duration::from_millis(60)));
+    world.when("grow", ModelReply::text(&words).paced(8, Duration::from_millis(60)));
     world.say(BOB, TEAM, "@figaro_bot grow");
     world
         .see("the answer grown to its end", |view| {
@@ -102,13 +102,13 @@ async fn what_the_model_said_it_may_change() {
     world.caught_up().await;
     assert!(world.telegram.view(|view| view.calls_of("editMessageText").len()) > 0, "it grew");
     let grown = says(&world, TEAM, "word after word").await;
-    world.when("break off", Reply::text("So far").cut_by_length());
+    world.when("break off", ModelReply::text("So far").cut_by_length());
     let broken = world.told(BOB, TEAM, "@figaro_bot break off").await;
     assert_eq!(labels(&broken), ["Go on"]);
-    world.when("in private", Reply::text("Just us."));
+    world.when("in private", ModelReply::text("Just us."));
     let private = world.told(BOB, BOB, "in private").await;
-    world.when("by tool", Reply::call("sendMessage", json!({"text": "Sent."})));
-    world.when("by tool", Reply::text("Not sent besides."));
+    world.when("by tool", ModelReply::call("sendMessage", json!({"text": "Sent."})));
+    world.when("by tool", ModelReply::text("Not sent besides."));
     let sent = world.told(BOB, TEAM, "@figaro_bot by tool").await;
     assert_eq!(text(&sent), "Sent.");
     for (chat, id) in [
@@ -118,10 +118,12 @@ async fn what_the_model_said_it_may_change() {
         (TEAM, sent["message_id"].clone()),
     ] {
         let said = format!("better {id}");
-        world
-            .when(&said, Reply::turn(vec![call("editMessageText", json!({"message_id": id, "text": said}))]));
-        world.when(&said, Reply::turn(vec![call("deleteMessage", json!({"message_id": id}))]));
-        world.when(&said, Reply::text(&format!("Dealt with {said}.")));
+        world.when(
+            &said,
+            ModelReply::turn(vec![call("editMessageText", json!({"message_id": id, "text": said}))]),
+        );
+        world.when(&said, ModelReply::turn(vec![call("deleteMessage", json!({"message_id": id}))]));
+        world.when(&said, ModelReply::text(&format!("Dealt with {said}.")));
         world.say(BOB, chat, &format!("@figaro_bot {said}"));
         let end = format!("Dealt with {said}.");
         for told in results(&world, &said, 2, (chat, &end)).await {

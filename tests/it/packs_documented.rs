@@ -1,7 +1,7 @@
 //! What a reader of the documents expects of context packs: fields and keys, words of two languages, reminders, rights.
 
 use figaro_base::ids::ChatId;
-use figaro_offline::model::Reply;
+use figaro_offline::model::ModelReply;
 use serde_json::{Value, json};
 
 use crate::records::{HERE, asked, choose, reminds, save, told, write};
@@ -132,7 +132,7 @@ async fn the_kitchen_of_the_documents_works_as_they_tell() {
     }
     let lines = told(&asked(&world, HERE, "is there enough?").await);
     assert!(lines.len() == 1 && lines[0].contains("3 kg") && lines[0].contains("−2"), "{lines:?}");
-    world.otherwise(Reply::text("Noted."));
+    world.otherwise(ModelReply::text("Noted."));
     let vital = [
         "Ole CANNOT EATABLE things",
         "O Ivo nao pode comer queijo",
@@ -153,7 +153,7 @@ async fn a_guest_of_a_group_is_told_of_no_records_and_a_member_of_those_of_the_g
     let world = World::without_privacy().await;
     world.team();
     let _bot = world.start().await;
-    world.otherwise(Reply::text("Hello."));
+    world.otherwise(ModelReply::text("Hello."));
     world.told(ANN, TEAM, "/allow@figaro_bot").await;
     choose(&world, (ANN, TEAM), "School class").await;
     let leo = json!({"kind": "pupil", "fields": {"name": "Leopold"}});

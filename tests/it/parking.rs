@@ -1,8 +1,8 @@
 //! Turns that wait for an answer of a person: asked with the tool `action`, answered by a button, by words or by a reply,
 //! given up, lived through restarts, and what other turns see of them.
 
-use figaro_offline::model::{Gate, ModelRequest, Part, Reply};
-use figaro_offline::telegram::{Say, View};
+use figaro_offline::model::{Gate, ModelReply, ModelRequest, ReplyPart};
+use figaro_offline::telegram::{Say, TelegramView};
 use serde_json::{Value, json};
 
 use crate::support::scene::{TEAM, buttons, labels, number, text};
@@ -23,24 +23,24 @@ pub fn free() -> Value {
 }
 
 /// The call that asks a person.
-pub fn elicit(payload: Value) -> Part {
-    Part::Call { name: "action".to_owned(), arguments: json!({"type": "elicit", "payload": payload}) }
+pub fn elicit(payload: Value) -> ReplyPart {
+    ReplyPart::Call { name: "action".to_owned(), arguments: json!({"type": "elicit", "payload": payload}) }
 }
 
-pub fn call(name: &str, arguments: Value) -> Part {
-    Part::Call { name: name.to_owned(), arguments }
+pub fn call(name: &str, arguments: Value) -> ReplyPart {
+    ReplyPart::Call { name: name.to_owned(), arguments }
 }
 
 /// A call that acts.
-pub fn poll() -> Part {
+pub fn poll() -> ReplyPart {
     call("sendPoll", json!({"question": "Where?", "options": [{"text": "here"}, {"text": "there"}]}))
 }
 
 impl World {
     /// In the turn about these words, the model makes these calls and ends with `end`.
-    pub fn parks(&self, said: &str, calls: Vec<Part>, end: &str) {
-        self.when(said, Reply::turn(calls));
-        self.when(said, Reply::text(end));
+    pub fn parks(&self, said: &str, calls: Vec<ReplyPart>, end: &str) {
+        self.when(said, ModelReply::turn(calls));
+        self.when(said, ModelReply::text(end));
     }
 
     /// Someone says something, the model asks back, and the message with its question is given back.
@@ -53,7 +53,7 @@ impl World {
 
     /// Waits for a message of the bot's with these words.
     pub async fn card_with(&self, chat: i64, words: &str) -> Value {
-        let find = |view: &View<'_>| {
+        let find = |view: &TelegramView<'_>| {
             view.bot_messages(chat).into_iter().rev().find(|m| text(m).contains(words)).cloned()
         };
         let found = self.telegram.wait_until(TIMEOUT, find).await;
@@ -179,7 +179,7 @@ async fn in_a_private_chat_the_next_words_answer_a_question_that_takes_any() {
     world.card_with(BOB, "End of sew it.").await;
     assert_eq!(world.told_model("sew it"), [answered("Large")]);
     // Nobody waits any more: words are a question again.
-    world.when("thanks", Reply::text("You are welcome."));
+    world.when("thanks", ModelReply::text("You are welcome."));
     world.say(BOB, BOB, "thanks");
     world.card_with(BOB, "You are welcome.").await;
     assert_eq!(world.asked().len(), 7);
@@ -190,11 +190,11 @@ async fn in_a_private_chat_the_next_words_answer_a_question_that_takes_any() {
 async fn where_only_buttons_answer_other_messages_are_answered_meanwhile_and_stand_before_it() {
     let world = World::new().await;
     let _bot = world.start_open().await;
-    world.when("good morning", Reply::text("Morning, Bob."));
+    world.when("good morning", ModelReply::text("Morning, Bob."));
     world.say(BOB, BOB, "good morning");
     world.card_with(BOB, "Morning, Bob.").await;
     let card = world.asked_back((BOB, BOB), "paint it", buttons_only()).await;
-    world.when("how late is it", Reply::text("Noon."));
+    world.when("how late is it", ModelReply::text("Noon."));
     world.say(BOB, BOB, "how late is it?");
     world.card_with(BOB, "Noon.").await;
     let meanwhile = world.last_of("how late is it");
@@ -208,7 +208,7 @@ async fn where_only_buttons_answer_other_messages_are_answered_meanwhile_and_sta
     assert_eq!(resumed.matches("paint it").count(), 1, "{resumed}");
     assert!(resumed.find("good morning") < resumed.find("how late is it"), "{resumed}");
     assert!(resumed.find("Noon.").is_some() && resumed.find("Noon.") < resumed.find("paint it"), "{resumed}");
-    world.when("and now", Reply::text("Nothing."));
+    world.when("and now", ModelReply::text("Nothing."));
     world.say(BOB, BOB, "and now?");
     world.card_with(BOB, "Nothing.").await;
     let later = world.last_of("and now").body["input"].to_string();
@@ -229,10 +229,10 @@ async fn in_a_group_only_a_reply_of_the_person_asked_answers() {
     let _bot = world.start_open().await;
     let card = world.asked_back((BOB, TEAM), "paint it", free()).await;
     let reply = |from: i64, words: &str| Say::new(from, TEAM, words).reply_to(number(&card["message_id"]));
-    world.when("why do you ask", Reply::text("I have to."));
+    world.when("why do you ask", ModelReply::text("I have to."));
     world.telegram.send(reply(ANN, "why do you ask")).unwrap();
     world.card_with(TEAM, "I have to.").await;
-    world.when("what is for lunch", Reply::text("Soup."));
+    world.when("what is for lunch", ModelReply::text("Soup."));
     world.say(BOB, TEAM, "@figaro_bot what is for lunch?");
     world.card_with(TEAM, "Soup.").await;
     world.say(BOB, TEAM, "just talking");
@@ -252,7 +252,7 @@ async fn in_a_group_only_the_person_asked_presses() {
     let _bot = world.start_open().await;
     let card = world.asked_back((BOB, TEAM), "paint it", buttons_only()).await;
     assert_eq!(world.press(ANN, &card, "Red").await, OTHERS);
-    world.when("who presses", Reply::text("Not you."));
+    world.when("who presses", ModelReply::text("Not you."));
     let reply = Say::new(BOB, TEAM, "who presses?").reply_to(number(&card["message_id"]));
     world.telegram.send(reply).unwrap();
     world.card_with(TEAM, "Not you.").await;
@@ -313,9 +313,9 @@ async fn what_was_said_before_the_question_was_asked_is_no_answer_to_it() {
     let world = World::new().await;
     let _bot = world.start_open().await;
     let gate = Gate::new();
-    world.when("paint it", Reply::turn(vec![elicit(free())]).behind(&gate));
-    world.when("paint it", Reply::text("End of paint it."));
-    world.when("how late is it", Reply::text("Noon."));
+    world.when("paint it", ModelReply::turn(vec![elicit(free())]).behind(&gate));
+    world.when("paint it", ModelReply::text("End of paint it."));
+    world.when("how late is it", ModelReply::text("Noon."));
     world.say(BOB, BOB, "paint it");
     world.asks(1).await;
     world.say(BOB, BOB, "how late is it?");
@@ -335,8 +335,8 @@ async fn a_reply_says_which_of_two_questions_it_answers() {
     let world = World::new().await;
     let _bot = world.start_open().await;
     let gate = Gate::new();
-    world.when("paint it", Reply::turn(vec![elicit(free())]).behind(&gate));
-    world.when("paint it", Reply::text("End of paint it."));
+    world.when("paint it", ModelReply::turn(vec![elicit(free())]).behind(&gate));
+    world.when("paint it", ModelReply::text("End of paint it."));
     world.parks("cut it", vec![elicit(json!({"question": "How long?"}))], "End of cut it.");
     world.say(BOB, BOB, "paint it");
     world.asks(1).await;
@@ -382,7 +382,7 @@ async fn two_questions_of_one_pass_leave_no_call_without_a_result() {
 async fn a_turn_asks_twice_in_a_row() {
     let world = World::new().await;
     let _bot = world.start_open().await;
-    world.when("paint it", Reply::turn(vec![elicit(buttons_only())]));
+    world.when("paint it", ModelReply::turn(vec![elicit(buttons_only())]));
     world.parks("paint it", vec![elicit(json!({"question": "How bright?"}))], "End of paint it.");
     world.say(BOB, BOB, "paint it");
     let card = world.card_with(BOB, COLOUR).await;

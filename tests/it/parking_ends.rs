@@ -1,7 +1,7 @@
 //! Turns that wait for an answer of a person: how the waiting ends without one, and what it lives through.
 
-use figaro_offline::model::{Gate, ModelRequest, Reply};
-use figaro_offline::telegram::Failure;
+use figaro_offline::model::{Gate, ModelReply, ModelRequest};
+use figaro_offline::telegram::PlannedFailure;
 use serde_json::{Value, json};
 
 use super::parking::{COLOUR, LATE, answered, buttons_only, call, data, elicit, free, poll};
@@ -25,7 +25,7 @@ async fn stop_and_new_give_the_question_up() {
         world.asked_back((BOB, BOB), "cut it", json!({"question": "How long?"})).await;
         let told = world.told(BOB, BOB, command).await;
         assert_ne!(text(&told), "Nothing is running.", "{command}");
-        world.when("two metres", Reply::text("Two metres of what?"));
+        world.when("two metres", ModelReply::text("Two metres of what?"));
         world.say(BOB, BOB, "two metres");
         world.card_with(BOB, "Two metres of what?").await;
         assert_eq!((world.passes("paint it"), world.passes("cut it")), (1, 1), "{command}");
@@ -39,7 +39,7 @@ async fn stop_and_new_give_the_question_up() {
 async fn where_the_buttons_stay_a_press_is_late_and_takes_them_off() {
     let world = World::new().await;
     let _bot = world.start_open().await;
-    world.telegram.fail("editMessageReplyMarkup", Failure::DropConnection, 1);
+    world.telegram.fail("editMessageReplyMarkup", PlannedFailure::DropConnection, 1);
     let both = json!({"question": "Which size?", "options": ["Small", "Large"], "free": true});
     let card = world.asked_back((BOB, BOB), "cut it", both).await;
     world.say(BOB, BOB, "neither of them");
@@ -64,7 +64,7 @@ async fn retry_asks_the_same_again_and_the_old_question_is_late() {
     assert_eq!((again.input().len(), again.tool_results().len()), (1, 0), "nothing of the first try");
     world.without_buttons(&card).await;
     assert_eq!(world.forged(BOB, &card, &data(&card, "Red")).await, LATE);
-    world.when("and now", Reply::text("Nothing."));
+    world.when("and now", ModelReply::text("Nothing."));
     world.say(BOB, BOB, "and now?");
     world.card_with(BOB, "Nothing.").await;
     let later = world.last_of("and now").body["input"].to_string();
@@ -79,13 +79,13 @@ async fn it_goes_on_after_a_kill_and_writes_once() {
     let gate = Gate::new();
     world.when(
         "paint it",
-        Reply::turn(vec![
+        ModelReply::turn(vec![
             poll(),
             elicit(buttons_only()),
             call("add_note", json!({"key": "k", "content": "c"})),
         ]),
     );
-    world.when("paint it", Reply::text("never seen").behind(&gate));
+    world.when("paint it", ModelReply::text("never seen").behind(&gate));
     world.say(BOB, BOB, "paint it");
     let card = world.card_with(BOB, COLOUR).await;
     world.caught_up().await;
@@ -97,7 +97,7 @@ async fn it_goes_on_after_a_kill_and_writes_once() {
     };
     world.model.wait_until(TIMEOUT, find).await.expect("the second pass");
     bot.kill();
-    world.when("paint it", Reply::text("End of paint it."));
+    world.when("paint it", ModelReply::text("End of paint it."));
     let bot = world.start_open().await;
     world.card_with(BOB, "End of paint it.").await;
     let told = world.last_of("paint it");
@@ -182,7 +182,7 @@ async fn a_question_moves_with_its_group() {
     world.press(BOB, &card, "Red").await;
     world.card_with(new, "End of paint it.").await;
     assert_eq!(world.told_model("paint it"), [answered("Red")]);
-    world.when("and now", Reply::text("Nothing."));
+    world.when("and now", ModelReply::text("Nothing."));
     world.say(BOB, new, "@figaro_bot and now?");
     world.card_with(new, "Nothing.").await;
     let later = world.last_of("and now").body["input"].to_string();
@@ -236,7 +236,7 @@ async fn when_its_time_is_over_the_person_is_told_and_a_press_is_late() {
         world.without_buttons(card).await;
         assert_eq!(world.forged(BOB, card, &data(card, label)).await, LATE);
     }
-    world.when("still there", Reply::text("Yes."));
+    world.when("still there", ModelReply::text("Yes."));
     world.say(BOB, BOB, "still there?");
     world.card_with(BOB, "Yes.").await;
     let whole = world.last_of("still there").body["input"].to_string();
@@ -274,7 +274,7 @@ async fn a_task_asks_nobody() {
 async fn stopped_while_the_question_is_being_sent_it_waits_for_nothing() {
     let world = World::new().await;
     let bot = world.start_open().await;
-    world.telegram.fail("sendMessage", Failure::Hang, 1);
+    world.telegram.fail("sendMessage", PlannedFailure::Hang, 1);
     world.parks("paint it", vec![elicit(free())], "never seen");
     world.say(BOB, BOB, "paint it");
     world.see("the question on its way", |view| view.calls_of("sendMessage").first().map(|_| ())).await;
@@ -282,7 +282,7 @@ async fn stopped_while_the_question_is_being_sent_it_waits_for_nothing() {
     world.card_with(BOB, "Called off: Which colour?").await;
     assert_eq!(world.parked(bot), Vec::<Value>::new());
     let _bot = world.start_open().await;
-    world.when("Green", Reply::text("A fine colour."));
+    world.when("Green", ModelReply::text("A fine colour."));
     world.say(BOB, BOB, "Green");
     world.card_with(BOB, "A fine colour.").await;
     assert_eq!(world.passes("paint it"), 1);
@@ -292,7 +292,7 @@ async fn stopped_while_the_question_is_being_sent_it_waits_for_nothing() {
 async fn a_question_that_was_being_sent_when_the_bot_was_killed_is_sent_once() {
     let world = World::new().await;
     let bot = world.start_open().await;
-    world.telegram.fail("sendMessage", Failure::Hang, 1);
+    world.telegram.fail("sendMessage", PlannedFailure::Hang, 1);
     world.parks("paint it", vec![elicit(buttons_only())], "End of paint it.");
     world.say(BOB, BOB, "paint it");
     world.see("the question on its way", |view| view.calls_of("sendMessage").first().map(|_| ())).await;
@@ -354,13 +354,13 @@ async fn every_kind_of_provider_takes_what_a_turn_goes_on_with() {
         );
         world.say(BOB, BOB, "paint it");
         let card = world.card_with(BOB, COLOUR).await;
-        world.when("how late is it", Reply::text("Noon."));
+        world.when("how late is it", ModelReply::text("Noon."));
         world.say(BOB, BOB, "how late is it?");
         world.card_with(BOB, "Noon.").await;
         world.press(BOB, &card, "Red").await;
         world.card_with(BOB, "End of paint it.").await;
         assert_eq!(world.told_model("paint it")[1], answered("Red"), "{provider}");
-        world.when("and now", Reply::text("Nothing."));
+        world.when("and now", ModelReply::text("Nothing."));
         world.say(BOB, BOB, "and now?");
         world.card_with(BOB, "Nothing.").await;
         assert_eq!(world.refused(), Vec::<String>::new());

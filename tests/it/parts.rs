@@ -4,8 +4,8 @@
 use std::time::Duration;
 
 use figaro_markup::{Piece, messages};
-use figaro_offline::model::{Gate, Part, Reply};
-use figaro_offline::telegram::{Call, Failure};
+use figaro_offline::model::{Gate, ModelReply, ReplyPart};
+use figaro_offline::telegram::{ApiCall, PlannedFailure};
 use serde_json::{Value, json};
 
 use crate::support::scene::{number, text};
@@ -20,8 +20,8 @@ fn paragraphs(count: usize, what: &str) -> String {
     (1..=count).map(|n| paragraph(n).trim_end().to_owned()).collect::<Vec<_>>().join("\n\n")
 }
 
-fn slowly(answer: &str) -> Reply {
-    Reply::text(answer).paced(200, STEP)
+fn slowly(answer: &str) -> ModelReply {
+    ModelReply::text(answer).paced(200, STEP)
 }
 
 /// The same as people read it, without the white space that is lost between messages.
@@ -45,8 +45,8 @@ fn stand(world: &World) -> Vec<String> {
 }
 
 /// The calls of a method to Ann's chat.
-fn calls(world: &World, method: &str) -> Vec<Call> {
-    let to = |call: &&&Call| call.args.get("chat_id") == Some(&json!(ANN));
+fn calls(world: &World, method: &str) -> Vec<ApiCall> {
+    let to = |call: &&&ApiCall| call.args.get("chat_id") == Some(&json!(ANN));
     world.telegram.view(|view| view.calls_of(method).iter().filter(to).map(|call| (*call).clone()).collect())
 }
 
@@ -152,7 +152,7 @@ async fn the_draft_follows_a_long_block() {
     all(&world, &split(&answer)).await;
     stop(bot).await;
     let drafts = calls(&world, "sendMessageDraft");
-    let newest = |call: &Call| -> Option<usize> {
+    let newest = |call: &ApiCall| -> Option<usize> {
         let text = call.args.get("text")?.as_str()?.strip_prefix("… ")?;
         assert!(call.args.get("entities")?.to_string().contains("pre"), "it is code");
         text.rsplit_once("answer_")?.1.split_once(' ')?.0.parse().ok()
@@ -214,7 +214,7 @@ async fn killed_while_the_rest_was_delivered() {
     let bot = world.start().await;
     world.say(ANN, ANN, "tell me");
     parts_and_draft(&world, wanted.len() - 1).await;
-    world.telegram.fail("sendMessage", Failure::Hang, 1);
+    world.telegram.fail("sendMessage", PlannedFailure::Hang, 1);
     world
         .see("a part that hangs", |view| {
             view.calls_of("sendMessage").last().is_some_and(|call| call.error.is_some()).then_some(())
@@ -273,10 +273,10 @@ async fn a_failure_is_told_behind_the_parts() {
 }
 
 /// After a pass of two parts that calls a tool: this is what stays of them.
-async fn after_a_call(call: Part, then: &str, wanted: &[String]) -> World {
+async fn after_a_call(call: ReplyPart, then: &str, wanted: &[String]) -> World {
     let (world, gate) = (World::new().await, Gate::new());
-    let pass = vec![Part::Text(paragraphs(29, "Thought")), call];
-    world.script.push(Reply::turn(pass).paced(200, STEP));
+    let pass = vec![ReplyPart::Text(paragraphs(29, "Thought")), call];
+    world.script.push(ModelReply::turn(pass).paced(200, STEP));
     world.script.push(slowly(then).behind(&gate));
     let bot = world.start().await;
     world.say(ANN, ANN, "tell me");
@@ -290,11 +290,11 @@ async fn after_a_call(call: Part, then: &str, wanted: &[String]) -> World {
 }
 
 /// A pass of two parts that calls a tool, then a turn that ends early: the parts stay, and behind them comes this.
-async fn read_parts_stay(then: Reply, stops_at: Option<&str>, wanted: &[&str]) {
+async fn read_parts_stay(then: ModelReply, stops_at: Option<&str>, wanted: &[&str]) {
     let world = World::new().await;
-    let notes = Part::Call { name: "list_notes".into(), arguments: json!({}) };
+    let notes = ReplyPart::Call { name: "list_notes".into(), arguments: json!({}) };
     let thought = paragraphs(29, "Thought");
-    world.script.push(Reply::turn(vec![Part::Text(thought.clone()), notes]).paced(200, STEP));
+    world.script.push(ModelReply::turn(vec![ReplyPart::Text(thought.clone()), notes]).paced(200, STEP));
     world.script.push(then);
     let bot = world.start().await;
     world.say(ANN, ANN, "tell me");
@@ -322,7 +322,7 @@ async fn read_parts_stay(then: Reply, stops_at: Option<&str>, wanted: &[&str]) {
 }
 
 async fn a_pass_that_was_no_answer_is_replaced() {
-    let notes = || Part::Call { name: "list_notes".into(), arguments: json!({}) };
+    let notes = || ReplyPart::Call { name: "list_notes".into(), arguments: json!({}) };
     let world = after_a_call(notes(), "There are none.", &["There are none.".to_owned()]).await;
     assert_eq!(calls(&world, "sendMessage").len(), 3, "two parts of the first pass, and the marker");
     assert_eq!((calls(&world, "editMessageText").len(), calls(&world, "deleteMessage").len()), (1, 1));
@@ -333,15 +333,16 @@ async fn a_pass_that_was_no_answer_is_replaced() {
 }
 
 async fn what_a_tool_has_said_leaves_no_part() {
-    let said = Part::Call { name: "sendMessage".into(), arguments: json!({"text": "By the tool."}) };
+    let said = ReplyPart::Call { name: "sendMessage".into(), arguments: json!({"text": "By the tool."}) };
     let world = after_a_call(said, "I have told them.", &["By the tool.".to_owned()]).await;
     assert_eq!(calls(&world, "deleteMessage").len(), 2);
 }
 
 async fn whatever_telegram_answers_to_a_part_the_answer_is_whole() {
-    let refused = || Failure::Status { status: 400, description: "Bad Request: can't parse entities".into() };
-    let broken = || Failure::Status { status: 502, description: "Bad Gateway".into() };
-    for failure in [Failure::RetryAfter(1), refused(), broken(), Failure::DropConnection] {
+    let refused =
+        || PlannedFailure::Status { status: 400, description: "Bad Request: can't parse entities".into() };
+    let broken = || PlannedFailure::Status { status: 502, description: "Bad Gateway".into() };
+    for failure in [PlannedFailure::RetryAfter(1), refused(), broken(), PlannedFailure::DropConnection] {
         let world = World::new().await;
         world.telegram.fail("sendMessage", failure.clone(), 1);
         let answer = paragraphs(20, "Paragraph");
@@ -358,8 +359,10 @@ async fn whatever_telegram_answers_to_a_part_the_answer_is_whole() {
 async fn a_part_that_was_deleted_meanwhile_is_not_missed() {
     let (world, gate) = (World::new().await, Gate::new());
     let longer = paragraphs(30, "Answer");
-    let call = Part::Call { name: "list_notes".into(), arguments: json!({}) };
-    world.script.push(Reply::turn(vec![Part::Text(paragraphs(29, "Thought")), call]).paced(200, STEP));
+    let call = ReplyPart::Call { name: "list_notes".into(), arguments: json!({}) };
+    world
+        .script
+        .push(ModelReply::turn(vec![ReplyPart::Text(paragraphs(29, "Thought")), call]).paced(200, STEP));
     world.script.push(slowly(&longer).behind(&gate));
     let bot = world.start().await;
     world.say(ANN, ANN, "tell me");
@@ -397,12 +400,12 @@ async fn a_stop_or_a_failure_keeps_the_parts() {
 #[tokio::test]
 async fn what_people_have_read_stays_where_a_turn_ends_early() {
     let gate = Gate::new();
-    let few = || Reply::text("In short words, there is nothing to be found.").paced(10, STEP);
+    let few = || ModelReply::text("In short words, there is nothing to be found.").paced(10, STEP);
     tokio::join!(
         read_parts_stay(few().behind(&gate), Some("looking at notes"), &["— stopped"]),
         read_parts_stay(few().hang_after(2), Some("In short words"), &["In short words", "— stopped"]),
         read_parts_stay(few().fail_after(2, "no more"), None, &["In short words", "⚠️"]),
-        read_parts_stay(Reply::empty(), None, &["⚠️"]),
+        read_parts_stay(ModelReply::empty(), None, &["⚠️"]),
     );
 }
 

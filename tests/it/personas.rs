@@ -6,8 +6,8 @@ use std::fs;
 use figaro_base::ids::{ChatId, PersonaId, UserId};
 use figaro_domain::generation::Generation;
 use figaro_domain::persona::{MAX_OWN_PERSONAS, OwnPersona};
-use figaro_offline::model::{ModelRequest, Reply};
-use figaro_offline::telegram::{Say, Standing, View};
+use figaro_offline::model::{ModelReply, ModelRequest};
+use figaro_offline::telegram::{MemberStatus, Say, TelegramView};
 use figaro_store::PersonaToSave;
 use serde_json::{Value, json};
 
@@ -74,7 +74,7 @@ async fn a_chosen_persona_changes_what_the_model_is_told_and_how_it_writes() {
     world.prompt_file("personas/pirate.yaml", PIRATE);
     let bot = world.many().spawn();
     bot.ready().await;
-    world.otherwise(Reply::text("Fine."));
+    world.otherwise(ModelReply::text("Fine."));
     let plain = world.request(BOB, BOB, "before").await;
     assert!(world.config_text(BOB, BOB).await.contains("Persona: none\n"));
 
@@ -114,7 +114,7 @@ async fn a_chosen_persona_changes_what_the_model_is_told_and_how_it_writes() {
 
     assert_eq!(world.press(BOB, &card, "None").await, "Saved.");
     world.shows(BOB, number(&card["message_id"]), "Choose with a button").await;
-    let chosen = |view: &View<'_>| {
+    let chosen = |view: &TelegramView<'_>| {
         let now = view.messages(BOB).into_iter().find(|m| m["message_id"] == card["message_id"])?;
         labels(now).contains(&"✓ None".to_owned()).then_some(())
     };
@@ -179,7 +179,7 @@ async fn a_persona_that_has_gone_is_told_and_the_chat_is_answered_as_usual() {
     assert!(bot.stop().success());
     fs::remove_file(world.folder.path().join("prompts/personas/pirate.yaml")).unwrap();
     let bot = world.start().await;
-    world.otherwise(Reply::text("Fine."));
+    world.otherwise(ModelReply::text("Fine."));
     let config = world.config_text(ANN, ANN).await;
     assert!(config.contains("Persona: pirate ⚠️ is no longer there, so I speak as usual"), "{config}");
     let request = world.request(ANN, ANN, "still there?").await;
@@ -191,12 +191,12 @@ async fn a_persona_that_has_gone_is_told_and_the_chat_is_answered_as_usual() {
 async fn people_write_their_own_which_ranks_below_the_rules_and_outlives_a_kill() {
     let world = World::new().await;
     let bot = world.start().await;
-    world.otherwise(Reply::text("Fine."));
+    world.otherwise(ModelReply::text("Fine."));
     let plain = world.request(ANN, ANN, "before").await;
     let list = world.ask("/persona").await;
     assert_eq!(world.press(ANN, &list, "Write my own").await, "");
     let question = says(&world, ANN, ASKS).await;
-    let asks = |view: &View<'_>| {
+    let asks = |view: &TelegramView<'_>| {
         let last = view.calls_of("sendMessage").into_iter().last()?;
         (last.args["reply_markup"]["force_reply"] == true).then_some(())
     };
@@ -256,7 +256,7 @@ async fn people_write_their_own_which_ranks_below_the_rules_and_outlives_a_kill(
 async fn a_sentence_that_begins_like_a_setting_stays_an_instruction() {
     let world = World::new().await;
     let bot = world.start().await;
-    world.otherwise(Reply::text("Fine."));
+    world.otherwise(ModelReply::text("Fine."));
     world.ask("/persona new Bosun: Teach well.\nLanguage: short sentences, no jargon.").await;
     let request = world.request(ANN, ANN, "teach me").await;
     let told = request.body.to_string();
@@ -269,7 +269,7 @@ async fn a_sentence_that_begins_like_a_setting_stays_an_instruction() {
 async fn a_persona_written_in_a_chat_sets_what_one_of_a_file_may_set() {
     let world = World::new().await;
     let bot = world.start().await;
-    world.otherwise(Reply::text("Fine."));
+    world.otherwise(ModelReply::text("Fine."));
     let plain = world.request(ANN, ANN, "before").await;
     let made = world
         .ask("/persona new Pirate: Talk like a pirate.\ntemperature 1.25\nfrequency_penalty 0.5\nLanguage: Frisian")
@@ -376,7 +376,7 @@ async fn in_a_group_only_those_who_may_change_settings_choose_and_write_and_all_
     world.telegram.add_group(GROUP, "Team");
     world.join(GROUP);
     let _bot = world.start_open().await;
-    world.otherwise(Reply::text("Fine."));
+    world.otherwise(ModelReply::text("Fine."));
     let plain = world.request(BOB, GROUP, "before").await;
     let list = world.told(ANN, GROUP, "/persona@figaro_bot").await;
     for button in ["Tutor", "✓ None", "Write my own"] {
@@ -402,7 +402,7 @@ async fn in_a_group_only_those_who_may_change_settings_choose_and_write_and_all_
     world.caught_up().await;
     let request = world.request(BOB, new, "after the move").await;
     assert!(behind(&request, &plain).contains("Who you are: Speak in verse."), "{}", request.instructions());
-    world.telegram.set_member(new, BOB, Standing::Admin).unwrap();
+    world.telegram.set_member(new, BOB, MemberStatus::Admin).unwrap();
     let list = world.told(BOB, new, "/persona@figaro_bot").await;
     assert!(text(&list).contains("Now: Poet\n"), "{list}");
     assert_eq!(world.press(BOB, &list, "Tutor").await, "Saved.");
@@ -418,7 +418,7 @@ async fn an_agent_keeps_its_part_and_a_task_has_no_persona() {
     let task = recurring("Say what is new.", LEAP);
     let made = calls(&world, (BOB, BOB), "the news, please", vec![("schedule_task", task)]).await;
     assert_eq!(made[0]["success"], true, "{made:?}");
-    world.otherwise(Reply::text("Nothing new."));
+    world.otherwise(ModelReply::text("Nothing new."));
     world.told(BOB, BOB, "/persona pirate").await;
     let is_card = |m: &&&Value| text(m).contains("⏰ Say what is new") && !labels(m).is_empty();
     let card =
@@ -473,7 +473,7 @@ async fn what_is_wrong_with_personas_is_told_with_all_other_faults() {
         "did you mean temperature?",
     ];
     let message = refused(&world, &world.bot()).await;
-    world.otherwise(Reply::text("Yes."));
+    world.otherwise(ModelReply::text("Yes."));
     let checked = world.bot().arg("check").run().await;
     assert_eq!(checked.status.code(), Some(2));
     let (said, errors) = words(&checked);
@@ -518,7 +518,7 @@ async fn personas_are_among_what_is_exported() {
 #[tokio::test]
 async fn a_changed_file_of_a_persona_holds_from_the_next_turn_and_a_broken_one_changes_nothing() {
     let world = World::new().await;
-    world.otherwise(Reply::text("Fine."));
+    world.otherwise(ModelReply::text("Fine."));
     let _bot = world.start_open().await;
     world.prompt_file("personas/pirate.yaml", PIRATE);
     world.owner_is_told("Your personas: pirate.", 1).await;

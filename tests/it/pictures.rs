@@ -1,7 +1,7 @@
 //! Pictures: what a model that sees is shown, and what is said where one is not there or cannot be seen.
 
-use figaro_offline::model::{ModelRequest, Reply};
-use figaro_offline::telegram::{Failure, Say};
+use figaro_offline::model::{ModelReply, ModelRequest};
+use figaro_offline::telegram::{PlannedFailure, Say};
 
 use crate::support::scene::{TEAM, labels, number, text};
 use crate::support::{ANN, BOB, Bot, World};
@@ -76,7 +76,7 @@ impl World {
 #[tokio::test]
 async fn a_model_that_sees_gets_what_was_sent_replied_to_and_sent_just_before() {
     let world = World::new().await;
-    world.otherwise(Reply::text("I see."));
+    world.otherwise(ModelReply::text("I see."));
     let bot = world.seeing().await;
     let say = |words: &str| Say::new(BOB, BOB, words);
     let request = world.sees(say("what is this?").photo(jpeg(1))).await;
@@ -122,7 +122,7 @@ async fn a_model_that_sees_gets_what_was_sent_replied_to_and_sent_just_before() 
 async fn in_a_group_the_picture_in_the_message_replied_to_is_seen() {
     let world = World::without_privacy().await;
     world.team();
-    world.otherwise(Reply::text("I see."));
+    world.otherwise(ModelReply::text("I see."));
     let _bot = world.seeing().await;
     let photo = world.telegram.send(Say::new(ANN, TEAM, "my cat").photo(jpeg(1))).unwrap();
     world.telegram.send(Say::new(BOB, TEAM, "@figaro_bot what is this?").reply_to(photo.message_id)).unwrap();
@@ -143,16 +143,17 @@ async fn in_a_group_the_picture_in_the_message_replied_to_is_seen() {
 #[tokio::test]
 async fn of_a_picture_that_is_not_there_the_model_is_told_why() {
     let world = World::new().await;
-    world.otherwise(Reply::text("I cannot see it."));
+    world.otherwise(ModelReply::text("I cannot see it."));
     let bot = world.seeing().await;
     let huge = [png(0), vec![0; 5 * 1024 * 1024]].concat();
-    let gone = || Failure::Status { status: 400, description: "Bad Request: wrong file_id".to_owned() };
+    let gone =
+        || PlannedFailure::Status { status: 400, description: "Bad Request: wrong file_id".to_owned() };
     let cases = [
         ("a.jpg", huge, None, "larger than 5 MB"),
         ("a.png", b"no picture".to_vec(), None, "not a JPEG, PNG, WebP or GIF"),
         ("a.webp", Vec::new(), None, "not a JPEG, PNG, WebP or GIF"),
         ("b.jpg", jpeg(1), Some(gone()), "could not be fetched"),
-        ("c.jpg", jpeg(1), Some(Failure::DropConnection), "could not be fetched"),
+        ("c.jpg", jpeg(1), Some(PlannedFailure::DropConnection), "could not be fetched"),
     ];
     for (user, (name, bytes, failure, words)) in (100..).zip(cases) {
         world.person(user, "Someone", "en");
@@ -181,13 +182,13 @@ async fn a_model_that_does_not_see_says_so_or_gets_the_words() {
     let list = world.answers(BOB, 2).await.remove(1);
     let is_blind = |label: &String| label.starts_with("openai:offline-text");
     assert!(!labels(&list).iter().any(is_blind), "only what may see is offered: {list}");
-    world.script.push(Reply::text("A cat."));
+    world.script.push(ModelReply::text("A cat."));
     world.press(BOB, &list, "gemini:").await;
     assert_eq!(text(&world.answers(BOB, 3).await[2]), "A cat.");
     let request = world.asks(1).await;
     assert_eq!((request.model(), shown(&request)), ("gemini-2.5-flash", jpegs(&[1])));
 
-    world.otherwise(Reply::text("Tell me what is on it."));
+    world.otherwise(ModelReply::text("Tell me what is on it."));
     let request = world.sees(Say::new(BOB, BOB, "what is this?").photo(jpeg(2))).await;
     assert_eq!(request.model(), "offline-text");
     assert!(
@@ -222,7 +223,7 @@ async fn where_no_model_sees_none_is_offered() {
         assert!(labels(&told).is_empty(), "{told}");
     }
     // What failed for another reason offers none either where there is no other.
-    world.when("are you there?", Reply::status(401, "no"));
+    world.when("are you there?", ModelReply::status(401, "no"));
     let failed = world.told(BOB, BOB, "are you there?").await;
     assert_eq!(labels(&failed), ["Try again"], "{failed}");
     assert!(!text(&failed).contains("another model"), "{failed}");
@@ -234,8 +235,8 @@ async fn a_stand_in_that_does_not_see_is_told_of_what_it_does_not_get() {
     let recipe = world.many().set("LLM_FALLBACK", "compatible:offline-text");
     let bot = recipe.set("MODEL_CAPABILITIES", "compatible:offline-text=tools").spawn();
     bot.ready().await;
-    world.script.push(Reply::status(401, "no"));
-    world.script.push(Reply::text("I am blind."));
+    world.script.push(ModelReply::status(401, "no"));
+    world.script.push(ModelReply::text("I am blind."));
     world.telegram.send(Say::new(BOB, BOB, "what is this?").photo(jpeg(1))).unwrap();
     assert_eq!(text(&world.answers(BOB, 1).await[0]), "I am blind.");
     let (first, second) = (world.asks(1).await, world.asks(2).await);

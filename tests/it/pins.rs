@@ -4,8 +4,8 @@
 use chrono::DateTime;
 use figaro_base::ids::{ChatId, SessionId, UserId};
 use figaro_domain::pin::{MAX_PINS, Pin, PinType, SystemPin};
-use figaro_offline::model::{Gate, ModelRequest, Reply};
-use figaro_offline::telegram::{Say, View};
+use figaro_offline::model::{Gate, ModelReply, ModelRequest};
+use figaro_offline::telegram::{Say, TelegramView};
 use serde_json::{Value, json};
 
 use crate::support::calls::{error, find_and_call, says};
@@ -29,7 +29,7 @@ fn pins_in(request: &ModelRequest) -> Vec<String> {
 /// The pins that a question is asked with.
 async fn told(world: &World, who: (i64, i64), words: &str) -> Vec<String> {
     let answer = format!("Answer to {words}");
-    world.when(words, Reply::text(&answer));
+    world.when(words, ModelReply::text(&answer));
     world.say(who.0, who.1, &format!("@figaro_bot {words}"));
     says(world, who.1, &answer).await;
     let asked = world.asked().into_iter().rev().find(|request| request.user_text().contains(words)).unwrap();
@@ -73,7 +73,7 @@ async fn words_and_messages_are_pinned_and_told_with_every_question() {
 
     // Of an answer in several messages all of it, whichever is replied to.
     let long = format!("It begins here. {} It ends here.", "A long story goes on. ".repeat(300));
-    world.when("tell me a story", Reply::text(&long));
+    world.when("tell me a story", ModelReply::text(&long));
     world.say(ANN, ANN, "tell me a story");
     let last = says(&world, ANN, "It ends here.").await;
     // The bot has to know by which messages its answer was carried.
@@ -86,7 +86,7 @@ async fn words_and_messages_are_pinned_and_told_with_every_question() {
     assert!(text(&pinned).starts_with("📌 Pinned: It begins here."));
 
     let own = world.say(ANN, ANN, "Meet me at noon, by the lake").message_id;
-    world.otherwise(Reply::text("Fine."));
+    world.otherwise(ModelReply::text("Fine."));
     says(&world, ANN, "Fine.").await;
     let part = replies(&world, Say::new(ANN, ANN, "/pin").reply_to(own).quote("by the lake"), ANN).await;
     assert_eq!(text(&part), "📌 Pinned: by the lake");
@@ -213,7 +213,7 @@ async fn the_original_is_replied_to_or_linked() {
     let world = World::new().await;
     world.telegram.add_supergroup(CLUB, "Club");
     world.join(CLUB);
-    world.otherwise(Reply::text("Fine."));
+    world.otherwise(ModelReply::text("Fine."));
     let _bot = world.start_open().await;
     let own = world.say(ANN, ANN, "The key is under the mat").message_id;
     says(&world, ANN, "Fine.").await;
@@ -306,7 +306,7 @@ async fn the_model_pins_and_unpins_what_people_then_see() {
 async fn what_is_vital_is_pinned_by_itself_and_follows_an_edit() {
     let world = World::new().await;
     world.team();
-    world.otherwise(Reply::text("I see."));
+    world.otherwise(ModelReply::text("I see."));
     let bot = world.start_open().await;
     let said = world.say(ANN, ANN, "I am allergic to nuts. What can I cook?").message_id;
     says(&world, ANN, "I see.").await;
@@ -339,12 +339,12 @@ async fn what_is_vital_is_pinned_by_itself_and_follows_an_edit() {
 
     // While the answer is being written a question begins again with its new text.
     let gate = Gate::new();
-    world.when("allergic to bees", Reply::text("Oh.").behind(&gate));
+    world.when("allergic to bees", ModelReply::text("Oh.").behind(&gate));
     let bees = world.say(ANN, ANN, "I am allergic to bees").message_id;
     let is_asked =
         |all: &[ModelRequest]| all.iter().any(|asked| asked.user_text().contains("bees")).then_some(());
     world.model.wait_until(TIMEOUT, is_asked).await.unwrap();
-    world.when("I like bees", Reply::text("So do I."));
+    world.when("I like bees", ModelReply::text("So do I."));
     world.telegram.edit(ANN, ANN, bees, "I like bees").unwrap();
     says(&world, ANN, "So do I.").await;
     gate.open();
@@ -371,13 +371,13 @@ async fn a_button_under_an_answer_worth_keeping_asks_back_and_pins_it() {
     let bot = world.start().await;
     let code = format!("```python\n{}```", "total = total + price\n".repeat(6));
     for at in 0..2 {
-        world.when("write the loop", Reply::text(&format!("{code}\nNumber {at}")));
+        world.when("write the loop", ModelReply::text(&format!("{code}\nNumber {at}")));
         world.say(ANN, ANN, &format!("write the loop {at}"));
         let answer = says(&world, ANN, &format!("Number {at}")).await;
         assert_eq!(labels(&answer), ["📌 Pin"]);
         world.press(ANN, &answer, "📌 Pin").await;
         let asks = says(&world, ANN, "Pin this answer?").await;
-        let is_bare = |view: &View<'_>| {
+        let is_bare = |view: &TelegramView<'_>| {
             let now = view.messages(ANN).into_iter().find(|m| m["message_id"] == answer["message_id"])?;
             labels(now).is_empty().then_some(())
         };
@@ -391,7 +391,7 @@ async fn a_button_under_an_answer_worth_keeping_asks_back_and_pins_it() {
     }
     let lines = told(&world, (ANN, ANN), "what was it?").await;
     assert_eq!((lines.len(), lines[1].as_str()), (9, "  total = total + price"), "{lines:?}");
-    world.when("just talk", Reply::text("Some plain words."));
+    world.when("just talk", ModelReply::text("Some plain words."));
     world.say(ANN, ANN, "just talk");
     assert!(labels(&says(&world, ANN, "Some plain words.").await).is_empty());
     assert!(bot.stop().success());

@@ -6,8 +6,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use figaro_config::Variables;
-use figaro_offline::model::Reply;
-use figaro_offline::telegram::View;
+use figaro_offline::model::ModelReply;
+use figaro_offline::telegram::TelegramView;
 use figaro_provider::BUILTIN;
 
 use crate::support::bot::Recipe;
@@ -39,7 +39,7 @@ fn open_up(path: &Path) {
 #[tokio::test]
 async fn the_store_is_for_one_account_alone() {
     let world = World::new().await;
-    world.otherwise(Reply::text("Yes?"));
+    world.otherwise(ModelReply::text("Yes?"));
     let store = world.folder.path().join("deep/down/data");
     let recipe = world.bot().set("STORE_URL", "redb:./deep/down/data");
     let bot = recipe.spawn();
@@ -154,7 +154,7 @@ async fn a_link_is_void_once_the_settings_name_an_owner() {
     let bot = bare.spawn();
     links(&bot, 2).await;
     world.say(BOB, BOB, &format!("/start {code}"));
-    let taken = |view: &View<'_>| (view.updates_pending() == 0).then_some(());
+    let taken = |view: &TelegramView<'_>| (view.updates_pending() == 0).then_some(());
     world.see("the link being tried again", taken).await;
     assert!(bot.stop().success());
     assert_eq!(world.bot_texts(BOB).len(), 1, "it is not good again");

@@ -6,8 +6,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use figaro_offline::model::Reply;
-use figaro_offline::telegram::Failure;
+use figaro_offline::model::ModelReply;
+use figaro_offline::telegram::PlannedFailure;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -39,15 +39,15 @@ fn write_program(path: &Path, content: &[u8]) {
     fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
 }
 
-fn poll() -> Reply {
+fn poll() -> ModelReply {
     let options = json!([{"text": "Tea"}, {"text": "Coffee"}]);
-    Reply::call("sendPoll", json!({"question": "What?", "options": options}))
+    ModelReply::call("sendPoll", json!({"question": "What?", "options": options}))
 }
 
 /// Asks for a poll, which takes the whole way through the server of tools.
 pub async fn tools_work(world: &World) {
     world.script.push(poll());
-    world.script.push(Reply::text("There it is."));
+    world.script.push(ModelReply::text("There it is."));
     let before = world.telegram.view(|view| view.bot_messages(ANN).len());
     world.telegram.say(ANN, ANN, "Tea or coffee?").unwrap();
     let messages = world.answers(ANN, before + 2).await;
@@ -221,7 +221,7 @@ async fn what_a_server_says_that_does_not_start_holds_no_secret() {
 #[tokio::test]
 async fn a_signal_to_both_lets_the_bot_finish_with_its_server() {
     let world = World::new().await;
-    world.script.push(Reply::text("one two").paced(0, Duration::from_millis(600)));
+    world.script.push(ModelReply::text("one two").paced(0, Duration::from_millis(600)));
     let mut bot = world.start().await;
     let server = child(&bot);
     world.telegram.say(ANN, ANN, "count").unwrap();
@@ -238,13 +238,14 @@ async fn a_signal_to_both_lets_the_bot_finish_with_its_server() {
 #[tokio::test]
 async fn the_server_does_not_outlive_a_bot_that_was_killed() {
     let world = World::new().await;
-    world.telegram.fail("sendPoll", Failure::Hang, 1);
+    world.telegram.fail("sendPoll", PlannedFailure::Hang, 1);
     world.script.push(poll());
     let bot = world.start().await;
     let child = child(&bot);
     world.telegram.say(ANN, ANN, "Tea or coffee?").unwrap();
-    let called =
-        |view: &figaro_offline::telegram::View<'_>| (!view.calls_of("sendPoll").is_empty()).then_some(());
+    let called = |view: &figaro_offline::telegram::TelegramView<'_>| {
+        (!view.calls_of("sendPoll").is_empty()).then_some(())
+    };
     world.telegram.wait_until(TIMEOUT, called).await.expect("the call is under way");
     bot.kill();
     assert!(proc::becomes(SOON, || !proc::is_running(child)).await, "an orphan");
@@ -254,7 +255,7 @@ async fn the_server_does_not_outlive_a_bot_that_was_killed() {
 /// A slow answer of which something shows already.
 async fn answering(world: &World, said: &str) {
     world.telegram.say(ANN, ANN, said).unwrap();
-    let begun = |view: &figaro_offline::telegram::View<'_>| {
+    let begun = |view: &figaro_offline::telegram::TelegramView<'_>| {
         let drafts = view.calls_of("sendMessageDraft");
         drafts
             .iter()
@@ -268,12 +269,13 @@ async fn answering(world: &World, said: &str) {
 async fn a_stop_lets_a_running_turn_end_and_keeps_what_waits() {
     let signals = ["TERM", "INT"].map(|signal| async move {
         let world = World::new().await;
-        world.script.push(Reply::text("one two three four").paced(0, Duration::from_millis(400)));
+        world.script.push(ModelReply::text("one two three four").paced(0, Duration::from_millis(400)));
         let mut bot = world.start().await;
         let child = child(&bot);
         answering(&world, "count").await;
         let waiting = world.telegram.say(ANN, ANN, "and then?").unwrap().update_id.unwrap();
-        let taken = |view: &figaro_offline::telegram::View<'_>| (view.updates_pending() == 0).then_some(());
+        let taken =
+            |view: &figaro_offline::telegram::TelegramView<'_>| (view.updates_pending() == 0).then_some(());
         world
             .telegram
             .wait_until(TIMEOUT, taken)
@@ -284,7 +286,7 @@ async fn a_stop_lets_a_running_turn_end_and_keeps_what_waits() {
         assert_eq!(world.bot_texts(ANN), ["one two three four"], "SIG{signal}: {}", bot.log());
         assert!(!proc::is_running(child));
         assert_eq!(proc::with_words(world.telegram.url()), Vec::<u32>::new());
-        world.script.push(Reply::text("five"));
+        world.script.push(ModelReply::text("five"));
         let bot = world.start().await;
         assert_eq!(world.answers(ANN, 2).await[1]["text"], "five");
         assert!(bot.stop().success());
@@ -297,7 +299,7 @@ async fn a_stop_lets_a_running_turn_end_and_keeps_what_waits() {
 #[tokio::test]
 async fn a_stop_does_not_wait_for_ever_and_the_next_start_goes_on() {
     let world = World::new().await;
-    world.script.push(Reply::silence());
+    world.script.push(ModelReply::silence());
     let mut bot = world.start().await;
     let child = child(&bot);
     world.telegram.say(ANN, ANN, "Are you there?").unwrap();
@@ -312,7 +314,7 @@ async fn a_stop_does_not_wait_for_ever_and_the_next_start_goes_on() {
     assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
     assert!(!proc::is_running(child));
     assert_eq!(world.bot_texts(ANN).len(), 0);
-    world.script.push(Reply::text("Here I am."));
+    world.script.push(ModelReply::text("Here I am."));
     let bot = world.start().await;
     assert_eq!(world.answers(ANN, 1).await[0]["text"], "Here I am.");
     assert!(bot.stop().success());
@@ -322,12 +324,13 @@ async fn a_stop_does_not_wait_for_ever_and_the_next_start_goes_on() {
 #[tokio::test]
 async fn a_stop_during_a_slow_delivery_neither_loses_nor_repeats_the_answer() {
     let world = World::new().await;
-    world.telegram.fail("sendMessage", Failure::RetryAfter(60), 1);
-    world.script.push(Reply::text("In a minute."));
+    world.telegram.fail("sendMessage", PlannedFailure::RetryAfter(60), 1);
+    world.script.push(ModelReply::text("In a minute."));
     let mut bot = world.start().await;
     world.telegram.say(ANN, ANN, "When?").unwrap();
-    let refused =
-        |view: &figaro_offline::telegram::View<'_>| (!view.calls_of("sendMessage").is_empty()).then_some(());
+    let refused = |view: &figaro_offline::telegram::TelegramView<'_>| {
+        (!view.calls_of("sendMessage").is_empty()).then_some(())
+    };
     world.telegram.wait_until(TIMEOUT, refused).await.expect("a call");
     let began = Instant::now();
     bot.signal("TERM");
@@ -342,9 +345,9 @@ async fn a_stop_during_a_slow_delivery_neither_loses_nor_repeats_the_answer() {
 #[tokio::test]
 async fn for_collectors_every_line_is_json() {
     let world = World::new().await;
-    world.telegram.fail("sendPoll", Failure::DropConnection, 1);
+    world.telegram.fail("sendPoll", PlannedFailure::DropConnection, 1);
     world.script.push(poll());
-    world.script.push(Reply::text("It did not work."));
+    world.script.push(ModelReply::text("It did not work."));
     let bot = world.bot().set("LOG_FORMAT", "json").spawn();
     bot.logged("\"ready\"").await;
     world.ask("Tea or coffee?").await;
@@ -365,9 +368,9 @@ async fn not_even_the_fullest_log_holds_a_secret() {
         .into_iter()
         .find_map(|pair| pair.strip_prefix("FIGARO_MCP_KEY=").map(ToOwned::to_owned));
     tools_work(&world).await;
-    world.telegram.fail("sendPoll", Failure::DropConnection, 1);
+    world.telegram.fail("sendPoll", PlannedFailure::DropConnection, 1);
     world.script.push(poll());
-    world.script.push(Reply::status(401, "Incorrect API key provided: sk-offline-key"));
+    world.script.push(ModelReply::status(401, "Incorrect API key provided: sk-offline-key"));
     world.ask("Again?").await;
     bot.logged("Telegram gave no answer").await;
     assert!(bot.log().contains("TRACE"), "it is the fullest");
@@ -382,13 +385,14 @@ async fn not_even_the_fullest_log_holds_a_secret() {
 #[tokio::test]
 async fn a_call_under_way_when_the_server_dies_has_an_unknown_outcome() {
     let world = World::new().await;
-    world.telegram.fail("sendPoll", Failure::Hang, 1);
+    world.telegram.fail("sendPoll", PlannedFailure::Hang, 1);
     world.script.push(poll());
-    world.script.push(Reply::text("I cannot tell."));
+    world.script.push(ModelReply::text("I cannot tell."));
     let bot = world.start().await;
     world.telegram.say(ANN, ANN, "Tea or coffee?").unwrap();
-    let called =
-        |view: &figaro_offline::telegram::View<'_>| (!view.calls_of("sendPoll").is_empty()).then_some(());
+    let called = |view: &figaro_offline::telegram::TelegramView<'_>| {
+        (!view.calls_of("sendPoll").is_empty()).then_some(())
+    };
     world.telegram.wait_until(TIMEOUT, called).await.expect("the call is under way");
     proc::signal(child(&bot), "KILL");
     assert_eq!(world.answers(ANN, 1).await[0]["text"], "I cannot tell.");

@@ -2,8 +2,8 @@
 //! zone and language, that they own the bot. What was said in private stays there.
 
 use figaro_base::ids::UserId;
-use figaro_domain::profile::Role;
-use figaro_offline::model::Reply;
+use figaro_domain::profile::PersonRole;
+use figaro_offline::model::ModelReply;
 use serde_json::json;
 
 use super::task_tools::scene;
@@ -13,7 +13,7 @@ use crate::support::{ANN, BOB, World};
 
 /// What the model is told of whoever asks, beside their message.
 async fn told_of(world: &World, from: i64, chat: i64, words: &str) -> Option<String> {
-    world.when(words, Reply::text(&format!("Answer to {words}")));
+    world.when(words, ModelReply::text(&format!("Answer to {words}")));
     world.say(from, chat, &format!("@figaro_bot {words}"));
     crate::support::calls::says(world, chat, &format!("Answer to {words}")).await;
     let asked = world.asked().into_iter().find(|request| request.user_text().contains(words)).unwrap();
@@ -75,7 +75,7 @@ async fn what_a_person_asks_for_stands_in_their_later_questions_where_they_said_
         store.profiles().find(&ann).await.unwrap().unwrap(),
         store.profiles().find(&bob).await.unwrap().unwrap(),
     );
-    assert_eq!((ann.role, bob.role), (Role::Owner, Role::Member));
+    assert_eq!((ann.role, bob.role), (PersonRole::Owner, PersonRole::Member));
     assert_eq!((bob.names.shown.as_str(), bob.names.username.as_deref()), ("Bob", Some("bob")));
     assert_eq!(bob.language.as_deref(), Some("en"));
     assert!(bob.first_seen <= bob.last_seen);
@@ -84,13 +84,13 @@ async fn what_a_person_asks_for_stands_in_their_later_questions_where_they_said_
 #[tokio::test]
 async fn words_of_somebody_else_change_nobodys_profile() {
     let (world, _bot) = scene().await;
-    world.when("from bob", Reply::text("Yes, Bob."));
+    world.when("from bob", ModelReply::text("Yes, Bob."));
     world.say(BOB, TEAM, "@figaro_bot from bob");
     crate::support::calls::says(&world, TEAM, "Yes, Bob.").await;
     // Ann has Bob's question tried again: it is answered with nobody's rights.
-    world.when("from bob", Reply::call("find_tools", json!({"query": "set_profile"})));
-    world.when("from bob", Reply::call("set_profile", json!({"name": "Boss"})));
-    world.when("from bob", Reply::text("Dealt with."));
+    world.when("from bob", ModelReply::call("find_tools", json!({"query": "set_profile"})));
+    world.when("from bob", ModelReply::call("set_profile", json!({"name": "Boss"})));
+    world.when("from bob", ModelReply::text("Dealt with."));
     world.say(ANN, TEAM, "/retry@figaro_bot");
     let told = crate::support::calls::results(&world, "from bob", 2, (TEAM, "Dealt with.")).await;
     assert!(error(&told[1]).contains("only a person can change this"), "{told:?}");

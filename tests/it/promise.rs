@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use figaro_offline::model::Reply;
-use figaro_offline::telegram::View;
+use figaro_offline::model::ModelReply;
+use figaro_offline::telegram::TelegramView;
 use serde_json::json;
 
 use crate::support::scene::{TEAM, text};
@@ -16,9 +16,9 @@ const NOTHING: &str = "⚠️ Nothing new was scheduled: ask me again, with the 
 #[tokio::test]
 async fn a_promise_that_nothing_was_stored_for_is_written_anew() {
     let world = World::paced().await;
-    world.script.push(Reply::text(PROMISE));
-    world.script.push(Reply::text(HONEST));
-    world.script.push(Reply::text("You are welcome."));
+    world.script.push(ModelReply::text(PROMISE));
+    world.script.push(ModelReply::text(HONEST));
+    world.script.push(ModelReply::text("You are welcome."));
     let _bot = world.start().await;
     assert_eq!(text(&world.ask("remind me of the train").await), HONEST);
 
@@ -40,7 +40,7 @@ async fn a_promise_made_twice_is_sent_with_what_is_true() {
     world.person(14, "Rui", "pt");
     let again = "Claro! Lembrete definido para as 18:00 ✅";
     for reply in [PROMISE, PROMISE, again, again] {
-        world.script.push(Reply::text(reply));
+        world.script.push(ModelReply::text(reply));
     }
     let _bot = world.start_open().await;
     let answer = world.ask("remind me").await;
@@ -54,8 +54,8 @@ async fn a_promise_made_twice_is_sent_with_what_is_true() {
 #[tokio::test]
 async fn a_failure_to_write_it_anew_costs_nobody_the_answer() {
     let world = World::paced().await;
-    world.script.push(Reply::text(PROMISE));
-    world.script.push(Reply::status(400, "bad request"));
+    world.script.push(ModelReply::text(PROMISE));
+    world.script.push(ModelReply::status(400, "bad request"));
     let _bot = world.start().await;
     let answer = world.ask("remind me").await;
     assert_eq!(text(&answer), format!("{PROMISE}\n\n{NOTHING}"));
@@ -67,13 +67,13 @@ async fn in_a_group_the_growing_message_becomes_the_new_answer() {
     world.team();
     let [first, second] = [PROMISE, HONEST].map(|begin| format!("{begin} {}", "And more. ".repeat(40)));
     for text in [&first, &second] {
-        world.script.push(Reply::text(text).paced(12, Duration::from_millis(200)));
+        world.script.push(ModelReply::text(text).paced(12, Duration::from_millis(200)));
     }
     let _bot = world.start_open().await;
     world.say(BOB, TEAM, "@figaro_bot remind us");
     let grown = world.answers(TEAM, 1).await.remove(0);
     assert!(text(&grown).starts_with(PROMISE), "{grown}");
-    let find = |view: &View<'_>| {
+    let find = |view: &TelegramView<'_>| {
         let only = view.bot_messages(TEAM).into_iter().all(|message| text(message) == second.trim());
         only.then_some(())
     };
@@ -91,7 +91,7 @@ async fn other_answers_are_left_alone() {
     let world = World::paced().await;
     let answers =
         ["When shall I remind you?", "> I'll remind you tomorrow\n\nThat was Bob.", "The train leaves at 9."];
-    answers.iter().for_each(|answer| world.script.push(Reply::text(answer)));
+    answers.iter().for_each(|answer| world.script.push(ModelReply::text(answer)));
     let _bot = world.start().await;
     for _ in answers {
         world.ask("and?").await;

@@ -2,7 +2,7 @@
 //! kind of provider, counted with the product's own estimate, which is never below o200k_base.
 
 use figaro_base::text::estimate_tokens;
-use figaro_offline::model::{ModelRequest, Reply};
+use figaro_offline::model::{ModelReply, ModelRequest};
 use figaro_offline::tavily::KEY;
 
 use crate::support::scene::TEAM;
@@ -25,7 +25,7 @@ async fn a_plain_turn_pays_at_most_2500_tokens_before_anything_is_asked() {
         let bot = world.bot_of(provider).set("ACCESS", "open");
         let bot = bot.set("TAVILY_API_KEY", KEY).set("TAVILY_BASE_URL", world.tavily.url()).spawn();
         bot.ready().await;
-        world.otherwise(Reply::text("Fine."));
+        world.otherwise(ModelReply::text("Fine."));
         world.told(ANN, ANN, "how are you?").await;
         world.told(BOB, TEAM, "@figaro_bot how are you?").await;
         world.told(ANN, ANN, "and now?").await;

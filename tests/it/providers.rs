@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use figaro_offline::model::{ModelRequest, Part, Reply};
+use figaro_offline::model::{ModelReply, ModelRequest, ReplyPart};
 use figaro_offline::telegram::Say;
 use futures::FutureExt;
 use futures::future::BoxFuture;
@@ -22,7 +22,9 @@ type Scenario = for<'a> fn(&'a World) -> BoxFuture<'a, ()>;
 /// What holds while a provider works. One bot goes through all of it, in this order, as one conversation.
 const WORKING: [(&str, Scenario); 8] = [
     ("plain", |world| plain(world).boxed()),
-    ("one tool", |world| calls(world, vec![Part::Text("Let me see.".into()), note("milk")], &[true]).boxed()),
+    ("one tool", |world| {
+        calls(world, vec![ReplyPart::Text("Let me see.".into()), note("milk")], &[true]).boxed()
+    }),
     ("parallel tools", |world| calls(world, vec![note("bread"), note("salt")], &[true, true]).boxed()),
     ("tool error", |world| calls(world, vec![no_such_note()], &[false]).boxed()),
     ("image", |world| image(world).boxed()),
@@ -33,19 +35,19 @@ const WORKING: [(&str, Scenario); 8] = [
 
 /// What holds while it does not, and another stands in for it.
 const FAILING: [(&str, Scenario); 3] = [
-    ("500", |world| gives_way(world, vec![Reply::status(500, "down"); 3]).boxed()),
-    ("hang before its first word", |world| gives_way(world, vec![Reply::silence()]).boxed()),
-    ("hang before anything", |world| gives_way(world, vec![Reply::no_headers()]).boxed()),
+    ("500", |world| gives_way(world, vec![ModelReply::status(500, "down"); 3]).boxed()),
+    ("hang before its first word", |world| gives_way(world, vec![ModelReply::silence()]).boxed()),
+    ("hang before anything", |world| gives_way(world, vec![ModelReply::no_headers()]).boxed()),
 ];
 
 const PROVIDERS: [&str; 4] = ["openai", "compatible", "ollama", "gemini"];
 
-fn note(content: &str) -> Part {
-    Part::Call { name: "add_note".to_owned(), arguments: json!({"key": "list", "content": content}) }
+fn note(content: &str) -> ReplyPart {
+    ReplyPart::Call { name: "add_note".to_owned(), arguments: json!({"key": "list", "content": content}) }
 }
 
-fn no_such_note() -> Part {
-    Part::Call { name: "remove_note".to_owned(), arguments: json!({"note_id": "no such note"}) }
+fn no_such_note() -> ReplyPart {
+    ReplyPart::Call { name: "remove_note".to_owned(), arguments: json!({"note_id": "no such note"}) }
 }
 
 impl World {
@@ -66,15 +68,15 @@ impl World {
 }
 
 async fn plain(world: &World) {
-    world.script.push(Reply::text("Hello, **Ann**!"));
+    world.script.push(ModelReply::text("Hello, **Ann**!"));
     let hello = world.ask("hi").await;
     assert_eq!((&hello["text"], &hello["entities"][0]["type"]), (&json!("Hello, Ann!"), &json!("bold")));
 }
 
 /// The calls are made, all at once, and the model reads how each came out.
-async fn calls(world: &World, parts: Vec<Part>, wanted: &[bool]) {
-    world.script.push(Reply::turn(parts));
-    world.script.push(Reply::text("Done."));
+async fn calls(world: &World, parts: Vec<ReplyPart>, wanted: &[bool]) {
+    world.script.push(ModelReply::turn(parts));
+    world.script.push(ModelReply::text("Done."));
     assert_eq!(world.ask("do it").await["text"], "Done.");
     let request = world.last_request();
     let results = request.tool_results();
@@ -85,7 +87,7 @@ async fn calls(world: &World, parts: Vec<Part>, wanted: &[bool]) {
 /// The model gets the picture that was sent, byte for byte.
 async fn image(world: &World) {
     let before = world.bot_texts(ANN).len();
-    world.script.push(Reply::text("A dot."));
+    world.script.push(ModelReply::text("A dot."));
     let photo = Say::new(ANN, ANN, "what is this?").photo(STANDARD.decode(PNG).unwrap());
     world.telegram.send(photo).unwrap();
     assert_eq!(world.answers(ANN, before + 1).await.pop().unwrap()["text"], "A dot.");
@@ -98,7 +100,7 @@ async fn image(world: &World) {
 async fn structured(world: &World) {
     let card = world.ask("/model output_format json").await;
     assert!(card["text"].as_str().unwrap().contains("form of the answer json (output_format)"), "{card}");
-    world.script.push(Reply::text("{\"a\":1}"));
+    world.script.push(ModelReply::text("{\"a\":1}"));
     let answer = world.ask("how many are there?").await;
     let code = &answer["entities"][0];
     assert_eq!((&answer["text"], &code["type"]), (&json!("{\"a\":1}"), &json!("pre")), "{answer}");
@@ -123,7 +125,7 @@ async fn stop(world: &World) {
     let before = world.bot_texts(ANN).len();
     let drafts = world.telegram.view(|view| view.calls_of("sendMessageDraft").len());
     let long = "one word and another ".repeat(200);
-    world.script.push(Reply::text(&long).paced(4, Duration::from_millis(50)));
+    world.script.push(ModelReply::text(&long).paced(4, Duration::from_millis(50)));
     world.say(ANN, ANN, "tell me");
     world
         .see("the answer as it is written", |view| {
@@ -140,19 +142,19 @@ async fn stop(world: &World) {
 /// Who asks for a moment gets it, and is asked again.
 async fn limited(world: &World) {
     let before = world.model.requests().len();
-    world.script.push(Reply::status(429, "slow down").retry_after(1));
-    world.script.push(Reply::text("Now."));
+    world.script.push(ModelReply::status(429, "slow down").retry_after(1));
+    world.script.push(ModelReply::text("Now."));
     assert_eq!(world.ask("again").await["text"], "Now.");
     let models: Vec<String> = world.model.requests()[before..].iter().map(|r| r.model().to_owned()).collect();
     assert!(models.len() == 2 && models[0] == models[1], "{models:?}");
 }
 
 /// A model that fails before its first word gives way to another.
-async fn gives_way(world: &World, failures: Vec<Reply>) {
+async fn gives_way(world: &World, failures: Vec<ModelReply>) {
     let before = world.model.requests().len();
     let failed = failures.len();
     failures.into_iter().for_each(|failure| world.script.push(failure));
-    world.script.push(Reply::text("I stand in."));
+    world.script.push(ModelReply::text("I stand in."));
     assert_eq!(world.ask("are you there?").await["text"], "I stand in.");
     let requests = world.model.requests().split_off(before);
     let models: Vec<&str> = requests.iter().map(ModelRequest::model).collect();
@@ -209,9 +211,9 @@ async fn a_form_goes_without_tools_where_they_cannot_be_combined() {
         let combines = model.ends_with("3.5-flash");
         let calls = model != "ollama:gemma3:4b";
         if calls {
-            world.script.push(Reply::turn(vec![note("salt")]));
+            world.script.push(ModelReply::turn(vec![note("salt")]));
         }
-        world.script.push(Reply::text("{\"a\":1}"));
+        world.script.push(ModelReply::text("{\"a\":1}"));
         assert_eq!(world.ask("note salt").await["entities"][0]["type"], "pre", "{model}");
         let asked = world.model.requests().split_off(before);
         let asked: Vec<_> = asked.iter().map(|r| (!r.tool_names().is_empty(), r.wants_json())).collect();
@@ -235,10 +237,11 @@ async fn thoughts_go_back_with_the_calls_that_are_made() {
         let bot = world.bot_of(provider).set(&format!("{}_MODEL", provider.to_ascii_uppercase()), model);
         let bot = bot.spawn();
         bot.ready().await;
-        let call = |at| Part::Call { name: "list_notes".into(), arguments: json!({"key": format!("k{at}")}) };
-        let parts = (0..40).flat_map(|at| [Part::Thought("Hm.".into()), call(at)]);
-        world.script.push(Reply::turn(parts.collect()));
-        world.script.push(Reply::text("Done."));
+        let call =
+            |at| ReplyPart::Call { name: "list_notes".into(), arguments: json!({"key": format!("k{at}")}) };
+        let parts = (0..40).flat_map(|at| [ReplyPart::Thought("Hm.".into()), call(at)]);
+        world.script.push(ModelReply::turn(parts.collect()));
+        world.script.push(ModelReply::text("Done."));
         assert_eq!(world.ask("look everywhere").await["text"], "Done.", "{provider}");
         let request = world.last_request();
         assert_eq!(request.tool_results().len(), 33, "{provider}");

@@ -5,7 +5,7 @@ use std::process::Stdio;
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
-use figaro_offline::model::Reply;
+use figaro_offline::model::ModelReply;
 use serde_json::json;
 
 use crate::support::bot::Recipe;
@@ -29,8 +29,8 @@ fn everywhere(recipe: Recipe, proxy: &ForwardProxy) -> Recipe {
 /// Asks for a poll, which goes the whole way through the server of tools.
 async fn polls(world: &World) {
     let options = json!([{"text": "Tea"}, {"text": "Coffee"}]);
-    world.script.push(Reply::call("sendPoll", json!({"question": "What?", "options": options})));
-    world.script.push(Reply::text("There it is."));
+    world.script.push(ModelReply::call("sendPoll", json!({"question": "What?", "options": options})));
+    world.script.push(ModelReply::text("There it is."));
     world.say(ANN, ANN, "Tea or coffee?");
     let messages = world.answers(ANN, 2).await;
     assert_eq!(
@@ -50,7 +50,7 @@ async fn this_machine_is_never_reached_through_a_proxy() {
     polls(&world).await;
     assert!(bot.stop().success());
     let localhost = world.telegram.url().replacen("127.0.0.1", "localhost", 1);
-    world.script.push(Reply::text("Yes."));
+    world.script.push(ModelReply::text("Yes."));
     let output = everywhere(world.bot().set("TELEGRAM_API_URL", &localhost), &proxy).arg("check").run().await;
     assert!(output.status.success(), "{:?}", words(&output));
     assert_eq!(proxy.heads(), Vec::<String>::new());
@@ -111,7 +111,7 @@ async fn each_kind_of_proxy_works_and_the_check_names_it() {
         let recipe = case.iter().fold(recipe.clone(), |recipe, (name, scheme)| {
             recipe.set(name, &format!("{scheme}://{}", proxy.address))
         });
-        world.script.push(Reply::text("Yes."));
+        world.script.push(ModelReply::text("Yes."));
         let output = recipe.run().await;
         let (said, errors) = words(&output);
         assert!(output.status.success(), "{case:?}: {said}{errors}");

@@ -3,9 +3,9 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 use figaro_base::ids::{ChatId, UserId};
-use figaro_domain::conversation::{Conversation, Message, Role};
+use figaro_domain::conversation::{Conversation, Message, MessageRole};
 use figaro_domain::message::Speaker;
-use figaro_offline::model::{Gate, ModelRequest, Reply};
+use figaro_offline::model::{Gate, ModelReply, ModelRequest};
 use serde_json::{Value, json};
 
 use super::history::key_in;
@@ -21,7 +21,7 @@ const ASKED: &str = "Where does Ines keep her bees?";
 /// Someone writes, and the answer is waited for; gives the first request of it.
 pub async fn says_and_gets(world: &World, (who, chat): (i64, i64), said: &str, answer: &str) -> ModelRequest {
     let before = world.model.requests().len();
-    world.when(said, Reply::text(answer));
+    world.when(said, ModelReply::text(answer));
     world.say(who, chat, &format!("@figaro_bot {said}"));
     let request = world.asks(before + 1).await;
     says(world, chat, answer).await;
@@ -160,12 +160,12 @@ async fn a_kill_changes_nothing_of_what_is_found() {
     says_and_gets(&world, (ANN, ANN), BEES, "How lovely.").await;
     talks_of_other_things(&world, (ANN, ANN), "trip").await;
     let (before, gate) = (world.asked().len(), Gate::new());
-    world.when(ASKED, Reply::text("Never said.").behind(&gate));
+    world.when(ASKED, ModelReply::text("Never said.").behind(&gate));
     world.say(ANN, ANN, ASKED);
     let first = world.asks(before + 1).await;
     assert!(older(&first).contains(BEES), "{first:?}");
     bot.kill();
-    world.when(ASKED, Reply::text("In Vilnius."));
+    world.when(ASKED, ModelReply::text("In Vilnius."));
     let _bot = start(&world, &[SMALL]).await;
     says(&world, ANN, "In Vilnius.").await;
     let again = world.asked().pop().unwrap();
@@ -180,7 +180,7 @@ async fn an_answer_that_retry_replaced_is_not_found() {
     let _bot = start(&world, &[SMALL]).await;
     says_and_gets(&world, (ANN, ANN), "Who lives in the lighthouse?", "Zacharias the wizard lives there.")
         .await;
-    world.script.push(Reply::text("Ottilie the keeper lives there."));
+    world.script.push(ModelReply::text("Ottilie the keeper lives there."));
     world.told(ANN, ANN, "/retry").await;
     talks_of_other_things(&world, (ANN, ANN), "trip").await;
     let request =
@@ -215,7 +215,7 @@ async fn an_edited_message_is_found_by_its_new_words_and_not_by_its_old_ones() {
     const BOAT: &str = "Our wooden boat Falcon is moored in Tromso";
     let world = World::new().await;
     let bot = start(&world, &[SMALL]).await;
-    world.when(BEES, Reply::text("How lovely."));
+    world.when(BEES, ModelReply::text("How lovely."));
     let sent = world.say(ANN, ANN, BEES);
     says(&world, ANN, "How lovely.").await;
     talks_of_other_things(&world, (ANN, ANN), "trip").await;
@@ -246,7 +246,7 @@ async fn a_store_without_an_index_is_indexed_at_the_first_question() {
     let session = store.conversations().session(here, begin).await.unwrap().id;
     for at in 0..STORED {
         let text = if at == 40 { BEES.to_owned() } else { format!("The train number {at} was late again.") };
-        let mut message = Message::new(session, Role::User, text, begin + TimeDelta::minutes(at));
+        let mut message = Message::new(session, MessageRole::User, text, begin + TimeDelta::minutes(at));
         message.speaker =
             Some(Speaker { user: UserId::telegram(ANN), name: "Ann".to_owned(), username: None });
         store.conversations().append(message).await.unwrap();

@@ -1,8 +1,8 @@
 //! What is over is forgotten once it was kept as long as the owner wants, and nothing else is.
 
 use chrono::TimeDelta;
-use figaro_domain::task::{State, Task};
-use figaro_offline::model::Reply;
+use figaro_domain::task::{Task, TaskState};
+use figaro_offline::model::ModelReply;
 use serde_json::json;
 
 use crate::support::output::refused;
@@ -11,7 +11,7 @@ use crate::task_runs::{keep, now, once, said, soon};
 
 /// Lets a task have ended so many days ago, in the store of a bot that has stopped.
 fn end(world: &World, task: &Task, days: i64) {
-    let state = json!(State::Done(now() - TimeDelta::days(days)));
+    let state = json!(TaskState::Done(now() - TimeDelta::days(days)));
     let change = |value: &mut serde_json::Value| {
         if value["id"] == json!(task.id) {
             value["state"] = state.clone();
@@ -29,7 +29,7 @@ async fn ended_tasks_are_forgotten_by_age_and_messages_never() {
     let waiting = once(BOB, BOB, "Remind of cake.", TimeDelta::days(30));
     keep(&world, &[&ran, &listed, &waiting]).await;
     end(&world, &listed, 6);
-    world.when("Remind of tea.", Reply::text("Tea!"));
+    world.when("Remind of tea.", ModelReply::text("Tea!"));
     let bot = world.start_open().await;
     said(&world, BOB, "Tea!").await;
     world.caught_up().await;

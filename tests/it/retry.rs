@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use figaro_offline::model::{Gate, Reply};
+use figaro_offline::model::{Gate, ModelReply};
 use figaro_offline::telegram::Say;
 use serde_json::{Value, json};
 
@@ -22,7 +22,7 @@ impl World {
 
     /// A question whose answer fails with buttons under it.
     async fn failed(&self, user: i64, words: &str) -> Value {
-        self.when(words, Reply::status(400, "no"));
+        self.when(words, ModelReply::status(400, "no"));
         let told = self.told(user, user, words).await;
         assert_eq!(labels(&told), ["Try again", "Another model"], "{told}");
         told
@@ -55,16 +55,16 @@ async fn the_last_question_is_asked_again_as_it_was_and_the_old_answer_is_in_no_
     let world = World::new().await;
     let bot = world.many_ready().await;
     let say = |words: &str| Say::new(BOB, BOB, words);
-    world.script.push(Reply::text("first answer"));
+    world.script.push(ModelReply::text("first answer"));
     world.telegram.send(say("what do you think of this?")).unwrap();
     world.telegram.send(say("Cats are better.").forward_from(ANN)).unwrap();
     world.answers(BOB, 1).await;
-    world.script.push(Reply::text("second answer"));
+    world.script.push(ModelReply::text("second answer"));
     let again = world.told(BOB, BOB, "/retry").await;
     assert_eq!(text(&again), "second answer");
-    world.script.push(Reply::text("third answer"));
+    world.script.push(ModelReply::text("third answer"));
     world.told(BOB, BOB, "/retry compatible:offline-text").await;
-    world.script.push(Reply::text("Next."));
+    world.script.push(ModelReply::text("Next."));
     world.told(BOB, BOB, "and dogs?").await;
     let asked = world.asked();
     let first = question(&asked[0].user_text()).to_owned();
@@ -88,7 +88,7 @@ async fn the_last_question_is_asked_again_as_it_was_and_the_old_answer_is_in_no_
 async fn with_nothing_to_try_again_that_is_said() {
     let world = World::new().await;
     world.team();
-    world.otherwise(Reply::text("Well."));
+    world.otherwise(ModelReply::text("Well."));
     let _bot = world.many_ready().await;
     assert_eq!(text(&world.told(BOB, BOB, "/retry").await), NOTHING);
     world.told(BOB, BOB, "a question").await;
@@ -103,7 +103,9 @@ async fn with_nothing_to_try_again_that_is_said() {
 async fn a_stopped_answer_goes_on_and_pressed_buttons_are_gone() {
     let world = World::new().await;
     let _bot = world.many_ready().await;
-    world.script.push(Reply::text(&"one word and another ".repeat(200)).paced(4, Duration::from_millis(50)));
+    world
+        .script
+        .push(ModelReply::text(&"one word and another ".repeat(200)).paced(4, Duration::from_millis(50)));
     world.say(BOB, BOB, "tell me");
     world.see("a draft", |view| view.calls_of("sendMessageDraft").get(2).map(|_| ())).await;
     world.say(BOB, BOB, "/stop");
@@ -111,7 +113,7 @@ async fn a_stopped_answer_goes_on_and_pressed_buttons_are_gone() {
     assert!(text(stopped).starts_with("one word"), "{stopped}");
     assert!(text(stopped).ends_with("— stopped"), "{stopped}");
     assert_eq!(labels(stopped), ["Go on", "Try again"]);
-    world.script.push(Reply::text("and so it ends."));
+    world.script.push(ModelReply::text("and so it ends."));
     let data = world.data(stopped, "Try again");
     world.press(BOB, stopped, "Go on").await;
     let answer = world.answers(BOB, 2).await.remove(1);
@@ -129,7 +131,7 @@ async fn a_failed_answer_is_tried_again_once_by_each_button() {
     let world = World::new().await;
     let _bot = world.many_ready().await;
     let failed = world.failed(BOB, "my question").await;
-    world.script.push(Reply::text("This time."));
+    world.script.push(ModelReply::text("This time."));
     // Two presses before anything is seen of the first.
     let data = world.data(&failed, "Try again");
     let told = tokio::join!(world.press_data(BOB, &failed, &data), world.forged(BOB, &failed, &data));
@@ -144,7 +146,7 @@ async fn a_failed_answer_is_tried_again_once_by_each_button() {
     let list = world.answers(BOB, 4).await.remove(3);
     world.bare(&failed).await;
     assert_eq!(labels(&list).len(), 3, "no pages, nothing to set: {list}");
-    world.script.push(Reply::text("By another."));
+    world.script.push(ModelReply::text("By another."));
     world.press(BOB, &list, "gemini:").await;
     assert_eq!(text(&world.answers(BOB, 5).await[4]), "By another.");
     assert_eq!(world.asked().last().unwrap().model(), "gemini-2.5-flash");
@@ -156,7 +158,7 @@ async fn a_failed_answer_is_tried_again_once_by_each_button() {
 #[tokio::test]
 async fn a_button_under_an_earlier_question_says_that_it_is_late() {
     let world = World::new().await;
-    world.otherwise(Reply::text("Well."));
+    world.otherwise(ModelReply::text("Well."));
     let _bot = world.many_ready().await;
     let first = world.failed(BOB, "first question").await;
     let second = world.failed(BOB, "second question").await;
@@ -194,7 +196,7 @@ async fn a_model_that_someone_may_not_have_is_refused_and_a_long_name_works() {
     assert_eq!(world.asked().len(), 1);
     world.press(BOB, &failed, "Another model").await;
     let list = world.answers(BOB, 3).await.remove(2);
-    world.script.push(Reply::text("By a long name."));
+    world.script.push(ModelReply::text("By a long name."));
     world.press(BOB, &list, "⚠️ compatible:").await;
     assert_eq!(text(&world.answers(BOB, 4).await[3]), "By a long name.");
     assert_eq!(world.asks(2).await.model(), long);
@@ -211,18 +213,18 @@ async fn in_a_group_the_question_is_quoted_and_nobody_gets_the_rights_of_its_wri
     let world = World::without_privacy().await;
     world.team();
     let _bot = world.many_ready().await;
-    let set = || Reply::call("set_config", json!({"language": "German"}));
+    let set = || ModelReply::call("set_config", json!({"language": "German"}));
     world.script.push(set());
-    world.script.push(Reply::text("It is German now."));
+    world.script.push(ModelReply::text("It is German now."));
     let asked = world.say(ANN, TEAM, "@figaro_bot speak German");
     // The answer, and the card that shows what was changed.
     world.answers(TEAM, 2).await;
     world.script.push(set());
-    world.script.push(Reply::text("Only an admin can do that."));
+    world.script.push(ModelReply::text("Only an admin can do that."));
     let again = world.told(BOB, TEAM, "/retry@figaro_bot").await;
     assert_eq!(again["reply_to_message"]["message_id"], asked.message_id, "{again}");
     world.script.push(set());
-    world.script.push(Reply::text("It is German again."));
+    world.script.push(ModelReply::text("It is German again."));
     world.told(ANN, TEAM, "/retry@figaro_bot").await;
     let done: Vec<bool> = world
         .asked()
@@ -242,10 +244,10 @@ async fn in_a_group_the_question_is_quoted_and_nobody_gets_the_rights_of_its_wri
         "it is still Ann's question: {prompt}"
     );
     // Nor do words of someone else get those of an owner who has them tried again.
-    world.script.push(Reply::text("You may not."));
+    world.script.push(ModelReply::text("You may not."));
     world.told(BOB, TEAM, "@figaro_bot speak French").await;
     world.script.push(set());
-    world.script.push(Reply::text("Still no."));
+    world.script.push(ModelReply::text("Still no."));
     world.told(ANN, TEAM, "/retry@figaro_bot").await;
     let last = world.asked().last().unwrap().tool_results().remove(0).1;
     assert!(last.contains("\"success\":false"), "{last}");
@@ -255,9 +257,9 @@ async fn in_a_group_the_question_is_quoted_and_nobody_gets_the_rights_of_its_wri
 async fn it_waits_for_the_turn_that_runs_and_goes_before_what_comes_after_it() {
     let world = World::new().await;
     let gate = Gate::new();
-    world.script.push(Reply::text("slow").behind(&gate));
+    world.script.push(ModelReply::text("slow").behind(&gate));
     for words in ["slow again", "quick"] {
-        world.script.push(Reply::text(words));
+        world.script.push(ModelReply::text(words));
     }
     let _bot = world.many_ready().await;
     world.say(BOB, BOB, "a slow question");
@@ -279,19 +281,19 @@ async fn killed_while_it_tries_again_it_answers_once() {
     let world = World::new().await;
     let gate = Gate::new();
     let bot = world.many_ready().await;
-    world.script.push(Reply::text("first answer"));
+    world.script.push(ModelReply::text("first answer"));
     world.told(BOB, BOB, "my question").await;
     let failed = world.failed(ANN, "her question").await;
     world.press(ANN, &failed, "Another model").await;
     let list = world.answers(ANN, 2).await.remove(1);
-    world.when("my question", Reply::text("never seen").behind(&gate));
-    world.when("her question", Reply::text("never seen").behind(&gate));
+    world.when("my question", ModelReply::text("never seen").behind(&gate));
+    world.when("her question", ModelReply::text("never seen").behind(&gate));
     world.say(BOB, BOB, "/retry");
     world.press(ANN, &list, "gemini:").await;
     world.asks(4).await;
     bot.kill();
-    world.when("my question", Reply::text("second answer"));
-    world.when("her question", Reply::text("By Gemini."));
+    world.when("my question", ModelReply::text("second answer"));
+    world.when("her question", ModelReply::text("By Gemini."));
     let bot = world.many_ready().await;
     world.answers(BOB, 2).await;
     world.answers(ANN, 3).await;
@@ -315,15 +317,15 @@ async fn killed_while_it_tries_again_it_answers_once() {
 async fn an_answer_that_broke_off_or_was_too_long_goes_on() {
     let world = World::new().await;
     let _bot = world.many_ready().await;
-    world.script.push(Reply::text("I had begun to say something").break_after(2));
+    world.script.push(ModelReply::text("I had begun to say something").break_after(2));
     let broken = world.told(BOB, BOB, "say something").await;
     assert!(text(&broken).contains("\n\n⚠️ The answer broke off"), "{broken}");
     assert_eq!(labels(&broken), ["Go on", "Try again", "Another model"]);
-    world.script.push(Reply::text("and this is the rest").cut_by_length());
+    world.script.push(ModelReply::text("and this is the rest").cut_by_length());
     world.press(BOB, &broken, "Go on").await;
     let long = world.answers(BOB, 2).await.remove(1);
     assert_eq!((text(&long), labels(&long)), ("and this is the rest …", vec!["Go on".to_owned()]));
-    world.script.push(Reply::text("of it."));
+    world.script.push(ModelReply::text("of it."));
     world.press(BOB, &long, "Go on").await;
     assert_eq!(text(&world.answers(BOB, 3).await[2]), "of it.");
     let prompt = world.asked().pop().unwrap().body.to_string();
@@ -335,14 +337,16 @@ async fn in_a_group_a_stopped_answer_goes_on_for_anybody() {
     let world = World::new().await;
     world.team();
     let _bot = world.many_ready().await;
-    world.script.push(Reply::text(&"one word and another ".repeat(100)).paced(4, Duration::from_millis(50)));
+    world
+        .script
+        .push(ModelReply::text(&"one word and another ".repeat(100)).paced(4, Duration::from_millis(50)));
     world.say(ANN, TEAM, "@figaro_bot tell me");
     world.answers(TEAM, 1).await;
     world.say(ANN, TEAM, "/stop@figaro_bot");
     let stopped = world.answers(TEAM, 1).await.remove(0);
     let stopped = world.shows(TEAM, number(&stopped["message_id"]), "— stopped").await;
     assert_eq!(labels(&stopped), ["Go on", "Try again"]);
-    world.script.push(Reply::text("and so it ends."));
+    world.script.push(ModelReply::text("and so it ends."));
     world.press(BOB, &stopped, "Go on").await;
     let answer = world.answers(TEAM, 2).await.remove(1);
     assert_eq!(text(&answer), "and so it ends.");
@@ -363,10 +367,10 @@ async fn what_someone_else_asked_goes_on_with_nobodys_rights() {
     let _bot = world.many_ready().await;
     // Bob's question let go on by an owner and by himself, then an owner's own.
     for (writer, presser, may) in [(BOB, ANN, false), (BOB, BOB, false), (ANN, ANN, true)] {
-        world.script.push(Reply::text("A poem, and then").cut_by_length());
+        world.script.push(ModelReply::text("A poem, and then").cut_by_length());
         let cut = world.told(writer, TEAM, "@figaro_bot a poem, then speak German").await;
-        world.script.push(Reply::call("set_config", json!({"language": "German"})));
-        world.script.push(Reply::text("That is that."));
+        world.script.push(ModelReply::call("set_config", json!({"language": "German"})));
+        world.script.push(ModelReply::text("That is that."));
         let before = world.bot_texts(TEAM).len();
         world.press(presser, &cut, "Go on").await;
         world.answers(TEAM, before + 1).await;

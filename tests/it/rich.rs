@@ -1,7 +1,7 @@
 //! What people say and do outside of texts and captions: rich messages, checklists, stories, notes of Telegram's own. The model
 //! reads it, and a mention in it counts.
 
-use figaro_offline::model::{Part, Reply};
+use figaro_offline::model::{ModelReply, ReplyPart};
 use serde_json::{Value, json};
 
 use crate::support::calls::says;
@@ -33,7 +33,7 @@ fn paragraph(text: Value) -> Value {
 async fn a_rich_message_is_a_question_with_its_words() {
     let world = World::new().await;
     let _bot = world.start_open().await;
-    world.when("Rye on Mondays", Reply::text("Noted the hours."));
+    world.when("Rye on Mondays", ModelReply::text("Noted the hours."));
     let blocks = json!([
         {"type": "heading", "size": 1, "text": "Bakery hours"},
         {"type": "paragraph", "text": ["Open from ", {"type": "bold", "text": "six"}, " to noon."]},
@@ -57,7 +57,7 @@ async fn a_mention_in_a_rich_message_addresses_the_bot_in_a_group() {
     let world = World::without_privacy().await;
     world.team();
     let _bot = world.start_open().await;
-    world.when("3 dozen", Reply::text("36 loaves."));
+    world.when("3 dozen", ModelReply::text("36 loaves."));
     sends(&world, (BOB, TEAM), 900, paragraph(json!("Rich words to nobody")));
     let mention = json!({"type": "mention", "text": "@figaro_bot", "username": "figaro_bot"});
     sends(&world, (ANN, TEAM), 901, paragraph(json!([mention, " how many loaves are 3 dozen?"])));
@@ -76,13 +76,13 @@ async fn a_checklist_and_what_is_ticked_on_it_are_known() {
     let _bot = world.start_open().await;
     let tasks = json!([{"id": 1, "text": "Borrow a tent"}, {"id": 2, "text": "Print signs"}]);
     let list = json!({"title": "For the fair", "tasks": tasks});
-    world.when("For the fair", Reply::text("I see the list."));
+    world.when("For the fair", ModelReply::text("I see the list."));
     sends(&world, (ANN, ANN), 900, json!({ "checklist": list }));
     says(&world, ANN, "I see the list.").await;
     let prompt = world.asks(1).await.user_text();
     assert!(prompt.contains("Checklist: For the fair\n[ ] Borrow a tent\n[ ] Print signs"), "{prompt}");
 
-    world.when("What is left to do?", Reply::text("The tent."));
+    world.when("What is left to do?", ModelReply::text("The tent."));
     let message = json!({"message_id": 900, "date": now(), "chat": {"id": ANN, "type": "private"},
         "from": {"id": ANN, "is_bot": false, "first_name": "Ann"}, "checklist": list});
     let done = json!({"checklist_message": message, "marked_as_done_task_ids": [2]});
@@ -103,7 +103,7 @@ async fn a_checklist_and_what_is_ticked_on_it_are_known() {
 async fn a_story_that_is_answered_and_kinds_of_which_only_the_name_is_known_are_told() {
     let world = World::new().await;
     let _bot = world.start_open().await;
-    world.otherwise(Reply::text("I cannot see it."));
+    world.otherwise(ModelReply::text("I cannot see it."));
     let story = json!({"chat": {"id": 12, "type": "private", "first_name": "Ida"}, "id": 9});
     sends(&world, (ANN, ANN), 900, json!({"text": "how was that made?", "reply_to_story": story}));
     let prompt = world.asks(1).await.user_text();
@@ -123,9 +123,9 @@ async fn emphasis_beside_full_width_punctuation_is_bold() {
     let _bot = world.start_open().await;
     let answer = "请看**通知：**明天停电。\n\n他说**“好的”**就走了。\n\n**注意！**别忘了带伞。\n\nControl: **bold** stays.";
     let pieces = answer.chars().collect::<Vec<_>>();
-    let pieces = pieces.chunks(7).map(|piece| Part::Text(piece.iter().collect())).collect();
-    world.when("会停电吗", Reply::text(answer));
-    world.when("再说一遍", Reply::turn(pieces));
+    let pieces = pieces.chunks(7).map(|piece| ReplyPart::Text(piece.iter().collect())).collect();
+    world.when("会停电吗", ModelReply::text(answer));
+    world.when("再说一遍", ModelReply::turn(pieces));
     for (chat, words) in [(ANN, "会停电吗?"), (TEAM, "@figaro_bot 再说一遍")] {
         world.say(ANN, chat, words);
         let said = says(&world, chat, "stays.").await;
@@ -153,7 +153,7 @@ async fn what_people_do_in_a_group_is_background_and_nothing_to_answer() {
         "from": {"id": BOB, "first_name": "Bob"}, "text": "Buns on Friday"});
     sends(&world, (BOB, TEAM), 901, json!({ "pinned_message": pinned }));
     sends(&world, (BOB, TEAM), 902, json!({"new_chat_title": "Team of five"}));
-    world.when("what happened", Reply::text("Eve came."));
+    world.when("what happened", ModelReply::text("Eve came."));
     world.say(ANN, TEAM, "@figaro_bot what happened?");
     says(&world, TEAM, "Eve came.").await;
     let prompt = world.asks(1).await.user_text();

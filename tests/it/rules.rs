@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use figaro_offline::model::{Part, Reply};
+use figaro_offline::model::{ModelReply, ReplyPart};
 use serde_json::{Value, json};
 
 use crate::support::bot::Recipe;
@@ -199,8 +199,8 @@ async fn a_bot_does_not_start_with_a_broken_file() {
 /// Has the model post into the group from Ann's chat, who denies it when asked; gives what it is told.
 async fn post(world: &World, at: usize) -> Value {
     let arguments = json!({"chat_id": TEAM, "text": format!("News {at}")});
-    world.script.push(Reply::turn(vec![Part::Call { name: "sendMessage".to_owned(), arguments }]));
-    world.script.push(Reply::text(&format!("Done {at}.")));
+    world.script.push(ModelReply::turn(vec![ReplyPart::Call { name: "sendMessage".to_owned(), arguments }]));
+    world.script.push(ModelReply::text(&format!("Done {at}.")));
     let before = world.asked().len();
     world.say(ANN, ANN, &format!("post it, {at}"));
     let request = world.asks_denying(before + 2).await;
@@ -211,7 +211,7 @@ async fn post(world: &World, at: usize) -> Value {
 impl World {
     /// Waits until Ann's chat has a message of the bot with these words, and gives it.
     async fn shows_text(&self, words: &str) -> String {
-        let find = |view: &figaro_offline::telegram::View<'_>| {
+        let find = |view: &figaro_offline::telegram::TelegramView<'_>| {
             let texts = view.bot_messages(ANN).into_iter();
             texts
                 .filter_map(|message| message["text"].as_str().map(str::to_owned))

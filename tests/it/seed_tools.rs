@@ -1,15 +1,15 @@
 //! Tools that act in their own chat: what they do when all is well, and that the calls of one step run beside each other.
 
-use figaro_offline::model::{Part, Reply};
-use figaro_offline::telegram::{Failure, View};
+use figaro_offline::model::{ModelReply, ReplyPart};
+use figaro_offline::telegram::{PlannedFailure, TelegramView};
 use serde_json::{Value, json};
 
 use crate::support::calls::find_and_call;
 use crate::support::scene::text;
 use crate::support::{ANN, World};
 
-fn call(name: &str, arguments: Value) -> Part {
-    Part::Call { name: name.to_owned(), arguments }
+fn call(name: &str, arguments: Value) -> ReplyPart {
+    ReplyPart::Call { name: name.to_owned(), arguments }
 }
 
 /// Has the model find a tool and call it in a turn of its own, and gives the result.
@@ -71,14 +71,19 @@ async fn settings_are_shown_and_reset() {
 async fn calls_of_one_step_run_beside_each_other() {
     let world = World::new().await;
     let bot = world.start().await;
-    world.telegram.fail("sendPoll", Failure::Hang, 1);
+    world.telegram.fail("sendPoll", PlannedFailure::Hang, 1);
     let options = json!([{"text": "Tea"}, {"text": "Coffee"}]);
     let slow = call("sendPoll", json!({"question": "What?", "options": options}));
     let quick = call("add_note", json!({"key": "drinks", "content": "tea"}));
-    world.script.push(Reply::turn(vec![slow, quick, call("sendMessage", json!({"text": "Meanwhile."}))]));
+    world.script.push(ModelReply::turn(vec![
+        slow,
+        quick,
+        call("sendMessage", json!({"text": "Meanwhile."})),
+    ]));
     world.say(ANN, ANN, "Ask them, and say something");
-    let has_said =
-        |view: &View<'_>| view.bot_messages(ANN).iter().any(|m| m["text"] == "Meanwhile.").then_some(());
+    let has_said = |view: &TelegramView<'_>| {
+        view.bot_messages(ANN).iter().any(|m| m["text"] == "Meanwhile.").then_some(())
+    };
     world.see("the message of the third call", has_said).await;
     let polls = world.telegram.view(|view| view.calls_of("sendPoll").iter().filter(|call| call.ok).count());
     assert_eq!(polls, 0, "the first call has not ended");

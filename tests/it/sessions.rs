@@ -4,9 +4,9 @@
 use std::time::Duration;
 
 use figaro_base::ids::{ChatId, TopicId};
-use figaro_domain::conversation::{Conversation, Message, Role};
-use figaro_offline::model::{Gate, ModelRequest, Reply};
-use figaro_offline::telegram::{Say, View};
+use figaro_domain::conversation::{Conversation, Message, MessageRole};
+use figaro_offline::model::{Gate, ModelReply, ModelRequest};
+use figaro_offline::telegram::{Say, TelegramView};
 use serde_json::{Value, json};
 
 use super::task_tools::{now, scene, start};
@@ -24,7 +24,7 @@ fn here(chat: i64) -> Conversation {
 /// Someone asks in their own chat, and gets this answer.
 async fn asks(world: &World, who: i64, words: &str) -> ModelRequest {
     let answer = format!("Answer to {words}");
-    world.when(words, Reply::text(&answer));
+    world.when(words, ModelReply::text(&answer));
     world.say(who, who, words);
     says(world, who, &answer).await;
     world.asked().into_iter().rev().find(|request| request.user_text().contains(words)).unwrap()
@@ -71,7 +71,7 @@ async fn a_session_is_listed_gone_on_with_named_saved_and_deleted() {
     // The new name is a reply to the question for it.
     world.press(BOB, &card, "Rename").await;
     let question = says(&world, BOB, "What should I call").await;
-    let asks_reply = |view: &View<'_>| {
+    let asks_reply = |view: &TelegramView<'_>| {
         let last = view.calls_of("sendMessage").into_iter().last()?;
         (last.args["reply_markup"]["force_reply"] == true).then_some(())
     };
@@ -117,7 +117,7 @@ async fn many_sessions_are_paged_and_a_running_one_is_not_deleted() {
     assert_eq!(rows(&card).len(), 8, "{:?}", labels(&card));
     assert_eq!(rows(&card)[..2], ["✓ New conversation", "talk number 9"]);
     world.press(BOB, &card, "Next ▶").await;
-    let find = |view: &View<'_>| {
+    let find = |view: &TelegramView<'_>| {
         let now = view.messages(BOB).into_iter().find(|m| m["message_id"] == card["message_id"])?;
         labels(now).contains(&"◀ Previous".to_owned()).then(|| now.clone())
     };
@@ -125,7 +125,7 @@ async fn many_sessions_are_paged_and_a_running_one_is_not_deleted() {
     assert_eq!(rows(&second), ["talk number 2", "talk number 1", "talk number 0"]);
 
     let gate = Gate::new();
-    world.when("takes long", Reply::text("At last.").behind(&gate));
+    world.when("takes long", ModelReply::text("At last.").behind(&gate));
     world.say(BOB, BOB, "this takes long");
     let find = |asked: &[ModelRequest]| {
         asked.iter().any(|request| request.user_text().contains("takes long")).then_some(())
@@ -148,7 +148,7 @@ async fn many_sessions_are_paged_and_a_running_one_is_not_deleted() {
 #[tokio::test]
 async fn in_a_group_members_go_on_and_admins_do_the_rest() {
     let (world, _bot) = scene().await;
-    world.when("lunch", Reply::text("At noon."));
+    world.when("lunch", ModelReply::text("At noon."));
     world.say(BOB, TEAM, "@figaro_bot lunch");
     says(&world, TEAM, "At noon.").await;
     world.told(BOB, TEAM, "/new@figaro_bot").await;
@@ -226,7 +226,7 @@ async fn topics_of_a_private_chat_are_conversations_of_their_own() {
     let (world, _bot) = scene().await;
     let topic = world.telegram.add_topic(BOB, "Garden").unwrap();
     let before = world.bot_texts(BOB).len();
-    world.when("roses", Reply::text("Water them."));
+    world.when("roses", ModelReply::text("Water them."));
     world.telegram.send(Say::new(BOB, BOB, "my roses").topic(topic)).unwrap();
     let answer = says(&world, BOB, "Water them.").await;
     assert_eq!(answer["message_thread_id"], topic);
@@ -268,7 +268,7 @@ async fn names_asked(world: &World, count: usize) -> Vec<ModelRequest> {
 async fn a_session_is_named_after_its_first_exchange_and_once() {
     let world = World::new().await;
     let bot = start(&world, &[("SESSION_NAMES", "on")]).await;
-    world.script.name_next(Reply::text("\"**Winter in Riga**.\"\nBecause it fits"));
+    world.script.name_next(ModelReply::text("\"**Winter in Riga**.\"\nBecause it fits"));
     asks(&world, BOB, "is Riga cold?").await;
     named(&world, BOB, "✓ Winter in Riga · ").await;
     let asked = names_asked(&world, 1).await.remove(0);
@@ -308,9 +308,9 @@ async fn a_name_that_fails_is_tried_again_with_later_exchanges_and_not_for_ever(
     let settings = [("SESSION_NAMES", "on")];
     let bot = start(&world, &settings).await;
     let gate = Gate::new();
-    world.script.name_next(Reply::status(400, "no"));
-    world.script.name_next(Reply::text("Never seen").behind(&gate));
-    world.script.name_next(Reply::text("***"));
+    world.script.name_next(ModelReply::status(400, "no"));
+    world.script.name_next(ModelReply::text("Never seen").behind(&gate));
+    world.script.name_next(ModelReply::text("***"));
     asks(&world, BOB, "first words").await;
     names_asked(&world, 1).await;
     bot.logged("a session could not be named").await;
@@ -340,14 +340,14 @@ async fn a_name_costs_no_turn_its_time_and_counts_to_the_caps() {
     let settings = [("SESSION_NAMES", "on"), ("DAILY_TOKENS", "40000")];
     let bot = start(&world, &settings).await;
     let gate = Gate::new();
-    world.script.name_next(Reply::text("Slow name").usage(300, 50).behind(&gate));
+    world.script.name_next(ModelReply::text("Slow name").usage(300, 50).behind(&gate));
     asks(&world, BOB, "quick question").await;
     names_asked(&world, 1).await;
     asks(&world, BOB, "the next one is answered meanwhile").await;
     gate.open();
     named(&world, BOB, "Slow name").await;
     // Less than a tenth of the day is left for what nobody waits for.
-    world.script.push(Reply::text("Thrifty.").usage(36_500, 50));
+    world.script.push(ModelReply::text("Thrifty.").usage(36_500, 50));
     world.told(BOB, BOB, "/new").await;
     world.say(BOB, BOB, "a last question");
     says(&world, BOB, "Thrifty.").await;
@@ -379,12 +379,12 @@ async fn a_topic_without_a_title_gets_the_name_of_its_first_session() {
     note(renamed, json!({"forum_topic_edited": {"name": "Mine"}}));
     for (topic, words) in [(made_up, "watering roses"), (chosen, "cutting trees"), (renamed, "digging holes")]
     {
-        world.when(words, Reply::text(&format!("Answer to {words}")));
+        world.when(words, ModelReply::text(&format!("Answer to {words}")));
         world.telegram.send(Say::new(BOB, BOB, words).topic(topic)).unwrap();
         says(&world, BOB, &format!("Answer to {words}")).await;
     }
     names_asked(&world, 3).await;
-    let titles = |view: &View<'_>| -> Vec<(i64, String)> {
+    let titles = |view: &TelegramView<'_>| -> Vec<(i64, String)> {
         let of =
             |args: &Value| (number(&args["message_thread_id"]), args["name"].as_str().unwrap().to_owned());
         view.calls_of("editForumTopic").into_iter().map(|call| of(&json!(call.args))).collect()
@@ -393,7 +393,7 @@ async fn a_topic_without_a_title_gets_the_name_of_its_first_session() {
     // A second session of the topic leaves the title as it is.
     world.telegram.send(Say::new(BOB, BOB, "/new").topic(made_up)).unwrap();
     says(&world, BOB, "New conversation.").await;
-    world.when("planting trees", Reply::text("Answer to planting trees"));
+    world.when("planting trees", ModelReply::text("Answer to planting trees"));
     world.telegram.send(Say::new(BOB, BOB, "planting trees").topic(made_up)).unwrap();
     says(&world, BOB, "Answer to planting trees").await;
     names_asked(&world, 4).await;
@@ -418,7 +418,11 @@ async fn a_kill_while_a_session_is_deleted_leaves_all_of_it_or_nothing() {
         let session = store.conversations().new_session(here(BOB), now()).await.unwrap();
         for number in 0..400 {
             let words = format!("message {number} {}", "of many words ".repeat(10));
-            store.conversations().append(Message::new(session.id, Role::User, words, now())).await.unwrap();
+            store
+                .conversations()
+                .append(Message::new(session.id, MessageRole::User, words, now()))
+                .await
+                .unwrap();
         }
         drop(store);
         let bot = start(&world, &[]).await;

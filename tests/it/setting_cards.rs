@@ -6,8 +6,8 @@ use figaro_base::ids::{ChatId, RunId};
 use figaro_domain::audit::AuditActor;
 use figaro_domain::chat::{ChatConfig, ConfigPatch};
 use figaro_domain::config_change::ChangingTurn;
-use figaro_offline::model::{Gate, Part, Reply};
-use figaro_offline::telegram::{Say, Standing, View};
+use figaro_offline::model::{Gate, ModelReply, ReplyPart};
+use figaro_offline::telegram::{MemberStatus, Say, TelegramView};
 use serde_json::{Value, json};
 
 use super::task_tools::{CAROL, listed, now, recurring, scene, start};
@@ -32,7 +32,7 @@ async fn changes(world: &World, who: (i64, i64), said: &str, change: Value) -> V
     assert_eq!(told["success"], true, "{told}");
     // It may come a second after the answer: so much time Telegram wants between two messages.
     let is_card = |message: &&Value| text(message).starts_with(TITLE);
-    let come = |view: &View<'_>| {
+    let come = |view: &TelegramView<'_>| {
         let cards = view.bot_messages(who.1).into_iter().filter(|message| is_card(message)).count();
         (cards > before).then_some(())
     };
@@ -129,7 +129,7 @@ async fn instructions_and_how_it_writes_are_asked_for_and_a_reply_sets_them() {
 #[tokio::test]
 async fn only_those_who_may_change_settings_undo_and_only_in_their_chat() {
     let (world, _bot) = scene().await;
-    world.telegram.set_member(TEAM, CAROL, Standing::Admin).unwrap();
+    world.telegram.set_member(TEAM, CAROL, MemberStatus::Admin).unwrap();
     let card = changes(&world, (CAROL, TEAM), "be strict", json!({"personality": "strict"})).await;
     assert_eq!(world.press(BOB, &card, "Undo").await, "Only an admin of this chat can do that.");
     assert!(config(&world, TEAM).await.contains("Tone: strict"));
@@ -200,43 +200,43 @@ async fn a_reset_is_shown_and_undone_whole() {
 #[tokio::test]
 async fn however_a_turn_ends_what_it_changed_is_shown_once() {
     let (world, bot) = scene().await;
-    let set = |tone: &str| Reply::call("set_config", json!({"personality": tone}));
-    let call = |name: &str, arguments: Value| Part::Call { name: name.to_owned(), arguments };
+    let set = |tone: &str| ModelReply::call("set_config", json!({"personality": tone}));
+    let call = |name: &str, arguments: Value| ReplyPart::Call { name: name.to_owned(), arguments };
     // Several changes in one turn are one card, from the first to the last.
     world.when("and change", set("loud"));
     let two = vec![
         call("set_config", json!({"personality": "soft"})),
         call("set_config", json!({"language": "Greek"})),
     ];
-    world.when("and change", Reply::turn(two));
-    world.when("and change", Reply::status(400, "no"));
+    world.when("and change", ModelReply::turn(two));
+    world.when("and change", ModelReply::status(400, "no"));
     world.say(ANN, ANN, "fail and change");
     let card = says(&world, ANN, TITLE).await;
     assert_eq!(text(&card), format!("{TITLE}\nLanguage: as you write → Greek\nTone: none → soft"));
     // A change that is taken back in its turn is none.
     world.when("for nothing", set("mad"));
     world.when("for nothing", set("soft"));
-    world.when("for nothing", Reply::text("Nothing new."));
+    world.when("for nothing", ModelReply::text("Nothing new."));
     world.told(ANN, ANN, "for nothing").await;
     world.caught_up().await;
     assert_eq!(shown(&world, ANN).len(), 1);
     // Stopped, and silent in a group.
     let gate = Gate::new();
     world.when("be stopped", set("sad"));
-    world.when("be stopped", Reply::text("Never.").behind(&gate));
+    world.when("be stopped", ModelReply::text("Never.").behind(&gate));
     let before = world.model.requests().len();
     world.say(ANN, ANN, "be stopped");
     world.asks(before + 2).await;
     world.say(ANN, ANN, "/stop");
     says(&world, ANN, "Tone: soft → sad").await;
     world.when("be silent", set("shy"));
-    world.when("be silent", Reply::empty());
+    world.when("be silent", ModelReply::empty());
     world.say(ANN, TEAM, "@figaro_bot be silent");
     says(&world, TEAM, "Tone: none → shy").await;
     // Killed: the next start shows it, once, also where nobody may go on with the turn.
     for tone in ["red", "blue"] {
         world.when("be killed", set(tone));
-        world.when("be killed", Reply::text("Never.").behind(&gate));
+        world.when("be killed", ModelReply::text("Never.").behind(&gate));
     }
     let before = world.model.requests().len();
     world.say(ANN, ANN, "be killed");
@@ -248,7 +248,7 @@ async fn however_a_turn_ends_what_it_changed_is_shown_once() {
     let deny = figaro_domain::access::AccessChange::DenyUser(figaro_base::ids::UserId::telegram(BOB));
     assert!(kept.settings().change_access(deny, AuditActor::Bot).await.unwrap());
     drop(kept);
-    world.when("be killed", Reply::text("Here again."));
+    world.when("be killed", ModelReply::text("Here again."));
     let _bot = start(&world, &[]).await;
     says(&world, ANN, "Here again.").await;
     says(&world, ANN, "Tone: sad → red").await;
@@ -262,8 +262,8 @@ async fn a_change_that_cannot_be_read_any_more_is_told_all_the_same() {
     let (world, bot) = scene().await;
     let gate = Gate::new();
     for tone in ["red", "blue"] {
-        world.when("be killed", Reply::call("set_config", json!({"personality": tone})));
-        world.when("be killed", Reply::text("Never.").behind(&gate));
+        world.when("be killed", ModelReply::call("set_config", json!({"personality": tone})));
+        world.when("be killed", ModelReply::text("Never.").behind(&gate));
     }
     let before = world.model.requests().len();
     world.say(ANN, ANN, "be killed");
@@ -281,7 +281,7 @@ async fn a_change_that_cannot_be_read_any_more_is_told_all_the_same() {
     assert_eq!(changes.len(), 2);
     changes.iter().for_each(|(key, _)| records.put("config_changes", key, r#"{"half a rec"#));
     drop(records);
-    world.when("be killed", Reply::text("Here again."));
+    world.when("be killed", ModelReply::text("Here again."));
     let _bot = start(&world, &[]).await;
     says(&world, ANN, "Here again.").await;
     for (chat, count) in [(ANN, 1), (BOB, 1)] {

@@ -6,8 +6,8 @@ use std::time::Duration;
 use figaro_base::ids::ChatId;
 use figaro_ledger::sum;
 use figaro_offline::Runtime;
-use figaro_offline::model::{Gate, ModelRequest, OfflineModel, Reply};
-use figaro_offline::telegram::Call;
+use figaro_offline::model::{Gate, ModelReply, ModelRequest, OfflineModel};
+use figaro_offline::telegram::ApiCall;
 use serde_json::{Value, json};
 
 use crate::support::bot::Recipe;
@@ -38,7 +38,7 @@ async fn where_money_is_the_only_bound_a_model_of_unknown_price_is_not_asked() {
     assert_eq!((world.model.requests().len(), world.bot_texts(ANN).len()), (0, 0));
     assert!(bot.stop().success());
 
-    world.otherwise(Reply::text("Yes."));
+    world.otherwise(ModelReply::text("Yes."));
     let check = async |recipe: &Recipe| {
         let output = recipe.clone().arg("check").run().await;
         assert!(output.status.success(), "it is no fault");
@@ -79,7 +79,7 @@ async fn at_the_cap_it_says_so_and_owners_are_told_once_a_day() {
         (recipe.clone().set("DEFAULT_TIMEZONE", "Etc/GMT+12"), recipe.set("DEFAULT_TIMEZONE", "Etc/GMT-14"));
     let bot = early.spawn();
     bot.ready().await;
-    world.script.push(Reply::text("Hello.").usage(29_800, 150));
+    world.script.push(ModelReply::text("Hello.").usage(29_800, 150));
     world.told(BOB, BOB, "hi").await;
     assert_eq!(world.bot_texts(EVE), Vec::<String>::new());
     let refused = world.told(BOB, BOB, "and now?").await;
@@ -107,7 +107,7 @@ async fn at_the_cap_it_says_so_and_owners_are_told_once_a_day() {
 
     let bot = late.spawn();
     bot.ready().await;
-    world.script.push(Reply::text("A new day.").usage(29_950, 40));
+    world.script.push(ModelReply::text("A new day.").usage(29_950, 40));
     assert_eq!(text(&world.told(BOB, BOB, "/retry").await), "A new day.");
     assert!(world.model.requests()[1].user_text().contains("please?"));
     assert!(text(&world.told(BOB, BOB, "and now?").await).starts_with(REFUSED));
@@ -123,7 +123,7 @@ async fn people_who_ask_at_once_do_not_break_the_cap_together() {
     // Each answer is as long as it may be.
     let brain = |request: &ModelRequest| {
         let most = bound(request);
-        Reply::text("So many words.").usage(2_000, most).paced(4, Duration::from_millis(20))
+        ModelReply::text("So many words.").usage(2_000, most).paced(4, Duration::from_millis(20))
     };
     let model = OfflineModel::start(listener().await, Arc::new(brain), &runtime).unwrap();
     let bot =
@@ -159,7 +159,7 @@ async fn a_call_waits_for_another_and_may_be_stopped_meanwhile() {
     let bot = world.priced().set("DAILY_TOKENS", &CAP.to_string()).spawn();
     bot.ready().await;
     let gate = Gate::new();
-    world.script.push(Reply::text("First.").usage(100, 60).behind(&gate));
+    world.script.push(ModelReply::text("First.").usage(100, 60).behind(&gate));
     world.say(ANN, ANN, "hi");
     let first = bound(&world.asks(1).await);
     // What is left is for nobody else until it is known what the first took.
@@ -173,8 +173,8 @@ async fn a_call_waits_for_another_and_may_be_stopped_meanwhile() {
     world.say(BOB, BOB, "hi");
     world.person(EVE, "Eve", "en");
     world.say(EVE, EVE, "hi");
-    world.script.push(Reply::text("Next.").usage(100, 40));
-    world.script.push(Reply::text("Next.").usage(100, 40));
+    world.script.push(ModelReply::text("Next.").usage(100, 40));
+    world.script.push(ModelReply::text("Next.").usage(100, 40));
     gate.open();
     assert_eq!(text(&world.answers(EVE, 1).await[0]), "Next.");
     assert_eq!(text(&world.answers(BOB, 2).await[1]), "Next.");
@@ -189,13 +189,13 @@ async fn a_call_under_way_at_a_kill_counts_as_spent() {
     let recipe = world.priced().set("DAILY_TOKENS", "100000");
     let bot = recipe.spawn();
     bot.ready().await;
-    world.script.push(Reply::silence());
+    world.script.push(ModelReply::silence());
     world.say(ANN, ANN, "hi");
     let most = bound(&world.asks(1).await);
     // It is on record a moment after the model was asked.
     tokio::time::sleep(Duration::from_millis(100)).await;
     bot.kill();
-    world.script.push(Reply::text("Here I am.").usage(10, 10));
+    world.script.push(ModelReply::text("Here I am.").usage(10, 10));
     let bot = recipe.spawn();
     assert_eq!(text(&world.answers(ANN, 1).await[0]), "Here I am.");
     assert!(bot.stop().success());
@@ -216,7 +216,7 @@ async fn a_call_under_way_at_a_stop_is_estimated() {
     let world = World::new().await;
     let bot = world.priced().set("DAILY_TOKENS", "100000").spawn();
     bot.ready().await;
-    world.script.push(Reply::text(&words()).hang_after(3));
+    world.script.push(ModelReply::text(&words()).hang_after(3));
     world.say(ANN, ANN, "hi");
     let most = bound(&world.asks(1).await);
     assert!(bot.stop().success());
@@ -230,10 +230,10 @@ async fn ends(caps: bool) {
     let recipe = if caps { world.priced().set("DAILY_TOKENS", "2000000") } else { world.priced() };
     let bot = recipe.spawn();
     bot.ready().await;
-    world.script.push(Reply::status(429, "slow down").retry_after(3_600));
+    world.script.push(ModelReply::status(429, "slow down").retry_after(3_600));
     world.ask("hi").await;
     for _ in 0..3 {
-        world.script.push(Reply::status(500, "down"));
+        world.script.push(ModelReply::status(500, "down"));
     }
     world.ask("hi").await;
     assert!(world.usage().await[7].ends_with("░ 0"), "what was refused costs nothing");
@@ -249,12 +249,12 @@ fn words() -> String {
 
 /// Without a count of tokens, at its end and in the middle.
 async fn breaks(world: &World) {
-    world.script.push(Reply::text(&words()).without_usage());
+    world.script.push(ModelReply::text(&words()).without_usage());
     world.ask("tell me").await;
     let whole = world.usage().await;
     assert!(!whole[7].contains('?') && !whole[7].ends_with(" 0"), "{whole:?}");
     names_the_last_answer(&whole);
-    world.script.push(Reply::text(&words()).break_after(20));
+    world.script.push(ModelReply::text(&words()).break_after(20));
     world.ask("tell me").await;
     names_the_last_answer(&world.used_today(|line| *line != whole[7]).await);
 }
@@ -262,16 +262,16 @@ async fn breaks(world: &World) {
 /// Before its first word, and in the middle.
 async fn is_stopped(world: &World) {
     let before = world.usage().await;
-    world.script.push(Reply::silence());
+    world.script.push(ModelReply::silence());
     let asked = world.model.requests().len();
     world.say(ANN, ANN, "think");
     world.asks(asked + 1).await;
     world.ask("/stop").await;
     let before = world.used_today(|line| *line != before[7]).await;
-    world.script.push(Reply::text(&words()).hang_after(9));
+    world.script.push(ModelReply::text(&words()).hang_after(9));
     let drafts = world.telegram.view(|view| view.calls_of("sendMessageDraft").len());
     world.say(ANN, ANN, "tell me");
-    let is_written = |call: &&&Call| json!(call.args).to_string().contains("one word");
+    let is_written = |call: &&&ApiCall| json!(call.args).to_string().contains("one word");
     world
         .see("some words", |view| {
             view.calls_of("sendMessageDraft").iter().skip(drafts).find(is_written).map(|_| ())
@@ -307,7 +307,7 @@ async fn with_caps_each_request_bounds_its_answer() {
     for (provider, wanted) in [("openai", 8_192), ("compatible", 8_192), ("ollama", 2_048), ("gemini", 8_192)]
     {
         let world = World::new().await;
-        world.otherwise(Reply::text("Hello."));
+        world.otherwise(ModelReply::text("Hello."));
         for cap in [None, Some("9000000")] {
             let recipe = world.bot_of(provider);
             let bot =

@@ -1,8 +1,8 @@
 //! What the runs of a task may do without asking, because a person approved it with the task: that method, for that chat, so often,
 //! and nothing else.
 
-use figaro_offline::model::{Part, Reply};
-use figaro_offline::telegram::{Standing, View};
+use figaro_offline::model::{ModelReply, ReplyPart};
+use figaro_offline::telegram::{MemberStatus, TelegramView};
 use serde_json::{Value, json};
 
 use crate::parking::call;
@@ -15,11 +15,11 @@ const PROMPT: &str = "Post the news, in English, to the channel.";
 /// A time that comes only years from now.
 const LEAP: &str = "30 9 29 2 *";
 
-fn find(method: &str) -> Part {
+fn find(method: &str) -> ReplyPart {
     call("find_tools", json!({"query": method}))
 }
 
-fn post(chat: i64, text: &str) -> Part {
+fn post(chat: i64, text: &str) -> ReplyPart {
     call("sendMessage", json!({"chat_id": chat, "text": text}))
 }
 
@@ -27,21 +27,22 @@ impl World {
     /// Somebody has the task made in their private chat; gives its id and its card.
     async fn news_task(&self, who: i64) -> (String, Value) {
         let task = json!({"prompt": PROMPT, "schedule": LEAP, "recurring": true, "title": "News"});
-        self.when("have news posted", Reply::turn(vec![call("schedule_task", task)]));
-        self.when("have news posted", Reply::text("It is set up."));
+        self.when("have news posted", ModelReply::turn(vec![call("schedule_task", task)]));
+        self.when("have news posted", ModelReply::text("It is set up."));
         self.say(who, who, "have news posted");
         self.card_with(who, "It is set up.").await;
         let made = self.told_model("have news posted").pop().unwrap();
         let is_card = |m: &&&Value| text(m).contains("⏰ News") && !labels(m).is_empty();
-        let find = |view: &View<'_>| view.bot_messages(who).iter().find(is_card).map(|m| (*m).clone());
+        let find =
+            |view: &TelegramView<'_>| view.bot_messages(who).iter().find(is_card).map(|m| (*m).clone());
         (made["task_id"].as_str().unwrap().to_owned(), self.see("the card", find).await)
     }
 
     /// Has the model ask for a leave in a person's private chat.
     fn wants_leave(&self, who: i64, said: &str, arguments: Value) {
-        self.when(said, Reply::turn(vec![find("let a scheduled task post by itself")]));
-        self.when(said, Reply::turn(vec![call("allow_task", arguments)]));
-        self.when(said, Reply::text(&format!("End of {said}.")));
+        self.when(said, ModelReply::turn(vec![find("let a scheduled task post by itself")]));
+        self.when(said, ModelReply::turn(vec![call("allow_task", arguments)]));
+        self.when(said, ModelReply::text(&format!("End of {said}.")));
         self.say(who, who, said);
     }
 
@@ -56,12 +57,12 @@ impl World {
     }
 
     /// Runs the task by hand with these calls in one pass; gives what they came to.
-    async fn runs(&self, who: i64, card: &Value, name: &str, calls: Vec<Part>) -> Vec<Value> {
+    async fn runs(&self, who: i64, card: &Value, name: &str, calls: Vec<ReplyPart>) -> Vec<Value> {
         let end = format!("Run {name} is over.");
-        self.when("<scheduled_task", Reply::turn(vec![find("sendMessage sendPhoto")]));
-        self.when("<scheduled_task", Reply::turn(calls));
-        self.when("<scheduled_task", Reply::text(&end));
-        let can_run = |view: &View<'_>| {
+        self.when("<scheduled_task", ModelReply::turn(vec![find("sendMessage sendPhoto")]));
+        self.when("<scheduled_task", ModelReply::turn(calls));
+        self.when("<scheduled_task", ModelReply::text(&end));
+        let can_run = |view: &TelegramView<'_>| {
             let now = view.messages(who).into_iter().find(|m| m["message_id"] == card["message_id"])?;
             labels(now).contains(&"Run now".to_owned()).then_some(())
         };
@@ -175,7 +176,7 @@ async fn a_run_does_what_was_approved_with_its_task_so_often_and_nothing_else() 
 async fn it_ends_with_another_prompt_and_with_the_right_of_whoever_approved_it() {
     let world = World::new().await;
     world.team();
-    world.telegram.set_member(TEAM, BOB, Standing::Admin).unwrap();
+    world.telegram.set_member(TEAM, BOB, MemberStatus::Admin).unwrap();
     let _bot = world.start_open().await;
     let (id, task) = world.news_task(BOB).await;
     let leave = json!({"task_id": id, "method": "sendMessage", "chat": TEAM.to_string(), "times": 1});
@@ -183,16 +184,16 @@ async fn it_ends_with_another_prompt_and_with_the_right_of_whoever_approved_it()
     assert_eq!(told["success"], true, "{told}");
     let results = world.runs(BOB, &task, "one", vec![post(TEAM, "one")]).await;
     assert_eq!(went(&results), [true], "{results:?}");
-    world.telegram.set_member(TEAM, BOB, Standing::Member).unwrap();
+    world.telegram.set_member(TEAM, BOB, MemberStatus::Member).unwrap();
     let results = world.runs(BOB, &task, "two", vec![post(TEAM, "two")]).await;
     assert_eq!(went(&results), [false], "{results:?}");
-    world.telegram.set_member(TEAM, BOB, Standing::Admin).unwrap();
+    world.telegram.set_member(TEAM, BOB, MemberStatus::Admin).unwrap();
 
     world.when(
         "say more",
-        Reply::turn(vec![call("update_task", json!({"task_id": id, "prompt": "Post all secrets."}))]),
+        ModelReply::turn(vec![call("update_task", json!({"task_id": id, "prompt": "Post all secrets."}))]),
     );
-    world.when("say more", Reply::text("Changed."));
+    world.when("say more", ModelReply::text("Changed."));
     world.say(BOB, BOB, "say more");
     world.card_with(BOB, "Changed.").await;
     let results = world.runs(BOB, &task, "three", vec![post(TEAM, "three")]).await;
@@ -204,7 +205,7 @@ async fn it_ends_with_another_prompt_and_with_the_right_of_whoever_approved_it()
 async fn a_run_can_call_what_it_may_though_other_runs_are_not_offered_it() {
     let world = World::new().await;
     world.telegram.add_channel(NEWS, "News", "news");
-    world.telegram.set_member(NEWS, world.telegram.bot_id(), Standing::Admin).unwrap();
+    world.telegram.set_member(NEWS, world.telegram.bot_id(), MemberStatus::Admin).unwrap();
     let bot = world.start().await;
     let (id, task) = world.news_task(ANN).await;
     let title = |chat: i64| call("setChatTitle", json!({"chat_id": chat, "title": "News of today"}));
@@ -218,8 +219,8 @@ async fn a_run_can_call_what_it_may_though_other_runs_are_not_offered_it() {
     assert_eq!(went(&results).iter().filter(|went| **went).count(), 1, "{results:?}");
     assert_eq!(world.made("setChatTitle"), [json!({"chat_id": NEWS, "title": "News of today"})]);
     // For people it is as it was: what a run may stays with its task.
-    world.when("name it", Reply::turn(vec![title(NEWS)]));
-    world.when("name it", Reply::text("Named?"));
+    world.when("name it", ModelReply::turn(vec![title(NEWS)]));
+    world.when("name it", ModelReply::text("Named?"));
     world.say(ANN, ANN, "name it");
     world.card_with(ANN, "Named?").await;
     assert!(world.told_model("name it")[0].to_string().contains("no tool setChatTitle"));

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::process::ExitStatus;
 
 use figaro_mcp::VERSION;
-use figaro_offline::telegram::{Failure, View};
+use figaro_offline::telegram::{PlannedFailure, TelegramView};
 use serde_json::{Value, json};
 use tokio::io::AsyncWriteExt;
 
@@ -128,10 +128,10 @@ async fn a_signal_ends_it_well_before_and_after_the_first_word() {
     }
     // What is on its way when the signal comes gets no answer in time; the end is no failure all the same.
     let mut client = Client::open(&world).await;
-    world.telegram.fail("sendMessage", Failure::Hang, 1);
+    world.telegram.fail("sendMessage", PlannedFailure::Hang, 1);
     let arguments = json!({"chat_id": ANN, "text": "never"});
     client.send("tools/call", json!({"name": "sendMessage", "arguments": arguments})).await;
-    let called = |view: &View<'_>| (!view.calls_of("sendMessage").is_empty()).then_some(());
+    let called = |view: &TelegramView<'_>| (!view.calls_of("sendMessage").is_empty()).then_some(());
     world.see("the call", called).await;
     proc::signal(client.pipes.pid(), "TERM");
     let log = ended_well(&world, client.pipes.ended().await);

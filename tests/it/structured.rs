@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use figaro_offline::model::{ModelRequest, Part, Reply};
-use figaro_offline::telegram::View;
+use figaro_offline::model::{ModelReply, ModelRequest, ReplyPart};
+use figaro_offline::telegram::TelegramView;
 use serde_json::{Value, json};
 
 use crate::support::bot::Recipe;
@@ -47,7 +47,7 @@ fn held_to<'a>(provider: &str, request: &'a ModelRequest) -> &'a Value {
 
 /// Whether the words of the answer were ever on Ann's screen but in these messages.
 fn was_shown(world: &World, words: &str) -> bool {
-    let has = |view: &View<'_>| {
+    let has = |view: &TelegramView<'_>| {
         let in_drafts = view.drafts(ANN).iter().any(|draft| draft.text.contains(words));
         in_drafts || view.bot_messages(ANN).into_iter().any(|message| text(message).contains(words))
     };
@@ -59,7 +59,7 @@ async fn an_answer_that_fits_is_shown_as_it_is_and_one_that_does_not_is_mended()
     for provider in PROVIDERS {
         let world = World::new().await;
         let _bot = extracting(&world, &world.bot_of(provider)).await;
-        world.script.push(Reply::text(&format!("```json\n{FITS}\n```")));
+        world.script.push(ModelReply::text(&format!("```json\n{FITS}\n```")));
         assert_eq!(text(&world.ask("Lena is seven").await), FITS, "{provider}");
         let first = world.asks(1).await;
         let is_held = held_to(provider, &first)["properties"]["age"]["type"] == "integer";
@@ -75,8 +75,8 @@ async fn an_answer_that_fits_is_shown_as_it_is_and_one_that_does_not_is_mended()
 
         for wrong in [WRONG, "Lena is seven.", "Here: {\"name\":\"Lena\"}"] {
             let before = world.asked().len();
-            world.script.push(Reply::text(wrong));
-            world.script.push(Reply::text(FITS));
+            world.script.push(ModelReply::text(wrong));
+            world.script.push(ModelReply::text(FITS));
             assert_eq!(text(&world.ask("Lena is seven").await), FITS, "{provider}");
             let second = world.asks(before + 2).await;
             assert!(second.tool_names().is_empty(), "{provider}");
@@ -96,9 +96,11 @@ async fn where_form_and_tools_do_not_go_together_the_form_is_told_and_binds_with
     let recipe = world.bot_of("gemini").set("GEMINI_MODEL", "gemini-2.5-flash");
     let _bot = extracting(&world, &recipe).await;
     let note = json!({"key": "a", "content": "b"});
-    world.script.push(Reply::turn(vec![Part::Call { name: "add_note".to_owned(), arguments: note }]));
-    world.script.push(Reply::text(WRONG));
-    world.script.push(Reply::text(FITS));
+    world
+        .script
+        .push(ModelReply::turn(vec![ReplyPart::Call { name: "add_note".to_owned(), arguments: note }]));
+    world.script.push(ModelReply::text(WRONG));
+    world.script.push(ModelReply::text(FITS));
     assert_eq!(text(&world.ask("Lena is seven").await), FITS);
     for (number, is_held) in [(1, false), (2, false), (3, true)] {
         let request = world.asks(number).await;
@@ -112,8 +114,8 @@ async fn an_answer_that_does_not_fit_twice_fails_and_nothing_of_it_is_shown() {
     for provider in PROVIDERS {
         let world = World::new().await;
         let _bot = extracting(&world, &world.bot_of(provider)).await;
-        world.script.push(Reply::text(WRONG));
-        world.script.push(Reply::text("Lena is seven years old."));
+        world.script.push(ModelReply::text(WRONG));
+        world.script.push(ModelReply::text("Lena is seven years old."));
         let told = world.ask("Lena is seven").await;
         assert!(
             text(&told).contains(FAILED) && text(&told).ends_with("/why says more."),
@@ -122,7 +124,7 @@ async fn an_answer_that_does_not_fit_twice_fails_and_nothing_of_it_is_shown() {
         assert!(!was_shown(&world, "Lena"), "{provider}");
         assert_eq!(world.asked().len(), 2, "{provider}: it is mended once");
         // The next question begins afresh.
-        world.script.push(Reply::text(FITS));
+        world.script.push(ModelReply::text(FITS));
         assert_eq!(text(&world.ask("Lena is seven").await), FITS, "{provider}");
         assert!(!world.asks(3).await.body.to_string().contains("does not fit the form"));
     }
@@ -135,9 +137,9 @@ async fn killed_between_the_tries_it_is_still_mended_once() {
     for (second, is_answered) in [(FITS, true), (WRONG, false)] {
         let bot = extracting(&world, &recipe).await;
         let before = world.asked().len();
-        world.script.push(Reply::text(WRONG));
-        world.script.push(Reply::text(second).hang_after(0));
-        world.script.push(Reply::text(second));
+        world.script.push(ModelReply::text(WRONG));
+        world.script.push(ModelReply::text(second).hang_after(0));
+        world.script.push(ModelReply::text(second));
         let answers = world.bot_texts(ANN).len();
         world.say(ANN, ANN, "Lena is seven");
         world.asks(before + 2).await;

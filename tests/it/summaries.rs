@@ -6,7 +6,7 @@ use std::time::Duration;
 use figaro_base::ids::ChatId;
 use figaro_domain::conversation::Conversation;
 use figaro_domain::summary::Summary;
-use figaro_offline::model::{Gate, ModelRequest, Reply};
+use figaro_offline::model::{Gate, ModelReply, ModelRequest};
 use figaro_offline::telegram::Say;
 use serde_json::{Value, json};
 
@@ -35,7 +35,7 @@ async fn started(recipe: &Recipe) -> Bot {
 async fn exchange(world: &World, number: usize) -> i64 {
     let said = format!("Question {number}. What of the train to Riga?");
     let answer = format!("Answer {number}{}.", ", it was late and full again".repeat(6));
-    world.when(&said, Reply::text(&answer).usage(100, 10));
+    world.when(&said, ModelReply::text(&answer).usage(100, 10));
     let sent = world.say(ANN, ANN, &said).message_id;
     says(world, ANN, &format!("Answer {number},")).await;
     sent
@@ -48,8 +48,8 @@ async fn exchanges(world: &World, numbers: std::ops::Range<usize>) {
 }
 
 /// What the model writes as a summary.
-fn made(words: &str, importance: u8) -> Reply {
-    Reply::text(&json!({"summary": words, "importance": importance}).to_string()).usage(400, 100)
+fn made(words: &str, importance: u8) -> ModelReply {
+    ModelReply::text(&json!({"summary": words, "importance": importance}).to_string()).usage(400, 100)
 }
 
 /// Waits until the model was asked for so many summaries, and gives the requests.
@@ -100,7 +100,7 @@ fn told(request: &ModelRequest) -> String {
 /// Asks something, and gives the request that it made.
 async fn asks(world: &World, words: &str) -> ModelRequest {
     let before = world.asked().len();
-    world.when(words, Reply::text(&format!("Done: {words}")).usage(100, 10));
+    world.when(words, ModelReply::text(&format!("Done: {words}")).usage(100, 10));
     world.say(ANN, ANN, words);
     let request = world.asks(before + 1).await;
     says(world, ANN, &format!("Done: {words}")).await;
@@ -242,7 +242,7 @@ async fn an_edit_of_an_answered_message_is_stored_and_its_summary_is_made_anew()
     let world = World::new().await;
     let bot = started(&recipe(&world)).await;
     world.script.summarise_next(made("Ann has the code 4711.", 9));
-    world.when("My code is 4711", Reply::text("Noted."));
+    world.when("My code is 4711", ModelReply::text("Noted."));
     let first = world.say(ANN, ANN, "My code is 4711").message_id;
     says(&world, ANN, "Noted.").await;
     exchanges(&world, 0..7).await;
@@ -293,7 +293,7 @@ async fn a_share_of_the_caps_ends_it_for_the_day_and_it_goes_on_the_next() {
     let recipe = recipe(&world).set("DAILY_TOKENS", "30000");
     let bot = started(&recipe).await;
     let costly = json!({"summary": "The first part.", "importance": 5}).to_string();
-    world.script.summarise_next(Reply::text(&costly).usage(2_300, 200));
+    world.script.summarise_next(ModelReply::text(&costly).usage(2_300, 200));
     exchanges(&world, 0..8).await;
     stored(&bot, 1).await;
     exchanges(&world, 8..10).await;
@@ -335,7 +335,7 @@ async fn a_model_that_fails_is_asked_again_with_bounds_and_then_done_without() {
     let world = World::new().await;
     let recipe = recipe(&world).set("SUMMARY_EVERY", "12").set("HISTORY_TOKENS", "3000");
     let bot = started(&recipe).await;
-    world.script.summarise_next(Reply::text("I would rather talk of the weather."));
+    world.script.summarise_next(ModelReply::text("I would rather talk of the weather."));
     exchanges(&world, 0..6).await;
     bot.logged("a session could not be summarised").await;
     exchange(&world, 6).await;
@@ -343,9 +343,9 @@ async fn a_model_that_fails_is_asked_again_with_bounds_and_then_done_without() {
     assert_eq!(world.model.summary_requests().len(), 1, "not at once");
     assert_eq!(due(&world), [2]);
     for (reply, tries) in [
-        (Reply::status(400, "no such thing"), 3),
-        (Reply::text(r#"{"summary": "", "importance": 5}"#), 5),
-        (Reply::text(r#"{"summary": "x", "importance": 50}"#), 7),
+        (ModelReply::status(400, "no such thing"), 3),
+        (ModelReply::text(r#"{"summary": "", "importance": 5}"#), 5),
+        (ModelReply::text(r#"{"summary": "x", "importance": 50}"#), 7),
     ] {
         world.script.summarise_next(reply);
         let bot = started(&recipe).await;
@@ -371,10 +371,10 @@ async fn a_model_that_fails_is_asked_again_with_bounds_and_then_done_without() {
 async fn what_a_later_try_replaced_is_covered_and_not_told() {
     let world = World::new().await;
     let bot = started(&recipe(&world)).await;
-    world.when("What is best?", Reply::text("Wrong words."));
+    world.when("What is best?", ModelReply::text("Wrong words."));
     world.say(ANN, ANN, "What is best?");
     says(&world, ANN, "Wrong words.").await;
-    world.when("What is best?", Reply::text("Right words."));
+    world.when("What is best?", ModelReply::text("Right words."));
     world.say(ANN, ANN, "/retry");
     says(&world, ANN, "Right words.").await;
     exchanges(&world, 0..3).await;

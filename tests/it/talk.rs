@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use figaro_offline::model::{Gate, ModelRequest, Part, Reply};
+use figaro_offline::model::{Gate, ModelReply, ModelRequest, ReplyPart};
 use figaro_offline::telegram::Say;
 use serde_json::{Value, json};
 
@@ -13,8 +13,8 @@ fn units(text: &str) -> usize {
     text.encode_utf16().count()
 }
 
-fn call(name: &str, arguments: Value) -> Part {
-    Part::Call { name: name.to_owned(), arguments }
+fn call(name: &str, arguments: Value) -> ReplyPart {
+    ReplyPart::Call { name: name.to_owned(), arguments }
 }
 
 /// The results of the calls made since the question, each as JSON.
@@ -29,7 +29,7 @@ async fn a_long_answer_comes_in_order_in_messages_telegram_takes() {
     let mut parts: Vec<String> = (1..=6).map(paragraph).collect();
     parts.push(format!("```rust\n{}```", "let answer = 42; // as everybody knows\n".repeat(70)));
     parts.push("_The end._".to_owned());
-    world.script.push(Reply::text(&parts.join("\n\n")).paced(500, Duration::ZERO));
+    world.script.push(ModelReply::text(&parts.join("\n\n")).paced(500, Duration::ZERO));
     let bot = world.start().await;
     world.say(ANN, ANN, "tell me everything");
     let sent = world.see("the end", |view| {
@@ -87,7 +87,7 @@ Unclosed **bold and `code"#;
 #[tokio::test]
 async fn markdown_arrives_as_telegrams_own_formatting() {
     let world = World::new().await;
-    world.script.push(Reply::text(SHOWCASE));
+    world.script.push(ModelReply::text(SHOWCASE));
     let _bot = world.start().await;
     let answer = world.ask("show me").await;
     insta::assert_json_snapshot!(json!({"text": answer["text"], "entities": answer["entities"]}));
@@ -98,10 +98,10 @@ async fn markdown_arrives_as_telegrams_own_formatting() {
 async fn a_slow_chat_does_not_hold_up_another_and_its_messages_wait_in_order() {
     let world = World::new().await;
     let gate = Gate::new();
-    world.when("one", Reply::text("first").behind(&gate));
-    world.when("two", Reply::text("second"));
-    world.when("three", Reply::text("third"));
-    world.when("quick", Reply::text("quickly"));
+    world.when("one", ModelReply::text("first").behind(&gate));
+    world.when("two", ModelReply::text("second"));
+    world.when("three", ModelReply::text("third"));
+    world.when("quick", ModelReply::text("quickly"));
     let _bot = world.start_open().await;
     for words in ["one", "two", "three"] {
         world.say(ANN, ANN, words);
@@ -122,7 +122,7 @@ async fn parts_that_belong_together_are_one_question() {
     world.person(13, "Carl", "en");
     world.person(14, "Dora", "en");
     // No model answers at once.
-    world.otherwise(Reply::text("One answer.").paced(0, Duration::from_millis(300)));
+    world.otherwise(ModelReply::text("One answer.").paced(0, Duration::from_millis(300)));
     let _bot = world.start_open().await;
     // An album.
     for caption in ["our holiday", ""] {
@@ -163,8 +163,8 @@ async fn parts_that_belong_together_are_one_question() {
 async fn an_edit_in_time_changes_the_question_and_a_late_one_nothing() {
     let world = World::new().await;
     let gate = Gate::new();
-    world.script.push(Reply::text("never seen").behind(&gate));
-    world.script.push(Reply::text("Warsaw."));
+    world.script.push(ModelReply::text("never seen").behind(&gate));
+    world.script.push(ModelReply::text("Warsaw."));
     let _bot = world.start().await;
     let sent = world.say(ANN, ANN, "capital of Holland?");
     world.asks(1).await;
@@ -183,7 +183,7 @@ async fn an_edit_in_time_changes_the_question_and_a_late_one_nothing() {
 #[tokio::test]
 async fn what_it_cannot_read_gets_a_clear_answer_without_the_model() {
     let world = World::new().await;
-    world.otherwise(Reply::text("I see words."));
+    world.otherwise(ModelReply::text("I see words."));
     let _bot = world.start_open().await;
     let send = |chat: i64, caption: &str, field: &str, value: Value| {
         world.telegram.send(Say::new(chat, chat, caption).field(field, value)).unwrap()
@@ -231,12 +231,12 @@ async fn what_it_cannot_read_gets_a_clear_answer_without_the_model() {
 #[tokio::test]
 async fn notes_and_settings_are_in_the_next_prompt() {
     let world = World::new().await;
-    world.script.push(Reply::turn(vec![
+    world.script.push(ModelReply::turn(vec![
         call("add_note", json!({"key": "Shopping  List", "content": "oat milk"})),
         call("set_config", json!({"language": "Latvian", "timezone": "Asia/Tokyo", "personality": "dry"})),
     ]));
-    world.script.push(Reply::text("Done."));
-    world.script.push(Reply::text("Labi."));
+    world.script.push(ModelReply::text("Done."));
+    world.script.push(ModelReply::text("Labi."));
     let _bot = world.start().await;
     world.ask("set things up").await;
     // The answer, and the card that shows what was changed.
@@ -262,15 +262,15 @@ async fn notes_and_settings_are_in_the_next_prompt() {
 #[tokio::test]
 async fn calls_of_one_pass_run_together_and_their_results_keep_the_order() {
     let world = World::new().await;
-    world.script.push(Reply::turn(vec![
-        Part::Text("One moment.".into()),
+    world.script.push(ModelReply::turn(vec![
+        ReplyPart::Text("One moment.".into()),
         call("sendPoll", json!({"question": "Where?", "options": [{"text": "here"}, {"text": "there"}]})),
         call("add_note", json!({"key": "k", "content": "c"})),
         call("add_note", json!("{\"key\": \"k\", ")),
         call("no_such_tool", json!({})),
         call("add_note", json!({"key": "k", "content": "c", "colour": "red"})),
     ]));
-    world.script.push(Reply::text("The poll stands."));
+    world.script.push(ModelReply::text("The poll stands."));
     let bot = world.start().await;
     world.say(ANN, ANN, "a poll, please");
     world
@@ -302,11 +302,12 @@ async fn calls_of_one_pass_run_together_and_their_results_keep_the_order() {
 #[tokio::test]
 async fn what_the_model_said_with_a_tool_is_not_said_twice() {
     let world = World::new().await;
-    world
-        .script
-        .push(Reply::call("sendMessage", json!({"text": "<b>Said</b> by the tool", "parse_mode": "HTML"})));
-    world.script.push(Reply::text("I have told them."));
-    world.script.push(Reply::text("As I said."));
+    world.script.push(ModelReply::call(
+        "sendMessage",
+        json!({"text": "<b>Said</b> by the tool", "parse_mode": "HTML"}),
+    ));
+    world.script.push(ModelReply::text("I have told them."));
+    world.script.push(ModelReply::text("As I said."));
     let _bot = world.start().await;
     let said = world.ask("tell me").await;
     assert_eq!((text(&said), &said["entities"][0]["type"]), ("Said by the tool", &json!("bold")));
@@ -318,7 +319,7 @@ async fn what_the_model_said_with_a_tool_is_not_said_twice() {
 #[tokio::test]
 async fn old_exchanges_leave_the_prompt_when_the_budget_is_full() {
     let world = World::new().await;
-    world.otherwise(Reply::text("I see."));
+    world.otherwise(ModelReply::text("I see."));
     let bot = world.bot().set("HISTORY_TOKENS", "1250").spawn();
     bot.ready().await;
     for n in 1..=5 {

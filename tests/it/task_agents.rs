@@ -4,8 +4,8 @@ use std::fs;
 
 use chrono::TimeDelta;
 use figaro_domain::task::{Reason, RunStatus, Task};
-use figaro_offline::model::{ModelRequest, Reply};
-use figaro_offline::telegram::View;
+use figaro_offline::model::{ModelReply, ModelRequest};
+use figaro_offline::telegram::TelegramView;
 use serde_json::{Value, json};
 
 use super::agents::TUTOR;
@@ -25,7 +25,7 @@ async fn runs(world: &World, who: i64, card: &Value) -> ModelRequest {
     let request = world.asks(before + 1).await;
     assert!(request.user_text().contains(RIDDLE), "{}", request.user_text());
     // The card changes by itself, though the model may be asked before.
-    let offers_run = |view: &View<'_>| {
+    let offers_run = |view: &TelegramView<'_>| {
         let now = view.messages(who).into_iter().find(|m| m["message_id"] == card["message_id"])?;
         Some(labels(now).contains(&"Run now".to_owned()))
     };
@@ -73,7 +73,7 @@ async fn a_task_is_carried_out_by_the_agent_that_was_named_for_it() {
     assert_eq!((&made[0]["success"], &made[0]["agent"]), (&json!(true), &json!("tutor")), "{made:?}");
     let card = card_of(&world, BOB, "⏰ Ask a riddle").await;
     assert!(text(&card).contains("Agent: tutor"), "{card}");
-    world.otherwise(Reply::text("What has keys and no lock?"));
+    world.otherwise(ModelReply::text("What has keys and no lock?"));
     let request = runs(&world, BOB, &card).await;
     assert!(request.instructions().contains(TOLD), "{}", request.instructions());
     assert_eq!((request.tool_names(), request.model()), (vec!["add_note"], "offline-text"));
@@ -104,7 +104,7 @@ async fn the_agent_of_a_task_is_chosen_with_a_button() {
     keep(&world, &[&task]).await;
     let bot = world.many().spawn();
     bot.ready().await;
-    world.otherwise(Reply::text("What has keys and no lock?"));
+    world.otherwise(ModelReply::text("What has keys and no lock?"));
     let card = world.opened(ANN, ANN, RIDDLE).await;
     assert!(!text(&card).contains("Agent"), "{card}");
     world.press(ANN, &card, "Edit").await;
@@ -138,7 +138,7 @@ async fn an_agent_of_a_task_that_is_gone_is_told_and_another_can_be_chosen() {
     keep(&world, &[&task]).await;
     let bot = world.many().spawn();
     bot.ready().await;
-    world.otherwise(Reply::text("What has keys and no lock?"));
+    world.otherwise(ModelReply::text("What has keys and no lock?"));
     fs::remove_file(world.folder.path().join("prompts/agents/tutor.yaml")).unwrap();
     said(&world, ANN, "Your agents: none.").await;
 

@@ -3,8 +3,8 @@
 
 use chrono::{DateTime, Datelike, NaiveDate, TimeDelta, TimeZone};
 use chrono_tz::Tz;
-use figaro_offline::model::Reply;
-use figaro_offline::telegram::{Call, Say, Standing, View};
+use figaro_offline::model::ModelReply;
+use figaro_offline::telegram::{ApiCall, MemberStatus, Say, TelegramView};
 use serde_json::{Value, json};
 
 use super::task_tools::{CAROL, listed, now, once, recurring, scene};
@@ -18,7 +18,7 @@ const NOTHING: &str = "⚠️ Nothing new was scheduled: ask me again, with the 
 
 /// How often a chat was asked where it is.
 fn questions(world: &World, chat: i64) -> usize {
-    let is_question = |call: &&Call| {
+    let is_question = |call: &&ApiCall| {
         let text = call.args.get("text").and_then(Value::as_str).unwrap_or_default();
         call.method == "sendMessage" && call.args["chat_id"] == chat && text.contains(QUESTION)
     };
@@ -29,9 +29,9 @@ fn questions(world: &World, chat: i64) -> usize {
 async fn a_promise_becomes_a_task_and_is_never_seen() {
     let (world, _bot) = scene().await;
     let kept = "Done: I'll remind you tomorrow at 9.";
-    world.when("of the train", Reply::text(PROMISE));
-    world.when("Not from a person", Reply::call("schedule_task", recurring("Train.", "30 9 29 2 *")));
-    world.when("Not from a person", Reply::text(kept));
+    world.when("of the train", ModelReply::text(PROMISE));
+    world.when("Not from a person", ModelReply::call("schedule_task", recurring("Train.", "30 9 29 2 *")));
+    world.when("Not from a person", ModelReply::text(kept));
     world.say(ANN, ANN, "remind me of the train");
     says(&world, ANN, "⏰ Train.").await;
     let told = call(&world, (ANN, ANN), "what have I?", "list_tasks", json!({})).await;
@@ -47,14 +47,17 @@ async fn a_promise_becomes_a_task_and_is_never_seen() {
     assert_eq!(world.asked().len(), 5);
     // What was changed is a promise kept, too; what was refused is none.
     let id = told["tasks"][0]["task_id"].clone();
-    world.when("rather later", Reply::call("update_task", json!({"task_id": id, "schedule": "45 9 29 2 *"})));
-    world.when("rather later", Reply::text("I'll remind you at 9:45 instead."));
+    world.when(
+        "rather later",
+        ModelReply::call("update_task", json!({"task_id": id, "schedule": "45 9 29 2 *"})),
+    );
+    world.when("rather later", ModelReply::text("I'll remind you at 9:45 instead."));
     let told = world.told(ANN, ANN, "rather later").await;
     assert!(text(&told).starts_with("I'll remind you at 9:45 instead.\n\n⏰ Train. — "), "{told}");
     assert_eq!(world.asked().len(), 7);
-    world.when("every minute", Reply::call("schedule_task", recurring("Tick.", "* * * * *")));
-    world.when("every minute", Reply::text("I'll remind you every minute."));
-    world.when("Not from a person", Reply::text("That is too often: every 10 minutes is the most."));
+    world.when("every minute", ModelReply::call("schedule_task", recurring("Tick.", "* * * * *")));
+    world.when("every minute", ModelReply::text("I'll remind you every minute."));
+    world.when("Not from a person", ModelReply::text("That is too often: every 10 minutes is the most."));
     world.say(ANN, ANN, "every minute, please");
     says(&world, ANN, "That is too often").await;
     assert!(!world.bot_texts(ANN).iter().any(|said| said.contains("I'll remind you every minute")));
@@ -86,7 +89,7 @@ async fn what_promises_nothing_and_what_runs_by_itself_is_asked_once() {
     ];
     for (at, answer) in plain.iter().enumerate() {
         let said = format!("question number {at}.");
-        world.when(&said, Reply::text(answer));
+        world.when(&said, ModelReply::text(answer));
         world.told(ANN, ANN, &said).await;
         assert_eq!(world.asked().len(), at + 1, "{answer}");
     }
@@ -100,14 +103,14 @@ async fn what_promises_nothing_and_what_runs_by_itself_is_asked_once() {
     for (at, answer) in promises.iter().enumerate() {
         let said = format!("wish number {at}.");
         let before = world.asked().len();
-        world.when(&said, Reply::text(answer));
-        world.when("Not from a person", Reply::text(answer));
+        world.when(&said, ModelReply::text(answer));
+        world.when("Not from a person", ModelReply::text(answer));
         let told = world.told(ANN, ANN, &said).await;
         assert!(text(&told).starts_with(answer) && text(&told).ends_with(NOTHING), "{told}");
         assert_eq!(world.asked().len(), before + 2, "{answer}");
     }
     let before = world.asked().len();
-    world.when("<scheduled_task", Reply::text("Drink! I'll remind you again tomorrow."));
+    world.when("<scheduled_task", ModelReply::text("Drink! I'll remind you again tomorrow."));
     call(&world, (BOB, BOB), "water", "schedule_task", once("Water.", "in 1s")).await;
     let run = says(&world, BOB, "I'll remind you again").await;
     assert_eq!(text(&run), "Drink! I'll remind you again tomorrow.");
@@ -164,7 +167,7 @@ async fn a_chat_is_asked_once_where_it_is_and_its_tasks_move_there() {
 
     // Words that are no answer go to the model.
     for words in ["what is the capital of Latvia?", "Riga is a fine city, tell me more about it please"] {
-        world.when(words, Reply::text("I see."));
+        world.when(words, ModelReply::text("I see."));
         assert_eq!(text(&world.told(ANN, ANN, words).await), "I see.");
     }
     let (label, data) = buttons(&question).remove(4);
@@ -178,7 +181,7 @@ async fn a_chat_is_asked_once_where_it_is_and_its_tasks_move_there() {
         },
         "{label}: {moved}"
     );
-    let without = |view: &View<'_>| {
+    let without = |view: &TelegramView<'_>| {
         let all = view.messages(ANN);
         let now = all.into_iter().find(|message| message["message_id"] == question["message_id"])?;
         (text(now).contains("⏰ in spring") && !text(now).contains(QUESTION)).then_some(())
@@ -258,7 +261,7 @@ async fn in_a_group_who_may_not_say_where_it_is_is_not_taken_at_their_word() {
     let (world, _bot) = scene().await;
     call(&world, (BOB, TEAM), "every first", "schedule_task", recurring("a bell", "30 9 1 * *")).await;
     let question = says(&world, TEAM, QUESTION).await;
-    world.otherwise(Reply::text("I see."));
+    world.otherwise(ModelReply::text("I see."));
     for who in [BOB, CAROL] {
         assert_eq!(text(&world.told(who, TEAM, "@figaro_bot Riga").await), "I see.");
         let before = world.bot_texts(TEAM).len();
@@ -273,7 +276,7 @@ async fn in_a_group_who_may_not_say_where_it_is_is_not_taken_at_their_word() {
     let set = call(&world, (BOB, TEAM), "set it", "set_config", json!({"timezone": "Europe/Riga"})).await;
     assert_eq!(set["success"], false, "{set}");
     assert_eq!(listed(&world, (BOB, TEAM), "where is it?").await[0]["timezone"], "UTC");
-    world.telegram.set_member(TEAM, CAROL, Standing::Admin).unwrap();
+    world.telegram.set_member(TEAM, CAROL, MemberStatus::Admin).unwrap();
     world.telegram.send(Say::new(CAROL, TEAM, "Riga").reply_to(number(&question["message_id"]))).unwrap();
     says(&world, TEAM, "Tasks that moved to this zone: 1").await;
     assert_eq!(listed(&world, (BOB, TEAM), "where is it now?").await[0]["timezone"], "Europe/Riga");
@@ -286,9 +289,9 @@ async fn a_change_that_needs_the_zone_asks_for_it_in_the_topic_it_was_made_in() 
     world.telegram.add_forum(forum, "Forum");
     world.join(forum);
     let garden = world.telegram.add_topic(forum, "Garden").unwrap();
-    let made = Reply::call("schedule_task", once("Water the garden.", "in 20m"));
+    let made = ModelReply::call("schedule_task", once("Water the garden.", "in 20m"));
     world.when("water it once", made);
-    world.when("water it once", Reply::text("It is noted."));
+    world.when("water it once", ModelReply::text("It is noted."));
     let send = |words: &str| world.telegram.send(Say::new(BOB, forum, words).topic(garden)).unwrap();
     send("@figaro_bot water it once");
     says(&world, forum, "⏰ Water the garden.").await;
@@ -298,8 +301,8 @@ async fn a_change_that_needs_the_zone_asks_for_it_in_the_topic_it_was_made_in() 
         world.model.requests().iter().find_map(|r| r.tool_results().pop().map(|(_, told)| told)).unwrap();
     let id = serde_json::from_str::<Value>(&told).unwrap()["task_id"].clone();
     let change = json!({"task_id": id, "schedule": "30 9 29 2 *", "recurring": true});
-    world.when("every leap day", Reply::call("update_task", change));
-    world.when("every leap day", Reply::text("So it is."));
+    world.when("every leap day", ModelReply::call("update_task", change));
+    world.when("every leap day", ModelReply::text("So it is."));
     send("@figaro_bot every leap day instead");
     let question = says(&world, forum, QUESTION).await;
     assert_eq!(question["message_thread_id"], garden, "{question}");

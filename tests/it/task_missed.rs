@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use chrono::TimeDelta;
 use figaro_domain::task::{IfMissed, RunStatus, Task};
-use figaro_offline::model::Reply;
-use figaro_offline::telegram::{Failure, View};
+use figaro_offline::model::ModelReply;
+use figaro_offline::telegram::{PlannedFailure, TelegramView};
 use serde_json::json;
 
 use crate::support::scene::{buttons, labels, number, text};
@@ -27,8 +27,8 @@ async fn a_little_late_it_comes_and_says_so_much_too_late_it_is_reported_once() 
         missed(BOB, "Watch the frost.", TimeDelta::minutes(10), IfMissed::RunOnce),
     ];
     keep(&world, &tasks.iter().collect::<Vec<_>>()).await;
-    world.when("Remind of tea.", Reply::text("Tea!"));
-    world.when("Watch the frost.", Reply::text("[silent]"));
+    world.when("Remind of tea.", ModelReply::text("Tea!"));
+    world.when("Watch the frost.", ModelReply::text("[silent]"));
     let bot = world.start_open().await;
     let tea = said(&world, BOB, "Tea!").await;
     assert!(text(&tea).starts_with("Tea!\n\n⏰ Due ") && text(&tea).ends_with("; I was offline."), "{tea}");
@@ -51,7 +51,7 @@ async fn a_little_late_it_comes_and_says_so_much_too_late_it_is_reported_once() 
     }
     // The model sees what was said to the person.
     let bot = world.start_open().await;
-    world.otherwise(Reply::text("About tea."));
+    world.otherwise(ModelReply::text("About tea."));
     world.told(BOB, BOB, "what was that about?").await;
     let request = world.asks(world.model.requests().len()).await;
     assert!(json!(request.input()).to_string().contains("Tea!"));
@@ -74,7 +74,7 @@ async fn asked_about_it_is_run_or_left_out_once() {
     assert_eq!(world.model.requests().len(), 0, "nothing is done before the answer");
     // The question survives a restart and is not put again.
     let bot = world.start_open().await;
-    world.when("Serve tea.", Reply::text("Here is tea."));
+    world.when("Serve tea.", ModelReply::text("Here is tea."));
     let skip = buttons(&tea)[1].1.clone();
     assert_eq!(world.press(BOB, &tea, "Run now").await, "⏳ Running now");
     said(&world, BOB, "Here is tea.").await;
@@ -84,7 +84,7 @@ async fn asked_about_it_is_run_or_left_out_once() {
         world.forged(BOB, &cake, &skip.replace(&tasks[0].id.to_string(), &tasks[1].id.to_string())).await,
         GONE
     );
-    let shown = |view: &View<'_>| {
+    let shown = |view: &TelegramView<'_>| {
         let card = view.messages(BOB).into_iter().find(|m| m["message_id"] == cake["message_id"])?;
         (!labels(card).contains(&"Skip".to_owned())).then_some(())
     };
@@ -103,9 +103,9 @@ async fn killed_while_it_tells_what_was_missed_it_tells_it_once() {
     let world = World::new().await;
     let missed = missed(BOB, "Remind of lunch.", TimeDelta::hours(30), IfMissed::RunOnce);
     keep(&world, &[&missed]).await;
-    world.telegram.fail("sendMessage", Failure::Hang, 1);
+    world.telegram.fail("sendMessage", PlannedFailure::Hang, 1);
     let bot = world.start_open().await;
-    let called = |view: &View<'_>| view.calls_of("sendMessage").first().map(|_| ());
+    let called = |view: &TelegramView<'_>| view.calls_of("sendMessage").first().map(|_| ());
     world.see("the notice", called).await;
     bot.kill();
     let bot = world.start_open().await;
@@ -162,8 +162,8 @@ async fn in_portuguese_all_of_it_is_in_portuguese() {
         once(RUI, RUI, "Contar uma piada.", TimeDelta::milliseconds(300)),
     ];
     keep(&world, &tasks.iter().collect::<Vec<_>>()).await;
-    world.when("Lembrar o chá.", Reply::text("Chá!"));
-    world.when("Contar uma piada.", Reply::status(401, "no"));
+    world.when("Lembrar o chá.", ModelReply::text("Chá!"));
+    world.when("Contar uma piada.", ModelReply::status(401, "no"));
     let _bot = world.start_open().await;
     let tea = said(&world, RUI, "Chá!").await;
     assert!(

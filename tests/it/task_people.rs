@@ -1,7 +1,7 @@
 //! Whose tasks are whose: who sees and changes them, in whose words, and how many there may be.
 
-use figaro_offline::model::{Part, Reply};
-use figaro_offline::telegram::Standing;
+use figaro_offline::model::{ModelReply, ReplyPart};
+use figaro_offline::telegram::MemberStatus;
 use serde_json::{Value, json};
 
 use super::task_tools::{CAROL, LEAP, becomes, cards, listed, once, recurring, runs, scene, start};
@@ -80,7 +80,7 @@ async fn in_a_group_others_change_nothing_by_any_tool() {
         (&json!("Call for tea."), &json!(LEAP), &json!("active"), &json!("Bob"))
     );
     // The bot's owner, an ordinary member here, and an admin.
-    world.telegram.set_member(TEAM, CAROL, Standing::Admin).unwrap();
+    world.telegram.set_member(TEAM, CAROL, MemberStatus::Admin).unwrap();
     for (who, words) in [(ANN, "Call for water."), (CAROL, "Call for juice."), (BOB, "Call for milk.")] {
         let change = json!({"task_id": id, "prompt": words});
         let told = call(&world, (who, TEAM), &format!("now {words}"), "update_task", change).await;
@@ -97,12 +97,12 @@ async fn in_a_group_others_change_nothing_by_any_tool() {
 #[tokio::test]
 async fn words_of_somebody_else_schedule_nothing() {
     let (world, _bot) = scene().await;
-    world.telegram.set_member(TEAM, CAROL, Standing::Admin).unwrap();
-    world.when("water us daily", Reply::text("How often?"));
+    world.telegram.set_member(TEAM, CAROL, MemberStatus::Admin).unwrap();
+    world.when("water us daily", ModelReply::text("How often?"));
     world.told(BOB, TEAM, "@figaro_bot water us daily").await;
     let tries = |id: &Value| {
-        let call = |name: &str, arguments: Value| Part::Call { name: name.to_owned(), arguments };
-        Reply::turn(vec![
+        let call = |name: &str, arguments: Value| ReplyPart::Call { name: name.to_owned(), arguments };
+        ModelReply::turn(vec![
             call("schedule_task", recurring("Water.", LEAP)),
             call("update_task", json!({"task_id": id, "prompt": "Drain."})),
             call("cancel_task", json!({"task_id": id})),
@@ -110,12 +110,12 @@ async fn words_of_somebody_else_schedule_nothing() {
     };
     let kept = call(&world, (ANN, TEAM), "a bell", "schedule_task", recurring("Ring.", LEAP)).await;
     let id = &kept["task_id"];
-    world.when("ask once more", Reply::text("Well?"));
+    world.when("ask once more", ModelReply::text("Well?"));
     world.told(BOB, TEAM, "@figaro_bot ask once more").await;
     for (at, other) in [ANN, CAROL].into_iter().enumerate() {
         let end = format!("That is {at}.");
         world.when("ask once more", tries(id));
-        world.when("ask once more", Reply::text(&end));
+        world.when("ask once more", ModelReply::text(&end));
         world.say(other, TEAM, "/retry@figaro_bot");
         for told in results(&world, "ask once more", 3, (TEAM, &end)).await {
             assert!(!error(&told).is_empty(), "{told}");
@@ -145,7 +145,7 @@ async fn there_are_as_many_tasks_as_there_may_be_and_room_again_after_one_is_gon
     let told = call(&world, (BOB, BOB), "away", "cancel_task", json!({"task_id": first})).await;
     assert_eq!(told["success"], true, "{told}");
     // A single run that is over takes no room either.
-    world.when("<scheduled_task", Reply::text("It has been four."));
+    world.when("<scheduled_task", ModelReply::text("It has been four."));
     let told = call(&world, (BOB, BOB), "soon", "schedule_task", once("four", "in 1s")).await;
     assert_eq!(told["success"], true, "{told}");
     says(&world, BOB, "It has been four.").await;
@@ -189,7 +189,7 @@ async fn a_group_that_becomes_a_supergroup_keeps_its_tasks() {
     let (_, data) = buttons(&list).remove(0);
     world.press_data(BOB, &list, &data).await;
     let card = world.shows(new, list["message_id"].as_i64().unwrap(), "⏰ Call for tea.").await;
-    world.when("<scheduled_task", Reply::text("Tea is ready."));
+    world.when("<scheduled_task", ModelReply::text("Tea is ready."));
     assert_eq!(world.press(BOB, &card, "Run now").await, "⏳ Running now");
     says(&world, new, "Tea is ready.").await;
     // Limits and what is the same go by the new chat.

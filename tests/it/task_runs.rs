@@ -11,8 +11,8 @@ use figaro_domain::chat::{ChatKind, Place};
 use figaro_domain::message::Speaker;
 use figaro_domain::schedule::Schedule;
 use figaro_domain::task::{NewTask, Reason, RunStatus, Task};
-use figaro_offline::model::{Gate, ModelRequest, Part, Reply};
-use figaro_offline::telegram::{Say, View};
+use figaro_offline::model::{Gate, ModelReply, ModelRequest, ReplyPart};
+use figaro_offline::telegram::{Say, TelegramView};
 use figaro_store::{TaskAdded, TaskLimits};
 use serde_json::{Value, json};
 
@@ -82,8 +82,9 @@ pub async fn ends(world: &World, task: TaskId) -> Vec<(RunStatus, Option<Reason>
 
 /// Waits until the bot has said these words in a chat, and gives the message.
 pub async fn said(world: &World, chat: i64, words: &str) -> Value {
-    let find =
-        |view: &View<'_>| view.bot_messages(chat).into_iter().find(|m| text(m).contains(words)).cloned();
+    let find = |view: &TelegramView<'_>| {
+        view.bot_messages(chat).into_iter().find(|m| text(m).contains(words)).cloned()
+    };
     world.see(words, find).await
 }
 
@@ -124,11 +125,11 @@ async fn in_a_topic_all_of_a_long_answer_goes_there_and_is_remembered() {
     let code: String = (1..300).map(|n| format!("print({n})\n")).collect();
     world.when(
         "<scheduled_task",
-        Reply::text(&format!("{words}\n\n```python title=plan.py\n{code}```\n\nDone.")),
+        ModelReply::text(&format!("{words}\n\n```python title=plan.py\n{code}```\n\nDone.")),
     );
-    world.otherwise(Reply::text("Roses."));
+    world.otherwise(ModelReply::text("Roses."));
     let bot = world.bot().set("ACCESS", "open").set("HISTORY_TOKENS", "100000").spawn();
-    let there = |view: &View<'_>| {
+    let there = |view: &TelegramView<'_>| {
         let all = view.bot_messages(forum).into_iter().filter(|m| !m["message_thread_id"].is_null());
         let all: Vec<Value> = all.cloned().collect();
         all.iter().any(|m| text(m).ends_with("Done.")).then_some(all)
@@ -171,14 +172,14 @@ async fn in_a_group_it_answers_nobody() {
     let world = World::new().await;
     world.team();
     keep(&world, &[&once(BOB, TEAM, "Call for tea.", soon())]).await;
-    world.when("Call for tea.", Reply::text("Tea, everybody!"));
+    world.when("Call for tea.", ModelReply::text("Tea, everybody!"));
     let _bot = world.start_open().await;
     let tea = said(&world, TEAM, "Tea, everybody!").await;
     assert!(!answers_another(&tea), "{tea}");
     assert_eq!(labels(&tea), ["Done", "In 10 min", "Tomorrow"]);
     let request = run_of(&world, "Call for tea.");
     assert!(request.user_text().contains(&format!("chat_id=\"{TEAM}\"")), "{}", request.user_text());
-    world.otherwise(Reply::text("That was the tea."));
+    world.otherwise(ModelReply::text("That was the tea."));
     let reply = Say::new(ANN, TEAM, "what is that?").reply_to(number(&tea["message_id"]));
     world.telegram.send(reply).unwrap();
     said(&world, TEAM, "That was the tea.").await;
@@ -195,9 +196,9 @@ async fn a_run_waits_for_a_persons_turn() {
         once(ANN, ANN, "Say that it is time.", TimeDelta::milliseconds(2900)),
     );
     let gate = Gate::new();
-    world.when("a slow question", Reply::text("A slow answer.").behind(&gate));
-    world.when("Remind of water.", Reply::text("Drink water."));
-    world.when("Say that it is time.", Reply::text("It is time."));
+    world.when("a slow question", ModelReply::text("A slow answer.").behind(&gate));
+    world.when("Remind of water.", ModelReply::text("Drink water."));
+    world.when("Say that it is time.", ModelReply::text("It is time."));
     keep(&world, &[&water, &sign]).await;
     let bot = world.start_open().await;
     world.say(BOB, BOB, "a slow question");
@@ -220,8 +221,8 @@ async fn a_run_waits_for_a_persons_turn() {
 async fn a_message_during_a_run_is_answered_after_it() {
     let world = World::new().await;
     let gate = Gate::new();
-    world.when("Remind of water.", Reply::text("Drink water.").behind(&gate));
-    world.when("what did you say?", Reply::text("That you should drink."));
+    world.when("Remind of water.", ModelReply::text("Drink water.").behind(&gate));
+    world.when("what did you say?", ModelReply::text("That you should drink."));
     keep(&world, &[&once(BOB, BOB, "Remind of water.", soon())]).await;
     let _bot = world.start_open().await;
     begins(&world, "Remind of water.").await;
@@ -242,8 +243,8 @@ async fn a_run_is_stopped_by_hand() {
     let world = World::new().await;
     world.team();
     let (quiet, loud) = (once(BOB, TEAM, "Think.", soon()), once(BOB, BOB, "Talk.", soon()));
-    world.when("Think.", Reply::silence());
-    world.when("Talk.", Reply::text(&"one word and another ".repeat(60)).hang_after(9));
+    world.when("Think.", ModelReply::silence());
+    world.when("Talk.", ModelReply::text(&"one word and another ".repeat(60)).hang_after(9));
     keep(&world, &[&quiet, &loud]).await;
     let bot = world.start_open().await;
     begins(&world, "Think.").await;
@@ -255,7 +256,7 @@ async fn a_run_is_stopped_by_hand() {
     let cut = said(&world, BOB, "— stopped").await;
     assert!(text(&cut).starts_with("one word") && labels(&cut).is_empty(), "{cut}");
     // What came after it is answered as ever.
-    world.otherwise(Reply::text("Here."));
+    world.otherwise(ModelReply::text("Here."));
     world.say(BOB, BOB, "are you there?");
     said(&world, BOB, "Here.").await;
     assert!(bot.stop().success());
@@ -276,8 +277,8 @@ async fn nothing_to_say_sends_nothing() {
     let quiet = [BOB, TEAM].map(|chat| once(BOB, chat, "Watch the frost.", soon()));
     let after = [BOB, TEAM].map(|chat| once(BOB, chat, "Say so.", TimeDelta::milliseconds(400)));
     for _ in 0..2 {
-        world.when("Watch the frost.", Reply::text("[silent]").paced(2, Duration::from_millis(30)));
-        world.when("Say so.", Reply::text("So."));
+        world.when("Watch the frost.", ModelReply::text("[silent]").paced(2, Duration::from_millis(30)));
+        world.when("Say so.", ModelReply::text("So."));
     }
     keep(&world, &[&quiet[0], &quiet[1], &after[0], &after[1]]).await;
     let bot = world.start_open().await;
@@ -300,17 +301,17 @@ async fn a_run_has_no_other_tools_and_no_other_chats() {
     world.team();
     let wild = once(ANN, TEAM, "Do everything.", soon());
     keep(&world, &[&wild]).await;
-    let call = |name: &str, arguments: Value| Part::Call { name: name.to_owned(), arguments };
+    let call = |name: &str, arguments: Value| ReplyPart::Call { name: name.to_owned(), arguments };
     world.when(
         "Do everything.",
-        Reply::turn(vec![
+        ModelReply::turn(vec![
             call("banChatMember", json!({"chat_id": TEAM, "user_id": BOB})),
             call("sendMessage", json!({"chat_id": BOB, "text": "psst"})),
             call("schedule_task", json!({"prompt": "again", "schedule": "in 1h", "recurring": false})),
             call("update_config", json!({"tone": "formal"})),
         ]),
     );
-    world.script.push(Reply::text("I did what I may."));
+    world.script.push(ModelReply::text("I did what I may."));
     let bot = world.start_open().await;
     said(&world, TEAM, "I did what I may.").await;
     let requests = world.model.requests();
@@ -340,13 +341,13 @@ async fn what_is_due_at_once_comes_once_and_in_order() {
     let mut tasks = Vec::new();
     for n in 0..5 {
         let prompt = format!("Say line {n}.");
-        world.when(&prompt, Reply::text(&format!("line {n}")));
+        world.when(&prompt, ModelReply::text(&format!("line {n}")));
         tasks.push(once(BOB, BOB, &prompt, TimeDelta::milliseconds(n * 7 - 20_000)));
     }
     for person in 100..120 {
         world.person(person, &format!("P{person}"), "en");
         let prompt = format!("Greet {person}.");
-        world.when(&prompt, Reply::text(&format!("Hello {person}")));
+        world.when(&prompt, ModelReply::text(&format!("Hello {person}")));
         tasks.push(once(person, person, &prompt, TimeDelta::seconds(-10)));
     }
     // What was stored last is due first.
@@ -372,8 +373,8 @@ async fn a_prompt_cannot_leave_its_frame_and_is_shown_as_it_is() {
     let long: String = "Water the plants ".chars().cycle().take(3_990).chain("END OF IT.".chars()).collect();
     let tasks = [daily(BOB, BOB, evil, TimeDelta::seconds(2)), daily(BOB, BOB, &long, TimeDelta::seconds(2))];
     keep(&world, &[&tasks[0], &tasks[1]]).await;
-    world.when("ban everybody", Reply::text("Hi."));
-    world.when("END OF IT.", Reply::text("Watered."));
+    world.when("ban everybody", ModelReply::text("Hi."));
+    world.when("END OF IT.", ModelReply::text("Watered."));
     let _bot = world.start_open().await;
     said(&world, BOB, "Hi.").await;
     said(&world, BOB, "Watered.").await;

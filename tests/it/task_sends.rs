@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use figaro_offline::model::{Gate, ModelRequest, Part, Reply};
-use figaro_offline::telegram::Failure;
+use figaro_offline::model::{Gate, ModelReply, ModelRequest, ReplyPart};
+use figaro_offline::telegram::PlannedFailure;
 use serde_json::{Value, json};
 
 use super::formats::content;
@@ -14,8 +14,8 @@ use crate::support::{ANN, TIMEOUT, World, proc};
 
 const TASK: &str = "Count for me.";
 
-fn send(words: &str) -> Part {
-    Part::Call { name: "sendMessage".to_owned(), arguments: json!({"text": words}) }
+fn send(words: &str) -> ReplyPart {
+    ReplyPart::Call { name: "sendMessage".to_owned(), arguments: json!({"text": words}) }
 }
 
 /// What the tools told the model of the run until its request with so many results.
@@ -40,15 +40,15 @@ async fn a_run_sends_five_messages_and_no_more_however_it_asks() {
     // Refused by Telegram: nothing was sent, nothing is counted.
     world.when(
         TASK,
-        Reply::turn(vec![Part::Call {
+        ModelReply::turn(vec![ReplyPart::Call {
             name: "sendMessage".to_owned(),
             arguments: json!({"text": "x", "parse_mode": "nonsense"}),
         }]),
     );
-    world.when(TASK, Reply::turn(["1", "2", "3", "4"].map(send).to_vec()));
-    world.when(TASK, Reply::turn(["5", "6", "7"].map(send).to_vec()));
-    world.when(TASK, Reply::turn(vec![send("8")]));
-    world.when(TASK, Reply::text("Counted."));
+    world.when(TASK, ModelReply::turn(["1", "2", "3", "4"].map(send).to_vec()));
+    world.when(TASK, ModelReply::turn(["5", "6", "7"].map(send).to_vec()));
+    world.when(TASK, ModelReply::turn(vec![send("8")]));
+    world.when(TASK, ModelReply::text("Counted."));
     let bot = world.bot().spawn();
     bot.ready().await;
     let results = told(&world, 9).await;
@@ -68,13 +68,13 @@ async fn what_was_sent_before_a_restart_counts_and_what_may_have_been() {
     let world = World::new().await;
     keep(&world, &[&once(ANN, ANN, TASK, soon())]).await;
     let recipe = world.bot();
-    world.when(TASK, Reply::turn(["1", "2", "3"].map(send).to_vec()));
+    world.when(TASK, ModelReply::turn(["1", "2", "3"].map(send).to_vec()));
     let first = Gate::new();
-    world.when(TASK, Reply::turn(vec![send("lost")]).behind(&first));
+    world.when(TASK, ModelReply::turn(vec![send("lost")]).behind(&first));
     let bot = recipe.spawn();
     bot.ready().await;
     told(&world, 3).await;
-    world.telegram.fail("sendMessage", Failure::Hang, 1);
+    world.telegram.fail("sendMessage", PlannedFailure::Hang, 1);
     first.open();
     world
         .see("the call", |view| {
@@ -83,8 +83,8 @@ async fn what_was_sent_before_a_restart_counts_and_what_may_have_been() {
         .await;
     bot.kill();
     let gate = Gate::new();
-    world.when(TASK, Reply::turn(["5", "6"].map(send).to_vec()));
-    world.when(TASK, Reply::text("Counted.").behind(&gate));
+    world.when(TASK, ModelReply::turn(["5", "6"].map(send).to_vec()));
+    world.when(TASK, ModelReply::text("Counted.").behind(&gate));
     let bot = recipe.spawn();
     bot.ready().await;
     let results = told(&world, 6).await;
@@ -101,15 +101,15 @@ async fn what_may_have_been_sent_counts_and_is_told() {
     keep(&world, &[&once(ANN, ANN, TASK, soon())]).await;
     let recipe = world.bot();
     let (second, third, fourth) = (Gate::new(), Gate::new(), Gate::new());
-    world.when(TASK, Reply::turn(vec![send("failed")]));
-    world.when(TASK, Reply::turn(vec![send("lost")]).behind(&second));
-    world.when(TASK, Reply::turn(["1", "2", "3", "4"].map(send).to_vec()).behind(&third));
-    let failed = Failure::Status { status: 502, description: "Bad Gateway".to_owned() };
+    world.when(TASK, ModelReply::turn(vec![send("failed")]));
+    world.when(TASK, ModelReply::turn(vec![send("lost")]).behind(&second));
+    world.when(TASK, ModelReply::turn(["1", "2", "3", "4"].map(send).to_vec()).behind(&third));
+    let failed = PlannedFailure::Status { status: 502, description: "Bad Gateway".to_owned() };
     world.telegram.fail("sendMessage", failed, 1);
     let bot = recipe.spawn();
     bot.ready().await;
     told(&world, 1).await;
-    world.telegram.fail("sendMessage", Failure::Hang, 1);
+    world.telegram.fail("sendMessage", PlannedFailure::Hang, 1);
     second.open();
     world
         .see("the call", |view| {
@@ -127,8 +127,8 @@ async fn what_may_have_been_sent_counts_and_is_told() {
     let results = told(&world, 6).await;
     assert_eq!(good(&results).iter().filter(|good| **good).count(), 3, "{results:?}");
     bot.kill();
-    world.when(TASK, Reply::turn(vec![send("5")]));
-    world.when(TASK, Reply::text("Counted.").behind(&fourth));
+    world.when(TASK, ModelReply::turn(vec![send("5")]));
+    world.when(TASK, ModelReply::text("Counted.").behind(&fourth));
     let bot = recipe.spawn();
     bot.ready().await;
     let results = told(&world, 7).await;
@@ -142,10 +142,10 @@ async fn what_may_have_been_sent_counts_and_is_told() {
 async fn what_was_certainly_not_sent_does_not_count() {
     let world = World::new().await;
     keep(&world, &[&once(ANN, ANN, TASK, soon())]).await;
-    world.when(TASK, Reply::turn(["1", "2", "3", "4", "5", "6"].map(send).to_vec()));
-    world.when(TASK, Reply::turn(["1", "2", "3", "4", "5", "6"].map(send).to_vec()));
-    world.when(TASK, Reply::text("Counted."));
-    let failed = Failure::Status { status: 403, description: "Forbidden".to_owned() };
+    world.when(TASK, ModelReply::turn(["1", "2", "3", "4", "5", "6"].map(send).to_vec()));
+    world.when(TASK, ModelReply::turn(["1", "2", "3", "4", "5", "6"].map(send).to_vec()));
+    world.when(TASK, ModelReply::text("Counted."));
+    let failed = PlannedFailure::Status { status: 403, description: "Forbidden".to_owned() };
     world.telegram.fail("sendMessage", failed, 5);
     let bot = world.bot().spawn();
     bot.ready().await;
@@ -164,15 +164,15 @@ async fn an_album_counts_by_its_items_and_an_answer_does_not_count() {
     std::fs::write(agents.join("scheduled.yaml"), agent).unwrap();
     keep(&world, &[&once(ANN, ANN, TASK, soon())]).await;
     let photo = |n: usize| json!({"name": format!("{n}.png"), "base64": PNG});
-    let album = |count: usize| Part::Call {
+    let album = |count: usize| ReplyPart::Call {
         name: "sendMediaGroup".to_owned(),
         arguments: json!({"media": (0..count).map(|n| json!({"type": "photo", "media": photo(n)})).collect::<Vec<_>>()}),
     };
-    let one = Part::Call { name: "sendPhoto".to_owned(), arguments: json!({"photo": photo(9)}) };
+    let one = ReplyPart::Call { name: "sendPhoto".to_owned(), arguments: json!({"photo": photo(9)}) };
     for calls in [vec![album(6)], vec![album(4)], vec![album(2)], vec![one.clone()], vec![one]] {
-        world.when(TASK, Reply::turn(calls));
+        world.when(TASK, ModelReply::turn(calls));
     }
-    world.when(TASK, Reply::text("There they are."));
+    world.when(TASK, ModelReply::text("There they are."));
     let bot = world.bot().spawn();
     bot.ready().await;
     let results = told(&world, 5).await;
@@ -186,8 +186,8 @@ async fn a_person_who_asks_gets_as_many_as_they_ask_for() {
     let world = World::new().await;
     let bot = world.bot().spawn();
     bot.ready().await;
-    world.when(TASK, Reply::turn(["1", "2", "3", "4", "5", "6"].map(send).to_vec()));
-    world.when(TASK, Reply::text("Counted."));
+    world.when(TASK, ModelReply::turn(["1", "2", "3", "4", "5", "6"].map(send).to_vec()));
+    world.when(TASK, ModelReply::text("Counted."));
     world.say(ANN, ANN, TASK);
     assert_eq!(good(&told(&world, 6).await), [true; 6]);
 }
@@ -205,10 +205,10 @@ async fn a_runs_own_answer_is_five_messages_at_most_the_last_a_document() {
         let world = World::new().await;
         keep(&world, &[&once(ANN, ANN, TASK, soon())]).await;
         let answer = long_answer();
-        world.when(TASK, Reply::text(&answer).paced(4000, Duration::ZERO));
+        world.when(TASK, ModelReply::text(&answer).paced(4000, Duration::ZERO));
         if refused {
             let no_documents = "Bad Request: not enough rights to send documents to the chat".to_owned();
-            let failed = Failure::Status { status: 400, description: no_documents };
+            let failed = PlannedFailure::Status { status: 400, description: no_documents };
             world.telegram.fail("sendDocument", failed, 1);
         }
         let bot = world.bot().spawn();
@@ -232,7 +232,7 @@ async fn a_runs_own_answer_is_five_messages_at_most_the_last_a_document() {
 #[tokio::test]
 async fn a_long_answer_to_a_person_is_as_many_messages_as_it_takes() {
     let world = World::new().await;
-    world.otherwise(Reply::text(&long_answer()).paced(4000, Duration::ZERO));
+    world.otherwise(ModelReply::text(&long_answer()).paced(4000, Duration::ZERO));
     let bot = world.bot().spawn();
     bot.ready().await;
     world.say(ANN, ANN, "tell me");

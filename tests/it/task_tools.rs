@@ -6,7 +6,7 @@ use chrono::{
 };
 use chrono_tz::Tz;
 use figaro_base::clock::Clock;
-use figaro_offline::telegram::{Standing, View};
+use figaro_offline::telegram::{MemberStatus, TelegramView};
 use serde_json::{Value, json};
 
 use crate::support::calls::{call, calls, error, says};
@@ -50,7 +50,7 @@ pub async fn scene() -> (World, Bot) {
     let world = World::new().await;
     world.team();
     world.person(CAROL, "Carol", "en");
-    world.telegram.set_member(TEAM, CAROL, Standing::Member).unwrap();
+    world.telegram.set_member(TEAM, CAROL, MemberStatus::Member).unwrap();
     let bot = start(&world, &[]).await;
     (world, bot)
 }
@@ -69,7 +69,7 @@ pub async fn start(world: &World, settings: &[(&str, &str)]) -> Bot {
 /// Waits until a message has these words and this button.
 pub async fn becomes(world: &World, card: &Value, words: &str, label: &str) -> Value {
     let (chat, id) = (number(&card["chat"]["id"]), &card["message_id"]);
-    let find = |view: &View<'_>| {
+    let find = |view: &TelegramView<'_>| {
         let now = view.messages(chat).into_iter().find(|m| m["message_id"] == *id)?;
         (text(now).contains(words) && labels(now).iter().any(|l| l.starts_with(label))).then(|| now.clone())
     };

@@ -3,9 +3,9 @@
 
 use chrono::TimeDelta;
 use figaro_base::ids::ChatId;
-use figaro_domain::task::{Cost, PauseReason, Reason, Retry, RunStatus, State, Task};
-use figaro_offline::model::{Gate, Reply};
-use figaro_offline::telegram::{Failure, Person, Standing, View};
+use figaro_domain::task::{Cost, PauseReason, Reason, Retry, RunStatus, Task, TaskState};
+use figaro_offline::model::{Gate, ModelReply};
+use figaro_offline::telegram::{MemberStatus, Person, PlannedFailure, TelegramView};
 
 use crate::support::scene::{TEAM, buttons, labels, number, text};
 use crate::support::{ANN, BOB, World};
@@ -17,7 +17,7 @@ const MODEL: &str = "failed: my model cannot be used now; the owner has to look 
 async fn what_failed_in_a_group_is_told_to_its_creator_in_private() {
     let world = World::new().await;
     world.team();
-    world.when("Tell a &lt;b>joke&lt;/b>.", Reply::status(401, "Incorrect API key sk-secret"));
+    world.when("Tell a &lt;b>joke&lt;/b>.", ModelReply::status(401, "Incorrect API key sk-secret"));
     let joke = once(BOB, TEAM, "Tell a <b>joke</b>.", soon());
     keep(&world, &[&joke]).await;
     let bot = world.start_open().await;
@@ -41,9 +41,9 @@ async fn who_has_no_private_chat_is_told_in_the_group() {
     let world = World::new().await;
     world.team();
     world.telegram.add_user(Person::new(CAROL, "Carol").language("en"));
-    world.telegram.set_member(TEAM, CAROL, Standing::Member).unwrap();
-    world.telegram.set_member(BOB, world.telegram.bot_id(), Standing::Kicked).unwrap();
-    world.otherwise(Reply::status(401, "Incorrect API key sk-secret"));
+    world.telegram.set_member(TEAM, CAROL, MemberStatus::Member).unwrap();
+    world.telegram.set_member(BOB, world.telegram.bot_id(), MemberStatus::Kicked).unwrap();
+    world.otherwise(ModelReply::status(401, "Incorrect API key sk-secret"));
     let tasks = [once(CAROL, TEAM, "Tell a joke.", soon()), once(BOB, TEAM, "Tell a riddle.", soon())];
     keep(&world, &[&tasks[0], &tasks[1]]).await;
     let _bot = world.start_open().await;
@@ -63,8 +63,8 @@ async fn a_failure_in_a_private_chat_and_a_spent_budget_are_told_as_what_they_ar
         once(ANN, ANN, "Tell a riddle.", TimeDelta::milliseconds(300)),
     );
     keep(&world, &[&key, &refusal]).await;
-    world.when("Tell a joke.", Reply::status(401, "Incorrect API key sk-secret"));
-    world.when("Tell a riddle.", Reply::status(400, "This model does not support riddles"));
+    world.when("Tell a joke.", ModelReply::status(401, "Incorrect API key sk-secret"));
+    world.when("Tell a riddle.", ModelReply::status(400, "This model does not support riddles"));
     let bot = world.start_open().await;
     let told = said(&world, BOB, "joke").await;
     assert_eq!(text(&told), format!("⏰ “Tell a joke.” {MODEL}"));
@@ -100,16 +100,16 @@ async fn whoever_may_not_talk_has_nothing_run() {
         once(ANN, ANN, "Say that it is time.", TimeDelta::milliseconds(1500)),
     );
     keep(&world, &[&water, &sign]).await;
-    world.when("Say that it is time.", Reply::text("It is time."));
+    world.when("Say that it is time.", ModelReply::text("It is time."));
     let bot = world.start().await;
     said(&world, ANN, "It is time.").await;
     assert!(bot.stop().success());
     let paused = world.stored().await.tasks().find(water.id).await.unwrap().unwrap();
-    assert_eq!(paused.state, State::Paused(PauseReason::Denied));
+    assert_eq!(paused.state, TaskState::Paused(PauseReason::Denied));
     assert_eq!((world.bot_texts(BOB).len(), world.asked().len()), (0, 1));
 
     let bot = world.start().await;
-    world.when("Remind of water.", Reply::text("Drink water."));
+    world.when("Remind of water.", ModelReply::text("Drink water."));
     assert_eq!(text(&world.told(ANN, ANN, "/allow 12").await), "Bob (@bob) may talk to me now.");
     let list = world.told(BOB, BOB, "/tasks").await;
     world.press_data(BOB, &list, &buttons(&list)[0].1).await;
@@ -131,8 +131,8 @@ async fn out_of_a_chat_nothing_is_sent_there() {
         once(ANN, ANN, "Say that it is time.", TimeDelta::milliseconds(3300)),
     );
     keep(&world, &[&tea, &sign]).await;
-    world.when("Say that it is time.", Reply::text("It is time."));
-    world.when("Call for tea.", Reply::text("Tea!"));
+    world.when("Say that it is time.", ModelReply::text("It is time."));
+    world.when("Call for tea.", ModelReply::text("Tea!"));
     let bot = world.start_open().await;
     world.telegram.bot_removed(TEAM, BOB).unwrap();
     bot.logged("tasks are paused: the bot is not in their chat any more").await;
@@ -146,7 +146,7 @@ async fn out_of_a_chat_nothing_is_sent_there() {
     assert!(bot.stop().success());
     assert!(!world.bot_texts(TEAM).contains(&"Tea!".to_owned()), "its time has passed");
     let kept = world.stored().await.tasks().find(tea.id).await.unwrap().unwrap();
-    assert_eq!(kept.state, State::Active);
+    assert_eq!(kept.state, TaskState::Active);
     assert!(kept.next.unwrap() > now() + TimeDelta::hours(23), "{:?}", kept.next);
 }
 
@@ -157,8 +157,8 @@ async fn migrates(told: bool) {
     world.telegram.add_group(GROUP, "Team");
     world.join(GROUP);
     let gate = Gate::new();
-    world.when("Call for tea.", Reply::text("Tea!").behind(&gate));
-    world.when("Call for lunch.", Reply::text("Lunch!"));
+    world.when("Call for tea.", ModelReply::text("Tea!").behind(&gate));
+    world.when("Call for lunch.", ModelReply::text("Lunch!"));
     let tasks = [
         once(BOB, GROUP, "Call for tea.", soon()),
         daily(BOB, GROUP, "Call for lunch.", TimeDelta::seconds(6)),
@@ -190,7 +190,7 @@ async fn followed(world: &World, tasks: &[Task], new: i64) {
         assert_eq!(ends(world, task.id).await, [(RunStatus::Delivered, None)], "{}", task.prompt);
     }
     let there = world.stored().await.tasks().of_chat(ChatId(new)).await.unwrap();
-    assert!(there.iter().any(|task| task.id == tasks[1].id && task.state == State::Active), "{there:?}");
+    assert!(there.iter().any(|task| task.id == tasks[1].id && task.state == TaskState::Active), "{there:?}");
 }
 
 #[tokio::test]
@@ -205,8 +205,8 @@ async fn tasks_follow_their_group_when_only_an_error_tells_that_it_has_moved() {
 
 #[tokio::test]
 async fn what_telegram_does_not_take_is_told_elsewhere_and_not_repeated() {
-    let gone = Failure::Status { status: 400, description: "Bad Request: chat not found".to_owned() };
-    let out = Failure::Status {
+    let gone = PlannedFailure::Status { status: 400, description: "Bad Request: chat not found".to_owned() };
+    let out = PlannedFailure::Status {
         status: 403,
         description: "Forbidden: bot was kicked from the supergroup chat".to_owned(),
     };
@@ -215,7 +215,7 @@ async fn what_telegram_does_not_take_is_told_elsewhere_and_not_repeated() {
         world.team();
         let tea = daily(BOB, TEAM, "Call for tea.", TimeDelta::seconds(2));
         keep(&world, &[&tea]).await;
-        world.when("Call for tea.", Reply::text("Tea!"));
+        world.when("Call for tea.", ModelReply::text("Tea!"));
         world.telegram.fail("sendMessage", failure.clone(), 1);
         let bot = world.start_open().await;
         let told = said(&world, BOB, "Call for tea.").await;
@@ -236,10 +236,11 @@ async fn who_blocked_the_bot_is_not_written_to_again_and_again() {
     let world = World::new().await;
     let water = daily(BOB, BOB, "Remind of water.", TimeDelta::seconds(2));
     keep(&world, &[&water]).await;
-    world.when("Remind of water.", Reply::text("Drink water."));
-    world.telegram.set_member(BOB, world.telegram.bot_id(), Standing::Kicked).unwrap();
+    world.when("Remind of water.", ModelReply::text("Drink water."));
+    world.telegram.set_member(BOB, world.telegram.bot_id(), MemberStatus::Kicked).unwrap();
     let bot = world.start_open().await;
-    let refused = |view: &View<'_>| view.calls_of("sendMessage").iter().any(|call| !call.ok).then_some(());
+    let refused =
+        |view: &TelegramView<'_>| view.calls_of("sendMessage").iter().any(|call| !call.ok).then_some(());
     world.see("a refused message", refused).await;
     world.caught_up().await;
     assert!(bot.stop().success());
@@ -272,11 +273,11 @@ async fn the_last_try_and_the_fifth_failure_are_told() {
     ];
     keep(&world, &[&tasks[0], &tasks[1], &tasks[2], &first]).await;
     for _ in 0..8 {
-        world.when("Say it is late.", Reply::status(503, "upstream on fire"));
-        world.when("Say it is early.", Reply::status(503, "upstream on fire"));
+        world.when("Say it is late.", ModelReply::status(503, "upstream on fire"));
+        world.when("Say it is early.", ModelReply::status(503, "upstream on fire"));
     }
-    world.when("Say it came.", Reply::text("It came."));
-    world.when("Call for tea.", Reply::status(401, "no"));
+    world.when("Say it came.", ModelReply::text("It came."));
+    world.when("Call for tea.", ModelReply::status(401, "no"));
     let bot = world.start_open().await;
     let late = said(&world, BOB, "late").await;
     let words = "⏰ “Say it is late.” failed: my model could not be reached.";
@@ -294,12 +295,12 @@ async fn the_last_try_and_the_fifth_failure_are_told() {
     let kept = world.stored().await.tasks().find(first.id).await.unwrap().unwrap();
     assert_eq!(kept.retry.map(|retry| retry.attempt), Some(2), "{kept:?}");
     let kept = world.stored().await.tasks().find(tasks[2].id).await.unwrap().unwrap();
-    assert_eq!(kept.state, State::Paused(PauseReason::Failures));
+    assert_eq!(kept.state, TaskState::Paused(PauseReason::Failures));
     let bot = world.start_open().await;
     assert_eq!(world.press(BOB, &tea, "Resume").await, "It runs again.");
     assert!(bot.stop().success());
     let kept = world.stored().await.tasks().find(tasks[2].id).await.unwrap().unwrap();
-    assert_eq!((kept.state, kept.failures), (State::Active, 0));
+    assert_eq!((kept.state, kept.failures), (TaskState::Active, 0));
 }
 
 #[tokio::test]
@@ -312,7 +313,7 @@ async fn a_groups_name_and_a_prompt_are_no_formatting() {
     let mut task = once(BOB, TEAM, prompt, soon());
     task.place.title = Some(title.to_owned());
     keep(&world, &[&task]).await;
-    world.when("Look at", Reply::status(401, "no"));
+    world.when("Look at", ModelReply::status(401, "no"));
     let _bot = world.start_open().await;
     let notice = world.answers(BOB, 1).await.remove(0);
     assert_eq!(text(&notice), format!("{title}: ⏰ “{prompt}” {MODEL}"));

@@ -1,8 +1,8 @@
 //! What the model schedules: the person sees it as it is stored, it comes when it is due, and only those who may change
 //! it.
 
-use figaro_offline::model::{ModelRequest, Reply};
-use figaro_offline::telegram::{Standing, View};
+use figaro_offline::model::{ModelReply, ModelRequest};
+use figaro_offline::telegram::{MemberStatus, TelegramView};
 use figaro_prompts::Prompts;
 use serde_json::{Value, json};
 
@@ -17,8 +17,8 @@ impl World {
     /// Someone writes, the model calls this tool once and ends with these words; gives what the tool told the model.
     async fn tool(&self, who: (i64, i64), said: &str, (tool, arguments): (&str, Value)) -> Value {
         let before = self.model.requests().len();
-        self.script.push(Reply::call(tool, arguments));
-        self.script.push(Reply::text(&format!("Dealt with: {said}")));
+        self.script.push(ModelReply::call(tool, arguments));
+        self.script.push(ModelReply::text(&format!("Dealt with: {said}")));
         self.say(who.0, who.1, &format!("@figaro_bot {said}"));
         let request = self.asks(before + 2).await;
         self.says(who.1, &format!("Dealt with: {said}")).await;
@@ -28,14 +28,15 @@ impl World {
 
     /// Waits until the bot has said these words, and gives the message.
     async fn says(&self, chat: i64, words: &str) -> Value {
-        let find =
-            |view: &View<'_>| view.bot_messages(chat).into_iter().find(|m| text(m).contains(words)).cloned();
+        let find = |view: &TelegramView<'_>| {
+            view.bot_messages(chat).into_iter().find(|m| text(m).contains(words)).cloned()
+        };
         self.see(words, find).await
     }
 }
 
 /// How many cards of this task the bot has sent.
-fn cards(view: &View<'_>, chat: i64, title: &str) -> usize {
+fn cards(view: &TelegramView<'_>, chat: i64, title: &str) -> usize {
     let card = format!("⏰ {title}");
     let is_card = |message: &&Value| text(message).contains(&card) && !labels(message).is_empty();
     view.bot_messages(chat).into_iter().filter(is_card).count()
@@ -60,7 +61,7 @@ fn carried_out(world: &World) -> ModelRequest {
 #[tokio::test]
 async fn a_reminder_is_shown_as_it_is_stored_and_comes_by_itself() {
     let world = World::new().await;
-    world.when("<scheduled_task", Reply::text("Time to drink water, Ann."));
+    world.when("<scheduled_task", ModelReply::text("Time to drink water, Ann."));
     let bot = world.start().await;
     let arguments =
         json!({"prompt": "Remind Ann, in English, to drink water.", "schedule": "in 3s", "recurring": false});
@@ -99,7 +100,7 @@ async fn a_reminder_is_shown_as_it_is_stored_and_comes_by_itself() {
     assert_eq!(list["tasks"], json!([]), "it has run");
     assert_eq!(world.press(ANN, &reminder, "Done").await, "Done.");
     let id = number(&reminder["message_id"]);
-    let marked = |view: &View<'_>| {
+    let marked = |view: &TelegramView<'_>| {
         let message = view.bot_messages(ANN).into_iter().find(|m| number(&m["message_id"]) == id)?;
         let left = labels(message);
         (left.len() == 1 && left[0].starts_with("✓ Done at ")).then(|| text(message).to_owned())
@@ -178,7 +179,7 @@ async fn in_a_group_a_task_is_its_makers_its_admins_and_the_owners() {
     let world = World::new().await;
     world.team();
     world.person(CAROL, "Carol", "en");
-    world.telegram.set_member(TEAM, CAROL, Standing::Member).unwrap();
+    world.telegram.set_member(TEAM, CAROL, MemberStatus::Member).unwrap();
     let _bot = world.start_open().await;
     let made = world.tool((BOB, TEAM), "tea", ("schedule_task", daily("Call for tea.", LEAP))).await;
     let id = &made["task_id"];
@@ -192,7 +193,7 @@ async fn in_a_group_a_task_is_its_makers_its_admins_and_the_owners() {
     let paused = json!({"task_id": id, "paused": true});
     let paused = world.tool((BOB, TEAM), "no tea for now", ("update_task", paused)).await;
     assert_eq!(paused["state"], "paused", "{paused}");
-    world.telegram.set_member(TEAM, CAROL, Standing::Admin).unwrap();
+    world.telegram.set_member(TEAM, CAROL, MemberStatus::Admin).unwrap();
     let cancelled = world.tool((CAROL, TEAM), "never tea", cancel()).await;
     assert_eq!(cancelled["cancelled"]["title"], "Call for tea.", "{cancelled}");
     let list = world.tool((BOB, TEAM), "what is left?", ("list_tasks", json!({}))).await;

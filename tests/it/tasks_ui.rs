@@ -8,10 +8,10 @@ use figaro_domain::chat::{ChatKind, Place};
 use figaro_domain::message::Speaker;
 use figaro_domain::schedule::Schedule;
 use figaro_domain::task::{
-    Cost, Due, Ended, IfMissed, NewTask, PauseReason, Reason, State, Task, TaskChange,
+    Cost, DueRun, IfMissed, NewTask, PauseReason, Reason, Task, TaskChange, TaskRunResult, TaskState,
 };
-use figaro_offline::model::{Gate, Reply};
-use figaro_offline::telegram::{Failure, Say, Standing, View};
+use figaro_offline::model::{Gate, ModelReply};
+use figaro_offline::telegram::{MemberStatus, PlannedFailure, Say, TelegramView};
 use figaro_store::{TaskAdded, TaskLimits};
 use serde_json::{Value, json};
 
@@ -127,11 +127,11 @@ async fn the_list_has_what_comes_first_on_top_and_leaves_out_what_is_cancelled()
     world.change(gone.id, TaskChange::Cancel, now()).await;
     for (task, error) in [(&done, None), (&failed, Some(Reason::Empty))] {
         let (at, run) = (task.next.unwrap(), RunId::new());
-        let due = Due { at, attempt: 1, late: false };
+        let due = DueRun { at, attempt: 1, late: false };
         world.change(task.id, TaskChange::Lease(run, due), at).await;
         let ended = match error {
-            Some(error) => Ended::Failed { error, again: false, cost: Cost::default() },
-            None => Ended::Delivered(None),
+            Some(error) => TaskRunResult::Failed { error, again: false, cost: Cost::default() },
+            None => TaskRunResult::Delivered(None),
         };
         world.change(task.id, TaskChange::Settle(run, ended), at + TimeDelta::seconds(3)).await;
     }
@@ -189,7 +189,7 @@ async fn a_long_list_has_pages_and_a_card_leads_back_to_its_own() {
 async fn a_task_is_run_now_once_at_a_time() {
     let world = World::new().await;
     let gate = Gate::new();
-    world.when("Tell a joke", Reply::text("Knock, knock.").behind(&gate));
+    world.when("Tell a joke", ModelReply::text("Knock, knock.").behind(&gate));
     let joke = daily(ANN, ANN, "Tell a joke", 3);
     world.keep(&[&joke]).await;
     let bot = world.start().await;
@@ -215,7 +215,7 @@ async fn a_task_is_run_now_once_at_a_time() {
     let runs = store.tasks().runs(joke.id).await.unwrap();
     assert!(runs.len() == 1 && runs[0].by_hand && runs[0].error.is_none(), "{runs:?}");
     let kept = store.tasks().find(joke.id).await.unwrap().unwrap();
-    assert_eq!((kept.state, kept.next), (State::Active, joke.next), "its own time is still to come");
+    assert_eq!((kept.state, kept.next), (TaskState::Active, joke.next), "its own time is still to come");
     assert_eq!(world.asked().len(), 1);
 }
 
@@ -249,7 +249,7 @@ async fn pausing_and_cancelling_can_be_taken_back_and_a_stale_button_says_so() {
     world.change(news.id, TaskChange::Cancel, long_ago).await;
     let _bot = world.start().await;
     // The card has lost the button that would do nothing any more.
-    let without = |view: &View<'_>| {
+    let without = |view: &TelegramView<'_>| {
         let all = view.messages(ANN);
         let now = all.into_iter().find(|message| message["message_id"] == card["message_id"])?;
         (!labels(now).contains(&"Undo".to_owned())).then_some(())
@@ -269,7 +269,7 @@ async fn a_task_of_a_group_is_changed_by_its_creator_admins_and_owners() {
     let world = World::new().await;
     world.team();
     world.person(RUI, "Rui", "en");
-    world.telegram.set_member(TEAM, RUI, Standing::Member).unwrap();
+    world.telegram.set_member(TEAM, RUI, MemberStatus::Member).unwrap();
     let stand_up = daily(BOB, TEAM, "Call the stand-up", 3);
     world.keep(&[&stand_up]).await;
     let _bot = world.start_open().await;
@@ -285,7 +285,7 @@ async fn a_task_of_a_group_is_changed_by_its_creator_admins_and_owners() {
     world.card(&card, "Paused", "Resume").await;
     assert_eq!(world.press(ANN, &card, "Resume").await, "It runs again.");
     world.card(&card, "Next: ", "Pause").await;
-    world.telegram.set_member(TEAM, RUI, Standing::Admin).unwrap();
+    world.telegram.set_member(TEAM, RUI, MemberStatus::Admin).unwrap();
     assert_eq!(world.press(RUI, &card, "Pause").await, "Paused");
 
     // From another chat only its creator and owners reach it.
@@ -300,7 +300,7 @@ async fn a_task_of_a_group_is_changed_by_its_creator_admins_and_owners() {
 async fn what_failed_is_told_in_private_and_run_again_from_there() {
     let world = World::new().await;
     world.team();
-    world.when("Call the stand-up", Reply::status(401, "no"));
+    world.when("Call the stand-up", ModelReply::status(401, "no"));
     let stand_up = daily(BOB, TEAM, "Call the stand-up", 3);
     world.keep(&[&stand_up]).await;
     let _bot = world.start_open().await;
@@ -309,7 +309,7 @@ async fn what_failed_is_told_in_private_and_run_again_from_there() {
     let notice = world.answers(BOB, 1).await.remove(0);
     assert!(text(&notice).starts_with("Team: ⏰ “Call the stand-up” failed:"), "{notice}");
     assert_eq!(labels(&notice), ["Run now"]);
-    world.when("Call the stand-up", Reply::text("Stand up!"));
+    world.when("Call the stand-up", ModelReply::text("Stand up!"));
     assert_eq!(world.press(BOB, &notice, "Run now").await, "⏳ Running now");
     let shown = world.card(&notice, "By Bob in Team", "Pause").await;
     assert!(!labels(&shown).contains(&"‹ Back".to_owned()), "{shown}");
@@ -322,7 +322,7 @@ async fn what_people_wrote_is_no_link_in_a_notice() {
     let world = World::new().await;
     world.team();
     let prompt = "[Confirm](https://evil.example/a_b_c)";
-    world.when("evil.example", Reply::status(401, "no"));
+    world.when("evil.example", ModelReply::status(401, "no"));
     world.keep(&[&daily(BOB, TEAM, prompt, 3)]).await;
     let _bot = world.start_open().await;
     let card = world.opened(BOB, TEAM, prompt).await;
@@ -337,15 +337,15 @@ async fn what_people_wrote_is_no_link_in_a_notice() {
 async fn who_has_left_a_group_can_only_stop_the_task_there() {
     let world = World::new().await;
     world.team();
-    world.when("Call the stand-up", Reply::status(401, "no"));
+    world.when("Call the stand-up", ModelReply::status(401, "no"));
     let stand_up = daily(BOB, TEAM, "Call the stand-up", 3);
     world.keep(&[&stand_up]).await;
     let _bot = world.start_open().await;
     let card = world.opened(BOB, TEAM, "Call the stand-up").await;
     world.press(BOB, &card, "Run now").await;
     let notice = world.answers(BOB, 1).await.remove(0);
-    world.when("Call the stand-up", Reply::text("Stand up!"));
-    world.telegram.set_member(TEAM, BOB, Standing::Left).unwrap();
+    world.when("Call the stand-up", ModelReply::text("Stand up!"));
+    world.telegram.set_member(TEAM, BOB, MemberStatus::Left).unwrap();
     let not_there = "I could not find you in this task's chat.";
     let verbs =
         [("run", ""), ("resume", ""), ("edit", ""), ("shift", ":60"), ("missed", ":skip"), ("undo", "")];
@@ -356,8 +356,8 @@ async fn who_has_left_a_group_can_only_stop_the_task_there() {
     assert_eq!(world.forged(BOB, &notice, &format!("tasks:cancel:{}", stand_up.id)).await, "Cancelled");
     let card = world.card(&notice, "Cancelled", "Undo").await;
     assert_eq!(world.press(BOB, &card, "Undo").await, not_there);
-    world.telegram.set_member(TEAM, BOB, Standing::Member).unwrap();
-    let failure = Failure::Status { status: 400, description: "Bad Request: no".to_owned() };
+    world.telegram.set_member(TEAM, BOB, MemberStatus::Member).unwrap();
+    let failure = PlannedFailure::Status { status: 400, description: "Bad Request: no".to_owned() };
     world.telegram.fail("getChatMember", failure, 1);
     assert_eq!(world.press(BOB, &card, "Undo").await, not_there, "what cannot be found out counts as no");
     assert_eq!(world.press(BOB, &card, "Undo").await, "It is back.");
@@ -368,8 +368,8 @@ async fn who_has_left_a_group_can_only_stop_the_task_there() {
 async fn a_persons_question_is_tried_again_though_a_task_ran_since() {
     let world = World::new().await;
     world.keep(&[&daily(BOB, BOB, "Read the news", 3)]).await;
-    world.when("Read the news", Reply::text("No news."));
-    world.when("my question", Reply::status(400, "no"));
+    world.when("Read the news", ModelReply::text("No news."));
+    world.when("my question", ModelReply::status(400, "no"));
     let _bot = world.start_open().await;
     let failed = world.told(BOB, BOB, "my question").await;
     assert_eq!(labels(&failed), ["Try again"], "there is no other model");
@@ -378,12 +378,12 @@ async fn a_persons_question_is_tried_again_though_a_task_ran_since() {
     world
         .see("the news", |view| view.messages(BOB).iter().any(|m| text(m) == "No news.").then_some(()))
         .await;
-    world.when("my question", Reply::text("Now I know."));
+    world.when("my question", ModelReply::text("Now I know."));
     assert_eq!(world.press(BOB, &failed, "Try again").await, "");
     world
         .see("its answer", |view| view.messages(BOB).iter().any(|m| text(m) == "Now I know.").then_some(()))
         .await;
-    world.when("my question", Reply::text("Better."));
+    world.when("my question", ModelReply::text("Better."));
     assert_eq!(text(&world.told(BOB, BOB, "/retry").await), "Better.");
     let last = world.asked().pop().unwrap();
     assert!(
@@ -397,7 +397,7 @@ async fn a_persons_question_is_tried_again_though_a_task_ran_since() {
 impl World {
     /// Waits until a message is not in Ann's chat any more.
     async fn is_gone(&self, message: &Value) {
-        let gone = |view: &View<'_>| {
+        let gone = |view: &TelegramView<'_>| {
             let all = view.messages(ANN);
             all.iter().all(|one| one["message_id"] != message["message_id"]).then_some(())
         };
@@ -416,7 +416,7 @@ async fn what_no_button_changes_is_said_in_a_reply_and_no_question_stays() {
     world.press(ANN, &card, "Edit").await;
     let asked = world.answers(ANN, 2).await.remove(1);
     // A reply to the question, or to the card itself, is about that task.
-    world.otherwise(Reply::text("It is done."));
+    world.otherwise(ModelReply::text("It is done."));
     for (count, replied) in [(1, &asked), (2, &card)] {
         let reply = Say::new(ANN, ANN, "also in Spanish").reply_to(number(&replied["message_id"]));
         world.telegram.send(reply).unwrap();
@@ -445,8 +445,8 @@ async fn what_was_opened_to_edit_a_task_closes_once_the_change_is_said() {
         world.press(ANN, &card, "Edit").await;
         world.card(&card, "Edit: ⏰ News — every day", "✓ run once").await;
         let asked = says(&world, ANN, "What should change in “News”?").await;
-        world.when(said, Reply::call("update_task", change));
-        world.when(said, Reply::text("It is done."));
+        world.when(said, ModelReply::call("update_task", change));
+        world.when(said, ModelReply::text("It is done."));
         world.telegram.send(Say::new(ANN, ANN, said).reply_to(number(&asked["message_id"]))).unwrap();
         world.card(&card, shows, "Edit").await;
         world.is_gone(&asked).await;
@@ -470,7 +470,7 @@ async fn times_and_missed_runs_are_edited_by_buttons() {
     assert!(world.press(ANN, &card, label).await.ends_with("Now: run once."));
     let asked = world.answers(ANN, 2).await.remove(1);
     assert!(text(&asked).starts_with("What should change in “News”?"), "{asked}");
-    let call_of = |view: &View<'_>| {
+    let call_of = |view: &TelegramView<'_>| {
         let last = view.calls_of("sendMessage").into_iter().last()?;
         (last.args["reply_markup"]["force_reply"] == true).then_some(())
     };
@@ -514,9 +514,9 @@ async fn a_single_run_that_has_passed_is_put_off_from_now() {
     let call = task(ANN, ANN, "Call mum", "in 1 hour", now() - TimeDelta::hours(5));
     world.keep(&[&call]).await;
     let (at, run) = (call.next.unwrap(), RunId::new());
-    let due = Due { at, attempt: 1, late: false };
+    let due = DueRun { at, attempt: 1, late: false };
     world.change(call.id, TaskChange::Lease(run, due), at).await;
-    world.change(call.id, TaskChange::Settle(run, Ended::Delivered(None)), at).await;
+    world.change(call.id, TaskChange::Settle(run, TaskRunResult::Delivered(None)), at).await;
     let bot = world.start().await;
     let card = world.opened(ANN, ANN, "Call mum").await;
     world.press(ANN, &card, "Edit").await;
@@ -526,7 +526,7 @@ async fn a_single_run_that_has_passed_is_put_off_from_now() {
     bot.stop();
     let put_off = world.stored().await.tasks().find(call.id).await.unwrap().unwrap();
     let next = put_off.next.unwrap();
-    assert_eq!(put_off.state, State::Active);
+    assert_eq!(put_off.state, TaskState::Active);
     assert!(next >= before + TimeDelta::minutes(10) && next <= now() + TimeDelta::minutes(10), "{next}");
 }
 
@@ -570,7 +570,7 @@ async fn tasks_of_a_group_rest_while_the_bot_is_not_in_it() {
     assert_eq!(late, GONE);
     bot.stop();
     let kept = world.stored().await.tasks().find(own.id).await.unwrap().unwrap();
-    assert_eq!(kept.state, State::Paused(PauseReason::Person));
+    assert_eq!(kept.state, TaskState::Paused(PauseReason::Person));
 }
 
 #[tokio::test]
@@ -600,8 +600,8 @@ async fn tasks_of_a_person_rest_while_they_block_the_bot() {
 async fn the_card_that_proves_a_task_acts_where_it_stands() {
     let world = World::new().await;
     let arguments = json!({"prompt": "Tell me the weather in Riga", "schedule": "0 8 * * 1-5", "recurring": true, "timezone": "Europe/Riga"});
-    world.script.push(Reply::call("schedule_task", arguments));
-    world.script.push(Reply::text("Every weekday at eight."));
+    world.script.push(ModelReply::call("schedule_task", arguments));
+    world.script.push(ModelReply::text("Every weekday at eight."));
     let _bot = world.start().await;
     world.say(ANN, ANN, "Every weekday at 8:00, tell me the weather in Riga");
     let card = world.answers(ANN, 1).await.remove(0);

@@ -6,12 +6,12 @@ use chrono_tz::Tz;
 use figaro_base::clock::Clock;
 use figaro_base::ids::{ChatId, RunId, UserId};
 use figaro_domain::chat::{ChatKind, ConfigPatch, Place};
-use figaro_domain::delivery::{Card, PendingDelivery};
+use figaro_domain::delivery::{CardKind, PendingDelivery};
 use figaro_domain::message::Speaker;
 use figaro_domain::schedule::Schedule;
 use figaro_domain::task::{NewTask, Task, TaskChange, TaskEdit};
-use figaro_offline::model::{ModelRequest, Reply};
-use figaro_offline::telegram::{Say, Standing};
+use figaro_offline::model::{ModelReply, ModelRequest};
+use figaro_offline::telegram::{MemberStatus, Say};
 use figaro_store::TaskLimits;
 use serde_json::{Value, json};
 
@@ -91,7 +91,7 @@ impl World {
         }
         let place = tasks[0].place.clone();
         let question = PendingDelivery {
-            card: Some(Card::Zone),
+            card: Some(CardKind::Zone),
             language: Some("en".to_owned()),
             ..PendingDelivery::new(RunId::new(), place, String::new(), now)
         };
@@ -225,7 +225,7 @@ async fn in_a_group_only_admins_say_where_it_is() {
     for data in ["zone:clear", "zone:move:Europe/Riga", "zone:set:Europe/Riga"] {
         assert_eq!(world.forged(BOB, &card, data).await, refused);
     }
-    world.telegram.set_member(TEAM, BOB, Standing::Admin).unwrap();
+    world.telegram.set_member(TEAM, BOB, MemberStatus::Admin).unwrap();
     assert_eq!(world.forged(BOB, &card, "zone:set:Mars/Base").await, "This is no longer up to date.");
     assert_eq!(text(&world.told(BOB, TEAM, "/timezone").await), text(&card), "nothing was changed");
     assert_eq!(world.press(BOB, &card, &first).await, "Saved.");
@@ -241,7 +241,7 @@ async fn the_question_is_answered_in_words_and_tasks_on_a_guess_follow() {
         task(ANN, "Tea in Tokyo", Tz::Asia__Tokyo),
     ];
     world.asked_of(ANN, TimeDelta::minutes(5), &tasks).await;
-    world.otherwise(Reply::text("I see."));
+    world.otherwise(ModelReply::text("I see."));
     let bot = world.start().await;
     let question = world.answers(ANN, 1).await.remove(0);
     assert_eq!(
@@ -296,7 +296,7 @@ async fn the_question_is_answered_in_words_and_tasks_on_a_guess_follow() {
 async fn a_sentence_sets_the_clock_and_is_a_message_as_well() {
     let world = World::new().await;
     world.asked_of(ANN, TimeDelta::minutes(5), &[assumed(task(ANN, "Morning news", Tz::UTC))]).await;
-    world.otherwise(Reply::text("Good to know."));
+    world.otherwise(ModelReply::text("Good to know."));
     let bot = world.bot().set("MEMORY_LIMIT", "50").spawn();
     bot.ready().await;
     world.answers(ANN, 1).await;
@@ -348,7 +348,7 @@ async fn in_a_group_an_admin_answers_to_the_bot_and_all_else_is_talk() {
     let world = World::without_privacy().await;
     world.team();
     world.asked_of(TEAM, TimeDelta::minutes(1), &[assumed(task(TEAM, "Stand-up", Tz::UTC))]).await;
-    world.otherwise(Reply::text("I see."));
+    world.otherwise(ModelReply::text("I see."));
     let _bot = world.start_open().await;
     let question = world.answers(TEAM, 1).await.remove(0);
     assert!(
@@ -391,7 +391,7 @@ async fn a_question_of_long_ago_is_open_no_more_and_one_that_has_its_answer_is_n
     world.asked_of(BOB, TimeDelta::zero(), &[assumed(task(BOB, "News", Tz::UTC))]).await;
     let here = ConfigPatch { timezone: Some(Some(Tz::Europe__Riga)), ..ConfigPatch::default() };
     world.stored().await.settings().change_chat_config(ChatId(BOB), here).await.unwrap();
-    world.otherwise(Reply::text("I see."));
+    world.otherwise(ModelReply::text("I see."));
     let _bot = world.start_open().await;
     world.answers(ANN, 1).await;
     assert_eq!(text(&world.told(ANN, ANN, "Riga").await), "I see.");
@@ -404,8 +404,8 @@ async fn the_model_says_where_a_chat_is_in_anybodys_words() {
     let world = World::new().await;
     let tasks = [assumed(task(ANN, "Morning news", Tz::UTC)), task(ANN, "Tea", Tz::Asia__Tokyo)];
     world.asked_of(ANN, TimeDelta::hours(2), &tasks).await;
-    let set = |zone: &str| Reply::call("set_config", json!({"timezone": zone}));
-    for reply in [set("Portland"), set("Atlantis"), set("Lisboa"), Reply::text("You are in Lisbon.")] {
+    let set = |zone: &str| ModelReply::call("set_config", json!({"timezone": zone}));
+    for reply in [set("Portland"), set("Atlantis"), set("Lisboa"), ModelReply::text("You are in Lisbon.")] {
         world.script.push(reply);
     }
     let bot = world.start().await;

@@ -1,6 +1,6 @@
 //! Presses that change nothing that is seen: each is answered in words, so that no button seems dead.
 
-use figaro_offline::model::Reply;
+use figaro_offline::model::ModelReply;
 use serde_json::Value;
 
 use crate::support::scene::{TEAM, number, text};
@@ -17,7 +17,7 @@ fn now(world: &World, card: &Value) -> Value {
 #[tokio::test]
 async fn a_card_that_stays_as_it_is_says_so() {
     let world = World::new().await;
-    world.otherwise(Reply::text("Hello."));
+    world.otherwise(ModelReply::text("Hello."));
     let _bot = world.start().await;
     for (command, data) in [
         ("/start", "start:back"),

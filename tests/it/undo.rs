@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use figaro_offline::model::{Part, Reply};
-use figaro_offline::telegram::{Failure, Standing};
+use figaro_offline::model::{ModelReply, ReplyPart};
+use figaro_offline::telegram::{MemberStatus, PlannedFailure};
 use serde_json::{Value, json};
 
 use crate::parking::call;
@@ -20,11 +20,11 @@ fn end(said: &str) -> String {
     format!("End of {said}.")
 }
 
-fn refused(words: &str) -> Failure {
-    Failure::Status { status: 400, description: words.to_owned() }
+fn refused(words: &str) -> PlannedFailure {
+    PlannedFailure::Status { status: 400, description: words.to_owned() }
 }
 
-fn ban() -> Part {
+fn ban() -> ReplyPart {
     call("banChatMember", json!({"user_id": EVE}))
 }
 
@@ -33,19 +33,19 @@ impl World {
     async fn with_news(&self) -> Bot {
         self.telegram.add_channel(NEWS, "News", "news");
         let bot = self.moderated().await;
-        self.telegram.set_member(NEWS, self.telegram.bot_id(), Standing::Admin).unwrap();
-        self.telegram.set_member(NEWS, ANN, Standing::Admin).unwrap();
-        self.telegram.set_member(NEWS, BOB, Standing::Member).unwrap();
+        self.telegram.set_member(NEWS, self.telegram.bot_id(), MemberStatus::Admin).unwrap();
+        self.telegram.set_member(NEWS, ANN, MemberStatus::Admin).unwrap();
+        self.telegram.set_member(NEWS, BOB, MemberStatus::Member).unwrap();
         bot
     }
 
     /// Bob asks in the group for something, which Ann approves; gives the answer.
-    async fn did(&self, said: &str, wanted: Part) -> Value {
-        let Part::Call { name, .. } = &wanted else { panic!("no call") };
+    async fn did(&self, said: &str, wanted: ReplyPart) -> Value {
+        let ReplyPart::Call { name, .. } = &wanted else { panic!("no call") };
         let cards = self.cards(TEAM);
-        self.when(said, Reply::turn(vec![call("find_tools", json!({"query": name}))]));
-        self.when(said, Reply::turn(vec![wanted]));
-        self.when(said, Reply::text(&end(said)));
+        self.when(said, ModelReply::turn(vec![call("find_tools", json!({"query": name}))]));
+        self.when(said, ModelReply::turn(vec![wanted]));
+        self.when(said, ModelReply::text(&end(said)));
         self.say(BOB, TEAM, &format!("@figaro_bot {said}"));
         let card = self.card_after(TEAM, cards).await;
         self.press(ANN, &card, "✓ Once").await;
@@ -157,10 +157,10 @@ async fn strangers_and_those_who_lost_the_right_undo_nothing() {
     let _bot = world.with_news().await;
     let answer = world.did("ban her", ban()).await;
     assert_eq!(world.press(EVE, &answer, UNDO).await, NO_RIGHT);
-    world.telegram.set_member(TEAM, BOB, Standing::Member).unwrap();
+    world.telegram.set_member(TEAM, BOB, MemberStatus::Member).unwrap();
     assert_eq!(world.press(BOB, &answer, UNDO).await, NO_RIGHT, "he asked for it, and it took an approval");
     assert_eq!(world.made("unbanChatMember"), Vec::<Value>::new());
-    world.telegram.set_member(TEAM, BOB, Standing::Admin).unwrap();
+    world.telegram.set_member(TEAM, BOB, MemberStatus::Admin).unwrap();
     assert_eq!(world.press(BOB, &answer, UNDO).await, "✓ undone: the ban of Eve (77) in Team");
     assert_eq!(world.made("unbanChatMember").len(), 1);
     // Elsewhere he is no admin.
@@ -182,7 +182,7 @@ async fn what_a_person_decided_since_stays() {
     let mute =
         call("restrictChatMember", json!({"user_id": EVE, "permissions": {"can_send_messages": false}}));
     let muted = world.did("mute her", mute).await;
-    world.telegram.set_member(TEAM, EVE, Standing::Kicked).unwrap();
+    world.telegram.set_member(TEAM, EVE, MemberStatus::Kicked).unwrap();
     let said = world.press(ANN, &muted, UNDO).await;
     assert!(said.starts_with("Not all of it was undone"), "{said}");
     world.card_with(TEAM, "somebody has changed it since").await;
@@ -245,7 +245,7 @@ async fn what_telegram_refuses_is_told_with_its_reason_and_what_it_never_saw_can
     assert_eq!(world.press(BOB, &post, "⚠️").await, NO_RIGHT, "what was done in News is not for him");
     assert_eq!(world.made("deleteMessage").len(), 1);
     let answer = world.did("ban her", ban()).await;
-    world.telegram.fail("unbanChatMember", Failure::RetryAfter(3600), 1);
+    world.telegram.fail("unbanChatMember", PlannedFailure::RetryAfter(3600), 1);
     let toast = world.press(ANN, &answer, UNDO).await;
     assert_eq!(toast, "Telegram cannot do all of it right now. Press again later.");
     world.telegram.fail(
@@ -325,12 +325,12 @@ async fn whoever_asked_takes_back_what_took_no_approval() {
     let message = world.say(BOB, TEAM, "look here").message_id;
     let pin = call("pinChatMessage", json!({"message_id": message}));
     let here = call("sendMessage", json!({"text": "Hello here"}));
-    world.when("do both", Reply::turn(vec![call("find_tools", json!({"query": "pinChatMessage"}))]));
+    world.when("do both", ModelReply::turn(vec![call("find_tools", json!({"query": "pinChatMessage"}))]));
     world.when(
         "do both",
-        Reply::turn(vec![pin, call("sendMessage", json!({"chat_id": "@news", "text": "Hi"}))]),
+        ModelReply::turn(vec![pin, call("sendMessage", json!({"chat_id": "@news", "text": "Hi"}))]),
     );
-    world.when("do both", Reply::text(&end("do both")));
+    world.when("do both", ModelReply::text(&end("do both")));
     world.say(EVE, TEAM, "@figaro_bot do both");
     let answer = world.offered(TEAM, "do both").await;
     assert_eq!(world.telegram.messages(NEWS).len(), 1);
@@ -343,13 +343,13 @@ async fn whoever_asked_takes_back_what_took_no_approval() {
     assert_eq!(world.made("unpinChatMessage"), [json!({"chat_id": TEAM, "message_id": message})]);
     assert_eq!(world.telegram.messages(NEWS), Vec::<Value>::new());
     // A message in the chat itself needs no button; what says nothing has a card of its own.
-    world.when("say it", Reply::turn(vec![here]));
-    world.when("say it", Reply::text(&end("say it")));
+    world.when("say it", ModelReply::turn(vec![here]));
+    world.when("say it", ModelReply::text(&end("say it")));
     world.say(EVE, TEAM, "@figaro_bot say it");
     let sent = world.card_with(TEAM, "Hello here").await;
     assert_eq!(labels(&sent), Vec::<String>::new());
-    world.when("pin it", Reply::turn(vec![call("pinChatMessage", json!({"message_id": message}))]));
-    world.when("pin it", Reply::text(""));
+    world.when("pin it", ModelReply::turn(vec![call("pinChatMessage", json!({"message_id": message}))]));
+    world.when("pin it", ModelReply::text(""));
     world.say(EVE, TEAM, "@figaro_bot pin it");
     let card = world.card_with(TEAM, "I did this. It can be undone for 24 hours:\n• the pin in Team").await;
     assert_eq!(labels(&card), [UNDO]);
@@ -363,16 +363,16 @@ async fn it_can_still_be_undone_when_the_answer_goes_on() {
     let world = World::new().await;
     let _bot = world.with_news().await;
     let said = "ban her";
-    world.when(said, Reply::turn(vec![call("find_tools", json!({"query": "banChatMember"}))]));
-    world.when(said, Reply::turn(vec![ban()]));
-    world.when(said, Reply::text(&end(said)).cut_by_length());
+    world.when(said, ModelReply::turn(vec![call("find_tools", json!({"query": "banChatMember"}))]));
+    world.when(said, ModelReply::turn(vec![ban()]));
+    world.when(said, ModelReply::text(&end(said)).cut_by_length());
     let cards = world.cards(TEAM);
     world.say(BOB, TEAM, &format!("@figaro_bot {said}"));
     let card = world.card_after(TEAM, cards).await;
     world.press(ANN, &card, "✓ Once").await;
     let answer = world.offered(TEAM, said).await;
     assert_eq!(labels(&answer), ["Go on", UNDO]);
-    world.otherwise(Reply::text("And that is all."));
+    world.otherwise(ModelReply::text("And that is all."));
     world.press(BOB, &answer, "Go on").await;
     assert_eq!(world.labelled(&answer, UNDO).await, [UNDO]);
     world.card_with(TEAM, "And that is all.").await;

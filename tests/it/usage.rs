@@ -1,8 +1,8 @@
 //! `/usage` and `/status`: what answers cost by day, chat, person and model, and who may see it.
 
 use figaro_ledger::sum;
-use figaro_offline::model::Reply;
-use figaro_offline::telegram::Failure;
+use figaro_offline::model::ModelReply;
+use figaro_offline::telegram::PlannedFailure;
 use serde_json::Value;
 
 use crate::support::scene::{TEAM, labels, number, text};
@@ -45,9 +45,9 @@ async fn what_an_answer_cost_is_shown_by_day_chat_person_and_model() {
     assert!(before[1..8].iter().all(|line| line.ends_with(" ░░░░░░░░░░ 0")), "{before:?}");
     assert_eq!(before[8], "Today $0 of $0.50 (0 %)");
     // 50,000 · $0.0000004 + 21,400 · $0.0000016.
-    world.script.push(Reply::text("Hello.").usage(50_000, 21_400));
+    world.script.push(ModelReply::text("Hello.").usage(50_000, 21_400));
     world.ask("hi").await;
-    world.script.push(Reply::text("Hello, Bob.").usage(100, 100));
+    world.script.push(ModelReply::text("Hello, Bob.").usage(100, 100));
     world.told(BOB, BOB, "hi").await;
     let card = world.ask("/usage").await;
     let after = lines(&card);
@@ -87,10 +87,10 @@ async fn somebody_who_has_written_in_a_group_alone_is_called_by_the_name_they_ha
     bot.ready().await;
     world.telegram.fail(
         "getChat",
-        Failure::Status { status: 400, description: "Bad Request: chat not found".into() },
+        PlannedFailure::Status { status: 400, description: "Bad Request: chat not found".into() },
         9,
     );
-    world.when("hello there", Reply::text("Hello, Bob.").usage(100, 100));
+    world.when("hello there", ModelReply::text("Hello, Bob.").usage(100, 100));
     world.told(BOB, TEAM, "@figaro_bot hello there").await;
     let card = world.ask("/usage").await;
     world.press(ANN, &card, "By person").await;
@@ -104,9 +104,9 @@ async fn members_and_groups_see_their_own_chat_only() {
     world.person(EVE, "Eva", "pt");
     let bot = world.priced().spawn();
     bot.ready().await;
-    world.script.push(Reply::text("Hello.").usage(900, 50));
+    world.script.push(ModelReply::text("Hello.").usage(900, 50));
     world.ask("hi").await;
-    world.script.push(Reply::text("Hello, all.").usage(300, 33));
+    world.script.push(ModelReply::text("Hello, all.").usage(300, 33));
     world.told(BOB, TEAM, "@figaro_bot hi").await;
     let own = lines(&world.told(BOB, BOB, "/usage").await);
     assert_eq!((own[0].as_str(), own.len()), ("Used here in the last seven days", 8), "{own:?}");
@@ -136,7 +136,7 @@ async fn an_unknown_price_is_never_shown_as_nothing() {
     let recipe = world.bot().set("DAILY_TOKENS", "1_000_000").set("DAILY_USD", "5");
     let bot = recipe.spawn();
     bot.ready().await;
-    world.script.push(Reply::text("Hello.").usage(100, 10));
+    world.script.push(ModelReply::text("Hello.").usage(100, 10));
     world.ask("hi").await;
     let card = world.ask("/usage").await;
     let usage = lines(&card);
@@ -148,7 +148,7 @@ async fn an_unknown_price_is_never_shown_as_nothing() {
     assert!(bot.stop().success());
     let bot = recipe.set("LLM_PRICES", "openai:off*=10/5/30").spawn();
     bot.ready().await;
-    world.script.push(Reply::text("Hello.").usage(1_000, 1_000));
+    world.script.push(ModelReply::text("Hello.").usage(1_000, 1_000));
     world.ask("and now?").await;
     let usage = world.usage().await;
     assert!(usage[7].ends_with(" 2.1 k tokens · $0.04 + ?"), "{usage:?}");

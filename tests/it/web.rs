@@ -1,7 +1,7 @@
 //! Searching the web through Tavily: what the person sees, what the model gets, and how failures reach it.
 
-use figaro_offline::model::{Gate, Part, Reply};
-use figaro_offline::tavily::{Answer, KEY};
+use figaro_offline::model::{Gate, ModelReply, ReplyPart};
+use figaro_offline::tavily::{KEY, TavilyAnswer};
 use serde_json::{Value, json};
 
 use crate::support::bot::Recipe;
@@ -25,16 +25,16 @@ impl World {
 
     /// The model searches for this, and its result is given back.
     async fn search(&self, query: &str) -> Value {
-        self.script.push(Reply::call("web_search", json!({"query": query})));
-        self.script.push(Reply::text("Well."));
+        self.script.push(ModelReply::call("web_search", json!({"query": query})));
+        self.script.push(ModelReply::text("Well."));
         let answer = self.ask("look it up").await;
         assert!(text(&answer).starts_with("Well."), "{answer}");
         self.results().pop().unwrap()
     }
 }
 
-fn search(query: &str) -> Part {
-    Part::Call { name: "web_search".to_owned(), arguments: json!({"query": query}) }
+fn search(query: &str) -> ReplyPart {
+    ReplyPart::Call { name: "web_search".to_owned(), arguments: json!({"query": query}) }
 }
 
 #[tokio::test]
@@ -46,16 +46,17 @@ async fn a_search_shows_while_it_runs_and_brings_pages_marked_as_data() {
         (POISON, "https://poison.example/", POISON),
         ("A trap", "javascript:alert(1)", "nothing"),
     ];
-    world.tavily.push(Answer::pages(&pages).behind(&gate));
-    world.script.push(Reply::turn(vec![search(" rain in Riga ")]));
-    world.script.push(Reply::text("It rains, says https://rain.example/riga."));
+    world.tavily.push(TavilyAnswer::pages(&pages).behind(&gate));
+    world.script.push(ModelReply::turn(vec![search(" rain in Riga ")]));
+    world.script.push(ModelReply::text("It rains, says https://rain.example/riga."));
     let bot = world.searcher().spawn();
     bot.ready().await;
     world.say(ANN, ANN, "does it rain in Riga?");
     world
         .see("the search in the draft", |view| {
-            let shown =
-                |draft: &&figaro_offline::telegram::Draft| draft.text == "🔎 searching the web: rain in Riga";
+            let shown = |draft: &&figaro_offline::telegram::MessageDraft| {
+                draft.text == "🔎 searching the web: rain in Riga"
+            };
             view.drafts(ANN).iter().any(shown).then_some(())
         })
         .await;
@@ -89,7 +90,7 @@ async fn a_search_shows_while_it_runs_and_brings_pages_marked_as_data() {
 #[tokio::test]
 async fn without_a_key_no_search_is_offered() {
     let world = World::new().await;
-    world.script.push(Reply::text("I cannot check."));
+    world.script.push(ModelReply::text("I cannot check."));
     let bot = world.bot().set("TAVILY_BASE_URL", world.tavily.url()).spawn();
     bot.ready().await;
     world.ask("does it rain?").await;
@@ -99,8 +100,8 @@ async fn without_a_key_no_search_is_offered() {
 }
 
 /// What Tavily answers, and what the model is told; nothing where the second try brings pages.
-fn failures() -> Vec<(Vec<Answer>, Option<String>)> {
-    let page = || Answer::pages(&[("T", "https://t.example/", "c")]);
+fn failures() -> Vec<(Vec<TavilyAnswer>, Option<String>)> {
+    let page = || TavilyAnswer::pages(&[("T", "https://t.example/", "c")]);
     let told = |words: &str| Some(words.to_owned());
     let down = |why: &str| {
         told(&format!("the search service does not work right now ({why}); do without, or try again later"))
@@ -111,27 +112,36 @@ fn failures() -> Vec<(Vec<Answer>, Option<String>)> {
     let used_up = "the month's searches are used up; tell the person that only the owner can get more";
     let too_many = "Your request has been blocked due to excessive requests.";
     vec![
-        (vec![Answer::failure(429, too_many).retry_after(0), page()], None),
-        (vec![Answer::failure(500, "Internal Server Error").retry_after(0), page()], None),
-        (vec![Answer::failure(429, too_many).retry_after(0), Answer::failure(429, too_many)], told(busy)),
-        (vec![Answer::failure(429, too_many).retry_after(6)], told(busy)),
-        (vec![Answer::raw(503, "<html>").retry_after(0), Answer::raw(502, "<html>")], down("HTTP 502")),
+        (vec![TavilyAnswer::failure(429, too_many).retry_after(0), page()], None),
+        (vec![TavilyAnswer::failure(500, "Internal Server Error").retry_after(0), page()], None),
         (
-            vec![Answer::failure(400, &format!("Bad key {KEY}\nin the query."))],
+            vec![TavilyAnswer::failure(429, too_many).retry_after(0), TavilyAnswer::failure(429, too_many)],
+            told(busy),
+        ),
+        (vec![TavilyAnswer::failure(429, too_many).retry_after(6)], told(busy)),
+        (
+            vec![TavilyAnswer::raw(503, "<html>").retry_after(0), TavilyAnswer::raw(502, "<html>")],
+            down("HTTP 502"),
+        ),
+        (
+            vec![TavilyAnswer::failure(400, &format!("Bad key {KEY}\nin the query."))],
             told("the search service refused the query: Bad key [secret] in the query."),
         ),
         (
-            vec![Answer::raw(422, json!({"detail": [{"msg": "query: not so"}]}).to_string())],
+            vec![TavilyAnswer::raw(422, json!({"detail": [{"msg": "query: not so"}]}).to_string())],
             told("the search service refused the query: query: not so"),
         ),
-        (vec![Answer::raw(418, "")], told("the search service refused the query: HTTP 418")),
-        (vec![Answer::failure(432, "This request exceeds your plan's set usage limit.")], told(used_up)),
-        (vec![Answer::failure(433, "This request exceeds the pay-as-you-go limit.")], told(used_up)),
-        (vec![Answer::raw(404, "")], told(elsewhere)),
-        (vec![Answer::raw(200, "<html>Welcome!</html>")], told(elsewhere)),
-        (vec![Answer::raw(200, vec![b' '; 3 << 20])], down("its answer is too long")),
-        (vec![Answer::raw(432, vec![b' '; 3 << 20])], told(used_up)),
-        (vec![Answer::pages(&[])], told("nothing was found: try other words, or fewer")),
+        (vec![TavilyAnswer::raw(418, "")], told("the search service refused the query: HTTP 418")),
+        (
+            vec![TavilyAnswer::failure(432, "This request exceeds your plan's set usage limit.")],
+            told(used_up),
+        ),
+        (vec![TavilyAnswer::failure(433, "This request exceeds the pay-as-you-go limit.")], told(used_up)),
+        (vec![TavilyAnswer::raw(404, "")], told(elsewhere)),
+        (vec![TavilyAnswer::raw(200, "<html>Welcome!</html>")], told(elsewhere)),
+        (vec![TavilyAnswer::raw(200, vec![b' '; 3 << 20])], down("its answer is too long")),
+        (vec![TavilyAnswer::raw(432, vec![b' '; 3 << 20])], told(used_up)),
+        (vec![TavilyAnswer::pages(&[])], told("nothing was found: try other words, or fewer")),
     ]
 }
 
@@ -160,7 +170,7 @@ async fn failures_reach_the_model_as_what_can_be_done_about_them() {
 #[tokio::test]
 async fn a_query_that_cannot_be_is_not_sent() {
     let world = World::new().await;
-    world.tavily.otherwise(|_| Answer::pages(&[("T", "https://t.example/", "c")]));
+    world.tavily.otherwise(|_| TavilyAnswer::pages(&[("T", "https://t.example/", "c")]));
     let bot = world.searcher().spawn();
     bot.ready().await;
     let longest = "é".repeat(400);
@@ -228,7 +238,7 @@ async fn a_provider_that_searches_is_let_and_its_sources_stand_under_the_answer(
     let world = World::new().await;
     let bot = world.searcher().set("OPENAI_MODEL", "gpt-4.1-mini").spawn();
     bot.ready().await;
-    world.script.push(Reply::text("It rains.").sources(&PAGES));
+    world.script.push(ModelReply::text("It rains.").sources(&PAGES));
     let answer = world.ask("does it rain?").await;
     assert!(text(&answer).starts_with("It rains.\n\nSources: Rain in Riga · A"), "{answer}");
     assert_eq!(links(&answer), sources());
@@ -236,9 +246,9 @@ async fn a_provider_that_searches_is_let_and_its_sources_stand_under_the_answer(
     for part in ["searching the web: <asked_by", "done · poison.example · rain.example · "] {
         assert!(text(&why).contains(part), "{part}: {}", text(&why));
     }
-    world.script.push(Reply::text("It rains, says https://rain.example/riga.").sources(&PAGES));
+    world.script.push(ModelReply::text("It rains, says https://rain.example/riga.").sources(&PAGES));
     assert_eq!(text(&world.ask("and now?").await), "It rains, says https://rain.example/riga.");
-    world.script.push(Reply::text("Yes."));
+    world.script.push(ModelReply::text("Yes."));
     assert_eq!(text(&world.ask("really?").await), "Yes.");
     for request in world.model.requests() {
         assert!(request.offers_search() && !request.tool_names().contains(&"web_search"));
@@ -253,9 +263,9 @@ async fn a_model_that_cannot_search_beside_tools_does_it_by_a_call_of_its_own() 
     let bot = world.many().set("LLM_PROVIDER", "gemini").spawn();
     bot.ready().await;
     let gate = Gate::new();
-    world.script.push(Reply::turn(vec![search("rain in Riga")]));
-    world.script.push(Reply::text("It rains since noon.").sources(&PAGES).behind(&gate));
-    world.script.push(Reply::text("Rain since noon."));
+    world.script.push(ModelReply::turn(vec![search("rain in Riga")]));
+    world.script.push(ModelReply::text("It rains since noon.").sources(&PAGES).behind(&gate));
+    world.script.push(ModelReply::text("Rain since noon."));
     world.say(ANN, ANN, "does it rain?");
     world
         .see("the search in the draft", |view| {
@@ -278,12 +288,12 @@ async fn a_model_that_cannot_search_beside_tools_does_it_by_a_call_of_its_own() 
     assert_eq!(found["results"].as_array().unwrap().len(), 2, "{found}");
 
     for (reply, words) in [
-        (Reply::text("I know it by heart."), "it answered without searching"),
-        (Reply::status(400, "no"), "refused"),
+        (ModelReply::text("I know it by heart."), "it answered without searching"),
+        (ModelReply::status(400, "no"), "refused"),
     ] {
         world.script.push(reply);
-        world.script.push(Reply::text("I could not look it up."));
-        drop(world.script.clone().when("look it up", Reply::turn(vec![search(words)])));
+        world.script.push(ModelReply::text("I could not look it up."));
+        drop(world.script.clone().when("look it up", ModelReply::turn(vec![search(words)])));
         world.ask("look it up").await;
         let told = world.results().pop().unwrap();
         assert!(told["success"] == false && told["error"].as_str().unwrap().contains(words), "{told}");

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use figaro_offline::model::{Gate, Part, Reply};
-use figaro_offline::telegram::{Say, Standing};
+use figaro_offline::model::{Gate, ModelReply, ReplyPart};
+use figaro_offline::telegram::{MemberStatus, Say};
 use serde_json::json;
 
 use crate::memories::{ON, proposes, remembered};
@@ -82,7 +82,7 @@ async fn what_telegram_hides_is_told_with_the_remedy_where_it_hides_something() 
     assert!(told.starts_with(NEVER) && told.contains(HIDDEN) && told.contains("@BotFather"), "{told}");
     let told = world.told(BOB, TEAM, "/why@figaro_bot").await;
     assert!(text(&told).starts_with("I have seen no message of yours here") && text(&told).contains(HIDDEN));
-    world.telegram.set_member(TEAM, world.telegram.bot_id(), Standing::Admin).unwrap();
+    world.telegram.set_member(TEAM, world.telegram.bot_id(), MemberStatus::Admin).unwrap();
     let told = why(&world, BOB, TEAM, hidden).await;
     assert!(told.starts_with(NEVER) && !told.contains(HIDDEN), "{told}");
     // A card of the bot's own answers nothing.
@@ -97,7 +97,7 @@ async fn a_stranger_who_was_let_in_since_learns_which_message_had_no_answer() {
     let first = number(&world.told(BOB, BOB, "hello?").await["message_id"]) - 1;
     let second = unanswered(&world, Say::new(BOB, BOB, "hello??")).await;
     let third = unanswered(&world, Say::new(BOB, BOB, "anybody?")).await;
-    world.when("hello?", Reply::text("Here I am."));
+    world.when("hello?", ModelReply::text("Here I am."));
     world.told(ANN, ANN, &format!("/allow {BOB}")).await;
     // The first question is answered after all, so that nobody has to ask again.
     says(&world, BOB, "Here I am.").await;
@@ -114,10 +114,10 @@ async fn how_a_turn_ended_is_told_and_owners_read_which_error_it_was() {
     let world = World::new().await;
     world.team();
     let _bot = world.start_open().await;
-    world.when("fail", Reply::status(401, "no"));
+    world.when("fail", ModelReply::status(401, "no"));
     for who in [ANN, BOB] {
         let words = "@figaro_bot fail";
-        world.when(words, Reply::status(401, "no"));
+        world.when(words, ModelReply::status(401, "no"));
         let asked = world.say(who, who, words).message_id;
         says(&world, who, "My model refuses its key.").await;
         let told = why(&world, who, who, asked).await;
@@ -125,26 +125,26 @@ async fn how_a_turn_ended_is_told_and_owners_read_which_error_it_was() {
         assert_eq!(told.contains("In the log: turn "), who == ANN, "{told}");
     }
     // Of others in a group a member learns nothing, an owner the error.
-    world.when("fail here", Reply::status(401, "no"));
+    world.when("fail here", ModelReply::status(401, "no"));
     let asked = world.say(BOB, TEAM, "@figaro_bot fail here").message_id;
     world.see("a reaction", |view| (!view.reactions(TEAM, asked).is_empty()).then_some(())).await;
     world.person(CARL, "Carl", "en");
-    world.telegram.set_member(TEAM, CARL, Standing::Member).unwrap();
+    world.telegram.set_member(TEAM, CARL, MemberStatus::Member).unwrap();
     assert_eq!(why(&world, CARL, TEAM, asked).await, NOT_YOURS);
     assert!(why(&world, BOB, TEAM, asked).await.contains("It has no answer"));
     assert!(why(&world, ANN, TEAM, asked).await.contains("In the log: turn "));
 
     let slow: Vec<String> = (1..=300).map(|n| format!("word{n}")).collect();
-    world.when("count", Reply::text(&slow.join(" ")).paced(0, Duration::from_millis(100)));
+    world.when("count", ModelReply::text(&slow.join(" ")).paced(0, Duration::from_millis(100)));
     let asked = world.say(BOB, BOB, "count").message_id;
-    let shown = |view: &figaro_offline::telegram::View<'_>| {
+    let shown = |view: &figaro_offline::telegram::TelegramView<'_>| {
         view.drafts(BOB).iter().any(|draft| draft.text.contains("word3")).then_some(())
     };
     world.see("some words", shown).await;
     assert!(why(&world, BOB, BOB, asked).await.contains("It is being answered now."));
     let later = world.say(BOB, BOB, "and later?").message_id;
     assert!(why(&world, BOB, BOB, later).await.contains("It waits: an answer to an earlier message"));
-    world.when("and later?", Reply::text("Later."));
+    world.when("and later?", ModelReply::text("Later."));
     world.say(BOB, BOB, "/stop");
     says(&world, BOB, "— stopped").await;
     says(&world, BOB, "Later.").await;
@@ -157,7 +157,7 @@ async fn a_budget_that_is_used_up_and_too_much_at_once_are_told() {
     let world = World::new().await;
     let bot = world.priced().set("DAILY_TOKENS", "30000").spawn();
     bot.ready().await;
-    world.script.push(Reply::text("Hello.").usage(29_800, 150));
+    world.script.push(ModelReply::text("Hello.").usage(29_800, 150));
     world.told(BOB, BOB, "hi").await;
     let asked = world.say(BOB, BOB, "and now?").message_id;
     says(&world, BOB, "I am over today's budget").await;
@@ -167,8 +167,8 @@ async fn a_budget_that_is_used_up_and_too_much_at_once_are_told() {
 
     let _bot = world.start_open().await;
     let gate = Gate::new();
-    world.when("number 0.", Reply::text("answer 0").behind(&gate));
-    world.otherwise(Reply::text("Yes."));
+    world.when("number 0.", ModelReply::text("answer 0").behind(&gate));
+    world.otherwise(ModelReply::text("Yes."));
     world.say(BOB, BOB, "number 0.");
     world
         .see("the model is asked", |_| {
@@ -199,7 +199,7 @@ async fn of_an_answer_its_tools_memories_pins_rules_and_cost_are_told_to_whoever
     assert!(bot.stop().success());
     let _bot = start(&world, &[ON, ("OPENAI_MODEL", "gpt-4.1-mini")]).await;
     world.script.extract_when("I live in Riga.", proposes(&[("I live in Riga", "Lives in Riga")]));
-    world.when("I live in Riga.", Reply::text("Noted."));
+    world.when("I live in Riga.", ModelReply::text("Noted."));
     world.say(BOB, BOB, "I live in Riga.");
     remembered(&world, BOB, "Lives in Riga").await;
     world.told(BOB, BOB, "/pin the door code is on the fridge").await;
@@ -207,15 +207,15 @@ async fn of_an_answer_its_tools_memories_pins_rules_and_cost_are_told_to_whoever
     for chat in [BOB, TEAM] {
         let photo = json!({"photo": "http://127.0.0.1/x.png", "caption": "x"});
         let words = format!("what do you know {chat}?");
-        let used = Part::Call { name: "use_memories".into(), arguments: json!({"labels": ["M1"]}) };
-        world.when(&words, Reply::call("add_note", json!({"key": "places", "content": "Riga"})));
-        world.when(&words, Reply::call("sendPhoto", photo));
+        let used = ReplyPart::Call { name: "use_memories".into(), arguments: json!({"labels": ["M1"]}) };
+        world.when(&words, ModelReply::call("add_note", json!({"key": "places", "content": "Riga"})));
+        world.when(&words, ModelReply::call("sendPhoto", photo));
         let last = if chat == BOB {
-            vec![Part::Text("All of it.".into()), used]
+            vec![ReplyPart::Text("All of it.".into()), used]
         } else {
-            vec![Part::Text("All of it.".into())]
+            vec![ReplyPart::Text("All of it.".into())]
         };
-        world.when(&words, Reply::turn(last));
+        world.when(&words, ModelReply::turn(last));
         let asked = world.say(BOB, chat, &format!("@figaro_bot {words}")).message_id;
         let answer = number(&says(&world, chat, "All of it.").await["message_id"]);
         for about in [asked, answer] {
@@ -253,7 +253,7 @@ async fn of_an_answer_its_tools_memories_pins_rules_and_cost_are_told_to_whoever
 async fn what_is_noted_has_no_words_survives_a_restart_and_goes_with_what_is_forgotten() {
     let world = World::without_privacy().await;
     world.team();
-    world.otherwise(Reply::text("Yes."));
+    world.otherwise(ModelReply::text("Yes."));
     let bot = world.start_open().await;
     let aside = unanswered(&world, Say::new(BOB, TEAM, "zanzibar at noon")).await;
     let asked = number(&world.told(BOB, BOB, "zanzibar?").await["message_id"]) - 1;

@@ -122,18 +122,15 @@ fn no_name_of_a_command_stands_outside_of_its_own_file() {
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
-/// The literals of a file that implements commands which may be their names: what `fn name` gives, and what the fields and
-/// constants of that name are set to.
+/// The literals of a file that implements commands which are their names: in their specs, and in constants.
 fn names_of_commands(text: &str) -> Vec<String> {
     let text = before_tests(text);
     if !text.contains("impl Command for ") {
         return Vec::new();
     }
-    let body = text.split("fn name(&self) -> &'static str {").nth(1).unwrap();
-    let body = body.split('}').next().unwrap();
-    let set = text.split("name: \"").skip(1).chain(text.split("const COMMAND: &'static str = \"").skip(1));
-    let given = body.split('"').skip(1).step_by(2);
-    set.map(|rest| rest.split('"').next().unwrap()).chain(given).map(str::to_owned).collect()
+    let set = text.split("CommandSpec::new(\"").skip(1);
+    let set = set.chain(text.split("const COMMAND: &'static str = \"").skip(1));
+    set.map(|rest| rest.split('"').next().unwrap().to_owned()).collect()
 }
 
 /// The lines before the tests that are no comments.

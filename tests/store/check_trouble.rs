@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use figaro_config::EngineKind::{Redb, Sled};
-use figaro_offline::model::Reply;
+use figaro_offline::model::ModelReply;
 
 use crate::command::{talked, with};
 use crate::support::bot::Recipe;
@@ -64,7 +64,7 @@ async fn what_refuses_and_what_never_answers_is_told_and_nothing_else_is_said() 
 #[tokio::test]
 async fn a_log_is_there_for_whoever_asks_for_it() {
     let world = World::new().await;
-    world.script.push(Reply::text("Yes."));
+    world.script.push(ModelReply::text("Yes."));
     let output = world.bot().set("RUST_LOG", "trace").arg("check").run().await;
     let (said, errors) = words(&output);
     assert!(output.status.success() && errors.contains("TRACE"), "{said}{errors}");
@@ -109,7 +109,7 @@ async fn a_model_that_is_not_served_at_the_right_address_is_blamed_itself() {
 async fn a_store_is_looked_at_and_stays_as_it_is() {
     for engine in [Redb, Sled] {
         let world = talked(engine).await;
-        world.otherwise(Reply::text("Yes."));
+        world.otherwise(ModelReply::text("Yes."));
         let store = world.folder.path().join("data");
         let bytes = || {
             let files = below(&store).into_iter().filter(|path| Path::new(path).is_file());
@@ -132,7 +132,7 @@ async fn a_store_is_looked_at_and_stays_as_it_is() {
 #[tokio::test]
 async fn a_store_that_was_not_closed_is_left_to_the_bot() {
     let world = World::new().await;
-    world.otherwise(Reply::text("Yes."));
+    world.otherwise(ModelReply::text("Yes."));
     let bot = with(&world, Redb).spawn();
     bot.ready().await;
     bot.kill();
@@ -148,7 +148,7 @@ async fn a_store_that_was_not_closed_is_left_to_the_bot() {
 #[tokio::test]
 async fn misspelt_names_are_told_with_the_likely_ones() {
     let world = World::new().await;
-    world.otherwise(Reply::text("Yes."));
+    world.otherwise(ModelReply::text("Yes."));
     fs::write(world.folder.path().join(".env"), "# mine\nSHOE_SIZE=secret-size\n").unwrap();
     let recipe = world.bot().set("TELEGRAM_BOT_TOKN", "secret-token").set("EDITOR", "ed");
     let hints = [

@@ -8,7 +8,7 @@ use figaro_config::EngineKind::{Redb, Sled};
 use figaro_config::{EngineKind, StoreUrl};
 use figaro_domain::conversation::Conversation;
 use figaro_domain::external::ExternalName;
-use figaro_offline::model::Reply;
+use figaro_offline::model::ModelReply;
 use figaro_store::Store;
 use serde_json::json;
 
@@ -28,7 +28,7 @@ pub async fn talked(kind: EngineKind) -> World {
     let world = World::new().await;
     let bot = with(&world, kind).spawn();
     bot.ready().await;
-    world.script.push(Reply::text("Hello Ann."));
+    world.script.push(ModelReply::text("Hello Ann."));
     world.say(ANN, ANN, "hello");
     says(&world, ANN, "Hello Ann.").await;
     call(&world, (ANN, ANN), "a note", "add_note", json!({"key": "films", "content": "Alien"})).await;
@@ -82,7 +82,7 @@ async fn a_store_moves_to_the_other_engine_and_back_with_all_that_is_in_it() {
         assert!(refused(&world, &["copy", &from_text, &to_text]).await.contains("left as it is"));
         let bot = with(&world, to).spawn();
         bot.ready().await;
-        let request = asked(&world, "Which film?", Reply::text("Alien.")).await;
+        let request = asked(&world, "Which film?", ModelReply::text("Alien.")).await;
         assert!(request.user_text().contains("Which film?"));
         assert!(request.body.to_string().contains("hello"), "the history came along");
         says(&world, ANN, "Alien.").await;
@@ -198,7 +198,7 @@ async fn what_a_damaged_store_has_lost_is_said_until_it_is_accepted() {
     let older = fs::read(&file).unwrap();
     let bot = with(&world, Redb).spawn();
     bot.ready().await;
-    asked(&world, "Remember this", Reply::text("Remembered.")).await;
+    asked(&world, "Remember this", ModelReply::text("Remembered.")).await;
     says(&world, ANN, "Remembered.").await;
     assert!(bot.stop().success());
     fs::write(&file, older).unwrap();
@@ -213,7 +213,7 @@ async fn what_a_damaged_store_has_lost_is_said_until_it_is_accepted() {
     assert!(!done(&world, &["check"]).await.contains("lost"));
     let bot = with(&world, Redb).spawn();
     bot.ready().await;
-    let request = asked(&world, "And now?", Reply::text("Here.")).await.body.to_string();
+    let request = asked(&world, "And now?", ModelReply::text("Here.")).await.body.to_string();
     assert!(request.contains("hello") && !request.contains("Remember this"), "{request}");
     says(&world, ANN, "Here.").await;
     assert!(bot.stop().success());
@@ -262,7 +262,7 @@ async fn a_store_of_another_bot_is_named() {
     let bot = with(&world, Redb).spawn();
     bot.logged("but of another").await;
     bot.ready().await;
-    asked(&world, "hello", Reply::text("Hello Ann.")).await;
+    asked(&world, "hello", ModelReply::text("Hello Ann.")).await;
     says(&world, ANN, "Hello Ann.").await;
     assert!(bot.stop().success());
     let bot = with(&world, Redb).spawn();
@@ -271,7 +271,7 @@ async fn a_store_of_another_bot_is_named() {
 }
 
 async fn asked_again(world: &World) -> String {
-    let request = asked(world, "And again?", Reply::text("Again.")).await.body.to_string();
+    let request = asked(world, "And again?", ModelReply::text("Again.")).await.body.to_string();
     says(world, ANN, "Again.").await;
     request
 }

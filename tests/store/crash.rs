@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use figaro_base::ids::ChatId;
 use figaro_offline::Runtime;
-use figaro_offline::model::{Gate, ModelRequest, OfflineModel, Reply};
-use figaro_offline::telegram::{Failure, View};
+use figaro_offline::model::{Gate, ModelReply, ModelRequest, OfflineModel};
+use figaro_offline::telegram::{PlannedFailure, TelegramView};
 use serde_json::{Value, json};
 
 use crate::support::{ANN, BOB, Bot, TIMEOUT, World, listener};
@@ -16,18 +16,18 @@ use crate::support::{ANN, BOB, Bot, TIMEOUT, World, listener};
 const UNKNOWN: &str = "whether it acted is not known";
 
 /// Waits until Telegram has seen something.
-async fn until(world: &World, what: &str, mut seen: impl FnMut(&View<'_>) -> bool) {
+async fn until(world: &World, what: &str, mut seen: impl FnMut(&TelegramView<'_>) -> bool) {
     let found = world.telegram.wait_until(TIMEOUT, |view| seen(view).then_some(())).await;
     found.unwrap_or_else(|| panic!("{what} did not happen"));
 }
 
-fn calls(view: &View<'_>, method: &str) -> usize {
+fn calls(view: &TelegramView<'_>, method: &str) -> usize {
     view.calls_of(method).len()
 }
 
-fn poll(question: &str) -> Reply {
+fn poll(question: &str) -> ModelReply {
     let options = json!([{"text": "Tea"}, {"text": "Coffee"}]);
-    Reply::call("sendPoll", json!({"question": question, "options": options}))
+    ModelReply::call("sendPoll", json!({"question": question, "options": options}))
 }
 
 /// The number of the question that a request ends with.
@@ -38,14 +38,14 @@ fn number(request: &ModelRequest) -> u32 {
 }
 
 /// Answers each question by its number, in one of four ways.
-fn examiner(request: &ModelRequest) -> Reply {
+fn examiner(request: &ModelRequest) -> ModelReply {
     let n = number(request);
-    let answer = Reply::text(&format!("answer {n} of the examiner"));
+    let answer = ModelReply::text(&format!("answer {n} of the examiner"));
     let slow = answer.clone().paced(0, Duration::from_millis(90));
     match (n % 4, request.tool_results().is_empty()) {
         (0, _) => answer,
         (1, _) => slow,
-        (2, true) => Reply::call("add_note", json!({"key": "seen", "content": format!("note {n}")})),
+        (2, true) => ModelReply::call("add_note", json!({"key": "seen", "content": format!("note {n}")})),
         (3, true) => poll(&format!("poll {n}")),
         _ => slow,
     }
@@ -115,8 +115,9 @@ async fn whatever_moment_it_is_killed_at_every_message_is_answered_once_and_in_o
     }
     let bot = recipe.spawn();
     let wanted: Vec<String> = (1..=asked).map(|n| format!("answer {n} of the examiner")).collect();
-    let is_last =
-        |view: &View<'_>, chat| view.bot_messages(chat).iter().any(|m| m["text"] == wanted[asked - 1]);
+    let is_last = |view: &TelegramView<'_>, chat| {
+        view.bot_messages(chat).iter().any(|m| m["text"] == wanted[asked - 1])
+    };
     until(&world, "the last answers", |view| is_last(view, ANN) && is_last(view, BOB)).await;
     assert!(bot.stop().success());
     for chat in [ANN, BOB] {
@@ -170,12 +171,12 @@ async fn killed(world: &World, bot: Bot) -> Bot {
 #[tokio::test]
 async fn a_call_that_ran_when_it_was_killed_is_not_made_again_and_the_model_is_told() {
     let world = World::new().await;
-    world.telegram.fail("sendPoll", Failure::Hang, 1);
+    world.telegram.fail("sendPoll", PlannedFailure::Hang, 1);
     world.script.push(poll("What?"));
     let bot = world.start().await;
     world.telegram.say(ANN, ANN, "Tea or coffee?").unwrap();
     until(&world, "the call", |view| calls(view, "sendPoll") == 1).await;
-    world.script.push(Reply::text("Look whether there is a poll."));
+    world.script.push(ModelReply::text("Look whether there is a poll."));
     let bot = killed(&world, bot).await;
     assert_eq!(world.answers(ANN, 1).await[0]["text"], "Look whether there is a poll.");
     let requests = world.model.requests();
@@ -190,11 +191,11 @@ async fn a_call_that_ran_when_it_was_killed_is_not_made_again_and_the_model_is_t
 async fn a_call_that_had_ended_is_not_made_again_and_its_result_is_there() {
     let world = World::new().await;
     world.script.push(poll("What?"));
-    world.script.push(Reply::silence());
+    world.script.push(ModelReply::silence());
     let bot = world.start().await;
     world.telegram.say(ANN, ANN, "Tea or coffee?").unwrap();
     world.model.wait_until(TIMEOUT, |requests| requests.get(1).map(|_| ())).await.expect("the second pass");
-    world.script.push(Reply::text("There it is."));
+    world.script.push(ModelReply::text("There it is."));
     let bot = killed(&world, bot).await;
     assert_eq!(world.answers(ANN, 2).await[1]["text"], "There it is.");
     let requests = world.model.requests();
@@ -207,13 +208,13 @@ async fn a_call_that_had_ended_is_not_made_again_and_its_result_is_there() {
 #[tokio::test]
 async fn what_the_model_has_said_by_a_tool_is_not_said_again() {
     let world = World::new().await;
-    world.script.push(Reply::call("sendMessage", json!({"text": "Here you are."})));
-    world.script.push(Reply::silence());
+    world.script.push(ModelReply::call("sendMessage", json!({"text": "Here you are."})));
+    world.script.push(ModelReply::silence());
     let bot = world.start().await;
     world.telegram.say(ANN, ANN, "Say it yourself").unwrap();
     world.model.wait_until(TIMEOUT, |requests| requests.get(1).map(|_| ())).await.expect("the second pass");
-    world.script.push(Reply::text("I have said it."));
-    world.script.push(Reply::text("Next."));
+    world.script.push(ModelReply::text("I have said it."));
+    world.script.push(ModelReply::text("Next."));
     let bot = killed(&world, bot).await;
     until(&world, "the first words", |view| view.bot_messages(ANN).len() == 1).await;
     world.telegram.say(ANN, ANN, "And then?").unwrap();
@@ -226,18 +227,18 @@ async fn what_the_model_has_said_by_a_tool_is_not_said_again() {
 #[tokio::test]
 async fn an_answer_on_its_way_is_delivered_once() {
     let world = World::new().await;
-    world.telegram.fail("sendMessage", Failure::Hang, 1);
-    world.script.push(Reply::text("On its way."));
+    world.telegram.fail("sendMessage", PlannedFailure::Hang, 1);
+    world.script.push(ModelReply::text("On its way."));
     let bot = world.start().await;
     world.telegram.say(ANN, ANN, "Where is it?").unwrap();
     until(&world, "the call", |view| calls(view, "sendMessage") == 1).await;
     let bot = killed(&world, bot).await;
     assert_eq!(world.answers(ANN, 1).await[0]["text"], "On its way.");
-    world.script.push(Reply::text("Next."));
+    world.script.push(ModelReply::text("Next."));
     assert_eq!(world.ask("And then?").await["text"], "Next.");
     // The second turn began once the first delivery was confirmed in the store.
     let bot = killed(&world, bot).await;
-    world.script.push(Reply::text("Last."));
+    world.script.push(ModelReply::text("Last."));
     world.telegram.say(ANN, ANN, "And last?").unwrap();
     until(&world, "the last answer", |view| view.bot_messages(ANN).iter().any(|m| m["text"] == "Last."))
         .await;
@@ -253,11 +254,11 @@ async fn of_a_long_answer_only_what_is_missing_is_delivered() {
     let world = World::new().await;
     let paragraphs: Vec<String> = (1..=60).map(|n| format!("{n}. {}", "word ".repeat(40))).collect();
     // Killed before the answer was stored, the bot asks again.
-    world.otherwise(Reply::text(&paragraphs.join("\n\n")));
+    world.otherwise(ModelReply::text(&paragraphs.join("\n\n")));
     let bot = world.start().await;
     world.telegram.say(ANN, ANN, "A long one").unwrap();
     until(&world, "the first part", |view| calls(view, "sendMessage") == 1).await;
-    world.telegram.fail("sendMessage", Failure::Hang, 1);
+    world.telegram.fail("sendMessage", PlannedFailure::Hang, 1);
     until(&world, "a part that hangs", |view| {
         view.calls_of("sendMessage").last().is_some_and(|call| call.error.is_some())
     })
@@ -277,8 +278,8 @@ async fn of_a_long_answer_only_what_is_missing_is_delivered() {
 #[tokio::test]
 async fn notes_settings_and_access_survive() {
     let world = World::new().await;
-    world.script.push(Reply::call("add_note", json!({"key": "Shopping", "content": "milk"})));
-    world.script.push(Reply::text("Noted."));
+    world.script.push(ModelReply::call("add_note", json!({"key": "Shopping", "content": "milk"})));
+    world.script.push(ModelReply::text("Noted."));
     let bot = world.start().await;
     world.ask("remember milk").await;
     world.ask("/config timezone Europe/Riga").await;
@@ -293,7 +294,7 @@ async fn notes_settings_and_access_survive() {
         })
         .await;
     }
-    world.script.push(Reply::text("Welcome, Bob."));
+    world.script.push(ModelReply::text("Welcome, Bob."));
     world.telegram.say(BOB, BOB, "May I?").unwrap();
     assert_eq!(world.answers(BOB, 1).await[0]["text"], "Welcome, Bob.");
     assert!(bot.stop().success());
@@ -303,7 +304,7 @@ async fn notes_settings_and_access_survive() {
 async fn a_turn_that_had_acted_does_not_begin_again_for_an_edit() {
     let world = World::new().await;
     world.script.push(poll("What?"));
-    world.script.push(Reply::silence());
+    world.script.push(ModelReply::silence());
     let bot = world.start().await;
     let asked = world.telegram.say(ANN, ANN, "Tea or coffee?").unwrap();
     let pass = async |count: usize| {
@@ -315,9 +316,9 @@ async fn a_turn_that_had_acted_does_not_begin_again_for_an_edit() {
     };
     pass(2).await;
     let gate = Gate::new();
-    world.script.push(Reply::text("There it is.").behind(&gate));
+    world.script.push(ModelReply::text("There it is.").behind(&gate));
     world.script.push(poll("What?"));
-    world.script.push(Reply::text("There are two."));
+    world.script.push(ModelReply::text("There are two."));
     let bot = killed(&world, bot).await;
     pass(3).await;
     world.telegram.edit(ANN, ANN, asked.message_id, "Tea or cocoa?").unwrap();

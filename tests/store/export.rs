@@ -6,7 +6,7 @@ use std::process::{Output, Stdio};
 use figaro_base::ids::ChatId;
 use figaro_config::EngineKind::{Redb, Sled};
 use figaro_config::StoreUrl;
-use figaro_offline::model::Reply;
+use figaro_offline::model::ModelReply;
 use serde_json::{Value, json};
 
 use super::command::{talked, url, with};
@@ -70,7 +70,7 @@ async fn a_store_becomes_lines_and_a_store_of_any_engine_again() {
         assert!(refused(&world, &["export", "all.jsonl"]).await.contains("whole export already"));
         let bot = world.bot().set("STORE_URL", &new).spawn();
         bot.ready().await;
-        let request = asked(&world, "Which film?", Reply::text("Alien.")).await;
+        let request = asked(&world, "Which film?", ModelReply::text("Alien.")).await;
         assert!(request.body.to_string().contains("hello"), "the history came along");
         says(&world, ANN, "Alien.").await;
         assert!(bot.stop().success());
@@ -125,7 +125,7 @@ async fn what_was_cut_short_goes_on_and_nothing_half_is_a_store() {
     fs::write(&file, &whole[..middle]).unwrap();
     let bot = with(&world, Redb).spawn();
     bot.ready().await;
-    asked(&world, "More", Reply::text("More words.")).await;
+    asked(&world, "More", ModelReply::text("More words.")).await;
     says(&world, ANN, "More words.").await;
     assert!(bot.stop().success());
     assert!(refused(&world, &["export", "all.jsonl"]).await.contains("another state"));

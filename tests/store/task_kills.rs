@@ -14,8 +14,8 @@ use figaro_domain::message::Speaker;
 use figaro_domain::schedule::Schedule;
 use figaro_domain::task::{IfMissed, NewTask, RunStatus, Task};
 use figaro_offline::Runtime;
-use figaro_offline::model::{Gate, ModelRequest, OfflineModel, Reply};
-use figaro_offline::telegram::Failure;
+use figaro_offline::model::{Gate, ModelReply, ModelRequest, OfflineModel};
+use figaro_offline::telegram::PlannedFailure;
 use figaro_store::{TaskAdded, TaskLimits};
 use serde_json::json;
 
@@ -53,11 +53,11 @@ async fn killed_while_the_model_thinks_it_is_delivered_once() {
     let world = World::new().await;
     let task = due_in(&world, ANN, "Say hello", TimeDelta::milliseconds(300)).await;
     let gate = Gate::new();
-    world.script.push(Reply::text("Never seen.").behind(&gate));
+    world.script.push(ModelReply::text("Never seen.").behind(&gate));
     let bot = world.start().await;
     world.model.wait_until(TIMEOUT, |requests| requests.first().map(|_| ())).await.expect("the run");
     bot.kill();
-    world.script.push(Reply::text("Hello!"));
+    world.script.push(ModelReply::text("Hello!"));
     let bot = world.start().await;
     world.answers(ANN, 1).await;
     assert!(bot.stop().success());
@@ -71,10 +71,11 @@ async fn killed_while_the_model_thinks_it_is_delivered_once() {
 async fn killed_before_telegram_has_the_answer_it_is_delivered_once_and_the_model_is_not_asked_again() {
     let world = World::new().await;
     due_in(&world, ANN, "Say hello", TimeDelta::milliseconds(300)).await;
-    world.telegram.fail("sendMessage", Failure::Hang, 1);
-    world.script.push(Reply::text("Hello!"));
+    world.telegram.fail("sendMessage", PlannedFailure::Hang, 1);
+    world.script.push(ModelReply::text("Hello!"));
     let bot = world.start().await;
-    let called = |view: &figaro_offline::telegram::View<'_>| view.calls_of("sendMessage").first().map(|_| ());
+    let called =
+        |view: &figaro_offline::telegram::TelegramView<'_>| view.calls_of("sendMessage").first().map(|_| ());
     world.telegram.wait_until(TIMEOUT, called).await.expect("the delivery");
     bot.kill();
     let bot = world.start().await;
@@ -88,8 +89,8 @@ async fn killed_before_telegram_has_the_answer_it_is_delivered_once_and_the_mode
 async fn where_telegrams_answer_was_lost_it_is_repeated_once_at_most() {
     let world = World::new().await;
     let task = due_in(&world, ANN, "Say hello", TimeDelta::milliseconds(300)).await;
-    world.telegram.fail("sendMessage", Failure::AppliedButDropped, 1);
-    world.script.push(Reply::text("Hello!"));
+    world.telegram.fail("sendMessage", PlannedFailure::AppliedButDropped, 1);
+    world.script.push(ModelReply::text("Hello!"));
     let bot = world.start().await;
     world.answers(ANN, 1).await;
     bot.kill();
@@ -108,8 +109,8 @@ async fn where_telegrams_answer_was_lost_it_is_repeated_once_at_most() {
 async fn where_telegrams_answer_is_lost_every_time_it_is_given_up_and_told() {
     let world = World::new().await;
     let task = due_in(&world, ANN, "Say hello", TimeDelta::milliseconds(300)).await;
-    world.telegram.fail("sendMessage", Failure::AppliedButDropped, 6);
-    world.script.push(Reply::text("Hello!"));
+    world.telegram.fail("sendMessage", PlannedFailure::AppliedButDropped, 6);
+    world.script.push(ModelReply::text("Hello!"));
     let bot = world.start().await;
     world.answers(ANN, 3).await;
     // The pauses grow, and begin anew with a restart; the count does not. A repeat is counted before its pause.
@@ -134,13 +135,14 @@ async fn a_call_of_a_run_that_was_killed_is_not_made_again() {
     let world = World::new().await;
     due_in(&world, ANN, "Make a poll", TimeDelta::milliseconds(300)).await;
     let options = json!([{"text": "Tea"}, {"text": "Coffee"}]);
-    world.telegram.fail("sendPoll", Failure::Hang, 1);
-    world.script.push(Reply::call("sendPoll", json!({"question": "What?", "options": options})));
+    world.telegram.fail("sendPoll", PlannedFailure::Hang, 1);
+    world.script.push(ModelReply::call("sendPoll", json!({"question": "What?", "options": options})));
     let bot = world.start().await;
-    let called = |view: &figaro_offline::telegram::View<'_>| view.calls_of("sendPoll").first().map(|_| ());
+    let called =
+        |view: &figaro_offline::telegram::TelegramView<'_>| view.calls_of("sendPoll").first().map(|_| ());
     world.telegram.wait_until(TIMEOUT, called).await.expect("the call");
     bot.kill();
-    world.script.push(Reply::text("Look whether there is a poll."));
+    world.script.push(ModelReply::text("Look whether there is a poll."));
     let bot = world.start().await;
     world.answers(ANN, 1).await;
     assert!(bot.stop().success());
@@ -151,11 +153,11 @@ async fn a_call_of_a_run_that_was_killed_is_not_made_again() {
 }
 
 /// Says which task it was, slowly.
-fn worker(request: &ModelRequest) -> Reply {
+fn worker(request: &ModelRequest) -> ModelReply {
     let said = request.user_text();
     let (_, prompt) = said.rsplit_once("<scheduled_task").unwrap();
     let name = prompt.lines().nth(1).unwrap().trim().to_owned();
-    Reply::text(&format!("did {name} as was asked")).paced(4, Duration::from_millis(30))
+    ModelReply::text(&format!("did {name} as was asked")).paced(4, Duration::from_millis(30))
 }
 
 #[tokio::test]
@@ -180,7 +182,7 @@ async fn whatever_moment_it_is_killed_at_every_task_is_delivered() {
     // All may have been delivered already; it is asked to stop once it has begun.
     bot.ready().await;
     for (chat, wanted) in &wanted {
-        let all_there = |view: &figaro_offline::telegram::View<'_>| {
+        let all_there = |view: &figaro_offline::telegram::TelegramView<'_>| {
             let there = view.bot_messages(*chat);
             wanted.iter().all(|text| there.iter().any(|m| m["text"] == text.as_str())).then_some(())
         };

@@ -14,8 +14,8 @@ use figaro_base::ids::ChatId;
 use figaro_domain::note::Note;
 use figaro_ledger::sum;
 use figaro_offline::Runtime;
-use figaro_offline::model::{Gate, ModelRequest, OfflineModel, Part, Reply};
-use figaro_offline::telegram::{Failure, View};
+use figaro_offline::model::{Gate, ModelReply, ModelRequest, OfflineModel, ReplyPart};
+use figaro_offline::telegram::{PlannedFailure, TelegramView};
 use serde_json::{Value, json};
 
 use crate::support::bot::Recipe;
@@ -33,7 +33,7 @@ enum At {
     /// In the middle of the words of this pass.
     Words(usize),
     /// Telegram was called with these methods, which fail so; the other calls of the pass have ended.
-    Held(Vec<(&'static str, Failure)>),
+    Held(Vec<(&'static str, PlannedFailure)>),
     /// The answer was delivered and that is on record.
     Over,
 }
@@ -61,14 +61,14 @@ impl Row {
     }
 }
 
-fn call(name: &str, arguments: Value) -> Part {
-    Part::Call { name: name.to_owned(), arguments }
+fn call(name: &str, arguments: Value) -> ReplyPart {
+    ReplyPart::Call { name: name.to_owned(), arguments }
 }
 
 /// A pass of the turn: a note and a search for a tool; a poll and a look at the chat with that tool; the answer. Each is
 /// billed by its number.
-fn pass(number: usize) -> Reply {
-    let words = |n: usize| Part::Text(format!("Words of pass {n}, which come before what it calls. "));
+fn pass(number: usize) -> ModelReply {
+    let words = |n: usize| ReplyPart::Text(format!("Words of pass {n}, which come before what it calls. "));
     let parts = match number {
         1 => vec![
             words(1),
@@ -83,9 +83,9 @@ fn pass(number: usize) -> Reply {
                 call("getChat", json!({})),
             ]
         }
-        _ => vec![Part::Text(ANSWER.to_owned())],
+        _ => vec![ReplyPart::Text(ANSWER.to_owned())],
     };
-    Reply::turn(parts).usage(cost(number) - 10, 10)
+    ModelReply::turn(parts).usage(cost(number) - 10, 10)
 }
 
 /// Tokens of a pass.
@@ -141,7 +141,7 @@ async fn comes_to(world: &World, bot: &Bot, at: &At) {
         }
         At::Words(cut) => {
             let words = if *cut == 3 { "There they are".to_owned() } else { format!("Words of pass {cut}") };
-            let shows = |view: &View<'_>| {
+            let shows = |view: &TelegramView<'_>| {
                 view.drafts(ANN).iter().any(|draft| draft.text.contains(&words)).then_some(())
             };
             world.see("the words of a pass", shows).await;
@@ -166,14 +166,15 @@ async fn comes_to(world: &World, bot: &Bot, at: &At) {
 /// Asks for something else and waits for the answer: what came before has been dealt with. Each time has a number of its own.
 async fn goodbye(world: &World, time: u8) {
     let (question, answer) = (format!("Anything else? {time}"), format!("No {time}."));
-    world.when(&question, Reply::text(&answer).usage(1, 1));
+    world.when(&question, ModelReply::text(&answer).usage(1, 1));
     world.say(ANN, ANN, &question);
     says(world, &answer).await;
 }
 
 /// Waits until Ann has this answer.
 async fn says(world: &World, answer: &str) {
-    let find = |view: &View<'_>| view.bot_messages(ANN).iter().any(|m| text(m) == answer).then_some(());
+    let find =
+        |view: &TelegramView<'_>| view.bot_messages(ANN).iter().any(|m| text(m) == answer).then_some(());
     world.see(answer, find).await;
 }
 
@@ -219,8 +220,9 @@ async fn came_of_it(world: &World, row: &Row) {
     let texts = texts(world);
     let answers = texts.iter().filter(|text| *text == ANSWER).count();
     assert_eq!((answers, texts.len()), (row.answers, row.answers + row.polls), "{row:?}");
-    let polls = |view: &View<'_>| view.bot_messages(ANN).iter().filter(|m| m["poll"].is_object()).count();
-    let calls = |view: &View<'_>, method| view.calls_of(method).len();
+    let polls =
+        |view: &TelegramView<'_>| view.bot_messages(ANN).iter().filter(|m| m["poll"].is_object()).count();
+    let calls = |view: &TelegramView<'_>, method| view.calls_of(method).len();
     let seen = world.telegram.view(|view| (polls(view), calls(view, "sendPoll"), calls(view, "getChat")));
     assert_eq!(seen, (row.polls, 1, row.looks), "{row:?}");
     let notes = notes(world).await;
@@ -267,8 +269,8 @@ async fn killed_while_the_model_was_asked_or_wrote_a_pass_is_asked_for_again_and
 
 #[tokio::test]
 async fn killed_while_calls_were_under_way_those_that_look_are_made_again_and_those_that_act_are_not() {
-    use Failure::{AppliedButHangs, Hang};
-    let row = |held: Vec<(&'static str, Failure)>| Row::new(At::Held(held), &[1, 2, 3]);
+    use PlannedFailure::{AppliedButHangs, Hang};
+    let row = |held: Vec<(&'static str, PlannedFailure)>| Row::new(At::Held(held), &[1, 2, 3]);
     check(Row { polls: 0, is_unknown: true, ..row(vec![("sendPoll", Hang)]) }).await;
     // It did act, which nobody knows.
     check(Row { is_unknown: true, ..row(vec![("sendPoll", AppliedButHangs)]) }).await;
@@ -279,10 +281,10 @@ async fn killed_while_calls_were_under_way_those_that_look_are_made_again_and_th
 
 #[tokio::test]
 async fn killed_once_the_answer_was_stored_the_model_is_not_asked_again() {
-    let row = |failure: Failure| Row::new(At::Held(vec![("sendMessage", failure)]), &[1, 2, 3]);
-    check(row(Failure::Hang)).await;
+    let row = |failure: PlannedFailure| Row::new(At::Held(vec![("sendMessage", failure)]), &[1, 2, 3]);
+    check(row(PlannedFailure::Hang)).await;
     // It was sent, and the confirmation was lost: it is sent once more.
-    check(Row { answers: 2, ..row(Failure::AppliedButHangs) }).await;
+    check(Row { answers: 2, ..row(PlannedFailure::AppliedButHangs) }).await;
     check(Row::new(At::Over, &[1, 2, 3])).await;
 }
 
@@ -336,9 +338,9 @@ async fn killed_between_a_pass_and_its_calls_nothing_is_done_twice() {
 #[tokio::test]
 async fn the_bound_on_equal_calls_counts_on_after_a_kill() {
     let world = World::new().await;
-    world.telegram.fail("getChat", Failure::Hang, 1);
-    let look = || Reply::call("getChat", json!({}));
-    world.script.push(Reply::call("find_tools", json!({"query": "getChat"})));
+    world.telegram.fail("getChat", PlannedFailure::Hang, 1);
+    let look = || ModelReply::call("getChat", json!({}));
+    world.script.push(ModelReply::call("find_tools", json!({"query": "getChat"})));
     world.script.push(look());
     let bot = world.start().await;
     world.say(ANN, ANN, "Look at this chat");
@@ -346,12 +348,12 @@ async fn the_bound_on_equal_calls_counts_on_after_a_kill() {
     bot.kill();
     // The look is made again, and once more; that makes two, of which the first was made twice.
     world.script.push(look());
-    world.script.push(Reply::silence());
+    world.script.push(ModelReply::silence());
     let bot = world.start().await;
     world.asks(4).await;
     bot.kill();
     world.script.push(look());
-    world.script.push(Reply::text("Enough of looking."));
+    world.script.push(ModelReply::text("Enough of looking."));
     let bot = world.start().await;
     world.answers(ANN, 1).await;
     assert!(bot.stop().success());
@@ -369,7 +371,7 @@ async fn the_bound_on_equal_calls_counts_on_after_a_kill() {
 #[derive(Debug, Clone)]
 enum Asking {
     /// Its question is being sent, which fails so.
-    Sending(Failure),
+    Sending(PlannedFailure),
     /// Its question was sent, and that is on record.
     Waiting,
     /// It has its answer, and another turn is before it.
@@ -384,7 +386,7 @@ const QUESTION: &str = "Tea or coffee?";
 const ORDERED: &str = "Tea it is, and it will be here at once.";
 
 async fn question(world: &World) -> Value {
-    let find = |view: &View<'_>| {
+    let find = |view: &TelegramView<'_>| {
         view.bot_messages(ANN).into_iter().rfind(|m| text(m).starts_with(QUESTION)).cloned()
     };
     world.see("the question", find).await
@@ -393,7 +395,7 @@ async fn question(world: &World) -> Value {
 /// Has it killed and started again at this step; when this returns, the question has its answer.
 async fn kill_while(world: &World, bot: Bot, at: &Asking) -> Bot {
     let recipe = recipe(world);
-    let answer = || Reply::text(ORDERED);
+    let answer = || ModelReply::text(ORDERED);
     match at {
         Asking::Sending(_) => {
             world.see("the call", |view| (!view.calls_of("sendMessage").is_empty()).then_some(())).await;
@@ -404,11 +406,11 @@ async fn kill_while(world: &World, bot: Bot, at: &Asking) -> Bot {
         }
         Asking::Answered => {
             let card = question(world).await;
-            world.when("Meanwhile", Reply::silence());
+            world.when("Meanwhile", ModelReply::silence());
             world.say(ANN, ANN, "Meanwhile?");
             world.asks(2).await;
             world.press(ANN, &card, "Tea").await;
-            world.when("Meanwhile", Reply::text("Nothing."));
+            world.when("Meanwhile", ModelReply::text("Nothing."));
         }
         Asking::GoingOn | Asking::Words => {
             let card = question(world).await;
@@ -417,7 +419,7 @@ async fn kill_while(world: &World, bot: Bot, at: &Asking) -> Bot {
             world.press(ANN, &card, "Tea").await;
             world.asks(2).await;
             if pieces > 0 {
-                let shows = |view: &View<'_>| {
+                let shows = |view: &TelegramView<'_>| {
                     view.drafts(ANN).iter().any(|draft| draft.text.contains("Tea it")).then_some(())
                 };
                 world.see("the first words", shows).await;
@@ -428,7 +430,7 @@ async fn kill_while(world: &World, bot: Bot, at: &Asking) -> Bot {
     bot.kill();
     let bot = started(&recipe).await;
     if let Asking::Sending(_) | Asking::Waiting = at {
-        if let Asking::Sending(Failure::AppliedButHangs) = at {
+        if let Asking::Sending(PlannedFailure::AppliedButHangs) = at {
             world.answers(ANN, 2).await;
         }
         let card = question(world).await;
@@ -440,14 +442,14 @@ async fn kill_while(world: &World, bot: Bot, at: &Asking) -> Bot {
 async fn check_asking(at: Asking, asked: &[usize]) {
     let world = World::new().await;
     let payload = json!({"question": QUESTION, "options": ["Tea", "Coffee"]});
-    world.script.push(Reply::turn(vec![
+    world.script.push(ModelReply::turn(vec![
         call("add_note", json!({"key": "drinks", "content": "tea"})),
         call("action", json!({"type": "elicit", "payload": payload})),
     ]));
     let mut questions = 1;
     if let Asking::Sending(failure) = &at {
         world.telegram.fail("sendMessage", failure.clone(), 1);
-        questions += usize::from(matches!(failure, Failure::AppliedButHangs));
+        questions += usize::from(matches!(failure, PlannedFailure::AppliedButHangs));
     }
     let bot = started(&recipe(&world)).await;
     world.say(ANN, ANN, "Order a drink");
@@ -473,9 +475,9 @@ async fn check_asking(at: Asking, asked: &[usize]) {
 
 #[tokio::test]
 async fn killed_while_it_asks_a_person_the_question_stands_and_is_answered() {
-    check_asking(Asking::Sending(Failure::Hang), &[1, 2]).await;
+    check_asking(Asking::Sending(PlannedFailure::Hang), &[1, 2]).await;
     // It was sent, and the confirmation was lost: it is sent once more.
-    check_asking(Asking::Sending(Failure::AppliedButHangs), &[1, 2]).await;
+    check_asking(Asking::Sending(PlannedFailure::AppliedButHangs), &[1, 2]).await;
     check_asking(Asking::Waiting, &[1, 2]).await;
 }
 

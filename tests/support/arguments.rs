@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use figaro_mcp::table::{Field, Table, Type, TypeDef, Unit};
+use figaro_mcp::table::{ApiField, ApiTable, ApiType, TypeDef, Unit};
 use serde_json::{Map, Value, json};
 
 /// Optional fields and further items are left out below this depth; what is required goes on.
@@ -39,14 +39,14 @@ pub struct Maker<'a> {
 
 impl Maker<'_> {
     /// The arguments of a method, or an object of a type.
-    pub fn object(&mut self, owner: &str, fields: &[Field], depth: usize) -> Value {
+    pub fn object(&mut self, owner: &str, fields: &[ApiField], depth: usize) -> Value {
         assert!(depth < DEEPEST, "it never ends");
         let optional = self.full && depth < FULL_DEPTH;
         let wanted = fields.iter().filter(|field| field.required || optional);
         Value::Object(wanted.map(|field| (field.name.clone(), self.field(owner, field, depth))).collect())
     }
 
-    fn field(&mut self, owner: &str, field: &Field, depth: usize) -> Value {
+    fn field(&mut self, owner: &str, field: &ApiField, depth: usize) -> Value {
         if let Some(constant) = &field.constant {
             return constant.clone();
         }
@@ -63,11 +63,11 @@ impl Maker<'_> {
         let most = if self.full { field.max } else { None };
         let bound = most.or(field.min);
         match (field.unit, &field.ty) {
-            (Some(Unit::Chars | Unit::Bytes), Type::String) => {
+            (Some(Unit::Chars | Unit::Bytes), ApiType::String) => {
                 json!("x".repeat(count(bound.or(field.max)).max(1)))
             }
-            (Some(Unit::Value), Type::Integer) => json!(bound.unwrap_or(1)),
-            (Some(Unit::Items), Type::Array(inner)) => self.items(
+            (Some(Unit::Value), ApiType::Integer) => json!(bound.unwrap_or(1)),
+            (Some(Unit::Items), ApiType::Array(inner)) => self.items(
                 inner,
                 depth,
                 (count(field.min), field.max.map_or(usize::MAX, |max| count(Some(max)))),
@@ -76,16 +76,16 @@ impl Maker<'_> {
         }
     }
 
-    fn value(&mut self, ty: &Type, depth: usize) -> Value {
+    fn value(&mut self, ty: &ApiType, depth: usize) -> Value {
         match ty {
-            Type::Integer => json!(if self.full { LARGEST } else { 1 }),
-            Type::Float => json!(1.5),
-            Type::String | Type::InputFile => json!(if self.full { TEXT } else { "x" }),
-            Type::Boolean => json!(self.turn.is_multiple_of(2)),
-            Type::True => json!(true),
-            Type::Array(inner) => self.items(inner, depth, (0, usize::MAX)),
-            Type::Union(types) => self.one_of(types, depth),
-            Type::Named(name) => match Table::get().type_def(name) {
+            ApiType::Integer => json!(if self.full { LARGEST } else { 1 }),
+            ApiType::Float => json!(1.5),
+            ApiType::String | ApiType::InputFile => json!(if self.full { TEXT } else { "x" }),
+            ApiType::Boolean => json!(self.turn.is_multiple_of(2)),
+            ApiType::True => json!(true),
+            ApiType::Array(inner) => self.items(inner, depth, (0, usize::MAX)),
+            ApiType::Union(types) => self.one_of(types, depth),
+            ApiType::Named(name) => match ApiTable::get().type_def(name) {
                 Some(TypeDef::Fields(fields)) => self.object(name, fields, depth + 1),
                 Some(TypeDef::Union(types)) => self.one_of(types, depth),
                 None => panic!("no type {name}"),
@@ -94,27 +94,27 @@ impl Maker<'_> {
     }
 
     /// Below the full depth the first alternative, which never needs itself.
-    fn one_of(&mut self, types: &[Type], depth: usize) -> Value {
+    fn one_of(&mut self, types: &[ApiType], depth: usize) -> Value {
         if depth >= FULL_DEPTH {
             return self.value(&types[0], depth);
         }
-        let times = self.unions.entry(Type::Union(types.to_vec()).to_string()).or_default();
+        let times = self.unions.entry(ApiType::Union(types.to_vec()).to_string()).or_default();
         *times += 1;
         let at = (*times - 1) % types.len();
         self.value(&types[at], depth)
     }
 
     /// As few as may be, or as many, or one of each alternative.
-    fn items(&mut self, inner: &Type, depth: usize, (least, most): (usize, usize)) -> Value {
+    fn items(&mut self, inner: &ApiType, depth: usize, (least, most): (usize, usize)) -> Value {
         if !self.full || depth >= FULL_DEPTH {
             return (0..least).map(|_| self.value(inner, depth + 1)).collect();
         }
         let alternatives = match inner {
-            Type::Named(name) => match Table::get().type_def(name) {
+            ApiType::Named(name) => match ApiTable::get().type_def(name) {
                 Some(TypeDef::Union(types)) => types.as_slice(),
                 _ => std::slice::from_ref(inner),
             },
-            Type::Union(types) => types,
+            ApiType::Union(types) => types,
             _ => std::slice::from_ref(inner),
         };
         // Further down each of them would hold all the others again.
@@ -144,27 +144,27 @@ impl Maker<'_> {
     }
 }
 
-fn takes_file(field: &Field) -> bool {
+fn takes_file(field: &ApiField) -> bool {
     field.attach
-        || matches!(&field.ty, Type::InputFile)
-        || matches!(&field.ty, Type::Union(types) if types.contains(&Type::InputFile))
+        || matches!(&field.ty, ApiType::InputFile)
+        || matches!(&field.ty, ApiType::Union(types) if types.contains(&ApiType::InputFile))
 }
 
 /// A value that a parameter of this type can never take.
-pub fn mistyped(ty: &Type) -> Value {
+pub fn mistyped(ty: &ApiType) -> Value {
     let values = [json!(true), json!(5), json!("x"), json!([]), json!({})];
     values.into_iter().find(|value| !takes(ty, value)).unwrap_or_else(|| panic!("{ty} takes anything"))
 }
 
-fn takes(ty: &Type, value: &Value) -> bool {
+fn takes(ty: &ApiType, value: &Value) -> bool {
     match ty {
-        Type::Integer | Type::Float => value.is_number(),
-        Type::String => value.is_string(),
-        Type::Boolean | Type::True => value.is_boolean(),
-        Type::InputFile => value.is_string() || value.is_object(),
-        Type::Array(_) => value.is_array(),
-        Type::Union(types) => types.iter().any(|ty| takes(ty, value)),
-        Type::Named(name) => match Table::get().type_def(name) {
+        ApiType::Integer | ApiType::Float => value.is_number(),
+        ApiType::String => value.is_string(),
+        ApiType::Boolean | ApiType::True => value.is_boolean(),
+        ApiType::InputFile => value.is_string() || value.is_object(),
+        ApiType::Array(_) => value.is_array(),
+        ApiType::Union(types) => types.iter().any(|ty| takes(ty, value)),
+        ApiType::Named(name) => match ApiTable::get().type_def(name) {
             Some(TypeDef::Union(types)) => types.iter().any(|ty| takes(ty, value)),
             _ => value.is_object(),
         },

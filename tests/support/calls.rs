@@ -1,7 +1,7 @@
 //! Turns in which the model calls tools: what it was told of them, and what the person then read.
 
-use figaro_offline::model::{ModelRequest, Part, Reply};
-use figaro_offline::telegram::View;
+use figaro_offline::model::{ModelReply, ModelRequest, ReplyPart};
+use figaro_offline::telegram::TelegramView;
 use serde_json::{Value, json};
 
 use super::scene::text;
@@ -10,10 +10,10 @@ use super::{ANN, TIMEOUT, World};
 /// Someone writes; the model makes these calls at once and ends with "Dealt with: " and what was said.
 pub async fn calls(world: &World, who: (i64, i64), said: &str, calls: Vec<(&str, Value)>) -> Vec<Value> {
     let count = calls.len();
-    let part = |(name, arguments): (&str, Value)| Part::Call { name: name.to_owned(), arguments };
+    let part = |(name, arguments): (&str, Value)| ReplyPart::Call { name: name.to_owned(), arguments };
     let end = format!("Dealt with: {said}");
-    world.when(said, Reply::turn(calls.into_iter().map(part).collect()));
-    world.when(said, Reply::text(&end));
+    world.when(said, ModelReply::turn(calls.into_iter().map(part).collect()));
+    world.when(said, ModelReply::text(&end));
     world.say(who.0, who.1, &format!("@figaro_bot {said}"));
     results(world, said, count, (who.1, &end)).await
 }
@@ -30,9 +30,9 @@ pub async fn find_and_call(
     (tool, arguments): (&str, Value),
 ) -> Value {
     let end = format!("Dealt with: {said}");
-    world.when(said, Reply::call("find_tools", json!({"query": tool})));
-    world.when(said, Reply::call(tool, arguments));
-    world.when(said, Reply::text(&end));
+    world.when(said, ModelReply::call("find_tools", json!({"query": tool})));
+    world.when(said, ModelReply::call(tool, arguments));
+    world.when(said, ModelReply::text(&end));
     world.say(who.0, who.1, &format!("@figaro_bot {said}"));
     results(world, said, 2, (who.1, &end)).await.remove(1)
 }
@@ -58,14 +58,15 @@ pub fn error(result: &Value) -> &str {
 
 /// Waits until the bot has said these words, and gives the message.
 pub async fn says(world: &World, chat: i64, words: &str) -> Value {
-    let find =
-        |view: &View<'_>| view.bot_messages(chat).into_iter().find(|m| text(m).contains(words)).cloned();
+    let find = |view: &TelegramView<'_>| {
+        view.bot_messages(chat).into_iter().find(|m| text(m).contains(words)).cloned()
+    };
     let found = world.telegram.wait_until(TIMEOUT, find).await;
     found.unwrap_or_else(|| panic!("never said: {words}; there is {:?}", world.bot_texts(chat)))
 }
 
 /// Ann asks, and the request that her question made.
-pub async fn asked(world: &World, words: &str, reply: Reply) -> ModelRequest {
+pub async fn asked(world: &World, words: &str, reply: ModelReply) -> ModelRequest {
     let before = world.asked().len();
     world.when(words, reply);
     world.say(ANN, ANN, words);

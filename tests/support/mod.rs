@@ -22,9 +22,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use figaro_offline::Runtime;
-use figaro_offline::model::{OfflineModel, Script};
-use figaro_offline::tavily::{Answer, OfflineTavily};
-use figaro_offline::telegram::{OfflineTelegram, Options, Person};
+use figaro_offline::model::{OfflineModel, ReplyScript};
+use figaro_offline::tavily::{OfflineTavily, TavilyAnswer};
+use figaro_offline::telegram::{OfflineTelegram, Person, TelegramOptions};
 use serde_json::Value;
 use tempfile::TempDir;
 use tokio::net::TcpListener;
@@ -43,7 +43,7 @@ pub const BOB: i64 = 12;
 pub struct World {
     pub telegram: OfflineTelegram,
     pub model: OfflineModel,
-    pub script: Script,
+    pub script: ReplyScript,
     /// What searches the web for a bot that has its key.
     pub tavily: OfflineTavily,
     pub folder: TempDir,
@@ -57,7 +57,7 @@ impl World {
     pub async fn new() -> Self {
         // Any test may be the first that makes a client.
         drop(rustls::crypto::ring::default_provider().install_default());
-        Self::with(Options::default()).await
+        Self::with(TelegramOptions::default()).await
     }
 
     /// The same with bots that keep to Telegram's pace, for tests of when something is sent.
@@ -68,16 +68,16 @@ impl World {
     }
 
     /// A world with a bot of these options.
-    pub async fn with(options: Options) -> Self {
+    pub async fn with(options: TelegramOptions) -> Self {
         let runtime = Runtime::system();
         let telegram = OfflineTelegram::start(listener().await, options, &runtime).unwrap();
         for (id, name) in [(ANN, "Ann"), (BOB, "Bob")] {
             telegram.add_user(Person::new(id, name).username(&name.to_lowercase()).language("en"));
             telegram.add_private(id).unwrap();
         }
-        let script = Script::new();
+        let script = ReplyScript::new();
         let model = OfflineModel::start(listener().await, Arc::new(script.clone()), &runtime).unwrap();
-        let failure = |_: &str| Answer::failure(500, "Internal Server Error");
+        let failure = |_: &str| TavilyAnswer::failure(500, "Internal Server Error");
         let tavily = OfflineTavily::start(listener().await, failure, &runtime).unwrap();
         Self {
             telegram,

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use figaro_base::ids::BotId;
 use figaro_config::{EngineKind, StoreUrl};
 use figaro_store::Store;
-use figaro_store::engine::{self, Batch, Engine, Entry, Keys};
+use figaro_store::engine::{self, Batch, Engine, KeyValue, Keys};
 use serde_json::Value;
 
 use super::World;
@@ -48,7 +48,7 @@ impl Records {
     }
 
     /// All records of all tables that have any, without the count of commits, which each store has of its own.
-    pub fn everything(&self) -> BTreeMap<String, Vec<Entry>> {
+    pub fn everything(&self) -> BTreeMap<String, Vec<KeyValue>> {
         let tables = self.0.tables().unwrap().into_iter();
         let counts = |table: &str, key: &[u8]| table == "meta" && key == b"mark";
         let records = |table: &str| {
@@ -58,7 +58,7 @@ impl Records {
     }
 
     /// All records of a table, by their keys.
-    pub fn all(&self, table: &str) -> Vec<Entry> {
+    pub fn all(&self, table: &str) -> Vec<KeyValue> {
         let view = self.0.view().unwrap();
         view.scan(table, &Keys::beginning_with([])).unwrap().map(Result::unwrap).collect()
     }

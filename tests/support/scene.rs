@@ -1,7 +1,7 @@
 //! What tests of behaviour do again and again: a group, a proof of silence, a press of a button, a look at a prompt.
 
-use figaro_offline::model::{ModelRequest, Reply};
-use figaro_offline::telegram::{Options, Person, SentByPerson, Standing, View};
+use figaro_offline::model::{ModelReply, ModelRequest};
+use figaro_offline::telegram::{MemberStatus, Person, SentByPerson, TelegramOptions, TelegramView};
 use serde_json::{Value, json};
 
 use super::bot::Recipe;
@@ -18,7 +18,7 @@ pub const CAUGHT_UP: &str = "I have.";
 impl World {
     /// A world whose bot Telegram shows all messages of its groups.
     pub async fn without_privacy() -> Self {
-        Self::with(Options { can_read_all_group_messages: true, ..Options::default() }).await
+        Self::with(TelegramOptions { can_read_all_group_messages: true, ..TelegramOptions::default() }).await
     }
 
     /// Adds the group [`TEAM`].
@@ -30,7 +30,7 @@ impl World {
     /// Makes Ann and Bob members of a chat.
     pub fn join(&self, chat: i64) {
         for user in [ANN, BOB] {
-            self.telegram.set_member(chat, user, Standing::Member).unwrap();
+            self.telegram.set_member(chat, user, MemberStatus::Member).unwrap();
         }
     }
 
@@ -48,12 +48,12 @@ impl World {
     }
 
     /// The model gives this reply once, when the question has these words.
-    pub fn when(&self, words: &str, reply: Reply) {
+    pub fn when(&self, words: &str, reply: ModelReply) {
         drop(self.script.clone().when(words, reply));
     }
 
     /// The model gives this reply whenever the script has no other.
-    pub fn otherwise(&self, reply: Reply) {
+    pub fn otherwise(&self, reply: ModelReply) {
         drop(self.script.clone().otherwise(reply));
     }
 
@@ -69,14 +69,14 @@ impl World {
     }
 
     /// Waits until something can be seen at Telegram.
-    pub async fn see<T>(&self, what: &str, find: impl FnMut(&View<'_>) -> Option<T>) -> T {
+    pub async fn see<T>(&self, what: &str, find: impl FnMut(&TelegramView<'_>) -> Option<T>) -> T {
         let seen = self.telegram.wait_until(TIMEOUT, find).await;
         seen.unwrap_or_else(|| panic!("never seen: {what}"))
     }
 
     /// Waits until a message has these words.
     pub async fn shows(&self, chat: i64, message: i64, words: &str) -> Value {
-        let find = |view: &View<'_>| {
+        let find = |view: &TelegramView<'_>| {
             let found = view.messages(chat).into_iter().find(|m| m["message_id"] == message)?;
             text(found).contains(words).then(|| found.clone())
         };
@@ -85,7 +85,7 @@ impl World {
 
     /// Waits until everything said so far has been dealt with, except for turns that wait for the model.
     pub async fn caught_up(&self) {
-        self.when(MARKER, Reply::text(CAUGHT_UP));
+        self.when(MARKER, ModelReply::text(CAUGHT_UP));
         let before = self.bot_texts(ANN).iter().filter(|text| *text == CAUGHT_UP).count();
         self.say(ANN, ANN, MARKER);
         self.see("the answer to the marker", |view| {
@@ -130,7 +130,7 @@ impl World {
         let from = json!({"id": user, "is_bot": false, "first_name": "Someone", "language_code": "en"});
         let press = json!({"id": id, "from": from, "message": card, "chat_instance": "1", "data": data});
         self.telegram.push_raw(json!({"callback_query": press}));
-        let find = |view: &View<'_>| {
+        let find = |view: &TelegramView<'_>| {
             let calls = view.calls_of("answerCallbackQuery");
             let found = calls.into_iter().find(|call| call.args["callback_query_id"] == *id)?;
             Some(found.args.get("text").and_then(Value::as_str).unwrap_or_default().to_owned())

@@ -5,7 +5,7 @@ use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
 use figaro_base::secret::SecretString;
-use figaro_mcp_client::client::{Answer, Connection};
+use figaro_mcp_client::client::{Connection, ToolCallOutput};
 use figaro_offline::telegram::OfflineTelegram;
 use serde_json::Value;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader, Lines};
@@ -61,7 +61,7 @@ impl Server {
     }
 
     /// Calls a tool with these arguments, an object.
-    pub async fn call(&self, tool: &str, arguments: &Value) -> Answer {
+    pub async fn call(&self, tool: &str, arguments: &Value) -> ToolCallOutput {
         let calling = self.connection.call(tool, arguments.as_object().unwrap().clone());
         let answer = tokio::time::timeout(TIMEOUT, calling).await.expect("an answer in time");
         answer.unwrap_or_else(|error| panic!("{tool} {arguments}: {error}"))

@@ -1,6 +1,5 @@
-//! The port to where people talk: who is in a chat, the titles of its topics, questions to people, the files that they sent. Turns
-//! and what works beside them call it. Telegram implements it; the HTTP gateway and the terminal have no chats and leave it to
-//! the defaults.
+//! Port to the chat platform: members, topic titles, questions to people, files. Used by turns and background work.
+//! Implemented by Telegram; the HTTP gateway and the terminal have no chats and keep the defaults.
 
 use async_trait::async_trait;
 
@@ -8,37 +7,36 @@ use figaro_base::ids::UserId;
 use figaro_domain::conversation::Conversation;
 use figaro_policy::access::Admins;
 
-/// Where people talk with the bot. The defaults are those of a channel without chats: nothing can be sent there, and no file
-/// comes from there.
+/// Chat platform of the bot. The defaults fit a channel without chats: nothing can be sent and no files exist.
 #[async_trait]
 pub trait Channel: Admins {
-    /// Gives a topic this title; `false` if that is not possible, not allowed or does not work, which is only logged.
+    /// Sets the title of a topic. Returns `false` if that is impossible, not allowed or fails; failures are only logged.
     async fn set_title(&self, _topic: Conversation, _title: &str) -> bool {
         false
     }
 
-    /// Asks a person in their private chat whether facts about them may be remembered; `false` if the question could not be sent,
-    /// which is only logged.
+    /// Asks a person in private whether facts about them may be remembered. Returns `false` if the question could not be
+    /// sent; failures are only logged.
     async fn ask_consent(&self, _user: &UserId) -> bool {
         false
     }
 
-    /// The content of a file, by the handle its message came with, if it has at most so many bytes.
+    /// Fetches a file of at most `max_bytes`, by the file id of its message.
     async fn fetch(&self, _file_id: &str, _max_bytes: usize) -> Result<Vec<u8>, FileError> {
         Err(FileError::Gone("no files are sent here".to_owned()))
     }
 }
 
-/// Why a file is not there.
+/// Reason why a file is not available.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FileError {
-    /// It has more bytes than were asked for.
+    /// The file is larger than the requested limit.
     #[error("it is too big")]
     TooBig,
-    /// It is gone, or was never one.
+    /// The file is gone or never existed.
     #[error("it is gone ({0})")]
     Gone(String),
-    /// It cannot be had now.
+    /// The file cannot be fetched at the moment; a later try may work.
     #[error("it cannot be fetched now ({0})")]
     Unavailable(String),
 }

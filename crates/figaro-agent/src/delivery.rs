@@ -1,5 +1,5 @@
-//! The ports between a turn and the outside: the events it publishes while it works, and the delivery of its answer.
-//! `turn` uses both; `telegram` shows the events and delivers.
+//! Ports of a turn: the events it publishes while it works, and the delivery of its answer. `turn` uses both; `telegram`
+//! shows the events and delivers.
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -19,201 +19,200 @@ use figaro_domain::origin::Origin;
 use figaro_domain::tool::{Call, StatusKey, ToolStatus};
 use figaro_domain::usage::Usage;
 
-/// An event of a turn, published while the turn runs. Nothing of it is stored.
+/// An event of a running turn. Events are not stored.
 #[derive(Debug, Clone)]
 pub struct TurnEvent {
-    /// The turn that it belongs to.
+    /// Id of the turn.
     pub run: RunId,
-    /// What happened, with what is known of it.
+    /// Kind of the event, with its details.
     pub kind: TurnEventKind,
 }
 
-/// What can happen in a turn, in the order in which it happens.
+/// Kinds of events, in the order in which they occur.
 #[derive(Debug, Clone)]
 pub enum TurnEventKind {
-    /// The turn begins. It is the first event of a turn, also of one that goes on after a restart or a person's answer.
+    /// The turn begins. First event of a turn, also after a restart or a person's answer.
     Started {
-        /// The origin of the message it answers. Nobody waits for a task's run, so no preview of it is shown.
+        /// Origin of the question. Nobody waits for a task's run, so it gets no preview.
         origin: Origin,
-        /// The chat and topic it answers in.
+        /// Chat and topic of the answer.
         place: Place,
-        /// The IETF tag of the language that the person's client speaks.
+        /// IETF language tag of the person's client.
         language: Option<String>,
     },
-    /// `stream:delta`: more text of the pass in progress.
+    /// `stream:delta`: more text of the current pass.
     Delta(String),
-    /// The pass ended with calls, or is written anew: its text so far was no answer, but for what other agents have said to the
-    /// person.
+    /// The pass ended with calls or is rewritten. Its text was no answer, except what other agents said to the person.
     PassEnded {
-        /// What these have said: the text of the next pass begins with it.
+        /// Text of the other agents; the next pass begins with it.
         kept: String,
     },
-    /// `tool:start`. A call of an unknown tool publishes nothing.
+    /// `tool:start`. Calls of unknown tools publish nothing.
     ToolStarted {
-        /// The call, as the model made it. That of a provider's own search has no id.
+        /// The call as the model made it. Calls of a provider's own search have no id.
         call: Call,
-        /// The key of the text that a chat shows meanwhile.
+        /// Key of the status text shown meanwhile.
         status: StatusKey,
-        /// The argument that says most, for a status line.
+        /// Most telling argument, for a status line.
         hint: Option<String>,
     },
-    /// `tool:complete`. A call has ended, in whatever way.
+    /// `tool:complete`. A call ended, successfully or not.
     ToolEnded {
-        /// The call, as the model made it.
+        /// The call as the model made it.
         call: Call,
-        /// How the call ended.
+        /// Outcome of the call.
         status: ToolStatus,
-        /// What it gave, as JSON text: data of others.
+        /// Result as JSON text. Untrusted data.
         result: String,
-        /// How long the call took, in milliseconds.
+        /// Duration of the call in milliseconds.
         duration_ms: u64,
     },
-    /// `action`: the model has noted something about its answer.
+    /// `action`: the model noted an observation about its answer.
     Action {
-        /// What it has noted by this call.
+        /// The observation, as this call gave it.
         observation: Box<Observation>,
     },
-    /// `memory:update`: what a person said was read for what is to be remembered of them. It may come after the turn is over.
+    /// `memory:update`: memories were extracted from a person's messages. May come after the turn has ended.
     MemoryUpdated {
-        /// The person.
+        /// Person the memories are about.
         user: UserId,
-        /// So many memories were added.
+        /// Number of memories added.
         added: usize,
-        /// So many have other words.
+        /// Number of memories reworded.
         changed: usize,
-        /// So many are remembered no more.
+        /// Number of memories removed.
         removed: usize,
     },
-    /// Something happened in a child that does not speak to the person. What others do is told as the turn's own.
+    /// An event of a child agent that does not speak to the person. Events of other children are published as the turn's
+    /// own.
     Child {
-        /// The child.
+        /// Id of the child's run.
         child: RunId,
-        /// The name of its agent.
+        /// Name of the child's agent.
         agent: String,
-        /// What happened.
+        /// The child's event.
         event: ChildEvent,
     },
-    /// `stream:complete`: the turn is over. Its answer follows by [`Delivery`].
+    /// `stream:complete`: the turn is over. [`Delivery`] delivers its answer.
     Ended,
-    /// What the turn has come to, once it was stored and delivered. It is the last event of a turn; none comes of one that waits
-    /// for a person or that goes on later.
+    /// Result of the turn, once stored and delivered. Last event of a turn. A turn that waits for a person or continues
+    /// later has none.
     Closed(Box<TurnClosing>),
 }
 
-/// What a turn has come to.
+/// Result of a turn: outcome, text and usage.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TurnClosing {
-    /// Whether it has an answer.
+    /// Outcome of the turn: answered, stopped or failed.
     pub ending: TurnEnding,
-    /// What the model wrote in its last pass, without what Figaro adds; empty where it wrote nothing.
+    /// Text of the last model pass, without Figaro's additions; empty if there was none.
     pub(crate) text: String,
-    /// The model that wrote it; `None` where none did.
+    /// Model that wrote the text; `None` if none did.
     pub model: Option<ModelName>,
-    /// The tokens of all its passes.
+    /// Token usage of all passes.
     pub usage: Usage,
-    /// The answer ended at the bound on its length.
+    /// `true` if the answer was cut at its length limit.
     pub is_cut: bool,
 }
 
 impl TurnClosing {
-    /// The whole answer: what the model wrote, or the words that were delivered where these begin with it and have more.
+    /// Returns the whole answer: the model's text, or the delivered words if they begin with it and continue.
     #[must_use]
     pub fn whole(&self, delivered: &str) -> String {
-        // To a program an answer is what it is: in a chat one that is JSON is a code block, and one that was cut has a mark at its end.
+        // Programs get the raw text: the chat version wraps JSON in a code block and marks a cut answer at its end.
         let has_more = !self.is_cut && (self.text.is_empty() || delivered.starts_with(&self.text));
         if has_more { delivered.trim_end() } else { &self.text }.to_owned()
     }
 }
 
-/// What turns tell whoever asked from outside of Telegram.
+/// Events for a requester outside of Telegram.
 #[derive(Debug, Clone)]
 pub enum OutsideEvent {
-    /// What happens while a turn works.
+    /// An event of the running turn.
     Event(TurnEvent),
-    /// Its words at the end, in Markdown.
+    /// Final words of the turn, in Markdown.
     Words(String),
-    /// Why a question was not taken up.
+    /// Reason why the question was rejected.
     Declined(String),
 }
 
-/// How a turn ended.
+/// Outcome of a turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TurnEnding {
-    /// With what there was to say.
+    /// The turn ended with an answer, which may be empty.
     Answered,
-    /// A person stopped it.
+    /// A person stopped the turn before its end.
     Stopped,
-    /// It failed.
+    /// The turn failed.
     Failed {
-        /// A short stable name for why.
+        /// Short stable name of the error.
         label: &'static str,
-        /// Why, in words for whoever runs Figaro. They may quote what a provider said.
+        /// Description of the error for the operator. It may quote a provider.
         reason: String,
-        /// The parameter of the request that no model can do, where that is why.
+        /// Request parameter that no model supports, if it caused the error.
         param: Option<&'static str>,
     },
 }
 
-/// What can happen in a child, beside its calls, which are told as those of the turn.
+/// Events of a child agent. Its calls are published as the turn's own.
 #[derive(Debug, Clone)]
 pub enum ChildEvent {
-    /// It begins, or goes on after a restart.
+    /// The child begins, or resumes after a restart.
     Started,
-    /// More text of the pass in progress, for whoever asked it.
+    /// More text of the current pass, for the requester of the child.
     Delta(String),
-    /// The pass ended with calls: its text so far was no answer.
+    /// The pass ended with calls; its text was no answer.
     PassEnded,
-    /// It has ended in this way.
+    /// The child ended with this result.
     Ended(ChildEnd),
 }
 
-/// Receives the events of all turns, one after the other. It is called within the turn, so it must return at once.
+/// Receives the events of all turns in order. Called within the turn, so it must return at once.
 pub trait Listener: Debug + Send + Sync {
-    /// Takes one event. Must not block; what takes long is spawned.
+    /// Handles one event. Must not block; long work is spawned.
     fn hear(&self, event: &TurnEvent);
 }
 
-/// Passes each event to every listener. Cheap to clone.
+/// Passes events to all listeners. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Bus(Arc<[Arc<dyn Listener>]>);
 
 impl Bus {
-    /// A bus that passes each event to these listeners, in this order.
+    /// Makes a bus that calls these listeners in this order.
     #[must_use]
     pub fn new(listeners: Vec<Arc<dyn Listener>>) -> Self {
         Self(listeners.into())
     }
 
-    /// Passes an event of a turn to every listener; returns when all have taken it.
+    /// Publishes an event of a turn. Returns when all listeners have handled it.
     pub(crate) fn publish(&self, run: RunId, kind: TurnEventKind) {
         let event = TurnEvent { run, kind };
         self.0.iter().for_each(|listener| listener.hear(&event));
     }
 }
 
-/// Writes to the bot's owners about faults that only they can repair.
+/// Notifies the bot's owners of faults that only they can fix.
 #[async_trait]
 pub trait Owners: Debug + Send + Sync {
-    /// Sends this text to each owner in private, in the language of that chat. A failure to do so is only logged.
+    /// Sends a text to each owner in private, in the language of that chat. Failures are only logged.
     async fn tell(&self, words: ByLanguage<String>);
 }
 
-/// Delivers answers to a chat. Telegram implements it; turns, parking and recovery call it.
+/// Delivers answers to a chat. Implemented by Telegram; called by turns, parking and recovery.
 #[async_trait]
 pub trait Delivery: Debug + Send + Sync {
-    /// Delivers a reply and records each confirmed part; returns when it is delivered, hopeless, or the bot stops.
-    /// What was not delivered by then stays in the outbox for the next start. A person's stop, which cancels the
-    /// token, ends it for good after the part under way.
+    /// Delivers a reply and records each confirmed part. Returns when the reply is delivered, has failed for good, or the
+    /// bot stops. An undelivered rest stays in the outbox for the next start. Cancelling `stop`, as a person's stop does,
+    /// ends the delivery for good after the current part.
     async fn deliver(&self, delivery: PendingDelivery, stop: &CancellationToken);
 
-    /// Whether people have seen words of a turn, which is over, in a message that stays.
+    /// Returns `true` if a finished turn has shown words in a message that stays.
     async fn has_shown(&self, run: RunId) -> bool;
 
-    /// Takes back what people have seen of a turn that ends without words. A failure to do so is only logged; the next
-    /// start tries again.
+    /// Withdraws what a turn has shown if it ends without words. Failures are only logged; the next start retries.
     async fn withdraw(&self, run: RunId);
 
-    /// Shows that a message could not be answered: in a private chat by these words, in a group by a reaction. A
-    /// failure to do so is only logged.
+    /// Shows that a message could not be answered: with `words` in a private chat, with a reaction in a group. Failures are
+    /// only logged.
     async fn decline(&self, message: &Inbound, words: &str);
 }

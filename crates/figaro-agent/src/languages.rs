@@ -1,4 +1,4 @@
-//! The language in which Figaro itself speaks in a chat: the one that the chat has set, else that of whoever it speaks to.
+//! Language of Figaro's own texts in a chat: the chat's setting, else the language of the addressee.
 
 use std::sync::Arc;
 
@@ -10,34 +10,34 @@ use figaro_store::SettingsStore;
 /// Finds the language of a chat. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Languages {
-    /// The texts for people, by language.
+    /// Texts for people, by language.
     pub locales: Arc<Locales>,
-    /// The settings of chats, their languages among them.
+    /// Settings of chats, including their languages.
     pub settings: SettingsStore,
 }
 
 impl Languages {
-    /// The IETF tag of the language that a chat has set; `None` if it has set none, or one that Figaro has no texts in.
-    /// Settings that cannot be read set none.
+    /// Returns the IETF tag of the chat's language; `None` if it has set none, Figaro has no texts in it, or the settings
+    /// cannot be read.
     pub async fn set_in(&self, chat: ChatId) -> Option<&'static str> {
         let config = self.settings.chat_config(chat).await.ok()?;
         self.locales.named(config.language.as_deref()?)
     }
 
-    /// The IETF tag of the language to speak in a chat, to somebody whose client speaks `client`.
+    /// Returns the IETF tag of the language for a chat and an addressee whose client speaks `client`.
     pub async fn of(&self, chat: ChatId, client: Option<&str>) -> Option<String> {
         Self::spoken(self.set_in(chat).await, client)
     }
 
-    /// The language to speak where `set` is set, to somebody whose client speaks `client`.
+    /// Chooses between the chat's language `set` and the `client` language of the addressee.
     #[must_use]
     pub fn spoken(set: Option<&'static str>, client: Option<&str>) -> Option<String> {
-        // Theirs says more, such as the region.
+        // For the same language the client's tag is more specific, such as by region.
         let is_theirs = client.is_some_and(|client| set.is_none_or(|set| set == primary(client)));
         if is_theirs { client } else { set }.map(str::to_owned)
     }
 
-    /// The texts to speak with in a chat, to somebody whose client speaks `client`.
+    /// Returns the texts for a chat and an addressee whose client speaks `client`.
     pub async fn texts(&self, chat: ChatId, client: Option<&str>) -> &Texts {
         self.locales.of(self.of(chat, client).await.as_deref())
     }

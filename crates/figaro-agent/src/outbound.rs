@@ -1,12 +1,11 @@
-//! The rate limiter before Telegram. Everything that is sent to a chat waits here first, Figaro's own messages and the
-//! model's calls alike, because Telegram counts both against the same limits.
+//! Rate limiter for Telegram. Everything sent to a chat waits here first: Figaro's messages and the model's calls alike,
+//! since Telegram counts both against the same limits.
 //!
-//! Telegram's limits (Bot FAQ): about 30 messages a second in all, one a second in a chat with short bursts, and 20 a
-//! minute in a group. A private chat may burst, so that short messages that follow each other do not wait a second each.
-//! A 429 answer with `retry_after` pauses that chat until then.
+//! Telegram's limits (Bot FAQ): about 30 messages a second in total, one a second per chat with short bursts, and 20 a
+//! minute per group. Private chats may burst, so that short consecutive messages do not wait a second each. A 429 answer
+//! with `retry_after` pauses the chat until then.
 //!
-//! Where more waits than may leave, answers leave in the order they came, cards for owners beside them, and notices
-//! only while no answer waits.
+//! Under load, answers leave in order, cards for owners beside them, and notices only while no answer waits.
 
 use std::collections::HashMap;
 use std::num::NonZeroU32;
@@ -22,47 +21,47 @@ use tokio::time::Instant;
 use figaro_base::ids::ChatId;
 
 const PER_SECOND: NonZeroU32 = NonZeroU32::new(30).unwrap();
-/// Without a bound of its own a quota lets a whole second's worth through at once, and as many again within that second.
+/// Without an explicit burst, a quota allows a whole second's worth at once, and as many again within that second.
 const BURST: NonZeroU32 = NonZeroU32::new(10).unwrap();
-/// How many messages of a private chat may leave at once, after so many seconds without any.
+/// Burst of a private chat in messages; one is regained per second.
 const PRIVATE_BURST: NonZeroU32 = NonZeroU32::new(20).unwrap();
 const CHAT_BURST: NonZeroU32 = NonZeroU32::new(3).unwrap();
 const GROUP_PER_MINUTE: NonZeroU32 = NonZeroU32::new(20).unwrap();
-/// What may be left out takes no more of a group's minute than this, so that answers always find room.
+/// Share of a group's minute for optional messages, so that answers always find room.
 const PREVIEWS_PER_MINUTE: NonZeroU32 = NonZeroU32::new(15).unwrap();
 const PREVIEWS_BURST: NonZeroU32 = NonZeroU32::new(5).unwrap();
-/// Notices take no more than this of the thirty a second, one at a time.
+/// Rate of notices within the total limit, without bursts.
 const NOTICES_PER_SECOND: NonZeroU32 = NonZeroU32::new(10).unwrap();
-/// So many notices wait at most; further ones are dropped.
+/// Maximum number of waiting notices; further ones are dropped.
 const MAX_NOTICES: usize = 500;
-/// How soon a notice that gave way to an answer looks again.
+/// Pause of a notice that yields to answers.
 const NOTICE_PAUSE: Duration = Duration::from_millis(50);
-/// After so many passes the limiters forget chats that have been quiet.
+/// Number of acquisitions between two sweeps, which forget quiet chats.
 const SWEEP_EVERY: u32 = 512;
 
-/// How urgent a message is where more waits than may leave.
+/// Priority of a message under load.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Urgency {
-    /// A card an owner asked for: it does not wait behind answers.
+    /// A card requested by an owner: does not wait behind answers.
     First,
-    /// An answer, or a card a member asked for: it leaves in its order.
+    /// An answer, or a card requested by a member: leaves in order.
     #[default]
     Answer,
-    /// What nobody waits for, such as the word to a stranger: it leaves when no answer waits.
+    /// A message nobody waits for, such as a notice to a stranger: leaves when no answer waits.
     Notice,
 }
 
-/// Room for a notice to wait in; given back when dropped.
+/// A slot for a waiting notice, freed when dropped.
 #[derive(Debug)]
 pub struct NoticeRoom(#[expect(dead_code, reason = "held for its drop")] OwnedSemaphorePermit);
 
-/// Holds messages back to the rates that Telegram takes: in all, by chat and by group.
+/// Delays messages to Telegram's rates: in total, per chat and per group.
 #[derive(Debug)]
 pub struct RateLimiter {
     all: DefaultDirectRateLimiter,
-    /// Held by the answer whose turn it is: the lock is fair, the limiter is not.
+    /// Held by the answer that is next. The lock is fair; the limiter is not.
     answers: tokio::sync::Mutex<()>,
-    /// How many answers wait for their turn or have it.
+    /// Number of answers that wait or are next.
     waiting: AtomicUsize,
     notices: DefaultDirectRateLimiter,
     notice_turn: tokio::sync::Mutex<()>,
@@ -75,7 +74,7 @@ pub struct RateLimiter {
     acquired: AtomicU32,
 }
 
-/// The rate of each kind of message.
+/// Rates by kind of message.
 struct Quotas {
     all: Quota,
     notices: Quota,
@@ -85,17 +84,17 @@ struct Quotas {
     previews: Quota,
 }
 
-/// An answer that waits, or has its turn; it no longer does when dropped.
-struct Waiting<'a>(&'a AtomicUsize);
+/// Counts a waiting answer until dropped.
+struct WaitingAnswer<'a>(&'a AtomicUsize);
 
-impl<'a> Waiting<'a> {
+impl<'a> WaitingAnswer<'a> {
     fn new(waiting: &'a AtomicUsize) -> Self {
         waiting.fetch_add(1, Ordering::SeqCst);
         Self(waiting)
     }
 }
 
-impl Drop for Waiting<'_> {
+impl Drop for WaitingAnswer<'_> {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::SeqCst);
     }
@@ -115,7 +114,7 @@ impl Default for RateLimiter {
 }
 
 impl RateLimiter {
-    /// A limiter without rates of its own, for a Bot API server that sets no limits. A 429 answer still pauses a chat.
+    /// Makes a limiter without rates, for a Bot API server without limits. A 429 answer still pauses a chat.
     #[must_use]
     pub fn unpaced() -> Self {
         let all = Quota::per_second(NonZeroU32::MAX);
@@ -139,19 +138,19 @@ impl RateLimiter {
         }
     }
 
-    /// Waits until one message of this urgency may be sent to this chat, and counts it.
+    /// Waits until a message of this urgency may be sent to the chat, and counts it.
     pub async fn acquire(&self, chat: ChatId, urgency: Urgency) {
         self.acquire_many(chat, 1, urgency).await;
     }
 
-    /// Room for a notice that is about to be sent; `None` while so many wait that this one is to be dropped.
+    /// Reserves a slot for a notice; `None` if too many wait and this one is to be dropped.
     #[must_use]
     pub fn notice_room(&self) -> Option<NoticeRoom> {
         Arc::clone(&self.notice_room).try_acquire_owned().ok().map(NoticeRoom)
     }
 
-    /// Waits until several messages may leave together, such as an album: a group counts them one by one. More than a
-    /// group takes in a minute count as that many.
+    /// Waits until several messages, such as an album, may leave together. Groups count them one by one, at most a minute's
+    /// worth.
     pub(crate) async fn acquire_many(&self, chat: ChatId, messages: usize, urgency: Urgency) {
         self.sweep();
         self.of_chat(chat).until_key_ready(&chat).await;
@@ -165,14 +164,14 @@ impl RateLimiter {
             Urgency::Answer => self.answer_turn().await,
             Urgency::Notice => self.notice_turn().await,
         }
-        // Checked last: the chat may have been paused while this waited.
+        // Checked last: the chat may have been paused during the wait.
         while let Some(until) = self.paused_until(chat) {
             tokio::time::sleep_until(until).await;
         }
     }
 
     async fn answer_turn(&self) {
-        let _waiting = Waiting::new(&self.waiting);
+        let _waiting = WaitingAnswer::new(&self.waiting);
         let _turn = self.answers.lock().await;
         self.all.until_ready().await;
     }
@@ -185,17 +184,17 @@ impl RateLimiter {
         }
     }
 
-    /// Whether a call that may be left out and is no message (a draft, a chat action) may be made now. Never waits; `true`
-    /// counts it.
+    /// Returns `true` and counts the call if an optional call other than a message (a draft, a chat action) may be made
+    /// now. Never waits.
     pub fn try_acquire(&self, chat: ChatId) -> bool {
         self.paused_until(chat).is_none() && self.has_room_beside_answers()
     }
 
-    /// Whether a message or an edit that may be left out may be sent now. Never waits; `true` counts it as a message.
+    /// Returns `true` and counts a message if an optional message or edit may be sent now. Never waits.
     pub fn try_acquire_message(&self, chat: ChatId) -> bool {
         self.sweep();
         let has_room = |limiter: &DefaultKeyedRateLimiter<ChatId>| limiter.check_key(&chat).is_ok();
-        // What is bounded most closely first: each look takes a share where there is one.
+        // Strictest limit first: each successful check consumes a share.
         self.paused_until(chat).is_none()
             && (!chat.is_group() || has_room(&self.previews))
             && has_room(self.of_chat(chat))
@@ -203,17 +202,17 @@ impl RateLimiter {
             && self.has_room_beside_answers()
     }
 
-    /// What holds for each message of this chat.
+    /// Returns the limiter for single messages of this chat.
     fn of_chat(&self, chat: ChatId) -> &DefaultKeyedRateLimiter<ChatId> {
         if chat.is_group() { &self.chats } else { &self.private }
     }
 
-    /// What may be left out takes no room that an answer waits for.
+    /// Returns `true` if an optional call takes no room from a waiting answer.
     fn has_room_beside_answers(&self) -> bool {
         self.waiting.load(Ordering::SeqCst) == 0 && self.all.check().is_ok()
     }
 
-    /// Telegram asked to wait: nothing is sent to this chat for this long. A pause that ends later stays.
+    /// Pauses a chat for `retry_after`, as Telegram asked. A longer pause stays.
     pub fn pause(&self, chat: ChatId, retry_after: Duration) {
         let until = Instant::now() + retry_after;
         let mut paused = self.paused.lock();
@@ -324,7 +323,7 @@ mod tests {
     async fn drafts_give_way_to_answers_that_wait() {
         let limiter = RateLimiter::default();
         assert!(limiter.try_acquire(ChatId(1)) && limiter.try_acquire_message(ChatId(1)));
-        let waiting = Waiting::new(&limiter.waiting);
+        let waiting = WaitingAnswer::new(&limiter.waiting);
         assert!(!limiter.try_acquire(ChatId(1)) && !limiter.try_acquire_message(ChatId(2)));
         drop(waiting);
         assert!(limiter.try_acquire(ChatId(1)) && limiter.try_acquire_message(ChatId(3)));

@@ -1,4 +1,4 @@
-//! Time behind a handle: whoever needs to know what time it is gets a [`Clock`], so that tests can set it.
+//! Clock handle: all code that needs the time gets a [`Clock`], so that tests can set it.
 
 use std::fmt;
 use std::sync::Arc;
@@ -16,35 +16,35 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// The clock of the machine.
+    /// Returns a clock that reads the machine's time.
     #[must_use]
     #[expect(clippy::disallowed_methods, reason = "the one place that asks the machine")]
     pub fn system() -> Self {
         Self { now: Arc::new(Utc::now), steady: Arc::new(since_boot) }
     }
 
-    /// A clock that tells what this says.
+    /// Returns a clock that calls `tell` for the current time.
     #[must_use]
     pub fn told_by(tell: impl Fn() -> DateTime<Utc> + Send + Sync + 'static) -> Self {
         let made = Instant::now();
         Self { now: Arc::new(tell), steady: Arc::new(move || made.elapsed()) }
     }
 
-    /// The time now, in UTC.
+    /// Returns the current time in UTC.
     #[must_use]
     pub fn now(&self) -> DateTime<Utc> {
         (self.now)()
     }
 
-    /// The time since a moment that stays the same for this process, by a clock that nobody sets. The machine's goes on
-    /// while the machine sleeps.
+    /// Returns the monotonic time since a fixed moment of this process. The system clock also counts time during which the
+    /// machine sleeps.
     #[must_use]
     pub fn steady(&self) -> Duration {
         (self.steady)()
     }
 }
 
-/// The time since the machine was started, sleep included.
+/// Returns the time since the machine booted, sleep included.
 fn since_boot() -> Duration {
     #[cfg(target_os = "linux")]
     const CLOCK: ClockId = ClockId::Boottime;

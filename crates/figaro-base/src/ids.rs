@@ -8,7 +8,8 @@ use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use ulid::{Generator, Ulid};
 
-/// One for all kinds: ids of one millisecond count on, where ids of chance alone would sort in any order.
+/// Shared by all kinds of ids: ids made within one millisecond increase, while purely random ones would sort in any
+/// order.
 static ULIDS: Mutex<Generator> = Mutex::new(Generator::new());
 
 fn next_ulid() -> Ulid {
@@ -16,10 +17,10 @@ fn next_ulid() -> Ulid {
     ULIDS.lock().generate().unwrap_or_else(|_| Ulid::new())
 }
 
-/// Defines a newtype around a number as Telegram hands them out.
+/// Defines a newtype around a Telegram number.
 macro_rules! telegram_id {
-    ($(#[$doc:meta] $name:ident),+ $(,)?) => {$(
-        #[$doc]
+    ($($(#[$doc:meta])+ $name:ident),+ $(,)?) => {$(
+        $(#[$doc])+
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
         #[serde(transparent)]
         pub struct $name(pub i64);
@@ -32,34 +33,34 @@ macro_rules! telegram_id {
     )+};
 }
 
-/// Defines a newtype around a ULID: unique, and in order of time when sorted.
+/// Defines a newtype around a ULID: unique and sortable by time.
 macro_rules! ulid_id {
-    ($(#[$doc:meta] $name:ident),+ $(,)?) => {$(
-        #[$doc]
+    ($($(#[$doc:meta])+ $name:ident),+ $(,)?) => {$(
+        $(#[$doc])+
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
         #[serde(transparent)]
         pub struct $name(Ulid);
 
         impl $name {
-            /// An id nobody has had before, which sorts after all that this process has made.
+            /// Makes a unique id that sorts after all ids this process has made before.
             #[must_use]
             pub fn new() -> Self {
                 Self(next_ulid())
             }
 
-            /// When it was made, by the clock of that machine, UTC.
+            /// Returns the creation time in UTC, by the clock of the machine that made the id.
             #[must_use]
             pub fn created_at(self) -> DateTime<Utc> {
                 self.0.datetime().into()
             }
 
-            /// The id with these bytes, as [`to_bytes`](Self::to_bytes) gives them.
+            /// Converts from the bytes of [`to_bytes`](Self::to_bytes).
             #[must_use]
             pub const fn from_bytes(bytes: [u8; 16]) -> Self {
                 Self(Ulid::from_bytes(bytes))
             }
 
-            /// Its bytes: six of the time in milliseconds since 1970, ten of chance.
+            /// Returns the bytes of the id: six of the time in milliseconds since 1970, then ten random ones.
             #[must_use]
             pub const fn to_bytes(self) -> [u8; 16] {
                 self.0.to_bytes()
@@ -91,65 +92,66 @@ macro_rules! ulid_id {
 telegram_id! {
     /// The bot's own Telegram user id: the number before the colon of its token.
     BotId,
-    /// A chat: negative for a group, the user's id for a private chat; a number beyond Telegram's for one outside it.
+    /// Id of a chat: negative for a group, the user's id for a private chat, above Telegram's range for a chat outside
+    /// Telegram.
     ChatId,
-    /// A part of a chat: in Telegram a forum topic, its `message_thread_id`; outside Telegram a session of a person.
+    /// Id of a part of a chat: a forum topic (`message_thread_id`) in Telegram, a person's session elsewhere.
     TopicId,
-    /// A message within its chat.
+    /// Id of a message, unique within its chat.
     MessageId,
-    /// Telegram's `update_id`: a key to recognise an update by, never a position in a stream.
+    /// Telegram's `update_id`. It identifies an update; it is not a position in a stream.
     UpdateId,
 }
 
 ulid_id! {
-    /// A session: one thread of conversation in a chat or topic.
+    /// Id of a session: one thread of conversation in a chat or topic.
     SessionId,
-    /// A stored message, whoever wrote it.
+    /// Id of a stored message of any author.
     EntryId,
-    /// One turn's work: from a question to its answer. Logged as the turn id.
+    /// Id of a turn, from question to answer. Logged as the turn id.
     RunId,
-    /// A reply that waits for its delivery to Telegram.
+    /// Id of a reply in the outbox.
     DeliveryId,
-    /// A note.
+    /// Id of a saved note.
     NoteId,
-    /// A persona that somebody wrote for a chat.
+    /// Id of a custom persona of a chat.
     PersonaId,
-    /// A scheduled prompt.
+    /// Id of a scheduled prompt.
     TaskId,
-    /// Tokens and money set aside for a model call under way.
+    /// Id of a reservation of tokens and money for a running model call.
     ReservationId,
-    /// A remembered fact.
+    /// Id of a remembered fact.
     MemoryId,
-    /// Something pinned for a chat.
+    /// Id of an item pinned for a chat.
     PinId,
-    /// A record of a chat, in the form that a context pack gives it.
+    /// Id of a record of a chat; a context pack defines its fields.
     RecordId,
-    /// A summary of a run of messages.
+    /// Id of a summary of consecutive messages.
     SummaryId,
-    /// A question that came over HTTP, and the turn that answers it.
+    /// Id of a question received over HTTP, and of the turn that answers it.
     RequestId,
 }
 
-/// Who someone is: `tg:ID` for a Telegram user; other doors bring names of their own.
+/// Id of a user: `tg:ID` for Telegram, `http:TENANT:USER` for the HTTP gateway.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct UserId(String);
 
 impl UserId {
-    /// The user Telegram knows by this number.
+    /// Makes the id of the Telegram user with this number.
     #[must_use]
     pub fn telegram(id: i64) -> Self {
         Self(format!("tg:{id}"))
     }
 
-    /// A user that a caller of the HTTP gateway names within a tenant. A tenant has no `:` in its name, so two tenants never
-    /// mean the same user.
+    /// Makes the id of a user of the HTTP gateway within a tenant. Tenant names contain no `:`, so ids of two tenants never
+    /// collide.
     #[must_use]
     pub fn external(tenant: &str, user: &str) -> Self {
         Self(format!("http:{tenant}:{user}"))
     }
 
-    /// Telegram's number for the user, if it came from there.
+    /// Returns Telegram's number of the user; `None` for other users.
     #[must_use]
     pub fn telegram_id(&self) -> Option<i64> {
         self.0.strip_prefix("tg:")?.parse().ok()
@@ -165,22 +167,24 @@ impl fmt::Display for UserId {
 impl ChatId {
     /// Telegram's own chat ids have at most 52 bits.
     const FIRST_EXTERNAL: i64 = 1 << 52;
-    /// The chat of all conversations outside Telegram that have no name, so that nobody comes back to them. No store allocates its id.
+    /// Chat of all unnamed conversations outside Telegram, so that none of them can be resumed. No store allocates this
+    /// id.
     pub const UNNAMED: Self = Self(Self::FIRST_EXTERNAL + (1 << 51));
 
-    /// The conversation outside Telegram that a store gave this number. It fits into a JSON number.
+    /// Returns the chat of a conversation outside Telegram, by the number its store gave it. The id fits into a JSON
+    /// number.
     #[must_use]
     pub const fn external(number: u32) -> Self {
         Self(Self::FIRST_EXTERNAL + number as i64)
     }
 
-    /// `true` for a conversation outside Telegram: Telegram does not know it, and nothing can be sent there.
+    /// Returns `true` for a conversation outside Telegram. Nothing can be sent there through Telegram.
     #[must_use]
     pub const fn is_external(self) -> bool {
         self.0 >= Self::FIRST_EXTERNAL
     }
 
-    /// Groups, supergroups and channels are negative.
+    /// Returns `true` for groups, supergroups and channels: their ids are negative.
     #[must_use]
     pub const fn is_group(self) -> bool {
         self.0 < 0

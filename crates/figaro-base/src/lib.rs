@@ -1,4 +1,5 @@
-//! The ground of all crates: ids, clock, secrets, logging, tracked tasks, words for errors of the system, measures of text. Used by every crate; uses none of ours.
+//! Foundation of all crates: ids, clock, secrets, logging, task tracking, wording of system errors, text measures. Used
+//! by every crate; uses none of ours.
 //!
 //! Public types to start from: [`clock::Clock`], [`secret::Redactor`], [`shutdown::TaskTracker`], and the ids in [`ids`].
 

@@ -1,34 +1,35 @@
-//! Secrets and their redaction: what must never reach a log, an error, a prompt or a chat.
+//! Secrets and their redaction from logs, errors, prompts and chats.
 
 use std::sync::Arc;
 
 pub use secrecy::{ExposeSecret, SecretString};
 
-/// Removes known secrets from text that leaves for a log or a person. Cheap to clone.
+/// Removes known secrets from text before it reaches a log or a person. Cheap to clone.
 #[derive(Clone, Default)]
 pub struct Redactor(Arc<Vec<String>>);
 
 impl Redactor {
-    /// Knows these secrets. Ones under six characters are left out: they would blank ordinary words.
+    /// Makes a redactor of these secrets. Secrets under six bytes are ignored: redacting them would blank ordinary
+    /// words.
     #[must_use]
     pub fn new<'a>(secrets: impl IntoIterator<Item = &'a SecretString>) -> Self {
         Self::default().and_all(secrets)
     }
 
-    /// Knows one more.
+    /// Returns a redactor that also knows this secret.
     #[must_use]
     pub fn and(&self, secret: &SecretString) -> Self {
         self.and_all([secret])
     }
 
-    /// Knows these too, but for ones under six characters.
+    /// Returns a redactor that also knows these secrets, except those under six bytes.
     #[must_use]
     pub fn and_all<'a>(&self, secrets: impl IntoIterator<Item = &'a SecretString>) -> Self {
         let further = secrets.into_iter().map(|s| s.expose_secret().to_owned()).filter(|s| s.len() >= 6);
         Self(Arc::new(self.0.iter().cloned().chain(further).collect()))
     }
 
-    /// The text with every known secret replaced by `[secret]`.
+    /// Replaces every known secret in the text by `[secret]`.
     #[must_use]
     pub fn clean(&self, text: &str) -> String {
         self.0.iter().fold(text.to_owned(), |text, secret| text.replace(secret.as_str(), "[secret]"))
@@ -41,23 +42,24 @@ impl std::fmt::Debug for Redactor {
     }
 }
 
-/// `bytes` random bytes of the system's generator, in hexadecimal.
+/// Returns `bytes` random bytes of the system's generator, in hexadecimal.
 ///
 /// # Errors
-/// When the system has no source of randomness, which no key may be made without.
+/// If the system has no source of randomness. Never make a key without one.
 pub fn random_hex(bytes: usize) -> Result<SecretString, getrandom::Error> {
     let mut buffer = vec![0_u8; bytes];
     getrandom::fill(&mut buffer)?;
     Ok(buffer.iter().map(|b| format!("{b:02x}")).collect::<String>().into())
 }
 
-/// So many of these bytes, each chosen with equal chance by the system's generator. There must be 1 to 256 of them, all ASCII.
+/// Returns `count` letters, each chosen uniformly from `letters` by the system's generator. `letters` must have 1 to
+/// 256 entries, all ASCII.
 ///
 /// # Errors
-/// When the system has no source of randomness.
+/// If the system has no source of randomness.
 pub fn random_letters(letters: &[u8], count: usize) -> Result<String, getrandom::Error> {
     let letters = letters.get(..256).unwrap_or(letters);
-    // What is beyond the last whole round would make some letters likelier.
+    // Numbers past the last full round are rejected: they would make some letters likelier.
     let rounds = 256_usize.checked_div(letters.len()).unwrap_or_default() * letters.len();
     let mut chosen = String::with_capacity(count);
     let mut byte = [0_u8];

@@ -1,5 +1,4 @@
-//! Spawned futures and one request to stop them. Each carries its tracing span and ends when asked. Called wherever
-//! something runs in the background.
+//! Background tasks and one request to stop them all. Each task carries its tracing span and ends when asked.
 
 use std::future::Future;
 use std::time::Duration;
@@ -7,7 +6,7 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
-/// Spawns futures, keeps track of them and ends them together. Cheap to clone; clones share the same set.
+/// Spawns tasks, tracks them and stops them together. Clones are cheap and share the same tasks.
 #[derive(Debug, Clone, Default)]
 pub struct TaskTracker {
     stop: CancellationToken,
@@ -15,13 +14,13 @@ pub struct TaskTracker {
 }
 
 impl TaskTracker {
-    /// No task yet, no stop requested.
+    /// Makes a tracker without tasks.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Runs a future to its end; [`Self::finish`] waits for it. It should watch [`Self::stopping`] if it is long.
+    /// Spawns a task; [`Self::finish`] waits for it. Long tasks should watch [`Self::stopping`].
     #[expect(clippy::disallowed_methods, reason = "the one place that spawns")]
     pub fn spawn(&self, name: &'static str, task: impl Future<Output = ()> + Send + 'static) {
         let span = tracing::info_span!(parent: tracing::Span::current(), "task", name);
@@ -33,24 +32,24 @@ impl TaskTracker {
         self.stop.cancelled().await;
     }
 
-    /// Whether a stop was requested.
+    /// Returns `true` once a stop was requested.
     #[must_use]
     pub fn is_stopping(&self) -> bool {
         self.stop.is_cancelled()
     }
 
-    /// A token that is cancelled with the stop, or alone.
+    /// Returns a token that is cancelled by the stop; it can also be cancelled alone.
     #[must_use]
     pub fn child_token(&self) -> CancellationToken {
         self.stop.child_token()
     }
 
-    /// Asks every task to stop.
+    /// Asks all tasks to stop. Does not wait for them; see [`Self::finish`].
     pub fn stop(&self) {
         self.stop.cancel();
     }
 
-    /// Waits for all tasks, at most this long; `false` if some are still running.
+    /// Waits for all tasks until `timeout`. Returns `false` if some are still running.
     pub async fn finish(&self, timeout: Duration) -> bool {
         self.spawned.close();
         tokio::time::timeout(timeout, self.spawned.wait()).await.is_ok()

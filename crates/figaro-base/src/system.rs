@@ -1,12 +1,11 @@
-//! Errors of the operating system in words that say what can be done, without their numbers. Whoever tells a person of one takes
-//! the words from here.
+//! Wording of operating system errors for people: what to do about them, without error numbers.
 
 use std::fmt::Display;
 use std::io::{Error, ErrorKind};
 
-/// How the standard library begins the number of an error.
+/// Start of the error number in messages of the standard library.
 const NUMBER: &str = " (os error ";
-/// Numbers that all systems share and the standard library has no kind for.
+/// Error numbers common to all systems that have no `ErrorKind`.
 const UNSORTED: [(i32, &str); 4] = [
     (5, "the disk reports a fault: look at its health"),
     (8, "it is no program for this machine"),
@@ -14,7 +13,7 @@ const UNSORTED: [(i32, &str); 4] = [
     (24, "too many files are open: raise the limit (`ulimit -n`)"),
 ];
 
-/// The words for an error; its own text where there are no better ones.
+/// Describes an error; falls back to its own text.
 #[must_use]
 pub fn in_words(error: &Error) -> String {
     let words = match error.get_ref() {
@@ -24,7 +23,7 @@ pub fn in_words(error: &Error) -> String {
     words.map_or_else(|| plain(error), str::to_owned)
 }
 
-/// A text of somebody else, in which errors of the system stand in these words.
+/// Replaces operating system errors quoted in a foreign text by our wording.
 #[must_use]
 pub fn plain(said: impl Display) -> String {
     let mut said = said.to_string();

@@ -1,34 +1,35 @@
-//! What models can do where the owner knows better than the list: `MODEL_CAPABILITIES`. Part of [`super::ModelSettings`].
+//! Capabilities of models where the owner overrides the built-in list: `MODEL_CAPABILITIES`. Part of
+//! [`super::ModelSettings`].
 
 use std::ops::RangeInclusive;
 
 use super::of_model::OfModel;
-use super::reader::Reader;
+use super::reader::VariableReader;
 
-/// The windows that a model may be said to have, in tokens: less holds no prompt.
+/// Valid range of a context window, in tokens. A smaller one holds no prompt.
 const WINDOWS: RangeInclusive<usize> = 2_048..=100_000_000;
 
-/// What a model can do beside text.
+/// Capabilities of a model beyond text.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Abilities {
-    /// It calls function tools.
+    /// `true` if it calls function tools.
     pub tools: bool,
-    /// Pictures may be sent to it.
+    /// `true` if it accepts pictures.
     pub pictures: bool,
-    /// Its answer can be held to a JSON Schema.
+    /// `true` if its answer can be constrained to a JSON Schema.
     pub json: bool,
-    /// The most tokens of request and answer together, where they were said.
+    /// Context window in tokens, request and answer together; `None` if not configured.
     pub window: Option<usize>,
 }
 
 impl Abilities {
-    pub(super) fn read(reader: &mut Reader<'_>) -> Vec<OfModel<Self>> {
+    pub(super) fn read(reader: &mut VariableReader<'_>) -> Vec<OfModel<Self>> {
         let advice = "is not of the form provider:model=tools/pictures/json/32768: all that the model can do, the number \
                       being the tokens of its window (2048 or more); text alone for nothing else";
         OfModel::read(reader, "MODEL_CAPABILITIES", advice, Self::read_one)
     }
 
-    /// `tools/pictures/json/32768`, in any order.
+    /// Parses `tools/pictures/json/32768`, in any order.
     fn read_one(text: &str) -> Option<Self> {
         let mut can = Self::default();
         for word in text.split('/').map(|word| word.trim().to_ascii_lowercase()) {
@@ -56,7 +57,7 @@ mod tests {
     fn read(text: &str) -> Result<Vec<OfModel<Abilities>>, Vec<String>> {
         let variables = HashMap::from([("MODEL_CAPABILITIES".to_owned(), text.to_owned())]);
         let known = Variables::builtin();
-        let mut reader = Reader::new(&variables, &known);
+        let mut reader = VariableReader::new(&variables, &known);
         let read = Abilities::read(&mut reader);
         reader.finish(read).map_err(|faults| faults.0)
     }

@@ -1,28 +1,28 @@
-//! Which model makes vectors of texts, so that what means the same is found in other words: `EMBEDDER`.
+//! Embedding model, which finds texts that mean the same in other words: `EMBEDDER`.
 
 use std::path::PathBuf;
 
 use super::models::{ModelChoice, ProviderSettings, read_service};
-use super::reader::Reader;
+use super::reader::VariableReader;
 
-/// Which model makes vectors of texts.
+/// The embedding model, which turns texts into vectors.
 #[derive(Debug, Clone)]
 pub enum EmbedderSettings {
-    /// None: words alone count.
+    /// No embeddings: search uses words alone.
     Off,
-    /// One of a service.
+    /// A model of an embedding service.
     Service {
-        /// The service; its own model is left out.
+        /// Connection to the service. Its `model` is empty.
         service: ProviderSettings,
-        /// The name of the model there.
+        /// Name of the embedding model at the service.
         model: String,
     },
-    /// One in a folder of this machine, relative to the working directory unless it begins with `/`.
+    /// Folder of a local model, relative to the working directory unless it begins with `/`.
     Local(PathBuf),
 }
 
 impl EmbedderSettings {
-    pub(super) fn read(reader: &mut Reader<'_>) -> Self {
+    pub(super) fn read(reader: &mut VariableReader<'_>) -> Self {
         let text = reader.text("EMBEDDER");
         if text.eq_ignore_ascii_case("off") {
             return Self::Off;
@@ -39,13 +39,13 @@ impl EmbedderSettings {
         Self::Service { service: read_service(reader, spec), model: what.to_owned() }
     }
 
-    fn unknown(reader: &mut Reader<'_>) -> Self {
+    fn unknown(reader: &mut VariableReader<'_>) -> Self {
         let words = "is not off, provider:model such as openai:text-embedding-3-small, or local:FOLDER with a sentence model";
         reader.fault("EMBEDDER", words);
         Self::Off
     }
 
-    /// The model of a service, if it is one.
+    /// Returns the model at the service; `None` without a service.
     #[must_use]
     pub fn model(&self) -> Option<ModelChoice> {
         match self {
@@ -56,7 +56,7 @@ impl EmbedderSettings {
         }
     }
 
-    /// The service that is asked, if one is.
+    /// Returns the service to ask; `None` without one.
     #[must_use]
     pub const fn service(&self) -> Option<&ProviderSettings> {
         match self {
@@ -78,7 +78,7 @@ mod tests {
         let values: HashMap<String, String> =
             pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
         let known = Variables::builtin();
-        let mut reader = Reader::new(&values, &known);
+        let mut reader = VariableReader::new(&values, &known);
         let settings = EmbedderSettings::read(&mut reader);
         let read = reader.finish(settings).map_err(|faults| faults.0)?;
         Ok(match read {

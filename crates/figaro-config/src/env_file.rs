@@ -1,5 +1,5 @@
-//! The text of a file `.env`: what it sets, what is wrong with it, and how a value is changed while all else in it stays.
-//! `main` reads the file and `figaro init` writes it.
+//! Parser and editor of `.env` files. A changed value leaves all other text as it is. `main` reads the file and `figaro
+//! init` writes it.
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,41 +10,40 @@ use std::rc::Rc;
 
 use super::variables::Variables;
 
-/// The name of the file, in the folder where the program starts.
+/// Name of the file, in the folder where the program starts.
 pub const ENV_FILE: &str = ".env";
 
-/// A file that can be read.
+/// A parsed file, with its original text.
 #[derive(Clone, Default)]
 pub struct EnvFile {
     text: String,
     entries: Vec<EnvEntry>,
 }
 
-/// A variable that the file sets.
+/// A variable set by the file.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct EnvEntry {
-    /// The name of the variable.
     pub(crate) name: String,
-    /// Its value, without quotes and escapes.
+    /// Value without quotes and escapes.
     pub(crate) value: String,
-    /// The number of the line in which it begins; the first is 1.
+    /// First line of the entry, from 1.
     pub(crate) line: usize,
-    /// The bytes of its lines.
+    /// Byte range of its lines.
     place: Range<usize>,
 }
 
-/// A line that sets no variable. Its text is not told: it may hold a secret.
+/// A line that sets no variable. Its text is left out of the error: it may hold a secret.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line} of the file .env {what}")]
 pub struct EnvFault {
-    /// The number of the line; the first is 1.
+    /// Number of the line, from 1.
     pub(crate) line: usize,
-    /// What is wrong with it, in words that follow its number.
+    /// Description of the fault, to follow the line number in a sentence.
     pub(crate) what: &'static str,
 }
 
 impl EnvFile {
-    /// Reads the text of a file.
+    /// Parses the text of a file.
     ///
     /// # Errors
     /// The first line that sets no variable.
@@ -52,7 +51,7 @@ impl EnvFile {
         let text = text.trim_start_matches('\u{feff}').to_owned();
         let ends: Vec<usize> = text.split_inclusive('\n').scan(0, end_of_line).collect();
         let passed = Rc::new(Cell::new(0));
-        let lines = Lines { rest: text.as_bytes(), passed: passed.clone() };
+        let lines = LineReader { rest: text.as_bytes(), passed: passed.clone() };
         let mut entries = Vec::new();
         let mut first = 0;
         for item in dotenvy::from_read_iter(lines) {
@@ -70,26 +69,26 @@ impl EnvFile {
         Ok(Self { text, entries })
     }
 
-    /// The text of the file.
+    /// Returns the text of the file, as it was read.
     #[must_use]
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// The variables in the order of the file. Of a name that stands there twice the last one counts.
+    /// Returns the variables in file order. If a name is set twice, the last one counts.
     #[must_use]
     pub(crate) fn entries(&self) -> &[EnvEntry] {
         &self.entries
     }
 
-    /// The value of a variable; `None` if the file does not set it, or to nothing.
+    /// Returns the value of a variable; `None` if it is unset or blank.
     #[must_use]
     pub fn value(&self, name: &str) -> Option<&str> {
         let value = self.entry(name)?.value.trim();
         (!value.is_empty()).then_some(value)
     }
 
-    /// A sentence for each name that is set more than once.
+    /// Returns a sentence for each name that is set more than once.
     pub(crate) fn twice(&self) -> Vec<String> {
         let mut lines: BTreeMap<&str, Vec<String>> = BTreeMap::new();
         for entry in &self.entries {
@@ -102,7 +101,7 @@ impl EnvFile {
         lines.into_iter().map(told).collect()
     }
 
-    /// The variables that hold secrets and that the file sets.
+    /// Returns the names of the secret variables that the file sets.
     #[must_use]
     pub fn secrets(&self, variables: &Variables) -> BTreeSet<&str> {
         let names = self
@@ -113,11 +112,11 @@ impl EnvFile {
         names.filter(|name| variables.holds_secret(name)).collect()
     }
 
-    /// The same file with this variable set to this value, a single line. All other lines and the comments stay. A variable
-    /// that is new stands below the comment that shows it, or at the end, explained by `meaning`.
+    /// Returns the file with this variable set to a single-line value. Other lines and comments stay. A new variable
+    /// goes below the comment that shows it, or to the end with `meaning` as its comment.
     ///
     /// # Errors
-    /// None for a name of a variable and a single line.
+    /// None for a valid name and a single-line value.
     pub fn with(&self, name: &str, value: &str, meaning: &str) -> Result<Self, EnvFault> {
         let end = if self.text.contains("\r\n") { "\r\n" } else { "\n" };
         let mut text = self.text.clone();
@@ -146,26 +145,26 @@ impl EnvFile {
 }
 
 impl fmt::Debug for EnvFile {
-    /// Without the text, which holds secrets.
+    /// Omits the text, which holds secrets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("EnvFile").field("entries", &self.entries).finish_non_exhaustive()
     }
 }
 
 impl fmt::Debug for EnvEntry {
-    /// Without the value, which may be a secret.
+    /// Omits the value, which may be a secret.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("EnvEntry").field("name", &self.name).field("line", &self.line).finish_non_exhaustive()
     }
 }
 
-/// Gives a line at each read, and counts them: the library does not say how far it has read.
-struct Lines<'a> {
+/// Returns one line per read and counts them, since the library does not report how far it has read.
+struct LineReader<'a> {
     rest: &'a [u8],
     passed: Rc<Cell<usize>>,
 }
 
-impl Read for Lines<'_> {
+impl Read for LineReader<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let line = self.rest.iter().position(|byte| *byte == b'\n').map_or(self.rest.len(), |end| end + 1);
         let taken = line.min(buffer.len());
@@ -188,7 +187,7 @@ fn sets_nothing(line: &str) -> bool {
     line.trim().is_empty() || line.trim_start().starts_with('#')
 }
 
-/// What is wrong with these lines, as far as it can be told without their text.
+/// Describes the fault in these lines without quoting them.
 fn fault(lines: &str, error: &dotenvy::Error) -> &'static str {
     let line = lines.trim_start().lines().next().unwrap_or_default();
     let line = line.strip_prefix("export ").unwrap_or(line);
@@ -206,7 +205,7 @@ fn fault(lines: &str, error: &dotenvy::Error) -> &'static str {
     }
 }
 
-/// The lines of an entry with another value. What stands before it and a comment behind it stay.
+/// Replaces the value in the lines of an entry. Text before the value and a comment after it stay.
 fn changed(lines: &str, value: &str, end: &str) -> String {
     let (head, rest) = lines.split_once('=').unwrap_or((lines, ""));
     let rest = rest.trim_start_matches([' ', '\t']);
@@ -215,7 +214,7 @@ fn changed(lines: &str, value: &str, end: &str) -> String {
     format!("{head}={value}{gap}{comment}{end}")
 }
 
-/// Where the value ends with which a text begins: at the first space outside of quotes.
+/// Returns the end of the value that starts the text: the first space outside of quotes.
 fn end_of_value(text: &str) -> usize {
     if text.starts_with('#') {
         return 0;
@@ -234,7 +233,7 @@ fn end_of_value(text: &str) -> usize {
     text.len()
 }
 
-/// Where a line stands that comes below the comment that shows this variable, as `.env.example` does.
+/// Returns the position below the comment that shows this variable, as in `.env.example`.
 fn below_comment(text: &str, name: &str) -> Option<usize> {
     let mut end = 0;
     text.split_inclusive('\n').find_map(|line| {
@@ -244,7 +243,7 @@ fn below_comment(text: &str, name: &str) -> Option<usize> {
     })
 }
 
-/// A value as it is written. Plain ones without quotes: not every program that reads such a file knows them.
+/// Quotes a value if needed. Plain values stay unquoted: not every program that reads such a file knows quotes.
 fn quoted(value: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "_./:@%+,=-".contains(c);
     if value.chars().all(is_plain) {

@@ -1,15 +1,15 @@
-//! What is wrong with the settings.
+//! Faults in the settings.
 
 use std::fmt;
 
-/// What a complaint says of a value that has to be there and is not.
+/// Part of a fault about a required value that is missing.
 pub(super) const MISSING: &str = " is missing: ";
 
-/// Everything that is wrong with the settings.
+/// All faults in the settings, one sentence each.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Faults(pub Vec<String>);
+pub struct SettingsFaults(pub Vec<String>);
 
-impl fmt::Display for Faults {
+impl fmt::Display for SettingsFaults {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let count = self.0.len();
         match self.0.iter().all(|fault| fault.contains(MISSING)) {
@@ -22,4 +22,4 @@ impl fmt::Display for Faults {
     }
 }
 
-impl std::error::Error for Faults {}
+impl std::error::Error for SettingsFaults {}

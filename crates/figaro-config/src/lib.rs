@@ -1,7 +1,7 @@
-//! Settings: one small struct per concern, read once from a map of variables. Every mistake is reported, not only the
-//! first. The binary reads them and hands each part to its user.
+//! Settings: one small struct per concern, read once from a map of variables. All mistakes are reported, not only the
+//! first. The binary reads the settings and passes each part to its user.
 //!
-//! Public types to start from: [`Settings`], [`Variables`], [`Values`], [`Faults`].
+//! Public types to start from: [`Settings`], [`Variables`], [`Values`], [`SettingsFaults`].
 
 mod abilities;
 mod embedder;
@@ -31,7 +31,7 @@ use figaro_mcp::proxy::Proxies;
 pub use abilities::Abilities;
 pub use embedder::EmbedderSettings;
 pub use env_file::{ENV_FILE, EnvFile};
-pub use faults::Faults;
+pub use faults::SettingsFaults;
 use figaro_base::ids::UserId;
 use figaro_base::secret::{Redactor, SecretString};
 pub use http::{
@@ -41,7 +41,7 @@ pub use log::{LogFormat, LogSettings};
 use models::read_idle_timeout;
 pub use models::{ModelChoice, ModelSettings, ProviderSettings};
 pub use of_model::OfModel;
-use reader::Reader;
+use reader::VariableReader;
 pub use reader::looks_secret;
 pub use servers::{KnownValues, ServersSettings, is_inherited};
 pub use spending::{SpendingSettings, TokenPrice};
@@ -51,63 +51,63 @@ pub use telegram::TelegramSettings;
 pub use values::Values;
 pub use variables::Variables;
 
-/// Everything the bot is told from outside.
+/// All settings of the program.
 #[derive(Debug, Clone)]
 pub struct Settings {
-    /// The bot and its server.
+    /// Bot token and Bot API server.
     pub telegram: TelegramSettings,
-    /// Which models there are and which one answers.
+    /// Models, their services and the order of fallback.
     pub model: ModelSettings,
-    /// Which model makes vectors of texts.
+    /// Embedding model, from `EMBEDDER`.
     pub embedder: EmbedderSettings,
-    /// The service that searches the web.
+    /// Tavily, the web search service, and its key.
     pub tavily: TavilySettings,
-    /// The Telegram MCP server, a child process.
+    /// Telegram MCP server, a child process.
     pub mcp: McpSettings,
-    /// The file of other MCP servers and what may stand in it, from `MCP_CONFIG`.
+    /// File of other MCP servers and the values it may refer to, from `MCP_CONFIG`.
     pub servers: ServersSettings,
-    /// Where everything is kept.
+    /// Engine, folder and retention of the store.
     pub store: StoreSettings,
-    /// Who may talk to the bot.
+    /// Owners, and access of everyone else.
     pub access: AccessSettings,
-    /// What the model may do.
+    /// Owner's file of rules for the model.
     pub policy: PolicySettings,
-    /// Bounds of a turn.
+    /// Limits of a turn: passes, history, summaries, memory.
     pub limits: LimitSettings,
-    /// Bounds of a day.
+    /// Daily limits of tokens and money, and prices.
     pub spending: SpendingSettings,
-    /// Bounds of scheduled prompts.
+    /// Limits on the number and frequency of scheduled prompts.
     pub tasks: TaskSettings,
-    /// The HTTP gateway.
+    /// HTTP gateway and webhook; off unless configured.
     pub http: HttpSettings,
-    /// The zone of chats that set none.
+    /// Time zone of chats that have set none.
     pub timezone: Tz,
-    /// The level and the format of the log.
+    /// Level and format of the log.
     pub log: LogSettings,
 }
 
-/// What `figaro memory` needs: no bot, and no model that answers.
+/// Settings of `figaro memory`, which needs neither a bot nor a model that answers.
 #[derive(Debug, Clone)]
 pub struct MemorySettings {
-    /// Which model makes vectors of texts.
+    /// Embedding model, from `EMBEDDER`.
     pub embedder: EmbedderSettings,
-    /// The proxies on the way to it.
+    /// Proxies to the embedding service.
     pub proxies: Proxies,
-    /// A service that says nothing for so long has failed.
+    /// Timeout of a service that sends nothing.
     pub idle_timeout: Duration,
-    /// Bounds of a day.
+    /// Daily limits of tokens and money, and prices.
     pub spending: SpendingSettings,
-    /// Where the day ends at midnight.
+    /// Time zone whose midnight ends the day.
     pub timezone: Tz,
 }
 
 impl MemorySettings {
-    /// Reads these settings alone from the values of variables, by name.
+    /// Reads these settings alone from values by variable name.
     ///
     /// # Errors
-    /// All mistakes at once, each with what to do.
-    pub fn read(values: &HashMap<String, String>, variables: &Variables) -> Result<Self, Faults> {
-        let mut reader = Reader::new(values, variables);
+    /// All mistakes at once, each with its remedy.
+    pub fn read(values: &HashMap<String, String>, variables: &Variables) -> Result<Self, SettingsFaults> {
+        let mut reader = VariableReader::new(values, variables);
         let settings = Self {
             embedder: EmbedderSettings::read(&mut reader),
             proxies: reader.proxies("LLM_PROXY"),
@@ -119,115 +119,118 @@ impl MemorySettings {
     }
 }
 
-/// Tavily, which searches the web for models that do not search themselves.
+/// Tavily, the web search for models without one of their own.
 #[derive(Debug, Clone)]
 pub struct TavilySettings {
-    /// The key; without one nothing is searched there.
+    /// API key; `None` disables this search.
     pub key: Option<SecretString>,
-    /// Its address, without a trailing slash.
+    /// Base URL, without a trailing slash.
     pub base_url: String,
 }
 
-/// The Telegram MCP server.
+/// Settings of the Telegram MCP server.
 #[derive(Debug, Clone)]
 pub struct McpSettings {
-    /// The loopback port for outside clients; 0 takes a free one. It is served only with a key for them.
+    /// Loopback port for outside clients, served only with `api_key`; 0 picks a free port.
     pub port: u16,
-    /// A key for outside clients.
+    /// Key of outside clients; `None` admits none.
     pub api_key: Option<SecretString>,
-    /// The executable, when it is not the one beside this.
+    /// Executable of the server; `None` for the default one.
     pub binary: Option<PathBuf>,
-    /// Variables of ours that the server may need too: where programs and certificates are.
+    /// Variables of our environment passed to the server: locations of programs and certificates.
     pub inherited: Vec<(&'static str, String)>,
 }
 
-/// Where everything is kept.
+/// Location and retention of the store.
 #[derive(Debug, Clone)]
 pub struct StoreSettings {
-    /// The engine and the folder, as they are set.
+    /// Engine and folder of the store.
     pub url: StoreUrl,
-    /// How long what is over is kept: 1 to 365 days.
+    /// Retention of finished tasks and processed update ids: 1 to 365 days.
     pub kept: TimeDelta,
-    /// How long entries of the audit log are kept: 1 to 3650 days.
+    /// Retention of audit log entries: 1 to 3650 days.
     pub audit_kept: TimeDelta,
-    /// How long after an erasure the files are rewritten: up to eight minutes.
+    /// Delay from an erasure to the rewrite of the files: up to eight minutes.
     pub rewritten_after: TimeDelta,
 }
 
-/// Who may talk to the bot.
+/// Access to the bot.
 #[derive(Debug, Clone)]
 pub struct AccessSettings {
-    /// Owners by settings.
+    /// Owners named by `OWNER_IDS`.
     pub owners: Vec<UserId>,
-    /// What happens with everyone else.
+    /// Access of everyone else, from `ACCESS`.
     pub mode: AccessMode,
 }
 
-/// What the model may do.
+/// Location of the owner's rules for the model.
 #[derive(Debug, Clone)]
 pub struct PolicySettings {
-    /// The owner's file of rules.
+    /// File of rules, from `POLICY_FILE`.
     pub file: PathBuf,
-    /// Whether the settings name it: then it has to be there.
+    /// `true` if the settings name the file. It must then exist.
     pub is_named: bool,
 }
 
-/// What happens with people who are not owners.
+/// Access of people who are not owners.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AccessMode {
-    /// Those on the list; owners are asked about others, and make codes that let them in.
+    /// Only people on the list. Owners are asked about others, and make codes that let them in.
     Pairing,
-    /// Only those whom an owner puts on the list; owners are not asked.
+    /// Only people whom an owner puts on the list. Owners are not asked.
     Allowlist,
     /// Everybody may use the bot.
     Open,
 }
 
-/// Bounds of a turn.
+/// Limits of a turn and of memory.
 #[derive(Debug, Clone)]
 pub struct LimitSettings {
-    /// The most passes of the model in a turn.
+    /// Maximum number of model passes in a turn.
     pub max_passes: u32,
-    /// The most tokens of history in a request.
+    /// Maximum number of history tokens in a request.
     pub history_tokens: usize,
-    /// A summary covers at most so many messages; 0 for no summaries.
+    /// Maximum number of messages per summary; 0 disables summaries.
     pub summary_every: u32,
-    /// The model names conversations after their first exchange.
+    /// `true` if the model names conversations after their first exchange.
     pub names_sessions: bool,
-    /// The most memories of a person; 0 keeps none.
+    /// Maximum number of memories per person; 0 disables memory.
     pub memory_limit: usize,
-    /// So long a person has said nothing before what they said is read for facts.
+    /// Silence of a person before their messages are read for facts.
     pub memory_delay: Duration,
-    /// People are asked before anything is remembered about them.
+    /// `true` if people are asked for consent before anything is remembered about them.
     pub asks_consent: bool,
-    /// What is sent keeps to Telegram's limits.
+    /// `true` if outgoing messages keep to Telegram's rate limits.
     pub paced: bool,
 }
 
 impl Settings {
-    /// Reads all settings from the values of variables, by name, as the environment or `.env` give them. `variables` are
-    /// those that there are.
+    /// Reads all settings from values by variable name, as the environment or `.env` give them. `variables` lists the
+    /// known variables.
     ///
     /// # Errors
-    /// All mistakes at once, each with what to do.
-    pub fn read(values: &HashMap<String, String>, variables: &Variables) -> Result<Self, Faults> {
+    /// All mistakes at once, each with its remedy.
+    pub fn read(values: &HashMap<String, String>, variables: &Variables) -> Result<Self, SettingsFaults> {
         Self::read_with(values, variables, TelegramSettings::read)
     }
 
-    /// [`Self::read`] for what does without a bot: where there is no token the bot has the number 0.
+    /// Like [`Self::read`], for commands that need no bot: without a token the bot has id 0.
     ///
     /// # Errors
-    /// Those of [`Self::read`] but for a token that is missing.
-    pub fn without_bot(values: &HashMap<String, String>, variables: &Variables) -> Result<Self, Faults> {
+    /// Those of [`Self::read`], except a missing token.
+    pub fn without_bot(
+        values: &HashMap<String, String>,
+        variables: &Variables,
+    ) -> Result<Self, SettingsFaults> {
         Self::read_with(values, variables, TelegramSettings::read_if_any)
     }
 
     fn read_with(
         values: &HashMap<String, String>,
         variables: &Variables,
-        telegram: impl FnOnce(&mut Reader<'_>) -> TelegramSettings,
-    ) -> Result<Self, Faults> {
-        let mut reader = Reader::new(values, variables);
+        telegram: impl FnOnce(&mut VariableReader<'_>) -> TelegramSettings,
+    ) -> Result<Self, SettingsFaults> {
+        let mut reader = VariableReader::new(values, variables);
         let settings = Self {
             telegram: telegram(&mut reader),
             model: ModelSettings::read(&mut reader),
@@ -248,7 +251,7 @@ impl Settings {
         reader.finish(settings)
     }
 
-    /// Knows every secret of the settings.
+    /// Makes a redactor that knows every secret of the settings.
     #[must_use]
     pub fn redactor(&self) -> Redactor {
         let optional = self.mcp.api_key.iter().chain(&self.tavily.key);
@@ -262,17 +265,16 @@ impl Settings {
 }
 
 impl TavilySettings {
-    fn read(reader: &mut Reader<'_>) -> Self {
+    fn read(reader: &mut VariableReader<'_>) -> Self {
         let key = reader.get("TAVILY_API_KEY").map(SecretString::from);
         Self { key, base_url: reader.url("TAVILY_BASE_URL") }
     }
 }
 
 impl McpSettings {
-    /// Where programs and certificates are.
     const INHERITED: [&'static str; 3] = ["PATH", "SSL_CERT_FILE", "SSL_CERT_DIR"];
 
-    fn read(reader: &mut Reader<'_>) -> Self {
+    fn read(reader: &mut VariableReader<'_>) -> Self {
         let read = |name: &&'static str| Some((*name, reader.get(name)?));
         let inherited = Self::INHERITED.iter().filter_map(read).collect();
         Self {
@@ -285,7 +287,7 @@ impl McpSettings {
 }
 
 impl StoreSettings {
-    fn read(reader: &mut Reader<'_>) -> Self {
+    fn read(reader: &mut VariableReader<'_>) -> Self {
         let url = reader.text("STORE_URL").parse().unwrap_or_else(|_: NoStoreUrl| {
             reader.fault("STORE_URL", NoStoreUrl::WORDS);
             StoreUrl { engine: EngineKind::ALL[0], folder: PathBuf::new() }
@@ -303,7 +305,7 @@ impl StoreSettings {
 }
 
 impl AccessSettings {
-    fn read(reader: &mut Reader<'_>) -> Self {
+    fn read(reader: &mut VariableReader<'_>) -> Self {
         let list = reader.get("OWNER_IDS").unwrap_or_default();
         let mut owners = Vec::new();
         for (number, word) in (1..).zip(list.split([',', ' ']).filter(|word| !word.is_empty())) {
@@ -328,23 +330,23 @@ impl AccessSettings {
 }
 
 impl PolicySettings {
-    fn read(reader: &Reader<'_>) -> Self {
+    fn read(reader: &VariableReader<'_>) -> Self {
         Self { file: reader.text("POLICY_FILE").into(), is_named: reader.get("POLICY_FILE").is_some() }
     }
 
-    /// Reads this setting alone from the values of variables, by name.
+    /// Reads this setting alone from values by variable name.
     ///
     /// # Errors
-    /// All mistakes at once, each with what to do.
-    pub fn alone(values: &HashMap<String, String>, variables: &Variables) -> Result<Self, Faults> {
-        let reader = Reader::new(values, variables);
+    /// All mistakes at once, each with its remedy.
+    pub fn alone(values: &HashMap<String, String>, variables: &Variables) -> Result<Self, SettingsFaults> {
+        let reader = VariableReader::new(values, variables);
         let settings = Self::read(&reader);
         reader.finish_part(settings)
     }
 }
 
 impl LimitSettings {
-    fn read(reader: &mut Reader<'_>) -> Self {
+    fn read(reader: &mut VariableReader<'_>) -> Self {
         Self {
             max_passes: reader.number("MAX_PASSES", 1..=100).try_into().unwrap_or_default(),
             history_tokens: reader.number("HISTORY_TOKENS", 100..=1_000_000).try_into().unwrap_or_default(),
@@ -358,8 +360,8 @@ impl LimitSettings {
     }
 }
 
-/// A number of messages, or 0.
-fn read_summary_every(reader: &mut Reader<'_>) -> u32 {
+/// Reads `SUMMARY_EVERY`: a number of messages, or 0.
+fn read_summary_every(reader: &mut VariableReader<'_>) -> u32 {
     let every = reader.text("SUMMARY_EVERY").trim().parse().ok();
     every.filter(|every| *every == 0 || (4..=1000).contains(every)).unwrap_or_else(|| {
         reader.fault("SUMMARY_EVERY", "is not a whole number from 4 to 1000; 0 is for no summaries");
@@ -367,7 +369,7 @@ fn read_summary_every(reader: &mut Reader<'_>) -> u32 {
     })
 }
 
-fn read_timezone(reader: &mut Reader<'_>) -> Tz {
+fn read_timezone(reader: &mut VariableReader<'_>) -> Tz {
     let from_system = reader.get("TZ").and_then(|name| name.trim_start_matches(':').parse().ok());
     match reader.get("DEFAULT_TIMEZONE") {
         None => from_system.unwrap_or(Tz::UTC),
@@ -383,7 +385,7 @@ mod tests {
     use super::*;
     use figaro_base::ids::BotId;
 
-    fn read(pairs: &[(&str, &str)]) -> Result<Settings, Faults> {
+    fn read(pairs: &[(&str, &str)]) -> Result<Settings, SettingsFaults> {
         let values = pairs.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
         Settings::read(&values, &Variables::builtin())
     }

@@ -1,29 +1,29 @@
-//! How much is logged, and in which shape: `RUST_LOG`, `LOG_FORMAT`.
+//! Log settings: `RUST_LOG`, `LOG_FORMAT`.
 
 use tracing_subscriber::EnvFilter;
 
-use super::reader::Reader;
+use super::reader::VariableReader;
 
-/// The level and the format of the log.
+/// Level and format of the log.
 #[derive(Debug, Clone)]
 pub struct LogSettings {
-    /// A filter in the syntax of `tracing-subscriber`.
+    /// Filter in the syntax of `tracing-subscriber`.
     pub filter: String,
-    /// The shape of a line.
+    /// Format of a log line, from `LOG_FORMAT`.
     pub format: LogFormat,
 }
 
-/// The shape of a log line.
+/// Format of a log line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LogFormat {
     /// Lines of text, for people.
     Text,
-    /// One JSON object a line, for log collectors.
+    /// One JSON object per line, for log collectors.
     Json,
 }
 
 impl LogFormat {
-    /// The word for it in `LOG_FORMAT`.
+    /// Returns the name of the format in `LOG_FORMAT`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -34,7 +34,7 @@ impl LogFormat {
 }
 
 impl LogSettings {
-    pub(super) fn read(reader: &mut Reader<'_>) -> Self {
+    pub(super) fn read(reader: &mut VariableReader<'_>) -> Self {
         let formats = [LogFormat::Text, LogFormat::Json].map(|format| (format.name(), format));
         let filter = reader.text("RUST_LOG");
         if EnvFilter::try_new(&filter).is_err() {

@@ -1,4 +1,4 @@
-//! Which services run models, and in which order they are asked. Which providers there are, and what each needs, is data:
+//! Services that run models, and the order in which they are asked. The providers and their variables are data:
 //! `providers`.
 
 use std::collections::{BTreeMap, HashMap};
@@ -9,19 +9,19 @@ use figaro_mcp::proxy::Proxies;
 use url::{Host, Url};
 
 use super::abilities::Abilities;
-use super::faults::Faults;
+use super::faults::SettingsFaults;
 use super::of_model::OfModel;
-use super::reader::Reader;
+use super::reader::VariableReader;
 use super::variables::Variables;
 use figaro_base::secret::{ExposeSecret, SecretString};
-use figaro_domain::provider_spec::{ProviderSpec, ProviderVariable, Role};
+use figaro_domain::provider_spec::{ProviderSpec, ProviderVariable, VariableRole};
 
-/// A model and the service that runs it.
+/// A model and its provider.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModelChoice {
-    /// The name of its provider, as `LLM_PROVIDER` takes it.
+    /// Name of the provider, as in `LLM_PROVIDER`.
     pub provider: &'static str,
-    /// The model's name there.
+    /// Name of the model at the provider.
     pub model: String,
 }
 
@@ -31,59 +31,59 @@ impl fmt::Display for ModelChoice {
     }
 }
 
-/// What the settings say of a provider.
+/// Settings of one provider.
 #[derive(Debug, Clone)]
 pub struct ProviderSettings {
-    /// The name of the provider, as `LLM_PROVIDER` takes it.
+    /// Name of the provider, as in `LLM_PROVIDER`.
     pub name: &'static str,
-    /// Its address, without a trailing slash.
+    /// Base URL, without a trailing slash.
     pub base_url: String,
-    /// The key; empty for a service of one's own that takes none.
+    /// API key; empty for a self-hosted service that needs none.
     pub key: SecretString,
-    /// The model that is meant when none is named.
+    /// Default model of the provider.
     pub model: String,
-    /// Its variables of [`Role::Time`], by name.
+    /// Values of its [`VariableRole::Time`] variables, by variable name.
     pub times: BTreeMap<&'static str, Duration>,
 }
 
 impl ProviderSettings {
-    /// The key, if there is one.
+    /// Returns the API key; `None` if empty.
     #[must_use]
     pub fn given_key(&self) -> Option<SecretString> {
         (!self.key.expose_secret().is_empty()).then(|| self.key.clone())
     }
 
-    /// What a variable of [`Role::Time`] says; zero for one that the provider's spec does not list.
+    /// Returns the value of a [`VariableRole::Time`] variable; zero if the provider's spec does not list it.
     #[must_use]
     pub fn time(&self, variable: &str) -> Duration {
         self.times.get(variable).copied().unwrap_or_default()
     }
 }
 
-/// The models and the services that run them.
+/// Models and the services that run them.
 #[derive(Debug, Clone)]
 pub struct ModelSettings {
-    /// Every service that is set up.
+    /// All configured providers, not only the one that answers.
     pub providers: Vec<ProviderSettings>,
-    /// The model that answers.
+    /// Model that answers unless a chat or agent has another.
     pub default: ModelChoice,
-    /// Models that are asked in turn when it does not.
+    /// Models to ask in order when the default one does not answer.
     pub fallback: Vec<ModelChoice>,
-    /// The proxies on the way to all of them, and to the web search.
+    /// Proxies to all providers and to the web search.
     pub proxies: Proxies,
-    /// A stream that says nothing for so long has failed.
+    /// Timeout of a stream that sends nothing.
     pub idle_timeout: Duration,
-    /// A server of one's own answers so many requests at a time ([`Self::own_servers`]).
+    /// Number of concurrent requests to a self-hosted server ([`Self::own_servers`]).
     pub slots: usize,
-    /// What models can do where the owner knows better than the list.
+    /// Capabilities of models that override the built-in list.
     pub abilities: Vec<OfModel<Abilities>>,
 }
 
 impl ModelSettings {
-    pub(super) fn read(reader: &mut Reader<'_>) -> Self {
+    pub(super) fn read(reader: &mut VariableReader<'_>) -> Self {
         let named = read_first(reader);
         let fallback = read_fallback(reader);
-        // Of a provider that is misspelt nothing is missing, and nothing of the one that would answer without it.
+        // If the provider's name is misspelt, nothing is reported missing, not even for the default provider.
         let is_wanted =
             |name: &str| named == Some(name) || fallback.iter().any(|choice| choice.provider == name);
         let first = named.or(reader.providers().first().map(|spec| spec.name)).unwrap_or_default();
@@ -103,16 +103,16 @@ impl ModelSettings {
         }
     }
 
-    /// One service before a model of it is chosen, to ask what it serves. What is wrong elsewhere does not count.
+    /// Reads the settings of one provider before a model is chosen, to list its models. Faults elsewhere are ignored.
     ///
     /// # Errors
-    /// What it lacks, and what is wrong with its variables and with those of all services.
+    /// Missing values and faults in the provider's variables and in those common to all providers.
     pub fn of_service(
         values: &HashMap<String, String>,
         variables: &Variables,
         spec: &ProviderSpec,
-    ) -> Result<Self, Faults> {
-        let mut reader = Reader::new(values, variables);
+    ) -> Result<Self, SettingsFaults> {
+        let mut reader = VariableReader::new(values, variables);
         let settings = Self {
             providers: vec![read_service(&mut reader, spec)],
             default: ModelChoice { provider: spec.name, model: String::new() },
@@ -125,40 +125,45 @@ impl ModelSettings {
         reader.finish_part(settings)
     }
 
-    /// Whether these values choose a service, also one that lacks something; `false` where they leave it at the default
-    /// provider and give it neither a key nor an address.
+    /// Returns `true` if the values choose a provider, even an incomplete one; `false` if they leave the default
+    /// provider without key and address.
     #[must_use]
     pub fn is_any_chosen(values: &HashMap<String, String>, variables: &Variables) -> bool {
-        let mut reader = Reader::new(values, variables);
+        let mut reader = VariableReader::new(values, variables);
         let Some(default) = reader.providers().first() else { return false };
         let named = reader.get("LLM_PROVIDER");
         let other = named.is_some_and(|name| !default.name.eq_ignore_ascii_case(&name));
         let own_address =
-            default.variable(Role::BaseUrl).is_some_and(|url| reader.url(url.name) != url.default);
-        other || own_address || default.variable(Role::Key).is_some_and(|key| reader.get(key.name).is_some())
+            default.variable(VariableRole::BaseUrl).is_some_and(|url| reader.url(url.name) != url.default);
+        other
+            || own_address
+            || default.variable(VariableRole::Key).is_some_and(|key| reader.get(key.name).is_some())
     }
 
-    /// The providers whose servers are one's own: those at an address of this machine or a private network.
+    /// Returns the names of self-hosted providers: those at an address of this machine or a private network.
     pub fn own_servers(&self) -> impl Iterator<Item = &'static str> {
         let own = self.providers.iter().filter(|provider| is_own(&provider.base_url));
         own.map(|provider| provider.name)
     }
 
-    /// The keys of all services.
     pub(super) fn keys(&self) -> impl Iterator<Item = &SecretString> {
         self.providers.iter().map(|provider| &provider.key)
     }
 }
 
-/// The name of the provider that answers; `None` if one is named that is not known.
-fn read_first(reader: &mut Reader<'_>) -> Option<&'static str> {
+/// Returns the name of the provider that answers; `None` if the named one is unknown.
+fn read_first(reader: &mut VariableReader<'_>) -> Option<&'static str> {
     let names: Vec<&'static str> = reader.providers().iter().map(|spec| spec.name).collect();
     let place = reader.word_of("LLM_PROVIDER", &names)?;
     names.get(place).copied()
 }
 
-/// One service; what it lacks is a mistake only if it is wanted. What is wrong with a time is one always.
-fn read_provider(reader: &mut Reader<'_>, spec: &ProviderSpec, wanted: bool) -> Option<ProviderSettings> {
+/// Reads one provider. Missing values are faults only if it is `wanted`; invalid times always are.
+fn read_provider(
+    reader: &mut VariableReader<'_>,
+    spec: &ProviderSpec,
+    wanted: bool,
+) -> Option<ProviderSettings> {
     let is_set_up = spec.set_up_by().is_some_and(|variable| reader.get(variable.name).is_some());
     if !wanted && (!is_set_up || is_for_vectors_alone(reader, spec)) {
         drop(read_times(reader, spec));
@@ -166,45 +171,47 @@ fn read_provider(reader: &mut Reader<'_>, spec: &ProviderSpec, wanted: bool) -> 
     }
     let service = read_service(reader, spec);
     let at_default = is_default(spec, &service.base_url);
-    let model = spec.variable(Role::Model).map(|model| read_value(reader, model, at_default));
+    let model = spec.variable(VariableRole::Model).map(|model| read_value(reader, model, at_default));
     Some(ProviderSettings { model: model.unwrap_or_default(), ..service })
 }
 
-/// Whether a service is set up for [`super::EmbedderSettings`], and no model of it to talk with is named.
-fn is_for_vectors_alone(reader: &Reader<'_>, spec: &ProviderSpec) -> bool {
+/// Returns `true` if a provider is configured for [`super::EmbedderSettings`] and has no model to talk with.
+fn is_for_vectors_alone(reader: &VariableReader<'_>, spec: &ProviderSpec) -> bool {
     let embedder = reader.text("EMBEDDER");
     let embeds =
         embedder.split_once(':').is_some_and(|(name, _)| name.trim().eq_ignore_ascii_case(spec.name));
-    let model = spec.variable(Role::Model);
+    let model = spec.variable(VariableRole::Model);
     embeds && model.is_some_and(|model| model.default.is_empty() && reader.get(model.name).is_none())
 }
 
-/// The same without a model.
-pub(super) fn read_service(reader: &mut Reader<'_>, spec: &ProviderSpec) -> ProviderSettings {
+/// Reads one provider without a model.
+pub(super) fn read_service(reader: &mut VariableReader<'_>, spec: &ProviderSpec) -> ProviderSettings {
     let times = read_times(reader, spec);
-    let base_url = spec.variable(Role::BaseUrl).map(|url| read_address(reader, url)).unwrap_or_default();
+    let base_url =
+        spec.variable(VariableRole::BaseUrl).map(|url| read_address(reader, url)).unwrap_or_default();
     let at_default = is_default(spec, &base_url);
-    let key = spec.variable(Role::Key).map(|key| read_value(reader, key, at_default));
+    let key = spec.variable(VariableRole::Key).map(|key| read_value(reader, key, at_default));
     let key = key.unwrap_or_default().into();
     ProviderSettings { name: spec.name, base_url, key, model: String::new(), times }
 }
 
 fn is_default(spec: &ProviderSpec, base_url: &str) -> bool {
-    spec.variable(Role::BaseUrl).is_none_or(|url| base_url == url.default)
+    spec.variable(VariableRole::BaseUrl).is_none_or(|url| base_url == url.default)
 }
 
-pub(super) fn read_idle_timeout(reader: &mut Reader<'_>) -> Duration {
+pub(super) fn read_idle_timeout(reader: &mut VariableReader<'_>) -> Duration {
     Duration::from_secs(reader.number("LLM_IDLE_TIMEOUT", 1..=600))
 }
 
-fn read_slots(reader: &mut Reader<'_>) -> usize {
+fn read_slots(reader: &mut VariableReader<'_>) -> usize {
     reader.number("LLM_SLOTS", 1..=1_000).try_into().unwrap_or(1)
 }
 
-/// What the names of machines in private networks end with.
+/// Suffixes of host names in private networks.
 const PRIVATE: [&str; 5] = [".local", ".lan", ".internal", ".home.arpa", ".localhost"];
 
-/// Whether an address is of this machine or a private network. A name without a dot is one of a network of containers.
+/// Returns `true` for an address of this machine or a private network. A name without a dot belongs to a container
+/// network.
 fn is_own(base_url: &str) -> bool {
     let Ok(url) = Url::parse(base_url) else { return false };
     match url.host() {
@@ -221,16 +228,16 @@ fn is_own(base_url: &str) -> bool {
     }
 }
 
-/// The address; where there is neither one nor a default, what is wrong is that it is missing.
-fn read_address(reader: &mut Reader<'_>, variable: &ProviderVariable) -> String {
+/// Reads the base URL. Without a value and a default it is reported as missing.
+fn read_address(reader: &mut VariableReader<'_>, variable: &ProviderVariable) -> String {
     if variable.default.is_empty() && reader.get(variable.name).is_none() {
         return read_value(reader, variable, true);
     }
     reader.url(variable.name)
 }
 
-/// A key or a model, or the default.
-fn read_value(reader: &mut Reader<'_>, variable: &ProviderVariable, at_default: bool) -> String {
+/// Reads a key or a model, or its default.
+fn read_value(reader: &mut VariableReader<'_>, variable: &ProviderVariable, at_default: bool) -> String {
     let value = match variable.need(at_default) {
         Some(hint) => reader.required(variable.name, hint),
         None => Some(reader.text(variable.name)),
@@ -238,19 +245,19 @@ fn read_value(reader: &mut Reader<'_>, variable: &ProviderVariable, at_default: 
     value.unwrap_or_default()
 }
 
-fn read_times(reader: &mut Reader<'_>, spec: &ProviderSpec) -> BTreeMap<&'static str, Duration> {
+fn read_times(reader: &mut VariableReader<'_>, spec: &ProviderSpec) -> BTreeMap<&'static str, Duration> {
     let times = spec.variables.iter().filter_map(|variable| match variable.role {
-        Role::Time { min, max } => {
+        VariableRole::Time { min, max } => {
             let bounds = Duration::from_secs(min)..=Duration::from_secs(max);
             Some((variable.name, reader.duration(variable.name, bounds)))
         }
-        Role::Key | Role::BaseUrl | Role::Model => None,
+        VariableRole::Key | VariableRole::BaseUrl | VariableRole::Model => None,
     });
     times.collect()
 }
 
-/// `openai:gpt-4.1-mini, ollama:qwen3:8b` in order.
-fn read_fallback(reader: &mut Reader<'_>) -> Vec<ModelChoice> {
+/// Parses `openai:gpt-4.1-mini, ollama:qwen3:8b`, in order.
+fn read_fallback(reader: &mut VariableReader<'_>) -> Vec<ModelChoice> {
     let text = reader.text("LLM_FALLBACK");
     let specs = reader.providers();
     let known = |name: &str| specs.iter().find(|spec| spec.name.eq_ignore_ascii_case(name));
@@ -278,7 +285,7 @@ mod tests {
         let variables: HashMap<String, String> =
             pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
         let known = Variables::builtin();
-        let mut reader = Reader::new(&variables, &known);
+        let mut reader = VariableReader::new(&variables, &known);
         let settings = ModelSettings::read(&mut reader);
         reader.finish(settings).map_err(|faults| faults.0)
     }

@@ -1,21 +1,20 @@
-//! What the owner says of single models or families of them: `provider:model=…, provider:family*=…`. Read by the settings
-//! that are made so.
+//! Owner's settings for single models or families: `provider:model=…, provider:family*=…`.
 
-use super::reader::Reader;
+use super::reader::VariableReader;
 
-/// What the owner says of a model, or of all whose names begin so.
+/// Owner's setting for a model, or for all models with a common prefix.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OfModel<T> {
-    /// `provider:model`, without the `*` that may end it.
+    /// Name as `provider:model`, without the trailing `*`.
     pub name: String,
-    /// It covers every model whose name begins so.
+    /// `true` if `name` is a prefix that covers all models starting with it.
     pub is_prefix: bool,
-    /// What holds for them.
+    /// Value of the setting for these models.
     pub value: T,
 }
 
 impl<T> OfModel<T> {
-    /// What is said of this `provider:model`; where several cover it, the one with the longest name counts.
+    /// Returns the value for `provider:model`. The longest name that covers it wins.
     #[must_use]
     pub fn best<'a>(all: &'a [Self], model: &str) -> Option<&'a T> {
         let covers =
@@ -23,9 +22,9 @@ impl<T> OfModel<T> {
         Some(&all.iter().filter(covers).max_by_key(|own| own.name.len())?.value)
     }
 
-    /// All that a variable says, by how a value is read; `advice` tells of one that is not of the form.
+    /// Reads all entries of a variable, using `value` to parse each value. `advice` is the fault of an invalid entry.
     pub(super) fn read(
-        reader: &mut Reader<'_>,
+        reader: &mut VariableReader<'_>,
         variable: &'static str,
         advice: &'static str,
         value: fn(&str) -> Option<T>,
@@ -42,7 +41,7 @@ impl<T> OfModel<T> {
         all
     }
 
-    fn read_one(reader: &Reader<'_>, word: &str, value: fn(&str) -> Option<T>) -> Option<Self> {
+    fn read_one(reader: &VariableReader<'_>, word: &str, value: fn(&str) -> Option<T>) -> Option<Self> {
         let (name, said) = word.rsplit_once('=')?;
         let name = name.trim();
         let (provider, model) = name.split_once(':')?;

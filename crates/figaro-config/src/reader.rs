@@ -1,4 +1,4 @@
-//! Reads typed values out of variables and gathers every mistake. Used by the parts of `config`.
+//! Reads typed values from variables and collects all faults. Used by the modules of this crate.
 
 use std::collections::HashMap;
 use std::ops::RangeInclusive;
@@ -6,45 +6,46 @@ use std::time::Duration;
 
 use figaro_mcp::proxy::Proxies;
 
-use super::faults::{Faults, MISSING};
+use super::faults::{MISSING, SettingsFaults};
 use super::variables::Variables;
 use figaro_base::text::with_nearest;
 use figaro_domain::provider_spec::ProviderSpec;
 
-/// The longest number that a complaint shows: the number before a bot's token has more digits.
+/// Longest number shown in a fault. The number at the start of a bot token has more digits.
 const MAX_NUMBER: usize = 8;
-/// The longest word that a complaint shows: keys are longer, and have digits in them.
+/// Longest word shown in a fault. Keys are longer and have digits.
 const MAX_WORD: usize = 16;
 
-/// Complaints are made of a name and fixed words: no value gets into one but through [`shown`].
-pub(super) struct Reader<'a> {
+/// Reads typed values and collects faults. A fault consists of a name and fixed words; values enter only through
+/// [`shown`].
+pub(super) struct VariableReader<'a> {
     values: &'a HashMap<String, String>,
     variables: &'a Variables,
     faults: Vec<String>,
 }
 
-impl<'a> Reader<'a> {
-    /// Reads these values, by the name of their variable; `variables` has the defaults and says which are secret.
+impl<'a> VariableReader<'a> {
+    /// Makes a reader of these values, by variable name. `variables` has the defaults and knows which are secret.
     pub(super) fn new(values: &'a HashMap<String, String>, variables: &'a Variables) -> Self {
         Self { values, variables, faults: Vec::new() }
     }
 
-    /// The values as given, by the name of their variable.
+    /// Returns the raw values, by variable name.
     pub(super) const fn values(&self) -> &'a HashMap<String, String> {
         self.values
     }
 
-    /// The providers whose variables there are, the default one first.
+    /// Returns the known providers, the default one first.
     pub(super) fn providers(&self) -> &'a [ProviderSpec] {
         self.variables.providers()
     }
 
-    /// Records what is wrong with a variable, in words that follow its name.
+    /// Records a fault in a variable, in words that follow its name.
     pub(super) fn fault(&mut self, name: &str, problem: &'static str) {
         self.complain(name, problem);
     }
 
-    /// Records what is wrong with one of the words of a variable, the first being number 1.
+    /// Records a fault in one word of a variable; words count from 1.
     pub(super) fn fault_of_word(&mut self, name: &str, number: usize, word: &str, problem: &'static str) {
         self.faults.push(format!("{name} (word {number}, {}) {problem}", self.shown(name, word)));
     }
@@ -57,7 +58,7 @@ impl<'a> Reader<'a> {
         self.add(fault);
     }
 
-    /// Records a fault once: two settings may look at the same variable.
+    /// Records a fault unless it is there already: two settings may read the same variable.
     fn add(&mut self, fault: String) {
         if !self.faults.contains(&fault) {
             self.faults.push(fault);
@@ -68,12 +69,12 @@ impl<'a> Reader<'a> {
         shown(value, self.variables.holds_secret(name))
     }
 
-    /// The value as given; an empty one counts as not given.
+    /// Returns the trimmed value; `None` if unset or blank.
     pub(super) fn get(&self, name: &str) -> Option<String> {
         self.values.get(name).map(|value| value.trim().to_owned()).filter(|value| !value.is_empty())
     }
 
-    /// A value that must be there.
+    /// Reads a required value. Records a fault if it is missing.
     pub(super) fn required(&mut self, name: &str, remedy: &'static str) -> Option<String> {
         let value = self.get(name);
         if value.is_none() {
@@ -82,12 +83,12 @@ impl<'a> Reader<'a> {
         value
     }
 
-    /// The value, or its default.
+    /// Reads a value, or its default.
     pub(super) fn text(&self, name: &str) -> String {
         self.get(name).unwrap_or_else(|| self.variables.default_of(name).to_owned())
     }
 
-    /// An http or https address, without a trailing slash.
+    /// Reads an http or https URL, without trailing slashes.
     pub(super) fn url(&mut self, name: &str) -> String {
         let value = self.text(name);
         let parsed = url::Url::parse(&value).ok();
@@ -97,7 +98,7 @@ impl<'a> Reader<'a> {
         value.trim_end_matches('/').to_owned()
     }
 
-    /// A whole number within bounds.
+    /// Reads a whole number within bounds.
     pub(super) fn number(&mut self, name: &str, bounds: RangeInclusive<u64>) -> u64 {
         let value = self.text(name);
         match value.parse() {
@@ -110,7 +111,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A time such as `90s`, `10m` or `1h30m`, within bounds; a number alone is seconds.
+    /// Reads a duration such as `90s`, `10m` or `1h30m`, within bounds. A plain number is in seconds.
     pub(super) fn duration(&mut self, name: &str, bounds: RangeInclusive<Duration>) -> Duration {
         let value = self.text(name);
         match duration(&value).filter(|duration| bounds.contains(duration)) {
@@ -123,13 +124,13 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// One of a closed list.
+    /// Reads one value of a closed list.
     pub(super) fn choice<T: Copy>(&mut self, name: &str, choices: &[(&str, T)]) -> T {
         let words: Vec<&str> = choices.iter().map(|(word, _)| *word).collect();
         choices[self.word_of(name, &words).unwrap_or_default()].1
     }
 
-    /// Which of these words it is, in any case of its letters; `None`, and a fault, if it is none of them.
+    /// Returns the index of the matching word, ignoring case. Records a fault and returns `None` if no word matches.
     pub(super) fn word_of(&mut self, name: &str, words: &[&str]) -> Option<usize> {
         let value = self.text(name);
         let found = words.iter().position(|word| word.eq_ignore_ascii_case(&value));
@@ -140,7 +141,7 @@ impl<'a> Reader<'a> {
         found
     }
 
-    /// The proxies for what this variable is about.
+    /// Reads the proxies from this variable.
     pub(super) fn proxies(&mut self, name: &'static str) -> Proxies {
         Proxies::read(name, |name| self.get(name)).unwrap_or_else(|wrong| {
             self.fault(wrong, "is not the address of a proxy: it begins with http://, https:// or socks5://");
@@ -148,14 +149,14 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// A part of the settings if nothing was wrong with what was read for it.
-    pub(super) fn finish_part<T>(self, part: T) -> Result<T, Faults> {
-        if self.faults.is_empty() { Ok(part) } else { Err(Faults(self.faults)) }
+    /// Returns a part of the settings if there was no fault.
+    pub(super) fn finish_part<T>(self, part: T) -> Result<T, SettingsFaults> {
+        if self.faults.is_empty() { Ok(part) } else { Err(SettingsFaults(self.faults)) }
     }
 
-    /// The settings if nothing was wrong. A value that looks like a secret, in a variable whose value the log and
-    /// `figaro check` show, is wrong.
-    pub(super) fn finish<T>(mut self, settings: T) -> Result<T, Faults> {
+    /// Returns the settings if there was no fault. A value that looks like a secret is a fault in a variable that the
+    /// log and `figaro check` show.
+    pub(super) fn finish<T>(mut self, settings: T) -> Result<T, SettingsFaults> {
         let variables = self.variables;
         for variable in variables.iter().filter(|variable| !variables.holds_secret(variable.name)) {
             let is_told = self.faults.iter().any(|fault| fault.starts_with(variable.name));
@@ -170,12 +171,12 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// What of a value may be told: a short number, time or word, as somebody mistypes them. Of all else, and of whatever
-/// stands in a variable for a secret, only how long it is.
+/// Describes a value without leaking secrets: quotes a short number, time or word, as in a typing error. For other
+/// values and for secret variables gives only the length.
 fn shown(value: &str, is_secret: bool) -> String {
     let number = value.trim_end_matches(['s', 'm', 'h']);
     let is_number = number.bytes().all(|b| b.is_ascii_digit() || b"+-._ ".contains(&b));
-    // Further on, an `@` stands behind a password.
+    // Only a leading `@` is allowed: further on it follows a password.
     let word = value.strip_prefix('@').unwrap_or(value);
     let is_word = word.bytes().all(|b| b.is_ascii_alphabetic() || b"/_-:".contains(&b));
     let is_short = (is_number && value.len() <= MAX_NUMBER) || (is_word && value.len() <= MAX_WORD);
@@ -188,11 +189,11 @@ fn shown(value: &str, is_secret: bool) -> String {
     }
 }
 
-/// Whether a bot's token or a key of a service stands in a text. A key is random: unlike names and paths, it changes
-/// between kinds of characters within a word.
+/// Returns `true` if the text contains a bot token or an API key. Keys are random: unlike names and paths, they mix
+/// kinds of characters within a word.
 #[must_use]
 pub fn looks_secret(text: &str) -> bool {
-    /// What services begin their keys with.
+    /// Known prefixes of API keys.
     const MARKS: [&str; 14] = [
         "sk-",
         "csk-",
@@ -209,11 +210,11 @@ pub fn looks_secret(text: &str) -> bool {
         "nvapi-",
         "glpat-",
     ];
-    /// The rest of a key is at least so long.
+    /// Minimum length of a key after its prefix.
     const MIN_KEY: usize = 20;
-    /// A bot's token has 35 characters behind its number.
+    /// Minimum length of the second part of a bot token, which has 35 characters.
     const MIN_TOKEN: usize = 30;
-    /// A key without a mark has so many letters and digits in a row.
+    /// Minimum length of a run of letters and digits in a key without a known prefix.
     const MIN_RUN: usize = 32;
     let is_key = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     text.split(|c| !is_key(c) && c != ':').any(|word| {
@@ -234,18 +235,18 @@ pub fn looks_secret(text: &str) -> bool {
 }
 
 fn is_random(key: &str) -> bool {
-    /// Words of a name have fewer letters.
+    /// Words in names are shorter.
     const MIN_RUN: usize = 16;
     kinds(key) == 3 || key.split(['-', '_']).any(|run| run.len() >= MIN_RUN && kinds(run) >= 2)
 }
 
-/// How many kinds of digits, small and large letters are in a text.
+/// Counts the kinds of characters in a text among digits, small and capital letters.
 fn kinds(text: &str) -> usize {
     let kinds = [u8::is_ascii_digit, u8::is_ascii_lowercase, u8::is_ascii_uppercase];
     kinds.iter().filter(|kind| text.bytes().any(|b| kind(&b))).count()
 }
 
-/// A time in the largest unit that it is whole in, as it can be set: `24h`.
+/// Formats a duration in the largest unit that divides it, as it can be configured: `24h`.
 fn with_unit(time: Duration) -> String {
     match time.as_secs() {
         hours if hours > 0 && hours % 3600 == 0 => format!("{}h", hours / 3600),
@@ -254,7 +255,7 @@ fn with_unit(time: Duration) -> String {
     }
 }
 
-/// A number of seconds, or numbers each with its unit, as in `1h30m` and as Ollama writes it, `5m0s`.
+/// Parses a number of seconds, or numbers with units such as `1h30m` or Ollama's `5m0s`.
 fn duration(text: &str) -> Option<Duration> {
     if let Ok(seconds) = text.parse() {
         return Some(Duration::from_secs(seconds));
@@ -331,7 +332,7 @@ mod tests {
             ("SOME_NEW_API_KEY", "letmein", "7 characters"),
         ];
         let (values, variables) = (HashMap::new(), Variables::builtin());
-        let reader = Reader::new(&values, &variables);
+        let reader = VariableReader::new(&values, &variables);
         for (name, value, wanted) in cases {
             assert_eq!(reader.shown(name, value), wanted, "{name}={value}");
         }

@@ -1,15 +1,15 @@
-//! Where other MCP servers are described.
+//! Location of the file that describes other MCP servers.
 
 use std::collections::HashMap;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::faults::Faults;
-use super::reader::Reader;
+use super::faults::SettingsFaults;
+use super::reader::VariableReader;
 use super::variables::Variables;
 
-/// Variables that a child needs to find programs, its home and its language; none holds a secret.
+/// Variables that a child process needs to find programs, its home and its language. None holds a secret.
 const INHERITED: [&str; 14] = [
     "HOME",
     "LANG",
@@ -27,24 +27,23 @@ const INHERITED: [&str; 14] = [
     "USER",
 ];
 
-/// Where other MCP servers are described, and the values that stand for variables there.
+/// File of other MCP servers, and the values its `${NAME}` placeholders may use.
 #[derive(Debug, Clone)]
 pub struct ServersSettings {
-    /// The owner's file of servers.
+    /// File of servers, from `MCP_CONFIG`.
     pub file: PathBuf,
-    /// Whether the settings name it: then it has to be there.
+    /// `true` if the settings name the file. It must then exist.
     pub is_named: bool,
-    /// What `${NAME}` stands for in the file.
+    /// Values of the `${NAME}` placeholders in the file.
     pub values: KnownValues,
 }
 
-/// All variables of the environment and of the file `.env`, as they were at the start. Many are secrets: none is shown. Cheap to
-/// clone.
+/// All variables of the environment and of `.env` at the start. Many are secrets, so none is shown. Cheap to clone.
 #[derive(Clone, Default)]
 pub struct KnownValues(Arc<HashMap<String, String>>);
 
 impl ServersSettings {
-    pub(super) fn read(reader: &Reader<'_>) -> Self {
+    pub(super) fn read(reader: &VariableReader<'_>) -> Self {
         Self {
             file: reader.text("MCP_CONFIG").into(),
             is_named: reader.get("MCP_CONFIG").is_some(),
@@ -52,31 +51,31 @@ impl ServersSettings {
         }
     }
 
-    /// Reads these settings alone from the values of variables, by name.
+    /// Reads these settings alone from values by variable name.
     ///
     /// # Errors
-    /// All mistakes at once, each with what to do.
-    pub fn alone(values: &HashMap<String, String>, variables: &Variables) -> Result<Self, Faults> {
-        let reader = Reader::new(values, variables);
+    /// All mistakes at once, each with its remedy.
+    pub fn alone(values: &HashMap<String, String>, variables: &Variables) -> Result<Self, SettingsFaults> {
+        let reader = VariableReader::new(values, variables);
         let settings = Self::read(&reader);
         reader.finish_part(settings)
     }
 }
 
 impl KnownValues {
-    /// The variables by their names.
+    /// Returns all values by variable name.
     #[must_use]
     pub fn all(&self) -> &HashMap<String, String> {
         &self.0
     }
 
-    /// Those that every child gets: where programs, certificates and its home are, and its language.
+    /// Returns the variables for every child process: locations of programs, certificates and its home, and its language.
     pub fn inherited(&self) -> impl Iterator<Item = (&'static str, &str)> {
         INHERITED.iter().filter_map(|name| Some((*name, self.0.get(*name)?.as_str())))
     }
 }
 
-/// Whether every child gets this variable: it holds no secret.
+/// Returns `true` if every child process gets this variable, which holds no secret.
 #[must_use]
 pub fn is_inherited(name: &str) -> bool {
     INHERITED.contains(&name)

@@ -1,34 +1,34 @@
-//! What may be spent in a day, and what models cost where the owner knows better than the list.
+//! Daily spending limits, and prices of models that override the built-in list.
 
 use super::of_model::OfModel;
-use super::reader::Reader;
+use super::reader::VariableReader;
 
-/// Bounds on spending and prices of the owner's own.
+/// Daily limits and the owner's prices.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SpendingSettings {
-    /// The most tokens of a day; `None` for no bound.
+    /// Maximum number of tokens per day; `None` for no limit.
     pub daily_tokens: Option<u64>,
-    /// The most money of a day in nano-dollars; `None` for no bound.
+    /// Maximum cost per day in nano-dollars; `None` for no limit.
     pub daily_nano_usd: Option<u64>,
-    /// So many hundredths of both are for work that nobody waits for.
+    /// Share of both limits for background work, in percent.
     pub background_percent: u64,
-    /// The prices of models.
+    /// Prices of models that override the built-in list.
     pub prices: Vec<OfModel<TokenPrice>>,
 }
 
-/// What the tokens of a model cost, in nano-dollars each.
+/// Prices of a model per token, in nano-dollars.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TokenPrice {
-    /// The price of a token sent to the model.
+    /// Price of a token sent to the model.
     pub input: u64,
-    /// A token from the provider's cache.
+    /// Price of a token read from the provider's cache.
     pub cached: u64,
-    /// The price of a token that the model writes.
+    /// Price of a token written by the model.
     pub output: u64,
 }
 
 impl SpendingSettings {
-    pub(super) fn read(reader: &mut Reader<'_>) -> Self {
+    pub(super) fn read(reader: &mut VariableReader<'_>) -> Self {
         let daily_tokens = reader.get("DAILY_TOKENS").and_then(|text| {
             let tokens = text.replace('_', "").parse().ok().filter(|tokens: &u64| *tokens > 0);
             if tokens.is_none() {
@@ -57,7 +57,7 @@ impl SpendingSettings {
     }
 }
 
-/// `0.40/0.10/1.60` in US dollars for a million tokens: sent, cached, written; or sent and written.
+/// Parses `0.40/0.10/1.60` in US dollars per million tokens: sent, cached, written; or just sent and written.
 fn read_price(text: &str) -> Option<TokenPrice> {
     let figures: Option<Vec<u64>> = text.split('/').map(|figure| nano(figure.trim())).collect();
     let (input, cached, output) = match figures?.as_slice() {
@@ -65,12 +65,12 @@ fn read_price(text: &str) -> Option<TokenPrice> {
         [input, cached, output] => (*input, *cached, *output),
         _ => return None,
     };
-    // What is too small to be counted costs more, not nothing.
+    // Round up, so that a tiny price does not become zero.
     let [input, cached, output] = [input, cached, output].map(|figure| figure.div_ceil(1_000_000));
     Some(TokenPrice { input, cached, output })
 }
 
-/// An amount with at most nine decimals, in its 10⁻⁹th parts; exact, as no floating number is.
+/// Parses an amount of at most nine decimals into billionths. Exact, unlike a float.
 fn nano(amount: &str) -> Option<u64> {
     let (whole, part) = amount.split_once('.').unwrap_or((amount, ""));
     let is_number = |text: &str| text.bytes().all(|b| b.is_ascii_digit());
@@ -92,7 +92,7 @@ mod tests {
         let variables: HashMap<String, String> =
             pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
         let known = Variables::builtin();
-        let mut reader = Reader::new(&variables, &known);
+        let mut reader = VariableReader::new(&variables, &known);
         let settings = SpendingSettings::read(&mut reader);
         reader.finish(settings).map_err(|faults| faults.0)
     }

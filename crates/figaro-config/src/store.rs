@@ -1,23 +1,23 @@
-//! Where everything is kept, and which engine keeps it: `STORE_URL`.
+//! Location and engine of the store: `STORE_URL`.
 
 use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-/// What keeps a store.
+/// Storage engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum EngineKind {
-    /// One file in a folder, kept by redb.
+    /// One file in a folder, managed by redb.
     Redb,
-    /// A folder kept by sled.
+    /// A folder managed by sled.
     Sled,
 }
 
 impl EngineKind {
-    /// All of them, the default first.
+    /// All engines, the default first.
     pub const ALL: [Self; 2] = [Self::Redb, Self::Sled];
 
-    /// Its name in a URL.
+    /// Returns the name of the engine in a URL.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -33,17 +33,17 @@ impl fmt::Display for EngineKind {
     }
 }
 
-/// Where a store is kept, as `ENGINE:FOLDER`.
+/// Location of a store, as `ENGINE:FOLDER`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoreUrl {
-    /// The engine that reads and writes it.
+    /// Storage engine.
     pub engine: EngineKind,
-    /// The folder; relative to the working directory unless it begins with `/`.
+    /// Folder, relative to the working directory unless it begins with `/`.
     pub folder: PathBuf,
 }
 
 impl StoreUrl {
-    /// The store that this engine keeps in this folder.
+    /// Makes the URL of a store by engine and folder.
     #[must_use]
     pub fn new(engine: EngineKind, folder: impl Into<PathBuf>) -> Self {
         Self { engine, folder: folder.into() }
@@ -56,13 +56,13 @@ impl fmt::Display for StoreUrl {
     }
 }
 
-/// What is wrong with a text that is no URL of a store, as the words after its name.
+/// Error of a text that is not a store URL.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{words}", words = Self::WORDS)]
 pub struct NoStoreUrl;
 
 impl NoStoreUrl {
-    /// What is wrong, as it stands after the name of the setting.
+    /// Description of the error, to follow the name of the setting.
     pub const WORDS: &str = "is not of the form redb:FOLDER or sled:FOLDER, such as redb:./data";
 }
 

@@ -1,22 +1,22 @@
-//! How many scheduled prompts there may be, and how often one may run.
+//! Limits on the number and frequency of scheduled prompts.
 
 use std::time::Duration;
 
-use super::reader::Reader;
+use super::reader::VariableReader;
 
-/// Bounds of scheduled prompts.
+/// Limits of scheduled prompts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TaskSettings {
-    /// The most in a chat.
+    /// Maximum number of tasks per chat.
     pub per_chat: usize,
-    /// The most of one person, in all chats.
+    /// Maximum number of tasks per person, in all chats.
     pub per_user: usize,
-    /// The least time between two runs of one: 1 minute to a day.
+    /// Minimum time between two runs of a task: 1 minute to a day.
     pub min_interval: Duration,
 }
 
 impl TaskSettings {
-    pub(super) fn read(reader: &mut Reader<'_>) -> Self {
+    pub(super) fn read(reader: &mut VariableReader<'_>) -> Self {
         let mut most = |name| reader.number(name, 1..=10_000).try_into().unwrap_or_default();
         let (per_chat, per_user) = (most("TASKS_PER_CHAT"), most("TASKS_PER_USER"));
         let bounds = Duration::from_secs(60)..=Duration::from_secs(24 * 3600);
@@ -36,7 +36,7 @@ mod tests {
         let read = |text: &str| {
             let variables = HashMap::from([("TASKS_MIN_INTERVAL".to_owned(), text.to_owned())]);
             let known = Variables::builtin();
-            let mut reader = Reader::new(&variables, &known);
+            let mut reader = VariableReader::new(&variables, &known);
             let settings = TaskSettings::read(&mut reader);
             reader.finish(settings).map(|settings| settings.min_interval.as_secs()).map_err(|faults| faults.0)
         };

@@ -1,53 +1,53 @@
-//! The bot, and the way to Telegram.
+//! Bot token and connection to Telegram.
 
 use std::collections::HashMap;
 
 use figaro_mcp::proxy::Proxies;
 
-use super::faults::Faults;
-use super::reader::Reader;
+use super::faults::SettingsFaults;
+use super::reader::VariableReader;
 use super::variables::Variables;
 use figaro_base::ids::BotId;
 use figaro_base::secret::SecretString;
 
-/// The bot and its server.
+/// Bot token and Bot API server.
 #[derive(Debug, Clone)]
 pub struct TelegramSettings {
-    /// The token BotFather gave.
+    /// Token from BotFather; empty if missing.
     pub token: SecretString,
-    /// The number in it.
+    /// User id of the bot, taken from the token.
     pub bot: BotId,
-    /// The Bot API server, without a trailing slash.
+    /// Base URL of the Bot API server, without a trailing slash.
     pub api_url: String,
-    /// The proxies on the way there.
+    /// Proxies to the Bot API server.
     pub proxies: Proxies,
 }
 
 impl TelegramSettings {
-    /// These settings alone. What is wrong with others does not count.
+    /// Reads these settings alone. Faults in other settings are ignored.
     ///
     /// # Errors
-    /// What is wrong with the variables of these settings.
-    pub fn of(values: &HashMap<String, String>, variables: &Variables) -> Result<Self, Faults> {
-        let mut reader = Reader::new(values, variables);
+    /// Faults in the variables of these settings.
+    pub fn of(values: &HashMap<String, String>, variables: &Variables) -> Result<Self, SettingsFaults> {
+        let mut reader = VariableReader::new(values, variables);
         let settings = Self::read(&mut reader);
         reader.finish_part(settings)
     }
 
-    pub(super) fn read(reader: &mut Reader<'_>) -> Self {
+    pub(super) fn read(reader: &mut VariableReader<'_>) -> Self {
         let token = reader
             .required("TELEGRAM_BOT_TOKEN", "BotFather (https://t.me/BotFather) gives one")
             .unwrap_or_default();
         Self::of_token(token, reader)
     }
 
-    /// [`Self::read`] where there need be no token.
-    pub(super) fn read_if_any(reader: &mut Reader<'_>) -> Self {
+    /// Like [`Self::read`], but the token is optional.
+    pub(super) fn read_if_any(reader: &mut VariableReader<'_>) -> Self {
         let token = reader.get("TELEGRAM_BOT_TOKEN").unwrap_or_default();
         Self::of_token(token, reader)
     }
 
-    fn of_token(token: String, reader: &mut Reader<'_>) -> Self {
+    fn of_token(token: String, reader: &mut VariableReader<'_>) -> Self {
         let bot = token.split_once(':').and_then(|(id, rest)| {
             let plain =
                 rest.len() >= 3 && rest.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-');

@@ -1,4 +1,4 @@
-//! What the bot is told from outside, by where it comes from, and the names in it that are not known. Read by `main`.
+//! Values of variables by source, and warnings about unknown names. Read by `main`.
 
 use std::collections::HashMap;
 
@@ -6,7 +6,7 @@ use super::env_file::EnvFile;
 use super::variables::Variables;
 use figaro_base::text::nearest;
 
-/// Variables that programs share and that this one, or what it is made of, reads beside those of the settings.
+/// Variables shared between programs that Figaro or its libraries also read.
 const SHARED: [&str; 10] = [
     "TZ",
     "PATH",
@@ -20,17 +20,17 @@ const SHARED: [&str; 10] = [
     "TMPDIR",
 ];
 
-/// The values of variables. The environment wins over the file.
+/// Values of variables. The environment wins over the file.
 #[derive(Clone, Default)]
 pub struct Values {
-    /// The environment of the process.
+    /// Variables of the process environment, by name.
     pub environment: HashMap<String, String>,
-    /// The file `.env`.
+    /// Contents of `.env`; the environment overrides them.
     pub file: EnvFile,
 }
 
 impl Values {
-    /// All values by the names of their variables.
+    /// Returns all values by variable name.
     #[must_use]
     pub fn all(&self) -> HashMap<String, String> {
         let file = self.file.entries().iter().map(|entry| (entry.name.clone(), entry.value.clone()));
@@ -38,8 +38,8 @@ impl Values {
         file.chain(environment).collect()
     }
 
-    /// A sentence for each name that is not known, or that the file sets twice: of the file each one that is not known, since it is
-    /// there for this program, and of the environment those that differ from a known one by a letter or two. Values are not told.
+    /// Returns a warning for each unknown or duplicate name. Every unknown name in the file counts, since the file is
+    /// for this program alone. In the environment only near misses of known names count. Values are not shown.
     #[must_use]
     pub fn doubtful(&self, variables: &Variables) -> Vec<String> {
         let names: Vec<&str> = variables.iter().map(|variable| variable.name).collect();
@@ -57,7 +57,7 @@ impl Values {
         let mut set: Vec<&str> = self.environment.keys().map(String::as_str).collect();
         set.sort_unstable();
         for name in set.into_iter().filter(|name| !is_known(name) && !told.contains(name)) {
-            // In a short name two letters make another word.
+            // In a short name two changed letters make another word.
             if let Some(meant) = meant(name, variables, |known| if known.len() < 8 { 1 } else { 2 }) {
                 words.push(format!("{name} is not known: did you mean {meant}?"));
             }
@@ -67,13 +67,13 @@ impl Values {
 }
 
 impl std::fmt::Debug for Values {
-    /// Without values: some are secrets.
+    /// Omits values: some are secrets.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Values").field("file", &self.file).finish_non_exhaustive()
     }
 }
 
-/// The variable whose name is the nearest to this one, if it is within the distance that `bound` allows.
+/// Returns the variable with the nearest name, if it is within the distance that `bound` allows.
 fn meant(name: &str, variables: &Variables, bound: impl Fn(&str) -> usize) -> Option<&'static str> {
     let upper = name.to_ascii_uppercase();
     let near = variables.iter().filter(|known| !known.unlike.contains(&name));

@@ -1,21 +1,21 @@
-//! Every variable with its default and meaning: the source of `.env.example`, of the README's table and of the defaults.
+//! All variables with default and meaning. `.env.example`, the README's table and the defaults come from here.
 
 use std::borrow::Cow;
 
 use figaro_domain::provider_spec::{ProviderSpec, ProviderVariable};
 
-/// A variable an owner can set.
+/// An environment variable for the owner.
 #[derive(Debug, Clone)]
 pub struct Variable {
-    /// The name of the environment variable.
+    /// Name of the environment variable.
     pub name: &'static str,
-    /// What holds when it is not set; empty for none.
+    /// Default value; empty for none.
     pub(crate) default: &'static str,
-    /// What it means, in a sentence or two.
+    /// Meaning for the owner, in a sentence or two.
     pub meaning: Cow<'static, str>,
-    /// Its value is a secret, or an address that may hold one, and is shown nowhere.
+    /// `true` if the value is a secret or an address that may hold one. It is never shown.
     pub is_secret: bool,
-    /// Names that are nearly this one and mean something else to another program.
+    /// Similar names that mean something else to another program.
     pub(crate) unlike: &'static [&'static str],
 }
 
@@ -35,11 +35,11 @@ impl From<&ProviderVariable> for Variable {
     }
 }
 
-/// Before those of the providers.
+/// Variables listed before those of the providers.
 const FIRST: [Variable; 1] =
     [secret("TELEGRAM_BOT_TOKEN", "", "The bot's token, from https://t.me/BotFather. Required.")];
 
-/// Behind those of the providers, in the order a newcomer needs them.
+/// Variables listed after those of the providers, in the order a newcomer needs them.
 const LAST: &[Variable] = &[
     variable(
         "LLM_FALLBACK",
@@ -250,7 +250,7 @@ const LAST: &[Variable] = &[
     variable("LOG_FORMAT", "text", "The shape of a log line: text or json."),
 ];
 
-/// Every variable that there is. Which ones these are depends on the providers.
+/// All known variables. The list depends on the providers.
 #[derive(Debug, Clone)]
 pub struct Variables {
     providers: Vec<ProviderSpec>,
@@ -258,7 +258,7 @@ pub struct Variables {
 }
 
 impl Variables {
-    /// All variables, with those of these providers among them. The first provider is the default one.
+    /// Lists all variables, including those of these providers. The first provider is the default.
     #[must_use]
     pub fn new(providers: Vec<ProviderSpec>) -> Self {
         let of = |provider: &ProviderSpec| provider.variables.iter().map(Variable::from);
@@ -269,32 +269,32 @@ impl Variables {
         Self { providers, list }
     }
 
-    /// All of them, in the order a newcomer needs them.
+    /// Iterates over all variables in the order a newcomer needs them.
     pub fn iter(&self) -> impl Iterator<Item = &Variable> {
         self.list.iter()
     }
 
-    /// The providers, the default one first.
+    /// Returns the known providers, the default one first.
     #[must_use]
     pub fn providers(&self) -> &[ProviderSpec] {
         &self.providers
     }
 
-    /// The default of a variable; empty for one that has none.
+    /// Returns the default of a variable; empty if it has none.
     pub(super) fn default_of(&self, name: &str) -> &'static str {
         self.list.iter().find(|v| v.name == name).map_or("", |v| v.default)
     }
 
-    /// Whether the value of a variable is shown nowhere: it is listed so, or its name says so. Those of the environment
-    /// that are not listed, such as `https_proxy`, have but their name.
+    /// Returns `true` if the value must never be shown: the variable is listed as secret, or its name says so. The name
+    /// alone decides for unlisted variables such as `https_proxy`.
     pub(super) fn holds_secret(&self, name: &str) -> bool {
-        // Whole words: HISTORY_TOKENS is a number.
+        // Whole words only: HISTORY_TOKENS is a number.
         let words = ["key", "token", "secret", "password", "proxy"];
         let says_so = name.split('_').any(|word| words.iter().any(|known| word.eq_ignore_ascii_case(known)));
         says_so || self.list.iter().any(|variable| variable.name == name && variable.is_secret)
     }
 
-    /// The text of `.env.example`.
+    /// Returns the text of `.env.example`.
     #[must_use]
     pub fn example(&self) -> String {
         let mut text = String::from(
@@ -307,7 +307,7 @@ impl Variables {
         text
     }
 
-    /// The rows of the README's table.
+    /// Returns the rows of the README's table, in Markdown.
     #[must_use]
     pub fn table(&self) -> String {
         let row = |v: &Variable| {
@@ -318,7 +318,7 @@ impl Variables {
     }
 }
 
-/// The variable that names one of these providers.
+/// Makes the variable that selects one of these providers.
 fn choice_of_provider(providers: &[ProviderSpec]) -> Variable {
     let word = |provider: &ProviderSpec| match provider.description {
         "" => provider.name.to_owned(),

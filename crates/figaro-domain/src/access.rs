@@ -1,4 +1,4 @@
-//! Who may use the bot: owners, allowed people and chats, and the invites that make the first owner.
+//! Access to the bot: owners, allowed people and chats, and the invites that make the first owner.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
@@ -7,44 +7,44 @@ use super::code::{CodeHash, PairingCode};
 use super::role::{AccessRole, Ban, GivenRole};
 use figaro_base::ids::{ChatId, UserId};
 
-/// Everything the store knows about access.
+/// Access data of the store: owners, people, chats, bots, roles, bans and open codes.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "StoredAccess")]
 pub struct AccessList {
-    /// Owners that opened an invite; those of the settings are not repeated here.
+    /// Owners that redeemed an invite. Owners named in the settings are not repeated here.
     pub owners: Vec<UserId>,
-    /// People who may use the bot, beside the owners.
+    /// People who may use the bot, in addition to the owners.
     pub users: Vec<UserId>,
     /// Groups whose members may use it.
     pub chats: Vec<ChatId>,
-    /// People who may not use it, wherever they write and whoever else may.
+    /// People who may not use the bot in any chat. Takes precedence over all other permissions.
     pub denied: Vec<UserId>,
-    /// Groups that only owners may use, also where the bot is open to everybody.
+    /// Groups that only owners may use, even if the bot is open to everybody.
     pub denied_chats: Vec<ChatId>,
-    /// Open invites, the oldest first, while nobody owns the bot.
+    /// Open invites, oldest first; at most `MAX_INVITES`. Empty once the bot has an owner.
     pub invites: Vec<OwnerInvite>,
-    /// Open codes that let people in, the oldest first.
+    /// Open pairing codes, oldest first; at most `MAX_CODES`.
     pub codes: Vec<PairingCode>,
     /// Other bots that are answered in a group.
     pub bots: Vec<AllowedBot>,
-    /// What owners made of people; whoever has no role here is a member.
+    /// Roles given by owners. A person without an entry is a member.
     pub roles: Vec<GivenRole>,
-    /// People who are not heard in a chat, or for a while.
+    /// People whose messages are ignored in a chat, or for a limited time.
     pub bans: Vec<Ban>,
 }
 
 /// Another bot that is answered in one group.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AllowedBot {
-    /// The one group in which it is heard.
+    /// Group in which the bot is answered.
     pub chat: ChatId,
     /// The bot's username in lower case, without the `@`.
     pub username: String,
 }
 
 impl AllowedBot {
-    /// The bot of this username, with or without its `@`; `None` for what is no username of a bot: letters, digits and `_` with
-    /// `bot` at the end.
+    /// Creates an entry from a username with or without `@`. Returns `None` if it is not a bot's username: 5 to 32 letters,
+    /// digits and `_`, ending in `bot`.
     #[must_use]
     pub fn new(chat: ChatId, username: &str) -> Option<Self> {
         let username = username.trim_start_matches('@').to_ascii_lowercase();
@@ -54,7 +54,7 @@ impl AllowedBot {
     }
 }
 
-/// The list as it is stored, also by versions that kept one invite with its code in clear.
+/// Stored form of the list. Also accepts the older form with a single invite and its code in clear text.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct StoredAccess {
@@ -101,108 +101,108 @@ impl From<StoredAccess> for AccessList {
     }
 }
 
-/// A one-time code that makes whoever sends it the owner.
+/// One-time code that makes its sender the owner.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OwnerInvite {
-    /// The hash of the code in the link: whoever reads the store cannot use it.
+    /// Hash of the code in the link, so that the stored value cannot be used as a code.
     pub(crate) code: CodeHash,
-    /// It is void from then on.
+    /// Time at which the invite expires, UTC.
     pub(crate) expires_at: DateTime<Utc>,
 }
 
-/// Whether what follows `/start` has the form of an invite's code, and is no other link's.
+/// Returns `true` if the argument of `/start` has the form of an invite code. No other link has this form.
 #[must_use]
 pub fn looks_like_invite(code: &str) -> bool {
     code.len() == INVITE_BYTES * 2 && code.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-/// How long an invite is good for, in minutes.
+/// Lifetime of an invite, in minutes.
 pub const INVITE_MINUTES: i64 = 15;
-/// The random bytes of an invite's code, which is shown in hexadecimal digits.
+/// Number of random bytes in an invite code, which is shown in hexadecimal.
 pub const INVITE_BYTES: usize = 16;
-/// The most invites that are open at a time; the oldest gives way.
+/// Maximum number of open invites. A new one replaces the oldest.
 const MAX_INVITES: usize = 3;
-/// The most codes that are open at a time; the oldest gives way.
+/// Maximum number of open pairing codes. A new one replaces the oldest.
 const MAX_CODES: usize = 10;
 
-/// One change of the [`AccessList`].
+/// One change of the [`AccessList`], applied by [`AccessList::apply`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AccessChange {
-    /// A person may use the bot; lifts their denial and their bans.
+    /// Lets a person use the bot, and lifts their denial and their bans.
     AllowUser(UserId),
-    /// A person may not use it any more, in groups neither. Owners are to be left out by whoever asks for this.
+    /// Denies a person the bot, in groups too. The caller must not pass an owner.
     DenyUser(UserId),
-    /// A group's members may use it; lifts the group's denial, not that of a person.
+    /// Lets the members of a group use the bot. Lifts the group's denial, but not that of a person.
     AllowChat(ChatId),
-    /// They may no longer.
+    /// Denies the members of a group the bot.
     DenyChat(ChatId),
-    /// A new invite stands beside those that are open, unless the bot has an owner.
+    /// Adds an invite to the open ones, unless the bot has an owner.
     Invite {
-        /// The invite to be stored.
+        /// New invite with the hash of its code.
         invite: OwnerInvite,
-        /// When: what has expired by then goes.
+        /// Time of the change, UTC. Expired invites are removed.
         at: DateTime<Utc>,
     },
-    /// No open invite is good any more.
+    /// Voids all open invites, because the bot has an owner.
     VoidInvites,
-    /// Someone presents an invite's code at this time.
+    /// Redeems the code of an invite.
     Redeem {
-        /// The hash of the code that was presented.
+        /// Hash of the presented code, by [`CodeHash::of`].
         code: CodeHash,
-        /// The person who presents it and becomes the owner if it is good.
+        /// Sender of the code, who becomes the owner if the code is valid.
         user: UserId,
-        /// The time of the change, UTC: expired invites are not good.
+        /// Time of the change, UTC. Expired invites are not accepted.
         at: DateTime<Utc>,
     },
-    /// A person has a role. One that holds everywhere lets them in as [`AccessChange::AllowUser`] does.
+    /// Gives a person a role. A role in all chats also lets them in, as [`AccessChange::AllowUser`] does.
     GiveRole(GivenRole),
-    /// A person is not heard in a chat, or for a while. Owners are to be left out by whoever asks for this.
+    /// Ignores a person in a chat, or for a limited time. The caller must not pass an owner.
     Ban {
-        /// Who, where and until when. It stands in the place of an earlier one for the same chat.
+        /// New ban. Replaces an earlier one of the same person for the same chat.
         ban: Ban,
-        /// When: bans that are over by then go.
+        /// Time of the change, UTC. Expired bans are removed.
         at: DateTime<Utc>,
     },
-    /// Nothing holds for a person in a chat, or everywhere, that an owner has said of them there alone: their role and their ban
-    /// go. What holds elsewhere stays, and a denial.
+    /// Removes the role and the ban that a person has in exactly this scope: one chat, or all chats. Roles and bans of other
+    /// scopes stay, and so does a denial.
     Lift {
-        /// Whose role and ban go.
+        /// Person who loses the role and the ban.
         user: UserId,
-        /// Where they were given; `None` for those that hold everywhere.
+        /// Chat of the role and the ban; `None` for those that hold in all chats.
         chat: Option<ChatId>,
     },
-    /// Another bot is answered in a group.
+    /// Allows another bot in a group.
     AllowBot(AllowedBot),
-    /// It no longer is.
+    /// Removes another bot from the allowed bots of a group.
     DenyBot(AllowedBot),
-    /// A new code stands beside those that are open.
+    /// Adds a pairing code to the open ones.
     Code {
-        /// The code to be stored.
+        /// New pairing code with its keyed hash.
         code: PairingCode,
-        /// When: what has expired by then goes.
+        /// Time of the change, UTC. Expired codes are removed.
         at: DateTime<Utc>,
     },
-    /// Someone presents a code at this time. It lets them in if it is good, and is not good any more; a denial stays.
+    /// Redeems a pairing code. A valid code lets the person in and is used up. A denial of the person stays.
     Pair {
-        /// The keyed hash of the code that was presented.
+        /// Keyed hash of the presented code.
         code: CodeHash,
-        /// The person who presents it.
+        /// Sender of the code, let in if it is valid.
         user: UserId,
-        /// The time of the change, UTC: expired codes are not good.
+        /// Time of the change, UTC. Expired codes are not accepted.
         at: DateTime<Utc>,
     },
-    /// A group became a supergroup with a new id.
+    /// Moves the entries of a group that became a supergroup with a new id.
     Migrate {
-        /// The chat's id before it became a supergroup.
+        /// Id of the chat before it became a supergroup.
         from: ChatId,
-        /// The chat's id from now on.
+        /// Id of the supergroup that it became.
         to: ChatId,
     },
 }
 
 impl AccessList {
-    /// Applies a change; `false` if it changed nothing, which for [`AccessChange::Redeem`] and
-    /// [`AccessChange::Pair`] means the code is not good.
+    /// Applies a change. Returns `false` if it changed nothing; for [`AccessChange::Redeem`] and [`AccessChange::Pair`] this
+    /// means that the code is not valid.
     pub fn apply(&mut self, change: AccessChange) -> bool {
         match change {
             AccessChange::AllowUser(user) => self.allow(user),
@@ -240,7 +240,13 @@ impl AccessList {
             }
             AccessChange::Pair { code, user, at } => self.pair(&code, user, at),
             AccessChange::Migrate { from, to } => {
-                let moved = |list: &mut Vec<ChatId>| remove(list, &from) && insert(list, to);
+                let moved = |list: &mut Vec<ChatId>| {
+                    let is_listed = remove(list, &from);
+                    if is_listed {
+                        insert(list, to);
+                    }
+                    is_listed
+                };
                 let mut has_moved = moved(&mut self.chats) | moved(&mut self.denied_chats);
                 for bot in self.bots.iter_mut().filter(|bot| bot.chat == from) {
                     bot.chat = to;
@@ -288,15 +294,17 @@ impl AccessList {
     }
 
     fn give(&mut self, given: GivenRole) -> bool {
-        let before = self.role_of(&given.user, given.chat);
+        let is_scope = |other: &GivenRole| (&other.user, other.chat) == (&given.user, given.chat);
+        let before = self.roles.iter().find(|other| is_scope(other)).map(|other| other.role);
         let mut changed = remove(&mut self.denied, &given.user);
         if given.chat.is_none() {
             changed |= self.allow(given.user.clone());
         }
-        self.roles.retain(|other| (&other.user, other.chat) != (&given.user, given.chat));
-        changed |= before != given.role;
-        // Everywhere a member is whoever has no role.
-        if given.chat.is_some() || given.role != AccessRole::Member {
+        self.roles.retain(|other| !is_scope(other));
+        // A member in all chats needs no entry: it is the default. In one chat it is one: elsewhere the person may have another.
+        let after = (given.chat.is_some() || given.role != AccessRole::Member).then_some(given.role);
+        changed |= before != after;
+        if after.is_some() {
             self.roles.push(given);
         }
         changed
@@ -309,7 +317,7 @@ impl AccessList {
         self.roles.len() + self.bans.len() < before
     }
 
-    /// What a person is in a chat, or everywhere else.
+    /// Returns the role of a person in a chat. Falls back to their role in all chats, then to member.
     #[must_use]
     pub fn role_of(&self, user: &UserId, chat: Option<ChatId>) -> AccessRole {
         let of =
@@ -317,13 +325,13 @@ impl AccessList {
         of(chat).or_else(|| of(None)).map_or(AccessRole::Member, |given| given.role)
     }
 
-    /// Whether a person is not heard in a chat at this time, by a denial or a ban.
+    /// Returns `true` if a person is denied, or banned in this chat at this time.
     #[must_use]
     pub fn is_shut_out(&self, user: &UserId, chat: ChatId, now: DateTime<Utc>) -> bool {
         self.denied.contains(user) || self.bans.iter().any(|ban| ban.holds(user, chat, now))
     }
 
-    /// Whether a bot is answered in a chat, by its username in any case.
+    /// Returns `true` if a bot is answered in a chat. The case of the username is ignored.
     #[must_use]
     pub fn hears_bot(&self, chat: ChatId, username: &str) -> bool {
         self.bots.iter().any(|bot| bot.chat == chat && bot.username.eq_ignore_ascii_case(username))
@@ -342,7 +350,7 @@ impl AccessList {
 }
 
 impl OwnerInvite {
-    /// An invite with this code that is good from now on.
+    /// Creates an invite with this code that is valid from `now`.
     #[must_use]
     pub fn new(code: &str, now: DateTime<Utc>) -> Self {
         Self { code: CodeHash::of(code), expires_at: now + TimeDelta::minutes(INVITE_MINUTES) }
@@ -476,6 +484,14 @@ mod tests {
         assert_eq!(list.role_of(&ann, Some(ChatId(-7))), AccessRole::Admin);
         assert!(list.apply(AccessChange::DenyUser(ann.clone())));
         assert_eq!(list.roles.len(), 1, "a denial takes the roles");
+        assert!(list.apply(give(3, here, AccessRole::Member)), "holds there whatever is given elsewhere");
+        assert!(!list.apply(give(3, here, AccessRole::Member)));
+        assert!(
+            list.apply(AccessChange::AllowChat(ChatId(-7)))
+                && list.apply(AccessChange::AllowChat(ChatId(-8)))
+        );
+        assert!(list.apply(AccessChange::Migrate { from: ChatId(-7), to: ChatId(-8) }), "both were listed");
+        assert_eq!(list.chats, [ChatId(-8)]);
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! An agent: what a turn is told to be, and the tools it is given. Read from `prompts/agents/` by `prompts`. Beside it the
-//! context that every run of an agent is given.
+//! Agents: instructions of a turn, with their tools and settings. `prompts` reads them from `prompts/agents/`. Also the
+//! context that every run of an agent gets.
 
 use serde_json::Value;
 
@@ -8,55 +8,55 @@ use super::model::ModelName;
 use figaro_base::ids::{SessionId, UserId};
 use figaro_base::text::one_line;
 
-/// The tenant of everything that comes by Telegram, and of a caller that names none.
+/// Tenant of everything that arrives through Telegram, and of callers that name no tenant.
 pub const DEFAULT_TENANT: &str = "default";
 
-/// The agent that answers where none was chosen.
+/// Agent that answers if no other is chosen.
 pub const DEFAULT_AGENT: &str = "default";
 
-/// In an agent's list of tools it stands for all there are.
+/// Entry of an agent's tool list that stands for all tools.
 pub const ALL_TOOLS: &str = "*";
 
-/// The most characters of what an agent does, in a line.
+/// Maximum length of an agent's one-line summary, in characters.
 const MAX_SUMMARY: usize = 120;
 
 /// Instructions with the tools, the model and the settings that go with them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Agent {
-    /// Lower-case letters, digits, `_` and `-`, 40 at most: the name of its file.
+    /// Name of the agent's file: lower-case letters, digits, `_` and `-`; at most 40 characters.
     pub name: String,
-    /// What its author calls this state of it.
+    /// Version in the words of the agent's author.
     pub version: String,
-    /// Markdown; stands in the system prompt after the base rules.
+    /// Instructions in Markdown; added to the system prompt after the base rules.
     pub instructions: String,
-    /// The names of the tools it has, or [`ALL_TOOLS`] alone; no other is offered or called.
+    /// Names of the agent's tools, or [`ALL_TOOLS`] alone. No other tool is offered or called.
     pub tools: Vec<String>,
     /// The tools of other MCP servers that it has beside these.
     pub server_tools: Vec<OfServer>,
-    /// The names of the agents that it may ask or hand over to; no other is called.
+    /// Names of the agents that this one may ask or hand over to. No other is called.
     pub agents: Vec<String>,
-    /// Whether people see what it writes when another agent asks it, as it writes it. The words of all others are for whoever
-    /// asked them alone.
+    /// `true` if people see the agent's words while it writes them, also when another agent asked it. The words of all other
+    /// agents go only to the agent that asked.
     pub speaks: bool,
-    /// The JSON Schema of an object that its answer matches; `None` where it answers in free words.
+    /// JSON Schema of the object that the answer must match; `None` for an answer in free text.
     pub answer: Option<Value>,
-    /// The model it is meant for, where neither the request nor the chat names one.
+    /// Model used if neither the request nor the chat names one.
     pub model: Option<ModelName>,
-    /// How it writes, where neither the request nor the chat says it.
+    /// Generation settings used if neither the request nor the chat has any.
     pub settings: Generation,
 }
 
-/// A tool of another MCP server, or all of them.
+/// A tool of another MCP server, or all its tools.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OfServer {
-    /// The name of the server.
+    /// Name of the MCP server, as in the settings.
     pub server: String,
-    /// The name of the tool at the server, or [`ALL_TOOLS`].
+    /// Name of the tool at the server, or [`ALL_TOOLS`].
     pub tool: String,
 }
 
 impl OfServer {
-    /// Whether this tool is meant.
+    /// Returns `true` if the entry covers the tool of this name.
     #[must_use]
     pub fn has(&self, tool: &str) -> bool {
         self.tool == ALL_TOOLS || self.tool == tool
@@ -64,7 +64,7 @@ impl OfServer {
 }
 
 impl Agent {
-    /// What it does, in a line for people: the first sentence of its instructions.
+    /// Returns a one-line description for people: the first sentence of the instructions.
     #[must_use]
     pub fn summary(&self) -> String {
         let flat = one_line(&self.instructions, usize::MAX);
@@ -72,13 +72,13 @@ impl Agent {
         one_line(flat[..end].trim_end_matches('.'), MAX_SUMMARY)
     }
 
-    /// Whether it has every tool there is.
+    /// Returns `true` if the agent has all tools.
     #[must_use]
     pub fn has_all_tools(&self) -> bool {
         self.tools.iter().any(|tool| tool == ALL_TOOLS)
     }
 
-    /// Its instructions, with the agents that it may ask.
+    /// Returns the instructions, followed by a list of the agents that it may ask.
     #[must_use]
     pub fn instructions_naming<'a>(&self, others: impl IntoIterator<Item = &'a Self>) -> String {
         let mut text = self.instructions.clone();
@@ -93,27 +93,27 @@ impl Agent {
     }
 }
 
-/// For whom a run of an agent is, and what goes with it from a run to its children.
+/// Requester of an agent's run, and the values that a run passes on to its children.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AgentContext {
-    /// Whoever is answered; `None` for somebody unknown, who sees only what all may see.
+    /// Person who is answered; `None` if unknown: then only public data is visible.
     pub user_id: Option<UserId>,
-    /// Keeps the users, sessions and memories of several parties apart.
+    /// Tenant: keeps the users, sessions and memories of several parties apart.
     pub tenant_id: String,
-    /// The session that the run belongs to; `None` where nothing is kept.
+    /// Session of the run; `None` if nothing is stored.
     pub session_id: Option<SessionId>,
-    /// The model of runs whose agent names none.
+    /// Model of runs whose agent names none.
     pub default_model: ModelName,
-    /// The name of the agent that runs; `None` for Figaro itself.
+    /// Name of the running agent; `None` for Figaro itself.
     pub agent_schema_uri: Option<String>,
-    /// Whether the run is a test of an agent: it is kept apart and teaches nothing about anybody.
+    /// `true` if the run is a test of an agent. Such a run is kept apart, and nothing about people is learned from it.
     pub is_eval: bool,
-    /// The kind of client that asked, such as `telegram` or `cli`.
+    /// Kind of client that sent the request, such as `telegram` or `cli`.
     pub client_id: Option<String>,
 }
 
 impl AgentContext {
-    /// The context of a child: all of it, with another agent and, if one is given, another model.
+    /// Returns the context of a child: a copy with another agent and, if given, another model.
     #[must_use]
     pub fn child(&self, agent: &str, model: Option<ModelName>) -> Self {
         Self {

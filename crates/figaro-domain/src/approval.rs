@@ -1,4 +1,4 @@
-//! Calls that wait for the approval of a person: what exactly would be called, who may approve it, and what they said.
+//! Calls that wait for the approval of a person: the exact calls, the people who may approve them, and the decision.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use ring::digest::{Context, SHA256};
@@ -9,32 +9,32 @@ use super::audit::{AuditActor, AuditEvent, AuditKind, AuditName, Audited};
 use super::message::Speaker;
 use figaro_base::ids::{ChatId, RunId, UserId};
 
-/// An approval is waited for so long: over a night and a day.
+/// Waiting time for an approval, in minutes: long enough for a night and a day.
 pub const WAITS_MINUTES: u32 = 48 * 60;
-/// What is approved for a while is approved for so long.
+/// Duration of an approval that is given for a while.
 pub(crate) const LASTS: TimeDelta = TimeDelta::hours(1);
 
 /// A call of a Bot API method, with all its arguments as they will be sent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MethodCall {
-    /// The name of the method.
+    /// Name of the method, as in the Bot API.
     pub method: String,
-    /// The arguments by the names of the parameters; a file as a `file_id`, an address or base64.
+    /// Arguments by parameter name. A file is a `file_id`, a URL or base64.
     pub arguments: Map<String, Value>,
 }
 
-/// The hash that ties an approval to one call: SHA-256 over the turn, the call and what it would send, as hexadecimal digits.
+/// Hash that ties an approval to one call: SHA-256 of the turn, the call and the data it would send, in hexadecimal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fingerprint(String);
 
 impl Fingerprint {
-    /// The fingerprint of a tool call of a turn that would make these calls of methods. How their JSON is ordered does not
-    /// matter; all else does.
+    /// Computes the fingerprint of a turn's tool call that would make these method calls. Only the order of JSON keys is
+    /// ignored.
     #[must_use]
     pub fn of(run: RunId, call: &str, calls: &[MethodCall]) -> Self {
         let mut hash = Context::new(&SHA256);
         let mut add = |part: &str| {
-            // With its length, so that no two lists of parts are the same bytes.
+            // The length comes first, so that two different lists of parts never give the same bytes.
             hash.update(&u64::try_from(part.len()).unwrap_or(u64::MAX).to_le_bytes());
             hash.update(part.as_bytes());
         };
@@ -48,7 +48,7 @@ impl Fingerprint {
     }
 }
 
-/// The name of a method as words: `send poll`.
+/// Returns the name of a method as separate words, such as `send poll`.
 #[must_use]
 pub fn method_words(method: &str) -> String {
     let mut words = String::with_capacity(method.len() + 4);
@@ -61,7 +61,7 @@ pub fn method_words(method: &str) -> String {
     words
 }
 
-/// JSON with the keys of its objects in order: the same for values that differ only in that.
+/// Returns the JSON with sorted object keys. Values that differ only in the order of keys give the same text.
 #[must_use]
 pub fn canonical(value: &Value) -> String {
     fn sorted(value: &Value) -> Value {
@@ -78,132 +78,132 @@ pub fn canonical(value: &Value) -> String {
     sorted(value).to_string()
 }
 
-/// A group that gets another number, as it does when it becomes a supergroup.
+/// Change of a group's id, for example when it becomes a supergroup.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Moves {
-    /// The number that it had.
+    /// Id of the group before the change.
     pub from: ChatId,
-    /// The number that it has from now on.
+    /// Id of the group after the change.
     pub to: ChatId,
 }
 
 /// A chat that a call acts on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Target {
-    /// The number that Telegram knows it by, below 0 for groups and channels.
+pub struct ApprovalTarget {
+    /// Telegram's id of the chat; negative for groups and channels.
     pub chat: ChatId,
-    /// Its title, or how it was named, where whoever asked may know it.
+    /// Title of the chat, or the name used in the call; `None` if the requester may not know it.
     pub title: Option<String>,
 }
 
-/// A person whom a call acts on.
+/// A person that a call acts on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Concerned {
-    /// The number of their account.
+    /// Telegram's id of the person's account.
     pub user: i64,
-    /// Their name, and their username if they have one.
+    /// Name of the person, with the username if there is one.
     pub name: String,
 }
 
 /// A tool of another MCP server.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolOfServer {
-    /// The name of the server.
+    /// Name of the MCP server, as in the settings.
     pub server: String,
-    /// The name of the tool at the server.
+    /// Name of the tool at the server.
     pub tool: String,
-    /// The hash of the program or the address that the name of the server stood for; a call is made there and nowhere else.
+    /// Hash of the program or address that the server name stood for. The call goes there and nowhere else.
     #[serde(default)]
     pub way: String,
 }
 
-/// A call that takes an approval.
+/// A call that needs an approval.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Approval {
-    /// What it is tied to.
+    /// Hash of the turn and the calls that are approved.
     pub fingerprint: Fingerprint,
-    /// What would be called, in this order.
+    /// Method calls to be made, in this order.
     pub calls: Vec<MethodCall>,
-    /// The other MCP server whose tool would be called; none for methods of the Bot API.
+    /// Other MCP server whose tool is to be called; `None` for methods of the Bot API.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server: Option<ToolOfServer>,
-    /// The chats that it acts on; at least one.
-    pub targets: Vec<Target>,
-    /// The people that it acts on, as far as Telegram knows their names.
+    /// Chats that the call acts on; at least one.
+    pub targets: Vec<ApprovalTarget>,
+    /// People that the call acts on, as far as Telegram knows their names.
     #[serde(default)]
     pub people: Vec<Concerned>,
-    /// The first words of the one message that it is about, where they are kept and whoever asked may know them.
+    /// Beginning of the one message that the call is about, if it is stored and the requester may read it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub about: Option<String>,
-    /// The right that an admin of all these chats needs to approve it, by its name in the Bot API; none where only an owner may.
+    /// Bot API name of the right that an admin of all these chats needs to approve the call; `None` if only an owner may.
     pub right: Option<String>,
-    /// Whether whoever asked for it may not approve it.
+    /// `true` if the requester may not approve the call.
     pub needs_other: bool,
-    /// Whether it may be approved for an hour: then the same method may act on the same chat again.
+    /// `true` if the approval may hold for an hour. The same method may then act on the same chat again.
     pub may_last: bool,
-    /// The rule that has it asked.
+    /// Name of the rule that demands the approval.
     pub rule: String,
-    /// Why the owner wants it asked, in the words of a rule of theirs; none for a rule that is built in.
+    /// Reason why the owner demands the approval, as written in their rule; `None` for a built-in rule.
     #[serde(default)]
     pub reason: Option<String>,
-    /// The chat and the person that the turn is for.
+    /// Chat in which the turn's question was asked.
     pub asked_in: ChatId,
-    /// Who asked for it.
+    /// Requester of the call, in whose name the turn continues.
     pub requester: Speaker,
 }
 
-/// What a person says to a call that waits.
+/// Decision of a person about a call that waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Ruled {
-    /// It is made, this once.
+    /// Approved once; later calls need their own approval.
     Once,
-    /// It is made, and the same method may act on the same chat for an hour when the same person asks.
+    /// Approved. For an hour, the same method may act on the same chat if the same person asks.
     Hour,
-    /// It is not made.
+    /// Refused; the call is not made.
     Denied,
 }
 
-/// What was said, and by whom.
+/// A decision and the person who made it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ruling {
-    /// Whether it is made, and for how long.
+    /// Approval, with its duration, or refusal.
     pub ruled: Ruled,
     /// The person who pressed the button.
     pub by: UserId,
-    /// The name of that person, as Telegram gave it with the press.
+    /// Name of that person, as Telegram sent it with the press of the button.
     pub name: String,
-    /// When they said it, UTC.
+    /// Time when the button was pressed, UTC.
     pub at: DateTime<Utc>,
 }
 
-/// What was approved for a while.
+/// Permission for further calls, left by an approval for an hour.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Grant {
-    /// The method that may be called.
+    /// Name of the method that may be called.
     pub method: String,
-    /// The other MCP server whose tool may be called; none for a method of the Bot API.
+    /// Other MCP server whose tool may be called; `None` for a method of the Bot API.
     pub(crate) server: Option<ToolOfServer>,
-    /// The rule that had it asked: what another rule asks about is asked.
+    /// Rule that demanded the approval. Calls that another rule matches still need their own.
     pub(crate) rule: String,
-    /// The chats that it may act on.
+    /// Chats that the method may act on.
     pub targets: Vec<ChatId>,
-    /// The chat in which it may be asked for.
+    /// Chat in which the call may be requested.
     pub asked_in: ChatId,
-    /// Who may ask for it.
+    /// Person who may request the call.
     pub requester: Speaker,
-    /// The right that an admin of the chats needs for it.
+    /// Right that an admin of the chats needs for the call.
     pub right: Option<String>,
-    /// The turn with whose call it was approved.
+    /// Turn whose call was approved, for the audit log.
     pub run: RunId,
-    /// The person who approved it; they have to hold the right still when it is used.
+    /// Person who gave the approval. They must still hold the right when it is used.
     pub by: UserId,
-    /// When it ends, UTC.
+    /// End of the permission, UTC: an hour after the ruling.
     pub until: DateTime<Utc>,
 }
 
 impl Approval {
-    /// What the audit log is told when somebody has said this: an entry for each call.
+    /// Returns the audit log entries of a decision, one per call.
     #[must_use]
     pub fn audited(&self, run: RunId, ruling: &Ruling) -> Vec<Audited> {
         let what = match ruling.ruled {
@@ -213,7 +213,7 @@ impl Approval {
         self.entries(run, what, &AuditActor::Person(ruling.by.clone()), ruling.at)
     }
 
-    /// What the audit log is told when nobody has said anything in time: an entry for each call.
+    /// Returns the audit log entries of an approval that expired without a decision, one per call.
     #[must_use]
     pub fn expired(&self, run: RunId, at: DateTime<Utc>) -> Vec<Audited> {
         self.entries(run, AuditKind::ApprovalExpired, &AuditActor::Bot, at)
@@ -238,14 +238,14 @@ impl Approval {
         self.calls.iter().map(entry).collect()
     }
 
-    /// Whether it is for this tool call of this turn, and what it would call is what was asked about.
+    /// Returns `true` if the approval is for this tool call of this turn and its calls are unchanged.
     #[must_use]
     pub fn is_for(&self, run: RunId, call: &str) -> bool {
         self.fingerprint == Fingerprint::of(run, call, &self.calls)
     }
 
-    /// The same for a group that has another number from now on, where it is for this tool call of this turn. `None` if it names
-    /// messages of the group, which have other numbers there, or if what it would call is not what was asked about.
+    /// Returns the approval for a group that has a new id. `None` if a call names messages of the group, which have other
+    /// ids in the supergroup, or if the approval is not for this tool call of this turn.
     #[must_use]
     pub fn moved(&self, moves: Moves, run: RunId, call: &str) -> Option<Self> {
         let Moves { from, to } = moves;
@@ -253,7 +253,7 @@ impl Approval {
         if !self.chats().contains(&from) {
             return Some(Self { asked_in, ..self.clone() });
         }
-        // What another server calls by such names is its own.
+        // Another server may use these argument names for something else.
         if self.server.is_some() {
             let mut targets = self.targets.clone();
             targets.iter_mut().filter(|target| target.chat == from).for_each(|target| target.chat = to);
@@ -274,13 +274,14 @@ impl Approval {
         Some(Self { fingerprint, calls, targets, asked_in, ..self.clone() })
     }
 
-    /// The numbers of the chats that it acts on.
+    /// Returns the ids of the chats that the call acts on.
     #[must_use]
     pub fn chats(&self) -> Vec<ChatId> {
         self.targets.iter().map(|target| target.chat).collect()
     }
 
-    /// What it leaves for the next hour if it is approved so with this turn.
+    /// Returns the permissions for the next hour, one per method call. Empty unless the ruling is [`Ruled::Hour`] and the
+    /// approval allows it.
     #[must_use]
     pub fn grants(&self, run: RunId, ruling: &Ruling) -> Vec<Grant> {
         if ruling.ruled != Ruled::Hour || !self.may_last {
@@ -302,7 +303,7 @@ impl Approval {
     }
 }
 
-/// Whether an argument names a message, however deep.
+/// Returns `true` if an argument names a message, at any depth.
 fn is_of_message(key: &str, value: &Value) -> bool {
     match value {
         Value::Object(map) => map.iter().any(|(key, value)| is_of_message(key, value)),
@@ -314,7 +315,7 @@ fn is_of_message(key: &str, value: &Value) -> bool {
     }
 }
 
-/// Writes the new number of a chat in the place of its old one, however deep it stands.
+/// Replaces the old id of a chat by the new one, at any depth.
 fn renumber(key: &str, value: &mut Value, moves: Moves) {
     match value {
         Value::Object(map) => map.iter_mut().for_each(|(key, value)| renumber(key, value, moves)),
@@ -330,7 +331,7 @@ fn renumber(key: &str, value: &mut Value, moves: Moves) {
 }
 
 impl Grant {
-    /// What the audit log is told when somebody has taken it back.
+    /// Returns the audit log entry for the revocation of this permission.
     #[must_use]
     pub fn ended(&self, by: &UserId, at: DateTime<Utc>) -> Audited {
         let event = AuditEvent {
@@ -344,7 +345,7 @@ impl Grant {
         Audited::from(event)
     }
 
-    /// Whether it lets this approval's calls of its method go at this time.
+    /// Returns `true` if the permission covers the calls of this method in the approval at this time.
     #[must_use]
     pub fn lets(&self, method: &str, wanted: &Approval, now: DateTime<Utc>) -> bool {
         let is_asked_so = self.asked_in == wanted.asked_in && self.requester.user == wanted.requester.user;
@@ -369,7 +370,7 @@ mod tests {
             fingerprint: Fingerprint::of(run, "c1", &calls),
             calls,
             server: None,
-            targets: vec![Target { chat: ChatId(-5), title: None }],
+            targets: vec![ApprovalTarget { chat: ChatId(-5), title: None }],
             people: Vec::new(),
             about: None,
             right: None,
@@ -427,7 +428,7 @@ mod tests {
         assert_eq!(moved(&changed), None);
         // Of another chat it stays what it was, asked in the group of the new number.
         let post = call("sendMessage", &json!({"chat_id": -9, "reply_parameters": {"message_id": 3}}));
-        let targets = vec![Target { chat: ChatId(-9), title: None }];
+        let targets = vec![ApprovalTarget { chat: ChatId(-9), title: None }];
         let elsewhere = Approval { targets, ..approval(run, vec![post]) };
         assert_eq!(moved(&elsewhere), Some(Approval { asked_in: new, ..elsewhere }));
     }
@@ -463,7 +464,7 @@ mod tests {
             assert!(!of_server_grant.lets("banChatMember", &other, now), "{other:?}");
         }
         let other = Speaker { user: UserId::telegram(2), ..asked.requester.clone() };
-        let elsewhere = Target { chat: ChatId(-6), title: None };
+        let elsewhere = ApprovalTarget { chat: ChatId(-6), title: None };
         assert!(grant.lets("banChatMember", &asked, now));
         assert!(!grant.lets("deleteMessage", &asked, now));
         assert!(!grant.lets("banChatMember", &asked, now + LASTS));

@@ -1,5 +1,5 @@
-//! The audit log: what was decided, changed and undone, as a chain of entries each of which holds the hash of the one before. The
-//! store keeps it (`store::records::audit`). An entry has ids and names of methods and rules, never words of anybody.
+//! Audit log: a chain of decisions, changes and undos. Each entry holds the hash of the one before. The store keeps it
+//! (`store::records::audit`). An entry holds ids and names of methods and rules, never anybody's words.
 
 use chrono::{DateTime, Utc};
 use ring::digest::{SHA256, digest};
@@ -10,46 +10,46 @@ use super::access::{AccessChange, AllowedBot};
 use super::code::hex;
 use figaro_base::ids::{ChatId, RunId, UserId};
 
-/// What an entry tells.
+/// Kind of an entry: a decision, a change or an undo.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AuditKind {
-    /// Policy let a call go.
+    /// A policy allowed a call.
     CallAllowed,
-    /// Policy wants an approval for a call.
+    /// A policy demands an approval for a call.
     CallAsked,
-    /// Policy refused a call.
+    /// A policy refused a call.
     CallDenied,
-    /// An approval was given.
+    /// A person approved a call, once or for an hour.
     ApprovalGiven,
-    /// An approval was refused.
+    /// A person refused to approve a call.
     ApprovalDenied,
-    /// Nobody answered in time.
+    /// An approval expired without an answer.
     ApprovalExpired,
-    /// What was approved for a while was taken back.
+    /// An approval for an hour was revoked.
     ApprovalEnded,
-    /// A call went on its approval.
+    /// A call was made on its approval.
     ApprovalUsed,
-    /// A person or a group may use the bot.
+    /// A person, a group or a bot was allowed.
     AccessAllowed,
-    /// A person or a group may no longer use the bot.
+    /// A person, a group or a bot was denied.
     AccessDenied,
-    /// A role or a ban of a person was taken back.
+    /// A role or a ban of a person was removed.
     AccessLifted,
-    /// A code was made that lets a person in.
+    /// A pairing code was made.
     CodeMade,
     /// A person was given a role.
     RoleGiven,
-    /// An invite made a person the owner.
+    /// A person became the owner by an invite.
     OwnerMade,
-    /// A setting was changed.
+    /// A setting of a chat was changed.
     SettingChanged,
-    /// Something was undone.
+    /// A person undid a call of a turn.
     Undone,
 }
 
 impl AuditKind {
-    /// It is about a call, and not about people, groups or settings.
+    /// Returns `true` if the entry is about a call, `false` if it is about people, groups or settings.
     #[must_use]
     pub const fn is_of_call(self) -> bool {
         match self {
@@ -72,7 +72,7 @@ impl AuditKind {
         }
     }
 
-    /// Whether something was not let through.
+    /// Returns `true` if something was refused, expired or revoked.
     #[must_use]
     pub const fn is_refusal(self) -> bool {
         match self {
@@ -96,29 +96,29 @@ impl AuditKind {
     }
 }
 
-/// Whose deed an entry tells of.
+/// Actor of an entry: a person, the bot or the model.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AuditActor {
-    /// A person.
+    /// A person, by the account that acted.
     Person(UserId),
-    /// The bot itself.
+    /// The bot itself, without a request of a person.
     Bot,
-    /// The model.
+    /// The model, by a tool call.
     Model,
 }
 
-/// The name of a method, a command, a rule, a call or an approval. It has letters, digits and `_ . : - /` of ASCII only, at most
-/// `AuditName::MAX_BYTES`, so that no sentence can be one.
+/// Name of a method, a command, a rule, a call or an approval. It holds ASCII letters, digits and `_ . : - /` only, at most
+/// `AuditName::MAX_BYTES` bytes, so that no sentence fits into it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct AuditName(String);
 
 impl AuditName {
-    /// The most bytes of a name.
+    /// Maximum length of a name, in bytes.
     pub(crate) const MAX_BYTES: usize = 80;
 
-    /// The name; `None` if it is empty, too long or has other characters.
+    /// Checks a name. Returns `None` if it is empty, too long or has other characters.
     #[must_use]
     pub fn new(name: &str) -> Option<Self> {
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_.:-/".contains(&byte);
@@ -126,7 +126,7 @@ impl AuditName {
         fits.then(|| Self(name.to_owned()))
     }
 
-    /// The name as text.
+    /// Returns the name as text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -147,44 +147,44 @@ impl From<AuditName> for String {
     }
 }
 
-/// What happened, before it has its place in the log. A field that is added later has to be left out where it is empty: the hashes
-/// of older entries are made of what is written.
+/// An event before it has its place in the log. A field that is added later must be skipped when empty, because the hashes
+/// of older entries cover the serialized form.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AuditEvent {
-    /// When, UTC.
+    /// Time of the event, UTC.
     pub at: DateTime<Utc>,
-    /// The kind of deed.
+    /// Kind of the event.
     pub what: AuditKind,
-    /// The person, the bot or the model whose deed it was.
+    /// Person, bot or model that acted.
     pub actor: AuditActor,
-    /// The chat in which it was done.
+    /// Chat in which the actor acted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub chat: Option<ChatId>,
-    /// The person it was done to.
+    /// Person that the event is about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target_user: Option<UserId>,
-    /// The chat it was done to.
+    /// Chat that the event is about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target_chat: Option<ChatId>,
-    /// The turn it belongs to.
+    /// Turn of the event; `None` outside a turn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<RunId>,
     /// The provider's id of the call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call: Option<AuditName>,
-    /// The method or command.
+    /// Name of the method or command; `None` if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub method: Option<AuditName>,
-    /// The rule that decided.
+    /// Name of the rule that decided.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<AuditName>,
-    /// The approval it is about.
+    /// Approval that the event refers to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approval: Option<AuditName>,
 }
 
 impl AuditEvent {
-    /// An event with nothing but what, who and when.
+    /// Creates an event with only its kind, actor and time.
     #[must_use]
     pub const fn new(what: AuditKind, actor: AuditActor, at: DateTime<Utc>) -> Self {
         Self {
@@ -204,7 +204,7 @@ impl AuditEvent {
 }
 
 impl AuditEvent {
-    /// A change of who may use the bot; `None` for one that lets nobody in and keeps nobody out.
+    /// Returns the event of an access change; `None` for a change that neither lets anybody in nor keeps anybody out.
     #[must_use]
     pub fn of_access(change: &AccessChange, by: AuditActor, at: DateTime<Utc>) -> Option<Self> {
         let event = |what| Self::new(what, by.clone(), at);
@@ -263,38 +263,38 @@ impl From<AuditEvent> for Audited {
     }
 }
 
-/// An event on its way into the log, with the arguments of its call: the store keeps a keyed hash of them alone.
+/// An event to be logged, with the arguments of its call. The store keeps only a keyed hash of the arguments.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Audited {
-    /// What the log is told, without its place in the log.
+    /// Event without its place in the log.
     pub event: AuditEvent,
-    /// The arguments.
+    /// Arguments of the call; `None` if the event is about no call.
     pub arguments: Option<Value>,
 }
 
-/// An entry of the log.
+/// Entry of the log, with its place and hashes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AuditEntry {
-    /// Its place in the log, from 0.
+    /// Position in the log, from 0.
     pub seq: u64,
-    /// What the log is told, without its place in the log.
+    /// Event without its place in the log.
     pub event: AuditEvent,
-    /// The keyed hash of the arguments, in hexadecimal.
+    /// Keyed hash of the arguments, in hexadecimal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arguments: Option<String>,
-    /// The hash of the entry before, in hexadecimal; zeros for the first.
+    /// Hash of the previous entry, in hexadecimal; zeros for the first.
     pub(crate) previous: String,
-    /// The hash of this entry, in hexadecimal.
+    /// Hash of this entry, in hexadecimal.
     pub(crate) hash: String,
 }
 
-/// Where the log ends.
+/// End of the log: the position and hash needed for the next entry.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AuditHead {
-    /// The place of the next entry.
+    /// Position of the next entry, which is also the number of entries.
     pub next: u64,
-    /// The hash of the last one.
+    /// Hash of the last entry, in hexadecimal.
     pub(crate) hash: String,
 }
 
@@ -305,10 +305,10 @@ impl Default for AuditHead {
 }
 
 impl AuditHead {
-    /// The next entry of the log, and where the log ends with it. `arguments` is the keyed hash of the arguments.
+    /// Returns the next entry of the log and the new end of the log. `arguments` is the keyed hash of the arguments.
     ///
     /// # Errors
-    /// If the event has no JSON.
+    /// If the event cannot be serialized to JSON.
     pub fn extend(
         &self,
         event: AuditEvent,
@@ -321,13 +321,13 @@ impl AuditHead {
         Ok((entry, head))
     }
 
-    /// Goes on over a stored entry; `false`, and nothing changes, if it is not what belongs here byte by byte.
+    /// Advances over a stored entry. Returns `false` and changes nothing if the bytes are not the expected next entry.
     ///
     /// # Errors
-    /// If the entry has no JSON.
+    /// If the entry cannot be serialized to JSON.
     pub fn follow(&mut self, entry: &AuditEntry, stored: &[u8]) -> serde_json::Result<bool> {
         let is_next = entry.seq == self.next && entry.previous == self.hash;
-        // Several texts can be read as the same entry: only the one that is written counts.
+        // Several texts parse to the same entry; only the exact serialized form is valid.
         let is_whole = entry.hash == entry.computed()? && serde_json::to_vec(entry)? == stored;
         if is_next && is_whole {
             *self = Self { next: entry.seq.saturating_add(1), hash: entry.hash.clone() };
@@ -337,27 +337,27 @@ impl AuditHead {
 }
 
 impl AuditEntry {
-    /// The entry as a line of the file that people keep elsewhere.
+    /// Returns the entry as a line of the exported file.
     ///
     /// # Errors
-    /// If it has no JSON.
+    /// If it cannot be serialized to JSON.
     pub fn as_json(&self) -> serde_json::Result<String> {
         serde_json::to_string(self)
     }
 
-    /// The hash of its bytes without the hash itself. They hold the hash of the entry before.
+    /// Computes the hash of the entry without its own hash field. It covers the hash of the previous entry.
     fn computed(&self) -> serde_json::Result<String> {
         let bytes = serde_json::to_vec(&(self.seq, &self.event, &self.arguments, &self.previous))?;
         Ok(hex(digest(&SHA256, &bytes).as_ref()))
     }
 }
 
-/// Whether the log is whole.
+/// Result of checking the hash chain of the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AuditVerdict {
-    /// How many entries it has.
+    /// Number of entries in the log.
     pub entries: u64,
-    /// The place of the first entry that is not as it was written, or is missing.
+    /// Position of the first entry that is changed or missing; `None` if the log is intact.
     pub broken: Option<u64>,
 }
 

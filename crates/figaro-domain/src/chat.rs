@@ -10,41 +10,41 @@ use super::generation::Generation;
 use super::model::ModelName;
 use figaro_base::ids::{ChatId, PersonaId, RunId, TopicId};
 
-/// A chat and a forum topic of it, as a message in it describes them.
+/// A chat and its forum topic, as described by a message.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Place {
-    /// The chat; it gets another id when a group becomes a supergroup.
+    /// The chat; its id changes when a group becomes a supergroup.
     pub chat: ChatId,
-    /// Whether it is a private chat, a group or a channel.
+    /// Kind of the chat: private, group or channel.
     pub kind: ChatKind,
     /// The title of a group or channel; `None` for a private chat.
     pub title: Option<String>,
-    /// The forum topic, none for a chat without topics and for a forum's General.
+    /// Forum topic; `None` for a chat without topics and for the General topic of a forum.
     pub topic: Option<TopicId>,
 }
 
 impl Place {
-    /// Whether more people than one may read here: `true` for groups and channels.
+    /// Returns `true` for groups and channels, where several people can read.
     #[must_use]
     pub fn is_group(&self) -> bool {
         self.kind != ChatKind::Private
     }
 }
 
-/// Telegram's kinds of chat, as far as they matter here.
+/// Telegram's kinds of chat, as far as they matter to the bot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ChatKind {
     /// A private chat of one person with the bot.
     Private,
-    /// A group or supergroup.
+    /// A group or a supergroup.
     Group,
     /// A channel, where only admins write.
     Channel,
 }
 
 impl ChatKind {
-    /// The word for it in a prompt.
+    /// Returns the word for the kind in a prompt.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
@@ -69,10 +69,10 @@ pub enum AnswerWhen {
 }
 
 impl AnswerWhen {
-    /// All of them, in the order a person is offered them.
+    /// All variants, in the order in which they are offered to a person.
     pub const ALL: [Self; 3] = [Self::Mention, Self::Always, Self::Off];
 
-    /// The name that stands for it in settings.
+    /// Returns the name used in settings.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -82,36 +82,36 @@ impl AnswerWhen {
         }
     }
 
-    /// The variant with this name; `None` if there is none.
+    /// Returns the variant with this name, in any case; `None` if there is none.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|when| when.name().eq_ignore_ascii_case(name.trim()))
     }
 }
 
-/// The persona that a chat has chosen.
+/// Persona chosen for a chat: from a file, or its own.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PersonaChoice {
-    /// One of a file, by its name.
+    /// Persona from a file, by its name.
     File(String),
-    /// One of the chat's own.
+    /// Persona that belongs to the chat.
     Own {
-        /// The id of the persona.
+        /// Id of the persona.
         id: PersonaId,
-        /// Its name, to be told where the persona is gone.
+        /// Name of the persona, shown if the persona no longer exists.
         name: String,
     },
 }
 
 impl PersonaChoice {
-    /// Whether this persona of the chat's own is chosen.
+    /// Returns `true` if this persona of the chat is chosen.
     #[must_use]
     pub fn is_own(&self, persona: PersonaId) -> bool {
         matches!(self, Self::Own { id, .. } if *id == persona)
     }
 
-    /// The name of what is chosen.
+    /// Returns the name of the chosen persona.
     #[must_use]
     pub fn name(&self) -> &str {
         match self {
@@ -120,49 +120,49 @@ impl PersonaChoice {
     }
 }
 
-/// What the people of a chat have set for it.
+/// Settings of a chat, made by its people or by the model.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ChatConfig {
     /// Instructions that this chat adds to the system prompt; at most [`MAX_SETTING_CHARS`] characters.
     pub custom_prompt: Option<String>,
-    /// The language to answer in, in free words; `None` for that of each message.
+    /// Language of answers, in free text; `None` for the language of each message.
     pub language: Option<String>,
-    /// The tone of answers, in free words; `None` for the usual one.
+    /// Tone of answers, in free text; `None` for the usual one.
     pub personality: Option<String>,
-    /// In which turns the model wrote these texts: each is forgotten with the question of its turn.
+    /// Turns in which the model wrote these texts. A text is forgotten with the question of its turn.
     #[serde(skip_serializing_if = "TextTurns::is_empty")]
     pub written_in: TextTurns,
-    /// The IANA time zone of the chat; `None` for the bot's default.
+    /// IANA time zone of the chat; `None` for the bot's default.
     pub timezone: Option<Tz>,
-    /// When to answer in a group.
+    /// Condition for answering in a group.
     pub answer_when: AnswerWhen,
-    /// The agent that answers here, by its name; one that is not there any more does not count.
+    /// Name of the agent that answers in the chat. Ignored if the agent no longer exists.
     pub agent: Option<String>,
-    /// How the bot speaks here; a persona that is not there any more does not count.
+    /// Persona of the bot in this chat. Ignored if the persona no longer exists.
     pub persona: Option<PersonaChoice>,
-    /// The context packs whose records the chat keeps, by their names; those that are not there any more do not count.
+    /// Names of the context packs whose records the chat keeps. Packs that no longer exist are ignored.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub packs: Vec<String>,
     /// The model that answers in this chat, if not the bot's default.
     pub model: Option<ModelName>,
-    /// The parameters that are sent to the model.
+    /// Parameters sent to the model, unless the request sets them.
     pub settings: Generation,
-    /// When its people were asked which time zone they are in, UTC; `None` if they never were.
+    /// Time when the chat was asked for its time zone, UTC; `None` if it never was.
     pub zone_asked: Option<DateTime<Utc>>,
 }
 
-/// By the texts of a chat's settings, the turns in which the model wrote them; `None` for what a person has set.
+/// Turns in which the model wrote texts of a chat's settings; `None` for a text that a person set.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct TextTurns {
-    /// The turn of the instructions.
+    /// Turn that set the instructions; `None` if a person did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub custom_prompt: Option<RunId>,
-    /// The turn of the language.
+    /// Turn that set the language; `None` if a person did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub language: Option<RunId>,
-    /// The turn of the tone.
+    /// Turn that set the tone; `None` if a person did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub personality: Option<RunId>,
 }
@@ -174,8 +174,8 @@ impl TextTurns {
 }
 
 impl ChatConfig {
-    /// Clears the texts that the model wrote in these turns; `true` if there were any. What was there before is not set again:
-    /// it is not known to be wanted.
+    /// Clears the texts that the model wrote in these turns. Returns `true` if there were any. The values before them are
+    /// not restored, since nobody may want them.
     pub fn forget_turns(&mut self, turns: &BTreeSet<RunId>) -> bool {
         let TextTurns { custom_prompt, language, personality } = &mut self.written_in;
         let texts = [
@@ -194,43 +194,41 @@ impl ChatConfig {
     }
 }
 
-/// A change of some of a chat's settings; the default changes nothing. `Some(None)` clears a setting.
+/// Changes of a chat's settings; the default changes nothing. `Some(None)` clears a setting.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ConfigPatch {
     /// Instructions that this chat adds to the system prompt.
     pub custom_prompt: Option<Option<String>>,
-    /// The language of answers.
+    /// Language of answers, in free text.
     pub language: Option<Option<String>>,
-    /// The tone of answers, in free words.
+    /// Tone of answers, in free text.
     pub personality: Option<Option<String>>,
-    /// The IANA time zone of the chat.
+    /// IANA time zone of the chat.
     pub timezone: Option<Option<Tz>>,
-    /// When to answer in a group.
+    /// Condition for answering in a group.
     pub answer_when: Option<AnswerWhen>,
-    /// The agent that answers here. Only people change it: it may be what keeps a model from tools.
+    /// Agent that answers in the chat. Only people change it, since an agent may limit the tools of the model.
     pub agent: Option<Option<String>>,
-    /// How the bot speaks here. Only people choose it; a reset clears it, and can be undone.
+    /// Persona of the bot in this chat. Only people choose it. A reset clears it, and can be undone.
     pub persona: Option<Option<PersonaChoice>>,
-    /// A context pack that the chat takes or leaves; beyond [`MAX_PACKS`] none is taken. Only people choose them; a reset leaves
-    /// them.
+    /// A context pack to add or to remove. None is added beyond [`MAX_PACKS`]. Only people choose packs; a reset keeps them.
     pub pack: Option<PackChange>,
     /// The model that answers in this chat, if not the bot's default.
     pub model: Option<Option<ModelName>>,
-    /// All parameters that are sent to the model, in place of those that are set.
+    /// All parameters sent to the model; replaces those that are set.
     pub settings: Option<Generation>,
-    /// The name and the new value of one of those parameters, as [`Generation::with`] takes them. A value that does not fit
-    /// changes nothing.
+    /// Name and new value of one of those parameters, as [`Generation::with`] takes them. An invalid value changes nothing.
     pub setting: Option<(String, Option<String>)>,
-    /// When its people were asked for their time zone, UTC; a reset does not forget it.
+    /// Time when the chat was asked for its time zone, UTC. A reset keeps it.
     pub zone_asked: Option<DateTime<Utc>>,
 }
 
-/// A context pack that a chat takes, or leaves: others stay as they are, whoever changes them at the same time.
+/// A context pack that a chat adds or removes. Other packs stay as they are, even with concurrent changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PackChange {
-    /// The name of the pack.
+    /// Name of the pack to add or to remove.
     pub name: String,
-    /// Whether the chat has it from now on.
+    /// `true` to add the pack, `false` to remove it.
     pub is_chosen: bool,
 }
 
@@ -246,8 +244,8 @@ impl PackChange {
 }
 
 impl ConfigPatch {
-    /// The change that clears everything that a model may change, and the chat's persona, its model and the model's
-    /// parameters. The agent and the time of the question about the zone stay.
+    /// Returns the change that clears every setting that a model may change, and the persona, the model and its parameters.
+    /// The agent, the packs and the time of the time zone question stay.
     #[must_use]
     pub fn reset() -> Self {
         Self {
@@ -266,8 +264,8 @@ impl ConfigPatch {
         }
     }
 
-    /// Applies the change to the settings of a chat. Fields that are `None` leave their setting as it is. The model makes it in
-    /// this turn; `None` for a person.
+    /// Applies the change to the settings of a chat. `None` fields leave their setting as it is. `turn` is the turn in which
+    /// the model makes the change; `None` for a person.
     pub fn apply(self, config: &mut ChatConfig, turn: Option<RunId>) {
         let TextTurns { custom_prompt, language, personality } = &mut config.written_in;
         write(&mut config.custom_prompt, custom_prompt, self.custom_prompt, turn);
@@ -291,7 +289,7 @@ impl ConfigPatch {
     }
 }
 
-/// Sets a text, and notes in which turn. What says the same as before is still whose it was.
+/// Sets a text and the turn that wrote it. An unchanged text keeps its turn.
 pub(crate) fn write(
     text: &mut Option<String>,
     written_in: &mut Option<RunId>,
@@ -310,8 +308,8 @@ fn set<T>(setting: &mut T, change: Option<T>) {
     }
 }
 
-/// The most context packs of a chat: the forms of all stand in every prompt.
+/// Maximum number of context packs of a chat: the forms of all are part of every prompt.
 pub const MAX_PACKS: usize = 8;
 
-/// The most characters a free-text setting may have: it stands in every prompt.
+/// Maximum length of a free-text setting, in characters: it is part of every prompt.
 pub const MAX_SETTING_CHARS: usize = 2000;

@@ -1,5 +1,5 @@
-//! Children: runs of agents that a turn, or another child, has asked something. Each is on record from its beginning to its
-//! end, so that a restart goes on with it, and it ends once. Without words the record stays for `/usage`.
+//! Children: agent runs requested by a turn or by another child. Each is recorded from start to end, so that it survives a
+//! restart and ends exactly once. The record stays for `/usage`, without the words.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -10,59 +10,59 @@ use super::turn::Checkpoint;
 use super::usage::Usage;
 use figaro_base::ids::{ChatId, RunId};
 
-/// Children may ask further children down to this depth; the turn itself is at depth 0.
+/// Maximum depth of a child; the turn itself has depth 0.
 pub const MAX_DEPTH: u32 = 3;
-/// So many children a turn may have, those of its children counted.
+/// Maximum number of children of a turn, including children of children.
 pub const MAX_CHILDREN: usize = 20;
 
-/// The record of a child.
+/// Record of a child run, kept after its end for `/usage`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ChildRun {
-    /// Its own id: its calls are on record under it.
+    /// Id of the child; its calls are recorded under it.
     pub id: RunId,
-    /// The turn that it is part of.
+    /// Turn that the child belongs to.
     pub root: RunId,
-    /// The turn or child that asked it.
+    /// Turn or child that requested it.
     pub parent: RunId,
-    /// The provider's id of the call by which it was asked, unique in its parent.
+    /// Provider's id of the call that started the child, unique in its parent.
     pub call: String,
-    /// The chat of the turn.
+    /// Chat of the turn that the child belongs to.
     pub chat: ChatId,
-    /// The name of its agent.
+    /// Name of the agent that the child runs.
     pub agent: String,
-    /// 1 for a child of the turn, 2 for a child of that.
+    /// Depth: 1 for a child of the turn, 2 for a child of that child.
     pub depth: u32,
-    /// When it began, UTC.
+    /// Start time, UTC.
     pub started_at: DateTime<Utc>,
-    /// Its time is up then, UTC, also when the bot was restarted in between.
+    /// Deadline, UTC. A restart of the bot does not extend it.
     pub ends_by: DateTime<Utc>,
-    /// How far it has come; none before its first step is whole, and once its turn has ended.
+    /// Progress of the child; `None` before its first complete step and after its turn has ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checkpoint: Option<Checkpoint>,
-    /// The tokens that it and its own children took, as far as is on record.
+    /// Tokens used by the child and its own children, as far as recorded.
     pub usage: Usage,
-    /// What they cost in nano-dollars; `None` where the price is not known.
+    /// Cost of these tokens in nano-dollars; `None` if the price is unknown.
     pub nano_usd: Option<u64>,
-    /// How it ended; none while it goes on.
+    /// Result of the child; `None` while it runs.
     #[serde(default)]
     pub outcome: Option<ChildOutcome>,
 }
 
-/// How a child ended, and what it gives whoever asked.
+/// Result of a child, returned to the agent that requested it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ChildOutcome {
-    /// In which way.
+    /// Way in which the child ended.
     pub end: ChildEnd,
-    /// Its answer, or what it had when it was cut; empty once its turn has ended.
+    /// Answer, or the partial text of an interrupted child. Empty once the turn has ended.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub text: String,
-    /// The value that it answered with, where its agent has to match a schema.
+    /// Structured answer, if the agent has to match a schema.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub structured: Option<Value>,
-    /// Why it failed, for the model that asked.
+    /// Reason of a failure, for the model that made the call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// What it leaves behind for its turn: what was said to the person, pages, tasks.
+    /// Side effects for the turn: text said to the person, pages, tasks.
     #[serde(default)]
     pub left: SideEffects,
     /// The model that answered, as `provider:model`.
@@ -70,24 +70,24 @@ pub struct ChildOutcome {
     pub model: Option<String>,
 }
 
-/// In which way a child ended.
+/// Way in which a child ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ChildEnd {
-    /// With an answer.
+    /// Completed with an answer.
     Done,
-    /// It could not answer.
+    /// Failed without an answer.
     Failed,
-    /// Its time was up.
+    /// Reached its deadline.
     Timeout,
-    /// The turn was stopped, or ended without it.
+    /// Stopped with its turn, or still running when the turn ended.
     Cancelled,
-    /// It reached the bound on its passes or tokens, or the day's budget.
+    /// Reached the limit of its passes or tokens, or the day's budget.
     OverBudget,
 }
 
 impl ChildEnd {
-    /// The name that models and logs see.
+    /// Returns the name for models and logs.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
@@ -100,29 +100,29 @@ impl ChildEnd {
     }
 }
 
-/// A child that is to begin.
+/// Parameters of a new child, for [`ChildRun::begin`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewChild {
-    /// The turn that it is part of.
+    /// Turn that the child belongs to.
     pub root: RunId,
-    /// The turn or child that asks it.
+    /// Turn or child that requests it.
     pub parent: RunId,
-    /// The provider's id of the call by which it is asked.
+    /// Provider's id of the call that requests the child.
     pub call: String,
-    /// The chat of the turn.
+    /// Chat of the turn that the child belongs to.
     pub chat: ChatId,
-    /// The name of its agent.
+    /// Name of the agent that the child runs.
     pub agent: String,
-    /// How deep it stands.
+    /// Depth of the child, from 1.
     pub depth: u32,
-    /// The time now, UTC.
+    /// Start time, UTC.
     pub started_at: DateTime<Utc>,
-    /// Its time is up then, UTC.
+    /// Deadline, UTC.
     pub ends_by: DateTime<Utc>,
 }
 
 impl ChildRun {
-    /// A child that begins.
+    /// Starts a child with a new id.
     #[must_use]
     pub fn begin(new: NewChild) -> Self {
         let NewChild { root, parent, call, chat, agent, depth, started_at, ends_by } = new;
@@ -143,12 +143,12 @@ impl ChildRun {
         }
     }
 
-    /// Ends it, unless it has ended: the first outcome counts.
+    /// Ends the child. The first outcome counts.
     pub fn end(&mut self, outcome: ChildOutcome) {
         self.outcome.get_or_insert(outcome);
     }
 
-    /// The same once its turn has ended: it has ended too, and its words are nobody's any more.
+    /// Returns the record after the end of its turn: ended, and without any words.
     #[must_use]
     pub fn without_words(mut self) -> Self {
         self.end(ChildOutcome::of(ChildEnd::Cancelled));
@@ -160,14 +160,14 @@ impl ChildRun {
 }
 
 impl ChildOutcome {
-    /// An end without a word.
+    /// Creates an outcome with only its end.
     #[must_use]
     pub fn of(end: ChildEnd) -> Self {
         let (text, left) = (String::new(), SideEffects::default());
         Self { end, text, structured: None, error: None, left, model: None }
     }
 
-    /// An end with the reason, for the model that asked.
+    /// Creates an outcome with an error text for the model that made the call.
     #[must_use]
     pub fn because(end: ChildEnd, error: impl Into<String>) -> Self {
         Self { error: Some(error.into()), ..Self::of(end) }

@@ -1,4 +1,5 @@
-//! Codes that let somebody in: of links that make an owner, and those that an owner gives to people. Only hashes are stored.
+//! Codes that grant access: invites that make an owner, and pairing codes that an owner gives to people. Only hashes are
+//! stored.
 
 use std::sync::Arc;
 
@@ -8,50 +9,50 @@ use ring::hmac;
 use serde::{Deserialize, Serialize};
 use subtle::ConstantTimeEq;
 
-/// The hash of a code, in hexadecimal. That of an owner's link is a plain SHA-256: such a code is random and long. That of a
-/// [`PairingCode`] is keyed: a short code could be found by trying all.
+/// Hash of a code, in hexadecimal. The hash of an owner's invite is plain SHA-256, because that code is random and long. The
+/// hash of a [`PairingCode`] is keyed, because a short code could be found by trying all.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct CodeHash(String);
 
 impl CodeHash {
-    /// Hashes the code of an owner's link.
+    /// Hashes the code of an owner's invite.
     #[must_use]
     pub fn of(code: &str) -> Self {
         Self(hex(digest(&SHA256, code.as_bytes()).as_ref()))
     }
 
-    /// Compares in a time that does not tell how much is equal.
+    /// Compares the hashes in constant time.
     pub(super) fn is(&self, other: &Self) -> bool {
         self.0.as_bytes().ct_eq(other.0.as_bytes()).into()
     }
 }
 
-/// A code that lets one person in.
+/// Code that lets one person in.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PairingCode {
-    /// The keyed hash of the code.
+    /// Keyed hash of the code, made by [`CodeKey::hash`].
     pub(crate) code: CodeHash,
-    /// It is void from then on.
+    /// Time at which the code expires, UTC.
     pub(crate) expires_at: DateTime<Utc>,
 }
 
 impl PairingCode {
-    /// How long a code is good for, in hours.
+    /// Lifetime of a code, in hours.
     pub const HOURS: i64 = 24;
-    /// How many letters and digits it has.
+    /// Number of characters in a code.
     pub const LENGTH: usize = 8;
-    /// What it is made of. None of them is mistaken for another, and without vowels no word is a code.
+    /// Alphabet of a code. No two characters are easily confused, and without vowels no code is a word.
     pub const LETTERS: &[u8] = b"CDFHJKMNPQRTVWXY34679";
 
-    /// The code of this hash, good from now on.
+    /// Creates a code with this hash, valid from `now`.
     #[must_use]
     pub fn new(code: CodeHash, now: DateTime<Utc>) -> Self {
         Self { code, expires_at: now + TimeDelta::hours(Self::HOURS) }
     }
 
-    /// The code that a text is, in the form in which it is hashed; `None` for any other text. Case, spaces and hyphens do not
-    /// count.
+    /// Parses a code and returns it in the form that is hashed; `None` for any other text. Case, spaces and hyphens are
+    /// ignored.
     #[must_use]
     pub fn read(text: &str) -> Option<String> {
         let typed = text.trim().chars().filter(|c| !matches!(c, ' ' | '-'));
@@ -60,7 +61,7 @@ impl PairingCode {
         is_code.then_some(code)
     }
 
-    /// Whether a text that is no code was meant as one: about as long, and with few characters that codes do not have.
+    /// Returns `true` if a text is probably a mistyped code: about the right length, with at most two invalid characters.
     #[must_use]
     pub fn is_mistyped(text: &str) -> bool {
         let typed = text.trim().bytes().filter(|c| !matches!(c, b' ' | b'-'));
@@ -70,7 +71,7 @@ impl PairingCode {
         is_near && wrong <= 2 && typed.iter().all(u8::is_ascii_alphanumeric) && Self::read(text).is_none()
     }
 
-    /// A code as people are shown it: `CDFH-3467`.
+    /// Formats a code for people, such as `CDFH-3467`.
     #[must_use]
     pub fn shown(code: &str) -> String {
         match code.split_at_checked(Self::LENGTH / 2) {
@@ -80,26 +81,26 @@ impl PairingCode {
     }
 }
 
-/// The key of the hashes of [`PairingCode`]s. It is not in the store, so that whoever has a copy of that finds no code. Cheap to
+/// Key of the hashes of [`PairingCode`]s. It is not in the store, so that a copy of the store reveals no code. Cheap to
 /// clone.
 #[derive(Debug, Clone)]
 pub struct CodeKey(Arc<hmac::Key>);
 
 impl CodeKey {
-    /// The key that belongs to a secret of the bot.
+    /// Derives the key from a secret of the bot.
     #[must_use]
     pub fn new(secret: &str) -> Self {
         Self(Arc::new(hmac::Key::new(hmac::HMAC_SHA256, secret.as_bytes())))
     }
 
-    /// The keyed hash of a code as [`PairingCode::read`] gives it.
+    /// Computes the keyed hash of a code as returned by [`PairingCode::read`].
     #[must_use]
     pub fn hash(&self, code: &str) -> CodeHash {
         CodeHash(hex(hmac::sign(&self.0, format!("pairing:{code}").as_bytes()).as_ref()))
     }
 }
 
-/// Bytes as hexadecimal digits.
+/// Formats bytes as lower-case hexadecimal digits.
 #[must_use]
 pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()

@@ -1,4 +1,4 @@
-//! What the model changed of a chat's settings, kept so that people see it and can undo it.
+//! Changes of a chat's settings by the model, kept so that people can see and undo them.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use chrono_tz::Tz;
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::chat::ChatConfig;
 use figaro_base::ids::{ChatId, RunId, TaskId};
 
-/// For so long a change by the model can be undone.
+/// Time in which a change by the model can be undone.
 pub const UNDO: TimeDelta = TimeDelta::hours(24);
 
 /// A setting of a chat that the model can change.
@@ -15,24 +15,24 @@ pub const UNDO: TimeDelta = TimeDelta::hours(24);
 pub enum Setting {
     /// Instructions that the chat adds to the system prompt.
     Instructions,
-    /// The language to answer in.
+    /// Language of answers.
     Language,
-    /// The tone of answers.
+    /// Tone of answers.
     Tone,
-    /// The IANA time zone.
+    /// IANA time zone of the chat.
     Zone,
-    /// How the bot speaks.
+    /// Persona of the bot.
     Persona,
-    /// When to answer in a group.
+    /// Condition for answering in a group.
     Answers,
-    /// The model that answers.
+    /// Model that answers in the chat.
     Model,
-    /// How the model is to write.
+    /// Parameters sent to the model.
     Writing,
 }
 
 impl Setting {
-    /// All of them, in the order in which people see them.
+    /// All settings, in the order in which people see them.
     pub(crate) const ALL: [Self; 8] = [
         Self::Language,
         Self::Tone,
@@ -44,7 +44,7 @@ impl Setting {
         Self::Writing,
     ];
 
-    /// Whether it is not the same in both.
+    /// Returns `true` if the setting differs between the two.
     #[must_use]
     pub fn differs(self, one: &ChatConfig, other: &ChatConfig) -> bool {
         match self {
@@ -59,7 +59,7 @@ impl Setting {
         }
     }
 
-    /// Sets it as it is in another chat's or time's settings.
+    /// Copies the setting from one configuration to another.
     fn copy(self, from: &ChatConfig, to: &mut ChatConfig) {
         match self {
             Self::Instructions => {
@@ -88,40 +88,40 @@ impl Setting {
 pub struct ChangingTurn {
     /// The turn in which the model made the change.
     pub run: RunId,
-    /// Tasks that followed a new time zone, each with the zone that was assumed for it before.
+    /// Tasks moved to a new time zone, each with the zone assumed before.
     pub moved: Vec<(TaskId, Tz)>,
     /// The time of the change, UTC.
     pub at: DateTime<Utc>,
 }
 
-/// All that the model changed of a chat's settings in one turn.
+/// All changes that the model made to a chat's settings in one turn.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ConfigChange {
     /// The turn in which the model made the change.
     pub run: RunId,
     /// The chat whose settings were changed.
     pub chat: ChatId,
-    /// The settings before. They differ from those after it in what the model changed, and in nothing else.
+    /// Settings before the change. They differ from `after` only in settings that the model changed.
     pub before: ChatConfig,
     /// The chat's settings after the change.
     pub after: ChatConfig,
-    /// Tasks that followed a new time zone, each with the zone that was assumed for it before.
+    /// Tasks moved to a new time zone, each with the zone assumed before.
     pub moved: Vec<(TaskId, Tz)>,
-    /// When the last of it was changed.
+    /// Time of the last change, UTC.
     pub changed_at: DateTime<Utc>,
-    /// Whether a person has undone it.
+    /// `true` if a person has undone the change.
     pub undone: bool,
 }
 
 impl ConfigChange {
-    /// No change yet of a chat in this turn.
+    /// Creates an empty change of a chat for this turn.
     #[must_use]
     pub fn new(chat: ChatId, turn: &ChangingTurn) -> Self {
         let (before, after) = Default::default();
         Self { run: turn.run, chat, before, after, moved: Vec::new(), changed_at: turn.at, undone: false }
     }
 
-    /// Adds one call's change. Where a person changed the same setting in between, what they set is what was before.
+    /// Adds the change of one call. If a person changed the same setting in between, their value becomes the one before.
     pub fn add(&mut self, before: &ChatConfig, after: &ChatConfig, turn: ChangingTurn) {
         for setting in Setting::ALL.into_iter().filter(|setting| setting.differs(before, after)) {
             let follows = setting.differs(&self.before, &self.after) && !setting.differs(&self.after, before);
@@ -134,18 +134,18 @@ impl ConfigChange {
         self.changed_at = turn.at;
     }
 
-    /// The settings whose values differ before and after.
+    /// Returns the settings whose values differ before and after.
     pub fn settings(&self) -> impl Iterator<Item = Setting> {
         Setting::ALL.into_iter().filter(|setting| setting.differs(&self.before, &self.after))
     }
 
-    /// Whether it is still time to undo it, and nobody has.
+    /// Returns `true` if the change is not undone yet and its time for undoing is not over.
     #[must_use]
     pub fn can_be_undone(&self, now: DateTime<Utc>) -> bool {
         !self.undone && now - self.changed_at < UNDO
     }
 
-    /// Sets back what is still as the model left it; gives the settings it set back. What was changed again since stays.
+    /// Restores the settings that still have the model's value, and returns them. Settings changed again since then stay.
     pub fn undo(&mut self, config: &mut ChatConfig, now: DateTime<Utc>) -> Vec<Setting> {
         if !self.can_be_undone(now) {
             return Vec::new();

@@ -1,4 +1,4 @@
-//! Conversations, their sessions, and the messages stored in them.
+//! Conversations, their sessions and the stored messages.
 
 use std::fmt;
 use std::str::FromStr;
@@ -19,30 +19,31 @@ use super::usage::Usage;
 use crate::tool::SideEffects;
 use figaro_base::ids::{ChatId, EntryId, MemoryId, MessageId, RequestId, RunId, SessionId, TaskId, TopicId};
 
-/// So many messages that were not addressed to the bot are kept of a conversation, the newest.
+/// Number of messages not addressed to the bot that are kept per conversation. Older ones are dropped.
 pub const KEPT_BACKGROUND: usize = 100;
 
-/// A chat, or a part of it that is talked in apart. In each conversation one turn runs at a time.
+/// A chat, or a separate part of it. Each conversation runs one turn at a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Conversation {
-    /// The chat; it gets another id when a group becomes a supergroup.
+    /// The chat; its id changes when a group becomes a supergroup.
     pub chat: ChatId,
-    /// The part: a forum topic, or a session of a person outside Telegram. `None` in other chats and in the general topic.
+    /// Part of the chat: a forum topic, or a session of a person outside Telegram. `None` in other chats and in the General
+    /// topic.
     pub topic: Option<TopicId>,
 }
 
 impl Conversation {
-    /// All of a chat that has no parts, or what is in none of them.
+    /// Returns the conversation of a chat without parts, or of the General topic.
     #[must_use]
     pub const fn whole(chat: ChatId) -> Self {
         Self { chat, topic: None }
     }
 
-    /// The conversation of one question outside Telegram that belongs to no session: nobody else has it. All of them are of one
-    /// chat, so that the books of what was spent have one place for them.
+    /// Returns the conversation of a single external question without a session. No other question shares it. All of them
+    /// belong to one chat, which gives them one place in the usage records.
     #[must_use]
     pub fn unnamed(question: RequestId) -> Self {
-        // A topic is positive and fits into a JSON number.
+        // A topic id is positive and fits into a JSON number.
         let [.., a, b, c, d, e, f] = question.to_bytes();
         let topic = i64::from_be_bytes([0, 0, a, b, c, d, e, f]) + 1;
         Self { chat: ChatId::UNNAMED, topic: Some(TopicId(topic)) }
@@ -50,13 +51,13 @@ impl Conversation {
 }
 
 impl Place {
-    /// The conversation of this place: turns of one conversation run one after the other.
+    /// Returns the conversation of this place. Turns of one conversation run one after the other.
     #[must_use]
     pub const fn conversation(&self) -> Conversation {
         Conversation { chat: self.chat, topic: self.topic }
     }
 
-    /// The place of a conversation outside Telegram, where one person talks with the bot.
+    /// Returns the place of a conversation outside Telegram, in which one person talks with the bot.
     #[must_use]
     pub const fn external(conversation: Conversation) -> Self {
         let Conversation { chat, topic } = conversation;
@@ -64,33 +65,33 @@ impl Place {
     }
 }
 
-/// One thread of talk in a conversation; `/new` starts another.
+/// A thread of messages in a conversation; `/new` starts another.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Session {
-    /// The id, unique for ever.
+    /// Unique id, never reused.
     pub id: SessionId,
-    /// The chat and topic it belongs to.
+    /// Chat and topic that the session belongs to.
     pub conversation: Conversation,
-    /// When it began, UTC.
+    /// Start time, UTC.
     pub created_at: DateTime<Utc>,
-    /// When its last message was stored, UTC.
+    /// Time when its last message was stored, UTC.
     pub updated_at: DateTime<Utc>,
-    /// What it is called; `None` until somebody or the model has named it.
+    /// Name of the session; `None` until a person, an agent or the model has named it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<SessionName>,
-    /// How often the model was asked for a name.
+    /// Number of times the model was asked for a name.
     #[serde(default)]
     pub naming_tries: u8,
-    /// The agent that answers in it, by its name; `None` for that of the chat.
+    /// Name of the agent that answers in the session; `None` for that of the chat.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
-    /// The model that answers in it; `None` for that of the chat.
+    /// Model that answers in the session; `None` for that of the chat.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<ModelName>,
-    /// The name that the client of a conversation outside Telegram gave it.
+    /// Name given by the client of an external conversation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub external_name: Option<String>,
-    /// The index behind the last message that was erased at its end: the place of an erased message is never given again.
+    /// Index after the last message erased at the end of the session. The index of an erased message is never reused.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub erased_to: u32,
 }
@@ -101,7 +102,7 @@ const fn is_zero(index: &u32) -> bool {
 }
 
 impl Session {
-    /// A new session without messages that begins at `now`.
+    /// Creates a session without messages that starts at `now`.
     #[must_use]
     pub fn new(conversation: Conversation, now: DateTime<Utc>) -> Self {
         Self {
@@ -118,7 +119,8 @@ impl Session {
         }
     }
 
-    /// Makes a change; `false` where it leaves all as it is. A person's name stands over an agent's, and that over the model's.
+    /// Applies a change. Returns `false` if nothing changed. A person's name takes precedence over an agent's, and an
+    /// agent's over the bot's.
     pub fn change(&mut self, change: SessionChange) -> bool {
         let before = self.clone();
         let named_by = self.name.as_ref().map(|name| name.by);
@@ -135,7 +137,7 @@ impl Session {
     }
 }
 
-/// Names a stored message where a prompt shows it only in part, as `session-{id}-msg-{index}`.
+/// Key of a stored message that a prompt shows only in part, as `session-{id}-msg-{index}`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EntryKey {
     /// The session that holds the message.
@@ -162,13 +164,13 @@ impl FromStr for EntryKey {
     }
 }
 
-/// Whose words a stored message holds.
+/// Author kind of a stored message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Role {
-    /// A person in the chat.
+pub enum MessageRole {
+    /// A person who writes in the chat.
     User,
-    /// The model: answers and the texts beside its calls.
+    /// The model: answers, and texts beside its calls.
     Assistant,
     /// The result of a tool call.
     Tool,
@@ -176,85 +178,85 @@ pub enum Role {
     System,
 }
 
-/// A stored message. Everything is kept whole; shortening happens only when a prompt is built.
+/// A stored message. It is kept in full; only prompts shorten it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Message {
-    /// The id, unique for ever.
+    /// Unique id, never reused.
     pub id: EntryId,
     /// The session that holds the message.
     pub session: SessionId,
-    /// Its position in the session, from 0. Where one was erased a gap is left.
+    /// Position in the session, from 0. An erased message leaves a gap.
     pub index: u32,
-    /// Whether a person, the model, a tool or Figaro wrote it.
-    pub role: Role,
-    /// The person who wrote it; `None` unless the role is [`Role::User`].
+    /// Author kind: person, model, tool or Figaro.
+    pub role: MessageRole,
+    /// The person who wrote it; `None` unless the role is [`MessageRole::User`].
     pub speaker: Option<Speaker>,
-    /// The whole text: a person's or the model's words, or the result of a call.
+    /// Full text: words of a person or the model, or the result of a call.
     pub text: String,
-    /// What a person's message carries beside text, such as pictures; the files stay at Telegram.
+    /// Attachments of a person's message, such as pictures. The files stay at Telegram.
     #[serde(default)]
     pub attachments: Vec<Attachment>,
-    /// The message that a person replied to.
+    /// Message that a person replied to.
     pub quotes: Option<Quoted>,
-    /// The model that wrote it, as `provider:model`.
+    /// Model that wrote the message, as `provider:model`.
     pub model_id: Option<String>,
-    /// On an answer the tokens that its whole turn took; on words beside calls those of their own pass; `None` on other
-    /// messages. So they are not to be added up.
+    /// Tokens used: on an answer those of the whole turn, on a text beside calls those of its own pass, `None` on other
+    /// messages. Do not add them up.
     pub token_usage: Option<Usage>,
-    /// What that cost in nano-dollars; `None` where the price is not known.
+    /// Cost of these tokens in nano-dollars; `None` if the price is unknown.
     #[serde(default)]
     pub nano_usd: Option<u64>,
-    /// How much it matters, from 0 (small talk) to 10 (vital), by the rules of [`importance`].
+    /// Importance, from 0 (small talk) to 10 (vital), by the rules of [`importance`].
     pub importance: f32,
-    /// The memories that the answer used.
+    /// Memories that the answer used.
     #[serde(default)]
     pub referenced_memories: Vec<MemoryId>,
-    /// What the model has noted about the answer.
+    /// Observation that the model noted about the answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub observation: Option<Box<Observation>>,
-    /// When it was written, UTC.
+    /// Time of writing, UTC.
     pub created_at: DateTime<Utc>,
-    /// The Telegram messages that carry it; several for an album or a split answer.
+    /// Telegram messages that carry it; several for an album or a split answer.
     #[serde(default)]
     pub telegram: Vec<MessageId>,
-    /// Where a message that a person passed on came from.
+    /// Source of a forwarded message.
     #[serde(default)]
     pub forwarded_from: Option<String>,
-    /// Of a message that was passed on: a person or a channel wrote it, no bot.
+    /// `true` if a forwarded message was written by a person or a channel, not by a bot.
     #[serde(default)]
     pub from_person: bool,
-    /// The call that this is the result of; `None` unless the role is [`Role::Tool`].
+    /// Call that produced this result; `None` unless the role is [`MessageRole::Tool`].
     pub tool: Option<ToolMeta>,
-    /// What only the provider understands: sent back to it as it came, and to no other.
+    /// Parts that only the provider understands. They go back to that provider unchanged, and to no other.
     #[serde(default)]
     pub private: Vec<PrivatePart>,
-    /// Pages that the provider searched for it.
+    /// Pages that the provider searched for the message.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sources: Vec<Source>,
-    /// The turn that a question began, so that its parts are known as one.
+    /// Turn started by the question; groups the messages of a turn.
     #[serde(default)]
     pub turn: Option<RunId>,
-    /// A later try at the same question took its place: it is kept, and no prompt shows it.
+    /// `true` if a later attempt at the same question replaced the message. It is kept, but no prompt shows it.
     #[serde(default)]
     pub replaced: bool,
-    /// The task whose prompt it is: nobody sent it just then.
+    /// Task whose prompt this is; no person sent it at that time.
     #[serde(default)]
     pub task: Option<TaskId>,
-    /// The kind of program that a question was asked by, in the words of that; of messages of Telegram `None`.
+    /// Kind of program that asked the question, as reported by it; `None` for messages from Telegram.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub program: Option<String>,
-    /// A question that had the words of somebody else gone on with: no right of its writer counts for it.
+    /// `true` if the question continues somebody else's words. The rights of its writer do not apply to it.
     #[serde(default)]
     pub borrowed: bool,
-    /// The id that whoever asked over HTTP knows the question by; of any other message `None`.
+    /// Request id of a question over HTTP; `None` for any other message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request: Option<RequestId>,
 }
 
 impl Message {
-    /// A message of this role with nothing but words. It stands at index 0 until it is appended to the session.
+    /// Creates a message with a role and a text. Its index is 0 until it is appended to the session.
     #[must_use]
-    pub fn new(session: SessionId, role: Role, text: String, created_at: DateTime<Utc>) -> Self {
+    pub fn new(session: SessionId, role: MessageRole, text: String, created_at: DateTime<Utc>) -> Self {
         Self {
             id: EntryId::new(),
             session,
@@ -267,9 +269,9 @@ impl Message {
             token_usage: None,
             nano_usd: None,
             importance: match role {
-                Role::User => importance::of(By::Person, &text),
-                Role::Assistant => importance::of(By::Model, &text),
-                Role::Tool | Role::System => importance::BASE,
+                MessageRole::User => importance::of(By::Person, &text),
+                MessageRole::Assistant => importance::of(By::Model, &text),
+                MessageRole::Tool | MessageRole::System => importance::BASE,
             },
             text,
             referenced_memories: Vec::new(),
@@ -290,7 +292,7 @@ impl Message {
         }
     }
 
-    /// A person's message as it is stored. It stands at index 0 until it is appended to the session.
+    /// Creates the stored form of a person's message. Its index is 0 until it is appended to the session.
     #[must_use]
     pub fn from_inbound(session: SessionId, inbound: &Inbound) -> Self {
         Self {
@@ -304,39 +306,39 @@ impl Message {
             program: inbound.program.clone(),
             borrowed: inbound.borrowed,
             request: inbound.origin.request(),
-            ..Self::new(session, Role::User, inbound.text.clone(), inbound.sent_at)
+            ..Self::new(session, MessageRole::User, inbound.text.clone(), inbound.sent_at)
         }
     }
 
-    /// The same with the words and attachments that its writer has given it since.
+    /// Returns the message with the edited text and attachments.
     #[must_use]
     pub fn edited(self, edited: &Inbound) -> Self {
         let importance = importance::of(By::Person, &edited.text);
         Self { text: edited.text.clone(), attachments: edited.attachments.clone(), importance, ..self }
     }
 
-    /// Whether another one is the same message and has not been edited since, or before.
+    /// Returns `true` if the other message has the same id, text and attachments.
     #[must_use]
     pub fn says_the_same(&self, other: &Self) -> bool {
         self.id == other.id && self.text == other.text && self.attachments == other.attachments
     }
 
-    /// The key by which it is looked up: its session and index.
+    /// Returns the key of the message: its session and index.
     #[must_use]
     pub const fn key(&self) -> EntryKey {
         EntryKey { session: self.session, index: self.index }
     }
 
-    /// What a stored pass or call left behind for its turn.
+    /// Returns the side effects of a stored pass or call for its turn.
     #[must_use]
     pub fn side_effects(&self) -> SideEffects {
         let by_call = self.tool.as_ref().map(|tool| tool.side_effects.clone()).unwrap_or_default();
         SideEffects { sources: [&self.sources[..], &by_call.sources].concat(), ..by_call }
     }
 
-    /// The words in it that people wrote: theirs, and what they replied to.
+    /// Returns the words that people wrote: those of the message, and those it replies to.
     pub fn words_of_people(&self) -> impl Iterator<Item = &str> {
-        let is_asked = self.role == Role::User && self.task.is_none();
+        let is_asked = self.role == MessageRole::User && self.task.is_none();
         let is_own = self.forwarded_from.is_none() || self.from_person;
         let own = (is_asked && is_own).then_some(self.text.as_str());
         let quoted = self.quotes.iter().filter(move |_| is_asked).flat_map(Quoted::words_of_people);
@@ -344,33 +346,35 @@ impl Message {
     }
 }
 
-/// Whether what a person says at this place of a session's messages begins a turn, and is not a further part of a question.
+/// Returns `true` if the person's message at this position begins a turn, and is not a further part of a question.
 #[must_use]
 pub fn begins_exchange(messages: &[Arc<Message>], at: usize) -> bool {
-    let Some(message) = messages.get(at).filter(|message| message.role == Role::User) else { return false };
+    let Some(message) = messages.get(at).filter(|message| message.role == MessageRole::User) else {
+        return false;
+    };
     let before = at.checked_sub(1).and_then(|before| messages.get(before));
-    !before.is_some_and(|before| before.role == Role::User && before.turn == message.turn)
+    !before.is_some_and(|before| before.role == MessageRole::User && before.turn == message.turn)
 }
 
-/// The call behind a stored tool result, so that both go back to the model together.
+/// Call behind a stored tool result. Both go back to the model together.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ToolMeta {
     /// The provider's id of the call.
     pub tool_call_id: String,
-    /// The name of the tool.
+    /// Name of the tool, as the model called it.
     pub tool_name: String,
-    /// The arguments exactly as the model wrote them.
+    /// Arguments exactly as the model wrote them.
     pub tool_arguments: String,
     /// The side effects of the call.
     #[serde(flatten)]
     pub side_effects: SideEffects,
 }
 
-/// An opaque piece of a provider's answer, such as encrypted reasoning.
+/// Opaque part of a provider's answer, such as encrypted reasoning.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PrivatePart {
-    /// The name of the provider that made it.
+    /// Name of the provider that made it.
     pub provider: String,
-    /// The data as the provider sent it; it goes back to that provider unchanged.
+    /// Data as the provider sent it. It goes back to that provider unchanged.
     pub data: Value,
 }

@@ -1,4 +1,4 @@
-//! An answer on its way to the chat: written with the answer, removed when Telegram has confirmed it.
+//! Replies on their way to the chat. They are stored with the answer and removed once Telegram has confirmed them.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -8,81 +8,83 @@ use figaro_base::ids::{
     ChatId, DeliveryId, EntryId, MemoryId, MessageId, NoteId, RecordId, RunId, SessionId, TaskId,
 };
 
-/// A reply that Telegram has not confirmed in full yet.
+/// A reply that Telegram has not fully confirmed yet.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PendingDelivery {
-    /// The id of the delivery, unique for ever.
+    /// Unique id, never reused.
     pub id: DeliveryId,
-    /// The turn that wrote it.
+    /// Turn that wrote the reply.
     pub run: RunId,
-    /// The stored answer; none for words that are not part of the conversation, such as an apology.
+    /// Stored answer; `None` for text outside the conversation, such as an apology.
     pub entry: Option<EntryId>,
-    /// The chat and topic that it is sent to.
+    /// Chat and topic that the reply is sent to.
     pub place: Place,
-    /// The message it answers; quoted in groups, and in private chats where other messages have come in between.
+    /// Message that is answered. It is quoted in groups, and in private chats if other messages came in between.
     pub reply_to: Option<MessageId>,
-    /// The answer in Markdown.
+    /// Text of the reply, in Markdown.
     pub markdown: String,
-    /// The address in it that may be shown with a preview of its page; no other one is.
+    /// Only URL in the text that may be shown with a preview of its page.
     #[serde(default)]
     pub preview: Option<String>,
-    /// When it was written, UTC: it is tried for a day from then.
+    /// Creation time, UTC. Delivery is tried for a day.
     pub created_at: DateTime<Utc>,
-    /// The parts that Telegram has confirmed, in order; delivery goes on after them.
+    /// Parts confirmed by Telegram, in order. Delivery continues after them.
     #[serde(default)]
     pub confirmed: Vec<MessageId>,
-    /// How often the part after those has been sent again because nobody knew whether Telegram had taken it.
+    /// Number of repeats of the next part, made when it was unknown whether Telegram had accepted it.
     #[serde(default)]
     pub repeats: u32,
-    /// The IETF tag of the language to speak to the person in, for words on buttons; that of the chat counts first.
+    /// IETF tag of the person's language, for button labels. The language of the chat takes precedence.
     #[serde(default)]
     pub language: Option<String>,
-    /// The buttons under its last part, by which the person may act on it.
+    /// Buttons under the last part, for actions of the person.
     #[serde(default)]
     pub actions: Vec<Action>,
-    /// It is a part of the conversation, but Figaro speaks in it: what is to be approved. The model may not change it.
+    /// `true` if the reply is part of the conversation but written by Figaro, such as an approval card. The model may not
+    /// change it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_card: bool,
-    /// Answers to the question that it asks, a button each; its turn waits for one.
+    /// Possible answers to the question in the reply, one button each. The turn waits for one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub options: Vec<String>,
-    /// The task whose run wrote it: the run ends when it is delivered.
+    /// Task whose run wrote the reply. The run ends with the delivery.
     #[serde(default)]
     pub task: Option<TaskId>,
-    /// The card to be sent in place of Markdown, which is empty then. It is made from stored data when it is sent.
+    /// Card sent instead of Markdown, which is then empty. It is built from stored data when sent.
     #[serde(default)]
-    pub card: Option<Card>,
-    /// Cards that stand below the words, in the same message where they fit.
+    pub card: Option<CardKind>,
+    /// Cards below the text, in the same message if they fit.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub attached: Vec<Card>,
-    /// The turn ended before its answer: messages of it that do not begin these words stay, and the words come behind.
+    pub attached: Vec<CardKind>,
+    /// `true` if the turn ended before its answer. Messages of the turn that are not a beginning of this text stay, and the
+    /// text is sent after them.
     #[serde(default)]
     pub early: bool,
-    /// Where it goes instead if Telegram will not take it there.
+    /// Fallback place if Telegram refuses the first one.
     #[serde(default)]
     pub otherwise: Option<Place>,
 }
 
 impl PendingDelivery {
-    /// A card that a turn sends behind its answer, made from stored data when it is sent.
+    /// Creates a card that a turn sends after its answer. It is built from stored data when sent.
     #[must_use]
-    pub fn of_card(run: RunId, place: Place, card: Card, created_at: DateTime<Utc>) -> Self {
+    pub fn of_card(run: RunId, place: Place, card: CardKind, created_at: DateTime<Utc>) -> Self {
         Self { card: Some(card), ..Self::new(run, place, String::new(), created_at) }
     }
 
-    /// Who speaks: the model in what is part of the conversation, Figaro in cards, notices and apologies.
+    /// Returns the author: the model for parts of the conversation, Figaro for cards, notices and apologies.
     #[must_use]
     pub const fn author(&self) -> Author {
         if self.entry.is_some() && !self.is_card { Author::Model } else { Author::Figaro }
     }
 
-    /// Counts one more repeat of the part under way.
+    /// Counts one more repeat of the current part.
     pub const fn count_repeat(&mut self) {
         self.repeats = self.repeats.saturating_add(1);
     }
 
-    /// Records that Telegram has confirmed the part under way as this message; the next one has not been repeated yet.
-    /// Gives whether that is new.
+    /// Records that Telegram has confirmed the current part as this message, and resets the repeats. Returns `true` if the
+    /// message is new.
     pub fn confirm(&mut self, message: MessageId) -> bool {
         let is_new = !self.confirmed.contains(&message);
         if is_new {
@@ -92,7 +94,7 @@ impl PendingDelivery {
         is_new
     }
 
-    /// Words of a turn for a place, with nothing else.
+    /// Creates a delivery with only a text and a place.
     #[must_use]
     pub fn new(run: RunId, place: Place, markdown: String, created_at: DateTime<Utc>) -> Self {
         Self {
@@ -119,112 +121,112 @@ impl PendingDelivery {
     }
 }
 
-/// Who speaks in a message of the bot. The model may change and delete its own messages, never Figaro's.
+/// Author of a message of the bot. The model may change and delete its own messages, never Figaro's.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Author {
-    /// Figaro: cards, notices, answers to commands. Also where the author was not recorded.
+    /// Figaro: cards, notices, answers to commands. Also used if the author was not recorded.
     #[default]
     Figaro,
-    /// The model: its answers, and what its tools sent.
+    /// The model: its answers, and messages sent by its tools.
     Model,
-    /// Figaro, who asks for a new name of this session: a reply gives it.
+    /// Figaro, asking for a new name of this session. A reply gives it.
     Rename(SessionId),
-    /// Figaro, who asks for other words for this memory: a reply gives them.
+    /// Figaro, asking for a new text of this memory. A reply gives it.
     Reword(MemoryId),
-    /// Figaro, who asks for the instructions of the chat: a reply gives them.
+    /// Figaro, asking for the instructions of the chat. A reply gives them.
     Instructions,
-    /// Figaro, who asks how the model of the chat should write: a reply gives a parameter and its value.
+    /// Figaro, asking for a parameter of the chat's model. A reply gives its name and value.
     Writing,
 }
 
-/// How a delivery ended.
+/// Result of a delivery.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DeliveryEnd {
-    /// Telegram has confirmed all parts.
+    /// All parts were confirmed by Telegram.
     Whole,
-    /// A person stopped it: the parts confirmed by then stay.
+    /// A person stopped the delivery. Parts confirmed before stay.
     Stopped,
-    /// Telegram refused it for good: trying again would not help.
+    /// Telegram refused the message permanently; a retry would not help.
     Refused,
-    /// It is not known whether Telegram has taken the part under way, and it is not repeated any more.
+    /// It is unknown whether Telegram has the current part, and it is not repeated again.
     Unclear,
 }
 
-/// A message that shows what is stored when it is sent.
+/// A message built from stored data when it is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Card {
+pub enum CardKind {
     /// A task, with its next times and buttons.
     Task(TaskId),
-    /// The question which time zone the chat is in.
+    /// The question about the time zone of the chat.
     Zone,
-    /// What the model changed of the chat's settings in this turn.
+    /// Changes of the chat's settings that the model made in this turn.
     Settings,
-    /// What the turn did that can be taken back, where it says nothing.
+    /// Actions of the turn that can be undone, for a turn without an answer.
     Undo,
 }
 
-/// What a button under an answer or a notice does.
+/// Action of a button under an answer or a notice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Action {
-    /// Has the answer go on where it ended.
+    /// Continues the answer from where it ended.
     GoOn,
     /// Asks the question of the answer again.
     Retry,
-    /// Shows the models to choose from, and asks the question again with the one chosen.
+    /// Shows a choice of models, and asks the question again with the chosen one.
     OtherModel,
-    /// Asks whether the answer is to be pinned.
+    /// Asks whether to pin the answer.
     Pin,
-    /// Has the bot remind of the record.
+    /// Adds a reminder of the record.
     Remind(RecordId),
-    /// Shows the list with this note, in a message of its own.
+    /// Shows the list with this note in a separate message.
     ShowNotes(NoteId),
-    /// Removes this note, the one that the turn added.
+    /// Removes the one note that the turn added.
     DropNote(NoteId),
-    /// Removes the notes that the turn added.
+    /// Removes all notes that the turn added.
     DropNotes,
-    /// Runs the task now; its schedule stays as it is.
+    /// Runs the task now. Its schedule does not change.
     RunTask(TaskId),
-    /// Skips the missed run of the task that the notice asks about.
+    /// Skips the missed run of the task in the notice.
     SkipTask(TaskId),
     /// Resumes the paused task at its next due time.
     ResumeTask(TaskId),
-    /// Cancels the task for good, but for a minute in which that can be undone.
+    /// Cancels the task. This can be undone for a minute.
     CancelTask(TaskId),
-    /// Has the call made that waits, this once.
+    /// Approves the waiting call, for this time only.
     ApproveOnce,
-    /// Has it made, and the same for the next hour.
+    /// Approves the waiting call, and the same method for the next hour.
     ApproveHour,
-    /// Has it not made.
+    /// Refuses the waiting call.
     ApproveDeny,
-    /// Shows the call with all its arguments.
+    /// Shows the waiting call with all its arguments.
     ApproveDetails,
-    /// Takes back what the turn did in chats.
+    /// Undoes the actions of the turn in chats.
     Undo,
-    /// What the task reminded of is done.
+    /// Marks the task's reminder as done.
     TaskDone(TaskId),
-    /// Has the task come again in ten minutes.
+    /// Repeats the task's reminder in ten minutes.
     TaskLater(TaskId),
-    /// Has the task come again tomorrow at its time.
+    /// Repeats the task's reminder tomorrow at its usual time.
     TaskTomorrow(TaskId),
 }
 
-/// A message of an answer that is there before the answer is whole: in a group the one in which it grows, in a private
-/// chat each full part. It becomes the part with its index, or is taken back.
+/// Message of an answer that is not complete yet: in a group the growing message, in a private chat each full part. It
+/// becomes the part with its index, or is deleted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LiveMessage {
-    /// The turn whose answer it shows.
+    /// Turn whose answer the message shows.
     pub run: RunId,
-    /// Which part of the answer it is, from 0 on.
+    /// Index of the part in the answer, from 0.
     #[serde(default)]
     pub index: u32,
-    /// The chat that the message is in.
+    /// Chat of the message.
     pub chat: ChatId,
-    /// The id of the message in that chat.
+    /// Id of the message in that chat.
     pub message: MessageId,
-    /// A hash of what it shows; none while that is not certain, as in one that grows.
+    /// Hash of the shown text; `None` while it is uncertain, as for a growing message.
     #[serde(default)]
     pub shown: Option<u64>,
 }

@@ -1,26 +1,26 @@
-//! What people have Figaro forget: what is erased, what was found to be erased, and what is said of it afterwards.
+//! Erasure of data at a person's request: requests, found messages and results.
 
 use chrono::{DateTime, Utc};
 
 use super::conversation::{Conversation, EntryKey};
 use figaro_base::ids::{ChatId, MessageId, SessionId, UserId};
 
-/// What is to be erased.
+/// Data to be erased at the request of a person.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Erasure {
-    /// Messages of a chat. With a question goes what was answered to it; an answer goes alone.
+    /// Messages of a chat. A question is erased with its answers; an answer is erased alone.
     Said(ChatId, Vec<SaidAt>),
-    /// A session with all that was said in it.
+    /// A session with all its messages.
     Session(Conversation, SessionId),
-    /// All that is kept of a private chat and of the person it is with.
+    /// Everything stored about a private chat and its person.
     Chat(ChatId, UserId),
-    /// What one person said in a group, and what is kept of them.
+    /// Messages of one person in a group, and everything stored about them.
     Person(ChatId, UserId),
 }
 
 impl Erasure {
-    /// A conversation outside Telegram that this person had, with this session in it. What belongs to a person in all their sessions
-    /// stays. A conversation that is no part of a whole goes with all that is kept of it.
+    /// Returns the erasure of a person's external conversation with this session. Data shared by the person's sessions
+    /// stays. A conversation without a topic is erased completely.
     #[must_use]
     pub fn of_external(conversation: Conversation, session: SessionId, user: UserId) -> Self {
         match conversation.topic {
@@ -29,7 +29,7 @@ impl Erasure {
         }
     }
 
-    /// The chat that it is about.
+    /// Returns the chat of the erasure.
     #[must_use]
     pub const fn chat(&self) -> ChatId {
         match self {
@@ -39,17 +39,17 @@ impl Erasure {
     }
 }
 
-/// Where a message is kept.
+/// Storage place of a message: a session or the background.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SaidAt {
-    /// In a session.
+    /// A message of a session, by its key.
     Session(EntryKey),
-    /// Among what was said beside the bot.
+    /// A background message, which was not addressed to the bot.
     Background(MessageId),
 }
 
 impl SaidAt {
-    /// Its number at Telegram, of one beside the bot.
+    /// Returns Telegram's id of a background message; `None` for a message of a session.
     #[must_use]
     pub const fn background(&self) -> Option<MessageId> {
         match self {
@@ -59,61 +59,61 @@ impl SaidAt {
     }
 }
 
-/// A message that was found.
+/// A message found for erasure.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Said {
-    /// Where it is kept.
+pub struct FoundMessage {
+    /// Storage place of the message.
     pub at: SaidAt,
-    /// Whose it is to forget: the person who wrote it, or to whom it was answered. `None` where nobody is known.
+    /// Person who may erase the message: its writer, or the person it answers. `None` if unknown.
     pub of: Option<UserId>,
-    /// Whether the bot said it.
+    /// `true` for an answer of the bot.
     pub is_answer: bool,
-    /// Its whole text.
+    /// Full text of the message.
     pub text: String,
-    /// When it was written, UTC.
+    /// Time of writing, UTC.
     pub written_at: DateTime<Utc>,
 }
 
-/// How much was erased.
+/// Numbers of erased items, by kind.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Erased {
-    /// Messages of people, also those beside the bot.
+    /// Messages of people, including background messages.
     pub messages: usize,
     /// Answers of the bot.
     pub answers: usize,
-    /// Whole sessions.
+    /// Sessions erased completely.
     pub sessions: usize,
-    /// Notes.
+    /// Notes of the chat.
     pub notes: usize,
-    /// Records that went, or lost something.
+    /// Records erased completely or in part.
     pub records: usize,
-    /// Tasks.
+    /// Scheduled tasks.
     pub tasks: usize,
-    /// Personas that a chat had written.
+    /// Personas written for a chat.
     pub personas: usize,
-    /// Pins.
+    /// Pins of the chat.
     pub pins: usize,
-    /// Summaries.
+    /// Summaries of sessions.
     pub summaries: usize,
-    /// Memories that were used.
+    /// Memories of people.
     pub memories: usize,
     /// Profiles of people.
     pub profiles: usize,
 }
 
 impl Erased {
-    /// Whether nothing was.
+    /// Returns `true` if nothing was erased.
     #[must_use]
     pub fn is_nothing(&self) -> bool {
         *self == Self::default()
     }
 }
 
-/// What became of an erasure.
+/// Result of an erasure: done, or refused for now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Forgotten {
-    /// It is done.
+    /// Completed, with the numbers of erased items.
     Done(Erased),
-    /// An answer is being written in the chat, for which what was to be erased may have been read; nothing was.
+    /// Nothing was erased: a running answer in the chat may already have read the data.
     Busy,
 }

@@ -1,11 +1,11 @@
-//! Names of conversations outside Telegram. The store gives each name a number of its own, by which everything else knows the
-//! conversation. The HTTP gateway and the terminal make the names.
+//! Names of conversations outside Telegram. The store assigns each name a number, which the rest of the code uses. The HTTP
+//! gateway and the terminal create the names.
 
 use std::fmt;
 
 use figaro_base::ids::RequestId;
 
-/// The name of a conversation outside Telegram.
+/// Name of a conversation outside Telegram.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ExternalName {
     owner: String,
@@ -13,44 +13,44 @@ pub struct ExternalName {
 }
 
 impl ExternalName {
-    /// All that belongs to a person: their sessions are parts of it. No tenant has a `/` in its name.
+    /// Names the conversation of a person, which contains their sessions. Tenant names contain no `/`.
     #[must_use]
     pub fn person(tenant: &str, user: &str) -> Self {
         Self { owner: format!("user {tenant}/{user}"), session: None }
     }
 
-    /// A session of callers who are unknown but for their key. No key has a `/` in its name.
+    /// Names a session of callers known only by their key. Keys contain no `/`.
     #[must_use]
     pub fn anonymous(tenant: &str, key: &str, session: &str) -> Self {
         Self { owner: format!("anonymous {tenant}/{key}/{session}"), session: None }
     }
 
-    /// A session of the terminal.
+    /// Names a session of the terminal.
     #[must_use]
     pub fn terminal(session: &str) -> Self {
         Self { owner: format!("session {session}"), session: None }
     }
 
-    /// A call in the terminal that no later one goes on with.
+    /// Names a single call in the terminal, which no later call continues.
     #[must_use]
     pub fn call(request: RequestId) -> Self {
         Self { owner: format!("call {request}"), session: None }
     }
 
-    /// A session of this owner: it shares notes and pins with their other sessions, and its messages are its own.
+    /// Names a session of this owner. It has its own messages, but shares notes and pins with the owner's other sessions.
     #[must_use]
     pub fn session(self, session: &str) -> Self {
         Self { session: Some(session.to_owned()), ..self }
     }
 
-    /// The name of the whole that a session is a part of; `None` for a whole.
+    /// Returns the owner's name for a session; `None` if it is no session.
     #[must_use]
     pub fn whole(&self) -> Option<Self> {
         self.session.as_ref().map(|_| Self { owner: self.owner.clone(), session: None })
     }
 }
 
-/// As it is stored. No name has the zero character, so two names are never written alike.
+/// Writes the stored form. Names contain no NUL character, so two names never have the same form.
 impl fmt::Display for ExternalName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.owner)?;

@@ -1,5 +1,5 @@
-//! How memories change: what a message of a person leaves to be read, what reading it comes to, and what holds whatever is
-//! proposed. Pure; the store applies it in one commit.
+//! Changes of memories: messages still to be read, proposed changes, and the rules that hold for every proposal. Pure; the
+//! store applies the result in one commit.
 
 use std::collections::HashSet;
 
@@ -11,28 +11,28 @@ use super::memory::Memory;
 use super::message::{Inbound, Span};
 use figaro_base::ids::{ChatId, EntryId, MemoryId, UserId};
 
-/// A memory that was removed stays so long, so that the removal can be undone; then it goes for good.
+/// Time in which the removal of a memory can be undone. Afterwards the memory is deleted.
 pub const REMOVED_FOR: TimeDelta = TimeDelta::days(1);
 
-/// A message of a person that facts are still to be taken from.
+/// A person's message from which facts are still to be extracted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Unread {
-    /// The id of the stored message; another one may stand at its place by now.
+    /// Id of the stored message. Another message may have taken its place since.
     pub id: EntryId,
-    /// Its writer, whose memories the facts become.
+    /// Writer of the message, who owns the resulting memories.
     pub user: UserId,
-    /// Where it stands.
+    /// Key of the message.
     pub place: EntryKey,
-    /// The parts of it that are not its writer's own words.
+    /// Parts that are not the writer's own words.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub foreign: Vec<Span>,
-    /// How often a model has been asked about it.
+    /// Number of times a model has been asked about it.
     #[serde(default)]
     pub tries: u8,
 }
 
 impl Unread {
-    /// What a message of a question leaves; it must have its place in its session.
+    /// Creates the entry for a message of a question, which must already have its place in a session.
     #[must_use]
     pub(crate) fn of(part: &Inbound, message: &Message) -> Self {
         let (id, place, user) = (message.id, message.key(), part.speaker.user.clone());
@@ -40,47 +40,47 @@ impl Unread {
     }
 }
 
-/// Memories that an answer has used.
+/// Memories used by an answer, to count their use.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UsedMemories {
-    /// The person whose they are.
+    /// Owner of the memories.
     pub user: UserId,
-    /// The memories, each once.
+    /// Ids of the memories, without duplicates.
     pub ids: Vec<MemoryId>,
-    /// When the answer was given, UTC.
+    /// Time of the answer, UTC.
     pub at: DateTime<Utc>,
 }
 
-/// A fact as a person said it.
+/// A fact stated by a person.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fact {
-    /// The words to remember.
+    /// Text to remember.
     pub content: String,
-    /// The chat in which it was said.
+    /// Chat of the message that states the fact.
     pub chat: ChatId,
-    /// The message in which it was said.
+    /// Message that states the fact.
     pub source_message_id: EntryId,
-    /// Where that message stands.
+    /// Key of that message.
     pub source: EntryKey,
-    /// It is a lasting preference.
+    /// `true` for a lasting preference.
     pub is_preference: bool,
 }
 
 /// One change of the memories of a person.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FactChange {
-    /// Remembers a fact.
+    /// Adds a memory.
     Create(Fact),
-    /// Gives a memory other words.
+    /// Replaces the text of a memory.
     Update(MemoryId, Fact),
-    /// Gives a memory other words and removes those that say parts of it.
+    /// Replaces the text of a memory, and removes the memories merged into it.
     Merge(MemoryId, Vec<MemoryId>, Fact),
-    /// Removes the memory with this id, softly: it can be put back for as long as [`REMOVED_FOR`].
+    /// Removes a memory. It can be restored for [`REMOVED_FOR`].
     Remove(MemoryId),
 }
 
 impl FactChange {
-    /// The memories that it was made of or changes.
+    /// Returns the existing memories that the change refers to.
     fn named(&self) -> impl Iterator<Item = MemoryId> {
         let (one, others) = match self {
             Self::Create(_) => (None, &[][..]),
@@ -91,44 +91,44 @@ impl FactChange {
     }
 }
 
-/// What a person changes of a memory of theirs.
+/// A person's change of one of their memories.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum OwnChange {
-    /// Gives it these words.
+    /// Replaces the text.
     Reword(String),
-    /// Removes it, softly: [`Self::Restore`] takes that back for as long as [`REMOVED_FOR`].
+    /// Removes the memory. [`Self::Restore`] undoes this for [`REMOVED_FOR`].
     Remove,
-    /// Puts it back.
+    /// Restores a removed memory.
     Restore,
 }
 
-/// What changes have come to.
+/// Numbers of memories changed by a series of changes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct FactCounts {
-    /// Memories that were added.
+    /// Number of memories added.
     pub added: usize,
-    /// Memories that have other words.
+    /// Number of memories with a new text or source.
     pub changed: usize,
-    /// Memories that were removed, those beyond the limit too.
+    /// Number of memories removed, including those above the limit.
     pub removed: usize,
 }
 
 impl FactCounts {
-    /// Whether anything has changed.
+    /// Returns `true` if anything has changed.
     #[must_use]
     pub const fn is_some(self) -> bool {
         self.added + self.changed + self.removed > 0
     }
 }
 
-/// The memories of one person while they are changed.
+/// Memories of one person during a change.
 #[derive(Debug)]
 pub struct Facts {
-    /// All of them, removed ones too, oldest first.
+    /// All memories, including removed ones, oldest first.
     pub all: Vec<Memory>,
-    /// Those to be written.
+    /// Ids of the memories to be written.
     pub(crate) touched: Vec<MemoryId>,
-    /// Those of them that went because there were too many.
+    /// Memories removed because the limit was exceeded.
     expired: Vec<MemoryId>,
     user: UserId,
     now: DateTime<Utc>,
@@ -136,16 +136,16 @@ pub struct Facts {
 }
 
 impl Facts {
-    /// The stored memories of a person, to be changed now.
+    /// Takes the stored memories of a person, to be changed at `now`.
     #[must_use]
     pub fn of(user: UserId, all: Vec<Memory>, now: DateTime<Utc>) -> Self {
         Self { all, touched: Vec::new(), expired: Vec::new(), user, now, counts: FactCounts::default() }
     }
 
-    /// Makes changes in their order. Of each the following holds, whatever is proposed: the same words are kept once; a memory
-    /// changes only by what was said in its own chat; above the limit the one that is worth least goes. Gives what came of it.
+    /// Applies changes in order and returns the counts. Three rules hold for every proposal: equal texts are stored once, a
+    /// memory changes only by facts of its own chat, and above the limit the least valuable memory is removed.
     pub fn apply(&mut self, changes: Vec<FactChange>, limit: usize) -> FactCounts {
-        // What is gone meanwhile was removed or erased: words that were made of it do not come back.
+        // A memory that no longer exists was removed or erased. A text derived from it must not come back.
         let there: HashSet<MemoryId> =
             self.all.iter().filter(|memory| memory.is_active()).map(|memory| memory.id).collect();
         for change in changes.into_iter().filter(|change| change.named().all(|id| there.contains(&id))) {
@@ -166,7 +166,7 @@ impl Facts {
         self.counts
     }
 
-    /// Makes a change that the person asked for; gives the memory then, `None` where there is none that it fits.
+    /// Applies a person's change and returns the changed memory; `None` if no memory fits the change.
     pub fn change(&mut self, id: MemoryId, change: OwnChange, limit: usize) -> Option<Memory> {
         let now = self.now;
         let is_wanted = |memory: &Memory| memory.is_active() != (change == OwnChange::Restore);
@@ -181,12 +181,12 @@ impl Facts {
         self.all.iter().find(|memory| memory.id == id).cloned()
     }
 
-    /// The memories to be written.
+    /// Returns the memories to be written.
     pub fn written(&self) -> impl Iterator<Item = &Memory> {
         self.all.iter().filter(|memory| self.touched.contains(&memory.id))
     }
 
-    /// Whether a memory went because there were too many: nobody took back what it says.
+    /// Returns `true` if a memory was removed only because of the limit.
     #[must_use]
     pub fn has_expired(&self, id: MemoryId) -> bool {
         self.expired.contains(&id)
@@ -199,7 +199,7 @@ impl Facts {
             memory.is_used_in(fact.chat) || is_private
         });
         if let Some(known) = known {
-            // What was said in private and now in a group may be used there too.
+            // A fact from a private chat that is repeated in a group may be used in the group too.
             if !known.is_used_in(fact.chat) {
                 (known.chat, known.source) = (fact.chat, fact.source);
                 (known.source_message_id, known.updated_at) = (fact.source_message_id, self.now);
@@ -240,7 +240,7 @@ impl Facts {
             return;
         }
         let is_it = |memory: &&mut Memory| memory.id == id && memory.is_active() && memory.chat == fact.chat;
-        // One of another chat stays as it is: what was said here is not to be read there.
+        // A memory of another chat does not change: words from this chat must not be read there.
         let Some(memory) = self.all.iter_mut().find(is_it) else { return self.create(fact) };
         if memory.content == fact.content {
             return;
@@ -256,7 +256,7 @@ impl Facts {
         self.counts.changed += 1;
     }
 
-    /// A memory that others are merged into goes with their messages too.
+    /// Adds the sources of the merged memories, so that erasing one of those messages also erases this memory.
     fn inherit(&mut self, id: MemoryId, others: &[MemoryId], chat: ChatId) {
         let merged = self.all.iter().filter(|memory| memory.chat == chat && others.contains(&memory.id));
         let sources: Vec<EntryId> = merged.flat_map(Memory::sources).collect();
@@ -283,7 +283,7 @@ impl Facts {
         }
     }
 
-    /// Removes what is worth least until so many are left; of equal ones the oldest.
+    /// Removes the least valuable memories down to the limit; of equal ones the oldest.
     fn expire(&mut self, limit: usize) {
         let now = self.now;
         loop {
@@ -301,7 +301,7 @@ impl Facts {
     }
 }
 
-/// Whether two texts have the same letters and digits in the same order, whatever their case and what parts them.
+/// Returns `true` if two texts have the same letters and digits in the same order. Case and separators are ignored.
 #[must_use]
 pub fn same_words(one: &str, other: &str) -> bool {
     let letters = |text: &str| -> String {

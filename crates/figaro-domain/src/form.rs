@@ -1,4 +1,4 @@
-//! The form of a structured answer: a JSON Schema that the answer of an agent has to match, and how an answer is read by it.
+//! Structured answers: the JSON Schema that an agent's answer must match, and parsing of an answer by it.
 
 use std::sync::Arc;
 
@@ -7,14 +7,14 @@ use serde_json::Value;
 
 use figaro_base::text::one_line;
 
-/// A schema has at most so many bytes as JSON: it goes with every pass.
+/// Maximum size of a schema as JSON, in bytes: it is sent with every pass.
 const MAX_SCHEMA_BYTES: usize = 32_000;
-/// A complaint names at most so many mistakes.
+/// Maximum number of mistakes in an error.
 const MAX_MISTAKES: usize = 5;
-/// Each of them is at most so long.
+/// Maximum length of a mistake, in characters.
 const MISTAKE_CHARS: usize = 240;
 
-/// A JSON Schema of an object that answers are checked by.
+/// JSON Schema of an object, used to check answers.
 #[derive(Debug, Clone)]
 pub struct Form {
     name: String,
@@ -29,52 +29,53 @@ impl PartialEq for Form {
 }
 
 impl Form {
-    /// The form of the answers of the agent with this name. Nothing is loaded for the schema, from the network or from files.
+    /// Creates the form of the answers of an agent. References in the schema are never loaded from the network or from
+    /// files.
     ///
     /// # Errors
-    /// What is wrong with the schema, in one line.
+    /// The fault of the schema, in one line.
     pub fn new(name: &str, schema: Value) -> Result<Self, String> {
         let bytes = schema.to_string().len();
         if bytes > MAX_SCHEMA_BYTES {
             return Err(format!("the schema has {bytes} bytes; {MAX_SCHEMA_BYTES} are the most"));
         }
-        // An expression with backtracking could take hours over an answer.
+        // A backtracking regular expression could take hours on an answer.
         let options = jsonschema::options().with_draft(Draft::Draft202012);
         let options = options.with_pattern_options(PatternOptions::regex());
         let validator = options.build(&schema).map_err(|error| mistake(&error))?;
         Ok(Self { name: name.to_owned(), schema, validator: Arc::new(validator) })
     }
 
-    /// Any JSON object.
+    /// Creates a form that accepts any JSON object.
     ///
     /// # Errors
-    /// Never: the schema is one.
+    /// Never: the schema is valid.
     pub fn any_object() -> Result<Self, String> {
         Self::new("answer", serde_json::json!({"type": "object"}))
     }
 
-    /// Whether it asks for no more than an object.
+    /// Returns `true` if the form accepts any object.
     #[must_use]
     pub fn is_any_object(&self) -> bool {
         self.schema == serde_json::json!({"type": "object"})
     }
 
-    /// The name of the agent.
+    /// Returns the name of the agent.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The schema.
+    /// Returns the JSON Schema.
     #[must_use]
     pub const fn schema(&self) -> &Value {
         &self.schema
     }
 
-    /// The value that an answer is. A code fence around it is left out; other words around it are a mistake.
+    /// Parses an answer. A code fence around the JSON is removed; other text around it is a mistake.
     ///
     /// # Errors
-    /// What is wrong, a line for each mistake: the place in the answer and the rule.
+    /// The mistakes, one per line: the place in the answer and the violated rule.
     pub fn read(&self, answer: &str) -> Result<Value, String> {
         let text = bare(answer);
         if text.is_empty() {
@@ -91,21 +92,21 @@ impl Form {
     }
 }
 
-/// The place and the rule, without the value: that may be long, and may be anybody's words.
+/// Formats the place and the rule. The value is left out, because it may be long or contain somebody's words.
 fn mistake(error: &jsonschema::ValidationError<'_>) -> String {
     let place = error.instance_path().to_string();
     let place = if place.is_empty() { "the whole" } else { &place };
     one_line(&format!("{place}: {}", error.masked()), MISTAKE_CHARS)
 }
 
-/// A text without blanks and without the code fence around it.
+/// Returns the text without surrounding whitespace and code fence.
 #[must_use]
 pub fn bare(answer: &str) -> &str {
     let text = answer.trim();
     let Some(inside) = text.strip_prefix("```").and_then(|text| text.strip_suffix("```")) else {
         return text;
     };
-    // The first line may name the language.
+    // The first line may name the language of the code.
     match inside.split_once('\n') {
         Some((language, inside)) if language.trim().chars().all(char::is_alphanumeric) => inside.trim(),
         _ => inside.trim(),

@@ -1,5 +1,5 @@
-//! How a model is to write: the settings people and agents may make, with their ranges. Of several that say something
-//! the nearest wins: request, chat, persona, agent, then the model's own default.
+//! Generation settings of people and agents, with their ranges. Of several values the nearest wins: request, chat, persona,
+//! agent, then the default of the model.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -42,32 +42,32 @@ pub enum OutputFormat {
     Json,
 }
 
-/// A setting outside its range.
+/// Error for a setting outside its range.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("{name} is {value}, and takes {low} to {high}")]
 pub struct OutOfRange {
-    /// The name of the setting.
+    /// Name of the setting, one of [`Generation::NAMES`].
     pub name: &'static str,
-    /// The value that was refused.
+    /// Refused value.
     pub value: f64,
-    /// The smallest value that is taken.
+    /// Smallest value allowed.
     pub low: f64,
-    /// The largest value that is taken.
+    /// Largest value allowed.
     pub high: f64,
 }
 
-/// Why a setting could not be changed.
+/// Reason why a setting could not be changed.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum BadSetting {
-    /// There is none of this name.
+    /// No setting has this name.
     #[error(
         "{0} is no setting; there are temperature, max_tokens, top_p, frequency_penalty, presence_penalty, repeat_penalty and output_format"
     )]
     Unknown(String),
-    /// This is no value of it.
+    /// The setting, by name, does not accept this text.
     #[error("{0} does not take {1}")]
     NoValue(String, String),
-    /// The value is outside its range.
+    /// The value is outside the range of the setting.
     #[error(transparent)]
     OutOfRange(#[from] OutOfRange),
 }
@@ -77,10 +77,10 @@ fn read<T: std::str::FromStr>(name: &str, text: &str) -> Result<T, BadSetting> {
 }
 
 impl Generation {
-    /// Checks every range.
+    /// Checks the ranges of all settings.
     ///
     /// # Errors
-    /// All settings outside theirs.
+    /// All settings outside their range.
     pub fn check(&self) -> Result<(), Vec<OutOfRange>> {
         let ranges = [
             ("temperature", self.temperature, 0.0, 2.0),
@@ -92,14 +92,14 @@ impl Generation {
         ];
         let wrong = ranges.into_iter().filter_map(|(name, value, low, high)| {
             let value = value?;
-            // What is no number is in no range.
+            // NaN is in no range.
             (!(low..=high).contains(&value)).then_some(OutOfRange { name, value, low, high })
         });
         let wrong: Vec<OutOfRange> = wrong.collect();
         if wrong.is_empty() { Ok(()) } else { Err(wrong) }
     }
 
-    /// The names of all settings.
+    /// Names of all settings, in the order of [`Self::entries`].
     pub const NAMES: [&str; 7] = [
         "temperature",
         "max_tokens",
@@ -110,10 +110,10 @@ impl Generation {
         "output_format",
     ];
 
-    /// The same with one setting changed as a person writes it; without a value it is left to the next in line.
+    /// Returns the settings with one value changed, as a person writes it. `None` clears the value.
     ///
     /// # Errors
-    /// A setting that does not exist, a value that is none or outside its range.
+    /// If the setting does not exist, or the value cannot be parsed or is outside its range.
     pub fn with(mut self, name: &str, value: Option<&str>) -> Result<Self, BadSetting> {
         let number = || value.map(|text| read(name, &text.replace(',', "."))).transpose();
         match name {
@@ -141,7 +141,7 @@ impl Generation {
         }
     }
 
-    /// Those that are set, by name, as a person writes them.
+    /// Returns the settings that have a value, by name, in the form that people write.
     #[must_use]
     pub fn entries(&self) -> Vec<(&'static str, String)> {
         let number = |value: Option<f64>| value.map(|value| value.to_string());
@@ -161,7 +161,7 @@ impl Generation {
         Self::NAMES.into_iter().zip(values).filter_map(|(name, value)| Some((name, value?))).collect()
     }
 
-    /// These settings, and `further` where they say nothing.
+    /// Returns these settings; `further` fills the empty ones.
     #[must_use]
     pub(crate) fn or(self, further: Self) -> Self {
         Self {
@@ -175,13 +175,13 @@ impl Generation {
         }
     }
 
-    /// Of several settings, the nearest first, each where it says something and no nearer one does.
+    /// Merges several settings, nearest first. For each setting the first value wins.
     #[must_use]
     pub fn nearest(settings: impl IntoIterator<Item = Self>) -> Self {
         settings.into_iter().fold(Self::default(), Self::or)
     }
 
-    /// The names of those that are set, of these.
+    /// Returns those of the given names that have a value.
     #[must_use]
     pub fn set_among(&self, names: &[&'static str]) -> Vec<&'static str> {
         self.entries().into_iter().map(|(name, _)| name).filter(|name| names.contains(name)).collect()

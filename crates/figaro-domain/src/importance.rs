@@ -1,56 +1,57 @@
-//! How much a message matters, from 0 (small talk) to 10 (vital): rules over its words, which are data (`importance.yaml`). A
-//! model may judge otherwise later.
+//! Importance of a message, from 0 (small talk) to 10 (vital). The rules are word lists in `importance.yaml`. A model may
+//! judge differently later.
 
 use std::sync::LazyLock;
 
 use serde::Deserialize;
 
-use super::record::Rules;
+use super::record::ImportanceRules;
 
-/// The importance of a message that no rule says anything of.
+/// Importance of a message that no rule matches.
 pub(crate) const BASE: f32 = 5.0;
-/// The highest importance: a message that has it is pinned, and is a candidate for every question.
+/// Highest importance. Such a message is pinned, and is a candidate for every question.
 pub(crate) const VITAL: f32 = 10.0;
-/// A message shorter than this says little.
+/// Length below which a message counts as short, in characters.
 const SHORT_CHARS: usize = 20;
-/// Of a vital message up to so many characters all statements belong together: the number of a contact may stand in the next one.
+/// Maximum length in characters of a vital message that is kept in full. The number of a contact may be in the next
+/// statement.
 const WHOLE_CHARS: usize = 400;
-/// A word of so few letters before a full stop may be short for another.
+/// Maximum length in characters of a word that may be an abbreviation before a full stop.
 const MAX_ABBREVIATION: usize = 3;
-/// The last is the Greek one, which looks like a semicolon.
+/// The last one is the Greek question mark, which looks like a semicolon.
 const QUESTION_MARKS: [char; 4] = ['?', '？', '؟', '\u{37e}'];
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Terms {
+struct ImportanceTerms {
     critical: Vec<String>,
     unless: Vec<String>,
     others: Vec<String>,
     domain: Vec<String>,
 }
 
-static TERMS: LazyLock<Terms> =
+static TERMS: LazyLock<ImportanceTerms> =
     LazyLock::new(|| serde_saphyr::from_str(include_str!("importance.yaml")).unwrap_or_default());
 
-/// Whose words a message has.
+/// Author kind of a message, for its importance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum By {
-    /// A person's.
+    /// A person: statements can be vital.
     Person,
-    /// The model's.
+    /// The model: never vital.
     Model,
 }
 
-/// How much the words of a message matter in a chat without context packs, see [`of_with`].
+/// Returns the importance of a message in a chat without context packs; see [`of_with`].
 #[must_use]
 pub(crate) fn of(by: By, text: &str) -> f32 {
-    of_with(by, text, &Rules::default())
+    of_with(by, text, &ImportanceRules::default())
 }
 
-/// How much the words of a message matter by these rules of packs and those of every chat: 5; 2 more for words of the domain, 1 more for a question, 1 more for a person's, 1 less
-/// for few words. A statement of a person that may be vital is 10.
+/// Returns the importance of a message by the rules of packs and the general rules. It starts at 5. Domain words add 2, a
+/// question adds 1, a person as author adds 1, and a short text subtracts 1. A person's statement that may be vital is 10.
 #[must_use]
-pub fn of_with(by: By, text: &str, rules: &Rules) -> f32 {
+pub fn of_with(by: By, text: &str, rules: &ImportanceRules) -> f32 {
     let is_person = by == By::Person;
     let plain = plain(text);
     let is_question = is_question(text);
@@ -70,7 +71,7 @@ pub fn of_with(by: By, text: &str, rules: &Rules) -> f32 {
     importance.clamp(0.0, VITAL)
 }
 
-/// Whether a text asks something: a word of it ends in a question mark, wherever it stands. One within an address is none.
+/// Returns `true` if any word of the text ends in a question mark. A question mark inside a URL does not count.
 #[must_use]
 pub(crate) fn is_question(text: &str) -> bool {
     let asks = |word: &str| {
@@ -80,23 +81,24 @@ pub(crate) fn is_question(text: &str) -> bool {
     text.contains(['¿', '？']) || text.split_whitespace().any(asks)
 }
 
-/// Whether a sentence is a question as a whole.
+/// Returns `true` if the whole sentence is a question.
 fn ends_in_question(sentence: &str) -> bool {
     sentence.trim_end().ends_with(QUESTION_MARKS) || sentence.contains(['¿', '？'])
 }
 
-/// What a person's words say that may be vital in a chat without context packs, see [`vital_with`].
+/// Returns the possibly vital statements of a person's text in a chat without context packs; see [`vital_with`].
 #[must_use]
 pub(crate) fn vital(text: &str) -> Option<String> {
-    vital_with(text, &Rules::default())
+    vital_with(text, &ImportanceRules::default())
 }
 
-/// What a person's words say that may be vital by these rules of packs and those of every chat: the statements of a short text, without its questions; of a longer one those with
-/// a critical term and the one behind each. `None` where nothing is.
+/// Returns the possibly vital statements of a person's text, by the rules of packs and the general rules. For a short text
+/// these are all statements, without questions. For a longer one they are those with a critical term, each with the next
+/// one. `None` if there are none.
 #[must_use]
-pub(crate) fn vital_with(text: &str, rules: &Rules) -> Option<String> {
+pub(crate) fn vital_with(text: &str, rules: &ImportanceRules) -> Option<String> {
     let is_critical = |plain: &str| has(plain, &TERMS.critical) || has_of_pack(plain, &rules.critical);
-    // Most texts have no such term at all.
+    // Most texts have no critical term.
     if !is_critical(&plain(text)) {
         return None;
     }
@@ -116,7 +118,7 @@ pub(crate) fn vital_with(text: &str, rules: &Rules) -> Option<String> {
     Some(kept.join(" "))
 }
 
-/// The words of a text that say of whom it is: of two texts that are otherwise alike, those about others are not the same.
+/// Returns the words that refer to other people. Two otherwise equal texts about different people are not the same.
 #[must_use]
 pub fn others_in(text: &str) -> Vec<&'static str> {
     let plain = plain(text);
@@ -124,7 +126,7 @@ pub fn others_in(text: &str) -> Vec<&'static str> {
     TERMS.others.iter().map(String::as_str).filter(|other| words.contains(other)).collect()
 }
 
-/// A text in sentences, each with its end.
+/// Splits a text into sentences, each with its punctuation.
 fn sentences(text: &str) -> Vec<&str> {
     let mut sentences = Vec::new();
     let mut start = 0;
@@ -148,13 +150,13 @@ fn sentences(text: &str) -> Vec<&str> {
     sentences
 }
 
-/// Whether the last word before a full stop may be short for another, such as `Dr`.
+/// Returns `true` if the last word before a full stop may be an abbreviation, such as `Dr`.
 fn is_abbreviation(before: &str) -> bool {
     let word = before.rsplit(|c: char| !c.is_alphabetic()).next().unwrap_or_default();
     (1..=MAX_ABBREVIATION).contains(&word.chars().count()) && word.starts_with(char::is_uppercase)
 }
 
-/// In lower case without the accents of Latin letters, words parted by single spaces, one before the first.
+/// Returns the text in lower case without Latin accents, with a single space before each word.
 fn plain(text: &str) -> String {
     let mut plain = String::with_capacity(text.len() + 1);
     for word in text.split_whitespace() {
@@ -173,7 +175,7 @@ fn plain(text: &str) -> String {
                 'ş' | 'ș' => plain.push('s'),
                 'ё' => plain.push('е'),
                 'ة' => plain.push('ه'),
-                // The dot of a Turkish capital.
+                // Dot of the Turkish capital İ in lower case.
                 '\u{307}' => {}
                 c => plain.push(c),
             }
@@ -182,13 +184,13 @@ fn plain(text: &str) -> String {
     plain
 }
 
-/// Whether a word of the text begins with one of these terms, which an author of packs wrote with capitals and accents as they come.
+/// Returns `true` if a word of the text begins with one of these terms of a pack. Such terms may have capitals and accents.
 fn has_of_pack(text: &str, terms: &[String]) -> bool {
     !terms.is_empty()
         && has(text, &terms.iter().map(|term| plain(term).trim().to_owned()).collect::<Vec<_>>())
 }
 
-/// Whether a word of the text begins with one of these; scripts without spaces have them anywhere.
+/// Returns `true` if a word of the text begins with one of these terms. In scripts without spaces a term may be anywhere.
 fn has(plain: &str, terms: &[String]) -> bool {
     terms.iter().any(|term| {
         let is_unspaced = term.chars().any(|c| ('\u{3040}'..='\u{9fff}').contains(&c));
@@ -252,7 +254,7 @@ mod tests {
     #[test]
     fn packs_add_rules_of_their_own() {
         let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
-        let rules = Rules {
+        let rules = ImportanceRules {
             terms: words(&["Pressão"]),
             critical: words(&["pacemaker"]),
             unless: words(&["film about"]),

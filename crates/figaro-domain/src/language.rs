@@ -1,6 +1,6 @@
-//! One thing in several languages.
+//! A value in several languages.
 
-/// The same in each language there is, by IETF tag; the first one serves everybody else.
+/// A value for each supported language, by IETF tag. The first language is the default.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ByLanguage<T> {
     first: (&'static str, T),
@@ -8,25 +8,25 @@ pub struct ByLanguage<T> {
 }
 
 impl<T> ByLanguage<T> {
-    /// The first language, and the others.
+    /// Creates the value with its first language and the others.
     #[must_use]
     pub const fn new(first: (&'static str, T), others: Vec<(&'static str, T)>) -> Self {
         Self { first, others }
     }
 
-    /// What is there for an IETF tag such as `pt-BR`; that of the first language for an unknown one.
+    /// Returns the value for an IETF tag such as `pt-BR`; the one of the first language for an unknown tag.
     #[must_use]
     pub fn of(&self, tag: Option<&str>) -> &T {
         let language = tag.map(primary).unwrap_or_default();
         self.all().find(|(tag, _)| tag.eq_ignore_ascii_case(language)).map_or(&self.first.1, |(_, one)| one)
     }
 
-    /// Every language's tag with what is there for it, the first language first.
+    /// Returns every language's tag and value, the first language first.
     pub fn all(&self) -> impl Iterator<Item = (&'static str, &T)> {
         std::iter::once(&self.first).chain(&self.others).map(|(tag, one)| (*tag, one))
     }
 
-    /// What `make` gives for each language.
+    /// Applies `make` to the value of each language.
     #[must_use]
     pub fn map<U>(&self, make: impl Fn(&T) -> U) -> ByLanguage<U> {
         let made = |(tag, one): &(&'static str, T)| (*tag, make(one));
@@ -34,7 +34,7 @@ impl<T> ByLanguage<T> {
     }
 }
 
-/// The language of an IETF tag, without its region: `pt` of `pt-BR`.
+/// Returns the language of an IETF tag without its region, such as `pt` for `pt-BR`.
 #[must_use]
 pub fn primary(tag: &str) -> &str {
     tag.split(['-', '_']).next().unwrap_or_default()

@@ -6,87 +6,88 @@ use serde::{Deserialize, Serialize};
 use super::conversation::EntryKey;
 use figaro_base::ids::{ChatId, EntryId, MemoryId, UserId};
 
-/// The most characters of a memory.
+/// Maximum length of a memory, in characters.
 pub const MAX_CONTENT_CHARS: usize = 500;
-/// So much each day of its age takes from what makes a memory worth keeping.
+/// Loss of a memory's worth per day of age.
 const WORTH_A_DAY: f64 = 0.1;
 
-/// How the model names one of the memories that it is shown: the first is `M1`.
+/// Returns the label of a memory in a prompt, such as `M1` for the first.
 #[must_use]
 pub fn label(number: usize) -> String {
     format!("M{number}")
 }
 
-/// The number in a label; `None` for what is no label.
+/// Parses the number of a label; `None` if the text is no label.
 #[must_use]
 pub fn numbered(label: &str) -> Option<usize> {
     let number = label.trim().strip_prefix(['M', 'm'])?;
     number.parse().ok().filter(|number| *number > 0)
 }
 
-/// A fact about a person.
+/// A lasting fact about a person.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Memory {
-    /// The id, unique for ever.
+    /// Unique id, never reused.
     pub id: MemoryId,
-    /// The person that it belongs to.
+    /// Person that the memory is about.
     pub user: UserId,
-    /// The chat in which they said it.
+    /// Chat in which they stated it.
     pub chat: ChatId,
-    /// The fact.
+    /// Text of the fact.
     pub content: String,
-    /// The message in which they said it.
+    /// Message that states the fact.
     pub source_message_id: EntryId,
-    /// Where that message stands.
+    /// Key of that message.
     pub source: EntryKey,
-    /// The messages that earlier words of it were said in, and those of memories that were merged into it: it may still hold
-    /// what they say, and goes with each of them.
+    /// Messages behind earlier texts of the memory and behind memories merged into it. The text may still hold their
+    /// content, so erasing any of them erases the memory.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub older_sources: Vec<EntryId>,
-    /// It is a lasting preference: of what is said in private the chat gets a pin.
+    /// `true` for a lasting preference. If stated in a private chat, it becomes a pin of that chat.
     #[serde(default)]
     pub is_preference: bool,
-    /// How many answers have used it.
+    /// Number of answers that used the memory.
     #[serde(default)]
     pub access_count: u32,
-    /// When an answer used it last, UTC.
+    /// Time of the last answer that used it, UTC.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_accessed_at: Option<DateTime<Utc>>,
-    /// When it was made, UTC.
+    /// Creation time, UTC.
     pub created_at: DateTime<Utc>,
-    /// When its words were changed last, UTC.
+    /// Time of the last change of its text, UTC.
     pub updated_at: DateTime<Utc>,
-    /// When it was removed, UTC; `None` while it is active.
+    /// Time of removal, UTC; `None` while the memory is active.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deleted_at: Option<DateTime<Utc>>,
 }
 
 impl Memory {
-    /// Whether it is used.
+    /// Returns `true` unless the memory was removed.
     #[must_use]
     pub const fn is_active(&self) -> bool {
         self.deleted_at.is_none()
     }
 
-    /// Whether it may be used in a chat: what was said in private only there, what was said in a group there and in the
-    /// private chat of the person.
+    /// Returns `true` if the memory may be used in a chat. A private fact is used only in its private chat, a fact from a
+    /// group in that group and in the person's private chat.
     #[must_use]
     pub fn is_used_in(&self, chat: ChatId) -> bool {
         self.chat == chat || (self.chat.is_group() && Some(chat.0) == self.user.telegram_id())
     }
 
-    /// Whether it may stand in a prompt for what this person asks in this chat.
+    /// Returns `true` if the memory may be part of a prompt for this person's questions in this chat.
     #[must_use]
     pub fn is_shown_to(&self, user: &UserId, chat: ChatId) -> bool {
         self.is_active() && self.user == *user && self.is_used_in(chat)
     }
 
-    /// The messages that its words may be from.
+    /// Returns all messages that the text may come from.
     pub fn sources(&self) -> impl Iterator<Item = EntryId> {
         std::iter::once(self.source_message_id).chain(self.older_sources.iter().copied())
     }
 
-    /// What it is worth at a time: `access_count − 0.1 × age_days`. Above the limit the one that is worth least expires.
+    /// Returns the worth of the memory at a time: `access_count − 0.1 × age_days`. Above the limit the memory with the least
+    /// worth is removed.
     #[must_use]
     pub fn worth(&self, now: DateTime<Utc>) -> f64 {
         let days = (now - self.created_at).as_seconds_f64() / 86_400.0;

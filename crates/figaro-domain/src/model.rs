@@ -1,16 +1,16 @@
-//! The name of a model, as settings, commands and records write it.
+//! Name of a model in settings, commands and records.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// A model and who runs it, written `provider:model`.
+/// A model and its provider, written `provider:model`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct ModelName {
-    /// The name of its provider, as `LLM_PROVIDER` takes it.
+    /// Name of the provider, as in `LLM_PROVIDER`.
     pub provider: String,
-    /// The model's name as the provider knows it; it may hold colons of its own.
+    /// Provider's name of the model; may contain colons.
     pub model: String,
 }
 
@@ -33,10 +33,10 @@ impl FromStr for ModelName {
     }
 }
 
-/// So many names stand in a sentence.
+/// Maximum number of names in a list for people.
 const MAX_NAMED: usize = 8;
 
-/// Names for a sentence: the first of them, and that there are more.
+/// Joins the names for a sentence. Ends with `…` if there are more than fit.
 pub fn list<'a>(models: impl IntoIterator<Item = &'a ModelName>) -> String {
     let mut names: Vec<String> = models.into_iter().take(MAX_NAMED + 1).map(ToString::to_string).collect();
     if names.len() > MAX_NAMED {

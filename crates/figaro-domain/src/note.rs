@@ -1,53 +1,53 @@
-//! Notes: short items a chat keeps under keys of its own, such as a shopping list.
+//! Notes: short items of a chat, grouped under keys such as a shopping list.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use figaro_base::ids::{ChatId, NoteId, RunId, UserId};
 
-/// The most notes a chat may hold.
+/// Maximum number of notes of a chat.
 pub const MAX_NOTES: usize = 500;
-/// The most characters of a note.
+/// Maximum length of a note, in characters.
 pub const MAX_CONTENT_CHARS: usize = 2000;
-/// The most characters of a key.
+/// Maximum length of a key, in characters.
 pub const MAX_KEY_CHARS: usize = 64;
 
 /// A note that the model keeps for a chat.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Note {
-    /// The id of the note.
+    /// Unique id of the note.
     pub id: NoteId,
-    /// The chat that it belongs to.
+    /// Chat of the note.
     pub chat: ChatId,
-    /// The name of the list it is on, such as `shopping`.
+    /// Name of the list that the note is on, such as `shopping`.
     pub key: String,
-    /// The text of the note.
+    /// Text of the note; at most [`MAX_CONTENT_CHARS`] characters.
     pub content: String,
-    /// The person who asked for it, if known.
+    /// Person who asked for the note, if known.
     pub author: Option<UserId>,
-    /// The turn that added it: it is forgotten with the question of that turn.
+    /// Turn that added the note. The note is forgotten with the question of that turn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turn: Option<RunId>,
-    /// When it was added, UTC.
+    /// Creation time, UTC.
     pub created_at: DateTime<Utc>,
 }
 
 impl Note {
-    /// Whether both say the same under the same key.
+    /// Returns `true` if both notes have the same key and text.
     #[must_use]
     pub fn says_the_same(&self, other: &Self) -> bool {
         self.key == other.key && self.content == other.content
     }
 }
 
-/// A key as it is stored: trimmed, lower case, single spaces. Empty or overlong keys have none.
+/// Normalizes a key: trimmed, lower case, single spaces. Returns `None` for an empty or overlong key.
 #[must_use]
 pub fn normal_key(key: &str) -> Option<String> {
     let key = key.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
     (!key.is_empty() && key.chars().count() <= MAX_KEY_CHARS).then_some(key)
 }
 
-/// Notes by key, both in the order in which they were first written.
+/// Groups notes by key, in the order in which keys and notes were first written.
 #[must_use]
 pub fn by_key(notes: &[Note]) -> Vec<(&str, Vec<&Note>)> {
     let mut keys: Vec<(&str, Vec<&Note>)> = Vec::new();

@@ -1,64 +1,64 @@
-//! What a model notes about its own answer with `action`: how sure it is, what it rests on, what is at risk.
+//! The model's notes on its own answer, made with `action`: confidence, sources and risk.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// The most entries of a list.
+/// Maximum number of entries in a list.
 pub(crate) const MAX_ENTRIES: usize = 20;
-/// The most characters of an entry.
+/// Maximum length of an entry, in characters.
 pub(crate) const MAX_ENTRY_CHARS: usize = 300;
-/// The most bytes of what is noted beside the fields there are, as JSON.
+/// Maximum size of `extra` as JSON, in bytes.
 pub(crate) const MAX_EXTRA_BYTES: usize = 4_000;
 
-/// What was noted about an answer. Stored with its message.
+/// Notes on an answer; stored with its message.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Observation {
-    /// How sure the model is, from 0 to 1.
+    /// Confidence of the model, from 0 to 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confidence: Option<f64>,
-    /// What the answer rests on: addresses or titles.
+    /// Sources of the answer: URLs or titles.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sources: Vec<String>,
-    /// What the session is to be called.
+    /// Name that the model suggests for the session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_name: Option<String>,
-    /// What it refers to, such as the numbers of documents.
+    /// References, such as document numbers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub references: Vec<String>,
-    /// Marks for whoever looks through answers, such as `needs_review`.
+    /// Marks for reviewers of answers, such as `needs_review`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub flags: Vec<String>,
-    /// How much is at risk.
+    /// Risk of the answer, as a level.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub risk_level: Option<RiskLevel>,
-    /// The same as a number, from 0 to 100.
+    /// Risk of the answer, from 0 to 100.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub risk_score: Option<f64>,
-    /// Whatever else an agent notes.
+    /// Any further fields noted by an agent.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub extra: Map<String, Value>,
 }
 
-/// How much is at risk.
+/// Level of risk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RiskLevel {
-    /// Little.
+    /// Little is at risk.
     Low,
-    /// Something.
+    /// Something is at risk.
     Moderate,
-    /// Much.
+    /// Much is at risk.
     High,
-    /// All of it.
+    /// Everything is at risk.
     Critical,
 }
 
 impl Observation {
-    /// The same, if it says something within its bounds; texts without the blanks around them, each once.
+    /// Checks the limits and normalizes the texts: trimmed, without duplicates.
     ///
     /// # Errors
-    /// What is wrong, in one line.
+    /// The first fault, in one line; also if the observation is empty.
     pub fn checked(mut self) -> Result<Self, String> {
         in_range("confidence", self.confidence, 1.0)?;
         in_range("risk_score", self.risk_score, 100.0)?;
@@ -91,8 +91,8 @@ impl Observation {
         Ok(self)
     }
 
-    /// Adds a later one: its values take the place of those there are, its entries stand behind them, each once. Where that is
-    /// more than fits, the oldest go.
+    /// Adds a later observation. Its values replace existing ones; its entries are appended without duplicates. Beyond the
+    /// limits the oldest are removed.
     pub(crate) fn add(&mut self, later: Self) {
         self.confidence = later.confidence.or(self.confidence);
         self.risk_level = later.risk_level.or(self.risk_level);

@@ -1,43 +1,42 @@
-//! The channel that a message came through, with the ids that only this channel knows. Whoever settles, quotes or repeats a message
-//! asks its origin.
+//! Channel that a message arrived through, with the ids of that channel. Used to settle, quote or repeat a message.
 
 use serde::{Deserialize, Serialize};
 
 use figaro_base::ids::{MessageId, RequestId, UpdateId};
 
-/// Where a message came from.
+/// Source of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Origin {
-    /// A message or a press in Telegram.
+    /// A message or a button press in Telegram.
     Telegram {
-        /// The update that told of it. It is settled once the message is dealt with.
+        /// Update with the message. It is settled once the message is processed.
         update: UpdateId,
-        /// The message in its chat; for a press, the message with the button, where that counts.
+        /// Message in its chat. For a button press, the message with the button, if it matters.
         message: Option<MessageId>,
     },
     /// A question over HTTP.
     Http {
-        /// The id of the question.
+        /// Id of the HTTP request.
         request: RequestId,
     },
     /// A question in the terminal.
     Terminal {
-        /// The id of the question.
+        /// Id given to the question.
         request: RequestId,
     },
-    /// The prompt of a scheduled task: nobody sent it.
+    /// Prompt of a scheduled task; no person sent it.
     Task,
 }
 
 impl Origin {
-    /// A message in Telegram.
+    /// Creates the origin of a message in Telegram.
     #[must_use]
     pub const fn telegram(update: UpdateId, message: MessageId) -> Self {
         Self::Telegram { update, message: Some(message) }
     }
 
-    /// The update to settle; `None` outside Telegram.
+    /// Returns the update to settle; `None` outside Telegram.
     #[must_use]
     pub const fn update(self) -> Option<UpdateId> {
         match self {
@@ -46,7 +45,7 @@ impl Origin {
         }
     }
 
-    /// The message in its Telegram chat; `None` outside Telegram.
+    /// Returns the message in its Telegram chat; `None` outside Telegram.
     #[must_use]
     pub const fn message(self) -> Option<MessageId> {
         match self {
@@ -55,7 +54,7 @@ impl Origin {
         }
     }
 
-    /// The id of a question over HTTP.
+    /// Returns the request id of a question over HTTP.
     pub(crate) const fn request(self) -> Option<RequestId> {
         match self {
             Self::Http { request } => Some(request),
@@ -63,7 +62,7 @@ impl Origin {
         }
     }
 
-    /// The same origin for another message of its chat. Outside Telegram nothing changes.
+    /// Returns the origin with another message of the same chat. Unchanged outside Telegram.
     #[must_use]
     pub const fn of_message(self, message: MessageId) -> Self {
         match self {

@@ -1,5 +1,4 @@
-//! Who wrote in a group, and which of them a name means. The Bot API looks no username up, so only people who were seen here can
-//! be found.
+//! People seen in a group, and lookup by name. The Bot API cannot look up usernames, so only people seen here can be found.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use icu_normalizer::DecomposingNormalizerBorrowed;
@@ -10,50 +9,50 @@ use serde::{Deserialize, Serialize};
 use super::message::{Inbound, Speaker};
 use figaro_base::ids::MessageId;
 
-/// The most people that are kept of a chat; those who were silent longest go.
+/// Maximum number of people stored per chat. Those silent longest are removed.
 pub const MAX_PEOPLE: usize = 2_000;
-/// The most messages that are kept of a person; the oldest go.
+/// Maximum number of messages stored per person. The oldest are removed.
 pub const MAX_POSTED: usize = 50;
-/// How long after it was sent a bot may delete a message of somebody else.
+/// Age up to which a bot may delete somebody else's message.
 pub(crate) const DELETABLE: TimeDelta = TimeDelta::hours(48);
 
-/// A message that somebody wrote.
+/// A person's message in a group, as far as needed to delete it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Posted {
-    /// Its id in the chat.
+pub struct PostedMessage {
+    /// Id of the message in the chat.
     #[serde(rename = "m")]
     pub id: MessageId,
-    /// When Telegram received it, in seconds since 1970.
+    /// Time when Telegram received it, in Unix seconds.
     #[serde(rename = "t")]
     pub(crate) at: i64,
 }
 
-/// Somebody who wrote in a chat.
+/// A person who wrote in a chat.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Seen {
-    /// Who it is, by the names that they had last.
+pub struct KnownPerson {
+    /// The person, with the names they had last.
     pub speaker: Speaker,
-    /// When they wrote last, UTC.
+    /// Time of their last message, UTC.
     pub seen_at: DateTime<Utc>,
-    /// Their newest messages, oldest first; none is much older than `DELETABLE`.
+    /// Their newest messages, oldest first; none much older than `DELETABLE`.
     #[serde(default)]
-    pub posted: Vec<Posted>,
+    pub posted: Vec<PostedMessage>,
 }
 
-impl Seen {
-    /// The writer of a message, with no message yet.
+impl KnownPerson {
+    /// Creates the entry of a message's writer, without messages.
     #[must_use]
     pub fn new(said: &Inbound) -> Self {
         Self { speaker: said.speaker.clone(), seen_at: said.sent_at, posted: Vec::new() }
     }
 
-    /// Whether a message tells who writes in a group: that of a task was sent by nobody.
+    /// Returns `true` if the message shows who writes in a group. Prompts of tasks do not count.
     #[must_use]
     pub fn is_told_by(said: &Inbound) -> bool {
         said.place.is_group() && said.task.is_none() && said.origin.message().is_some()
     }
 
-    /// Adds a message of theirs, once; what can be deleted no more goes.
+    /// Adds a message of the person once, and drops those that are too old to delete.
     pub fn note(&mut self, said: &Inbound) {
         if said.sent_at >= self.seen_at {
             self.speaker = said.speaker.clone();
@@ -62,7 +61,7 @@ impl Seen {
         if let Some(id) = said.origin.message()
             && let Err(place) = self.posted.binary_search_by_key(&id, |posted| posted.id)
         {
-            self.posted.insert(place, Posted { id, at: said.sent_at.timestamp() });
+            self.posted.insert(place, PostedMessage { id, at: said.sent_at.timestamp() });
         }
         let since = (self.seen_at - DELETABLE).timestamp();
         self.posted.retain(|posted| posted.at >= since);
@@ -70,7 +69,7 @@ impl Seen {
         self.posted.drain(..surplus);
     }
 
-    /// Their last messages that can still be deleted, newest first, at most `count`.
+    /// Returns at most `count` of their newest messages that can still be deleted, newest first.
     #[must_use]
     pub fn last(&self, count: usize, now: DateTime<Utc>) -> Vec<MessageId> {
         let since = (now - DELETABLE).timestamp();
@@ -79,23 +78,23 @@ impl Seen {
     }
 }
 
-/// Whom a name means.
+/// Result of looking up a name.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Meant<'a> {
-    /// One person fits.
-    One(&'a Seen),
-    /// Any of these.
-    Several(Vec<&'a Seen>),
-    /// Nobody who was seen.
+pub enum NameLookup<'a> {
+    /// Exactly one person matches.
+    One(&'a KnownPerson),
+    /// Several people match.
+    Several(Vec<&'a KnownPerson>),
+    /// No known person matches.
     Nobody,
 }
 
-/// Whom a name means among people. With an `@` it is a username and nothing else. Without, who has just this username or name
-/// comes first, then those with a name that begins so, or a part of which does. Case and accents make no difference.
+/// Looks up a name among people. With `@`, only usernames match. Without it, an exact username or name comes first, then
+/// names in which a word begins with the text. Case and accents are ignored.
 #[must_use]
-pub fn meant<'a>(people: &'a [Seen], words: &str) -> Meant<'a> {
+pub fn meant<'a>(people: &'a [KnownPerson], words: &str) -> NameLookup<'a> {
     let words = words.trim();
-    let is_called = |seen: &Seen, name: &str| {
+    let is_called = |seen: &KnownPerson, name: &str| {
         seen.speaker.username.as_ref().is_some_and(|username| username.eq_ignore_ascii_case(name))
     };
     if let Some(username) = words.strip_prefix('@') {
@@ -103,13 +102,13 @@ pub fn meant<'a>(people: &'a [Seen], words: &str) -> Meant<'a> {
     }
     let wanted = folded(words);
     if wanted.is_empty() {
-        return Meant::Nobody;
+        return NameLookup::Nobody;
     }
     let names: Vec<String> = people.iter().map(|seen| folded(&seen.speaker.name)).collect();
     let with = || people.iter().zip(&names);
     let exact = with().filter(|(seen, name)| is_called(seen, words) || **name == wanted);
     match among(exact.map(|(seen, _)| seen)) {
-        Meant::Nobody => {}
+        NameLookup::Nobody => {}
         found => return found,
     }
     let inside = format!(" {wanted}");
@@ -117,16 +116,16 @@ pub fn meant<'a>(people: &'a [Seen], words: &str) -> Meant<'a> {
     among(begins.map(|(seen, _)| seen))
 }
 
-fn among<'a>(found: impl Iterator<Item = &'a Seen>) -> Meant<'a> {
-    let mut found: Vec<&Seen> = found.collect();
+fn among<'a>(found: impl Iterator<Item = &'a KnownPerson>) -> NameLookup<'a> {
+    let mut found: Vec<&KnownPerson> = found.collect();
     match found.len() {
-        0 => Meant::Nobody,
-        1 => found.pop().map_or(Meant::Nobody, Meant::One),
-        _ => Meant::Several(found),
+        0 => NameLookup::Nobody,
+        1 => found.pop().map_or(NameLookup::Nobody, NameLookup::One),
+        _ => NameLookup::Several(found),
     }
 }
 
-/// A name as it is compared: small letters without accents, words apart by one space.
+/// Normalizes a name for comparison: lower case, no accents, single spaces.
 fn folded(name: &str) -> String {
     let decomposed = DecomposingNormalizerBorrowed::new_nfkd().normalize(name);
     let category = CodePointMapData::<GeneralCategory>::new();
@@ -146,10 +145,10 @@ mod tests {
     use crate::origin::Origin;
     use figaro_base::ids::{ChatId, UpdateId, UserId};
 
-    fn seen(id: i64, name: &str, username: Option<&str>) -> Seen {
+    fn seen(id: i64, name: &str, username: Option<&str>) -> KnownPerson {
         let speaker =
             Speaker { user: UserId::telegram(id), name: name.into(), username: username.map(Into::into) };
-        Seen { speaker, seen_at: DateTime::UNIX_EPOCH, posted: Vec::new() }
+        KnownPerson { speaker, seen_at: DateTime::UNIX_EPOCH, posted: Vec::new() }
     }
 
     fn said(message: i64, name: &str, seconds: i64) -> Inbound {
@@ -193,11 +192,11 @@ mod tests {
         ];
         for (words, wanted) in cases {
             let found: Vec<i64> = match meant(&people, words) {
-                Meant::One(one) => vec![one.speaker.user.telegram_id().unwrap()],
-                Meant::Several(all) => {
+                NameLookup::One(one) => vec![one.speaker.user.telegram_id().unwrap()],
+                NameLookup::Several(all) => {
                     all.iter().map(|seen| seen.speaker.user.telegram_id().unwrap()).collect()
                 }
-                Meant::Nobody => Vec::new(),
+                NameLookup::Nobody => Vec::new(),
             };
             assert_eq!(found, wanted, "{words}");
         }
@@ -206,22 +205,22 @@ mod tests {
     proptest! {
         #[test]
         fn a_name_never_means_somebody_else(names in prop::collection::vec("[a-cA-C ]{1,6}", 1..9), at: prop::sample::Index) {
-            let people: Vec<Seen> =
+            let people: Vec<KnownPerson> =
                 (0..).zip(&names).map(|(id, name)| seen(id, name, None)).collect();
             let wanted = at.get(&people);
             if wanted.speaker.name.trim().is_empty() {
                 return Ok(());
             }
             match meant(&people, &wanted.speaker.name) {
-                Meant::One(one) => prop_assert_eq!(one, wanted),
-                Meant::Several(all) => prop_assert!(all.contains(&wanted)),
-                Meant::Nobody => prop_assert!(false, "{} was seen", wanted.speaker.name),
+                NameLookup::One(one) => prop_assert_eq!(one, wanted),
+                NameLookup::Several(all) => prop_assert!(all.contains(&wanted)),
+                NameLookup::Nobody => prop_assert!(false, "{} was seen", wanted.speaker.name),
             }
         }
 
         #[test]
         fn messages_are_kept_once_in_order_and_few(ids in prop::collection::vec((1_i64..90, 0_i64..400_000), 1..120)) {
-            let mut person = Seen::new(&said(1, "A", 0));
+            let mut person = KnownPerson::new(&said(1, "A", 0));
             for (id, at) in &ids {
                 person.note(&said(*id, "A", *at));
             }
@@ -234,7 +233,7 @@ mod tests {
     #[test]
     fn what_telegram_does_not_delete_is_not_offered() {
         let hour = 3_600;
-        let mut person = Seen::new(&said(1, "Old name", 0));
+        let mut person = KnownPerson::new(&said(1, "Old name", 0));
         for (id, hours) in [(1, 0), (2, 47), (3, 48), (4, 60)] {
             person.note(&said(id, "New name", hours * hour));
         }

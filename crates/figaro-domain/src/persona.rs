@@ -1,5 +1,5 @@
-//! Personas: how the bot speaks in a chat. They bring instructions, a language and settings of the model. Some are files, and
-//! a chat can write its own.
+//! Personas: how the bot speaks in a chat, by instructions, a language and model settings. Some come from files, and a chat
+//! can write its own.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -9,82 +9,83 @@ use super::generation::{BadSetting, Generation};
 use super::language::ByLanguage;
 use figaro_base::ids::{ChatId, PersonaId, UserId};
 
-/// The most personas that a chat may write.
+/// Maximum number of personas written for a chat.
 pub const MAX_OWN_PERSONAS: usize = 20;
-/// The most characters of a persona's name: it stands on a button.
+/// Maximum length of a persona's name, in characters: it is shown on a button.
 pub const MAX_PERSONA_NAME: usize = 40;
-/// The most characters of the language that a persona answers in.
+/// Maximum length of a persona's language, in characters.
 pub const MAX_PERSONA_LANGUAGE: usize = 100;
-/// The name of the line of a persona's words that sets its language.
+/// Key of the line that sets the language in a persona's text.
 const LANGUAGE: &str = "language";
-/// The word in place of a value that takes a setting back.
+/// Value that clears a setting, in any case.
 const CLEAR: &str = "clear";
-/// The word behind the command that makes a persona.
+/// Argument of the command that creates a persona.
 pub const NEW_PERSONA: &str = "new";
-/// The words behind the command that take a persona away.
+/// Arguments of the command that clear the chat's persona.
 pub const NO_PERSONA: [&str; 2] = ["none", "clear"];
-/// Words behind the command that are no names.
+/// Command arguments that cannot be names.
 pub const RESERVED_NAMES: [&str; 3] = [NEW_PERSONA, NO_PERSONA[0], NO_PERSONA[1]];
 
-/// A persona of a file.
+/// A persona read from a file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Persona {
-    /// Its name, as people type it and as the chat's settings keep it.
+    /// Name that people type, also stored in the chat's settings.
     pub name: String,
-    /// What people see on its button.
+    /// Label of its button.
     pub title: ByLanguage<String>,
-    /// What it is for, in a few words.
+    /// Short description for people.
     pub description: ByLanguage<String>,
-    /// What the model is told.
+    /// Instructions for the model.
     pub prompt: String,
-    /// The language to answer in where the chat has set none, in free words.
+    /// Language of answers in free text, used if the chat has set none.
     pub language: Option<String>,
-    /// The parameters that are sent to the model where the chat has set none.
+    /// Parameters sent to the model, used if the chat has set none.
     pub settings: Generation,
 }
 
-/// A persona that somebody wrote for a chat.
+/// A persona written by a person for a chat.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct OwnPersona {
-    /// The id of the persona.
+    /// Unique id of the persona.
     pub id: PersonaId,
-    /// The chat that it belongs to.
+    /// Chat of the persona.
     pub chat: ChatId,
-    /// Its name: no other of the chat has the same.
+    /// Name, unique in the chat.
     pub name: String,
-    /// What the model is told; at most [`MAX_SETTING_CHARS`] characters.
+    /// Instructions for the model; at most [`MAX_SETTING_CHARS`] characters.
     pub prompt: String,
-    /// The language to answer in where the chat has set none, in free words.
+    /// Language of answers in free text, used if the chat has set none.
     #[serde(default)]
     pub language: Option<String>,
-    /// The parameters that are sent to the model where the chat has set none.
+    /// Parameters sent to the model, used if the chat has set none.
     #[serde(default)]
     pub settings: Generation,
-    /// Who wrote it first.
+    /// Person who first wrote it.
     pub author: UserId,
-    /// When it was first written, UTC.
+    /// Creation time, UTC.
     pub created_at: DateTime<Utc>,
 }
 
 impl OwnPersona {
-    /// Whether people would take the name of one for that of the other.
+    /// Returns `true` if the persona has this name. Case is ignored.
     #[must_use]
     pub fn is_called(&self, name: &str) -> bool {
         is_same_name(&self.name, name)
     }
 
-    /// What a chat keeps that chooses it.
+    /// Returns the value for the settings of a chat that chooses it.
     #[must_use]
     pub fn choice(&self) -> PersonaChoice {
         PersonaChoice::Own { id: self.id, name: self.name.clone() }
     }
 
-    /// The same persona as somebody's words have it: a name and, behind a colon or on the next lines, instructions; and
-    /// settings, a line for each, such as `temperature 0.3`. Settings of which nothing is said stay, and of a persona that
-    /// has a name so do its words where there are only settings. `language` is the word for it in the writer's language.
+    /// Updates the persona from a person's text: a name, followed by instructions after a colon or on the next lines, and
+    /// settings on lines such as `temperature 0.3`. Settings that are not mentioned stay. If the persona has a name and the
+    /// text holds only settings, its name and instructions stay too. `language` is the word for "language" in the writer's
+    /// language.
     ///
     /// # Errors
-    /// [`BadDraft`] for words that lack something, are too long, or have a setting that is none.
+    /// [`BadDraft`] if the text is incomplete or too long, or has an invalid setting.
     pub fn written(mut self, words: &str, language: &str) -> Result<Self, BadDraft> {
         let (set, said): (Vec<_>, Vec<_>) = words
             .trim()
@@ -108,26 +109,26 @@ impl OwnPersona {
     }
 }
 
-/// A message that asks for the words of a persona: a reply to it holds them.
+/// Message that asks for the text of a persona. A reply holds it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PersonaQuestion {
-    /// The persona that is to be changed; `None` for a new one. Once a new one is stored, it is that: what is said again
-    /// after a crash, or mended with a second reply, changes the same persona.
+    /// Persona to be changed; `None` for a new one. A new one is entered here once stored, so that a repeat after a crash or
+    /// a second reply changes the same persona.
     pub about: Option<PersonaId>,
-    /// When it was asked, UTC.
+    /// Time of the question, UTC.
     pub asked_at: DateTime<Utc>,
 }
 
-/// What the model is told of a persona, by who wrote it.
+/// Instructions of a persona, by the trust in their author.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PersonaWords {
-    /// The owner or Figaro: the words are trusted.
+    /// From a file of the owner or Figaro: trusted.
     File(String),
-    /// Somebody in the chat: the words rank below the rules.
+    /// From a person in the chat: ranks below the rules.
     Own(String),
 }
 
-/// Why words make no persona.
+/// Reason why a text is no valid persona.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum BadDraft {
     /// The name or the instructions are missing.
@@ -145,16 +146,16 @@ pub enum BadDraft {
     /// The language is longer than [`MAX_PERSONA_LANGUAGE`] characters.
     #[error("the language is too long")]
     LongLanguage,
-    /// A setting does not take its value.
+    /// A setting does not exist or does not accept its value.
     #[error(transparent)]
     Setting(#[from] BadSetting),
 }
 
-/// A line that is a setting: its name, and its value unless it is taken back.
+/// Parsed setting line: its name, and its value unless it is cleared.
 type SettingLine<'a> = (String, Option<&'a str>);
 
-/// Reads a line such as `temperature 0.3` or `language: Latvian`; `None` for one of the instructions, which may begin with
-/// the same word. `language` is the word for it in the writer's language.
+/// Parses a line such as `temperature 0.3` or `language: Latvian`. Returns `None` for a line of the instructions, which may
+/// begin with the same word. `language` is the word for "language" in the writer's language.
 fn setting<'a>(line: &'a str, language: &str) -> Option<SettingLine<'a>> {
     let is_named = |name: &str| Generation::NAMES.contains(&name.trim().to_lowercase().as_str());
     let spaced = || line.trim().split_once(char::is_whitespace).filter(|(name, _)| is_named(name));
@@ -168,7 +169,7 @@ fn setting<'a>(line: &'a str, language: &str) -> Option<SettingLine<'a>> {
     is_setting.then_some((name, Some(value).filter(|value| !value.eq_ignore_ascii_case(CLEAR))))
 }
 
-/// Reads a name and, behind a colon or on the next lines, instructions.
+/// Parses a name, followed by instructions after a colon or on the next lines.
 fn name_and_prompt(words: &str) -> Result<(String, String), BadDraft> {
     let (name, prompt) = words.trim().split_once([':', '：', '\n']).ok_or(BadDraft::Incomplete)?;
     let name = name.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -188,7 +189,7 @@ fn name_and_prompt(words: &str) -> Result<(String, String), BadDraft> {
     Ok((name, prompt.to_owned()))
 }
 
-/// Whether people would take one name for the other: case does not count.
+/// Returns `true` if the names are equal. Case is ignored.
 #[must_use]
 pub fn is_same_name(one: &str, other: &str) -> bool {
     one.trim().to_lowercase() == other.trim().to_lowercase()

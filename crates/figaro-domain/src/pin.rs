@@ -1,4 +1,4 @@
-//! Pins: what a chat wants the model to see with every question.
+//! Pins: texts that the model sees with every question of a chat.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -6,103 +6,104 @@ use serde::{Deserialize, Serialize};
 use super::conversation::EntryKey;
 use figaro_base::ids::{ChatId, EntryId, MemoryId, MessageId, PinId, RunId, SessionId, TopicId, UserId};
 
-/// The importance of a pin that nobody said anything of.
+/// Default importance of a pin.
 pub const DEFAULT_IMPORTANCE: f32 = 5.0;
-/// A pin from this importance on is shown in all sessions of its chat, others only in their own.
+/// Importance from which a pin is shown in all sessions of its chat. Others are shown only in their own session.
 pub const VITAL: f32 = 10.0;
-/// The most pins a chat may hold.
+/// Maximum number of pins of a chat.
 pub const MAX_PINS: usize = 100;
-/// The most of them that were pinned by a rule of the data.
+/// Maximum number of pins made by rules.
 pub(crate) const MAX_AUTO: usize = 20;
-/// The most of them that are lasting preferences.
+/// Maximum number of pins for lasting preferences.
 pub(crate) const MAX_CONCEPT: usize = 20;
-/// How much a lasting preference matters.
+/// Importance of a pin for a lasting preference.
 pub(crate) const OF_PREFERENCE: f32 = 7.0;
-/// The most characters of a pin.
+/// Maximum length of a pin, in characters.
 pub const MAX_CONTENT_CHARS: usize = 2000;
 
-/// Why something is pinned.
+/// Reason for a pin: who or what made it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PinType {
-    /// A person, or the model for them, asked for it.
+    /// Requested by a person, or made by the model on their behalf.
     #[default]
     Manual,
-    /// A rule of the data found it vital.
+    /// Found vital by a rule on a person's words.
     Auto,
-    /// A formula or code.
+    /// Formula or code.
     Code,
-    /// A lasting preference that the extraction worker found.
+    /// Lasting preference found by the extraction worker.
     Concept,
-    /// Figaro itself keeps it: the zone, a consent, the start of a session.
+    /// Kept by Figaro itself: time zone, consent or start of a session.
     System,
 }
 
-/// What Figaro itself keeps. People can look at it; it is not told to the model, which knows as much from elsewhere.
+/// Fact that Figaro itself keeps. People can look at it. The model is not shown it, because it knows the fact from
+/// elsewhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SystemPin {
-    /// The time zone of the chat.
+    /// Time zone of the chat.
     Zone,
-    /// That a person has agreed to what is remembered of them.
+    /// A person's consent to being remembered.
     Consent,
-    /// The start of the session that goes on in this topic, or outside of topics.
+    /// Start of the current session in this topic, or outside of topics.
     Session(Option<TopicId>),
 }
 
 impl SystemPin {
-    /// The form of times in its words, in UTC; cards show them by the clock of the chat.
+    /// Format of times in the text, in UTC. Cards show them in the time zone of the chat.
     pub const TIME: &'static str = "%Y-%m-%d %H:%M UTC";
 }
 
-/// Something pinned.
+/// A pinned text with its source.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Pin {
-    /// The id, unique for ever.
+    /// Unique id, never reused.
     pub id: PinId,
-    /// The chat that it belongs to.
+    /// Chat of the pin.
     pub chat: ChatId,
-    /// The session that it was pinned in.
+    /// Session in which it was pinned.
     pub session: SessionId,
-    /// The words that are shown to the model.
+    /// Text shown to the model.
     pub content: String,
-    /// The stored message that it was pinned from, if there is one.
+    /// Stored message that it was pinned from, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source_message_id: Option<EntryId>,
-    /// Where that message stands.
+    /// Key of that message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<EntryKey>,
-    /// The Telegram message that it was pinned from, also one that is not stored.
+    /// Telegram message that it was pinned from, even if not stored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub telegram: Option<MessageId>,
-    /// The memory whose words it holds, of a lasting preference.
+    /// Memory behind a lasting preference.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory: Option<MemoryId>,
-    /// The turn in which the model pinned it.
+    /// Turn in which the model pinned it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turn: Option<RunId>,
-    /// How much it matters, from 0 to 10: where the room is small the most important ones are shown.
+    /// Importance, from 0 to 10. If space is short, the most important pins are shown.
     pub importance: f32,
-    /// Why it is pinned.
+    /// Reason for the pin.
     pub pin_type: PinType,
-    /// The person who pinned it, or whose words it holds; `None` for Figaro itself.
+    /// Person who pinned it, or whose words it holds; `None` for Figaro itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub author: Option<UserId>,
-    /// The name of that person: in a group it tells whose words they are.
+    /// Name of that person; in a group it attributes the words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// It holds only the part of its source that somebody marked, which stays as it is when the source is edited.
+    /// `true` if it holds only a marked part of its source. An edit of the source does not change it.
     #[serde(default)]
     pub is_part: bool,
-    /// What it is that Figaro itself keeps; `None` unless the type is [`PinType::System`].
+    /// Fact that Figaro itself keeps; `None` unless the type is [`PinType::System`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub about: Option<SystemPin>,
-    /// When it was pinned, UTC.
+    /// Time of pinning, UTC.
     pub created_at: DateTime<Utc>,
 }
 
 impl Pin {
-    /// A manual pin of these words, of the usual importance, without a source.
+    /// Creates a manual pin with default importance and without a source.
     #[must_use]
     pub fn new(chat: ChatId, session: SessionId, content: String, created_at: DateTime<Utc>) -> Self {
         Self {
@@ -125,7 +126,7 @@ impl Pin {
         }
     }
 
-    /// What Figaro itself keeps of a chat. Of each kind, and of consents of each person, a chat has one.
+    /// Creates a pin for a fact kept by Figaro. A chat has one of each kind, and one consent per person.
     #[must_use]
     pub fn system(
         about: SystemPin,
@@ -138,7 +139,7 @@ impl Pin {
         Self { pin_type: PinType::System, importance: VITAL, about: Some(about), ..plain }
     }
 
-    /// That a person has agreed, in a chat at a time, to what is remembered of them: for whoever asks them.
+    /// Creates the record of a person's consent to being remembered, with chat and time, as evidence.
     #[must_use]
     pub fn consent(
         user: UserId,
@@ -151,14 +152,14 @@ impl Pin {
         Self { author: Some(user), ..plain }
     }
 
-    /// Whether it is shown with the questions of a session.
+    /// Returns `true` if the pin is shown with the questions of a session.
     #[must_use]
     pub fn is_shown_in(&self, session: SessionId) -> bool {
         let is_of_chat = self.importance >= VITAL || self.pin_type == PinType::Concept;
         self.about.is_none() && (self.session == session || is_of_chat)
     }
 
-    /// Whether it takes the place of another: what Figaro keeps is kept once.
+    /// Returns `true` if this pin replaces another. Each fact kept by Figaro has one pin.
     #[must_use]
     pub fn replaces(&self, other: &Self) -> bool {
         self.about.is_some() && self.about == other.about && self.author == other.author

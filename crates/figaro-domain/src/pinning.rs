@@ -1,52 +1,57 @@
-//! The rules of pins: what is pinned by itself, what a full chat takes in, how a pin follows an edit, under which answers a
-//! button offers to pin. Pure.
+//! Rules of pins: automatic pins, full chats, edits of a source, and answers that get a pin button. Pure.
 
-use super::conversation::{Message, Role};
+use super::conversation::{Message, MessageRole};
 use super::importance::{self, By};
 use super::memory::Memory;
 use super::message::Span;
 use super::pin::{MAX_AUTO, MAX_CONCEPT, MAX_CONTENT_CHARS, MAX_PINS, OF_PREFERENCE, Pin, PinType, VITAL};
-use super::record::Rules;
+use super::record::ImportanceRules;
 use figaro_base::ids::{ChatId, PinId};
 use figaro_base::text::{is_unseen, keep_ends};
 
-/// Stands for what was left out of words that are too long to be pinned whole.
+/// Marks an omission in a text too long to pin in full.
 const GAP: &str = " … ";
-/// A statement of at least this importance may have an answer worth keeping.
+/// Importance from which an answer to a statement may be worth keeping.
 const WORTH_KEEPING: f32 = 8.0;
-/// An answer in words is worth keeping from so many characters on: "Noted!" is not.
+/// Length in characters from which an answer in prose is worth keeping. "Noted!" is not.
 const MIN_ANSWER_CHARS: usize = 200;
-/// An answer that is mostly code is worth keeping from so many characters on.
+/// Length in characters from which an answer that is mostly code is worth keeping.
 const MIN_CODE_CHARS: usize = 80;
 
-/// What becomes of a pin that is to be added.
+/// Result of adding a pin to those of a chat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Adding {
-    /// The chat has the same one.
+    /// The chat already has the same pin.
     Already(PinId),
-    /// The chat has as many pins as it may.
+    /// The chat has the maximum number of pins.
     Full,
-    /// It is added, and this one leaves for it.
+    /// The pin is added. The given pin, if any, is removed for it.
     New(Option<PinId>),
 }
 
-/// What becomes of a pin whose source was edited.
+/// Effect of an edit of its source on a pin.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Followed {
-    /// Nothing.
+pub enum PinEditEffect {
+    /// The pin stays as it is.
     Same,
-    /// It says something else now.
+    /// The pin has a new text.
     Changed(Box<Pin>),
-    /// It was pinned for what its source says no more.
+    /// The source no longer holds the reason for the pin.
     Gone,
 }
 
-/// The pin of what is vital in a message of a person, if they say something vital in words of their own; those parts of it are
-/// not.
+/// Returns the pin for the vital part of a person's message, if there is one. `foreign` parts are not the person's own words
+/// and are ignored.
 #[must_use]
-pub(crate) fn vital(chat: ChatId, message: &Message, foreign: &[Span], rules: &Rules) -> Option<Pin> {
+pub(crate) fn vital(
+    chat: ChatId,
+    message: &Message,
+    foreign: &[Span],
+    rules: &ImportanceRules,
+) -> Option<Pin> {
     let speaker = message.speaker.as_ref().filter(|speaker| speaker.is_person())?;
-    let is_own = message.role == Role::User && message.task.is_none() && message.forwarded_from.is_none();
+    let is_own =
+        message.role == MessageRole::User && message.task.is_none() && message.forwarded_from.is_none();
     if !is_own || message.borrowed {
         return None;
     }
@@ -63,7 +68,7 @@ pub(crate) fn vital(chat: ChatId, message: &Message, foreign: &[Span], rules: &R
     })
 }
 
-/// The pin of a lasting preference that somebody said in their private chat; `None` for any other memory.
+/// Returns the pin of a lasting preference stated in a private chat; `None` for any other memory.
 #[must_use]
 pub fn preference(memory: &Memory, source: Option<&Message>) -> Option<Pin> {
     let is_private = memory.user.telegram_id() == Some(memory.chat.0);
@@ -84,8 +89,8 @@ pub fn preference(memory: &Memory, source: Option<&Message>) -> Option<Pin> {
     })
 }
 
-/// What is vital in a message, without the name of a bot that it is addressed to: those end so.
-fn statement(text: &str, rules: &Rules) -> Option<String> {
+/// Returns the vital part of a message, without the leading name of the addressed bot. Bot names end in `bot`.
+fn statement(text: &str, rules: &ImportanceRules) -> Option<String> {
     let vital = importance::vital_with(text, rules)?;
     let addressed = vital.split_once(char::is_whitespace).filter(|(first, _)| {
         let name = first.strip_prefix('@').map(|name| name.trim_end_matches([',', ':']).to_lowercase());
@@ -94,8 +99,8 @@ fn statement(text: &str, rules: &Rules) -> Option<String> {
     fitted(addressed.map_or(vital.as_str(), |(_, rest)| rest))
 }
 
-/// What becomes of a pin that is to join those a chat has. One of a rule pushes out the least important of its kind, and of
-/// equal ones the oldest; any other is refused where there is no room.
+/// Decides how a pin joins those of the chat. A pin of a rule pushes out the least important of its kind, or the oldest of
+/// equal ones. Any other pin is refused if the chat is full.
 #[must_use]
 pub fn adding(kept: &[Pin], pin: &Pin) -> Adding {
     if let Some(same) = kept.iter().find(|other| says_the_same(other, pin)) {
@@ -119,8 +124,8 @@ pub fn adding(kept: &[Pin], pin: &Pin) -> Adding {
     least.map_or(Adding::Full, |least| Adding::New(Some(least.id)))
 }
 
-/// Whether two pins hold the same words. Of what is pinned by itself it matters whose they are: two people may have the same
-/// allergy.
+/// Returns `true` if two pins hold the same words. For automatic pins the author must match too: two people may have the
+/// same allergy.
 fn says_the_same(one: &Pin, other: &Pin) -> bool {
     let is_auto = one.pin_type == PinType::Auto && other.pin_type == PinType::Auto;
     let is_plain = one.about.is_none() && other.about.is_none();
@@ -134,30 +139,29 @@ fn plain(content: &str) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// What becomes of a pin when the message that it was pinned from says this.
+/// Decides what happens to a pin when its source has a new text.
 #[must_use]
-pub fn followed(pin: &Pin, words: &str, rules: &Rules) -> Followed {
+pub fn followed(pin: &Pin, words: &str, rules: &ImportanceRules) -> PinEditEffect {
     let content = match pin.pin_type {
         PinType::Auto => match statement(words, rules) {
             Some(content) => content,
-            None => return Followed::Gone,
+            None => return PinEditEffect::Gone,
         },
         PinType::Manual | PinType::Code if !pin.is_part => match fitted(words) {
             Some(content) => content,
-            None => return Followed::Same,
+            None => return PinEditEffect::Same,
         },
-        PinType::Manual | PinType::Code | PinType::Concept | PinType::System => return Followed::Same,
+        PinType::Manual | PinType::Code | PinType::Concept | PinType::System => return PinEditEffect::Same,
     };
     if content == pin.content {
-        return Followed::Same;
+        return PinEditEffect::Same;
     }
     let pin_type = if pin.pin_type == PinType::Auto { PinType::Auto } else { kind_of(&content) };
-    // The stored message has the words of before.
-    Followed::Changed(Box::new(Pin { content, pin_type, source: None, ..pin.clone() }))
+    // The stored message still has the old text.
+    PinEditEffect::Changed(Box::new(Pin { content, pin_type, source: None, ..pin.clone() }))
 }
 
-/// Words as they are pinned: without space at the ends, and of long ones the start and the end. `None` for no words, and for such
-/// that nobody would see.
+/// Returns a text as it is pinned: trimmed, and shortened in the middle if too long. `None` if it has no visible characters.
 #[must_use]
 pub fn fitted(words: &str) -> Option<String> {
     let words = words.trim();
@@ -171,13 +175,13 @@ pub fn fitted(words: &str) -> Option<String> {
     content.chars().any(is_seen).then_some(content)
 }
 
-/// How much words matter that a person pins: as much as such a statement does by itself, if it is vital.
+/// Returns the importance of a text that a person pins, if it is vital.
 #[must_use]
 pub fn importance_of(words: &str) -> Option<f32> {
     importance::vital(words).map(|_| VITAL)
 }
 
-/// The type of a pin with these words: code where most of them are code or a formula.
+/// Returns the pin type for a text: code if most of it is code or a formula.
 #[must_use]
 pub fn kind_of(words: &str) -> PinType {
     let (mut code, mut all, mut fence, mut lines) = (0, 0, None, 0);
@@ -197,11 +201,11 @@ pub fn kind_of(words: &str) -> PinType {
         }
     }
     let has_fence = ["```", "~~~", "$$", "\\["].iter().any(|mark| words.contains(mark));
-    // Without a mark one line is not enough to tell.
+    // Without a code fence, one line is not enough to decide.
     if all > 0 && code * 10 >= all * 6 && (has_fence || lines > 1) { PinType::Code } else { PinType::Manual }
 }
 
-/// Whether a line reads as one of a program that nobody has marked as such.
+/// Returns `true` if a line without a code fence looks like source code.
 fn looks_like_code(line: &str) -> bool {
     let text = line.trim_end();
     let is_indented = text.starts_with("    ") || text.starts_with('\t');
@@ -210,8 +214,8 @@ fn looks_like_code(line: &str) -> bool {
     is_indented || has_sign || text.ends_with([';', '{', '}'])
 }
 
-/// Whether a button under an answer offers to pin it: one that is mostly code, or a longer one to a statement that matters. What
-/// is vital is pinned by itself, and what is too long to be pinned whole is not offered.
+/// Returns `true` if an answer gets a button to pin it: mostly code, or a longer answer to a statement that matters. Vital
+/// statements are pinned automatically. Answers too long for a pin get no button.
 #[must_use]
 pub fn is_offered<'a>(mut question: impl Iterator<Item = &'a str>, answer: &str) -> bool {
     let chars = answer.chars().count();
@@ -241,23 +245,34 @@ mod tests {
 
     fn said(text: &str) -> Message {
         let speaker = Speaker { user: UserId::telegram(7), name: "Ann".to_owned(), username: None };
-        let message = Message::new(SessionId::new(), Role::User, text.to_owned(), DateTime::UNIX_EPOCH);
+        let message =
+            Message::new(SessionId::new(), MessageRole::User, text.to_owned(), DateTime::UNIX_EPOCH);
         Message { speaker: Some(speaker), ..message }
     }
 
     #[test]
     fn what_is_vital_is_pinned_in_the_words_of_whoever_says_it() {
-        let found =
-            vital(ChatId(5), &said("I am allergic to nuts. What can I cook?"), &[], &Rules::default())
-                .unwrap();
+        let found = vital(
+            ChatId(5),
+            &said("I am allergic to nuts. What can I cook?"),
+            &[],
+            &ImportanceRules::default(),
+        )
+        .unwrap();
         assert_eq!((found.content.as_str(), found.pin_type), ("I am allergic to nuts.", PinType::Auto));
         assert_eq!((found.importance, found.name.as_deref()), (VITAL, Some("Ann")));
-        let of = |text: &str| vital(ChatId(5), &said(text), &[], &Rules::default()).unwrap().content;
+        let of =
+            |text: &str| vital(ChatId(5), &said(text), &[], &ImportanceRules::default()).unwrap().content;
         assert_eq!(of("@figaro_bot, I am allergic to nuts"), "I am allergic to nuts");
         assert_eq!(of("@bob is allergic to nuts"), "@bob is allergic to nuts");
         let quote = Span { offset: 0, length: 21 };
         assert_eq!(
-            vital(ChatId(5), &said("I am allergic to nuts, says Bob."), &[quote], &Rules::default()),
+            vital(
+                ChatId(5),
+                &said("I am allergic to nuts, says Bob."),
+                &[quote],
+                &ImportanceRules::default()
+            ),
             None,
             "it is a quotation"
         );
@@ -267,10 +282,14 @@ mod tests {
             Message { forwarded_from: Some("Bob".to_owned()), ..plain.clone() },
             Message { borrowed: true, ..plain.clone() },
             Message { task: Some(figaro_base::ids::TaskId::new()), ..plain.clone() },
-            Message { role: Role::Assistant, ..plain.clone() },
+            Message { role: MessageRole::Assistant, ..plain.clone() },
             Message { speaker: None, ..plain },
         ];
-        assert!(others.iter().all(|message| vital(ChatId(5), message, &[], &Rules::default()).is_none()));
+        assert!(
+            others
+                .iter()
+                .all(|message| vital(ChatId(5), message, &[], &ImportanceRules::default()).is_none())
+        );
     }
 
     #[test]
@@ -306,10 +325,10 @@ mod tests {
 
     #[test]
     fn a_pin_follows_its_source() {
-        let changed = |pin: &Pin, words: &str| match followed(pin, words, &Rules::default()) {
-            Followed::Changed(pin) => Some(pin.content),
-            Followed::Same => None,
-            Followed::Gone => Some("gone".to_owned()),
+        let changed = |pin: &Pin, words: &str| match followed(pin, words, &ImportanceRules::default()) {
+            PinEditEffect::Changed(pin) => Some(pin.content),
+            PinEditEffect::Same => None,
+            PinEditEffect::Gone => Some("gone".to_owned()),
         };
         let manual = pin("the code is 4711", PinType::Manual, 5.0);
         let auto = pin("I am allergic to nuts", PinType::Auto, 10.0);

@@ -1,4 +1,4 @@
-//! What is known of a person: what Telegram shows of them, and what they asked for themselves.
+//! Profile of a person: their Telegram data and their own preferences.
 
 use std::collections::BTreeSet;
 
@@ -10,77 +10,77 @@ use super::chat::{Place, write};
 use super::message::Speaker;
 use figaro_base::ids::{ChatId, RunId, UserId};
 
-/// The most characters of the name that somebody wants to be called by.
+/// Maximum length of a preferred name, in characters.
 pub const MAX_CALLED_CHARS: usize = 64;
-/// The most characters of the language that somebody wants to be answered in.
+/// Maximum length of a preferred language, in characters.
 pub const MAX_LANGUAGE_CHARS: usize = 40;
-/// Of the wishes of a person those of the last so many chats are kept.
+/// Maximum number of chats with preferences per person. The oldest are removed.
 const MAX_WISHES: usize = 20;
-/// Somebody who was seen within this time is not written down anew.
+/// Minimum time between two updates of `last_seen`.
 const SEEN_EVERY: TimeDelta = TimeDelta::hours(1);
 
 /// A person who has asked the bot something.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UserProfile {
-    /// The account.
+    /// Account of the person.
     pub user: UserId,
-    /// What they are called.
+    /// Names shown by Telegram.
     pub names: Names,
-    /// The IETF tag of the language of their client, as Telegram told it last.
+    /// IETF tag of the language of their client, as Telegram last reported it.
     #[serde(default)]
     pub language: Option<String>,
-    /// What they are to the bot.
+    /// Owner or member.
     #[serde(default)]
-    pub role: Role,
-    /// What they asked for, by the chat they said it in; the newest last.
+    pub role: PersonRole,
+    /// Preferences by the chat in which they were stated, newest last.
     #[serde(default)]
     pub wishes: Vec<(ChatId, Preferences)>,
-    /// Whether facts about them may be remembered.
+    /// Consent to remembering facts about the person.
     #[serde(default)]
     pub consent: Consent,
-    /// When they asked something for the first time, UTC.
+    /// Time of their first question, UTC.
     pub first_seen: DateTime<Utc>,
-    /// When they asked something last, UTC; it may be an hour behind.
+    /// Time of their last question, UTC; up to an hour out of date.
     pub last_seen: DateTime<Utc>,
 }
 
-/// What a person is called at Telegram.
+/// Names of a person at Telegram.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Names {
     /// First and last name.
     pub shown: String,
-    /// The username, without the `@`.
+    /// Username without the `@`; `None` if they have none.
     pub username: Option<String>,
 }
 
-/// What a person is to the bot.
+/// Role of a person for the bot.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Role {
-    /// Owns the bot.
+pub enum PersonRole {
+    /// An owner of the bot.
     Owner,
-    /// May talk to it.
+    /// A person who may talk to the bot.
     #[default]
     Member,
 }
 
-/// What a person has said to facts about them being remembered.
+/// Answer of a person to the question whether facts about them may be remembered.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Consent {
-    /// Nothing, and they were not asked.
+    /// No answer; they were not asked.
     #[default]
     Unasked,
-    /// Nothing yet: they were asked.
+    /// No answer yet; they were asked.
     Asked,
-    /// They agree.
+    /// They agree to it.
     Given,
-    /// They do not.
+    /// They do not agree.
     Refused,
 }
 
 impl Consent {
-    /// Whether facts may be remembered, where people are asked before (`asks`) or not.
+    /// Returns `true` if facts may be remembered. `asks` is `true` if people are asked for consent first.
     #[must_use]
     pub const fn allows(self, asks: bool) -> bool {
         match self {
@@ -91,52 +91,52 @@ impl Consent {
     }
 }
 
-/// What a person asked for themselves.
+/// Preferences that a person stated for themselves.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Preferences {
-    /// The name to call them by; at most [`MAX_CALLED_CHARS`] characters.
+    /// Preferred name; at most [`MAX_CALLED_CHARS`] characters.
     pub called: Option<String>,
-    /// The time zone that they live in.
+    /// Time zone in which they live.
     pub timezone: Option<Tz>,
-    /// The language to answer them in, in free words; at most [`MAX_LANGUAGE_CHARS`] characters.
+    /// Preferred language of answers, in free text; at most [`MAX_LANGUAGE_CHARS`] characters.
     pub language: Option<String>,
-    /// The turn in which the name was said.
+    /// Turn in which the name was stated.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub called_in: Option<RunId>,
-    /// The turn in which the language was said.
+    /// Turn in which the language was stated.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub language_in: Option<RunId>,
 }
 
-/// A change of some of a person's wishes; the default changes nothing. `Some(None)` takes one back.
+/// Changes of a person's preferences; the default changes nothing. `Some(None)` clears one.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PreferencesPatch {
-    /// The name to call them by.
+    /// Preferred name.
     pub called: Option<Option<String>>,
-    /// The time zone that they live in.
+    /// Time zone in which they live.
     pub timezone: Option<Option<Tz>>,
-    /// The language to answer them in.
+    /// Preferred language of answers.
     pub language: Option<Option<String>>,
 }
 
-/// A person as they are seen when they ask something.
+/// A person at the time of a question.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Seen {
-    /// The account, with its names.
+pub struct PersonSnapshot {
+    /// Account with its current names.
     pub speaker: Speaker,
-    /// The IETF tag of the language of their client; `None` where it is not known.
+    /// IETF tag of the language of their client; `None` if unknown.
     pub language: Option<String>,
-    /// What they are to the bot.
-    pub role: Role,
-    /// When they asked, UTC.
+    /// Owner or member.
+    pub role: PersonRole,
+    /// Time of the question, UTC.
     pub at: DateTime<Utc>,
 }
 
 impl UserProfile {
-    /// Somebody who is seen for the first time.
+    /// Creates the profile of a person seen for the first time.
     #[must_use]
-    pub fn new(seen: &Seen) -> Self {
+    pub fn new(seen: &PersonSnapshot) -> Self {
         Self {
             user: seen.speaker.user.clone(),
             names: Names { shown: seen.speaker.name.clone(), username: seen.speaker.username.clone() },
@@ -149,17 +149,17 @@ impl UserProfile {
         }
     }
 
-    /// Nothing but who it is and what they agreed to.
+    /// Returns the profile with only the person, their consent and the times.
     #[must_use]
     pub fn without_traits(self) -> Self {
         let names = Names { shown: String::new(), username: None };
-        Self { names, language: None, role: Role::Member, wishes: Vec::new(), ..self }
+        Self { names, language: None, role: PersonRole::Member, wishes: Vec::new(), ..self }
     }
 
-    /// The profile after somebody was seen again; `None` where nothing but the time has changed, and that by less than an
-    /// hour. A language that is not known leaves the one that was.
+    /// Returns the updated profile when the person is seen again; `None` if only the time changed, by less than an hour. An
+    /// unknown language keeps the old one.
     #[must_use]
-    pub fn seen(&self, seen: &Seen) -> Option<Self> {
+    pub fn seen(&self, seen: &PersonSnapshot) -> Option<Self> {
         let newer = Self::new(seen);
         let renewed = Self {
             names: newer.names,
@@ -173,8 +173,8 @@ impl UserProfile {
         (is_due || is_changed).then_some(renewed)
     }
 
-    /// What holds in a chat: what they said there; in their own chat with the bot also what they said elsewhere, the newest
-    /// first. What was said in private is used in no group.
+    /// Returns the preferences that apply in a chat: those stated there and, in the person's private chat, also those stated
+    /// elsewhere, newest first. Preferences from a private chat never apply in a group.
     #[must_use]
     pub fn wishes_in(&self, place: &Place) -> Preferences {
         let here = self.wishes.iter().filter(|(chat, _)| *chat == place.chat);
@@ -187,7 +187,7 @@ impl UserProfile {
         })
     }
 
-    /// Takes in what they asked for in a turn in a chat. Beyond 20 chats the oldest wishes go.
+    /// Applies changes of preferences made by a turn in a chat. Beyond 20 chats the oldest are removed.
     pub fn wish(&mut self, chat: ChatId, change: PreferencesPatch, turn: RunId) {
         let known = self.wishes.iter().position(|(said_in, _)| *said_in == chat);
         let mut wishes = known.map(|at| self.wishes.remove(at).1).unwrap_or_default();
@@ -201,7 +201,7 @@ impl UserProfile {
         self.wishes.drain(..surplus);
     }
 
-    /// Takes back the name and the language that they asked for in these turns in a chat; `true` if there were any.
+    /// Clears the name and the language that were stated in these turns in a chat. Returns `true` if there were any.
     pub fn forget_turns(&mut self, chat: ChatId, turns: &BTreeSet<RunId>) -> bool {
         let Some((_, wishes)) = self.wishes.iter_mut().find(|(said_in, _)| *said_in == chat) else {
             return false;
@@ -217,8 +217,8 @@ impl UserProfile {
         is_changed
     }
 
-    /// Gives what they asked for in a chat to the id that it has from now on, unless they asked there too. Gives whether
-    /// that changed anything.
+    /// Moves the preferences of a chat to its new id. If the new id has preferences already, the old ones are dropped.
+    /// Returns `true` if anything changed.
     pub fn migrate(&mut self, from: ChatId, to: ChatId) -> bool {
         let Some(at) = self.wishes.iter().position(|(chat, _)| *chat == from) else { return false };
         let is_known = self.wishes.iter().any(|(chat, _)| *chat == to);
@@ -238,10 +238,10 @@ mod tests {
     use super::*;
     use crate::chat::ChatKind;
 
-    fn seen(name: &str, minutes: i64) -> Seen {
+    fn seen(name: &str, minutes: i64) -> PersonSnapshot {
         let speaker = Speaker { user: UserId::telegram(11), name: name.into(), username: Some("ann".into()) };
         let at = DateTime::UNIX_EPOCH + TimeDelta::minutes(minutes);
-        Seen { speaker, language: Some("en".into()), role: Role::Member, at }
+        PersonSnapshot { speaker, language: Some("en".into()), role: PersonRole::Member, at }
     }
 
     fn place(chat: i64) -> Place {
@@ -260,9 +260,9 @@ mod tests {
         assert_eq!(profile.seen(&seen("Ann Lee", 60)).unwrap().last_seen, seen("", 60).at);
         let married = profile.seen(&seen("Ann Berg", 1)).unwrap();
         assert_eq!((married.names.shown.as_str(), married.first_seen), ("Ann Berg", profile.first_seen));
-        assert_eq!(profile.seen(&Seen { language: None, ..seen("Ann Lee", 1) }), None);
-        let owner = Seen { role: Role::Owner, ..seen("Ann Lee", 1) };
-        assert_eq!(profile.seen(&owner).unwrap().role, Role::Owner);
+        assert_eq!(profile.seen(&PersonSnapshot { language: None, ..seen("Ann Lee", 1) }), None);
+        let owner = PersonSnapshot { role: PersonRole::Owner, ..seen("Ann Lee", 1) };
+        assert_eq!(profile.seen(&owner).unwrap().role, PersonRole::Owner);
         // What was sent earlier and is dealt with later does not set the time back.
         assert_eq!(married.seen(&seen("Ann Lee", -500)).unwrap().last_seen, married.last_seen);
     }

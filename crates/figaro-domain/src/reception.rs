@@ -1,5 +1,5 @@
-//! What became of a message that came in, so that people can be told why it was or was not answered: ids and names of
-//! cases, never words. The router and the turns note it, and it is kept for a short while.
+//! Fate of an incoming message, so that people can be told why it was or was not answered. Holds ids and named cases, never
+//! words. The router and the turns record it; it is kept for a short time.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
@@ -7,41 +7,41 @@ use serde::{Deserialize, Serialize};
 use super::task::Reason;
 use figaro_base::ids::{PinId, RunId, UserId};
 
-/// So many messages of a chat are remembered, the newest.
+/// Number of the newest messages of a chat whose fate is kept.
 pub const KEPT_IN_CHAT: usize = 200;
-/// And so long.
+/// Time for which the fate of a message is kept.
 pub const KEPT_FOR: TimeDelta = TimeDelta::days(7);
 
-/// What was decided about a message when it came in.
+/// Decision about an incoming message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reception {
-    /// It is a question, and waits for its turn.
+    /// A question that waits for its turn.
     Asked,
-    /// It was a command, or an answer to what a card or a turn asked for.
+    /// A command, or an answer to a card or a turn.
     Taken,
     /// The group may not use the bot.
     GroupNotAllowed,
-    /// Its writer was shut out.
+    /// The writer is denied or banned.
     Denied,
-    /// Its writer is not let in.
+    /// The writer is not allowed to use the bot.
     Stranger,
-    /// In a group it neither named the bot nor replied to it.
+    /// A message in a group that neither named the bot nor replied to it.
     NotAddressed,
-    /// The group has the bot answer commands alone.
+    /// The bot answers only commands in this group.
     Off,
-    /// It was a command for another bot.
+    /// A command for another bot.
     OtherBot,
-    /// No person wrote it, or it has neither words nor anything that is read.
+    /// No person wrote the message, or it has no readable content.
     NoPerson,
-    /// Another bot wrote it, and the two had answered only each other, or too often.
+    /// Another bot wrote the message, and the two bots had answered only each other, or too often.
     BotsLoop,
-    /// Too much was waiting already.
+    /// The queue was full.
     NoRoom,
 }
 
 impl Reception {
-    /// Whether it says nothing of its writer alone: everybody in the group may be told.
+    /// Returns `true` if the decision reveals nothing about the writer, so that everybody in the group may see it.
     #[must_use]
     pub const fn is_public(self) -> bool {
         match self {
@@ -56,59 +56,59 @@ impl Reception {
     }
 }
 
-/// How a turn ended.
+/// Result of a turn.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Ending {
     /// The model's answer was delivered.
     Answered,
-    /// A tool said what there was to say, or there was nothing.
+    /// A tool sent everything, or there was nothing to say.
     Silent,
-    /// With words of Figaro's own, such as that it cannot read a file.
+    /// Figaro replied itself, for example that it cannot read a file.
     Told,
-    /// A person stopped it.
+    /// A person stopped the turn.
     Stopped,
-    /// It waits for a person.
+    /// The turn waits for a person.
     Waits,
-    /// It failed.
+    /// The turn failed with an error.
     Failed {
-        /// The reason, as people are told it.
+        /// Reason shown to people.
         reason: Reason,
-        /// The short stable name of the error, for owners.
+        /// Short stable name of the error, for owners.
         label: String,
     },
 }
 
-/// The turn that a message led to.
+/// Turn that a message led to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TurnTrace {
-    /// The id of the turn that the message led to.
+    /// Id of the turn.
     pub run: RunId,
-    /// The agent that it was prepared for; `None` for Figaro itself.
+    /// Agent that the turn was prepared for; `None` for Figaro itself.
     #[serde(default)]
     pub agent: Option<String>,
-    /// The pins that it was told.
+    /// Pins in the prompt of the turn.
     #[serde(default)]
     pub pins: Vec<PinId>,
-    /// How it ended; `None` while it is at work.
+    /// Result of the turn; `None` while it runs.
     #[serde(default)]
     pub ending: Option<Ending>,
 }
 
 impl TurnTrace {
-    /// A turn that has begun.
+    /// Creates the trace of a turn that has begun.
     #[must_use]
     pub const fn begun(run: RunId, agent: Option<String>, pins: Vec<PinId>) -> Self {
         Self { run, agent, pins, ending: None }
     }
 
-    /// A turn that has ended like this.
+    /// Creates the trace of a turn with this result.
     #[must_use]
     pub const fn ended(run: RunId, ending: Ending) -> Self {
         Self { run, agent: None, pins: Vec::new(), ending: Some(ending) }
     }
 
-    /// What is known of the turn with what is told of it later; a further try takes its place.
+    /// Merges later data into the trace. A further attempt, with another id, replaces it.
     fn with(self, later: Self) -> Self {
         if self.run != later.run {
             return later;
@@ -118,22 +118,22 @@ impl TurnTrace {
     }
 }
 
-/// A message that came in, and what became of it.
+/// An incoming message and its fate.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Received {
-    /// When it came in, UTC.
+pub struct ReceivedMessage {
+    /// Time of arrival, UTC.
     pub at: DateTime<Utc>,
-    /// Whoever wrote it.
+    /// Writer of the message.
     pub user: UserId,
-    /// What was decided when it came in.
+    /// Decision made on arrival.
     pub what: Reception,
-    /// The turn that it led to.
+    /// Turn that the message led to.
     #[serde(default)]
     pub turn: Option<TurnTrace>,
 }
 
-impl Received {
-    /// What is known with what is told later. What was decided first stays, as an update may be taken in once more.
+impl ReceivedMessage {
+    /// Merges later data into the entry. The first decision stays, since an update may be processed twice.
     #[must_use]
     pub fn with(self, later: Self) -> Self {
         let turn = match (self.turn, later.turn) {
@@ -148,8 +148,8 @@ impl Received {
 mod tests {
     use super::*;
 
-    fn received(what: Reception, turn: Option<TurnTrace>) -> Received {
-        Received { at: DateTime::UNIX_EPOCH, user: UserId::telegram(1), what, turn }
+    fn received(what: Reception, turn: Option<TurnTrace>) -> ReceivedMessage {
+        ReceivedMessage { at: DateTime::UNIX_EPOCH, user: UserId::telegram(1), what, turn }
     }
 
     #[test]

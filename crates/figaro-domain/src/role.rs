@@ -1,27 +1,27 @@
-//! What owners made of people: roles, and bans with an end.
+//! Roles and bans that owners give to people. A ban has an end.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
 
 use figaro_base::ids::{ChatId, UserId};
 
-/// What an owner made of somebody. Whoever may talk to the bot without a role is a member.
+/// Role given to a person by an owner. A person without one is a member.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AccessRole {
-    /// May change what holds for the chat, whatever they are at Telegram.
+    /// May change the settings of the chat, regardless of their rights at Telegram.
     Admin,
     /// May talk to the bot.
     Member,
-    /// May talk to the bot, which changes nothing for them and looks up nothing that others said.
+    /// May talk to the bot, which makes no changes for them and does not search what others said.
     Guest,
 }
 
 impl AccessRole {
-    /// All of them, the one with most rights first.
+    /// All roles, the one with most rights first.
     pub const ALL: [Self; 3] = [Self::Admin, Self::Member, Self::Guest];
 
-    /// Its name in buttons, commands and the audit log.
+    /// Returns the name in buttons, commands and the audit log.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
@@ -31,55 +31,55 @@ impl AccessRole {
         }
     }
 
-    /// The role of this name.
+    /// Returns the role with this name, in any case.
     #[must_use]
     pub fn named(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|role| role.word().eq_ignore_ascii_case(word))
     }
 }
 
-/// A role of somebody.
+/// Role of a person, in one chat or in all.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GivenRole {
-    /// Whose role it is.
+    /// Person who has the role.
     pub user: UserId,
-    /// Where it holds; everywhere without one. A role in a chat counts before one that holds everywhere.
+    /// Chat of the role; `None` for all chats. A role in a chat takes precedence over one for all chats.
     #[serde(default)]
     pub chat: Option<ChatId>,
-    /// What they may do there.
+    /// Role of the person there.
     pub role: AccessRole,
 }
 
-/// Somebody is not heard.
+/// Ban: messages of the person are ignored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ban {
-    /// Whose role it is.
+    /// Banned person.
     pub user: UserId,
-    /// Where; everywhere without one.
+    /// Chat of the ban; `None` for all chats.
     #[serde(default)]
     pub chat: Option<ChatId>,
-    /// Until when, UTC; without one until it is taken back.
+    /// End of the ban, UTC; `None` until it is lifted.
     #[serde(default)]
     pub until: Option<DateTime<Utc>>,
 }
 
 impl Ban {
-    /// The longest ban that has an end, in days.
+    /// Maximum length of a ban with an end, in days.
     pub(crate) const MAX_DAYS: i64 = 366;
 
-    /// Whether it holds in a chat at this time.
+    /// Returns `true` if the ban applies to this person in this chat at this time.
     #[must_use]
     pub(crate) fn holds(&self, user: &UserId, chat: ChatId, now: DateTime<Utc>) -> bool {
         self.user == *user && self.chat.is_none_or(|there| there == chat) && !self.is_over(now)
     }
 
-    /// Whether its end has come.
+    /// Returns `true` if the ban has ended.
     #[must_use]
     pub fn is_over(&self, now: DateTime<Utc>) -> bool {
         self.until.is_some_and(|until| until <= now)
     }
 
-    /// How long a ban is to last by a word such as `30m`, `2h`, `3d` or `1w`; `None` for another word, and for more than
+    /// Parses the length of a ban, such as `30m`, `2h`, `3d` or `1w`. Returns `None` for any other word, and for more than
     /// `Ban::MAX_DAYS`.
     #[must_use]
     pub fn span(word: &str) -> Option<TimeDelta> {

@@ -1,12 +1,12 @@
-//! What children of a turn have said to the person: the answer of the turn begins with it.
+//! Texts that the children of a turn sent to the person. The answer of the turn begins with them.
 
 use serde::{Deserialize, Serialize};
 
-/// Words that a child has said to the person.
+/// A text that a child sent to the person.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Said {
-    /// Their place among all that was said in the turn.
+pub struct SentText {
+    /// Position among all texts of the turn.
     pub order: u32,
-    /// The words, as Markdown.
+    /// Text in Markdown.
     pub text: String,
 }

@@ -1,4 +1,4 @@
-//! What sessions are called: a name that a person gave, or a short one that the model made of what was said.
+//! Names of sessions: given by a person, or a short one made by the model from the messages.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,50 +6,50 @@ use super::model::ModelName;
 use figaro_base::ids::RunId;
 use figaro_base::text::one_line;
 
-/// The most characters of a name.
+/// Maximum length of a name, in characters.
 pub(crate) const MAX_NAME_CHARS: usize = 60;
-/// The most words of a name that the model made.
+/// Maximum number of words in a name made by the model.
 const MAX_NAME_WORDS: usize = 6;
-/// What marks and fences text, and is no part of a name.
+/// Markup characters, which are removed from a name.
 const MARKS: [char; 9] = ['*', '`', '#', '[', ']', '|', '~', '<', '>'];
-/// What may stand around a name or behind it.
+/// Characters trimmed from both ends of a name.
 const AROUND: &str = "\"'“”„«»‹›「」『』‘’_-–—.,;:!…(){}•";
 
-/// What a session is called, and who called it so.
+/// Name of a session, with its author.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SessionName {
-    /// The name: one line of at most `MAX_NAME_CHARS` characters, never empty.
+    /// Name in one line: 1 to `MAX_NAME_CHARS` characters.
     pub text: String,
-    /// Who gave it.
+    /// Author of the name.
     pub by: NamedBy,
-    /// The places in the session of the messages that the model made it of: it goes with any of them.
+    /// Indexes of the messages that the model made the name from. It is removed with any of them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub made_of: Vec<u32>,
-    /// The turn in which the model gave it: it goes with that.
+    /// Turn in which the model gave the name. It is removed with the turn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turn: Option<RunId>,
 }
 
-/// Who has named a session.
+/// Author of a session's name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum NamedBy {
-    /// A person: it is never changed but by a person.
+    /// A person. Only a person can change the name.
     Person,
     /// The model, after the first exchange.
     Bot,
-    /// The model, by an observation of its own.
+    /// The model, in an observation on its answer.
     Agent,
 }
 
 impl SessionName {
-    /// The name that a person gives, on one line and cut where it is too long; `None` for no words.
+    /// Creates a name given by a person: in one line, shortened if too long. `None` for an empty text.
     #[must_use]
     pub fn by_person(words: &str) -> Option<Self> {
         Self::given(words, NamedBy::Person)
     }
 
-    /// The name that an observation in this turn gives, on one line and cut where it is too long; `None` for no words.
+    /// Creates a name given by an observation in this turn: in one line, shortened if too long. `None` for an empty text.
     #[must_use]
     pub fn by_agent(words: &str, turn: RunId) -> Option<Self> {
         Some(Self { turn: Some(turn), ..Self::given(words, NamedBy::Agent)? })
@@ -60,8 +60,8 @@ impl SessionName {
         (!text.is_empty()).then_some(Self { text, by, made_of: Vec::new(), turn: None })
     }
 
-    /// The name in what the model wrote of the messages at these places: its first line without marks and quotes, at most six
-    /// words. `None` if no words are left.
+    /// Creates a name from what the model wrote about the messages at these indexes: the first line without markup and
+    /// quotes, at most six words. `None` if no words are left.
     #[must_use]
     pub fn by_bot(written: &str, made_of: Vec<u32>) -> Option<Self> {
         let bare = |line: &str| -> String {
@@ -75,13 +75,13 @@ impl SessionName {
     }
 }
 
-/// The text without characters that are not seen, which could turn what stands behind a name around.
+/// Removes invisible characters, which could reverse the text after a name.
 fn visible(text: &str) -> String {
     let is_hidden = |c: char| matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}');
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).filter(|c| !is_hidden(*c)).collect()
 }
 
-/// So many words as fit; where not even one does, its beginning.
+/// Shortens a text to whole words that fit, or to the beginning of its first word.
 fn cut(text: &str) -> &str {
     let Some((end, _)) = text.char_indices().nth(MAX_NAME_CHARS) else { return text };
     let is_whole = text[end..].starts_with(char::is_whitespace);
@@ -91,17 +91,17 @@ fn cut(text: &str) -> &str {
     }
 }
 
-/// A change of a session; the default changes nothing. `Some(None)` takes a choice back.
+/// Changes of a session; the default changes nothing. `Some(None)` clears a choice.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SessionChange {
-    /// What it is called. A name that the model made of the first exchange is taken only where there is none, one of an
-    /// observation unless a person has given one. It is not taken if a message that it was made of was erased meanwhile.
+    /// New name. A name made from the first exchange is used only if there is none; one from an observation, unless a person
+    /// has given one. A name is refused if a message it was made from was erased since.
     pub name: Option<SessionName>,
-    /// The model that answers in it.
+    /// Model that answers in the session.
     pub model: Option<Option<ModelName>>,
-    /// The agent that answers in it, by its name.
+    /// Name of the agent that answers in the session.
     pub agent: Option<Option<String>>,
-    /// The name that the client of a conversation outside Telegram gives it.
+    /// Name given by the client of an external conversation.
     pub external_name: Option<String>,
 }
 

@@ -1,17 +1,17 @@
-//! Pages that answers rest on.
+//! Pages used as sources of answers.
 
 use serde::{Deserialize, Serialize};
 
-/// A page that an answer rests on.
+/// A page used for an answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Source {
-    /// Its title; its address where there is none.
+    /// Title of the page; its URL if there is no title.
     pub title: String,
-    /// The address of the page.
+    /// URL of the page.
     pub url: String,
 }
 
-/// Adds what is not there yet, by address: the first title of a page stays.
+/// Adds sources whose URL is not known yet. The first title of a page stays.
 pub fn add_sources(known: &mut Vec<Source>, more: impl IntoIterator<Item = Source>) {
     for source in more {
         if !known.iter().any(|other| other.url == source.url) {

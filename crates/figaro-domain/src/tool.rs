@@ -1,129 +1,129 @@
-//! Calls of tools, as the model asks for them and as they are stored.
+//! Tool calls: requests of the model and their stored form.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use super::observation::Observation;
-use super::said::Said;
+use super::said::SentText;
 use super::source::{Source, add_sources};
 use super::usage::Usage;
 use figaro_base::ids::{MessageId, NoteId, RecordId, RunId, TaskId};
 
-/// What a call does to the world; decides whether a restart may repeat it and what policy asks.
+/// Effect of a call. Decides whether a restart may repeat it, and which policy applies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Effect {
-    /// It only reads: making it again does no harm.
+    /// Only reads; repeating it does no harm.
     Read,
     /// Changes something that can be changed back.
     Write,
-    /// It deletes or changes something that cannot be restored.
+    /// Deletes or changes something that cannot be restored.
     Destructive,
 }
 
-/// What a tool is for, where it is treated unlike others.
+/// Special role of a tool.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum ToolKind {
     /// A tool without a special rule.
     #[default]
     Plain,
-    /// It searches the web. Whoever has it may search, by it or by the provider's own search in its place.
+    /// Searches the web. An agent that has it may also use the provider's own search instead.
     WebSearch,
-    /// It finds tools of the sources. Whoever has it may call what it finds.
+    /// Finds tools of the tool sources. An agent that has it may call what it finds.
     Finder,
-    /// It gives the whole of what a prompt shows in part. It is offered where a key stands in the prompt, to agents too that
-    /// name no tools: what they see in part they may read on.
+    /// Returns the full text of something that a prompt shows in part. Offered if a key is in the prompt, even to agents
+    /// whose tool list does not name it: they may read on in what they see in part.
     Lookup,
-    /// It finds what was said before. It is offered where a chat has more messages than the prompt shows.
+    /// Searches earlier messages. Offered if the chat has more messages than the prompt shows.
     Recall,
-    /// It says which memories an answer rests on. It is offered where the prompt shows memories, to agents too that name no
-    /// tools: it does nothing. A call of it beside the words of an answer ends the turn.
+    /// Names the memories used by an answer. Offered if the prompt shows memories, even to agents whose tool list does not
+    /// name it, because it has no effect. A call of it beside an answer ends the turn.
     Memories,
-    /// It keeps records in the forms of context packs. It is offered in chats that have chosen one.
+    /// Keeps records in the forms of context packs. Offered in chats with a pack.
     Records,
 }
 
-/// The key, in `prompts/locales`, of the text that a chat shows while a tool is at work. `{hint}` in the text stands for
-/// the argument that says most.
+/// Key in `prompts/locales` of the text that a chat shows while a tool is running. `{hint}` in the text stands for the most
+/// informative argument.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StatusKey(pub &'static str);
 
-/// So many tools that were found stay offered in a session, the last ones: each takes up to 1,600 tokens of every pass.
+/// Maximum number of found tools offered in a session; the last ones stay. Each takes up to 1,600 tokens of every pass.
 pub const MAX_FOUND: usize = 8;
 
-/// The side effects of a call that matter to the rest of its turn. Stored with its result, so that a turn that goes on
-/// after a restart has them.
+/// Side effects of a call that matter to the rest of its turn. They are stored with its result, for a turn that continues
+/// after a restart.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct SideEffects {
-    /// The tool itself sent the words that answer, so that the run's final text need not be sent.
+    /// `true` if the tool itself sent the answer, so that the final text of the turn need not be sent.
     #[serde(default)]
     pub spoke: bool,
-    /// The result comes from outside, and has nothing of what the chat keeps. Any other one is forgotten with each message that
-    /// is older: the tool may have read that.
+    /// `true` if the result comes from outside and contains no data of the chat. Any other result is forgotten with every
+    /// older message, because the tool may have read it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub outside: bool,
-    /// Names of tools that the model may call from now on, until the session ends.
+    /// Names of tools that the model may call from now until the end of the session.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub found: Vec<String>,
-    /// Pages that the answer may rest on.
+    /// Pages that the answer may be based on.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sources: Vec<Source>,
-    /// Tasks that were made or changed, and are to be shown as they are stored.
+    /// Tasks that were created or changed, to be shown as they are stored.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tasks: Vec<TaskId>,
     /// Records that were saved and offer reminders.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub remindable: Vec<RecordId>,
-    /// A note of the list that was changed or looked at last, and is still there.
+    /// A note of the list last changed or read, which still exists.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub noted: Option<NoteId>,
-    /// Notes that were added.
+    /// Notes added by the call.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub added: Vec<NoteId>,
-    /// The model has seen what tasks are stored, and may well speak of them.
+    /// `true` if the model has seen the stored tasks, and may mention them.
     #[serde(default)]
     pub looked: bool,
-    /// What children have said to the person; the answer of the turn begins with it.
+    /// Texts that children sent to the person. The answer of the turn begins with them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub said: Vec<Said>,
-    /// Another agent has answered in this turn's place: it ends with what that has said.
+    pub said: Vec<SentText>,
+    /// Answer of another agent in place of this turn's own. The turn ends with it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub taken_over: Option<TakenOver>,
-    /// Calls that whoever asks makes with tools of their own: the turn ends with them.
+    /// Calls that the client makes with its own tools. The turn ends with them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub handed: Vec<Call>,
-    /// What a child took. It counts once, when the call that asked it has its result.
+    /// Cost of a child. Counted once, when the call that started it has its result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spent: Option<ToolSpent>,
-    /// What the model has noted about its answer.
+    /// Observation that the model noted about its answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub observation: Option<Box<Observation>>,
 }
 
-/// That another agent has answered in place of a turn's own.
+/// Answer of another agent in place of a turn's own.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TakenOver {
-    /// The model that answered, as `provider:model`; `None` where it is not known.
+    /// Model that answered, as `provider:model`; `None` if unknown.
     pub model: Option<String>,
-    /// Its words, where the person has not heard them.
+    /// Text of the answer; `None` if the person has already received it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
 }
 
-/// What model calls within a tool took that belong to the turn.
+/// Cost of model calls within a tool, counted for the turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolSpent {
-    /// The tokens.
+    /// Tokens of the calls.
     pub usage: Usage,
-    /// What they cost in nano-dollars; `None` where the price is not known.
+    /// Cost in nano-dollars; `None` if the price is unknown.
     pub nano_usd: Option<u64>,
 }
 
 impl ToolSpent {
-    /// Nothing.
+    /// No tokens and no cost.
     pub const NONE: Self = Self { usage: Usage { input: 0, cached: 0, output: 0 }, nano_usd: Some(0) };
 
-    /// Adds what another took.
+    /// Adds the cost of another call.
     pub fn add(&mut self, other: Self) {
         self.usage += other.usage;
         self.nano_usd = self.nano_usd.zip(other.nano_usd).map(|(all, one)| all.saturating_add(one));
@@ -131,7 +131,7 @@ impl ToolSpent {
 }
 
 impl SideEffects {
-    /// Adds the side effects of a later call, apart from what it took. For found tools see [`Self::add_found`].
+    /// Adds the side effects of a later call, except its cost. For found tools see [`Self::add_found`].
     pub fn add(&mut self, later: Self) {
         self.spoke |= later.spoke;
         self.looked |= later.looked;
@@ -161,8 +161,8 @@ impl SideEffects {
         self.add_found(later.found);
     }
 
-    /// Adds names of found tools behind those that are known. A known name keeps its place, so that requests keep their
-    /// beginning. At most [`MAX_FOUND`] stay: the oldest go first, those of `later` last.
+    /// Appends names of found tools. A known name keeps its place, so that requests keep their beginning. At most
+    /// [`MAX_FOUND`] stay. The oldest are removed first, those of `later` last.
     pub fn add_found(&mut self, later: Vec<String>) {
         let (again, new): (Vec<String>, Vec<String>) =
             later.into_iter().partition(|name| self.found.contains(name));
@@ -178,60 +178,60 @@ impl SideEffects {
     }
 }
 
-/// A call as the model wrote it.
+/// A tool call as the model wrote it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Call {
-    /// The provider's id, unique in its turn.
+    /// Provider's id of the call, unique in its turn.
     pub id: String,
-    /// The name of the tool.
+    /// Name of the tool.
     pub name: String,
-    /// JSON, as far as the model managed.
+    /// Arguments as JSON text; may be invalid JSON.
     pub arguments: String,
 }
 
-/// The state of a stored call.
+/// State of a stored call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ToolStatus {
-    /// It was started. After a crash it may or may not have acted.
+    /// Started. After a crash it is unknown whether it acted.
     Running,
-    /// It ended with a result.
+    /// Ended with a result.
     Complete,
-    /// It ended with an error.
+    /// Ended with an error.
     Failed,
-    /// It was broken off: whether it acted is not known.
+    /// Interrupted; it is unknown whether it acted.
     Unknown,
-    /// Policy refused it. Nothing was done.
+    /// Refused by policy; nothing was done.
     Denied,
 }
 
-/// A call as it is stored with its turn.
+/// A tool call as stored with its turn.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolCall {
-    /// The call as the model asked for it.
+    /// The call as the model requested it.
     #[serde(flatten)]
     pub call: Call,
-    /// The turn it belongs to.
+    /// Turn of the call.
     pub run: RunId,
-    /// The state of the call.
+    /// Current state of the call.
     pub status: ToolStatus,
-    /// The result as JSON text, whole up to 1 MB; of a long one the model was given a part. Once its turn has ended the message
-    /// of the result holds it alone, except of what a provider did itself.
+    /// Result as JSON text, in full up to 1 MB. The model gets only a part of a long one. After the end of the turn, only
+    /// the message of the result holds it, except for calls made by a provider.
     pub result: Option<String>,
-    /// When it was started, UTC.
+    /// Start time, UTC.
     pub started_at: DateTime<Utc>,
-    /// How long it took, in milliseconds; `None` while it runs.
+    /// Duration in milliseconds; `None` while the call runs.
     pub duration_ms: Option<u64>,
-    /// The message under which a person has approved it; `None` for what took no approval.
+    /// Message on which a person approved the call; `None` if it needed no approval.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approved_on: Option<MessageId>,
-    /// The provider made it itself while it answered: the model has its result, and no message carries it.
+    /// `true` if the provider made the call while it answered. The model has its result, and no message carries it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub hosted: bool,
 }
 
 impl ToolCall {
-    /// Whether a person has approved it and it was not made, or nobody knows whether it was.
+    /// Returns `true` if a person approved the call, but it was not made or its outcome is unknown.
     #[must_use]
     pub fn is_called_off(&self) -> bool {
         let is_made = match self.status {

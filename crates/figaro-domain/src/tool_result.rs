@@ -1,39 +1,41 @@
-//! Results of tool calls: stored whole within a bound, shown to models in part. Used by the store, the turn and its children.
+//! Results of tool calls. They are stored in full up to a limit, and shown to models in part. Used by the store, the turn
+//! and its children.
 
 use figaro_base::text::cut_middle;
 
-use crate::conversation::{EntryKey, Message, Role};
+use crate::conversation::{EntryKey, Message, MessageRole};
 
-/// The most bytes of a stored result.
+/// Maximum size of a stored result, in bytes.
 const MAX_STORED_BYTES: usize = 1_000_000;
-/// A longer result would crowd out the conversation: a model sees so many characters of its beginning,
+/// Number of characters that a model sees of the beginning of a long result. A longer part would displace the conversation.
 const SHOWN_FIRST: usize = 12_000;
-/// and so many of its end.
+/// Number of characters that a model sees of the end of a long result.
 const SHOWN_LAST: usize = 4_000;
 
-/// The result as it is stored: whole, or its beginning and its end, with the number of characters that are missing in between.
+/// Returns the stored form of a result: in full, or its beginning and end with the number of omitted characters between
+/// them.
 #[must_use]
 pub fn stored(result: String) -> String {
     if result.len() <= MAX_STORED_BYTES {
         return result;
     }
     let characters = result.chars().count();
-    // Of one character at most four bytes.
+    // A character has at most four bytes.
     let kept = (MAX_STORED_BYTES - 100) * characters / result.len() / 2;
     let between =
         format!(" … [{} characters are missing here: a result is kept up to 1 MB] … ", characters - 2 * kept);
     let kept = cut_middle(&result, kept, kept, &between);
     match kept.len() <= MAX_STORED_BYTES {
         true => kept,
-        // Its ends are written in longer characters than the rest.
+        // The two ends have longer characters than the rest.
         false => {
             cut_middle(&result, MAX_STORED_BYTES / 10, MAX_STORED_BYTES / 10, " … [the middle is missing] … ")
         }
     }
 }
 
-/// What a model sees of a result that is too long to be shown whole; `None` of one that is not. The rest is looked up by the key;
-/// without one the model can only ask for less.
+/// Returns the shortened form of a result for a model; `None` if it fits in full. The model can read the rest by the key;
+/// without a key it can only ask for less.
 #[must_use]
 pub fn shown(result: &str, key: Option<EntryKey>) -> Option<String> {
     let most = SHOWN_FIRST + SHOWN_LAST;
@@ -48,10 +50,11 @@ pub fn shown(result: &str, key: Option<EntryKey>) -> Option<String> {
     Some(cut_middle(result, SHOWN_FIRST, SHOWN_LAST, &between))
 }
 
-/// Cuts a stored result to what models see of it, and gives how many bytes fewer it takes.
+/// Shortens a stored result to the part shown to models. Returns the number of bytes saved.
 pub fn show(message: &mut Message) -> usize {
     let whole = message.text.len();
-    let shown = (message.role == Role::Tool).then(|| shown(&message.text, Some(message.key()))).flatten();
+    let shown =
+        (message.role == MessageRole::Tool).then(|| shown(&message.text, Some(message.key()))).flatten();
     if let Some(shown) = shown {
         message.text = shown;
     }

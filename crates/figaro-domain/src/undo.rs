@@ -1,58 +1,57 @@
-//! What the model did in a turn that can be taken back: the calls that take it back, and what became of them once somebody
-//! has asked for it.
+//! Undoable actions of the model in a turn: the calls that undo them, and their results.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::approval::{MethodCall, Target};
+use super::approval::{ApprovalTarget, MethodCall};
 use super::audit::{AuditActor, AuditEvent, AuditKind, AuditName, Audited};
 use super::record::{Removed, Restored};
 use figaro_base::ids::{ChatId, RunId, UpdateId, UserId};
 
-/// What was done can be taken back for so long.
+/// Time in which actions can be undone.
 pub const LASTS: TimeDelta = TimeDelta::hours(24);
-/// So many calls of a turn can be taken back.
+/// Maximum number of undoable calls of a turn.
 pub const MAX_CALLS: usize = 10;
-/// The call that puts records back: of Figaro itself, not of Telegram.
+/// Method that restores records; a method of Figaro, not of Telegram.
 pub const RESTORE_RECORDS: &str = "restore_records";
-/// Where it has them.
+/// Argument that holds the removed records.
 const REMOVED: &str = "removed";
-/// The rule that the audit log names.
+/// Rule name in the audit log.
 const RULE: &str = "undo";
 
-/// A call that was made and can be taken back.
+/// A call that was made and can be undone.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Undoable {
-    /// The call that takes it back.
+    /// Call that undoes it.
     pub call: MethodCall,
-    /// The chat that it acts on.
-    pub target: Target,
-    /// The name of the person that it acts on, where Telegram knows it.
+    /// Chat that it acts on.
+    pub target: ApprovalTarget,
+    /// Name of the person that it acts on, if Telegram knows it.
     #[serde(default)]
     pub person: Option<String>,
-    /// What the call left behind, by the names that `getChat` and `getChatMember` have for it: if it is otherwise when it is taken
-    /// back, somebody has changed it since.
+    /// State left by the call, in the fields of `getChat` and `getChatMember`. If the current state differs at the undo,
+    /// somebody has changed it since.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub left: Map<String, Value>,
-    /// Whether a person had approved the call that was made.
+    /// `true` if a person had approved the original call.
     pub is_approved: bool,
-    /// What became of it; none while nobody has taken it back, and while that is under way.
+    /// Result of the undo; `None` before the undo and while it runs.
     #[serde(default)]
     pub outcome: Option<Undone>,
 }
 
-/// What became of a call that was to be taken back.
+/// Result of undoing a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Undone {
-    /// It was taken back.
+    /// The call was undone.
     Done,
-    /// Telegram has refused it.
-    Refused(Refusal),
-    /// Telegram was not reached: it can be tried again.
+    /// The undo was refused.
+    Refused(UndoRefusal),
+    /// Telegram was not reached; the undo can be tried again.
     Unsent,
-    /// Nobody knows whether it was taken back.
+    /// It is unknown whether the call was undone.
     Unknown,
 }
 
@@ -60,32 +59,32 @@ impl From<Restored> for Undone {
     fn from(restored: Restored) -> Self {
         match restored {
             Restored::Done => Self::Done,
-            Restored::Taken | Restored::Full => Self::Refused(Refusal::Changed),
-            Restored::Orphan => Self::Refused(Refusal::Gone),
+            Restored::Taken | Restored::Full => Self::Refused(UndoRefusal::Changed),
+            Restored::Orphan => Self::Refused(UndoRefusal::Gone),
         }
     }
 }
 
-/// Why Telegram does not take something back.
+/// Reason for refusing an undo.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Refusal {
-    /// The message is too old: bots delete those of the last 48 hours.
+pub enum UndoRefusal {
+    /// The message is too old; bots can delete messages only for 48 hours.
     TooOld,
-    /// What it acts on is not there any more.
+    /// The target no longer exists.
     Gone,
-    /// The bot has no right to do it any more.
+    /// The bot no longer has the right.
     NoRight,
-    /// The bot is not in the chat any more.
+    /// The bot is no longer in the chat.
     NotThere,
-    /// Somebody has changed it since: it is not asked of Telegram.
+    /// Somebody has changed the state since. Telegram is not called.
     Changed,
-    /// For another reason.
+    /// Another reason, not recognised from Telegram's words.
     Other,
 }
 
-impl Refusal {
-    /// The reason that Telegram gives in these words.
+impl UndoRefusal {
+    /// Returns the reason from Telegram's error text.
     #[must_use]
     pub fn of(words: &str) -> Self {
         let words = words.to_lowercase();
@@ -104,55 +103,55 @@ impl Refusal {
     }
 }
 
-/// Who has a turn's calls taken back.
+/// Person who undoes a turn's calls.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Taken {
-    /// Whoever pressed.
+pub struct UndoAuthor {
+    /// Account that pressed the button.
     pub by: UserId,
-    /// Their name.
+    /// Name of the person.
     pub name: String,
-    /// When they pressed, UTC.
+    /// Time of the button press, UTC.
     pub at: DateTime<Utc>,
-    /// Their press: after a crash it comes once more.
+    /// Update of the button press. After a crash it arrives again.
     pub press: UpdateId,
 }
 
-/// The turn that makes a call, and for whom.
+/// Turn that makes a call, with its requester.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MadeIn {
-    /// The id of the turn that made the calls.
+    /// Id of the turn that made the calls.
     pub run: RunId,
-    /// Its chat.
+    /// Chat of the turn.
     pub asked_in: ChatId,
-    /// Whose question the turn answered; of a task, its creator.
+    /// Person who asked the turn's question; the creator for a task.
     pub asked_by: UserId,
-    /// When the call was made, UTC.
+    /// Time of the call, UTC.
     pub at: DateTime<Utc>,
 }
 
-/// What a turn did that can be taken back, as it is stored.
+/// Stored undoable actions of a turn.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TurnUndo {
-    /// The id of the turn that made the calls.
+    /// Id of the turn that made the calls.
     pub run: RunId,
-    /// The chat that it was asked in.
+    /// Chat of the turn.
     pub asked_in: ChatId,
-    /// Whose question the turn answered; of a task, its creator.
+    /// Person who asked the turn's question; the creator for a task.
     pub asked_by: UserId,
-    /// Until when it can be taken back, UTC.
+    /// End of the time for undoing, UTC.
     pub until: DateTime<Utc>,
-    /// What it did, in this order.
+    /// Undoable calls, in the order they were made.
     pub calls: Vec<Undoable>,
-    /// So many further calls were not kept.
+    /// Number of further calls that were not kept.
     #[serde(default)]
     pub left_out: u32,
-    /// Who has it taken back.
+    /// Person who undoes the calls; `None` until then.
     #[serde(default)]
-    pub taken: Option<Taken>,
+    pub taken: Option<UndoAuthor>,
 }
 
 impl TurnUndo {
-    /// The record of a turn in which nothing was done yet.
+    /// Creates the record of a turn without any calls.
     #[must_use]
     pub fn new(made: &MadeIn) -> Self {
         Self {
@@ -166,10 +165,10 @@ impl TurnUndo {
         }
     }
 
-    /// Adds a call that was made at this time. Beyond [`MAX_CALLS`] it is only counted.
+    /// Adds a call made at this time. Beyond [`MAX_CALLS`] it is only counted.
     pub fn add(&mut self, call: Undoable, at: DateTime<Utc>) {
         self.until = self.until.max(at + LASTS);
-        // Once somebody has it taken back, what comes later is not part of that.
+        // A call made after the start of the undo is not part of it.
         if self.taken.is_none() && self.calls.len() < MAX_CALLS {
             self.calls.push(call);
         } else {
@@ -177,14 +176,14 @@ impl TurnUndo {
         }
     }
 
-    /// Whether it can still be taken back at this time.
+    /// Returns `true` if there are calls that can still be undone at this time.
     #[must_use]
     pub fn is_in_time(&self, now: DateTime<Utc>) -> bool {
         now < self.until && !self.calls.is_empty()
     }
 
-    /// Has it taken back by somebody; `false` if it is too late, or somebody did so before.
-    pub fn take(&mut self, taken: Taken) -> bool {
+    /// Starts the undo by a person. Returns `false` if it is too late, or if it was started before.
+    pub fn take(&mut self, taken: UndoAuthor) -> bool {
         let may = self.taken.is_none() && self.is_in_time(taken.at);
         if may {
             self.taken = Some(taken);
@@ -192,15 +191,15 @@ impl TurnUndo {
         may
     }
 
-    /// Notes what became of the call at this place.
+    /// Records the result of the undo for the call at this position.
     pub fn note(&mut self, at: usize, outcome: Undone) {
         if let Some(call) = self.calls.get_mut(at) {
             call.outcome = Some(outcome);
         }
     }
 
-    /// The same record once it is known of all calls what became of them. What did not reach Telegram can be tried again: the
-    /// others are left out then, and nobody has taken it.
+    /// Returns the record after all results are known. If some undos did not reach Telegram, only those calls stay, so that
+    /// the undo can be started again.
     #[must_use]
     pub fn settled(mut self) -> Self {
         let is_unsent = |call: &Undoable| call.outcome == Some(Undone::Unsent);
@@ -212,21 +211,21 @@ impl TurnUndo {
         self
     }
 
-    /// Whether it is known of each call what became of it.
+    /// Returns `true` if the result of each call is known.
     #[must_use]
     pub fn has_ended(&self) -> bool {
         self.calls.iter().all(|call| call.outcome.is_some())
     }
 
-    /// Whether all of it was taken back.
+    /// Returns `true` if everything was undone.
     #[must_use]
     pub fn is_whole(&self) -> bool {
         self.left_out == 0 && self.calls.iter().all(|call| call.outcome == Some(Undone::Done))
     }
 
-    /// What the audit log is told when somebody has it taken back: an entry for each call.
+    /// Returns the audit log entries of the undo, one per call.
     #[must_use]
-    pub fn audited(&self, taken: &Taken) -> Vec<Audited> {
+    pub fn audited(&self, taken: &UndoAuthor) -> Vec<Audited> {
         let entry = |undo: &Undoable| Audited {
             event: AuditEvent {
                 chat: Some(self.asked_in),
@@ -244,7 +243,8 @@ impl TurnUndo {
 }
 
 impl Undoable {
-    /// What puts removed records of a chat back; the first of them is called so. `None` if it cannot be written.
+    /// Creates the undo that restores removed records of a chat. `name` is the name of the first record. `None` if the
+    /// records cannot be serialized.
     #[must_use]
     pub fn of_records(chat: ChatId, name: &str, removed: &Removed) -> Option<Self> {
         let removed = serde_json::to_value(removed).ok()?;
@@ -252,7 +252,7 @@ impl Undoable {
             Map::from_iter([("name".to_owned(), Value::from(name)), (REMOVED.to_owned(), removed)]);
         Some(Self {
             call: MethodCall { method: RESTORE_RECORDS.to_owned(), arguments },
-            target: Target { chat, title: None },
+            target: ApprovalTarget { chat, title: None },
             person: None,
             left: Map::new(),
             is_approved: false,
@@ -260,20 +260,20 @@ impl Undoable {
         })
     }
 
-    /// Whether it puts records back, and is no call of Telegram.
+    /// Returns `true` if it restores records, `false` if it is a Telegram call.
     #[must_use]
     pub fn is_of_records(&self) -> bool {
         self.call.method == RESTORE_RECORDS
     }
 
-    /// The records that it puts back; `None` for a call of Telegram.
+    /// Returns the records to be restored; `None` for a Telegram call.
     #[must_use]
     pub fn records(&self) -> Option<Removed> {
         let removed = self.call.arguments.get(REMOVED).filter(|_| self.is_of_records())?;
         serde_json::from_value(removed.clone()).ok()
     }
 
-    /// The same for a chat that has this id from now on; `None` for a call of Telegram, which knows the chat by the other one.
+    /// Returns the undo for a new id of the chat; `None` for a Telegram call, which refers to the chat by its old id.
     #[must_use]
     pub fn moved_to(&self, chat: ChatId) -> Option<Self> {
         let mut removed = self.records()?;
@@ -281,13 +281,13 @@ impl Undoable {
         Self::of_records(chat, self.record_name(), &removed)
     }
 
-    /// The name of the record that it puts back.
+    /// Returns the name of the record to be restored.
     #[must_use]
     pub fn record_name(&self) -> &str {
         self.call.arguments.get("name").and_then(Value::as_str).unwrap_or_default()
     }
 
-    /// The number of the person that it acts on.
+    /// Returns Telegram's id of the person that the call acts on.
     #[must_use]
     pub fn user(&self) -> Option<i64> {
         self.call.arguments.get("user_id").and_then(Value::as_i64)
@@ -311,7 +311,7 @@ mod tests {
                 method: "unbanChatMember".into(),
                 arguments: arguments.as_object().unwrap().clone(),
             },
-            target: Target { chat: ChatId(-6), title: None },
+            target: ApprovalTarget { chat: ChatId(-6), title: None },
             person: None,
             left: Map::new(),
             is_approved: true,
@@ -319,8 +319,8 @@ mod tests {
         }
     }
 
-    fn taken(at: DateTime<Utc>) -> Taken {
-        Taken { by: UserId::telegram(9), name: "Olga".into(), at, press: UpdateId(7) }
+    fn taken(at: DateTime<Utc>) -> UndoAuthor {
+        UndoAuthor { by: UserId::telegram(9), name: "Olga".into(), at, press: UpdateId(7) }
     }
 
     fn of(users: &[i64], now: DateTime<Utc>) -> TurnUndo {
@@ -358,7 +358,7 @@ mod tests {
             outcomes.iter().enumerate().for_each(|(at, outcome)| undo.note(at, *outcome));
             undo.settled()
         };
-        let ended = after(&[Undone::Done, Undone::Refused(Refusal::Gone), Undone::Unknown]);
+        let ended = after(&[Undone::Done, Undone::Refused(UndoRefusal::Gone), Undone::Unknown]);
         assert!(ended.has_ended() && !ended.is_whole() && !ended.clone().take(taken(now)));
         let going_on = after(&[Undone::Done, Undone::Unsent]);
         assert!(!going_on.has_ended() && !going_on.clone().take(taken(now)), "it is under way");
@@ -381,17 +381,17 @@ mod tests {
     #[test]
     fn telegrams_words_name_the_reason() {
         let cases = [
-            ("Bad Request: message can't be deleted for everyone", Refusal::TooOld),
-            ("Bad Request: message to delete not found", Refusal::Gone),
-            ("Bad Request: message to unpin not found", Refusal::Gone),
-            ("Bad Request: chat not found", Refusal::NotThere),
-            ("Forbidden: bot was kicked from the supergroup chat", Refusal::NotThere),
-            ("Bad Request: not enough rights to restrict/unrestrict chat member", Refusal::NoRight),
-            ("Bad Request: CHAT_ADMIN_REQUIRED", Refusal::NoRight),
-            ("Bad Request: something else", Refusal::Other),
+            ("Bad Request: message can't be deleted for everyone", UndoRefusal::TooOld),
+            ("Bad Request: message to delete not found", UndoRefusal::Gone),
+            ("Bad Request: message to unpin not found", UndoRefusal::Gone),
+            ("Bad Request: chat not found", UndoRefusal::NotThere),
+            ("Forbidden: bot was kicked from the supergroup chat", UndoRefusal::NotThere),
+            ("Bad Request: not enough rights to restrict/unrestrict chat member", UndoRefusal::NoRight),
+            ("Bad Request: CHAT_ADMIN_REQUIRED", UndoRefusal::NoRight),
+            ("Bad Request: something else", UndoRefusal::Other),
         ];
         for (words, wanted) in cases {
-            assert_eq!(Refusal::of(words), wanted, "{words}");
+            assert_eq!(UndoRefusal::of(words), wanted, "{words}");
         }
     }
 }

@@ -1,5 +1,5 @@
-//! What model calls use and what that costs. Money is counted in nano-dollars (10⁻⁹ USD): a price of 0.075 USD per
-//! million tokens is 75 of them a token, so that sums are exact.
+//! Usage and cost of model calls. Money is counted in nano-dollars (10⁻⁹ USD). A price of 0.075 USD per million tokens is 75
+//! nano-dollars per token, so that sums are exact.
 
 use std::ops::{AddAssign, SubAssign};
 
@@ -9,19 +9,19 @@ use serde::{Deserialize, Serialize};
 use super::model::ModelName;
 use figaro_base::ids::{ChatId, ReservationId, UserId};
 
-/// Tokens of one or more model calls, as the provider counted them.
+/// Tokens of one or more model calls, as counted by the provider.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
     /// Tokens sent to the model.
     pub input: u64,
-    /// Those of them that came from the provider's cache.
+    /// Number of the input tokens that came from the provider's cache.
     pub cached: u64,
-    /// Tokens that the model wrote, reasoning included.
+    /// Tokens written by the model, including reasoning.
     pub output: u64,
 }
 
 impl Usage {
-    /// Everything that counts against a cap.
+    /// Returns the tokens that count against a cap.
     #[must_use]
     pub const fn total(self) -> u64 {
         self.input.saturating_add(self.output)
@@ -36,21 +36,21 @@ impl AddAssign for Usage {
     }
 }
 
-/// What a model costs, in nano-dollars.
+/// Prices of a model, in nano-dollars.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Price {
-    /// The price of a token sent to the model.
+    /// Price per input token.
     pub input: u64,
-    /// A token that came from the provider's cache.
+    /// Price per input token from the provider's cache.
     pub cached: u64,
-    /// The price of a token that the model writes.
+    /// Price per output token.
     pub output: u64,
-    /// A search of the web by the provider, where that is known.
+    /// Price per web search by the provider; `None` if unknown.
     pub search: Option<u64>,
 }
 
 impl Price {
-    /// What so many tokens and searches cost.
+    /// Returns the cost of this usage and number of searches.
     #[must_use]
     pub(crate) fn of(self, usage: Usage, searches: u64) -> u64 {
         let cached = usage.cached.min(usage.input);
@@ -64,26 +64,26 @@ impl Price {
     }
 }
 
-/// Tokens and money that are gone.
+/// Tokens and money spent.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Spent {
-    /// Tokens sent and written, in all.
+    /// Number of input and output tokens.
     pub tokens: u64,
-    /// Nano-dollars, as far as prices are known.
+    /// Money in nano-dollars, as far as prices are known.
     pub nano_usd: u64,
-    /// Those of the tokens whose price is not known, or one for searches of which it is not: the money is more than
-    /// `nano_usd` says.
+    /// Number of tokens without a known price, or 1 for searches without one. If not 0, the real cost is higher than
+    /// `nano_usd`.
     pub unpriced: u64,
 }
 
 impl Spent {
-    /// What a call comes to; its money is not known without a price.
+    /// Returns the cost of a call. Without a price, its money is unknown.
     #[must_use]
     pub fn new(usage: Usage, searches: u64, price: Option<Price>) -> Self {
         let tokens = usage.total();
         match price {
             Some(price) => {
-                // A search of unknown price makes the sum unknown, if its tokens are not.
+                // A search without a known price makes the sum unknown, even if its tokens have a price.
                 let unpriced = u64::from(searches > 0 && price.search.is_none());
                 Self { tokens, nano_usd: price.of(usage, searches), unpriced }
             }
@@ -92,13 +92,13 @@ impl Spent {
     }
 }
 
-/// How people read money whose amount nobody knows.
+/// Text for an unknown amount of money.
 pub const UNKNOWN_MONEY: &str = "$?";
-/// What follows an amount to which one comes that nobody knows.
+/// Suffix of an amount that is only partly known.
 pub const PARTLY_UNKNOWN: &str = "+ ?";
 
 impl Spent {
-    /// The money, as people read it: `$0.09`; with a `?` where the price of something was not known.
+    /// Formats the money for people, such as `$0.09`. Adds a `?` if some prices are unknown.
     #[must_use]
     pub fn money(self) -> String {
         match (self.nano_usd, self.unpriced) {
@@ -109,7 +109,7 @@ impl Spent {
     }
 }
 
-/// Nano-dollars as people read them: in cents from a cent on, below that with up to two digits that say something.
+/// Formats nano-dollars for people: in cents from one cent on, below that with up to two significant digits.
 #[must_use]
 pub fn dollars(nano_usd: u64) -> String {
     match nano_usd {
@@ -127,7 +127,7 @@ pub fn dollars(nano_usd: u64) -> String {
     }
 }
 
-/// Tokens as people read them: `940 tokens`, `71 k tokens`, `1.2 M tokens`. The word is the same in every language there are texts in.
+/// Formats tokens for people: `940 tokens`, `71 k tokens`, `1.2 M tokens`. The word is the same in all supported languages.
 #[must_use]
 pub fn tokens(count: u64) -> String {
     let count = match count {
@@ -155,59 +155,59 @@ impl SubAssign for Spent {
     }
 }
 
-/// For whom a model is called.
+/// Account that a model call is booked on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Payer {
-    /// The chat that the call is booked on.
+    /// Chat that the call is booked on.
     pub chat: ChatId,
-    /// The person that the call is booked on: whoever asked.
+    /// Person that the call is booked on: its requester.
     pub user: UserId,
 }
 
-/// What a model is called for.
+/// Purpose of a model call.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Purpose {
-    /// A turn: somebody waits for the answer, or a scheduled task does.
+    /// A turn: a person or a scheduled task waits for the answer.
     #[default]
     Turn,
-    /// Work that nobody waits for: names of sessions, summaries, memories.
+    /// Background work: names of sessions, summaries, memories.
     Background,
 }
 
 impl Purpose {
-    /// Whether somebody waits for the answer: such a call may use all of the budget, the others a share of it.
+    /// Returns `true` for a turn. Such a call may use the whole budget, others only a share of it.
     #[must_use]
     pub fn is_turn(&self) -> bool {
         *self == Self::Turn
     }
 }
 
-/// What was spent on a day by a person in a chat with a model.
+/// Spending of one day, by chat, person, model and purpose.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Spending {
-    /// The day, in the bot's own zone.
+    /// Day in the bot's own time zone.
     pub day: NaiveDate,
-    /// The chat that the call is booked on.
+    /// Chat that the spending is booked on.
     pub chat: ChatId,
-    /// The person that it is booked on.
+    /// Person that the spending is booked on.
     pub user: UserId,
-    /// The model that was called.
+    /// Model that was called.
     pub model: ModelName,
-    /// What it was called for; older versions did not keep it.
+    /// Purpose of the calls; older versions did not store it.
     #[serde(default, skip_serializing_if = "Purpose::is_turn")]
     pub purpose: Purpose,
-    /// The tokens and the money.
+    /// Tokens and money spent.
     pub spent: Spent,
 }
 
-/// Tokens and money set aside for a call under way. One that is found at a start was left by a crash, and counts as
-/// spent: nobody knows what of it was.
+/// Tokens and money reserved for a running call. A reservation found at a start was left by a crash and counts as spent,
+/// because its real cost is unknown.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reservation {
-    /// The id of the reservation.
+    /// Id of the reservation.
     pub id: ReservationId,
-    /// The most that the call can cost.
+    /// Maximum cost of the call.
     pub most: Spending,
 }
 

@@ -1,16 +1,16 @@
-//! A vector of a text as it is kept: a byte for each number, and what they are multiplied by.
+//! Compact form of a text's vector: one byte per number, with a common scale.
 
-/// A vector of length 1, to within a hundredth.
+/// A vector of length 1, accurate to a hundredth.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ByteVector {
-    /// What each number is multiplied by; more than 0.
+    /// Factor for each number; more than 0.
     pub scale: f32,
-    /// The numbers, from -127 to 127.
+    /// Numbers from -127 to 127.
     pub numbers: Vec<i8>,
 }
 
 impl ByteVector {
-    /// The nearest to these numbers.
+    /// Converts a vector to the nearest compact one.
     #[must_use]
     pub fn of(vector: &[f32]) -> Self {
         let most = vector.iter().fold(0.0_f32, |most, number| most.max(number.abs()));
@@ -20,10 +20,11 @@ impl ByteVector {
         Self { scale, numbers: vector.iter().map(byte).collect() }
     }
 
-    /// The cosine of the angle between this and another vector, given by its scale and numbers, of which there are as many.
+    /// Returns the cosine of the angle between this vector and another one, given by its scale and numbers. Both must have
+    /// the same length.
     #[must_use]
     pub fn cosine(&self, scale: f32, numbers: &[i8]) -> f32 {
-        // In whole numbers, and a fixed number at a time: the compiler makes a few wide instructions of it.
+        // Integers in blocks of fixed size compile to a few SIMD instructions.
         const AT_ONCE: usize = 16;
         let (mine, rest) = self.numbers.as_chunks::<AT_ONCE>();
         let (others, other_rest) = numbers.as_chunks::<AT_ONCE>();

@@ -1,42 +1,42 @@
-//! Reads the JSON files that an owner writes, and tells where each value stands.
+//! Reads JSON files written by an owner, with the position of each value.
 
 use serde_json::Value;
 
-use super::yaml::{Mark, Misfit};
+use super::yaml::{Misfit, TextPosition};
 
-/// A value of a JSON text, and where it begins.
+/// A JSON value with its position.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Placed {
-    /// The place of its first character.
-    pub at: Mark,
-    /// What it is.
-    pub kind: Kind,
+pub struct JsonNode {
+    /// Position of its first character.
+    pub at: TextPosition,
+    /// The value, by kind.
+    pub kind: JsonKind,
 }
 
-/// What a value of a JSON text is.
+/// Kind and content of a JSON value.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Kind {
-    /// Keys with values, in their order; a key that stands twice is there twice.
-    Object(Vec<Entry>),
-    /// A list.
-    Array(Vec<Placed>),
-    /// A text, a number, `true`, `false` or `null`.
+pub enum JsonKind {
+    /// Entries of an object in source order. Duplicate keys are kept.
+    Object(Vec<JsonEntry>),
+    /// Items of a list, in source order.
+    Array(Vec<JsonNode>),
+    /// A string, number, `true`, `false` or `null`.
     Plain(Value),
 }
 
-/// A key with its value.
+/// A key of an object and its value.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Entry {
-    /// The place of the key.
-    pub at: Mark,
-    /// The key.
+pub struct JsonEntry {
+    /// Position of the key.
+    pub at: TextPosition,
+    /// The key, unescaped.
     pub key: String,
-    /// What stands behind it.
-    pub value: Placed,
+    /// The value, with its own position.
+    pub value: JsonNode,
 }
 
-impl Kind {
-    /// What it is, in words that follow "is" and "not".
+impl JsonKind {
+    /// Returns the name of the kind, to follow "is" or "not" in a sentence.
     #[must_use]
     pub const fn name(&self) -> &'static str {
         match self {
@@ -50,19 +50,19 @@ impl Kind {
     }
 }
 
-/// Reads a JSON text. A byte order mark before it is passed over.
+/// Parses a JSON text. Skips a leading byte order mark.
 ///
 /// # Errors
-/// The first thing that is no JSON, with its place.
-pub fn parse(text: &str) -> Result<Placed, Misfit> {
+/// The first syntax error, with its position.
+pub fn parse(text: &str) -> Result<JsonNode, Misfit> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     if text.trim().is_empty() {
         return Err(Misfit { at: None, words: "the file is empty".to_owned() });
     }
-    // Where it ends is where its last character stands.
+    // An error at the end of the text is reported at its last visible character.
     let text = text.trim_end();
     if let Err(error) = serde_json::from_str::<Value>(text) {
-        let at = Mark { line: number(error.line()), column: number(error.column()) };
+        let at = TextPosition { line: number(error.line()), column: number(error.column()) };
         let words = error.to_string();
         let words = words.split(" at line ").next().unwrap_or_default();
         let words = match words.strip_prefix("EOF while parsing ") {
@@ -71,30 +71,30 @@ pub fn parse(text: &str) -> Result<Placed, Misfit> {
         };
         return Err(Misfit { at: Some(at), words });
     }
-    let mut scan = Scan { rest: text, at: Mark { line: 1, column: 1 } };
-    // It was read once, so it can be read again.
+    let mut scan = JsonScanner { rest: text, at: TextPosition { line: 1, column: 1 } };
+    // Cannot fail: the text was parsed once already.
     scan.value().ok_or_else(|| Misfit { at: Some(scan.at), words: "this is no JSON".to_owned() })
 }
 
-/// The text behind what was read.
-struct Scan<'a> {
+/// Rest of the text to scan, and its position.
+struct JsonScanner<'a> {
     rest: &'a str,
-    at: Mark,
+    at: TextPosition,
 }
 
-impl Scan<'_> {
-    fn value(&mut self) -> Option<Placed> {
+impl JsonScanner<'_> {
+    fn value(&mut self) -> Option<JsonNode> {
         self.skip_space();
         let at = self.at;
         let kind = match self.rest.chars().next()? {
-            '{' => Kind::Object(self.items('}', Self::entry)?),
-            '[' => Kind::Array(self.items(']', Self::value)?),
-            _ => Kind::Plain(self.plain()?),
+            '{' => JsonKind::Object(self.items('}', Self::entry)?),
+            '[' => JsonKind::Array(self.items(']', Self::value)?),
+            _ => JsonKind::Plain(self.plain()?),
         };
-        Some(Placed { at, kind })
+        Some(JsonNode { at, kind })
     }
 
-    /// What stands between brackets, with commas between.
+    /// Reads comma-separated items up to the closing bracket.
     fn items<T>(&mut self, end: char, item: impl Fn(&mut Self) -> Option<T>) -> Option<Vec<T>> {
         let mut items = Vec::new();
         self.take(1);
@@ -111,15 +111,15 @@ impl Scan<'_> {
         }
     }
 
-    fn entry(&mut self) -> Option<Entry> {
+    fn entry(&mut self) -> Option<JsonEntry> {
         let at = self.at;
         let key = self.plain()?.as_str()?.to_owned();
         self.skip_space();
         self.take(1);
-        Some(Entry { at, key, value: self.value()? })
+        Some(JsonEntry { at, key, value: self.value()? })
     }
 
-    /// A value that is neither an object nor a list.
+    /// Reads a value that is neither an object nor a list.
     fn plain(&mut self) -> Option<Value> {
         let mut values = serde_json::Deserializer::from_str(self.rest).into_iter::<Value>();
         let value = values.next()?.ok()?;
@@ -133,13 +133,13 @@ impl Scan<'_> {
         self.take(space);
     }
 
-    /// Passes over so many bytes.
+    /// Skips `bytes` bytes and advances the position.
     fn take(&mut self, bytes: usize) {
         let (taken, rest) = self.rest.split_at_checked(bytes).unwrap_or((self.rest, ""));
         for c in taken.chars() {
             self.at = match c {
-                '\n' => Mark { line: self.at.line + 1, column: 1 },
-                _ => Mark { column: self.at.column + 1, ..self.at },
+                '\n' => TextPosition { line: self.at.line + 1, column: 1 },
+                _ => TextPosition { column: self.at.column + 1, ..self.at },
             };
         }
         self.rest = rest;
@@ -157,21 +157,21 @@ mod tests {
 
     use super::*;
 
-    fn value_of(placed: &Placed) -> Value {
+    fn value_of(placed: &JsonNode) -> Value {
         match &placed.kind {
-            Kind::Object(entries) => {
+            JsonKind::Object(entries) => {
                 entries.iter().map(|entry| (entry.key.clone(), value_of(&entry.value))).collect()
             }
-            Kind::Array(items) => items.iter().map(value_of).collect(),
-            Kind::Plain(value) => value.clone(),
+            JsonKind::Array(items) => items.iter().map(value_of).collect(),
+            JsonKind::Plain(value) => value.clone(),
         }
     }
 
     #[test]
     fn each_value_has_its_place() {
         let placed = parse("\u{feff}{\n\t\"ä\": [1, \"x\\n\"],\n  \"b\" : {\"c\": null}, \"b\": 2}").unwrap();
-        let Kind::Object(entries) = &placed.kind else { panic!() };
-        let at = |mark: Mark| (mark.line, mark.column);
+        let JsonKind::Object(entries) = &placed.kind else { panic!() };
+        let at = |mark: TextPosition| (mark.line, mark.column);
         let places: Vec<_> =
             entries.iter().map(|entry| (entry.key.as_str(), at(entry.at), at(entry.value.at))).collect();
         assert_eq!(places, [("ä", (2, 2), (2, 7)), ("b", (3, 3), (3, 9)), ("b", (3, 22), (3, 27))]);

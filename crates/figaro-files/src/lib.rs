@@ -1,4 +1,4 @@
-//! The files that an owner writes: whether they are there, and strict readers of YAML and JSON that tell every mistake with its
+//! Files written by an owner: checks for presence, and strict readers of YAML and JSON that report mistakes with their
 //! line. Used by the readers of settings, agents, packs, personas, rules and `mcp.json`.
 
 pub mod json;

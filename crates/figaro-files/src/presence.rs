@@ -1,13 +1,13 @@
-//! Whether a file is there. A link to something that is gone is a fault: to run on without the rules behind it would be the
+//! Checks for the presence of files. A dangling link is an error: running without the rules behind it would be the
 //! opposite of what the owner wants.
 
 use std::io::{Error, ErrorKind, Result};
 use std::path::Path;
 
-/// The text of a file; `None` where there is none.
+/// Reads a file; `None` if it does not exist.
 ///
 /// # Errors
-/// If it cannot be read, or if the way to it leads over a link to something that is not there.
+/// If the file cannot be read, or its path goes through a dangling link.
 pub fn text(path: &Path) -> Result<Option<String>> {
     match std::fs::read_to_string(path) {
         Ok(text) => Ok(Some(text)),
@@ -15,10 +15,10 @@ pub fn text(path: &Path) -> Result<Option<String>> {
     }
 }
 
-/// Takes an error for a file or folder that is simply not there.
+/// Returns `Ok` if the error only means that the file or folder does not exist.
 ///
 /// # Errors
-/// The error where it is another, or a link to something that is not there.
+/// Any other error, or a dangling link on the path.
 pub fn absent(path: &Path, error: Error) -> Result<()> {
     if error.kind() != ErrorKind::NotFound {
         return Err(error);

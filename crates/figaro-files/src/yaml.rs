@@ -1,14 +1,14 @@
-//! Reads the YAML files that an owner writes, strictly.
+//! Strict reader of YAML files written by an owner.
 
 use serde::de::DeserializeOwned;
 use serde_saphyr::Location;
 
 use figaro_base::text::{nearest, one_line};
 
-/// The most characters of what is wrong.
+/// Maximum length of an error message, in characters.
 const MAX_WORDS: usize = 600;
 
-/// What the parser says, and what tells more to whoever wrote the file.
+/// Messages of the parser, with clearer words for the author of the file.
 const PLAINER: [(&str, &str); 7] = [
     (", set DuplicateKeyPolicy in Options if acceptable", ""),
     ("expected mapping start", "expected keys with values here, such as `name: …`"),
@@ -22,41 +22,41 @@ const PLAINER: [(&str, &str); 7] = [
     ("expected sequence start", "expected a list here, a line that begins with `- ` for each item"),
 ];
 
-/// What the parser says of a second document behind a line `---`, and what tells more.
+/// Message of the parser about a second document after a line `---`, with clearer words.
 const SEVERAL: &str = "multiple YAML documents";
 const ONE: &str =
     "there is more than one document here, parted by a line `---`: write each into a file of its own";
 
-/// A place in a text, both counted from 1.
+/// A position in a text; line and column count from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Mark {
-    /// The line.
+pub struct TextPosition {
+    /// Line, from 1.
     pub line: u64,
-    /// The character in it.
+    /// Column in characters, from 1.
     pub column: u64,
 }
 
-/// What does not fit in a text.
+/// A fault in a file, with its position.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Misfit {
-    /// Where it stands, if that is known.
-    pub at: Option<Mark>,
-    /// What is wrong, in one line.
+    /// Position of the fault, if known.
+    pub at: Option<TextPosition>,
+    /// Description of the fault, in one line.
     pub words: String,
 }
 
 impl Misfit {
-    /// A fault at a place, in words for the owner of the file.
-    pub fn at(at: impl Into<Mark>, words: impl Into<String>) -> Self {
+    /// Makes a fault at a position, worded for the owner of the file.
+    pub fn at(at: impl Into<TextPosition>, words: impl Into<String>) -> Self {
         Self { at: Some(at.into()), words: words.into() }
     }
 
-    /// A line for people, with the name of the file.
+    /// Formats the fault as one line with file name and position.
     #[must_use]
     pub fn in_file(&self, file: &str) -> String {
         let Self { at, words } = self;
         match at {
-            Some(Mark { line, column }) => format!("{file}:{line}:{column}: {words}"),
+            Some(TextPosition { line, column }) => format!("{file}:{line}:{column}: {words}"),
             None => format!("{file}: {words}"),
         }
     }
@@ -68,21 +68,21 @@ impl From<String> for Misfit {
     }
 }
 
-impl From<Location> for Mark {
+impl From<Location> for TextPosition {
     fn from(location: Location) -> Self {
         Self { line: location.line(), column: location.column() }
     }
 }
 
-/// Reads YAML.
+/// Parses YAML into `T`.
 ///
 /// # Errors
-/// The first thing that does not fit; of a key that is not known, which one may be meant.
+/// The first fault. For an unknown key it suggests a similar known one.
 pub fn parse<T: DeserializeOwned>(text: &str) -> Result<T, Misfit> {
     serde_saphyr::from_str(text).map_err(|error| {
-        let at = error.location().map(Mark::from);
+        let at = error.location().map(TextPosition::from);
         let words = error.without_snippet().to_string();
-        let place = at.map(|Mark { line, column }| format!(" at line {line}, column {column}"));
+        let place = at.map(|TextPosition { line, column }| format!(" at line {line}, column {column}"));
         let words = place.map_or(words.clone(), |place| words.replace(&place, ""));
         let words = PLAINER.iter().fold(words, |words, (theirs, ours)| words.replace(theirs, ours));
         let words = if words.contains(SEVERAL) { ONE.to_owned() } else { words };
@@ -90,7 +90,7 @@ pub fn parse<T: DeserializeOwned>(text: &str) -> Result<T, Misfit> {
     })
 }
 
-/// The words of an error and, where they name an unknown field and those there are, the one of these that is like it.
+/// Appends a suggestion to an "unknown field" error if a known field is similar.
 fn suggesting(error: String) -> String {
     match meant(&error) {
         Some(meant) => format!("{error}: did you mean {meant}?"),
@@ -98,7 +98,8 @@ fn suggesting(error: String) -> String {
     }
 }
 
-/// The field that is meant by one that is not known, as in ``unknown field `tite`, expected one of name, title at line 2``.
+/// Returns the known field most similar to an unknown one in an error such as ``unknown field `tite`, expected one of
+/// name, title at line 2``.
 fn meant(error: &str) -> Option<&str> {
     let (unknown, known) = error.split_once("unknown field `")?.1.split_once("`, expected ")?;
     let known = known.split_once(" at line ").map_or(known, |(known, _)| known);

@@ -1,52 +1,52 @@
-//! The way of a question from its request into the queue of its conversation.
+//! Brings a question from its request into the queue of its conversation.
 
 use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 
-use super::caller::{Bytes, Caller, CallerPlace};
-use super::entry::{Entry, Target};
-use super::error::ApiError;
+use super::caller::{BodyPermit, Caller, CallerPlace};
+use super::entry::{IncomingQuestion, QuestionTarget};
+use super::error::GatewayError;
 use super::gateway::Gateway;
-use super::handover::Mark;
-use super::hub::{Asked, Follower};
+use super::handover::CallIdPrefix;
+use super::hub::{Follower, PendingQuestion};
 use super::packs;
-use figaro_agent::turn::question::{Again, Client, Question};
-use figaro_agent::turn::queue::{Job, Posted};
+use figaro_agent::turn::question::{Client, Question, RepeatRequest};
+use figaro_agent::turn::queue::{Job, QueuedJob};
 use figaro_agent::turn::requested::Requested;
 use figaro_domain::message::{Inbound, Speaker};
 use figaro_domain::origin::Origin;
 use figaro_domain::session::SessionChange;
 use figaro_policy::access::Standing;
 
-/// The kind of client that asks over HTTP and does not name itself.
+/// Kind of an HTTP client that does not name itself.
 const CLIENT: &str = "http";
 
-/// A question as its request has put it.
+/// Question read from a request.
 #[derive(Debug)]
 pub(super) struct Put {
-    /// What the person said last, which the turn answers.
+    /// Last message of the person, which the turn answers.
     pub(super) words: String,
-    /// The calls that the last question of the session is gone on with: whoever asked had them to make.
-    pub(super) resumes: Option<Mark>,
-    /// What is asked for beside it.
+    /// Prefix of the calls whose results the request brings; `None` if it brings none. The caller made these calls.
+    pub(super) resumes: Option<CallIdPrefix>,
+    /// Options of the turn.
     pub(super) requested: Requested,
 }
 
-/// Puts a question into the queue of its conversation; gives the follower of its turn.
+/// Puts a question into the queue of its conversation and returns the follower of its turn.
 ///
 /// # Errors
 /// If the store fails.
 pub(super) async fn ask(
     gateway: &Gateway,
-    entry: Entry,
+    entry: IncomingQuestion,
     put: Put,
-    bytes: Bytes,
-) -> Result<Follower, ApiError> {
-    let Entry { caller, wishes, target, room, slot } = entry;
+    bytes: BodyPermit,
+) -> Result<Follower, GatewayError> {
+    let IncomingQuestion { caller, wishes, target, room, slot } = entry;
     let spot = match target {
-        Target::Session(name) => caller.in_conversation(gateway.store.external().keep(&name).await?),
-        Target::Alone(spot) => spot,
+        QuestionTarget::Session(name) => caller.in_conversation(gateway.store.external().keep(&name).await?),
+        QuestionTarget::Alone(spot) => spot,
     };
     if let Some(session) = &wishes.session {
         named(gateway, &spot, session).await?;
@@ -71,14 +71,14 @@ pub(super) async fn ask(
         ..Question::new(part, standing)
     };
     let job = match &put.resumes {
-        Some(_) => Job::Again(Again { asked: question, model: None }),
+        Some(_) => Job::Again(RepeatRequest { asked: question, model: None }),
         None => Job::Ask(question),
     };
     let (identity, account) = (caller.identity(), caller.account.clone());
     let resumes = put.resumes;
     let mailboxes = gateway.mailboxes.clone();
     let session = wishes.session;
-    let asked = Asked {
+    let asked = PendingQuestion {
         requested,
         conversation,
         session,
@@ -91,11 +91,11 @@ pub(super) async fn ask(
         mailboxes,
     };
     let follower = gateway.hub.expect(asked);
-    gateway.mailboxes.post(conversation, Posted::new(job, Some(slot)));
+    gateway.mailboxes.post(conversation, QueuedJob::new(job, Some(slot)));
     Ok(follower)
 }
 
-/// The words of somebody as a message of their conversation.
+/// Builds the queue entry of a message in its conversation.
 fn part(
     caller: &Caller,
     spot: CallerPlace,
@@ -114,8 +114,8 @@ fn part(
     Inbound { learns, program, ..Inbound::addressed(origin, spot.place, speaker, words, now) }
 }
 
-/// Has the session of a place be called as its caller calls it.
-async fn named(gateway: &Gateway, spot: &CallerPlace, name: &str) -> Result<(), ApiError> {
+/// Records the caller's name of a session.
+async fn named(gateway: &Gateway, spot: &CallerPlace, name: &str) -> Result<(), GatewayError> {
     let session =
         gateway.store.conversations().session(spot.place.conversation(), gateway.clock.now()).await?;
     if session.external_name.is_none() {

@@ -1,13 +1,13 @@
-//! What is kept, as callers see it: each with its ids and all of its fields.
+//! Stored objects as callers see them: each with its ids and all of its fields.
 
 use serde_json::{Value, json};
 
-use figaro_domain::conversation::{Message, Role, Session};
+use figaro_domain::conversation::{Message, MessageRole, Session};
 use figaro_domain::memory::Memory;
 use figaro_domain::pin::Pin;
 use figaro_domain::summary::Summary;
 
-/// A session. Callers know it by the name that they gave it; its messages name it by its own id.
+/// Converts a session. Its `id` is the caller's name for it; its messages refer to it by its internal id.
 pub(super) fn session(session: &Session) -> Value {
     json!({
         "id": session.external_name,
@@ -21,9 +21,10 @@ pub(super) fn session(session: &Session) -> Value {
     })
 }
 
-/// A message. What a tool found is left out: it is data of others, and may be orders to whatever model a client shows it to.
+/// Converts a message. Results of tools are left out: they are data of others and may hold instructions to a model
+/// that a client shows them to.
 pub(super) fn message(message: &Message) -> Value {
-    let is_tool = message.role == Role::Tool;
+    let is_tool = message.role == MessageRole::Tool;
     let text = (!is_tool).then_some(&message.text);
     let tool = message.tool.as_ref().filter(|_| is_tool).map(|tool| {
         json!({
@@ -56,7 +57,6 @@ pub(super) fn message(message: &Message) -> Value {
     })
 }
 
-/// A pin.
 pub(super) fn pin(pin: &Pin) -> Value {
     json!({
         "id": pin.id.to_string(), "object": "pin", "session_id": pin.session.to_string(), "content": pin.content,
@@ -65,7 +65,6 @@ pub(super) fn pin(pin: &Pin) -> Value {
     })
 }
 
-/// A summary.
 pub(super) fn summary(summary: &Summary) -> Value {
     json!({
         "id": summary.id.to_string(), "object": "summary", "session_id": summary.session.to_string(),
@@ -75,7 +74,7 @@ pub(super) fn summary(summary: &Summary) -> Value {
     })
 }
 
-/// A memory of whoever asks.
+/// Converts a memory of the caller.
 pub(super) fn memory(memory: &Memory) -> Value {
     json!({
         "id": memory.id.to_string(), "object": "memory", "content": memory.content,

@@ -1,32 +1,30 @@
-//! What a turn tells, as events for callers who ask for them.
+//! Converts events of a turn for callers who ask for them.
 
 use serde_json::{Value, json};
 
-use super::hub::Turn;
+use super::hub::HubTurn;
 use figaro_agent::delivery::{ChildEvent, OutsideEvent, TurnEventKind};
 use figaro_domain::tool::Call;
 
-/// An event.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Event {
-    /// Its name: `progress`, `tool_call`, `action` or `memory`.
+pub(super) struct SseEvent {
+    /// Name: `progress`, `tool_call`, `action` or `memory`.
     pub(crate) name: &'static str,
-    /// What it says.
     pub(crate) data: Value,
 }
 
-/// What is known of a turn from its beginning, as the data of an event.
+/// Returns the data of the first event: ids and agent of the turn.
 #[must_use]
-pub(super) fn metadata(turn: &Turn) -> Value {
+pub(super) fn metadata(turn: &HubTurn) -> Value {
     json!({"turn_id": turn.id().to_string(), "session_id": turn.session(), "agent": turn.agent()})
 }
 
-/// The name of the tool whose calls ask back, note something or hand over.
+/// Name of the tool whose calls ask back, take a note or delegate.
 const ACTION: &str = "action";
 
-/// The events for what a turn tells; none for words, for its end, and for what is nobody's business outside.
+/// Returns the events for one message of a turn. Text, the end of the turn and internal events give none.
 #[must_use]
-pub(super) fn events(told: &OutsideEvent) -> Vec<Event> {
+pub(super) fn events(told: &OutsideEvent) -> Vec<SseEvent> {
     let OutsideEvent::Event(event) = told else { return Vec::new() };
     let (name, data) = match &event.kind {
         TurnEventKind::Started { .. } => ("progress", json!({"state": "started"})),
@@ -35,7 +33,7 @@ pub(super) fn events(told: &OutsideEvent) -> Vec<Event> {
             let Call { id, name, arguments } = call;
             let data =
                 json!({"id": id, "name": name, "arguments": arguments, "status": "running", "hint": hint});
-            let started = Event { name: "tool_call", data };
+            let started = SseEvent { name: "tool_call", data };
             return std::iter::once(started).chain(action(call)).collect();
         }
         TurnEventKind::ToolEnded { call, status, result, duration_ms } => {
@@ -61,12 +59,13 @@ pub(super) fn events(told: &OutsideEvent) -> Vec<Event> {
         },
         TurnEventKind::Delta(_) | TurnEventKind::Ended | TurnEventKind::Closed(_) => return Vec::new(),
     };
-    vec![Event { name, data }]
+    vec![SseEvent { name, data }]
 }
 
-/// What the model does beside its words by this call. What it notes about its answer is told once it is read.
-fn action(call: &Call) -> Option<Event> {
+/// Returns the event for a call that asks back or delegates. Notes about the answer are reported once the answer is
+/// read.
+fn action(call: &Call) -> Option<SseEvent> {
     let arguments: Value = serde_json::from_str(&call.arguments).ok().filter(|_| call.name == ACTION)?;
     let kind = arguments.get("type")?.as_str().filter(|kind| matches!(*kind, "elicit" | "delegate"))?;
-    Some(Event { name: ACTION, data: json!({"type": kind, "payload": arguments.get("payload")}) })
+    Some(SseEvent { name: ACTION, data: json!({"type": kind, "payload": arguments.get("payload")}) })
 }

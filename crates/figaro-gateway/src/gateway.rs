@@ -1,11 +1,11 @@
-//! What the handlers of the gateway work with.
+//! State shared by the handlers of the gateway.
 
 use std::sync::Arc;
 
 use axum::extract::FromRef;
 
-use super::caller::Known;
-use super::error::ApiError;
+use super::caller::KnownCallers;
+use super::error::GatewayError;
 use super::hub::Hub;
 use super::metrics::Meters;
 use figaro_agent::eraser::Eraser;
@@ -19,51 +19,51 @@ use figaro_ledger::Ledger;
 use figaro_prompts::Prompts;
 use figaro_store::Store;
 
-/// What the handlers work with. Cheap to clone.
+/// State shared by the handlers. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Gateway {
-    /// The callers that there are.
-    pub known: Arc<Known>,
-    /// The turns that can be followed.
+    /// Keys and token settings that identify callers.
+    pub known: Arc<KnownCallers>,
+    /// Turns that can be followed.
     pub hub: Hub,
-    /// The queues of conversations.
+    /// Queues of questions by conversation.
     pub mailboxes: Mailboxes,
-    /// Agents and personas.
+    /// Prompts of agents and personas.
     pub prompts: Arc<Prompts>,
-    /// The agents that answer to names of models which clients have built in.
+    /// Agents by the model names that clients have built in (`HTTP_MODELS`).
     pub aliases: Arc<ModelAliases>,
-    /// The way to the models.
+    /// Access to the models, with their budget.
     pub ledger: Arc<Ledger>,
-    /// Whether something is remembered of people.
+    /// `true` if the bot keeps memories of people.
     pub remembers: bool,
-    /// The store of the bot.
+    /// Store of the bot.
     pub store: Store,
-    /// Erases what callers want forgotten.
+    /// Eraser of sessions and memories on a caller's request.
     pub eraser: Eraser,
-    /// Makes summaries that callers ask for.
+    /// Maker of summaries on a caller's request.
     pub summariser: Summariser,
-    /// Counts what happens.
+    /// Counters for `/metrics`.
     pub meters: Arc<Meters>,
-    /// When the bot started.
+    /// Start time of the bot, for the uptime.
     pub vitals: Arc<Vitals>,
-    /// Gives the current time.
+    /// Source of the current time.
     pub clock: Clock,
-    /// Whether the bot is about to end.
+    /// Background tasks; also tells whether the bot is stopping.
     pub background: TaskTracker,
 }
 
 impl Gateway {
-    /// The same refusal, with the time when the bot's own budget is new where that is why.
-    pub(super) fn dated(&self, error: ApiError) -> ApiError {
+    /// Adds the time of the budget's next reset to a refusal that is due to the bot's own budget.
+    pub(super) fn dated(&self, error: GatewayError) -> GatewayError {
         let resets_at = || (self.ledger.resets_at().0.to_utc() - self.clock.now()).to_std().ok();
         match error.retry_after {
-            None if error.code == "insufficient_quota" => ApiError { retry_after: resets_at(), ..error },
+            None if error.code == "insufficient_quota" => GatewayError { retry_after: resets_at(), ..error },
             _ => error,
         }
     }
 }
 
-impl FromRef<Gateway> for Arc<Known> {
+impl FromRef<Gateway> for Arc<KnownCallers> {
     fn from_ref(gateway: &Gateway) -> Self {
         gateway.known.clone()
     }

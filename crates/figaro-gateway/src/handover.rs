@@ -1,5 +1,5 @@
-//! What turns have left to callers with tools of their own, until these come back with results. It is kept in memory: after a
-//! restart a turn goes on from what its caller sends.
+//! Hand-overs: calls of the caller's own tools that end a turn, kept until the caller returns with results. Kept in
+//! memory only; after a restart a turn continues from the messages that its caller sends.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,46 +14,46 @@ use figaro_domain::conversation::Conversation;
 use figaro_domain::tool::Call;
 use figaro_provider::Item;
 
-/// So many are kept at most, of so many bytes together, and for so long.
+/// Limits on kept hand-overs: their number and their total size in bytes. Each expires after `KEPT`.
 const MAX_KEPT: usize = 1_000;
 const MAX_BYTES: usize = 64 << 20;
-/// So many of the last characters of a turn's id tell its calls from those of others.
+/// Length of the call id prefix: the last characters of the turn's id.
 const MARK_CHARS: usize = 12;
 const KEPT: Duration = Duration::from_secs(3600);
 
-/// What turns have left. Cheap to clone; clones share it.
+/// Hand-overs of turns. Cheap to clone; clones share them.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Handovers(Arc<Mutex<BTreeMap<Key, Kept>>>);
+pub(super) struct Handovers(Arc<Mutex<BTreeMap<HandoverKey, StoredHandover>>>);
 
-/// The first call that was left to a caller, as they know it.
+/// Key of a hand-over: the caller and the first call, by the id that the caller sees.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-struct Key {
+struct HandoverKey {
     identity: String,
     call: String,
 }
 
 #[derive(Debug)]
-struct Kept {
+struct StoredHandover {
     conversation: Conversation,
     items: Arc<Vec<Item>>,
     bytes: usize,
     at: Instant,
 }
 
-/// What a turn has left to its caller, as the caller is to know it.
+/// Hand-over of a turn, as its caller sees it.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Handover {
-    /// The calls that they make.
+    /// Calls that the caller makes.
     pub(crate) calls: Vec<Call>,
-    /// What the model has said beside them; `None` for nothing.
+    /// Text of the model next to the calls; `None` if empty.
     pub(crate) words: Option<String>,
 }
 
 impl Handover {
-    /// What this turn has left.
+    /// Builds the hand-over of this turn.
     #[must_use]
     pub(crate) fn of(run: RunId, handed: &Handed) -> Self {
-        let mark = Mark::of(run);
+        let mark = CallIdPrefix::of(run);
         let calls = handed.calls.iter().map(|call| Call { id: mark.on(&call.id), ..call.clone() });
         let last = handed.items.iter().rev().find_map(|item| match item {
             Item::Assistant { text, .. } => Some(text.clone()),
@@ -63,19 +63,20 @@ impl Handover {
     }
 }
 
-/// What stands before the ids of a turn's calls as its caller knows them, with a `-` behind it: those of providers are not unique.
+/// Prefix of a turn's call ids as its caller sees them, followed by `-`. Ids of providers are not unique.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Mark(String);
+pub(crate) struct CallIdPrefix(String);
 
-impl Mark {
-    /// The mark that the calls of this turn have.
+impl CallIdPrefix {
+    /// Returns the prefix for the calls of this turn.
     #[must_use]
     pub(crate) fn of(run: RunId) -> Self {
         let id = run.to_string().to_lowercase();
         Self(id.get(id.len().saturating_sub(MARK_CHARS)..).unwrap_or_default().to_owned())
     }
 
-    /// Of the last calls of what was done, which are all of one turn; `None` if they are of none.
+    /// Returns the prefix of the last calls in these items, which all belong to one turn. `None` if they belong to
+    /// none.
     #[must_use]
     pub(crate) fn of_last(done: &[Item]) -> Option<Self> {
         let last = done.iter().rev().find_map(|item| match item {
@@ -98,7 +99,7 @@ impl Mark {
 }
 
 impl Handovers {
-    /// Keeps what a turn of this caller has done, to go on from there once the first of these calls has its result.
+    /// Keeps the items of a turn, so that it can continue once the first of these calls has its result.
     pub(super) fn keep(
         &self,
         identity: &str,
@@ -107,8 +108,8 @@ impl Handovers {
         mut items: Vec<Item>,
     ) {
         let Some(first) = handover.calls.first() else { return };
-        let key = Key { identity: identity.to_owned(), call: first.id.clone() };
-        // The bound counts words, and pictures of tools are seen in the turn of their call.
+        let key = HandoverKey { identity: identity.to_owned(), call: first.id.clone() };
+        // Pictures are dropped, because the limit counts text. They were seen in the turn of their call.
         for item in &mut items {
             if let Item::ToolResult { output, images, .. } = item
                 && !images.is_empty()
@@ -127,17 +128,17 @@ impl Handovers {
             let Some(oldest) = oldest else { break };
             all.remove(&oldest);
         }
-        all.insert(key, Kept { conversation, items: Arc::new(items), bytes, at: now });
+        all.insert(key, StoredHandover { conversation, items: Arc::new(items), bytes, at: now });
     }
 
-    /// Forgets what was left to these callers in these conversations.
+    /// Forgets the hand-overs of the matching callers and conversations.
     pub(super) fn forget(&self, is_meant: impl Fn(&str, Conversation) -> bool) {
         let mut all = self.0.lock();
         all.retain(|key, kept| !is_meant(&key.identity, kept.conversation));
     }
 
-    /// What was done since a question, where a turn of this caller had left its last calls: all that the turn had done, Figaro's own
-    /// calls with it, which the caller does not send; then the results that they send.
+    /// Replaces `done` up to the caller's last calls by all items of the turn that handed them over. That turn may also
+    /// have called Figaro's own tools, which the caller does not send. The caller's results follow.
     #[must_use]
     pub(super) fn resumed(&self, identity: &str, done: Vec<Item>) -> Vec<Item> {
         let last = done.iter().enumerate().rev().find_map(|(at, item)| match item {
@@ -145,10 +146,10 @@ impl Handovers {
             Item::User { .. } | Item::ToolResult { .. } => None,
         });
         let Some((at, call)) = last else { return done };
-        let Some(mark) = Mark::of_last(&done) else { return done };
+        let Some(mark) = CallIdPrefix::of_last(&done) else { return done };
         let kept = {
             let all = self.0.lock();
-            all.get(&Key { identity: identity.to_owned(), call }).map(|kept| kept.items.clone())
+            all.get(&HandoverKey { identity: identity.to_owned(), call }).map(|kept| kept.items.clone())
         };
         let Some(kept) = kept else { return done };
         let results = done.into_iter().skip(at + 1).map(|item| match item {

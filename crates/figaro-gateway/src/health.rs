@@ -1,20 +1,20 @@
-//! Whether the bot lives, whether it answers, and what it counts.
+//! Liveness, readiness and metrics of the bot.
 
 use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
 use super::caller::Caller;
-use super::error::ApiError;
+use super::error::GatewayError;
 use super::gateway::Gateway;
 use super::metrics::Gauge;
 
-/// It lives: it answers.
+/// Reports that the process is alive.
 pub(super) async fn alive() -> &'static str {
     "ok\n"
 }
 
-/// Whether it takes questions.
+/// Reports whether the bot takes questions.
 pub(super) async fn ready(State(gateway): State<Gateway>) -> Response {
     match gateway.background.is_stopping() {
         false => "ready\n".into_response(),
@@ -22,11 +22,14 @@ pub(super) async fn ready(State(gateway): State<Gateway>) -> Response {
     }
 }
 
-/// What it counts, for Prometheus.
+/// Returns the metrics in the text format of Prometheus.
 ///
 /// # Errors
-/// If the caller may not read it.
-pub(super) async fn metrics(State(gateway): State<Gateway>, caller: Caller) -> Result<Response, ApiError> {
+/// If the caller may not read them.
+pub(super) async fn metrics(
+    State(gateway): State<Gateway>,
+    caller: Caller,
+) -> Result<Response, GatewayError> {
     caller.require(|rights| rights.metrics || rights.owner, "metrics")?;
     let count = |number: usize| u64::try_from(number).unwrap_or(u64::MAX);
     let up = gateway.clock.now() - gateway.vitals.started_at;

@@ -1,6 +1,7 @@
-//! The HTTP gateway: callers ask Figaro in the dialects of OpenAI, and the turns of `figaro-agent` answer them. `caller` identifies
-//! the caller, `entry` and `asking` put the question into the queue of its conversation, `hub` brings what its turn tells to
-//! its followers, `chat` and `responses` write that down in a dialect. Called by the binary. `docs/http.md` is its manual.
+//! HTTP gateway: callers ask Figaro in the dialects of OpenAI, and the turns of `figaro-agent` answer them. `caller`
+//! identifies the caller. `entry` and `asking` put the question into the queue of its conversation. `hub` passes the
+//! events of its turn to its followers. `chat` and `responses` write them in a dialect. Called by the binary.
+//! `docs/http.md` is the manual.
 //!
 //! Public types to start from: [`gateway::Gateway`], [`router()`], [`hub::GatewayRunner`].
 
@@ -35,11 +36,11 @@ use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{delete, get, post};
 
-pub(crate) use self::error::ApiError;
+pub(crate) use self::error::GatewayError;
 use self::gateway::Gateway;
 pub use self::models::unanswered;
 
-/// What is served at which path.
+/// Builds the router with all paths of the gateway.
 pub fn router(gateway: Gateway) -> Router {
     Router::new()
         .route("/healthz", get(health::alive))
@@ -68,17 +69,21 @@ pub fn router(gateway: Gateway) -> Router {
 }
 
 async fn nothing() -> Response {
-    ApiError::not_found("unknown_path", "there is nothing at this path; /openapi.json lists what there is")
-        .into_response()
+    GatewayError::not_found(
+        "unknown_path",
+        "there is nothing at this path; /openapi.json lists what there is",
+    )
+    .into_response()
 }
 
 async fn other_method() -> Response {
-    let error = ApiError::invalid("this path does not take this method; /openapi.json lists what there is");
-    ApiError { status: axum::http::StatusCode::METHOD_NOT_ALLOWED, code: "method_not_allowed", ..error }
+    let error =
+        GatewayError::invalid("this path does not take this method; /openapi.json lists what there is");
+    GatewayError { status: axum::http::StatusCode::METHOD_NOT_ALLOWED, code: "method_not_allowed", ..error }
         .into_response()
 }
 
-/// Counts and logs a request. Nothing of its content is in either.
+/// Counts and logs a request. Neither contains any of its content.
 async fn counted(State(gateway): State<Gateway>, request: Request, next: Next) -> Response {
     let path = request.extensions().get::<MatchedPath>().map_or("other", MatchedPath::as_str).to_owned();
     let method = request.method().clone();

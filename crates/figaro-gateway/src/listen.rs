@@ -1,4 +1,4 @@
-//! The socket of the gateway and its connections: how many, how long a head may take and be, and that they end in order.
+//! Socket of the gateway and its connections: their number, the limits of a request head, and an orderly end.
 
 use std::io;
 use std::net::SocketAddr;
@@ -17,48 +17,51 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 use tokio_io_timeout::TimeoutWriter;
 
-use super::error::ApiError;
+use super::error::GatewayError;
 use figaro_base::shutdown::TaskTracker;
 
-/// So many connections are open at most; further ones wait.
+/// Maximum number of open connections. Further ones wait.
 const MAX_CONNECTIONS: usize = 1024;
-/// The head of a request comes within this time, counted from the answer before it: clients keep a connection about so long.
+/// Timeout for the head of a request, counted from the previous answer. Clients keep idle connections open about this
+/// long.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(60);
-/// The most headers of a request, and the most bytes of its head.
+/// Limits of a request head: number of headers, and size in bytes.
 const MAX_HEADERS: usize = 64;
 const MAX_HEAD_BYTES: usize = 32 * 1024;
-/// So much of a head is read all the same, so that its client is told what is wrong; a longer one is refused without a word.
+/// Limits up to which a head is read at all, so that its client can be told the fault. A longer head is refused
+/// without explanation.
 const READ_HEADERS: usize = 8 * MAX_HEADERS;
 const READ_BYTES: usize = 4 * MAX_HEAD_BYTES;
-/// A connection whose other end takes nothing of what is sent for so long is ended, and with it whoever follows a turn there.
+/// Timeout for writing. A connection whose peer reads nothing for this long is closed, and with it any follower of a
+/// turn.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(60);
-/// How long a connection may take to end once a stop is requested: a little less than running turns may.
+/// Time for a connection to end once a stop is requested; a little less than running turns have.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(7);
-/// Between two tries to take a connection where the system refuses one.
+/// Pause after the system refused to accept a connection.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
-/// The socket of the gateway.
+/// Socket of the gateway.
 #[derive(Debug)]
-pub struct Listener(TcpListener);
+pub struct GatewayListener(TcpListener);
 
-impl Listener {
-    /// Takes this address.
+impl GatewayListener {
+    /// Binds this address.
     ///
     /// # Errors
-    /// When it is taken, or not of this machine.
+    /// If the address is in use or does not belong to this machine.
     pub async fn open(address: SocketAddr) -> io::Result<Self> {
         TcpListener::bind(address).await.map(Self)
     }
 
-    /// Where it is.
+    /// Returns the bound address.
     ///
     /// # Errors
-    /// Of the system.
+    /// Any error of the system.
     pub fn address(&self) -> io::Result<SocketAddr> {
         self.0.local_addr()
     }
 
-    /// Serves connections until a stop is requested. Those that are open then end once their answers are given.
+    /// Serves connections until a stop is requested. Open connections then end once their answers are sent.
     pub async fn serve(self, router: Router, background: TaskTracker) {
         let room = Arc::new(Semaphore::new(MAX_CONNECTIONS));
         loop {
@@ -73,10 +76,10 @@ impl Listener {
 }
 
 /// Refuses a head that is too long.
-pub(super) fn check_head(request: &Request) -> Result<(), ApiError> {
+pub(super) fn check_head(request: &Request) -> Result<(), GatewayError> {
     let uri = request.uri().path_and_query().map_or(0, |path| path.as_str().len());
     let headers = request.headers();
-    // A line of its own for each.
+    // Each header is a line: name, `: `, value and line end.
     let bytes: usize = headers.iter().map(|(name, value)| name.as_str().len() + value.len() + 4).sum();
     if headers.len() <= MAX_HEADERS && uri + bytes <= MAX_HEAD_BYTES {
         return Ok(());
@@ -84,23 +87,23 @@ pub(super) fn check_head(request: &Request) -> Result<(), ApiError> {
     let words =
         format!("the head has more than {MAX_HEADERS} headers or {} KiB: send less", MAX_HEAD_BYTES >> 10);
     let status = StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE;
-    Err(ApiError { status, code: "head_too_large", ..ApiError::invalid(words) })
+    Err(GatewayError { status, code: "head_too_large", ..GatewayError::invalid(words) })
 }
 
-/// A connection, and its place among those that are open.
-struct Taken {
+/// Connection with its permit among the open ones.
+struct AcceptedConnection {
     socket: TcpStream,
     _room: OwnedSemaphorePermit,
 }
 
-async fn next(listener: &TcpListener, room: &Arc<Semaphore>) -> Taken {
+async fn next(listener: &TcpListener, room: &Arc<Semaphore>) -> AcceptedConnection {
     loop {
         let Ok(_room) = room.clone().acquire_owned().await else {
-            // It is never closed.
+            // The semaphore is never closed.
             return std::future::pending().await;
         };
         match listener.accept().await {
-            Ok((socket, _)) => return Taken { socket, _room },
+            Ok((socket, _)) => return AcceptedConnection { socket, _room },
             Err(error) => {
                 tracing::warn!(%error, "a connection could not be taken");
                 tokio::time::sleep(ACCEPT_PAUSE).await;
@@ -109,7 +112,7 @@ async fn next(listener: &TcpListener, room: &Arc<Semaphore>) -> Taken {
     }
 }
 
-async fn connection(taken: Taken, router: Router, stopping: TaskTracker) {
+async fn connection(taken: AcceptedConnection, router: Router, stopping: TaskTracker) {
     // Without it each event waits 40 ms for the client's acknowledgement.
     if let Err(error) = taken.socket.set_nodelay(true) {
         tracing::debug!(%error, "a connection stays slow");
@@ -131,7 +134,7 @@ async fn talk(socket: impl AsyncRead + AsyncWrite + Send + 'static, router: Rout
         served = connection.as_mut() => served,
         () = stopping.stopping() => {
             connection.as_mut().graceful_shutdown();
-            // Whoever reads slowly, or does not send the rest, holds up no stop.
+            // A client that reads slowly or does not send the rest must not hold up a stop.
             match timeout(DRAIN_TIMEOUT, connection).await {
                 Ok(served) => served,
                 Err(_late) => return,

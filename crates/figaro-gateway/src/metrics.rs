@@ -1,4 +1,4 @@
-//! What the gateway counts, in the text form that Prometheus reads.
+//! Counters of the gateway, in the text format of Prometheus.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -7,28 +7,28 @@ use parking_lot::Mutex;
 
 use figaro_agent::delivery::TurnEnding;
 
-/// Counts what happens. Its numbers begin at 0 with the process.
+/// Counters of requests, turns and tokens. They start at 0 with the process.
 #[derive(Debug, Default)]
 pub struct Meters {
-    /// The requests by the path that they match and their status.
+    /// Requests by matched path and status.
     requests: Mutex<BTreeMap<Answered, u64>>,
-    /// The turns by how they ended.
+    /// Turns by outcome.
     turns: Mutex<BTreeMap<&'static str, u64>>,
     tokens: AtomicU64,
-    /// Questions and tokens of clients, by kind.
+    /// Questions and tokens by kind of client.
     clients: Mutex<BTreeMap<String, Used>>,
 }
 
-/// Questions and tokens of clients of one kind.
+/// Questions and tokens of one kind of client.
 #[derive(Debug, Clone, Copy, Default)]
 struct Used {
     turns: u64,
     tokens: u64,
 }
 
-/// So many kinds of clients are told apart: they name themselves.
+/// Maximum number of client kinds. Clients choose their own names.
 const MAX_CLIENTS: usize = 100;
-/// Those beyond, and those without a name.
+/// Kind for all further clients, and for those without a name.
 const OTHERS: &str = "other";
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -37,25 +37,24 @@ struct Answered {
     status: u16,
 }
 
-/// A number of the moment.
+/// Value at this moment.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Gauge {
-    /// Its name, without the prefix.
+    /// Name of the metric, without the prefix.
     pub(crate) name: &'static str,
-    /// What the figure says, as `/metrics` tells it to whoever reads it.
+    /// Help text of the metric in `/metrics`.
     pub(crate) help: &'static str,
-    /// The number.
     pub(crate) value: u64,
 }
 
 impl Meters {
-    /// A request of this path, as the router has it, was answered with this status.
+    /// Counts a request by its route and the status of its answer.
     pub(crate) fn request(&self, path: &str, status: u16) {
         let answered = Answered { path: path.to_owned(), status };
         *self.requests.lock().entry(answered).or_default() += 1;
     }
 
-    /// A turn has ended, in this way or in none that it has told.
+    /// Counts a finished turn. `ending` is `None` if the turn reported no outcome.
     pub(super) fn turn(&self, client: Option<&str>, ending: Option<&TurnEnding>, tokens: u64) {
         self.client(client.unwrap_or(OTHERS), tokens);
         let label = match ending {
@@ -77,7 +76,7 @@ impl Meters {
         *used = Used { turns: used.turns + 1, tokens: used.tokens + tokens };
     }
 
-    /// All of it, with these numbers of the moment.
+    /// Returns all counters and these gauges as text.
     #[must_use]
     pub(crate) fn text(&self, gauges: &[Gauge]) -> String {
         let mut text = String::new();

@@ -1,29 +1,32 @@
-//! The models that callers see: Figaro itself and its agents.
+//! Models that callers see: Figaro itself and its agents.
 
 use axum::Json;
 use axum::extract::{Path, State};
 use serde_json::{Value, json};
 
 use super::caller::Caller;
-use super::error::ApiError;
+use super::error::GatewayError;
 use super::gateway::Gateway;
 use figaro_base::text::nearest;
 use figaro_config::{ModelAliases, Rights};
 use figaro_domain::model::ModelName;
 use figaro_prompts::AgentSet;
 
-/// The name of Figaro itself among the models.
+/// Model name of Figaro itself.
 pub(super) const FIGARO: &str = "figaro";
 
-/// Lists them.
+/// Lists the models.
 ///
 /// # Errors
-/// If the caller may not ask.
-pub(super) async fn list(State(gateway): State<Gateway>, caller: Caller) -> Result<Json<Value>, ApiError> {
+/// If the caller may not ask questions.
+pub(super) async fn list(
+    State(gateway): State<Gateway>,
+    caller: Caller,
+) -> Result<Json<Value>, GatewayError> {
     caller.require(may_ask, "questions")?;
     let mut names = names(&gateway.prompts.agents());
     let is_new = |alias: &&str| !names.iter().any(|name| name == alias);
-    // Of a name whose agent is gone, or misspelt in the settings, every question would be refused.
+    // An alias whose agent is gone or misspelt is left out: every question to it would be refused.
     let aliases =
         gateway.aliases.names().filter(is_new).filter(|alias| agent_of_model(&gateway, alias).is_ok());
     names.extend(aliases.map(str::to_owned).collect::<Vec<_>>());
@@ -31,15 +34,15 @@ pub(super) async fn list(State(gateway): State<Gateway>, caller: Caller) -> Resu
     Ok(Json(json!({"object": "list", "data": models})))
 }
 
-/// Shows one.
+/// Shows a model.
 ///
 /// # Errors
-/// If there is none of this name, or the caller may not ask.
+/// If there is no model of this name, or the caller may not ask questions.
 pub(super) async fn one(
     State(gateway): State<Gateway>,
     caller: Caller,
     Path(name): Path<String>,
-) -> Result<Json<Value>, ApiError> {
+) -> Result<Json<Value>, GatewayError> {
     caller.require(may_ask, "questions")?;
     agent_of_model(&gateway, &name)?;
     Ok(Json(model(&gateway, &name)))
@@ -49,7 +52,7 @@ pub(super) const fn may_ask(rights: &Rights) -> bool {
     rights.chat
 }
 
-/// What `HTTP_MODELS` has answered by an agent that is not there, a line each.
+/// Returns a warning line for each alias in `HTTP_MODELS` whose agent does not exist.
 #[must_use]
 pub fn unanswered(aliases: &ModelAliases, agents: &AgentSet) -> Vec<String> {
     let names = names(agents);
@@ -68,22 +71,23 @@ fn model(gateway: &Gateway, name: &str) -> Value {
     json!({"id": name, "object": "model", "created": created, "owned_by": FIGARO})
 }
 
-/// The agent that the model of a request is, by its own name or by one that `HTTP_MODELS` has answered; `None` for Figaro itself.
+/// Returns the agent for the model of a request, by its own name or an alias in `HTTP_MODELS`. `None` stands for
+/// Figaro itself.
 ///
 /// # Errors
-/// If there is none.
-pub(super) fn agent_of_model(gateway: &Gateway, name: &str) -> Result<Option<String>, ApiError> {
+/// If there is no such agent.
+pub(super) fn agent_of_model(gateway: &Gateway, name: &str) -> Result<Option<String>, GatewayError> {
     let names = names(&gateway.prompts.agents());
     let is_here = |name: &str| names.iter().any(|known| known == name);
     let meant = gateway.aliases.meant(name).filter(|meant| !is_here(name) && is_here(meant));
     agent_of(gateway, meant.unwrap_or(name))
 }
 
-/// The agent of this name; `None` for Figaro itself.
+/// Returns the agent of this name; `None` stands for Figaro itself.
 ///
 /// # Errors
-/// If there is none.
-pub(super) fn agent_of(gateway: &Gateway, name: &str) -> Result<Option<String>, ApiError> {
+/// If there is no such agent.
+pub(super) fn agent_of(gateway: &Gateway, name: &str) -> Result<Option<String>, GatewayError> {
     let names = names(&gateway.prompts.agents());
     if names.iter().any(|known| known == name) {
         return Ok(Some(name.to_owned()).filter(|here| here != FIGARO));
@@ -92,10 +96,10 @@ pub(super) fn agent_of(gateway: &Gateway, name: &str) -> Result<Option<String>, 
         "{}. X-Model-Name names a model behind them; HTTP_MODELS has other names answered",
         unknown(name, &names)
     );
-    Err(ApiError::not_found("model_not_found", words).about("model"))
+    Err(GatewayError::not_found("model_not_found", words).about("model"))
 }
 
-/// That there is no model of this name, and which there are.
+/// Returns the message for an unknown model, with the names that exist.
 fn unknown(name: &str, names: &[String]) -> String {
     let meant = nearest(name, names.iter().map(String::as_str), |known| known.len().div_ceil(3));
     let meant = meant.map_or_else(|| ".".to_owned(), |meant| format!(": did you mean `{meant}`?"));
@@ -103,11 +107,11 @@ fn unknown(name: &str, names: &[String]) -> String {
     format!("there is no model `{shown}`{meant} There are: {}", names.join(", "))
 }
 
-/// Checks that a caller may have this model answer: those that the settings name; for owners all.
+/// Checks that the caller may choose this model. Owners may choose any model, others those named in the settings.
 ///
 /// # Errors
-/// If they may not, or nobody serves it.
-pub(super) fn check_model(gateway: &Gateway, caller: &Caller, model: &ModelName) -> Result<(), ApiError> {
+/// If the caller may not choose it, or no provider serves it.
+pub(super) fn check_model(gateway: &Gateway, caller: &Caller, model: &ModelName) -> Result<(), GatewayError> {
     let models = &gateway.ledger.models;
     let named = models.named();
     let is_served = models.providers().any(|provider| provider == model.provider);
@@ -116,5 +120,5 @@ pub(super) fn check_model(gateway: &Gateway, caller: &Caller, model: &ModelName)
     }
     let names: Vec<String> = named.iter().map(ToString::to_string).collect();
     let words = format!("X-Model-Name: this model cannot be chosen here. There are: {}", names.join(", "));
-    Err(ApiError::not_found("model_not_found", words))
+    Err(GatewayError::not_found("model_not_found", words))
 }

@@ -1,33 +1,37 @@
-//! The context packs whose records a caller keeps, as the header `X-Pack` chooses them: they are of the chat that all sessions of a
-//! person are parts of.
+//! Context packs whose records a caller keeps, chosen by the header `X-Pack`. They belong to the chat that all
+//! sessions of a person are part of.
 
 use super::caller::CallerPlace;
-use super::error::ApiError;
+use super::error::GatewayError;
 use super::gateway::Gateway;
 use figaro_domain::chat::{ConfigPatch, MAX_PACKS, PackChange};
 
 /// Refuses packs that cannot be chosen.
 ///
 /// # Errors
-/// If there are too many, or one is not there.
-pub(super) fn check(gateway: &Gateway, packs: &[String]) -> Result<(), ApiError> {
+/// If there are too many, or one does not exist.
+pub(super) fn check(gateway: &Gateway, packs: &[String]) -> Result<(), GatewayError> {
     let known = gateway.prompts.packs();
     if let Some(unknown) = packs.iter().find(|name| known.get(name).is_none()) {
         let names: Vec<&str> = known.all().map(|pack| pack.name.as_str()).collect();
         let words = format!("X-Pack: there is no context pack `{unknown}`. There are: {}", names.join(", "));
-        return Err(ApiError::invalid(words));
+        return Err(GatewayError::invalid(words));
     }
     match packs.len() > MAX_PACKS {
-        true => Err(ApiError::invalid(format!("X-Pack: there are more than {MAX_PACKS} context packs"))),
+        true => Err(GatewayError::invalid(format!("X-Pack: there are more than {MAX_PACKS} context packs"))),
         false => Ok(()),
     }
 }
 
-/// Has a chat keep the records of these packs and of no others.
+/// Sets the packs of a chat to exactly these.
 ///
 /// # Errors
 /// If the store fails.
-pub(super) async fn choose(gateway: &Gateway, spot: &CallerPlace, packs: &[String]) -> Result<(), ApiError> {
+pub(super) async fn choose(
+    gateway: &Gateway,
+    spot: &CallerPlace,
+    packs: &[String],
+) -> Result<(), GatewayError> {
     let chat = spot.place.chat;
     let chosen = gateway.store.settings().chat_config(chat).await?.packs;
     let left = chosen.iter().filter(|name| !packs.contains(name)).map(|name| (name, false));

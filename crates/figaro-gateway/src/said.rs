@@ -1,22 +1,22 @@
-//! What a turn has said so far, for answers that are written as they come and for those that are written whole.
+//! Text of a turn so far, both for streamed and for whole answers.
 
 use std::time::Duration;
 
 use axum::http::StatusCode;
 
-use super::error::ApiError;
-use super::hub::{Cut, Turn};
+use super::error::GatewayError;
+use super::hub::{HubTurn, TurnCutoff};
 use figaro_agent::delivery::{OutsideEvent, TurnClosing, TurnEnding, TurnEventKind};
 use figaro_base::ids::RunId;
 
-/// What a turn has said, as far as it was heard.
+/// Text of a turn, as far as its events were read.
 #[derive(Debug, Default)]
-pub(super) struct Said {
-    /// The turn itself; events of other runs are not its words.
+pub(super) struct TurnTranscript {
+    /// Id of the turn. Events of other runs are ignored.
     run: Option<RunId>,
-    /// The words of the pass in progress.
+    /// Text of the current pass.
     shown: String,
-    /// Words of a pass that is over stand before what comes next.
+    /// `true` if text of an earlier pass precedes the next text.
     has_gap: bool,
     has_spoken: bool,
     words: String,
@@ -24,8 +24,8 @@ pub(super) struct Said {
     closing: Option<TurnClosing>,
 }
 
-impl Said {
-    /// Hears what the turn tells next; gives the words that are to be written now.
+impl TurnTranscript {
+    /// Reads the next event. Returns the text to write now.
     pub(super) fn hear(&mut self, told: &OutsideEvent) -> Option<String> {
         let event = match told {
             OutsideEvent::Words(words) => {
@@ -65,13 +65,13 @@ impl Said {
         None
     }
 
-    /// The whole answer of the last pass, with what Figaro adds to it.
+    /// Returns the whole answer of the last pass, with Figaro's additions.
     #[must_use]
     pub(super) fn whole(&self) -> String {
         self.closing.as_ref().map(|closing| closing.whole(&self.words)).unwrap_or_default()
     }
 
-    /// What of the answer is still to be written by whoever has written all words as they came.
+    /// Returns the part of the answer that is still to be written after the streamed text.
     #[must_use]
     pub(super) fn rest(&self) -> String {
         let whole = self.whole();
@@ -82,19 +82,20 @@ impl Said {
         }
     }
 
-    /// How the turn ended that has said this.
+    /// Returns the outcome of the turn.
     ///
     /// # Errors
-    /// Why it has no answer.
-    pub(super) fn ended(&self, turn: &Turn) -> Result<&TurnClosing, ApiError> {
+    /// Reason why there is no answer.
+    pub(super) fn ended(&self, turn: &HubTurn) -> Result<&TurnClosing, GatewayError> {
         if let Some(cut) = turn.cut() {
             return Err(why_cut(cut));
         }
         let nothing = || match self.declined {
-            true => {
-                ApiError::unavailable("store", "the storage failed, so the question was not taken: ask again")
-            }
-            false => ApiError::unavailable("stopping", "the turn did not come to its end: ask again"),
+            true => GatewayError::unavailable(
+                "store",
+                "the storage failed, so the question was not taken: ask again",
+            ),
+            false => GatewayError::unavailable("stopping", "the turn did not come to its end: ask again"),
         };
         let closing = self.closing.as_ref().ok_or_else(nothing)?;
         match &closing.ending {
@@ -110,29 +111,29 @@ impl Said {
 
 /// The session does not wait for the results that were sent.
 #[must_use]
-pub(super) fn not_waited_for() -> ApiError {
+pub(super) fn not_waited_for() -> GatewayError {
     let words = "this session does not wait for these results: the calls have to be those that the answer to its last question has asked for; \
          put the question again, or leave X-Session-Id out";
-    ApiError { code: "no_open_calls", ..ApiError::invalid(words) }.about("messages")
+    GatewayError { code: "no_open_calls", ..GatewayError::invalid(words) }.about("messages")
 }
 
-fn stopped() -> ApiError {
-    ApiError::conflict("the turn was stopped before it had its answer")
+fn stopped() -> GatewayError {
+    GatewayError::conflict("the turn was stopped before it had its answer")
 }
 
-fn why_cut(cut: Cut) -> ApiError {
+fn why_cut(cut: TurnCutoff) -> GatewayError {
     match cut {
-        Cut::Erased => ApiError {
+        TurnCutoff::Erased => GatewayError {
             code: "erased",
-            ..ApiError::conflict("what was said here was erased before all of it was read")
+            ..GatewayError::conflict("what was said here was erased before all of it was read")
         },
-        Cut::Stopped => stopped(),
-        Cut::Foreign => not_waited_for(),
+        TurnCutoff::Stopped => stopped(),
+        TurnCutoff::Foreign => not_waited_for(),
     }
 }
 
-/// No model that may answer can do what this parameter asks for.
-fn unmet(param: &str) -> ApiError {
+/// No permitted model supports this parameter.
+fn unmet(param: &str) -> GatewayError {
     let words = match param {
         "stop" => {
             "the service of this model cannot end an answer at words: leave stop out, or name another model"
@@ -142,64 +143,65 @@ fn unmet(param: &str) -> ApiError {
             "the service of this model cannot be made to call a tool: leave tool_choice out, or name another model"
         }
     };
-    ApiError::unsupported(param, words)
+    GatewayError::unsupported(param, words)
 }
 
-/// What a turn that failed in this way means for a caller. What the provider said is in the log: it may not be theirs to read.
-fn failed(label: &'static str) -> ApiError {
+/// Returns the error for a failed turn. The provider's message goes to the log only, because the caller may not be
+/// allowed to see it.
+fn failed(label: &'static str) -> GatewayError {
     match label {
-        "over_budget" => ApiError::too_many(
+        "over_budget" => GatewayError::too_many(
             "insufficient_quota",
             "the budget of today is used up; the owner sets it by DAILY_TOKENS and DAILY_USD",
         ),
-        "rate_limited" => ApiError::too_many(
+        "rate_limited" => GatewayError::too_many(
             "rate_limit_exceeded",
             "the service of the model is busy: ask again in a minute",
         )
         .after(Duration::from_secs(60)),
-        "too_long" => ApiError {
+        "too_long" => GatewayError {
             code: "context_length_exceeded",
-            ..ApiError::invalid("the conversation is longer than the model takes: send less of it")
+            ..GatewayError::invalid("the conversation is longer than the model takes: send less of it")
         },
-        "refused" => ApiError {
+        "refused" => GatewayError {
             code: "request_refused",
-            ..ApiError::invalid(
+            ..GatewayError::invalid(
                 "the service of the model refuses this request as it is; the log of Figaro has its words. It may not know a parameter or a \
                  tool's schema: leave these out, or name another model",
             )
         },
-        "filtered" | "withheld" => ApiError {
+        "filtered" | "withheld" => GatewayError {
             code: "content_filter",
-            ..ApiError::invalid(
+            ..GatewayError::invalid(
                 "the model or its service has withheld the answer: put the question differently",
             )
         },
         "unknown_model" => {
-            ApiError::not_found("model_not_found", "the model is not served any more: name another one")
+            GatewayError::not_found("model_not_found", "the model is not served any more: name another one")
         }
-        "no_agent" => ApiError::not_found("model_not_found", "the agent is not there any more"),
-        "unavailable" | "cut" | "stalled" | "garbled" => ApiError::unavailable(
+        "no_agent" => GatewayError::not_found("model_not_found", "the agent is not there any more"),
+        "unavailable" | "cut" | "stalled" | "garbled" => GatewayError::unavailable(
             label,
             "the service of the model does not answer as it should: ask again in a minute",
         ),
-        "empty" => ApiError::bad_gateway(label, "the model wrote nothing: ask again, or another model"),
-        "spent" => ApiError::bad_gateway(
+        "empty" => GatewayError::bad_gateway(label, "the model wrote nothing: ask again, or another model"),
+        "spent" => GatewayError::bad_gateway(
             label,
             "the answer became too long before the model had said anything: ask for less, or another model",
         ),
-        "unspoken" => ApiError::bad_gateway(
+        "unspoken" => GatewayError::bad_gateway(
             label,
             "the model has reasoned and given no answer: ask again, or another model",
         ),
-        "misfit" => ApiError::bad_gateway(
+        "misfit" => GatewayError::bad_gateway(
             label,
             "the answer of the model does not fit the form that is asked for, also after it was asked to mend it",
         ),
-        "internal" => ApiError {
+        "internal" => GatewayError {
             status: StatusCode::INTERNAL_SERVER_ERROR,
-            ..ApiError::unavailable(label, "something failed within Figaro; its log says what")
+            ..GatewayError::unavailable(label, "something failed within Figaro; its log says what")
         },
-        _ => ApiError::bad_gateway(
+        _ => GatewayError::bad_gateway(
             label,
             "the model cannot be asked as it is set up; the log of Figaro says why",
         ),

@@ -1,4 +1,4 @@
-//! What is kept of a caller: their sessions with messages, and what is remembered of them.
+//! Stored data of a caller: sessions with their messages, and memories.
 
 use axum::Json;
 use axum::extract::{Path, Query, State};
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::caller::{Caller, CallerPlace};
 use super::entities;
-use super::error::ApiError;
+use super::error::GatewayError;
 use super::gateway::Gateway;
 use figaro_base::ids::{MemoryId, UserId};
 use figaro_config::Rights;
@@ -16,21 +16,20 @@ use figaro_domain::conversation::Session;
 use figaro_domain::erasure::{Erasure, Forgotten};
 use figaro_domain::facts::OwnChange;
 
-/// So many things are given at once where nobody says how many, and at most.
+/// Default and maximum number of objects in a page.
 const USUAL: usize = 50;
 const MOST: usize = 500;
 
-/// Which part of a list is wanted: at most so many, behind this one and before that one.
+/// Page of a list: at most `limit` objects, after one and before another.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Page<T> {
+pub(super) struct PageRequest<T> {
     limit: Option<usize>,
     after: Option<T>,
     before: Option<T>,
 }
 
-/// A session of a caller.
-pub(super) struct Found {
+pub(super) struct CallerSession {
     pub(super) spot: CallerPlace,
     pub(super) session: Session,
 }
@@ -39,18 +38,19 @@ const fn may_see(rights: &Rights) -> bool {
     rights.sessions
 }
 
-impl<T> Page<T> {
+impl<T> PageRequest<T> {
     fn limit(&self) -> usize {
         self.limit.unwrap_or(USUAL).clamp(1, MOST)
     }
 }
 
-impl Page<String> {
-    /// This part of the sessions, which are known by their names; and whether there are more of them in the direction of the page.
-    fn of(&self, sessions: &[Session]) -> Result<(Vec<Session>, bool), ApiError> {
+impl PageRequest<String> {
+    /// Returns this page of the sessions, which are addressed by name. The flag is `true` if there are more in the
+    /// direction of the page.
+    fn of(&self, sessions: &[Session]) -> Result<(Vec<Session>, bool), GatewayError> {
         let place = |field: &str, name: &str| {
             let place = sessions.iter().position(|session| session.external_name.as_deref() == Some(name));
-            place.ok_or_else(|| ApiError::invalid("there is no session of this name").about(field))
+            place.ok_or_else(|| GatewayError::invalid("there is no session of this name").about(field))
         };
         let first =
             self.after.as_deref().map(|name| place("after", name)).transpose()?.map_or(0, |at| at + 1);
@@ -58,49 +58,52 @@ impl Page<String> {
             self.before.as_deref().map(|name| place("before", name)).transpose()?.unwrap_or(sessions.len());
         let part = sessions.get(first..end).unwrap_or_default();
         let limit = self.limit().min(part.len());
-        // What is before another is the nearest to it.
+        // With `before` alone, the page ends right before that session.
         let from = if self.before.is_some() && self.after.is_none() { part.len() - limit } else { 0 };
         let page = part.get(from..from + limit).unwrap_or_default();
         Ok((page.to_vec(), page.len() < part.len()))
     }
 }
 
-/// A query as this page; what is none is refused in the form that clients know.
-type Paged<T> = Result<Query<Page<T>>, axum::extract::rejection::QueryRejection>;
+/// Query of a page. A malformed query is refused in the format that clients know.
+type Paged<T> = Result<Query<PageRequest<T>>, axum::extract::rejection::QueryRejection>;
 
-fn page<T>(query: Paged<T>) -> Result<Page<T>, ApiError> {
-    query.map(|Query(page)| page).map_err(|error| ApiError::invalid(error.body_text()))
+fn page<T>(query: Paged<T>) -> Result<PageRequest<T>, GatewayError> {
+    query.map(|Query(page)| page).map_err(|error| GatewayError::invalid(error.body_text()))
 }
 
-/// The person who asks.
-fn person(caller: &Caller) -> Result<UserId, ApiError> {
+fn person(caller: &Caller) -> Result<UserId, GatewayError> {
     caller.require(may_see, "sessions")?;
     caller.person().ok_or_else(unknown)
 }
 
-fn unknown() -> ApiError {
-    ApiError::forbidden("who is not known has sessions by their names alone: send X-User-Id, or a token")
+fn unknown() -> GatewayError {
+    GatewayError::forbidden("who is not known has sessions by their names alone: send X-User-Id, or a token")
 }
 
-/// The session of this name, which nothing here begins.
-pub(super) async fn found(gateway: &Gateway, caller: &Caller, name: &str) -> Result<Found, ApiError> {
+/// Returns the existing session of this name. Never creates one.
+pub(super) async fn found(
+    gateway: &Gateway,
+    caller: &Caller,
+    name: &str,
+) -> Result<CallerSession, GatewayError> {
     caller.require(may_see, "sessions")?;
-    let none = || ApiError::not_found("no_session", "there is no session of this name");
+    let none = || GatewayError::not_found("no_session", "there is no session of this name");
     let conversation = gateway.store.external().find(&caller.session(name)?).await?.ok_or_else(none)?;
     let current = gateway.store.sessions().current(conversation).await?.ok_or_else(none)?;
     let session = gateway.store.sessions().find(current).await?.ok_or_else(none)?;
-    Ok(Found { spot: caller.in_conversation(conversation), session })
+    Ok(CallerSession { spot: caller.in_conversation(conversation), session })
 }
 
-/// Lists the sessions of a person, the one with the newest message first.
+/// Lists the sessions of a person, newest message first.
 ///
 /// # Errors
-/// If nobody knows who asks.
+/// If the caller is anonymous.
 pub(super) async fn list(
     State(gateway): State<Gateway>,
     caller: Caller,
     query: Paged<String>,
-) -> Result<Json<Value>, ApiError> {
+) -> Result<Json<Value>, GatewayError> {
     caller.require(may_see, "sessions")?;
     let (home, page) = (caller.home().ok_or_else(unknown)?, page(query)?);
     let mut sessions = Vec::new();
@@ -119,16 +122,16 @@ pub(super) async fn list(
     })))
 }
 
-/// Shows a session, with what is kept of it.
+/// Shows a session with its counts of stored objects.
 ///
 /// # Errors
-/// If there is none.
+/// If there is no such session.
 pub(super) async fn one(
     State(gateway): State<Gateway>,
     caller: Caller,
     Path(name): Path<String>,
-) -> Result<Json<Value>, ApiError> {
-    let Found { spot, session } = found(&gateway, &caller, &name).await?;
+) -> Result<Json<Value>, GatewayError> {
+    let CallerSession { spot, session } = found(&gateway, &caller, &name).await?;
     let outline = gateway.store.sessions().outline(session.id).await?;
     let stats = gateway.store.sessions().stats(spot.place.chat, session.id).await?;
     let mut shown = entities::session(&session);
@@ -146,40 +149,40 @@ pub(super) async fn one(
     Ok(Json(shown))
 }
 
-/// Erases a session with all that was said in it.
+/// Erases a session and everything said in it.
 ///
 /// # Errors
-/// If there is none, or a turn of it is at work.
+/// If there is no such session, or a turn is running in it.
 pub(super) async fn erase(
     State(gateway): State<Gateway>,
     caller: Caller,
     Path(name): Path<String>,
-) -> Result<StatusCode, ApiError> {
-    let Found { spot, session } = found(&gateway, &caller, &name).await?;
+) -> Result<StatusCode, GatewayError> {
+    let CallerSession { spot, session } = found(&gateway, &caller, &name).await?;
     let what = Erasure::of_external(spot.place.conversation(), session.id, spot.user);
     match gateway.eraser.erase(&what, None).await? {
         Forgotten::Done(_) => {
             gateway.hub.forget_conversation(spot.place.conversation());
             Ok(StatusCode::NO_CONTENT)
         }
-        Forgotten::Busy => {
-            Err(ApiError::conflict("an answer is being written in this session: try again when it is done"))
-        }
+        Forgotten::Busy => Err(GatewayError::conflict(
+            "an answer is being written in this session: try again when it is done",
+        )),
     }
 }
 
-/// Lists the messages of a session, the oldest first.
+/// Lists the messages of a session, oldest first.
 ///
 /// # Errors
-/// If there is none.
+/// If there is no such session.
 pub(super) async fn messages(
     State(gateway): State<Gateway>,
     caller: Caller,
     Path(name): Path<String>,
     query: Paged<u32>,
-) -> Result<Json<Value>, ApiError> {
+) -> Result<Json<Value>, GatewayError> {
     let page = page(query)?;
-    let Found { session, .. } = found(&gateway, &caller, &name).await?;
+    let CallerSession { session, .. } = found(&gateway, &caller, &name).await?;
     let from = page.after.map_or(0, |after| after.saturating_add(1));
     let limit = page.limit();
     let mut found = gateway.store.messages().messages_from(session.id, from, limit + 1).await?;
@@ -193,48 +196,51 @@ pub(super) async fn messages(
     Ok(Json(json!({"object": "list", "data": messages, "has_more": has_more, "last": last})))
 }
 
-/// Lists what is remembered of a person.
+/// Lists the memories of a person.
 ///
 /// # Errors
-/// If nobody knows who asks.
+/// If the caller is anonymous.
 pub(super) async fn memories(
     State(gateway): State<Gateway>,
     caller: Caller,
-) -> Result<Json<Value>, ApiError> {
+) -> Result<Json<Value>, GatewayError> {
     let person = person(&caller)?;
     let memories = gateway.store.facts().of_person(&person).await?;
     let shown = memories.iter().filter(|memory| memory.is_active()).map(entities::memory);
     Ok(Json(json!({"object": "list", "data": shown.collect::<Vec<_>>()})))
 }
 
-/// Removes something that is remembered of a person.
+/// Removes a memory of a person.
 ///
 /// # Errors
-/// If there is none.
+/// If there is no such memory.
 pub(super) async fn remove_memory(
     State(gateway): State<Gateway>,
     caller: Caller,
     Path(id): Path<String>,
-) -> Result<StatusCode, ApiError> {
+) -> Result<StatusCode, GatewayError> {
     let person = person(&caller)?;
-    let none = || ApiError::not_found("no_memory", "there is no such memory");
+    let none = || GatewayError::not_found("no_memory", "there is no such memory");
     let memory: MemoryId = id.parse().map_err(|_odd| none())?;
     let now = gateway.clock.now();
     let removed = gateway.store.facts().change(&person, memory, OwnChange::Remove, now).await?;
     removed.ok_or_else(none)?;
-    // Answers tell what was remembered.
+    // Kept answers may contain the memory.
     gateway.hub.forget_caller(&caller.identity());
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Erases all that is remembered of a person.
+/// Erases all memories of a person.
 ///
 /// # Errors
-/// If nobody knows who asks.
-pub(super) async fn forget(State(gateway): State<Gateway>, caller: Caller) -> Result<Json<Value>, ApiError> {
+/// If the caller is anonymous.
+pub(super) async fn forget(
+    State(gateway): State<Gateway>,
+    caller: Caller,
+) -> Result<Json<Value>, GatewayError> {
     let person = person(&caller)?;
     let erased = gateway.store.facts().erase(&person).await?;
-    // Answers tell what was remembered.
+    // Kept answers may contain the memories.
     gateway.hub.forget_caller(&caller.identity());
     Ok(Json(json!({"erased": erased})))
 }

@@ -1,4 +1,4 @@
-//! Server-sent events: what a turn tells, written in one of the dialects.
+//! Server-sent events: a turn, written in one of the dialects.
 
 use std::convert::Infallible;
 
@@ -7,50 +7,50 @@ use axum::response::{IntoResponse, Response};
 use futures::{StreamExt, stream};
 use serde_json::Value;
 
-use super::hub::{Follower, Turn};
+use super::hub::{Follower, HubTurn};
 use figaro_agent::delivery::OutsideEvent;
 
-/// Writes what a turn tells as events.
-pub(super) trait Dialect: Send + 'static {
-    /// The events of one thing that the turn has told.
+/// Writes a turn as server-sent events.
+pub(super) trait TurnEventWriter: Send + 'static {
+    /// Returns the events for one message of the turn.
     fn hear(&mut self, told: &OutsideEvent) -> Vec<Event>;
 
-    /// The events of a turn that is over.
-    fn end(&mut self, turn: &Turn) -> Vec<Event>;
+    /// Returns the events that end a turn.
+    fn end(&mut self, turn: &HubTurn) -> Vec<Event>;
 
-    /// Whether it tells what comes of a turn that is over, such as what is remembered of it.
+    /// Returns `true` if events after the end of the turn are written too, such as new memories.
     fn hears_after(&self) -> bool {
         false
     }
 
-    /// What stands at the end of all.
+    /// Returns the final events of the stream.
     fn last(&mut self) -> Vec<Event> {
         Vec::new()
     }
 }
 
-/// The end of a stream in OpenAI's dialect.
+/// Returns the end mark of a stream in OpenAI's dialect.
 pub(super) fn done() -> Event {
     Event::default().data("[DONE]")
 }
 
-/// An event without a name.
+/// Returns an event without a name.
 pub(super) fn data(data: &Value) -> Event {
     Event::default().data(data.to_string())
 }
 
-/// An event with a name.
+/// Returns an event with a name.
 pub(super) fn event(name: &str, data: &Value) -> Event {
     Event::default().event(name).data(data.to_string())
 }
 
-/// The same with a number, by which a client that was cut off says what it has seen.
+/// Returns a numbered event with a name. A client that was cut off reports the last number it has seen.
 pub(super) fn numbered(number: usize, name: &str, data: &Value) -> Event {
     Event::default().id(number.to_string()).event(name).data(data.to_string())
 }
 
-/// The answer that sends these events, and then what the follower hears.
-pub(super) fn stream(first: Vec<Event>, follower: Follower, dialect: impl Dialect) -> Response {
+/// Builds a response that sends the `first` events, then those of the follower.
+pub(super) fn stream(first: Vec<Event>, follower: Follower, dialect: impl TurnEventWriter) -> Response {
     let told = stream::unfold(Some((follower, dialect, false)), async |following| {
         let (mut follower, mut dialect, is_over) = following?;
         let told = match is_over {
@@ -65,7 +65,7 @@ pub(super) fn stream(first: Vec<Event>, follower: Follower, dialect: impl Dialec
         })
     });
     let events = stream::iter(first).chain(told.flat_map(stream::iter)).map(Ok::<_, Infallible>);
-    // Proxies that gather answers would hold the words back.
+    // Buffering proxies would hold the text back.
     let unbuffered = [("x-accel-buffering", "no")];
     (unbuffered, Sse::new(events).keep_alive(KeepAlive::new().text("keep-alive"))).into_response()
 }

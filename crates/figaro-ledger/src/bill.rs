@@ -1,4 +1,4 @@
-//! A call under way and what it comes to, booked once however it ends.
+//! A model call in progress and its bill, booked exactly once however the call ends.
 
 use std::fmt;
 use std::sync::Arc;
@@ -10,8 +10,8 @@ use tokio::sync::oneshot;
 use tokio::time::{Instant, timeout_at};
 
 use super::Ledger;
-use super::slots::Slot;
-use super::tree::Drawn;
+use super::slots::RequestSlot;
+use super::tree::TreeReservation;
 use figaro_base::ids::ReservationId;
 use figaro_base::text::estimate_tokens;
 use figaro_domain::model::ModelName;
@@ -19,47 +19,45 @@ use figaro_domain::usage::{Payer, Purpose, Reservation, Spending, Spent, Usage};
 use figaro_policy::budget::{MAX_ASKED_OUTPUT, MAX_OUTPUT};
 use figaro_provider::{Event, EventStream, Finish, ProviderError};
 
-/// So many bytes of an answer are taken for each token that it may have, whatever the provider does. Text has three to
-/// five in most languages; tables, rulers and indented code have up to a dozen.
+/// Bytes of an answer allowed per token of its limit, whatever the provider enforces. Text has three to five bytes per
+/// token in most languages; tables, rulers and indented code have up to a dozen.
 const BYTES_PER_TOKEN: usize = 16;
-/// So many bytes of an answer are taken that the model has not written for people: pages, opaque parts such as encrypted
-/// reasoning.
+/// Limit of answer bytes that are not text for people, such as web pages or opaque parts like encrypted reasoning.
 const MAX_OTHER_BYTES: usize = 1024 * 1024;
-/// So many bytes that nobody sees are taken for a token.
+/// Bytes of unseen output estimated as one token.
 const BYTES_PER_UNSEEN_TOKEN: u64 = 4;
-/// What an event of that kind counts at least.
+/// Minimum number of bytes counted for an event of that kind.
 const OTHER_EVENT_BYTES: usize = 256;
-/// An answer takes so long at most, however much may still come: models of one's own may repeat themselves for ever.
+/// Time limit of an answer, even within its byte limits: self-hosted models may repeat themselves forever.
 const MOST_TIME: Duration = Duration::from_secs(15 * 60);
 
-/// A call under way. Dropping it cancels the call and books what it came to by then.
+/// A model call in progress. Dropping it cancels the call and books its cost so far.
 pub struct MeteredStream {
     stream: EventStream,
     bill: Bill,
     may_search: bool,
-    room: Room,
-    /// Held until the call ends.
-    _slots: Vec<Slot>,
+    room: AnswerAllowance,
+    _slots: Vec<RequestSlot>,
 }
 
-/// What may still come of an answer.
+/// Bytes and time that an answer may still take.
 #[derive(Debug)]
-pub(super) struct Room {
+pub(super) struct AnswerAllowance {
     written: usize,
     other: usize,
-    /// From the first look for an answer on.
+    /// Set when the answer is first polled.
     until: Option<Instant>,
 }
 
-impl Room {
-    /// For an answer of so many tokens at most, or of what is usual where nobody said.
+impl AnswerAllowance {
+    /// Creates the allowance for an answer of at most `max_tokens` tokens; `None` means the default limit.
     pub(super) fn new(max_tokens: Option<u32>) -> Self {
         let tokens = max_tokens.map_or(MAX_OUTPUT, u64::from).min(MAX_ASKED_OUTPUT);
         let written = usize::try_from(tokens).unwrap_or(usize::MAX).saturating_mul(BYTES_PER_TOKEN);
         Self { written, other: MAX_OTHER_BYTES, until: None }
     }
 
-    /// Takes an event in; `false` once there is no room for it.
+    /// Counts an event. Returns `false` once the allowance is used up.
     fn take(&mut self, event: &Event) -> bool {
         let (room, bytes) = match event {
             Event::TextDelta(text) => (&mut self.written, text.len()),
@@ -82,40 +80,39 @@ impl Room {
     }
 }
 
-/// What a call will be booked with.
+/// Data from which a call is booked.
 #[derive(Debug)]
 pub(super) struct Bill {
     ledger: Arc<Ledger>,
     payer: Payer,
     purpose: Purpose,
-    /// Set until it is booked.
+    /// `true` until the bill is booked.
     open: bool,
     /// The model that is asked first.
     first: ModelName,
-    /// A request was sent and nobody has refused it: it may cost something though nothing has come back.
+    /// `true` once a request was sent and not refused: it may cost something even if nothing came back.
     asked: bool,
     /// The model that answers, once it is known.
     model: Option<ModelName>,
     pub(super) input: u64,
     text: String,
-    /// Tokens of what was written and not told, by estimate.
+    /// Estimated tokens that the model wrote and the stream did not pass on.
     unseen: u64,
     searches: u64,
-    /// What was set aside for it, and the most tokens of its answer by that.
+    /// Daily-budget reservation of the call, and the answer limit in tokens that it covers.
     reserved: Option<(Reservation, u64)>,
-    /// What it has drawn on a tree.
-    drawn: Option<Drawn>,
+    /// Reservation of the call in a tree.
+    drawn: Option<TreeReservation>,
 }
 
-/// What is to be booked.
+/// A closed bill, ready to be booked.
 #[derive(Debug)]
 pub(super) struct Closed {
-    /// What was spent.
     pub(super) spending: Spending,
-    /// What was set aside for it.
+    /// Daily-budget reservation that the spending replaces.
     pub(super) reservation: Option<Reservation>,
-    /// What was drawn on a tree for it.
-    pub(super) drawn: Option<Drawn>,
+    /// Tree reservation that the spending replaces.
+    pub(super) drawn: Option<TreeReservation>,
 }
 
 impl fmt::Debug for MeteredStream {
@@ -129,14 +126,14 @@ impl MeteredStream {
         stream: EventStream,
         bill: Bill,
         may_search: bool,
-        room: Room,
-        slots: Vec<Slot>,
+        room: AnswerAllowance,
+        slots: Vec<RequestSlot>,
     ) -> Self {
         Self { stream, bill, may_search, room, _slots: slots }
     }
 
-    /// The next piece of the answer; `None` at its end. An answer that goes on beyond its bounds of length and time ends there, as one does
-    /// that the provider ends at the bound on its tokens.
+    /// Returns the next event of the answer; `None` at its end. An answer that exceeds its limit of length or time ends
+    /// as if the provider had stopped it at the token limit.
     pub async fn next(&mut self) -> Option<Result<Event, ProviderError>> {
         self.bill.ask();
         let until = *self.room.until.get_or_insert_with(|| Instant::now() + MOST_TIME);
@@ -158,7 +155,7 @@ impl MeteredStream {
                     let fits = text.floor_char_boundary(self.room.written);
                     Some(Ok(Event::TextDelta(text[..fits].to_owned())))
                 }
-                // What nobody sees has filled it.
+                // Unseen output has used up the allowance.
                 _ => {
                     self.bill.unseen = self.bill.longest();
                     self.stream.next().await
@@ -178,12 +175,12 @@ impl MeteredStream {
             Some(Ok(Event::Completed { finish, usage })) => {
                 let estimate = self.bill.estimate();
                 let mut usage = usage.unwrap_or(estimate);
-                // Some tell of the question only, with nothing for what they wrote.
+                // Some providers report only the input tokens, with 0 output.
                 if usage.output == 0 {
                     usage.output = estimate.output;
                 }
                 if let Some(booked) = self.bill.settle(Some(usage)) {
-                    // Whether it was or could not be, the log has it.
+                    // A booking that failed is in the log already.
                     drop(booked.await);
                 }
                 return Some(Ok(Event::Completed { finish: finish.clone(), usage: Some(usage) }));
@@ -194,19 +191,19 @@ impl MeteredStream {
         event
     }
 
-    /// Ends the call as if the provider had at the bound on its tokens.
+    /// Ends the call as if the provider had stopped it at the token limit.
     fn end(&mut self) {
         let end = Event::Completed { finish: Finish::Length, usage: None };
         self.stream = stream::iter([Ok(end)]).boxed();
     }
 
-    /// Whether the provider may search the web in this call, which the caps may not leave room for.
+    /// Returns `true` if the provider may search the web in this call; the caps may leave no room for searches.
     #[must_use]
     pub const fn may_search(&self) -> bool {
         self.may_search
     }
 
-    /// What it comes to if nothing more of it is read, by estimate.
+    /// Returns the estimated usage if the call stops here.
     #[must_use]
     pub fn so_far(&self) -> Usage {
         if self.bill.is_taken_up() { self.bill.estimate() } else { Usage::default() }
@@ -214,12 +211,12 @@ impl MeteredStream {
 }
 
 impl Ledger {
-    /// Counts what was spent in place of what was set aside for it.
-    fn count(&self, spending: &Spending, reservation: Option<&Reservation>, drawn: Option<&Drawn>) {
+    /// Replaces the reservation of a call by its actual spending.
+    fn count(&self, spending: &Spending, reservation: Option<&Reservation>, drawn: Option<&TreeReservation>) {
         let mut today = self.roll_over();
-        // What a call of the day before comes to stays that day's.
+        // Spending of a call that began yesterday stays on that day.
         if today.date == spending.day {
-            // What is drawn on a tree was set aside with that.
+            // A tree reservation is part of the reservation of its tree.
             let kept = reservation.filter(|_| drawn.is_none());
             let kept = kept.map(|kept| kept.most.spent).unwrap_or_default();
             for day in today.each(spending.purpose) {
@@ -244,7 +241,7 @@ impl Ledger {
 }
 
 impl Bill {
-    /// For a call with so many tokens in its request, which is not made yet.
+    /// Creates the bill of a call that has not been sent. `input` is its request size in tokens.
     pub(super) const fn new(
         ledger: Arc<Ledger>,
         payer: Payer,
@@ -269,17 +266,16 @@ impl Bill {
         }
     }
 
-    /// Notes that the request is sent: from now on it may cost something though nothing comes back.
+    /// Marks the request as sent: from now on it may cost something even if nothing comes back.
     pub(super) const fn ask(&mut self) {
         self.asked = true;
     }
 
-    /// Notes how the call failed.
     pub(super) const fn fail(&mut self, error: &ProviderError) {
         self.asked = error.was_taken_up();
     }
 
-    /// Books an attempt of this model that came to nothing, by what it was sent; what is set aside is for the next.
+    /// Books a failed attempt of this model with its input tokens. The reservation stays for the next attempt.
     fn lose(&self, model: ModelName) -> oneshot::Receiver<()> {
         let usage = Usage { input: self.input, ..Usage::default() };
         let spent = Spent::new(usage, 0, self.ledger.prices.of(&model));
@@ -287,24 +283,23 @@ impl Bill {
         self.book(Closed { spending: self.spending(day, model, spent), reservation: None, drawn: None })
     }
 
-    /// Whether it may cost something.
     const fn is_taken_up(&self) -> bool {
         self.asked || self.model.is_some()
     }
 
-    /// The most tokens of the answer.
+    /// Limit of the answer in tokens.
     fn longest(&self) -> u64 {
         self.reserved.as_ref().map_or(MAX_OUTPUT, |(_, longest)| *longest)
     }
 
-    /// What the provider did not say, or not yet.
+    /// Estimates the usage that the provider has not reported.
     fn estimate(&self) -> Usage {
         let longest = self.reserved.as_ref().map_or(u64::MAX, |(_, longest)| *longest);
         let seen = u64::try_from(estimate_tokens(&self.text)).unwrap_or(u64::MAX);
         Usage { input: self.input, cached: 0, output: seen.saturating_add(self.unseen).min(longest) }
     }
 
-    /// What is to be booked, once.
+    /// Closes the bill and returns it for booking; `None` if it was closed before.
     fn close(&mut self, usage: Option<Usage>) -> Option<Closed> {
         if !std::mem::take(&mut self.open) {
             return None;
@@ -329,19 +324,18 @@ impl Bill {
         Spending { day, chat, user, model, purpose: self.purpose, spent }
     }
 
-    /// What the call is made for.
     pub(super) const fn purpose(&self) -> Purpose {
         self.purpose
     }
 
-    /// Notes what was set aside for it.
+    /// Records the daily-budget reservation of the call.
     pub(super) fn reserve(&mut self, day: NaiveDate, most: Spent, longest: u64) {
         let most = self.spending(day, self.first.clone(), most);
         self.reserved = Some((Reservation { id: ReservationId::new(), most }, longest));
     }
 
-    /// Notes what it has drawn on a tree.
-    pub(super) fn draw(&mut self, drawn: Drawn) {
+    /// Records the tree reservation of the call.
+    pub(super) fn draw(&mut self, drawn: TreeReservation) {
         self.drawn = Some(drawn);
     }
 
@@ -349,7 +343,7 @@ impl Bill {
         self.reserved.as_ref().map(|(reservation, _)| reservation.clone())
     }
 
-    /// Books it, once; also when nobody waits for the end of that.
+    /// Books the bill once. The booking completes even if the receiver is dropped.
     pub(super) fn settle(&mut self, usage: Option<Usage>) -> Option<oneshot::Receiver<()>> {
         self.close(usage).map(|closed| self.book(closed))
     }

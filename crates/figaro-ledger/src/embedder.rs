@@ -1,4 +1,4 @@
-//! Vectors that are paid for: the caps of the day hold for them, and what they come to is booked, as for any call.
+//! Paid embeddings: the caps of the day apply to them and their cost is booked, as for any call.
 
 use std::sync::Arc;
 
@@ -9,10 +9,10 @@ use super::{Ledger, LedgerError};
 use figaro_base::text::estimate_tokens;
 use figaro_domain::model::ModelName;
 use figaro_domain::usage::{self, Payer, Usage};
-use figaro_policy::budget::Wanted;
-use figaro_provider::embed::{EmbedError, Embedded, Embedder, Purpose, texts_of_a_call};
+use figaro_policy::budget::CallEstimate;
+use figaro_provider::embed::{EmbedError, EmbedPurpose, Embedded, Embedder, texts_of_a_call};
 
-/// An embedder whose calls are booked on somebody. Cheap to make: whoever asks makes one for whom it asks.
+/// An embedder whose calls are booked on a payer. Cheap to create; make one per payer.
 #[derive(Debug, Clone)]
 pub struct MeteredEmbedder {
     inner: Arc<dyn Embedder>,
@@ -21,21 +21,21 @@ pub struct MeteredEmbedder {
 }
 
 impl MeteredEmbedder {
-    /// Books the calls of an embedder on this payer. One that runs in this process costs nothing and is not booked.
+    /// Wraps an embedder so that its calls are booked on this payer. A local embedder costs nothing and is not booked.
     #[must_use]
     pub const fn new(inner: Arc<dyn Embedder>, ledger: Arc<Ledger>, payer: Payer) -> Self {
         Self { inner, ledger, payer }
     }
 
-    /// One request of the service, so that each is booked, also when a later one fails.
-    async fn call(&self, purpose: Purpose, texts: &[&str]) -> Result<Embedded, EmbedError> {
+    /// Sends one request of the service, so that each is booked even if a later one fails.
+    async fn call(&self, purpose: EmbedPurpose, texts: &[&str]) -> Result<Embedded, EmbedError> {
         let name = self.inner.name();
         let model =
             name.parse().unwrap_or_else(|_| ModelName { provider: name.to_owned(), model: String::new() });
-        // For the vector of a question somebody waits, for those of messages nobody does.
+        // A person waits for the vector of a question; vectors of messages are background work.
         let paid_for = match purpose {
-            Purpose::Question => usage::Purpose::Turn,
-            Purpose::Passage => usage::Purpose::Background,
+            EmbedPurpose::Question => usage::Purpose::Turn,
+            EmbedPurpose::Passage => usage::Purpose::Background,
         };
         let mut bill = self.ledger.bill_for(paid_for, model, texts, self.payer.clone()).await?;
         bill.ask();
@@ -44,12 +44,12 @@ impl MeteredEmbedder {
             Ok(embedded) => {
                 let usage = Usage { input: embedded.tokens, ..Usage::default() };
                 if let Some(booked) = bill.settle(Some(usage)) {
-                    // Whether it was or could not be, the log has it.
+                    // A booking that failed is in the log already.
                     drop(booked.await);
                 }
             }
             Err(EmbedError::Provider(error)) => bill.fail(error),
-            // There was an answer, if none that can be used.
+            // The service did answer, though the answer is unusable.
             Err(_) => {}
         }
         embedded
@@ -66,7 +66,7 @@ impl Embedder for MeteredEmbedder {
         self.inner.is_local()
     }
 
-    async fn embed(&self, purpose: Purpose, texts: &[&str]) -> Result<Embedded, EmbedError> {
+    async fn embed(&self, purpose: EmbedPurpose, texts: &[&str]) -> Result<Embedded, EmbedError> {
         if self.is_local() {
             return self.inner.embed(purpose, texts).await;
         }
@@ -84,7 +84,7 @@ impl Embedder for MeteredEmbedder {
 }
 
 impl Ledger {
-    /// The bill of a call for vectors of these texts, for which what it may come to is set aside.
+    /// Creates the bill of an embedding call for these texts and reserves its maximum cost.
     async fn bill_for(
         self: &Arc<Self>,
         purpose: usage::Purpose,
@@ -98,8 +98,8 @@ impl Ledger {
         let price = self.highest_price(&order);
         let mut bill = Bill::new(Arc::clone(self), payer, purpose, model, input);
         if self.caps().is_set() {
-            // There is no answer in words; without a token of one, all would be granted.
-            let wanted = Wanted { input, output: 1, search: false, price };
+            // There is no text answer, but a call with 0 output tokens would be granted all of them.
+            let wanted = CallEstimate { input, output: 1, search: false, price };
             self.set_aside(wanted, &mut bill).await?;
             bill = self.keep(bill).await?;
         }

@@ -1,5 +1,5 @@
-//! The one way to a model: checks today's caps before a call, passes the model's words on, and books the cost. Used by all callers
-//! of models, background work included.
+//! The only way to call a model: checks today's caps before a call, streams the answer, and books the cost. All callers
+//! use it, background work included.
 //!
 //! Public type to start from: [`Ledger`].
 
@@ -24,7 +24,9 @@ use figaro_base::clock::Clock;
 use figaro_base::shutdown::TaskTracker;
 use figaro_domain::model::ModelName;
 use figaro_domain::usage::{Price, Purpose, Spending, Spent, Usage};
-use figaro_policy::budget::{Caps, Day, MAX_OUTPUT, Ruling, Wanted, has_spare, judge, judge_background};
+use figaro_policy::budget::{
+    BudgetDecision, CallEstimate, Caps, DayUsage, MAX_OUTPUT, has_spare, judge, judge_background,
+};
 use figaro_provider::ProviderError;
 use figaro_provider::models::Models;
 use figaro_provider::price::Prices;
@@ -36,10 +38,10 @@ pub use embedder::MeteredEmbedder;
 pub use slots::Slots;
 pub use tree::{DrawnBy, Tree};
 
-/// Keeps account of all model calls.
+/// Checks and books all model calls.
 #[derive(Debug)]
 pub struct Ledger {
-    /// The way to the models.
+    /// Client of the model providers.
     pub models: Arc<Models>,
     store: UsageStore,
     prices: Prices,
@@ -53,18 +55,18 @@ pub struct Ledger {
     booked: Notify,
 }
 
-/// The figures that calls are judged by.
+/// Figures by which calls are judged.
 #[derive(Debug, Default)]
 struct Today {
     date: NaiveDate,
-    day: Day,
-    /// What of it nobody waits for.
-    background: Day,
+    day: DayUsage,
+    /// Background part of the day.
+    background: DayUsage,
 }
 
 impl Today {
-    /// The figures that a call of this purpose counts to.
-    fn each(&mut self, purpose: Purpose) -> impl Iterator<Item = &mut Day> {
+    /// Returns the figures that a call of this purpose counts toward.
+    fn each(&mut self, purpose: Purpose) -> impl Iterator<Item = &mut DayUsage> {
         let own = match purpose {
             Purpose::Turn => None,
             Purpose::Background => Some(&mut self.background),
@@ -73,48 +75,48 @@ impl Today {
     }
 }
 
-/// What a ledger works with.
+/// Parts that a [`Ledger`] is built from.
 #[derive(Debug)]
 pub struct LedgerParts {
-    /// The way to the models.
+    /// Client of the model providers.
     pub models: Arc<Models>,
-    /// Where it is kept.
+    /// Store of spending and reservations.
     pub store: UsageStore,
-    /// The prices of models.
+    /// Prices by model.
     pub prices: Prices,
-    /// Bounds of a day.
+    /// Daily limits of the whole bot.
     pub caps: Caps,
-    /// So many hundredths of the caps are for calls that nobody waits for.
+    /// Share of the caps for background calls, in percent.
     pub background_percent: u64,
-    /// Where the day ends at midnight.
+    /// Time zone whose midnight ends the day.
     pub zone: Tz,
-    /// Gives the current time: spending is booked on its day.
+    /// Source of the current time; spending is booked on its day.
     pub clock: Clock,
-    /// Tracks bookings that nobody waits for.
+    /// Tracks bookings that run in the background.
     pub background: TaskTracker,
-    /// The servers that take few requests at a time.
+    /// Limits of parallel requests per server.
     pub slots: Slots,
 }
 
-/// Why a call was not made, or broke off.
+/// Reason why a call was not made, or broke off.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LedgerError {
     /// The provider of the model failed.
     #[error(transparent)]
     Model(#[from] ProviderError),
-    /// The day's caps leave no room for it.
+    /// The daily caps leave no room for the call.
     #[error("today's budget is used up")]
     OverBudget,
-    /// Nobody knows what the model costs, and money is the only bound.
+    /// The price of the model is unknown, and money is the only cap.
     #[error("the price of {0} is not known, and DAILY_USD is the only bound")]
     Unpriced(ModelName),
-    /// Nothing could be set aside for it; the log says why.
+    /// The reservation could not be stored; the log has the reason.
     #[error("the store failed")]
     Store,
-    /// It took longer than the caller wants to wait.
+    /// The call took longer than the caller's limit.
     #[error("the model took too long")]
     Slow,
-    /// People's questions have kept its server busy.
+    /// People's questions kept the server busy.
     #[error("questions keep the model busy")]
     Busy,
 }
@@ -135,7 +137,7 @@ impl LedgerError {
 }
 
 impl Ledger {
-    /// Opens the books: what a stop left set aside counts as spent.
+    /// Opens the ledger. Reservations left by a crash count as spent.
     ///
     /// # Errors
     /// When the store fails.
@@ -160,58 +162,59 @@ impl Ledger {
         };
         let date = ledger.date();
         let spendings = ledger.store.spent(date..=date).await?;
-        let of = |spent: Spent| Day { spent, reserved: Spent::default() };
+        let of = |spent: Spent| DayUsage { spent, reserved: Spent::default() };
         *ledger.today() = Today { date, day: of(sum(&spendings)), background: of(in_background(&spendings)) };
         Ok(Arc::new(ledger))
     }
 
-    /// What a call of this model came to; `None` where the price of its tokens or its searches is not known.
+    /// Returns the cost of a call of this model in nano-dollars; `None` if the price of its tokens or searches is
+    /// unknown.
     #[must_use]
     pub fn cost(&self, model: &ModelName, usage: Usage, searches: u64) -> Option<u64> {
         let spent = Spent::new(usage, searches, self.price(model));
         (spent.unpriced == 0).then_some(spent.nano_usd)
     }
 
-    /// What a model costs; `None` where nobody knows.
+    /// Returns the price of a model; `None` if it is unknown.
     #[must_use]
     pub fn price(&self, model: &ModelName) -> Option<Price> {
         self.prices.of(model)
     }
 
-    /// What may be spent in a day.
+    /// Returns the daily caps.
     #[must_use]
     pub const fn caps(&self) -> Caps {
         self.caps
     }
 
-    /// What today has come to.
+    /// Returns today's spending, without reservations.
     #[must_use]
     pub fn spent_today(&self) -> Spent {
         self.roll_over().day.spent
     }
 
-    /// Whether today's caps leave any room for calls that nobody waits for. Whether a certain call fits,
-    /// [`Self::background_text`] says.
+    /// Returns `true` if today's caps leave any room for background calls. [`Self::background_text`] decides whether a
+    /// particular call fits.
     #[must_use]
     pub fn has_spare(&self) -> bool {
         let today = self.roll_over();
         has_spare(self.caps, self.background_percent, today.day, today.background)
     }
 
-    /// When the day ends, and where.
+    /// Returns the time at which the day ends, and its time zone.
     #[must_use]
     pub fn resets_at(&self) -> (DateTime<Tz>, Tz) {
         (next_day(self.clock.now().with_timezone(&self.zone)), self.zone)
     }
 
-    /// The time once this has passed, a year at most, and where clocks show it.
+    /// Returns the time after this duration, at most a year, and its time zone.
     #[must_use]
     pub fn time_after(&self, passed: Duration) -> (DateTime<Tz>, Tz) {
         const YEAR: Duration = Duration::from_secs(366 * 24 * 60 * 60);
         (self.clock.now().with_timezone(&self.zone) + passed.min(YEAR), self.zone)
     }
 
-    /// What was spent on the last so many days, today among them, and which days these are.
+    /// Returns the range of the last `count` days, today included, and the spending on them.
     ///
     /// # Errors
     /// When the store fails.
@@ -224,7 +227,7 @@ impl Ledger {
         Ok((first..=today, self.store.spent(first..=today).await?))
     }
 
-    /// Whether owners are yet to be told that today's caps were reached; `true` once a day.
+    /// Returns `true` once a day, if owners have not yet been told that today's caps were reached.
     ///
     /// # Errors
     /// When the store fails.
@@ -232,7 +235,7 @@ impl Ledger {
         self.store.tell_of_caps(self.date()).await
     }
 
-    /// Those of these models that may be asked: not those that nobody can tell the price of where money is the only bound.
+    /// Returns the models that may be called: if money is the only cap, those of unknown price are left out.
     fn affordable(&self, order: &[ModelName]) -> Result<Vec<ModelName>, LedgerError> {
         let may_ask = |model: &&ModelName| self.caps.takes_unpriced() || self.prices.of(model).is_some();
         let affordable: Vec<ModelName> = order.iter().filter(may_ask).cloned().collect();
@@ -242,8 +245,8 @@ impl Ledger {
         }
     }
 
-    /// Judges a call and, if it is granted, sets aside what it may come to on the day that it gives.
-    fn grant(&self, wanted: Wanted, purpose: Purpose) -> (NaiveDate, Ruling) {
+    /// Judges a call and, if granted, reserves its maximum cost on the returned day.
+    fn grant(&self, wanted: CallEstimate, purpose: Purpose) -> (NaiveDate, BudgetDecision) {
         let mut today = self.roll_over();
         let ruling = match purpose {
             Purpose::Turn => judge(self.caps, today.day, wanted),
@@ -251,21 +254,21 @@ impl Ledger {
                 judge_background(self.caps, self.background_percent, today.day, today.background, wanted)
             }
         };
-        if let Ruling::Grant { most, .. } = ruling {
+        if let BudgetDecision::Grant { most, .. } = ruling {
             today.each(purpose).for_each(|day| day.reserved += most);
         }
         (today.date, ruling)
     }
 
-    /// The bound on an answer where nobody has set one; none of the models must refuse it.
+    /// Returns the default answer limit in tokens, small enough for each of the models.
     fn longest_answer(&self, order: &[ModelName]) -> u64 {
         let can = order.iter().filter_map(|model| self.models.capabilities(model));
         let bounds = can.filter_map(|can| u64::try_from(can.longest_answer()).ok());
         bounds.fold(MAX_OUTPUT, u64::min)
     }
 
-    /// Each part of the highest price that is known; `None` if none is. What a model of unknown price takes is bounded
-    /// by tokens alone, which must not free the others from a bound in money.
+    /// Returns the highest known price of each kind; `None` if no price is known. A model of unknown price is limited by
+    /// tokens alone, and must not lift the money cap from the others.
     fn highest_price(&self, order: &[ModelName]) -> Option<Price> {
         let prices = order.iter().filter_map(|model| self.prices.of(model));
         prices.reduce(|a, b| Price {
@@ -280,7 +283,7 @@ impl Ledger {
         self.clock.now().with_timezone(&self.zone).date_naive()
     }
 
-    /// Today's figures; a new day begins at nothing. What is set aside for calls of the day before stays that day's.
+    /// Returns today's figures, reset to zero on a new day. Reservations of yesterday's calls stay on that day.
     fn roll_over(&self) -> MutexGuard<'_, Today> {
         let date = self.date();
         let mut today = self.today();
@@ -295,20 +298,20 @@ impl Ledger {
     }
 }
 
-/// When the next day begins: at midnight or, where clocks skip it, with the first hour that they show.
+/// Returns the start of the next day: midnight or, if clocks skip it, the first hour that exists.
 fn next_day(now: DateTime<Tz>) -> DateTime<Tz> {
     let tomorrow = now.date_naive().checked_add_days(Days::new(1));
     let mut hours = (0..24).filter_map(|hour| tomorrow?.and_hms_opt(hour, 0, 0));
     hours.find_map(|hour| hour.and_local_timezone(now.timezone()).earliest()).unwrap_or(now)
 }
 
-/// What of it nobody waited for.
+/// Sums the background spending.
 #[must_use]
 pub fn in_background(spendings: &[Spending]) -> Spent {
     sum(spendings.iter().filter(|spending| !spending.purpose.is_turn()))
 }
 
-/// All of it together.
+/// Sums all spending.
 #[must_use]
 pub fn sum<'a>(spendings: impl IntoIterator<Item = &'a Spending>) -> Spent {
     spendings.into_iter().fold(Spent::default(), |mut sum, spending| {

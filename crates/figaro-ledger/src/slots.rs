@@ -1,4 +1,4 @@
-//! Model servers that answer few requests at a time: questions go first, and work that nobody waits for makes room for them.
+//! Model servers that answer few requests at a time: questions go first, and background work yields to them.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -6,55 +6,55 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 
-/// How many requests each server takes at a time, and which are under way. Of a provider that is not named here any number.
+/// Limit of parallel requests per server, and the requests in progress. Providers not named here have no limit.
 #[derive(Debug, Default)]
 pub struct Slots {
     most: usize,
-    taken: Mutex<HashMap<&'static str, Taken>>,
+    taken: Mutex<HashMap<&'static str, ProviderLoad>>,
     changed: Notify,
 }
 
-/// The requests that are under way at a provider.
+/// Requests in progress at a provider.
 #[derive(Debug, Clone, Default)]
-struct Taken {
+struct ProviderLoad {
     questions: usize,
-    /// The work that nobody waits for, by the numbers of its places, oldest first.
+    /// Slot numbers of background work, oldest first.
     background: Vec<u64>,
-    /// The number of the next place.
+    /// Number of the next slot.
     next: u64,
 }
 
-/// A request under way; dropping it gives its place back.
+/// Slot of a request in progress; dropping it frees the slot.
 #[derive(Debug)]
-pub(super) struct Slot {
+pub(super) struct RequestSlot {
     slots: Arc<Slots>,
     provider: &'static str,
-    /// The number of its place; `None` for a question.
+    /// Slot number; `None` for a question.
     background: Option<u64>,
 }
 
 impl Slots {
-    /// For servers of these providers, each of which takes so many requests at a time.
+    /// Limits each of these providers to `most` requests at a time.
     #[must_use]
     pub fn new(most: usize, providers: impl IntoIterator<Item = &'static str>) -> Self {
-        let taken = providers.into_iter().map(|provider| (provider, Taken::default())).collect();
+        let taken = providers.into_iter().map(|provider| (provider, ProviderLoad::default())).collect();
         Self { most, taken: Mutex::new(taken), changed: Notify::new() }
     }
 
-    /// The place of a question, which waits for nothing; `None` where the provider takes any number.
-    pub(super) fn question(self: &Arc<Self>, provider: &str) -> Option<Slot> {
+    /// Takes a slot for a question, which never waits; `None` if the provider has no limit.
+    pub(super) fn question(self: &Arc<Self>, provider: &str) -> Option<RequestSlot> {
         let mut all = self.taken.lock();
         let (name, taken) = of(&mut all, provider)?;
         taken.questions += 1;
         drop(all);
         self.changed.notify_waiters();
-        Some(Slot { slots: Arc::clone(self), provider: name, background: None })
+        Some(RequestSlot { slots: Arc::clone(self), provider: name, background: None })
     }
 
-    /// The place of work that nobody waits for, once there is one.
-    pub(super) async fn background(self: &Arc<Self>, provider: &str) -> Option<Slot> {
+    /// Waits for a slot for background work; `None` if the provider has no limit.
+    pub(super) async fn background(self: &Arc<Self>, provider: &str) -> Option<RequestSlot> {
         loop {
-            // Before the look, so that no place that comes free in between is missed.
+            // Subscribe before the check, so that no slot freed in between is missed.
             let changed = self.changed.notified();
             {
                 let mut all = self.taken.lock();
@@ -63,14 +63,18 @@ impl Slots {
                     let number = taken.next;
                     taken.next += 1;
                     taken.background.push(number);
-                    return Some(Slot { slots: Arc::clone(self), provider: name, background: Some(number) });
+                    return Some(RequestSlot {
+                        slots: Arc::clone(self),
+                        provider: name,
+                        background: Some(number),
+                    });
                 }
             }
             changed.await;
         }
     }
 
-    /// `true` if questions need the place of this number; the newest work makes room first.
+    /// Returns `true` if questions need this slot; the newest background work yields first.
     fn needs(&self, provider: &str, number: u64) -> bool {
         let mut all = self.taken.lock();
         let Some((_, taken)) = of(&mut all, provider) else { return false };
@@ -80,14 +84,14 @@ impl Slots {
 }
 
 fn of<'a>(
-    all: &'a mut HashMap<&'static str, Taken>,
+    all: &'a mut HashMap<&'static str, ProviderLoad>,
     provider: &str,
-) -> Option<(&'static str, &'a mut Taken)> {
+) -> Option<(&'static str, &'a mut ProviderLoad)> {
     all.iter_mut().find(|(name, _)| **name == provider).map(|(name, taken)| (*name, taken))
 }
 
-impl Slot {
-    /// Waits until questions need the place of work that nobody waits for; for a question it never ends.
+impl RequestSlot {
+    /// Waits until questions need this background slot. Never returns for a question.
     pub(super) async fn wanted(&self) {
         loop {
             let changed = self.slots.changed.notified();
@@ -99,7 +103,7 @@ impl Slot {
     }
 }
 
-impl Drop for Slot {
+impl Drop for RequestSlot {
     fn drop(&mut self) {
         let mut all = self.slots.taken.lock();
         if let Some((_, taken)) = of(&mut all, self.provider) {

@@ -10,7 +10,7 @@ use futures::{StreamExt, stream};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-use super::bill::{Bill, Room};
+use super::bill::{AnswerAllowance, Bill};
 use super::call::LOOK_AGAIN;
 use super::*;
 use figaro_base::ids::{BotId, ChatId, UserId};
@@ -21,7 +21,7 @@ use figaro_domain::generation::Generation;
 
 use figaro_domain::usage::{self, Payer};
 use figaro_policy::budget::MAX_ASKED_OUTPUT;
-use figaro_provider::embed::{EmbedError, Embedded, Embedder, Purpose};
+use figaro_provider::embed::{EmbedError, EmbedPurpose, Embedded, Embedder};
 use figaro_provider::{Capabilities, Event, EventStream, Finish, Item, Provider, Request};
 use figaro_store::Store;
 
@@ -288,7 +288,7 @@ async fn an_answer_ends_at_its_bound_whatever_the_provider_sends() {
         let events = [Event::TextDelta(text.clone()), Event::TextDelta(text)].map(Ok);
         let bill = Bill::new(Arc::clone(&world.ledger), payer(), usage::Purpose::Turn, name("fake:known"), 1);
         let endless = stream::iter(events).chain(stream::pending()).boxed();
-        let mut call = MeteredStream::new(endless, bill, false, Room::new(asked), Vec::new());
+        let mut call = MeteredStream::new(endless, bill, false, AnswerAllowance::new(asked), Vec::new());
         let Some(Ok(Event::TextDelta(taken))) = call.next().await else { panic!("no text") };
         assert_eq!(taken.len(), bytes, "what fits is kept");
         let end = call.next().await;
@@ -300,7 +300,7 @@ async fn an_answer_ends_at_its_bound_whatever_the_provider_sends() {
     let hidden = stream::iter(std::iter::repeat_n(Ok(Event::Private(part)), 1000)).boxed();
     let mut bill = Bill::new(Arc::clone(&world.ledger), payer(), usage::Purpose::Turn, name("fake:known"), 1);
     bill.reserve(world.ledger.date(), Spent::default(), 5_000);
-    let mut call = MeteredStream::new(hidden, bill, false, Room::new(None), Vec::new());
+    let mut call = MeteredStream::new(hidden, bill, false, AnswerAllowance::new(None), Vec::new());
     let mut parts = 0;
     let usage = loop {
         match call.next().await {
@@ -320,7 +320,7 @@ async fn an_answer_that_goes_on_for_ever_ends_and_keeps_what_was_told() {
         Some((Ok(Event::TextDelta("again ".into())), ()))
     });
     let bill = Bill::new(Arc::clone(&world.ledger), payer(), usage::Purpose::Turn, name("fake:known"), 1);
-    let mut call = MeteredStream::new(words.boxed(), bill, false, Room::new(None), Vec::new());
+    let mut call = MeteredStream::new(words.boxed(), bill, false, AnswerAllowance::new(None), Vec::new());
     let mut told = 0;
     let end = loop {
         match call.next().await {
@@ -479,7 +479,7 @@ impl Embedder for Vectors {
         self.is_local
     }
 
-    async fn embed(&self, _purpose: Purpose, texts: &[&str]) -> Result<Embedded, EmbedError> {
+    async fn embed(&self, _purpose: EmbedPurpose, texts: &[&str]) -> Result<Embedded, EmbedError> {
         self.asked.lock().push(texts.len());
         match texts.last().copied().unwrap_or_default() {
             "refused" => Err(ProviderError::Refused("no".into()).into()),
@@ -515,7 +515,7 @@ async fn vectors_are_booked_a_request_at_a_time_and_what_may_have_cost_something
         for caps in [Caps::default(), Caps { tokens: Some(10_000), nano_usd: Some(10_000) }] {
             let world = World::new(caps).await;
             let (inner, embedder) = vectors(&world, false);
-            let embedded = embedder.embed(Purpose::Passage, &texts).await;
+            let embedded = embedder.embed(EmbedPurpose::Passage, &texts).await;
             let count = embedded.map(|embedded| embedded.vectors.len()).map_err(|error| error.label());
             assert_eq!(count, wanted);
             assert!(inner.asked.lock().iter().all(|count| *count <= 64));
@@ -529,7 +529,7 @@ async fn vectors_are_booked_a_request_at_a_time_and_what_may_have_cost_something
 async fn vectors_given_up_are_booked_by_estimate() {
     let world = World::new(tokens(10_000)).await;
     let (_, embedder) = vectors(&world, false);
-    let call = embedder.embed(Purpose::Passage, &["never"]);
+    let call = embedder.embed(EmbedPurpose::Passage, &["never"]);
     assert!(tokio::time::timeout(Duration::from_secs(1), call).await.is_err());
     assert_eq!(world.settled().await.tokens, u64::try_from(estimate_tokens("never")).unwrap());
 }
@@ -540,10 +540,13 @@ async fn the_caps_of_the_day_hold_for_vectors_of_a_service_and_for_no_local_ones
     let world = World::new(tokens(1_000)).await;
     let (inner, embedder) = vectors(&world, false);
     let texts = vec!["word"; 60];
-    assert!(embedder.embed(Purpose::Passage, &texts).await.is_ok());
-    assert_eq!(embedder.embed(Purpose::Passage, &texts).await, Err(EmbedError::OverBudget));
+    assert!(embedder.embed(EmbedPurpose::Passage, &texts).await.is_ok());
+    assert_eq!(embedder.embed(EmbedPurpose::Passage, &texts).await, Err(EmbedError::OverBudget));
     assert_eq!(inner.asked.lock().len(), 1, "what is not paid is not asked");
     let (_, local) = vectors(&world, true);
-    assert_eq!(local.embed(Purpose::Passage, &texts).await.map(|embedded| embedded.vectors.len()), Ok(60));
+    assert_eq!(
+        local.embed(EmbedPurpose::Passage, &texts).await.map(|embedded| embedded.vectors.len()),
+        Ok(60)
+    );
     assert_eq!(world.settled().await.tokens, 60);
 }

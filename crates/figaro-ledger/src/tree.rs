@@ -1,5 +1,5 @@
-//! What a turn and the agents that it asks may take together. It is set aside at once, their calls draw on it, and what they
-//! leave is given back when the last of them is over: so no number of children takes more than that.
+//! Shared budget of a turn and its child agents. It is reserved at once, their calls draw on it, and the rest is given
+//! back when the last of them ends. The number of children thus never raises the cost.
 
 use std::sync::Arc;
 
@@ -9,68 +9,68 @@ use parking_lot::{Mutex, MutexGuard};
 use super::{Ledger, LedgerError};
 use figaro_domain::model::ModelName;
 use figaro_domain::usage::{Purpose, Spent};
-use figaro_policy::budget::{Caps, Day, Ruling, Wanted, judge, part_for_tree};
+use figaro_policy::budget::{BudgetDecision, CallEstimate, Caps, DayUsage, judge, part_for_tree};
 
 /// A reservation that several runs draw on.
 #[derive(Debug)]
 pub struct Tree {
     ledger: Arc<Ledger>,
-    /// The day that it is booked on.
+    /// Day on which the reservation is booked.
     date: NaiveDate,
-    /// Whether a cap of the day holds, so that it is set aside there.
+    /// `true` if a daily cap is set; the tree is then reserved in it.
     is_capped: bool,
-    /// What only the turn itself may take: it has to be able to answer.
+    /// Part that only the turn may use, so that it can still answer.
     for_turn: Spent,
     pot: Mutex<Pot>,
 }
 
 #[derive(Debug)]
 struct Pot {
-    /// What is not spent yet.
+    /// Unspent part.
     whole: Spent,
-    /// What of it calls under way may still come to.
+    /// Part reserved by calls in progress.
     drawn: Spent,
 }
 
-/// Who draws on a tree.
+/// Kind of caller that draws on a tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DrawnBy {
-    /// The turn itself: all that is left is there for it.
+    /// The turn itself, which may use all that is left.
     Turn,
-    /// A child: a quarter is kept for the turn.
+    /// A child, which leaves a quarter for the turn.
     Child,
 }
 
-/// A quarter.
+/// Returns a quarter of the budget.
 fn part_of(all: Spent) -> Spent {
     let Spent { tokens, nano_usd, unpriced } = all;
     Spent { tokens: tokens / 4, nano_usd: nano_usd / 4, unpriced: unpriced / 4 }
 }
 
-/// What a call has drawn.
+/// Reservation of a call in a tree.
 #[derive(Debug)]
-pub(super) struct Drawn {
+pub(super) struct TreeReservation {
     tree: Arc<Tree>,
     most: Spent,
 }
 
 impl Ledger {
-    /// Sets aside what a turn and the agents that it asks may take together from now on: `tokens` tokens, or less where today's
-    /// caps leave less. `model` is the one whose price bounds the money.
+    /// Reserves the shared budget of a turn and its child agents: `tokens` tokens, or less if today's caps leave less.
+    /// The price of `model` limits the money.
     ///
     /// # Errors
-    /// [`LedgerError::OverBudget`] where today leaves no room; [`LedgerError::Unpriced`] where nobody can tell what the model
-    /// costs and money is the only bound.
+    /// [`LedgerError::OverBudget`] if today leaves no room; [`LedgerError::Unpriced`] if the price of the model is
+    /// unknown and money is the only cap.
     pub fn tree(self: &Arc<Self>, model: &ModelName, tokens: u64) -> Result<Arc<Tree>, LedgerError> {
         let order = self.affordable(&self.models.order(model))?;
         let price = self.highest_price(&order);
         let is_capped = self.caps.is_set();
         let mut today = self.roll_over();
         let part = part_for_tree(self.caps, today.day, tokens, price).ok_or(LedgerError::OverBudget)?;
-        let wanted = Wanted { input: 0, output: part, search: false, price };
+        let wanted = CallEstimate { input: 0, output: part, search: false, price };
         let most = match judge(self.caps, today.day, wanted) {
-            Ruling::Grant { most, .. } => most,
-            Ruling::Wait | Ruling::Over => return Err(LedgerError::OverBudget),
+            BudgetDecision::Grant { most, .. } => most,
+            BudgetDecision::Wait | BudgetDecision::Over => return Err(LedgerError::OverBudget),
         };
         if is_capped {
             today.each(Purpose::Turn).for_each(|day| day.reserved += most);
@@ -80,9 +80,9 @@ impl Ledger {
         Ok(Arc::new(Tree { ledger: Arc::clone(self), date, is_capped, for_turn: part_of(most), pot }))
     }
 
-    /// Counts what a call of a tree took: it was set aside with the tree, and what it left goes back there.
-    pub(super) fn count_drawn(&self, drawn: &Drawn, spent: Spent) {
-        let Drawn { tree, most } = drawn;
+    /// Counts the actual cost of a call of a tree, and returns the rest of its reservation to the tree.
+    pub(super) fn count_drawn(&self, drawn: &TreeReservation, spent: Spent) {
+        let TreeReservation { tree, most } = drawn;
         {
             let mut pot = tree.pot();
             pot.drawn -= *most;
@@ -98,25 +98,28 @@ impl Ledger {
 }
 
 impl Tree {
-    /// Whether a cap of the day holds, so that all of the tree has to draw on it.
+    /// Returns `true` if a daily cap is set, so that all calls of the tree have to draw on it.
     #[must_use]
     pub const fn is_capped(&self) -> bool {
         self.is_capped
     }
 
-    /// How many tokens children may still take.
+    /// Returns the number of tokens that children may still use.
     #[must_use]
     pub fn left_tokens(&self) -> u64 {
         self.pot().whole.tokens.saturating_sub(self.for_turn.tokens)
     }
 
-    /// The day that it is booked on.
     pub(super) const fn date(&self) -> NaiveDate {
         self.date
     }
 
-    /// Judges a call by what is left for it; one that is granted has the most that it may come to from then on.
-    pub(super) fn draw(self: &Arc<Self>, wanted: Wanted, by: DrawnBy) -> (Ruling, Drawn) {
+    /// Judges a call by what the tree has left, and reserves its maximum cost if granted.
+    pub(super) fn draw(
+        self: &Arc<Self>,
+        wanted: CallEstimate,
+        by: DrawnBy,
+    ) -> (BudgetDecision, TreeReservation) {
         let mut pot = self.pot();
         let mut whole = pot.whole;
         if by == DrawnBy::Child {
@@ -124,13 +127,13 @@ impl Tree {
         }
         let money = self.ledger.caps.nano_usd.map(|_| whole.nano_usd);
         let caps = Caps { tokens: Some(whole.tokens), nano_usd: money };
-        let ruling = judge(caps, Day { spent: Spent::default(), reserved: pot.drawn }, wanted);
+        let ruling = judge(caps, DayUsage { spent: Spent::default(), reserved: pot.drawn }, wanted);
         let most = match ruling {
-            Ruling::Grant { most, .. } => most,
-            Ruling::Wait | Ruling::Over => Spent::default(),
+            BudgetDecision::Grant { most, .. } => most,
+            BudgetDecision::Wait | BudgetDecision::Over => Spent::default(),
         };
         pot.drawn += most;
-        (ruling, Drawn { tree: Arc::clone(self), most })
+        (ruling, TreeReservation { tree: Arc::clone(self), most })
     }
 
     fn pot(&self) -> MutexGuard<'_, Pot> {

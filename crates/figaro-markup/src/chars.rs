@@ -1,10 +1,10 @@
-//! Simple rules for characters as they are seen: which join into one, and how wide they are. Called by
-//! [`mod@super::split`] [`mod@super::table`] and
-//! [`mod@super::math`].
+//! Rules for visible characters: which ones join into one, and how wide they are. Called by [`mod@super::split`]
+//! [`mod@super::table`] and [`mod@super::math`].
 
 use unicode_width::UnicodeWidthStr;
 
-/// Whether the character belongs to the one before it: combining marks, joiners, variation selectors, skin tones.
+/// Returns `true` if the character joins the one before it: combining marks, joiners, variation selectors, skin
+/// tones.
 pub(super) fn is_extender(c: char) -> bool {
     matches!(c,
         '\u{300}'..='\u{36f}' | '\u{483}'..='\u{489}' | '\u{591}'..='\u{5bd}' | '\u{5bf}'..='\u{5c7}'
@@ -17,8 +17,8 @@ pub(super) fn is_extender(c: char) -> bool {
         | '\u{e0020}'..='\u{e007f}' | '\u{e0100}'..='\u{e01ef}')
 }
 
-/// Columns a text takes in monospace: none for marks that join the character before, two for East Asian characters
-/// and emoji.
+/// Returns the columns of a text in monospace: none for marks that join the previous character, two for East Asian
+/// characters and emoji.
 pub(super) fn width(text: &str) -> usize {
     UnicodeWidthStr::width(text)
 }

@@ -1,21 +1,21 @@
-//! A block of code: its language, whether it is so long that it goes out as a file, and what that file is called.
-//! Called by [`mod@super::render`].
+//! Block of code: its language, whether it is long enough to go out as a file, and the name of that file. Called by
+//! [`mod@super::render`].
 
 use std::collections::{HashMap, HashSet};
 
 use pulldown_cmark::CodeBlockKind;
 
-use super::piece::File;
+use super::piece::CodeFile;
 use figaro_base::text::utf16_len;
 
 const MAX_LANGUAGE: usize = 32;
-/// More than this fills screens of a phone, and copying it from a message is no pleasure.
+/// Limits of code within a message. Longer code fills screens of a phone and is hard to copy.
 const MAX_UNITS: usize = 3000;
 const MAX_LINES: usize = 80;
 const MAX_NAME: usize = 64;
 const MAX_EXTENSION: usize = 12;
 
-/// Files of a language are called this when nothing says more. The first that fits; the words are languages.
+/// Default file names by language: the first that fits. The words are languages.
 const NAMES: [(&str, &str); 38] = [
     ("script.py", "python py python3"),
     ("main.rs", "rust rs"),
@@ -57,21 +57,20 @@ const NAMES: [(&str, &str); 38] = [
     ("changes.diff", "diff patch"),
 ];
 const OTHER_NAME: &str = "code.txt";
-/// Files without an extension that are known by their names.
+/// Names of files without an extension.
 const BARE_NAMES: [&str; 4] = ["Dockerfile", "Makefile", "Jenkinsfile", "Gemfile"];
-/// How the line may begin that names a file.
+/// Starts of a comment line that may name a file.
 const COMMENTS: [&str; 8] = ["//", "#", "--", "/*", "<!--", ";", "%", "\""];
 
-/// The names of an answer's files.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Names {
+pub(super) struct FileNames {
     taken: HashSet<String>,
-    /// The number to try next, by the name it is put into.
+    /// Next number to try, by the name it is added to.
     next: HashMap<String, usize>,
 }
 
-impl Names {
-    /// The name, or where it is taken the same with the next number that is free; taken from now on.
+impl FileNames {
+    /// Reserves a name. If it is taken, adds the next free number.
     fn free(&mut self, name: String) -> String {
         if self.taken.insert(name.clone()) {
             return name;
@@ -90,11 +89,11 @@ impl Names {
     }
 }
 
-/// A block of code that is being read.
+/// Block of code that is being read.
 #[derive(Debug)]
 pub(super) struct Code {
     pub(super) text: String,
-    /// What stands behind the opening fence; none for indented code.
+    /// Info string after the opening fence; `None` for indented code.
     info: Option<String>,
 }
 
@@ -107,7 +106,7 @@ impl Code {
         Self { text: String::new(), info }
     }
 
-    /// The language, if the first word behind the fence can be one.
+    /// Returns the language, if the first word after the fence can be one.
     pub(super) fn language(&self) -> Option<String> {
         let word = self.info.as_deref()?.split([' ', '\t', ',', '{', ':']).next()?;
         let is_name = |b: u8| b.is_ascii_alphanumeric() || b"+#-._".contains(&b);
@@ -115,16 +114,16 @@ impl Code {
         sane.then(|| word.to_owned())
     }
 
-    /// Whether it is fenced and too long for a message.
+    /// Returns `true` if the code is fenced and too long for a message.
     pub(super) fn is_long(&self) -> bool {
         self.info.is_some()
             && !self.text.trim().is_empty()
             && (self.text.lines().count() > MAX_LINES || utf16_len(&self.text) > MAX_UNITS)
     }
 
-    /// The block as a file with a name that no other has.
-    pub(super) fn into_file(self, names: &mut Names) -> File {
-        File { name: names.free(self.name()), language: self.language(), content: self.text }
+    /// Turns the block into a file with a unique name.
+    pub(super) fn into_file(self, names: &mut FileNames) -> CodeFile {
+        CodeFile { name: names.free(self.name()), language: self.language(), content: self.text }
     }
 
     fn name(&self) -> String {
@@ -138,13 +137,14 @@ impl Code {
     }
 }
 
-/// `python title="app.py"`, `python app.py`, `python:src/app.py`, or the name alone.
+/// Finds a file name in the info string: `python title="app.py"`, `python app.py`, `python:src/app.py`, or the name
+/// alone.
 fn named_by_info(info: &str) -> Option<String> {
     let words = info.split([' ', '\t', ',', '{', '}', ':', '=']);
     words.map(|word| word.trim_matches(['"', '\''])).find_map(file_name)
 }
 
-/// `# app.py` or `// src/main.rs` as the first line, or the one after `#!`.
+/// Finds a file name in a comment: `# app.py` or `// src/main.rs` in the first line, or in the one after `#!`.
 fn named_by_comment(code: &str) -> Option<String> {
     let line = code.lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with("#!"))?;
     let sign = COMMENTS.iter().find(|sign| line.starts_with(**sign))?;
@@ -159,7 +159,7 @@ fn is_label(word: &str) -> bool {
     ["file", "filename", "path"].iter().any(|label| word.trim().eq_ignore_ascii_case(label))
 }
 
-/// The last part of a path, if that is the name of a file and safe to use as one.
+/// Returns the last part of a path, if it is a file name that is safe to use.
 fn file_name(path: &str) -> Option<String> {
     let name = path.rsplit(['/', '\\']).next()?.trim_matches('`');
     let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '.' | '_' | '-' | '+');
@@ -214,13 +214,17 @@ mod tests {
             ("python", "# ..\\evil.py", "evil.py"),
         ];
         for (info, text, expected) in cases {
-            assert_eq!(code(info, text).into_file(&mut Names::default()).name, expected, "{info:?} {text:?}");
+            assert_eq!(
+                code(info, text).into_file(&mut FileNames::default()).name,
+                expected,
+                "{info:?} {text:?}"
+            );
         }
     }
 
     #[test]
     fn no_two_files_of_an_answer_have_one_name() {
-        let mut names = Names::default();
+        let mut names = FileNames::default();
         let said =
             ["main.rs", "main-2.rs", "main.rs", "Makefile", "Makefile", "main.rs", "main-2.rs", "main-2.rs"];
         let given = said.map(|name| code(&format!("rust title={name}"), "x").into_file(&mut names).name);
@@ -239,7 +243,7 @@ mod tests {
 
     #[test]
     fn numbers_are_not_tried_again() {
-        let mut names = Names::default();
+        let mut names = FileNames::default();
         for count in 1..=5_000 {
             names.free("main.rs".to_owned());
             assert_eq!(names.next.get("main.rs").copied(), (count > 1).then_some(count + 1));

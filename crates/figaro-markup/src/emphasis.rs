@@ -1,23 +1,24 @@
-//! Lets emphasis begin and end beside scripts that put no spaces between words. Called by [`mod@super::render`] and
-//! [`mod@super::partial`] before the Markdown is read, and on what was read.
+//! Lets emphasis begin and end next to scripts without spaces between words. Called by [`mod@super::render`] and
+//! [`mod@super::partial`] before the Markdown is parsed, and on its result.
 //!
-//! By CommonMark the second `**` of `**通知：**请` ends nothing: punctuation stands before it and a letter behind it.
-//! The amendments for Chinese, Japanese and Korean text let a run of markers between two characters both begin and end
-//! emphasis if one of the two is of such a script. The parser reads a run so if a character that is neither
-//! punctuation nor white space stands on both sides of it: a guard, which no text has and none keeps.
+//! By CommonMark the second `**` of `**通知：**请` ends nothing: punctuation comes before it and a letter after it. The
+//! amendments for Chinese, Japanese and Korean text let a run of markers between two characters both begin and end
+//! emphasis if one of the two is of such a script. The parser does so if a character that is neither punctuation nor
+//! white space is on both sides of the run. That character is a guard: no text contains it, and it is removed
+//! afterwards.
 
 use std::borrow::Cow;
 
-/// A noncharacter, which Unicode leaves to the inside of programs.
+/// Noncharacter, which Unicode reserves for internal use.
 const GUARD: char = '\u{fdd0}';
 
-/// The Markdown with guards around the markers that need them.
+/// Adds guards around the markers that need them.
 pub(super) fn guarded(markdown: Cow<'_, str>) -> Cow<'_, str> {
     if !markdown.contains(['*', '~']) || !markdown.chars().any(is_unspaced) {
         return markdown;
     }
     let mut text = String::with_capacity(markdown.len() + markdown.len() / 8);
-    // What stands before: none at the beginning of a line, of a quote or of a cell, and behind white space.
+    // Previous character; `None` at the start of a line, quote or cell, and after white space.
     let mut before: Option<char> = None;
     let mut rest = markdown.as_ref();
     while let Some(c) = rest.chars().next() {
@@ -41,7 +42,7 @@ pub(super) fn guarded(markdown: Cow<'_, str>) -> Cow<'_, str> {
     Cow::Owned(text)
 }
 
-/// The text without guards.
+/// Removes all guards.
 pub(super) fn bare(text: &str) -> Cow<'_, str> {
     match text.contains(GUARD) {
         true => Cow::Owned(text.replace(GUARD, "")),
@@ -49,13 +50,13 @@ pub(super) fn bare(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// The text without the guards at its end.
+/// Removes the guards at the end of a text.
 pub(super) fn bare_end(text: &str) -> &str {
     text.trim_end_matches(GUARD)
 }
 
-/// Whether it is a run of markers that begins and ends emphasis only with guards. A single asterisk beside a digit stands
-/// in a product, a single tilde means "about".
+/// Returns `true` for a run of markers that begins and ends emphasis only with guards. A single asterisk next to a
+/// digit belongs to a product, and a single tilde means "about".
 fn needs_guards(before: char, taken: &str, behind: char) -> bool {
     let is_style = match taken {
         "*" => !before.is_ascii_digit() && !behind.is_ascii_digit(),
@@ -69,13 +70,13 @@ const fn is_border(c: char) -> bool {
     c.is_whitespace() || c == '|'
 }
 
-/// Whether the character is of a script that puts no spaces between words, or where words have endings that are written
-/// as a part of them: letters and punctuation, but no emoji. The blocks of Unicode, rounded.
+/// Returns `true` if the character belongs to a script without spaces between words, or one that attaches endings to
+/// words: letters and punctuation, but no emoji. Uses whole Unicode blocks, roughly.
 const fn is_unspaced(c: char) -> bool {
     matches!(c,
         // Thai, Lao, Tibetan, Burmese, Hangul Jamo, Khmer.
         '\u{e00}'..='\u{109f}' | '\u{1100}'..='\u{11ff}' | '\u{1780}'..='\u{17ff}'
-        // Ideographs, kana, Hangul, with the punctuation and the forms that belong to them.
+        // Ideographs, kana and Hangul, with their punctuation and compatibility forms.
         | '\u{2e80}'..='\u{a4cf}' | '\u{a960}'..='\u{a97f}' | '\u{aa60}'..='\u{aa7f}' | '\u{ac00}'..='\u{d7ff}'
         | '\u{f900}'..='\u{faff}' | '\u{fe10}'..='\u{fe1f}' | '\u{fe30}'..='\u{fe6f}' | '\u{ff00}'..='\u{ffef}'
         | '\u{1b000}'..='\u{1b2ff}' | '\u{20000}'..='\u{3ffff}' | '\u{e0100}'..='\u{e01ef}')

@@ -1,16 +1,22 @@
 //! Turns loose byte spans into entities that Telegram accepts. Called at the end of rendering and of splitting.
 //!
-//! Its rules: quotes never nest; links, code and preformatted text exclude each other; styles nest in anything but
-//! code; two entities are apart or one holds the other.
+//! Rules: quotes never nest; links, code and preformatted text exclude each other; styles nest in anything except
+//! code; two entities are disjoint, or one contains the other.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::Range;
 
-use super::formatted::{Entity, Formatted, Kind};
-use super::out::{Fragment, Span};
+use super::formatted::{Entity, EntityKind, Formatted};
+use super::out::{EntityRange, Fragment};
 
-const STYLES: [Kind; 5] = [Kind::Bold, Kind::Italic, Kind::Underline, Kind::Strikethrough, Kind::Spoiler];
+const STYLES: [EntityKind; 5] = [
+    EntityKind::Bold,
+    EntityKind::Italic,
+    EntityKind::Underline,
+    EntityKind::Strikethrough,
+    EntityKind::Spoiler,
+];
 
 /// Trims the text and makes its entities valid.
 pub(super) fn resolve(fragment: Fragment) -> Formatted {
@@ -42,7 +48,7 @@ pub(super) fn resolve(fragment: Fragment) -> Formatted {
     Formatted { text, entities }
 }
 
-/// Units of UTF-16 before each byte of the text, and behind it.
+/// Returns the number of UTF-16 units before each byte of the text, and at its end.
 pub(super) fn utf16_offsets(text: &str) -> Vec<usize> {
     let mut offsets = Vec::with_capacity(text.len() + 1);
     let mut units = 0;
@@ -54,23 +60,23 @@ pub(super) fn utf16_offsets(text: &str) -> Vec<usize> {
     offsets
 }
 
-fn in_utf16(text: &str, spans: Vec<Span>) -> Vec<Entity> {
+fn in_utf16(text: &str, spans: Vec<EntityRange>) -> Vec<Entity> {
     let offsets = utf16_offsets(text);
-    let entity = |Span { kind, range }: Span| {
+    let entity = |EntityRange { kind, range }: EntityRange| {
         let offset = offsets[range.start];
         Entity { kind, offset, length: offsets[range.end] - offset }
     };
     spans.into_iter().map(entity).collect()
 }
 
-/// The white space of a text, in its order: no run of it is read again for every span that begins or ends in it.
+/// Runs of white space of a text, in order. Each run is found once, not for every span that begins or ends in it.
 struct Blanks(Vec<Blank>);
 
-/// A run of white space.
+/// Run of white space.
 struct Blank {
     start: usize,
     end: usize,
-    /// Behind its last line end.
+    /// Position after its last line end; `None` without one.
     line: Option<usize>,
 }
 
@@ -88,22 +94,22 @@ impl Blanks {
         Self(runs)
     }
 
-    /// The run that goes on or begins here.
+    /// Returns the run that covers or begins at this position.
     fn from(&self, at: usize) -> Option<&Blank> {
         let next = self.0.partition_point(|run| run.end <= at);
         self.0.get(next).filter(|run| run.start <= at)
     }
 
-    /// Where the white space before this place begins.
+    /// Returns the start of the white space before this position.
     fn before(&self, at: usize) -> usize {
         let next = self.0.partition_point(|run| run.end < at);
         self.0.get(next).filter(|run| run.start < at).map_or(at, |run| run.start)
     }
 }
 
-/// Drops blank lines around preformatted spans and tells where these start: their first line keeps its indent, so
-/// trimming stops there. Telegram's does as well.
-fn settle_pres(blanks: &Blanks, spans: &mut [Span]) -> Vec<usize> {
+/// Drops blank lines around preformatted spans and returns the starts of these spans. Trimming stops there, because
+/// their first line keeps its indent, as it does in Telegram.
+fn settle_pres(blanks: &Blanks, spans: &mut [EntityRange]) -> Vec<usize> {
     let mut starts = Vec::new();
     for span in spans.iter_mut().filter(|span| is_pre(&span.kind)) {
         let Range { start, end } = span.range;
@@ -122,7 +128,7 @@ fn settle_pres(blanks: &Blanks, spans: &mut [Span]) -> Vec<usize> {
     starts
 }
 
-/// The range without white space at its ends; `starts` of preformatted text are not passed.
+/// Trims white space at both ends of a range, but not past the `starts` of preformatted text.
 fn trim(blanks: &Blanks, range: Range<usize>, starts: &[usize]) -> Range<usize> {
     let end = blanks.before(range.end).max(range.start);
     let mut start = blanks.from(range.start).map_or(range.start, |run| run.end).min(end);
@@ -133,34 +139,34 @@ fn trim(blanks: &Blanks, range: Range<usize>, starts: &[usize]) -> Range<usize> 
     start..end.max(start)
 }
 
-fn is_pre(kind: &Kind) -> bool {
-    matches!(kind, Kind::Pre { .. })
+fn is_pre(kind: &EntityKind) -> bool {
+    matches!(kind, EntityKind::Pre { .. })
 }
 
-/// The place among entities with the same start.
-fn rank(kind: &Kind) -> usize {
+/// Returns the order among entities with the same start.
+fn rank(kind: &EntityKind) -> usize {
     match kind {
-        Kind::Blockquote | Kind::ExpandableBlockquote => 0,
-        Kind::TextLink { .. } => 1,
-        Kind::Pre { .. } => 2,
-        Kind::Code => 3,
-        Kind::Bold => 4,
-        Kind::Italic => 5,
-        Kind::Underline => 6,
-        Kind::Strikethrough => 7,
-        Kind::Spoiler => 8,
+        EntityKind::Blockquote | EntityKind::ExpandableBlockquote => 0,
+        EntityKind::TextLink { .. } => 1,
+        EntityKind::Pre { .. } => 2,
+        EntityKind::Code => 3,
+        EntityKind::Bold => 4,
+        EntityKind::Italic => 5,
+        EntityKind::Underline => 6,
+        EntityKind::Strikethrough => 7,
+        EntityKind::Spoiler => 8,
     }
 }
 
-fn order(span: &Span) -> (usize, Reverse<usize>, usize) {
+fn order(span: &EntityRange) -> (usize, Reverse<usize>, usize) {
     (span.range.start, Reverse(span.range.end), rank(&span.kind))
 }
 
-/// Quotes, the overlapping ones made one.
-fn quotes(spans: &[Span]) -> Vec<Span> {
-    let mut found: Vec<Span> = spans.iter().filter(|span| rank(&span.kind) == 0).cloned().collect();
+/// Returns the quotes, with overlapping ones merged.
+fn quotes(spans: &[EntityRange]) -> Vec<EntityRange> {
+    let mut found: Vec<EntityRange> = spans.iter().filter(|span| rank(&span.kind) == 0).cloned().collect();
     found.sort_by_key(order);
-    let mut merged: Vec<Span> = Vec::new();
+    let mut merged: Vec<EntityRange> = Vec::new();
     for span in found {
         match merged.last_mut() {
             Some(last) if span.range.start < last.range.end => {
@@ -172,12 +178,12 @@ fn quotes(spans: &[Span]) -> Vec<Span> {
     merged
 }
 
-/// Links, code and preformatted text: the outer one wins, and none crosses the border of a quote.
-fn exclusives(spans: &[Span], quotes: &[Span]) -> Vec<Span> {
+/// Returns links, code and preformatted text. Of nested ones the outer wins, and none crosses the border of a quote.
+fn exclusives(spans: &[EntityRange], quotes: &[EntityRange]) -> Vec<EntityRange> {
     let mut found = Vec::new();
     for span in spans.iter().filter(|span| (1..=3).contains(&rank(&span.kind))) {
         let parts = cut_at_borders(span.range.clone(), quotes);
-        found.extend(parts.into_iter().map(|range| Span { kind: span.kind.clone(), range }));
+        found.extend(parts.into_iter().map(|range| EntityRange { kind: span.kind.clone(), range }));
     }
     found.sort_by_key(order);
     let mut end = 0;
@@ -191,8 +197,8 @@ fn exclusives(spans: &[Span], quotes: &[Span]) -> Vec<Span> {
     found
 }
 
-/// Styles, each kind merged, cut out of code and cut where they cross a border.
-fn styles(spans: &[Span], quotes: &[Span], exclusives: &[Span]) -> Vec<Span> {
+/// Returns the styles: merged by kind, removed within code, and cut where they cross a border.
+fn styles(spans: &[EntityRange], quotes: &[EntityRange], exclusives: &[EntityRange]) -> Vec<EntityRange> {
     let mut made = Vec::new();
     for kind in STYLES {
         let mut ranges: Vec<_> =
@@ -202,7 +208,7 @@ fn styles(spans: &[Span], quotes: &[Span], exclusives: &[Span]) -> Vec<Span> {
             for part in without_code(range, exclusives) {
                 for part in cut_at_borders(part, quotes) {
                     let parts = cut_at_borders(part, exclusives);
-                    made.extend(parts.into_iter().map(|range| Span { kind: kind.clone(), range }));
+                    made.extend(parts.into_iter().map(|range| EntityRange { kind: kind.clone(), range }));
                 }
             }
         }
@@ -221,12 +227,12 @@ fn merge(sorted: Vec<Range<usize>>) -> Vec<Range<usize>> {
     merged
 }
 
-fn without_code(range: Range<usize>, exclusives: &[Span]) -> Vec<Range<usize>> {
+fn without_code(range: Range<usize>, exclusives: &[EntityRange]) -> Vec<Range<usize>> {
     let mut parts = Vec::new();
     let mut start = range.start;
     let first = exclusives.partition_point(|span| span.range.end <= range.start);
     let inside = exclusives[first..].iter().take_while(|span| span.range.start < range.end);
-    for code in inside.filter(|span| matches!(span.kind, Kind::Code | Kind::Pre { .. })) {
+    for code in inside.filter(|span| matches!(span.kind, EntityKind::Code | EntityKind::Pre { .. })) {
         if start < code.range.start {
             parts.push(start..code.range.start);
         }
@@ -238,8 +244,9 @@ fn without_code(range: Range<usize>, exclusives: &[Span]) -> Vec<Range<usize>> {
     parts
 }
 
-/// Cuts a range where it crosses the border of one of the disjoint, sorted spans; inside or around one it is whole.
-fn cut_at_borders(range: Range<usize>, spans: &[Span]) -> Vec<Range<usize>> {
+/// Cuts a range where it crosses the border of one of the disjoint, sorted spans. A range inside or around a span
+/// stays whole.
+fn cut_at_borders(range: Range<usize>, spans: &[EntityRange]) -> Vec<Range<usize>> {
     let holding = |at: usize| {
         let next = spans.partition_point(|span| span.range.end <= at);
         spans.get(next).map(|span| span.range.clone()).filter(|span| span.start < at)
@@ -258,8 +265,8 @@ fn cut_at_borders(range: Range<usize>, spans: &[Span]) -> Vec<Range<usize>> {
     parts
 }
 
-/// Cuts spans that cross an earlier one at its end. Only styles still can.
-fn nest(spans: impl Iterator<Item = Span>) -> Vec<Span> {
+/// Cuts spans that cross the end of an earlier one. Only styles still can.
+fn nest(spans: impl Iterator<Item = EntityRange>) -> Vec<EntityRange> {
     let mut kinds = Vec::new();
     let mut waiting = BinaryHeap::new();
     for span in spans {
@@ -277,7 +284,7 @@ fn nest(spans: impl Iterator<Item = Span>) -> Vec<Span> {
             waiting.push(Reverse(((stop, Reverse(end), rank), at)));
         }
         open.push(stop);
-        nested.push(Span { kind: kinds[at].clone(), range: start..stop });
+        nested.push(EntityRange { kind: kinds[at].clone(), range: start..stop });
     }
     nested
 }
@@ -303,7 +310,7 @@ mod tests {
             let lines = body.split_inclusive('\n').take_while(|line| line.trim().is_empty());
             let blank: usize = lines.map(str::len).sum();
             let wanted = body[blank..].trim_end();
-            let mut spans = [Span { kind: Kind::Pre { language: None }, range }];
+            let mut spans = [EntityRange { kind: EntityKind::Pre { language: None }, range }];
             let starts = settle_pres(&blanks, &mut spans);
             prop_assert_eq!(&text[spans[0].range.clone()], wanted);
             prop_assert_eq!(starts.len(), usize::from(!wanted.is_empty()));
@@ -313,7 +320,7 @@ mod tests {
     #[test]
     fn white_space_is_read_once_for_all_spans() {
         let text = format!("{}x{}", " ".repeat(1000), "\n".repeat(1000));
-        let spans = vec![Span { kind: Kind::Bold, range: 0..text.len() }; 1000];
+        let spans = vec![EntityRange { kind: EntityKind::Bold, range: 0..text.len() }; 1000];
         assert_eq!(Blanks::of(&text).0.len(), 2, "two runs, however many spans begin in them");
         let resolved = resolve(Fragment { text, spans });
         assert_eq!((resolved.text.as_str(), resolved.entities.len()), ("x", 1));

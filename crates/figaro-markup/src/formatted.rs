@@ -1,4 +1,4 @@
-//! Text as Telegram takes it: words, and the entities over them.
+//! Text in Telegram's form: plain text with entities.
 
 use std::iter::Peekable;
 use std::ops::Range;
@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use figaro_base::text::utf16_len;
 
-/// Text with the entities over it: sorted by offset, the longer first, properly nested, none empty.
+/// Text with its entities: sorted by offset, longer ones first, properly nested, none empty.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Formatted {
     pub text: String,
@@ -15,7 +15,7 @@ pub struct Formatted {
 }
 
 impl Formatted {
-    /// This, and more as a paragraph behind it.
+    /// Appends another text as a new paragraph.
     #[must_use]
     pub fn followed_by(mut self, more: Self) -> Self {
         if !self.text.is_empty() && !more.text.is_empty() {
@@ -24,7 +24,7 @@ impl Formatted {
         self.with(more)
     }
 
-    /// This, and more right behind it.
+    /// Appends another text directly.
     #[must_use]
     pub fn with(mut self, more: Self) -> Self {
         let offset = utf16_len(&self.text);
@@ -34,28 +34,29 @@ impl Formatted {
         self
     }
 
-    /// Whether this address stands in the text, or under it as a link.
+    /// Returns `true` if this address is in the text, or is the target of a link.
     #[must_use]
     pub fn shows(&self, address: &str) -> bool {
         let links = self.entities.iter();
         let mut urls = links.filter_map(|entity| match &entity.kind {
-            Kind::TextLink { url } => Some(url),
+            EntityKind::TextLink { url } => Some(url),
             _ => None,
         });
         self.text.contains(address) || urls.any(|url| url == address)
     }
 
-    /// The same without links: where Telegram cannot be told to show no preview. Addresses stay readable, with a character
-    /// nobody sees in them so that they do not become links by themselves.
+    /// Removes links, for places where previews cannot be turned off. Addresses stay readable, with an invisible
+    /// character that keeps Telegram from linking them.
     #[must_use]
     pub fn without_links(self) -> Self {
         let mut text = String::with_capacity(self.text.len());
-        // Where the character is put in, in UTF-16 units of the text as it was.
+        // Positions of the inserted characters, in UTF-16 units of the original text.
         let (mut breaks, mut units) = (Vec::new(), 0);
         let mut chars = self.text.chars().peekable();
         let mut last = ' ';
-        let codes = self.entities.iter().filter(|e| matches!(e.kind, Kind::Code | Kind::Pre { .. }));
-        let mut codes = Within::new(codes.map(|e| e.offset..e.offset + e.length));
+        let codes =
+            self.entities.iter().filter(|e| matches!(e.kind, EntityKind::Code | EntityKind::Pre { .. }));
+        let mut codes = RangeCursor::new(codes.map(|e| e.offset..e.offset + e.length));
         while let Some(c) = chars.next() {
             text.push(c);
             let at = units;
@@ -69,7 +70,7 @@ impl Formatted {
         }
         let moved = |at: usize| at + breaks.partition_point(|position| *position <= at);
         let entities =
-            self.entities.into_iter().filter(|entity| !matches!(entity.kind, Kind::TextLink { .. }));
+            self.entities.into_iter().filter(|entity| !matches!(entity.kind, EntityKind::TextLink { .. }));
         let entities = entities.map(|entity| {
             let start = moved(entity.offset);
             Entity { offset: start, length: moved(entity.offset + entity.length) - start, ..entity }
@@ -78,42 +79,42 @@ impl Formatted {
     }
 }
 
-/// Ranges in their order, apart from each other, that are asked for positions in their order: each is looked at once.
-pub(super) struct Within<I: Iterator<Item = Range<usize>>>(Peekable<I>);
+/// Cursor over sorted, disjoint ranges for ascending positions. It visits each range once.
+pub(super) struct RangeCursor<I: Iterator<Item = Range<usize>>>(Peekable<I>);
 
-impl<I: Iterator<Item = Range<usize>>> Within<I> {
+impl<I: Iterator<Item = Range<usize>>> RangeCursor<I> {
     pub(super) fn new(ranges: I) -> Self {
         Self(ranges.peekable())
     }
 
-    /// Whether one of them holds this position, which is not before the last one asked for.
+    /// Returns `true` if some range contains this position. Positions must not descend between calls.
     pub(super) fn hold(&mut self, at: usize) -> bool {
         while self.0.next_if(|range| range.end <= at).is_some() {}
         self.0.peek().is_some_and(|range| range.start <= at)
     }
 }
 
-/// Takes no room, and ends what Telegram takes for an address.
+/// Takes no space, and ends what Telegram would recognise as an address.
 pub(super) const WORD_JOINER: char = '\u{2060}';
 
-/// Whether it divides the parts of a host's name, as browsers read it.
+/// Returns `true` if the character separates labels of a host name, as browsers read it.
 fn is_dot(c: char) -> bool {
     matches!(c, '.' | '。' | '．' | '｡')
 }
 
-/// One `MessageEntity`; offset and length count UTF-16 code units.
+/// One `MessageEntity`. Offset and length count UTF-16 code units.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Entity {
     #[serde(flatten)]
-    pub kind: Kind,
+    pub kind: EntityKind,
     pub offset: usize,
     pub length: usize,
 }
 
-/// The types of `MessageEntity` that an answer can need; the rest Telegram finds by itself.
+/// Types of `MessageEntity` that an answer can need. Telegram detects the others by itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-pub enum Kind {
+pub enum EntityKind {
     Bold,
     Italic,
     Underline,

@@ -1,7 +1,7 @@
-//! Finds the formulas of an answer before its Markdown is read, which would take `\(` for an escape and `_` for a
-//! style. Called by [`mod@super::render`] and [`mod@super::partial`].
+//! Finds the formulas of an answer before its Markdown is parsed. The parser would read `\(` as an escape and `_` as
+//! a style. Called by [`mod@super::render`] and [`mod@super::partial`].
 //!
-//! Each formula becomes one character that no text has; where it stands in the end decides how it is shown.
+//! Each formula is replaced by one character that no text contains. Its final position decides how it is shown.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -12,27 +12,27 @@ use super::emphasis::bare;
 use super::options::options;
 use super::{math, table};
 
-/// A longer one is no formula.
+/// Maximum length of a formula, in UTF-16 units.
 const MAX_UNITS: usize = 4000;
-/// An open dollar sign further back than this opened nothing.
+/// Maximum distance of an open dollar sign from the end. One further back does not open a formula.
 const MAX_HELD_BACK: usize = 300;
-/// The name of an environment is shorter.
+/// Length limit of an environment's name, in bytes.
 const MAX_NAME: usize = 16;
-/// The characters that stand for formulas: a plane for private use.
+/// Characters that replace formulas: a private use plane of Unicode.
 const FIRST: u32 = 0xf_0000;
 const LAST: u32 = 0xf_fffd;
 
-/// What stands between which signs; the others end where they began.
+/// Delimiters of formulas. Environments have their own.
 const FENCES: [(&str, &str); 4] = [("\\(", "\\)"), ("\\[", "\\]"), ("$$", "$$"), ("$", "$")];
 const BEGIN: &str = "\\begin{";
 
-/// The formulas of a text, in order.
+/// Formulas of a text, in order.
 #[derive(Debug, Default)]
 pub(super) struct Formulas(Vec<Formula>);
 
 #[derive(Debug, PartialEq)]
 pub(super) struct Formula {
-    /// With the signs around it.
+    /// Source with its delimiters.
     source: String,
     body: String,
     pub(super) display: bool,
@@ -43,19 +43,19 @@ impl Formula {
         math::inline(&self.body)
     }
 
-    /// On lines of its own; the flag says that these need monospace.
+    /// Renders the formula on its own lines. The flag is `true` if they need monospace.
     pub(super) fn lines(&self) -> (String, bool) {
         math::display(&self.body, table::WIDTH)
     }
 }
 
 impl Formulas {
-    /// The first formula of a text, and where the character for it stands.
+    /// Returns the first formula of a text, and the range of the character that replaces it.
     pub(super) fn first(&self, text: &str) -> Option<(Range<usize>, &Formula)> {
         text.char_indices().find_map(|(at, c)| Some((at..at + c.len_utf8(), self.of(c)?)))
     }
 
-    /// The text as it was written: with every formula, and without guards.
+    /// Restores the text as it was written: with all formulas, and without guards.
     pub(super) fn restored<'a>(&self, text: &'a str) -> Cow<'a, str> {
         let text = bare(text);
         if self.0.is_empty() || !text.chars().any(is_stand_in) {
@@ -83,7 +83,8 @@ impl Formulas {
     }
 }
 
-/// Takes the formulas out of Markdown. `open_end`: it is half-written, and one that has only begun is left out.
+/// Takes the formulas out of Markdown. `open_end` is `true` if it is half-written; a formula that has only begun is
+/// then left out.
 pub(super) fn take_out(markdown: &str, open_end: bool) -> (Cow<'_, str>, Formulas) {
     let mut formulas = Formulas::default();
     if !markdown.contains(['$', '\\']) || markdown.chars().any(is_stand_in) {
@@ -126,18 +127,19 @@ pub(super) fn take_out(markdown: &str, open_end: bool) -> (Cow<'_, str>, Formula
     (Cow::Owned(text.text), formulas)
 }
 
-/// Whether no formula may go on behind this Markdown.
+/// Returns `true` if no formula is open at the end of this Markdown.
 pub(super) fn are_whole(markdown: &str) -> bool {
     take_out(markdown, true).0.len() == take_out(markdown, false).0.len()
 }
 
-/// Markdown without its formulas so far, and what matters of its last line, which is not read again for each of them.
+/// Markdown so far with its formulas replaced. The state of its last line is kept, so that the line is not read again
+/// for each formula.
 #[derive(Debug)]
 struct Text {
     text: String,
-    /// Nothing but the marks of lists and quotes stands on the line.
+    /// `true` if the line has nothing but marks of lists and quotes.
     is_marks: bool,
-    /// What the line begins with, but for white space.
+    /// First character of the line that is not white space.
     first: Option<char>,
 }
 
@@ -165,7 +167,7 @@ fn is_stand_in(c: char) -> bool {
     (FIRST..=LAST).contains(&u32::from(c))
 }
 
-/// Where the code is, in which nothing is a formula.
+/// Returns the ranges of code, which has no formulas.
 fn codes(markdown: &str) -> Vec<Range<usize>> {
     let mut codes: Vec<Range<usize>> = Parser::new_ext(markdown, options(markdown))
         .into_offset_iter()
@@ -176,13 +178,13 @@ fn codes(markdown: &str) -> Vec<Range<usize>> {
     codes
 }
 
-/// How much of a text that begins with `$` or a backslash is passed over when no formula begins there.
+/// Returns the number of bytes to skip at a `$` or a backslash that does not begin a formula.
 fn passed(window: &str) -> usize {
     let dollars = window.len() - window.trim_start_matches('$').len();
     if dollars > 0 { dollars } else { window.chars().take(2).map(char::len_utf8).sum() }
 }
 
-/// The formula at the start of `window`, and its length with the signs around it.
+/// Returns the formula at the start of `window`, and its length with delimiters.
 fn formula_at(before: &Text, window: &str) -> Option<(usize, Formula)> {
     if window.starts_with(BEGIN) {
         return environment_at(before, window);
@@ -195,13 +197,13 @@ fn formula_at(before: &Text, window: &str) -> Option<(usize, Formula)> {
     let end = closing(inside, open, close)?;
     let (body, after) = (inside.get(..end)?, inside.get(end + close.len()..)?);
     let fits = match open {
-        // A border between the cells of a table is no part of one.
+        // The border between two cells of a table cannot be part of it.
         "$" => {
             opens_dollar(&before.text) && is_dollar_body(body) && !continues(after) && !body.contains(" | ")
         }
         "$$" => !has_blank_line(body) && is_formula(body) && !after.starts_with('$'),
         "\\(" => !has_blank_line(body) && is_formula(body),
-        // `see \[1\]` is a bracket of prose.
+        // `see \[1\]` is an escaped bracket in prose.
         _ => is_strong(body) || (before.is_marks && ends_line(after) && !body.trim().is_empty()),
     };
     let display = matches!(open, "\\[" | "$$");
@@ -216,7 +218,7 @@ fn environment_at(before: &Text, window: &str) -> Option<(usize, Formula)> {
     Some(made(before, window, 0..end, 0, true))
 }
 
-/// What stands before the brace of a text that names an environment; no name is long.
+/// Returns the name before the closing brace; `None` if no brace comes within the maximum length.
 fn environment_name(text: &str) -> Option<&str> {
     let end = text.bytes().take(MAX_NAME).position(|byte| byte == b'}')?;
     text.get(..end)
@@ -235,7 +237,7 @@ fn made(before: &Text, window: &str, body: Range<usize>, close: usize, display: 
     (length, Formula { source, body, display })
 }
 
-/// Where `close` stands, escaped signs passed over; nowhere when `open` comes first.
+/// Returns the position of `close`, ignoring escaped signs; `None` if `open` comes first.
 fn closing(text: &str, open: &str, close: &str) -> Option<usize> {
     let mut escaped = false;
     for (at, c) in text.char_indices() {
@@ -264,22 +266,23 @@ fn ends_line(after: &str) -> bool {
     line.trim().chars().all(|c| c.is_ascii_punctuation())
 }
 
-/// Has signs that prose has not.
+/// Returns `true` if the text has signs that are rare in prose.
 fn is_strong(body: &str) -> bool {
     body.contains(['\\', '^', '_', '=', '{'])
 }
 
-/// A dollar sign within a word, an address or a number opens nothing.
+/// Returns `true` if a dollar sign after this text may open a formula. Within a word, an address or a number it does
+/// not.
 fn opens_dollar(before: &str) -> bool {
     before.chars().next_back().is_none_or(|c| !c.is_alphanumeric() && !"=/\\$&?%#@.".contains(c))
 }
 
-/// What follows shows that the dollar sign before it began a price or a name.
+/// Returns `true` if the following text shows that the previous dollar sign began a price or a name.
 fn continues(after: &str) -> bool {
     after.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '{' || c == '$')
 }
 
-/// Whether what stands between dollar signs is no price, no name and no sentence.
+/// Returns `true` if the text between dollar signs is no price, name or sentence.
 fn is_dollar_body(body: &str) -> bool {
     let spaces = (body.starts_with(char::is_whitespace), body.ends_with(char::is_whitespace));
     if spaces.0 != spaces.1
@@ -297,23 +300,23 @@ fn is_dollar_body(body: &str) -> bool {
     !text.is_empty() && (strong || short || is_dense(text))
 }
 
-/// Numbers, signs and letters that stand alone.
+/// Returns `true` for numbers, signs and single letters only.
 fn is_dense(text: &str) -> bool {
     text.contains(char::is_alphanumeric) && words(text).all(|word| word.chars().count() < 2)
 }
 
-/// Whether the text between the signs of LaTeX is one, as opposed to an escaped bracket of prose.
+/// Returns `true` if the text between LaTeX delimiters is a formula rather than an escaped bracket in prose.
 fn is_formula(body: &str) -> bool {
     !body.trim().is_empty() && (is_strong(body) || words(body).all(|word| word.chars().count() < 4))
 }
 
-/// Runs of letters that belong to no command.
+/// Returns the runs of letters that belong to no command.
 fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !c.is_alphabetic() && c != '\\')
         .filter(|word| !word.is_empty() && !word.contains('\\'))
 }
 
-/// Whether half a formula stands at the end: its signs are not to be shown for a moment.
+/// Returns `true` if half a formula is at the end. Its delimiters are then hidden for the moment.
 fn has_begun(before: &Text, window: &str) -> bool {
     if window.len() > MAX_UNITS {
         return false;

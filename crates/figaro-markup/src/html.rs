@@ -1,45 +1,46 @@
-//! The few HTML tags that have an entity. Called by [`mod@super::render`]; any other tag stays in the text as written.
+//! HTML tags that correspond to an entity. Called by [`mod@super::render`]; any other tag stays in the text as
+//! written.
 
 use std::ops::Range;
 
-use super::formatted::Kind;
+use super::formatted::EntityKind;
 use super::link;
 
-/// What a known tag does.
+/// Effect of a known tag.
 #[derive(Debug, PartialEq)]
 pub(super) enum Tag {
     Break,
-    Open(&'static str, Kind),
+    Open(&'static str, EntityKind),
     Close(&'static str),
 }
 
-/// Tags without attributes that matter.
-const PLAIN: [(&str, Kind); 19] = [
-    ("b", Kind::Bold),
-    ("strong", Kind::Bold),
-    ("summary", Kind::Bold),
-    ("i", Kind::Italic),
-    ("em", Kind::Italic),
-    ("u", Kind::Underline),
-    ("ins", Kind::Underline),
-    ("s", Kind::Strikethrough),
-    ("strike", Kind::Strikethrough),
-    ("del", Kind::Strikethrough),
-    ("code", Kind::Code),
-    ("kbd", Kind::Code),
-    ("samp", Kind::Code),
-    ("tt", Kind::Code),
-    ("pre", Kind::Pre { language: None }),
-    ("tg-spoiler", Kind::Spoiler),
-    ("spoiler", Kind::Spoiler),
-    ("blockquote", Kind::Blockquote),
-    ("details", Kind::ExpandableBlockquote),
+/// Tags whose attributes do not matter.
+const PLAIN: [(&str, EntityKind); 19] = [
+    ("b", EntityKind::Bold),
+    ("strong", EntityKind::Bold),
+    ("summary", EntityKind::Bold),
+    ("i", EntityKind::Italic),
+    ("em", EntityKind::Italic),
+    ("u", EntityKind::Underline),
+    ("ins", EntityKind::Underline),
+    ("s", EntityKind::Strikethrough),
+    ("strike", EntityKind::Strikethrough),
+    ("del", EntityKind::Strikethrough),
+    ("code", EntityKind::Code),
+    ("kbd", EntityKind::Code),
+    ("samp", EntityKind::Code),
+    ("tt", EntityKind::Code),
+    ("pre", EntityKind::Pre { language: None }),
+    ("tg-spoiler", EntityKind::Spoiler),
+    ("spoiler", EntityKind::Spoiler),
+    ("blockquote", EntityKind::Blockquote),
+    ("details", EntityKind::ExpandableBlockquote),
 ];
 
 /// Tags that are read by name and attributes.
 const OTHER: [&str; 3] = ["a", "br", "span"];
 
-/// The first known tag and where it stands.
+/// Returns the first known tag and its range.
 pub(super) fn next_tag(text: &str) -> Option<(Range<usize>, Tag)> {
     text.match_indices('<').find_map(|(start, _)| {
         let (length, tag) = parse(&text[start..])?;
@@ -47,7 +48,7 @@ pub(super) fn next_tag(text: &str) -> Option<(Range<usize>, Tag)> {
     })
 }
 
-/// Whether `start`, which begins with `<`, can grow into a known tag or an autolink.
+/// Returns `true` if `start`, which begins with `<`, can become a known tag or an autolink.
 pub(super) fn may_become_tag(start: &str) -> bool {
     let body = start[1..].trim_start_matches('/');
     if body.starts_with("http") || body.starts_with("mailto:") {
@@ -61,7 +62,7 @@ pub(super) fn may_become_tag(start: &str) -> bool {
     names.into_iter().any(|known| known.starts_with(&name))
 }
 
-/// Decodes the references that models write in HTML blocks, which the Markdown parser leaves as they are.
+/// Decodes character references in HTML blocks, which the Markdown parser leaves unchanged.
 pub(super) fn decode(text: &str) -> String {
     if !text.contains('&') {
         return text.to_owned();
@@ -91,13 +92,13 @@ fn opening(body: &str) -> Option<Tag> {
         "br" => return Some(Tag::Break),
         "a" => {
             let url = link::target(&decode(attribute(attributes, "href")?))?;
-            return Some(Tag::Open("a", Kind::TextLink { url }));
+            return Some(Tag::Open("a", EntityKind::TextLink { url }));
         }
         "span" if attribute(attributes, "class") == Some("tg-spoiler") => {
-            return Some(Tag::Open("span", Kind::Spoiler));
+            return Some(Tag::Open("span", EntityKind::Spoiler));
         }
         "blockquote" if attributes.contains("expandable") => {
-            return Some(Tag::Open("blockquote", Kind::ExpandableBlockquote));
+            return Some(Tag::Open("blockquote", EntityKind::ExpandableBlockquote));
         }
         _ => {}
     }
@@ -122,17 +123,17 @@ mod tests {
     #[test]
     fn known_tags_are_found() {
         let cases = [
-            ("x <b>", 2..5, Tag::Open("b", Kind::Bold)),
+            ("x <b>", 2..5, Tag::Open("b", EntityKind::Bold)),
             ("</STRONG >", 0..10, Tag::Close("strong")),
             ("<br/>", 0..5, Tag::Break),
             ("<br />", 0..6, Tag::Break),
-            ("<div><u>", 5..8, Tag::Open("u", Kind::Underline)),
-            ("<span class=\"tg-spoiler\">", 0..25, Tag::Open("span", Kind::Spoiler)),
-            ("<details open>", 0..14, Tag::Open("details", Kind::ExpandableBlockquote)),
+            ("<div><u>", 5..8, Tag::Open("u", EntityKind::Underline)),
+            ("<span class=\"tg-spoiler\">", 0..25, Tag::Open("span", EntityKind::Spoiler)),
+            ("<details open>", 0..14, Tag::Open("details", EntityKind::ExpandableBlockquote)),
             (
                 "<a href='https://a.b/?x=1&amp;y=2'>",
                 0..35,
-                Tag::Open("a", Kind::TextLink { url: "https://a.b/?x=1&y=2".to_owned() }),
+                Tag::Open("a", EntityKind::TextLink { url: "https://a.b/?x=1&y=2".to_owned() }),
             ),
         ];
         for (text, range, tag) in cases {

@@ -1,4 +1,4 @@
-//! Writes what stands inside a block: styles, links, spoilers, HTML tags, line breaks. Called by the walk in
+//! Writes the content of a block: styles, links, spoilers, HTML tags, line breaks. Called by the walk in
 //! [`mod@super::render`].
 
 use std::collections::HashSet;
@@ -6,13 +6,13 @@ use std::collections::HashSet;
 use pulldown_cmark::{LinkType, Tag};
 
 use super::emphasis::bare_end;
-use super::formatted::Kind;
+use super::formatted::EntityKind;
 use super::formulas::{Formula, Formulas};
 use super::html::{self, Tag as HtmlTag};
 use super::link;
 use super::out::Out;
 
-/// Deeper lists are not indented further: the screen is narrow, and hostile nesting stays linear.
+/// Maximum indent of lists, in spaces. The screen is narrow, and hostile nesting must stay linear.
 pub(super) const MAX_INDENT: usize = 16;
 
 #[derive(Debug)]
@@ -20,21 +20,21 @@ pub(super) struct Inline<'a> {
     pub(super) source: &'a str,
     pub(super) out: Out,
     pub(super) formulas: &'a Formulas,
-    /// A table cell is being written, which has one line.
+    /// `true` while a table cell is written, which has one line.
     pub(super) in_cell: bool,
-    /// A formula on lines of its own was written last.
+    /// `true` if a formula on its own lines was written last.
     after_formula: bool,
-    /// The open styles and headings.
+    /// Open styles and headings.
     styles: Vec<OpenStyle>,
     links: Vec<OpenLink>,
-    /// Labels of the link definitions that were referred to.
+    /// Labels of the link definitions that were used.
     used: HashSet<String>,
 }
 
 #[derive(Debug)]
 enum OpenStyle {
     From(usize),
-    /// Not meant as a style: its markers are shown as they stand.
+    /// Not meant as a style: its markers are shown as written.
     Literal(&'static str),
 }
 
@@ -42,7 +42,7 @@ enum OpenStyle {
 struct OpenLink {
     start: usize,
     url: String,
-    /// `[1]` alone keeps its brackets.
+    /// `true` for `[1]` alone, which keeps its brackets.
     numeric: bool,
     is_address: bool,
 }
@@ -92,7 +92,7 @@ impl<'a> Inline<'a> {
         self.styles.push(OpenStyle::Literal(literal));
     }
 
-    pub(super) fn end_style(&mut self, kind: Kind) {
+    pub(super) fn end_style(&mut self, kind: EntityKind) {
         match self.styles.pop() {
             Some(OpenStyle::From(start)) => self.out.span(kind, start),
             Some(OpenStyle::Literal(marker)) => self.out.push(marker),
@@ -117,7 +117,7 @@ impl<'a> Inline<'a> {
         if numeric {
             self.out.push("]");
         }
-        // Telegram links addresses in the text by itself; of nested links the outer one counts.
+        // Telegram links addresses in the text by itself. Of nested links the outer one counts.
         if is_address || !self.links.is_empty() {
             return;
         }
@@ -128,13 +128,13 @@ impl<'a> Inline<'a> {
         let same = text == url;
         match (link::target(&url), link::visible(&url)) {
             (Some(_), _) if same => {}
-            (Some(url), _) => self.out.span(Kind::TextLink { url }, start),
+            (Some(url), _) => self.out.span(EntityKind::TextLink { url }, start),
             (None, Some(shown)) if shown != text && !same => self.out.push(&format!(" ({shown})")),
             (None, _) => {}
         }
     }
 
-    /// Text, in which a pair of `||` marks a spoiler. An escaped character begins an event.
+    /// Writes text, in which a pair of `||` marks a spoiler. An escaped character begins an event of its own.
     pub(super) fn text(&mut self, text: &str, start: usize) {
         let escaped = self.source[..start].ends_with('\\') && text.starts_with('|');
         let (first, mut rest) = text.split_at(usize::from(escaped));
@@ -153,7 +153,7 @@ impl<'a> Inline<'a> {
         self.words(rest);
     }
 
-    /// Text with formulas in it.
+    /// Writes text that may contain formulas.
     fn words(&mut self, text: &str) {
         let mut rest = text;
         while let Some((range, formula)) = self.formulas.first(rest) {
@@ -165,7 +165,7 @@ impl<'a> Inline<'a> {
         self.plain(rest);
     }
 
-    /// Whether the formula gets lines of its own.
+    /// Returns `true` if the formula gets its own lines.
     fn alone(&self, formula: &Formula) -> bool {
         formula.display && !self.in_cell
     }
@@ -188,7 +188,8 @@ impl<'a> Inline<'a> {
         self.after_formula = true;
     }
 
-    /// Behind a formula on lines of its own, text goes on in the next line, and a full stop stays with it.
+    /// Writes text without formulas. After a formula on its own lines, text continues in the next line; a full stop
+    /// stays with the formula.
     fn plain(&mut self, text: &str) {
         let mut rest = text;
         if self.after_formula && !text.is_empty() {
@@ -204,7 +205,7 @@ impl<'a> Inline<'a> {
         self.out.push(rest);
     }
 
-    /// `||` opens at the start of a word and closes at the end of one, so that operators in prose stay.
+    /// Handles `||`. It opens at the start of a word and closes at the end of one, so that operators in prose stay.
     fn pipes(&mut self, next: Option<char>) {
         let previous = self.out.last_char();
         let touches = |c: Option<char>| c.is_none_or(|c| !c.is_whitespace());
@@ -212,7 +213,7 @@ impl<'a> Inline<'a> {
         if touches(previous) && borders(next) && self.out.is_open("||") {
             self.out.close_mark("||", "||");
         } else if touches(next) && borders(previous) {
-            self.out.open_mark("||", Kind::Spoiler, "||");
+            self.out.open_mark("||", EntityKind::Spoiler, "||");
         } else {
             self.out.push("||");
         }
@@ -249,7 +250,7 @@ impl<'a> Inline<'a> {
         }
     }
 
-    /// A line break; lists with typed bullets keep the indent that Markdown drops.
+    /// Writes a line break. Lists with typed bullets keep the indent that Markdown drops.
     pub(super) fn line_break(&mut self, end: usize) {
         self.after_formula = false;
         self.out.line_break();

@@ -1,6 +1,6 @@
-//! A model's Markdown as Telegram text with message entities: [`messages()`] for a whole answer, [`Parts`] for what is
-//! certain of one that still streams and `render_partial` for the rest, [`split()`] to fit text into messages. Called by the
-//! reply path; pure, no I/O.
+//! Converts a model's Markdown to Telegram text with message entities: [`messages()`] for a whole answer,
+//! [`AnswerSplitter`] for the settled part of a streaming one and `render_partial` for the rest, [`split()`] to fit
+//! text into messages. Called by the reply path; does no I/O.
 //!
 //! Entities are sent instead of `parse_mode`, so no text can ever be refused for its markup.
 
@@ -25,10 +25,10 @@ mod split;
 mod table;
 mod tail;
 
-pub use self::formatted::{Entity, Formatted, Kind};
+pub use self::formatted::{Entity, EntityKind, Formatted};
 pub use self::messages::{MORE, at_most, cut, messages};
-pub use self::parts::Parts;
-pub use self::piece::{File, Piece};
+pub use self::parts::AnswerSplitter;
+pub use self::piece::{CodeFile, Piece};
 pub use self::render::render;
 pub use self::split::{split, window};
 
@@ -37,7 +37,7 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::json;
 
-    use super::formatted::{WORD_JOINER, Within};
+    use super::formatted::{RangeCursor, WORD_JOINER};
     use super::partial::render_partial;
     use super::*;
     use figaro_base::text::as_markdown;
@@ -46,18 +46,18 @@ mod tests {
     fn entities_serialise_as_in_the_bot_api() {
         let entity = |kind| Entity { kind, offset: 1, length: 2 };
         let cases = [
-            (entity(Kind::Bold), json!({"type": "bold", "offset": 1, "length": 2})),
+            (entity(EntityKind::Bold), json!({"type": "bold", "offset": 1, "length": 2})),
             (
-                entity(Kind::ExpandableBlockquote),
+                entity(EntityKind::ExpandableBlockquote),
                 json!({"type": "expandable_blockquote", "offset": 1, "length": 2}),
             ),
-            (entity(Kind::Pre { language: None }), json!({"type": "pre", "offset": 1, "length": 2})),
+            (entity(EntityKind::Pre { language: None }), json!({"type": "pre", "offset": 1, "length": 2})),
             (
-                entity(Kind::Pre { language: Some("rust".to_owned()) }),
+                entity(EntityKind::Pre { language: Some("rust".to_owned()) }),
                 json!({"type": "pre", "language": "rust", "offset": 1, "length": 2}),
             ),
             (
-                entity(Kind::TextLink { url: "https://a.b".to_owned() }),
+                entity(EntityKind::TextLink { url: "https://a.b".to_owned() }),
                 json!({"type": "text_link", "url": "https://a.b", "offset": 1, "length": 2}),
             ),
         ];
@@ -83,12 +83,12 @@ mod tests {
     fn each_range_is_looked_at_once() {
         let mut looked = 0;
         let ranges = (0..10_000).map(|n| n * 10 + 3..n * 10 + 6).inspect(|_| looked += 1);
-        let mut within = Within::new(ranges);
+        let mut within = RangeCursor::new(ranges);
         let held = (0..100_000).filter(|at| within.hold(*at)).collect::<Vec<_>>();
         assert!(held.len() == 30_000 && held.iter().all(|at| (3..6).contains(&(at % 10))));
         assert_eq!(looked, 10_000);
         let apart = [0..2, 2..3, 7..9];
-        let mut within = Within::new(apart.clone().into_iter());
+        let mut within = RangeCursor::new(apart.clone().into_iter());
         for at in [0, 1, 1, 2, 3, 6, 8, 9, 100] {
             assert_eq!(within.hold(at), apart.iter().any(|range| range.contains(&at)), "{at}");
         }
@@ -159,7 +159,7 @@ mod tests {
             let (whole, bare) = (render(&source), render(&source).without_links());
             assert_valid(&bare);
             prop_assert_eq!(bare.text.replace(WORD_JOINER, ""), whole.text.replace(WORD_JOINER, ""));
-            let links = whole.entities.iter().filter(|entity| matches!(entity.kind, Kind::TextLink { .. })).count();
+            let links = whole.entities.iter().filter(|entity| matches!(entity.kind, EntityKind::TextLink { .. })).count();
             prop_assert_eq!(bare.entities.len() + links, whole.entities.len());
         }
 
@@ -194,8 +194,9 @@ mod tests {
             assert!(entity.length > 0 && end <= units.len(), "{formatted:?}");
             let covered = String::from_utf16(&units[entity.offset..end]).unwrap();
             assert_eq!(covered.trim_end(), covered, "{formatted:?}");
-            let is_pre =
-                |other: &Entity| other.offset == entity.offset && matches!(other.kind, Kind::Pre { .. });
+            let is_pre = |other: &Entity| {
+                other.offset == entity.offset && matches!(other.kind, EntityKind::Pre { .. })
+            };
             let may_indent = entities.iter().any(is_pre);
             assert!(
                 covered.trim_start() == covered || (may_indent && !covered.starts_with('\n')),
@@ -216,14 +217,15 @@ mod tests {
         }
     }
 
-    fn may_hold(outer: &Kind, inner: &Kind) -> bool {
-        let is_quote = |kind: &Kind| matches!(kind, Kind::Blockquote | Kind::ExpandableBlockquote);
-        let is_code = |kind: &Kind| matches!(kind, Kind::Code | Kind::Pre { .. });
+    fn may_hold(outer: &EntityKind, inner: &EntityKind) -> bool {
+        let is_quote =
+            |kind: &EntityKind| matches!(kind, EntityKind::Blockquote | EntityKind::ExpandableBlockquote);
+        let is_code = |kind: &EntityKind| matches!(kind, EntityKind::Code | EntityKind::Pre { .. });
         match (outer, inner) {
             (outer, _) if is_code(outer) => false,
             (outer, inner) if is_quote(outer) => !is_quote(inner),
             (_, inner) if is_code(inner) => false,
-            (Kind::TextLink { .. }, Kind::TextLink { .. }) => false,
+            (EntityKind::TextLink { .. }, EntityKind::TextLink { .. }) => false,
             (outer, inner) => outer != inner,
         }
     }
@@ -257,19 +259,19 @@ mod tests {
         tagged
     }
 
-    fn name(kind: &Kind) -> String {
+    fn name(kind: &EntityKind) -> String {
         match kind {
-            Kind::Bold => "b".to_owned(),
-            Kind::Italic => "i".to_owned(),
-            Kind::Underline => "u".to_owned(),
-            Kind::Strikethrough => "s".to_owned(),
-            Kind::Spoiler => "sp".to_owned(),
-            Kind::Blockquote => "q".to_owned(),
-            Kind::ExpandableBlockquote => "eq".to_owned(),
-            Kind::Code => "c".to_owned(),
-            Kind::Pre { language: None } => "pre".to_owned(),
-            Kind::Pre { language: Some(language) } => format!("pre={language}"),
-            Kind::TextLink { url } => format!("link={url}"),
+            EntityKind::Bold => "b".to_owned(),
+            EntityKind::Italic => "i".to_owned(),
+            EntityKind::Underline => "u".to_owned(),
+            EntityKind::Strikethrough => "s".to_owned(),
+            EntityKind::Spoiler => "sp".to_owned(),
+            EntityKind::Blockquote => "q".to_owned(),
+            EntityKind::ExpandableBlockquote => "eq".to_owned(),
+            EntityKind::Code => "c".to_owned(),
+            EntityKind::Pre { language: None } => "pre".to_owned(),
+            EntityKind::Pre { language: Some(language) } => format!("pre={language}"),
+            EntityKind::TextLink { url } => format!("link={url}"),
         }
     }
 

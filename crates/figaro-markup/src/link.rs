@@ -1,7 +1,7 @@
-//! Which addresses Telegram takes for a `text_link`, and how the others are shown. Called by [`mod@super::render`].
+//! Addresses that Telegram accepts for a `text_link`, and the display of others. Called by [`mod@super::render`].
 
-/// The address if Telegram accepts it as a link. A wrong one makes it refuse the whole message, so the check is
-/// stricter than its own. `mailto:` is not accepted there: it is read as user and host of a web address.
+/// Returns the address if Telegram accepts it as a link. For a wrong one it refuses the whole message, so this check
+/// is stricter than Telegram's. `mailto:` is not accepted there: it is read as user and host of a web address.
 pub(super) fn target(url: &str) -> Option<String> {
     let url = url.trim();
     if url.chars().any(|c| c.is_whitespace() || c.is_control()) {
@@ -21,7 +21,8 @@ pub(super) fn target(url: &str) -> Option<String> {
     accepted.then(|| url.to_owned())
 }
 
-/// What to show in parentheses behind the text of a link that cannot be one; nothing for anchors and inline data.
+/// Returns the text to show in parentheses after a link with an unacceptable address; `None` for anchors and inline
+/// data.
 pub(super) fn visible(url: &str) -> Option<&str> {
     let url = url.trim();
     if url.starts_with('#') || starts_with_scheme(url, "data:") {

@@ -1,21 +1,21 @@
-//! An answer as what is sent one after the other: messages of text, and long code as files. Called by the delivery.
+//! Converts an answer to a sequence of pieces: messages of text, and long code as files. Called by the delivery.
 
-use super::formatted::{Entity, Formatted, Kind};
-use super::parts::Parts;
-use super::piece::{File, Piece};
+use super::formatted::{Entity, EntityKind, Formatted};
+use super::parts::AnswerSplitter;
+use super::piece::{CodeFile, Piece};
 use super::split::split;
 use figaro_base::text::utf16_len;
 
-/// Stands where a text goes on elsewhere.
+/// Marks a text that continues elsewhere.
 pub const MORE: &str = " …";
-/// What an answer is called that goes out as a document.
+/// File name of an answer that goes out as a document.
 const ANSWER_NAME: &str = "answer.md";
 
-/// The pieces of a Markdown answer in order, texts of at most `limit` UTF-16 units. The same answer always has the
-/// same pieces, and [`Parts`] gives the same while it is written.
+/// Returns the pieces of a Markdown answer in order, with texts of at most `limit` UTF-16 units. The same answer
+/// always has the same pieces, and [`AnswerSplitter`] returns the same ones while it is written.
 #[must_use]
 pub fn messages(markdown: &str, limit: usize) -> Vec<Piece> {
-    let mut parts = Parts::new(limit);
+    let mut parts = AnswerSplitter::new(limit);
     parts.push(markdown);
     let certain = std::iter::from_fn(|| Some(parts.cut_off()).filter(|pieces| !pieces.is_empty()));
     let mut pieces: Vec<Piece> = certain.flatten().collect();
@@ -23,8 +23,8 @@ pub fn messages(markdown: &str, limit: usize) -> Vec<Piece> {
     pieces
 }
 
-/// At most so many of an answer's pieces (at least 1). Where there are more, the last one is the whole answer as a
-/// document.
+/// Returns at most `most` of an answer's pieces (at least 1). If there are more, the last one is the whole answer as
+/// a document.
 #[must_use]
 pub fn at_most(most: usize, mut pieces: Vec<Piece>, markdown: &str, limit: usize) -> Vec<Piece> {
     if pieces.len() <= most {
@@ -37,11 +37,11 @@ pub fn at_most(most: usize, mut pieces: Vec<Piece>, markdown: &str, limit: usize
         None => Formatted::default(),
     };
     let (name, language) = (ANSWER_NAME.to_owned(), Some("markdown".to_owned()));
-    pieces.push(Piece::Whole(File { name, language, content: markdown.to_owned() }, instead));
+    pieces.push(Piece::Whole(CodeFile { name, language, content: markdown.to_owned() }, instead));
     pieces
 }
 
-/// The beginning of what was to be several messages, as one that shows that it was more.
+/// Shortens several messages to one, which ends with the mark for more.
 #[must_use]
 pub fn cut(texts: Vec<Formatted>, limit: usize) -> Formatted {
     let first = texts.into_iter().next().unwrap_or_default();
@@ -50,13 +50,13 @@ pub fn cut(texts: Vec<Formatted>, limit: usize) -> Formatted {
     first
 }
 
-impl File {
-    /// The code as messages of at most `limit` UTF-16 units, for when it cannot go out as a file.
+impl CodeFile {
+    /// Returns the code as messages of at most `limit` UTF-16 units, for when it cannot go out as a file.
     #[must_use]
     pub fn into_texts(self, limit: usize) -> Vec<Formatted> {
         let text = self.content.replace('\t', "    ").trim_end().to_owned();
         let length = utf16_len(&text);
-        let code = Entity { kind: Kind::Pre { language: self.language }, offset: 0, length };
+        let code = Entity { kind: EntityKind::Pre { language: self.language }, offset: 0, length };
         split(Formatted { text, entities: vec![code] }, limit)
     }
 }
@@ -152,7 +152,7 @@ mod tests {
         let Piece::Whole(_, instead) = at_most(2, many, "all", limit).pop().unwrap() else {
             panic!("no document")
         };
-        assert!(matches!(instead.entities[..], [Entity { kind: Kind::Pre { .. }, .. }]), "{instead:?}");
+        assert!(matches!(instead.entities[..], [Entity { kind: EntityKind::Pre { .. }, .. }]), "{instead:?}");
         assert!(utf16_len(&instead.text) <= limit && instead.text.ends_with(MORE));
     }
 

@@ -1,11 +1,12 @@
-//! How the Markdown of models is read.
+//! Options for parsing Markdown of models.
 
 use pulldown_cmark::Options;
 
-/// Missing cells of a row are filled in, so a wide table of many short rows would grow without bound.
+/// Maximum number of table columns. The parser fills in missing cells, so a wide table of many short rows would grow
+/// without limit.
 const MAX_TABLE_COLUMNS: usize = 20;
 
-/// The extensions to read this source with.
+/// Returns the parser extensions for this source.
 pub(super) fn options(source: &str) -> Options {
     let is_wide = |line: &str| {
         let pipes = line.bytes().filter(|b| *b == b'|').count();

@@ -1,31 +1,31 @@
-//! The buffer that [`mod@super::render`] writes into: text with spans over it in bytes, and the gaps between blocks.
+//! Output buffer of [`mod@super::render`]: text with byte spans, and the gaps between blocks.
 //!
-//! A tag or `||` is written as it stands and cut out once its partner is met, so that one without a partner stays
+//! A tag or `||` is written literally and cut out once its partner is found, so that one without a partner stays
 //! visible as text.
 
 use std::ops::Range;
 
-use super::formatted::Kind;
+use super::formatted::EntityKind;
 use super::piece::CUT;
 
-/// How far back an opening tag is looked for; keeps hostile input linear.
+/// Maximum number of marks searched for an opening tag. Keeps hostile input linear.
 const MARKS_SEARCHED: usize = 64;
 
-/// A future entity, as a byte range.
+/// Future entity, as a byte range.
 #[derive(Debug, Clone)]
-pub(super) struct Span {
-    pub(super) kind: Kind,
+pub(super) struct EntityRange {
+    pub(super) kind: EntityKind,
     pub(super) range: Range<usize>,
 }
 
-/// A finished stretch of text with its spans.
+/// Finished piece of text with its spans.
 #[derive(Debug, Default)]
 pub(super) struct Fragment {
     pub(super) text: String,
-    pub(super) spans: Vec<Span>,
+    pub(super) spans: Vec<EntityRange>,
 }
 
-/// What must stand between the text so far and the next one.
+/// Gap required between the text so far and the next text.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 enum Gap {
     #[default]
@@ -35,11 +35,11 @@ enum Gap {
     Lines(usize),
 }
 
-/// An opening tag that waits for its partner.
+/// Opening tag that waits for its partner.
 #[derive(Debug)]
-struct Mark {
+struct OpenTag {
     name: &'static str,
-    kind: Kind,
+    kind: EntityKind,
     literal: Range<usize>,
     block: usize,
 }
@@ -52,9 +52,9 @@ fn holds_blocks(tag: &str) -> bool {
 pub(super) struct Out {
     body: Fragment,
     gap: Gap,
-    /// Spaces at the start of each new line: the depth in lists.
+    /// Number of spaces at the start of each new line, by the depth of lists.
     pub(super) indent: usize,
-    marks: Vec<Mark>,
+    marks: Vec<OpenTag>,
     cuts: Vec<Range<usize>>,
     block: usize,
 }
@@ -68,12 +68,12 @@ impl Out {
         &self.body.text[start..]
     }
 
-    /// The character before the next one written; a pending gap counts as a space.
+    /// Returns the character before the next one written. A pending gap counts as a space.
     pub(super) fn last_char(&self) -> Option<char> {
         if self.gap == Gap::None { self.body.text.chars().next_back() } else { Some(' ') }
     }
 
-    /// Asks for at least `count` line ends before the next text.
+    /// Requires at least `count` line ends before the next text.
     pub(super) fn lines(&mut self, count: usize) {
         if self.body.text.is_empty() {
             return;
@@ -84,7 +84,7 @@ impl Out {
         };
     }
 
-    /// A line break inside a block; two make a blank line.
+    /// Adds a line break inside a block. Two make a blank line.
     pub(super) fn line_break(&mut self) {
         let Gap::Lines(n) = self.gap else {
             return self.lines(1);
@@ -92,18 +92,18 @@ impl Out {
         self.gap = Gap::Lines((n + 1).min(2));
     }
 
-    /// Whether a list marker was written and nothing after it.
+    /// Returns `true` if a list marker was written and nothing after it.
     pub(super) fn after_marker(&self) -> bool {
         self.gap == Gap::Space
     }
 
-    /// Writes a list marker; text goes on behind it after a space.
+    /// Writes a list marker. Text follows it after a space.
     pub(super) fn marker(&mut self, marker: &str) {
         self.push(marker);
         self.gap = Gap::Space;
     }
 
-    /// Turns the bullet just written into a check box, or adds one behind a number.
+    /// Turns the bullet just written into a check box, or adds one after a number.
     pub(super) fn task(&mut self, done: bool) {
         let symbol = if done { "☑" } else { "☐" };
         if self.after_marker() && self.body.text.ends_with('•') {
@@ -113,7 +113,7 @@ impl Out {
         self.marker(symbol);
     }
 
-    /// Marks opened in an earlier block are not closed by the end of a half-written answer.
+    /// Begins the next block. Marks from earlier blocks are not closed by the end of a half-written answer.
     pub(super) fn next_block(&mut self) {
         self.block += 1;
     }
@@ -123,18 +123,18 @@ impl Out {
             return;
         }
         self.flush(self.indent);
-        // Telegram drops these or turns them into spaces; dropped here, nothing shifts there.
+        // Telegram drops these or replaces them by spaces. Dropping them here keeps the offsets right.
         let refused =
             |c: char| (c.is_control() && c != '\n') || ('\u{2028}'..='\u{202e}').contains(&c) || c == CUT;
         self.body.text.extend(text.chars().map(|c| if c == '\t' { ' ' } else { c }).filter(|c| !refused(*c)));
     }
 
-    /// Marks the end of a section.
+    /// Writes the mark for the end of a section.
     pub(super) fn cut(&mut self, mark: char) {
         self.body.text.push(mark);
     }
 
-    /// Writes a block of preformatted text on lines of its own.
+    /// Writes a block of preformatted text on its own lines.
     pub(super) fn push_pre(&mut self, text: &str, language: Option<String>) {
         // Telegram would show a tab as one space.
         let text = text.replace('\t', "    ");
@@ -147,7 +147,7 @@ impl Out {
         self.flush(0);
         let start = self.len();
         self.push(text);
-        self.span(Kind::Pre { language }, start);
+        self.span(EntityKind::Pre { language }, start);
         self.lines(1);
     }
 
@@ -155,28 +155,29 @@ impl Out {
         self.flush(self.indent);
         let base = self.len();
         self.body.text.push_str(&fragment.text);
-        let moved = |span: Span| Span { range: span.range.start + base..span.range.end + base, ..span };
+        let moved =
+            |span: EntityRange| EntityRange { range: span.range.start + base..span.range.end + base, ..span };
         self.body.spans.extend(fragment.spans.into_iter().map(moved));
     }
 
-    /// A span from `start` to here.
-    pub(super) fn span(&mut self, kind: Kind, start: usize) {
-        self.body.spans.push(Span { kind, range: start..self.len() });
+    /// Adds a span from `start` to the current position.
+    pub(super) fn span(&mut self, kind: EntityKind, start: usize) {
+        self.body.spans.push(EntityRange { kind, range: start..self.len() });
     }
 
-    pub(super) fn open_mark(&mut self, name: &'static str, kind: Kind, literal: &str) {
+    pub(super) fn open_mark(&mut self, name: &'static str, kind: EntityKind, literal: &str) {
         let literal = self.literal(literal);
-        self.marks.push(Mark { name, kind, literal, block: self.block });
+        self.marks.push(OpenTag { name, kind, literal, block: self.block });
     }
 
-    /// Closes the last open mark of that name; without one the literal stays as text.
+    /// Closes the last open mark of that name. Without one, the literal stays as text.
     pub(super) fn close_mark(&mut self, name: &'static str, literal: &str) {
         let closing = self.literal(literal);
         let Some(at) = self.find_mark(name) else { return };
         let Some(mark) = self.marks.drain(at..).next() else {
             return;
         };
-        self.body.spans.push(Span { kind: mark.kind, range: mark.literal.end..closing.start });
+        self.body.spans.push(EntityRange { kind: mark.kind, range: mark.literal.end..closing.start });
         self.cuts.extend([mark.literal, closing]);
     }
 
@@ -184,24 +185,24 @@ impl Out {
         self.find_mark(name).is_some()
     }
 
-    /// Whether a tag waits for its partner; a spoiler ends in its own paragraph.
+    /// Returns `true` if a tag waits for its partner. Spoilers do not count; they end with their paragraph.
     pub(super) fn has_open_tags(&self) -> bool {
         self.marks.iter().any(|mark| mark.name != "||")
     }
 
-    /// Whether one of them holds blocks.
+    /// Returns `true` if an open tag may contain blocks.
     pub(super) fn has_open_blocks(&self) -> bool {
         self.marks.iter().any(|mark| holds_blocks(mark.name))
     }
 
-    /// The fragment with met marks cut out. `open_end`: the source is half-written, and marks that its last block
-    /// left open reach to its end.
+    /// Returns the fragment with matched marks cut out. `open_end` is `true` if the source is half-written; marks
+    /// left open in its last block then extend to its end.
     pub(super) fn finish(mut self, open_end: bool) -> Fragment {
         if open_end {
             let end = self.len();
-            let open = |mark: &Mark| mark.block == self.block || holds_blocks(mark.name);
+            let open = |mark: &OpenTag| mark.block == self.block || holds_blocks(mark.name);
             for mark in self.marks.into_iter().filter(open) {
-                self.body.spans.push(Span { kind: mark.kind, range: mark.literal.end..end });
+                self.body.spans.push(EntityRange { kind: mark.kind, range: mark.literal.end..end });
                 self.cuts.push(mark.literal);
             }
         }
@@ -212,8 +213,8 @@ impl Out {
     }
 
     fn find_mark(&self, name: &'static str) -> Option<usize> {
-        // A spoiler ends in its own paragraph; a tag may reach over several.
-        let matches = |mark: &Mark| mark.name == name && (name != "||" || mark.block == self.block);
+        // A spoiler ends with its paragraph; a tag may span several.
+        let matches = |mark: &OpenTag| mark.name == name && (name != "||" || mark.block == self.block);
         let start = self.marks.len().saturating_sub(MARKS_SEARCHED);
         self.marks[start..].iter().rposition(matches).map(|at| at + start)
     }
@@ -265,9 +266,9 @@ impl Fragment {
         }
     }
 
-    /// Line ends beyond two in a row, left where tags were cut; code keeps its own.
+    /// Returns line ends beyond two in a row, left where tags were cut. Code keeps its own.
     fn extra_lines(&self) -> Vec<Range<usize>> {
-        let is_pre = |span: &&Span| matches!(span.kind, Kind::Pre { .. });
+        let is_pre = |span: &&EntityRange| matches!(span.kind, EntityKind::Pre { .. });
         let mut pres: Vec<_> = self.spans.iter().filter(is_pre).map(|span| span.range.clone()).collect();
         pres.sort_by_key(|range| range.start);
         let mut extra = Vec::new();

@@ -1,7 +1,7 @@
-//! Completes half-written Markdown so that it renders without raw markers while it streams. Called by the reply path
+//! Completes half-written Markdown, so that it renders without raw markers while it streams. Called by the reply path
 //! for drafts.
 //!
-//! The parser itself tells which markers of the last block found no partner; those are closed, and what may still
+//! The parser itself shows which markers of the last block have no partner; those are closed. Text that may still
 //! become a marker is held back until the next characters decide.
 
 use std::ops::Range;
@@ -13,10 +13,10 @@ use super::formatted::Formatted;
 use super::options::options;
 use super::{formulas, html, render};
 
-/// An open bracket further back than this is not the start of a link.
+/// Maximum distance of an open bracket from the end. One further back does not start a link.
 const MAX_LINK_TEXT: usize = 300;
 const MAX_REFERENCE: usize = 8;
-/// Text with more open markers is not half-written Markdown, and is left as it stands.
+/// Maximum number of open markers. Text with more is not half-written Markdown, and is left unchanged.
 const MAX_OPEN: usize = 32;
 
 /// Renders Markdown of which only the beginning has arrived.
@@ -52,13 +52,13 @@ fn complete(markdown: &str) -> String {
     text
 }
 
-/// The last block that holds text, as the parser sees it.
+/// Last block that contains text, as the parser sees it.
 #[derive(Debug)]
 struct Leaf {
     kind: LeafKind,
     start: usize,
     end: usize,
-    /// Text that stands in the source as it is read: markers in it found no partner.
+    /// Ranges of literal text in the source. Markers in them have no partner.
     literals: Vec<Range<usize>>,
     /// End of the last inline code.
     code_end: usize,
@@ -84,7 +84,7 @@ impl Leaf {
         let mut leaf = Self::new(LeafKind::Other, 0);
         for (event, range) in Parser::new_ext(source, options(source)).into_offset_iter() {
             match event {
-                // A cell that the row lacks so far.
+                // Cell that the row lacks so far.
                 Event::Start(Tag::TableCell) if range.is_empty() => {}
                 Event::Start(Tag::Paragraph | Tag::Heading { .. } | Tag::Item | Tag::TableCell) => {
                     leaf = Self::new(LeafKind::Text, range.start);
@@ -110,7 +110,7 @@ impl Leaf {
         leaf
     }
 
-    /// Characters of the literals with their places, without escaped ones.
+    /// Returns the characters of the literals with their positions, without escaped ones.
     fn characters<'a>(&'a self, source: &'a str) -> impl Iterator<Item = (usize, char)> + 'a {
         self.literals.iter().flat_map(move |range| {
             let escaped = source[..range.start].ends_with('\\');
@@ -120,7 +120,7 @@ impl Leaf {
     }
 }
 
-/// A last line of fewer fence characters than the opening has is a closing fence half-written.
+/// Holds back a half-written closing fence: a last line with fewer fence characters than the opening.
 fn hold_back_fence(text: &mut String, fence: usize) {
     let line = text.rfind('\n').map_or(text.len(), |at| at + 1);
     let last = text[line..].trim_start_matches([' ', '>']);
@@ -138,7 +138,7 @@ fn hold_back_tag(text: &mut String, from: usize) {
     }
 }
 
-/// Drops characters at the very end that may be the first half of a marker; complete ones are closed again later.
+/// Drops characters at the very end that may be the first half of a marker. Complete markers are closed again later.
 fn hold_back_markers(text: &mut String) {
     let leaf = Leaf::last(text);
     if leaf.code_end == text.len() {
@@ -156,7 +156,7 @@ fn hold_back_markers(text: &mut String) {
     }
     let mut kept = text.trim_end_matches(['*', '_', '~', '`', '|', '\\', '[']);
     let before = kept.strip_suffix('!').unwrap_or(kept);
-    // An image begins; behind a word the mark ends a sentence.
+    // An image begins. After a word the mark ends a sentence.
     if text[kept.len()..].starts_with('[')
         || before.is_empty()
         || before.ends_with(|c: char| c == '[' || c.is_whitespace())
@@ -180,8 +180,8 @@ fn hold_back_task(text: &mut String) {
     }
 }
 
-/// Drops a last line that has only what may become a list marker, a rule, an underline, the border of a table or the
-/// address of links.
+/// Drops a last line with nothing but what may become a list marker, a rule, an underline, the border of a table or a
+/// link definition.
 fn hold_back_line(text: &mut String, line: usize) {
     if text.len() <= line {
         return;
@@ -200,7 +200,7 @@ fn is_number(text: &str) -> bool {
     !text.is_empty() && text.len() < 10 && text.bytes().all(|b| b.is_ascii_digit())
 }
 
-/// Shows an unfinished link as its text: without brackets and without the address so far.
+/// Shows an unfinished link as its text, without brackets and without the partial address.
 fn hold_back_link(text: &mut String) {
     let leaf = Leaf::last(text);
     let mut open: Vec<usize> = Vec::new();
@@ -218,7 +218,7 @@ fn hold_back_link(text: &mut String) {
             open.pop();
         }
     }
-    // Footnotes and numbered references keep their brackets, so they wait to be whole.
+    // Footnotes and numbered references keep their brackets, so they wait until they are complete.
     text.truncate(end);
     for at in open.into_iter().rev().take_while(|at| end - at <= MAX_LINK_TEXT) {
         let label = &text[at + 1..];
@@ -232,7 +232,7 @@ fn hold_back_link(text: &mut String) {
     text.truncate(text.trim_end().len());
 }
 
-/// Appends what the open markers of the last block lack; one that cannot be closed is taken out.
+/// Appends the missing partners of open markers in the last block. A marker that cannot be closed is removed.
 fn close_markers(text: String) -> String {
     let open = open_markers(&text);
     if open.is_empty() || open.len() > MAX_OPEN {
@@ -252,7 +252,7 @@ fn close_markers(text: String) -> String {
     text + &closers(&open)
 }
 
-/// A run of marker characters without a partner.
+/// Run of marker characters without a partner.
 #[derive(Debug, PartialEq)]
 struct Marker {
     range: Range<usize>,
@@ -292,7 +292,7 @@ fn open_markers(text: &str) -> Vec<Marker> {
     open
 }
 
-/// Whether a run of `c` begins something, as opposed to a product, a name or an approximate number.
+/// Returns `true` if a run of `c` begins a style, and not a product, a name or an approximate number.
 fn opens(c: char, length: usize, previous: Option<char>, next: char) -> bool {
     match c {
         '`' => true,
@@ -303,7 +303,7 @@ fn opens(c: char, length: usize, previous: Option<char>, next: char) -> bool {
     }
 }
 
-/// A first row of a table gets the rule below it early, so that it never shows as a line of pipes.
+/// Adds the rule below the first row of a table early, so that the row never shows as a line of pipes.
 fn add_table_rule(text: &mut String) {
     let leaf = Leaf::last(text);
     let row = &text[leaf.start.min(text.len())..];

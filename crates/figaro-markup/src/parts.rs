@@ -1,66 +1,66 @@
-//! Cuts an answer into the pieces that are sent one after the other, in the same way while it is written and when it is
-//! whole. Called by [`super::messages()`] and for the messages of a private chat that are sent early.
+//! Cuts an answer into the pieces to be sent, with the same result while it is written and when it is complete.
+//! Called by [`super::messages()`] and for the messages of a private chat that are sent early.
 //!
-//! What is cut off depends only on the text before some border between blocks, so nothing that comes later changes it.
-//! The text up to the border is formatted by itself; all but its last message is cut off, and what is left begins
-//! anew at a block.
+//! The cut depends only on the text before some border between blocks, so later text does not change it. The text up
+//! to the border is formatted by itself. All of it except its last message is cut off, and the rest begins anew at a
+//! block.
 
 use pulldown_cmark::{Event, Parser, Tag};
 
-use super::code::Names;
+use super::code::FileNames;
 use super::formatted::{Entity, Formatted};
 use super::formulas;
 use super::options::options;
 use super::partial::render_partial;
-use super::piece::{CLIP, CUT, File, Piece};
-use super::render::{Rendered, Waits, render_with_files};
+use super::piece::{CLIP, CUT, CodeFile, Piece};
+use super::render::{RenderedMarkdown, Waits, render_with_files};
 use super::split::{behind, sections, split_from};
 use super::tail::tail;
 use figaro_base::text::utf16_len;
 
-/// Further behind the limit fewer borders are tried: so much of the excess is passed over after each, as one part in.
+/// Divisor of the excess over the limit: so fewer borders are tried further behind the limit.
 const SPACING: usize = 4;
-/// Borders are tried no closer together than this part of the limit.
+/// Divisor of the limit: minimum distance of tried borders.
 const MAX_TRIED: usize = 64;
-/// What waits for words further down does so for so many messages.
+/// Maximum number of messages for which text waits on words further down.
 const MAX_WAITING: usize = 2;
-/// So many borders are tried as the beginning of what is left.
+/// Maximum number of borders tried as the beginning of the rest.
 const MAX_STARTS: usize = 4;
 
-/// An answer as it comes, without what has been cut off.
+/// Answer as it arrives, without the part that was cut off.
 #[derive(Debug, Clone)]
-pub struct Parts {
+pub struct AnswerSplitter {
     limit: usize,
-    /// Markdown from the beginning of a block that has not been cut off whole.
+    /// Markdown from the beginning of a block that has not been cut off completely.
     rest: String,
-    /// How many bytes of that, formatted, have been cut off.
+    /// Number of bytes of the formatted rest that have been cut off.
     given: usize,
-    /// What they were cut off from: the rest before this place, as it was formatted then.
+    /// Text they were cut off from: the rest up to this position, as it was formatted then.
     before: (Formatted, usize),
-    /// The names of files that were cut off.
-    names: Names,
-    scan: Scan,
-    /// UTF-16 units before the next border that is tried; fewer than a message has, since it may have too many entities.
+    /// Names of files that were cut off.
+    names: FileNames,
+    scan: BorderScan,
+    /// UTF-16 units before the next border to try. Smaller than a message, which may have too many entities.
     due: usize,
 }
 
-/// Where the search for borders stands in the rest.
+/// State of the search for borders in the rest.
 #[derive(Debug, Clone, Default)]
-struct Scan {
-    /// Where the line begins that is looked at next.
+struct BorderScan {
+    /// Start of the next line to examine.
     line: usize,
-    /// Its beginning has been looked at.
+    /// `true` if its beginning was examined.
     looked: bool,
-    /// The line before it is blank.
+    /// `true` if the line before it is blank.
     after_blank: bool,
     /// UTF-16 units before it.
     units: usize,
-    /// Lines before it that may begin a block.
+    /// Starts of earlier lines that may begin a block.
     starts: Vec<usize>,
 }
 
-impl Parts {
-    /// Nothing so far; messages have at most `limit` UTF-16 units.
+impl AnswerSplitter {
+    /// Creates an empty splitter. Messages have at most `limit` UTF-16 units.
     #[must_use]
     pub fn new(limit: usize) -> Self {
         Self {
@@ -68,25 +68,25 @@ impl Parts {
             rest: String::new(),
             given: 0,
             before: Default::default(),
-            names: Names::default(),
-            scan: Scan::default(),
+            names: FileNames::default(),
+            scan: BorderScan::default(),
             due: limit * 3 / 4,
         }
     }
 
-    /// Adds Markdown. White space before the first words is left out.
+    /// Adds Markdown. White space before the first words is dropped.
     pub fn push(&mut self, more: &str) {
         self.rest.push_str(if self.rest.is_empty() { more.trim_start() } else { more });
     }
 
-    /// The Markdown that is left. It begins with a block, the text of which may have been cut off in part.
+    /// Returns the remaining Markdown. It begins with a block whose text may be partly cut off.
     #[must_use]
     pub fn markdown(&self) -> &str {
         &self.rest
     }
 
-    /// What is left, of which only the beginning has arrived. At most so many bytes of Markdown are looked at; the flag
-    /// says whether there are more.
+    /// Formats the rest, of which only the beginning has arrived. Reads at most `most` bytes of Markdown. The flag is
+    /// `true` if there are more.
     #[must_use]
     pub fn left(&self, most: usize) -> (Formatted, bool) {
         let most = self.rest.floor_char_boundary(most.max(self.before.1));
@@ -97,7 +97,7 @@ impl Parts {
         (behind(whole, self.given), most < self.rest.len())
     }
 
-    /// The end of what is left: all of it, or what so many bytes of Markdown at its end show; the flag says which.
+    /// Formats the end of the rest: all of it, or the last `most` bytes of Markdown. The flag tells which.
     #[must_use]
     pub fn end(&self, most: usize) -> (Formatted, bool) {
         match self.rest.len() <= most {
@@ -106,8 +106,8 @@ impl Parts {
         }
     }
 
-    /// The next pieces that nothing changes any more; none if that is not certain yet. It goes through all text once,
-    /// however often it is called.
+    /// Returns the next pieces that can no longer change; empty if none is certain yet. Over all calls, it reads the
+    /// text once.
     pub fn cut_off(&mut self) -> Vec<Piece> {
         while let Some((end, probe)) = self.scan.next(self.rest.trim_end()) {
             if self.scan.units <= self.due {
@@ -123,20 +123,20 @@ impl Parts {
         Vec::new()
     }
 
-    /// The pieces that are left, when nothing more comes.
+    /// Returns the remaining pieces when the answer is complete.
     #[must_use]
     pub(crate) fn into_last(self) -> Vec<Piece> {
         let whole = self.rendered(self.rest.len());
         pieces(whole.text, whole.files, self.given, self.limit).0
     }
 
-    /// Cuts off what is certain of the text before a border, if anything.
+    /// Cuts off the certain part of the text before a border, if any.
     fn cut_at(&mut self, end: usize, probe: &str) -> Vec<Piece> {
         let before = &self.rest[..end];
         if !begins_block(before, probe) || !formulas::are_whole(before) {
             return Vec::new();
         }
-        let Rendered { text, files, names, waits } = self.rendered(end);
+        let RenderedMarkdown { text, files, names, waits } = self.rendered(end);
         let is_overdue = self.scan.units > MAX_WAITING * self.limit;
         if waits == Waits::Blocks || (waits == Waits::Words && !is_overdue) {
             return Vec::new();
@@ -151,7 +151,7 @@ impl Parts {
             return pieces;
         }
         match self.start_of(&text, from, end, &names) {
-            // What is left must not depend on what it waits for.
+            // The rest must not depend on the text it waits for.
             start if waits == Waits::Words && start.is_none_or(|(_, given)| given > 0) => {
                 return Vec::new();
             }
@@ -169,25 +169,26 @@ impl Parts {
             }
         }
         self.names = names;
-        // A long block that is left goes through the same spacing: it is formatted again each time.
+        // A long remaining block needs the same spacing, because it is formatted again each time.
         let again = utf16_len(&text.text[from - self.given..from]);
         self.due = self.limit * 3 / 4 + again + again / SPACING;
         pieces
     }
 
-    /// The rest up to a place, formatted, with what has been cut off as it was then.
-    fn rendered(&self, end: usize) -> Rendered {
-        let Rendered { text, files, names, waits } = render_with_files(&self.rest[..end], self.names.clone());
+    /// Formats the rest up to a position. The part that was cut off stays as it was then.
+    fn rendered(&self, end: usize) -> RenderedMarkdown {
+        let RenderedMarkdown { text, files, names, waits } =
+            render_with_files(&self.rest[..end], self.names.clone());
         if let Some(text) = self.with_given(text) {
-            return Rendered { text, files, names, waits };
+            return RenderedMarkdown { text, files, names, waits };
         }
         let (before, from) = &self.before;
         let more = render_with_files(&self.rest[(*from).min(end)..end], self.names.clone());
-        Rendered { text: before.clone().followed_by(more.text), ..more }
+        RenderedMarkdown { text: before.clone().followed_by(more.text), ..more }
     }
 
-    /// The rest if it still begins with what has been cut off. An address further down makes a link of `[words]`, and
-    /// what is no table or no formula may change what came before.
+    /// Returns the rest if it still begins with the part that was cut off. An address further down makes a link of
+    /// `[words]`, and an invalid table or formula may change earlier text.
     fn with_given(&self, whole: Formatted) -> Option<Formatted> {
         let given = self.before.0.text.get(..self.given)?;
         let units = utf16_len(given);
@@ -197,11 +198,18 @@ impl Parts {
         (whole.text.starts_with(given) && now.eq(then)).then_some(whole)
     }
 
-    /// Where the last block begins that holds this place of the text before a border, and how far into its text the
-    /// place is. Formatted by itself, the source from there on comes out as in the whole.
-    fn start_of(&self, text: &Formatted, from: usize, end: usize, names: &Names) -> Option<(usize, usize)> {
+    /// Returns the start of the last block that contains this position of the text before a border, and the offset of
+    /// the position in the block's text. The source from there on, formatted by itself, gives the same text as in the
+    /// whole.
+    fn start_of(
+        &self,
+        text: &Formatted,
+        from: usize,
+        end: usize,
+        names: &FileNames,
+    ) -> Option<(usize, usize)> {
         let tail = |start: &usize| render_with_files(&self.rest[*start..end], names.clone());
-        let offset = |tail: &Rendered| text.text.len().checked_sub(tail.text.text.len());
+        let offset = |tail: &RenderedMarkdown| text.text.len().checked_sub(tail.text.text.len());
         let near = self.scan.starts.partition_point(|start| offset(&tail(start)).is_none_or(|at| at <= from));
         self.scan.starts[..near].iter().rev().take(MAX_STARTS).find_map(|start| {
             let tail = tail(start);
@@ -212,9 +220,9 @@ impl Parts {
     }
 }
 
-impl Scan {
-    /// The next line that may begin a block, and a line that begins as it does. `text` ends in no white space: whatever
-    /// comes, or is left out at its end, the same lines are found.
+impl BorderScan {
+    /// Returns the next line that may begin a block, and a sample line with the same beginning. `text` must not end
+    /// in white space, so that the same lines are found whatever follows.
     fn next(&mut self, text: &str) -> Option<(usize, String)> {
         loop {
             let left = text.get(self.line..).filter(|left| !left.is_empty())?;
@@ -237,7 +245,7 @@ impl Scan {
         }
     }
 
-    /// The text begins later now; this is what it is.
+    /// Moves the start of the text, which is now `text`.
     fn begin_at(&mut self, start: usize, text: &str) {
         self.line -= start;
         self.units = utf16_len(&text[..self.line]);
@@ -246,11 +254,11 @@ impl Scan {
     }
 }
 
-/// How a line begins that may be the first of a block: the same mark with a word behind it. Outer `None`: too little of
-/// the line has come.
+/// Returns a sample with the same beginning as a line that may start a block: the mark with a word after it. The
+/// outer `None` means that too little of the line has arrived.
 fn opening(line: &str, is_whole: bool, after_blank: bool) -> Option<Option<String>> {
     let Some(first) = line.chars().next() else { return is_whole.then_some(None) };
-    // Markdown knows no other indent.
+    // Markdown has no other indent.
     if matches!(first, ' ' | '\t' | '\r') {
         return Some(None);
     }
@@ -272,8 +280,8 @@ fn opening(line: &str, is_whole: bool, after_blank: bool) -> Option<Option<Strin
     Some(begins.then(|| format!("{mark} x")))
 }
 
-/// Whether a line like this, behind Markdown that ends with a line end, ends all that came before: it begins a block of
-/// its own, or another item of a list.
+/// Returns `true` if a line like this, after Markdown with a line end, ends everything before it: it begins a new
+/// block, or another item of a list.
 fn begins_block(before: &str, line: &str) -> bool {
     let source = format!("{before}{line}");
     let (mut depth, mut in_list) = (0_usize, false);
@@ -296,8 +304,9 @@ fn begins_block(before: &str, line: &str) -> bool {
     false
 }
 
-/// The pieces of a text behind so many bytes of it, and where the last message begins if no file follows it.
-fn pieces(whole: Formatted, files: Vec<File>, given: usize, limit: usize) -> (Vec<Piece>, Option<usize>) {
+/// Returns the pieces of a text after its first `given` bytes, and the start of the last message if no file follows
+/// it.
+fn pieces(whole: Formatted, files: Vec<CodeFile>, given: usize, limit: usize) -> (Vec<Piece>, Option<usize>) {
     let length = whole.text.len();
     let parts = if files.is_empty() { vec![whole] } else { sections(whole, CUT) };
     let mut files = files.into_iter();
@@ -331,12 +340,12 @@ mod tests {
 
     /// What is certain of Markdown.
     fn early(source: &str, limit: usize) -> Vec<Piece> {
-        let mut parts = Parts::new(limit);
+        let mut parts = AnswerSplitter::new(limit);
         parts.push(source);
         certain(&mut parts)
     }
 
-    fn certain(parts: &mut Parts) -> Vec<Piece> {
+    fn certain(parts: &mut AnswerSplitter) -> Vec<Piece> {
         std::iter::from_fn(|| Some(parts.cut_off()).filter(|pieces| !pieces.is_empty())).flatten().collect()
     }
 
@@ -393,7 +402,7 @@ mod tests {
         let source: String = (1..100).map(item).collect();
         let squeezed = |text: &str| text.replace(['\n', ' '], "");
         let whole = squeezed(&render::render(&source).text);
-        let mut parts = Parts::new(LIMIT);
+        let mut parts = AnswerSplitter::new(LIMIT);
         let mut said = String::new();
         for piece in source.split_inclusive(' ') {
             parts.push(piece);
@@ -415,7 +424,7 @@ mod tests {
         let misnumbered = "1. a **few** words\n".repeat(2_000);
         let referring = "1. a [Guide] few words\n".repeat(2_000) + "\n[Guide]: https://a.b";
         for source in [links, unsettled, misnumbered, referring] {
-            let mut parts = Parts::new(4096);
+            let mut parts = AnswerSplitter::new(4096);
             let mut tried = 0;
             for piece in source.split_inclusive(' ') {
                 parts.push(piece);
@@ -432,7 +441,7 @@ mod tests {
         let place = |cut: &prop::sample::Index| source.floor_char_boundary(cut.index(source.len() + 1));
         let mut places: Vec<usize> = cuts.iter().map(place).collect();
         places.sort_unstable();
-        let mut parts = Parts::new(limit);
+        let mut parts = AnswerSplitter::new(limit);
         let (mut sent, mut at) = (Vec::new(), 0);
         for place in places {
             parts.push(&source[at..place]);

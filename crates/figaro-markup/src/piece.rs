@@ -1,30 +1,30 @@
-//! What is sent one after the other, and the marks that stand for it in a text.
+//! Pieces of an answer, and the marks that stand for them in a text.
 
 use super::formatted::Formatted;
 
-/// Stands where a file is cut out; no text has it, see [`super::out::Out::push`].
+/// Mark for a file that was cut out. No text has it, see [`super::out::Out::push`].
 pub(super) const CUT: char = '\u{10ffff}';
-/// Before the name of a file.
+/// Mark before the name of a file.
 pub(super) const CLIP: &str = "📎 ";
 
-/// Something that is sent by itself.
+/// Part of an answer that is sent by itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Piece {
-    /// The text of one message.
+    /// Text of one message.
     Text(Formatted),
-    /// A document; the message before it says where it belongs, unless it follows nothing.
-    File(File),
-    /// The whole answer as a document, and the message that would have stood in its place.
-    Whole(File, Formatted),
+    /// Document. The message before it refers to it, unless there is none.
+    File(CodeFile),
+    /// Whole answer as a document, and the message that would have been in its place.
+    Whole(CodeFile, Formatted),
 }
 
 /// Code that goes out as a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct File {
-    /// What it is called: letters, digits and `.`, `_`, `-`, `+`.
+pub struct CodeFile {
+    /// File name: letters, digits and `.`, `_`, `-`, `+`.
     pub name: String,
-    /// The language the code is marked with.
+    /// Language in the fence of the code; `None` if it has none.
     pub language: Option<String>,
-    /// The code, never empty.
+    /// Code, never empty.
     pub content: String,
 }

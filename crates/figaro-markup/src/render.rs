@@ -1,69 +1,71 @@
-//! Walks the Markdown of a whole answer and writes it as text with spans. Called for [`super::render()`] and, with the
-//! source prepared, for [`super::render_partial()`].
+//! Walks the Markdown of a whole answer and writes it as text with spans. Called for [`super::render()`] and, with
+//! the source prepared, for [`super::render_partial()`].
 
 use std::cell::Cell;
 use std::ops::Range;
 
 use pulldown_cmark::{BrokenLink, Event, LinkType, Parser, Tag, TagEnd};
 
-use super::code::{Code, Names};
+use super::code::{Code, FileNames};
 use super::emphasis::{bare, guarded};
 use super::entities;
-use super::formatted::{Formatted, Kind};
+use super::formatted::{EntityKind, Formatted};
 use super::formulas::{Formulas, take_out};
 use super::inline::{Inline, MAX_INDENT};
 use super::options::options;
 use super::out::Out;
-use super::piece::{CLIP, CUT, File};
-use super::table::{Layout, Table};
+use super::piece::{CLIP, CUT, CodeFile};
+use super::table::{MarkdownTable, TableLayout};
 
-/// Renders a whole Markdown answer.
+/// Renders a complete Markdown answer as text with entities.
 #[must_use]
 pub fn render(markdown: &str) -> Formatted {
     let (text, formulas) = take_out(markdown, false);
     walk(&guarded(text), &formulas, false)
 }
 
-/// Markdown that was rendered with its long code taken out.
+/// Rendered Markdown with its long code taken out.
 #[derive(Debug)]
-pub(super) struct Rendered {
-    /// Each file stood where it has [`CUT`].
+pub(super) struct RenderedMarkdown {
+    /// Text with [`CUT`] in place of each file.
     pub(super) text: Formatted,
-    pub(super) files: Vec<File>,
-    /// The names that are taken now.
-    pub(super) names: Names,
-    /// What may still change it.
+    pub(super) files: Vec<CodeFile>,
+    /// Names that are taken now.
+    pub(super) names: FileNames,
+    /// Kind of later text that may still change it.
     pub(super) waits: Waits,
 }
 
-/// What a text waits for that may stand further down.
+/// Kind of later text that a text waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Waits {
-    /// Nothing changes it any more.
+    /// Nothing can change the text.
     Nothing,
-    /// A reference for its address, a note, or a tag for its partner. Mostly it is none, and reads well as it stands.
+    /// A reference waits for its address or note, or a tag for its partner. Mostly there is none, and the text reads
+    /// well as it is.
     Words,
-    /// A quote or code for its end, or an address for those that refer to it.
+    /// A quote or code waits for its end, or a link definition for its references.
     Blocks,
 }
 
-/// Renders Markdown behind files of these names.
-pub(super) fn render_with_files(markdown: &str, names: Names) -> Rendered {
+/// Renders Markdown after files with these names.
+pub(super) fn render_with_files(markdown: &str, names: FileNames) -> RenderedMarkdown {
     let (text, formulas) = take_out(markdown, false);
     let text = guarded(text);
     let mut walker = Walker { files: Some(Vec::new()), names, ..Walker::new(&text, &formulas, false) };
     let text = walker.walk();
     let Walker { files, names, waits, .. } = walker;
-    Rendered { text, files: files.unwrap_or_default(), names, waits }
+    RenderedMarkdown { text, files: files.unwrap_or_default(), names, waits }
 }
 
-/// `open_end`: the source is half-written; tags and spoilers left open reach to its end.
+/// Renders prepared source. `open_end` is `true` if it is half-written; tags and spoilers left open then extend to
+/// its end.
 pub(super) fn walk(source: &str, formulas: &Formulas, open_end: bool) -> Formatted {
     Walker::new(source, formulas, open_end).walk()
 }
 
-/// Whether a reference is likely to be one: `[1]` alone and `a[i][j]` are as often no links, and read well without an
-/// address.
+/// Returns `true` if a reference is probably a link. `[1]` alone and `a[i][j]` often are not, and read well without
+/// an address.
 fn waits_for_definition(source: &str, link: &BrokenLink<'_>) -> bool {
     let is_reference = matches!(link.link_type, LinkType::Reference | LinkType::Collapsed);
     let before = source.get(..link.span.start).and_then(|before| before.chars().next_back());
@@ -76,19 +78,19 @@ fn waits_for_definition(source: &str, link: &BrokenLink<'_>) -> bool {
 struct Walker<'a> {
     inline: Inline<'a>,
     open_end: bool,
-    /// Where the source ends but for white space.
+    /// End of the source without trailing white space.
     end: usize,
-    lines: Lines,
-    /// The next number of each open list; none for bullets.
+    lines: SourceLines,
+    /// Next number of each open list; `None` for bullets.
     lists: Vec<Option<u64>>,
     quotes: usize,
     quote_start: usize,
     code: Option<Code>,
-    /// Where long code goes; without it, code stays in the text.
-    files: Option<Vec<File>>,
-    names: Names,
-    table: Option<Table>,
-    /// The buffer around the table cell that is being written.
+    /// Long code taken out so far; `None` if code stays in the text.
+    files: Option<Vec<CodeFile>>,
+    names: FileNames,
+    table: Option<MarkdownTable>,
+    /// Buffer around the current table cell.
     around: Option<Out>,
     waits: Waits,
 }
@@ -99,13 +101,13 @@ impl<'a> Walker<'a> {
             inline: Inline::new(source, formulas),
             open_end,
             end: source.trim_end().len(),
-            lines: Lines::new(source),
+            lines: SourceLines::new(source),
             lists: Vec::new(),
             quotes: 0,
             quote_start: 0,
             code: None,
             files: None,
-            names: Names::default(),
+            names: FileNames::default(),
             table: None,
             around: None,
             waits: Waits::Nothing,
@@ -148,7 +150,7 @@ impl<'a> Walker<'a> {
             Event::Text(text) => match &mut self.code {
                 Some(code) => code.text.push_str(&self.inline.formulas.restored(&text)),
                 None => {
-                    // A footnote that nothing so far explains.
+                    // Footnote without a definition so far.
                     let is_note = self.inline.source[range.end..].starts_with('^') && text.ends_with('[');
                     self.wait(is_note || text.contains("[^"), Waits::Words);
                     self.inline.text(&bare(&text), range.start);
@@ -157,7 +159,7 @@ impl<'a> Walker<'a> {
             Event::Code(code) => {
                 let start = self.inline.out.len();
                 self.inline.out.push(&self.inline.formulas.restored(&code));
-                self.inline.out.span(Kind::Code, start);
+                self.inline.out.span(EntityKind::Code, start);
             }
             Event::InlineHtml(text) | Event::Html(text) => {
                 self.inline.html(&self.inline.formulas.restored(&text));
@@ -210,18 +212,18 @@ impl<'a> Walker<'a> {
 
     fn end(&mut self, tag: TagEnd, range: &Range<usize>) {
         match tag {
-            TagEnd::Emphasis => self.inline.end_style(Kind::Italic),
-            TagEnd::Strong => self.inline.end_style(Kind::Bold),
-            TagEnd::Strikethrough => self.inline.end_style(Kind::Strikethrough),
+            TagEnd::Emphasis => self.inline.end_style(EntityKind::Italic),
+            TagEnd::Strong => self.inline.end_style(EntityKind::Bold),
+            TagEnd::Strikethrough => self.inline.end_style(EntityKind::Strikethrough),
             TagEnd::Heading(_) => {
-                self.inline.end_style(Kind::Bold);
+                self.inline.end_style(EntityKind::Bold);
                 self.inline.out.lines(2);
             }
             TagEnd::Link | TagEnd::Image => self.inline.end_link(),
             TagEnd::BlockQuote(_) => {
                 self.quotes -= 1;
                 if self.quotes == 0 {
-                    self.inline.out.span(Kind::Blockquote, self.quote_start);
+                    self.inline.out.span(EntityKind::Blockquote, self.quote_start);
                 }
                 self.inline.out.lines(1);
             }
@@ -244,7 +246,7 @@ impl<'a> Walker<'a> {
         }
     }
 
-    /// Begins a block: a blank line where the author left one, else a new line; none behind a list marker.
+    /// Begins a block: after a blank line if the author left one, else on a new line; directly after a list marker.
     fn block(&mut self, start: usize) {
         self.inline.start_block();
         if !self.inline.out.after_marker() {
@@ -252,7 +254,7 @@ impl<'a> Walker<'a> {
         }
     }
 
-    /// Long code is named in the text and taken out of it.
+    /// Ends a code block. Long code is named in the text and taken out of it.
     fn end_code(&mut self, code: Code) {
         let Some(files) = self.files.as_mut().filter(|_| code.is_long()) else {
             return self.inline.out.push_pre(&code.text, code.language());
@@ -261,8 +263,8 @@ impl<'a> Walker<'a> {
         self.inline.out.push(CLIP);
         let start = self.inline.out.len();
         self.inline.out.push(&file.name);
-        // As code, since Telegram would take `main.py` for an address in Paraguay.
-        self.inline.out.span(Kind::Code, start);
+        // Shown as code, because Telegram would take `main.py` for an address in Paraguay.
+        self.inline.out.span(EntityKind::Code, start);
         self.inline.out.cut(CUT);
         self.inline.out.lines(1);
         files.push(file);
@@ -297,7 +299,7 @@ impl<'a> Walker<'a> {
         self.inline.out.indent = (depth * 2).min(MAX_INDENT);
     }
 
-    /// A link definition that nothing refers to, as in a list of sources, would be lost.
+    /// Shows a link definition that nothing refers to, as in a list of sources. Otherwise it would be lost.
     fn definition(&mut self, start: usize, label: &str, address: &str) {
         if !self.inline.is_used(label) {
             self.block(start);
@@ -311,7 +313,7 @@ impl<'a> Walker<'a> {
             Tag::Table(alignments) => {
                 self.block(start);
                 self.inline.out.lines(1);
-                self.table = Some(Table::new(alignments));
+                self.table = Some(MarkdownTable::new(alignments));
             }
             Tag::TableCell => {
                 self.around = Some(std::mem::take(&mut self.inline.out));
@@ -336,29 +338,29 @@ impl<'a> Walker<'a> {
     }
 
     fn end_table(&mut self) {
-        match self.table.take().map(Table::layout) {
-            Some(Layout::Columns(text)) => self.inline.out.push_pre(&text, None),
-            Some(Layout::List(list)) => self.inline.out.append(list),
+        match self.table.take().map(MarkdownTable::layout) {
+            Some(TableLayout::Columns(text)) => self.inline.out.push_pre(&text, None),
+            Some(TableLayout::List(list)) => self.inline.out.append(list),
             None => {}
         }
         self.inline.out.lines(1);
     }
 }
 
-/// Which lines of the source follow a blank one.
+/// Lines of the source, with marks for those after a blank one.
 #[derive(Debug)]
-struct Lines {
+struct SourceLines {
     starts: Vec<usize>,
     blank: Vec<bool>,
 }
 
-impl Lines {
+impl SourceLines {
     fn new(source: &str) -> Self {
         let mut lines = Self { starts: Vec::new(), blank: Vec::new() };
         let mut start = 0;
         for line in source.split_inclusive('\n') {
             lines.starts.push(start);
-            // A line of quote marks alone is blank inside the quote.
+            // A line with nothing but quote marks is blank inside the quote.
             lines.blank.push(line.chars().all(|c| c.is_whitespace() || c == '>'));
             start += line.len();
         }
@@ -374,7 +376,7 @@ impl Lines {
 #[cfg(test)]
 mod tests {
     use super::super::tests::check;
-    use super::super::{Entity, Kind};
+    use super::super::{Entity, EntityKind};
     use super::*;
 
     #[test]
@@ -529,8 +531,8 @@ mod tests {
     fn offsets_count_utf16_units() {
         let formatted = render("😀 **жир** 👨‍👩‍👧 `x`");
         let expected = [
-            Entity { kind: Kind::Bold, offset: 3, length: 3 },
-            Entity { kind: Kind::Code, offset: 16, length: 1 },
+            Entity { kind: EntityKind::Bold, offset: 3, length: 3 },
+            Entity { kind: EntityKind::Code, offset: 16, length: 1 },
         ];
         assert_eq!(formatted.text, "😀 жир 👨‍👩‍👧 x");
         assert_eq!(formatted.entities, expected);

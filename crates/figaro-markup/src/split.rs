@@ -2,25 +2,25 @@
 
 use super::chars::is_extender;
 use super::entities;
-use super::formatted::{Entity, Formatted, Kind};
-use super::out::{Fragment, Span};
+use super::formatted::{Entity, EntityKind, Formatted};
+use super::out::{EntityRange, Fragment};
 
-/// Telegram ignores the entities of a message beyond this many; a message ends before it would have more.
+/// Maximum number of entities of a message. Telegram ignores further ones, so a message ends before it has more.
 const MAX_ENTITIES: usize = 100;
-/// A border is good enough if the message before it is at least this part of the limit full.
+/// Divisor of the limit: minimum fill of a message before a good border.
 const MIN_FILL: usize = 3;
 
-/// Cuts into pieces of at most `limit` UTF-16 units (at least 2) and at most 100 entities each.
+/// Cuts a text into pieces of at most `limit` UTF-16 units (at least 2) and at most 100 entities each.
 ///
-/// The last border of the best sort wins: paragraph, line, sentence, word; words inside of code and links come last.
-/// Code that is cut goes on as code of the same language. Only white space at the borders is lost, and no piece is
+/// The last border of the best kind wins: paragraph, line, sentence, word; words inside code and links come last.
+/// Code that is cut continues as code of the same language. Only white space at the borders is lost, and no piece is
 /// empty.
 #[must_use]
 pub fn split(formatted: Formatted, limit: usize) -> Vec<Formatted> {
     split_from(formatted, 0, limit).0
 }
 
-/// The same for what stands behind so many bytes of the text; and where the last piece begins, in bytes.
+/// Cuts the text after its first `start` bytes like `split`. Also returns the start of the last piece, in bytes.
 pub(super) fn split_from(
     formatted: Formatted,
     start: usize,
@@ -35,7 +35,7 @@ pub(super) fn split_from(
     if start == 0 && offsets[formatted.text.len()] <= limit && formatted.entities.len() <= MAX_ENTITIES {
         return (vec![formatted], Some(0));
     }
-    let mut source = Source::new(formatted, offsets);
+    let mut source = SplitSource::new(formatted, offsets);
     source.enter(start);
     let (mut pieces, mut last) = (Vec::new(), None);
     while let Some(from) = source.next_start(start, limit) {
@@ -48,18 +48,18 @@ pub(super) fn split_from(
     (pieces, last)
 }
 
-/// What stands behind so many bytes of the text.
+/// Returns the text after its first `start` bytes.
 #[must_use]
 pub(super) fn behind(formatted: Formatted, start: usize) -> Formatted {
     let offsets = entities::utf16_offsets(&formatted.text);
     let (start, end) = (formatted.text.floor_char_boundary(start), formatted.text.len());
-    let mut source = Source::new(formatted, offsets);
+    let mut source = SplitSource::new(formatted, offsets);
     source.enter(start);
     source.piece(start, end)
 }
 
-/// The end of a text that has at most `limit` UTF-16 units and 100 entities. Where something is left out, it begins at a
-/// line or a word, and while more comes it stays where it begins until a quarter more is left out at once.
+/// Returns the end of a text, with at most `limit` UTF-16 units and 100 entities. If something is left out, it begins
+/// at a line or a word. As text is added, the beginning stays until another quarter is left out at once.
 #[must_use]
 pub fn window(formatted: Formatted, limit: usize) -> Formatted {
     let offsets = entities::utf16_offsets(&formatted.text);
@@ -75,17 +75,17 @@ pub fn window(formatted: Formatted, limit: usize) -> Formatted {
     latest(behind(formatted, from))
 }
 
-/// Without the first of too many entities.
+/// Drops the first of too many entities.
 fn latest(mut formatted: Formatted) -> Formatted {
     let surplus = formatted.entities.len().saturating_sub(MAX_ENTITIES);
     formatted.entities.drain(..surplus);
     formatted
 }
 
-/// Cuts at every `mark`, which is left out, and keeps the entities on both sides. Sections may be empty.
+/// Cuts at every `mark`, which is dropped, and keeps the entities on both sides. Sections may be empty.
 pub(super) fn sections(formatted: Formatted, mark: char) -> Vec<Formatted> {
     let offsets = entities::utf16_offsets(&formatted.text);
-    let mut source = Source::new(formatted, offsets);
+    let mut source = SplitSource::new(formatted, offsets);
     let mut ends: Vec<usize> = source.text.match_indices(mark).map(|(at, _)| at).collect();
     ends.push(source.text.len());
     let mut start = 0;
@@ -97,12 +97,12 @@ pub(super) fn sections(formatted: Formatted, mark: char) -> Vec<Formatted> {
     sections
 }
 
-/// A window moves on by this part of its size.
+/// Divisor of the window's size: the step by which a window moves.
 const WINDOW_STEPS: usize = 4;
 
-/// How good a place to cut is, the best last.
+/// Quality of a border, the best last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Border {
+enum BreakQuality {
     Character,
     Grapheme,
     WordInside,
@@ -112,41 +112,43 @@ enum Border {
     Paragraph,
 }
 
-/// What a byte of the text lies in.
+/// Context of a byte of the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Within {
+enum ByteContext {
     Text,
     Pre,
-    /// Code or a link: better kept whole.
+    /// Code or a link, better kept whole.
     Inline,
 }
 
 #[derive(Debug)]
-struct Source {
+struct SplitSource {
     text: String,
     offsets: Vec<usize>,
-    /// As byte ranges, sorted by start.
-    spans: Vec<Span>,
-    within: Vec<Within>,
-    /// Spans before this one are open or done.
+    /// Entities as byte ranges, sorted by start.
+    spans: Vec<EntityRange>,
+    within: Vec<ByteContext>,
+    /// Index of the next span. Earlier ones are open or done.
     next: usize,
-    /// Spans that reach behind the last cut.
+    /// Spans that extend past the last cut.
     open: Vec<usize>,
 }
 
-impl Source {
+impl SplitSource {
     fn new(formatted: Formatted, offsets: Vec<usize>) -> Self {
         let Formatted { text, mut entities } = formatted;
         entities.sort_by_key(|entity| entity.offset);
         let byte = |unit: usize| offsets.partition_point(|before| *before < unit).min(text.len());
-        let span =
-            |Entity { kind, offset, length }| Span { kind, range: byte(offset)..byte(offset + length) };
-        let spans: Vec<Span> = entities.into_iter().map(span).collect();
-        let mut within = vec![Within::Text; text.len() + 1];
+        let span = |Entity { kind, offset, length }| EntityRange {
+            kind,
+            range: byte(offset)..byte(offset + length),
+        };
+        let spans: Vec<EntityRange> = entities.into_iter().map(span).collect();
+        let mut within = vec![ByteContext::Text; text.len() + 1];
         for span in &spans {
             let state = match span.kind {
-                Kind::Pre { .. } => Within::Pre,
-                Kind::Code | Kind::TextLink { .. } => Within::Inline,
+                EntityKind::Pre { .. } => ByteContext::Pre,
+                EntityKind::Code | EntityKind::TextLink { .. } => ByteContext::Inline,
                 _ => continue,
             };
             within[span.range.clone()].fill(state);
@@ -154,7 +156,7 @@ impl Source {
         Self { text, offsets, spans, within, next: 0, open: Vec::new() }
     }
 
-    /// Where the next piece starts: behind white space, but code keeps the indent of its line if it fits.
+    /// Returns the start of the next piece: after white space, but code keeps the indent of its line if it fits.
     fn next_start(&self, start: usize, limit: usize) -> Option<usize> {
         let rest = &self.text[start..];
         let first = start + rest.len() - rest.trim_start().len();
@@ -163,7 +165,7 @@ impl Source {
         }
         let line = self.text[start..first].rfind('\n').map_or(start, |at| start + at + 1);
         let mut from = first;
-        while from > line && self.within[from - 1] == Within::Pre {
+        while from > line && self.within[from - 1] == ByteContext::Pre {
             from -= 1;
             while !self.text.is_char_boundary(from) {
                 from -= 1;
@@ -173,7 +175,7 @@ impl Source {
         Some(if fits { from } else { first })
     }
 
-    /// Where the piece that starts at `from` ends.
+    /// Returns the end of the piece that starts at `from`.
     fn cut(&mut self, from: usize, limit: usize) -> usize {
         let rest = &self.text[from..];
         let first = from + rest.len() - rest.trim_start().len();
@@ -182,7 +184,7 @@ impl Source {
             return last;
         }
         let good = self.offsets[from] + limit.min(self.offsets[last] - self.offsets[from]) / MIN_FILL;
-        let mut best: Option<(bool, Border, usize)> = None;
+        let mut best: Option<(bool, BreakQuality, usize)> = None;
         let ends = self.text[from..last].char_indices().map(|(at, _)| from + at);
         for end in ends.chain([last]).filter(|end| *end > first) {
             let candidate = (self.offsets[end] >= good, self.border(end), end);
@@ -191,7 +193,7 @@ impl Source {
         best.map_or(last, |(_, _, end)| end)
     }
 
-    /// The furthest end that keeps both limits; always behind `first`, the first character that is seen.
+    /// Returns the furthest end within both limits; always after `first`, the first visible character.
     fn window(&mut self, from: usize, first: usize, limit: usize) -> usize {
         let most = self.offsets[from] + limit;
         let mut last = self.offsets.partition_point(|units| *units <= most) - 1;
@@ -212,39 +214,44 @@ impl Source {
         last
     }
 
-    /// Spans that end before here are done.
+    /// Closes spans that end before this position.
     fn close(&mut self, from: usize) {
         self.open.retain(|at| self.spans[*at].range.end > from);
     }
 
-    fn border(&self, end: usize) -> Border {
+    fn border(&self, end: usize) -> BreakQuality {
         let (before, after) = self.text.split_at(end);
         let mut previous = before.chars().rev();
         let (last, next) = (previous.next().unwrap_or(' '), after.chars().next().unwrap_or(' '));
-        let within = if self.within[end - 1] == self.within[end] { self.within[end] } else { Within::Text };
+        let within =
+            if self.within[end - 1] == self.within[end] { self.within[end] } else { ByteContext::Text };
         if last == '\n' || next == '\n' {
             let blank = (last == '\n' && (next == '\n' || previous.next() == Some('\n')))
                 || after.starts_with("\n\n");
-            return if blank && within != Within::Pre { Border::Paragraph } else { Border::Line };
+            return if blank && within != ByteContext::Pre {
+                BreakQuality::Paragraph
+            } else {
+                BreakQuality::Line
+            };
         }
         if last.is_whitespace() || next.is_whitespace() {
             let stops = ['.', '!', '?', '…', ':', ';', '。', '！', '？', '؟', '۔'];
             return match within {
-                Within::Text if next.is_whitespace() && stops.contains(&last) => Border::Sentence,
-                Within::Text => Border::Word,
-                Within::Pre | Within::Inline => Border::WordInside,
+                ByteContext::Text if next.is_whitespace() && stops.contains(&last) => BreakQuality::Sentence,
+                ByteContext::Text => BreakQuality::Word,
+                ByteContext::Pre | ByteContext::Inline => BreakQuality::WordInside,
             };
         }
         if last == '。' || last == '！' || last == '？' {
-            return Border::Sentence;
+            return BreakQuality::Sentence;
         }
         let is_flag = |c: char| ('\u{1f1e6}'..='\u{1f1ff}').contains(&c);
         let flags = before.chars().rev().take(64).take_while(|c| is_flag(*c)).count();
         let joined = is_extender(next) || last == '\u{200d}' || (is_flag(next) && flags % 2 == 1);
-        if joined { Border::Character } else { Border::Grapheme }
+        if joined { BreakQuality::Character } else { BreakQuality::Grapheme }
     }
 
-    /// Goes on to a place: spans that begin before it are open.
+    /// Advances to a position and opens the spans that begin before it.
     fn enter(&mut self, at: usize) {
         while self.spans.get(self.next).is_some_and(|span| span.range.start < at) {
             self.open.push(self.next);
@@ -256,8 +263,8 @@ impl Source {
         self.close(from);
         self.enter(end);
         let clipped = |at: &usize| {
-            let Span { kind, range } = &self.spans[*at];
-            Span {
+            let EntityRange { kind, range } = &self.spans[*at];
+            EntityRange {
                 kind: kind.clone(),
                 range: range.start.max(from) - from..range.end.clamp(from, end) - from,
             }
@@ -320,11 +327,11 @@ mod tests {
     #[test]
     fn sections_carry_on_only_what_reaches_into_them() {
         let text = "ab\n".repeat(1000);
-        let bold = |offset: usize, length: usize| Entity { kind: Kind::Bold, offset, length };
+        let bold = |offset: usize, length: usize| Entity { kind: EntityKind::Bold, offset, length };
         let mut entities = vec![bold(0, 3000)];
-        entities.extend((0..1000).map(|line| Entity { kind: Kind::Italic, ..bold(line * 3, 2) }));
+        entities.extend((0..1000).map(|line| Entity { kind: EntityKind::Italic, ..bold(line * 3, 2) }));
         let offsets = entities::utf16_offsets(&text);
-        let mut source = Source::new(Formatted { text, entities }, offsets);
+        let mut source = SplitSource::new(Formatted { text, entities }, offsets);
         for line in 0..1000 {
             let piece = source.piece(line * 3, line * 3 + 2);
             assert_eq!((tagged(&piece).as_str(), source.open.len()), ("{b:{i:ab}}", 2));

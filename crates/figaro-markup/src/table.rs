@@ -1,31 +1,31 @@
-//! A Markdown table as text: aligned columns where they fit a phone, else a list of rows. Called by
+//! Converts a Markdown table to text: aligned columns if they fit a phone, else a list of rows. Called by
 //! [`mod@super::render`].
 
 use pulldown_cmark::Alignment;
 
 use super::chars::width;
-use super::formatted::Kind;
-use super::out::{Fragment, Span};
+use super::formatted::EntityKind;
+use super::out::{EntityRange, Fragment};
 
 /// Columns of monospace text that a phone shows without wrapping.
 pub(super) const WIDTH: usize = 40;
 const SEPARATOR: &str = " | ";
 
 #[derive(Debug)]
-pub(super) struct Table {
+pub(super) struct MarkdownTable {
     alignments: Vec<Alignment>,
-    /// The first is the header.
+    /// Rows, of which the first is the header.
     rows: Vec<Vec<Fragment>>,
 }
 
 #[derive(Debug)]
-pub(super) enum Layout {
-    /// For a `Pre` entity.
+pub(super) enum TableLayout {
+    /// Text of a `Pre` entity.
     Columns(String),
     List(Fragment),
 }
 
-impl Table {
+impl MarkdownTable {
     pub(super) fn new(alignments: Vec<Alignment>) -> Self {
         Self { alignments, rows: Vec::new() }
     }
@@ -40,7 +40,7 @@ impl Table {
         }
     }
 
-    pub(super) fn layout(self) -> Layout {
+    pub(super) fn layout(self) -> TableLayout {
         let texts: Vec<Vec<String>> =
             self.rows.iter().map(|row| row.iter().map(one_line).collect()).collect();
         let widths: Vec<usize> = (0..self.alignments.len())
@@ -51,17 +51,17 @@ impl Table {
         let total = widths.iter().sum::<usize>() + SEPARATOR.len() * widths.len().saturating_sub(1);
         // Preformatted text would hide the addresses of links.
         if total > WIDTH || self.has_links() {
-            return Layout::List(self.list());
+            return TableLayout::List(self.list());
         }
         let mut lines: Vec<String> = texts.iter().map(|row| self.line(row, &widths)).collect();
         let rule: Vec<String> = widths.iter().map(|width| "-".repeat(*width)).collect();
         lines.insert(lines.len().min(1), rule.join("-+-"));
-        Layout::Columns(lines.join("\n"))
+        TableLayout::Columns(lines.join("\n"))
     }
 
     fn has_links(&self) -> bool {
         let mut spans = self.rows.iter().flatten().flat_map(|cell| &cell.spans);
-        spans.any(|span| matches!(span.kind, Kind::TextLink { .. }))
+        spans.any(|span| matches!(span.kind, EntityKind::TextLink { .. }))
     }
 
     fn line(&self, row: &[String], widths: &[usize]) -> String {
@@ -71,8 +71,8 @@ impl Table {
         cells.join(SEPARATOR).trim_end().to_owned()
     }
 
-    /// For each row its first cell in bold and "header: value" lines, rows apart by a blank line; a table of headers
-    /// alone is one line, and one of a single column has no names to tell apart.
+    /// Lists each row as its first cell in bold and "header: value" lines, with a blank line between rows. A table
+    /// with headers only becomes one line. A single column needs no header names.
     fn list(self) -> Fragment {
         let mut list = Fragment::default();
         let mut rows = self.rows.into_iter();
@@ -113,15 +113,17 @@ impl Table {
 fn add_bold(list: &mut Fragment, before: &str, cell: &Fragment) {
     let start = list.text.len() + before.len();
     add(list, before, cell);
-    list.spans.push(Span { kind: Kind::Bold, range: start..list.text.len() });
+    list.spans.push(EntityRange { kind: EntityKind::Bold, range: start..list.text.len() });
 }
 
 fn add(list: &mut Fragment, before: &str, cell: &Fragment) {
     list.text.push_str(before);
     let base = list.text.len();
     list.text.push_str(&cell.text);
-    let moved =
-        |span: &Span| Span { kind: span.kind.clone(), range: span.range.start + base..span.range.end + base };
+    let moved = |span: &EntityRange| EntityRange {
+        kind: span.kind.clone(),
+        range: span.range.start + base..span.range.end + base,
+    };
     list.spans.extend(cell.spans.iter().map(moved));
 }
 

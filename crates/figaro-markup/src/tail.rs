@@ -1,15 +1,15 @@
-//! The end of Markdown that is too long to be rendered whole, so that it reads as it does in the whole. Called for
-//! drafts.
+//! Cuts the end off Markdown that is too long to be rendered whole, so that it reads as it does in the whole. Called
+//! for drafts.
 
 use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag};
 
 use super::options::options;
 
-/// What code or a table begins with is not repeated if it is longer, in bytes.
+/// Maximum length of a repeated opening of code or a table, in bytes.
 const MAX_OPENING: usize = 512;
 
-/// The last part of Markdown: at least `keep` bytes where there are so many, and half as many more where that lets it
-/// begin with a block or an item of a list. A block of code or a table that it begins within goes on as one.
+/// Returns the last part of Markdown: at least `keep` bytes if available, and up to half as many more to begin with a
+/// block or an item of a list. If it begins within code or a table, it continues as one.
 pub(super) fn tail(markdown: &str, keep: usize) -> String {
     let Some(latest) = markdown.len().checked_sub(keep) else { return markdown.to_owned() };
     let latest = markdown.floor_char_boundary(latest);
@@ -21,19 +21,20 @@ pub(super) fn tail(markdown: &str, keep: usize) -> String {
     }
 }
 
-/// Where the last line before a place begins, or the last word, if not too far back; else the place.
+/// Returns the start of the last line, or else word, before a position and not before `earliest`; else the position
+/// itself.
 fn word_before(markdown: &str, latest: usize, earliest: usize) -> usize {
     let near = &markdown[markdown.floor_char_boundary(earliest)..latest];
     let found = near.rfind('\n').or_else(|| near.rfind(' '));
     found.map_or(latest, |at| latest - near.len() + at + 1)
 }
 
-/// What a place in Markdown lies in.
+/// Blocks around a position in Markdown.
 #[derive(Debug, Default)]
 struct Surroundings {
-    /// Where the last block, or item of a list, begins that begins no later.
+    /// Start of the last block or list item at or before the position.
     start: Option<usize>,
-    /// The lines that begin the code or the table around it.
+    /// Lines that open the code or table around it.
     opening: Option<String>,
 }
 
@@ -64,13 +65,13 @@ impl Surroundings {
     }
 }
 
-/// Where the line begins that a block begins, if nothing but space stands before it.
+/// Returns the start of the line that a block begins, if only white space precedes it; else the start of the block.
 fn line_start(markdown: &str, block: usize) -> usize {
     let line = markdown[..block].rfind('\n').map_or(0, |at| at + 1);
     if markdown[line..block].trim().is_empty() { line } else { block }
 }
 
-/// The lines that a block begins with and goes on without.
+/// Returns the opening lines of a block, which its later parts lack.
 fn opening(tag: &Tag<'_>, block: &str) -> Option<String> {
     let lines = match tag {
         Tag::CodeBlock(CodeBlockKind::Fenced(_)) => 1,

@@ -1,11 +1,11 @@
-//! The pauses between two tries to start a server.
+//! Pauses between attempts to start a server.
 
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use backon::{BackoffBuilder, ExponentialBuilder};
 
-/// Pauses that double from one failure to the next between these bounds, with jitter, without end.
+/// Returns pauses with jitter that double within these bounds. The sequence never ends.
 pub(super) fn pauses(bounds: RangeInclusive<Duration>) -> impl Iterator<Item = Duration> + Send {
     ExponentialBuilder::default()
         .with_min_delay(*bounds.start())

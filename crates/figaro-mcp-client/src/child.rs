@@ -1,35 +1,40 @@
-//! The process of the Telegram MCP server: what it is given at its start. Used by `supervisor`.
+//! Process of the Telegram MCP server: its environment and settings. Used by `supervisor`.
 
 use std::process::Stdio;
 
 use tokio::process::Command;
 
-use super::locate::Candidate;
+use super::locate::ServerProgram;
 use figaro_base::secret::{ExposeSecret, Redactor, SecretString};
 use figaro_config::{LogSettings, McpSettings, TelegramSettings};
 
-/// What glibc is told: to give large blocks back at once, and to keep few pools. Other allocators ignore it.
+/// glibc settings of the child: return large blocks at once and keep few pools. Other allocators ignore them.
 const ALLOCATOR: [(&str, &str); 2] = [("MALLOC_MMAP_THRESHOLD_", "131072"), ("MALLOC_ARENA_MAX", "2")];
 
-/// What a child is started with.
+/// Settings that a child is started with.
 #[derive(Debug, Clone)]
 pub struct Recipe {
-    /// Its port and its key for outside clients.
+    /// Port of the server and its key for outside clients.
     pub settings: McpSettings,
-    /// The bot it acts as.
+    /// Bot on whose behalf the child acts.
     pub telegram: TelegramSettings,
-    /// How it logs: as its parent.
+    /// Log settings, the same as the parent's.
     pub log: LogSettings,
-    /// Knows the secrets that its log must not hold.
+    /// Redactor that knows the secrets to keep out of the child's log.
     pub redactor: Redactor,
 }
 
-/// Starts the child with this key; `again` if one before it has died.
-pub(super) fn command(candidate: &Candidate, recipe: &Recipe, key: &SecretString, again: bool) -> Command {
+/// Builds the command that starts the child with this key. `again` is `true` if an earlier child has died.
+pub(super) fn command(
+    candidate: &ServerProgram,
+    recipe: &Recipe,
+    key: &SecretString,
+    again: bool,
+) -> Command {
     let mut command = Command::new(&candidate.program);
-    // The child gets what it needs and nothing else of ours, least of all the model's key.
+    // The child gets only what it needs, and in particular not the model's key.
     command.env_clear().envs(inherited(candidate, recipe)).envs(ALLOCATOR);
-    // Without a key no other client could get in, and their port would be held for nothing.
+    // Without a key no other client could connect, so the port would be held for nothing.
     let port = recipe.settings.api_key.as_ref().map_or(0, |_| recipe.settings.port);
     if let Some(api_key) = &recipe.settings.api_key {
         command.env("MCP_API_KEY", api_key.expose_secret());
@@ -55,12 +60,12 @@ pub(super) fn command(candidate: &Candidate, recipe: &Recipe, key: &SecretString
     command
 }
 
-/// What the child takes over from our own environment.
+/// Returns the variables that the child inherits from our environment.
 fn inherited<'a>(
-    candidate: &'a Candidate,
+    candidate: &'a ServerProgram,
     recipe: &'a Recipe,
 ) -> impl Iterator<Item = (&'static str, &'a str)> {
-    // A program of the owner's may be a script, and need it.
+    // A program named by the owner may be a script that needs `PATH`.
     let needed = move |name: &str| name != "PATH" || candidate.named;
     let inherited = recipe.settings.inherited.iter();
     inherited.filter(move |(name, _)| needed(name)).map(|(name, value)| (*name, value.as_str()))

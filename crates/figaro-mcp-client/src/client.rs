@@ -1,4 +1,4 @@
-//! A session with an MCP server, and calls of its tools. One [`Connection`] lives as long as the server that it speaks to.
+//! A session with an MCP server, and calls of its tools. A [`Connection`] lives as long as its server.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,23 +18,23 @@ use tokio::sync::Notify;
 use figaro_base::secret::{ExposeSecret, SecretString};
 use figaro_base::system::plain;
 
-/// How long the server may take to say goodbye.
+/// Timeout for closing the session.
 const GOODBYE: Duration = Duration::from_millis(500);
-/// How long the handshake may take.
+/// Timeout of the handshake.
 const HANDSHAKE: Duration = Duration::from_secs(10);
 
-/// An open session with a server.
+/// Open session with a server.
 #[derive(Debug)]
 pub struct Connection {
     service: RunningService<RoleClient, Hearing>,
-    /// The server's version as it introduced itself; that of the Telegram MCP server carries its build id.
+    /// Version that the server reported in the handshake. The Telegram MCP server puts its build id in it.
     pub(crate) server_version: String,
 }
 
-/// What a server tells without being asked. Whatever it asks of us, such as an answer of a model, is declined.
+/// Handler of messages that a server sends unasked. Requests of the server, such as sampling, are declined.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Hearing {
-    /// Its list of tools has changed.
+    /// Signalled when the server's list of tools has changed.
     pub(super) tools_changed: Arc<Notify>,
 }
 
@@ -46,7 +46,7 @@ impl ClientHandler for Hearing {
         )
     }
 
-    // The library's own answer is an empty list: a server would take it for a client that has opened no folder.
+    // The library would answer with an empty list, and a server would read that as a client with no open folder.
     #[expect(deprecated, reason = "servers of today's versions ask all the same")]
     async fn list_roots(
         &self,
@@ -60,26 +60,26 @@ impl ClientHandler for Hearing {
     }
 }
 
-/// Why a call has no result.
+/// Reason why a call has no result.
 #[derive(Debug, thiserror::Error)]
 pub enum McpError {
-    /// The server is not there; it is being restarted, so the same call may work in a moment.
+    /// The server is down and being restarted. The same call may work in a moment.
     #[error("the Telegram MCP server is not available ({0})")]
     Unavailable(String),
-    /// The call was on its way when the connection broke: whether it acted is not known.
+    /// The connection broke during the call. The call may or may not have acted.
     #[error("the Telegram MCP server was lost during the call ({0})")]
     Lost(String),
-    /// The server does not take the call as it is.
+    /// The server refuses the call as it stands.
     #[error("the Telegram MCP server refused the call: {0}")]
     Refused(String),
 }
 
-/// What a call gave: its structured content, and whether the tool says it failed.
+/// Result of a call.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Answer {
-    /// What the tool returned.
+pub struct ToolCallOutput {
+    /// Structured content that the tool returned.
     pub content: Value,
-    /// The tool's own word that it failed.
+    /// `true` if the tool itself reports a failure.
     pub is_error: bool,
 }
 
@@ -87,7 +87,7 @@ impl Connection {
     /// Opens a session with the Telegram MCP server.
     ///
     /// # Errors
-    /// [`McpError::Unavailable`] when the server does not answer as an MCP server should.
+    /// [`McpError::Unavailable`] if the server does not answer as an MCP server should.
     pub async fn open(url: &str, key: &SecretString) -> Result<Self, McpError> {
         let http = http().map_err(|error| McpError::Unavailable(error.to_string()))?;
         let config = StreamableHttpClientTransportConfig::with_uri(url).auth_header(key.expose_secret());
@@ -102,7 +102,7 @@ impl Connection {
     /// Opens a session over any transport.
     ///
     /// # Errors
-    /// Why the server does not answer as an MCP server should.
+    /// The reason, if the server does not answer as an MCP server should.
     pub(super) async fn over<T, E, A>(transport: T, hearing: Hearing) -> Result<Self, String>
     where
         T: IntoTransport<RoleClient, E, A>,
@@ -112,7 +112,7 @@ impl Connection {
             ClientInitializeError::ConnectionClosed(_) => "it ended before it answered".to_owned(),
             ClientInitializeError::TransportError { error, .. } => innermost(&*error.error),
             ClientInitializeError::JsonRpcError(refusal) => refusal.message.into_owned(),
-            // Their own words are of Rust, and have all that the server said.
+            // The library's messages for these print Rust types and everything that the server said.
             ClientInitializeError::ExpectedInitResponse(_) | ClientInitializeError::ExpectedInitResult(_) => {
                 "it answers the first request with something else".to_owned()
             }
@@ -125,17 +125,17 @@ impl Connection {
         Ok(Self { service, server_version })
     }
 
-    /// Says goodbye, so that the server can forget the session.
+    /// Ends the session, so that the server can forget it.
     pub(crate) async fn close(self) {
         drop(tokio::time::timeout(GOODBYE, self.service.cancel()).await);
     }
 
-    /// Has it close soon, whoever holds it.
+    /// Makes the connection close soon, even if others still hold it.
     pub(super) fn stop(&self) {
         self.service.cancellation_token().cancel();
     }
 
-    /// Whether nothing can be asked any more.
+    /// Returns `true` if the connection is closed.
     pub(super) fn is_closed(&self) -> bool {
         self.service.is_closed() || self.service.is_transport_closed()
     }
@@ -143,8 +143,8 @@ impl Connection {
     /// Calls a tool of the Telegram MCP server.
     ///
     /// # Errors
-    /// See [`McpError`]; a tool that fails is an [`Answer`].
-    pub async fn call(&self, name: &str, arguments: Map<String, Value>) -> Result<Answer, McpError> {
+    /// See [`McpError`]. A tool that reports a failure is a [`ToolCallOutput`], not an error.
+    pub async fn call(&self, name: &str, arguments: Map<String, Value>) -> Result<ToolCallOutput, McpError> {
         let result = self.call_tool(name, arguments).await.map_err(|error| match error {
             ServiceError::McpError(refusal) => McpError::Refused(refusal.message.into_owned()),
             other => McpError::Lost(other.to_string()),
@@ -154,10 +154,10 @@ impl Connection {
             Value::String(parts.collect::<Vec<_>>().join("\n"))
         };
         let content = result.structured_content.clone().unwrap_or_else(text);
-        Ok(Answer { content, is_error: result.is_error == Some(true) })
+        Ok(ToolCallOutput { content, is_error: result.is_error == Some(true) })
     }
 
-    /// Calls a tool, and gives all that it returned.
+    /// Calls a tool and returns its full result.
     pub(super) async fn call_tool(
         &self,
         name: &str,
@@ -167,29 +167,28 @@ impl Connection {
         self.service.call_tool(params).await
     }
 
-    /// A page of the tools: the first one without a cursor.
+    /// Returns a page of the tools; the first one if `cursor` is `None`.
     pub(super) async fn tools(&self, cursor: Option<String>) -> Result<ListToolsResult, ServiceError> {
         self.service.list_tools(Some(PaginatedRequestParams::default().with_cursor(cursor))).await
     }
 
-    /// The server has tools, by what it says of itself.
+    /// Returns `true` if the server declares tools among its capabilities, or has declared nothing yet.
     pub(super) fn has_tools(&self) -> bool {
         self.service.peer_info().is_none_or(|info| info.capabilities.tools.is_some())
     }
 
-    /// Whether the server answers at all.
     pub(super) async fn ping(&self) -> Result<(), ServiceError> {
         self.service.send_request(ClientRequest::PingRequest(PingRequest::default())).await.map(drop)
     }
 }
 
-/// What is at the bottom of an error. What stands above it may name an address that has a key in it.
+/// Returns the text of the innermost error. Outer errors may name an address that contains a key.
 pub(super) fn innermost(error: &(dyn std::error::Error + 'static)) -> String {
     let chain = std::iter::successors(Some(error), |error| error.source());
     chain.last().map(plain).unwrap_or_default()
 }
 
-/// Why a call or a list did not come, in words.
+/// Describes in words why a call or a list failed.
 pub(super) fn words_of(error: &ServiceError) -> String {
     match error {
         ServiceError::McpError(refusal) => refusal.message.clone().into_owned(),
@@ -199,8 +198,8 @@ pub(super) fn words_of(error: &ServiceError) -> String {
     }
 }
 
-/// A client for servers on this very machine: a proxy or another address would be handed the key. It needs no
-/// certificates, which take memory.
+/// Builds a client for servers on this machine. A proxy or a redirect would receive the key, so both are off. No
+/// certificates are loaded; they take memory.
 fn http() -> reqwest::Result<reqwest::Client> {
     let client = reqwest::Client::builder().no_proxy().redirect(Policy::none()).tls_certs_only([]);
     client.connect_timeout(HANDSHAKE).http1_only().no_gzip().build()

@@ -1,34 +1,33 @@
-//! A process between the bot and a server that is a program: it lives by its standard input, as the bot's own server does, and
-//! ends the program with all that this has started once that closes. So no program outlives the bot, however the bot ends.
+//! Guard process between the bot and a server that is a program. Like the bot's own server, it lives as long as its
+//! standard input is open. Once that closes, it ends the program and all processes that the program started. So no
+//! program outlives the bot, however the bot ends.
 
 use std::ffi::OsString;
 use std::io::{self, Read, Write};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdin, Command, ExitCode, Stdio};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use figaro_base::system::{in_words, plain};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
-/// The argument that makes `figaro` the guard of the program named behind it.
+/// Argument that makes `figaro` the guard of the program named after it.
 pub const SUBCOMMAND: &str = "mcp-guard";
-/// How long a program may take to end once its standard input is closed; less than the bot waits for the guard.
+/// Time for a program to end after its standard input is closed. Shorter than the bot's wait for the guard.
 const LEAVE: Duration = Duration::from_millis(1500);
-/// How often it is looked whether it has.
-const LOOK: Duration = Duration::from_millis(20);
-/// No program was started.
+/// Exit code when no program was started.
 const EXIT_UNSTARTED: u8 = 127;
 
-/// Starts the program of these arguments, passes standard input on to it, and ends when either ends.
+/// Starts the program given in the arguments, passes standard input on to it, and ends when either ends.
 pub fn main(mut args: impl Iterator<Item = OsString>) -> ExitCode {
     let Some(program) = args.next() else {
         return refuse("no program is named");
     };
     let mut command = Command::new(&program);
-    // A group of its own, so that what the program starts can be ended with it.
+    // Own process group, so that processes started by the program can be ended with it.
     command.args(args).stdin(Stdio::piped()).process_group(0);
     let mut child = match command.spawn() {
         Ok(child) => child,
@@ -51,14 +50,14 @@ pub fn main(mut args: impl Iterator<Item = OsString>) -> ExitCode {
             end(group);
         }
     }));
-    // Not yet taken from the system's table: until then nobody else gets its number.
+    // The program is not reaped yet, so its process id cannot be reused.
     let ends = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
     while waitid(WaitId::Pid(group), ends).is_err_and(|error| error == Errno::INTR) {}
     kill(group);
     ExitCode::from(code(child))
 }
 
-/// Passes standard input on until it ends, or the program takes no more.
+/// Passes standard input on until it ends or the program no longer reads.
 fn pass_on(stdin: Option<ChildStdin>) {
     let Some(mut stdin) = stdin else { return };
     let mut input = io::stdin().lock();
@@ -67,7 +66,7 @@ fn pass_on(stdin: Option<ChildStdin>) {
     loop {
         match input.read(&mut buffer) {
             Ok(0) => return,
-            // What the program does not read is thrown away: only the end of the input ends it.
+            // Input that the program does not read is discarded. Only the end of the input ends the program.
             Ok(read) if is_taken => {
                 is_taken = buffer.get(..read).is_some_and(|bytes| stdin.write_all(bytes).is_ok());
             }
@@ -78,8 +77,8 @@ fn pass_on(stdin: Option<ChildStdin>) {
     }
 }
 
-/// Waits until nobody can write to standard input any more; not so, where that cannot be watched. Whoever passes the input on may
-/// never come to its end, as it waits for a program that does not read.
+/// Waits until standard input is closed on the writing side. Returns `false` where that cannot be watched. The thread
+/// that passes the input on may never see the end, because it may be blocked by a program that does not read.
 fn hangs_up() -> bool {
     let input = io::stdin();
     let mut watched = PollFd::new(&input, PollFlags::empty());
@@ -92,16 +91,13 @@ fn hangs_up() -> bool {
     }
 }
 
-/// Lets the program end by itself for a while, then ends it and all that it has started.
+/// Gives the program time to end by itself, then kills it and all processes that it started.
 fn end(group: Pid) {
-    let deadline = Instant::now() + LEAVE;
-    while Instant::now() < deadline {
-        thread::sleep(LOOK);
-    }
+    thread::sleep(LEAVE);
     kill(group);
 }
 
-/// Ends a program and all that it has started. What has ended already is no fault.
+/// Kills a program and all processes that it started. A program that has already ended is no error.
 fn kill(group: Pid) {
     if let Err(error) = kill_process_group(group, Signal::KILL)
         && error != Errno::SRCH

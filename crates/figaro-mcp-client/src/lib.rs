@@ -1,5 +1,6 @@
-//! The client of MCP servers. The Telegram MCP server is a child process of the bot: found, started, watched, restarted. Other
-//! servers are described in the owner's file `mcp.json`. Used by the tools of `figaro-agent` and by the binary.
+//! Client of MCP servers. The Telegram MCP server is a child process of the bot, which finds, starts, watches and
+//! restarts it. Other servers are described in the owner's file `mcp.json`. Used by the tools of `figaro-agent` and
+//! by the binary.
 //!
 //! Public types to start from: [`client::Connection`], [`supervisor`], [`servers::Servers`].
 

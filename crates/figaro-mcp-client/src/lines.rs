@@ -1,5 +1,5 @@
-//! What a child process says on its pipes: read without a bound being passed, kept until it is known whether the child starts,
-//! then logged. Used for the Telegram MCP server and for other servers.
+//! Output of a child process: read within bounds, held until the child has started or failed, then logged. Used for
+//! the Telegram MCP server and for other servers.
 
 use std::collections::VecDeque;
 use std::future::Future;
@@ -15,36 +15,36 @@ use figaro_base::secret::Redactor;
 use figaro_base::text::{is_unseen, one_line};
 use figaro_config::LogFormat;
 
-/// The longest line of the child's that is passed on, in bytes.
+/// Maximum length of a logged line, in bytes.
 const MAX_LINE: usize = 8 * 1024;
-/// So much more of a line is read: what stands across the cut can still be known for a secret.
+/// Bytes that are read past the maximum, so that a secret across the cut is still recognised.
 const BEYOND: usize = 8 * 1024;
-/// So many lines are held back until it is known whether the child starts.
+/// Maximum number of lines held until the child has started or failed.
 const MAX_HELD: usize = 100;
-/// No secret is longer.
+/// Maximum length of a secret, in bytes.
 const MAX_SECRET_BYTES: usize = 1024;
-/// Of another server's lines so many characters are logged, and so many lines in so long a time.
+/// Limits on the log of another server: characters of a line, and lines per `WHILE`.
 const MAX_SHOWN: usize = 500;
 const MAX_LINES: usize = 200;
 const WHILE: Duration = Duration::from_secs(60);
 
-/// The lines of a pipe, none too long and without secrets.
+/// Lines of a pipe, limited in length and without secrets.
 #[derive(Debug)]
-pub(super) struct Lines<R> {
+pub(super) struct PipeLines<R> {
     pipe: BufReader<R>,
     redactor: Redactor,
-    /// What was read of the next line.
+    /// Bytes of the next line that were read so far.
     begun: Vec<u8>,
     is_cut: bool,
 }
 
-impl<R: AsyncRead + Unpin> Lines<R> {
-    /// Of this pipe; the redactor knows the child's secrets too.
+impl<R: AsyncRead + Unpin> PipeLines<R> {
+    /// Reads lines of this pipe. The redactor must know the child's secrets too.
     pub(super) fn new(pipe: R, redactor: Redactor) -> Self {
         Self { pipe: BufReader::new(pipe), redactor, begun: Vec::new(), is_cut: false }
     }
 
-    /// The next line; `None` at the end. What was read stays if nobody waits for the rest.
+    /// Returns the next line, or `None` at the end. Cancel-safe: bytes read so far are kept.
     pub(super) async fn next(&mut self) -> Option<String> {
         loop {
             let read = self.pipe.fill_buf().await.ok()?;
@@ -67,7 +67,7 @@ impl<R: AsyncRead + Unpin> Lines<R> {
 
     fn shown(&self, line: &[u8], is_cut: bool) -> String {
         let mut text = self.redactor.clean(String::from_utf8_lossy(line).trim_end());
-        // Where it was cut the first half of a secret may stand.
+        // The first half of a secret may stand right before the cut.
         let whole = if is_cut { text.len().saturating_sub(MAX_SECRET_BYTES) } else { text.len() };
         let kept = whole.min(MAX_LINE);
         if kept < text.len() {
@@ -77,8 +77,8 @@ impl<R: AsyncRead + Unpin> Lines<R> {
         text
     }
 
-    /// The address in the line `READY http://…`; `None` when the child ends without one. It is on this machine: the
-    /// key goes nowhere else.
+    /// Returns the address in the line `READY http://…`, or `None` if the child ends without one. The address must be
+    /// on this machine, because the key is sent to it.
     pub(super) async fn ready_url(&mut self) -> Option<String> {
         while let Some(line) = self.next().await {
             if let Some(url) = line.strip_prefix("READY ") {
@@ -89,28 +89,28 @@ impl<R: AsyncRead + Unpin> Lines<R> {
     }
 }
 
-/// Whether an address is of the form a server of ours has.
+/// Returns `true` if the address has the form that our own server reports.
 fn is_own(address: &str) -> bool {
     url::Url::parse(address).is_ok_and(|url| {
         url.scheme() == "http" && url.host_str() == Some("127.0.0.1") && url.username().is_empty()
     })
 }
 
-/// What a child says, held until it is known whether it starts: then it is logged, or tells why not.
+/// Output of a child, held until the child has started or failed. Then it is logged, or it explains the failure.
 #[derive(Debug)]
-pub(super) struct Said<R> {
-    lines: Lines<R>,
-    /// Lines that were not logged yet.
+pub(super) struct ChildOutput<R> {
+    lines: PipeLines<R>,
+    /// Lines not logged yet.
     held: VecDeque<String>,
     log: LogTo,
 }
 
-impl<R: AsyncRead + Unpin + Send + 'static> Said<R> {
-    pub(super) const fn new(lines: Lines<R>, log: LogTo) -> Self {
+impl<R: AsyncRead + Unpin + Send + 'static> ChildOutput<R> {
+    pub(super) const fn new(lines: PipeLines<R>, log: LogTo) -> Self {
         Self { lines, held: VecDeque::new(), log }
     }
 
-    /// Reads while something else is waited for: a child whose pipe is full would stop.
+    /// Reads the output while `other` runs. A child whose pipe is full would block.
     pub(super) async fn during<T>(&mut self, other: impl Future<Output = T>) -> T {
         tokio::pin!(other);
         loop {
@@ -121,19 +121,19 @@ impl<R: AsyncRead + Unpin + Send + 'static> Said<R> {
         }
     }
 
-    /// The last line that says something, once the child has ended or the time is over.
+    /// Returns the last line that is not empty, once the child has ended or `within` is over.
     pub(super) async fn last_words(mut self, within: Duration) -> Option<String> {
         let reading = async {
             while let Some(line) = self.lines.next().await {
                 self.hold(line);
             }
         };
-        // What has come so far is all there is to tell.
+        // The lines read so far are enough.
         drop(timeout(within, reading).await);
         self.held.into_iter().rev().find(|line| !line.is_empty())
     }
 
-    /// Passes all of it on to our log, now and until the child ends; the pipe's end ends the task.
+    /// Logs all lines, now and until the child ends. The task ends with the pipe.
     #[expect(
         clippy::disallowed_methods,
         reason = "it ends with the child's pipe, and must outlast a stop to empty it"
@@ -157,17 +157,16 @@ impl<R: AsyncRead + Unpin + Send + 'static> Said<R> {
     }
 }
 
-/// Where the lines of a child go.
 #[derive(Debug)]
 pub(super) enum LogTo {
-    /// They are events of our own log, in this format.
+    /// Lines are events of our own log, in this format.
     Own(LogFormat),
-    /// They are words of the server of this name.
+    /// Lines are output of the server with this name.
     Server(Arc<str>, Flow),
 }
 
 impl LogTo {
-    /// The log of another server.
+    /// Returns the destination for the lines of another server.
     pub(super) fn server(name: &str) -> Self {
         Self::Server(name.into(), Flow { since: Instant::now(), lines: 0 })
     }
@@ -188,7 +187,7 @@ impl LogTo {
     }
 }
 
-/// How many lines were written in a while.
+/// Counter of lines within a `WHILE`.
 #[derive(Debug)]
 pub(super) struct Flow {
     since: Instant,
@@ -196,7 +195,7 @@ pub(super) struct Flow {
 }
 
 impl Flow {
-    /// How many lines of the last while were too many; told once it is over.
+    /// Returns the number of lines dropped in the last `WHILE`, once it is over.
     fn left_out(&mut self) -> Option<usize> {
         if self.since.elapsed() < WHILE {
             return None;
@@ -206,21 +205,21 @@ impl Flow {
         Some(left_out).filter(|left_out| *left_out > 0)
     }
 
-    /// Whether one more line is kept.
+    /// Returns `true` if one more line is kept.
     fn takes(&mut self) -> bool {
         self.lines += 1;
         self.lines <= MAX_LINES
     }
 }
 
-/// Logs a line of the child's.
+/// Logs a line of the child.
 fn write(line: &str, log: LogFormat) {
-    // A collector reads nothing else: what is no event of the child's becomes one of ours.
+    // A log collector reads JSON only, so a line that is not an event is wrapped in one of ours.
     if log == LogFormat::Json && serde_json::from_str::<Map<String, Value>>(line).is_err() {
         tracing::warn!(line, "the Telegram MCP server says something");
         return;
     }
-    // Nobody may be reading the log any more.
+    // The reader of the log may be gone.
     drop(writeln!(io::stderr(), "{line}"));
 }
 
@@ -233,7 +232,7 @@ mod tests {
 
     async fn lines(text: &str) -> Vec<String> {
         let redactor = Redactor::new([&SecretString::from(SECRET)]);
-        let mut lines = Lines::new(text.as_bytes(), redactor);
+        let mut lines = PipeLines::new(text.as_bytes(), redactor);
         let mut all = Vec::new();
         while let Some(line) = lines.next().await {
             all.push(line);

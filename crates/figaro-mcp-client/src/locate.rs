@@ -1,38 +1,37 @@
-//! Finds the executable of the MCP server: the configured one, `figaro` itself with the argument `mcp-server`, or, of a program
-//! that embeds the bot, the `figaro-mcp` beside it. Pure but for asking whether a file is there.
+//! Finds the executable of the MCP server: the configured one, `figaro` itself with the argument `mcp-server`, or,
+//! for a program that embeds the bot, the `figaro-mcp` next to it. Does no I/O except checking whether a file exists.
 //!
-//! Two processes of one executable share the memory of its code, and are never of different builds.
+//! Two processes of one executable share the memory of its code and are always of the same build.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// The argument that makes `figaro` itself the server.
+/// Argument that makes `figaro` the server.
 pub const SUBCOMMAND: &str = "mcp-server";
 
-/// A way to start the server.
+/// Command that starts the server.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Candidate {
-    /// The path of the program.
+pub struct ServerProgram {
     pub(crate) program: PathBuf,
-    /// Its first arguments.
+    /// Arguments that come first.
     pub(crate) args: Vec<OsString>,
-    /// Whether the owner named it: then it is taken whatever build it is, and there is no other.
+    /// `true` if the owner configured the program. Then its build is not checked, and there is no other candidate.
     pub(crate) named: bool,
 }
 
-/// The name of the executable that is known to be the server too.
+/// Name of the executable that is known to contain the server.
 const FIGARO: &str = "figaro";
 
-/// The ways to start the server, best first.
+/// Returns the possible commands, best first.
 #[must_use]
-pub fn candidates(named: Option<&Path>, this: &Path) -> Vec<Candidate> {
+pub fn candidates(named: Option<&Path>, this: &Path) -> Vec<ServerProgram> {
     if let Some(program) = named {
-        return vec![Candidate { program: program.to_owned(), args: Vec::new(), named: true }];
+        return vec![ServerProgram { program: program.to_owned(), args: Vec::new(), named: true }];
     }
     let is_figaro = this.file_stem().is_some_and(|name| name == FIGARO);
     let beside = this.with_file_name(format!("figaro-mcp{}", std::env::consts::EXE_SUFFIX));
-    let itself = Candidate { program: this.to_owned(), args: vec![SUBCOMMAND.into()], named: false };
-    let beside = (!is_figaro && beside.is_file()).then_some(Candidate {
+    let itself = ServerProgram { program: this.to_owned(), args: vec![SUBCOMMAND.into()], named: false };
+    let beside = (!is_figaro && beside.is_file()).then_some(ServerProgram {
         program: beside,
         args: Vec::new(),
         named: false,

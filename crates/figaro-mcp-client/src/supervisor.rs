@@ -1,5 +1,5 @@
-//! Keeps the MCP server running: starts it, waits until it answers, restarts it when it dies, ends it at the end.
-//! The child watches its standard input, which this process holds: it cannot outlive it, however this process dies.
+//! Keeps the MCP server running: starts it, waits until it answers, restarts it when it dies, ends it on shutdown.
+//! The child watches its standard input, which this process holds open, so it cannot outlive this process.
 
 use std::io;
 use std::ops::RangeInclusive;
@@ -15,25 +15,25 @@ use tokio::time::{Instant, timeout};
 
 use super::backoff::pauses;
 use super::child::{self, Recipe};
-use super::client::{Answer, Connection, McpError};
-use super::lines::{Lines, LogTo, Said};
-use super::locate::Candidate;
+use super::client::{Connection, McpError, ToolCallOutput};
+use super::lines::{ChildOutput, LogTo, PipeLines};
+use super::locate::ServerProgram;
 use figaro_base::secret::random_hex;
 use figaro_base::shutdown::TaskTracker;
 use figaro_base::system::in_words;
 
-/// How long a child may take to say that it is ready.
+/// Time for a child to report that it is ready.
 const READY: Duration = Duration::from_secs(10);
-/// How long a child may take to end once its standard input is closed.
+/// Time for a child to end after its standard input is closed.
 const LEAVE: Duration = Duration::from_secs(3);
-/// How long a call waits for a child that is being restarted.
+/// Maximum wait of a call for a child that is being restarted.
 const RESTART_TIMEOUT: Duration = Duration::from_secs(10);
-/// A child that lived so long was healthy: the next restart is at once again.
+/// Uptime after which a child counts as healthy. The next restart then has no pause.
 const HEALTHY: Duration = Duration::from_secs(60);
-/// The pause before a restart doubles from one of these to the other.
+/// Bounds of the pause before a restart. It doubles with each failure.
 const PAUSES: RangeInclusive<Duration> = Duration::from_millis(200)..=Duration::from_secs(30);
 
-/// A handle on the server, whichever child it is at the moment. Cheap to clone.
+/// Handle on the server, whichever child it is at the moment. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Mcp {
     current: watch::Receiver<Option<Arc<Connection>>>,
@@ -41,36 +41,36 @@ pub struct Mcp {
     child: Arc<AtomicU32>,
 }
 
-/// Why the server could not be started at all.
+/// Reason why the server could not be started at all.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
-    /// It ended at once, with its own word why.
+    /// The child ended at once. Holds its own explanation.
     #[error("the Telegram MCP server did not start: {0}")]
     Refused(String),
-    /// There is no executable, or it is no such server.
+    /// There is no executable, or it is not this server.
     #[error(
         "the Telegram MCP server could not be started ({0}): set MCP_SERVER_BIN to the figaro-mcp of this build"
     )]
     Missing(String),
 }
 
-/// A child that is ready, with the pipe that keeps it alive.
+/// Child that is ready, with the pipe that keeps it alive.
 #[derive(Debug)]
-struct Running {
+struct RunningChild {
     child: Child,
-    /// Held open: the child ends when it closes. `Child::wait` would close one that the child still owns.
+    /// Held open; the child ends when it closes. It is not left in `Child`, because `Child::wait` would close it.
     stdin: ChildStdin,
     connection: Arc<Connection>,
 }
 
 impl Mcp {
-    /// Starts the server from the first candidate that is of this build, and keeps it running until `background` is asked
-    /// to stop.
+    /// Starts the server from the first candidate of this build. Keeps it running until `background` is asked to
+    /// stop.
     ///
     /// # Errors
-    /// When no candidate can be started; nothing is left running then.
+    /// If no candidate can be started. Nothing is left running then.
     pub async fn start(
-        candidates: Vec<Candidate>,
+        candidates: Vec<ServerProgram>,
         recipe: Recipe,
         background: &TaskTracker,
     ) -> Result<Self, StartError> {
@@ -81,28 +81,29 @@ impl Mcp {
             restarts: Arc::default(),
             child: Arc::new(AtomicU32::new(running.child.id().unwrap_or_default())),
         };
-        let keeper = Keeper { candidate, recipe, sender, mcp: mcp.clone(), background: background.clone() };
+        let keeper =
+            ChildKeeper { candidate, recipe, sender, mcp: mcp.clone(), background: background.clone() };
         background.spawn("mcp_supervisor", keeper.keep(running));
         Ok(mcp)
     }
 
-    /// How often the child was restarted.
+    /// Returns the number of restarts since the bot was started.
     #[must_use]
     pub fn restarts(&self) -> u32 {
         self.restarts.load(Ordering::Relaxed)
     }
 
-    /// The process id of the child.
+    /// Returns the process id of the current child.
     #[must_use]
     pub fn child_pid(&self) -> u32 {
         self.child.load(Ordering::Relaxed)
     }
 
-    /// Calls a tool; waits a little for a child that is being restarted.
+    /// Calls a tool. Waits a little for a child that is being restarted.
     ///
     /// # Errors
-    /// See [`McpError`]. A call whose connection broke is not repeated: it may have acted.
-    pub async fn call(&self, name: &str, arguments: Map<String, Value>) -> Result<Answer, McpError> {
+    /// See [`McpError`]. A call whose connection broke is not repeated, because it may have acted.
+    pub async fn call(&self, name: &str, arguments: Map<String, Value>) -> Result<ToolCallOutput, McpError> {
         let mut current = self.current.clone();
         let unavailable = || McpError::Unavailable("it is being restarted".to_owned());
         let connection = match timeout(RESTART_TIMEOUT, current.wait_for(Option::is_some)).await {
@@ -112,23 +113,23 @@ impl Mcp {
         let gone = current.wait_for(|now| now.as_ref().is_none_or(|now| !Arc::ptr_eq(now, &connection)));
         tokio::select! {
             answer = connection.call(name, arguments) => answer,
-            // The client would wait for an answer that cannot come any more.
+            // The client would wait for an answer that can no longer come.
             _ = gone => Err(McpError::Lost("it ended".to_owned())),
         }
     }
 }
 
-/// Watches the child, and starts another one when it ends.
-struct Keeper {
-    candidate: Candidate,
+/// Watches the child and starts another one when it ends.
+struct ChildKeeper {
+    candidate: ServerProgram,
     recipe: Recipe,
     sender: watch::Sender<Option<Arc<Connection>>>,
     mcp: Mcp,
     background: TaskTracker,
 }
 
-impl Keeper {
-    async fn keep(self, mut running: Running) {
+impl ChildKeeper {
+    async fn keep(self, mut running: RunningChild) {
         let mut pauses = pauses(PAUSES);
         loop {
             let began = Instant::now();
@@ -154,8 +155,8 @@ impl Keeper {
         }
     }
 
-    /// Tries until a child is ready; `None` once a stop was requested.
-    async fn restart(&self, pauses: &mut impl Iterator<Item = Duration>) -> Option<Running> {
+    /// Tries until a child is ready. Returns `None` once a stop was requested.
+    async fn restart(&self, pauses: &mut impl Iterator<Item = Duration>) -> Option<RunningChild> {
         for pause in pauses {
             tokio::select! {
                 () = tokio::time::sleep(pause) => {}
@@ -170,17 +171,17 @@ impl Keeper {
     }
 }
 
-/// A candidate that nobody named must be of this very build; what stands beside us and is stale, or no server, is passed
-/// over.
+/// Starts the first candidate that works. A candidate that the owner did not configure must be of this build; a stale
+/// one, or one that is no server, is skipped.
 async fn first_of_this_build(
-    candidates: Vec<Candidate>,
+    candidates: Vec<ServerProgram>,
     recipe: &Recipe,
-) -> Result<(Candidate, Running), StartError> {
+) -> Result<(ServerProgram, RunningChild), StartError> {
     let mut candidates = candidates.into_iter().peekable();
     while let Some(candidate) = candidates.next() {
         let running = match launch(&candidate, recipe, false).await {
             Ok(running) => running,
-            // It is no server at all; one that is, and refuses, has a reason that holds for the next as well.
+            // It is no server at all. A server that refuses has a reason that holds for the next candidate too.
             Err(error @ StartError::Missing(_)) if candidates.peek().is_some() => {
                 tracing::warn!("{error}; passing it over");
                 continue;
@@ -201,9 +202,9 @@ async fn first_of_this_build(
     Err(StartError::Missing("no executable of this build".to_owned()))
 }
 
-/// Starts a child and waits until it answers; `again` if one before it has died.
-async fn launch(candidate: &Candidate, recipe: &Recipe, again: bool) -> Result<Running, StartError> {
-    // One that a setting names is not shown: what is set may be a secret in the wrong place.
+/// Starts a child and waits until it answers. `again` is `true` if an earlier child has died.
+async fn launch(candidate: &ServerProgram, recipe: &Recipe, again: bool) -> Result<RunningChild, StartError> {
+    // A configured program is not shown: the setting may hold a secret by mistake.
     let program = match candidate.named {
         true => "what MCP_SERVER_BIN names".to_owned(),
         false => candidate.program.display().to_string(),
@@ -217,8 +218,8 @@ async fn launch(candidate: &Candidate, recipe: &Recipe, again: bool) -> Result<R
         return Err(missing("its pipes are not there".to_owned()));
     };
     let redactor = recipe.redactor.and(&key);
-    let mut words = Lines::new(stdout, redactor.clone());
-    let mut errors = Said::new(Lines::new(stderr, redactor), LogTo::Own(recipe.log.format));
+    let mut words = PipeLines::new(stdout, redactor.clone());
+    let mut errors = ChildOutput::new(PipeLines::new(stderr, redactor), LogTo::Own(recipe.log.format));
     let Some(url) = errors.during(timeout(READY, words.ready_url())).await.ok().flatten() else {
         drop(child.start_kill());
         let words = errors.last_words(LEAVE).await;
@@ -226,14 +227,14 @@ async fn launch(candidate: &Candidate, recipe: &Recipe, again: bool) -> Result<R
         return Err(StartError::Refused(words));
     };
     errors.forward();
-    Said::new(words, LogTo::Own(recipe.log.format)).forward();
+    ChildOutput::new(words, LogTo::Own(recipe.log.format)).forward();
     let connection = Connection::open(&url, &key).await.map_err(|error| missing(error.to_string()))?;
-    Ok(Running { child, stdin, connection: Arc::new(connection) })
+    Ok(RunningChild { child, stdin, connection: Arc::new(connection) })
 }
 
-/// Closes the child's standard input and waits; kills it if it does not leave.
-async fn end(Running { mut child, stdin, connection }: Running) {
-    // A call that still holds the connection breaks with the child.
+/// Closes the child's standard input and waits. Kills the child if it does not end in time.
+async fn end(RunningChild { mut child, stdin, connection }: RunningChild) {
+    // If a call still holds the connection, the connection breaks with the child.
     if let Ok(connection) = Arc::try_unwrap(connection) {
         connection.close().await;
     }

@@ -1,4 +1,4 @@
-//! The few of many short texts that bear on a question.
+//! Selects the few of many short texts that are relevant to a question.
 
 use std::collections::{HashMap, HashSet};
 
@@ -6,8 +6,8 @@ use chrono::NaiveDate;
 
 use super::words::{Term, detect, of_question, of_words};
 
-/// The most bearing of these texts, best first, at most so many; those that share no telling word with the question are left out.
-/// For lists of some hundred short texts, such as notes: nothing is kept between two calls.
+/// Returns the texts most relevant to a question, best first, at most `limit`; texts that share no distinctive word with
+/// it are left out. For lists of some hundred short texts, such as notes: nothing is cached between calls.
 #[must_use]
 pub fn bearing<'a>(question: &str, texts: &[&'a str], today: NaiveDate, limit: usize) -> Vec<&'a str> {
     let language = detect(question);
@@ -26,7 +26,7 @@ pub fn bearing<'a>(question: &str, texts: &[&'a str], today: NaiveDate, limit: u
     let score = |terms: &HashSet<Term>| -> f32 {
         let weight = |asked: &super::words::Weighted| {
             let count = having.get(&asked.term).copied().unwrap_or(1);
-            // What most of them have tells nothing.
+            // A word in most of the texts does not distinguish them.
             if count * 2 > texts.len() {
                 0.0
             } else {

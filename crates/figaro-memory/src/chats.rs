@@ -1,5 +1,5 @@
-//! The indexes of chats that are in memory: those of chats that are talked in, within a bound. Each is read from its blocks when
-//! it is first needed, goes on with the messages that came since, and leaves when its chat is quiet.
+//! Cache of chat indexes in memory, for chats in use and within a limit. An index is read from its blocks when first
+//! needed, grows with new messages, and is dropped when its chat is quiet.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -17,77 +17,77 @@ use figaro_base::ids::ChatId;
 use figaro_base::shutdown::TaskTracker;
 use figaro_store::{MemoryStore, SessionEnd, StoreError};
 
-/// All indexes together take at most about so many bytes, unless one alone does.
+/// Approximate limit of all indexes together, in bytes, unless one alone is larger.
 const MAX_BYTES: usize = 24 << 20;
-/// A chat in which nothing was asked for so long is quiet.
+/// Time without questions after which a chat is quiet.
 const QUIET: Duration = Duration::from_secs(600);
-/// Quiet chats are looked for so often.
+/// Interval of the search for quiet chats.
 const LOOK_AGAIN: Duration = Duration::from_secs(60);
-/// So many messages are kept in a block.
+/// Messages in a block.
 const BLOCK: usize = 256;
-/// So many messages are read at once.
+/// Messages read at once.
 const READ: usize = 256;
-/// So many messages that came since are indexed before a question is answered; what is left comes with the next ones. Only a
-/// store of a version without an index has more.
+/// Maximum new messages indexed before a question is answered; the rest follows with later questions. Only a store of a
+/// version without an index has more.
 const MAX_AT_ONCE: usize = 4_000;
 
-/// The index of a chat, and what of it is in no block yet.
+/// Index of a chat, and its messages that are in no block yet.
 #[derive(Debug, Default)]
 pub(super) struct ChatIndex {
     pub(super) index: Index,
     unsaved: Vec<Remembered>,
-    /// What its messages mean; `None` before the vectors are read, and always without an embedder.
+    /// Vectors of its messages; `None` before they are read, and always without an embedder.
     pub(super) vectors: Option<Vectors>,
 }
 
 impl ChatIndex {
-    /// About how much memory it takes, in bytes.
+    /// Returns its approximate memory use in bytes.
     pub(super) fn bytes(&self) -> usize {
         self.index.bytes() + self.vectors.as_ref().map_or(0, Vectors::bytes)
     }
 }
 
-/// An index that is loaded by whoever first holds it.
-pub(super) type Held = Arc<AsyncMutex<Option<ChatIndex>>>;
+/// An index that is loaded by its first user.
+pub(super) type SharedIndex = Arc<AsyncMutex<Option<ChatIndex>>>;
 
 #[derive(Debug)]
-struct Kept {
-    index: Held,
+struct CachedIndex {
+    index: SharedIndex,
     used: Duration,
     bytes: usize,
 }
 
-impl Kept {
-    /// Whether somebody works with it. It must not leave then: an erasure, or another question, would get another place, and what
-    /// is being read would be stored beside or after what they write.
+impl CachedIndex {
+    /// Returns `true` if the index is in use. It must not be dropped then: an erasure or another question would create a
+    /// second index, and writes of the two would collide.
     fn is_in_use(&self) -> bool {
         Arc::strong_count(&self.index) > 1
     }
 }
 
-/// The indexes in memory. Cheap to clone; clones share them.
+/// Indexes in memory. Cheap to clone; clones share them.
 #[derive(Debug, Clone)]
 pub struct Chats {
     store: MemoryStore,
     clock: Clock,
     meaning: Option<Meaning>,
-    kept: Arc<Mutex<HashMap<ChatId, Kept>>>,
+    kept: Arc<Mutex<HashMap<ChatId, CachedIndex>>>,
 }
 
 impl Chats {
-    /// None yet, of the messages in this store.
+    /// Creates an empty cache over the messages in this store.
     #[must_use]
     pub fn new(store: MemoryStore, clock: Clock) -> Self {
         Self { store, clock, meaning: None, kept: Arc::default() }
     }
 
-    /// The same, which also go by what messages mean.
+    /// Adds an embedder, so that recall also compares meaning.
     #[must_use]
     pub fn with_meaning(self, meaning: Option<Meaning>) -> Self {
         Self { meaning, ..self }
     }
 
-    /// Lets go of the indexes of quiet chats, until `background` stops.
+    /// Drops the indexes of quiet chats, until `background` stops.
     pub async fn tend(self, background: TaskTracker) {
         loop {
             tokio::select! {
@@ -97,21 +97,21 @@ impl Chats {
         }
     }
 
-    /// Lets go of the indexes of quiet chats.
+    /// Drops the indexes of quiet chats.
     pub(crate) fn leave_quiet(&self) {
         let now = self.clock.steady();
         let mut kept = self.kept.lock();
         kept.retain(|_, index| index.is_in_use() || now.saturating_sub(index.used) < QUIET);
     }
 
-    /// Indexes all that a chat in this zone has. Gives about how many bytes of memory its index takes.
+    /// Indexes all messages of a chat in this zone. Returns the approximate memory use of its index in bytes.
     ///
     /// # Errors
     /// When the store fails.
     pub async fn index_all(&self, chat: ChatId, zone: Tz) -> Result<usize, StoreError> {
         loop {
             let place = self.of(chat);
-            // Questions that come meanwhile have their turn between two parts.
+            // The lock is released between two parts, so that questions can run.
             let mut held = place.lock().await;
             let mut index = match held.take() {
                 Some(index) => index,
@@ -128,8 +128,8 @@ impl Chats {
         }
     }
 
-    /// Does something while nobody uses the index of a chat, such as an erasure that drops its blocks. The index is read or made
-    /// anew when it is needed next.
+    /// Runs work while nobody uses the index of a chat, such as an erasure that drops its blocks. The index is loaded or
+    /// rebuilt when next needed.
     pub async fn without<T>(&self, chat: ChatId, work: impl Future<Output = T>) -> T {
         let place = self.of(chat);
         let mut held = place.lock().await;
@@ -137,39 +137,42 @@ impl Chats {
         work.await
     }
 
-    /// Forgets all that is in memory of a chat, as when its messages were deleted.
+    /// Drops the index of a chat from memory, for example after its messages were deleted.
     pub fn forget(&self, chat: ChatId) {
         drop(self.kept.lock().remove(&chat));
     }
 
-    /// How many bytes the indexes take, about.
+    /// Returns the approximate memory use of all indexes in bytes.
     #[cfg(test)]
     pub(crate) fn bytes(&self) -> usize {
         let kept = self.kept.lock();
         kept.values().map(|index| index.bytes).sum()
     }
 
-    /// The messages of the store.
     pub(super) fn store(&self) -> &MemoryStore {
         &self.store
     }
 
-    /// Makes the vectors; `None` where words alone count.
+    /// Returns the embedder; `None` if only words are compared.
     pub(super) const fn meaning(&self) -> Option<&Meaning> {
         self.meaning.as_ref()
     }
 
-    /// The place of a chat's index.
-    pub(super) fn of(&self, chat: ChatId) -> Held {
+    /// Returns the shared index of a chat.
+    pub(super) fn of(&self, chat: ChatId) -> SharedIndex {
         let now = self.clock.steady();
         let mut kept = self.kept.lock();
-        let index = kept.entry(chat).or_insert_with(|| Kept { index: Held::default(), used: now, bytes: 0 });
+        let index = kept.entry(chat).or_insert_with(|| CachedIndex {
+            index: SharedIndex::default(),
+            used: now,
+            bytes: 0,
+        });
         index.used = now;
         index.index.clone()
     }
 
-    /// Records how much a chat's index takes; those unused for longest leave where all together take too much, but none that is
-    /// in use.
+    /// Records the memory use of a chat's index; if all together exceed the limit, drops those unused for longest, but
+    /// none that is in use.
     pub(super) fn measured(&self, chat: ChatId, bytes: usize) {
         let mut kept = self.kept.lock();
         if let Some(index) = kept.get_mut(&chat) {
@@ -185,7 +188,7 @@ impl Chats {
         }
     }
 
-    /// The index as its blocks have it; an empty one where they cannot be read, which drops them.
+    /// Loads the index from its blocks; an unreadable one is dropped and starts empty.
     pub(super) async fn load(&self, chat: ChatId) -> Result<ChatIndex, StoreError> {
         let blocks = self.store.index_blocks(chat).await?;
         let read = move || -> Option<Index> {
@@ -195,7 +198,7 @@ impl Chats {
             }
             Some(index)
         };
-        // A long chat takes some 100 ms.
+        // Decoding a long chat takes some 100 ms.
         let read = tokio::task::spawn_blocking(read).await.ok().flatten();
         if let Some(index) = read {
             return Ok(ChatIndex { index, ..ChatIndex::default() });
@@ -205,7 +208,7 @@ impl Chats {
         Ok(ChatIndex::default())
     }
 
-    /// Adds what was said since, and stores what fills a block. Gives whether that was all there is.
+    /// Indexes new messages and stores full blocks. Returns `true` if none is left.
     pub(super) async fn catch_up(
         &self,
         chat: ChatId,
@@ -238,7 +241,7 @@ impl Chats {
         Ok(true)
     }
 
-    /// Puts what edited messages say now in the place of what they said.
+    /// Updates the index entries of edited messages.
     async fn take_edits(&self, chat: ChatId, held: &mut ChatIndex, zone: Tz) -> Result<(), StoreError> {
         let places = self.store.index_edits(chat).await?;
         if places.is_empty() {
@@ -247,7 +250,7 @@ impl Chats {
         let found = self.store.messages_at(&places).await?;
         let mut block = Vec::new();
         for message in found.iter().flatten() {
-            // One that is not here yet is indexed as it is now.
+            // A message that is not indexed yet is indexed in its current state later.
             let Some(at) = held.index.at(message.session, message.index) else { continue };
             let usual = held.index.languages().first().copied();
             let remembered = match (remembered(message, zone, usual), held.index.message(at)) {
@@ -269,7 +272,7 @@ impl Chats {
         self.store.edits_indexed(chat, block.as_deref(), &read).await
     }
 
-    /// Reads the vectors of a chat whose messages are all in the index, unless they were read or words alone count.
+    /// Loads the vectors of a fully indexed chat, unless they are loaded or only words are compared.
     pub(super) async fn load_vectors(
         &self,
         held: &mut ChatIndex,

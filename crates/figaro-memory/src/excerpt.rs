@@ -1,16 +1,21 @@
-//! The sentences of a long message that matter for a question.
+//! Excerpts of long messages: the sentences that matter for a question.
 
 use std::collections::HashSet;
 
-use super::words::{Language, Term, of_words};
+use super::words::{StemmerLanguage, Term, of_words};
 use figaro_base::text::estimate_tokens;
 
-/// What stands where something was left out.
+/// Placeholder for omitted text.
 const GAP: &str = " … ";
 
-/// The sentences of a text that have most of a question's terms, in their order, within so many tokens; at least the best one,
-/// cut where it alone is longer. Without any, the beginning.
-pub(super) fn excerpt(text: &str, asked: &HashSet<Term>, language: Option<Language>, limit: usize) -> String {
+/// Returns the sentences of a text with most terms of a question, in order, within `limit` tokens; at least the best one,
+/// cut if it alone is longer. Without any match, returns the beginning.
+pub(super) fn excerpt(
+    text: &str,
+    asked: &HashSet<Term>,
+    language: Option<StemmerLanguage>,
+    limit: usize,
+) -> String {
     let sentences = sentences(text);
     let hits = |sentence: &str| {
         let found: HashSet<Term> =
@@ -18,7 +23,7 @@ pub(super) fn excerpt(text: &str, asked: &HashSet<Term>, language: Option<Langua
         found.len()
     };
     let scores: Vec<usize> = sentences.iter().map(|sentence| hits(sentence)).collect();
-    // A sentence behind one that fits often goes on with it.
+    // A sentence after a matching one often continues it.
     let weight = |at: usize| 4 * scores[at] + at.checked_sub(1).map_or(0, |before| scores[before]);
     let mut order: Vec<usize> = (0..sentences.len()).collect();
     order.sort_by_key(|at| (std::cmp::Reverse(weight(*at)), *at));
@@ -54,12 +59,12 @@ pub(super) fn excerpt(text: &str, asked: &HashSet<Term>, language: Option<Langua
     whole
 }
 
-/// The beginning of a text, within so many tokens.
+/// Returns the beginning of a text within `limit` tokens.
 fn cut(text: &str, limit: usize) -> String {
     if estimate_tokens(text) <= limit {
         return text.to_owned();
     }
-    // The mark is counted with what it stands behind: the two may take more than each alone.
+    // The mark is counted together with its text: the two may take more tokens than each alone.
     let fits = |shown: &String| estimate_tokens(shown) <= limit;
     let words: Vec<&str> = text.split_inclusive(char::is_whitespace).collect();
     let shown = |count: usize| format!("{}…", words[..count].concat().trim_end());
@@ -71,13 +76,13 @@ fn cut(text: &str, limit: usize) -> String {
     if low > 0 {
         return shown(low);
     }
-    // One word without an end, as in scripts without spaces.
+    // A single endless word, as in scripts without spaces.
     let chars: Vec<char> = text.chars().take(limit).collect();
     let beginnings = (0..=chars.len()).rev().map(|count| format!("{}…", String::from_iter(&chars[..count])));
     beginnings.into_iter().find(fits).unwrap_or_default()
 }
 
-/// The sentences of a text, and the lines of one without.
+/// Splits a text into sentences; a line without punctuation counts as one.
 fn sentences(text: &str) -> Vec<&str> {
     let mut found = Vec::new();
     let mut start = 0;
@@ -109,7 +114,7 @@ mod tests {
 
     fn asked(question: &str) -> HashSet<Term> {
         let today = chrono::NaiveDate::from_ymd_opt(2026, 1, 1).unwrap();
-        of_question(question, &[Language::English], today).into_iter().map(|one| one.term).collect()
+        of_question(question, &[StemmerLanguage::English], today).into_iter().map(|one| one.term).collect()
     }
 
     #[test]
@@ -117,7 +122,7 @@ mod tests {
         let filler = "Nothing of interest stands in this one, whatever you look for in it. ".repeat(10);
         let text =
             format!("{filler}The red bicycle is in the cellar. {filler}Its lock opens with 4711. {filler}");
-        let shown = excerpt(&text, &asked("where is my bicycle"), Some(Language::English), 60);
+        let shown = excerpt(&text, &asked("where is my bicycle"), Some(StemmerLanguage::English), 60);
         let at = shown.find("The red bicycle is in the cellar.").expect("the best sentence stays");
         assert!(shown.ends_with('…') && shown[..at].contains('…'), "{shown}");
         assert!(estimate_tokens(&shown) <= 60, "{shown}");

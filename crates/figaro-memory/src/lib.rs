@@ -1,5 +1,5 @@
-//! Memory: an index of each chat's messages, the search for older messages that bear on a question, and the reading of facts.
-//! Used when a turn is prepared, by the tool `recall`, and by `figaro memory`.
+//! Memory: an index of each chat's messages, the search for older messages relevant to a question, and the reading of
+//! facts. Used when a turn is prepared, by the tool `recall`, and by `figaro memory`.
 
 mod bearing;
 mod chats;
@@ -23,8 +23,8 @@ pub use self::bearing::bearing;
 pub use self::chats::Chats;
 pub use self::making::VectorMaker;
 pub use self::meaning::Meaning;
-pub use self::question::Question;
+pub use self::question::RecallQuery;
 pub use self::recall::Recalled;
 pub use self::records::{RecordBooks, bearing_lines};
-pub use self::repeats::Said;
+pub use self::repeats::Statement;
 pub use self::used::used;

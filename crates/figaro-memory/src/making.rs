@@ -1,5 +1,6 @@
-//! Makes the vectors of messages: in the background after a turn, the newest messages first and so many at a time. What is left
-//! comes after the next turn, also after a restart: what lacks a vector is seen when the vectors of a chat are read.
+//! Makes vectors of messages in the background after a turn, the newest messages first and a limited number at a time.
+//! The rest follows after the next turn, also after a restart: missing vectors are detected when the vectors of a chat
+//! are loaded.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -17,50 +18,49 @@ use figaro_domain::usage::Payer;
 use figaro_provider::embed::EmbedError;
 use figaro_store::{MessageVector, SessionEnd, SettingsStore, StoreError};
 
-/// So many messages get their vectors after a turn.
+/// Maximum messages embedded after a turn.
 const MAX_AT_ONCE: usize = 512;
-/// So many are asked for and stored at once.
+/// Messages embedded and stored at once.
 const BATCH: usize = 64;
 
-/// Why no more vectors were made.
+/// Reason why vector making stopped.
 #[derive(Debug, thiserror::Error)]
 pub enum NotMade {
-    /// The store failed.
+    /// The store failed; nothing more was made.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The embedder failed; the log has been told.
+    /// The embedder failed; the log has the reason.
     #[error(transparent)]
     Embedder(#[from] EmbedError),
 }
 
-/// A message without a vector.
 #[derive(Debug, Clone, Copy)]
-struct Lacking {
-    /// Its place in the index.
+struct UnembeddedMessage {
+    /// Position in the index.
     at: usize,
     key: EntryKey,
     check: u32,
 }
 
-/// Has vectors made in the background, one chat at a time each. Cheap to clone; clones share what is under way.
+/// Makes vectors in the background, one job per chat at a time. Cheap to clone; clones share the jobs.
 #[derive(Debug, Clone)]
 pub struct VectorMaker {
     chats: Chats,
     settings: SettingsStore,
     default_zone: Tz,
     background: TaskTracker,
-    /// The chats at work, and whether a turn has ended there meanwhile.
+    /// Chats with a running job; `true` if a turn has ended there meanwhile.
     busy: Arc<Mutex<HashMap<ChatId, bool>>>,
 }
 
 impl VectorMaker {
-    /// For these chats, with the zones that they set; `background` tracks the work and ends it.
+    /// Creates a maker for these chats and their zones; `background` tracks the jobs and ends them.
     #[must_use]
     pub fn new(chats: Chats, settings: SettingsStore, default_zone: Tz, background: TaskTracker) -> Self {
         Self { chats, settings, default_zone, background, busy: Arc::default() }
     }
 
-    /// Has the vectors made that a chat lacks, on this payer's bill, if there is an embedder. Returns at once.
+    /// Starts making a chat's missing vectors at this payer's cost, if there is an embedder. Returns at once.
     pub fn after_turn(&self, payer: Payer) {
         let Some(meaning) = self.chats.meaning().cloned() else { return };
         let chat = payer.chat;
@@ -74,7 +74,7 @@ impl VectorMaker {
                 tokio::select! {
                     () = this.background.stopping() => {}
                     made = this.make(&meaning, &payer) => match made {
-                        // The embedder's failures are told once for each kind.
+                        // Failures of the embedder are logged once per kind.
                         Ok(()) | Err(NotMade::Embedder(_)) => {}
                         Err(error) => tracing::warn!(%error, %chat, "vectors of messages could not be made"),
                     }
@@ -112,7 +112,8 @@ impl VectorMaker {
 }
 
 impl Chats {
-    /// Makes all vectors that a chat in this zone lacks, whatever the caps leave for the background. Gives how many.
+    /// Makes all missing vectors of a chat in this zone, regardless of the background share of the caps. Returns their
+    /// number.
     ///
     /// # Errors
     /// When the store or the embedder fails.
@@ -127,8 +128,8 @@ impl Chats {
         }
     }
 
-    /// Makes at most so many vectors of a chat's newest messages that lack one, and keeps them. Gives how many; 0 where none is
-    /// lacking.
+    /// Makes and stores at most `most` vectors of a chat's newest messages without one. Returns their number; 0 if none
+    /// is missing.
     async fn make_some(&self, payer: &Payer, zone: Tz, most: usize) -> Result<usize, NotMade> {
         let Some(meaning) = self.meaning() else { return Ok(0) };
         loop {
@@ -160,15 +161,20 @@ impl Chats {
                 }
             }
             self.keep(payer.chat, meaning.name(), &lacking, &kept).await?;
-            // Nothing but messages that get none: others may lack one.
+            // All of these messages get no vector: others may lack one.
             if !kept.is_empty() {
                 return Ok(kept.len());
             }
         }
     }
 
-    /// The newest messages of a chat that lack a vector.
-    async fn lacking(&self, chat: ChatId, zone: Tz, most: usize) -> Result<Vec<Lacking>, StoreError> {
+    /// Returns the newest messages of a chat without a vector.
+    async fn lacking(
+        &self,
+        chat: ChatId,
+        zone: Tz,
+        most: usize,
+    ) -> Result<Vec<UnembeddedMessage>, StoreError> {
         let ends = self.store().session_ends(chat).await?;
         let place = self.of(chat);
         let mut held = place.lock().await;
@@ -176,7 +182,7 @@ impl Chats {
             Some(loaded) => loaded,
             None => self.load(chat).await?,
         };
-        // Where the index is being made anew, that goes first: with the next questions.
+        // If the index is being rebuilt, that goes first, with the next questions.
         let is_whole = self.catch_up(chat, &mut loaded, &ends, zone).await?;
         let mut found = Vec::new();
         if is_whole {
@@ -188,13 +194,13 @@ impl Chats {
         Ok(found)
     }
 
-    /// Keeps what a model made, and adds it to the index in memory, if that is there still. Edits are taken note of before or after
-    /// both: a vector of what a message said before is in neither then.
+    /// Stores new vectors and adds them to the index in memory, if it is still there. Edits are recorded before or after
+    /// both: a vector of the old text is then in neither.
     async fn keep(
         &self,
         chat: ChatId,
         model: &str,
-        asked: &[Lacking],
+        asked: &[UnembeddedMessage],
         made: &[MessageVector],
     ) -> Result<(), StoreError> {
         let place = self.of(chat);
@@ -203,7 +209,7 @@ impl Chats {
         let Some(loaded) = held.as_mut() else { return Ok(()) };
         let Some(vectors) = loaded.vectors.as_mut() else { return Ok(()) };
         for one in asked {
-            // It may have been read anew meanwhile.
+            // The index may have been reloaded meanwhile.
             let is_there = loaded.index.message(one.at).is_some_and(|(session, entry)| {
                 session == one.key.session && entry.index == one.key.index && entry.check == one.check
             });
@@ -218,7 +224,7 @@ impl Chats {
     }
 }
 
-fn lacking(loaded: &ChatIndex, ends: &[SessionEnd], most: usize) -> Vec<Lacking> {
+fn lacking(loaded: &ChatIndex, ends: &[SessionEnd], most: usize) -> Vec<UnembeddedMessage> {
     let living: HashSet<SessionId> = ends.iter().map(|end| end.session).collect();
     let Some(vectors) = &loaded.vectors else { return Vec::new() };
     let messages = loaded.index.len();
@@ -226,7 +232,7 @@ fn lacking(loaded: &ChatIndex, ends: &[SessionEnd], most: usize) -> Vec<Lacking>
     let lacking = newest.filter_map(|at| {
         let (session, entry) = loaded.index.message(at)?;
         let key = EntryKey { session, index: entry.index };
-        living.contains(&session).then_some(Lacking { at, key, check: entry.check })
+        living.contains(&session).then_some(UnembeddedMessage { at, key, check: entry.check })
     });
     lacking.take(most).collect()
 }

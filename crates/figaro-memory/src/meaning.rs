@@ -1,5 +1,5 @@
-//! The embedder as the memory of chats asks it: questions within a bound of time, messages in batches. What fails is logged once
-//! for each kind, and retrieval goes on with words alone.
+//! Embedder for the memory of chats: questions within a time limit, messages in batches. Each kind of failure is logged
+//! once, and retrieval continues with words alone.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -13,18 +13,18 @@ use figaro_domain::usage::Payer;
 use figaro_domain::vector::ByteVector;
 use figaro_ledger::{Ledger, MeteredEmbedder};
 use figaro_provider::ProviderError;
-use figaro_provider::embed::{EmbedError, Embedder, Purpose};
+use figaro_provider::embed::{EmbedError, EmbedPurpose, Embedder};
 
-/// A question waits so long for the vector that a service makes of it.
+/// Time that a question waits for its vector from a service.
 const SERVICE_TIMEOUT: Duration = Duration::from_millis(300);
-/// The same for a model of this machine, which may have to be read from its file first.
+/// Time that a question waits for its vector from a local model, which may have to be loaded first.
 const LOCAL_TIMEOUT: Duration = Duration::from_secs(2);
-/// After so many questions without a vector, one behind the other, no more are asked for a while.
+/// Consecutive questions without a vector after which no more vectors are requested for a while.
 const MAX_FAILURES: u32 = 3;
-/// So long.
+/// Length of that pause.
 const PAUSE: Duration = Duration::from_secs(60);
 
-/// Makes vectors of questions and messages, on somebody's bill. Cheap to clone; clones share what they know of failures.
+/// Makes vectors of questions and messages at a payer's cost. Cheap to clone; clones share the record of failures.
 #[derive(Debug, Clone)]
 pub struct Meaning {
     embedder: Arc<dyn Embedder>,
@@ -35,34 +35,35 @@ pub struct Meaning {
 
 #[derive(Debug, Default)]
 struct Failures {
-    /// The kinds that the log has been told of since the last success in the background.
+    /// Kinds of failures logged since the last success in the background.
     told: HashSet<&'static str>,
-    /// How many questions in a row got no vector.
+    /// Number of consecutive questions without a vector.
     questions: u32,
-    /// When the last of them failed, by the steady clock.
+    /// Time of the last of them, by the steady clock.
     at: Duration,
 }
 
 impl Meaning {
-    /// This embedder, whose calls are booked in these books.
+    /// Wraps this embedder; its calls are booked in this ledger.
     #[must_use]
     pub fn new(embedder: Arc<dyn Embedder>, ledger: Arc<Ledger>, clock: Clock) -> Self {
         Self { embedder, ledger, clock, failures: Arc::default() }
     }
 
-    /// The name of the model: only vectors of one name can be compared.
+    /// Returns the name of the model: only vectors of one model can be compared.
     #[must_use]
     pub(crate) fn name(&self) -> &str {
         self.embedder.name()
     }
 
-    /// Whether today's caps leave room for vectors that nobody waits for; what costs nothing always does.
+    /// Returns `true` if today's caps leave room for background vectors; a local model, which costs nothing, always has
+    /// room.
     #[must_use]
     pub(crate) fn has_spare(&self) -> bool {
         self.embedder.is_local() || self.ledger.has_spare()
     }
 
-    /// The vector of a question; `None` where none comes in time.
+    /// Returns the vector of a question; `None` if it does not arrive in time.
     pub(super) async fn of_question(&self, text: &str, payer: Payer) -> Option<ByteVector> {
         if text.trim().is_empty() || self.is_pausing() {
             return None;
@@ -70,7 +71,7 @@ impl Meaning {
         let limit = if self.embedder.is_local() { LOCAL_TIMEOUT } else { SERVICE_TIMEOUT };
         let texts = [text];
         let embedder = self.metered(payer);
-        let asked = timeout(limit, embedder.embed(Purpose::Question, &texts)).await;
+        let asked = timeout(limit, embedder.embed(EmbedPurpose::Question, &texts)).await;
         let made = asked.unwrap_or(Err(EmbedError::Provider(ProviderError::Stalled(limit))));
         match made {
             Ok(embedded) => {
@@ -89,13 +90,13 @@ impl Meaning {
         }
     }
 
-    /// The vectors of messages, one each, in order.
+    /// Returns the vectors of messages, one each, in order.
     pub(super) async fn of_messages(
         &self,
         texts: &[&str],
         payer: Payer,
     ) -> Result<Vec<ByteVector>, EmbedError> {
-        let made = self.metered(payer).embed(Purpose::Passage, texts).await;
+        let made = self.metered(payer).embed(EmbedPurpose::Passage, texts).await;
         let made = made.inspect_err(|error| self.tell(error))?;
         self.with_failures(|failures| {
             failures.told.clear();
@@ -108,7 +109,7 @@ impl Meaning {
         MeteredEmbedder::new(self.embedder.clone(), self.ledger.clone(), payer)
     }
 
-    /// Whether so many questions got no vector that the next ones do not wait for one.
+    /// Returns `true` during the pause after too many failures, in which questions do not wait for a vector.
     fn is_pausing(&self) -> bool {
         let now = self.clock.steady();
         self.with_failures(|failures| {

@@ -1,15 +1,15 @@
-//! The older messages of a chat that bear on a question, as many as fit.
+//! Search for the older messages of a chat relevant to a question, as many as fit.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::chats::{ChatIndex, Chats};
 use super::excerpt::excerpt;
-use super::index::{Asked, Entry, Index, Ranked, best};
-use super::question::Question;
+use super::index::{Index, IndexEntry, IndexQuery, Ranked, best};
+use super::question::RecallQuery;
 use super::remember::{LINE_TOKENS, MAX_TOKENS, WHOLE, check, words_of};
-use super::repeats::Said;
-use super::words::{self, Language, Term};
+use super::repeats::Statement;
+use super::words::{self, StemmerLanguage, Term};
 use figaro_base::ids::{ChatId, SessionId};
 use figaro_base::text::estimate_tokens;
 use figaro_domain::conversation::{EntryKey, Message};
@@ -17,62 +17,62 @@ use figaro_domain::usage::Payer;
 use figaro_domain::vector::ByteVector;
 use figaro_store::{SessionEnd, StoreError};
 
-/// The date above the messages of a day takes about so many tokens.
+/// Approximate tokens of the date above the messages of a day.
 const DAY_TOKENS: usize = 9;
-/// A part of a message of fewer tokens than this says nothing.
+/// Minimum tokens of an excerpt; a shorter one says nothing.
 const MIN_EXCERPT: usize = 40;
-/// No message takes fewer.
+/// Minimum tokens of any message.
 const MIN_TOKENS: usize = 5;
-/// Messages of at least this importance come first, whatever is asked, within a [`SHARE_OF_VITAL`] of the room.
+/// Minimum importance of messages that come first, whatever the question, within a [`SHARE_OF_VITAL`] of the room.
 const VITAL: u8 = 9;
-/// Such messages of other sessions of the chat too.
+/// Minimum importance of such messages from other sessions of the chat.
 const VITAL_ANYWHERE: u8 = 10;
-/// One part of so many.
+/// Divisor of the room for vital messages.
 const SHARE_OF_VITAL: usize = 12;
-/// One part of so many of the room is for standing wishes, those first that bear on the question.
+/// Divisor of the room for standing wishes, those relevant to the question first.
 const SHARE_OF_WISHES: usize = 12;
-/// So many of the best messages are read for the rare things that they name: what was said of these later may have changed them.
+/// Best messages read for the rare things that they name: later messages about these may have changed them.
 const READ_FOR_LATER: usize = 3;
-/// What takes more tokens than this says more than that something has changed.
+/// Maximum tokens of a message that counts as an update; a longer one says more than that something changed.
 const SHORT: usize = 64;
-/// So much of the score of a message has at least what was said later of a rare thing in it.
+/// Minimum score of a later message about a rare thing, as a share of the score of the earlier one.
 const LATER: f32 = 0.5;
-/// Messages of at least this importance take what room is left.
+/// Minimum importance of messages that take the remaining room.
 const IMPORTANT: u8 = 8;
-/// One part of so many of the room is for messages that are near in meaning, whatever their words.
+/// Divisor of the room for messages near in meaning, whatever their words.
 const SHARE_OF_MEANING: usize = 4;
-/// A question of fewer terms than this goes on with what was said before it.
+/// Minimum terms of a question; one with fewer continues what was said before.
 const FEW_TERMS: usize = 2;
-/// How much the terms of what was said before count.
+/// Weight of the terms of the text before.
 const BEFORE_WEIGHT: f32 = 0.5;
 
-/// An older message that bears on a question.
+/// An older message relevant to a question.
 #[derive(Debug, Clone)]
 pub struct Recalled {
-    /// The message, whole.
+    /// The whole message.
     pub message: Arc<Message>,
-    /// What of it is shown.
+    /// Text to show, whole or an excerpt.
     pub text: String,
-    /// Whether that is only a part.
+    /// `true` if `text` is only an excerpt.
     pub is_part: bool,
-    /// The more the better; comparable within one question.
+    /// Relevance; higher is better, comparable within one question.
     pub score: f32,
 }
 
-/// A message that is to be shown.
+/// A message selected to be shown.
 #[derive(Debug, Clone, Copy)]
-struct Chosen {
+struct SelectedMessage {
     at: usize,
     score: f32,
 }
 
 impl Chats {
-    /// The older messages that bear on a question, best first. Their costs are estimates: a caller that must keep to its tokens
-    /// counts them, and leaves the last ones out.
+    /// Returns the older messages relevant to a question, best first. Their costs are estimates: a caller with a strict
+    /// limit counts the tokens and drops the last ones.
     ///
     /// # Errors
     /// When the store fails.
-    pub async fn recall(&self, question: &Question<'_>) -> Result<Vec<Recalled>, StoreError> {
+    pub async fn recall(&self, question: &RecallQuery<'_>) -> Result<Vec<Recalled>, StoreError> {
         let ends = self.store().session_ends(question.chat).await?;
         if !has_more(&ends, question.shown) || question.tokens < MIN_TOKENS {
             return Ok(Vec::new());
@@ -82,7 +82,7 @@ impl Chats {
         let mut chat = self.ready(&mut held, question, &ends).await?;
         let mut asked = asked(&chat.index, question);
         if let Some(text) = self.meant(chat, question, &asked) {
-            // The embedder may take long: other questions of the chat do not wait for it.
+            // The embedder may be slow: other questions of the chat do not wait for it.
             drop(held);
             let vector = self.vector_of(question, &text).await;
             held = place.lock().await;
@@ -93,17 +93,17 @@ impl Chats {
         let ranked = self.with_later(&chat.index, question, ranked).await?;
         let chosen = choose(chat, question, &asked, &ends, &ranked);
         self.measured(question.chat, chat.bytes());
-        let places: Vec<Place> = chosen.iter().filter_map(|one| place_of(&chat.index, one)).collect();
+        let places: Vec<RankedMessage> = chosen.iter().filter_map(|one| place_of(&chat.index, one)).collect();
         drop(held);
         self.read(&places, &asked, most_of_one(question)).await
     }
 
-    /// The index of the chat with all that was said until these ends, and its vectors. What fails leaves no half of an index
-    /// behind: it is loaded again.
+    /// Returns the chat's index with all messages up to these ends, and its vectors. A failure leaves no partial index
+    /// behind: it is reloaded.
     async fn ready<'a>(
         &self,
         held: &'a mut Option<ChatIndex>,
-        question: &Question<'_>,
+        question: &RecallQuery<'_>,
         ends: &[SessionEnd],
     ) -> Result<&'a ChatIndex, StoreError> {
         let mut chat = match held.take() {
@@ -118,8 +118,8 @@ impl Chats {
         Ok(held.insert(chat))
     }
 
-    /// The words whose vector is asked for; `None` where the chat has no vectors to compare it with.
-    fn meant(&self, chat: &ChatIndex, question: &Question<'_>, asked: &Asked) -> Option<String> {
+    /// Returns the text to embed; `None` if the chat has no vectors to compare it with.
+    fn meant(&self, chat: &ChatIndex, question: &RecallQuery<'_>, asked: &IndexQuery) -> Option<String> {
         let has_vectors = chat.vectors.as_ref().is_some_and(|vectors| !vectors.is_empty());
         self.meaning().filter(|_| has_vectors)?;
         Some(match question.before {
@@ -128,13 +128,13 @@ impl Chats {
         })
     }
 
-    /// The vector of what is asked, on the bill of whoever asks; `None` where none comes in time.
-    async fn vector_of(&self, question: &Question<'_>, text: &str) -> Option<ByteVector> {
+    /// Returns the vector of the question at its author's cost; `None` if it does not arrive in time.
+    async fn vector_of(&self, question: &RecallQuery<'_>, text: &str) -> Option<ByteVector> {
         let payer = Payer { chat: question.chat, user: question.user.clone() };
         self.meaning()?.of_question(text, payer).await
     }
 
-    /// Whether a chat has other sessions than this in which something was said.
+    /// Returns `true` if a chat has other sessions with messages.
     ///
     /// # Errors
     /// When the store fails.
@@ -143,18 +143,20 @@ impl Chats {
         Ok(ends.iter().any(|end| end.session != session && end.next_index > 0))
     }
 
-    /// What bears on a question, and what was said later of a rare thing that the best of it names.
+    /// Adds to the ranked messages later messages about rare things that the best ones name.
     async fn with_later(
         &self,
         index: &Index,
-        question: &Question<'_>,
+        question: &RecallQuery<'_>,
         mut ranked: Vec<Ranked>,
     ) -> Result<Vec<Ranked>, StoreError> {
-        let places =
-            ranked.iter().filter_map(|one| place_of(index, &Chosen { at: one.at, score: one.score }));
-        let is_read = |place: &Place| usize::from(place.entry.cost) <= WHOLE && !question.shows(place.key);
+        let places = ranked
+            .iter()
+            .filter_map(|one| place_of(index, &SelectedMessage { at: one.at, score: one.score }));
+        let is_read =
+            |place: &RankedMessage| usize::from(place.entry.cost) <= WHOLE && !question.shows(place.key);
         let places = places.filter(is_read);
-        let places: Vec<Place> = places.take(READ_FOR_LATER).collect();
+        let places: Vec<RankedMessage> = places.take(READ_FOR_LATER).collect();
         let keys: Vec<EntryKey> = places.iter().map(|place| place.key).collect();
         for (place, message) in places.iter().zip(self.store().messages_at(&keys).await?) {
             let message = message.filter(|message| check(message.id) == place.entry.check);
@@ -170,8 +172,13 @@ impl Chats {
         Ok(best(ranked, usize::MAX))
     }
 
-    /// Reads what was chosen. What is there no more, or is another message by now, is left out.
-    async fn read(&self, places: &[Place], asked: &Asked, most: usize) -> Result<Vec<Recalled>, StoreError> {
+    /// Reads the selected messages. Skips messages that are gone or replaced by others.
+    async fn read(
+        &self,
+        places: &[RankedMessage],
+        asked: &IndexQuery,
+        most: usize,
+    ) -> Result<Vec<Recalled>, StoreError> {
         let keys: Vec<EntryKey> = places.iter().map(|place| place.key).collect();
         let terms: HashSet<Term> = asked.terms.iter().map(|one| one.term).collect();
         let found = self.store().messages_at(&keys).await?;
@@ -186,22 +193,22 @@ impl Chats {
     }
 }
 
-/// How near each message is to a question in meaning; nothing where that is not known.
+/// Returns the similarity of each message to a question in meaning; empty if unknown.
 fn alike(chat: &ChatIndex, vector: Option<&ByteVector>) -> Vec<f32> {
     let known = chat.vectors.as_ref().zip(vector);
     known.map(|(vectors, vector)| vectors.cosines(vector, chat.index.len())).unwrap_or_default()
 }
 
-/// Of vital messages that say the same, and that the question is not about, the latest stays.
+/// Keeps only the latest of vital messages that say the same and are unrelated to the question.
 fn without_repeats(recalled: Vec<Recalled>) -> Vec<Recalled> {
     let meaning = |one: &Recalled| {
         let author = one.message.speaker.as_ref().map(|speaker| &speaker.user);
-        (one.message.importance >= f32::from(VITAL)).then(|| Said::of(&one.text, author))
+        (one.message.importance >= f32::from(VITAL)).then(|| Statement::of(&one.text, author))
     };
-    let meanings: Vec<Option<Said>> = recalled.iter().map(meaning).collect();
+    let meanings: Vec<Option<Statement>> = recalled.iter().map(meaning).collect();
     let said: Vec<_> =
         meanings.iter().zip(&recalled).map(|(said, one)| (said, one.message.created_at)).collect();
-    let is_repeated = |one: &Recalled, meaning: &Option<Said>| {
+    let is_repeated = |one: &Recalled, meaning: &Option<Statement>| {
         let is_later = |at| at > one.message.created_at;
         one.score <= 0.0
             && meaning.is_some()
@@ -212,21 +219,26 @@ fn without_repeats(recalled: Vec<Recalled>) -> Vec<Recalled> {
     recalled.into_iter().zip(stays).filter_map(|(one, stays)| stays.then_some(one)).collect()
 }
 
-/// A chosen message, to be read.
+/// A selected message with its rank, to be read.
 #[derive(Debug, Clone, Copy)]
-struct Place {
+struct RankedMessage {
     at: usize,
     key: EntryKey,
-    entry: Entry,
+    entry: IndexEntry,
     score: f32,
 }
 
-fn place_of(index: &Index, chosen: &Chosen) -> Option<Place> {
+fn place_of(index: &Index, chosen: &SelectedMessage) -> Option<RankedMessage> {
     let (session, entry) = index.message(chosen.at)?;
-    Some(Place { at: chosen.at, key: EntryKey { session, index: entry.index }, entry, score: chosen.score })
+    Some(RankedMessage {
+        at: chosen.at,
+        key: EntryKey { session, index: entry.index },
+        entry,
+        score: chosen.score,
+    })
 }
 
-/// Whether the chat has messages that are not shown anyway.
+/// Returns `true` if the chat has messages that are not in the context anyway.
 fn has_more(ends: &[SessionEnd], shown: Option<EntryKey>) -> bool {
     ends.iter().any(|end| match shown {
         Some(shown) if shown.session == end.session => shown.index > 0 && end.next_index > 0,
@@ -234,8 +246,8 @@ fn has_more(ends: &[SessionEnd], shown: Option<EntryKey>) -> bool {
     })
 }
 
-fn asked(index: &Index, question: &Question<'_>) -> Asked {
-    let mut languages: Vec<Language> = index.languages();
+fn asked(index: &Index, question: &RecallQuery<'_>) -> IndexQuery {
+    let mut languages: Vec<StemmerLanguage> = index.languages();
     if let Some(language) = words::detect(question.text).filter(|language| !languages.contains(language)) {
         languages.push(language);
     }
@@ -248,23 +260,23 @@ fn asked(index: &Index, question: &Question<'_>) -> Asked {
         let more = more.filter(|one| !known.contains(&one.term));
         terms.extend(more.map(|one| words::Weighted { weight: one.weight * BEFORE_WEIGHT, ..one }));
     }
-    Asked { terms, speakers: words::possible_speakers(question.text), is_short, alike: Vec::new() }
+    IndexQuery { terms, speakers: words::possible_speakers(question.text), is_short, alike: Vec::new() }
 }
 
-/// How many messages that bear on a question are looked at.
-const fn limit(question: &Question<'_>) -> usize {
+/// Returns the maximum number of relevant messages considered.
+const fn limit(question: &RecallQuery<'_>) -> usize {
     question.tokens / MIN_TOKENS * 2
 }
 
-/// What fits: first what is wished for and what is vital, within their shares, then what bears on the question, then what is
-/// important.
+/// Selects the messages that fit: first standing wishes and vital messages within their shares, then relevant ones, then
+/// important ones.
 fn choose(
     chat: &ChatIndex,
-    question: &Question<'_>,
-    asked: &Asked,
+    question: &RecallQuery<'_>,
+    asked: &IndexQuery,
     ends: &[SessionEnd],
     ranked: &[Ranked],
-) -> Vec<Chosen> {
+) -> Vec<SelectedMessage> {
     let index = &chat.index;
     let living: HashSet<SessionId> = ends.iter().map(|end| end.session).collect();
     let mut choosing =
@@ -278,8 +290,8 @@ fn choose(
         _ => true,
     };
     let is_vital = |at: &&usize| importance(at) >= if is_within(at) { VITAL } else { VITAL_ANYWHERE };
-    let told = |at: usize| Chosen { at, score: 0.0 };
-    // Where the costs were too low, what stands last is left out: wishes stand before what seems vital.
+    let told = |at: usize| SelectedMessage { at, score: 0.0 };
+    // If the costs were too low, the last messages are dropped: wishes come before what only seems vital.
     choosing.take_share(wishes(index, question, ranked).into_iter().map(told), SHARE_OF_WISHES);
     choosing.take_share(important.iter().filter(is_vital).copied().map(told), SHARE_OF_VITAL);
     choosing.take_ranked(ranked, &index.nearest(asked, question.session, limit(question)));
@@ -291,8 +303,8 @@ fn choose(
     chosen
 }
 
-/// The standing wishes that count where this is asked: those first that bear on the question, best first, then the latest.
-fn wishes(index: &Index, question: &Question<'_>, ranked: &[Ranked]) -> Vec<usize> {
+/// Returns the standing wishes that apply to the question: relevant ones first, best first, then the latest.
+fn wishes(index: &Index, question: &RecallQuery<'_>, ranked: &[Ranked]) -> Vec<usize> {
     let scores: HashMap<usize, f32> = ranked.iter().map(|one| (one.at, one.score)).collect();
     let is_within = |at: usize| {
         question.session.is_none_or(|only| index.message(at).is_some_and(|(session, _)| session == only))
@@ -302,23 +314,23 @@ fn wishes(index: &Index, question: &Question<'_>, ranked: &[Ranked]) -> Vec<usiz
     best(all.collect(), usize::MAX).into_iter().map(|one| one.at).collect()
 }
 
-/// How many tokens one message may take: not all there are.
-fn most_of_one(question: &Question<'_>) -> usize {
+/// Returns the maximum tokens of one message, less than the whole room.
+fn most_of_one(question: &RecallQuery<'_>) -> usize {
     (question.tokens / 2).clamp(MIN_EXCERPT, MAX_TOKENS)
 }
 
 struct Choosing<'a> {
     index: &'a Index,
-    question: &'a Question<'a>,
+    question: &'a RecallQuery<'a>,
     living: HashSet<SessionId>,
     left: usize,
     days: HashSet<i64>,
-    chosen: Vec<Chosen>,
+    chosen: Vec<SelectedMessage>,
 }
 
 impl Choosing<'_> {
-    /// Takes those of these that fit into one part of so many of the room.
-    fn take_share(&mut self, all: impl Iterator<Item = Chosen>, part: usize) {
+    /// Takes those that fit into one `part`th of the room.
+    fn take_share(&mut self, all: impl Iterator<Item = SelectedMessage>, part: usize) {
         let tokens = self.question.tokens;
         let most = tokens - self.left + tokens / part;
         for one in all {
@@ -329,8 +341,8 @@ impl Choosing<'_> {
         }
     }
 
-    /// Takes what fits of those that bear on the question, best first. Among them, as one part of [`SHARE_OF_MEANING`], stand
-    /// those that are near in meaning and were not taken: their words may have nothing in common with the question.
+    /// Takes relevant messages that fit, best first. One in [`SHARE_OF_MEANING`] is a message near in meaning that was
+    /// not taken yet: its words may have nothing in common with the question.
     fn take_ranked(&mut self, ranked: &[Ranked], nearest: &[Ranked]) {
         let (mut ranked, mut nearest) = (ranked.iter(), nearest.iter());
         let (begun, mut by_meaning, mut score) = (self.left, 0, 0.0);
@@ -338,11 +350,11 @@ impl Choosing<'_> {
             let left = self.left;
             let is_due = by_meaning * SHARE_OF_MEANING < begun - left;
             if let Some(next) = is_due.then(|| nearest.find(|near| !self.has(near.at))).flatten() {
-                self.take(Chosen { at: next.at, score }, self.question.tokens);
+                self.take(SelectedMessage { at: next.at, score }, self.question.tokens);
                 by_meaning += left - self.left;
             } else if let Some(next) = ranked.next() {
                 score = next.score;
-                self.take(Chosen { at: next.at, score }, self.question.tokens);
+                self.take(SelectedMessage { at: next.at, score }, self.question.tokens);
             } else {
                 return;
             }
@@ -353,9 +365,9 @@ impl Choosing<'_> {
         self.chosen.iter().any(|chosen| chosen.at == at)
     }
 
-    /// Takes a message if it fits, is not shown anyway, and no more than so many tokens are taken then. One that was taken before
-    /// gets the better score.
-    fn take(&mut self, one: Chosen, most: usize) {
+    /// Takes a message if it fits, is not in the context anyway, and the total stays within `most` tokens. A message
+    /// taken before gets the better score.
+    fn take(&mut self, one: SelectedMessage, most: usize) {
         if let Some(before) = self.chosen.iter_mut().find(|before| before.at == one.at) {
             before.score = before.score.max(one.score);
             return;

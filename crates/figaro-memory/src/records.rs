@@ -1,5 +1,5 @@
-//! The records of chats as turns, tools and commands have them, and those that bear on a question: by the trigger words of their
-//! kinds, and by the names of records.
+//! Records of chats for turns, tools and commands, and the records relevant to a question: by the trigger words of their
+//! kinds, and by their names.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -7,45 +7,45 @@ use std::sync::Arc;
 use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
 
-use super::words::{Language, fold, lower, stems};
+use super::words::{StemmerLanguage, fold, lower, stems};
 use figaro_base::ids::{ChatId, RecordId};
 use figaro_base::text::estimate_tokens;
 use figaro_domain::chat::ChatConfig;
-use figaro_domain::record::{Book, Entry};
+use figaro_domain::record::{Book, BookEntry};
 use figaro_prompts::{PackSet, Prompts};
 use figaro_store::{RecordStore, SettingsStore, StoreError};
 
-/// Shorter words of a name stand everywhere.
+/// Minimum characters of a distinctive word in a name.
 const MIN_NAME: usize = 3;
-/// Longer ones are known by so many first letters, whatever their ending.
+/// Letters of a shared beginning that identify a longer word, whatever its ending.
 const BEGINNING: usize = 5;
-/// An ending has at most so many letters.
+/// Maximum letters of an ending.
 const MAX_ENDING: usize = 3;
-/// What surrounds records in a prompt takes about so many tokens.
+/// Approximate tokens around the records in a prompt.
 const AROUND: usize = 40;
 
-/// How much a record bears on a question whose kind has a trigger word in it.
+/// Relevance of a record whose kind has a trigger word in the question.
 const TRIGGERED: u32 = 4;
-/// The same of one that is named in it.
+/// Relevance of a record named in the question.
 const NAMED: u32 = 6;
-/// The same of one that refers to a record that is named in it.
+/// Relevance of a record that refers to a record named in the question.
 const BELONGS: u32 = 2;
 
 /// Loads the records of chats. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct RecordBooks {
-    /// The records.
+    /// Records of all chats.
     pub store: RecordStore,
-    /// The settings of chats: their packs and zones.
+    /// Settings of chats: their packs and zones.
     pub settings: SettingsStore,
-    /// The packs there are.
+    /// Source of the current packs.
     pub prompts: Arc<Prompts>,
-    /// The zone of chats that set none.
+    /// Time zone of chats that set none.
     pub default_zone: Tz,
 }
 
 impl RecordBooks {
-    /// The records of a chat, as far as it has chosen packs for them.
+    /// Returns the records of a chat, for the packs that it has chosen.
     ///
     /// # Errors
     /// Of the store.
@@ -53,7 +53,7 @@ impl RecordBooks {
         self.with(chat, &self.settings.chat_config(chat).await?).await
     }
 
-    /// The same of a chat with these settings. The store is not asked where no pack is chosen.
+    /// Returns the records of a chat with these settings. Does not access the store if no pack is chosen.
     ///
     /// # Errors
     /// Of the store.
@@ -67,7 +67,7 @@ impl RecordBooks {
     }
 }
 
-/// A line for each entry that bears on a question, those that bear most on it first, together at most so many tokens.
+/// Returns a line for each entry relevant to a question, the most relevant first, within a token limit.
 #[must_use]
 pub fn bearing_lines(
     book: &Book,
@@ -89,21 +89,21 @@ pub fn bearing_lines(
     lines
 }
 
-/// The entries that bear on a question, those that bear most on it first. What is for a time that has passed does not.
+/// Returns the entries relevant to a question, the most relevant first. Entries for a time that has passed are left out.
 #[must_use]
-pub(crate) fn bearing_entries<'a>(book: &'a Book, question: &str, now: DateTime<Utc>) -> Vec<Entry<'a>> {
-    let asked = Asked::of(question);
-    let entries: Vec<Entry<'a>> = book.entries();
+pub(crate) fn bearing_entries<'a>(book: &'a Book, question: &str, now: DateTime<Utc>) -> Vec<BookEntry<'a>> {
+    let asked = QuestionWords::of(question);
+    let entries: Vec<BookEntry<'a>> = book.entries();
     let names: HashMap<RecordId, String> =
         entries.iter().map(|entry| (entry.record.id, book.name(entry.record))).collect();
-    let is_series = |entry: &Entry<'_>| entry.kind.series.is_some();
+    let is_series = |entry: &BookEntry<'_>| entry.kind.series.is_some();
     let named: BTreeSet<RecordId> = entries
         .iter()
         .filter(|entry| !is_series(entry) && asked.names(&names[&entry.record.id]))
         .map(|entry| entry.record.id)
         .collect();
     let mut triggered: HashMap<(&str, &str), bool> = HashMap::new();
-    let mut ranked: Vec<(u32, Entry<'a>)> = Vec::new();
+    let mut ranked: Vec<(u32, BookEntry<'a>)> = Vec::new();
     for entry in entries {
         let is_past = book.due(&entry).is_some_and(|due| due < now);
         let has_trigger = *triggered
@@ -117,30 +117,29 @@ pub(crate) fn bearing_entries<'a>(book: &'a Book, question: &str, now: DateTime<
             ranked.push((score, entry));
         }
     }
-    // Of those that bear equally the order of packs and kinds stays.
+    // Entries of equal relevance keep the order of packs and kinds.
     ranked.sort_by_key(|(score, _)| std::cmp::Reverse(*score));
     ranked.into_iter().map(|(_, entry)| entry).collect()
 }
 
-/// The words of a question.
-struct Asked<'a> {
+struct QuestionWords<'a> {
     text: &'a str,
-    /// As names are compared.
+    /// Words in the form in which names are compared.
     words: Vec<String>,
 }
 
-impl<'a> Asked<'a> {
+impl<'a> QuestionWords<'a> {
     fn of(text: &'a str) -> Self {
         Self { text, words: plain_words(text) }
     }
 
-    /// Whether it has one of these words of a language, in any of their forms; of several words together all.
+    /// Returns `true` if the question contains one of these words of a language, in any form; of a phrase all words.
     fn has_one(&self, code: &str, words: &[String]) -> bool {
-        let language = Language::ALL.into_iter().find(|language| language.code() == code);
+        let language = StemmerLanguage::ALL.into_iter().find(|language| language.code() == code);
         let asked: BTreeSet<String> = stems(self.text, language).into_iter().collect();
         let has = |word: &str| {
             let wanted = stems(word, language);
-            // A little word of the language has no stem and is compared as it stands.
+            // A stop word has no stem and is compared as it is.
             match wanted.is_empty() {
                 true => plain_words(word).iter().all(|one| self.words.contains(one)),
                 false => wanted.iter().all(|stem| asked.contains(stem)),
@@ -149,7 +148,7 @@ impl<'a> Asked<'a> {
         words.iter().any(|words| words.split_whitespace().all(has))
     }
 
-    /// Whether it has a word of this name.
+    /// Returns `true` if the question contains a word of this name.
     fn names(&self, name: &str) -> bool {
         let telling = |word: &String| {
             word.chars().count() >= MIN_NAME && !word.chars().all(|c| c.is_numeric() || c == '-')
@@ -162,14 +161,14 @@ impl<'a> Asked<'a> {
     }
 }
 
-/// Whether two words are the same but for their endings.
+/// Returns `true` if two words differ only in their endings.
 fn is_form_of(word: &str, name: &str) -> bool {
     let shared = word.chars().zip(name.chars()).take_while(|(one, other)| one == other).count();
     let longer = word.chars().count().max(name.chars().count());
     shared >= BEGINNING && longer - shared <= MAX_ENDING
 }
 
-/// The words of a text in lower case and without accents.
+/// Returns the words of a text in lower case and without accents.
 fn plain_words(text: &str) -> Vec<String> {
     let lowered = lower(text);
     let words = lowered.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());

@@ -1,52 +1,52 @@
-//! A stored message as the index remembers it.
+//! Index entry of a stored message.
 
 use chrono_tz::Tz;
 
-use super::index::{Counted, Entry, Remembered};
+use super::index::{IndexEntry, Remembered, TermCount};
 use super::wishes::is_wish;
-use super::words::{self, Language};
+use super::words::{self, StemmerLanguage};
 use figaro_base::ids::EntryId;
 use figaro_base::text::{estimate_tokens, first_tokens};
-use figaro_domain::conversation::{Message, Role};
+use figaro_domain::conversation::{Message, MessageRole};
 
-/// No message takes more tokens of a context: of a longer one those sentences are shown that matter.
+/// Maximum context tokens of a message: a longer one is shown as an excerpt.
 pub(super) const MAX_TOKENS: usize = 200;
-/// A line takes about so many tokens beside its text: the name, and the line's end.
+/// Approximate tokens of a line besides its text: the name, and the line end.
 pub(super) const LINE_TOKENS: usize = 4;
-/// What takes no more tokens than this, its line counted, is never shown in part for its length alone.
+/// Maximum tokens of a message, including its line, that is never cut for its length alone.
 pub(super) const WHOLE: usize = MAX_TOKENS + LINE_TOKENS;
-/// A vector is made of so much of a text: all-MiniLM-L6-v2 and models like it read no more, and a service is paid for more.
+/// Tokens of a text that are embedded: all-MiniLM-L6-v2 and similar models read no more, and a service charges for more.
 const PASSAGE_TOKENS: usize = 256;
 
-/// What the index remembers of a message in a chat of this zone, where a message whose language cannot be told is in `usual`;
-/// `None` for one that nobody would look for: results of tools, what Figaro said of a turn, prompts of tasks, and what a
-/// later try has replaced.
-pub(super) fn remembered(message: &Message, zone: Tz, usual: Option<Language>) -> Option<Remembered> {
+/// Returns the index entry of a message in a chat of this zone, where a text of unknown language counts as `usual`.
+/// `None` for a message nobody would look for: tool results, Figaro's notes about a turn, prompts of tasks, and messages
+/// that a later try replaced.
+pub(super) fn remembered(message: &Message, zone: Tz, usual: Option<StemmerLanguage>) -> Option<Remembered> {
     let text = words_of(message)?;
     let language = words::detect(&text);
     let speaker = message.speaker.as_ref().map_or("", |speaker| speaker.name.as_str());
     let day = message.created_at.with_timezone(&zone).date_naive();
     let terms = words::of_message(&text, language.or(usual), speaker, day);
     let tokens = estimate_tokens(&text);
-    let entry = Entry {
+    let entry = IndexEntry {
         index: message.index,
         check: check(message.id),
         at: message.created_at.timestamp(),
         cost: u16::try_from(tokens + LINE_TOKENS).unwrap_or(u16::MAX),
         importance: message.importance.clamp(0.0, 10.0).round() as u8,
-        // Of a longer one other sentences are shown.
-        is_wish: message.role == Role::User && tokens <= MAX_TOKENS && is_wish(&text, tokens),
+        // A longer message would be shown as other sentences.
+        is_wish: message.role == MessageRole::User && tokens <= MAX_TOKENS && is_wish(&text, tokens),
         language,
     };
-    Some(Remembered { session: message.session, entry, terms: Counted::of(&terms) })
+    Some(Remembered { session: message.session, entry, terms: TermCount::of(&terms) })
 }
 
-/// What a message says: its text, and what its attachments are called.
+/// Returns the text of a message with the names of its attachments.
 pub(super) fn words_of(message: &Message) -> Option<String> {
     let is_said = match message.role {
-        Role::User => message.task.is_none(),
-        Role::Assistant => true,
-        Role::Tool | Role::System => false,
+        MessageRole::User => message.task.is_none(),
+        MessageRole::Assistant => true,
+        MessageRole::Tool | MessageRole::System => false,
     };
     if !is_said || message.replaced {
         return None;
@@ -61,8 +61,8 @@ pub(super) fn words_of(message: &Message) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join(" "))
 }
 
-/// What a vector is made of: who says it, and the beginning of what is said, as much as the usual models read; `None` for one that nobody
-/// would look for.
+/// Returns the text to embed: the writer, and the beginning of the message, as much as the usual models read. `None` for
+/// a message nobody would look for.
 pub(super) fn passage(message: &Message) -> Option<String> {
     let text = words_of(message)?;
     let speaker = message.speaker.as_ref().map(|speaker| speaker.name.as_str());
@@ -70,7 +70,7 @@ pub(super) fn passage(message: &Message) -> Option<String> {
     Some(first_tokens(&said, PASSAGE_TOKENS).to_owned())
 }
 
-/// The part of a message's id that the index keeps.
+/// Returns the part of a message's id that the index stores.
 pub(super) fn check(id: EntryId) -> u32 {
     let [.., a, b, c, d] = id.to_bytes();
     u32::from_le_bytes([a, b, c, d])

@@ -1,4 +1,4 @@
-//! Whether two texts say the same in other forms of the same words.
+//! Detection of texts that say the same with other forms of the same words.
 
 use std::collections::BTreeSet;
 
@@ -6,19 +6,19 @@ use super::words::{self, Term};
 use figaro_base::ids::UserId;
 use figaro_domain::importance::others_in;
 
-/// What a text says and who says it: equal where the same person uses the same words, whatever their forms, order and little
-/// words, of the same people.
+/// Content of a text and its author. Equal if the same person uses the same words about the same people, whatever their
+/// forms, order and stop words.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Said {
+pub struct Statement {
     author: Option<UserId>,
     terms: BTreeSet<Term>,
     others: Vec<&'static str>,
-    /// A text without words is like no other.
+    /// The text itself if it has no words; such a text equals no other.
     text: Option<String>,
 }
 
-impl Said {
-    /// What this says.
+impl Statement {
+    /// Builds the statement of a text.
     #[must_use]
     pub fn of(text: &str, author: Option<&UserId>) -> Self {
         let terms: BTreeSet<Term> = words::of_words(text, words::detect(text)).into_iter().collect();
@@ -35,7 +35,7 @@ mod tests {
     #[test]
     fn forms_of_the_same_words_say_the_same_and_other_people_do_not() {
         let ann = UserId::telegram(7);
-        let of = |text: &str| Said::of(text, Some(&ann));
+        let of = |text: &str| Statement::of(text, Some(&ann));
         let same = [
             ("I am allergic to nuts", "I'm allergic to nuts!"),
             ("I am allergic to nuts", "To nuts I am allergic"),
@@ -54,6 +54,6 @@ mod tests {
         for (one, other) in different {
             assert_ne!(of(one), of(other), "{one} / {other}");
         }
-        assert_ne!(of("I am allergic to nuts"), Said::of("I am allergic to nuts", None));
+        assert_ne!(of("I am allergic to nuts"), Statement::of("I am allergic to nuts", None));
     }
 }

@@ -13,18 +13,18 @@ use proptest::prelude::*;
 use tempfile::TempDir;
 use tokio::sync::Notify;
 
-use super::{Chats, Meaning, Question, Recalled};
+use super::{Chats, Meaning, RecallQuery, Recalled};
 use figaro_base::clock::Clock;
 use figaro_base::ids::{BotId, ChatId, EntryId, RunId, SessionId, UserId};
 use figaro_base::shutdown::TaskTracker;
 use figaro_base::text::estimate_tokens;
 use figaro_config::{EngineKind, StoreUrl};
-use figaro_domain::conversation::{EntryKey, Message, Role};
+use figaro_domain::conversation::{EntryKey, Message, MessageRole};
 use figaro_domain::model::ModelName;
 use figaro_domain::usage::Payer;
 use figaro_ledger::{Ledger, LedgerParts, Slots};
 use figaro_policy::budget::Caps;
-use figaro_provider::embed::{EmbedError, Embedded, Embedder, Purpose};
+use figaro_provider::embed::{EmbedError, EmbedPurpose, Embedded, Embedder};
 use figaro_provider::models::Models;
 use figaro_provider::price::Prices;
 use figaro_store::Imported;
@@ -107,7 +107,7 @@ impl Embedder for Halves {
         true
     }
 
-    async fn embed(&self, _purpose: Purpose, texts: &[&str]) -> Result<Embedded, EmbedError> {
+    async fn embed(&self, _purpose: EmbedPurpose, texts: &[&str]) -> Result<Embedded, EmbedError> {
         let vector = |text: &&str| {
             let mut vector = vec![0.0_f32; WORDS.len() + 2];
             vector[0] = 0.1;
@@ -136,7 +136,7 @@ impl Scene {
         let store = Store::open(&url, BotId(1)).await.unwrap();
         let mut messages: Vec<Vec<Imported>> = vec![Vec::new(); CHATS * SESSIONS];
         for (at, said) in (0_i32..).zip(all) {
-            let role = if said.by_person { Role::User } else { Role::Assistant };
+            let role = if said.by_person { MessageRole::User } else { MessageRole::Assistant };
             let time = begin() + TimeDelta::minutes(i64::from(at) * 30);
             let mut message = Message::new(session(said.chat, said.session), role, text(&said.words), time);
             message.turn = Some(RunId::new());
@@ -183,7 +183,7 @@ fn payer(number: usize) -> Payer {
 async fn found(chats: &Chats, asked: &Asked) -> Vec<Recalled> {
     let words = text(&asked.words);
     let shown = asked.shown.map(|(number, index)| EntryKey { session: session(asked.chat, number), index });
-    let question = Question {
+    let question = RecallQuery {
         chat: chat(asked.chat),
         session: asked.within.map(|number| session(asked.chat, number)),
         text: &words,
@@ -355,8 +355,8 @@ impl Embedder for Waiting {
         true
     }
 
-    async fn embed(&self, purpose: Purpose, texts: &[&str]) -> Result<Embedded, EmbedError> {
-        if purpose == Purpose::Question {
+    async fn embed(&self, purpose: EmbedPurpose, texts: &[&str]) -> Result<Embedded, EmbedError> {
+        if purpose == EmbedPurpose::Question {
             self.asked.notify_one();
             self.may_answer.notified().await;
         }

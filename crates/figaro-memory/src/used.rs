@@ -1,11 +1,11 @@
-//! The short texts that an answer rests on, by its words: for models that cannot say which they used.
+//! Detection of the short texts that an answer uses, by its words: for models that cannot say which they used.
 
 use std::collections::HashSet;
 
 use super::words::{detect, stems};
 
-/// The places of those of these texts that an answer uses: of their telling words that the question had not, it says two in
-/// five at least.
+/// Returns the positions of the texts that an answer uses: it contains at least two in five of their distinctive words
+/// that the question lacks.
 #[must_use]
 pub fn used(question: &str, answer: &str, texts: &[&str]) -> Vec<usize> {
     let language = detect(answer).or_else(|| detect(question));

@@ -1,45 +1,46 @@
-//! Standing wishes: what a person says once and wants to hold for whatever they ask later. A question that it bears on often shares
-//! no word with it. The words that tell are data (`wishes.yaml`).
+//! Standing wishes: a person's statement that applies to all later questions. A relevant question often shares no word
+//! with it. The word lists are data (`wishes.yaml`).
 
 use std::sync::LazyLock;
 
 use serde::Deserialize;
 
-use super::facts::{LEXICON, Plain, Terms, sentences};
+use super::facts::{LEXICON, LexiconTerms, NormalizedText, sentences};
 
-/// A statement of what somebody likes has at most so many tokens: in longer ones that is said by the way.
+/// Maximum tokens of a statement of taste; in a longer message it is said in passing.
 const SHORT_TOKENS: usize = 25;
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Words {
+struct WishWords {
     fillers: Vec<String>,
-    orders: Terms,
-    unless: Terms,
-    occasions: Terms,
-    likings: Terms,
+    orders: LexiconTerms,
+    unless: LexiconTerms,
+    occasions: LexiconTerms,
+    likings: LexiconTerms,
 }
 
-static WORDS: LazyLock<Words> =
+static WORDS: LazyLock<WishWords> =
     LazyLock::new(|| serde_saphyr::from_str(include_str!("wishes.yaml")).unwrap_or_default());
 
-/// Whether a person's message of so many tokens says what is to hold from then on: an order to the bot, or in few words what they
-/// like or avoid.
+/// Returns `true` if a person's message of `tokens` tokens states a standing wish: an order to the bot, or a short
+/// statement of likes or dislikes.
 pub(super) fn is_wish(text: &str, tokens: usize) -> bool {
     let is_asked = |text: &str| text.contains(['?', '？', '؟']);
-    let plain = Plain::of(text);
+    let plain = NormalizedText::of(text);
     if !is_asked(text) && tokens <= SHORT_TOKENS && WORDS.likings.are_in(&plain) {
         return true;
     }
-    let has_occasion = |plain: &Plain| WORDS.occasions.are_in(plain) || LEXICON.standing.are_in(plain);
+    let has_occasion =
+        |plain: &NormalizedText| WORDS.occasions.are_in(plain) || LEXICON.standing.are_in(plain);
     let may_have = has_occasion(&plain);
     sentences(text).into_iter().filter(|sentence| !is_asked(sentence)).any(|sentence| {
-        let plain = Plain::of(sentence);
+        let plain = NormalizedText::of(sentence);
         begins_order(&plain) || (may_have && has_occasion(&plain))
     })
 }
 
-fn begins_order(sentence: &Plain) -> bool {
+fn begins_order(sentence: &NormalizedText) -> bool {
     let telling = sentence.words().position(|word| !WORDS.fillers.iter().any(|filler| filler == word));
     let telling = sentence.without_first_words(telling.unwrap_or(0));
     WORDS.orders.begin(&telling) && !WORDS.unless.begin(&telling)

@@ -1,4 +1,4 @@
-//! Who may talk to the bot. Used by the Telegram side before anything else looks at a message.
+//! Access to the bot. Checked by the Telegram side before anything else looks at a message.
 
 use std::collections::BTreeSet;
 use std::fmt::Debug;
@@ -12,36 +12,36 @@ use figaro_domain::access::AccessList;
 use figaro_domain::chat::Place;
 use figaro_domain::role::AccessRole;
 
-/// What someone may do here.
+/// Rights of a person in a chat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Standing {
-    /// May talk to the bot, and change what it is and who may use it.
+    /// May talk to the bot, and change its setup and who may use it.
     Owner,
-    /// May talk to the bot and change what holds for the chat: an owner said so.
+    /// May talk to the bot and change the settings of the chat; granted by an owner.
     Admin,
-    /// May talk to the bot.
+    /// May talk to the bot; changes chat settings in a private chat or as an admin of the group.
     Member,
     /// May talk to the bot, which changes nothing for them and looks up nothing that others said.
     Guest,
-    /// Talk, in a question that holds someone else's words: no right of whoever has it asked again counts for it.
+    /// Rights for a question that contains someone else's words: the rights of whoever repeats it do not count.
     Borrowed,
 }
 
-/// What becomes of a message or a button press.
+/// Outcome of the access check of a message or button press.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
-    /// It is let through; whoever sent it has these rights.
+    /// Let through; the sender has these rights.
     Allow(Standing),
-    /// A stranger writes in private: they are told once that the bot is private.
+    /// A stranger writes in private and is told once that the bot is private.
     Stranger,
-    /// No owner has let the group in: nothing of it is answered or stored, and an owner is asked about it once.
+    /// No owner has approved the group: nothing of it is answered or stored, and an owner is asked once.
     Unapproved,
-    /// Nothing happens, for this reason.
+    /// Ignored silently, for this reason; the log shows it.
     Ignore(&'static str),
 }
 
-/// Judges who speaks where. A denied person is ignored everywhere; an owner cannot be denied. In a group that no owner has let
-/// in only owners are heard, whoever else is on the list: anybody can add the bot to a group.
+/// Judges a message or button press by sender and place. A denied person is ignored everywhere; an owner cannot be
+/// denied. In an unapproved group only owners are heard, whoever else is on the list: anybody can add the bot to a group.
 #[must_use]
 pub fn judge(
     settings: &AccessSettings,
@@ -72,55 +72,55 @@ pub fn judge(
     }
 }
 
-/// Whether what is said in a place may be kept: a private chat, and a group that an owner let in or, where the bot is open to
-/// everybody, did not shut out.
+/// Returns `true` if messages of a place may be stored: in a private chat, and in a group that an owner approved or, in
+/// open mode, did not deny.
 #[must_use]
 pub fn is_served(settings: &AccessSettings, list: &AccessList, place: &Place) -> bool {
     let is_open = settings.mode == AccessMode::Open && !list.denied_chats.contains(&place.chat);
     !place.is_group() || is_open || list.chats.contains(&place.chat)
 }
 
-/// Whether someone owns the bot.
+/// Returns `true` if this person owns the bot, by configuration or by the list.
 #[must_use]
 pub fn is_owner(settings: &AccessSettings, list: &AccessList, user: &UserId) -> bool {
     settings.owners.contains(user) || list.owners.contains(user)
 }
 
-/// The Telegram numbers of all owners, each once.
+/// Returns the Telegram ids of all owners, each once.
 #[must_use]
 pub fn owners(settings: &AccessSettings, list: &AccessList) -> Vec<i64> {
     let owners = settings.owners.iter().chain(&list.owners).filter_map(UserId::telegram_id);
     owners.collect::<BTreeSet<i64>>().into_iter().collect()
 }
 
-/// Whether the bot belongs to anyone yet.
+/// Returns `true` if the bot has an owner.
 #[must_use]
 pub fn has_owner(settings: &AccessSettings, list: &AccessList) -> bool {
     !settings.owners.is_empty() || !list.owners.is_empty()
 }
 
-/// Knows who is in a chat and who administers it. A failure to find out counts as no; so does a chat that there is not.
+/// Looks up members and administrators of chats. A failed lookup counts as no, and so does an unknown chat.
 #[async_trait]
 pub trait Admins: Debug + Send + Sync {
-    /// Whether the user administers the chat; in a private chat its one user does.
+    /// Returns `true` if the user administers the chat; in a private chat its one user does.
     async fn is_admin(&self, _chat: ChatId, _user: &UserId) -> bool {
         false
     }
 
-    /// Whether the user is in the chat now; in a private chat its one user is.
+    /// Returns `true` if the user is a member of the chat now; in a private chat its one user is.
     async fn is_member(&self, _chat: ChatId, _user: &UserId) -> bool {
         false
     }
 
-    /// Whether the user is an admin of the chat now who holds this right there, by its name in the Bot API, or its owner; in a
-    /// private chat its one user holds all.
+    /// Returns `true` if the user owns the chat, or is an admin of it now with this right, named as in the Bot API. In a
+    /// private chat its one user holds all rights.
     async fn has_right(&self, _chat: ChatId, _user: &UserId, _right: &str) -> bool {
         false
     }
 }
 
-/// Whether someone may change what holds for a whole chat, by hand or through the model: in a private chat its one
-/// user, in a group its admins, and everywhere an owner; never for words of someone else.
+/// Returns `true` if someone may change the settings of a whole chat, by hand or through the model: an owner everywhere,
+/// an admin of a group, the one user of a private chat. Always `false` for someone else's words.
 pub async fn may_change(admins: &dyn Admins, standing: Standing, place: &Place, user: &UserId) -> bool {
     match standing {
         Standing::Borrowed | Standing::Guest => false,

@@ -1,4 +1,4 @@
-//! Who may say what to a call that takes an approval, and who may take one back.
+//! Rights to rule on a call that needs approval, and to undo one.
 
 use serde_json::Value;
 
@@ -8,22 +8,23 @@ use figaro_base::ids::{ChatId, UserId};
 use figaro_domain::approval::{Approval, MethodCall, Ruled};
 use figaro_domain::undo::{RESTORE_RECORDS, TurnUndo};
 
-/// Why somebody may not approve a call.
+/// Reason why a person may not approve a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NotAllowed {
-    /// They asked for it themselves, and its rule wants another person.
+    /// They requested the call, and its rule requires another person.
     Requester,
     /// Only an owner of the bot may.
     OwnersOnly,
-    /// They are no admin of each chat that it acts on, with the right that it takes.
+    /// They are not an admin with the required right in each chat that the call acts on.
     NoRight,
 }
 
-/// Judges whether someone may say this to a call now. Whoever asked for it may take it back. To approve it takes an owner of the
-/// bot, or an admin who holds its right in every chat that it acts on; in a private chat that is its one user.
+/// Judges whether a person may make this ruling on a call now. The requester may cancel it. Approval takes an owner of
+/// the bot, or an admin with the required right in every chat that the call acts on; in a private chat that is its one
+/// user.
 ///
 /// # Errors
-/// With the reason why they may not.
+/// The reason why they may not.
 pub async fn may_rule(
     ruled: Ruled,
     user: &UserId,
@@ -49,16 +50,16 @@ pub async fn may_rule(
     }
 }
 
-/// Whether a call deletes messages beside what its method is for.
+/// Returns `true` if a call deletes messages as a side effect of its method.
 fn deletes_too(call: &MethodCall) -> bool {
     call.arguments.get("revoke_messages") == Some(&Value::Bool(true))
 }
 
-/// Judges whether someone may take back now what a turn did. Whoever asked for it may take back what took no approval. All else
-/// takes an owner of the bot, or an admin of each chat who holds the right for the call that takes it back.
+/// Judges whether a person may undo now what a turn did. The requester may undo what needed no approval. All else takes
+/// an owner of the bot, or an admin of each chat with the right for the undoing call.
 ///
 /// # Errors
-/// With the reason why they may not.
+/// The reason why they may not.
 pub async fn may_undo(
     user: &UserId,
     is_owner: bool,
@@ -70,7 +71,7 @@ pub async fn may_undo(
     }
     let is_requester = undo.asked_by == *user;
     for call in undo.calls.iter().filter(|call| call.is_approved || !is_requester) {
-        // Records are the chat's: no right of Telegram is about them.
+        // Records belong to the chat; no Telegram right covers them.
         if call.call.method == RESTORE_RECORDS {
             match admins.is_admin(call.target.chat, user).await {
                 true => continue,
@@ -83,10 +84,10 @@ pub async fn may_undo(
     Ok(())
 }
 
-/// Judges whether somebody holds a right in all of these chats; without a right only an owner may.
+/// Judges whether a person holds a right in all of these chats; without a right only an owner passes.
 ///
 /// # Errors
-/// With the reason why they may not.
+/// The reason why they may not.
 pub async fn holds(
     user: &UserId,
     right: Option<&str>,
@@ -99,7 +100,7 @@ pub async fn holds(
             return Err(NotAllowed::NoRight);
         }
     }
-    // Without a chat that it acts on nobody is its admin.
+    // A call that acts on no chat has no admin to approve it.
     if chats.is_empty() { Err(NotAllowed::OwnersOnly) } else { Ok(()) }
 }
 
@@ -109,7 +110,7 @@ mod tests {
 
     use super::*;
     use figaro_base::ids::{ChatId, RunId};
-    use figaro_domain::approval::{Fingerprint, MethodCall, Target};
+    use figaro_domain::approval::{ApprovalTarget, Fingerprint, MethodCall};
     use figaro_domain::message::Speaker;
     use figaro_domain::undo::{MadeIn, Undoable};
 
@@ -143,7 +144,7 @@ mod tests {
             fingerprint: Fingerprint::of(RunId::new(), "c", &[]),
             calls: Vec::new(),
             server: None,
-            targets: targets.iter().map(|chat| Target { chat: ChatId(*chat), title: None }).collect(),
+            targets: targets.iter().map(|chat| ApprovalTarget { chat: ChatId(*chat), title: None }).collect(),
             people: Vec::new(),
             about: None,
             right: right.map(str::to_owned),
@@ -212,7 +213,7 @@ mod tests {
         let call = |method: &str, chat, is_approved| Undoable {
             left: serde_json::Map::new(),
             call: MethodCall { method: method.into(), arguments: serde_json::Map::new() },
-            target: Target { chat: ChatId(chat), title: None },
+            target: ApprovalTarget { chat: ChatId(chat), title: None },
             person: None,
             is_approved,
             outcome: None,

@@ -1,4 +1,4 @@
-//! Bots that answer each other do not end by themselves: what ends them. Pure.
+//! Limits on dialogues between bots, which do not end by themselves. Pure.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -6,32 +6,32 @@ use chrono::{DateTime, TimeDelta, Utc};
 
 use figaro_base::ids::{ChatId, UserId};
 
-/// So many messages of a bot are answered in a row without a person.
+/// Maximum answers to a bot in a row without a message of a person.
 pub(crate) const MAX_IN_A_ROW: usize = 3;
-/// So many messages of a bot are answered within an hour.
+/// Maximum answers to a bot within an hour.
 pub(crate) const MAX_AN_HOUR: usize = 10;
-/// The time in which answers are counted, and in which a stop is told once.
+/// Window in which answers are counted, and in which a stop is announced once.
 const WINDOW: TimeDelta = TimeDelta::hours(1);
 
-/// What becomes of a message of another bot.
+/// Decision about a message of another bot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ruling {
-    /// It is answered.
+pub enum BotDecision {
+    /// The message is answered.
     Answer,
-    /// It is not.
+    /// The message is not answered.
     Stop {
-        /// Whether that is to be said.
+        /// `true` if the stop is to be announced: the first within the window.
         is_first: bool,
     },
 }
 
-/// What was said with other bots lately. A restart forgets it.
+/// Recent dialogues with other bots. Lost on a restart.
 #[derive(Debug, Default)]
-pub struct Exchanges(HashMap<(ChatId, UserId), Exchange>);
+pub struct Exchanges(HashMap<(ChatId, UserId), BotDialogue>);
 
-/// What was said with one bot in one chat.
+/// Recent dialogue with one bot in one chat.
 #[derive(Debug, Default)]
-struct Exchange {
+struct BotDialogue {
     in_a_row: usize,
     answered: VecDeque<DateTime<Utc>>,
     last: Option<String>,
@@ -39,8 +39,8 @@ struct Exchange {
 }
 
 impl Exchanges {
-    /// Judges a message of a bot to this one, and counts it if it is answered.
-    pub fn heard(&mut self, chat: ChatId, bot: &UserId, words: &str, now: DateTime<Utc>) -> Ruling {
+    /// Judges a message of another bot, and counts it if it is answered.
+    pub fn heard(&mut self, chat: ChatId, bot: &UserId, words: &str, now: DateTime<Utc>) -> BotDecision {
         let exchange = self.0.entry((chat, bot.clone())).or_default();
         exchange.answered.retain(|at| now - *at < WINDOW);
         let words = gist(words);
@@ -50,16 +50,16 @@ impl Exchanges {
         if goes_on {
             exchange.in_a_row += 1;
             exchange.answered.push_back(now);
-            return Ruling::Answer;
+            return BotDecision::Answer;
         }
         let is_first = exchange.told.is_none_or(|told| now - told >= WINDOW);
         if is_first {
             exchange.told = Some(now);
         }
-        Ruling::Stop { is_first }
+        BotDecision::Stop { is_first }
     }
 
-    /// A person writes in a chat: what bots say to each other there begins anew, within the hour.
+    /// Resets the in-a-row counters of a chat when a person writes there; the hourly limit stays.
     pub fn person_spoke(&mut self, chat: ChatId) {
         for ((_, _), exchange) in self.0.iter_mut().filter(|((there, _), _)| *there == chat) {
             exchange.in_a_row = 0;
@@ -68,7 +68,7 @@ impl Exchanges {
     }
 }
 
-/// The letters of a text alone: a repetition may differ in a number, a sign or a space.
+/// Returns the letters of a text alone: a repetition may differ in a number, a sign or a space.
 fn gist(words: &str) -> String {
     words.chars().filter(|c| c.is_alphabetic()).flat_map(char::to_lowercase).collect()
 }
@@ -78,8 +78,8 @@ mod tests {
     use super::*;
 
     const CHAT: ChatId = ChatId(-5);
-    const TOLD: Ruling = Ruling::Stop { is_first: true };
-    const SILENT: Ruling = Ruling::Stop { is_first: false };
+    const TOLD: BotDecision = BotDecision::Stop { is_first: true };
+    const SILENT: BotDecision = BotDecision::Stop { is_first: false };
 
     fn at(minute: i64) -> DateTime<Utc> {
         DateTime::UNIX_EPOCH + TimeDelta::minutes(minute)
@@ -94,13 +94,13 @@ mod tests {
         let mut all = Exchanges::default();
         let said = ["one", "two", "three", "four", "five"];
         let rulings = said.map(|words| all.heard(CHAT, &bot(), words, at(0)));
-        assert_eq!(rulings, [Ruling::Answer, Ruling::Answer, Ruling::Answer, TOLD, SILENT]);
-        assert_eq!(all.heard(ChatId(-6), &bot(), "one", at(0)), Ruling::Answer, "another chat");
-        assert_eq!(all.heard(CHAT, &UserId::telegram(78), "one", at(0)), Ruling::Answer, "another bot");
+        assert_eq!(rulings, [BotDecision::Answer, BotDecision::Answer, BotDecision::Answer, TOLD, SILENT]);
+        assert_eq!(all.heard(ChatId(-6), &bot(), "one", at(0)), BotDecision::Answer, "another chat");
+        assert_eq!(all.heard(CHAT, &UserId::telegram(78), "one", at(0)), BotDecision::Answer, "another bot");
         all.person_spoke(ChatId(-6));
         assert_eq!(all.heard(CHAT, &bot(), "six", at(1)), SILENT);
         all.person_spoke(CHAT);
-        assert_eq!(all.heard(CHAT, &bot(), "six", at(1)), Ruling::Answer);
+        assert_eq!(all.heard(CHAT, &bot(), "six", at(1)), BotDecision::Answer);
     }
 
     #[test]
@@ -113,10 +113,10 @@ mod tests {
         ];
         for (first, second, stops) in cases {
             let mut all = Exchanges::default();
-            assert_eq!(all.heard(CHAT, &bot(), first, at(0)), Ruling::Answer);
+            assert_eq!(all.heard(CHAT, &bot(), first, at(0)), BotDecision::Answer);
             assert_eq!(all.heard(CHAT, &bot(), second, at(0)) == TOLD, stops, "{first} {second}");
             all.person_spoke(CHAT);
-            assert_eq!(all.heard(CHAT, &bot(), second, at(0)), Ruling::Answer, "a person wanted it");
+            assert_eq!(all.heard(CHAT, &bot(), second, at(0)), BotDecision::Answer, "a person wanted it");
         }
     }
 
@@ -128,9 +128,9 @@ mod tests {
                 all.person_spoke(CHAT);
                 all.heard(CHAT, &bot(), &"x".repeat(number + 1), at(from))
             });
-            let rulings: Vec<Ruling> = rulings.collect();
-            let count = |wanted: Ruling| rulings.iter().filter(|ruling| **ruling == wanted).count();
-            (count(Ruling::Answer), count(TOLD), count(SILENT))
+            let rulings: Vec<BotDecision> = rulings.collect();
+            let count = |wanted: BotDecision| rulings.iter().filter(|ruling| **ruling == wanted).count();
+            (count(BotDecision::Answer), count(TOLD), count(SILENT))
         };
         assert_eq!(answered(0, 14), (10, 1, 3));
         assert_eq!(answered(59, 2), (0, 0, 2));

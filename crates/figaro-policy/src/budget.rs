@@ -1,26 +1,25 @@
-//! The daily caps of the whole bot: whether a model may be called, and how long its answer may be. Pure; the ledger
-//! keeps the figures it judges by.
+//! Daily caps of the whole bot: decides whether a model may be called, and how long its answer may be. Pure; the ledger
+//! keeps the figures.
 
 use figaro_config::SpendingSettings;
 use figaro_domain::usage::{Price, Spent, Usage};
 
-/// An answer takes at most so many tokens where a cap holds and nobody has set another bound: so much is set aside for
-/// it, and a call that nobody bounds could break any cap.
+/// Default answer limit in tokens if a cap is set: that many are reserved, as an unlimited call could break any cap.
 pub const MAX_OUTPUT: u64 = 8_192;
-/// And at most so many where somebody has: one answer must not set a whole day aside.
+/// Maximum of an explicit answer limit in tokens: one answer must not reserve a whole day.
 pub const MAX_ASKED_OUTPUT: u64 = 32_768;
-/// With less room than this an answer is not worth beginning.
+/// Minimum room for an answer in tokens; below it the call is not made.
 const MIN_OUTPUT: u64 = 256;
-/// What the pages that a provider's own search reads may add to a call, in tokens; and how many searches it may make.
+/// Tokens that pages read by a provider's search may add to a call, and its maximum number of searches.
 const SEARCH_TOKENS: u64 = 20_000;
 const SEARCHES: u64 = 2;
 
-/// What may be spent in a day; `None` for no bound.
+/// Daily limits; `None` for no limit.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Caps {
-    /// Tokens sent and written.
+    /// Limit of input and output tokens together.
     pub tokens: Option<u64>,
-    /// The price in nano-dollars (10⁻⁹ USD); `None` where it is unknown.
+    /// Limit of money in nano-dollars (10⁻⁹ USD).
     pub nano_usd: Option<u64>,
 }
 
@@ -31,78 +30,78 @@ impl From<&SpendingSettings> for Caps {
 }
 
 impl Caps {
-    /// Whether there is any.
+    /// Returns `true` if any limit is set.
     #[must_use]
     pub const fn is_set(self) -> bool {
         self.tokens.is_some() || self.nano_usd.is_some()
     }
 
-    /// So many hundredths of each.
+    /// Scales each limit to this percentage.
     #[must_use]
     pub(crate) fn percent(self, percent: u64) -> Self {
         let part = |cap: u64| cap / 100 * percent + cap % 100 * percent / 100;
         Self { tokens: self.tokens.map(part), nano_usd: self.nano_usd.map(part) }
     }
 
-    /// Whether a model of unknown price may be called: not where money is the only bound.
+    /// Returns `true` if a model of unknown price may be called: not if money is the only limit.
     #[must_use]
     pub const fn takes_unpriced(self) -> bool {
         self.nano_usd.is_none() || self.tokens.is_some()
     }
 }
 
-/// What a day has come to.
+/// Usage of a day so far.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Day {
-    /// What has been spent.
+pub struct DayUsage {
+    /// Usage of finished calls.
     pub spent: Spent,
-    /// Set aside for calls under way.
+    /// Reservations of calls in progress.
     pub reserved: Spent,
 }
 
-/// A call that is to be made.
+/// Upper estimate of a call to be made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Wanted {
+pub struct CallEstimate {
     /// Tokens of the request, estimated from above.
     pub input: u64,
-    /// The most tokens of its answer.
+    /// Maximum tokens of the answer.
     pub output: u64,
-    /// The provider may search the web.
+    /// `true` if the provider may search the web.
     pub search: bool,
-    /// The highest price among the models that may answer; `None` where none of them is known.
+    /// Highest price among the models that may answer; `None` if no price is known.
     pub price: Option<Price>,
 }
 
-/// What becomes of a call.
+/// Decision about a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ruling {
-    /// It is made, with this bound on its answer, and this is set aside for it.
+pub enum BudgetDecision {
+    /// The call is made within these limits, and `most` is reserved for it.
     Grant {
-        /// The most tokens of the answer.
+        /// Maximum tokens of the answer.
         output: u64,
-        /// Whether the provider may still search.
+        /// `true` if the provider may still search the web.
         search: bool,
-        /// The most it comes to.
+        /// Maximum cost of the call, searches included.
         most: Spent,
     },
-    /// It fits once calls under way have ended.
+    /// The call fits once calls in progress have ended.
     Wait,
-    /// It does not fit into what is left of the day.
+    /// The call does not fit into the rest of the day.
     Over,
 }
 
-/// A turn and the agents that it asks take at most so many tokens together from the first of them on.
+/// Maximum tokens that a turn and its child agents may use together, from the first child on.
 pub const TREE_TOKENS: u64 = 200_000;
-/// Of what a day leaves, a turn and the agents that it asks take at most so many hundredths: others ask, too.
+/// Share of the day's rest that a turn and its child agents may use, in percent; others ask, too.
 const TREE_PERCENT: u64 = 75;
 
-/// With less room than this, in tokens, no agent is asked: it could not say anything.
+/// Minimum tokens for asking a child agent; with less it could not answer.
 const MIN_TREE: u64 = 4_000;
 
-/// How many of these tokens may be set aside for a turn and the agents that it asks, at this price of a token that is written;
-/// `None` where too little is left.
+/// Returns how many of these tokens may be reserved for a turn and its child agents, at this price of an output token;
+/// `None` if too little is left.
 #[must_use]
-pub fn part_for_tree(caps: Caps, day: Day, tokens: u64, price: Option<Price>) -> Option<u64> {
+pub fn part_for_tree(caps: Caps, day: DayUsage, tokens: u64, price: Option<Price>) -> Option<u64> {
     let mut gone = day.spent;
     gone += day.reserved;
     let part = |cap: u64, gone: u64| cap.saturating_sub(gone) / 100 * TREE_PERCENT;
@@ -115,10 +114,10 @@ pub fn part_for_tree(caps: Caps, day: Day, tokens: u64, price: Option<Price>) ->
     (part >= MIN_TREE.min(tokens)).then_some(part)
 }
 
-/// Judges a call by the caps and what the day has come to.
+/// Judges a call by the caps and today's usage.
 #[must_use]
-pub fn judge(caps: Caps, day: Day, wanted: Wanted) -> Ruling {
-    let plain = Wanted { search: false, ..wanted };
+pub fn judge(caps: Caps, day: DayUsage, wanted: CallEstimate) -> BudgetDecision {
+    let plain = CallEstimate { search: false, ..wanted };
     let tries = if wanted.search { vec![wanted, plain] } else { vec![plain] };
     let enough = wanted.output.min(MIN_OUTPUT);
     let mut both = day.spent;
@@ -127,33 +126,39 @@ pub fn judge(caps: Caps, day: Day, wanted: Wanted) -> Ruling {
         let room = room(caps, both, wanted);
         if room >= enough {
             let output = wanted.output.min(room);
-            return Ruling::Grant { output, search: wanted.search, most: most(wanted, output) };
+            return BudgetDecision::Grant { output, search: wanted.search, most: most(wanted, output) };
         }
     }
-    if room(caps, day.spent, &plain) >= enough { Ruling::Wait } else { Ruling::Over }
+    if room(caps, day.spent, &plain) >= enough { BudgetDecision::Wait } else { BudgetDecision::Over }
 }
 
-/// Of the caps so many hundredths are all that background work may leave: the last tenth is for people's questions.
+/// Share of the caps open to background work, in percent: the last tenth is for people's questions.
 const LEFT_BY_BACKGROUND: u64 = 90;
 
-/// Judges a call that nobody waits for. It has to fit, with the longest answer that it asks for and without a search, into the
-/// share of the caps that such calls have together, and into the caps less their last tenth, whatever it was spent for.
+/// Judges a background call. With its full answer and without a search, it has to fit into the background share of the
+/// caps, and into the caps less their last tenth, counting all usage of the day.
 #[must_use]
-pub fn judge_background(caps: Caps, percent: u64, day: Day, background: Day, wanted: Wanted) -> Ruling {
-    let wanted = Wanted { search: false, ..wanted };
+pub fn judge_background(
+    caps: Caps,
+    percent: u64,
+    day: DayUsage,
+    background: DayUsage,
+    wanted: CallEstimate,
+) -> BudgetDecision {
+    let wanted = CallEstimate { search: false, ..wanted };
     let of_share = whole(caps.percent(percent), background, &wanted);
     let of_all = whole(caps.percent(LEFT_BY_BACKGROUND), day, &wanted);
     match (of_share, of_all) {
-        (Ruling::Over, _) | (_, Ruling::Over) => Ruling::Over,
-        (Ruling::Wait, _) | (_, Ruling::Wait) => Ruling::Wait,
-        (grant @ Ruling::Grant { .. }, Ruling::Grant { .. }) => grant,
+        (BudgetDecision::Over, _) | (_, BudgetDecision::Over) => BudgetDecision::Over,
+        (BudgetDecision::Wait, _) | (_, BudgetDecision::Wait) => BudgetDecision::Wait,
+        (grant @ BudgetDecision::Grant { .. }, BudgetDecision::Grant { .. }) => grant,
     }
 }
 
-/// Whether a day has anything left for a call that nobody waits for.
+/// Returns `true` if the day has anything left for background calls.
 #[must_use]
-pub fn has_spare(caps: Caps, percent: u64, day: Day, background: Day) -> bool {
-    let fits = |caps: Caps, day: Day| {
+pub fn has_spare(caps: Caps, percent: u64, day: DayUsage, background: DayUsage) -> bool {
+    let fits = |caps: Caps, day: DayUsage| {
         let mut gone = day.spent;
         gone += day.reserved;
         let is_less = |cap: Option<u64>, gone: u64| cap.is_none_or(|cap| gone < cap);
@@ -162,19 +167,19 @@ pub fn has_spare(caps: Caps, percent: u64, day: Day, background: Day) -> bool {
     fits(caps.percent(percent), background) && fits(caps.percent(LEFT_BY_BACKGROUND), day)
 }
 
-/// Judges a call of which a shorter answer is of no use.
-fn whole(caps: Caps, day: Day, wanted: &Wanted) -> Ruling {
+/// Judges a call that needs its full answer limit.
+fn whole(caps: Caps, day: DayUsage, wanted: &CallEstimate) -> BudgetDecision {
     let mut both = day.spent;
     both += day.reserved;
     if room(caps, both, wanted) >= wanted.output {
         let most = most(wanted, wanted.output);
-        return Ruling::Grant { output: wanted.output, search: wanted.search, most };
+        return BudgetDecision::Grant { output: wanted.output, search: wanted.search, most };
     }
-    if room(caps, day.spent, wanted) >= wanted.output { Ruling::Wait } else { Ruling::Over }
+    if room(caps, day.spent, wanted) >= wanted.output { BudgetDecision::Wait } else { BudgetDecision::Over }
 }
 
-/// How long an answer may be, so that with it all that is gone stays within the caps.
-fn room(caps: Caps, gone: Spent, wanted: &Wanted) -> u64 {
+/// Returns the answer limit in tokens with which all usage stays within the caps.
+fn room(caps: Caps, gone: Spent, wanted: &CallEstimate) -> u64 {
     let base = most(wanted, 0);
     let tokens = caps.tokens.map(|cap| left(cap, gone.tokens, base.tokens));
     let money = caps.nano_usd.zip(wanted.price).map(|(cap, price)| {
@@ -188,8 +193,8 @@ const fn left(cap: u64, gone: u64, base: u64) -> u64 {
     cap.saturating_sub(gone).saturating_sub(base)
 }
 
-/// What a call comes to with so long an answer.
-fn most(wanted: &Wanted, output: u64) -> Spent {
+/// Returns the maximum cost of a call with an answer of `output` tokens.
+fn most(wanted: &CallEstimate, output: u64) -> Spent {
     let (tokens, searches) = if wanted.search { (SEARCH_TOKENS, SEARCHES) } else { (0, 0) };
     let usage = Usage { input: wanted.input.saturating_add(tokens), cached: 0, output };
     Spent::new(usage, searches, wanted.price)
@@ -207,19 +212,19 @@ mod tests {
         Caps { tokens: Some(cap), nano_usd: None }
     }
 
-    fn day(spent: u64, reserved: u64) -> Day {
+    fn day(spent: u64, reserved: u64) -> DayUsage {
         let of = |tokens| Spent { tokens, nano_usd: tokens, unpriced: 0 };
-        Day { spent: of(spent), reserved: of(reserved) }
+        DayUsage { spent: of(spent), reserved: of(reserved) }
     }
 
-    fn wanted(input: u64) -> Wanted {
-        Wanted { input, output: MAX_OUTPUT, search: false, price: Some(CHEAP) }
+    fn wanted(input: u64) -> CallEstimate {
+        CallEstimate { input, output: MAX_OUTPUT, search: false, price: Some(CHEAP) }
     }
 
-    fn granted(ruling: Ruling) -> Option<(u64, bool)> {
+    fn granted(ruling: BudgetDecision) -> Option<(u64, bool)> {
         match ruling {
-            Ruling::Grant { output, search, .. } => Some((output, search)),
-            Ruling::Wait | Ruling::Over => None,
+            BudgetDecision::Grant { output, search, .. } => Some((output, search)),
+            BudgetDecision::Wait | BudgetDecision::Over => None,
         }
     }
 
@@ -230,14 +235,14 @@ mod tests {
             (tokens(100_000), day(0, 0), wanted(1_000), Ok(8_192)),
             (tokens(5_000), day(0, 0), wanted(1_000), Ok(4_000)),
             (tokens(5_000), day(3_000, 0), wanted(1_000), Ok(1_000)),
-            (tokens(5_000), day(3_000, 900), wanted(1_000), Err(Ruling::Wait)),
-            (tokens(5_000), day(3_900, 0), wanted(1_000), Err(Ruling::Over)),
+            (tokens(5_000), day(3_000, 900), wanted(1_000), Err(BudgetDecision::Wait)),
+            (tokens(5_000), day(3_900, 0), wanted(1_000), Err(BudgetDecision::Over)),
             (money, day(0, 0), wanted(1_000), Ok(1_000)),
-            (money, day(4_000, 0), wanted(0), Err(Ruling::Over)),
-            (money, day(0, 0), Wanted { output: 10, ..wanted(4_960) }, Ok(10)),
-            (money, day(0, 0), Wanted { output: 10, ..wanted(4_961) }, Err(Ruling::Over)),
+            (money, day(4_000, 0), wanted(0), Err(BudgetDecision::Over)),
+            (money, day(0, 0), CallEstimate { output: 10, ..wanted(4_960) }, Ok(10)),
+            (money, day(0, 0), CallEstimate { output: 10, ..wanted(4_961) }, Err(BudgetDecision::Over)),
             // A model without a price is bounded by tokens alone.
-            (tokens(2_000), day(0, 0), Wanted { price: None, ..wanted(1_000) }, Ok(1_000)),
+            (tokens(2_000), day(0, 0), CallEstimate { price: None, ..wanted(1_000) }, Ok(1_000)),
         ];
         for (caps, day, wanted, expected) in cases {
             let ruling = judge(caps, day, wanted);
@@ -247,7 +252,7 @@ mod tests {
 
     #[test]
     fn a_search_is_left_out_before_the_answer_is() {
-        let search = Wanted { search: true, ..wanted(1_000) };
+        let search = CallEstimate { search: true, ..wanted(1_000) };
         assert_eq!(granted(judge(tokens(50_000), day(0, 0), search)), Some((8_192, true)));
         assert_eq!(granted(judge(tokens(20_000), day(0, 0), search)), Some((8_192, false)));
     }
@@ -262,23 +267,23 @@ mod tests {
 
     #[test]
     fn background_has_a_share_and_leaves_the_last_tenth_to_people() {
-        let wanted = Wanted { output: 400, ..wanted(600) };
+        let wanted = CallEstimate { output: 400, ..wanted(600) };
         let none = day(0, 0);
         let cases = [
             (tokens(10_000), none, none, Ok(400)),
-            (tokens(9_999), none, none, Err(Ruling::Over)),
+            (tokens(9_999), none, none, Err(BudgetDecision::Over)),
             // Of its share.
-            (tokens(10_000), none, day(1, 0), Err(Ruling::Over)),
-            (tokens(10_000), none, day(0, 1), Err(Ruling::Wait)),
+            (tokens(10_000), none, day(1, 0), Err(BudgetDecision::Over)),
+            (tokens(10_000), none, day(0, 1), Err(BudgetDecision::Wait)),
             (tokens(20_000), day(1_000, 0), day(1_000, 0), Ok(400)),
             // Of all.
             (tokens(10_000), day(8_000, 0), none, Ok(400)),
-            (tokens(10_000), day(8_001, 0), none, Err(Ruling::Over)),
-            (tokens(10_000), day(7_000, 1_001), none, Err(Ruling::Wait)),
+            (tokens(10_000), day(8_001, 0), none, Err(BudgetDecision::Over)),
+            (tokens(10_000), day(7_000, 1_001), none, Err(BudgetDecision::Wait)),
             // An answer is not shortened to the room there is.
-            (tokens(9_000), none, none, Err(Ruling::Over)),
+            (tokens(9_000), none, none, Err(BudgetDecision::Over)),
             (Caps { tokens: None, nano_usd: Some(22_000) }, none, none, Ok(400)),
-            (Caps { tokens: None, nano_usd: Some(21_990) }, none, none, Err(Ruling::Over)),
+            (Caps { tokens: None, nano_usd: Some(21_990) }, none, none, Err(BudgetDecision::Over)),
             (Caps::default(), day(9_000_000, 0), day(9_000_000, 0), Ok(400)),
         ];
         for (caps, day, background, expected) in cases {
@@ -286,7 +291,11 @@ mod tests {
             let granted = granted(ruling).map(|(output, _)| output).ok_or(ruling);
             assert_eq!(granted, expected, "{caps:?} {day:?} {background:?}");
         }
-        assert_eq!(judge_background(tokens(1_000_000), 0, none, none, wanted), Ruling::Over, "no share");
+        assert_eq!(
+            judge_background(tokens(1_000_000), 0, none, none, wanted),
+            BudgetDecision::Over,
+            "no share"
+        );
         assert!(has_spare(tokens(1_000), 10, day(899, 0), day(99, 0)));
         assert!(!has_spare(tokens(1_000), 10, day(899, 0), day(90, 10)));
         assert!(!has_spare(tokens(1_000), 10, day(800, 100), none));
@@ -303,9 +312,9 @@ mod tests {
             let caps = Caps { tokens: caps.0, nano_usd: caps.1 };
             let background = day(gone.0, gone.1);
             let all = day(gone.0 + gone.2, gone.1);
-            let wanted = Wanted { output: wanted.1, ..self::wanted(wanted.0) };
-            if let Ruling::Grant { output, most, .. } = judge_background(caps, percent, all, background, wanted) {
-                let fits = |caps: Caps, day: Day| {
+            let wanted = CallEstimate { output: wanted.1, ..self::wanted(wanted.0) };
+            if let BudgetDecision::Grant { output, most, .. } = judge_background(caps, percent, all, background, wanted) {
+                let fits = |caps: Caps, day: DayUsage| {
                     let mut sum = day.spent;
                     sum += day.reserved;
                     sum += most;
@@ -326,8 +335,8 @@ mod tests {
         ) {
             let caps = Caps { tokens: caps.0, nano_usd: caps.1 };
             let day = day(gone.0, gone.1);
-            let wanted = Wanted { input, output, search, price: Some(CHEAP) };
-            if let Ruling::Grant { output, most, .. } = judge(caps, day, wanted) {
+            let wanted = CallEstimate { input, output, search, price: Some(CHEAP) };
+            if let BudgetDecision::Grant { output, most, .. } = judge(caps, day, wanted) {
                 let mut all = day.spent;
                 all += day.reserved;
                 all += most;

@@ -1,4 +1,4 @@
-//! How many wrong codes somebody may send before no more of them is looked at for a while. Pure.
+//! Limit on wrong codes per person, after which further codes are ignored for a while. Pure.
 
 use std::collections::HashMap;
 
@@ -6,14 +6,14 @@ use chrono::{DateTime, TimeDelta, Utc};
 
 use figaro_base::ids::UserId;
 
-/// After so many wrong codes no more of a person are looked at for [`PAUSE`].
+/// Wrong codes of a person before further ones are ignored for [`PAUSE`].
 pub(crate) const MAX_WRONG: usize = 5;
-/// How long wrong codes of a person count, from the last one on.
+/// Time that wrong codes of a person count, from the last one on.
 pub(crate) const PAUSE: TimeDelta = TimeDelta::hours(1);
-/// Wrong codes of so many people are counted at a time; while there are more, no further person's code is looked at.
+/// Maximum number of people whose wrong codes are counted; while it is reached, codes of further people are ignored.
 const MAX_PEOPLE: usize = 10_000;
 
-/// The wrong codes that people have sent lately. A restart forgets them.
+/// Recent wrong codes by person. Lost on a restart.
 #[derive(Debug, Default)]
 pub struct Guesses(HashMap<UserId, Wrong>);
 
@@ -24,13 +24,13 @@ struct Wrong {
 }
 
 impl Guesses {
-    /// Whether a code that somebody sends now is looked at.
+    /// Returns `true` if a code that this person sends now is checked.
     pub fn may_guess(&mut self, user: &UserId, now: DateTime<Utc>) -> bool {
         self.0.retain(|_, wrong| now - wrong.last < PAUSE);
         self.0.get(user).map_or(self.0.len() < MAX_PEOPLE, |wrong| wrong.count < MAX_WRONG)
     }
 
-    /// Notes that a code was wrong; `false` if no further one is looked at.
+    /// Records a wrong code; returns `false` if further ones are ignored.
     pub fn note_wrong(&mut self, user: UserId, now: DateTime<Utc>) -> bool {
         let wrong = self.0.entry(user).or_insert(Wrong { count: 0, last: now });
         wrong.count += 1;

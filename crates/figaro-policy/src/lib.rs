@@ -1,5 +1,5 @@
-//! Permissions: access to the bot, calls and promises of the model, addresses it may load, budgets. Pure functions that fail closed.
-//! Used by the ledger, the tools, the turn, Telegram and the gateway.
+//! Permissions: access to the bot, calls and promises of the model, addresses it may load, budgets. Pure functions that
+//! fail closed. Used by the ledger, the tools, the turn, Telegram and the gateway.
 
 pub mod access;
 pub mod address;

@@ -1,14 +1,14 @@
-//! What an agent is told that another asks.
+//! Prompt of an agent that another agent asks.
 
 use serde::Serialize;
 
-/// What `child.md` is rendered from: what an agent is asked by another.
+/// View for `child.md`: the request of one agent to another.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct ChildView {
-    /// What it is to do.
+    /// Task of the asked agent.
     pub input: String,
-    /// What goes with that, as JSON; `None` for nothing.
+    /// Additional data as JSON; `None` for none.
     pub data: Option<String>,
-    /// Whether the person reads what it writes.
+    /// `true` if the person sees its messages.
     pub speaks: bool,
 }

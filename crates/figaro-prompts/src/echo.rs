@@ -1,7 +1,7 @@
-//! Small models write marks of the prompt into their answers, such as the tag of a message or the time. Takes them out while
-//! an answer is written. Used by the turn.
+//! Removal of prompt marks, such as message tags or the time, which small models copy into their answers. Works on the
+//! stream of an answer. Used by the turn.
 
-/// The elements of the prompts that stand around a question; they are no HTML.
+/// Elements of the prompts around a question; they are no HTML.
 const ELEMENTS: [&str; 16] = [
     "now",
     "message",
@@ -20,39 +20,38 @@ const ELEMENTS: [&str; 16] = [
     "older_messages",
     "chat_settings",
 ];
-/// Those of them that nobody can have asked for.
+/// Elements that nobody can have asked for.
 const NEVER_MEANT: [&str; 4] = ["now", "asked_by", "replies_to", "attached"];
-/// How the sentences of `tail.md` begin that stand before a question.
+/// Beginnings of the sentences in `tail.md` before a question.
 const SENTENCES: [&str; 2] =
     ["Answer the following message only.", "Carry out the following task now, and nothing else."];
 const FENCES: [&str; 2] = ["```", "~~~"];
 const END: &str = "</message>";
-/// The longest tag that is waited for, in bytes.
+/// Maximum length of a tag that is waited for, in bytes.
 const MAX_TAG: usize = 2_000;
 
-/// The text of one pass as it is written.
+/// Filter of the text of one pass while it is written.
 #[derive(Debug, Default)]
 pub struct Echo {
-    /// The words of the question.
     question: String,
-    /// What of the current line is not told yet.
+    /// Part of the current line that was not passed on yet.
     line: String,
-    /// The beginning of the current line was told.
+    /// `true` if a part of the current line was passed on.
     begun: bool,
     is_code: bool,
-    /// The element that is being left out.
+    /// Element that is being left out.
     inside: Option<&'static str>,
-    /// What was left out, though it may be what was asked for.
+    /// Text left out so far, though it may be what was asked for.
     left_out: String,
-    /// What stands in the tag of a message, as long as it may be the question.
+    /// Content of a message tag while it may be a copy of the question.
     repeated: Option<String>,
     told: bool,
-    /// The model writes a message of somebody else: nothing of it is told.
+    /// `true` while the model writes a message of somebody else: nothing is passed on.
     over: bool,
 }
 
-/// A line as it is read.
-enum Line<'a> {
+/// A parsed line.
+enum EchoLine<'a> {
     Tag { name: &'static str, closes: bool, is_bare: bool, is_whole: bool, rest: &'a str },
     Fence,
     Sentence,
@@ -60,7 +59,7 @@ enum Line<'a> {
 }
 
 impl Echo {
-    /// For an answer to this prompt, in which the question stands in the last tag of a message.
+    /// Creates a filter for an answer to this prompt, whose last message tag contains the question.
     #[must_use]
     pub fn of(prompt: &str) -> Self {
         let element = prompt.rsplit_once("<message ").map(|(_, element)| element);
@@ -69,7 +68,7 @@ impl Echo {
         Self { question, ..Self::default() }
     }
 
-    /// Takes more of the text; gives what of it can be told by now.
+    /// Adds text; returns the part that can be passed on now.
     #[must_use]
     pub fn push(&mut self, text: &str) -> String {
         let mut told = String::new();
@@ -86,7 +85,7 @@ impl Echo {
         told
     }
 
-    /// Ends the text; gives what is left to be told.
+    /// Ends the text; returns the rest to be passed on.
     #[must_use]
     pub fn end(&mut self) -> String {
         let line = std::mem::take(&mut self.line);
@@ -101,7 +100,7 @@ impl Echo {
         told
     }
 
-    /// What is told of a line of which nothing more comes.
+    /// Returns the part of a complete line to pass on.
     fn whole(&mut self, line: &str) -> String {
         if self.over {
             return String::new();
@@ -110,30 +109,30 @@ impl Echo {
             return self.within(name, line);
         }
         match self.read(line) {
-            // Without a name of its writer it is no message of somebody else.
-            Line::Tag { name: "message", closes: false, is_bare: true, rest, .. } => self.rest(rest),
-            Line::Tag { name: "message", closes: false, rest, .. } => {
-                // It goes on with a message of its own making.
+            // A message without a writer's name is not somebody else's.
+            EchoLine::Tag { name: "message", closes: false, is_bare: true, rest, .. } => self.rest(rest),
+            EchoLine::Tag { name: "message", closes: false, rest, .. } => {
+                // It continues with a message of its own invention.
                 self.over = self.told;
                 self.repeated = Some(String::new());
                 self.rest(rest)
             }
-            Line::Tag { name: "message", closes: true, rest, .. } => {
+            EchoLine::Tag { name: "message", closes: true, rest, .. } => {
                 let words = self.repeated.take().filter(|words| words.trim() != self.question);
                 words.map(|words| self.tell(&words)).unwrap_or_default() + &self.rest(rest)
             }
-            Line::Tag { closes, is_whole, rest, .. } if closes || is_whole => self.rest(rest),
-            Line::Tag { name, rest, .. } => {
+            EchoLine::Tag { closes, is_whole, rest, .. } if closes || is_whole => self.rest(rest),
+            EchoLine::Tag { name, rest, .. } => {
                 self.inside = Some(name);
                 self.note(name, line.strip_suffix(rest).unwrap_or(line));
                 self.within(name, rest)
             }
-            Line::Sentence => String::new(),
-            Line::Fence => {
+            EchoLine::Sentence => String::new(),
+            EchoLine::Fence => {
                 self.is_code = !self.is_code;
                 self.words(line)
             }
-            Line::Words => match line.split_once(END).filter(|_| !self.is_code && !line.contains('`')) {
+            EchoLine::Words => match line.split_once(END).filter(|_| !self.is_code && !line.contains('`')) {
                 Some((before, behind)) => {
                     let told = self.words(before);
                     self.begun = false;
@@ -148,7 +147,7 @@ impl Echo {
         if rest.trim().is_empty() { String::new() } else { self.whole(rest) }
     }
 
-    /// What is told of a line within an element that is left out.
+    /// Returns the part of a line to pass on within an element that is left out.
     fn within(&mut self, name: &'static str, line: &str) -> String {
         let Some((before, behind)) = line.split_once(&format!("</{name}>")) else {
             self.note(name, line);
@@ -181,7 +180,7 @@ impl Echo {
         if self.told { words.to_owned() } else { String::new() }
     }
 
-    /// What of a line that goes on can be told.
+    /// Returns the part of an incomplete line to pass on.
     fn part(&mut self) -> String {
         if self.over
             || self.inside.is_some()
@@ -199,7 +198,7 @@ impl Echo {
         self.tell(&words)
     }
 
-    /// Whether a line that goes on may still come to be a tag, a fence or a sentence of the prompt.
+    /// Returns `true` if an incomplete line may still become a tag, a fence or a sentence of the prompt.
     fn may_be_mark(&self) -> bool {
         let line = self.line.trim_start();
         if line.len() > MAX_TAG {
@@ -222,35 +221,35 @@ impl Echo {
         SENTENCES.iter().any(|words| words.starts_with(line) || line.starts_with(words))
     }
 
-    fn read<'a>(&self, line: &'a str) -> Line<'a> {
+    fn read<'a>(&self, line: &'a str) -> EchoLine<'a> {
         let text = line.trim_start();
         if self.begun {
-            return Line::Words;
+            return EchoLine::Words;
         }
         if FENCES.iter().any(|fence| text.starts_with(fence)) {
-            return Line::Fence;
+            return EchoLine::Fence;
         }
         if self.is_code {
-            return Line::Words;
+            return EchoLine::Words;
         }
         if SENTENCES.iter().any(|words| text.starts_with(words)) {
-            return Line::Sentence;
+            return EchoLine::Sentence;
         }
-        tag(text).unwrap_or(Line::Words)
+        tag(text).unwrap_or(EchoLine::Words)
     }
 }
 
-/// The tag of the prompt that a line begins with.
-fn tag(text: &str) -> Option<Line<'_>> {
+/// Returns the prompt tag at the start of a line.
+fn tag(text: &str) -> Option<EchoLine<'_>> {
     let (tag, rest) = text.strip_prefix('<')?.split_once('>')?;
     let (closes, tag) = tag.strip_prefix('/').map_or((false, tag), |tag| (true, tag));
     let (name, fields) = tag.split_at(tag.find([' ', '/']).unwrap_or(tag.len()));
     let name = ELEMENTS.into_iter().find(|element| *element == name)?;
-    // XML of that name that somebody asked for has other fields.
+    // XML of that name requested by a person has other fields.
     let is_ours =
         [" from=\"", " chat_id=\"", " message_id=\"", " sent=\""].iter().any(|field| fields.contains(field));
     let is_bare = fields.is_empty();
-    (name != "message" || closes || is_ours || is_bare).then_some(Line::Tag {
+    (name != "message" || closes || is_ours || is_bare).then_some(EchoLine::Tag {
         name,
         closes,
         is_bare,

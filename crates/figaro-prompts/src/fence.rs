@@ -1,9 +1,9 @@
-//! What people and pages wrote, as it goes into a prompt: it cannot make a tag, nor a line of its own where there is room
-//! for one only. Whatever puts such words into a prompt uses this; what is stored stays as it was written.
+//! Escaping of words from people and pages for prompts: they cannot form a tag, nor a line of their own where only one
+//! fits. All code that puts such words into a prompt uses this; stored text stays as written.
 //!
-//! Every tag of a prompt begins with `<`, and so does every mark in it such as `<attached …/>`. Here `<` becomes `&lt;`,
-//! which models read as what it was, and each character that looks like it becomes a numeric reference. The `&` of a
-//! reference that somebody wrote becomes `&amp;`, so that [`read`] gives back what there was.
+//! Every tag of a prompt begins with `<`, and so does every mark such as `<attached …/>`. Here `<` becomes `&lt;`, which
+//! models read correctly, and each look-alike becomes a numeric reference. The `&` of a reference in the text becomes
+//! `&amp;`, so that [`read`] restores the original.
 
 use serde_json::Value;
 
@@ -11,27 +11,25 @@ use serde_json::Value;
 /// and mathematical signs of its shape.
 ///
 /// `«` and `《` are not among them. They are the quotation marks of French, Russian or Chinese, in every other message:
-/// escaped, such texts would cost several times as much to read, and the model would write the escapes into its answers.
-/// They are two angles where a tag has one, and nothing in a prompt of Figaro's begins with them. `‹` and `〈` are among
-/// them: they look the same as `<`, and stand in few texts. Signs with a further line, such as `≤`, and triangles look
-/// like no bracket.
+/// escaping would make such texts several times as long, and the model would copy the escapes into its answers. They are
+/// two angles where a tag has one, and no tag of Figaro's prompts begins with them. `‹` and `〈` are among them: they look
+/// the same as `<`, and are rare. Signs with an additional line, such as `≤`, and triangles do not look like a bracket.
 const LOOK_ALIKES: &[char] = &[
     '＜', '﹤', '≮', '˂', '˱', 'ᐸ', 'ᐹ', 'ᑄ', 'ᑅ', 'ᑆ', 'ᑇ', 'ᑈ', 'ᚲ', '𝈶', '‹', '❮', '〈', '\u{2329}', '︿',
     '︽', '⟨', '⟪', '❬', '❰', '⦑', '⦓', '⧼', '≪', '⋘', '⪡', '⫷', '≺', '⪻', '⊰', '⋖', '⩹', '⩻', '⪦', '⮜',
 ];
 /// Characters that a model may take for the `"` that ends an attribute.
 const QUOTES: &[char] = &['＂', '“', '”', '„', '‟', '″', '‶', 'ʺ', '˝', '〝', '〞', '〟'];
-/// The references with a name, and what they stand for.
+/// Named references and their characters.
 const NAMED: [(&str, char); 3] = [("lt;", '<'), ("gt;", '>'), ("quot;", '"')];
 
-/// Words of any number of lines.
+/// Escapes text of any number of lines.
 #[must_use]
 pub fn text(written: &str) -> String {
     escape(&shown(written), |c| c == '<' || LOOK_ALIKES.contains(&c))
 }
 
-/// A result of a tool, in JSON, that may hold such words anywhere: it stays JSON. One that was cut is none and is taken for
-/// words.
+/// Escapes a tool result in JSON, which stays JSON. A result that was cut is no JSON and is escaped as text.
 #[must_use]
 pub fn result(json: &str) -> String {
     serde_json::from_str(json).map_or_else(|_| text(json), |value| inside(value).to_string())
@@ -48,25 +46,26 @@ fn inside(value: Value) -> Value {
     }
 }
 
-/// Words on one line: names, titles, lines of a list.
+/// Escapes text on one line: names, titles, lines of a list.
 #[must_use]
 pub fn line(written: &str) -> String {
     text(&flat(written))
 }
 
-/// Words of any number of lines in a list: each line but the first is indented, so that none begins like what Figaro writes.
+/// Escapes text of any number of lines in a list: each line but the first is indented, so that none looks like Figaro's
+/// own.
 #[must_use]
 pub fn block(written: &str) -> String {
     text(written).replace('\n', "\n  ")
 }
 
-/// Words between quotation marks inside a tag.
+/// Escapes text between quotation marks inside a tag.
 #[must_use]
 pub fn attribute(written: &str) -> String {
     escape(&flat(written), is_escaped)
 }
 
-/// The words that [`text`], [`line()`] or [`attribute`] made this of, apart from what nobody sees.
+/// Returns the original of [`text`], [`line()`] or [`attribute`], apart from invisible characters.
 #[must_use]
 pub fn read(fenced: &str) -> String {
     let mut words = String::with_capacity(fenced.len());
@@ -74,11 +73,11 @@ pub fn read(fenced: &str) -> String {
     while let Some((before, after)) = rest.split_once('&') {
         words.push_str(before);
         rest = match reference(after) {
-            Some((Meant::Reference, rest)) => {
+            Some((EntityReference::Reference, rest)) => {
                 words.push('&');
                 rest
             }
-            Some((Meant::Character(c), rest)) => {
+            Some((EntityReference::Character(c), rest)) => {
                 words.push(c);
                 rest
             }
@@ -91,17 +90,17 @@ pub fn read(fenced: &str) -> String {
     words + rest
 }
 
-/// Whether it is escaped anywhere.
+/// Returns `true` if the character is escaped in an attribute.
 fn is_escaped(c: char) -> bool {
     NAMED.iter().any(|(_, named)| *named == c) || is_numbered(c)
 }
 
-/// Whether its reference is a number.
+/// Returns `true` if the character gets a numeric reference.
 fn is_numbered(c: char) -> bool {
     LOOK_ALIKES.contains(&c) || QUOTES.contains(&c)
 }
 
-/// The text with references for such characters, and with `&amp;` where a reference would be read that is none of these.
+/// Replaces such characters by references, and `&` by `&amp;` before text that would read as a reference.
 fn escape(text: &str, is_escaped: impl Fn(char) -> bool) -> String {
     let mut safe = String::with_capacity(text.len());
     for (at, c) in text.char_indices() {
@@ -117,33 +116,33 @@ fn escape(text: &str, is_escaped: impl Fn(char) -> bool) -> String {
     safe
 }
 
-/// What is meant by a reference.
-enum Meant {
+/// Meaning of a reference.
+enum EntityReference {
     Character(char),
-    /// The `&` of a reference that follows.
+    /// `&` of a reference that follows.
     Reference,
 }
 
-/// The reference that stands behind a `&`, if it is one that is written here, and what follows it.
-fn reference(after: &str) -> Option<(Meant, &str)> {
+/// Returns the reference after a `&`, if this module writes it, and the text after it.
+fn reference(after: &str) -> Option<(EntityReference, &str)> {
     let unescaped = after.trim_start_matches("amp;");
     let (c, rest) = match unescaped.strip_prefix('#') {
         Some(number) => {
             let (digits, rest) = number.split_at(number.bytes().take_while(u8::is_ascii_digit).count());
             let c = digits.parse().ok().and_then(char::from_u32).filter(|c| is_numbered(*c))?;
-            // As it is written here: without zeros in front.
+            // Only as written here: without leading zeros.
             let rest = rest.strip_prefix(';').filter(|_| digits == u32::from(c).to_string())?;
             (c, rest)
         }
         None => NAMED.iter().find_map(|(name, c)| Some((*c, unescaped.strip_prefix(name)?)))?,
     };
     match after.strip_prefix("amp;") {
-        Some(rest) => Some((Meant::Reference, rest)),
-        None => Some((Meant::Character(c), rest)),
+        Some(rest) => Some((EntityReference::Reference, rest)),
+        None => Some((EntityReference::Character(c), rest)),
     }
 }
 
-/// The text without what nobody sees.
+/// Removes invisible characters.
 fn shown(written: &str) -> String {
     let mut shown = String::with_capacity(written.len());
     let mut last = None;
@@ -157,17 +156,17 @@ fn shown(written: &str) -> String {
     shown
 }
 
-/// The same on one line.
+/// Removes invisible characters and line breaks.
 fn flat(written: &str) -> String {
     shown(written).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The character as it may stand in a prompt; `None` for what nobody sees: controls, marks of writing direction, tags.
+/// Returns the character for a prompt; `None` for invisible ones: controls, marks of writing direction, tags.
 fn visible(c: char) -> Option<char> {
     match c {
         '\n' | '\t' => Some(c),
         '\r' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}' => Some('\n'),
-        // Blank, and no white space.
+        // Look blank, but are no white space.
         '\u{115f}' | '\u{1160}' | '\u{2800}' | '\u{3164}' | '\u{ffa0}' => Some(' '),
         c if c.is_control() => None,
         '\u{ad}'
@@ -189,13 +188,13 @@ fn visible(c: char) -> Option<char> {
     }
 }
 
-/// Characters nobody sees that emoji and some scripts are written with.
+/// Returns `true` for an invisible character that emoji and some scripts need.
 fn joins(c: char) -> bool {
     matches!(c, '\u{200c}' | '\u{200d}' | '\u{fe0e}' | '\u{fe0f}')
 }
 
-/// Whether such a character changes how the one before it looks. Of several in a row only an emoji's style and the joiner
-/// behind it do.
+/// Returns `true` if such a character changes the look of the one before it. In a sequence only an emoji's style and the
+/// joiner after it do.
 fn can_be_joined(last: char, c: char) -> bool {
     match last {
         '\u{fe0e}' | '\u{fe0f}' => c == '\u{200d}',

@@ -1,4 +1,4 @@
-//! Folders of YAML files in `prompts/`: what is built in, and an owner's files of the same name before it. Used for agents
+//! Folders of YAML files in `prompts/`: built-in files, overridden by an owner's files of the same name. Used for agents
 //! and personas.
 
 use std::collections::BTreeMap;
@@ -11,45 +11,43 @@ use figaro_base::system::in_words;
 use figaro_files::presence;
 use figaro_files::yaml::{self, Misfit};
 
-/// The most bytes of a name: the button that chooses one carries it.
+/// Maximum bytes of a name, which has to fit into a button.
 const MAX_NAME: usize = 40;
 
 /// A folder of files in `prompts/`.
-pub(super) struct Folder {
-    /// The name of the folder.
+pub(super) struct PromptFolder {
     pub(super) name: &'static str,
-    /// What each of its files is, such as `an agent`.
+    /// Noun for one of its files, such as `an agent`.
     pub(super) what: &'static str,
-    /// Name and text of each that is built in.
+    /// Names and texts of the built-in files.
     pub(super) embedded: &'static [(&'static str, &'static str)],
 }
 
-/// Name and text of each file of a folder, or why it cannot be read; a folder that is not there has none.
+/// Names and texts of a folder's files, each possibly unreadable; empty for a missing folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Files(Result<BTreeMap<String, Result<String, String>>, String>);
+pub(super) struct FileTexts(Result<BTreeMap<String, Result<String, String>>, String>);
 
-/// Declares the files of one kind in a folder of the owner's, as they were at one moment: two are equal if nothing has changed
-/// between them.
+/// Declares the files of one kind in an owner's folder at one moment: two are equal if nothing changed between them.
 macro_rules! own_files {
     ($(#[$doc:meta])* $name:ident of $folder:ident) => {
         $(#[$doc])*
         #[derive(Debug, Clone, PartialEq, Eq)]
-        pub struct $name($crate::files::Files);
+        pub struct $name($crate::files::FileTexts);
 
         impl $name {
-            /// Looks into a folder of them, which need not exist.
+            /// Reads the files of a folder, which need not exist.
             #[must_use]
             pub fn of(folder: &std::path::Path) -> Self {
                 Self($folder.files(Some(folder)))
             }
 
-            /// Those of a folder of prompts.
+            /// Reads the files in the folder of prompts.
             pub(crate) fn of_prompts(prompts: Option<&std::path::Path>) -> Self {
                 let folder = prompts.map(|prompts| prompts.join($folder.name));
                 Self($folder.files(folder.as_deref()))
             }
 
-            /// `true` if one of them has this name, without its ending.
+            /// Returns `true` if a file has this name, without its extension.
             #[must_use]
             pub(crate) fn define(&self, name: &str) -> bool {
                 self.0.has(name)
@@ -59,40 +57,38 @@ macro_rules! own_files {
 }
 pub(super) use own_files;
 
-/// A file that is to be read.
+/// A file to be read.
 #[derive(Debug)]
-pub(super) struct Source<'a> {
-    /// The name of the file.
+pub(super) struct SourceFile<'a> {
     pub(super) file: &'a str,
-    /// Its text.
     pub(super) text: &'a str,
-    /// The names of all files of the folder and of those built in, without their ending.
+    /// Names of all files of the folder and of the built-in ones, without extension.
     pub(super) beside: &'a [&'a str],
 }
 
-/// What is wrong with a file.
-pub(super) type Fault = Misfit;
+/// Fault of a file.
+pub(super) type FileFault = Misfit;
 
-impl Folder {
-    /// The files in a folder.
-    pub(super) fn files(&self, folder: Option<&Path>) -> Files {
-        let Some(folder) = folder else { return Files(Ok(BTreeMap::new())) };
-        Files(
+impl PromptFolder {
+    /// Reads the files in a folder.
+    pub(super) fn files(&self, folder: Option<&Path>) -> FileTexts {
+        let Some(folder) = folder else { return FileTexts(Ok(BTreeMap::new())) };
+        FileTexts(
             self.own(folder)
                 .map_err(|error| format!("{} cannot be read: {}", folder.display(), in_words(&error))),
         )
     }
 
-    /// Reads these files and, where there is none of their name, those built in, each by `read`; gives them by name. People are told
-    /// the names of files behind `shown`.
+    /// Parses these files with `read`, and built-in ones without a file of the same name; returns the results by name.
+    /// Messages show file names after `shown`.
     ///
     /// # Errors
-    /// Everything that is wrong with any file, each with the file's name.
-    pub(super) fn read<T, F: Into<Fault>>(
+    /// Every fault of any file, with the file's name.
+    pub(super) fn read<T, F: Into<FileFault>>(
         &self,
-        files: &Files,
+        files: &FileTexts,
         shown: &str,
-        read: impl Fn(&Source<'_>) -> Result<T, Vec<F>>,
+        read: impl Fn(&SourceFile<'_>) -> Result<T, Vec<F>>,
     ) -> Result<BTreeMap<String, T>, Vec<String>> {
         let mut all: BTreeMap<String, Result<&str, &str>> = BTreeMap::new();
         all.extend(self.embedded.iter().map(|(name, text)| (format!("{name}.yaml"), Ok(*text))));
@@ -106,9 +102,9 @@ impl Folder {
         let (mut found, mut faults) = (BTreeMap::new(), Vec::new());
         for (file, text) in &all {
             let one = match text {
-                Ok(text) => read(&Source { file, text, beside: &beside })
-                    .map_err(|wrong| wrong.into_iter().map(Into::into).collect::<Vec<Fault>>()),
-                Err(fault) => Err(vec![Fault::from((*fault).to_owned())]),
+                Ok(text) => read(&SourceFile { file, text, beside: &beside })
+                    .map_err(|wrong| wrong.into_iter().map(Into::into).collect::<Vec<FileFault>>()),
+                Err(fault) => Err(vec![FileFault::from((*fault).to_owned())]),
             };
             match one {
                 Ok(one) => drop(found.insert(stem(file).to_owned(), one)),
@@ -121,8 +117,8 @@ impl Folder {
         if faults.is_empty() { Ok(found) } else { Err(faults) }
     }
 
-    /// Name and text of each file in a folder, which need not exist. A copy of one that is built in is none of the owner's: so
-    /// the folder of the source is no other than that of a binary alone.
+    /// Returns the names and texts of the files in a folder, which need not exist. Exact copies of built-in files are
+    /// skipped, so that the source folder behaves like the bare binary.
     fn own(&self, folder: &Path) -> std::io::Result<BTreeMap<String, Result<String, String>>> {
         let entries = match std::fs::read_dir(folder) {
             Err(error) => return presence::absent(folder, error).map(|()| BTreeMap::new()),
@@ -132,7 +128,7 @@ impl Folder {
         for entry in entries {
             let path = entry?.path();
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            // What editors and systems leave beside files begins with a dot.
+            // Files of editors and systems begin with a dot.
             if name.starts_with('.') {
                 continue;
             }
@@ -152,27 +148,27 @@ impl Folder {
     }
 }
 
-impl Files {
-    /// Whether the folder has a file of this name, without its ending.
+impl FileTexts {
+    /// Returns `true` if the folder has a file of this name, without its extension.
     pub(super) fn has(&self, name: &str) -> bool {
         self.0.as_ref().is_ok_and(|files| files.contains_key(&format!("{name}.yaml")))
     }
 }
 
-/// The name of a file without its ending.
+/// Returns the name of a file without its extension.
 fn stem(file: &str) -> &str {
     file.strip_suffix(".yaml").unwrap_or(file)
 }
 
-/// Reads YAML.
+/// Parses YAML.
 ///
 /// # Errors
 /// As [`yaml::parse`].
-pub(super) fn parse<T: DeserializeOwned>(text: &str) -> Result<T, Vec<Fault>> {
+pub(super) fn parse<T: DeserializeOwned>(text: &str) -> Result<T, Vec<FileFault>> {
     yaml::parse(text).map_err(|fault| vec![fault])
 }
 
-/// What is wrong with a name in a file of this name.
+/// Returns the fault of a name in a file of this name; `None` if it is valid.
 pub(super) fn name_faults(name: &str, file: &str) -> Option<String> {
     if name.len() > MAX_NAME {
         return Some(format!("name takes at most {MAX_NAME} characters"));

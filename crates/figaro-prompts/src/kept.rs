@@ -1,36 +1,36 @@
-//! What is kept of before, as prompts show it: pins, memories and summaries.
+//! Memory of earlier conversations in prompts: pins, memories and summaries.
 
 use serde::Serialize;
 
 use super::pins::PinView;
 
-/// What `kept.md` is rendered from: pins, memories and summaries.
+/// View for `kept.md`: pins, memories and summaries.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct KeptView {
-    /// The pins.
+    /// Pins to show, in order.
     pub pins: Vec<PinView>,
-    /// The name of the person whom the memories are about.
+    /// Name of the person whom the memories are about.
     pub about: String,
-    /// The memories.
+    /// Memories to show, each with a label.
     pub memories: Vec<LabelledMemory>,
-    /// The summaries, oldest first.
+    /// Summaries to show, oldest first.
     pub summaries: Vec<DatedSummary>,
 }
 
-/// A memory, and how the model names it.
+/// A memory with its label for the model.
 #[derive(Debug, Clone, Serialize)]
 pub struct LabelledMemory {
-    /// `M1`, `M2`, …
+    /// Label `M1`, `M2`, … by which the model refers to it.
     pub label: String,
-    /// The fact.
+    /// Text of the fact.
     pub text: String,
 }
 
-/// A summary, and of when it is.
+/// A summary with its date.
 #[derive(Debug, Clone, Serialize)]
 pub struct DatedSummary {
-    /// The dates of the first and last message, in the chat's zone.
+    /// Dates of its first and last message, in the chat's zone.
     pub date: String,
-    /// The words.
+    /// Text of the summary.
     pub text: String,
 }

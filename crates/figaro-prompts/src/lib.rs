@@ -1,5 +1,6 @@
-//! The prompts: templates, agents, personas, context packs and the texts for people, embedded from `prompts/`. A file of the same
-//! name in a folder `prompts/` beside the bot wins. Used by the turn, and by whoever writes to a chat.
+//! Prompts: templates, agents, personas, context packs and user-visible texts, embedded from `prompts/`. A file of the
+//! same name in a `prompts/` folder beside the bot takes precedence. Used by the turn, and by all code that writes to a
+//! chat.
 //!
 //! Public types to start from: [`Prompts`], [`texts::Locales`], [`texts::Texts`].
 
@@ -27,7 +28,7 @@ use minijinja::{Environment, UndefinedBehavior};
 use parking_lot::RwLock;
 use serde::Serialize;
 
-pub use self::agents::{AgentFiles, AgentSet, Names, schema as agent_schema};
+pub use self::agents::{AgentFileNames, AgentFiles, AgentSet, schema as agent_schema};
 pub use self::child::ChildView;
 pub use self::echo::Echo;
 pub use self::kept::{DatedSummary, KeptView, LabelledMemory};
@@ -35,15 +36,17 @@ pub use self::older::{OlderDay, OlderMessage, OlderView};
 pub use self::packs::{PACKS_FOLDER, PackFiles, PackSet, schema as pack_schema};
 pub use self::personas::{PERSONAS_FOLDER, PersonaFiles, PersonaSet};
 pub use self::pins::PinView;
-pub use self::question::{AttachmentView, BackgroundView, MessageView, PersonView, QuoteView, TailView};
-use self::rendered::Rendered;
+pub use self::question::{
+    AttachmentView, BackgroundView, PersonView, PromptMessageView, PromptQuoteView, TailView,
+};
+use self::rendered::RenderCache;
 pub use self::unread::{LabelledText, UnreadView};
 use figaro_base::system::in_words;
 use figaro_domain::chat::{ChatConfig, PersonaChoice};
 use figaro_domain::persona::Persona;
 use figaro_files::presence;
 
-/// The templates in the binary: file name and text. A file of that name in the folder of prompts stands in for one.
+/// Embedded templates: file name and text. A file of that name in the prompts folder replaces one.
 const TEMPLATES: [(&str, &str); 11] = [
     ("system.md", include_str!("../../../prompts/system.md")),
     ("message.md", include_str!("../../../prompts/message.md")),
@@ -58,54 +61,54 @@ const TEMPLATES: [(&str, &str); 11] = [
     ("unread.md", include_str!("../../../prompts/unread.md")),
 ];
 
-/// The folder of an owner's own prompts, in the folder that the bot is started in.
+/// Folder of an owner's prompts, relative to the working directory of the bot.
 pub const OWN_FOLDER: &str = "prompts";
 
-/// Its folder of agents.
+/// Subfolder of an owner's agents.
 pub const AGENTS_FOLDER: &str = "prompts/agents";
 
-/// The compiled templates, the agents, personas and packs. Read at the start; all but the templates again when their
-/// files change.
+/// Compiled templates, agents, personas and packs. Read at the start; all but the templates are reloaded when their files
+/// change.
 #[derive(Debug)]
 pub struct Prompts {
     templates: Environment<'static>,
     agents: RwLock<Arc<AgentSet>>,
     packs: RwLock<Arc<PackSet>>,
     personas: RwLock<Arc<PersonaSet>>,
-    rendered: Rendered,
+    rendered: RenderCache,
 }
 
-/// What `system.md` is rendered from.
+/// View for `system.md`: the system prompt.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct SystemView {
-    /// The bot's first name.
+    /// First name of the bot.
     pub bot_name: String,
-    /// Its username, without `@`.
+    /// Username of the bot, without `@`.
     pub bot_username: String,
-    /// The instructions of the agent that answers; `None` for Figaro itself.
+    /// Instructions of the answering agent; `None` for Figaro itself.
     pub agent: Option<String>,
-    /// The instructions of the persona that was chosen, if it is one of a file: its words are trusted.
+    /// Instructions of the chosen persona if it comes from a file: trusted.
     pub persona: Option<String>,
-    /// The same if somebody in the chat wrote it: its words rank below the rules.
+    /// Instructions of the chosen persona if it was written in the chat: ranks below the rules.
     pub own_persona: Option<String>,
-    /// The instructions that the chat has set; `None` for none.
+    /// Instructions set for the chat; `None` for none.
     pub custom_prompt: Option<String>,
-    /// The language to answer in, in free words; `None` for that of each message.
+    /// Answer language in free words; `None` for that of each message.
     pub language: Option<String>,
-    /// The tone of answers, in free words; `None` for the usual one.
+    /// Tone of answers in free words; `None` for the usual one.
     pub personality: Option<String>,
 }
 
-/// What `naming.md` and `summary.md` are rendered from.
+/// View for `naming.md` and `summary.md`.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct NamingView {
-    /// The language of what is to be written, in free words; `None` for that of the conversation.
+    /// Language of the text to write, in free words; `None` for that of the conversation.
     pub language: Option<String>,
 }
 
 impl Prompts {
     /// Compiles the templates and reads the agents and personas, those of the folder before the embedded ones. Agents may
-    /// name any tool and any provider: for commands that run no turn.
+    /// name any tool and provider: for commands that run no turn.
     ///
     /// # Errors
     /// Those of [`Self::load_for`].
@@ -113,16 +116,16 @@ impl Prompts {
         Self::read(folder, None)
     }
 
-    /// The same for a bot with these tools and providers.
+    /// Like [`Self::load`], for a bot with these tools and providers.
     ///
     /// # Errors
-    /// Every template that cannot be read or does not compile, with its line, and everything that is wrong with the file
-    /// of an agent, a persona or a pack; a line each.
-    pub fn load_for(folder: Option<&Path>, names: &Names) -> Result<Self, String> {
+    /// Every template that is unreadable or does not compile, with its line, and every fault in the file of an agent, a
+    /// persona or a pack; one per line.
+    pub fn load_for(folder: Option<&Path>, names: &AgentFileNames) -> Result<Self, String> {
         Self::read(folder, Some(names))
     }
 
-    fn read(folder: Option<&Path>, names: Option<&Names>) -> Result<Self, String> {
+    fn read(folder: Option<&Path>, names: Option<&AgentFileNames>) -> Result<Self, String> {
         if let Some(file) = folder.filter(|folder| folder.is_file()) {
             return Err(format!(
                 "{} is a file: what is your own stands in a folder of this name",
@@ -141,46 +144,46 @@ impl Prompts {
                 agents: RwLock::new(Arc::new(agents)),
                 packs: RwLock::new(Arc::new(packs)),
                 personas: RwLock::new(Arc::new(personas)),
-                rendered: Rendered::default(),
+                rendered: RenderCache::default(),
             }),
             _ => Err(faults.join("\n")),
         }
     }
 
-    /// The agents of this moment: they change when the owner's files do.
+    /// Returns the current agents, which change with the owner's files.
     #[must_use]
     pub fn agents(&self) -> Arc<AgentSet> {
         self.agents.read().clone()
     }
 
-    /// Has other agents answer from now on. A turn that has begun goes on with those it began with.
+    /// Replaces the agents. A running turn keeps those it began with.
     pub fn replace_agents(&self, agents: AgentSet) {
         *self.agents.write() = Arc::new(agents);
     }
 
-    /// The context packs of this moment.
+    /// Returns the current context packs.
     #[must_use]
     pub fn packs(&self) -> Arc<PackSet> {
         self.packs.read().clone()
     }
 
-    /// Has other packs hold from now on. A turn that has begun goes on with those it began with.
+    /// Replaces the context packs. A running turn keeps those it began with.
     pub fn replace_packs(&self, packs: PackSet) {
         *self.packs.write() = Arc::new(packs);
     }
 
-    /// The personas of files of this moment.
+    /// Returns the current personas from files.
     #[must_use]
     pub fn personas(&self) -> Arc<PersonaSet> {
         self.personas.read().clone()
     }
 
-    /// Has other personas hold from now on. A turn that has begun goes on with the one it began with.
+    /// Replaces the personas. A running turn keeps the one it began with.
     pub fn replace_personas(&self, personas: PersonaSet) {
         *self.personas.write() = Arc::new(personas);
     }
 
-    /// The persona of a file that a chat has chosen, if it is there.
+    /// Returns the persona from a file that a chat has chosen, if it exists.
     #[must_use]
     pub fn chosen_persona(&self, config: &ChatConfig) -> Option<Arc<Persona>> {
         match config.persona.as_ref()? {
@@ -192,7 +195,7 @@ impl Prompts {
     /// Renders the system prompt.
     ///
     /// # Errors
-    /// Describes the fault of a template in the owner's folder that uses a name or filter that does not exist.
+    /// Describes an owner's template that uses an unknown name or filter.
     pub fn system(&self, view: &SystemView) -> Result<String, String> {
         self.render("system.md", view)
     }
@@ -201,11 +204,11 @@ impl Prompts {
     ///
     /// # Errors
     /// As [`Self::system`].
-    pub fn message(&self, view: &MessageView) -> Result<String, String> {
+    pub fn message(&self, view: &PromptMessageView) -> Result<String, String> {
         self.rendered.of(view, || self.render(if view.task { "task.md" } else { "message.md" }, view))
     }
 
-    /// Renders older messages that bear on a question.
+    /// Renders older messages relevant to a question.
     ///
     /// # Errors
     /// As [`Self::system`].
@@ -213,7 +216,7 @@ impl Prompts {
         self.render("older.md", view)
     }
 
-    /// Renders pins, memories and summaries; empty where there are none.
+    /// Renders pins, memories and summaries; empty if there are none.
     ///
     /// # Errors
     /// As [`Self::system`].
@@ -229,7 +232,7 @@ impl Prompts {
         self.render("tail.md", view)
     }
 
-    /// Renders what an agent is asked by another.
+    /// Renders the request of one agent to another.
     ///
     /// # Errors
     /// As [`Self::system`].
@@ -237,7 +240,7 @@ impl Prompts {
         self.render("child.md", view)
     }
 
-    /// Renders what a model is told that names a conversation.
+    /// Renders the instructions for naming a conversation.
     ///
     /// # Errors
     /// As [`Self::system`].
@@ -245,7 +248,7 @@ impl Prompts {
         self.render("naming.md", view)
     }
 
-    /// Renders what a model is told that summarises a part of a conversation.
+    /// Renders the instructions for summarising a part of a conversation.
     ///
     /// # Errors
     /// As [`Self::system`].
@@ -253,7 +256,7 @@ impl Prompts {
         self.render("summary.md", view)
     }
 
-    /// Renders what a model is told that takes facts from what a person says.
+    /// Renders the instructions for extracting facts from a person's messages.
     ///
     /// # Errors
     /// As [`Self::system`].
@@ -261,7 +264,7 @@ impl Prompts {
         self.render("extraction.md", ())
     }
 
-    /// Renders what a person has said and what is remembered of them.
+    /// Renders a person's messages and their memories, for extracting facts.
     ///
     /// # Errors
     /// As [`Self::system`].
@@ -275,11 +278,11 @@ impl Prompts {
     }
 }
 
-/// Compiles the templates. Returns them with a line for each that cannot be read or does not compile.
+/// Compiles the templates. Returns them with a line for each that is unreadable or does not compile.
 fn compile(folder: Option<&Path>) -> (Environment<'static>, Vec<String>) {
     let mut environment = Environment::new();
     environment.set_undefined_behavior(UndefinedBehavior::SemiStrict);
-    // Of any value, so that an owner's older template still renders what has become more than a text.
+    // Accepts any value, so that an owner's older template still renders fields that are no longer plain text.
     environment.add_filter("attr", |value: minijinja::Value| fence::attribute(&value.to_string()));
     environment.add_filter("line", |value: minijinja::Value| fence::line(&value.to_string()));
     environment.add_filter("block", |value: minijinja::Value| fence::block(&value.to_string()));
@@ -309,8 +312,8 @@ mod tests {
         AttachmentView { kind: "photo".to_owned(), name: name.map(str::to_owned), missing }
     }
 
-    fn question() -> MessageView {
-        MessageView {
+    fn question() -> PromptMessageView {
+        PromptMessageView {
             chat_id: Some(-5),
             chat_type: "group",
             chat_title: Some("Lunch \"club\"".into()),
@@ -324,7 +327,7 @@ mod tests {
             mentioned: true,
             reply_to_bot: false,
             forwarded_from: None,
-            quotes: Some(QuoteView {
+            quotes: Some(PromptQuoteView {
                 message: Some(3),
                 task: None,
                 author: Some("Bob".into()),
@@ -389,12 +392,12 @@ mod tests {
     #[test]
     fn empty_parts_leave_no_trace() {
         let prompts = Prompts::load(None).unwrap();
-        let bare = MessageView {
+        let bare = PromptMessageView {
             chat_id: Some(5),
             chat_type: "private",
             from: "Ann".into(),
             text: "hi".into(),
-            ..MessageView::default()
+            ..PromptMessageView::default()
         };
         insta::assert_snapshot!(
             prompts

@@ -1,30 +1,30 @@
-//! What the template of older messages is rendered from.
+//! View for the template of older messages.
 
 use serde::Serialize;
 
-/// What `older.md` is rendered from: older messages that bear on the question.
+/// View for `older.md`: older messages relevant to the question.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct OlderView {
-    /// The days of which there are some, oldest first.
+    /// Days with such messages, oldest first.
     pub days: Vec<OlderDay>,
 }
 
-/// A day of older messages.
+/// Older messages of one day.
 #[derive(Debug, Clone, Serialize)]
 pub struct OlderDay {
-    /// The date in the chat's zone.
+    /// Date in the chat's zone.
     pub date: String,
-    /// What was said, oldest first.
+    /// Messages of the day, oldest first.
     pub said: Vec<OlderMessage>,
 }
 
 /// An older message, on one line.
 #[derive(Debug, Clone, Serialize)]
 pub struct OlderMessage {
-    /// The name of whoever wrote it.
+    /// Name of the writer.
     pub from: String,
-    /// What of it is shown.
+    /// Text to show, whole or an excerpt.
     pub text: String,
-    /// The key to look the whole of it up by, where that is only a part.
+    /// Key for looking up the whole message; `None` if `text` is whole.
     pub key: Option<String>,
 }

@@ -8,15 +8,14 @@ use serde::de::{Error, IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_saphyr::Spanned;
 
-use super::files::{Fault, Folder, Source, name_faults, own_files, parse};
+use super::files::{FileFault, PromptFolder, SourceFile, name_faults, own_files, parse};
 use super::texts::Locales;
 use figaro_domain::chat::MAX_SETTING_CHARS;
 use figaro_domain::generation::Generation;
 use figaro_domain::language::ByLanguage;
 use figaro_domain::persona::{MAX_PERSONA_LANGUAGE, MAX_PERSONA_NAME, Persona, RESERVED_NAMES};
 
-/// The files of personas.
-const FOLDER: Folder = Folder {
+const FOLDER: PromptFolder = PromptFolder {
     name: "personas",
     what: "a persona",
     embedded: &[
@@ -26,45 +25,45 @@ const FOLDER: Folder = Folder {
         ("tutor", include_str!("../../../prompts/personas/tutor.yaml")),
     ],
 };
-/// The most characters of a description: it is a line of a card.
+/// Maximum characters of a description: it is a line of a card.
 const MAX_DESCRIPTION: usize = 120;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
+struct PersonaFile {
     name: String,
-    title: Words,
-    description: Words,
+    title: LanguageWords,
+    description: LanguageWords,
     prompt: String,
     language: Option<String>,
     #[serde(default)]
     settings: Generation,
 }
 
-/// The lines of a file that hold settings.
+/// Places of the settings in a file.
 #[derive(Deserialize)]
-struct Lines {
+struct SettingLines {
     #[serde(default)]
     settings: BTreeMap<String, Spanned<IgnoredAny>>,
 }
 
-/// Words for everybody, or by language.
-struct Words(ByLanguage<String>);
+/// Text for everybody, or by language.
+struct LanguageWords(ByLanguage<String>);
 
-/// The folder of an owner's personas, in the folder that the bot is started in.
+/// Folder of an owner's personas, relative to the working directory of the bot.
 pub const PERSONAS_FOLDER: &str = "prompts/personas";
 
 own_files! {
-    /// The files of personas in a folder, as they were at one moment: two are equal if nothing has changed between them.
+    /// Persona files of a folder at one moment: two are equal if nothing changed between them.
     PersonaFiles of FOLDER
 }
 
 impl PersonaFiles {
-    /// The personas of these files and, where they have none of their name, those built in. `shown` is the folder as people are
-    /// told it.
+    /// Reads the personas of these files, and built-in ones without a file of the same name. Messages show the folder as
+    /// `shown`.
     ///
     /// # Errors
-    /// Everything that is wrong with any file, a line each: file, line, column, and what it is.
+    /// Every fault of any file, one per line: file, line, column and text.
     pub fn read(&self, shown: &str) -> Result<PersonaSet, Vec<String>> {
         let personas = FOLDER.read(&self.0, shown, read)?;
         let personas = personas.into_iter().map(|(name, persona)| (name, Arc::new(persona))).collect();
@@ -72,7 +71,7 @@ impl PersonaFiles {
     }
 }
 
-/// The personas of files and those built in, as they were read together.
+/// Personas from files and built-in ones, read together.
 #[derive(Debug)]
 pub struct PersonaSet {
     personas: BTreeMap<String, Arc<Persona>>,
@@ -80,49 +79,50 @@ pub struct PersonaSet {
 }
 
 impl PersonaSet {
-    /// The persona of this name; `None` where no file defines it.
+    /// Returns the persona of this name; `None` if no file defines it.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Arc<Persona>> {
         self.personas.get(name)
     }
 
-    /// All personas, by name.
+    /// Iterates over all personas, by name.
     pub fn all(&self) -> impl Iterator<Item = &Arc<Persona>> {
         self.personas.values()
     }
 
-    /// `true` if the persona of this name is as it comes with Figaro: no file of the owner's stands in its place.
+    /// Returns `true` if the persona of this name is built in and not overridden by the owner.
     #[must_use]
     pub fn is_built_in(&self, name: &str) -> bool {
         !self.files.define(name)
     }
 
-    /// The files that they were read from.
+    /// Returns the files that they were read from.
     #[must_use]
     pub const fn files(&self) -> &PersonaFiles {
         &self.files
     }
 }
 
-fn read(source: &Source<'_>) -> Result<Persona, Vec<Fault>> {
-    let Source { file, text, .. } = *source;
-    let read: File = parse(text)?;
-    let mut faults: Vec<Fault> = name_faults(&read.name, file).into_iter().map(Fault::from).collect();
+fn read(source: &SourceFile<'_>) -> Result<Persona, Vec<FileFault>> {
+    let SourceFile { file, text, .. } = *source;
+    let read: PersonaFile = parse(text)?;
+    let mut faults: Vec<FileFault> = name_faults(&read.name, file).into_iter().map(FileFault::from).collect();
     if RESERVED_NAMES.contains(&read.name.as_str()) {
         faults.push(format!("name is {}, which means something else behind /persona", read.name).into());
     }
-    faults.extend(length_fault("prompt", &read.prompt, MAX_SETTING_CHARS).map(Fault::from));
+    faults.extend(length_fault("prompt", &read.prompt, MAX_SETTING_CHARS).map(FileFault::from));
     let language = read.language.as_ref();
     faults.extend(
         language
             .and_then(|language| length_fault("language", language, MAX_PERSONA_LANGUAGE))
-            .map(Fault::from),
+            .map(FileFault::from),
     );
     for (name, words, limit) in
         [("title", &read.title, MAX_PERSONA_NAME), ("description", &read.description, MAX_DESCRIPTION)]
     {
-        faults
-            .extend(words.0.all().filter_map(|(_, words)| length_fault(name, words, limit)).map(Fault::from));
+        faults.extend(
+            words.0.all().filter_map(|(_, words)| length_fault(name, words, limit)).map(FileFault::from),
+        );
     }
     faults.extend(range_faults(&read.settings, text));
     if !faults.is_empty() {
@@ -146,35 +146,35 @@ fn length_fault(name: &str, words: &str, limit: usize) -> Option<String> {
     (chars > limit).then(|| format!("{name} has {chars} characters, and takes at most {limit}"))
 }
 
-/// Settings outside their ranges, each with its place.
-fn range_faults(settings: &Generation, text: &str) -> Vec<Fault> {
+/// Returns the settings outside their ranges, each with its place.
+fn range_faults(settings: &Generation, text: &str) -> Vec<FileFault> {
     let wrong = settings.check().err().unwrap_or_default();
-    let lines = parse::<Lines>(text).map(|lines| lines.settings).unwrap_or_default();
+    let lines = parse::<SettingLines>(text).map(|lines| lines.settings).unwrap_or_default();
     let at = |name: &str| lines.get(name).map(|at| at.defined.into());
-    wrong.iter().map(|fault| Fault { at: at(fault.name), words: format!("settings: {fault}") }).collect()
+    wrong.iter().map(|fault| FileFault { at: at(fault.name), words: format!("settings: {fault}") }).collect()
 }
 
-impl<'de> Deserialize<'de> for Words {
+impl<'de> Deserialize<'de> for LanguageWords {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        from.deserialize_any(Read)
+        from.deserialize_any(PersonaWordsVisitor)
     }
 }
 
-struct Read;
+struct PersonaWordsVisitor;
 
-impl<'de> Visitor<'de> for Read {
-    type Value = Words;
+impl<'de> Visitor<'de> for PersonaWordsVisitor {
+    type Value = LanguageWords;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("words, or words by language such as {en: Tutor, pt: Professor}")
     }
 
-    fn visit_str<E: Error>(self, words: &str) -> Result<Words, E> {
+    fn visit_str<E: Error>(self, words: &str) -> Result<LanguageWords, E> {
         let (first, _) = Locales::tags();
-        Ok(Words(ByLanguage::new((first, words.to_owned()), Vec::new())))
+        Ok(LanguageWords(ByLanguage::new((first, words.to_owned()), Vec::new())))
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Words, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<LanguageWords, A::Error> {
         let (first, others) = Locales::tags();
         let (mut of_first, mut of_others) = (None, Vec::new());
         while let Some((tag, words)) = map.next_entry::<String, String>()? {
@@ -191,7 +191,7 @@ impl<'de> Visitor<'de> for Read {
         }
         let of_first =
             of_first.ok_or_else(|| A::Error::custom(format!("the words in `{first}` are missing")))?;
-        Ok(Words(ByLanguage::new((first, of_first), of_others)))
+        Ok(LanguageWords(ByLanguage::new((first, of_first), of_others)))
     }
 }
 

@@ -1,14 +1,14 @@
-//! A pin as `kept.md` shows it.
+//! View of a pin for `kept.md`.
 
 use serde::Serialize;
 
-/// Something pinned.
+/// A pinned text to show.
 #[derive(Debug, Clone, Serialize)]
 pub struct PinView {
-    /// Whose words they are, in a group.
+    /// Name of the writer in a group; `None` in a private chat.
     pub from: Option<String>,
-    /// The words.
+    /// Text of the pin.
     pub text: String,
-    /// Whether they are code, which keeps its lines.
+    /// `true` for code, which keeps its lines.
     pub is_code: bool,
 }

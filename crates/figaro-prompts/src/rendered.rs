@@ -1,4 +1,4 @@
-//! Messages that were rendered lately: those of a conversation stand in each of its prompts, and rendering them took a twentieth of
+//! Cache of rendered messages: those of a conversation are in each of its prompts, and rendering them took a twentieth of
 //! the CPU time of a turn in a long one.
 
 use std::hash::{BuildHasher, RandomState};
@@ -6,17 +6,17 @@ use std::hash::{BuildHasher, RandomState};
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 
-use super::question::MessageView;
+use super::question::PromptMessageView;
 
-/// The most bytes of rendered messages.
+/// Cache limit in bytes.
 const BYTES: u64 = 512 * 1024;
-/// A message has about so many bytes.
+/// Typical size of a rendered message in bytes.
 const BYTES_OF_ONE: u64 = 256;
 
-/// Rendered messages by the hash of all that they are rendered from. It has a key that nobody knows, so that nobody can write a
-/// message that has the hash of another.
+/// Rendered messages by the hash of their input. The hash has a secret key, so that nobody can write a message that
+/// collides with another.
 #[derive(Debug)]
-pub(super) struct Rendered {
+pub(super) struct RenderCache {
     hasher: RandomState,
     texts: Cache<u64, String, Weight>,
 }
@@ -30,21 +30,21 @@ impl Weighter<u64, String> for Weight {
     }
 }
 
-impl Default for Rendered {
+impl Default for RenderCache {
     fn default() -> Self {
         let items = usize::try_from(BYTES / BYTES_OF_ONE).unwrap_or_default();
         Self { hasher: RandomState::new(), texts: Cache::with_weighter(items, BYTES, Weight) }
     }
 }
 
-impl Rendered {
-    /// The text of a message: as it was rendered before, else as it is rendered now.
+impl RenderCache {
+    /// Returns the rendered text of a message, from the cache if possible.
     ///
     /// # Errors
     /// Those of `render`, each time.
     pub(super) fn of(
         &self,
-        view: &MessageView,
+        view: &PromptMessageView,
         render: impl FnOnce() -> Result<String, String>,
     ) -> Result<String, String> {
         let hash = self.hasher.hash_one(view);
@@ -63,8 +63,8 @@ mod tests {
 
     #[test]
     fn what_is_the_same_is_rendered_once() {
-        let rendered = Rendered::default();
-        let view = |text: &str| MessageView { text: text.to_owned(), ..MessageView::default() };
+        let rendered = RenderCache::default();
+        let view = |text: &str| PromptMessageView { text: text.to_owned(), ..PromptMessageView::default() };
         let mut count = 0;
         for text in ["one", "two", "one", "two", "one"] {
             let found = rendered.of(&view(text), || {
@@ -74,7 +74,7 @@ mod tests {
             assert_eq!(found.as_deref(), Ok(text));
         }
         assert_eq!(count, 2);
-        let task = MessageView { task: true, ..view("one") };
+        let task = PromptMessageView { task: true, ..view("one") };
         assert_eq!(rendered.of(&task, || Ok("task".to_owned())).as_deref(), Ok("task"));
         assert_eq!(
             rendered.of(&view("three"), || Err("fault".to_owned())).as_deref(),

@@ -1,5 +1,5 @@
-//! What people read, in their language: one YAML file a language in `prompts/locales/`. Used by whoever writes to a chat.
-//! A new text is a line in each of these files.
+//! User-visible texts by language: one YAML file per language in `prompts/locales/`. Used by all code that writes to a
+//! chat. A new text is a line in each of these files.
 
 use std::fmt;
 
@@ -10,29 +10,29 @@ use figaro_domain::approval::method_words;
 use figaro_domain::language::{ByLanguage, primary};
 use figaro_domain::task::Reason;
 
-// `KEYS` and a method of `Texts` for each: `build.rs` makes them from the keys of `prompts/locales/en.yaml`.
+// `KEYS` and a method of `Texts` for each: `build.rs` generates them from the keys of `prompts/locales/en.yaml`.
 include!(concat!(env!("OUT_DIR"), "/texts.rs"));
 
-/// All texts of one language, read by the method of each key. `{name}` marks a place that [`fill`] fills. The docs show the
+/// All texts of one language, with a method for each key. `{name}` marks a place that [`fill`] fills. The docs show the
 /// lines of the English file.
 ///
-/// A table instead of a struct with a field for each key: a derived `Deserialize` for hundreds of fields is one function that
-/// takes the compiler many minutes.
+/// A table instead of a struct with a field for each key: a derived `Deserialize` for hundreds of fields is one function
+/// that takes the compiler many minutes.
 #[derive(Debug, Clone)]
 pub struct Texts([Box<str>; KEYS.len()]);
 
-/// The languages there are, by IETF tag; the first one serves everybody else.
+/// Available languages by IETF tag; the first one is the fallback.
 const FILES: [(&str, &str); 2] = [
     ("en", include_str!("../../../prompts/locales/en.yaml")),
     ("pt", include_str!("../../../prompts/locales/pt.yaml")),
 ];
 
-/// The texts of every language.
+/// Texts of every available language.
 #[derive(Debug, Clone)]
 pub struct Locales(ByLanguage<Texts>);
 
 impl Locales {
-    /// The IETF tags of the languages there are texts in: the one that serves everybody else, and the others.
+    /// Returns the IETF tags of the available languages: the fallback, and the others.
     #[must_use]
     pub(crate) fn tags() -> (&'static str, Vec<&'static str>) {
         let [(first, _), others @ ..] = FILES;
@@ -42,7 +42,7 @@ impl Locales {
     /// Reads the embedded files.
     ///
     /// # Errors
-    /// Names the language whose file does not fit.
+    /// Names the language whose file is invalid.
     pub fn load() -> Result<Self, String> {
         let read = |(tag, file): (&'static str, &str)| match serde_saphyr::from_str::<Texts>(file) {
             Ok(texts) => Ok((tag, texts)),
@@ -52,32 +52,32 @@ impl Locales {
         Ok(Self(ByLanguage::new(read(first)?, others.into_iter().map(read).collect::<Result<_, _>>()?)))
     }
 
-    /// The texts for an IETF tag such as `pt-BR`; those of the first language for an unknown one.
+    /// Returns the texts for an IETF tag such as `pt-BR`; those of the first language for an unknown one.
     #[must_use]
     pub fn of(&self, tag: Option<&str>) -> &Texts {
         self.0.of(tag)
     }
 
-    /// Every language's tag with its texts, the first language first.
+    /// Iterates over the languages with their texts, the first language first.
     pub fn all(&self) -> impl Iterator<Item = (&'static str, &Texts)> {
         self.0.all()
     }
 
-    /// What `make` gives for each language.
+    /// Applies `make` to the texts of each language.
     #[must_use]
     pub fn map<U>(&self, make: impl Fn(&Texts) -> U) -> ByLanguage<U> {
         self.0.map(make)
     }
 
-    /// Whether a word in the place of a value takes the value back, such as `clear`, in any language.
+    /// Returns `true` if a word in place of a value clears the value, such as `clear`, in any language.
     #[must_use]
     pub fn clears(&self, word: &str) -> bool {
         let word = word.trim().to_lowercase();
         self.all().any(|(_, texts)| texts.words_that_clear().split_whitespace().any(|one| one == word))
     }
 
-    /// The tag of the one language that these words name: `pt` for `Brazilian Portuguese`, `português` or `pt-BR`. `None` if
-    /// they name none that there are texts in, or several.
+    /// Returns the tag of the language that these words name: `pt` for `Brazilian Portuguese`, `português` or `pt-BR`.
+    /// `None` if they name no available language, or several.
     #[must_use]
     pub fn named(&self, words: &str) -> Option<&'static str> {
         let text = words.trim().to_lowercase();
@@ -93,54 +93,54 @@ impl Locales {
 }
 
 impl Texts {
-    /// Text of the key with this index in [`KEYS`].
+    /// Returns the text of the key with this index in [`KEYS`].
     const fn at(&self, index: usize) -> &str {
         &self.0[index]
     }
 
-    /// Every key with its text, in the order of the file.
+    /// Iterates over the keys with their texts, in the order of the file.
     pub fn entries(&self) -> impl Iterator<Item = (&'static str, &str)> {
         KEYS.into_iter().zip(self.0.iter().map(AsRef::as_ref))
     }
 
-    /// The text of a key; `None` where there is no such key.
+    /// Returns the text of a key; `None` for an unknown key.
     #[must_use]
     pub fn get(&self, key: &str) -> Option<&str> {
         self.entries().find(|(name, _)| *name == key).map(|(_, text)| text)
     }
 
-    /// Why a built-in rule asks or refuses; `None` for a rule that does neither, or is an owner's.
+    /// Returns why a built-in rule asks or refuses; `None` for a rule that does neither, or is an owner's.
     #[must_use]
     pub fn rule(&self, rule: &str) -> Option<&str> {
         named(self.rules(), rule)
     }
 
-    /// The last error in words, by its label in the log; the label where there are none.
+    /// Returns the words for an error, by its label in the log; the label itself if there are none.
     #[must_use]
     pub fn error(&self, label: &str) -> String {
         named(self.errors(), label).map_or_else(|| label.replace('_', " "), str::to_owned)
     }
 
-    /// A parameter of a model as people are told of it: its effect in words, and its name.
+    /// Returns the words for a parameter of a model: its effect, and its name.
     #[must_use]
     pub fn writes(&self, setting: &str, value: &str) -> String {
         let words = named(self.writing(), setting).unwrap_or_default();
         format!("{words} {value}").trim().to_owned() + &format!(" ({setting})")
     }
 
-    /// What a method of the Bot API does; by its name in small letters where the language has no words for it.
+    /// Returns the words for a method of the Bot API; its name in lower case if the language has none.
     #[must_use]
     pub fn method(&self, method: &str) -> String {
         self.known_method(method).map_or_else(|| method_words(method), str::to_owned)
     }
 
-    /// Words for what a method of the Bot API does; `None` where the language has no words for it, as for a tool that is no method.
+    /// Returns the words for a method of the Bot API; `None` if the language has none, as for a tool that is no method.
     #[must_use]
     pub fn known_method(&self, method: &str) -> Option<&str> {
         named(self.methods(), method)
     }
 
-    /// Why a run of a task failed, as the rest of a sentence.
+    /// Returns why a run of a task failed, as the rest of a sentence.
     #[must_use]
     pub fn reason(&self, reason: &Reason) -> String {
         let text = match reason {
@@ -162,13 +162,13 @@ impl Texts {
         text.to_owned()
     }
 
-    /// A day and a time by the clock, such as `Mon 23 Nov 09:00`.
+    /// Formats a day and time, such as `Mon 23 Nov 09:00`.
     #[must_use]
     pub fn moment<Z: TimeZone>(&self, at: &DateTime<Z>) -> String {
         self.dated(at, at.year())
     }
 
-    /// The same with the year, such as `Mon 4 Jan 2027 09:00`, unless it is this one.
+    /// Formats a day and time with the year, such as `Mon 4 Jan 2027 09:00`, unless it is this year.
     #[must_use]
     pub fn dated<Z: TimeZone>(&self, at: &DateTime<Z>, this_year: i32) -> String {
         let weekday = nth(self.weekdays(), at.weekday().num_days_from_monday());
@@ -177,7 +177,7 @@ impl Texts {
         format!("{weekday} {} {month}{year} {:02}:{:02}", at.day(), at.hour(), at.minute())
     }
 
-    /// A time as people say it by the same clock as this one: `today 09:00`, `tomorrow 07:30`, `Tue 1 Dec 07:30`.
+    /// Formats a time relative to now in the same zone: `today 09:00`, `tomorrow 07:30`, `Tue 1 Dec 07:30`.
     #[must_use]
     pub fn spoken<Z: TimeZone>(&self, at: &DateTime<Z>, now: &DateTime<Z>) -> String {
         let day = match (at.naive_local().date() - now.naive_local().date()).num_days() {
@@ -191,13 +191,13 @@ impl Texts {
 
 impl<'de> Deserialize<'de> for Texts {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        from.deserialize_map(ReadTexts)
+        from.deserialize_map(TextsVisitor)
     }
 }
 
-struct ReadTexts;
+struct TextsVisitor;
 
-impl<'de> Visitor<'de> for ReadTexts {
+impl<'de> Visitor<'de> for TextsVisitor {
     type Value = Texts;
 
     fn expecting(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -221,20 +221,20 @@ impl<'de> Visitor<'de> for ReadTexts {
     }
 }
 
-/// The text behind a name, in a list with one `name: text` on each line.
+/// Returns the text of a name in a list with one `name: text` per line.
 fn named<'a>(list: &'a str, name: &str) -> Option<&'a str> {
     let mut lines = list.lines().filter_map(|line| line.split_once(": "));
     lines.find(|(one, _)| *one == name).map(|(_, words)| words)
 }
 
-/// A word of a list such as [`Texts::months`], from 0 on; nothing if there are fewer.
+/// Returns a word of a list such as [`Texts::months`] by its index from 0; empty beyond the end.
 #[must_use]
 pub fn nth(list: &str, index: u32) -> &str {
     let index = usize::try_from(index).unwrap_or(usize::MAX);
     list.split_whitespace().nth(index).unwrap_or_default()
 }
 
-/// Puts values into the places of a text.
+/// Fills the places of a text with values.
 #[must_use]
 pub fn fill(text: &str, values: &[(&str, &str)]) -> String {
     let mut filled = String::with_capacity(text.len());
@@ -259,10 +259,10 @@ pub fn fill(text: &str, values: &[(&str, &str)]) -> String {
     filled + rest
 }
 
-/// The languages there are, one a line: its ISO 639 code, a colon, and its names in the languages spoken most and its own.
+/// Known languages, one per line: an ISO 639 code, a colon, and its names in the most spoken languages and its own.
 const LANGUAGES: &str = include_str!("languages.txt");
 
-/// Looks for a language that exists among words: `Latvian`, `latviešu`, `Brazilian Portuguese`, `lv-LV`.
+/// Returns `true` if the words name an existing language: `Latvian`, `latviešu`, `Brazilian Portuguese`, `lv-LV`.
 #[must_use]
 pub fn name_a_language(words: &str) -> bool {
     let (tag, said) = (primary(words.trim()).to_lowercase(), plain(words));
@@ -270,7 +270,7 @@ pub fn name_a_language(words: &str) -> bool {
     all.any(|(code, names)| code == tag || names.split(", ").any(|name| said.contains(&plain(name))))
 }
 
-/// The ISO 639 code of the language that these words are the name or the code of, and nothing else.
+/// Returns the ISO 639 code of a language if the words are exactly its name or code.
 #[must_use]
 pub fn language_code(words: &str) -> Option<&'static str> {
     let said = words.trim().to_lowercase();
@@ -279,7 +279,7 @@ pub fn language_code(words: &str) -> Option<&'static str> {
         .map(|(code, _)| code)
 }
 
-/// The words alone, in lower case, with a space around each.
+/// Returns the words in lower case, with a space around each.
 fn plain(text: &str) -> String {
     let text = text.to_lowercase();
     let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());

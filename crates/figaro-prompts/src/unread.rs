@@ -1,27 +1,27 @@
-//! What `extraction.md` and `unread.md` are about: messages of a person that facts are taken from.
+//! Views for `extraction.md` and `unread.md`: messages of a person to be read for facts.
 
 use serde::Serialize;
 
-/// What `unread.md` is rendered from: what a person has said, for whoever takes facts from it.
+/// View for `unread.md`: messages of a person, for extracting facts.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct UnreadView {
-    /// The name of the person.
+    /// Name of the person.
     pub about: String,
-    /// What is remembered of them.
+    /// Current memories of the person, labelled.
     pub known: Vec<LabelledText>,
-    /// The records of the chat, a line each.
+    /// Records of the chat, one per line.
     pub records: Vec<String>,
-    /// What was said before, oldest first; the label says by whom.
+    /// Messages before them, oldest first; the label names the writer.
     pub before: Vec<LabelledText>,
-    /// What they have said, oldest first.
+    /// New messages of the person, oldest first.
     pub new: Vec<LabelledText>,
 }
 
-/// Words, and what they are called.
+/// A text with its label.
 #[derive(Debug, Clone, Serialize)]
 pub struct LabelledText {
-    /// What they are called.
+    /// Label, such as `N1` or a name.
     pub label: String,
-    /// The words.
+    /// Text behind the label.
     pub text: String,
 }

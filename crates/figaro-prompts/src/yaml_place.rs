@@ -1,26 +1,26 @@
-//! A place in a YAML file that an owner wrote, with what stands around it: for saying what is wrong there in plain words. Used by the
-//! readers of agents and packs.
+//! Place in an owner's YAML file, with its context: for describing faults in plain words. Used by the readers of agents
+//! and packs.
 
-use figaro_files::yaml::Mark;
+use figaro_files::yaml::TextPosition;
 
-/// A place in a text, with what stands around it.
+/// A place in a text, with its context.
 #[derive(Debug)]
 pub(super) struct YamlPlace<'a> {
-    /// The lines up to that of the place.
+    /// Lines up to that of the place.
     above: Vec<&'a str>,
-    /// The line of the place; empty behind the last line.
+    /// Line of the place; empty after the last line.
     line: &'a str,
-    /// What stands in the line before the place.
+    /// Part of the line before the place.
     before: String,
-    /// What stands in the line from the place on.
+    /// Part of the line from the place on.
     behind: String,
-    /// Whether the whole text has neither keys nor values.
+    /// `true` if the whole text has neither keys nor values.
     is_empty: bool,
 }
 
 impl<'a> YamlPlace<'a> {
-    /// The place in the text; `None` where it is not known.
-    pub(super) fn of(text: &'a str, at: Option<Mark>) -> Option<Self> {
+    /// Locates the place in the text; `None` if it is unknown.
+    pub(super) fn of(text: &'a str, at: Option<TextPosition>) -> Option<Self> {
         let at = at?;
         let row = usize::try_from(at.line).ok()?.checked_sub(1)?;
         let column = usize::try_from(at.column).ok()?.checked_sub(1)?;
@@ -35,7 +35,7 @@ impl<'a> YamlPlace<'a> {
         })
     }
 
-    /// What is wrong with the form of the text, whose longer texts stand behind the key `block`.
+    /// Describes a fault in the form of the text, whose longer texts follow the key `block`.
     pub(super) fn form(&self, theirs: &str, block: &str) -> Option<String> {
         if self.is_empty && theirs.contains("unexpected end of input") {
             return Some("the file is empty".to_owned());
@@ -61,14 +61,14 @@ impl<'a> YamlPlace<'a> {
         None
     }
 
-    /// The key that the place belongs to: the one before it in its line, else that of the list it stands in.
+    /// Returns the key that the place belongs to: the one before it in its line, else that of its list.
     pub(super) fn key(&self) -> &str {
         let before = self.before.trim_end_matches([' ', ':', '[', '-']);
         let near = before.rsplit([' ', '{', '[', ',']).next().unwrap_or_default();
         if near.is_empty() { self.list().unwrap_or("this") } else { near }
     }
 
-    /// The key of the list that the place stands in; that of the line if it begins no item.
+    /// Returns the key of the list that contains the place; that of the line if it begins no item.
     pub(super) fn list(&self) -> Option<&str> {
         let is_item = |line: &str| line.trim_start().starts_with('-');
         if !is_item(self.line) {
@@ -88,7 +88,7 @@ fn indent(line: &str) -> usize {
     line.len() - line.trim_start().len()
 }
 
-/// The key that a line begins with.
+/// Returns the key at the start of a line.
 fn first_key(line: &str) -> &str {
     line.split(':').next().unwrap_or_default().trim_start_matches([' ', '-'])
 }

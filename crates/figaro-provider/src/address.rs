@@ -1,5 +1,5 @@
-//! A provider whose base URL is probably wrong says so, in place of a model that is not there. A decorator of any provider, put
-//! on in the composition root.
+//! Explains a base URL that is probably wrong when a provider reports a missing model or page. A decorator of any
+//! provider, added in the composition root.
 
 use std::sync::Arc;
 
@@ -10,9 +10,9 @@ use reqwest::Url;
 use super::{Capabilities, Demand, EventStream, Provider, ProviderError, Request};
 use figaro_config::looks_secret;
 use figaro_domain::generation::Generation;
-use figaro_domain::provider_spec::{ProviderSpec, Role};
+use figaro_domain::provider_spec::{ProviderSpec, VariableRole};
 
-/// A provider at an address that does not end as its service documents it.
+/// Provider at an address whose path differs from the one its service documents.
 #[derive(Debug)]
 pub struct Addressed {
     inner: Arc<dyn Provider>,
@@ -20,7 +20,7 @@ pub struct Addressed {
 }
 
 impl Addressed {
-    /// Wraps a provider whose address, by its spec, may be wrong; gives any other as it is.
+    /// Wraps a provider whose address is probably wrong by its spec. Returns any other unchanged.
     #[must_use]
     pub fn wrap(inner: Arc<dyn Provider>, spec: &ProviderSpec, base_url: &str) -> Arc<dyn Provider> {
         match advice(spec, base_url) {
@@ -62,7 +62,8 @@ impl Provider for Addressed {
     }
 }
 
-/// The error of a server that has nothing at such an address. One that names the model has understood the request.
+/// Turns the error of a server that has nothing at this address into advice. A server that names the model has
+/// understood the request, so its error stays.
 fn explained(error: ProviderError, advice: &str) -> ProviderError {
     match error {
         ProviderError::UnknownModel(told) if !names_a_model(&told) => {
@@ -75,14 +76,15 @@ fn explained(error: ProviderError, advice: &str) -> ProviderError {
     }
 }
 
-/// Whether words are about a model, and not about a path such as `/models`.
+/// Returns `true` if a text is about a model, and not about a path such as `/models`.
 fn names_a_model(told: &str) -> bool {
     told.to_lowercase().replace("/models", "").contains("model")
 }
 
-/// What to set the variable of the address to; `None` where the address ends as it should, or nothing is known of that.
+/// Returns the value to set the variable of the address to. `None` if the address ends as it should, or nothing is
+/// known about it.
 fn advice(spec: &ProviderSpec, base_url: &str) -> Option<String> {
-    let variable = spec.variable(Role::BaseUrl)?;
+    let variable = spec.variable(VariableRole::BaseUrl)?;
     let url = Url::parse(base_url).ok()?;
     let likely = likely(&url, &variable.path()?)?;
     let (name, url) = (variable.name, shown(&url));
@@ -92,7 +94,7 @@ fn advice(spec: &ProviderSpec, base_url: &str) -> Option<String> {
     })
 }
 
-/// The address with the path that its service documents; `None` for one that has it.
+/// Returns the address with the path that its service documents; `None` if it already has that path.
 fn likely(url: &Url, path: &str) -> Option<Url> {
     let given = url.path().trim_end_matches('/');
     if given.ends_with(path) && (!path.is_empty() || given.is_empty()) {
@@ -103,7 +105,7 @@ fn likely(url: &Url, path: &str) -> Option<Url> {
         last.strip_prefix('v').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
     let likely = match given.split_once(&format!("{path}/")) {
         _ if path.is_empty() => String::new(),
-        // The whole address of a call, as documents show it.
+        // The address is that of a call, as documentation shows it.
         Some((before, _)) => format!("{before}{path}"),
         None if is_version => format!("{before}{path}"),
         None => format!("{given}{path}"),
@@ -113,7 +115,7 @@ fn likely(url: &Url, path: &str) -> Option<Url> {
     Some(url)
 }
 
-/// The address without what may be a secret in it.
+/// Returns the address without parts that may be secret.
 fn shown(url: &Url) -> String {
     let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
     let path = if looks_secret(url.path()) { "/…" } else { url.path().trim_end_matches('/') };

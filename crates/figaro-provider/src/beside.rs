@@ -1,16 +1,16 @@
-//! What a call has beside what every call has, such as a signature: only its service knows what it is for, and some refuse a
-//! conversation whose calls come back without it. Kept and put back by the dialects.
+//! Extra fields of a call, such as a signature. Only the service knows their purpose, and some refuse a conversation
+//! whose calls come back without them. The dialects keep them and put them back.
 
 use serde_json::{Map, Value};
 
-/// The fields of a call, or of a part of one, that are none of these.
+/// Returns the fields of a call, or of a part of one, that are not among the known ones.
 pub(crate) fn beside(value: &Value, known: &[&str]) -> Map<String, Value> {
     let fields = value.as_object().into_iter().flatten();
     let unknown = fields.filter(|(name, value)| !known.contains(&name.as_str()) && !value.is_null());
     unknown.map(|(name, value)| (name.clone(), value.clone())).collect()
 }
 
-/// Puts back what was kept of a call; what the call has itself stays.
+/// Puts kept fields back into a call. Fields of the call itself win.
 pub(crate) fn put_back(call: &mut Value, kept: &Value) {
     for (field, value) in kept.as_object().into_iter().flatten() {
         match call.get_mut(field) {

@@ -1,27 +1,27 @@
-//! Takes `\boxed{…}` off an answer that is nothing else, as models write that were trained on exercises. Used by the reader of every
-//! dialect, behind the filter of reasoning.
+//! Removes `\boxed{…}` around an answer that is nothing else. Models trained on exercises write it. Used by the
+//! reader of every dialect, after the filter of reasoning.
 
 const BOX: &str = "\\boxed{";
-/// What may stand around the box.
+/// Characters that may surround the box.
 const AROUND: [char; 5] = ['$', '\\', '[', ']', '.'];
 
-/// The text of an answer on its way through.
+/// Filter for the text of an answer.
 #[derive(Debug, Default)]
 pub(crate) struct Boxed {
-    /// What may be nothing but a box.
+    /// Text that may turn out to be nothing but a box.
     held: String,
     is_other: bool,
 }
 
 impl Boxed {
-    /// What can be told of the text so far and was not told yet.
+    /// Takes more text. Returns the text that can be passed on so far.
     pub(crate) fn pass(&mut self, text: &str) -> String {
         self.held.push_str(text);
         self.is_other |= !may_be_box(&self.held);
         if self.is_other { std::mem::take(&mut self.held) } else { String::new() }
     }
 
-    /// The rest of the text, at its end.
+    /// Returns the remaining text at the end.
     pub(crate) fn end(&mut self) -> String {
         let held = std::mem::take(&mut self.held);
         match inner(&held) {
@@ -30,13 +30,13 @@ impl Boxed {
         }
     }
 
-    /// Forgets all text: it was none of the answer.
+    /// Resets the filter: the text so far was no part of the answer.
     pub(crate) fn take_back(&mut self) {
         *self = Self::default();
     }
 }
 
-/// A text up to its box.
+/// Strips the characters before a box.
 fn begun(text: &str) -> &str {
     let bare = text.trim_start_matches(|c: char| c.is_whitespace() || c == '$');
     bare.strip_prefix("\\[").map_or(bare, str::trim_start)
@@ -50,7 +50,7 @@ fn may_be_box(text: &str) -> bool {
     }
 }
 
-/// The words in the box that a text begins with, and what stands behind it.
+/// Returns the content of the box that a text begins with, and the text after it.
 fn inner(text: &str) -> Option<(&str, &str)> {
     let boxed = begun(text).strip_prefix(BOX)?;
     let mut depth = 1_usize;
@@ -68,7 +68,7 @@ fn inner(text: &str) -> Option<(&str, &str)> {
     Some((unworded(inner), behind.strip_prefix('}')?))
 }
 
-/// The words of `\text{…}`, where there is nothing else.
+/// Unwraps `\text{…}` if there is nothing else.
 fn unworded(inner: &str) -> &str {
     let words = inner.strip_prefix("\\text{").and_then(|words| words.strip_suffix('}'));
     words.filter(|words| !words.contains(['{', '}'])).unwrap_or(inner)

@@ -1,9 +1,9 @@
-//! The table of the providers that come with Figaro.
+//! Table of the built-in providers.
 
 use super::descriptor::Descriptor;
 
-/// All of them, in the order in which they are explained. The first answers where the settings name no other; the demo's
-/// model stands in for it.
+/// All built-in providers, in the order in which they are explained. The first is the default if the settings name
+/// none. The demo model stands in for it.
 pub const BUILTIN: &[Descriptor] = &[
     super::openai_responses::DESCRIPTOR,
     super::openai_chat::DESCRIPTOR,

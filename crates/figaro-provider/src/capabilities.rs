@@ -1,5 +1,5 @@
-//! What a model can do and costs, as data: `models.yaml`. Providers answer with it; the loop offers tools by it, the
-//! ledger reckons with it.
+//! Abilities and prices of models, as data in `models.yaml`. Providers answer from it, the loop offers tools by it,
+//! and the ledger computes costs from it.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -8,84 +8,85 @@ use serde::Deserialize;
 
 use figaro_domain::usage::Price;
 
-static FAMILIES: LazyLock<HashMap<String, Family>> = LazyLock::new(embedded);
+static FAMILIES: LazyLock<HashMap<String, ModelFamily>> = LazyLock::new(embedded);
 
-/// The tokens that are left for an answer whose length nobody bound, in a window that has many.
+/// Tokens reserved for an answer without a set limit, in a large window.
 const USUAL_ANSWER: usize = 8_192;
 
-/// What a model can do.
+/// Abilities of a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Capabilities {
-    /// The most tokens of request and answer together.
+    /// Maximum number of tokens of request and answer together.
     pub context_window: usize,
-    /// The most tokens of an answer that it may be asked for, where that is little.
+    /// Maximum number of tokens of an answer; `None` if only the window limits it.
     #[serde(default)]
     pub max_output: Option<usize>,
-    /// It calls function tools.
+    /// `true` if the model calls function tools.
     pub tools: bool,
-    /// It sees images.
+    /// `true` if the model reads images.
     pub vision: bool,
-    /// Its answer can be held to a JSON Schema.
+    /// `true` if an answer can be constrained to a JSON Schema.
     pub structured_output: bool,
-    /// Its provider searches the web for it.
+    /// `true` if the provider searches the web for the model.
     pub web_search: bool,
-    /// Its provider searches for it also in a request with function tools; else such a request goes without the search.
+    /// `true` if the provider also searches in a request with function tools. Otherwise such a request goes without
+    /// the search.
     #[serde(default = "combined")]
     pub search_with_tools: bool,
-    /// Its answer can be held to a form also in a request with tools of any kind; else such a request goes without the
-    /// form.
+    /// `true` if an answer can also be constrained in a request with tools of any kind. Otherwise such a request goes
+    /// without the constraint.
     #[serde(default = "combined")]
     pub schema_with_tools: bool,
-    /// Its provider searches also for an answer that is to be JSON of no certain form; else such a request goes without
+    /// `true` if the provider also searches for an answer in free-form JSON. Otherwise such a request goes without
     /// the search.
     #[serde(default = "combined")]
     pub search_with_json: bool,
-    /// Nobody knows the model, and its service may run any: what is said of it is only tried.
+    /// `true` if the model is unknown and its service may run any. Its abilities are then only tried.
     #[serde(skip)]
     pub is_guess: bool,
 }
 
-/// Most models take in one request whatever they take at all.
+/// Most models accept all their kinds of input in one request.
 const fn combined() -> bool {
     true
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Family {
+struct ModelFamily {
     other: Capabilities,
-    /// Who serves a model decides how large its window is.
+    /// `true` if the host of a model decides how large its window is.
     #[serde(default)]
     any_window: bool,
-    /// What no entry fits is sent all that `other` says, and what it refuses is learned.
+    /// `true` if a model without an entry is sent all that `other` allows. Refusals are learned from.
     #[serde(default)]
     is_tried: bool,
-    /// What a model costs for which no entry says it.
+    /// Price of models whose entry has none.
     price: Option<UsdPerMillion>,
-    /// Ends of the names of models that are billed elsewhere.
+    /// Suffixes of models that are billed elsewhere.
     #[serde(default)]
     billed_elsewhere: Vec<String>,
-    /// Parts of the names of what is served beside models that talk.
+    /// Parts of the names of models that are not for chat.
     #[serde(default)]
     not_chat: Vec<String>,
-    models: Vec<Entry>,
+    models: Vec<CapabilityEntry>,
 }
 
 #[derive(Deserialize)]
-struct Entry {
+struct CapabilityEntry {
     name: String,
     price: Option<UsdPerMillion>,
     #[serde(flatten)]
     capabilities: Capabilities,
 }
 
-/// Prices as providers list them: US dollars for a million tokens, and for one search.
+/// Prices as providers list them, in US dollars: per million tokens, and per search.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct UsdPerMillion {
     input: f64,
-    /// As much as `input` where it is left out.
+    /// Defaults to `input`.
     cached: Option<f64>,
     output: f64,
     search: Option<f64>,
@@ -103,28 +104,29 @@ impl From<&UsdPerMillion> for Price {
     }
 }
 
-/// Dollars in nano-dollars. The data holds small positive numbers only.
+/// Converts dollars to nano-dollars. The data holds small positive numbers only.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a test looks at every price")]
 fn nano(usd: f64) -> u64 {
     (usd * 1e9).round() as u64
 }
 
-impl Entry {
-    /// Whether a model whose name begins with this one's is no later one: `gpt-5` says nothing of what `gpt-5.9` costs.
+impl CapabilityEntry {
+    /// Returns `true` if a model whose name begins with this entry's is not a later generation: `gpt-5` says nothing
+    /// about the price of `gpt-5.9`.
     fn is_of_generation(&self, model: &str) -> bool {
         let rest = model.strip_prefix(&self.name);
         rest.is_some_and(|rest| !rest.starts_with(|c: char| c.is_ascii_digit() || c == '.'))
     }
 }
 
-impl Family {
-    fn entry(&self, model: &str) -> Option<&Entry> {
+impl ModelFamily {
+    fn entry(&self, model: &str) -> Option<&CapabilityEntry> {
         let fitting = self.models.iter().filter(|entry| model.starts_with(&entry.name));
         fitting.max_by_key(|entry| entry.name.len())
     }
 }
 
-/// What this model of this provider is listed at; `None` where the data does not know.
+/// Returns the list price of a provider's model; `None` if the data does not know it.
 #[must_use]
 pub(super) fn list_price(provider: &str, model: &str) -> Option<Price> {
     let family = FAMILIES.get(provider)?;
@@ -135,7 +137,7 @@ pub(super) fn list_price(provider: &str, model: &str) -> Option<Price> {
     entry.and_then(|entry| entry.price.as_ref()).or(family.price.as_ref()).map(Price::from)
 }
 
-/// Whether what a provider serves under this name may be a model that talks, as far as the name tells.
+/// Returns `true` if a model may be one for chat, judging by its name.
 #[must_use]
 pub(super) fn may_talk(provider: &str, model: &str) -> bool {
     let name = model.to_ascii_lowercase();
@@ -143,7 +145,7 @@ pub(super) fn may_talk(provider: &str, model: &str) -> bool {
 }
 
 impl Capabilities {
-    /// Nothing but text: what holds for a provider that the data does not know.
+    /// Text only: the assumption for a provider that the data does not know.
     const NONE: Self = Self {
         context_window: 8192,
         max_output: None,
@@ -157,22 +159,23 @@ impl Capabilities {
         is_guess: false,
     };
 
-    /// A bound on an answer, in tokens, that the model takes beside a request as long as most are: some refuse one that
-    /// their window could not hold.
+    /// Returns a limit on an answer, in tokens, that the model accepts next to a request of usual length. Some models
+    /// refuse a limit that their window could not hold.
     #[must_use]
     pub fn longest_answer(self) -> usize {
         self.max_output.unwrap_or(self.context_window / 4)
     }
 
-    /// The tokens of its window that an answer is left, where it is asked for at most so many: never more than half.
+    /// Returns the tokens of the window that are reserved for an answer of at most `asked` tokens; never more than
+    /// half.
     #[must_use]
     pub(crate) fn room_of_answer(self, asked: Option<u32>) -> usize {
         let asked = asked.map(|tokens| usize::try_from(tokens).unwrap_or(usize::MAX));
         asked.unwrap_or(self.longest_answer().min(USUAL_ANSWER)).min(self.context_window / 2)
     }
 
-    /// The tokens of request and answer together that the data has for this very model; `None` where it only guesses: for
-    /// a later generation, and for a service that may run a model with any window.
+    /// Returns the tokens of request and answer together that the data has for exactly this model. `None` if the data
+    /// only guesses: for a later generation, or a service that may run a model with any window.
     #[must_use]
     pub(crate) fn known_window(provider: &str, model: &str) -> Option<usize> {
         let family = FAMILIES.get(provider).filter(|family| !family.any_window)?;
@@ -180,7 +183,7 @@ impl Capabilities {
         Some(entry.capabilities.context_window)
     }
 
-    /// What this model of this provider can do.
+    /// Returns the abilities of a provider's model.
     #[must_use]
     pub fn of(provider: &str, model: &str) -> Self {
         let Some(family) = FAMILIES.get(provider) else { return Self::NONE };
@@ -190,7 +193,7 @@ impl Capabilities {
 }
 
 #[expect(clippy::expect_used, reason = "the data is part of the build; a test parses it")]
-fn embedded() -> HashMap<String, Family> {
+fn embedded() -> HashMap<String, ModelFamily> {
     serde_saphyr::from_str(include_str!("models.yaml")).expect("models.yaml fits")
 }
 
@@ -232,7 +235,7 @@ mod tests {
     }
 
     /// Every entry with its family's name.
-    fn entries() -> impl Iterator<Item = (&'static str, &'static Entry)> {
+    fn entries() -> impl Iterator<Item = (&'static str, &'static CapabilityEntry)> {
         FAMILIES
             .iter()
             .flat_map(|(family, data)| data.models.iter().map(move |entry| (family.as_str(), entry)))
@@ -269,7 +272,7 @@ mod tests {
 
     #[test]
     fn prices_are_whole_nano_dollars_and_caches_are_no_dearer() {
-        for (family, Entry { name, price, capabilities }) in entries() {
+        for (family, CapabilityEntry { name, price, capabilities }) in entries() {
             let Some(usd) = price else { continue };
             let case = format!("{family}:{name}");
             let tokens = [Some(usd.input), usd.cached, Some(usd.output)];

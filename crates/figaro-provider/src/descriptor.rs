@@ -1,5 +1,5 @@
-//! What a provider says of itself, and the table that every provider is registered in. The composition root fills the
-//! table, reads the settings by it, and builds what they name.
+//! Description of a provider, and the table in which every provider is registered. The composition root fills the
+//! table, reads the settings by it, and builds the providers that they name.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,26 +7,26 @@ use std::time::Duration;
 use super::Provider;
 use super::embed::Embedder;
 use figaro_config::{ProviderSettings, Variables};
-use figaro_domain::provider_spec::{ProviderSpec, ProviderVariable, Role};
+use figaro_domain::provider_spec::{ProviderSpec, ProviderVariable, VariableRole};
 
-/// The longest name: buttons carry it, and have little room.
+/// Maximum length of a name, in bytes. Buttons show it and have little room.
 const MAX_NAME: usize = 32;
 
-/// A provider, before there are settings for it.
+/// Provider without its settings.
 #[derive(Debug, Clone, Copy)]
 pub struct Descriptor {
-    /// Its name and its variables.
+    /// Name of the provider and its variables.
     pub spec: ProviderSpec,
-    /// Makes the provider of its settings; its [`Provider::name`] is that of the spec. The client bounds the time to
-    /// connect, and no call as a whole; what says nothing for `idle_limit` amid an answer has stalled.
+    /// Builds the provider from its settings. Its [`Provider::name`] is that of the spec. The client limits the time
+    /// to connect, but no call as a whole. A stream that is silent for `idle_limit` has stalled.
     pub build:
         fn(settings: &ProviderSettings, http: reqwest::Client, idle_limit: Duration) -> Arc<dyn Provider>,
-    /// Makes a model of it that gives vectors; `None` where it has none. Whatever says nothing for `idle_limit` has
+    /// Builds an embedding model of the provider; `None` if it has none. A call that is silent for `idle_limit` has
     /// failed.
     pub embedder: Option<MakeEmbedder>,
 }
 
-/// Makes the model of this name, whose [`Embedder::name`] begins with that of the spec.
+/// Builds the model of this name. Its [`Embedder::name`] begins with that of the spec.
 pub(crate) type MakeEmbedder = fn(
     settings: &ProviderSettings,
     model: &str,
@@ -34,17 +34,17 @@ pub(crate) type MakeEmbedder = fn(
     idle_limit: Duration,
 ) -> Arc<dyn Embedder>;
 
-/// All providers that there are, set up or not.
+/// All available providers, configured or not.
 #[derive(Debug, Clone, Default)]
 pub struct Providers(Vec<Descriptor>);
 
-/// A provider that cannot be registered.
+/// Reason why a provider cannot be registered.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RegisterError {
-    /// Another has this name, or this variable.
+    /// Another provider has this name or this variable.
     #[error("two providers claim `{0}`")]
     Taken(&'static str),
-    /// Several of its own variables hold the same.
+    /// Several of its own variables have the same meaning.
     #[error("the provider `{0}` has two variables of one name, or two for its key, its address or its model")]
     Twice(&'static str),
     /// The name does not fit into `provider:model`, or is too long for a button.
@@ -53,11 +53,12 @@ pub enum RegisterError {
 }
 
 impl Providers {
-    /// Adds a provider behind those there are. The first one is the default of `LLM_PROVIDER`.
+    /// Adds a provider to the end of the table. The first one is the default of `LLM_PROVIDER`.
     ///
     /// # Errors
-    /// `RegisterError::Name` for a name that cannot be written in settings and commands; `RegisterError::Taken` if another
-    /// provider has the name or one of the variables; `RegisterError::Twice` if two of its variables mean the same.
+    /// `RegisterError::Name` for a name that cannot be written in settings and commands; `RegisterError::Taken` if
+    /// another provider has the name or one of the variables; `RegisterError::Twice` if two of its variables mean the
+    /// same.
     pub fn register(&mut self, provider: Descriptor) -> Result<(), RegisterError> {
         let name = provider.spec.name;
         let is_plain = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-' || b == b'_';
@@ -74,7 +75,7 @@ impl Providers {
         }
         let own = provider.spec.variables;
         let is_again = |(at, variable): (usize, &ProviderVariable)| {
-            let is_one = |other: &&ProviderVariable| matches!(other.role, Role::Time { .. });
+            let is_one = |other: &&ProviderVariable| matches!(other.role, VariableRole::Time { .. });
             let before = own.iter().take(at);
             before.clone().any(|other| other.name == variable.name)
                 || (!is_one(&variable) && before.clone().any(|other| other.role == variable.role))
@@ -86,18 +87,18 @@ impl Providers {
         Ok(())
     }
 
-    /// The provider of this name.
+    /// Returns the provider of this name.
     #[must_use]
     pub fn find(&self, name: &str) -> Option<&Descriptor> {
         self.0.iter().find(|provider| provider.spec.name == name)
     }
 
-    /// The names of all, set up or not.
+    /// Returns the names of all providers, configured or not.
     pub fn names(&self) -> impl Iterator<Item = &'static str> {
         self.0.iter().map(|provider| provider.spec.name)
     }
 
-    /// The variables of the settings, with those of these providers among them.
+    /// Returns the variables of the settings, including those of these providers.
     #[must_use]
     pub fn variables(&self) -> Variables {
         Variables::new(self.0.iter().map(|provider| provider.spec).collect())

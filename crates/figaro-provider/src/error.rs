@@ -1,57 +1,58 @@
-//! What a caller can do when a model does not answer. One exhaustive classification: retry and the words shown to
-//! people both go by it.
+//! Errors of models, classified by how a caller can react. Retries and the messages for people both use this
+//! classification.
 
 use std::time::Duration;
 
-/// Why there is no answer, or not all of it.
+/// Reason why there is no answer, or only part of one.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ProviderError {
-    /// The key is missing, wrong or without rights: the owner must act.
+    /// The key is missing, wrong or lacks rights. The owner must act.
     #[error("the provider refused the key ({0})")]
     Unauthorized(String),
     /// The model does not exist or is no longer served.
     #[error("the provider does not serve the model ({0})")]
     UnknownModel(String),
-    /// The account has nothing left to spend: the owner must act.
+    /// The account has no credit left. The owner must act.
     #[error("the provider's account is used up ({0})")]
     NoQuota(String),
-    /// Too many requests; later it may work.
+    /// Too many requests. A later attempt may work.
     #[error("the provider is limiting requests ({message})")]
     RateLimited {
-        /// How long the provider asked to wait.
+        /// Wait that the provider asked for.
         retry_after: Option<Duration>,
-        /// What the provider wrote with it, for logs and owners.
+        /// Message of the provider, for logs and owners.
         message: String,
     },
-    /// It is down, overloaded or cannot be reached; later it may work.
+    /// The provider is down, overloaded or unreachable. A later attempt may work.
     #[error("the provider is not available ({0})")]
     Unavailable(String),
-    /// The conversation is longer than the model takes.
+    /// The conversation is longer than the model accepts.
     #[error("the request is too long for the model ({0})")]
     TooLong(String),
-    /// What the model wrote, such as a call of a tool, was nothing that the provider could read; the next try may well do.
+    /// The model wrote something unreadable, such as a malformed tool call. The next attempt may well work.
     #[error("the provider could not read what the model wrote ({0})")]
     Garbled(String),
-    /// It refused the request for another reason: asking again is no use.
+    /// The provider refused the request for another reason. Another attempt is pointless.
     #[error("the provider refused the request ({0})")]
     Refused(String),
-    /// What answers at the provider's address is no model: a web page of a proxy or of maintenance, or another service.
+    /// The address does not answer like a model service: it returns a web page of a proxy or of maintenance, or is
+    /// another service.
     #[error("what answered is not the provider's model service ({0})")]
     Foreign(String),
-    /// There is nothing at the provider's address, which does not end as its service documents it: the owner must act. Names the
-    /// variable.
+    /// Nothing is at the provider's address, and its path differs from the documented one. The owner must act. The
+    /// text names the variable.
     #[error("the address of the provider seems to be wrong ({0})")]
     WrongAddress(String),
-    /// The stream broke off before the answer was whole.
+    /// The stream broke off before the answer was complete.
     #[error("the answer broke off ({0})")]
     Cut(String),
-    /// Nothing came for this long.
+    /// The stream was silent for this long.
     #[error("the provider sent nothing for {} s", .0.as_secs())]
     Stalled(Duration),
 }
 
 impl ProviderError {
-    /// A short stable name for metrics and logs.
+    /// Returns a short stable name for metrics and logs.
     #[must_use]
     pub const fn label(&self) -> &'static str {
         match self {
@@ -70,7 +71,8 @@ impl ProviderError {
         }
     }
 
-    /// Whether it is what was said that the provider does not answer, and not how it was asked: as far as its words tell.
+    /// Returns `true` if the provider refuses the content of the conversation rather than the form of the request,
+    /// judging by its message.
     #[must_use]
     pub fn is_about_content(&self) -> bool {
         const WORDS: [&str; 9] = [
@@ -89,14 +91,15 @@ impl ProviderError {
         WORDS.iter().any(|words| said.contains(words))
     }
 
-    /// `true` if the model had set to work: it may cost something though nothing came back. All else was refused.
+    /// Returns `true` if the model had started to work. The call may then cost something although nothing came back.
+    /// All other errors are refusals.
     #[must_use]
     pub const fn was_taken_up(&self) -> bool {
         matches!(self, Self::Cut(_) | Self::Stalled(_) | Self::Garbled(_))
     }
 
-    /// Whether the same request may well succeed when sent again at once. After a silence it might too, but whoever
-    /// waits has then waited long enough to be told.
+    /// Returns `true` if the same request may succeed when sent again at once. It may after a silence too, but by
+    /// then the person has waited long enough.
     #[must_use]
     pub(crate) const fn is_passing(&self) -> bool {
         match self {

@@ -1,4 +1,4 @@
-//! What a model says while it answers.
+//! Events of an answer in progress.
 
 use figaro_domain::conversation::PrivatePart;
 use figaro_domain::model::ModelName;
@@ -6,49 +6,50 @@ use figaro_domain::source::Source;
 use figaro_domain::tool::Call;
 use figaro_domain::usage::Usage;
 
-/// One piece of an answer, in the order the provider sent it.
+/// Piece of an answer, in the order in which the provider sent it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
-    /// This model was asked and has taken the request up, and nothing came of it: it, or the next, is asked again.
+    /// This model accepted the request but gave no answer. It, or the next model, is asked again.
     Lost(ModelName),
-    /// This model answers: what follows is its own. Told before all of that.
+    /// This model answers; the following events are its own. Comes before all of them.
     Answering(ModelName),
-    /// More text of the answer.
+    /// Further text of the answer.
     TextDelta(String),
-    /// All text that was told so far was the model's reasoning, and no part of the answer.
+    /// All text so far was reasoning of the model, and no part of the answer.
     Reasoned,
-    /// A complete call of a function tool.
+    /// Complete call of a function tool.
     ToolCall(Call),
-    /// The provider searches the web by itself; once for each search that is billed.
+    /// The provider searches the web by itself. Sent once for each billed search.
     Searched,
-    /// What a search of the provider's own has looked for and found, once it has ended.
-    Found(Search),
-    /// A page the answer rests on, as the provider's own search names it.
+    /// A search by the provider has ended, with these queries and results.
+    Found(HostedSearch),
+    /// Page that the answer cites from the provider's own search.
     Source(Source),
-    /// An opaque part to be kept and sent back.
+    /// Opaque part to be kept and sent back.
     Private(PrivatePart),
-    /// So many bytes were written that are not told, such as reasoning. Told before the end of an answer that is not counted.
+    /// Number of bytes that were written but are not shown, such as reasoning. Comes before the end of an answer
+    /// without a token count.
     Unseen(usize),
-    /// The answer is whole.
+    /// The answer is complete.
     Completed {
-        /// Why the model stopped writing.
+        /// Reason why the model stopped writing.
         finish: Finish,
-        /// What it cost, if the provider said.
+        /// Token usage, if the provider reports it.
         usage: Option<Usage>,
     },
 }
 
-/// What a search of the provider's own has looked for and found, as far as it says.
+/// Queries and results of a search by the provider, as far as it reports them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Search {
-    /// The words that it searched for.
+pub struct HostedSearch {
+    /// Text of each query.
     pub queries: Vec<String>,
-    /// The pages that it found.
+    /// Pages that the search found.
     pub sources: Vec<Source>,
 }
 
-impl Search {
-    /// The bytes of its words.
+impl HostedSearch {
+    /// Returns the size of its texts, in bytes.
     #[must_use]
     pub fn size(&self) -> usize {
         let pages = self.sources.iter().map(|page| page.title.len() + page.url.len()).sum::<usize>();
@@ -56,13 +57,13 @@ impl Search {
     }
 }
 
-/// Why an answer ended.
+/// Reason why an answer ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Finish {
-    /// The model was done.
+    /// The model finished by itself.
     Stop,
-    /// The bound on its length was reached.
+    /// The limit on the length was reached.
     Length,
-    /// The provider withheld it, with its reason.
+    /// The provider withheld the answer, for this reason.
     Filtered(String),
 }

@@ -1,4 +1,4 @@
-//! A whole pass as the fold over its stream.
+//! Folds the stream of a pass into the whole pass.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,52 +9,52 @@ use figaro_domain::source::{Source, add_sources};
 use figaro_domain::tool::Call;
 use figaro_domain::usage::Usage;
 
-/// So many calls of one pass are made at most. One more is kept, to be answered with what became of the rest.
+/// Maximum number of calls made in one pass. One more is kept, whose result explains what happened to the rest.
 pub const MAX_CALLS: usize = 32;
 
-/// One pass of the model, once it is whole.
+/// Complete pass of the model.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pass {
-    /// The model that answered, if it was told.
+    /// Model that answered, if the stream named it.
     #[serde(default)]
     pub model: Option<ModelName>,
-    /// The text of the answer.
+    /// Text of the answer, without reasoning.
     pub text: String,
-    /// What the text began with was the model's reasoning, and is left out; there may be nothing else.
+    /// `true` if the text began with reasoning, which is left out. There may be no other text.
     #[serde(default)]
     pub reasoned: bool,
-    /// The calls, in order: at most one more than [`MAX_CALLS`].
+    /// Calls in order; at most one more than [`MAX_CALLS`].
     pub calls: Vec<Call>,
-    /// How many calls came beyond these.
+    /// Number of calls dropped after these.
     #[serde(default)]
     pub calls_left_out: usize,
-    /// Pages it rests on, each once.
+    /// Cited pages, each once.
     #[serde(default)]
     pub sources: Vec<Source>,
-    /// How often the provider searched the web for it.
+    /// Number of web searches by the provider.
     #[serde(default)]
     pub searches: u64,
-    /// Opaque parts, without those of calls that were left out.
+    /// Opaque parts, without those of dropped calls.
     pub private: Vec<PrivatePart>,
-    /// So many of these led to a word or a call that was kept.
+    /// Number of the opaque parts that precede a text or call that was kept.
     #[serde(default)]
     pub led: usize,
-    /// Tokens, if the provider said.
+    /// Token usage, if the provider reports it.
     pub usage: Option<Usage>,
-    /// What it cost in nano-dollars, once somebody who knows the price has said.
+    /// Cost in nano-dollars; `None` until the price is known.
     #[serde(default)]
     pub nano_usd: Option<u64>,
-    /// The answer ended at the bound on its length.
+    /// `true` if the answer ended at the limit on its length.
     pub cut_short: bool,
-    /// The provider withheld the answer, for this reason.
+    /// Reason of the provider for withholding the answer.
     pub filtered: Option<String>,
 }
 
 impl Pass {
-    /// Takes in the next event.
+    /// Adds the next event.
     ///
-    /// An opaque part belongs to what comes behind it; one behind everything, to the answer as a whole. What belongs to a
-    /// call that is left out is left out as well: its provider would refuse it alone.
+    /// An opaque part belongs to what follows it; one at the end, to the answer as a whole. Parts of a dropped call
+    /// are dropped too, because the provider would refuse them alone.
     pub fn absorb(&mut self, event: Event) {
         match event {
             Event::Answering(model) => self.model = Some(model),
@@ -75,7 +75,7 @@ impl Pass {
                 self.private.truncate(self.led);
             }
             Event::Searched => self.searches += 1,
-            // One is on record by itself, the others are on the bill.
+            // A search is recorded separately; the other events matter for the bill only.
             Event::Found(_) | Event::Unseen(_) | Event::Lost(_) => {}
             Event::Source(source) => add_sources(&mut self.sources, [source]),
             Event::Private(part) => self.private.push(part),
@@ -84,7 +84,7 @@ impl Pass {
     }
 
     fn complete(&mut self, finish: Finish, usage: Option<Usage>) {
-        // Where parts led to calls before, one behind the last was for a call that did not come.
+        // If parts led to calls before, a part after the last call belongs to a dropped one.
         if self.calls_left_out > 0 && self.led > 0 {
             self.private.truncate(self.led);
         }

@@ -1,6 +1,6 @@
-//! What a service refuses of a request is left out and the rest is sent again; what a model turns out not to take is
-//! remembered while the process runs. What the owner says of models counts here, too. A decorator of any provider, put on
-//! in the composition root.
+//! Leaves out what a service refuses of a request and sends the rest again. Features that a model turns out to lack
+//! are remembered while the process runs. The owner's settings for models apply here too. A decorator of any
+//! provider, added in the composition root.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -15,10 +15,10 @@ use super::{Capabilities, Demand, Event, EventStream, Item, Provider, ProviderEr
 use figaro_config::{Abilities, OfModel};
 use figaro_domain::generation::Generation;
 
-/// The most tools that a request is sent without since their schemas were refused.
+/// Maximum number of tools left out of a request because their schemas were refused.
 const MAX_LEFT_OUT: usize = 4;
 
-/// How services say that a model has no tools. Refusals of a single tool, or of a field of one, name tools, too.
+/// Phrases of services for a model without tools. Refusals of a single tool, or of a field of one, mention tools too.
 const NO_TOOLS: [&str; 7] = [
     "support tool",
     "support function call",
@@ -28,12 +28,12 @@ const NO_TOOLS: [&str; 7] = [
     "tool choice requires",
     "function calling is not",
 ];
-/// How they name a form of the answer.
+/// Phrases of services for the format of an answer.
 const FORMS: [&str; 6] =
     ["response_format", "response format", "json_schema", "structured output", "grammar", "guided"];
-/// How they name pictures.
+/// Phrases of services for pictures.
 const PICTURES: [&str; 5] = ["image", "picture", "vision", "multimodal", "mmproj"];
-/// How services say that there is no such thing; one that finds fault with what was sent says none of these.
+/// Phrases of services for a missing feature. A complaint about the content of a request has none of them.
 const LACKS: [&str; 13] = [
     "not support",
     "n't support",
@@ -49,27 +49,27 @@ const LACKS: [&str; 13] = [
     "unrecognized",
     "not a multimodal",
 ];
-/// The same of a refusal alone: a server that is down says so, too.
+/// Further such phrases that count only in a refusal. A server that is down uses them too.
 const NOT_THERE: [&str; 2] = ["not available", "unavailable"];
-/// Words about a single picture, and not about all.
+/// Phrases about a single picture, not about pictures in general.
 const OF_ONE: [&str; 7] =
     ["image format", "format of the image", "mime", "media type", "image type", "detail", "download"];
 
-/// What a request may have that not every model takes.
+/// Feature of a request that not every model accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Feature {
-    /// Function tools, whatever they do.
+    /// Function tools of any kind.
     Tools,
     /// Pictures in messages and in results of tools.
     Pictures,
-    /// A form that the answer is held to.
+    /// Constraint on the format of the answer.
     Form,
-    /// Such a form beside tools.
+    /// Constraint on the format in a request with tools.
     FormWithTools,
 }
 
 impl Feature {
-    /// What an error says that a model does not take.
+    /// Returns the feature that the model lacks according to an error.
     fn refused(error: &ProviderError) -> Option<Self> {
         let (ProviderError::Refused(words)
         | ProviderError::UnknownModel(words)
@@ -77,7 +77,7 @@ impl Feature {
         else {
             return None;
         };
-        // A picture that is not answered for what it shows is one that was seen.
+        // A model that refuses the content of a picture has seen it.
         if error.is_about_content() {
             return None;
         }
@@ -94,7 +94,7 @@ impl Feature {
         }
     }
 
-    /// Whether a request has it.
+    /// Returns `true` if a request uses the feature.
     fn is_in(self, request: &Request) -> bool {
         let has_images = |item: &Item| match item {
             Item::User { images, .. } | Item::ToolResult { images, .. } => !images.is_empty(),
@@ -109,7 +109,7 @@ impl Feature {
         }
     }
 
-    /// `true` if the caller asked for exactly this: the request then fails without it.
+    /// Returns `true` if the caller requires the feature. Without it the request then fails.
     fn is_demanded(self, request: &Request) -> bool {
         match self {
             Self::Tools => request.options.tool_choice != ToolChoice::Auto,
@@ -131,22 +131,22 @@ impl Feature {
     }
 }
 
-/// What models do not take, by model.
-type Lacking = Arc<Mutex<HashMap<String, Vec<Feature>>>>;
+/// Features that models lack, by model.
+type MissingFeatures = Arc<Mutex<HashMap<String, Vec<Feature>>>>;
 
-/// A provider of whose models more is learned.
+/// Provider that learns which features its models lack.
 #[derive(Debug)]
 pub struct Learning {
     inner: Arc<dyn Provider>,
     own: Vec<OfModel<Abilities>>,
-    lacking: Lacking,
+    lacking: MissingFeatures,
 }
 
 impl Learning {
-    /// Wraps a provider; `own` is what the owner says of models.
+    /// Wraps a provider; `own` holds the owner's settings for models.
     #[must_use]
     pub fn new(inner: Arc<dyn Provider>, own: &[OfModel<Abilities>]) -> Self {
-        Self { inner, own: own.to_vec(), lacking: Lacking::default() }
+        Self { inner, own: own.to_vec(), lacking: MissingFeatures::default() }
     }
 
     fn said(&self, model: &str) -> Option<&Abilities> {
@@ -200,26 +200,27 @@ impl Provider for Learning {
         }
         let current = self.inner.stream(request.clone());
         let (inner, lacking) = (Arc::clone(&self.inner), Arc::clone(&self.lacking));
-        let call = Call { current, again: Some(Again { inner, lacking, request, left_out: 0 }) };
-        stream::unfold(call, Call::next).boxed()
+        let call =
+            LearningStream { current, again: Some(FeatureRetry { inner, lacking, request, left_out: 0 }) };
+        stream::unfold(call, LearningStream::next).boxed()
     }
 }
 
-/// The stream being read, and what another one needs while it may still be asked for.
-struct Call {
+/// Current stream, and the request for another attempt while one is possible.
+struct LearningStream {
     current: EventStream,
-    again: Option<Again>,
+    again: Option<FeatureRetry>,
 }
 
-struct Again {
+struct FeatureRetry {
     inner: Arc<dyn Provider>,
-    lacking: Lacking,
+    lacking: MissingFeatures,
     request: Request,
-    /// How many tools were left out since their schemas were refused.
+    /// Number of tools left out because their schemas were refused.
     left_out: usize,
 }
 
-impl Call {
+impl LearningStream {
     async fn next(mut self) -> Option<(Result<Event, ProviderError>, Self)> {
         loop {
             let event = self.current.next().await?;
@@ -235,8 +236,8 @@ impl Call {
     }
 }
 
-impl Again {
-    /// Leaves out what the model does not take, and remembers it; whether the request is another now.
+impl FeatureRetry {
+    /// Leaves out the feature that the model lacks, and remembers it. Returns `true` if the request has changed.
     fn leave_out(&mut self, error: &ProviderError) -> bool {
         let Some(mut feature) = Feature::refused(error) else { return false };
         if feature == Feature::FormWithTools && self.request.tools.is_empty() {
@@ -260,7 +261,7 @@ impl Again {
         true
     }
 
-    /// Leaves out the tool whose schema the service refuses, and the whole request with it; whether there was one that it names.
+    /// Leaves out the tool whose schema the service refuses. Returns `true` if the refusal names one.
     fn leave_out_tool(&mut self, error: &ProviderError) -> bool {
         let ProviderError::Refused(words) = error else { return false };
         if self.left_out >= MAX_LEFT_OUT {
@@ -276,7 +277,8 @@ impl Again {
     }
 }
 
-/// The tool that a refusal is about, by its name or its place: only where it speaks of a schema, since calls have names too.
+/// Returns the tool that a refusal is about, by its name or position. The refusal must mention a schema, since calls
+/// have names too.
 fn refused_tool<'a>(words: &str, mut names: impl Iterator<Item = &'a str> + Clone) -> Option<usize> {
     let lower = words.to_ascii_lowercase();
     if !["schema", "parameters", "function_declarations", "functiondeclarations"]

@@ -1,5 +1,6 @@
 //! Language models behind one trait with one streaming method. Requests, events and errors are the same for all of
-//! them; the capabilities of a model are data. Used by the ledger, and by the binary, which builds the table of providers.
+//! them. The abilities of a model are data. Used by the ledger, and by the binary, which builds the table of
+//! providers.
 //!
 //! Public types to start from: [`Provider`], [`embed::Embedder`], [`BUILTIN`].
 
@@ -43,37 +44,38 @@ pub use builtin::BUILTIN;
 pub use capabilities::Capabilities;
 pub use descriptor::{Descriptor, Providers};
 pub use error::ProviderError;
-pub use event::{Event, Finish, Search};
-pub use request::{AnswerSchema, Demand, Earlier, Image, Item, Options, Request, ToolChoice, ToolSpec};
+pub use event::{Event, Finish, HostedSearch};
+pub use request::{AnswerOptions, AnswerSchema, Demand, Earlier, Image, Item, Request, ToolChoice, ToolSpec};
 
-/// A stream of one answer; it ends after [`Event::Completed`] or the first error.
+/// Stream of one answer. It ends after [`Event::Completed`] or the first error.
 pub type EventStream = BoxStream<'static, Result<Event, ProviderError>>;
 
-/// A service that runs models.
+/// Service that runs models.
 pub trait Provider: Debug + Send + Sync {
-    /// Its name in `provider:model`.
+    /// Returns the provider's name in `provider:model`.
     fn name(&self) -> &'static str;
 
-    /// What a model of this provider can do.
+    /// Returns the abilities of a model of this provider.
     fn capabilities(&self, model: &str) -> Capabilities {
         Capabilities::of(self.name(), model)
     }
 
-    /// The tokens that request and answer of this model may take together, where that is known before it is asked. A
-    /// decorator passes the question on.
+    /// Returns the maximum number of tokens of request and answer together, if it is known before the call. A
+    /// decorator passes the call on.
     fn window(&self, model: &str) -> Option<usize>;
 
-    /// Those of the settings that it has nothing like for this model, by name; they are left out of its requests.
+    /// Returns the names of the settings that this model does not support. They are left out of its requests.
     fn ignored(&self, model: &str, settings: &Generation) -> Vec<&'static str>;
 
-    /// Whether it can do this for a request. What a model can do of it, [`Self::capabilities`] tell. A decorator passes the question on.
+    /// Returns `true` if the provider supports this demand. Whether the model does is in [`Self::capabilities`]. A
+    /// decorator passes the call on.
     fn meets(&self, _demand: Demand) -> bool {
         false
     }
 
-    /// The names of the models it serves now, in its own order.
+    /// Lists the models served now, in the provider's order.
     fn models(&self) -> BoxFuture<'static, Result<Vec<String>, ProviderError>>;
 
-    /// Begins one pass. A failure to begin is the stream's first item. Dropping the stream cancels the call.
+    /// Begins one pass. A failure to begin is the first item of the stream. Dropping the stream cancels the call.
     fn stream(&self, request: Request) -> EventStream;
 }

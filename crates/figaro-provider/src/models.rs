@@ -1,5 +1,5 @@
-//! Every model that can be asked, and what happens when one does not answer: the next is asked, as long as nothing of
-//! an answer has been told. Built by the composition root; the agent loop asks it.
+//! All configured models, and the fallback: if one does not answer, the next is asked, as long as no part of an
+//! answer has been sent. Built by the composition root and used by the agent loop.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,25 +9,27 @@ use tracing::warn;
 
 use super::capabilities::may_talk;
 use super::fit::fit;
-use super::{Capabilities, Demand, Event, EventStream, Item, Options, Provider, ProviderError, Request};
+use super::{
+    AnswerOptions, Capabilities, Demand, Event, EventStream, Item, Provider, ProviderError, Request,
+};
 use figaro_domain::generation::{Generation, OutputFormat};
 use figaro_domain::model::ModelName;
 use figaro_domain::tool::ToolKind;
 
-/// The providers that are set up, by name, and the order of models.
+/// Configured providers by name, and the order of models.
 #[derive(Debug)]
 pub struct Models {
     providers: BTreeMap<&'static str, Arc<dyn Provider>>,
     default: ModelName,
     fallback: Vec<ModelName>,
-    /// For each provider the model that the settings name for it.
+    /// Model that the settings name for each provider.
     own: Vec<ModelName>,
-    /// A tool searches the web for models whose provider does not.
+    /// `true` if a tool searches the web for models whose provider does not.
     outside_search: bool,
 }
 
 impl Models {
-    /// Providers, the model that answers, and those that stand in for it.
+    /// Creates the models from providers, the default model and its fallbacks.
     #[must_use]
     pub fn new(
         providers: impl IntoIterator<Item = Arc<dyn Provider>>,
@@ -38,40 +40,40 @@ impl Models {
         Self { providers, default, fallback, own: Vec::new(), outside_search: false }
     }
 
-    /// The same with the model that each provider is set up with.
+    /// Sets the model that each provider is configured with.
     #[must_use]
     pub fn with_own(mut self, own: Vec<ModelName>) -> Self {
         self.own = own;
         self
     }
 
-    /// The same where a tool searches the web for models whose provider does not.
+    /// Sets whether a tool searches the web for models whose provider does not.
     #[must_use]
     pub const fn with_outside_search(mut self, is_there: bool) -> Self {
         self.outside_search = is_there;
         self
     }
 
-    /// The model that answers unless another is asked for.
+    /// Returns the model that answers unless another is requested.
     #[must_use]
     pub const fn default_model(&self) -> &ModelName {
         &self.default
     }
 
-    /// What a model can do; nothing for one whose provider is not set up.
+    /// Returns the abilities of a model; `None` if its provider is not configured.
     #[must_use]
     pub fn capabilities(&self, model: &ModelName) -> Option<Capabilities> {
         Some(self.providers.get(model.provider.as_str())?.capabilities(&model.model))
     }
 
-    /// The models that are asked where this one is meant, in order: it, then those that stand in for it.
+    /// Returns the models to ask for this one, in order: itself, then its fallbacks.
     #[must_use]
     pub fn order(&self, model: &ModelName) -> Vec<ModelName> {
         let others = self.fallback.iter().filter(|other| *other != model);
         [model].into_iter().chain(others).cloned().collect()
     }
 
-    /// The models that the owner has named: the one that answers, those that stand in for it, and each provider's own.
+    /// Returns the models named by the owner: the default, its fallbacks, and each provider's own.
     #[must_use]
     pub fn named(&self) -> Vec<ModelName> {
         let mut named = self.order(&self.default);
@@ -80,21 +82,21 @@ impl Models {
         named
     }
 
-    /// Whether a model sees pictures.
+    /// Returns `true` if a model reads pictures.
     #[must_use]
     pub fn sees(&self, model: &ModelName) -> bool {
         self.capabilities(model).is_some_and(|can| can.vision)
     }
 
-    /// The names of the providers that are set up.
+    /// Returns the names of the configured providers.
     pub fn providers(&self) -> impl Iterator<Item = &'static str> {
         self.providers.keys().copied()
     }
 
-    /// The models that talk which a provider serves now, in its own order.
+    /// Lists the chat models that a provider serves now, in its order.
     ///
     /// # Errors
-    /// When it cannot be asked, or is not set up.
+    /// If the provider cannot be reached or is not configured.
     pub async fn served(&self, provider: &str) -> Result<Vec<ModelName>, ProviderError> {
         let Some(service) = self.providers.get(provider) else {
             return Err(ProviderError::UnknownModel(format!("{provider} is not set up")));
@@ -103,24 +105,25 @@ impl Models {
         Ok(names.map(|model| ModelName { provider: provider.to_owned(), model }).collect())
     }
 
-    /// Those of the settings that a model's provider has nothing like, by name.
+    /// Returns the names of the settings that a model's provider does not support.
     #[must_use]
     pub fn ignored(&self, model: &ModelName, settings: &Generation) -> Vec<&'static str> {
         let provider = self.providers.get(model.provider.as_str());
         provider.map(|provider| provider.ignored(&model.model, settings)).unwrap_or_default()
     }
 
-    /// The first thing that none of the models that are asked where this one is meant can do; `None` where one can do all.
+    /// Returns a demand that this model does not support, if none of its fallbacks supports all demands either.
+    /// `None` if one of the models supports all.
     #[must_use]
-    pub fn unmet(&self, model: &ModelName, options: &Options) -> Option<Demand> {
+    pub fn unmet(&self, model: &ModelName, options: &AnswerOptions) -> Option<Demand> {
         let order = self.order(model);
         let mut unmet = order.iter().map(|model| self.unmet_by(model, options));
         let first = unmet.next()??;
         unmet.all(|next| next.is_some()).then_some(first)
     }
 
-    /// What this very model cannot do of it.
-    fn unmet_by(&self, model: &ModelName, options: &Options) -> Option<Demand> {
+    /// Returns the first demand that this very model does not support.
+    fn unmet_by(&self, model: &ModelName, options: &AnswerOptions) -> Option<Demand> {
         let provider = self.providers.get(model.provider.as_str())?;
         let can = provider.capabilities(&model.model);
         let is_met = |demand: &Demand| {
@@ -134,35 +137,40 @@ impl Models {
         options.demands().find(|demand| !is_met(demand))
     }
 
-    /// One pass of the first of these models that answers. The first event but for [`Event::Lost`] is [`Event::Answering`] with the
-    /// name of the model whose answer follows.
+    /// Streams one pass of the first model that answers. Apart from [`Event::Lost`], the first event is
+    /// [`Event::Answering`] with the name of that model.
     #[must_use]
     pub fn stream(&self, order: &[ModelName], request: &Request) -> EventStream {
         let able = order.iter().filter(|name| self.unmet_by(name, &request.options).is_none());
-        let mut open: Vec<Candidate> = able.filter_map(|name| self.candidate(name, request)).collect();
+        let mut open: Vec<ModelCandidate> = able.filter_map(|name| self.candidate(name, request)).collect();
         open.reverse();
         let Some(first) = open.pop() else {
             let names = order.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
             let missing = ProviderError::UnknownModel(format!("{names}: the provider is not set up"));
             return stream::iter([Err(missing)]).boxed();
         };
-        stream::unfold(Asking { current: Some(first), open, stream: None, told: None }, Asking::next).boxed()
+        stream::unfold(
+            FallbackStream { current: Some(first), open, stream: None, told: None },
+            FallbackStream::next,
+        )
+        .boxed()
     }
 
-    /// Whether one of these models would search the web by itself for such a request.
+    /// Returns `true` if one of these models would search the web by itself for this request.
     #[must_use]
     pub fn may_search(&self, order: &[ModelName], request: &Request) -> bool {
         order.iter().filter_map(|model| self.capabilities(model)).any(|can| may_search(request, can))
     }
 
-    /// The most tokens that one of these models takes of a request; `None` where that is not known of one.
+    /// Returns the largest input that one of these models accepts, in tokens. `None` if it is unknown for one of
+    /// them.
     #[must_use]
     pub fn most_input(&self, order: &[ModelName]) -> Option<usize> {
         let window = |model: &ModelName| self.providers.get(model.provider.as_str())?.window(&model.model);
         order.iter().map(window).try_fold(0, |most, window| Some(most.max(window?)))
     }
 
-    fn candidate(&self, name: &ModelName, request: &Request) -> Option<Candidate> {
+    fn candidate(&self, name: &ModelName, request: &Request) -> Option<ModelCandidate> {
         let provider = self.providers.get(name.provider.as_str())?.clone();
         let can = provider.capabilities(&name.model);
         let mut request = self.fitted(request.clone(), name, can);
@@ -176,12 +184,12 @@ impl Models {
             }
             fit(&mut request, room);
         }
-        // What is counted or guessed here may be more than the model says it takes.
+        // Our count or guess may exceed the limit that the model reports.
         let less = known.map_or(room(can.context_window), |room| room - room / 4);
-        Some(Candidate { name: name.clone(), provider, request, less: Some(less) })
+        Some(ModelCandidate { name: name.clone(), provider, request, less: Some(less) })
     }
 
-    /// A request without what a model cannot take.
+    /// Returns a request without the parts that a model cannot accept.
     fn fitted(
         &self,
         mut request: Request,
@@ -189,13 +197,13 @@ impl Models {
         can: Capabilities,
     ) -> Request {
         model.clone_into(&mut request.model);
-        // What another provider understands is not sent, and takes no room.
+        // Parts of another provider are not sent and take no room.
         request.items.iter_mut().for_each(|item| without_foreign(item, provider));
         if !can.tools {
             request.tools.clear();
         }
         request.web_search = may_search(&request, can);
-        // A tool that searches is for models whose provider does not do it by itself.
+        // A search tool is for models whose provider does not search by itself.
         let needs_tool = !request.web_search && (can.web_search || self.outside_search);
         request.tools.retain(|tool| needs_tool || tool.kind != ToolKind::WebSearch);
         tell_schema(&mut request, can);
@@ -212,7 +220,7 @@ impl Models {
     }
 }
 
-/// Whether the provider searches for such a model in such a request.
+/// Returns `true` if the provider searches for such a model in this request.
 fn may_search(request: &Request, can: Capabilities) -> bool {
     let has_tools = can.tools && request.tools.iter().any(|tool| tool.kind != ToolKind::WebSearch);
     request.web_search
@@ -221,12 +229,13 @@ fn may_search(request: &Request, can: Capabilities) -> bool {
         && (can.search_with_json || !wants_free_json(request))
 }
 
-/// Whether the answer is to be JSON of no certain form.
+/// Returns `true` if the answer is to be free-form JSON.
 fn wants_free_json(request: &Request) -> bool {
     request.schema.is_none() && request.settings.output_format == Some(OutputFormat::Json)
 }
 
-/// Tells a model in words what its answer is to look like, where it cannot be held to it in such a request, or nobody knows.
+/// Describes the format of the answer in the instructions, if this model cannot be constrained to it in this request
+/// or that is unknown.
 fn tell_schema(request: &mut Request, can: Capabilities) {
     let is_held = can.structured_output && (can.schema_with_tools || request.tools.is_empty());
     if !is_held || can.is_guess {
@@ -234,7 +243,7 @@ fn tell_schema(request: &mut Request, can: Capabilities) {
     }
 }
 
-/// Says in the instructions what the answer is to look like, once, where the request is to say it.
+/// Adds the format of the answer to the instructions, once, if the request says so.
 pub(super) fn say_schema(request: &mut Request) {
     let Some(answer) = request.schema.as_ref().filter(|_| request.tells_schema) else { return };
     let words = "Your final answer is one JSON object and nothing else, without a code fence. It matches this JSON Schema:";
@@ -250,7 +259,7 @@ fn without_foreign(item: &mut Item, provider: &str) {
     }
 }
 
-/// The model is told that there is something it cannot see, so that it can say so.
+/// Removes images and tells the model that they were there, so that it can say so.
 pub(super) fn without_images(item: &mut Item) {
     let (Item::User { text, images } | Item::ToolResult { output: text, images, .. }) = item else { return };
     if !images.is_empty() {
@@ -259,7 +268,8 @@ pub(super) fn without_images(item: &mut Item) {
     }
 }
 
-/// JSON of no certain form is asked for in words too: OpenAI refuses it else, and other models write blanks without end.
+/// Asks for free-form JSON in the text too. OpenAI refuses the request otherwise, and other models write blanks
+/// without end.
 fn ask_for_json(items: &mut [Item]) {
     let last = items.iter_mut().rev().find_map(|item| match item {
         Item::User { text, .. } => Some(text),
@@ -270,17 +280,17 @@ fn ask_for_json(items: &mut [Item]) {
     }
 }
 
-/// A model to ask, and what to ask it.
-struct Candidate {
+/// Model to ask, and the request for it.
+struct ModelCandidate {
     name: ModelName,
     provider: Arc<dyn Provider>,
     request: Request,
-    /// The tokens that it is shortened to where the model refuses it as too long; none once it has been.
+    /// Tokens to shorten the request to if the model refuses it as too long; `None` once it was shortened.
     less: Option<usize>,
 }
 
-impl Candidate {
-    /// Shortens a request that was refused as too long, once; whether it is shorter now.
+impl ModelCandidate {
+    /// Shortens a request that was refused as too long, once. Returns `true` if it is shorter now.
     fn shorten(&mut self, error: &ProviderError) -> bool {
         let ProviderError::TooLong(_) = error else { return false };
         let Some(less) = self.less.take() else { return false };
@@ -291,17 +301,17 @@ impl Candidate {
     }
 }
 
-/// Asking one model after the other.
-struct Asking {
-    current: Option<Candidate>,
-    /// Those that were not asked yet, the next one last.
-    open: Vec<Candidate>,
+/// Stream that asks one model after the other.
+struct FallbackStream {
+    current: Option<ModelCandidate>,
+    /// Models not asked yet, the next one last.
+    open: Vec<ModelCandidate>,
     stream: Option<EventStream>,
-    /// An event that waits until the model's name has been told.
+    /// Event that waits until the model's name was sent.
     told: Option<Event>,
 }
 
-impl Asking {
+impl FallbackStream {
     async fn next(mut self) -> Option<(Result<Event, ProviderError>, Self)> {
         if let Some(event) = self.told.take() {
             return Some((Ok(event), self));
@@ -325,7 +335,8 @@ impl Asking {
                     warn!(model = %candidate.name, "a request was too long for its model and is sent shorter");
                     self.stream = None;
                 }
-                // Also what is refused, but for its content: each service reads a request in its own way, and a refusal costs nothing.
+                // Refusals count too, except for content: each service reads a request in its own way, and a refusal
+                // costs nothing.
                 Err(error) if !self.open.is_empty() && !error.is_about_content() => {
                     warn!(model = %candidate.name, error = error.label(), reason = %error, "a model does not answer; the next is asked");
                     let lost = error.was_taken_up().then(|| Event::Lost(candidate.name.clone()));
@@ -469,7 +480,7 @@ mod tests {
         }
 
         let inner = fixed("a", vec![whole()]);
-        let retry = crate::retry::Retry::new(Arc::new(Later(inner.clone())), Default::default());
+        let retry = crate::retry::RetryProvider::new(Arc::new(Later(inner.clone())), Default::default());
         let models = Models::new([Arc::new(retry) as Arc<dyn Provider>], name("a:x"), Vec::new());
         assert_eq!(models.most_input(&[name("a:x")]), None);
         let request = Request::new("", "", vec![Item::user("word ".repeat(20_000))]);

@@ -1,5 +1,5 @@
-//! The tools that a model was offered, by the names that it calls them by. Templates add to a name what is none of it.
-//! Used by the reader of every dialect.
+//! Tools offered to a model, and the names that it calls them by. Chat templates add to a name. Used by the reader of
+//! every dialect.
 
 use std::sync::Arc;
 
@@ -7,12 +7,11 @@ use serde_json::Value;
 
 use crate::request::ToolSpec;
 
-/// What templates put before a name.
+/// Prefixes that chat templates add to a name.
 const PREFIXES: [&str; 5] = ["functions.", "function.", "tools.", "default_api:", "default_api."];
-/// The name of a call without one: the model is told that there is no such tool.
+/// Name of a call without one. The model is told that there is no such tool.
 pub(crate) const UNNAMED: &str = "unnamed";
 
-/// The tools of one request.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Offered(Vec<Arc<ToolSpec>>);
 
@@ -25,7 +24,7 @@ impl Offered {
         self.0.iter().find(|tool| tool.name == name).map(AsRef::as_ref)
     }
 
-    /// The tool that a name means: the one of that very name, else the one whose name is in it.
+    /// Returns the tool that a name means: the one of exactly that name, else the one whose name is contained in it.
     pub(crate) fn meant(&self, called: &str) -> Option<&ToolSpec> {
         let is_count = |digits: &str| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
         let uncounted = |name: &str| match name.rsplit_once(':') {
@@ -38,7 +37,7 @@ impl Offered {
         written.iter().find_map(|name| self.tool(name))
     }
 
-    /// The name of the tool that is meant; one that means none, as it is.
+    /// Returns the name of the tool that is meant, or the given name if it means none.
     pub(crate) fn name(&self, called: String) -> String {
         match self.meant(&called) {
             Some(tool) => tool.name.clone(),
@@ -47,14 +46,14 @@ impl Offered {
         }
     }
 
-    /// Whether a name that came so far goes on with this piece: it is none yet, and may become one.
+    /// Returns `true` if this piece continues a name: the name means no tool yet, and together they may become one.
     pub(crate) fn goes_on(&self, name: &str, piece: &str) -> bool {
         let joined = || format!("{name}{piece}");
         self.meant(name).is_none() && self.0.iter().any(|tool| tool.name.starts_with(&joined()))
     }
 }
 
-/// Whether a tool takes a text for this argument.
+/// Returns `true` if a tool takes a text for this argument.
 pub(crate) fn takes_text(tool: &ToolSpec, argument: &str) -> bool {
     let kind = &tool.parameters["properties"][argument]["type"];
     let text = Value::from("string");

@@ -1,5 +1,5 @@
-//! async-openai as both of OpenAI's wire formats use it: JSON values in place of its types, which break on what they do
-//! not know; our own way to send, which repeats nothing and forgets no status; our own reader of the answer.
+//! Shared use of async-openai by both of OpenAI's wire formats. JSON values replace its types, which fail on unknown
+//! values. Our own sending neither repeats requests nor loses a status, and the answer is read by our own reader.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,48 +16,48 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 use tracing::info;
 
-use super::http::decode::{Decode, Habits, Values, decoded};
+use super::http::decode::{Decode, Habits, ValueStream, decoded};
 use super::http::idle::Pulse;
-use super::http::{Watch, error, json, streamed};
+use super::http::{CallWatch, error, json, streamed};
 use super::offered::Offered;
 use super::{EventStream, ProviderError};
 use figaro_base::secret::{ExposeSecret, Redactor, SecretString};
 use figaro_domain::source::Source;
 
-/// One of OpenAI's ways to ask for an answer.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Path {
+pub(super) enum OpenAiEndpoint {
     /// `POST /responses`.
     Responses,
     /// `POST /chat/completions`.
     ChatCompletions,
 }
 
-/// A service at one address, with a key if it wants one.
+/// Service at one address, with a key if it needs one.
 #[derive(Debug, Clone)]
 pub(super) struct OpenAiClient {
     http: reqwest::Client,
     endpoint: Endpoint,
-    watch: Watch,
+    watch: CallWatch,
     habits: Habits,
 }
 
 impl OpenAiClient {
-    /// `base_url` ends before the path. The client must bound the time to connect, and no call as a whole.
+    /// Creates a client. `base_url` ends before the path. `http` must limit the time to connect, but no call as a
+    /// whole.
     pub(super) fn new(
         http: reqwest::Client,
         base_url: &str,
         key: Option<SecretString>,
         idle_limit: Duration,
     ) -> Self {
-        let watch = Watch { redactor: Redactor::new(&key), idle_limit };
+        let watch = CallWatch { redactor: Redactor::new(&key), idle_limit };
         Self { http, endpoint: Endpoint::new(base_url, key), watch, habits: Habits::default() }
     }
 
-    /// Posts a request that offers these tools and returns its answer as a stream of events.
+    /// Posts a request that offers these tools. Returns its answer as a stream of events.
     pub(super) fn stream(
         &self,
-        path: Path,
+        path: OpenAiEndpoint,
         body: Value,
         decoder: impl Decode,
         offered: Offered,
@@ -70,7 +70,7 @@ impl OpenAiClient {
         })
     }
 
-    /// The models that are served: `GET /models`.
+    /// Lists the served models: `GET /models`.
     pub(super) fn models(&self) -> BoxFuture<'static, Result<Vec<String>, ProviderError>> {
         let client = self.clone();
         async move {
@@ -78,7 +78,7 @@ impl OpenAiClient {
             let request = client.http.get(client.endpoint.url("/models")).headers(client.endpoint.headers());
             let listed = json::<Value>(request, client.watch.idle_limit).await;
             let listed = listed.map_err(|error| error::presentable(error, &client.watch.redactor))?;
-            // Some have the bare list.
+            // Some servers return the bare list.
             let models =
                 listed["data"].as_array().or(listed.as_array()).map(Vec::as_slice).unwrap_or_default();
             Ok(models.iter().filter_map(|model| model["id"].as_str().map(ToOwned::to_owned)).collect())
@@ -98,11 +98,16 @@ impl OpenAiClient {
         answer.map_err(|error| error::presentable(error, &self.watch.redactor))
     }
 
-    /// Asks, and once more without what the service says that it does not take.
-    async fn ask(&self, path: Path, body: Value, pulse: Pulse) -> Result<Values, ProviderError> {
+    /// Sends a request, and once more without the fields that the service refuses.
+    async fn ask(
+        &self,
+        path: OpenAiEndpoint,
+        body: Value,
+        pulse: Pulse,
+    ) -> Result<ValueStream, ProviderError> {
         let mut body = Arc::new(body);
         loop {
-            let asked = self.clone().open(path, Body(Arc::clone(&body)), pulse.clone()).await;
+            let asked = self.clone().open(path, SharedBody(Arc::clone(&body)), pulse.clone()).await;
             let refused = match &asked {
                 Err(ProviderError::Refused(why) | ProviderError::UnknownModel(why)) => refused(why),
                 _ => &[],
@@ -120,9 +125,14 @@ impl OpenAiClient {
         }
     }
 
-    /// The library makes the request and sends it by our own way. The answer is not left to it: its reader of events gives up on
-    /// a byte order mark, and repeats or forgets what a refusal says.
-    async fn open(self, path: Path, body: Body, pulse: Pulse) -> Result<Values, ProviderError> {
+    /// Sends a request built by the library in our own way. The library does not read the answer: its event reader
+    /// fails on a byte order mark, and repeats or loses refusals.
+    async fn open(
+        self,
+        path: OpenAiEndpoint,
+        body: SharedBody,
+        pulse: Pulse,
+    ) -> Result<ValueStream, ProviderError> {
         self.endpoint.check()?;
         let (http, answer) = (self.http.clone(), Arc::new(Mutex::new(None)));
         let taken = Arc::clone(&answer);
@@ -136,8 +146,8 @@ impl OpenAiClient {
         });
         let client = async_openai::Client::build(self.http, self.endpoint).with_http_service(service);
         let sent = match path {
-            Path::Responses => client.responses().create_stream_byot::<_, Value>(body).await,
-            Path::ChatCompletions => client.chat().create_stream_byot::<_, Value>(body).await,
+            OpenAiEndpoint::Responses => client.responses().create_stream_byot::<_, Value>(body).await,
+            OpenAiEndpoint::ChatCompletions => client.chat().create_stream_byot::<_, Value>(body).await,
         };
         sent.map(drop).map_err(from_library)?;
         let answer = answer.lock().take();
@@ -146,20 +156,20 @@ impl OpenAiClient {
     }
 }
 
-/// A body as the library takes it, shared with whoever may send it again.
+/// Body as the library takes it, shared for another attempt.
 #[derive(Debug)]
-struct Body(Arc<Value>);
+struct SharedBody(Arc<Value>);
 
-impl Serialize for Body {
+impl Serialize for SharedBody {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.0.serialize(serializer)
     }
 }
 
-/// Fields that change nothing of an answer.
+/// Fields that do not change the answer.
 const DISPENSABLE: [&[&str]; 4] = [&["stream_options"], &["parallel_tool_calls"], &["include"], &["store"]];
 
-/// The fields that a refusal is about and that may be left out: nobody has asked for the option.
+/// Returns the fields that a refusal is about, if nobody asked for them and they can be left out.
 fn refused(why: &str) -> &'static [&'static str] {
     const UNKNOWN: [&str; 6] =
         ["unknown", "unrecognized", "unsupported", "not supported", "not permitted", "unexpected"];
@@ -169,7 +179,7 @@ fn refused(why: &str) -> &'static [&'static str] {
     DISPENSABLE.iter().find(is_named).filter(|_| is_unknown).copied().unwrap_or_default()
 }
 
-/// A page that an answer cites; the two formats differ in where they put it.
+/// Returns a cited page. The two formats put it in different places.
 pub(super) fn cited(annotation: &Value) -> Option<Source> {
     if annotation["type"] != "url_citation" {
         return None;
@@ -181,7 +191,7 @@ pub(super) fn cited(annotation: &Value) -> Option<Source> {
     Some(Source { title: title.unwrap_or(url).to_owned(), url: url.to_owned() })
 }
 
-/// What the client library reports of a request that it could not send.
+/// Converts an error of the library for a request that could not be sent.
 fn from_library(error: OpenAIError) -> ProviderError {
     match error {
         OpenAIError::Reqwest(error) => error::from_reqwest(&error),
@@ -189,14 +199,14 @@ fn from_library(error: OpenAIError) -> ProviderError {
     }
 }
 
-/// Where calls go. In place of async-openai's own configuration, which reads the environment and panics on a key with
-/// a line break.
+/// Endpoint of calls. Replaces async-openai's configuration, which reads the environment and panics on a key with a
+/// line break.
 #[derive(Debug, Clone)]
 struct Endpoint {
     base_url: String,
-    /// Empty for a service that wants none.
+    /// Empty for a service without keys.
     key: SecretString,
-    /// What shows the key; `None` if no header can carry it.
+    /// Headers with the key; `None` if no header can carry it.
     headers: Option<HeaderMap>,
 }
 

@@ -1,4 +1,4 @@
-//! Vectors of OpenAI, and of the many that speak its dialect: `POST /embeddings`. Built by the descriptors of both.
+//! Embeddings of OpenAI and the many services with its dialect: `POST /embeddings`. Built by the descriptors of both.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,16 +7,15 @@ use async_trait::async_trait;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::embed::service::{Answer, Service, Wire};
-use super::embed::{Embedder, Purpose};
+use super::embed::service::{EmbedService, EmbeddingResponse, Wire};
+use super::embed::{EmbedPurpose, Embedder};
 use super::openai_client::OpenAiClient;
 use super::{Capabilities, ProviderError};
 use figaro_config::ProviderSettings;
 
-/// The most tokens of a text where nothing is known of its model: what those of OpenAI take.
+/// Maximum length of a text, in tokens, if nothing is known about its model: the limit of OpenAI's models.
 const MAX_TOKENS: usize = 8191;
 
-/// A model behind `/embeddings`.
 #[derive(Debug)]
 struct OpenAiEmbeddings {
     client: OpenAiClient,
@@ -24,25 +23,25 @@ struct OpenAiEmbeddings {
 }
 
 #[derive(Debug, Deserialize)]
-struct Listed {
-    data: Vec<Entry>,
-    usage: Option<Usage>,
+struct OpenAiEmbedResponse {
+    data: Vec<OpenAiEmbedding>,
+    usage: Option<OpenAiUsage>,
 }
 
 #[derive(Debug, Deserialize)]
-struct Entry {
-    /// Which of the texts it belongs to; some leave it out and keep the order.
+struct OpenAiEmbedding {
+    /// Index of the text that the vector belongs to. Some services omit it and keep the order.
     #[serde(default)]
     index: usize,
     embedding: Vec<f32>,
 }
 
 #[derive(Debug, Deserialize)]
-struct Usage {
+struct OpenAiUsage {
     prompt_tokens: Option<u64>,
 }
 
-/// A model of a service that speaks the dialect.
+/// Builds an embedding model of a service with this dialect.
 pub(super) fn embedder(
     settings: &ProviderSettings,
     model: &str,
@@ -52,17 +51,17 @@ pub(super) fn embedder(
     let client = OpenAiClient::new(http, &settings.base_url, settings.given_key(), idle_limit);
     let wire = OpenAiEmbeddings { client, model: model.to_owned() };
     let max_tokens = Capabilities::known_window(settings.name, model).unwrap_or(MAX_TOKENS);
-    Arc::new(Service::new(format!("{}:{model}", settings.name), wire, max_tokens))
+    Arc::new(EmbedService::new(format!("{}:{model}", settings.name), wire, max_tokens))
 }
 
 #[async_trait]
 impl Wire for OpenAiEmbeddings {
-    /// The dialect does not tell questions from passages.
-    async fn ask(&self, _purpose: Purpose, texts: &[&str]) -> Result<Answer, ProviderError> {
+    /// The dialect does not distinguish questions from passages.
+    async fn ask(&self, _purpose: EmbedPurpose, texts: &[&str]) -> Result<EmbeddingResponse, ProviderError> {
         let body = json!({"model": self.model, "input": texts});
-        let Listed { mut data, usage } = self.client.post("/embeddings", &body).await?;
+        let OpenAiEmbedResponse { mut data, usage } = self.client.post("/embeddings", &body).await?;
         data.sort_by_key(|entry| entry.index);
-        Ok(Answer {
+        Ok(EmbeddingResponse {
             vectors: data.into_iter().map(|entry| entry.embedding).collect(),
             tokens: usage.and_then(|usage| usage.prompt_tokens),
         })

@@ -1,29 +1,30 @@
-//! What models cost: the list in `models.yaml`, and before it what the owner has said.
+//! Prices of models: the owner's, then the list in `models.yaml`.
 
 use super::capabilities::list_price;
 use figaro_config::{OfModel, TokenPrice};
 use figaro_domain::model::ModelName;
 use figaro_domain::usage::Price;
 
-/// The prices of models.
+/// Prices of models.
 #[derive(Debug, Clone, Default)]
 pub struct Prices {
     own: Vec<OfModel<TokenPrice>>,
 }
 
 impl Prices {
-    /// The list, with the owner's own prices before it.
+    /// Creates the prices. The owner's own take precedence over the list.
     #[must_use]
     pub const fn new(own: Vec<OfModel<TokenPrice>>) -> Self {
         Self { own }
     }
 
-    /// What a model costs; `None` where nobody knows. Of the owner's prices the one with the longest name counts.
+    /// Returns the price of a model; `None` if unknown. Of the owner's matching prices the one with the longest name
+    /// applies.
     #[must_use]
     pub fn of(&self, model: &ModelName) -> Option<Price> {
         let listed = list_price(&model.provider, &model.model);
         let Some(own) = OfModel::best(&self.own, &model.to_string()) else { return listed };
-        // The owner says what tokens cost; a search costs what the list says.
+        // The owner sets prices of tokens only; a search costs its list price.
         let search = listed.and_then(|price| price.search);
         Some(Price { input: own.input, cached: own.cached, output: own.output, search })
     }

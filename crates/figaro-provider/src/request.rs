@@ -1,4 +1,4 @@
-//! What a model is asked.
+//! Request to a model.
 
 use std::sync::{Arc, OnceLock};
 
@@ -12,85 +12,86 @@ use figaro_domain::conversation::{EntryKey, PrivatePart};
 use figaro_domain::generation::Generation;
 use figaro_domain::tool::{Call, ToolKind};
 
-/// What stands before the question.
+/// Items before the question.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Earlier {
-    /// One for each item, from the first on, that belongs to an exchange that is over: its key, where it can be looked up.
-    /// These items may be left out where a model has no room for them; the one behind them is the question.
+    /// Keys of the items of past exchanges, one per item from the first on; `None` for an item that cannot be looked
+    /// up. These items may be left out if the model has no room. The next item is the question.
     pub keys: Vec<Option<EntryKey>>,
-    /// So many of the first of them are no messages, but what is kept of before, such as pins: they are cut nearly last.
+    /// Number of leading items that are no messages but kept notes, such as pins. They are cut nearly last.
     pub kept: usize,
 }
 
-/// One pass of a model.
+/// Request for one pass of a model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Request {
-    /// The model, as its provider knows it.
+    /// Model name, as its provider knows it.
     pub model: String,
-    /// The system prompt: the same from pass to pass, so that caches hit.
+    /// System prompt. The same from pass to pass, so that caches hit.
     pub instructions: String,
-    /// The conversation, oldest first.
+    /// Conversation, oldest first.
     pub items: Vec<Item>,
-    /// Which of the items are from before the question.
+    /// Items from before the question.
     pub earlier: Earlier,
-    /// The tools it may call; none for a pass that must answer.
+    /// Tools that the model may call. Empty for a pass that must answer.
     pub tools: Vec<Arc<ToolSpec>>,
-    /// The provider may search the web itself, where the model's capabilities say that it can.
+    /// `true` if the provider may search the web itself and the model's capabilities allow it.
     pub web_search: bool,
-    /// The parameters of the request, such as temperature.
+    /// Parameters of the request, such as temperature.
     pub settings: Generation,
-    /// What the answer must look like; none leaves it free.
+    /// Format of the answer; `None` leaves it free.
     pub schema: Option<AnswerSchema>,
-    /// Where the model cannot be held to the schema, it is told in words; else the instructions say what it is to write.
+    /// `true` if a model that cannot be constrained to the schema is told it in the instructions. `false` if the
+    /// instructions already describe the answer.
     pub tells_schema: bool,
-    /// What the answer is bound to that not every service can do.
-    pub options: Options,
+    /// Constraints that not every service supports.
+    pub options: AnswerOptions,
 }
 
-/// What an answer is bound to beside its settings. A model whose service cannot do one of them is not asked.
+/// Constraints on an answer besides its settings. A model whose service does not support one of them is not asked.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Options {
-    /// Whether the model has to call a tool.
+pub struct AnswerOptions {
+    /// Requirement to call a tool.
     pub tool_choice: ToolChoice,
-    /// The answer ends before the first of these words.
+    /// Stop sequences. The answer ends before the first of them.
     pub stop: Vec<String>,
-    /// The pictures of the request have to be seen.
+    /// `true` if the model must be able to see the pictures of the request.
     pub has_pictures: bool,
-    /// [`Generation::frequency_penalty`] counts.
+    /// `true` if [`Generation::frequency_penalty`] must be honoured.
     pub has_frequency_penalty: bool,
-    /// [`Generation::presence_penalty`] counts.
+    /// `true` if [`Generation::presence_penalty`] must be honoured.
     pub has_presence_penalty: bool,
 }
 
-/// Whether a model has to call a tool.
+/// Requirement to call a tool.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum ToolChoice {
-    /// As it likes.
+    /// The model decides.
     #[default]
     Auto,
-    /// One of them at least.
+    /// The model must call at least one tool.
     Required,
-    /// The one of this name.
+    /// The model must call the tool of this name.
     Named(String),
 }
 
-/// Something of the [`Options`] that is asked for.
+/// Requested part of the [`AnswerOptions`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Demand {
-    /// [`Options::tool_choice`].
+    /// Corresponds to [`AnswerOptions::tool_choice`].
     ToolChoice,
-    /// [`Options::stop`].
+    /// Corresponds to [`AnswerOptions::stop`].
     Stop,
-    /// [`Options::has_pictures`].
+    /// Corresponds to [`AnswerOptions::has_pictures`].
     Pictures,
-    /// [`Options::has_frequency_penalty`].
+    /// Corresponds to [`AnswerOptions::has_frequency_penalty`].
     FrequencyPenalty,
-    /// [`Options::has_presence_penalty`].
+    /// Corresponds to [`AnswerOptions::has_presence_penalty`].
     PresencePenalty,
 }
 
 impl Demand {
-    /// The parameter by which it is asked for, as OpenAI calls it.
+    /// Returns OpenAI's name of the parameter.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
@@ -103,8 +104,8 @@ impl Demand {
     }
 }
 
-impl Options {
-    /// What they ask for.
+impl AnswerOptions {
+    /// Returns the demands of these options.
     pub(crate) fn demands(&self) -> impl Iterator<Item = Demand> {
         let all = [
             (Demand::ToolChoice, self.tool_choice != ToolChoice::Auto),
@@ -118,7 +119,7 @@ impl Options {
 }
 
 impl Request {
-    /// A request with nothing but its conversation: no tools, no search, the provider's own settings.
+    /// Creates a request with nothing but its conversation: no tools, no search, the provider's own settings.
     #[must_use]
     pub fn new(model: impl Into<String>, instructions: impl Into<String>, items: Vec<Item>) -> Self {
         Self {
@@ -131,22 +132,22 @@ impl Request {
             settings: Generation::default(),
             schema: None,
             tells_schema: false,
-            options: Options::default(),
+            options: AnswerOptions::default(),
         }
     }
 
-    /// How many tokens sending it may take, estimated from above.
+    /// Returns an upper estimate of the tokens of the request.
     #[must_use]
     pub fn estimate_tokens(&self) -> usize {
         self.tokens(Measure::Estimate)
     }
 
-    /// The tokens of sending it in whatever vocabulary, estimated from above.
+    /// Returns an upper estimate of the tokens in any vocabulary.
     pub(super) fn count_tokens(&self) -> usize {
         self.tokens(Measure::Most)
     }
 
-    /// A bound on the tokens of sending it in any vocabulary, without counting them: a token has a byte at least.
+    /// Returns an upper bound of the tokens in any vocabulary without counting them: a token has at least one byte.
     pub(super) fn token_bound(&self) -> usize {
         let bytes = self.tokens(Measure::Bytes);
         bytes + bytes / 32
@@ -157,7 +158,7 @@ impl Request {
         self.frame_tokens(measure) + items
     }
 
-    /// How many tokens all but the conversation takes by this measure.
+    /// Returns the tokens of everything except the conversation.
     pub(super) fn frame_tokens(&self, measure: Measure) -> usize {
         let count = measure.count();
         let tools: usize = self.tools.iter().map(|tool| tool.tokens(measure)).sum();
@@ -166,14 +167,14 @@ impl Request {
     }
 }
 
-/// How tokens are counted.
+/// Method of counting tokens.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Measure {
-    /// In the usual vocabularies, from above.
+    /// Upper estimate for the usual vocabularies.
     Estimate,
-    /// In whatever vocabulary, from above.
+    /// Upper estimate for any vocabulary.
     Most,
-    /// One for each byte: a bound that takes no counting.
+    /// One token per byte: a bound without counting.
     Bytes,
 }
 
@@ -187,62 +188,62 @@ impl Measure {
     }
 }
 
-/// A JSON Schema that an answer is held to.
+/// JSON Schema that constrains an answer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AnswerSchema {
-    /// Its name; providers show it to the model.
+    /// Name of the schema. Providers show it to the model.
     pub name: String,
-    /// JSON Schema of an object.
+    /// Schema of an object.
     pub schema: Value,
 }
 
-/// A piece of conversation.
+/// Item of a conversation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Item {
-    /// What people said, and what Figaro tells the model beside it.
+    /// Message of people, with Figaro's notes for the model.
     User {
-        /// The text of the message.
+        /// Text of the message.
         text: String,
-        /// What goes with them, for models that see; providers leave them out for others.
+        /// Pictures of the message. Providers leave them out for models that cannot see.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         images: Vec<Image>,
     },
-    /// What the model said in one pass.
+    /// Output of the model in one pass.
     Assistant {
-        /// The text that the model wrote.
+        /// Text that the model wrote.
         text: String,
-        /// The calls that the model asked for.
+        /// Calls that the model made.
         calls: Vec<Call>,
-        /// What its provider wants back.
+        /// Opaque parts that the provider wants back.
         private: Vec<PrivatePart>,
     },
-    /// What a call gave.
+    /// Result of a call.
     ToolResult {
-        /// The provider's id of the call.
+        /// Provider's id of the call.
         call_id: String,
-        /// The name of the tool.
+        /// Name of the called tool.
         name: String,
-        /// The result as JSON text.
+        /// Result as JSON text.
         output: String,
-        /// The pictures that go with it, for models that see.
+        /// Pictures of the result, for models that see.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         images: Vec<Image>,
     },
 }
 
-/// What a role, its marks and its ids take beside the text.
+/// Tokens of an item's role, separators and ids.
 const OVERHEAD_TOKENS: usize = 12;
-/// What a picture is taken to cost: the most that today's models count for one of Telegram's photos.
+/// Assumed tokens of a picture: the most that current models count for a photo of Telegram.
 const IMAGE_TOKENS: usize = 1_600;
 
 impl Item {
-    /// How many tokens it may take, estimated from above.
+    /// Returns an upper estimate of the tokens of the item.
     #[must_use]
     pub fn estimate_tokens(&self) -> usize {
         self.tokens(estimate_tokens)
     }
 
-    /// How many tokens it may take by this count.
+    /// Returns the tokens of the item by this count.
     #[must_use]
     pub fn tokens(&self, count: fn(&str) -> usize) -> usize {
         let others = match self {
@@ -256,7 +257,7 @@ impl Item {
         count(self.text()) + others + OVERHEAD_TOKENS
     }
 
-    /// Its words: what people said, what the model said, what a call gave.
+    /// Returns the text of the message, answer or result.
     #[must_use]
     pub fn text(&self) -> &str {
         match self {
@@ -266,7 +267,6 @@ impl Item {
         }
     }
 
-    /// Its words, to be changed.
     pub(crate) fn text_mut(&mut self) -> &mut String {
         match self {
             Self::User { text, .. }
@@ -275,28 +275,28 @@ impl Item {
         }
     }
 
-    /// A user's message of text alone.
+    /// Creates a user's message of text only.
     #[must_use]
     pub fn user(text: impl Into<String>) -> Self {
         Self::User { text: text.into(), images: Vec::new() }
     }
 }
 
-/// A picture as all providers take it.
+/// Picture in a form that all providers accept.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Image {
-    /// The MIME type, such as `image/jpeg`.
+    /// MIME type, such as `image/jpeg`.
     pub mime_type: String,
-    /// Its bytes in base64, shared because a conversation is sent again with every pass.
+    /// Content in base64. Shared, because a conversation is sent again with every pass.
     pub base64: Arc<str>,
 }
 
 impl Image {
-    /// The most bytes of a picture: what all providers take of one.
+    /// Maximum size of a picture that all providers accept, in bytes.
     pub const MAX_BYTES: usize = 5 * 1024 * 1024;
 
-    /// These bytes as a picture, if they are one that all providers take: a JPEG, PNG, WebP or GIF by the first of them. Names and
-    /// declared types may be wrong, and a provider refuses a whole request for one.
+    /// Creates a picture if all providers accept its format: JPEG, PNG, WebP or GIF, judged by the first bytes. Names
+    /// and declared types may be wrong, and a provider refuses the whole request for one bad picture.
     #[must_use]
     pub fn of(bytes: &[u8]) -> Option<Self> {
         let mime_type = match bytes {
@@ -309,44 +309,44 @@ impl Image {
         Some(Self { mime_type: mime_type.to_owned(), base64: STANDARD.encode(bytes).into() })
     }
 
-    /// The picture that an address holds itself, if it is one that all providers take.
+    /// Reads the picture in a data URL, if all providers accept it.
     #[must_use]
     pub fn of_data_url(url: &str) -> Option<Self> {
         let (_, base64) = url.strip_prefix("data:")?.split_once(";base64,")?;
         Self::of(&STANDARD.decode(base64.trim()).ok()?)
     }
 
-    /// As an address that holds the picture itself, as providers take it.
+    /// Returns the picture as a data URL.
     #[must_use]
     pub(crate) fn data_url(&self) -> String {
         format!("data:{};base64,{}", self.mime_type, self.base64)
     }
 }
 
-/// A function tool as a model sees it. Shared and never changed once it is made: it keeps its own size.
+/// Function tool as a model sees it. Shared and immutable; it caches its own size.
 #[derive(Debug, Clone)]
 pub struct ToolSpec {
-    /// Its name; letters, digits, `_` and `-`, 64 at most: what all providers take.
+    /// Name: letters, digits, `_` and `-`, at most 64; accepted by all providers.
     pub name: String,
-    /// What the tool does, for the model.
+    /// Description for the model.
     pub description: String,
-    /// JSON Schema of its arguments, an object.
+    /// JSON Schema of the arguments, an object.
     pub parameters: Value,
-    /// What it is for; no provider is told.
+    /// Special treatment of the tool; not sent to providers.
     pub kind: ToolKind,
-    /// Its tokens by each [`Measure`], once they were asked for: the same tools go with every pass.
+    /// Tokens by each [`Measure`], computed on demand: the same tools go with every pass.
     counted: [OnceLock<usize>; 3],
 }
 
 impl ToolSpec {
-    /// A tool that is treated like any other.
+    /// Creates a tool without special treatment.
     #[must_use]
     pub fn new(name: impl Into<String>, description: impl Into<String>, parameters: Value) -> Self {
         let (name, description, kind) = (name.into(), description.into(), ToolKind::Plain);
         Self { name, description, parameters, kind, counted: Default::default() }
     }
 
-    /// The same tool, of another kind.
+    /// Returns the tool with another kind.
     #[must_use]
     pub fn of_kind(self, kind: ToolKind) -> Self {
         Self { kind, ..self }

@@ -1,4 +1,4 @@
-//! Asks again when a call failed in a way that may pass. A decorator of any provider, put on in the composition root.
+//! Repeats calls that failed in a way that may pass. A decorator of any provider, added in the composition root.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,20 +14,20 @@ use figaro_domain::model::ModelName;
 
 use super::{Capabilities, Demand, Event, EventStream, Provider, ProviderError, Request};
 
-/// How patient [`Retry`] is.
+/// Limits of [`RetryProvider`].
 #[derive(Debug, Clone, Copy)]
 pub struct RetryPolicy {
-    /// How often a request is sent at most, the first time included.
+    /// Maximum number of attempts, including the first.
     pub(crate) attempts: usize,
-    /// The pause after the first failure; each further one is twice as long, and all are spread at random.
+    /// Pause after the first failure. It doubles with each further one, with jitter.
     pub(crate) base_delay: Duration,
-    /// The longest pause of our own.
+    /// Maximum of our own pauses.
     pub(crate) max_delay: Duration,
-    /// The longest pause that a provider may ask for. One that asks for a longer one is not waited for.
+    /// Maximum pause that a provider may ask for. After a longer request there is no further attempt.
     pub(crate) max_asked: Duration,
 }
 
-/// As long as most who wait for an answer wait at all.
+/// Maximum requested pause by default: about as long as most people wait for an answer.
 pub const MAX_ASKED: Duration = Duration::from_secs(60);
 
 impl Default for RetryPolicy {
@@ -42,14 +42,14 @@ impl Default for RetryPolicy {
 }
 
 impl RetryPolicy {
-    /// For a model that others stand in for: a service is waited for no longer than we would wait by ourselves.
+    /// Returns the policy for a model with fallbacks: a pause that the service asks for is no longer than our own.
     #[must_use]
     pub fn with_others() -> Self {
         let usual = Self::default();
         Self { max_asked: usual.max_delay, ..usual }
     }
 
-    /// The pauses of one call.
+    /// Returns the pauses of one call.
     pub(super) fn backoff(self) -> Backoff {
         let delays = ExponentialBuilder::new()
             .with_min_delay(self.base_delay)
@@ -61,17 +61,17 @@ impl RetryPolicy {
     }
 }
 
-/// The pauses of one call that fails and is sent again.
+/// Pauses of one call that fails and is repeated.
 #[derive(Debug)]
 pub(super) struct Backoff {
     delays: ExponentialBackoff,
     policy: RetryPolicy,
-    /// The model has once written what could not be read.
+    /// `true` once the model has written something unreadable.
     was_garbled: bool,
 }
 
 impl Backoff {
-    /// How long to wait before asking again; none if it is no use.
+    /// Returns the pause before the next attempt; `None` if another is pointless.
     pub(super) fn pause(&mut self, error: &ProviderError) -> Option<Duration> {
         if !error.is_passing() {
             return None;
@@ -92,22 +92,22 @@ impl Backoff {
     }
 }
 
-/// A provider that is asked again after passing errors, as long as nothing of the answer has been told.
+/// Provider that repeats calls after passing errors, as long as no part of the answer was sent.
 #[derive(Debug)]
-pub struct Retry {
+pub struct RetryProvider {
     inner: Arc<dyn Provider>,
     policy: RetryPolicy,
 }
 
-impl Retry {
-    /// Wraps a provider, so that failed calls are tried again.
+impl RetryProvider {
+    /// Wraps a provider so that failed calls are repeated.
     #[must_use]
     pub fn new(inner: Arc<dyn Provider>, policy: RetryPolicy) -> Self {
         Self { inner, policy }
     }
 }
 
-impl Provider for Retry {
+impl Provider for RetryProvider {
     fn name(&self) -> &'static str {
         self.inner.name()
     }
@@ -133,27 +133,31 @@ impl Provider for Retry {
     }
 
     fn stream(&self, request: Request) -> EventStream {
-        let attempt = Attempt {
+        let attempt = RetryStream {
             current: self.inner.stream(request.clone()),
-            again: Some(Again { inner: Arc::clone(&self.inner), request, backoff: self.policy.backoff() }),
+            again: Some(NextAttempt {
+                inner: Arc::clone(&self.inner),
+                request,
+                backoff: self.policy.backoff(),
+            }),
         };
-        stream::unfold(attempt, Attempt::next).boxed()
+        stream::unfold(attempt, RetryStream::next).boxed()
     }
 }
 
-/// The stream being read, and what another one needs while it may still be asked for.
-struct Attempt {
+/// Current stream, and the request for another attempt while one is possible.
+struct RetryStream {
     current: EventStream,
-    again: Option<Again>,
+    again: Option<NextAttempt>,
 }
 
-struct Again {
+struct NextAttempt {
     inner: Arc<dyn Provider>,
     request: Request,
     backoff: Backoff,
 }
 
-impl Attempt {
+impl RetryStream {
     async fn next(mut self) -> Option<(Result<Event, ProviderError>, Self)> {
         loop {
             let event = self.current.next().await?;
@@ -232,7 +236,7 @@ mod tests {
     /// The events, and the pauses between the attempts in milliseconds.
     async fn run(answers: Vec<Answer>, policy: RetryPolicy) -> (Answer, Vec<u128>) {
         let scripted = Arc::new(Scripted { answers: Mutex::new(answers.into()), asked: Mutex::default() });
-        let retry = Retry::new(Arc::clone(&scripted) as Arc<dyn Provider>, policy);
+        let retry = RetryProvider::new(Arc::clone(&scripted) as Arc<dyn Provider>, policy);
         let request = Request::new("m", "", Vec::new());
         let events = retry.stream(request).collect().await;
         let asked = scripted.asked.lock().unwrap();

@@ -1,11 +1,11 @@
-//! Counts of tokens in OpenAI's two dialects, whose names services mix with each other's and with Anthropic's.
+//! Token counts in OpenAI's two dialects. Services mix their field names with each other and with Anthropic's.
 
 use serde_json::Value;
 
 use crate::loose;
 use figaro_domain::usage::Usage;
 
-/// Where the tokens that were read from a cache are.
+/// Paths of the number of tokens read from a cache.
 const CACHED: [&str; 5] = [
     "/prompt_tokens_details/cached_tokens",
     "/input_tokens_details/cached_tokens",
@@ -14,10 +14,10 @@ const CACHED: [&str; 5] = [
     "/cache_read_input_tokens",
 ];
 
-/// The count of an answer. A count of nothing is how some servers say that they did not count.
+/// Returns the usage of an answer. A count of zero is how some servers say that they did not count.
 pub(crate) fn usage(usage: &Value) -> Option<Usage> {
     let count = |name: &str| loose::count(&usage[name]);
-    // Anthropic counts what was read from a cache, and what was put there, apart.
+    // Anthropic counts tokens read from and written to a cache separately.
     let apart = || {
         ["cache_read_input_tokens", "cache_creation_input_tokens"].into_iter().filter_map(count).sum::<u64>()
     };
@@ -27,7 +27,7 @@ pub(crate) fn usage(usage: &Value) -> Option<Usage> {
     };
     let output = count("completion_tokens").or_else(|| count("output_tokens"))?;
     let cached = CACHED.iter().find_map(|place| loose::count(usage.pointer(place)?)).unwrap_or_default();
-    // Some leave the reasoning out of what was written, and have it in the total only.
+    // Some services count reasoning in the total only, not in the output.
     let beyond = count("total_tokens").unwrap_or_default().saturating_sub(input);
     let usage = Usage { input, cached: cached.min(input), output: output.max(beyond) };
     (usage.total() > 0).then_some(usage)

@@ -1,32 +1,32 @@
-//! Writes to several tables that reach the disk together or not at all. Every operation that writes collects its own here.
+//! Writes to several tables that reach the disk together or not at all. Every writing operation collects its changes
+//! here.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::fault::Fault;
+use super::fault::StoreFault;
 use super::space::Space;
 use super::table::Table;
 use crate::engine::Batch;
 
-/// What an operation is about to write.
+/// Changes of one operation.
 pub(super) struct Changes<'a> {
     space: &'a Space,
     batch: Batch,
 }
 
 impl<'a> Changes<'a> {
-    /// No changes yet, of this space.
+    /// Starts without changes, in this space.
     pub(super) fn new(space: &'a Space) -> Self {
         Self { space, batch: Batch::default() }
     }
 
-    /// Writes a record.
     pub(super) fn put<T>(
         &mut self,
         table: &Table<'_, T>,
         key: impl AsRef<[u8]>,
         record: &T,
-    ) -> Result<(), Fault>
+    ) -> Result<(), StoreFault>
     where
         T: Serialize + DeserializeOwned,
     {
@@ -35,22 +35,22 @@ impl<'a> Changes<'a> {
         Ok(())
     }
 
-    /// Removes a record, if it is there.
+    /// Removes a record, if it exists.
     pub(super) fn remove<T: DeserializeOwned>(&mut self, table: &Table<'_, T>, key: impl AsRef<[u8]>) {
         self.batch.remove(table.name(), self.space.outer(key.as_ref()));
     }
 
-    /// A record that the operation itself has written; `None` if it has written none there.
+    /// Returns the record that this operation wrote under a key; `None` if it wrote none.
     pub(super) fn pending<T: DeserializeOwned>(
         &self,
         table: &Table<'_, T>,
         key: impl AsRef<[u8]>,
-    ) -> Result<Option<T>, Fault> {
+    ) -> Result<Option<T>, StoreFault> {
         let written = self.batch.get(table.name(), &self.space.outer(key.as_ref())).flatten();
         Ok(written.map(serde_json::from_slice).transpose()?)
     }
 
-    /// Whether the operation itself has removed a record.
+    /// Returns `true` if this operation removed a record.
     pub(super) fn removes<T>(&self, table: &Table<'_, T>, key: impl AsRef<[u8]>) -> bool
     where
         T: DeserializeOwned,
@@ -58,7 +58,7 @@ impl<'a> Changes<'a> {
         self.batch.get(table.name(), &self.space.outer(key.as_ref())) == Some(None)
     }
 
-    /// All of them, as the engine takes them.
+    /// Returns the changes for the engine.
     pub(super) fn into_batch(self) -> Batch {
         self.batch
     }

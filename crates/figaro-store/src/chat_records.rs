@@ -1,11 +1,11 @@
-//! The records of chats, in the forms of their context packs, and the tasks that remind of them.
+//! Records of chats, in the forms of their context packs, and the tasks that remind of them.
 
 use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
 
 use super::changes::Changes;
-use super::fault::Fault;
+use super::fault::StoreFault;
 use super::key;
 use super::records::{audit, tasks as task_records, write};
 use super::tables::Tables;
@@ -14,79 +14,79 @@ use crate::{RecordStore, Result, TaskAdded, TaskLimits};
 use figaro_base::ids::{BotId, ChatId, RecordId, RunId, TaskId};
 use figaro_domain::audit::{AuditEvent, Audited};
 use figaro_domain::record::{
-    Book, Change, Draft, Following, Forms, Record, Removal, Removed, Restored, Rules, Saved, following,
-    restoring, saving,
+    Book, Forms, ImportanceRules, Record, RecordChange, RecordDraft, ReminderEdits, Removal, Removed,
+    Restored, SaveResult, following, restoring, saving,
 };
 use figaro_domain::task::{Task, TaskChange};
 use figaro_domain::turn::{self, AskedChange};
-use figaro_domain::undo::{MadeIn, Refusal, TurnUndo, Undoable, Undone};
+use figaro_domain::undo::{MadeIn, TurnUndo, UndoRefusal, Undoable, Undone};
 
-/// What became of a record that was to be saved, and of the tasks that remind of it or of what names it.
+/// Result of saving a record, including the tasks that remind of it or of records that refer to it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RecordSaved {
-    /// What became of the record.
-    pub saved: Saved,
-    /// Tasks that remind of it as it is now: they were changed, or made in addition.
+    /// Result of saving the record itself.
+    pub saved: SaveResult,
+    /// Tasks that were changed or added to remind of the record as it is now.
     pub moved: Vec<Task>,
-    /// Tasks that have nothing to remind of any more and were cancelled.
+    /// Tasks that were cancelled because nothing is left to remind of.
     pub ended: Vec<Task>,
-    /// Tasks that remind of it as it was: they say something else than it had offered, so nothing was done about them.
+    /// Tasks left unchanged: their words differ from what the record had offered.
     pub left: Vec<Task>,
-    /// So many times that are new have no reminder: there are as many tasks as there may be.
+    /// Number of new times without a reminder, because the task limit is reached.
     pub without_room: usize,
 }
 
-/// By whom something is removed that can be undone for a day: the model, in a turn.
+/// Removal by the model in a turn, which can be undone for a day.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ByModel {
-    /// The turn in which it is removed.
+    /// Turn in which the record is removed.
     pub made: MadeIn,
-    /// What the removed record is called.
+    /// Name of the removed record.
     pub name: String,
-    /// What the audit log is told.
+    /// Entry for the audit log.
     pub event: AuditEvent,
 }
 
 impl RecordStore {
-    /// The records of a chat, the oldest first, also those of packs that it has not chosen now.
+    /// Returns the records of a chat, oldest first, also those of packs that it has not chosen now.
     pub async fn of_chat(&self, chat: ChatId) -> Result<Vec<Record>> {
         self.0.read("read the records", move |tables| oldest_first(tables, chat)).await
     }
 
-    /// Saves a record, durably: a new one, or over the one that it means. In the same write the reminders of what has changed
-    /// follow it, by these forms and within these limits. Gives what became of all that.
-    pub async fn save(&self, draft: &Draft, forms: &Forms, limits: TaskLimits) -> Result<RecordSaved> {
+    /// Saves a record durably, as a new one or over an existing one. Its reminders are updated in the same write, by
+    /// these forms and within these limits.
+    pub async fn save(&self, draft: &RecordDraft, forms: &Forms, limits: TaskLimits) -> Result<RecordSaved> {
         let (draft, forms, bot) = (draft.clone(), forms.clone(), self.0.bot());
-        let saved =
-            self.0
-                .change_durably("save a record", move |tables, changes| {
-                    let kept = oldest_first(tables, draft.chat)?;
-                    let saved = saving(&kept, &draft);
-                    if let Saved::New(record) | Saved::Changed(record) = &saved {
-                        put(tables, changes, record)?;
-                    }
-                    let alone = |saved| RecordSaved {
-                        saved,
-                        moved: vec![],
-                        ended: vec![],
-                        left: vec![],
-                        without_room: 0,
-                    };
-                    match saved {
-                        Saved::Changed(record) => Followed { bot, now: draft.now, kept, limits }
-                            .save(tables, changes, record, &forms),
-                        saved => Ok(alone(saved)),
-                    }
-                })
-                .await?;
+        let saved = self
+            .0
+            .change_durably("save a record", move |tables, changes| {
+                let kept = oldest_first(tables, draft.chat)?;
+                let saved = saving(&kept, &draft);
+                if let SaveResult::New(record) | SaveResult::Changed(record) = &saved {
+                    put(tables, changes, record)?;
+                }
+                let alone = |saved| RecordSaved {
+                    saved,
+                    moved: vec![],
+                    ended: vec![],
+                    left: vec![],
+                    without_room: 0,
+                };
+                match saved {
+                    SaveResult::Changed(record) => ReminderChanges { bot, now: draft.now, kept, limits }
+                        .save(tables, changes, record, &forms),
+                    saved => Ok(alone(saved)),
+                }
+            })
+            .await?;
         if !saved.moved.is_empty() || !saved.ended.is_empty() {
             self.0.tell_of_tasks();
         }
         Ok(saved)
     }
 
-    /// Removes records and cancels what reminds of them, durably, and gives both. Done by the model, it is kept to be undone and
-    /// told to the audit log, in the same write.
+    /// Removes records and cancels their reminders, durably; returns both. A removal by the model is kept for undo and
+    /// recorded in the audit log in the same write.
     pub async fn remove(
         &self,
         removal: &Removal,
@@ -120,7 +120,7 @@ impl RecordStore {
         Ok(removed)
     }
 
-    /// Puts removed records back, durably, with what reminded of them; all or none.
+    /// Restores removed records and their reminders, durably; all or none.
     pub async fn restore(&self, chat: ChatId, removed: &Removed, now: DateTime<Utc>) -> Result<Restored> {
         let restore = Restore { bot: self.0.bot(), chat, removed: removed.clone(), now };
         let put_back =
@@ -130,14 +130,14 @@ impl RecordStore {
         Ok(restored)
     }
 
-    /// Puts back what the call at this place of a turn has removed, and notes in the same write what became of it: asked for once
-    /// more after a crash, it is done once. Nothing comes back where what can be undone was forgotten meanwhile.
+    /// Restores the records that the call at this place of a turn removed, and stores the result in the same write, so
+    /// that a repeat after a crash has no further effect. Nothing is restored if the undo record was forgotten meanwhile.
     pub async fn undo_removal(&self, run: RunId, at: usize, now: DateTime<Utc>) -> Result<Undone> {
         let bot = self.0.bot();
         let undone = self
             .0
             .change_durably("put removed records back", move |tables, changes| {
-                let gone = Undone::Refused(Refusal::Gone);
+                let gone = Undone::Refused(UndoRefusal::Gone);
                 let Some(mut undo) = tables.undos.find(&key::id(run))? else { return Ok(gone) };
                 let Some(call) = undo.calls.get(at) else { return Ok(gone) };
                 if let Some(outcome) = call.outcome {
@@ -156,8 +156,8 @@ impl RecordStore {
         Ok(undone)
     }
 
-    /// Adds tasks that remind of a record, and notes them with it, durably: all, or none where one of them finds no room. Gives what
-    /// became of each; none where the record is gone.
+    /// Adds tasks that remind of a record, durably; all, or none if one exceeds a limit. Returns the result for each;
+    /// empty if the record is gone.
     pub async fn add_reminders(
         &self,
         record: RecordId,
@@ -180,7 +180,7 @@ impl RecordStore {
                             new.push(task);
                             note(&mut record, task.id);
                         }
-                        // What somebody else has asked for is theirs: it does not go with this record.
+                        // A task requested by somebody else is theirs and does not go with this record.
                         TaskAdded::Already(id) => {
                             let theirs = task_records::find(tables, Some(id))?
                                 .filter(|known| known.creator.user == task.creator.user);
@@ -210,17 +210,17 @@ impl RecordStore {
         Ok(added)
     }
 
-    /// By what rules of packs messages matter from now on, by the name of the pack: they hold in the chats that have chosen it.
-    pub fn set_pack_rules(&self, rules: BTreeMap<String, Rules>) {
+    /// Sets the importance rules of packs, by pack name. They apply in chats that have chosen the pack.
+    pub fn set_pack_rules(&self, rules: BTreeMap<String, ImportanceRules>) {
         self.0.shared.pack_rules.set(rules);
     }
 }
 
-fn put(tables: &Tables<'_>, changes: &mut Changes<'_>, record: &Record) -> Result<(), Fault> {
+fn put(tables: &Tables<'_>, changes: &mut Changes<'_>, record: &Record) -> Result<(), StoreFault> {
     changes.put(&tables.records, key::record(record.chat, record.id), record)
 }
 
-/// Records of a chat that are to be put back.
+/// Records of a chat to restore.
 struct Restore {
     bot: BotId,
     chat: ChatId,
@@ -229,8 +229,8 @@ struct Restore {
 }
 
 impl Restore {
-    /// Puts all of them back, with what reminded of them, or none.
-    fn put_back(self, tables: &Tables<'_>, changes: &mut Changes<'_>) -> Result<Restored, Fault> {
+    /// Restores all of them with their reminders, or none.
+    fn put_back(self, tables: &Tables<'_>, changes: &mut Changes<'_>) -> Result<Restored, StoreFault> {
         let restored = restoring(&oldest_first(tables, self.chat)?, &self.removed);
         if restored != Restored::Done {
             return Ok(restored);
@@ -246,7 +246,7 @@ impl Restore {
     }
 }
 
-/// The limits where so many tasks are added already, which the tables do not show yet.
+/// Returns the limits less the tasks already added, which the tables do not show yet.
 const fn less(limits: TaskLimits, added: usize) -> TaskLimits {
     TaskLimits {
         per_chat: limits.per_chat.saturating_sub(added),
@@ -260,14 +260,18 @@ fn note(record: &mut Record, task: TaskId) {
     }
 }
 
-fn oldest_first(tables: &Tables<'_>, chat: ChatId) -> Result<Vec<Record>, Fault> {
+fn oldest_first(tables: &Tables<'_>, chat: ChatId) -> Result<Vec<Record>, StoreFault> {
     let mut records = tables.records.list(&key::chat(chat))?;
     records.sort_by_key(|record| (record.created_at, record.id));
     Ok(records)
 }
 
-/// Those of these tasks that are of the chat and may still run, each once.
-fn live(tables: &Tables<'_>, chat: ChatId, ids: impl Iterator<Item = TaskId>) -> Result<Vec<Task>, Fault> {
+/// Returns those of these tasks that belong to the chat and may still run, each once.
+fn live(
+    tables: &Tables<'_>,
+    chat: ChatId,
+    ids: impl Iterator<Item = TaskId>,
+) -> Result<Vec<Task>, StoreFault> {
     let mut found: Vec<Task> = Vec::new();
     for id in ids {
         let task = task_records::find(tables, Some(id))?;
@@ -281,27 +285,27 @@ fn live(tables: &Tables<'_>, chat: ChatId, ids: impl Iterator<Item = TaskId>) ->
     Ok(found)
 }
 
-/// Makes changes of tasks, and gives those that they fit.
+/// Applies changes to tasks and returns the tasks that changed.
 fn change_tasks(
     tables: &Tables<'_>,
     changes: &mut Changes<'_>,
     bot: BotId,
     wanted: Vec<(Task, TaskChange)>,
     now: DateTime<Utc>,
-) -> Result<Vec<Task>, Fault> {
+) -> Result<Vec<Task>, StoreFault> {
     let asked = wanted.into_iter().map(|(task, change)| AskedChange { task: Some(task), change }).collect();
     let changed = write::transition(tables, changes, bot, turn::change_tasks(asked, Vec::new(), now))?;
     Ok(changed.into_iter().flatten().collect())
 }
 
-/// Keeps what the model removed, to be undone, and tells the audit log.
+/// Stores a removal by the model for undo, and records it in the audit log.
 fn keep_undo(
     tables: &Tables<'_>,
     changes: &mut Changes<'_>,
     chat: ChatId,
     ByModel { made, name, event }: ByModel,
     removed: &Removed,
-) -> Result<(), Fault> {
+) -> Result<(), StoreFault> {
     let Some(call) = Undoable::of_records(chat, &name, removed) else { return Ok(()) };
     let key = key::id(made.run);
     let mut undo = tables.undos.find(&key)?.unwrap_or_else(|| TurnUndo::new(&made));
@@ -310,25 +314,25 @@ fn keep_undo(
     audit::append(tables, changes, vec![Audited { event, arguments: None }])
 }
 
-/// What a change of a record comes to for what reminds of it.
-struct Followed {
+/// Effect of a changed record on its reminders.
+struct ReminderChanges {
     bot: BotId,
     now: DateTime<Utc>,
-    /// The records of the chat before the change.
+    /// Records of the chat before the change.
     kept: Vec<Record>,
-    /// The most tasks that there may be.
+    /// Limits on the number of tasks.
     limits: TaskLimits,
 }
 
-impl Followed {
-    /// Has reminders follow a record that has changed.
+impl ReminderChanges {
+    /// Updates the reminders of a changed record.
     fn save(
         self,
         tables: &Tables<'_>,
         changes: &mut Changes<'_>,
         record: Record,
         forms: &Forms,
-    ) -> Result<RecordSaved, Fault> {
+    ) -> Result<RecordSaved, StoreFault> {
         let Self { bot, now, kept, limits } = self;
         let with = |known: &Record| if known.id == record.id { record.clone() } else { known.clone() };
         let after: Vec<Record> = kept.iter().map(with).collect();
@@ -337,7 +341,8 @@ impl Followed {
             let before = Book::new(forms.packs.clone(), kept, forms.zone);
             let after = Book::new(forms.packs.clone(), after.clone(), forms.zone);
             let (min_interval, of) = (forms.min_interval, forms.of.as_ref());
-            let change = Change { before: &before, after: &after, record: record.id, min_interval, of, now };
+            let change =
+                RecordChange { before: &before, after: &after, record: record.id, min_interval, of, now };
             following(change, &of_chat)
         };
         let find = |id: TaskId| of_chat.iter().find(|task| task.id == id).cloned();
@@ -364,18 +369,18 @@ impl Followed {
         }
         following.added = added;
         let record = noted(tables, changes, record, after, &following)?;
-        Ok(RecordSaved { saved: Saved::Changed(record), moved, ended, left, without_room })
+        Ok(RecordSaved { saved: SaveResult::Changed(record), moved, ended, left, without_room })
     }
 }
 
-/// Notes with records what follows them. Gives the one that has changed.
+/// Stores with records the reminders that follow them. Returns the changed record.
 fn noted(
     tables: &Tables<'_>,
     changes: &mut Changes<'_>,
     changed: Record,
     records: Vec<Record>,
-    following: &Following,
-) -> Result<Record, Fault> {
+    following: &ReminderEdits,
+) -> Result<Record, StoreFault> {
     let added = following.added.iter().map(|(record, task)| (*record, task.id));
     let all: Vec<(RecordId, TaskId)> = following.noted.iter().copied().chain(added).collect();
     let mut changed = changed;

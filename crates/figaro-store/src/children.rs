@@ -1,4 +1,4 @@
-//! Children: the runs of agents that a turn has asked.
+//! Children: runs of agents that a turn asked.
 
 use std::sync::Arc;
 
@@ -14,18 +14,18 @@ use figaro_domain::tool::ToolCall;
 use figaro_domain::turn::{Checkpoint, Step};
 use figaro_domain::usage::Usage;
 
-/// What a child and its own children took.
+/// Usage and cost of a child and its own children.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChildSpent {
-    /// The tokens.
+    /// Tokens sent and written.
     pub usage: Usage,
-    /// What they cost in nano-dollars; `None` where the price is not known.
+    /// Cost in nano-dollars; `None` if a price is unknown.
     pub nano_usd: Option<u64>,
 }
 
 impl ChildStore {
-    /// Begins a child, durably; gives the one that this call of this parent has begun before, if there is one, as it is. `None`
-    /// if the turn is not on record any more, or has as many as it may ([`MAX_CHILDREN`](figaro_domain::child::MAX_CHILDREN)).
+    /// Begins a child, durably. Returns the existing one if this call of this parent began it before. `None` if the turn
+    /// is no longer stored or has the maximum of children ([`MAX_CHILDREN`](figaro_domain::child::MAX_CHILDREN)).
     pub async fn begin(&self, new: NewChild) -> Result<Option<ChildRun>> {
         self.0
             .change_durably("begin a child", move |tables, changes| {
@@ -44,8 +44,8 @@ impl ChildStore {
             .await
     }
 
-    /// Records a step of a child, in one durable write: what the model said, the state of its machine, the calls that start,
-    /// and what it took so far. Of a child whose turn has ended nothing is kept.
+    /// Records a step of a child, in one durable write: the model's message, the machine state, the calls that start, and
+    /// the cost so far. Nothing is stored for a child whose turn has ended.
     pub async fn record_step(&self, child: &ChildRun, step: Step, spent: ChildSpent) -> Result<()> {
         let child = child.clone();
         self.0
@@ -66,8 +66,8 @@ impl ChildStore {
             .await
     }
 
-    /// Records how a call of a child ended and appends its result, in one durable write. Of a child whose turn has ended nothing
-    /// is kept.
+    /// Records how a call of a child ended and appends its result, in one durable write. Nothing is stored for a child
+    /// whose turn has ended.
     pub async fn tool_ended(&self, child: &ChildRun, call: &ToolCall, result: Message) -> Result<()> {
         let (child, call) = (child.clone(), call.clone());
         self.0
@@ -79,7 +79,7 @@ impl ChildStore {
             .await
     }
 
-    /// Ends a child, durably, unless it has ended: the first outcome counts. Gives the outcome that counts.
+    /// Ends a child, durably, unless it has ended: the first outcome counts. Returns that outcome.
     pub async fn end(
         &self,
         child: &ChildRun,
@@ -91,7 +91,7 @@ impl ChildStore {
             .change_durably("end a child", move |tables, changes| {
                 let Some(mut stored) = children::find(tables, &child)? else { return Ok(outcome.clone()) };
                 stored.end(outcome.clone());
-                // Where its turn has ended meanwhile, what it took counts all the same.
+                // Its cost counts even if its turn has ended meanwhile.
                 (stored.usage, stored.nano_usd) = (spent.usage, spent.nano_usd);
                 children::put(tables, changes, &stored)?;
                 Ok(stored.outcome.unwrap_or_else(|| outcome.clone()))
@@ -99,7 +99,7 @@ impl ChildStore {
             .await
     }
 
-    /// What a child said and what its calls gave, oldest first.
+    /// Returns the messages of a child and the results of its calls, oldest first.
     pub async fn messages(&self, child: RunId) -> Result<Vec<Arc<Message>>> {
         self.0
             .read("read the messages of a child", move |tables| {
@@ -108,12 +108,12 @@ impl ChildStore {
             .await
     }
 
-    /// All children of a turn, those of its children too, in the order in which they began.
+    /// Returns all children of a turn, nested ones included, in the order in which they began.
     pub async fn of_run(&self, root: RunId) -> Result<Vec<ChildRun>> {
         self.0.read("read the children of a turn", move |tables| children::of_turn(tables, root)).await
     }
 
-    /// Forgets the children that began before this time, apart from those of turns at work. Returns how many.
+    /// Deletes children that began before this time, except those of turns in progress. Returns the number deleted.
     pub async fn expire(&self, before: DateTime<Utc>) -> Result<usize> {
         self.0
             .change("forget the children of old turns", move |tables, changes| {

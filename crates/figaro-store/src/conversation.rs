@@ -9,7 +9,7 @@ use super::records::turns::{self, Beginning};
 use super::records::{background, calls, edits, parked, sessions};
 use crate::{ConversationStore, Result, TurnEnd};
 use figaro_base::ids::{ChatId, RunId, SessionId};
-use figaro_domain::conversation::{Conversation, EntryKey, Message, Role, Session};
+use figaro_domain::conversation::{Conversation, EntryKey, Message, MessageRole, Session};
 use figaro_domain::importance::{self, By};
 use figaro_domain::message::Inbound;
 use figaro_domain::model::ModelName;
@@ -18,7 +18,7 @@ use figaro_domain::tool::ToolCall;
 use figaro_domain::turn::{ActiveTurn, Step};
 
 impl ConversationStore {
-    /// The current session of a conversation; the first call begins one.
+    /// Returns the current session of a conversation; the first call begins one.
     pub async fn session(&self, conversation: Conversation, now: DateTime<Utc>) -> Result<Session> {
         self.0
             .change("read the session", move |tables, changes| {
@@ -27,7 +27,7 @@ impl ConversationStore {
             .await
     }
 
-    /// Begins another session and makes it the current one, durably. Turns of the conversation that wait for a person are
+    /// Begins a new session and makes it the current one, durably. Turns of the conversation that wait for a person are
     /// given up.
     pub async fn new_session(&self, conversation: Conversation, now: DateTime<Utc>) -> Result<Session> {
         self.0
@@ -38,10 +38,10 @@ impl ConversationStore {
             .await
     }
 
-    /// Appends the question to the current session and records the turn, in one write. If the turn on record was begun
-    /// with this question, that turn is returned as it is. A turn of another question that never ended gives way and
-    /// counts as ended; what it stored stays. If it had made a tool call, its updates are settled in the same write:
-    /// what it did is not to be done again from the start. If not, they stay unsettled, for the next start to answer.
+    /// Appends the question to the current session and records the turn, in one write. A stored turn with the same
+    /// question is returned unchanged. An unfinished turn of another question is replaced and counts as ended; its
+    /// messages stay. If it had made a tool call, its updates are settled in the same write, so that its actions are not
+    /// repeated; otherwise they stay unsettled, and the next start answers them.
     pub async fn begin_turn(
         &self,
         conversation: Conversation,
@@ -56,9 +56,9 @@ impl ConversationStore {
         Ok(begun.await?.turn)
     }
 
-    /// Begins a turn that tries the last question of the current session again, asked for by a message of this origin: the
-    /// question and all that followed it count as replaced, and the question is appended anew; gives it, too. `None` if
-    /// there is no question; the update is settled then, durably. Otherwise as [`Self::begin_turn`].
+    /// Begins a turn that retries the last question of the current session, as requested by a message of this origin. The
+    /// question and all messages after it count as replaced; the question is appended anew and returned, too. `None` if
+    /// there is no question; the update is then settled, durably. Otherwise as [`Self::begin_turn`].
     pub async fn begin_again(
         &self,
         conversation: Conversation,
@@ -73,18 +73,18 @@ impl ConversationStore {
         Ok(begun.await?.map(|begun| (begun.turn, begun.question)))
     }
 
-    /// The stored messages of a turn's question, oldest first.
+    /// Returns the stored messages of a turn's question, oldest first.
     pub async fn question(&self, run: &ActiveTurn) -> Result<Vec<Message>> {
         let run = run.clone();
         self.0.read("read a turn's question", move |tables| turns::question(tables, &run)).await
     }
 
-    /// All turns that began and have not ended, of every conversation. After a start these are the ones to go on with.
+    /// Returns the unfinished turns of all conversations. After a start they are resumed.
     pub async fn active_runs(&self) -> Result<Vec<ActiveTurn>> {
         self.0.read("read the turns in progress", |tables| tables.turns.list(&[])).await
     }
 
-    /// Appends a message to its session. Sets its `index` to the next one of the session, and returns that.
+    /// Appends a message to its session. Sets its `index` to the next one of the session, and returns it.
     pub async fn append(&self, message: Message) -> Result<u32> {
         let bot = self.0.bot();
         self.0
@@ -92,8 +92,8 @@ impl ConversationStore {
             .await
     }
 
-    /// Records a step of a turn, in one durable write: what the model said, the state of the turn's machine, and that calls
-    /// start; after a crash it is known that these may have acted.
+    /// Records a step of a turn, in one durable write: the model's message, the machine state, and the calls that start.
+    /// After a crash these calls count as possibly executed.
     pub async fn record_step(&self, turn: &ActiveTurn, step: Step) -> Result<()> {
         let (bot, turn) = (self.0.bot(), turn.clone());
         self.0
@@ -103,7 +103,7 @@ impl ConversationStore {
             .await
     }
 
-    /// Records how a call ended and appends its result, in one durable write; gives the key of the result.
+    /// Records how a call ended and appends its result, in one durable write; returns the key of the result.
     pub async fn tool_ended(&self, call: &ToolCall, result: Message) -> Result<EntryKey> {
         let (bot, call, session) = (self.0.bot(), call.clone(), result.session);
         self.0
@@ -115,20 +115,21 @@ impl ConversationStore {
             .await
     }
 
-    /// The calls of a turn, in the order they were started.
+    /// Returns the calls of a turn, in the order in which they started.
     pub async fn tool_calls(&self, run: RunId) -> Result<Vec<ToolCall>> {
         self.0.read("read the tool calls", move |tables| tables.calls.list(&key::id(run))).await
     }
 
-    /// Ends a turn: its last messages, the pending delivery, the settlement of its updates and the end of its record,
-    /// in one durable write. A turn that ended already is left as it is.
+    /// Ends a turn in one durable write: stores its last messages and the pending delivery, settles its updates and ends
+    /// its record. A turn that already ended is left as it is.
     pub async fn end_turn(&self, run: &ActiveTurn, end: TurnEnd) -> Result<()> {
         let (bot, run, is_of_task) = (self.0.bot(), run.clone(), end.task.is_some());
         self.0
             .change_durably("end a turn", move |tables, changes| {
                 let rules = self.0.shared.pack_rules.in_chat(tables, run.conversation.chat)?;
                 let mut end = end;
-                for answer in end.messages.iter_mut().filter(|message| message.role == Role::Assistant) {
+                for answer in end.messages.iter_mut().filter(|message| message.role == MessageRole::Assistant)
+                {
                     answer.importance = importance::of_with(By::Model, &answer.text, &rules);
                 }
                 turns::end(tables, changes, bot, &run, end)
@@ -140,7 +141,7 @@ impl ConversationStore {
         Ok(())
     }
 
-    /// Takes a turn back that has shown and done nothing: its record and every message it stored go, its updates stay
+    /// Takes back a turn that has shown and done nothing: its record and its messages are deleted, its updates stay
     /// unsettled. If its chat has migrated since, its messages stay. Unknown turns are ignored.
     pub async fn retract_turn(&self, run: &ActiveTurn) -> Result<()> {
         let (bot, run) = (self.0.bot(), run.clone());
@@ -149,8 +150,8 @@ impl ConversationStore {
             .await
     }
 
-    /// The newest messages of a session that no later try has replaced, at most so many, oldest first; of long tool results as
-    /// much as models see.
+    /// Returns the newest messages of a session that no later try replaced, at most `limit`, oldest first. Long tool
+    /// results are cut to what models see.
     pub async fn recent(&self, session: SessionId, limit: usize) -> Result<Vec<Arc<Message>>> {
         let decoded = &self.0.shared.messages;
         self.0
@@ -158,17 +159,17 @@ impl ConversationStore {
             .await
     }
 
-    /// A message by its key; `None` where there is none, where a later try has replaced it, or where it belongs to another
-    /// chat than this.
+    /// Returns a message by its key; `None` if there is none, a later try replaced it, or it belongs to another chat.
     pub async fn entry(&self, chat: ChatId, key: EntryKey) -> Result<Option<Message>> {
         self.0.read("read a message", move |tables| sessions::entry(tables, chat, key)).await
     }
 
-    /// Gives the stored message that this is an edit of the words that it has now, in all later tries too, and has the
-    /// summaries that cover it made anew; durably. That of a turn at work, or of one that waits, stays as it is. Returns how many stored messages were changed.
+    /// Updates the stored message of an edited one, in all later tries too, and marks the summaries that cover it as
+    /// stale; durably. Messages of a turn in progress, or of one that waits, stay as they are. Returns the number of
+    /// stored messages changed.
     pub async fn edit_message(&self, edited: &Inbound) -> Result<usize> {
         let edited = edited.clone();
-        // Most edits are of messages that nobody answered.
+        // Most edited messages were never answered.
         if self.0.read("look for an edited message", |tables| edits::find(tables, &edited)).await?.is_empty()
         {
             return Ok(0);
@@ -186,7 +187,7 @@ impl ConversationStore {
         Ok(changed)
     }
 
-    /// Stores a message that was not addressed to the bot as background; the oldest beyond `keep` are deleted.
+    /// Stores a message that was not addressed to the bot as background; deletes the oldest beyond `keep`.
     pub async fn add_background(
         &self,
         conversation: Conversation,
@@ -201,7 +202,7 @@ impl ConversationStore {
             .await
     }
 
-    /// Background messages of a conversation sent at or after `since`, oldest first; the newest `limit` of them.
+    /// Returns background messages of a conversation sent at or after `since`, oldest first; the newest `limit` of them.
     pub async fn background(
         &self,
         conversation: Conversation,

@@ -1,5 +1,5 @@
-//! Records that were decoded lately, within a bound of bytes: a turn reads the same hundreds of messages as the one before
-//! it, and decoding them took more of its CPU time than all else together.
+//! Cache of recently decoded records, limited in bytes. A turn reads the same hundreds of messages as the turn before it,
+//! and decoding them took more CPU time than all else together.
 
 use std::hash::BuildHasher;
 use std::sync::Arc;
@@ -7,24 +7,24 @@ use std::sync::Arc;
 use quick_cache::sync::Cache;
 use quick_cache::{DefaultHashBuilder, Weighter};
 
-/// The decoded records of one table, by their keys. What was written since is not shown as it was before: a record counts
-/// only while the bytes it was decoded from are those that are stored.
+/// Decoded records of one table, by key. An entry counts only while the stored bytes are those it was decoded from, so a
+/// later write is never hidden.
 pub(super) struct Decoded<T> {
-    records: Cache<Box<[u8]>, Record<T>, Size>,
+    records: Cache<Box<[u8]>, DecodedRecord<T>, Size>,
     hasher: DefaultHashBuilder,
-    /// Takes off a record what its readers do not need, and gives how many bytes that is.
+    /// Removes what readers do not need from a record, and returns the number of bytes removed.
     shorten: fn(&mut T) -> usize,
 }
 
-struct Record<T> {
-    /// Of the bytes it was decoded from.
+struct DecodedRecord<T> {
+    /// Hash of the bytes that the record was decoded from.
     hash: u64,
-    /// About what it takes in memory, in bytes.
+    /// Approximate size in memory, in bytes.
     size: u64,
     decoded: Arc<T>,
 }
 
-impl<T> Clone for Record<T> {
+impl<T> Clone for DecodedRecord<T> {
     fn clone(&self) -> Self {
         Self { hash: self.hash, size: self.size, decoded: self.decoded.clone() }
     }
@@ -33,20 +33,20 @@ impl<T> Clone for Record<T> {
 #[derive(Clone)]
 struct Size;
 
-impl<T> Weighter<Box<[u8]>, Record<T>> for Size {
-    fn weight(&self, key: &Box<[u8]>, record: &Record<T>) -> u64 {
+impl<T> Weighter<Box<[u8]>, DecodedRecord<T>> for Size {
+    fn weight(&self, key: &Box<[u8]>, record: &DecodedRecord<T>) -> u64 {
         record.size + key.len() as u64
     }
 }
 
 impl<T> Decoded<T> {
-    /// None yet, and at most so many bytes of them. What is used least leaves first.
+    /// Creates an empty cache of at most `bytes` bytes. The least used entries leave first.
     pub(super) fn within(bytes: u64) -> Self {
-        // About as many as fit, so that the table of keys need not grow.
+        // Expected number of entries, so that the key table need not grow.
         Self::of(usize::try_from(bytes / (2 * size_of::<T>() as u64)).unwrap_or(0), bytes)
     }
 
-    /// The same of a table with one record: the whole bound is for it.
+    /// Creates a cache of a table with one record, which may take the whole limit.
     pub(super) fn one_within(bytes: u64) -> Self {
         Self::of(1, bytes)
     }
@@ -56,17 +56,18 @@ impl<T> Decoded<T> {
         Self { records: Cache::with_weighter(records, bytes, Size), hasher, shorten: |_| 0 }
     }
 
-    /// The same, whose records are shortened so; it gives how many bytes it took off.
+    /// Shortens records by this function, which returns the number of bytes removed.
     pub(super) fn shortened_by(self, shorten: fn(&mut T) -> usize) -> Self {
         Self { shorten, ..self }
     }
 
-    /// Lets go of all of them.
+    /// Removes all entries.
     pub(super) fn clear(&self) {
         self.records.clear();
     }
 
-    /// The record with this key and these bytes; `decode` makes it if it is not here. `None` if that gives none.
+    /// Returns the record with this key and these bytes, decoding it with `decode` if it is not cached. `None` if
+    /// `decode` returns none.
     pub(super) fn get(
         &self,
         key: &[u8],
@@ -81,7 +82,7 @@ impl<T> Decoded<T> {
         let mut decoded = decode(bytes)?;
         let length = length.saturating_sub((self.shorten)(&mut decoded));
         let (size, decoded) = ((size_of::<T>() + length) as u64, Arc::new(decoded));
-        self.records.insert(key.into(), Record { hash, size, decoded: decoded.clone() });
+        self.records.insert(key.into(), DecodedRecord { hash, size, decoded: decoded.clone() });
         Some(decoded)
     }
 }

@@ -1,64 +1,64 @@
-//! What a caller of the store can do when a call fails.
+//! Errors of the store, by what a caller can do about them.
 
-/// Why the store did not do what it was asked.
+/// Error of a store operation.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// Another process has it open. Where it is.
+    /// Another process has the store at this place open.
     #[error(
         "the store {0} is in use by another process: stop that one first, or give this one a STORE_URL of its own"
     )]
     InUse(String),
-    /// The files are not a store, or were damaged.
+    /// The files are not a store, or are damaged.
     #[error(
         "the store {place} cannot be read ({reason}): move it away or restore a backup; nothing was changed"
     )]
     Unreadable {
-        /// Where the store is.
+        /// Path of the store's folder.
         place: String,
-        /// What the backend said.
+        /// Error message of the engine.
         reason: String,
     },
-    /// It has less than what was durable once: damage has set it back.
+    /// The store lost commits that were durable: damage has set it back.
     #[error(
         "the store {place} has lost something: {loss}; restore a backup, or run `figaro store check {place} --accept-loss` to \
          go on without it"
     )]
     Lost {
-        /// Its URL.
+        /// URL of the store.
         place: String,
-        /// What is missing.
+        /// Description of the lost commits.
         loss: String,
     },
-    /// A copy or an import into it has not ended. Where the store is.
+    /// A copy or import into the store at this place has not ended.
     #[error(
         "the store {0} is not whole yet: run the same `figaro store copy` or `figaro import` again, or remove it"
     )]
     Unfinished(String),
-    /// Another version of Figaro wrote it.
+    /// Another version of Figaro wrote the store.
     #[error(
         "the store {place} has format {found}, and this Figaro reads format {known} only: use the Figaro that made it, or \
          another STORE_URL; nothing was changed"
     )]
     OtherFormat {
-        /// Where the store is.
+        /// Path of the store's folder.
         place: String,
-        /// The format it has.
+        /// Format of the store.
         found: u32,
-        /// The format this build reads.
+        /// Format that this build reads.
         known: u32,
     },
-    /// One record cannot be read; it was set aside, not replaced.
+    /// A record cannot be read; it was set aside, not replaced.
     #[error("a stored record cannot be read and was set aside: {what}")]
     Record {
-        /// The record that is meant.
+        /// Table and key of the record.
         what: String,
     },
-    /// The disk or the system refused; trying again later may help.
+    /// The disk or the system refused; a retry later may help.
     #[error("the store could not {operation}: {reason}")]
     Failed {
-        /// What was to be done.
+        /// Failed operation, such as `read the notes`.
         operation: &'static str,
-        /// Where, and what the system said.
+        /// Place of the store, and the error of the system.
         reason: String,
     },
 }

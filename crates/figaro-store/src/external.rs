@@ -7,13 +7,14 @@ use figaro_domain::conversation::Conversation;
 use figaro_domain::external::ExternalName;
 
 impl ExternalStore {
-    /// The conversation of this name; `None` if it was never kept, or was erased.
+    /// Returns the conversation with this name; `None` if it was never stored, or was erased.
     pub async fn find(&self, name: &ExternalName) -> Result<Option<Conversation>> {
         let key = key::id(name);
         self.0.read("look up a conversation", move |tables| tables.external.get(&key)).await
     }
 
-    /// The conversation of this name. A new name gets a number that no other name has, had or will have, in one durable write.
+    /// Returns the conversation with this name. A new name gets a number that is never used for another name, in one
+    /// durable write.
     pub async fn keep(&self, name: &ExternalName) -> Result<Conversation> {
         // Only the first question of a conversation waits for a write.
         if let Some(known) = self.find(name).await? {
@@ -27,7 +28,7 @@ impl ExternalStore {
             .await
     }
 
-    /// `true` if a conversation outside Telegram has a name. Without one nobody can ask for it any more.
+    /// Returns `true` if a conversation outside Telegram has a name. Without one it can no longer be addressed.
     pub async fn is_named(&self, conversation: Conversation) -> Result<bool> {
         let key = key::conversation(conversation);
         self.0.read("look up a conversation", move |tables| tables.external_names.contains(&key)).await

@@ -1,9 +1,9 @@
-//! Memories: facts about people, and the messages that they are still to be taken from.
+//! Memories: facts about people, and the messages still to be read for them.
 
 use chrono::{DateTime, Utc};
 
 use super::key;
-use super::records::facts::{MemoryCounts, ReadFacts, Reading, UnreadBatch};
+use super::records::facts::{ExtractionLimits, MemoryCounts, ReadFacts, UnreadBatch};
 use super::records::{due, facts, pins};
 use crate::{FactStore, Result};
 use figaro_base::clock::Clock;
@@ -12,14 +12,14 @@ use figaro_domain::facts::{FactCounts, Facts, OwnChange};
 use figaro_domain::memory::Memory;
 
 impl FactStore {
-    /// All memories of a person that were not erased, also those that were removed, oldest first.
+    /// Returns all memories of a person that were not erased, removed ones included, oldest first.
     pub async fn of_person(&self, user: &UserId) -> Result<Vec<Memory>> {
         let of = key::user(user);
         self.0.read("read the memories", move |tables| tables.memories.list(&of)).await
     }
 
-    /// Makes a change that a person asked for of a memory of theirs, durably; gives the memory then. `None` if they have none
-    /// that it fits.
+    /// Changes a memory at its person's request, durably, and returns it; `None` if the person has none that the change
+    /// fits.
     pub async fn change(
         &self,
         user: &UserId,
@@ -38,8 +38,8 @@ impl FactStore {
             .await
     }
 
-    /// Deletes all memories of a person for good, and the marks of messages that facts were still to be taken from. Durable;
-    /// gives how many were active.
+    /// Deletes all memories of a person for good, and the marks of messages still to be read for facts. Durable; returns
+    /// the number of active memories deleted.
     pub async fn erase(&self, user: &UserId) -> Result<usize> {
         let (of, user) = (key::user(user), user.clone());
         let now = Clock::system().now();
@@ -60,7 +60,7 @@ impl FactStore {
         Ok(erased)
     }
 
-    /// The people who have said something that facts are still to be taken from.
+    /// Returns the people with messages still to be read for facts.
     pub async fn people_with_unread(&self) -> Result<Vec<UserId>> {
         self.0
             .read("read who has said something", |tables| {
@@ -75,9 +75,9 @@ impl FactStore {
             .await
     }
 
-    /// The oldest such messages of a person, of one session, and counts a try of each. Those that are gone or had all their
-    /// tries are given up. `None` if there is nothing to read.
-    pub async fn take_unread(&self, user: &UserId, reading: Reading) -> Result<Option<UnreadBatch>> {
+    /// Returns the oldest unread messages of a person, of one session, and counts a try of each. Messages that are gone
+    /// or out of tries are given up. `None` if there is nothing to read.
+    pub async fn take_unread(&self, user: &UserId, reading: ExtractionLimits) -> Result<Option<UnreadBatch>> {
         let of = key::user(user);
         let nothing = self.0.read("read what was said", |tables| {
             Ok(tables.unread.keys_of(&of)?.next().transpose()?.is_none())
@@ -90,7 +90,7 @@ impl FactStore {
             .await
     }
 
-    /// Takes a try of messages back: no model has answered.
+    /// Takes back a counted try of messages, because no model answered.
     pub async fn return_unread(&self, user: &UserId, messages: &[EntryId]) -> Result<()> {
         let keys: Vec<Vec<u8>> = messages.iter().map(|message| key::of_user(user, message)).collect();
         self.0
@@ -106,8 +106,8 @@ impl FactStore {
             .await
     }
 
-    /// Ends the reading of messages: changes the memories and takes the marks away, in one durable write. Gives what changed;
-    /// `None`, and nothing is written, if the mark of one of them is gone: somebody has erased it, or it was read before.
+    /// Ends the reading of messages: changes the memories and removes the marks, in one durable write. Returns the number
+    /// of changes; `None`, without a write, if the mark of a message is gone because it was erased or read before.
     pub async fn end_reading(&self, user: &UserId, read: ReadFacts) -> Result<Option<FactCounts>> {
         let user = user.clone();
         self.0
@@ -129,7 +129,7 @@ impl FactStore {
             .await
     }
 
-    /// Takes no facts from what a person has said so far.
+    /// Marks everything a person has said so far as not to be read for facts.
     pub async fn skip_unread(&self, user: &UserId) -> Result<()> {
         let of = key::user(user);
         self.0
@@ -139,7 +139,8 @@ impl FactStore {
             .await
     }
 
-    /// Deletes memories that were removed before this time for good, from the files too, a moment later; gives how many.
+    /// Deletes memories that were removed before this time for good, and from the files a moment later; returns the
+    /// number deleted.
     pub async fn purge(&self, before: DateTime<Utc>, now: DateTime<Utc>) -> Result<usize> {
         let purged = self.0.change("delete memories", move |tables, changes| {
             let gone = facts::purge(tables, changes, before)?;
@@ -155,7 +156,7 @@ impl FactStore {
         Ok(purged)
     }
 
-    /// How many memories there are of all people.
+    /// Counts the memories of all people.
     pub async fn count(&self) -> Result<MemoryCounts> {
         self.0
             .read("count the memories", |tables| {

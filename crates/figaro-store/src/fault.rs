@@ -1,33 +1,32 @@
-//! What can go wrong inside the store, before it is told to the caller as a [`StoreError`].
+//! Errors inside the store, before they become a [`StoreError`].
 
 use super::StoreError;
 use crate::engine::EngineError;
 
-/// A failure that does not know yet which store and which operation it belongs to.
+/// A failure that does not know yet its store and operation.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum Fault {
-    /// The engine failed.
+pub(super) enum StoreFault {
     #[error(transparent)]
     Engine(#[from] EngineError),
-    /// A value has no JSON.
+    /// A value cannot be encoded as JSON.
     #[error(transparent)]
     Encode(#[from] serde_json::Error),
-    /// A record cannot be read and stands in quarantine.
+    /// A record cannot be read and is in quarantine.
     #[error("{0} cannot be read")]
     Record(String),
-    /// A copy or an import into the store has not ended.
+    /// A copy or import into the store has not ended.
     #[error("it is not whole yet")]
     Unfinished,
-    /// Every number for a conversation outside Telegram was given.
+    /// All numbers for conversations outside Telegram are used.
     #[error("no number is left for another conversation")]
     NoNumber,
-    /// The work ended in a panic, which says this.
+    /// The work panicked with this message.
     #[error("{0}")]
     Panic(String),
 }
 
-impl Fault {
-    /// The failure as the caller of the store at this place is told.
+impl StoreFault {
+    /// Converts the fault into the error for the caller of the store.
     pub(super) fn into_error(self, place: &str, operation: &'static str) -> StoreError {
         match self {
             Self::Record(what) => StoreError::Record { what },

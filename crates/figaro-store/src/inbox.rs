@@ -1,4 +1,5 @@
-//! Updates between their arrival and their settlement. An id is in the inbox until it is settled, then among the seen.
+//! Updates between their arrival and their settlement. An id is in the inbox until it is settled, and among the seen ones
+//! after that.
 
 use std::collections::BTreeSet;
 
@@ -6,10 +7,10 @@ use chrono::{DateTime, Utc};
 use serde_json::Value;
 
 use super::changes::Changes;
-use super::fault::Fault;
+use super::fault::StoreFault;
 use super::key;
 use super::records::updates;
-use super::tables::{Accepted, SetAside, Tables};
+use super::tables::{Accepted, SetAsideUpdate, Tables};
 use crate::engine::Keys;
 use crate::{InboxStore, Result};
 use figaro_base::ids::{BotId, UpdateId};
@@ -17,28 +18,28 @@ use figaro_base::ids::{BotId, UpdateId};
 /// An update as Telegram sent it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RawUpdate {
-    /// The `update_id` that Telegram gave it.
+    /// `update_id` from Telegram.
     pub id: UpdateId,
-    /// The whole update as JSON.
+    /// Whole update as JSON.
     pub body: Value,
 }
 
-/// An update that is no JSON Figaro can read.
+/// An update that Figaro cannot read as JSON.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnreadableUpdate {
-    /// The `update_id` that Telegram gave it.
+    /// `update_id` from Telegram.
     pub id: UpdateId,
-    /// The first [`Self::KEPT_BYTES`] of its text at most.
+    /// Beginning of its text, at most [`Self::KEPT_BYTES`].
     pub text: String,
-    /// How long the whole of it is, in bytes.
+    /// Length of the whole text, in bytes.
     pub bytes: usize,
 }
 
 impl UnreadableUpdate {
-    /// The most bytes of the text that are kept.
+    /// Maximum bytes of the text that are stored.
     pub const KEPT_BYTES: usize = 64 * 1024;
 
-    /// An unreadable update with this id, of whose text the first [`Self::KEPT_BYTES`] are kept.
+    /// Creates an unreadable update with this id, keeping the first [`Self::KEPT_BYTES`] of its text.
     #[must_use]
     pub fn new(id: UpdateId, text: &str) -> Self {
         let kept = text[..text.floor_char_boundary(Self::KEPT_BYTES)].to_owned();
@@ -46,15 +47,15 @@ impl UnreadableUpdate {
     }
 }
 
-/// The most updates of a bot that could not be read and are kept; the oldest go first.
+/// Maximum stored unreadable updates of a bot; the oldest are deleted first.
 pub const KEPT_UNREADABLE: usize = 100;
 
-/// The most ids one call forgets.
+/// Maximum ids deleted by one call.
 const EXPIRED: usize = 512;
 
 impl InboxStore {
-    /// Stores those updates that were never seen before, and returns them in the order given. Telegram may be told of them
-    /// after [`Self::sync`] alone.
+    /// Stores updates that were never seen before, and returns them in the given order. Acknowledge them to Telegram only
+    /// after [`Self::sync`].
     pub async fn accept(&self, updates: Vec<RawUpdate>, now: DateTime<Utc>) -> Result<Vec<RawUpdate>> {
         if updates.is_empty() {
             return Ok(updates);
@@ -65,14 +66,14 @@ impl InboxStore {
             .await
     }
 
-    /// Returns when all updates that were accepted, also those accepted before once more, are durable.
+    /// Waits until all accepted updates are durable, including repeated ones.
     pub async fn sync(&self) -> Result<()> {
-        // In a turn that is answered at once they are durable together with its answer.
+        // In a turn that is answered at once they become durable together with its answer.
         self.0.durable_soon("store updates").await
     }
 
-    /// Keeps the text of updates that cannot be read, durably; their ids count as seen and settled. Of each bot's the
-    /// newest [`KEPT_UNREADABLE`] by id are kept. Those seen before are ignored. No command shows them yet.
+    /// Stores the text of unreadable updates, durably; their ids count as seen and settled. The newest
+    /// [`KEPT_UNREADABLE`] of each bot are kept. Those seen before are ignored. No command shows them yet.
     pub async fn set_aside(&self, updates: Vec<UnreadableUpdate>, now: DateTime<Utc>) -> Result<()> {
         if updates.is_empty() {
             return Ok(());
@@ -85,7 +86,7 @@ impl InboxStore {
             .await
     }
 
-    /// Forgets the text of updates that were set aside before this time. Returns how many.
+    /// Deletes the text of updates that were set aside before this time. Returns the number deleted.
     pub async fn expire_set_aside(&self, before: DateTime<Utc>) -> Result<usize> {
         self.0
             .change("forget updates that could not be read", move |tables, changes| {
@@ -102,13 +103,13 @@ impl InboxStore {
             .await
     }
 
-    /// All updates that were accepted and are not settled, by id.
+    /// Returns all accepted updates that are not settled, by id.
     pub async fn unsettled(&self) -> Result<Vec<RawUpdate>> {
         let bot = self.0.bot();
         self.0.read("read the stored updates", move |tables| unsettled(tables, bot)).await
     }
 
-    /// Marks updates as dealt with, durably; their ids stay known as seen. Unknown ids are ignored.
+    /// Marks updates as settled, durably; their ids stay known as seen. Unknown ids are ignored.
     pub async fn settle(&self, updates: &[UpdateId]) -> Result<()> {
         let (bot, ids) = (self.0.bot(), updates.to_vec());
         let settled = self.0.change_durably("settle updates", move |tables, changes| {
@@ -120,8 +121,8 @@ impl InboxStore {
         Ok(())
     }
 
-    /// Forgets ids of settled updates that were accepted before this time: the oldest, a bounded number at a time, so
-    /// that no other writer waits long. Returns how many; called again until it returns 0, it forgets them all.
+    /// Deletes ids of settled updates accepted before this time, oldest first and a bounded number at a time, so that
+    /// other writers do not wait long. Returns the number deleted; call again until it is 0.
     pub async fn expire_seen(&self, before: DateTime<Utc>) -> Result<usize> {
         let bot = self.0.bot();
         self.0
@@ -136,7 +137,7 @@ fn accept(
     bot: BotId,
     mut updates: Vec<RawUpdate>,
     accepted_at: DateTime<Utc>,
-) -> Result<Vec<RawUpdate>, Fault> {
+) -> Result<Vec<RawUpdate>, StoreFault> {
     let mut new = BTreeSet::new();
     for update in &updates {
         let key = key::update(bot, update.id);
@@ -149,7 +150,7 @@ fn accept(
             &Accepted { id: update.id, accepted_at, body: update.body.clone() },
         )?;
     }
-    // The first of two copies in one batch is the one that was stored.
+    // Of two copies in one batch, the first was stored.
     updates.retain(|update| new.remove(&update.id));
     Ok(updates)
 }
@@ -160,7 +161,7 @@ fn set_aside(
     bot: BotId,
     updates: Vec<UnreadableUpdate>,
     arrived_at: DateTime<Utc>,
-) -> Result<(), Fault> {
+) -> Result<(), StoreFault> {
     let mut kept: BTreeSet<Vec<u8>> = BTreeSet::new();
     for key in tables.unreadable.keys_of(&key::bot(bot))? {
         kept.insert(key?.to_vec());
@@ -172,7 +173,7 @@ fn set_aside(
         }
         changes.put(&tables.seen, key.clone(), &())?;
         changes.put(&tables.seen_by_time, key::update_at(bot, arrived_at, update.id), &())?;
-        let aside = SetAside { arrived_at, bytes: update.bytes, text: update.text };
+        let aside = SetAsideUpdate { arrived_at, bytes: update.bytes, text: update.text };
         changes.put(&tables.unreadable, key, &aside)?;
     }
     for old in kept.iter().take(kept.len().saturating_sub(KEPT_UNREADABLE)) {
@@ -181,7 +182,7 @@ fn set_aside(
     Ok(())
 }
 
-fn unsettled(tables: &Tables<'_>, bot: BotId) -> Result<Vec<RawUpdate>, Fault> {
+fn unsettled(tables: &Tables<'_>, bot: BotId) -> Result<Vec<RawUpdate>, StoreFault> {
     let updates = tables.inbox.list(&key::bot(bot))?;
     Ok(updates.into_iter().map(|update| RawUpdate { id: update.id, body: update.body }).collect())
 }
@@ -191,7 +192,7 @@ fn expire_seen(
     changes: &mut Changes<'_>,
     bot: BotId,
     before: DateTime<Utc>,
-) -> Result<usize, Fault> {
+) -> Result<usize, StoreFault> {
     let old = Keys::before(key::updates_from(bot, before), &key::bot(bot));
     let mut expired = 0;
     for key in tables.seen_by_time.keys(old)?.take(EXPIRED) {

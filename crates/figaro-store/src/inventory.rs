@@ -1,4 +1,4 @@
-//! What is in a store, table by table: how much, whether it can be read, and a hash by which two stores are compared.
+//! Inventory of a store, table by table: size, readability, and a hash for comparing two stores.
 
 use std::collections::BTreeMap;
 
@@ -7,34 +7,34 @@ use serde::de::IgnoredAny;
 
 use crate::engine::{Engine, Keys, Result};
 
-/// How the store is doing, for `/status` and `figaro check`.
+/// Health figures of the store, for `/status` and `figaro check`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct StoreHealth {
-    /// The size of the store on disk, in bytes.
+    /// Size of the store on disk, in bytes.
     pub bytes: u64,
-    /// The bytes of the records in it.
+    /// Size of its records, in bytes.
     pub live: u64,
-    /// Records and updates that could not be read and were set aside.
+    /// Unreadable records and updates that were set aside.
     pub unreadable: u64,
 }
 
-/// What is in the tables of a store, by name.
-pub type Inventory = BTreeMap<String, Table>;
+/// Contents of a store's tables, by table name.
+pub type Inventory = BTreeMap<String, TableInventory>;
 
-/// What is in a table.
+/// Contents of one table.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Table {
-    /// How many records it has.
+pub struct TableInventory {
+    /// Number of records, readable or not.
     pub records: u64,
-    /// The bytes of their keys and values.
+    /// Size of their keys and values, in bytes.
     pub bytes: u64,
-    /// How many of them are no JSON.
+    /// Number of records that are not valid JSON.
     pub unreadable: u64,
-    /// SHA-256 of all keys and values in their order, each after its length in bytes as eight bytes.
+    /// SHA-256 of all keys and values in order, each preceded by its length in bytes as eight bytes.
     pub(crate) hash: Vec<u8>,
 }
 
-/// Reads all there is in a store. `key` gives a key as it is to be hashed and counted, or `None` for one that is left out.
+/// Reads the whole store. `key` returns the form of a key to hash and count, or `None` to skip it.
 ///
 /// # Errors
 /// Of the engine.
@@ -42,8 +42,8 @@ pub fn inventory(engine: &dyn Engine, key: impl Fn(&str, Vec<u8>) -> Option<Vec<
     let mut inventory = Inventory::new();
     for name in engine.tables()? {
         let (mut hash, mut table) =
-            (Context::new(&SHA256), Table { records: 0, bytes: 0, unreadable: 0, hash: Vec::new() });
-        // A view for each table: others may have to wait for those who look.
+            (Context::new(&SHA256), TableInventory { records: 0, bytes: 0, unreadable: 0, hash: Vec::new() });
+        // One view per table: others may have to wait for an open view.
         let view = engine.view()?;
         for entry in view.scan(&name, &Keys::beginning_with([]))? {
             let (stored, value) = entry?;
@@ -63,7 +63,7 @@ pub fn inventory(engine: &dyn Engine, key: impl Fn(&str, Vec<u8>) -> Option<Vec<
     Ok(inventory)
 }
 
-/// The bytes of all records.
+/// Returns the size of all records, in bytes.
 ///
 /// # Errors
 /// Of the engine.

@@ -1,5 +1,5 @@
-//! Keys of records. Their byte order is the order of what they are made of, so that a range of keys is a range in time,
-//! in a session or in a chat.
+//! Keys of records. Their byte order is the order of their parts, so a range of keys is a range in time, in a session or
+//! in a chat.
 
 use std::fmt::Display;
 
@@ -11,253 +11,245 @@ use figaro_base::ids::{
 use figaro_domain::conversation::{Conversation, EntryKey};
 use figaro_domain::usage::{Purpose, Spending};
 
-/// The length of a ULID as text.
+/// Length of a ULID as text.
 const ULID_CHARS: usize = 26;
 
-/// An update of a bot.
 pub(super) fn update(bot: BotId, update: UpdateId) -> Vec<u8> {
-    Key::default().number(bot.0).number(update.0).0
+    KeyBytes::default().number(bot.0).number(update.0).0
 }
 
-/// An update of a bot among all its others, by time.
+/// Key of an update of a bot, ordered by time.
 pub(super) fn update_at(bot: BotId, at: DateTime<Utc>, update: UpdateId) -> Vec<u8> {
-    Key(updates_from(bot, at)).number(update.0).0
+    KeyBytes(updates_from(bot, at)).number(update.0).0
 }
 
-/// Where the keys of [`update_at`] from this time on begin.
+/// Returns the start of [`update_at`] keys from this time on.
 pub(super) fn updates_from(bot: BotId, at: DateTime<Utc>) -> Vec<u8> {
-    Key::default().number(bot.0).number(at.timestamp_millis()).0
+    KeyBytes::default().number(bot.0).number(at.timestamp_millis()).0
 }
 
-/// The id of the update that a key from [`update_at`] ends in.
+/// Returns the update id at the end of an [`update_at`] key.
 pub(super) fn update_of(key: &[u8]) -> Option<UpdateId> {
     key.last_chunk().map(|bytes| UpdateId(i64::from_be_bytes(*bytes) ^ i64::MIN))
 }
 
-/// All updates of a bot.
+/// Prefix of all updates of a bot.
 pub(super) fn bot(bot: BotId) -> Vec<u8> {
-    Key::default().number(bot.0).0
+    KeyBytes::default().number(bot.0).0
 }
 
-/// A conversation. Always equally long, so that none is the beginning of another.
+/// Key of a conversation. Its length is fixed, so that none is the prefix of another.
 pub(super) fn conversation(conversation: Conversation) -> Vec<u8> {
     let topic = conversation.topic.map_or(0, |topic| topic.0);
-    let mut key = Key::default().number(conversation.chat.0);
+    let mut key = KeyBytes::default().number(conversation.chat.0);
     key.0.push(u8::from(conversation.topic.is_some()));
     key.number(topic).0
 }
 
-/// A session of a conversation, among its others.
+/// Key of a session, after its conversation.
 pub(super) fn session_of(place: Conversation, session: SessionId) -> Vec<u8> {
-    Key(conversation(place)).id(session).0
+    KeyBytes(conversation(place)).id(session).0
 }
 
-/// The chat that a key from [`session_of`] begins with.
+/// Returns the chat at the start of a [`session_of`] key.
 pub(super) fn chat_in(key: &[u8]) -> Option<ChatId> {
     session_in(key)?;
     key.first_chunk().map(|bytes| ChatId(i64::from_be_bytes(*bytes) ^ i64::MIN))
 }
 
-/// The key of the conversation that a key from [`session_of`] begins with.
+/// Returns the conversation key at the start of a [`session_of`] key.
 pub(super) fn conversation_in(key: &[u8]) -> &[u8] {
     &key[..key.len().saturating_sub(ULID_CHARS)]
 }
 
-/// The session that a key from [`session_of`] ends in.
+/// Returns the session at the end of a [`session_of`] key.
 pub(super) fn session_in(key: &[u8]) -> Option<SessionId> {
     std::str::from_utf8(key.last_chunk::<ULID_CHARS>()?).ok()?.parse().ok()
 }
 
-/// A background message of a conversation at a time.
+/// Key of a background message of a conversation, ordered by time.
 pub(super) fn background(place: Conversation, sent_at: DateTime<Utc>, message: MessageId) -> Vec<u8> {
-    Key(conversation(place)).number(sent_at.timestamp_millis()).number(message.0).0
+    KeyBytes(conversation(place)).number(sent_at.timestamp_millis()).number(message.0).0
 }
 
-/// A message of a session.
 pub(super) fn message(session: SessionId, index: u32) -> Vec<u8> {
-    Key(id(session)).index(index).0
+    KeyBytes(id(session)).index(index).0
 }
 
-/// The key of the session that a key from [`message`] begins with.
+/// Returns the session key at the start of a [`message`] key.
 pub(super) fn session_of_message(key: &[u8]) -> Option<&[u8]> {
     key.get(..ULID_CHARS)
 }
 
-/// A call of a turn: the first, the second, …
+/// Key of a call of a turn, ordered by index.
 pub(super) fn call(run: RunId, index: u32) -> Vec<u8> {
-    Key(id(run)).index(index).0
+    KeyBytes(id(run)).index(index).0
 }
 
-/// A child of a turn, among its others: the text of ULIDs sorts as they began.
+/// Key of a child of a turn; ULIDs sort in the order in which children began.
 pub(super) fn child(root: RunId, child: RunId) -> Vec<u8> {
-    Key(id(root)).id(child).0
+    KeyBytes(id(root)).id(child).0
 }
 
-/// A live message of a turn; the first one is named by the turn alone, as when there was only one.
+/// Key of a live message of a turn; the first one has the key of the turn alone, as when there was only one.
 pub(super) fn live(run: RunId, index: u32) -> Vec<u8> {
     match index {
         0 => id(run),
-        index => Key(id(run)).index(index).0,
+        index => KeyBytes(id(run)).index(index).0,
     }
 }
 
-/// A block of a chat's index: the first, the second, …
+/// Key of a block of a chat's index, ordered by number.
 pub(super) fn index_block(of: ChatId, number: u32) -> Vec<u8> {
-    Key(chat(of)).index(number).0
+    KeyBytes(chat(of)).index(number).0
 }
 
-/// An edited message of a chat, among its others.
+/// Key of an edited message of a chat.
 pub(super) fn index_edit(of: ChatId, session: SessionId, index: u32) -> Vec<u8> {
-    Key(chat(of)).id(session).index(index).0
+    KeyBytes(chat(of)).id(session).index(index).0
 }
 
-/// The message that a key from [`index_edit`] names.
+/// Returns the message that an [`index_edit`] key names.
 pub(super) fn edited_in(key: &[u8]) -> Option<EntryKey> {
     let index = index_of(key)?;
     Some(EntryKey { session: session_in(key.get(..key.len().checked_sub(size_of::<u32>())?)?)?, index })
 }
 
-/// The key of a chat.
 pub(super) fn chat(chat: ChatId) -> Vec<u8> {
-    Key::default().number(chat.0).0
+    KeyBytes::default().number(chat.0).0
 }
 
-/// A key that begins with a chat, with another chat in its place.
+/// Replaces the chat at the start of a key.
 pub(super) fn moved(key: &[u8], to: ChatId) -> Vec<u8> {
     [&chat(to), key.get(size_of::<i64>()..).unwrap_or_default()].concat()
 }
 
-/// A person of a chat.
 pub(super) fn person(of: ChatId, user: &UserId) -> Vec<u8> {
-    Key(chat(of)).id(user).0
+    KeyBytes(chat(of)).id(user).0
 }
 
-/// A note of a chat.
 pub(super) fn note(chat: ChatId, note: NoteId) -> Vec<u8> {
-    Key::default().number(chat.0).id(note).0
+    KeyBytes::default().number(chat.0).id(note).0
 }
 
-/// A record of a chat.
 pub(super) fn record(chat: ChatId, record: RecordId) -> Vec<u8> {
-    Key::default().number(chat.0).id(record).0
+    KeyBytes::default().number(chat.0).id(record).0
 }
 
-/// A persona of a chat's own.
+/// Key of a persona written in a chat.
 pub(super) fn persona(chat: ChatId, persona: PersonaId) -> Vec<u8> {
-    Key::default().number(chat.0).id(persona).0
+    KeyBytes::default().number(chat.0).id(persona).0
 }
 
-/// A pin of a chat.
 pub(super) fn pin(chat: ChatId, pin: PinId) -> Vec<u8> {
-    Key::default().number(chat.0).id(pin).0
+    KeyBytes::default().number(chat.0).id(pin).0
 }
 
-/// The key of a Telegram message.
+/// Key of a Telegram message.
 pub(super) fn telegram(chat: ChatId, message: MessageId) -> Vec<u8> {
-    Key::default().number(chat.0).number(message.0).0
+    KeyBytes::default().number(chat.0).number(message.0).0
 }
 
-/// What a key from [`telegram`] has in front of its message: its chat.
+/// Returns the chat part of a [`telegram`] key.
 pub(super) fn place(key: &[u8]) -> &[u8] {
     &key[..key.len().saturating_sub(size_of::<i64>())]
 }
 
-/// The message that a key from [`telegram`] ends in.
+/// Returns the message at the end of a [`telegram`] key.
 pub(super) fn message_in(key: &[u8]) -> Option<MessageId> {
     key.last_chunk().map(|bytes| MessageId(i64::from_be_bytes(*bytes) ^ i64::MIN))
 }
 
-/// A Telegram message among all others, by time.
+/// Key of a Telegram message, ordered by time.
 pub(super) fn telegram_at(at: DateTime<Utc>, chat: ChatId, message: MessageId) -> Vec<u8> {
-    Key(time(at)).number(chat.0).number(message.0).0
+    KeyBytes(time(at)).number(chat.0).number(message.0).0
 }
 
-/// Where the keys of [`telegram_at`] from this time on begin.
+/// Returns the start of [`telegram_at`] keys from this time on.
 pub(super) fn time(at: DateTime<Utc>) -> Vec<u8> {
-    Key::default().number(at.timestamp_millis()).0
+    KeyBytes::default().number(at.timestamp_millis()).0
 }
 
-/// The key of [`telegram`] inside one of [`telegram_at`].
+/// Returns the [`telegram`] key inside a [`telegram_at`] key.
 pub(super) fn telegram_of(key: &[u8]) -> &[u8] {
     key.get(size_of::<i64>()..).unwrap_or_default()
 }
 
-/// A record named by a ULID alone, and the beginning of all that belong to it. The text of ULIDs sorts as they do.
+/// Key of a record named by a ULID, and prefix of all that belong to it. ULIDs sort as text in the order of their time.
 pub(super) fn id(id: impl Display) -> Vec<u8> {
-    Key::default().id(id).0
+    KeyBytes::default().id(id).0
 }
 
-/// An entry of the audit log, by its place.
+/// Key of an entry of the audit log, by its place.
 pub(super) fn audit(seq: u64) -> Vec<u8> {
     seq.to_be_bytes().to_vec()
 }
 
-/// The key of a day.
 pub(super) fn day(day: NaiveDate) -> Vec<u8> {
-    Key::default().number(i64::from(day.num_days_from_ce())).0
+    KeyBytes::default().number(i64::from(day.num_days_from_ce())).0
 }
 
-/// What a person spent on a day in a chat with a model, in turns or in the background.
+/// Key of the spending of a person on a day, by chat and model, in turns or in the background.
 pub(super) fn spending(spending: &Spending) -> Vec<u8> {
     let Spending { chat, user, model, purpose, .. } = spending;
-    let key = Key(day(spending.day)).number(chat.0).id(user).id('\0').id(model);
+    let key = KeyBytes(day(spending.day)).number(chat.0).id(user).id('\0').id(model);
     match purpose {
         Purpose::Turn => key.0,
         Purpose::Background => key.id('\0').id("background").0,
     }
 }
 
-/// A task of a chat, among the others of the chat.
+/// Key of a task, after its chat.
 pub(super) fn chat_task(chat: ChatId, task: TaskId) -> Vec<u8> {
-    Key::default().number(chat.0).id(task).0
+    KeyBytes::default().number(chat.0).id(task).0
 }
 
-/// Where the keys of [`user_task`] of a person begin.
+/// Prefix of the [`user_task`] keys of a person.
 pub(super) fn user(user: &UserId) -> Vec<u8> {
-    Key::default().id(user).id('\0').0
+    KeyBytes::default().id(user).id('\0').0
 }
 
-/// A task of a person, among their others.
+/// Key of a task, after its person.
 pub(super) fn user_task(of: &UserId, task: TaskId) -> Vec<u8> {
-    Key(user(of)).id(task).0
+    KeyBytes(user(of)).id(task).0
 }
 
-/// A memory of a person, or a message of theirs, among their others.
+/// Key of a person's memory or message.
 pub(super) fn of_user(of: &UserId, one: impl Display) -> Vec<u8> {
-    Key(user(of)).id(one).0
+    KeyBytes(user(of)).id(one).0
 }
 
-/// A task, among all others by time.
+/// Key of a task, ordered by time.
 pub(super) fn wake(at: DateTime<Utc>, task: TaskId) -> Vec<u8> {
-    Key(time(at)).id(task).0
+    KeyBytes(time(at)).id(task).0
 }
 
-/// The time that a key from [`wake`] begins with.
+/// Returns the time at the start of a [`wake`] key.
 pub(super) fn time_of(key: &[u8]) -> Option<DateTime<Utc>> {
     let number = i64::from_be_bytes(*key.first_chunk()?) ^ i64::MIN;
     DateTime::from_timestamp_millis(number)
 }
 
-/// The id of the task that a key from [`chat_task`], [`user_task`], [`wake`] or of a table by task ends in.
+/// Returns the task id at the end of a [`chat_task`], [`user_task`] or [`wake`] key, or of a key of a table by task.
 pub(super) fn task_of(key: &[u8]) -> Option<TaskId> {
     std::str::from_utf8(key.last_chunk::<ULID_CHARS>()?).ok()?.parse().ok()
 }
 
-/// A run of a task: the first, the second, …
+/// Key of a run of a task, ordered by index.
 pub(super) fn task_run(task: TaskId, index: u32) -> Vec<u8> {
-    Key(id(task)).index(index).0
+    KeyBytes(id(task)).index(index).0
 }
 
-/// The index that a key from [`message`] or [`call`] ends in.
+/// Returns the index at the end of a [`message`] or [`call`] key.
 pub(super) fn index_of(key: &[u8]) -> Option<u32> {
     key.last_chunk().copied().map(u32::from_be_bytes)
 }
 
 #[derive(Default)]
-struct Key(Vec<u8>);
+struct KeyBytes(Vec<u8>);
 
-impl Key {
-    /// Flips the sign bit: otherwise negative numbers would come after the positive ones.
+impl KeyBytes {
+    /// Appends a number with its sign bit flipped: otherwise negative numbers would sort after positive ones.
     fn number(mut self, number: i64) -> Self {
         self.0.extend((number ^ i64::MIN).to_be_bytes());
         self

@@ -1,15 +1,15 @@
-//! The store: what must survive a restart, over a small engine port (redb, sled). `tests/store/engines/` is the conformance suite
-//! of its engines. Used by the agent, Telegram, the gateway and the binary.
+//! Storage of everything that must survive a restart, over a small engine port (redb, sled). `tests/store/engines/` is
+//! the conformance suite of the engines. Used by the agent, Telegram, the gateway and the binary.
 //!
-//! A store is opened for one bot; the others that it may hold are neither seen nor touched.
+//! A store is opened for one bot; data of other bots in it is neither seen nor touched.
 //!
-//! *Durable* means: on disk, past the file system's caches, when the call returns. What is not called durable is
-//! so a moment later (5 ms and a commit) or with the next durable call, and is never seen without what was written before it.
+//! *Durable* means: on disk, past the file system's caches, when the call returns. Other writes become durable a moment
+//! later (5 ms and a commit) or with the next durable call, and are never visible without the writes before them.
 //!
-//! Over the engine: what each table holds (`tables`), keys in order (`key`), every write of an operation at once
-//! (`changes`), how writes become durable (`writer`), and what an operation reads (`snapshot`).
+//! Layers over the engine: tables and their contents (`tables`), ordered keys (`key`), all writes of an operation at once
+//! (`changes`), durability of writes (`writer`), and input of an operation (`snapshot`).
 //!
-//! Above them are the `records`: how they are found and written. On top is a file for each part of the store, such as
+//! Above them are the `records`: finding and writing them. On top is a file for each part of the store, such as
 //! [`PinStore`], which makes each of its operations one read or one change of [`Store`].
 
 mod audit;
@@ -75,22 +75,23 @@ pub use self::parts::{
 };
 pub use self::personas::{PersonaSaved, PersonaToSave};
 pub use self::records::erasure::SaidSearch;
-pub use self::records::facts::{MemoryCounts, ReadFacts, Reading, UnreadBatch};
+pub use self::records::facts::{ExtractionLimits, MemoryCounts, ReadFacts, UnreadBatch};
 pub use self::records::pins::PinAdded;
 pub use self::records::session_list::{Outline, SessionStats};
 pub use self::records::summaries::Unsummarised;
 pub use self::records::tasks::{KEPT_RUNS, TaskAdded, TaskLimits};
 pub use self::records::vectors::{KeptVector, MessageVector, SessionEnd};
 pub use self::store::Store;
-pub use self::zone::{Changing, Followed, change_chat, move_tasks, undo_change};
+pub use self::zone::{Changing, ZoneChangeResult, change_chat, move_tasks, undo_change};
 pub use figaro_domain::turn::TurnEnd;
 
-/// The result of every operation of a store.
+/// Result of a store operation.
 pub type Result<T, E = StoreError> = std::result::Result<T, E>;
 
-/// Work on a whole store that no bot has open: inventory, check, copy, export and import. For `figaro store` and the benchmarks.
+/// Work on a whole store that no bot has open: inventory, check, copy, export and import. For `figaro store` and the
+/// benchmarks.
 pub mod whole {
-    pub use super::inventory::{Inventory, Table, inventory};
+    pub use super::inventory::{Inventory, TableInventory, inventory};
     pub use super::look::look;
     pub use super::marks::{accept_loss, loss};
     pub use super::transfer::{TransferError, copy, export_file, export_to, import};

@@ -1,9 +1,9 @@
-//! What a look at a closed store tells without a change of anything in it, for `figaro check`.
+//! Read-only look at a closed store, for `figaro check`.
 
 use parking_lot::RwLock;
 
 use super::buffer::Buffer;
-use super::fault::Fault;
+use super::fault::StoreFault;
 use super::format;
 use super::records::access;
 use super::snapshot::Snapshot;
@@ -14,29 +14,29 @@ use figaro_base::ids::BotId;
 use figaro_config::StoreUrl;
 use figaro_domain::access::AccessList;
 
-/// What fails when it cannot be looked at.
+/// Operation named in errors of a look.
 const READ: &str = "be read";
 
-/// What was seen.
+/// Findings of a look.
 #[derive(Debug)]
 pub struct Look {
-    /// The bytes that it takes on its disk.
+    /// Size on disk, in bytes.
     pub bytes: u64,
-    /// How many records and updates cannot be read and stand aside.
+    /// Number of unreadable records and updates that were set aside.
     pub unreadable: usize,
-    /// Who may use the bot.
+    /// Stored access list of the bot.
     pub access: AccessList,
 }
 
-/// Looks at the store of a bot. `None` for one that has to be opened for writing to be read: its engine cannot do else, or it was
-/// not closed. Blocking.
+/// Looks at the store of a bot. `None` if it can only be read after opening it for writing, because its engine requires
+/// that or it was not closed. Blocking.
 ///
 /// # Errors
-/// If another process has it, if it is no store or a damaged one, if it has lost what was durable once, if another version of Figaro wrote
-/// it, if it cannot be read.
+/// If another process has the store open, it is no store or a damaged one, durable commits are lost, another version of
+/// Figaro wrote it, or it cannot be read.
 pub fn look(url: &StoreUrl, bot: BotId) -> Result<Option<Look>> {
     let place = url.folder.display().to_string();
-    let failed = |fault: Fault| fault.into_error(&place, READ);
+    let failed = |fault: StoreFault| fault.into_error(&place, READ);
     let opened = engine::open_to_read(url).map_err(|error: EngineError| failed(error.into()))?;
     let look = |reader: Box<dyn Reader>| {
         // Engines answer some kinds of damage with a panic.
@@ -47,10 +47,10 @@ pub fn look(url: &StoreUrl, bot: BotId) -> Result<Option<Look>> {
 
 fn seen(reader: &dyn Reader, url: &StoreUrl, bot: BotId) -> Result<Look> {
     let place = url.folder.display().to_string();
-    let failed = |fault: Fault| -> StoreError { fault.into_error(&place, READ) };
+    let failed = |fault: StoreFault| -> StoreError { fault.into_error(&place, READ) };
     let found = format::recorded(reader).map_err(failed)?;
     let space = format::examine(reader, url, bot, found)?;
-    let read = || -> Result<Look, Fault> {
+    let read = || -> Result<Look, StoreFault> {
         let nothing = RwLock::new(Buffer::default());
         let buffer = nothing.read();
         let snapshot = Snapshot::of(reader, buffer, &space)?;

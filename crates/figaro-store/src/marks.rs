@@ -1,6 +1,6 @@
-//! How far the commits of a store are durable. Each commit counts itself, and at most once a second the count is kept apart
-//! from the store as well (its high-water mark). A store with fewer commits than its mark has been damaged: its engine fell
-//! back to an earlier state, and nothing else would tell.
+//! High-water mark of durable commits. Each commit counts itself, and at most once a second the count is also written
+//! beside the store. A store with fewer commits than its mark is damaged: its engine fell back to an earlier state, which
+//! nothing else would show.
 
 use std::fmt;
 use std::time::{Duration, Instant};
@@ -9,21 +9,21 @@ use chrono::{DateTime, SecondsFormat, Utc};
 use ulid::Ulid;
 
 use super::tables::META;
-use crate::engine::{Engine, EngineError, Mark, Reader};
+use crate::engine::{Engine, EngineError, Reader, StoreMark};
 use figaro_base::clock::Clock;
 
-/// The key of [`META`] that each commit counts itself under.
+/// Key in [`META`] under which each commit counts itself.
 pub(super) const MARK: &[u8] = b"mark";
-/// How far what is kept apart may be behind.
+/// Maximum lag of the mark beside the store.
 const LAG: Duration = Duration::from_secs(1);
 
-/// What a store has lost: commits that were durable once are not in it.
+/// Loss of a store: commits that were durable are missing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Loss {
-    /// The last commit that it has; `None` if it has none.
-    has: Option<Mark>,
-    /// The last commit that is known to have been durable.
-    had: Mark,
+    /// Last commit in the store; `None` if it has none.
+    has: Option<StoreMark>,
+    /// Last commit known to have been durable.
+    had: StoreMark,
 }
 
 impl fmt::Display for Loss {
@@ -50,10 +50,10 @@ fn moment(at: DateTime<Utc>) -> String {
     at.to_rfc3339_opts(SecondsFormat::Millis, true)
 }
 
-/// What a store has lost, as far as its mark tells.
+/// Returns the loss of a store, as far as its mark shows.
 ///
 /// # Errors
-/// Of the engine; if the count of its commits cannot be read.
+/// Of the engine; if the count of commits cannot be read.
 pub fn loss(engine: &dyn Reader) -> Result<Option<Loss>, EngineError> {
     let Some(had) = engine.marks().newest()? else { return Ok(None) };
     let has = recorded(engine)?;
@@ -61,7 +61,7 @@ pub fn loss(engine: &dyn Reader) -> Result<Option<Loss>, EngineError> {
     Ok((!is_whole).then_some(Loss { has, had }))
 }
 
-/// Goes on without what a store has lost: its mark is set back to what it has.
+/// Accepts the loss of a store: sets its mark back to the commits that it has.
 ///
 /// # Errors
 /// Of the engine.
@@ -69,34 +69,34 @@ pub fn accept_loss(engine: &dyn Engine) -> Result<(), EngineError> {
     engine.marks().replace(recorded(engine)?.as_ref())
 }
 
-/// The last commit of a store, as it is recorded in it; `None` if a version wrote it that did not count.
+/// Returns the last commit recorded in a store; `None` if a version without counts wrote it.
 ///
 /// # Errors
 /// Of the engine; if the record cannot be read.
-pub(super) fn recorded(engine: &dyn Reader) -> Result<Option<Mark>, EngineError> {
+pub(super) fn recorded(engine: &dyn Reader) -> Result<Option<StoreMark>, EngineError> {
     let Some(bytes) = engine.view()?.get(META, MARK)? else { return Ok(None) };
     let unreadable = |_error| EngineError::Unreadable("the count of its commits cannot be read".to_owned());
     serde_json::from_slice(&bytes).map(Some).map_err(unreadable)
 }
 
-/// The count of a store that begins to count.
-pub(super) fn first() -> Mark {
-    Mark { store: Ulid::new().to_string(), commits: 0, at: Clock::system().now() }
+/// Returns the first count of a new store.
+pub(super) fn first() -> StoreMark {
+    StoreMark { store: Ulid::new().to_string(), commits: 0, at: Clock::system().now() }
 }
 
 /// Counts the commits of an open store.
 #[derive(Debug)]
 pub(super) struct Marks {
-    /// The last commit that is durable.
-    last: Mark,
-    /// Whether it is not kept apart yet.
+    /// Last durable commit.
+    last: StoreMark,
+    /// `true` if the last commit is not in the mark beside the store yet.
     is_new: bool,
-    /// When one was kept apart.
+    /// Time of the last write beside the store.
     kept: Option<Instant>,
 }
 
 impl Marks {
-    /// Counts on from what is in a store.
+    /// Continues the count of a store.
     ///
     /// # Errors
     /// Those of [`loss`].
@@ -104,32 +104,32 @@ impl Marks {
         Ok(Self { last: recorded(engine)?.unwrap_or_else(first), is_new: false, kept: None })
     }
 
-    /// The count that the next commit carries.
-    pub(super) fn next(&self) -> Mark {
+    /// Returns the count of the next commit.
+    pub(super) fn next(&self) -> StoreMark {
         let last = self.last.clone();
-        Mark { commits: last.commits.saturating_add(1), at: Clock::system().now(), ..last }
+        StoreMark { commits: last.commits.saturating_add(1), at: Clock::system().now(), ..last }
     }
 
-    /// The commit that carries this count is durable.
-    pub(super) fn is_durable(&mut self, mark: Mark) {
+    /// Records that the commit with this count is durable.
+    pub(super) fn is_durable(&mut self, mark: StoreMark) {
         self.last = mark;
         self.is_new = true;
     }
 
-    /// How long the last commit may stay without being kept apart; `None` if it is.
+    /// Returns the time left to write the mark of the last commit; `None` if it is written.
     pub(super) fn rest(&self) -> Option<Duration> {
         let rest = self.kept.map_or(Duration::ZERO, |kept| LAG.saturating_sub(kept.elapsed()));
         self.is_new.then_some(rest)
     }
 
-    /// Keeps the last commit apart, if it is durable and not kept yet.
+    /// Writes the mark of the last durable commit beside the store, if that is due.
     pub(super) fn keep(&mut self, engine: &dyn Engine) {
         if !std::mem::take(&mut self.is_new) {
             return;
         }
         self.kept = Some(Instant::now());
         if let Err(error) = engine.marks().keep(&self.last) {
-            // The store itself is sound. Only damage that comes later may go unnoticed.
+            // The store itself is sound. Only later damage may go unnoticed.
             tracing::warn!(%error, "how far the store is durable could not be noted beside it");
         }
     }

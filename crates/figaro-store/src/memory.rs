@@ -1,4 +1,4 @@
-//! [`MemoryStore`]: messages by where they stand, and blocks of indexes.
+//! [`MemoryStore`]: messages by their place, and blocks of indexes.
 
 use std::sync::Arc;
 
@@ -12,19 +12,19 @@ use super::records::{index, sessions, vectors};
 use crate::engine::Keys;
 use crate::{MemoryStore, Result};
 use figaro_base::ids::{ChatId, EntryId, RequestId, RunId, SessionId};
-use figaro_domain::conversation::{Conversation, EntryKey, Message, Role, Session};
+use figaro_domain::conversation::{Conversation, EntryKey, Message, MessageRole, Session};
 
-/// A message from elsewhere.
+/// Message imported from another system.
 #[derive(Debug, Clone)]
 pub struct Imported {
-    /// The message; its session and index are given when it is added.
+    /// The message; its session and index are set when it is added.
     pub message: Message,
-    /// What it was called.
+    /// Name or id of the message in the system it came from.
     pub name: String,
 }
 
 impl MemoryStore {
-    /// The chats that have sessions, in the order of their numbers.
+    /// Returns the chats that have sessions, ordered by id.
     pub async fn chats(&self) -> Result<Vec<ChatId>> {
         self.0
             .read("read the chats", move |tables| {
@@ -38,7 +38,7 @@ impl MemoryStore {
             .await
     }
 
-    /// All sessions of a chat, in all its topics, the oldest first.
+    /// Returns all sessions of a chat, in all topics, oldest first.
     pub async fn session_ends(&self, chat: ChatId) -> Result<Vec<SessionEnd>> {
         self.0
             .read("read the sessions of a chat", move |tables| {
@@ -46,7 +46,7 @@ impl MemoryStore {
                 for found in tables.sessions_of.keys_of(&key::chat(chat))? {
                     let found = found?;
                     let Some(session) = key::session_in(&found) else { continue };
-                    // What a turn in progress has stored may be taken back.
+                    // Messages of a turn in progress may be taken back.
                     let turn = tables.turns.find(key::conversation_in(&found))?;
                     let running = turn.filter(|turn| turn.session == session).map(|turn| turn.first_index);
                     let next_index = match running {
@@ -61,7 +61,8 @@ impl MemoryStore {
             .await
     }
 
-    /// The messages of a session from an index on, at most so many, oldest first, also those that a later try has replaced.
+    /// Returns the messages of a session from an index on, at most `limit`, oldest first, including those that a later
+    /// try replaced.
     pub async fn messages_from(
         &self,
         session: SessionId,
@@ -77,9 +78,10 @@ impl MemoryStore {
             .await
     }
 
-    /// The place of the question that a turn answers, by its id or by that of the question over HTTP; `None` where none is stored. Looked for in the sessions of its time.
+    /// Returns the place of the question that a turn answers, by its id or by that of the HTTP request; `None` if none is
+    /// stored. Searches the sessions of that time.
     pub async fn question_of(&self, run: RunId) -> Result<Option<EntryKey>> {
-        // A question comes shortly before its turn, or a turn was put off.
+        // A question comes shortly before its turn, unless the turn was put off.
         let (begun, longest) = (run.created_at(), TimeDelta::days(1));
         let request = RequestId::from_bytes(run.to_bytes());
         self.0
@@ -93,7 +95,7 @@ impl MemoryStore {
                     {
                         let message = item?;
                         let is_asked = message.turn == Some(run) || message.request == Some(request);
-                        if message.role == Role::User && is_asked {
+                        if message.role == MessageRole::User && is_asked {
                             return Ok(Some(message.key()));
                         }
                         if message.created_at < begun - longest {
@@ -106,7 +108,7 @@ impl MemoryStore {
             .await
     }
 
-    /// The message at each place; `None` where there is none.
+    /// Returns the message at each place; `None` if there is none.
     pub async fn messages_at(&self, places: &[EntryKey]) -> Result<Vec<Option<Arc<Message>>>> {
         let decoded = &self.0.shared.messages;
         self.0
@@ -119,13 +121,13 @@ impl MemoryStore {
             .await
     }
 
-    /// The blocks of a chat's index, in order.
+    /// Returns the blocks of a chat's index, in order.
     pub async fn index_blocks(&self, chat: ChatId) -> Result<Vec<Vec<u8>>> {
         self.0
             .read("read the index of a chat", move |tables| {
                 let mut blocks = Vec::new();
                 for block in tables.index_blocks.list(&key::chat(chat))? {
-                    // One that is no block any more ends the index: what is behind it is indexed anew.
+                    // A damaged block ends the index: what follows is indexed anew.
                     let Ok(bytes) = STANDARD_NO_PAD.decode(block.as_bytes()) else { break };
                     blocks.push(bytes);
                 }
@@ -134,7 +136,7 @@ impl MemoryStore {
             .await
     }
 
-    /// Adds a block behind the others. It is durable a moment later.
+    /// Appends a block. It is durable a moment later.
     pub async fn add_index_block(&self, chat: ChatId, block: &[u8]) -> Result<()> {
         let block = STANDARD_NO_PAD.encode(block);
         self.0
@@ -144,13 +146,13 @@ impl MemoryStore {
             .await
     }
 
-    /// The messages of a chat that were edited since its index was told of them.
+    /// Returns the messages of a chat that were edited since its index read them.
     pub async fn index_edits(&self, chat: ChatId) -> Result<Vec<EntryKey>> {
         self.0.read("read what was edited", move |tables| index::edits(tables, chat)).await
     }
 
-    /// The index knows these messages as they were read, also those that are gone. Adds a block with what it knows of them now,
-    /// in the same write. One that was edited once more meanwhile is given again by [`Self::index_edits`].
+    /// Marks these edits as indexed, also of deleted messages, and adds a block with their new contents in the same
+    /// write. A message edited again meanwhile is returned again by [`Self::index_edits`].
     pub async fn edits_indexed(
         &self,
         chat: ChatId,
@@ -168,14 +170,14 @@ impl MemoryStore {
             .await
     }
 
-    /// Removes all blocks of a chat's index. It is durable a moment later.
+    /// Removes all blocks of a chat's index. Durable a moment later.
     pub async fn drop_index(&self, chat: ChatId) -> Result<()> {
         self.0
             .change("drop the index of a chat", move |tables, changes| index::drop_all(tables, changes, chat))
             .await
     }
 
-    /// The vectors of a session's messages before an index, at most so many, newest first, whichever model made them.
+    /// Returns the vectors of a session's messages before an index, at most `limit`, newest first, of any model.
     pub async fn vectors_before(
         &self,
         session: SessionId,
@@ -185,14 +187,14 @@ impl MemoryStore {
         self.0.read("read vectors", move |tables| vectors::before(tables, session, index, limit)).await
     }
 
-    /// Keeps vectors that the model of this name made, in place of those there are. One whose message is gone or says something
-    /// else by now is left out. Gives the places of those that are kept. It is durable a moment later.
+    /// Stores vectors made by the model of this name, replacing existing ones. Skips vectors whose message is gone or has
+    /// changed. Returns the places of the stored ones. Durable a moment later.
     pub async fn put_vectors(&self, model: &str, made: &[MessageVector]) -> Result<Vec<EntryKey>> {
         self.0.change("store vectors", |tables, changes| vectors::put(tables, changes, model, made)).await
     }
 
-    /// Adds messages from elsewhere to a session of their own, durably, each with what it was called there; their indexes go
-    /// on from the last. The session is begun if there is none with this id.
+    /// Adds imported messages to a session of their own, durably, each with its original name; indexes continue from the
+    /// last one. Begins the session if it does not exist.
     pub async fn import(&self, chat: ChatId, session: SessionId, messages: Vec<Imported>) -> Result<()> {
         self.0
             .change_durably("import messages", move |tables, changes| {
@@ -204,7 +206,7 @@ impl MemoryStore {
                 let mut record = known.unwrap_or_else(begun);
                 record.updated_at = record.updated_at.max(now);
                 sessions::put_current(tables, changes, &record)?;
-                // The places of what was erased are not given again.
+                // Places of erased messages are not reused.
                 let first = tables.messages.next_index(&key::id(session))?.max(record.erased_to);
                 for (Imported { mut message, name }, index) in messages.into_iter().zip(first..) {
                     (message.session, message.index) = (session, index);
@@ -216,7 +218,7 @@ impl MemoryStore {
             .await
     }
 
-    /// What each of these messages was called where it was imported from; `None` for one that was not.
+    /// Returns the original name of each imported message; `None` for one that was not imported.
     pub async fn imported_names(&self, messages: &[EntryId]) -> Result<Vec<Option<String>>> {
         self.0
             .read("read what messages were called", move |tables| {

@@ -1,42 +1,42 @@
-//! A scan of an engine with changes on top of it that the engine has not got yet.
+//! Scan of an engine merged with changes that are not in it yet.
 
 use std::collections::{BTreeMap, VecDeque};
 
-use super::fault::Fault;
-use crate::engine::{Batch, Keys, Result, Scan};
+use super::fault::StoreFault;
+use crate::engine::{Batch, EntryScan, Keys, Result};
 
-/// The changes of a range, by key: a value in the place of the engine's, or none where a key is removed.
-pub(super) type Over<T> = BTreeMap<Vec<u8>, Option<T>>;
+/// Changes of a range by key: a new value, or `None` for a removed key.
+pub(super) type RangeOverlay<T> = BTreeMap<Vec<u8>, Option<T>>;
 
-/// The changes that some batches make to a range, the latest batch last.
+/// Collects the changes of some batches to a range, the latest batch last.
 pub(super) fn over<'b, T>(
     batches: impl IntoIterator<Item = &'b Batch>,
     table: &str,
     keys: &Keys,
     value: impl Fn(&[u8]) -> T,
-) -> Over<T> {
-    let mut over = Over::new();
+) -> RangeOverlay<T> {
+    let mut over = RangeOverlay::new();
     for batch in batches {
         over.extend(batch.range(table, keys).map(|(key, changed)| (key.to_vec(), changed.map(&value))));
     }
     over
 }
 
-/// The items of both, in the order of their keys, from either end.
+/// Merged items in key order, from either end.
 pub(super) struct Merged<'a, T> {
-    base: Scan<'a, (Vec<u8>, T)>,
-    /// Items of the base that were looked at from an end and not given yet.
+    base: EntryScan<'a, (Vec<u8>, T)>,
+    /// Base items read from an end and not returned yet.
     first: Option<(Vec<u8>, T)>,
     last: Option<(Vec<u8>, T)>,
     over: VecDeque<(Vec<u8>, Option<T>)>,
 }
 
 impl<'a, T> Merged<'a, T> {
-    pub(super) fn new(base: Scan<'a, (Vec<u8>, T)>, over: Over<T>) -> Self {
+    pub(super) fn new(base: EntryScan<'a, (Vec<u8>, T)>, over: RangeOverlay<T>) -> Self {
         Self { base, first: None, last: None, over: over.into_iter().collect() }
     }
 
-    /// The first item of the base that was not given yet.
+    /// Returns the first base item that was not returned yet.
     fn first(&mut self) -> Result<Option<(Vec<u8>, T)>> {
         match self.first.take() {
             Some(first) => Ok(Some(first)),
@@ -53,7 +53,7 @@ impl<'a, T> Merged<'a, T> {
 }
 
 impl<T> Iterator for Merged<'_, T> {
-    type Item = Result<(Vec<u8>, T), Fault>;
+    type Item = Result<(Vec<u8>, T), StoreFault>;
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
@@ -66,7 +66,7 @@ impl<T> Iterator for Merged<'_, T> {
             else {
                 return base.map(Ok);
             };
-            // A changed item stands in the place of the base's.
+            // A changed item replaces that of the base.
             self.first = base.filter(|(other, _)| *other != key);
             if let Some(value) = changed {
                 return Some(Ok((key, value)));

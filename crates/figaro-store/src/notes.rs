@@ -1,39 +1,39 @@
-//! The notes of chats.
+//! Notes of chats.
 
 use super::changes::Changes;
-use super::fault::Fault;
+use super::fault::StoreFault;
 use super::key;
 use super::tables::Tables;
 use crate::{NoteStore, Result};
 use figaro_base::ids::{ChatId, NoteId};
 use figaro_domain::note::Note;
 
-/// What became of a note that was to be added.
+/// Result of adding a note.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Added {
-    /// It was stored as a new note.
+    /// Stored as a new note.
     New,
-    /// The chat has a note with the same key and content, which stays; nothing was stored. Its id.
+    /// The chat already has a note with the same key and content, with this id; nothing was stored.
     Already(NoteId),
-    /// The chat has as many notes as it may; nothing was stored.
+    /// The chat has the maximum of notes; nothing was stored.
     Full,
 }
 
 impl NoteStore {
-    /// Adds a note, durably, unless its chat has the same one already or `limit` notes; of several callers at the same
-    /// time only so many add theirs.
+    /// Adds a note, durably, unless its chat has the same one or `limit` notes already; concurrent callers cannot exceed
+    /// the limit.
     pub async fn add(&self, note: &Note, limit: usize) -> Result<Added> {
         let note = note.clone();
         self.0.change_durably("store a note", move |tables, changes| add(tables, changes, &note, limit)).await
     }
 
-    /// Puts a removed note back as it was, durably, whatever has been added since.
+    /// Restores a removed note, durably, whatever has been added since.
     pub async fn restore(&self, note: &Note) -> Result<()> {
         let note = note.clone();
         self.0.change_durably("put a note back", move |tables, changes| put(tables, changes, &note)).await
     }
 
-    /// All notes of a chat, oldest first.
+    /// Returns all notes of a chat, oldest first.
     pub async fn of_chat(&self, chat: ChatId) -> Result<Vec<Note>> {
         self.0.read("read the notes", move |tables| oldest_first(tables, chat)).await
     }
@@ -50,7 +50,7 @@ impl NoteStore {
             .await
     }
 
-    /// Removes all notes, or all under a key, durably, and returns them.
+    /// Removes all notes of a chat, or all with a key, durably, and returns them.
     pub async fn clear(&self, chat: ChatId, key: Option<&str>) -> Result<Vec<Note>> {
         let list = key.map(str::to_owned);
         self.0
@@ -66,7 +66,12 @@ impl NoteStore {
     }
 }
 
-fn add(tables: &Tables<'_>, changes: &mut Changes<'_>, note: &Note, limit: usize) -> Result<Added, Fault> {
+fn add(
+    tables: &Tables<'_>,
+    changes: &mut Changes<'_>,
+    note: &Note,
+    limit: usize,
+) -> Result<Added, StoreFault> {
     let kept = tables.notes.list(&key::chat(note.chat))?;
     if let Some(same) = kept.iter().find(|kept| kept.says_the_same(note)) {
         return Ok(Added::Already(same.id));
@@ -78,11 +83,11 @@ fn add(tables: &Tables<'_>, changes: &mut Changes<'_>, note: &Note, limit: usize
     Ok(Added::New)
 }
 
-fn put(tables: &Tables<'_>, changes: &mut Changes<'_>, note: &Note) -> Result<(), Fault> {
+fn put(tables: &Tables<'_>, changes: &mut Changes<'_>, note: &Note) -> Result<(), StoreFault> {
     changes.put(&tables.notes, key::note(note.chat, note.id), note)
 }
 
-fn oldest_first(tables: &Tables<'_>, chat: ChatId) -> Result<Vec<Note>, Fault> {
+fn oldest_first(tables: &Tables<'_>, chat: ChatId) -> Result<Vec<Note>, StoreFault> {
     let mut notes = tables.notes.list(&key::chat(chat))?;
     notes.sort_by_key(|note| (note.created_at, note.id));
     Ok(notes)

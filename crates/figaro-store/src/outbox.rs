@@ -1,25 +1,25 @@
-//! Replies on their way to Telegram, their messages that are there before, and which of its messages are the bot's own.
+//! Replies on their way to Telegram, their live messages, and the record of the bot's own messages.
 
 use chrono::{DateTime, TimeDelta, Utc};
 
 use super::changes::Changes;
-use super::fault::Fault;
+use super::fault::StoreFault;
 use super::key;
 use super::records::{tasks, write};
-use super::tables::{Outgoing, Tables};
+use super::tables::{DeliveryRecord, Tables};
 use crate::engine::Keys;
 use crate::{OutboxStore, Result};
 use figaro_base::ids::{ChatId, DeliveryId, MessageId, RunId};
 use figaro_domain::delivery::{Author, DeliveryEnd, LiveMessage, PendingDelivery};
 use figaro_domain::turn::{self, StoredDelivery};
 
-/// How long Telegram lets a bot delete its own message.
+/// Hours for which Telegram lets a bot delete its own message.
 const OWN_HOURS: i64 = 48;
-/// The most old entries one call drops; more than it adds, so that they never pile up.
+/// Maximum old entries deleted per call; more than one call adds, so they never pile up.
 const OWN_DROPPED: usize = 16;
 
 impl OutboxStore {
-    /// All replies that Telegram has not confirmed in full, oldest first.
+    /// Returns all replies that Telegram has not confirmed in full, oldest first.
     pub async fn deliveries(&self) -> Result<Vec<PendingDelivery>> {
         self.0
             .read("read the pending replies", |tables| {
@@ -31,7 +31,7 @@ impl OutboxStore {
             .await
     }
 
-    /// Counts, durably, one more repeat of the part under way. A delivery that has ended is ignored.
+    /// Counts one more repeat of the current part, durably. A delivery that has ended is ignored.
     pub async fn count_repeat(&self, delivery: DeliveryId) -> Result<()> {
         self.0
             .change_durably("count a repeat", move |tables, changes| {
@@ -45,9 +45,9 @@ impl OutboxStore {
             .await
     }
 
-    /// Records the message that one more part was sent as; the count of repeats begins anew for the next part. A delivery
-    /// that has ended is ignored. It is durable when it returns, for the last part a moment later, with the end of the
-    /// delivery: who stops in between sends that part once more.
+    /// Records the message id of a sent part and resets the repeat count for the next part. A delivery that has ended is
+    /// ignored. Durable on return; for the last part a moment later, with the end of the delivery: a crash in between
+    /// sends that part again.
     pub async fn confirm_part(&self, delivery: DeliveryId, message: MessageId, is_last: bool) -> Result<()> {
         let operation = "record a delivery";
         let work =
@@ -58,9 +58,8 @@ impl OutboxStore {
         }
     }
 
-    /// Ends a delivery: the confirmed ids are written into the stored answer, and the delivery is gone. The
-    /// live messages of its turn are forgotten in the same write, and a task whose words these were has run. It is durable a
-    /// moment later.
+    /// Ends a delivery: writes the confirmed ids into the stored answer and deletes the delivery. The same write deletes
+    /// the live messages of its turn and marks the run of its task as done. Durable a moment later.
     pub async fn end_delivery(
         &self,
         delivery: DeliveryId,
@@ -85,8 +84,8 @@ impl OutboxStore {
         Ok(())
     }
 
-    /// Remembers that the bot sent this message and who speaks in it, for as long as Telegram lets it be deleted (48
-    /// hours). What is recorded first stays.
+    /// Records that the bot sent this message and its author, for as long as Telegram lets it be deleted (48 hours). The
+    /// first record stays.
     pub async fn record_own(
         &self,
         chat: ChatId,
@@ -102,8 +101,8 @@ impl OutboxStore {
             .await
     }
 
-    /// Who speaks in a message that the bot is known to have sent; `None` for any other message. Records of versions that
-    /// kept no author count as [`Author::Figaro`].
+    /// Returns the author of a message that the bot is known to have sent; `None` for any other message. Records of
+    /// versions without authors count as [`Author::Figaro`].
     pub async fn author(&self, chat: ChatId, message: MessageId) -> Result<Option<Author>> {
         self.0
             .read("look up a sent message", move |tables| {
@@ -113,7 +112,7 @@ impl OutboxStore {
             .await
     }
 
-    /// Remembers, durably, a live message of a turn, also as one of the model's. It replaces the one with its index.
+    /// Records a live message of a turn, durably, also as one of the model's. Replaces the one with its index.
     pub async fn record_live(&self, live: LiveMessage, now: DateTime<Utc>) -> Result<()> {
         self.0
             .change_durably("record a live message", move |tables, changes| {
@@ -124,17 +123,17 @@ impl OutboxStore {
             .await
     }
 
-    /// The live messages of a turn, by index; empty if it has none.
+    /// Returns the live messages of a turn, by index; empty if it has none.
     pub async fn live_of(&self, run: RunId) -> Result<Vec<LiveMessage>> {
         self.0.read("look up live messages", move |tables| tables.live.list(&key::id(run))).await
     }
 
-    /// The live messages of all turns, the oldest turn first.
+    /// Returns the live messages of all turns, the oldest turn first.
     pub async fn live_messages(&self) -> Result<Vec<LiveMessage>> {
         self.0.read("read the live messages", |tables| tables.live.list(&[])).await
     }
 
-    /// Forgets the live messages of a turn from this index on, durably; they stay the bot's own.
+    /// Deletes the live messages of a turn from this index on, durably; they stay recorded as the bot's own.
     pub async fn forget_live(&self, run: RunId, from: u32) -> Result<()> {
         self.0
             .change_durably("forget live messages", move |tables, changes| {
@@ -149,7 +148,7 @@ fn confirm(
     changes: &mut Changes<'_>,
     delivery: DeliveryId,
     message: MessageId,
-) -> Result<(), Fault> {
+) -> Result<(), StoreFault> {
     let key = key::id(delivery);
     let Some(mut outgoing) = tables.deliveries.get(&key)? else {
         return Ok(());
@@ -160,9 +159,9 @@ fn confirm(
     Ok(())
 }
 
-/// A delivery with what its end changes; `None` if it has ended.
-fn stored(tables: &Tables<'_>, delivery: DeliveryId) -> Result<Option<StoredDelivery>, Fault> {
-    let Some(Outgoing { delivery, answer }) = tables.deliveries.find(&key::id(delivery))? else {
+/// Returns a delivery with the records that its end changes; `None` if it has ended.
+fn stored(tables: &Tables<'_>, delivery: DeliveryId) -> Result<Option<StoredDelivery>, StoreFault> {
+    let Some(DeliveryRecord { delivery, answer }) = tables.deliveries.find(&key::id(delivery))? else {
         return Ok(None);
     };
     let answer = answer.map(|(session, index)| tables.messages.find(&key::message(session, index)));
@@ -182,7 +181,7 @@ fn own(
     changes: &mut Changes<'_>,
     sent: OwnMessage,
     now: DateTime<Utc>,
-) -> Result<(), Fault> {
+) -> Result<(), StoreFault> {
     let OwnMessage { chat, message, author } = sent;
     drop_old(tables, changes, now)?;
     let key = key::telegram(chat, message);
@@ -193,7 +192,7 @@ fn own(
     changes.put(&tables.own_by_time, key::telegram_at(now, chat, message), &())
 }
 
-fn drop_old(tables: &Tables<'_>, changes: &mut Changes<'_>, now: DateTime<Utc>) -> Result<(), Fault> {
+fn drop_old(tables: &Tables<'_>, changes: &mut Changes<'_>, now: DateTime<Utc>) -> Result<(), StoreFault> {
     let end = key::time(now - TimeDelta::hours(OWN_HOURS));
     for old in tables.own_by_time.keys(Keys::before(end, &[]))?.take(OWN_DROPPED) {
         let old = old?;

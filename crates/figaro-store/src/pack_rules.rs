@@ -1,31 +1,31 @@
-//! The rules of the context packs there are now, by which messages matter in the chats that have chosen them. They are no data of the
-//! store: whoever has read the files of packs hands them in.
+//! Importance rules of the current context packs, applied in chats that have chosen them. They are not stored: the reader
+//! of the pack files sets them.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use parking_lot::RwLock;
 
-use super::fault::Fault;
+use super::fault::StoreFault;
 use super::key;
 use super::tables::Tables;
 use figaro_base::ids::ChatId;
-use figaro_domain::record::Rules;
+use figaro_domain::record::ImportanceRules;
 
-/// The rules of all packs, by their names.
+/// Rules of all packs, by pack name.
 #[derive(Default)]
-pub(super) struct PackRules(RwLock<Arc<BTreeMap<String, Rules>>>);
+pub(super) struct PackRules(RwLock<Arc<BTreeMap<String, ImportanceRules>>>);
 
 impl PackRules {
-    /// Has these hold from now on.
-    pub(super) fn set(&self, rules: BTreeMap<String, Rules>) {
+    /// Replaces the rules.
+    pub(super) fn set(&self, rules: BTreeMap<String, ImportanceRules>) {
         *self.0.write() = Arc::new(rules);
     }
 
-    /// Those of the packs that a chat has chosen, together.
-    pub(super) fn in_chat(&self, tables: &Tables<'_>, chat: ChatId) -> Result<Rules, Fault> {
+    /// Returns the combined rules of the packs that a chat has chosen.
+    pub(super) fn in_chat(&self, tables: &Tables<'_>, chat: ChatId) -> Result<ImportanceRules, StoreFault> {
         let all = self.0.read().clone();
-        let mut together = Rules::default();
+        let mut together = ImportanceRules::default();
         if all.is_empty() {
             return Ok(together);
         }

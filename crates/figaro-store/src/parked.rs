@@ -13,13 +13,13 @@ use figaro_domain::message::Inbound;
 use figaro_domain::turn::{self, GoneOn, ParkedTurn};
 
 impl ParkedStore {
-    /// All turns that wait, also those that were answered and have not gone on yet.
+    /// Returns all waiting turns, including answered ones that have not resumed yet.
     pub async fn all(&self) -> Result<Vec<ParkedTurn>> {
         self.0.read("read the turns that wait", |tables| tables.parked.list(&[])).await
     }
 
-    /// Records the answer and settles its update, in one durable write; gives the conversation in which the turn goes on.
-    /// `None`, and nothing is written, if the turn does not wait any more or was answered before.
+    /// Records the answer and settles its update, in one durable write; returns the conversation of the turn. `None`,
+    /// without a write, if the turn no longer waits or was answered before.
     pub async fn answer(&self, run: RunId, part: &Inbound) -> Result<Option<Conversation>> {
         let (bot, part) = (self.0.bot(), part.clone());
         self.0
@@ -30,9 +30,9 @@ impl ParkedStore {
             .await
     }
 
-    /// Records what a person says to the call that a turn waits with, and settles their press, in one durable write; gives the
-    /// conversation in which the turn goes on. `None`, and nothing is written, if it does not wait with a call any more, was
-    /// ruled on before, or expired before this ruling.
+    /// Records a ruling on the call that a turn waits with, and settles the button press, in one durable write; returns
+    /// the conversation of the turn. `None`, without a write, if the turn no longer waits with a call, or was ruled on or
+    /// expired before this ruling.
     pub async fn rule(&self, run: RunId, ruling: Ruling, press: UpdateId) -> Result<Option<Conversation>> {
         let bot = self.0.bot();
         self.0
@@ -49,9 +49,9 @@ impl ParkedStore {
             .await
     }
 
-    /// Goes on with a turn that was answered, durably: its messages move to the end of its session, the answer follows as the
-    /// result of its call, and it is on record in its conversation; or the call that was approved is to be made now. `None` if
-    /// it does not wait any more or has no answer.
+    /// Resumes an answered turn, durably. Its messages move to the end of its session, the answer follows as the result
+    /// of its call, and the turn is in progress again in its conversation; an approved call is to be made now. `None` if
+    /// the turn no longer waits or has no answer.
     pub async fn unpark(&self, run: RunId, now: DateTime<Utc>) -> Result<Option<GoneOn>> {
         let bot = self.0.bot();
         self.0
@@ -61,14 +61,14 @@ impl ParkedStore {
             .await
     }
 
-    /// Ends the waiting of a turn that nobody goes on with, durably, and puts words on that on their way; `false` if it does
-    /// not wait any more or has its answer.
+    /// Gives up a waiting turn, durably, and queues a notice for delivery; `false` if it no longer waits or has its
+    /// answer.
     pub async fn give_up(&self, run: RunId, words: Option<PendingDelivery>) -> Result<bool> {
         let bot = self.0.bot();
         self.0
             .change_durably("give a turn up", move |tables, changes| {
                 let Some(parked) = tables.parked.find(&key::id(run))? else { return Ok(false) };
-                // With words it was not stopped by anybody: its time is over.
+                // A notice means that nobody stopped the turn: it expired.
                 let asked = parked.question.approval.as_deref().filter(|_| parked.answer.is_none());
                 let expired =
                     words.as_ref().zip(asked).map(|(words, asked)| asked.expired(run, words.created_at));

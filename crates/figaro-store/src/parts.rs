@@ -1,8 +1,8 @@
-//! The parts of a store that others hold: each has the operations of one concern, in the file of its name.
+//! Parts of a store: each has the operations of one concern, in the file of its name.
 
 use crate::Store;
 
-/// Declares a part of the store and how it is reached.
+/// Declares a part of the store and its accessor.
 macro_rules! parts {
     ($($(#[$doc:meta])* $part:ident, $name:ident;)+) => {$(
         $(#[$doc])*
@@ -24,48 +24,48 @@ parts! {
     InboxStore, inbox;
     /// Sessions, their messages, their background messages and their turns.
     ConversationStore, conversations;
-    /// The sessions of conversations.
+    /// Sessions of conversations, to list, name, switch and delete.
     SessionStore, sessions;
-    /// The profiles of people.
+    /// Profiles of the people that the bot has seen.
     ProfileStore, profiles;
     /// Turns that wait for a person.
     ParkedStore, parked;
-    /// The children of turns, and what they did so far.
+    /// Children of turns, with their messages.
     ChildStore, children;
-    /// Replies on their way, and which Telegram messages are the bot's own.
+    /// Replies on their way, and the record of the bot's own Telegram messages.
     OutboxStore, outbox;
-    /// The notes of chats.
+    /// Notes of chats, by key.
     NoteStore, notes;
-    /// The records that chats keep in the forms of their context packs.
+    /// Records of chats in the forms of their context packs.
     RecordStore, records;
-    /// Who wrote in a group. It is noted together with what they wrote.
+    /// People who wrote in groups, recorded together with their messages.
     PeopleStore, people;
-    /// The personas that chats write for themselves.
+    /// Personas written in chats.
     PersonaStore, personas;
     /// Settings: of chats, and of access to the bot.
     SettingsStore, settings;
-    /// Tokens and money that model calls have taken or may take.
+    /// Tokens and money that model calls have used or reserved.
     UsageStore, usage;
-    /// Scheduled prompts, in the order in which somebody has to look after them.
+    /// Scheduled prompts, in the order in which they are due.
     TaskStore, tasks;
-    /// The messages of chats as their memory reads them, and what is kept of its indexes. An index can be made anew from the messages
-    /// at any time: it is never the only place of anything.
+    /// Messages of chats as their memory reads them, and stored blocks of its indexes. An index can be rebuilt from the
+    /// messages at any time.
     MemoryStore, messages;
-    /// Erases what people want forgotten. What is erased is found by no later read. Its bytes are in the files of the store until
-    /// these are rewritten; that this is to be done is stored in the same write.
+    /// Erases data at people's request. No later read finds it. Its bytes stay in the files of the store until they are
+    /// rewritten; the same write stores that a rewrite is due.
     ErasureStore, erasures;
-    /// Conversations outside Telegram, by their names.
+    /// Conversations outside Telegram, by name.
     ExternalStore, external;
-    /// The pins of chats. What a full chat takes in is decided by [`figaro_domain::pinning`].
+    /// Pins of chats. [`figaro_domain::pinning`] decides what a full chat keeps.
     PinStore, pins;
-    /// The summaries of sessions.
+    /// Summaries of sessions, and the work still to be done on them.
     SummaryStore, summaries;
-    /// What is remembered of people.
+    /// Memories of people, and messages still to be read for facts.
     FactStore, facts;
-    /// The audit log. It is only added to: nothing changes an entry, and entries go by age alone, the oldest first.
+    /// The audit log, which is append-only: no entry changes, and only the oldest entries are deleted, by age.
     AuditStore, audit;
-    /// What became of messages that came in: of each chat the newest, for some days.
+    /// Outcomes of received messages: of each chat the newest, for some days.
     ReceptionStore, receptions;
-    /// What turns did that can be taken back, for as long as it can be.
+    /// Actions of turns that can be undone, for as long as they can be.
     UndoStore, undos;
 }

@@ -1,4 +1,4 @@
-//! Who wrote in groups.
+//! People who wrote in groups.
 
 use std::cmp::Reverse;
 
@@ -9,11 +9,12 @@ use super::records::people;
 use crate::{PeopleStore, Result};
 use figaro_base::ids::ChatId;
 use figaro_domain::message::Speaker;
-use figaro_domain::people::Seen;
+use figaro_domain::people::KnownPerson;
 
 impl PeopleStore {
-    /// Who was seen writing in a chat, the last to write first: at most [`MAX_PEOPLE`](figaro_domain::people::MAX_PEOPLE).
-    pub async fn of_chat(&self, chat: ChatId) -> Result<Vec<Seen>> {
+    /// Returns the people seen in a chat, the most recent first: at most
+    /// [`MAX_PEOPLE`](figaro_domain::people::MAX_PEOPLE).
+    pub async fn of_chat(&self, chat: ChatId) -> Result<Vec<KnownPerson>> {
         self.0
             .read("read who wrote in a chat", move |tables| {
                 let mut people = tables.people.list(&key::chat(chat))?;
@@ -23,7 +24,7 @@ impl PeopleStore {
             .await
     }
 
-    /// Notes people who came into a group and have not written yet; those who are known stay as they are.
+    /// Records people who joined a group and have not written yet; known people stay as they are.
     pub async fn came(&self, chat: ChatId, came: Vec<Speaker>, now: DateTime<Utc>) -> Result<()> {
         self.0
             .change("note who came", move |tables, changes| people::came(tables, changes, chat, came, now))

@@ -1,9 +1,9 @@
-//! The personas that chats write for themselves.
+//! Personas written in chats.
 
 use chrono::{DateTime, Utc};
 
 use super::changes::Changes;
-use super::fault::Fault;
+use super::fault::StoreFault;
 use super::key;
 use super::tables::Tables;
 use crate::{PersonaStore, Result};
@@ -11,52 +11,52 @@ use figaro_base::ids::{ChatId, MessageId, PersonaId};
 use figaro_domain::chat::PersonaChoice;
 use figaro_domain::persona::{MAX_OWN_PERSONAS, OwnPersona, PersonaQuestion};
 
-/// What became of a persona that was to be stored.
+/// Result of storing a persona.
 #[derive(Debug, Clone, PartialEq)]
 pub enum PersonaSaved {
-    /// It was stored as a new persona, and its chat has chosen it; also if that had been done before.
+    /// Stored as a new persona, which its chat has now chosen; also if this was done before.
     New(OwnPersona),
-    /// It was stored in place of the one with its id.
+    /// Stored over the persona with the same id.
     Changed(OwnPersona),
-    /// The chat has another persona of this name; nothing was stored.
+    /// The chat has another persona with this name; nothing was stored.
     NameTaken,
-    /// The chat has as many personas as it may; nothing was stored.
+    /// The chat has the maximum of personas; nothing was stored.
     Full,
-    /// The persona that was to be changed is gone; nothing was stored.
+    /// The persona to change is gone; nothing was stored.
     Gone,
 }
 
-/// A persona that is to be stored.
+/// A persona to be stored.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PersonaToSave {
-    /// The persona as it is to be.
+    /// New state of the persona.
     pub persona: OwnPersona,
-    /// The message that asked for its words, if one did.
+    /// Message that asked for its words, if any.
     pub question: Option<MessageId>,
-    /// Whether it takes the place of the one with its id.
+    /// `true` if it replaces the persona with the same id.
     pub changes: bool,
 }
 
 impl PersonaStore {
-    /// A chat's own personas, oldest first.
+    /// Returns the personas written in a chat, oldest first.
     pub async fn of_chat(&self, chat: ChatId) -> Result<Vec<OwnPersona>> {
         self.0.read("read the personas", move |tables| oldest_first(tables, chat)).await
     }
 
-    /// One of a chat's own personas; `None` if it has none with this id.
+    /// Returns a persona written in this chat; `None` if the chat has none with this id.
     pub async fn find(&self, chat: ChatId, persona: PersonaId) -> Result<Option<OwnPersona>> {
         self.0.read("read a persona", move |tables| tables.personas.get(&key::persona(chat, persona))).await
     }
 
-    /// Stores a persona in one durable write: a new one, which its chat then has chosen and which its question is about from
-    /// now on; or one in place of another, of which the id, the author and the time stay. What a chat has chosen follows a
-    /// new name. One that is there already with the same name, words and settings is not stored again.
+    /// Stores a persona in one durable write. A new one becomes the choice of its chat and the subject of its question; a
+    /// replacement keeps the id, author and time of the old one. The chat's choice follows a new name. An identical
+    /// persona is not stored again.
     pub async fn save(&self, to_save: PersonaToSave) -> Result<PersonaSaved> {
         self.0.change_durably("store a persona", move |tables, changes| save(tables, changes, &to_save)).await
     }
 
-    /// Removes a persona, durably, and returns it; `None` if the chat has none with this id. A chat that had chosen it has
-    /// chosen none then.
+    /// Removes a persona, durably, and returns it; `None` if the chat has none with this id. If the chat had chosen it,
+    /// the choice is cleared.
     pub async fn remove(&self, chat: ChatId, persona: PersonaId) -> Result<Option<OwnPersona>> {
         self.0
             .change_durably("remove a persona", move |tables, changes| {
@@ -73,8 +73,8 @@ impl PersonaStore {
             .await
     }
 
-    /// Remembers, durably, that a message asks for the words of a persona. Questions of the chat from before `since` are
-    /// forgotten.
+    /// Records, durably, that a message asks for the words of a persona. Questions of the chat from before `since` are
+    /// deleted.
     pub async fn ask(
         &self,
         chat: ChatId,
@@ -96,7 +96,7 @@ impl PersonaStore {
             .await
     }
 
-    /// What a message asks about a persona; `None` for any other message.
+    /// Returns the question about a persona that a message asks; `None` for any other message.
     pub async fn question(&self, chat: ChatId, message: MessageId) -> Result<Option<PersonaQuestion>> {
         self.0
             .read("read a question about a persona", move |tables| {
@@ -110,14 +110,14 @@ fn save(
     tables: &Tables<'_>,
     changes: &mut Changes<'_>,
     PersonaToSave { persona, question, changes: replaces }: &PersonaToSave,
-) -> Result<PersonaSaved, Fault> {
+) -> Result<PersonaSaved, StoreFault> {
     let chat = persona.chat;
     let kept = tables.personas.list(&key::chat(chat))?;
     let same_name = kept.iter().find(|kept| kept.id != persona.id && kept.is_called(&persona.name));
     let known = kept.iter().find(|kept| kept.id == persona.id);
     let saved = match (known, same_name) {
         (None, _) if *replaces => return Ok(PersonaSaved::Gone),
-        // It was stored before a crash, and is said again after it.
+        // It was stored before a crash and is returned again after it.
         (None, Some(same)) if is_as_written(same, persona) => same.clone(),
         (_, Some(_)) => return Ok(PersonaSaved::NameTaken),
         (None, None) if kept.len() >= MAX_OWN_PERSONAS => return Ok(PersonaSaved::Full),
@@ -145,13 +145,13 @@ fn is_as_written(one: &OwnPersona, other: &OwnPersona) -> bool {
     (&one.prompt, &one.language, one.settings) == (&other.prompt, &other.language, other.settings)
 }
 
-/// Changes what a chat has chosen, if that makes a difference.
+/// Changes the persona that a chat has chosen, if that makes a difference.
 fn choose(
     tables: &Tables<'_>,
     changes: &mut Changes<'_>,
     chat: ChatId,
     choice: impl FnOnce(Option<PersonaChoice>) -> Option<PersonaChoice>,
-) -> Result<(), Fault> {
+) -> Result<(), StoreFault> {
     let key = key::chat(chat);
     let mut config = tables.chats.get(&key)?.unwrap_or_default();
     let before = config.persona.clone();
@@ -162,7 +162,7 @@ fn choose(
     changes.put(&tables.chats, key, &config)
 }
 
-fn oldest_first(tables: &Tables<'_>, chat: ChatId) -> Result<Vec<OwnPersona>, Fault> {
+fn oldest_first(tables: &Tables<'_>, chat: ChatId) -> Result<Vec<OwnPersona>, StoreFault> {
     let mut personas = tables.personas.list(&key::chat(chat))?;
     personas.sort_by_key(|persona| (persona.created_at, persona.id));
     Ok(personas)

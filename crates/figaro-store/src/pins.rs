@@ -1,6 +1,6 @@
-//! Pins.
+//! Pins of chats.
 
-use super::fault::Fault;
+use super::fault::StoreFault;
 use super::key;
 use super::records::pins::PinAdded;
 use super::records::{pins, session_list};
@@ -10,11 +10,11 @@ use figaro_base::ids::{ChatId, MessageId, PinId, SessionId};
 use figaro_domain::conversation::{Conversation, Message};
 use figaro_domain::pin::Pin;
 
-/// So many messages of a conversation are looked through for the one that a Telegram message carries.
+/// Maximum messages of a conversation searched for the one that a Telegram message carries.
 const LOOKED_THROUGH: usize = 3_000;
 
 impl PinStore {
-    /// All pins of a chat, oldest first.
+    /// Returns all pins of a chat, oldest first.
     pub async fn of_chat(&self, chat: ChatId) -> Result<Vec<Pin>> {
         self.0
             .read("read the pins", move |tables| {
@@ -31,7 +31,7 @@ impl PinStore {
         self.0.change_durably("store a pin", move |tables, changes| pins::add(tables, changes, &pin)).await
     }
 
-    /// Removes a pin, durably, and gives it; `None` if the chat has none with this id, or if Figaro itself keeps it.
+    /// Removes a pin, durably, and returns it; `None` if the chat has none with this id, or Figaro itself keeps it.
     pub async fn remove(&self, chat: ChatId, pin: PinId) -> Result<Option<Pin>> {
         self.0
             .change_durably("remove a pin", move |tables, changes| {
@@ -42,13 +42,13 @@ impl PinStore {
             .await
     }
 
-    /// Puts a removed pin back as it was, durably, whatever has been added since.
+    /// Restores a removed pin, durably, whatever has been added since.
     pub async fn restore(&self, pin: &Pin) -> Result<()> {
         let pin = pin.clone();
         self.0.change_durably("put a pin back", move |tables, changes| pins::put(tables, changes, &pin)).await
     }
 
-    /// Makes a pin more or less important, from 0 to 10, durably, and gives it; `None` as for [`Self::remove`].
+    /// Sets the importance of a pin, from 0 to 10, durably, and returns it; `None` as for [`Self::remove`].
     pub async fn weigh(&self, chat: ChatId, pin: PinId, importance: f32) -> Result<Option<Pin>> {
         self.0
             .change_durably("change a pin", move |tables, changes| {
@@ -60,13 +60,13 @@ impl PinStore {
             .await
     }
 
-    /// Has the pins of an edited message say what it says now, durably; those that were pinned for what it says no more go.
+    /// Updates the pins of an edited message, durably; removes those pinned for words that are gone.
     pub async fn follow_edit(&self, chat: ChatId, message: MessageId, words: &str) -> Result<()> {
         let is_pinned = self.0.read("read the pins", move |tables| {
             let pins = tables.pins.list(&key::chat(chat))?;
             Ok(pins.iter().any(|pin| pin.telegram == Some(message)))
         });
-        // Most edits are of messages that nobody has pinned.
+        // Most edited messages are not pinned.
         if !is_pinned.await? {
             return Ok(());
         }
@@ -79,14 +79,14 @@ impl PinStore {
             .await
     }
 
-    /// Keeps a pin of Figaro's own, durably, in place of the one that it replaces.
+    /// Stores a pin of Figaro's own, durably, replacing its predecessor.
     pub async fn keep(&self, pin: &Pin) -> Result<()> {
         let pin = pin.clone();
         self.0.change_durably("store a pin", move |tables, changes| pins::keep(tables, changes, pin)).await
     }
 
-    /// The stored message that a Telegram message of a conversation carries, or a part of it: the newest such one, looked for
-    /// among the last few thousand of its sessions. `None` where there is none or a later try has replaced it.
+    /// Returns the newest stored message that a Telegram message of a conversation carries in whole or in part, searching
+    /// the last few thousand of its sessions. `None` if there is none or a later try replaced it.
     pub async fn carried_by(
         &self,
         conversation: Conversation,
@@ -96,13 +96,13 @@ impl PinStore {
     }
 }
 
-/// The newest stored message that a Telegram message of a conversation carries: first of the current session, then of the others,
-/// the newest first.
+/// Returns the newest stored message that a Telegram message of a conversation carries: first of the current session,
+/// then of the others, newest first.
 fn carried_by(
     tables: &Tables<'_>,
     conversation: Conversation,
     message: MessageId,
-) -> Result<Option<Message>, Fault> {
+) -> Result<Option<Message>, StoreFault> {
     let current = tables.current.find(&key::conversation(conversation))?;
     let mut sessions: Vec<SessionId> =
         session_list::all(tables, conversation)?.into_iter().map(|session| session.id).collect();

@@ -1,4 +1,4 @@
-//! The profiles of people.
+//! Profiles of people.
 
 use chrono::{DateTime, Utc};
 
@@ -6,12 +6,12 @@ use super::key;
 use super::records::{facts, pins};
 use crate::{ProfileStore, Result};
 use figaro_base::ids::{ChatId, RunId, UserId};
-use figaro_domain::profile::{Consent, PreferencesPatch, Seen, UserProfile};
+use figaro_domain::profile::{Consent, PersonSnapshot, PreferencesPatch, UserProfile};
 
 impl ProfileStore {
-    /// Takes in that somebody was seen, and gives their profile. It is written only where something of it has changed or an
-    /// hour has passed, and is durable a moment later, with what the turn writes.
-    pub async fn see(&self, seen: &Seen) -> Result<UserProfile> {
+    /// Records that a person was seen, and returns their profile. Writes only if something changed or an hour has passed;
+    /// durable a moment later, with the writes of the turn.
+    pub async fn see(&self, seen: &PersonSnapshot) -> Result<UserProfile> {
         let key = key::user(&seen.speaker.user);
         let known = self.0.read("read a profile", |tables| tables.profiles.find(&key)).await?;
         if let Some(known) = known
@@ -31,14 +31,14 @@ impl ProfileStore {
             .await
     }
 
-    /// The profile of a person; `None` if they were never seen.
+    /// Returns the profile of a person; `None` if they were never seen.
     pub async fn find(&self, user: &UserId) -> Result<Option<UserProfile>> {
         let key = key::user(user);
         self.0.read("read a profile", move |tables| tables.profiles.find(&key)).await
     }
 
-    /// Takes in, durably, what a person asked for in a turn in a chat, and gives their profile then. Nothing is written of somebody who
-    /// was never seen.
+    /// Stores the wishes of a person from a turn in a chat, durably, and returns their profile. Writes nothing for a
+    /// person who was never seen.
     pub async fn wish(
         &self,
         user: &UserId,
@@ -57,8 +57,8 @@ impl ProfileStore {
             .await
     }
 
-    /// Takes in, durably, what a person says to facts about them being remembered; a refusal also has no facts taken from what
-    /// they have said so far, and that they were asked takes the place of no answer. Gives their profile then; nothing is written of somebody who was never seen.
+    /// Stores a person's consent to remembering facts, durably. A refusal also stops the reading of messages so far;
+    /// `Asked` only replaces a missing answer. Returns the profile; writes nothing for a person who was never seen.
     pub async fn set_consent(
         &self,
         user: &UserId,
@@ -72,7 +72,7 @@ impl ProfileStore {
                     facts::skip(tables, changes, &key)?;
                 }
                 let Some(mut profile) = tables.profiles.get(&key)? else { return Ok(None) };
-                // Whoever answers at once may do so before it is noted that they were asked.
+                // A quick answer may arrive before the record that they were asked.
                 if consent == Consent::Asked && profile.consent != Consent::Unasked {
                     return Ok(Some(profile));
                 }

@@ -1,4 +1,4 @@
-//! What became of messages that came in.
+//! Outcomes of received messages.
 
 use chrono::{DateTime, Utc};
 
@@ -6,12 +6,11 @@ use super::key;
 use super::records::receptions;
 use crate::{ReceptionStore, Result};
 use figaro_base::ids::{ChatId, MessageId, UserId};
-use figaro_domain::reception::Received;
+use figaro_domain::reception::ReceivedMessage;
 
 impl ReceptionStore {
-    /// Notes this about messages of a chat, beside what is known of them; the oldest ones of the chat go. It is durable a
-    /// moment later.
-    pub async fn note(&self, chat: ChatId, messages: &[MessageId], received: Received) -> Result<()> {
+    /// Adds outcomes to messages of a chat; the oldest messages of the chat are deleted. Durable a moment later.
+    pub async fn note(&self, chat: ChatId, messages: &[MessageId], received: ReceivedMessage) -> Result<()> {
         self.0
             .change("note what became of a message", |tables, changes| {
                 receptions::note(tables, changes, chat, messages, &received)
@@ -19,8 +18,8 @@ impl ReceptionStore {
             .await
     }
 
-    /// What is known of a message.
-    pub async fn find(&self, chat: ChatId, message: MessageId) -> Result<Option<Received>> {
+    /// Returns the recorded outcome of a message.
+    pub async fn find(&self, chat: ChatId, message: MessageId) -> Result<Option<ReceivedMessage>> {
         self.0
             .read("look up what became of a message", move |tables| {
                 tables.received.find(&key::telegram(chat, message))
@@ -28,19 +27,19 @@ impl ReceptionStore {
             .await
     }
 
-    /// The last message of a person in a chat before this one that was no command.
+    /// Returns the last message of a person in a chat before this one that was not a command.
     pub async fn last(
         &self,
         chat: ChatId,
         user: &UserId,
         before: MessageId,
-    ) -> Result<Option<(MessageId, Received)>> {
+    ) -> Result<Option<(MessageId, ReceivedMessage)>> {
         self.0
             .read("look up what became of messages", |tables| receptions::last(tables, chat, user, before))
             .await
     }
 
-    /// Forgets messages that came in before this time, a bounded number at a time. Returns how many went.
+    /// Deletes messages received before this time, a bounded number at a time. Returns the number deleted.
     pub async fn expire(&self, before: DateTime<Utc>) -> Result<usize> {
         self.0
             .change("forget what became of messages", move |tables, changes| {

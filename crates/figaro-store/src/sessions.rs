@@ -1,4 +1,4 @@
-//! [`SessionStore`]: the sessions of conversations as people list, name and delete them.
+//! [`SessionStore`]: sessions of conversations as people list, name and delete them.
 
 use super::key;
 use super::records::session_list::{Outline, SessionStats};
@@ -9,36 +9,36 @@ use figaro_domain::conversation::{Conversation, Message, Session};
 use figaro_domain::session::SessionChange;
 
 impl SessionStore {
-    /// The sessions of a conversation, the one with the newest message first. One that nothing was said in and nothing was
-    /// chosen for is left out, unless it is the current one.
+    /// Returns the sessions of a conversation, the one with the newest message first. A session without messages or
+    /// settings is left out, unless it is the current one.
     pub async fn of_conversation(&self, conversation: Conversation) -> Result<Vec<Session>> {
         self.0.read("read the sessions", move |tables| session_list::all(tables, conversation)).await
     }
 
-    /// The session that the next question of a conversation belongs to; `None` if it begins one.
+    /// Returns the session that the next question of a conversation belongs to; `None` if the question begins one.
     pub async fn current(&self, conversation: Conversation) -> Result<Option<SessionId>> {
         self.0
             .read("read the session", move |tables| tables.current.find(&key::conversation(conversation)))
             .await
     }
 
-    /// A session by its id; `None` if there is none.
+    /// Returns a session by its id; `None` if there is none.
     pub async fn find(&self, session: SessionId) -> Result<Option<Session>> {
         self.0.read("read a session", move |tables| tables.sessions.get(&key::id(session))).await
     }
 
-    /// What is said in a session; nothing if there is none.
+    /// Returns the outline of a session's messages; empty if there is none.
     pub async fn outline(&self, session: SessionId) -> Result<Outline> {
         self.0.read("read a session", move |tables| session_list::outline(tables, session)).await
     }
 
-    /// What is kept of a session of this chat.
+    /// Returns the stored amounts of a session of this chat.
     pub async fn stats(&self, chat: ChatId, session: SessionId) -> Result<SessionStats> {
         self.0.read("read a session", move |tables| session_list::stats(tables, chat, session)).await
     }
 
     /// Makes a session the current one of its conversation, durably, and gives up the turns that wait for a person there;
-    /// `false` if it is no session of that conversation.
+    /// `false` if it belongs to another conversation.
     pub async fn switch(&self, conversation: Conversation, session: SessionId) -> Result<bool> {
         self.0
             .change_durably("switch to a session", move |tables, changes| {
@@ -47,8 +47,8 @@ impl SessionStore {
             .await
     }
 
-    /// Changes a session, durably, and gives it as it is then; `None` if there is none. The name that a person gave stays
-    /// where the model names it.
+    /// Changes a session, durably, and returns it; `None` if there is none. A name given by a person is kept when the
+    /// model names the session.
     pub async fn change(&self, session: SessionId, mut change: SessionChange) -> Result<Option<Session>> {
         self.0
             .change_durably("change a session", move |tables, changes| {
@@ -71,8 +71,8 @@ impl SessionStore {
             .await
     }
 
-    /// Counts that a model is asked to name a session, and gives the first `limit` messages of people and of the model in it.
-    /// `None` if it has a name, was tried `tries` times, or is gone. It is durable a moment later.
+    /// Counts an attempt to name a session, and returns its first `limit` messages of people and of the model. `None` if
+    /// it has a name, was tried `tries` times, or is gone. Durable a moment later.
     pub async fn begin_naming(
         &self,
         session: SessionId,
@@ -92,8 +92,8 @@ impl SessionStore {
             .await
     }
 
-    /// Notes that a topic has the title that Telegram made up for it, unless somebody is known to have chosen another since.
-    /// It is durable a moment later.
+    /// Records that a topic has its automatic title from Telegram, unless somebody is known to have chosen another since.
+    /// Durable a moment later.
     pub async fn learn_untitled(&self, topic: Conversation) -> Result<()> {
         let key = key::conversation(topic);
         if self.0.read("look up a topic", |tables| tables.untitled.contains(&key)).await? {
@@ -102,7 +102,7 @@ impl SessionStore {
         self.0.change("note a topic", move |tables, changes| changes.put(&tables.untitled, key, &true)).await
     }
 
-    /// Notes that somebody has chosen the title of a topic, or that the bot has given it one. It is durable a moment later.
+    /// Records that a person or the bot has set the title of a topic. Durable a moment later.
     pub async fn title_topic(&self, topic: Conversation) -> Result<()> {
         let key = key::conversation(topic);
         self.0
@@ -112,7 +112,7 @@ impl SessionStore {
             .await
     }
 
-    /// Whether a topic is known to have the title that Telegram made up for it.
+    /// Returns `true` if a topic is known to have its automatic title from Telegram.
     pub async fn is_untitled(&self, topic: Conversation) -> Result<bool> {
         let key = key::conversation(topic);
         let found = self.0.read("look up a topic", move |tables| tables.untitled.find(&key)).await?;

@@ -1,11 +1,11 @@
-//! Settings of chats, and the list of who may use the bot.
+//! Settings of chats, and the access list.
 
 use std::sync::Arc;
 
 use chrono::{DateTime, TimeDelta, Utc};
 
 use super::changes::Changes;
-use super::fault::Fault;
+use super::fault::StoreFault;
 use super::key;
 use super::records::{access, audit, migration, pins};
 use super::tables::Tables;
@@ -17,11 +17,11 @@ use figaro_domain::audit::{AuditActor, AuditEvent, AuditKind, AuditName, Audited
 use figaro_domain::chat::{ChatConfig, ConfigPatch};
 use figaro_domain::config_change::{ChangingTurn, ConfigChange, Setting, UNDO};
 
-/// A change by the model is kept longer than it can be undone, so that a late press finds out that it is late.
+/// Retention of a change by the model: longer than it can be undone, so that a late press learns that it is late.
 const KEPT: TimeDelta = TimeDelta::hours(2 * UNDO.num_hours());
 
 impl SettingsStore {
-    /// A chat's settings; the default if it never set any.
+    /// Returns the settings of a chat; the defaults if it never set any.
     pub async fn chat_config(&self, chat: ChatId) -> Result<ChatConfig> {
         self.0
             .read("read the chat's settings", move |tables| {
@@ -30,8 +30,8 @@ impl SettingsStore {
             .await
     }
 
-    /// Changes a chat's settings, durably and without losing a change made at the same time; returns them as they are
-    /// then. A reset also mends settings that cannot be read.
+    /// Changes the settings of a chat, durably and without losing a concurrent change; returns the result. A reset also
+    /// repairs unreadable settings.
     pub async fn change_chat_config(&self, chat: ChatId, change: ConfigPatch) -> Result<ChatConfig> {
         self.0
             .change_durably("store the chat's settings", move |tables, changes| {
@@ -40,8 +40,8 @@ impl SettingsStore {
             .await
     }
 
-    /// The same for the model in a turn. What this changes is kept in the same write, together with what the turn changed
-    /// before, for longer than it can be undone.
+    /// Changes the settings of a chat for the model in a turn. The change is stored in the same write, merged with
+    /// earlier changes of the turn, for longer than it can be undone.
     pub async fn change_chat_config_in_turn(
         &self,
         chat: ChatId,
@@ -55,13 +55,13 @@ impl SettingsStore {
             .await
     }
 
-    /// What the model changed of a chat's settings in a turn, if it did and that is still kept.
+    /// Returns the model's change of settings in a turn; `None` if there is none or it has expired.
     pub async fn config_change(&self, run: RunId) -> Result<Option<ConfigChange>> {
         self.0.read("read a change of settings", move |tables| tables.config_changes.get(&key::id(run))).await
     }
 
-    /// Undoes what the model changed in a turn, durably, as far as it still holds; gives the change and the settings that
-    /// were set back. `None` for a turn that changed nothing, or too long ago.
+    /// Undoes the model's change of settings in a turn, durably, as far as it still applies; returns the change and the
+    /// settings that were restored. `None` for a turn that changed nothing, or too long ago.
     pub async fn undo_config_change(
         &self,
         run: RunId,
@@ -74,10 +74,10 @@ impl SettingsStore {
             .await
     }
 
-    /// Gives what belongs to a chat to the id it has from now on, in one durable write: settings, notes, personas, sessions,
-    /// background, what people asked for in it, tasks, its place in the access list. Where the new id has settings or a current session, its own stay; its
-    /// notes are joined by those it does not have. Turns and deliveries in progress go on under the old id. May be
-    /// called again, and moves then what has come to the old id since.
+    /// Moves the data of a chat to its new id, in one durable write: settings, notes, personas, sessions, background,
+    /// people's wishes, tasks, and its entry in the access list. Existing settings and the current session of the new id
+    /// stay; missing notes are added to its own. Turns and deliveries in progress continue under the old id. May be
+    /// repeated, and then moves what has arrived under the old id since.
     pub async fn migrate_chat(&self, from: ChatId, to: ChatId) -> Result<()> {
         self.0
             .change_durably("move a chat to its new id", move |tables, changes| {
@@ -86,14 +86,14 @@ impl SettingsStore {
             .await
     }
 
-    /// The list of who may use the bot: owners, users, chats, denials, invites.
+    /// Returns the access list: owners, users, chats, denials, invites.
     pub async fn access(&self) -> Result<Arc<AccessList>> {
         let decoded = &self.0.shared.access;
         self.0.read("read the access list", move |tables| access::decoded(tables, decoded)).await
     }
 
-    /// Applies a change to the list, durably and without losing a change made at the same time; returns whether the
-    /// change did anything.
+    /// Applies a change to the access list, durably and without losing a concurrent change; returns `true` if it changed
+    /// anything.
     pub async fn change_access(&self, change: AccessChange, by: AuditActor) -> Result<bool> {
         let audited = AuditEvent::of_access(&change, by, Clock::system().now());
         self.0
@@ -106,8 +106,8 @@ impl SettingsStore {
             .await
     }
 
-    /// Notes that a stranger is told now that the bot is private; `false` if they were told before. It is not durable:
-    /// after a crash somebody may be told twice.
+    /// Records that a stranger is told now that the bot is private; `false` if they were told before. Not durable: after
+    /// a crash somebody may be told twice.
     pub async fn greet_stranger(&self, user: &UserId, now: DateTime<Utc>) -> Result<bool> {
         let key = key::user(user);
         self.0
@@ -121,7 +121,7 @@ impl SettingsStore {
             .await
     }
 
-    /// Forgets strangers that were told before this time. Returns how many.
+    /// Deletes strangers who were told before this time. Returns the number deleted.
     pub async fn forget_strangers(&self, before: DateTime<Utc>) -> Result<usize> {
         self.0
             .change("forget strangers", move |tables, changes| {
@@ -145,7 +145,7 @@ fn configure(
     chat: ChatId,
     change: ConfigPatch,
     turn: Option<RunId>,
-) -> Result<ChatConfig, Fault> {
+) -> Result<ChatConfig, StoreFault> {
     let mut config = before(tables, chat, &change)?;
     let zone = config.timezone;
     change.apply(&mut config, turn);
@@ -156,11 +156,11 @@ fn configure(
     Ok(config)
 }
 
-/// The settings that are to be changed.
-fn before(tables: &Tables<'_>, chat: ChatId, change: &ConfigPatch) -> Result<ChatConfig, Fault> {
+/// Returns the settings to be changed.
+fn before(tables: &Tables<'_>, chat: ChatId, change: &ConfigPatch) -> Result<ChatConfig, StoreFault> {
     match tables.chats.get(&key::chat(chat)) {
-        // A reset needs nothing of what was there.
-        Err(Fault::Record(_)) if *change == ConfigPatch::reset() => Ok(ChatConfig::default()),
+        // A reset does not need the old settings.
+        Err(StoreFault::Record(_)) if *change == ConfigPatch::reset() => Ok(ChatConfig::default()),
         stored => Ok(stored?.unwrap_or_default()),
     }
 }
@@ -171,7 +171,7 @@ fn configure_in_turn(
     chat: ChatId,
     change: ConfigPatch,
     turn: ChangingTurn,
-) -> Result<ChatConfig, Fault> {
+) -> Result<ChatConfig, StoreFault> {
     for item in tables.config_changes.scan(&[])? {
         let (key, old) = item?;
         if turn.at - old.changed_at > KEPT {
@@ -205,7 +205,7 @@ fn undo(
     changes: &mut Changes<'_>,
     run: RunId,
     now: DateTime<Utc>,
-) -> Result<Option<(ConfigChange, Vec<Setting>)>, Fault> {
+) -> Result<Option<(ConfigChange, Vec<Setting>)>, StoreFault> {
     let Some(mut change) = tables.config_changes.get(&key::id(run))? else {
         return Ok(None);
     };

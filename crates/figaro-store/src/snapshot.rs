@@ -1,4 +1,4 @@
-//! What an operation reads: the store at one moment, and the records that could not be read meanwhile.
+//! Input of an operation: the store at one moment, and the unreadable records found meanwhile.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -6,44 +6,44 @@ use std::collections::BTreeMap;
 use parking_lot::RwLockReadGuard;
 
 use super::buffer::Buffer;
-use super::fault::Fault;
+use super::fault::StoreFault;
 use super::merged::{Merged, over};
 use super::space::Space;
-use crate::engine::{Batch, Entry, Keys, Reader, View};
+use crate::engine::{Batch, KeyValue, Keys, Reader, View};
 
-/// The table of records that cannot be read, by table and key.
+/// Table of unreadable records, by table and key.
 pub(super) const QUARANTINE: &str = "quarantine";
 
-/// Records that cannot be read, by table and key.
+/// Bytes of unreadable records, by table and key.
 pub(super) type Unreadable = BTreeMap<(&'static str, Vec<u8>), Vec<u8>>;
 
 /// A space of the store at one moment.
 pub(super) struct Snapshot<'a> {
     view: Box<dyn View + 'a>,
-    /// What the engine has not got yet. It does not change as long as somebody looks.
+    /// Changes that are not in the engine yet. They stay unchanged while the guard is held.
     buffer: RwLockReadGuard<'a, Buffer>,
     space: &'a Space,
-    /// What was found unreadable.
+    /// Unreadable records found so far.
     aside: RefCell<Unreadable>,
 }
 
 impl<'a> Snapshot<'a> {
-    /// The store as it is now.
+    /// Takes a snapshot of the store.
     pub(super) fn of(
         engine: &'a dyn Reader,
         buffer: RwLockReadGuard<'a, Buffer>,
         space: &'a Space,
-    ) -> Result<Self, Fault> {
+    ) -> Result<Self, StoreFault> {
         Ok(Self { view: engine.view()?, buffer, space, aside: RefCell::default() })
     }
 
-    /// The number of the last operation that it shows.
+    /// Returns the number of the last operation in the snapshot.
     pub(super) fn number(&self) -> u64 {
         self.buffer.number()
     }
 
-    /// One value.
-    pub(super) fn get(&self, table: &str, key: &[u8]) -> Result<Option<Vec<u8>>, Fault> {
+    /// Returns the value of a key.
+    pub(super) fn get(&self, table: &str, key: &[u8]) -> Result<Option<Vec<u8>>, StoreFault> {
         let key = self.space.outer(key);
         let changed = self.buffer.batches().into_iter().rev().find_map(|batch| batch.get(table, &key));
         match changed {
@@ -52,24 +52,22 @@ impl<'a> Snapshot<'a> {
         }
     }
 
-    /// The entries of a range.
     pub(super) fn scan(
         &self,
         table: &str,
         keys: &Keys,
-    ) -> Result<impl DoubleEndedIterator<Item = Result<Entry, Fault>> + use<'_, 'a>, Fault> {
+    ) -> Result<impl DoubleEndedIterator<Item = Result<KeyValue, StoreFault>> + use<'_, 'a>, StoreFault> {
         let keys = self.space.range(keys);
         let over = over(self.buffer.batches(), table, &keys, <[u8]>::to_vec);
         let found = Merged::new(self.view.scan(table, &keys)?, over);
         Ok(found.map(|item| item.map(|(key, value)| (self.space.inner(key), value))))
     }
 
-    /// The keys of a range.
     pub(super) fn keys(
         &self,
         table: &str,
         keys: &Keys,
-    ) -> Result<impl DoubleEndedIterator<Item = Result<Vec<u8>, Fault>> + use<'_, 'a>, Fault> {
+    ) -> Result<impl DoubleEndedIterator<Item = Result<Vec<u8>, StoreFault>> + use<'_, 'a>, StoreFault> {
         let keys = self.space.range(keys);
         let over = over(self.buffer.batches(), table, &keys, |_| ());
         let found = self.view.keys(table, &keys)?.map(|key| key.map(|key| (key, ())));
@@ -77,17 +75,17 @@ impl<'a> Snapshot<'a> {
         Ok(found.map(|item| item.map(|(key, ())| self.space.inner(key))))
     }
 
-    /// How many records are in quarantine.
-    pub(super) fn quarantined(&self) -> Result<usize, Fault> {
+    /// Counts the records in quarantine.
+    pub(super) fn quarantined(&self) -> Result<usize, StoreFault> {
         self.keys(QUARANTINE, &Keys::beginning_with([]))?.try_fold(0, |count, key| key.map(|_| count + 1))
     }
 
-    /// Whether a record was set aside.
-    pub(super) fn is_in_quarantine(&self, table: &str, key: &[u8]) -> Result<bool, Fault> {
+    /// Returns `true` if a record is in quarantine.
+    pub(super) fn is_in_quarantine(&self, table: &str, key: &[u8]) -> Result<bool, StoreFault> {
         Ok(self.get(QUARANTINE, &place(table, key))?.is_some())
     }
 
-    /// Notes that a record cannot be read; it is moved to quarantine when the operation ends.
+    /// Notes an unreadable record; it moves to quarantine when the operation ends.
     pub(super) fn set_aside(
         &self,
         table: &'static str,
@@ -98,7 +96,7 @@ impl<'a> Snapshot<'a> {
         let length = bytes.len();
         let known = self.aside.borrow_mut().insert((table, key.to_vec()), bytes);
         if known.is_none() {
-            // The error's own text may quote what the record holds.
+            // The error text itself may quote contents of the record.
             tracing::error!(
                 record = describe(table, key),
                 bytes = length,
@@ -109,15 +107,15 @@ impl<'a> Snapshot<'a> {
         }
     }
 
-    /// What was found unreadable.
+    /// Takes the unreadable records found so far.
     pub(super) fn unreadable(&self) -> Unreadable {
         self.aside.take()
     }
 
-    /// Notes what another operation found unreadable, as far as it is still there.
-    pub(super) fn set_aside_again(&self, unreadable: Unreadable) -> Result<(), Fault> {
+    /// Notes unreadable records found by another operation, as far as they are unchanged.
+    pub(super) fn set_aside_again(&self, unreadable: Unreadable) -> Result<(), StoreFault> {
         for ((table, key), bytes) in unreadable {
-            // Someone may have replaced it meanwhile.
+            // The record may have been replaced meanwhile.
             if self.get(table, &key)?.as_ref() == Some(&bytes) {
                 self.aside.borrow_mut().insert((table, key), bytes);
             }
@@ -125,7 +123,7 @@ impl<'a> Snapshot<'a> {
         Ok(())
     }
 
-    /// Adds to a batch what sets the unreadable records aside. One that the batch changes itself is only copied.
+    /// Adds the quarantine of unreadable records to a batch. A record that the batch itself changes is only copied.
     pub(super) fn quarantine(&self, batch: &mut Batch) {
         for ((table, key), bytes) in self.aside.take() {
             let outer = self.space.outer(&key);
@@ -141,7 +139,7 @@ fn place(table: &str, key: &[u8]) -> Vec<u8> {
     [table.as_bytes(), &[0], key].concat()
 }
 
-/// A record in words for the log.
+/// Describes a record for the log.
 pub(super) fn describe(table: &str, key: &[u8]) -> String {
     let key: String = key.iter().map(|byte| format!("{byte:02x}")).collect();
     format!("{table} {key}")

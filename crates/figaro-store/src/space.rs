@@ -1,14 +1,14 @@
-//! Whose keys are whose: every key begins with the bot and the tenant that it belongs to, so that one store can hold several.
+//! Key spaces: every key begins with its bot and tenant, so that one store can hold several.
 
 use crate::engine::Keys;
 use figaro_base::ids::BotId;
 
-/// The part of a store that belongs to a bot and a tenant.
+/// Part of a store that belongs to a bot and a tenant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Space(Vec<u8>);
 
 impl Space {
-    /// What belongs to a bot, of the tenant that Telegram is. Other tenants will have their name between the number and the
+    /// Returns the space of a bot for the Telegram tenant. Other tenants will have their name between the number and the
     /// zero byte.
     pub(super) fn of(bot: BotId) -> Self {
         // The sign bit is flipped: otherwise negative numbers would come after the positive ones.
@@ -17,17 +17,17 @@ impl Space {
         Self(prefix)
     }
 
-    /// The bot that a key of the engine belongs to; `None` for what is no such key.
+    /// Returns the bot of an engine key; `None` if the key is too short.
     pub(super) fn bot_of(key: &[u8]) -> Option<BotId> {
         Some(BotId(i64::from_be_bytes(*key.first_chunk()?) ^ i64::MIN))
     }
 
-    /// A key of this space as the engine has it.
+    /// Converts a key of this space to an engine key.
     pub(super) fn outer(&self, key: &[u8]) -> Vec<u8> {
         [&self.0, key].concat()
     }
 
-    /// A range of keys of this space as the engine has it.
+    /// Converts a range of this space to a range of engine keys.
     pub(super) fn range(&self, keys: &Keys) -> Keys {
         let all = Keys::beginning_with(self.0.as_slice());
         Keys {
@@ -42,7 +42,7 @@ impl Space {
         }
     }
 
-    /// A key of the engine as this space has it.
+    /// Converts an engine key to a key of this space.
     pub(super) fn inner(&self, mut key: Vec<u8>) -> Vec<u8> {
         key.drain(..self.0.len().min(key.len()));
         key

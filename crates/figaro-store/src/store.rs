@@ -1,4 +1,4 @@
-//! An open store: how it is opened, read and changed.
+//! An open store: opening, reads and changes.
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use tokio::task::spawn_blocking;
 use super::changes::Changes;
 use super::decoded::Decoded;
 use super::engine::{self, Engine, EngineError, Keys, MemoryEngine};
-use super::fault::Fault;
+use super::fault::StoreFault;
 use super::format::{self, OPEN};
 use super::inventory::{StoreHealth, live_bytes};
 use super::marks::Marks;
@@ -25,21 +25,21 @@ use figaro_domain::access::AccessList;
 use figaro_domain::conversation::Message;
 use figaro_domain::tool_result;
 
-/// A store up to this size is read whole when it is opened, which takes about 2 ms for each megabyte: an engine notices a
-/// damaged page only then, or when it has already given wrong records.
+/// Maximum size of a store that is verified when opened, in bytes; verifying takes about 2 ms per megabyte. Otherwise an
+/// engine notices a damaged page late, perhaps after it has returned wrong records.
 const VERIFIED_BYTES: u64 = 256 * 1024 * 1024;
-/// Decoded messages take at most about so many bytes: some 4,000 messages.
+/// Cache limit of decoded messages, in bytes: some 4,000 messages.
 const DECODED_BYTES: u64 = 4 * 1024 * 1024;
-/// The access list is kept decoded up to this size: some 10,000 people.
+/// Cache limit of the decoded access list, in bytes: some 10,000 people.
 const ACCESS_BYTES: u64 = 1024 * 1024;
 
 /// A store of one bot, locked for this process. Cheap to clone; closed when the last clone is dropped.
 #[derive(Clone)]
 pub struct Store {
-    pub(super) shared: Arc<Shared>,
+    pub(super) shared: Arc<StoreInner>,
 }
 
-pub(super) struct Shared {
+pub(super) struct StoreInner {
     pub(super) place: String,
     pub(super) bot: BotId,
     pub(super) writer: Writer,
@@ -47,27 +47,28 @@ pub(super) struct Shared {
     pub(super) card_news: Arc<Notify>,
     pub(super) erasure_news: Arc<Notify>,
     pub(super) summary_news: Arc<Notify>,
-    /// Messages of conversations that are going on.
+    /// Cache of messages of active conversations.
     pub(super) messages: Decoded<Message>,
-    /// The one access list.
+    /// Cache of the access list.
     pub(super) access: Decoded<AccessList>,
     pub(super) pack_rules: PackRules,
 }
 
 impl Store {
-    /// Opens the store at this place, or makes it, for this bot.
+    /// Opens the store at this place for this bot, creating it if needed.
     ///
     /// # Errors
-    /// If another process has it, if it is no store or a damaged one, if it has lost what was durable once, if another version of Figaro wrote it, if its place cannot be
-    /// read and written.
+    /// If another process has the store open, it is no store or a damaged one, durable commits are lost, another version
+    /// of Figaro wrote it, or its place cannot be read and written.
     pub async fn open(url: &StoreUrl, bot: BotId) -> Result<Self> {
         let (at, place) = (url.clone(), url.folder.display().to_string());
         let opened = spawn_blocking(move || open(&at, bot)).await;
-        let writer = opened.map_err(|error| Fault::Panic(error.to_string()).into_error(&place, OPEN))??;
+        let writer =
+            opened.map_err(|error| StoreFault::Panic(error.to_string()).into_error(&place, OPEN))??;
         Ok(Self::over(writer, place, bot))
     }
 
-    /// An empty store in memory for this bot. It opens no file and starts no thread, and all that is in it goes with the last
+    /// Creates an empty store in memory for this bot. It opens no file, starts no thread, and is gone with the last
     /// clone.
     #[must_use]
     pub fn in_memory(bot: BotId) -> Self {
@@ -78,7 +79,7 @@ impl Store {
     fn over(writer: Writer, place: String, bot: BotId) -> Self {
         let messages = Decoded::within(DECODED_BYTES).shortened_by(tool_result::show);
         Self {
-            shared: Arc::new(Shared {
+            shared: Arc::new(StoreInner {
                 place,
                 bot,
                 writer,
@@ -93,7 +94,7 @@ impl Store {
         }
     }
 
-    /// For tests with a stopped clock: nothing that waits for the disk lets the clock jump ahead.
+    /// For tests with a stopped clock: waits for the disk do not let the clock jump ahead.
     pub fn hold_paused_time(&self) {
         self.shared.writer.hold_paused_time();
     }
@@ -102,17 +103,17 @@ impl Store {
         self.shared.bot
     }
 
-    /// Wakes whoever waits for tasks to have changed.
+    /// Notifies the waiter for changed tasks.
     pub(super) fn tell_of_tasks(&self) {
         self.shared.task_news.notify_one();
         self.shared.card_news.notify_one();
     }
 
-    /// Reads the store as it is. It takes no other thread: what is asked for often is in memory, and the rest is a page or two
-    /// of a local file.
+    /// Reads the store, without another thread: frequent data is in memory, and the rest is a page or two of a local
+    /// file.
     pub(super) async fn read<T, F>(&self, operation: &'static str, work: F) -> Result<T>
     where
-        F: FnOnce(&Tables<'_>) -> Result<T, Fault>,
+        F: FnOnce(&Tables<'_>) -> Result<T, StoreFault>,
     {
         let read = self.shared.writer.read(|snapshot| {
             let outcome = work(&Tables::of(snapshot));
@@ -125,38 +126,38 @@ impl Store {
         outcome.map_err(|fault| self.error(fault, operation))
     }
 
-    /// Reads and writes with no other writer in between, and all that is written at once.
+    /// Reads and writes atomically, with no other writer in between.
     pub(super) async fn change<T, F>(&self, operation: &'static str, work: F) -> Result<T>
     where
-        F: FnOnce(&Tables<'_>, &mut Changes<'_>) -> Result<T, Fault>,
+        F: FnOnce(&Tables<'_>, &mut Changes<'_>) -> Result<T, StoreFault>,
     {
         let done = self.shared.writer.change(Durable::Soon, work).await;
         done.map_err(|fault| self.error(fault, operation))
     }
 
-    /// The same, durable when it returns.
+    /// Like [`Self::change`], and durable on return.
     pub(super) async fn change_durably<T, F>(&self, operation: &'static str, work: F) -> Result<T>
     where
-        F: FnOnce(&Tables<'_>, &mut Changes<'_>) -> Result<T, Fault>,
+        F: FnOnce(&Tables<'_>, &mut Changes<'_>) -> Result<T, StoreFault>,
     {
         let done = self.shared.writer.change(Durable::Now, work).await;
         done.map_err(|fault| self.error(fault, operation))
     }
 
-    /// Waits a moment until all that was changed so far is durable.
+    /// Waits a moment until all changes so far are durable.
     pub(super) async fn durable_soon(&self, operation: &'static str) -> Result<()> {
         self.shared.writer.settle().await.map_err(|fault| self.error(fault, operation))
     }
 
-    pub(super) fn error(&self, fault: Fault, operation: &'static str) -> StoreError {
+    pub(super) fn error(&self, fault: StoreFault, operation: &'static str) -> StoreError {
         fault.into_error(&self.shared.place, operation)
     }
 }
 
-/// Opens the engine, and makes what is missing in it.
+/// Opens the engine and creates what is missing in it.
 fn open(url: &StoreUrl, bot: BotId) -> Result<Writer> {
     let place = url.folder.display().to_string();
-    let failed = |error: EngineError| Fault::from(error).into_error(&place, OPEN);
+    let failed = |error: EngineError| StoreFault::from(error).into_error(&place, OPEN);
     let mut engine = engine::open(url).map_err(failed)?;
     if engine.disk_bytes().map_err(failed)? <= VERIFIED_BYTES {
         verify::verify(&mut *engine).map_err(failed)?;
@@ -173,7 +174,7 @@ fn open(url: &StoreUrl, bot: BotId) -> Result<Writer> {
     Writer::start(engine, space, marks).map_err(|error| failed(EngineError::failed(&error)))
 }
 
-/// A bot that has conversations in a store where this one has none.
+/// Returns another bot that has conversations in this store, if this bot has none.
 fn other_bot(engine: &dyn Engine, space: &Space) -> Result<Option<BotId>, EngineError> {
     let view = engine.view()?;
     let mut own = view.keys(SESSIONS, &space.range(&Keys::beginning_with([])))?;
@@ -185,16 +186,16 @@ fn other_bot(engine: &dyn Engine, space: &Space) -> Result<Option<BotId>, Engine
 }
 
 impl Store {
-    /// Waits until it can no longer write, as on a full disk, and says why. From then on every write fails; what was
-    /// acknowledged before is safe, and opening it anew goes on from there.
+    /// Waits until the store can no longer write, as on a full disk, and returns the reason. From then on every write
+    /// fails; acknowledged writes are safe, and reopening the store continues from there.
     pub async fn failed(&self) -> String {
         self.shared.writer.failed().await
     }
 
-    /// The size of the store and how much of it was unreadable.
+    /// Returns the size of the store and the number of unreadable records.
     pub async fn health(&self) -> Result<StoreHealth> {
         let store = self.clone();
-        // It looks at every record.
+        // Measuring reads every record.
         let measured = spawn_blocking(move || {
             let engine = store.shared.writer.engine();
             let (bytes, live) = (engine.disk_bytes()?, live_bytes(engine)?);
@@ -204,11 +205,11 @@ impl Store {
                 Ok(StoreHealth { bytes, live, unreadable })
             })
         });
-        let measured = measured.await.unwrap_or_else(|error| Err(Fault::Panic(error.to_string())));
+        let measured = measured.await.unwrap_or_else(|error| Err(StoreFault::Panic(error.to_string())));
         measured.map_err(|fault| self.error(fault, "measure itself"))
     }
 
-    /// Makes everything written so far durable. Returns when it is on disk.
+    /// Makes all writes so far durable. Returns when they are on disk.
     pub async fn flush(&self) -> Result<()> {
         self.change_durably("write to its disk", |_, _| Ok(())).await
     }
@@ -226,7 +227,7 @@ mod tests {
 
     use figaro_base::clock::Clock;
     use figaro_base::ids::ChatId;
-    use figaro_domain::conversation::{Conversation, Role};
+    use figaro_domain::conversation::{Conversation, MessageRole};
 
     #[tokio::test]
     async fn store_in_memory_has_what_is_written_and_shares_nothing() {
@@ -236,7 +237,7 @@ mod tests {
         let session = store.conversations().new_session(conversation, now).await.unwrap();
         assert_eq!(store.conversations().session(conversation, now).await.unwrap().id, session.id);
         assert_ne!(other.conversations().session(conversation, now).await.unwrap().id, session.id);
-        let words = Message::new(session.id, Role::User, "hello".to_owned(), now);
+        let words = Message::new(session.id, MessageRole::User, "hello".to_owned(), now);
         store.conversations().append(words).await.unwrap();
         assert_eq!(store.clone().conversations().recent(session.id, 5).await.unwrap().len(), 1);
         assert_eq!(other.conversations().recent(session.id, 5).await.unwrap(), []);

@@ -1,4 +1,4 @@
-//! Summaries, and for the work that is to be done on them.
+//! Summaries of sessions, and the work to be done on them.
 
 use std::sync::Arc;
 
@@ -13,13 +13,12 @@ use figaro_domain::conversation::Message;
 use figaro_domain::summary::{Summary, SummaryJob};
 
 impl SummaryStore {
-    /// The summaries of a session, those of the oldest messages first. Among them are those that are to be made anew and have
-    /// no words.
+    /// Returns the summaries of a session, those of the oldest messages first. Stale ones without words are included.
     pub async fn of_session(&self, session: SessionId) -> Result<Vec<Summary>> {
         self.0.read("read the summaries", move |tables| tables.summaries.list(&key::id(session))).await
     }
 
-    /// What is to be summarised of a session, at most `limit` messages; `None` if there is no such session.
+    /// Returns the messages of a session to summarise, at most `limit`; `None` if there is no such session.
     pub async fn unsummarised(&self, session: SessionId, limit: usize) -> Result<Option<Unsummarised>> {
         self.0
             .read("read what is to be summarised", move |tables| {
@@ -28,8 +27,9 @@ impl SummaryStore {
             .await
     }
 
-    /// Stores a summary if it [fits](Summary::fits) beside the others of its session, and the messages that it was made of still
-    /// say the same, in the same change; `false` if not. Places before them that hold no message any more are covered too. It is durable a moment later; what is lost is made again.
+    /// Stores a summary if it [fits](Summary::fits) beside the others of its session and its messages are unchanged, in
+    /// one change; `false` if not. Empty places before its messages are covered too. Durable a moment later; a lost
+    /// summary is made again.
     pub async fn put(&self, summary: &Summary, made_of: &[Arc<Message>]) -> Result<bool> {
         let (summary, made_of) = (summary.clone(), made_of.to_vec());
         self.0
@@ -39,7 +39,7 @@ impl SummaryStore {
             .await
     }
 
-    /// Takes the words of the summary that covers this message away, and has it made anew. `false` if none covers it.
+    /// Clears the summary that covers this message, so that it is made anew. `false` if none covers it.
     pub async fn stale(&self, session: SessionId, index: u32) -> Result<bool> {
         let is_covered = self
             .0
@@ -53,7 +53,7 @@ impl SummaryStore {
         Ok(is_covered)
     }
 
-    /// The sessions in which there is something to be done, at most so many.
+    /// Returns sessions with summary work, at most `limit`.
     pub async fn jobs(&self, limit: usize) -> Result<Vec<SummaryJob>> {
         self.0
             .read("read what sessions are to be summarised", move |tables| {
@@ -62,12 +62,12 @@ impl SummaryStore {
             .await
     }
 
-    /// Notes that there is something to be done in a session, or how it went. It is durable a moment later.
+    /// Stores the state of summary work in a session. Durable a moment later.
     pub async fn put_job(&self, job: &SummaryJob) -> Result<()> {
         let job = job.clone();
         self.0
             .change("note that a session is to be summarised", move |tables, changes| {
-                // One that was deleted meanwhile leaves nothing.
+                // A session deleted meanwhile gets no job.
                 match tables.sessions.contains(&key::id(job.session))? {
                     true => changes.put(&tables.summary_jobs, key::id(job.session), &job),
                     false => Ok(()),
@@ -76,7 +76,7 @@ impl SummaryStore {
             .await
     }
 
-    /// Notes that nothing is to be done in a session; that a summary is to be made anew is not forgotten.
+    /// Ends the summary work of a session; stale summaries stay marked.
     pub async fn end_job(&self, session: SessionId) -> Result<()> {
         self.0
             .change("note that a session is summarised", move |tables, changes| {
@@ -89,7 +89,7 @@ impl SummaryStore {
             .await
     }
 
-    /// Told when there may be something to be done.
+    /// Returns the notification sent when there may be summary work.
     pub fn news(&self) -> Arc<Notify> {
         Arc::clone(&self.0.shared.summary_news)
     }

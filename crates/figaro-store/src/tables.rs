@@ -1,4 +1,4 @@
-//! All tables of the store, and what each holds.
+//! All tables of the store and their contents.
 
 use std::collections::BTreeSet;
 
@@ -20,11 +20,11 @@ use figaro_domain::facts::Unread;
 use figaro_domain::memory::Memory;
 use figaro_domain::message::Inbound;
 use figaro_domain::note::Note;
-use figaro_domain::people::Seen;
+use figaro_domain::people::KnownPerson;
 use figaro_domain::persona::{OwnPersona, PersonaQuestion};
 use figaro_domain::pin::Pin;
 use figaro_domain::profile::UserProfile;
-use figaro_domain::reception::Received;
+use figaro_domain::reception::ReceivedMessage;
 use figaro_domain::record::Record;
 use figaro_domain::summary::{Summary, SummaryJob};
 use figaro_domain::task::{Task, TaskRun};
@@ -33,23 +33,23 @@ use figaro_domain::turn::{ActiveTurn, ParkedTurn};
 use figaro_domain::undo::TurnUndo;
 use figaro_domain::usage::{Reservation, Spending};
 
-/// Declares all tables: each with its records and its stored name, which never changes.
+/// Declares all tables, each with its record type and its stored name, which never changes.
 macro_rules! tables {
     ($($(#[$doc:meta])* $table:ident: $record:ty = $name:expr;)+) => {
-        /// All tables of the store, as they stand in a snapshot.
+        /// All tables of the store in a snapshot.
         pub(super) struct Tables<'a> {
-            /// The snapshot that all of them are read from.
+            /// Snapshot that all tables read from.
             pub(super) snapshot: &'a Snapshot<'a>,
-            /// Secrets that never leave the store, among what is recorded of the store itself.
+            /// Secrets that never leave the store, stored in [`META`].
             pub(super) store_secrets: Table<'a, String>,
             $($(#[$doc])* pub(super) $table: Table<'a, $record>,)+
         }
 
-        /// The stored names of all tables but [`META`].
+        /// Stored names of all tables but [`META`].
         pub(super) const NAMES: [&str; [$($name),+].len() + 1] = [$($name,)+ QUARANTINE];
 
         impl<'a> Tables<'a> {
-            /// The tables of a snapshot.
+            /// Returns the tables of a snapshot.
             pub(super) const fn of(snapshot: &'a Snapshot<'a>) -> Self {
                 Self {
                     snapshot,
@@ -66,117 +66,116 @@ tables! {
     inbox: Accepted = "inbox";
     /// Settled updates, by bot and id.
     seen: () = "seen";
-    /// The same updates by the time they were accepted, so that the oldest are found without a search.
+    /// Settled updates by the time of acceptance, so that the oldest are found without a search.
     seen_by_time: () = "seen_by_time";
-    /// The text of updates that could not be read, by bot and id, for some days; their ids are among the seen.
-    unreadable: SetAside = "unreadable_updates";
-    /// That something was erased since the files of the store were rewritten: one record.
+    /// Text of unreadable updates, by bot and id, for some days; their ids are among the seen.
+    unreadable: SetAsideUpdate = "unreadable_updates";
+    /// Data erased since the files of the store were rewritten: one record.
     erasures: RewriteDue = "erasures";
     /// The current session of a conversation.
     current: SessionId = "current";
-    /// Sessions by id.
+    /// Sessions, by id.
     sessions: Session = SESSIONS;
-    /// The same sessions by conversation.
+    /// Sessions of each conversation: key index over `sessions`.
     sessions_of: () = "sessions_of";
-    /// Topics by conversation: whether Telegram made their title up and nobody has chosen another.
+    /// Topics by conversation: `true` while the title is Telegram's automatic one.
     untitled: bool = "untitled";
-    /// What is known of people, by person.
+    /// Profiles of people, by person.
     profiles: UserProfile = "profiles";
-    /// Messages by session and index.
+    /// Messages, by session and index.
     messages: Message = MESSAGES;
-    /// The turn that runs in a conversation.
+    /// Turn in progress of a conversation.
     turns: ActiveTurn = "runs";
     /// Turns that wait for a person, by id.
     parked: ParkedTurn = "parked";
     /// Tool calls by turn and order.
     calls: ToolCall = "calls";
-    /// Background by conversation and time.
+    /// Background messages, by conversation and time.
     background: Inbound = "overheard";
-    /// The people who wrote in groups, by chat and person.
-    people: Seen = "people";
+    /// People who wrote in groups, by chat and person.
+    people: KnownPerson = "people";
     /// Replies on their way, by id.
-    deliveries: Outgoing = "deliveries";
-    /// Messages of answers that are not whole yet, by turn and index.
+    deliveries: DeliveryRecord = "deliveries";
+    /// Messages of unfinished answers, by turn and index.
     live: LiveMessage = "live";
-    /// Messages the bot sent, by chat and message: who speaks in each, which older versions did not keep.
+    /// Messages sent by the bot, by chat and message, with their author, which older versions did not store.
     own: Option<Author> = "own";
-    /// The same messages by time, so that the oldest are found without a search.
+    /// Messages sent by the bot by time, so that the oldest are found without a search.
     own_by_time: () = "own_by_time";
-    /// Notes by chat and id.
+    /// Notes of chats, by chat and id.
     notes: Note = "notes";
     /// Records in the forms of context packs, by chat and id.
     records: Record = "records";
-    /// Personas of chats' own, by chat and id.
+    /// Personas written in chats, by chat and id.
     personas: OwnPersona = "personas";
     /// Messages that ask for the words of a persona, by chat and message.
     persona_questions: PersonaQuestion = "persona_questions";
-    /// Conversations outside Telegram, by their names.
+    /// Conversations outside Telegram, by name.
     external: Conversation = "external";
-    /// The same names by conversation.
+    /// Names of these conversations, by conversation.
     external_names: String = "external_names";
-    /// The number that the next of these conversations gets: one record.
+    /// Next number for such a conversation: one record.
     external_next: u32 = "external_next";
-    /// Settings by chat.
+    /// Settings of chats, by chat.
     chats: ChatConfig = "chats";
-    /// What the model changed of settings, by turn.
+    /// Changes of settings by the model, by turn.
     config_changes: ConfigChange = "config_changes";
-    /// The one access list.
+    /// Access list: one record.
     access: AccessList = "access";
-    /// Strangers who were told that the bot is private, and when.
+    /// Strangers who were told that the bot is private, with the time.
     strangers: DateTime<Utc> = "strangers";
-    /// What was spent, by day, chat, person and model.
+    /// Spending, by day, chat, person and model.
     spent: Spending = "spent";
-    /// What is set aside for calls under way, by id.
+    /// Reservations of calls in progress, by id.
     reserved: Reservation = "reserved";
-    /// The days of whose caps owners have been told.
+    /// Days on which owners were told that the caps are reached.
     told_of_caps: () = "told_of_caps";
-    /// Tasks by id.
+    /// Scheduled prompts, by task id.
     tasks: Task = "tasks";
-    /// The same tasks by chat.
+    /// Tasks of each chat: key index over `tasks`.
     tasks_of_chat: () = "tasks_of_chat";
-    /// Those that may still run, by creator.
+    /// Tasks that may still run, by creator.
     tasks_of_user: () = "tasks_of_user";
-    /// Tasks by the time somebody has to look after them.
+    /// Tasks by the time at which they are due.
     tasks_by_wake: () = "tasks_by_wake";
-    /// Tasks whose run is under way.
+    /// Tasks with a run in progress.
     leases: () = "claims";
-    /// Tasks whose messages may show them as they were.
+    /// Tasks whose Telegram messages may be out of date.
     stale_cards: () = "stale_cards";
-    /// How tasks ran, by task and order.
+    /// Runs of tasks, by task and order.
     task_runs: TaskRun = "task_runs";
-    /// Parts of the indexes of chats, as base64, by chat and order.
+    /// Blocks of the indexes of chats, as base64, by chat and order.
     index_blocks: String = "index_blocks";
-    /// Messages that were edited since the index of their chat was made of them, by chat, session and index.
+    /// Messages edited since the index of their chat read them, by chat, session and index.
     index_edits: () = "index_edits";
-    /// Vectors of messages, by the keys of the messages.
+    /// Vectors of messages, by message key.
     vectors: StoredVector = "vectors";
-    /// What messages were called where they were imported from, by id.
+    /// Original names of imported messages, by id.
     imported: String = "imported";
-    /// Pins by chat and id.
+    /// Pins of chats, by chat and id.
     pins: Pin = "pins";
-    /// Summaries by session and the index of the first message that each covers.
+    /// Summaries, by session and the index of the first covered message.
     summaries: Summary = "summaries";
-    /// The sessions in which summaries are to be made.
+    /// Sessions with summary work to do.
     summary_jobs: SummaryJob = "summary_jobs";
-    /// Memories by person and id.
+    /// Memories of people, by person and id.
     memories: Memory = "memories";
-    /// Messages that facts are still to be taken from, by person and id.
+    /// Messages still to be read for facts, by person and id.
     unread: Unread = "unread";
-    /// What became of messages that came in, by chat and message.
-    received: Received = "received";
-    /// What turns did that can be taken back, by turn.
+    /// Outcomes of received messages, by chat and message.
+    received: ReceivedMessage = "received";
+    /// Actions of turns that can be undone, by turn.
     undos: TurnUndo = "undos";
-    /// The children of turns, by turn and id.
+    /// Children of turns, by turn and id.
     children: ChildRun = "children";
-    /// What children said and what their calls gave, by child and index.
+    /// Messages of children and results of their calls, by child and index.
     child_messages: Message = "child_messages";
-    /// The audit log by place.
+    /// Audit log, by place of the entry.
     audit: AuditEntry = "audit";
-    /// Where the audit log ends, and where it begins once old entries have gone.
+    /// End of the audit log, and its beginning once old entries were deleted.
     audit_head: AuditHead = "audit_head";
 }
 
-/// An update in the inbox.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Accepted {
     pub(super) id: UpdateId,
@@ -186,54 +185,52 @@ pub(super) struct Accepted {
 
 /// An update that could not be read.
 #[derive(Serialize, Deserialize)]
-pub(super) struct SetAside {
+pub(super) struct SetAsideUpdate {
     pub(super) arrived_at: DateTime<Utc>,
     pub(super) bytes: usize,
     pub(super) text: String,
 }
 
-/// Something was erased, and its bytes may be in the files of the store.
+/// Erased data whose bytes may still be in the files of the store.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct RewriteDue {
-    /// When the first was erased.
+    /// Time of the first erasure.
     pub(super) since: DateTime<Utc>,
-    /// How many were: a rewriting does for those that it began after.
+    /// Number of erasures; a rewrite covers those from before it began.
     pub(super) erasures: u64,
-    /// The updates that were being served when something was erased, and are not settled yet: they may hold it.
+    /// Unsettled updates that were being served during an erasure: they may contain erased data.
     #[serde(default)]
     pub(super) unsettled: BTreeSet<UpdateId>,
-    /// How often one of them was settled.
+    /// Number of settlements of these updates.
     #[serde(default)]
     pub(super) settled: u64,
-    /// The files were rewritten: only what these updates hold is left.
+    /// `true` after the rewrite: only data in these updates is left.
     #[serde(default)]
     pub(super) is_rewritten: bool,
 }
 
 impl RewriteDue {
-    /// For nothing yet.
+    /// Creates a record without erasures.
     pub(super) const fn since(since: DateTime<Utc>) -> Self {
         Self { since, erasures: 0, unsettled: BTreeSet::new(), settled: 0, is_rewritten: false }
     }
 }
 
-/// A pending delivery, and where its answer is stored.
+/// A pending delivery, and the place of its answer.
 #[derive(Serialize, Deserialize)]
-pub(super) struct Outgoing {
+pub(super) struct DeliveryRecord {
     pub(super) delivery: PendingDelivery,
     pub(super) answer: Option<(SessionId, u32)>,
 }
 
-/// A vector: the name of the model that made it, what its numbers are multiplied by, and these as base64, a byte each. It is
-/// stored as a list, without names: there is one for every message.
+/// A vector: the name of its model, its scale, and its numbers as base64, a byte each. Stored as a list without field
+/// names, because there is one for every message.
 #[derive(Serialize, Deserialize)]
 pub(super) struct StoredVector(pub(super) String, pub(super) f32, pub(super) String);
 
-/// The table of what is recorded of the store itself, in every format.
+/// Table with records about the store itself, in every format.
 pub(super) const META: &str = "meta";
 
-/// The table of sessions.
 pub(super) const SESSIONS: &str = "sessions";
 
-/// The table of messages.
 pub(super) const MESSAGES: &str = "messages";

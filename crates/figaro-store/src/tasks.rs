@@ -1,4 +1,4 @@
-//! Scheduled prompts: what the rules of tasks take is loaded here, and what they give is written.
+//! Scheduled prompts: loads what the task rules need, and writes their results.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use tokio::sync::Notify;
 
 use super::changes::Changes;
-use super::fault::Fault;
+use super::fault::StoreFault;
 use super::key;
 use super::records::tasks::{TaskAdded, TaskLimits};
 use super::records::turns::{self, Beginning};
@@ -21,12 +21,12 @@ use figaro_domain::delivery::PendingDelivery;
 use figaro_domain::task::{Task, TaskChange, TaskRun};
 use figaro_domain::turn::{self, ActiveTurn, AskedChange};
 
-/// So many ended tasks are forgotten in one write at most.
+/// Maximum ended tasks deleted in one write.
 const FORGOTTEN: usize = 100;
 
 impl TaskStore {
-    /// Adds a task, durably, unless there is the same one already or there are too many; those that will not run any
-    /// more do not count. Of several callers at the same time only so many add theirs.
+    /// Adds a task, durably, unless the same one exists or a limit is reached; tasks that will not run again do not
+    /// count. Concurrent callers cannot exceed the limits.
     pub async fn add(&self, task: &Task, limits: TaskLimits) -> Result<TaskAdded> {
         let task = task.clone();
         let added = self
@@ -43,19 +43,19 @@ impl TaskStore {
         Ok(added)
     }
 
-    /// The task with this id; `None` if there is none.
+    /// Returns the task with this id; `None` if there is none.
     pub async fn find(&self, id: TaskId) -> Result<Option<Task>> {
         self.0.read("read a task", move |tables| tables.tasks.get(&key::id(id))).await
     }
 
-    /// All tasks of a chat, oldest first, those too that are over and still kept.
+    /// Returns all tasks of a chat, oldest first, including ended ones that are still stored.
     pub async fn of_chat(&self, chat: ChatId) -> Result<Vec<Task>> {
         self.0.read("read the tasks", move |tables| tasks::of_chat(tables, chat)).await
     }
 
-    /// Makes changes, each task at most once, and puts deliveries on their way, all in one durable write. Gives the
-    /// tasks as they are then, in the order of the changes; `None` for one that is not there or that the change does not
-    /// fit. With none that fits, nothing is delivered either.
+    /// Changes tasks, each at most once, and queues deliveries, all in one durable write. Returns the changed tasks in
+    /// the order of the changes; `None` for a task that does not exist or that the change does not fit. If no change
+    /// fits, nothing is delivered.
     pub async fn change(
         &self,
         wanted: Vec<(TaskId, TaskChange)>,
@@ -69,7 +69,7 @@ impl TaskStore {
                 let asked = wanted
                     .into_iter()
                     .map(|(id, change)| Ok(AskedChange { task: tasks::find(tables, Some(id))?, change }));
-                let asked = asked.collect::<Result<Vec<_>, Fault>>()?;
+                let asked = asked.collect::<Result<Vec<_>, StoreFault>>()?;
                 write::transition(tables, changes, bot, turn::change_tasks(asked, deliveries, now))
             })
             .await?;
@@ -77,7 +77,7 @@ impl TaskStore {
         Ok(changed)
     }
 
-    /// Works out anew, durably, what a clock that was ahead has put too far off. Gives how many tasks that changed.
+    /// Reschedules, durably, tasks that a fast clock has put too far off. Returns the number of changed tasks.
     pub async fn replan(&self, now: DateTime<Utc>) -> Result<usize> {
         let changed = self
             .0
@@ -99,8 +99,8 @@ impl TaskStore {
         Ok(changed)
     }
 
-    /// Forgets tasks that ended before this time, and their history: a bounded number at a time, so that no other writer
-    /// waits long. Returns how many; called again until it returns 0, it forgets them all.
+    /// Deletes tasks that ended before this time, and their history, a bounded number at a time, so that other writers do
+    /// not wait long. Returns the number deleted; call again until it is 0.
     pub async fn forget_ended(&self, before: DateTime<Utc>) -> Result<usize> {
         let is_old = move |task: &Task| task.ended_at().is_some_and(|at| at < before);
         let ended = self.0.read("look for ended tasks", move |tables| {
@@ -108,7 +108,7 @@ impl TaskStore {
                 Ok((_, task)) => is_old(&task).then_some(Ok(task.id)),
                 Err(fault) => Some(Err(fault)),
             });
-            all.take(FORGOTTEN).collect::<Result<Vec<TaskId>, Fault>>()
+            all.take(FORGOTTEN).collect::<Result<Vec<TaskId>, StoreFault>>()
         });
         let ended = ended.await?;
         if ended.is_empty() {
@@ -118,7 +118,7 @@ impl TaskStore {
             .change("forget ended tasks", move |tables, changes| {
                 let mut forgotten = 0;
                 for id in ended {
-                    // It may have been given back to its chat meanwhile.
+                    // The task may have been restored meanwhile.
                     let Some(task) = tables.tasks.find(&key::id(id))?.filter(is_old) else { continue };
                     tasks::put(tables, changes, Some(&task), None)?;
                     for run in tables.task_runs.keys_of(&key::id(id))? {
@@ -131,7 +131,7 @@ impl TaskStore {
             .await
     }
 
-    /// The last runs of a task, the newest first; [`KEPT_RUNS`](crate::KEPT_RUNS) are kept.
+    /// Returns the last runs of a task, newest first; [`KEPT_RUNS`](crate::KEPT_RUNS) are kept.
     pub async fn runs(&self, id: TaskId) -> Result<Vec<TaskRun>> {
         self.0
             .read("read the runs of a task", move |tables| {
@@ -141,11 +141,11 @@ impl TaskStore {
             .await
     }
 
-    /// Tasks to look after until this time, those waiting longest first, at most so many.
+    /// Returns the tasks due until this time, longest overdue first, at most `limit`.
     pub async fn due(&self, until: DateTime<Utc>, limit: usize) -> Result<Vec<Task>> {
         self.0
             .change("read the due tasks", move |tables, changes| {
-                // Times are kept in whole milliseconds: the next one is not due.
+                // Times are stored in whole milliseconds: the next one is not due.
                 let end = key::time(until + TimeDelta::milliseconds(1));
                 let keys = tables.tasks_by_wake.keys(Keys::before(end, &[]))?.take(limit);
                 let is_its_own = |task: &Task, key: &[u8]| {
@@ -156,7 +156,7 @@ impl TaskStore {
             .await
     }
 
-    /// When the first task after this time has to be looked after.
+    /// Returns the time at which the first task after this time is due.
     pub async fn next_wake(&self, after: DateTime<Utc>) -> Result<Option<DateTime<Utc>>> {
         self.0
             .read("read when a task is due", move |tables| {
@@ -167,7 +167,7 @@ impl TaskStore {
             .await
     }
 
-    /// All tasks that have a lease: their run is under way, or was lost in a crash.
+    /// Returns all leased tasks: their run is in progress, or was lost in a crash.
     pub async fn leased(&self) -> Result<Vec<Task>> {
         self.0
             .change("read the tasks under way", |tables, changes| {
@@ -178,10 +178,10 @@ impl TaskStore {
             .await
     }
 
-    /// Begins the turn of a leased task in the current session of a conversation, the task's own unless its chat has got
-    /// another id meanwhile: its prompt is appended, and the turn recorded, in one write. Gives the task as it is now, too.
-    /// A turn that has begun for this lease is returned as it is; `None` if the lease is not there, or its answer is, or
-    /// if nobody wants the run any more: then the lease ends. A turn of another question gives way as in
+    /// Begins the turn of a leased task in the current session of a conversation: the task's own, unless its chat has a
+    /// new id. Appends its prompt and records the turn in one write. Returns the task as it is now, too. A turn that
+    /// began for this lease is returned unchanged. `None` if the lease is gone, was answered, or the run is no longer
+    /// wanted: then the lease ends. A turn of another question is replaced as in
     /// [`ConversationStore::begin_turn`](super::ConversationStore::begin_turn).
     pub async fn begin(
         &self,
@@ -207,12 +207,12 @@ impl TaskStore {
         Ok(begun)
     }
 
-    /// Is notified whenever a task may be due at another time than before; the scheduler waits for it.
+    /// Returns the notification sent when the due time of a task may have changed; the scheduler waits for it.
     pub fn news(&self) -> Arc<Notify> {
         Arc::clone(&self.0.shared.task_news)
     }
 
-    /// Tasks with messages that may show them as they were, at most so many; given again until [`Self::cards_shown`].
+    /// Returns tasks whose messages may be out of date, at most `limit`; returned again until [`Self::cards_shown`].
     pub async fn stale_cards(&self, limit: usize) -> Result<Vec<Task>> {
         self.0
             .change("read the tasks whose messages are old", move |tables, changes| {
@@ -222,7 +222,7 @@ impl TaskStore {
             .await
     }
 
-    /// The messages of these tasks show them as they are here; of those that have changed since they are still old.
+    /// Marks the messages of these tasks as up to date; those of tasks changed since stay marked.
     pub async fn cards_shown(&self, tasks: &[Task]) -> Result<()> {
         let tasks = tasks.to_vec();
         self.0
@@ -238,21 +238,21 @@ impl TaskStore {
             .await
     }
 
-    /// Is notified whenever messages may have become old.
+    /// Returns the notification sent when messages may be out of date.
     pub fn card_news(&self) -> Arc<Notify> {
         Arc::clone(&self.0.shared.card_news)
     }
 }
 
-/// The tasks that a table lists. An entry goes if its task is gone, cannot be read and was set aside, or does not belong
-/// there any more by the rules of this version: it would come up first again and again.
+/// Returns the tasks that a table lists. Removes an entry if its task is gone, was unreadable and set aside, or no longer
+/// belongs in the table by the rules of this version: otherwise it would come up first again and again.
 fn kept(
     tables: &Tables<'_>,
     changes: &mut Changes<'_>,
     list: &Table<'_, ()>,
-    keys: impl Iterator<Item = Result<Vec<u8>, Fault>>,
+    keys: impl Iterator<Item = Result<Vec<u8>, StoreFault>>,
     belongs: impl Fn(&Task, &[u8]) -> bool,
-) -> Result<Vec<Task>, Fault> {
+) -> Result<Vec<Task>, StoreFault> {
     let mut found = Vec::new();
     for key in keys {
         let key = key?;
@@ -265,8 +265,8 @@ fn kept(
     Ok(found)
 }
 
-/// Whether a task is new and finds room; it is not written.
-pub(super) fn add(tables: &Tables<'_>, task: &Task, limits: TaskLimits) -> Result<TaskAdded, Fault> {
+/// Checks that a task is new and within the limits; does not write it.
+pub(super) fn add(tables: &Tables<'_>, task: &Task, limits: TaskLimits) -> Result<TaskAdded, StoreFault> {
     let of_chat = tasks::of_chat(tables, task.place.chat)?;
     if let Some(same) = of_chat.iter().find(|other| other.says_the_same(task)) {
         return Ok(TaskAdded::Already(same.id));

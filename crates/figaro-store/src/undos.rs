@@ -1,4 +1,4 @@
-//! What turns did that can be taken back.
+//! Actions of turns that can be undone.
 
 use chrono::{DateTime, Utc};
 
@@ -6,11 +6,11 @@ use super::key;
 use super::records::{audit, undos};
 use crate::{Result, UndoStore};
 use figaro_base::ids::RunId;
-use figaro_domain::undo::{MadeIn, Taken, TurnUndo, Undoable, Undone};
+use figaro_domain::undo::{MadeIn, TurnUndo, UndoAuthor, Undoable, Undone};
 
 impl UndoStore {
-    /// Adds a call that was made to what its turn did. It is durable a moment later, or with the next durable call, such as that
-    /// which records the result of the call.
+    /// Adds a call to the actions of its turn. Durable a moment later, or with the next durable call, such as the one
+    /// that records the result of the call.
     pub async fn keep(&self, made: MadeIn, call: Undoable) -> Result<()> {
         self.0
             .change("keep what can be taken back", move |tables, changes| {
@@ -23,14 +23,14 @@ impl UndoStore {
             .await
     }
 
-    /// What a turn did that can be taken back, or was; `None` where there is nothing, or not any more.
+    /// Returns the actions of a turn that can be undone or were undone; `None` if there are none, or no longer.
     pub async fn find(&self, run: RunId) -> Result<Option<TurnUndo>> {
         self.0.read("read what can be taken back", move |tables| tables.undos.find(&key::id(run))).await
     }
 
-    /// Has it taken back by somebody, durably and with its entries in the audit log: from then on that is done by whoever this
-    /// was, or never. `None`, and nothing is written, if somebody has taken it before or it is too late.
-    pub async fn take(&self, run: RunId, taken: Taken) -> Result<Option<TurnUndo>> {
+    /// Assigns the undo of a turn to this person, durably and with its audit entries. From then on nobody else can undo
+    /// it. `None`, without a write, if somebody took it before or it is too late.
+    pub async fn take(&self, run: RunId, taken: UndoAuthor) -> Result<Option<TurnUndo>> {
         self.0
             .change_durably("have something taken back", move |tables, changes| {
                 let Some(mut undo) = tables.undos.find(&key::id(run))? else { return Ok(None) };
@@ -45,12 +45,12 @@ impl UndoStore {
             .await
     }
 
-    /// Notes durably what became of the call at this place. Once that is known of all, those that did not reach Telegram can be
-    /// taken back anew.
+    /// Records, durably, the outcome of the undone call at this place. Once all outcomes are known, calls that did not
+    /// reach Telegram can be undone again.
     pub async fn note_undone(&self, run: RunId, at: usize, outcome: Undone) -> Result<()> {
         self.0
             .change_durably("note what was taken back", move |tables, changes| {
-                // It may have been erased meanwhile.
+                // The record may have been erased meanwhile.
                 let Some(mut undo) = tables.undos.find(&key::id(run))? else { return Ok(()) };
                 undo.note(at, outcome);
                 changes.put(&tables.undos, key::id(run), &undo.settled())
@@ -58,7 +58,7 @@ impl UndoStore {
             .await
     }
 
-    /// Forgets what can be taken back no more at this time. Returns how many turns it was of.
+    /// Deletes actions that can no longer be undone at this time. Returns the number of their turns.
     pub async fn expire(&self, now: DateTime<Utc>) -> Result<usize> {
         self.0
             .change("forget what can be taken back no more", move |tables, changes| {

@@ -1,4 +1,4 @@
-//! What model calls have cost.
+//! Spending on model calls.
 
 use std::ops::RangeInclusive;
 
@@ -11,7 +11,7 @@ use figaro_base::ids::ReservationId;
 use figaro_domain::usage::{Reservation, Spending};
 
 impl UsageStore {
-    /// Sets tokens and money aside for a call. It is durable a moment later.
+    /// Stores a reservation of tokens and money for a call. Durable a moment later.
     pub async fn reserve(&self, reservation: &Reservation) -> Result<()> {
         let reservation = reservation.clone();
         self.0
@@ -21,8 +21,8 @@ impl UsageStore {
             .await
     }
 
-    /// Adds to what was spent, and drops what was set aside for it, in one write. It is durable after the next durable
-    /// call, and every turn ends with one.
+    /// Adds spending and deletes its reservation, in one write. Durable with the next durable call; every turn ends with
+    /// one.
     pub async fn book(&self, spending: &Spending, reserved: Option<ReservationId>) -> Result<()> {
         let spending = spending.clone();
         self.0
@@ -35,7 +35,7 @@ impl UsageStore {
             .await
     }
 
-    /// Books everything that is still set aside as spent, durably: for a start, when nobody knows what of it was.
+    /// Books all remaining reservations as spent, durably. Used at the start, when their actual cost is unknown.
     pub async fn book_reserved(&self) -> Result<()> {
         loop {
             // One at a time: several may add to the same record.
@@ -57,7 +57,7 @@ impl UsageStore {
         }
     }
 
-    /// What was spent on these days, by day, chat, person and model.
+    /// Returns the spending on these days, by day, chat, person and model.
     pub async fn spent(&self, days: RangeInclusive<NaiveDate>) -> Result<Vec<Spending>> {
         self.0
             .read("read what was spent", move |tables| {
@@ -70,7 +70,7 @@ impl UsageStore {
             .await
     }
 
-    /// Remembers, durably, that owners have been told of a day's caps; `true` the first time.
+    /// Records, durably, that owners were told of a day's caps; returns `true` the first time.
     pub async fn tell_of_caps(&self, day: NaiveDate) -> Result<bool> {
         self.0
             .change_durably("remember that owners were told", move |tables, changes| {

@@ -1,16 +1,16 @@
-//! Whether a closed store is one, and whole.
+//! Checks whether a closed store is valid and complete.
 
 use super::format;
 use super::marks::{Loss, loss};
 use crate::engine::{Engine, EngineError, catching};
-use crate::fault::Fault;
+use crate::fault::StoreFault;
 use crate::{Result, StoreError};
 use figaro_config::StoreUrl;
 
-/// Reads all there is, and fails if something is not as it was written. What can be mended is.
+/// Reads the whole store and fails if something is not as it was written. Repairs what can be repaired.
 ///
 /// # Errors
-/// [`EngineError::Unreadable`] if it is damaged, with what the engine says of it.
+/// [`EngineError::Unreadable`] with the engine's message if the store is damaged.
 pub fn verify(engine: &mut dyn Engine) -> Result<(), EngineError> {
     match catching(|| engine.verify()) {
         Ok(true) => Ok(()),
@@ -19,12 +19,12 @@ pub fn verify(engine: &mut dyn Engine) -> Result<(), EngineError> {
     }
 }
 
-/// What a closed store has lost; `None` if nothing that is known of.
+/// Returns the loss of a closed store; `None` if no loss is known.
 ///
 /// # Errors
-/// If it is not whole yet, if it is the database of another program, of the engine.
+/// If the store is not whole yet or is the database of another program; of the engine.
 pub fn state(engine: &dyn Engine, url: &StoreUrl) -> Result<Option<Loss>> {
-    let failed = |error: EngineError| Fault::from(error).into_error(&url.to_string(), "be read");
+    let failed = |error: EngineError| StoreFault::from(error).into_error(&url.to_string(), "be read");
     let lost = loss(engine).map_err(failed)?;
     let format = format::recorded(engine).map_err(|fault| fault.into_error(&url.to_string(), "be read"))?;
     match format {

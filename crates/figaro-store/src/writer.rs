@@ -1,6 +1,6 @@
-//! How operations write. Each sees the changes of all before it and makes its own at once, in memory ([`Buffer`]). One thread
-//! brings what has gathered to the engine, in one durable commit for all who wait for one. What nobody waits for gets there a
-//! moment later, or with the next that somebody waits for.
+//! Writes of operations. Each operation sees the changes of all before it and makes its own at once, in memory
+//! ([`Buffer`]). One thread moves the collected changes to the engine, in one durable commit for all waiting callers.
+//! Changes nobody waits for follow a moment later, or with the next commit.
 
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -14,7 +14,7 @@ use tokio::sync::watch;
 
 use super::buffer::Buffer;
 use super::changes::Changes;
-use super::fault::Fault;
+use super::fault::StoreFault;
 use super::key;
 use super::marks::{MARK, Marks};
 use super::snapshot::Snapshot;
@@ -22,88 +22,88 @@ use super::space::Space;
 use super::tables::{MESSAGES, META, Tables};
 use crate::engine::{Batch, Engine, EngineError, Keys, words_of};
 
-/// How long what nobody waits for stays in memory alone, so that a crash loses at most this much of it.
+/// Maximum time that a change nobody waits for stays in memory alone; a crash loses at most this much.
 const LINGER: Duration = Duration::from_millis(5);
-/// More waiting bytes than these are not kept in memory any longer.
+/// Bytes of waiting changes above which a commit starts at once.
 const WAITING_BYTES: usize = 4 * 1024 * 1024;
 
-/// Whether the caller of an operation waits until it is durable.
+/// Durability that the caller of an operation waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Durable {
     Now,
     Soon,
 }
 
-/// The store as operations see it, and the thread that brings changes to the engine. When it is dropped, all that waits is
-/// made durable first.
+/// The store as operations see it, and the thread that commits changes to the engine. Dropping it first makes all waiting
+/// changes durable.
 pub(super) struct Writer {
-    state: Arc<State>,
+    state: Arc<WriterState>,
     thread: Option<JoinHandle<()>>,
 }
 
-struct State {
+struct WriterState {
     engine: Box<dyn Engine>,
     space: Space,
-    /// The engine keeps nothing on a disk: each operation commits its changes itself, and no thread does it later.
+    /// `true` for an engine without a disk: each operation commits its changes itself, without the thread.
     is_in_memory: bool,
-    /// Held by an operation that writes, from its first read to its change.
+    /// Held by a writing operation from its first read to its change.
     writing: Mutex<()>,
     buffer: RwLock<Buffer>,
-    asked: Mutex<Asked>,
-    /// Told when `asked` has changed, so that the thread looks at it.
+    asked: Mutex<WriterRequest>,
+    /// Signalled when `asked` has changed, to wake the thread.
     wake: Condvar,
     progress: watch::Sender<Progress>,
-    /// Who wants to know what is written.
-    watches: Mutex<Vec<Weak<Written>>>,
-    /// Waits run on blocking threads, for tests with a stopped clock.
+    /// Watchers of sessions with new messages.
+    watches: Mutex<Vec<Weak<WrittenSessions>>>,
+    /// `true` if waits run on blocking threads, for tests with a stopped clock.
     holds_time: AtomicBool,
 }
 
 /// Keys of sessions in which messages were written.
-type Written = Mutex<BTreeSet<Vec<u8>>>;
+type WrittenSessions = Mutex<BTreeSet<Vec<u8>>>;
 
-/// Notes in which sessions messages are written, until it is dropped.
-pub(super) struct Watch(Arc<Written>);
+/// Records the sessions in which messages are written, until it is dropped.
+pub(super) struct WriteWatch(Arc<WrittenSessions>);
 
-impl Watch {
-    /// The sessions so far, by their keys.
+impl WriteWatch {
+    /// Returns the keys of these sessions so far.
     pub(super) fn written(&self) -> BTreeSet<Vec<u8>> {
         self.0.lock().clone()
     }
 }
 
-/// The fault of an operation whose work was not called, which does not happen.
-fn unworked() -> Fault {
-    Fault::Panic("an operation was not made".to_owned())
+/// Fault of an operation whose work was never called; this does not happen.
+fn unworked() -> StoreFault {
+    StoreFault::Panic("an operation was not made".to_owned())
 }
 
-/// What the thread is to do.
+/// Requests to the thread.
 #[derive(Default)]
-struct Asked {
-    /// The last operation that somebody waits for.
+struct WriterRequest {
+    /// Last operation that a caller waits for.
     until: u64,
-    /// Since when something has waited.
+    /// Time since which a change has been waiting.
     since: Option<Instant>,
     stop: bool,
 }
 
-/// What the thread has done.
+/// Progress of the thread.
 #[derive(Default)]
 struct Progress {
-    /// The last operation that is durable.
+    /// Last operation that is durable.
     durable: u64,
-    /// Why a commit failed. Nothing is durable from then on: after a failed fsync the system may drop what it could not write
-    /// and report the next fsync as a success.
+    /// Reason of a failed commit. Nothing is durable from then on: after a failed fsync the system may drop unwritten
+    /// data and report the next fsync as a success.
     broken: Option<String>,
 }
 
-/// The work of an operation that writes.
-type Work<'a> = dyn FnMut(&Tables<'_>, &mut Changes<'_>) -> Result<(), Fault> + 'a;
+/// Work of a writing operation.
+type Work<'a> = dyn FnMut(&Tables<'_>, &mut Changes<'_>) -> Result<(), StoreFault> + 'a;
 
-/// How an operation went.
-struct Done {
-    outcome: Result<(), Fault>,
-    /// The number up to which commits must be durable for it to be.
+/// Result of an operation.
+struct OperationResult {
+    outcome: Result<(), StoreFault>,
+    /// Number of the last operation that must be committed for this one to be durable.
     number: u64,
 }
 
@@ -111,26 +111,28 @@ impl Writer {
     /// Starts the thread.
     ///
     /// # Errors
-    /// If the system gives no thread.
+    /// If the system cannot start a thread.
     pub(super) fn start(engine: Box<dyn Engine>, space: Space, marks: Marks) -> std::io::Result<Self> {
-        let state = Arc::new(State::new(engine, space, false));
+        let state = Arc::new(WriterState::new(engine, space, false));
         let flushing = Arc::clone(&state);
         let thread = thread::Builder::new().name("store".to_owned()).spawn(move || flushing.serve(marks))?;
         Ok(Self { state, thread: Some(thread) })
     }
 
-    /// Writes to an engine that keeps nothing on a disk. It needs no thread.
+    /// Creates a writer for an engine without a disk. It needs no thread.
     pub(super) fn in_memory(engine: Box<dyn Engine>, space: Space) -> Self {
-        Self { state: Arc::new(State::new(engine, space, true)), thread: None }
+        Self { state: Arc::new(WriterState::new(engine, space, true)), thread: None }
     }
 
-    /// The engine below.
     pub(super) fn engine(&self) -> &dyn Engine {
         &*self.state.engine
     }
 
-    /// Looks at the store as it is.
-    pub(super) fn read<T>(&self, work: impl FnOnce(&Snapshot<'_>) -> Result<T, Fault>) -> Result<T, Fault> {
+    /// Reads the current store.
+    pub(super) fn read<T>(
+        &self,
+        work: impl FnOnce(&Snapshot<'_>) -> Result<T, StoreFault>,
+    ) -> Result<T, StoreFault> {
         let (mut work, mut found) = (Some(work), None);
         self.look(&mut |snapshot| {
             found = work.take().map(|work| work(snapshot)).transpose()?;
@@ -139,18 +141,18 @@ impl Writer {
         found.ok_or_else(unworked)
     }
 
-    /// [`Self::read`], compiled once for all that is read.
-    fn look(&self, work: &mut dyn FnMut(&Snapshot<'_>) -> Result<(), Fault>) -> Result<(), Fault> {
+    /// Body of [`Self::read`], compiled once for all callers.
+    fn look(&self, work: &mut dyn FnMut(&Snapshot<'_>) -> Result<(), StoreFault>) -> Result<(), StoreFault> {
         // Engines answer some kinds of damage with a panic.
         let read = catch_unwind(AssertUnwindSafe(|| work(&self.state.snapshot()?)));
-        read.unwrap_or_else(|panic| Err(Fault::Panic(words_of(&*panic))))
+        read.unwrap_or_else(|panic| Err(StoreFault::Panic(words_of(&*panic))))
     }
 
-    /// Reads and writes with no other writer in between, and all that is written at once. It is done when the future is
-    /// polled first; whoever does not wait for the end takes nothing back.
-    pub(super) async fn change<T, F>(&self, durable: Durable, work: F) -> Result<T, Fault>
+    /// Reads and writes atomically, with no other writer in between. The change is made at the first poll of the future;
+    /// dropping the future later does not take it back.
+    pub(super) async fn change<T, F>(&self, durable: Durable, work: F) -> Result<T, StoreFault>
     where
-        F: FnOnce(&Tables<'_>, &mut Changes<'_>) -> Result<T, Fault>,
+        F: FnOnce(&Tables<'_>, &mut Changes<'_>) -> Result<T, StoreFault>,
     {
         let (number, outcome) = {
             let (mut work, mut outcome) = (Some(work), None);
@@ -166,50 +168,51 @@ impl Writer {
         outcome.ok_or_else(unworked)
     }
 
-    /// [`Self::change`] before it is durable, compiled once for all operations. Gives the number of the operation.
-    fn perform(&self, durable: Durable, work: &mut Work<'_>) -> Result<u64, Fault> {
-        // One bad operation must not end all others.
+    /// Body of [`Self::change`] without the wait for durability, compiled once for all callers. Returns the number of the
+    /// operation.
+    fn perform(&self, durable: Durable, work: &mut Work<'_>) -> Result<u64, StoreFault> {
+        // A panic of one operation must not end all others.
         let done = catch_unwind(AssertUnwindSafe(|| self.state.perform(work)));
-        let done = done.unwrap_or_else(|panic| Err(Fault::Panic(words_of(&*panic))))?;
-        // Also an operation that failed may have set records aside.
+        let done = done.unwrap_or_else(|panic| Err(StoreFault::Panic(words_of(&*panic))))?;
+        // A failed operation may have set records aside, too.
         self.state.ask(done.number, durable);
         done.outcome?;
         Ok(done.number)
     }
 
-    /// Notes from now on in which sessions messages are written.
-    pub(super) fn watch(&self) -> Watch {
+    /// Starts recording the sessions in which messages are written.
+    pub(super) fn watch(&self) -> WriteWatch {
         let noted = Arc::default();
         self.state.watches.lock().push(Arc::downgrade(&noted));
-        Watch(noted)
+        WriteWatch(noted)
     }
 
-    /// Waits until all that was changed so far is durable, without a commit of its own: it comes with the next one that
-    /// somebody waits for, or a moment later.
-    pub(super) async fn settle(&self) -> Result<(), Fault> {
+    /// Waits until all changes so far are durable, without a commit of its own: with the next requested commit, or a
+    /// moment later.
+    pub(super) async fn settle(&self) -> Result<(), StoreFault> {
         let number = self.state.buffer.read().number();
         self.durable(number).await
     }
 
-    async fn durable(&self, number: u64) -> Result<(), Fault> {
+    async fn durable(&self, number: u64) -> Result<(), StoreFault> {
         match self.wait(number).await {
             None => Ok(()),
             Some(reason) => Err(EngineError::failed(&reason).into()),
         }
     }
 
-    /// Waits until nothing can be written any more, and says why.
+    /// Waits until nothing can be written any more, and returns the reason.
     pub(super) async fn failed(&self) -> String {
         self.wait(u64::MAX).await.unwrap_or_default()
     }
 
-    /// Waits on blocking threads from now on. A clock that a test has stopped jumps ahead as soon as all tasks wait, unless one
-    /// of them waits for a blocking thread.
+    /// Makes waits run on blocking threads from now on. A clock stopped by a test jumps ahead as soon as all tasks wait,
+    /// unless one of them waits for a blocking thread.
     pub(super) fn hold_paused_time(&self) {
         self.state.holds_time.store(true, Ordering::Relaxed);
     }
 
-    /// Waits until this operation is durable. Gives why it will never be.
+    /// Waits until this operation is durable. Returns the reason if it never will be.
     async fn wait(&self, number: u64) -> Option<String> {
         let mut progress = self.state.progress.subscribe();
         let ended = async move {
@@ -230,13 +233,13 @@ impl Drop for Writer {
         self.state.asked.lock().stop = true;
         self.state.wake.notify_one();
         if let Some(thread) = self.thread.take() {
-            // Its panics are caught, so there is nothing to learn.
+            // Its panics are caught, so the result says nothing.
             let _ended = thread.join();
         }
     }
 }
 
-impl State {
+impl WriterState {
     fn new(engine: Box<dyn Engine>, space: Space, is_in_memory: bool) -> Self {
         Self {
             engine,
@@ -252,15 +255,15 @@ impl State {
         }
     }
 
-    fn snapshot(&self) -> Result<Snapshot<'_>, Fault> {
-        // The buffer first: what has left it is in the engine then.
+    fn snapshot(&self) -> Result<Snapshot<'_>, StoreFault> {
+        // The buffer first: changes that have left it are then in the engine.
         let buffer = self.buffer.read();
         Snapshot::of(&*self.engine, buffer, &self.space)
     }
 
-    /// Runs the work of an operation on the store as it is, and makes its changes. Records that it found unreadable are set
-    /// aside also if it fails.
-    fn perform(&self, work: &mut Work<'_>) -> Result<Done, Fault> {
+    /// Runs the work of an operation on the current store and makes its changes. Unreadable records that it found are set
+    /// aside even if it fails.
+    fn perform(&self, work: &mut Work<'_>) -> Result<OperationResult, StoreFault> {
         let _alone = self.writing.lock();
         let snapshot = self.snapshot()?;
         let mut changes = Changes::new(&self.space);
@@ -273,7 +276,7 @@ impl State {
         let before = snapshot.number();
         drop(snapshot);
         if batch.is_empty() {
-            return Ok(Done { outcome, number: before });
+            return Ok(OperationResult { outcome, number: before });
         }
         if let Some(reason) = &self.progress.borrow().broken {
             let reason = format!("an earlier write failed, restart to go on: {reason}");
@@ -282,13 +285,13 @@ impl State {
         self.note(&batch);
         if self.is_in_memory {
             self.engine.write(&batch)?;
-            return Ok(Done { outcome, number: before });
+            return Ok(OperationResult { outcome, number: before });
         }
         let number = self.buffer.write().add(batch);
-        Ok(Done { outcome, number })
+        Ok(OperationResult { outcome, number })
     }
 
-    /// Tells who watches in which sessions messages are about to be written.
+    /// Tells the watchers in which sessions messages are about to be written.
     fn note(&self, batch: &Batch) {
         let mut watches = self.watches.lock();
         let all = self.space.range(&Keys::beginning_with([]));
@@ -299,7 +302,7 @@ impl State {
         }
     }
 
-    /// Has the thread make an operation durable.
+    /// Asks the thread to make an operation durable.
     fn ask(&self, number: u64, durable: Durable) {
         if self.progress.borrow().durable >= number {
             return;
@@ -317,7 +320,7 @@ impl State {
         self.wake.notify_one();
     }
 
-    /// Serves until it is told to stop.
+    /// Runs the thread until it is told to stop.
     fn serve(&self, mut marks: Marks) {
         loop {
             let mut asked = self.asked.lock();
@@ -350,7 +353,7 @@ impl State {
         self.progress.borrow().broken.is_some()
     }
 
-    /// Commits what waits, with its count. Gives the number of the last operation in it.
+    /// Commits the waiting changes with their count. Returns the number of the last operation in them.
     fn commit(&self, marks: &mut Marks) -> Result<u64, String> {
         let mark = marks.next();
         let counted = serde_json::to_vec(&mark).map_err(|error| error.to_string())?;
@@ -366,7 +369,7 @@ impl State {
         Ok(number)
     }
 
-    /// Brings all that waits to the engine.
+    /// Moves all waiting changes to the engine.
     fn flush(&self, marks: &mut Marks) {
         if self.is_broken() {
             return;

@@ -1,5 +1,5 @@
-//! Where a chat is, and what follows from it for its tasks: `/timezone`, the settings tools and their undoing change
-//! zones with this.
+//! Time zone of a chat and its effect on the tasks: `/timezone`, the settings tools and their undo change zones with
+//! this.
 
 use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
@@ -11,44 +11,44 @@ use figaro_domain::config_change::{ChangingTurn, ConfigChange, Setting};
 use figaro_domain::schedule::Schedule;
 use figaro_domain::task::{Task, TaskChange, TaskEdit};
 
-/// What the tasks of a chat did when it said where it is.
+/// Effect of a zone change on the tasks of a chat.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Followed {
-    /// Those that run at another instant now: at the same times by the clocks of the chat.
+pub struct ZoneChangeResult {
+    /// Tasks that run at another instant now: at the same local times of the chat.
     pub moved: Vec<Task>,
-    /// Those whose single time has passed there already: they run when they would have.
+    /// Tasks whose single time has already passed there: they run at the time planned before.
     pub kept: Vec<Task>,
-    /// Those that still go by the clocks of another zone.
+    /// Tasks that stay in another zone.
     pub others: Vec<Task>,
-    /// The zone that was assumed before for each task that rested on a guess.
+    /// Previous zone of each task that relied on a guess.
     pub(crate) assumed: Vec<(TaskId, Tz)>,
 }
 
-/// When settings are changed, and by whom.
+/// Time and origin of a settings change.
 #[derive(Debug, Clone, Copy)]
 pub struct Changing {
-    /// The time of the change, UTC.
+    /// Time of the change, UTC.
     pub now: DateTime<Utc>,
-    /// The turn in which the model does it; none for a person.
+    /// Turn in which the model makes the change; `None` for a person.
     pub turn: Option<RunId>,
 }
 
-/// Changes settings of a chat. If that says where it is, its tasks that rest on a guess follow; those for which somebody
-/// named another zone stay in it.
+/// Changes settings of a chat. If the zone changes, tasks that relied on a guess follow it; those with an explicit zone
+/// keep theirs.
 ///
 /// # Errors
-/// As the store's calls. Made again, the change is completed.
+/// As the store's calls. A repeated call completes the change.
 pub async fn change_chat(
     settings: &SettingsStore,
     tasks: &TaskStore,
     chat: ChatId,
     change: ConfigPatch,
     Changing { now, turn }: Changing,
-) -> Result<(ChatConfig, Followed)> {
+) -> Result<(ChatConfig, ZoneChangeResult)> {
     // The tasks first: as long as the setting is missing, the chat can be asked again.
     let followed = match change.timezone.flatten() {
         Some(zone) => follow(tasks, chat, zone, now, |task| task.zone_assumed).await?,
-        None => Followed::default(),
+        None => ZoneChangeResult::default(),
     };
     let config = match turn {
         Some(run) => {
@@ -60,11 +60,11 @@ pub async fn change_chat(
     Ok((config, followed))
 }
 
-/// Undoes what the model changed in a turn, as [`SettingsStore::undo_config_change`]. Tasks that followed the zone which
-/// is taken back go by the clocks that were assumed before.
+/// Undoes the model's change in a turn, as [`SettingsStore::undo_config_change`]. Tasks that followed the undone zone
+/// return to the zone assumed before.
 ///
 /// # Errors
-/// As the store's calls. If only the tasks could not be changed, they stay in the zone that was taken back.
+/// As the store's calls. If only the tasks could not be changed, they stay in the undone zone.
 pub async fn undo_change(
     settings: &SettingsStore,
     tasks: &TaskStore,
@@ -82,7 +82,7 @@ pub async fn undo_change(
     Ok(undone)
 }
 
-/// Has the tasks that followed a zone rest on the guess again on which they rested before.
+/// Returns the tasks that followed a zone to the zone assumed before.
 async fn follow_back(store: &TaskStore, change: &ConfigChange, now: DateTime<Utc>) -> Result<()> {
     let tasks = store.of_chat(change.chat).await?;
     let edits = tasks.into_iter().filter_map(|task| {
@@ -98,11 +98,16 @@ async fn follow_back(store: &TaskStore, change: &ConfigChange, now: DateTime<Utc
     Ok(())
 }
 
-/// Has all tasks of a chat go by the clocks of this zone.
+/// Moves all tasks of a chat to this zone.
 ///
 /// # Errors
 /// As the store's calls.
-pub async fn move_tasks(tasks: &TaskStore, chat: ChatId, zone: Tz, now: DateTime<Utc>) -> Result<Followed> {
+pub async fn move_tasks(
+    tasks: &TaskStore,
+    chat: ChatId,
+    zone: Tz,
+    now: DateTime<Utc>,
+) -> Result<ZoneChangeResult> {
     follow(tasks, chat, zone, now, |_| true).await
 }
 
@@ -112,7 +117,7 @@ async fn follow(
     zone: Tz,
     now: DateTime<Utc>,
     is_meant: impl Fn(&Task) -> bool,
-) -> Result<Followed> {
+) -> Result<ZoneChangeResult> {
     let tasks: Vec<Task> =
         store.of_chat(chat).await?.into_iter().filter(|task| may_follow(task, now)).collect();
     let is_elsewhere = |task: &Task| task.zone != zone && task.schedule.uses_zone();
@@ -122,7 +127,7 @@ async fn follow(
     let edit = TaskChange::edit(TaskEdit { zone: Some(zone), ..TaskEdit::default() });
     let changes: Vec<(TaskId, TaskChange)> = meant.iter().map(|task| (task.id, edit.clone())).collect();
     if changes.is_empty() {
-        return Ok(Followed { others, ..Followed::default() });
+        return Ok(ZoneChangeResult { others, ..ZoneChangeResult::default() });
     }
     let assumed = meant.iter().filter(|task| task.zone_assumed).map(|task| (task.id, task.zone)).collect();
     let changed = store.change(changes, Vec::new(), now).await?;
@@ -131,10 +136,10 @@ async fn follow(
     let (moved, kept): (Vec<_>, Vec<_>) =
         pairs.partition(|(before, after)| after.schedule == before.schedule.moved(before.zone, zone));
     let after = |pairs: Vec<(Task, Task)>| pairs.into_iter().map(|(_, after)| after).collect();
-    Ok(Followed { moved: after(moved), kept: after(kept), others, assumed })
+    Ok(ZoneChangeResult { moved: after(moved), kept: after(kept), others, assumed })
 }
 
-/// Whether a task still has a time to come that clocks can move.
+/// Returns `true` if a task still has a future time that a zone change can move.
 fn may_follow(task: &Task, now: DateTime<Utc>) -> bool {
     let is_to_come = match task.schedule {
         Schedule::Cron(_) => true,

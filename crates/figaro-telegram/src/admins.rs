@@ -1,5 +1,5 @@
-//! Who is in a chat and who administers it, asked from Telegram when it matters: before a member changes a group's
-//! settings, or a group's task from elsewhere.
+//! Asks Telegram who is a member or an admin of a chat: before a member changes a group's settings, or changes a
+//! group's task from another chat.
 
 use async_trait::async_trait;
 use serde_json::{Value, json};
@@ -18,7 +18,7 @@ impl Admins for TelegramChannel {
     async fn is_member(&self, chat: ChatId, user: &UserId) -> bool {
         self.fits(chat, user, |member| match status(member) {
             "creator" | "administrator" | "member" => true,
-            // These may have left.
+            // A restricted user may have left the group.
             "restricted" => member["is_member"] == true,
             _ => false,
         })
@@ -30,14 +30,14 @@ impl Admins for TelegramChannel {
         if !chat.is_group() {
             return id == chat.0;
         }
-        // Nobody knows which rights an admin has who speaks as the group itself.
+        // The rights of an anonymous admin, who speaks as the group itself, are unknown.
         id != chat.0
             && self
                 .asked(chat, id, |member| match status(member) {
                     "creator" => true,
                     "administrator" => match member.get(right) {
                         Some(holds) => *holds == Value::Bool(true),
-                        // These rights are for channels; in a group every admin writes.
+                        // These two rights exist only in channels; in a group every admin can write.
                         None => ["can_post_messages", "can_edit_messages"].contains(&right),
                     },
                     _ => false,
@@ -47,7 +47,8 @@ impl Admins for TelegramChannel {
 }
 
 impl TelegramChannel {
-    /// Whether what Telegram says of someone in a group fits.
+    /// Returns `true` if the member passes the check `fits`. Outside groups, and for anonymous admins, nothing is
+    /// checked.
     async fn fits(&self, chat: ChatId, user: &UserId, fits: fn(&Value) -> bool) -> bool {
         let Some(id) = user.telegram_id() else {
             return false;

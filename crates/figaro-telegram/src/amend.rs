@@ -1,7 +1,7 @@
-//! Makes parts of an answer of its live messages, or takes these back. The delivery uses it.
+//! Turns the live messages of an answer into its parts, or deletes them. Used by the delivery.
 //!
-//! Both calls may be made twice without harm, so unlike a message they are repeated until their outcome is known: after
-//! a crash the same edit finds nothing left to change, which is a success.
+//! Both calls are safe to repeat, so unlike a send they are retried until the outcome is known: after a crash, the
+//! same edit finds nothing left to change, which counts as success.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -20,11 +20,11 @@ use figaro_domain::delivery::LiveMessage;
 use figaro_markup::Formatted;
 
 impl Sender {
-    /// Changes a live message into this one. Gives whether it could: not where an administrator has deleted it, or where
-    /// it is no text.
+    /// Edits a live message to show `message`. Returns `false` if Telegram refuses, for example because an
+    /// administrator deleted the live message or it is not a text message.
     ///
     /// # Errors
-    /// [`Unsent::Stopping`] and [`Unsent::Stopped`]: it may show this or what it showed before.
+    /// [`Unsent::Stopping`] and [`Unsent::Stopped`]: the live message may show the old or the new content.
     pub(crate) async fn amend(
         &self,
         live: LiveMessage,
@@ -49,11 +49,11 @@ impl Sender {
         }
     }
 
-    /// Deletes live messages of a turn, which stand in the order of their indices, from this index on, and forgets them. That Telegram refuses, mostly because one
-    /// is gone, is the end of it too.
+    /// Deletes the turn's live messages from index `from` on, and forgets them. `live` is sorted by index. A refusal
+    /// by Telegram, mostly because a message is already gone, counts as deleted.
     ///
     /// # Errors
-    /// [`Unsent::Stopping`] and [`Unsent::Stopped`]: some may still be there.
+    /// [`Unsent::Stopping`] and [`Unsent::Stopped`]: some of the messages may remain.
     pub(crate) async fn take_back(
         &self,
         live: &mut Vec<LiveMessage>,
@@ -64,7 +64,7 @@ impl Sender {
         let from = live.partition_point(is_before);
         let Some(first) = live.get(from).copied() else { return Ok(()) };
         for gone in live.drain(from..) {
-            // Should the process die in between, nobody takes it for one that is there.
+            // Recorded before the deletion: after a crash the message must not count as visible.
             if gone.shown.is_some()
                 && let Err(error) =
                     self.outbox.record_live(LiveMessage { shown: None, ..gone }, self.clock.now()).await
@@ -82,7 +82,8 @@ impl Sender {
         Ok(())
     }
 
-    /// Makes a call again and again, at most for a day, until Telegram has done it or, in these words, refused it.
+    /// Repeats a call for at most a day, until Telegram accepts or refuses it. The inner error is the text of the
+    /// refusal or of the last failure.
     async fn insist<P>(
         &self,
         chat: ChatId,
@@ -111,7 +112,7 @@ impl Sender {
     }
 }
 
-/// The arguments of `editMessageText` that make this of a message.
+/// Returns the arguments of `editMessageText` that make `live` show `message`.
 pub(super) fn edit_body(live: LiveMessage, message: &Outgoing) -> Map<String, Value> {
     let mut body = Map::new();
     body.insert("chat_id".to_owned(), json!(live.chat));
@@ -128,12 +129,13 @@ pub(super) fn edit_body(live: LiveMessage, message: &Outgoing) -> Map<String, Va
 }
 
 impl Outgoing {
-    /// What it is as a part that is sent before the answer is whole, which has neither buttons nor a preview.
+    /// Returns a copy to send as a part before the answer is complete: without buttons and link preview.
     pub(super) fn as_part(&self) -> Self {
         Self { content: self.content.clone(), file: self.file.clone(), ..Self::default() }
     }
 
-    /// A hash of what it shows. Equal ones show the same; another version of Figaro may have others.
+    /// Returns a hash of the visible content. Messages with equal hashes show the same. Other versions of Figaro may
+    /// compute other hashes.
     #[must_use]
     pub(crate) fn fingerprint(&self) -> u64 {
         let mut hasher = DefaultHasher::new();

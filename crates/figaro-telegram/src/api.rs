@@ -1,6 +1,6 @@
-//! Calls of the Bot API with payloads and results as JSON. teloxide gives the bot, its HTTP client, the names of
-//! methods and the download of files. The calls themselves are made here: teloxide's own types stop at Bot API 9.1 and
-//! would lose what is newer, and its transport sleeps for 10 s after each 5xx before it says so.
+//! Calls of the Bot API with payloads and results as JSON. teloxide provides the bot, its HTTP client, the names of
+//! methods and the download of files. The calls themselves are made here: teloxide's own types stop at Bot API 9.1
+//! and would lose newer fields, and its transport sleeps for 10 s after each 5xx before it returns the error.
 
 use std::fmt;
 use std::time::Duration;
@@ -15,17 +15,17 @@ use teloxide::Bot;
 use teloxide::net::Download;
 use teloxide::requests::Payload;
 
-use super::batch::{self, Received};
+use super::batch::{self, BatchUpdate};
 use super::error::ApiError;
 use figaro_base::secret::ExposeSecret;
 use figaro_config::TelegramSettings;
 
-/// How long Telegram may hold a `getUpdates` call open, in seconds; 50 is the most it takes.
+/// Timeout of a `getUpdates` long poll, in seconds; Telegram allows at most 50.
 pub(crate) const LONG_POLL_SECONDS: u64 = 50;
-/// What else a call may take.
+/// Timeout of a call; a long poll has it on top of its own.
 const CALL_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// What is said of a call that took too long.
+/// Error text of a call that timed out.
 const NO_ANSWER: &str = "no answer in time";
 
 /// Makes calls as the bot. Cheap to clone.
@@ -33,21 +33,21 @@ const NO_ANSWER: &str = "no answer in time";
 pub struct Api(Bot);
 
 impl fmt::Debug for Api {
-    /// The bot's own would show its token.
+    /// Hides the fields, because the bot's `Debug` shows its token.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Api")
     }
 }
 
-/// An answer of Telegram's to a call.
+/// Telegram's answer to a method call.
 #[derive(Deserialize)]
-struct Answer {
+struct ApiResponse {
     ok: bool,
     #[serde(default)]
     result: Value,
 }
 
-/// Defines a payload that is JSON in and JSON out.
+/// Defines payloads that take JSON and return JSON.
 macro_rules! methods {
     ($($name:ident = $method:literal),+ $(,)?) => {$(
         #[doc = concat!("The Bot API method `", $method, "`.")]
@@ -84,17 +84,17 @@ methods! {
 }
 
 impl Api {
-    /// Speaks for the bot of these settings.
+    /// Creates a client for the bot in `settings`.
     ///
     /// # Errors
-    /// In words, when the HTTP client or the server's address are not usable.
+    /// A message if the HTTP client cannot be built or the server's address is invalid.
     pub fn new(settings: &TelegramSettings) -> Result<Self, String> {
         let url = reqwest::Url::parse(&settings.api_url).map_err(|error| error.to_string())?;
         let client = client(settings).map_err(|error| error.without_url().to_string())?;
         Ok(Self(Bot::with_client(settings.token.expose_secret().to_owned(), client).set_api_url(url)))
     }
 
-    /// Makes a call.
+    /// Calls a method of the Bot API and returns its result.
     ///
     /// # Errors
     /// See [`ApiError`].
@@ -105,7 +105,7 @@ impl Api {
         in_time(self.post(P::NAME).json(&payload)).await
     }
 
-    /// Sends a document of this name and content by `sendDocument`; `rest` are the other parameters, as in a JSON call.
+    /// Sends a document by `sendDocument`; `rest` holds the other parameters, as in a JSON call.
     ///
     /// # Errors
     /// See [`ApiError`].
@@ -119,7 +119,7 @@ impl Api {
         in_time(self.post("sendDocument").multipart(with_rest(form, rest))).await
     }
 
-    /// Sends a picture by `sendPhoto`; `rest` are the other parameters, as in a JSON call.
+    /// Sends a picture by `sendPhoto`; `rest` holds the other parameters, as in a JSON call.
     ///
     /// # Errors
     /// See [`ApiError`].
@@ -132,8 +132,8 @@ impl Api {
         in_time(self.post("sendPhoto").multipart(with_rest(form, rest))).await
     }
 
-    /// The content of a file, by the path that `getFile` gave. An error is in words without the address, which holds
-    /// the token.
+    /// Downloads a file by its path from `getFile`. Errors are messages without the address, which contains the
+    /// token.
     #[must_use]
     pub(crate) fn download(&self, path: &str) -> BoxStream<'static, Result<Vec<u8>, String>> {
         let pieces = self.0.download_file_stream(path);
@@ -144,7 +144,8 @@ impl Api {
         plain.boxed()
     }
 
-    /// The next updates from `offset` on; all before it count as received. Waits until there are some.
+    /// Returns the updates from `offset` on and acknowledges all earlier ones. Waits for updates, up to the timeout
+    /// of a long poll.
     ///
     /// # Errors
     /// See [`ApiError`].
@@ -152,7 +153,7 @@ impl Api {
         &self,
         offset: Option<i64>,
         kinds: &[&str],
-    ) -> Result<Vec<Received>, ApiError> {
+    ) -> Result<Vec<BatchUpdate>, ApiError> {
         let parameters = json!({
             "offset": offset.unwrap_or_default(), "timeout": LONG_POLL_SECONDS, "allowed_updates": kinds,
         });
@@ -169,7 +170,7 @@ impl Api {
     }
 }
 
-/// A form with these parameters too. Parts of a form are text: what is no text goes as JSON.
+/// Adds these parameters to a form. Fields of a form are text, so other values are written as JSON.
 fn with_rest(form: Form, rest: &Map<String, Value>) -> Form {
     rest.iter().fold(form, |form, (key, value)| match value {
         Value::String(text) => form.text(key.clone(), text.clone()),
@@ -177,9 +178,10 @@ fn with_rest(form: Form, rest: &Map<String, Value>) -> Form {
     })
 }
 
-/// The client that calls are made with, on the way that the settings name.
+/// Builds the HTTP client, with the proxies of the settings.
 fn client(settings: &TelegramSettings) -> Result<telegram_http::Client, telegram_http::Error> {
-    // One client for all calls: each has its own copy of the root certificates. Its bound is that of a long poll.
+    // One client for all calls, because each client has its own copy of the root certificates. Its timeout is that of
+    // a long poll.
     let bound = Duration::from_secs(LONG_POLL_SECONDS) + CALL_TIMEOUT;
     let mut builder = teloxide::net::default_reqwest_settings().timeout(bound).no_proxy();
     let direct = || telegram_http::NoProxy::from_string(&settings.proxies.direct());
@@ -193,18 +195,18 @@ fn client(settings: &TelegramSettings) -> Result<telegram_http::Client, telegram
     builder.build()
 }
 
-/// Makes a call that Telegram answers at once.
+/// Sends a request with the timeout `CALL_TIMEOUT` and returns the result of the call.
 async fn in_time(request: RequestBuilder) -> Result<Value, ApiError> {
     let (status, body) = tokio::time::timeout(CALL_TIMEOUT, answer(request))
         .await
         .unwrap_or_else(|_| Err(ApiError::Unclear(NO_ANSWER.to_owned())))?;
     match serde_json::from_str(&body) {
-        Ok(Answer { ok: true, result }) => Ok(result),
+        Ok(ApiResponse { ok: true, result }) => Ok(result),
         _ => Err(ApiError::of_answer(status, &body)),
     }
 }
 
-/// The status and the text of an answer. A byte that is no text costs a character, not the answer.
+/// Returns the status and the body of an answer. Invalid UTF-8 is replaced and is not an error.
 async fn answer(request: RequestBuilder) -> Result<(u16, String), ApiError> {
     let lost = |error: telegram_http::Error| network(&error);
     let answer = request.send().await.map_err(lost)?;
@@ -213,7 +215,7 @@ async fn answer(request: RequestBuilder) -> Result<(u16, String), ApiError> {
     Ok((status, String::from_utf8_lossy(&body).into_owned()))
 }
 
-/// The words of a network error may hold the address, and with it the token: none of them is told.
+/// Converts a network error. Its text is dropped, because it may contain the address and with it the token.
 fn network(error: &telegram_http::Error) -> ApiError {
     if error.is_connect() {
         return ApiError::Unreachable("no connection".to_owned());

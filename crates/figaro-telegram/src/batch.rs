@@ -1,6 +1,6 @@
-//! The answer to `getUpdates`, taken apart update by update, so that one that cannot be read costs none of the others.
-//! Used by `api`; pure. A JSON parser gives up on the whole answer at nesting beyond its bound, half a surrogate pair or
-//! a number out of range, so here only brackets, commas and quotes are looked at until each update stands alone.
+//! Splits the answer to `getUpdates` into single updates, so that one unreadable update does not cost the others.
+//! Used by `api`; pure. A JSON parser rejects the whole answer for too deep nesting, half a surrogate pair or a
+//! number out of range, so the split looks only at brackets, commas and quotes.
 
 use serde_json::Value;
 
@@ -8,27 +8,27 @@ use super::error::ApiError;
 use figaro_base::ids::UpdateId;
 use figaro_store::{RawUpdate, UnreadableUpdate};
 
-/// The longest update that is read, in bytes; Telegram's are far below it.
+/// Maximum size of an update, in bytes. Telegram's updates are far smaller.
 const MAX_BYTES: usize = 1024 * 1024;
-/// The deepest nesting that is read: serde_json stops at 128, also where the update is a part of a stored record.
+/// Maximum nesting of an update. serde_json stops at 128, which must also be enough for the stored record around the
+/// update.
 const MAX_DEPTH: usize = 100;
 
-/// One of the updates of an answer.
+/// One update of a `getUpdates` answer.
 #[derive(Debug, PartialEq)]
-pub(crate) enum Received {
-    /// An object with an id.
+pub(crate) enum BatchUpdate {
     Readable(RawUpdate),
-    /// It has an id and cannot be read, for this reason.
+    /// Has an id but cannot be parsed, for this reason.
     Unreadable(UnreadableUpdate, &'static str),
-    /// It has no id, readable or not; so long is it, in bytes.
+    /// Has no id, whether it can be parsed or not; holds its length in bytes.
     Nameless(usize),
 }
 
-/// Reads an answer with this HTTP status.
+/// Parses an answer with this HTTP status.
 ///
 /// # Errors
-/// What Telegram says instead of updates, or that this is no answer of Telegram's.
-pub(crate) fn read(status: u16, body: &str) -> Result<Vec<Received>, ApiError> {
+/// Telegram's error, or [`ApiError::Unclear`] if the answer has no list of updates.
+pub(crate) fn read(status: u16, body: &str) -> Result<Vec<BatchUpdate>, ApiError> {
     let members = parts(body, '{').unwrap_or_default();
     if member(&members, "ok") != Some("true") {
         return Err(ApiError::of_answer(status, body));
@@ -38,18 +38,18 @@ pub(crate) fn read(status: u16, body: &str) -> Result<Vec<Received>, ApiError> {
     Ok(items.into_iter().map(receive).collect())
 }
 
-fn receive(text: &str) -> Received {
+fn receive(text: &str) -> BatchUpdate {
     let reason = match parse(text) {
         Ok(body) => match body.get("update_id").and_then(Value::as_i64) {
-            Some(id) => return Received::Readable(RawUpdate { id: UpdateId(id), body }),
-            None => return Received::Nameless(text.len()),
+            Some(id) => return BatchUpdate::Readable(RawUpdate { id: UpdateId(id), body }),
+            None => return BatchUpdate::Nameless(text.len()),
         },
         Err(reason) => reason,
     };
     let members = parts(text, '{').unwrap_or_default();
     match member(&members, "update_id").and_then(|id| id.parse().ok()) {
-        Some(id) => Received::Unreadable(UnreadableUpdate::new(UpdateId(id), text), reason),
-        None => Received::Nameless(text.len()),
+        Some(id) => BatchUpdate::Unreadable(UnreadableUpdate::new(UpdateId(id), text), reason),
+        None => BatchUpdate::Nameless(text.len()),
     }
 }
 
@@ -60,11 +60,11 @@ fn parse(text: &str) -> Result<Value, &'static str> {
     if depth(text) > MAX_DEPTH {
         return Err("nested_too_deep");
     }
-    // The parser's own words may quote the text.
+    // The parser's message may quote the text.
     serde_json::from_str(text).map_err(|_words| "no_json")
 }
 
-/// The value of a member among those of an object; keys with escapes are none that Telegram uses.
+/// Returns the value of a member of an object. Keys with escapes are not found; Telegram uses none.
 fn member<'a>(members: &[&'a str], key: &str) -> Option<&'a str> {
     members.iter().find_map(|member| {
         let rest = member.strip_prefix('"')?.strip_prefix(key)?.strip_prefix('"')?;
@@ -72,7 +72,8 @@ fn member<'a>(members: &[&'a str], key: &str) -> Option<&'a str> {
     })
 }
 
-/// What stands between the commas of a list (`[`) or an object (`{`); `None` for a text that is none, or does not end.
+/// Returns the items of a list (`[`) or the members of an object (`{`); `None` if the text is not one or is
+/// incomplete.
 fn parts(text: &str, opening: char) -> Option<Vec<&str>> {
     let text = text.trim();
     let mut start = text.starts_with(opening).then_some(1)?;
@@ -91,14 +92,15 @@ fn parts(text: &str, opening: char) -> Option<Vec<&str>> {
     Some(parts)
 }
 
-/// How deep a text is nested.
+/// Returns the maximum nesting of a JSON text.
 fn depth(text: &str) -> usize {
     let mut deepest = 0;
     structure(text, |_, _, depth| deepest = deepest.max(depth));
     deepest
 }
 
-/// Shows every bracket and comma outside of strings: where it stands, and how many brackets are open after it.
+/// Calls `see` for every bracket and comma outside of strings, with its position, the byte and the number of brackets
+/// that are open after it.
 fn structure(text: &str, mut see: impl FnMut(usize, u8, usize)) {
     let (mut depth, mut quoted, mut escaped) = (0_usize, false, false);
     for (at, byte) in text.bytes().enumerate() {
@@ -128,7 +130,7 @@ mod tests {
 
     use super::*;
 
-    fn batch(items: &[&str]) -> Vec<Received> {
+    fn batch(items: &[&str]) -> Vec<BatchUpdate> {
         read(200, &format!(r#" {{"ok" : true, "result": [{}]}} "#, items.join(" ,\n"))).unwrap()
     }
 
@@ -148,14 +150,17 @@ mod tests {
         ];
         for text in broken {
             let items = batch(&[&good(1), text, &good(3)]);
-            assert!(matches!(&items[0], Received::Readable(RawUpdate { id: UpdateId(1), .. })), "{items:?}");
-            let Received::Unreadable(unreadable, _) = &items[1] else { panic!("{text:.50} is read") };
+            assert!(
+                matches!(&items[0], BatchUpdate::Readable(RawUpdate { id: UpdateId(1), .. })),
+                "{items:?}"
+            );
+            let BatchUpdate::Unreadable(unreadable, _) = &items[1] else { panic!("{text:.50} is read") };
             assert_eq!((unreadable.id, unreadable.bytes), (UpdateId(2), text.len()));
             assert!(
                 text.starts_with(&unreadable.text) && unreadable.text.len() <= UnreadableUpdate::KEPT_BYTES
             );
             let body = json!({"update_id": 3, "message": {"text": "a,]}\\\""}});
-            assert_eq!(items[2..], [Received::Readable(RawUpdate { id: UpdateId(3), body })]);
+            assert_eq!(items[2..], [BatchUpdate::Readable(RawUpdate { id: UpdateId(3), body })]);
         }
     }
 
@@ -175,7 +180,7 @@ mod tests {
             r#"{"text":"\"update_id\":7","x":1e999}"#,
         ];
         for text in nameless {
-            assert_eq!(batch(&[text]), [Received::Nameless(text.len())], "{text}");
+            assert_eq!(batch(&[text]), [BatchUpdate::Nameless(text.len())], "{text}");
         }
         assert_eq!(batch(&[]), []);
     }
@@ -222,9 +227,9 @@ mod tests {
                 values.iter().enumerate().map(|(id, value)| json!({"message": value, "update_id": id})).collect();
             let answer = json!({"ok": true, "result": bodies});
             let text = if pretty { serde_json::to_string_pretty(&answer) } else { serde_json::to_string(&answer) };
-            let wanted: Vec<Received> = (0_i64..)
+            let wanted: Vec<BatchUpdate> = (0_i64..)
                 .zip(bodies)
-                .map(|(id, body)| Received::Readable(RawUpdate { id: UpdateId(id), body }))
+                .map(|(id, body)| BatchUpdate::Readable(RawUpdate { id: UpdateId(id), body }))
                 .collect();
             prop_assert_eq!(read(200, &text.unwrap()).unwrap(), wanted);
         }

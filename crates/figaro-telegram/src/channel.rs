@@ -1,4 +1,5 @@
-//! Telegram as the channel of turns: titles of topics, questions to people, files. Who administers a chat is in `admins`.
+//! Telegram as the channel of turns: titles of topics, consent to remembering, files. Admins of a chat are in
+//! `admins`.
 
 use async_trait::async_trait;
 use serde_json::json;
@@ -19,17 +20,17 @@ use figaro_store::ProfileStore;
 /// The chats of the bot's account.
 #[derive(Debug, Clone)]
 pub struct TelegramChannel {
-    /// Sends as the bot.
+    /// Sender that all messages of the channel go through.
     pub sender: Sender,
-    /// The language of a chat.
+    /// Looks up the language of a chat.
     pub languages: Languages,
-    /// The languages of people.
+    /// Stored profiles; hold the language of a person.
     pub profiles: ProfileStore,
 }
 
 #[async_trait]
 impl Channel for TelegramChannel {
-    /// Titles of forum topics and of topics of private chats.
+    /// Sets the title of a forum topic or of a topic in a private chat.
     async fn set_title(&self, topic: Conversation, title: &str) -> bool {
         let Conversation { chat, topic } = topic;
         let body = json!({"chat_id": chat, "message_thread_id": topic, "name": title});
@@ -47,7 +48,7 @@ impl Channel for TelegramChannel {
         let message = consent_card(texts).outgoing();
         let sent = self.sender.send(&place, &message, &CancellationToken::new()).await;
         if let Err(unsent) = &sent {
-            // Who has never written to the bot cannot be written to: they are asked once they do.
+            // Telegram refuses messages to people who have never written to the bot. They are asked when they write.
             tracing::info!(%chat, ?unsent, "whether facts may be remembered could not be asked");
         }
         sent.is_ok()

@@ -1,30 +1,30 @@
-//! Which updates are asked for next. Used by the poller; pure but for the clock of the runtime.
+//! Tracks which updates to request next. Used by the poller; pure except for the runtime's clock.
 
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// Ids go on from one update to the next; only after a week without any may they start elsewhere.
+/// Time within which ids are sequential. Telegram may restart ids elsewhere only after a week without updates.
 const IN_ORDER: Duration = Duration::from_secs(6 * 24 * 3600);
 
-/// The place of a poller in the stream of updates.
+/// Position of a poller in the stream of updates.
 #[derive(Debug, Default)]
 pub(crate) struct Cursor {
-    /// What is asked for; none asks for all that is not acknowledged.
+    /// Offset to request; `None` requests all updates that are not acknowledged.
     offset: Option<i64>,
-    /// The last id that came, and when.
+    /// Last id that was received, with the time.
     newest: Option<(i64, Instant)>,
 }
 
 impl Cursor {
-    /// From which id on updates are asked for.
+    /// Returns the id from which updates are requested; `None` for all that are not acknowledged.
     #[must_use]
     pub(crate) const fn offset(&self) -> Option<i64> {
         self.offset
     }
 
-    /// Goes past a batch that is stored: its highest id, and how many updates without one it has. `false` if it is not
-    /// certain that the next answer brings anything else.
+    /// Moves past a stored batch with its highest id and its number of updates without an id. Returns `false` if the
+    /// next answer may contain the same batch.
     pub(crate) fn pass(&mut self, highest: Option<i64>, nameless: usize) -> bool {
         let now = Instant::now();
         match highest {
@@ -33,14 +33,14 @@ impl Cursor {
                 self.offset = Some(id.saturating_add(1));
                 true
             }
-            // All is acknowledged; without an offset nothing depends on the ids going on from where they were: after a
-            // week without updates Telegram may start them elsewhere.
+            // Everything is acknowledged. Without an offset, nothing depends on sequential ids: after a week without
+            // updates, Telegram may restart them elsewhere.
             None if nameless == 0 => {
                 self.offset = None;
                 true
             }
-            // They have at least the next ids, one after the other, and what comes later has higher ones: so this goes
-            // past no update that has not come.
+            // Updates without a readable id have at least the next ids in sequence, and later updates have higher
+            // ones. So this skips no update that has not been received.
             None => {
                 let recent = self.newest.filter(|(_, at)| now.duration_since(*at) < IN_ORDER);
                 let next = self.offset.or(recent.map(|(id, _)| id.saturating_add(1)));

@@ -1,4 +1,4 @@
-//! Why a call of the Bot API failed. Used by `api` and `batch`; pure.
+//! Errors of Bot API calls. Used by `api` and `batch`; pure.
 
 use std::time::Duration;
 
@@ -6,57 +6,56 @@ use serde::Deserialize;
 
 use figaro_base::ids::ChatId;
 
-/// Why a call failed, by what the caller can do about it.
+/// Error of a call, by what the caller can do about it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ApiError {
-    /// The token is not good: only the owner can mend that.
+    /// The token is invalid; only the owner can fix that.
     #[error("Telegram refused the bot's token")]
     Unauthorized,
     /// Another process polls with the same token.
     #[error("another process is getting this bot's updates")]
     Conflict,
-    /// Wait so long, then try again.
+    /// Rate limit: wait this long, then try again.
     #[error("Telegram asks to wait {} s", .0.as_secs())]
     RetryAfter(Duration),
-    /// The group has another id now.
+    /// The group became a supergroup with this id.
     #[error("the group has become the supergroup {0}")]
     Migrated(ChatId),
-    /// Telegram will not do it; its words.
+    /// Telegram refuses the call; holds its description.
     #[error("{0}")]
     Refused(String),
-    /// Telegram was not reached, so it did nothing: trying again repeats nothing.
+    /// Telegram was not reached and did nothing, so a retry is safe.
     #[error("Telegram cannot be reached ({0})")]
     Unreachable(String),
-    /// Nobody knows whether it was done.
+    /// The outcome is unknown: the call may or may not have taken effect.
     #[error("Telegram did not answer ({0})")]
     Unclear(String),
 }
 
-/// An answer that is no success.
+/// Body of an answer that is not a success.
 #[derive(Deserialize)]
-struct Refused {
+struct ErrorBody {
     error_code: u16,
     #[serde(default)]
     description: String,
     #[serde(default)]
-    parameters: Parameters,
+    parameters: ErrorParameters,
 }
 
-/// The Bot API's `ResponseParameters`.
 #[derive(Default, Deserialize)]
-struct Parameters {
+struct ErrorParameters {
     retry_after: Option<u64>,
     migrate_to_chat_id: Option<i64>,
 }
 
 impl ApiError {
-    /// Reads an answer with this HTTP status that says anything but `"ok": true`.
+    /// Converts an answer with this HTTP status that is not `"ok": true`.
     ///
-    /// An error of the server's own (5xx) says nothing about what it did before, so its outcome is unknown. Telegram
-    /// answers a token that it does not know with 401 or, where the token has not the form of one, with a bare 404.
+    /// The outcome of a server error (5xx) is unknown. Telegram answers an unknown token with 401, and a malformed
+    /// token with a bare 404.
     #[must_use]
     pub(crate) fn of_answer(status: u16, body: &str) -> Self {
-        let Ok(Refused { error_code, description, parameters }) = serde_json::from_str(body) else {
+        let Ok(ErrorBody { error_code, description, parameters }) = serde_json::from_str(body) else {
             return Self::Unclear(match status {
                 200..300 => "the answer is none of Telegram's".to_owned(),
                 _ => format!("status {status}"),

@@ -1,4 +1,4 @@
-//! The content of photos and documents, for whoever builds a prompt.
+//! Downloads photos and documents, for use in prompts.
 
 use futures::StreamExt;
 use serde_json::{Value, json};
@@ -7,14 +7,14 @@ use super::api::{Api, GetFile};
 use super::error::ApiError;
 use figaro_agent::channel::FileError;
 
-/// The content of a file, if it has at most so many bytes.
+/// Downloads a file, if it has at most `max_bytes` bytes.
 pub(super) async fn fetch(api: &Api, file_id: &str, max_bytes: usize) -> Result<Vec<u8>, FileError> {
     let file = api.call(GetFile(json!({"file_id": file_id}))).await.map_err(of_api)?;
     let size = file.get("file_size").and_then(Value::as_u64).unwrap_or_default();
     if usize::try_from(size).map_or(true, |size| size > max_bytes) {
         return Err(FileError::TooBig);
     }
-    // A server of one's own in local mode names a place on its disk.
+    // A self-hosted Bot API server in local mode returns a path on its disk.
     let path = file.get("file_path").and_then(Value::as_str).filter(|path| !path.starts_with('/'));
     let path = path.ok_or_else(|| FileError::Gone("Telegram names no path".to_owned()))?;
     let mut stream = api.download(path);

@@ -1,8 +1,8 @@
-//! A message view as a domain message: who, where, what, addressed to whom. Pure.
+//! Converts a message view to a domain message: author, place, content and addressee. Pure.
 
 use chrono::{DateTime, Utc};
 
-use super::content::{self, Words};
+use super::content::{self, RichText};
 use super::views::{ChatView, EntityView, MessageView, OriginView, UserView};
 use figaro_base::ids::{BotId, ChatId, MessageId, TopicId, UpdateId, UserId};
 use figaro_base::text::utf16_len;
@@ -10,54 +10,50 @@ use figaro_domain::chat::{ChatKind, Place};
 use figaro_domain::message::{Attachment, Inbound, Join, Quoted, Span, Speaker};
 use figaro_domain::origin::Origin;
 
-/// A text so long may be the first part of one that the client split: the limit is 4096 units.
+/// Length from which a text may be the first part of one that the client split, in UTF-16 units; the limit is 4096.
 const MAYBE_SPLIT_UNITS: usize = 4000;
 
-/// The bot as messages refer to it.
+/// Identity of the bot, as messages refer to it.
 #[derive(Debug, Clone)]
 pub struct Me {
-    /// The bot's user id.
+    /// User id of the bot's account.
     pub id: BotId,
-    /// The first name of the bot's account.
+    /// First name of the bot's account.
     pub name: String,
-    /// Its username, without `@`.
+    /// Username of the bot, without `@`.
     pub username: String,
-    /// Whether Telegram's privacy mode is off.
+    /// `true` if Telegram's privacy mode is off: the bot gets all messages of its groups.
     pub reads_all: bool,
 }
 
-/// A command as somebody wrote it, such as `/config@bot timezone Europe/Riga`.
+/// A command as it was typed, such as `/config@bot timezone Europe/Riga`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct CommandLine {
-    /// Its name in lower case, without the slash.
+    /// Name in lower case, without the slash.
     pub(crate) name: String,
-    /// The rest of the text.
+    /// Text after the name, trimmed; may be empty.
     pub(crate) argument: String,
-    /// The bot it names.
-    pub(crate) target: Target,
-    /// Who wrote the message that it replies to; none for a bot's.
+    pub(crate) target: CommandTarget,
+    /// Author of the message that the command replies to; `None` for a bot's.
     pub(crate) replied: Option<Speaker>,
 }
 
-/// The bot that a command names behind its `@`.
+/// Bot that a command names after `@`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Target {
-    /// The command names no bot.
+pub(crate) enum CommandTarget {
     Nobody,
-    /// The command names this bot.
     Me,
-    /// The command names another bot.
     Another,
 }
 
-/// The message as the domain knows it; `None` for one that no person wrote (a bot's, an automatic forward, a note of
-/// Telegram's own).
+/// Converts a message of a person; `None` for a bot's message, an automatic forward or a service note of Telegram.
 #[must_use]
 pub(crate) fn read(update: UpdateId, view: &MessageView, me: &Me) -> Option<Inbound> {
     by(update, view, me, speaker(view)?)
 }
 
-/// The message of another bot, which has no right of anybody and tells nothing about a person; `None` for any other message.
+/// Converts a message of another bot, which has no person's rights and from which no facts are learned; `None` for
+/// any other message.
 #[must_use]
 pub(crate) fn read_bot(update: UpdateId, view: &MessageView, me: &Me) -> Option<Inbound> {
     let is_own_name = view.sender_chat.is_none() && !view.is_automatic_forward && view.via_bot.is_none();
@@ -66,9 +62,9 @@ pub(crate) fn read_bot(update: UpdateId, view: &MessageView, me: &Me) -> Option<
     Some(Inbound { borrowed: true, learns: false, ..part })
 }
 
-/// The message as words of this speaker; `None` for one that says nothing.
+/// Converts a message by this speaker; `None` for a message without content.
 fn by(update: UpdateId, view: &MessageView, me: &Me, speaker: Speaker) -> Option<Inbound> {
-    let Words { text, entities, .. } = words(view);
+    let RichText { text, entities, .. } = words(view);
     let attachments = attachments(view);
     if text.is_empty() && attachments.is_empty() {
         return None;
@@ -77,7 +73,8 @@ fn by(update: UpdateId, view: &MessageView, me: &Me, speaker: Speaker) -> Option
         task: None,
         program: None,
         borrowed: false,
-        // What an inline bot wrote is sent in the name of whoever chose it; a checklist is of many hands.
+        // A text by an inline bot is sent in the name of the person who chose it, and a checklist has several
+        // authors.
         learns: view.via_bot.is_none() && !view.content.contains_key("checklist"),
         foreign: entities.iter().filter(|entity| is_foreign(entity)).map(span).collect(),
         origin: Origin::telegram(update, MessageId(view.message_id)),
@@ -97,7 +94,7 @@ fn by(update: UpdateId, view: &MessageView, me: &Me, speaker: Speaker) -> Option
     })
 }
 
-/// Whether a part of a text is marked as the words of others.
+/// Returns `true` for an entity that marks text by others, such as a quote.
 fn is_foreign(entity: &EntityView) -> bool {
     matches!(entity.kind.as_str(), "blockquote" | "expandable_blockquote" | "pre" | "code")
 }
@@ -106,14 +103,14 @@ const fn span(entity: &EntityView) -> Span {
     Span { offset: entity.offset, length: entity.length }
 }
 
-/// The command a message begins with, whichever bot it is meant for; this bot's name may stand before it.
+/// Returns the command at the start of a message, for whichever bot; this bot's name may come before it.
 #[must_use]
 pub(crate) fn command(view: &MessageView, me: &Me) -> Option<CommandLine> {
-    // What someone else wrote is passed on, not asked for.
+    // Forwarded text by others is not a command.
     if view.forward_origin.is_some() || view.via_bot.is_some() {
         return None;
     }
-    let Words { text, entities, .. } = words(view);
+    let RichText { text, entities, .. } = words(view);
     let head = entities.iter().find(|entity| entity.kind == "bot_command")?;
     let before = units(&text, 0, head.offset)?;
     let is_named =
@@ -124,17 +121,17 @@ pub(crate) fn command(view: &MessageView, me: &Me) -> Option<CommandLine> {
     let written = units(&text, head.offset, head.length)?;
     let written = written.strip_prefix('/')?;
     let (name, target) = match written.split_once('@') {
-        None if is_named => (written, Target::Me),
-        None => (written, Target::Nobody),
-        Some((name, bot)) if bot.eq_ignore_ascii_case(&me.username) => (name, Target::Me),
-        Some((name, _)) => (name, Target::Another),
+        None if is_named => (written, CommandTarget::Me),
+        None => (written, CommandTarget::Nobody),
+        Some((name, bot)) if bot.eq_ignore_ascii_case(&me.username) => (name, CommandTarget::Me),
+        Some((name, _)) => (name, CommandTarget::Another),
     };
     let argument = text.get(before.len() + 1 + written.len()..).unwrap_or_default().trim().to_owned();
     let replied = replied(view).and_then(speaker);
     Some(CommandLine { name: name.to_lowercase(), argument, target, replied })
 }
 
-/// Where a message stands.
+/// Returns the chat and the topic of a message.
 #[must_use]
 pub(crate) fn place(view: &MessageView) -> Place {
     let topic = view.message_thread_id.filter(|_| view.is_topic_message);
@@ -142,7 +139,7 @@ pub(crate) fn place(view: &MessageView) -> Place {
     Place { topic: topic.map(TopicId), ..place }
 }
 
-/// A chat without a topic.
+/// Returns the place of a chat, without a topic.
 #[must_use]
 pub(crate) fn place_of_chat(chat: &ChatView) -> Place {
     let kind = match chat.kind.as_str() {
@@ -153,7 +150,7 @@ pub(crate) fn place_of_chat(chat: &ChatView) -> Place {
     Place { chat: ChatId(chat.id), kind, title: chat.title.clone(), topic: None }
 }
 
-/// A user as someone who speaks.
+/// Converts a user to a speaker.
 #[must_use]
 pub(crate) fn speaker_of(user: &UserView) -> Speaker {
     let last = user.last_name.as_ref().map(|name| format!(" {name}")).unwrap_or_default();
@@ -164,7 +161,8 @@ pub(crate) fn speaker_of(user: &UserView) -> Speaker {
     }
 }
 
-/// A channel or an anonymous admin speaks as a chat; Telegram then names a bot as the sender.
+/// Returns the speaker of a message. A channel or an anonymous admin speaks as a chat, and Telegram then names a bot
+/// as the sender.
 fn speaker(view: &MessageView) -> Option<Speaker> {
     if view.is_automatic_forward {
         return None;
@@ -176,11 +174,11 @@ fn speaker(view: &MessageView) -> Option<Speaker> {
     view.from.as_ref().filter(|user| !user.is_bot).map(speaker_of)
 }
 
-fn words(view: &MessageView) -> Words {
-    let typed = |text: &str, entities: &[EntityView]| Words {
+fn words(view: &MessageView) -> RichText {
+    let typed = |text: &str, entities: &[EntityView]| RichText {
         text: text.to_owned(),
         entities: entities.to_vec(),
-        ..Words::default()
+        ..RichText::default()
     };
     match (&view.text, &view.caption) {
         (Some(text), _) => typed(text, &view.entities),
@@ -207,7 +205,8 @@ fn mentions(text: &str, entities: &[EntityView], me: &Me) -> bool {
     })
 }
 
-/// The message this one replies to. In a forum every message without a reply of its own names the topic's first one.
+/// Returns the message that this one replies to. In a forum, every message without a reply of its own refers to the
+/// first message of the topic, which does not count.
 fn replied(view: &MessageView) -> Option<&MessageView> {
     let reply = view.reply_to_message.as_deref()?;
     let is_topic_root = view.is_topic_message && Some(reply.message_id) == view.message_thread_id;
@@ -240,7 +239,7 @@ fn quoted(view: &MessageView) -> Option<Quoted> {
         task: None,
     };
     if let Some(external) = &view.external_reply {
-        let Words { text, .. } = content::words(&external.content).unwrap_or_default();
+        let RichText { text, .. } = content::words(&external.content).unwrap_or_default();
         let attachments = content::attachments(&external.content, false);
         let author = Some(origin_name(&external.origin));
         return Some(elsewhere(author, text, attachments, is_person(&external.origin)));
@@ -249,15 +248,15 @@ fn quoted(view: &MessageView) -> Option<Quoted> {
     Some(elsewhere(author, String::new(), vec![story], false))
 }
 
-/// The account or the chat that a message speaks for.
+/// Returns the account or the chat that a message speaks for.
 #[must_use]
 pub(crate) fn writer(view: &MessageView) -> Option<UserId> {
     let chat = view.sender_chat.as_ref().map(|chat| chat.id);
     chat.or_else(|| view.from.as_ref().map(|user| user.id)).map(UserId::telegram)
 }
 
-/// Whether no bot wrote a message. In a channel that cannot be known; elsewhere that of an anonymous admin names a bot
-/// beside the chat that speaks.
+/// Returns `true` if a message is not by a bot. In a channel that is unknown; elsewhere an anonymous admin's message
+/// names a bot besides the chat.
 fn is_from_person(view: &MessageView) -> bool {
     match &view.sender_chat {
         Some(_) => view.chat.kind != "channel",
@@ -265,7 +264,7 @@ fn is_from_person(view: &MessageView) -> bool {
     }
 }
 
-/// Whether no bot wrote it. Where it is not told who did, as of someone who hides their account, a bot may have.
+/// Returns `true` if the origin is certainly not a bot. A hidden account may be a bot.
 fn is_person(origin: &OriginView) -> bool {
     let is_chat = origin.chat.is_some() || origin.sender_chat.is_some();
     is_chat || origin.sender_user.as_ref().is_some_and(|user| !user.is_bot)
@@ -288,7 +287,7 @@ fn joins(view: &MessageView) -> Option<Join> {
     (utf16_len(text) >= MAYBE_SPLIT_UNITS).then_some(Join::LongPaste)
 }
 
-/// A part of a text by UTF-16 units.
+/// Returns a part of a text by UTF-16 units; `None` if it is out of range.
 fn units(text: &str, offset: usize, length: usize) -> Option<&str> {
     let mut at = 0;
     let (mut start, mut end) = (None, None);
@@ -454,7 +453,7 @@ mod tests {
         let command = command_of(&command).unwrap();
         assert_eq!(
             (command.name.as_str(), command.argument.as_str(), command.target),
-            ("help", "me", Target::Me)
+            ("help", "me", CommandTarget::Me)
         );
         assert_eq!(read_one(json!({"rich_message": {"blocks": []}})), None);
     }
@@ -525,21 +524,21 @@ mod tests {
             let entities = json!([{"type": "bot_command", "offset": 0, "length": length}]);
             command(&view(json!({"text": text, "entities": entities})), &me())
         };
-        let some = |name: &str, argument: &str, target: Target| {
+        let some = |name: &str, argument: &str, target: CommandTarget| {
             let argument = argument.to_owned();
             Some(CommandLine { name: name.to_owned(), argument, target, replied: None })
         };
-        assert_eq!(of("/Help", 5), some("help", "", Target::Nobody));
+        assert_eq!(of("/Help", 5), some("help", "", CommandTarget::Nobody));
         assert_eq!(
             of("/config@FIGARO_bot  timezone Europe/Riga ", 18),
-            some("config", "timezone Europe/Riga", Target::Me)
+            some("config", "timezone Europe/Riga", CommandTarget::Me)
         );
-        assert_eq!(of("/help@other_bot", 15), some("help", "", Target::Another));
+        assert_eq!(of("/help@other_bot", 15), some("help", "", CommandTarget::Another));
         let behind = |text: &str, offset: usize| {
             let entities = json!([{"type": "bot_command", "offset": offset, "length": 7}]);
             command(&view(json!({"text": text, "entities": entities})), &me())
         };
-        let named = some("config", "language de", Target::Me);
+        let named = some("config", "language de", CommandTarget::Me);
         assert_eq!(behind("@Figaro_bot  /config language de", 13), named);
         assert_eq!(behind("@other_bot /config language de", 11), None);
         assert_eq!(behind("I read /config somewhere", 7), None);

@@ -1,42 +1,42 @@
-//! Takes updates in: stores them before Telegram is told that they were received, and passes on what is new. Used by what fetches
-//! updates and by what is sent them.
+//! Stores updates before they are acknowledged to Telegram, and passes new ones to the router. Used by the poller and
+//! the webhook.
 
 use std::sync::Arc;
 
-use super::batch::Received;
+use super::batch::BatchUpdate;
 use super::router::Router;
 use figaro_base::clock::Clock;
 use figaro_store::{InboxStore, RawUpdate, StoreError, UnreadableUpdate};
 
-/// Takes updates in.
+/// Stores updates and passes new ones to the router.
 #[derive(Debug, Clone)]
 pub struct Intake {
-    /// Where updates are stored first.
+    /// Store that keeps updates before they are acknowledged.
     pub inbox: InboxStore,
-    /// What becomes of them.
+    /// Handles new updates after they are stored.
     pub router: Arc<Router>,
-    /// Gives the current time: updates are dated by it.
+    /// Source of the current time, which dates the updates.
     pub clock: Clock,
 }
 
-/// What was taken in.
+/// Ids in a stored batch, to move the poller's cursor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Taken {
-    /// The highest id among the updates.
+pub(crate) struct BatchIds {
+    /// Highest id of the updates; `None` if no update has an id.
     pub(crate) highest: Option<i64>,
-    /// So many had no id.
+    /// Number of updates without an id.
     pub(crate) nameless: usize,
 }
 
 impl Intake {
-    /// Stores updates and passes on what is new; `None` if they could not be stored, which is logged: Telegram is not to be told
-    /// that they were received.
-    pub(crate) async fn take(&self, updates: Vec<Received>) -> Option<Taken> {
+    /// Stores updates and passes on new ones. Returns `None` after a logged failure of the store: the updates must
+    /// not be acknowledged to Telegram.
+    pub(crate) async fn take(&self, updates: Vec<BatchUpdate>) -> Option<BatchIds> {
         let (mut readable, mut unreadable, mut nameless) = (Vec::new(), Vec::new(), 0);
         for update in updates {
             match update {
-                Received::Readable(update) => readable.push(update),
-                Received::Unreadable(update, reason) => {
+                BatchUpdate::Readable(update) => readable.push(update),
+                BatchUpdate::Unreadable(update, reason) => {
                     let (id, bytes) = (update.id, update.bytes);
                     tracing::error!(
                         update = %id, reason, bytes,
@@ -45,7 +45,7 @@ impl Intake {
                     );
                     unreadable.push(update);
                 }
-                Received::Nameless(bytes) => {
+                BatchUpdate::Nameless(bytes) => {
                     tracing::error!(bytes, "Telegram sent an update without an id; skipping it");
                     nameless += 1;
                 }
@@ -55,13 +55,13 @@ impl Intake {
         let highest = ids.map(|id| id.0).max();
         let stored = async {
             let new = self.store(readable, unreadable).await?;
-            // Dealing with them need not wait until they are durable: what comes of them is so after them, and if they are lost
-            // Telegram sends them again.
+            // Handling need not wait for durability: its results become durable after the updates, and if the updates
+            // are lost, Telegram sends them again.
             let ((), durable) = futures::join!(self.router.take(new), self.inbox.sync());
             durable
         };
         match stored.await {
-            Ok(()) => Some(Taken { highest, nameless }),
+            Ok(()) => Some(BatchIds { highest, nameless }),
             Err(error) => {
                 tracing::error!(%error, label = error.label(), "updates could not be stored; not acknowledging them");
                 None
@@ -69,7 +69,7 @@ impl Intake {
         }
     }
 
-    /// Gives those that are new and can be read.
+    /// Stores the updates and returns those that are new and readable.
     async fn store(
         &self,
         readable: Vec<RawUpdate>,

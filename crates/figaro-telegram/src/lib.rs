@@ -1,5 +1,5 @@
-//! Telegram: updates in ([`poller`], [`inbound`], [`router`]), commands and buttons at once ([`commands`]), previews and answers
-//! out ([`live`], [`delivery`]). Called by the binary.
+//! Telegram channel: receives updates ([`poller`], [`inbound`], [`router`]), runs commands and buttons
+//! ([`commands`]), sends previews and answers ([`live`], [`delivery`]). Called by the binary.
 
 mod admins;
 mod amend;

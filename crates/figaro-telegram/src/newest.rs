@@ -1,4 +1,4 @@
-//! The newest message of each private chat: an answer quotes its question where others have come in between.
+//! Newest message of each private chat: an answer quotes its question if other messages came in between.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -8,15 +8,15 @@ use parking_lot::Mutex;
 use figaro_base::ids::{ChatId, MessageId};
 use figaro_domain::chat::Place;
 
-/// So many chats are remembered; beyond that all are forgotten, and answers quote nothing for a while.
+/// Maximum number of remembered chats. Beyond it all are dropped, and answers quote nothing for a while.
 const MAX_CHATS: usize = 10_000;
 
-/// The newest message of each private chat since the start, of either side. Cheap to clone.
+/// Newest message of each private chat since the start, by the person or the bot. Cheap to clone.
 #[derive(Debug, Clone, Default)]
 pub struct Newest(Arc<Mutex<HashMap<ChatId, MessageId>>>);
 
 impl Newest {
-    /// Notes a message of a chat. In a group every answer quotes its question anyway.
+    /// Records a message of a private chat; ignores groups, where every answer quotes its question.
     pub(crate) fn note(&self, place: &Place, message: impl Into<Option<MessageId>>) {
         let Some(message) = message.into().filter(|_| !place.is_group()) else { return };
         let mut newest = self.0.lock();
@@ -27,7 +27,7 @@ impl Newest {
         *known = message.max(*known);
     }
 
-    /// Whether a newer message than this one is known in its chat.
+    /// Returns `true` if a newer message than this one is known in its chat.
     #[must_use]
     pub(crate) fn is_behind(&self, chat: ChatId, message: MessageId) -> bool {
         let newest = self.0.lock();

@@ -1,4 +1,4 @@
-//! Words to the bot's owners, each in private.
+//! Messages to the bot's owners, each in private.
 
 use std::sync::Arc;
 
@@ -16,16 +16,16 @@ use figaro_markup::Formatted;
 use figaro_policy::access::owners;
 use figaro_store::SettingsStore;
 
-/// Writes to owners named in the settings and by invite.
+/// Sends messages to the owners from the settings and by invite.
 #[derive(Debug, Clone)]
 pub struct TelegramOwners {
-    /// Sends messages within the rate limits.
+    /// Sends the messages within the rate limits.
     pub sender: Sender,
-    /// The owners that the settings name.
+    /// Access settings, which may name owners by id.
     pub access: AccessSettings,
-    /// Owners who used an invite.
+    /// Source of the owners who used an invite.
     pub settings: SettingsStore,
-    /// The languages of their chats.
+    /// Looks up the languages of their chats.
     pub languages: Languages,
 }
 
@@ -33,7 +33,7 @@ pub struct TelegramOwners {
 impl Owners for TelegramOwners {
     async fn tell(&self, words: ByLanguage<String>) {
         let this = self.clone();
-        // Whoever has caused it does not wait for it.
+        // The caller does not wait for the messages.
         self.sender.background.spawn("owners", async move { this.write(&words).await });
     }
 }

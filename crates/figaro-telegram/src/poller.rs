@@ -1,29 +1,30 @@
-//! Gets updates by long polling. An update is acknowledged, by asking for those after it, only once it is stored.
+//! Receives updates by long polling. An update is acknowledged only after it is stored, by requesting the updates
+//! after it.
 
 use std::time::Duration;
 
 use backon::ExponentialBackoff;
 
 use super::api::Api;
-use super::batch::Received;
+use super::batch::BatchUpdate;
 use super::cursor::Cursor;
 use super::error::ApiError;
-use super::intake::{Intake, Taken};
+use super::intake::{BatchIds, Intake};
 use super::tries;
 use figaro_base::shutdown::TaskTracker;
 
-/// The kinds of update Figaro asks for; others it would only throw away.
+/// Kinds of updates to request; all others would be dropped.
 pub(crate) const KINDS: [&str; 5] =
     ["message", "edited_message", "callback_query", "my_chat_member", "stopped_message_generation"];
 
-/// Gets, stores and passes on updates.
+/// Fetches updates and passes them to the intake.
 #[derive(Debug)]
 pub struct Poller {
-    /// The client of the Bot API.
+    /// Client of the Bot API, to fetch updates.
     pub api: Api,
-    /// What takes updates in.
+    /// Stores the updates and passes them on.
     pub intake: Intake,
-    /// Polling ends when this is asked to stop.
+    /// Stop signal of the polling loop.
     pub background: TaskTracker,
 }
 
@@ -51,10 +52,10 @@ impl Poller {
         }
     }
 
-    /// Takes a batch in and moves the cursor past it; `false` if the next call may bring the same.
-    async fn take(&self, updates: Vec<Received>, cursor: &mut Cursor) -> bool {
+    /// Stores a batch and moves the cursor past it. Returns `false` if the next call may return the same batch.
+    async fn take(&self, updates: Vec<BatchUpdate>, cursor: &mut Cursor) -> bool {
         match self.intake.take(updates).await {
-            Some(Taken { highest, nameless }) => cursor.pass(highest, nameless),
+            Some(BatchIds { highest, nameless }) => cursor.pass(highest, nameless),
             None => false,
         }
     }

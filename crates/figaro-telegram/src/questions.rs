@@ -1,4 +1,4 @@
-//! The messages that show questions of turns that wait for a person.
+//! Messages with the questions of turns that wait for a person.
 
 use super::commands::Card;
 use super::send::{Outgoing, Sender};
@@ -7,12 +7,12 @@ use figaro_agent::outbound::Urgency;
 use figaro_agent::turn::parked::{ClosedQuestion, Parked};
 use figaro_prompts::texts::fill;
 
-/// Takes the buttons off questions that do not wait any more, until the bot stops; one that somebody has stopped says so. What it
-/// does not come to then is told to whoever presses.
+/// Removes the buttons of closed questions until the bot stops; a question that somebody stopped also says so. The
+/// buttons of questions left at that time remain, and a press on them is answered as outdated.
 pub async fn take_buttons_off(parked: Parked, languages: Languages, sender: Sender) {
     let closing = async {
         while let Some(closed) = parked.next_closed().await {
-            // One by one they would all wait for a chat that Telegram has told to wait.
+            // In parallel, so that one chat with a rate limit does not delay the others.
             let (to, languages) = (sender.clone(), languages.clone());
             sender.background.spawn("buttons", async move {
                 tokio::select! {

@@ -1,5 +1,5 @@
-//! Takes up what the last stop left: undelivered answers first, then interrupted turns, then updates nobody has dealt
-//! with; words that no turn goes on with are taken back. Run once, before polling begins.
+//! Resumes the work that the last stop left: first undelivered answers, then interrupted turns, then open updates.
+//! Live messages of turns that do not continue are deleted. Run once, before polling begins.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -11,35 +11,35 @@ use figaro_agent::turn::queue::Job;
 use figaro_base::ids::{RunId, UpdateId};
 use figaro_domain::chat::{ChatKind, Place};
 use figaro_domain::conversation::Conversation;
-use figaro_domain::delivery::{Card, PendingDelivery};
+use figaro_domain::delivery::{CardKind, PendingDelivery};
 use figaro_domain::turn::ActiveTurn;
 use figaro_store::{
     ConversationStore, InboxStore, OutboxStore, RawUpdate, Result, StoreError, TaskStore, TurnEnd,
 };
 
-/// What recovery reads what is left from, and what takes back words that nobody goes on with.
+/// Stores with unfinished work, and the delivery that deletes live messages.
 #[derive(Debug, Clone, Copy)]
-pub struct Left<'a> {
-    /// The store of updates that were not settled.
+pub struct UnfinishedWork<'a> {
+    /// Store of updates that were not settled.
     pub inbox: &'a InboxStore,
-    /// The store of turns that never ended.
+    /// Store of turns that did not end.
     pub conversations: &'a ConversationStore,
-    /// The store of tasks: of runs under way.
+    /// Store of tasks, with the leases of running ones.
     pub tasks: &'a TaskStore,
-    /// Answers and live messages.
+    /// Store of undelivered answers and live messages.
     pub outbox: &'a OutboxStore,
-    /// Withdraws what was shown of turns that are not continued.
+    /// Deletes live messages of turns that do not continue.
     pub delivery: &'a Arc<dyn Delivery>,
 }
 
 /// Puts everything unfinished back into the queue of its conversation.
 ///
 /// # Errors
-/// When the store cannot be read.
-pub async fn recover(router: &Arc<Router>, left: Left<'_>) -> Result<()> {
+/// If the store cannot be read.
+pub async fn recover(router: &Arc<Router>, left: UnfinishedWork<'_>) -> Result<()> {
     let live = left.outbox.live_messages().await?;
     let mut deliveries = left.outbox.deliveries().await?;
-    // What a call in the terminal has left is its own business.
+    // External conversations, such as calls in the terminal, resume their own work.
     deliveries.retain(|delivery| !delivery.place.chat.is_external());
     let mut taken_up = deliver_left(router, deliveries);
     let mut open: HashMap<UpdateId, RawUpdate> =
@@ -69,12 +69,12 @@ pub async fn recover(router: &Arc<Router>, left: Left<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Queues the deliveries that a stop had left. Returns the turns whose answers these are.
+/// Queues the deliveries that a stop left. Returns the turns whose answers they are.
 fn deliver_left(router: &Router, deliveries: Vec<PendingDelivery>) -> HashSet<RunId> {
     let mut runs = HashSet::new();
     for delivery in deliveries {
         tracing::info!(run = %delivery.run, "delivering an answer that a stop had left");
-        // A card says nothing of what became of the answer.
+        // A card does not show that the answer was sent.
         if delivery.card.is_none() {
             runs.insert(delivery.run);
         }
@@ -83,14 +83,14 @@ fn deliver_left(router: &Router, deliveries: Vec<PendingDelivery>) -> HashSet<Ru
     runs
 }
 
-/// Has a turn gone on with; one that nobody wants any more is ended, and gives `false`.
+/// Resumes a turn and returns `true`, or ends a turn that is no longer wanted and returns `false`.
 async fn resume(
     router: &Arc<Router>,
-    Left { conversations, tasks, .. }: Left<'_>,
+    UnfinishedWork { conversations, tasks, .. }: UnfinishedWork<'_>,
     run: ActiveTurn,
     open: &mut HashMap<UpdateId, RawUpdate>,
 ) -> Result<bool> {
-    // The scheduler goes on with it, if its task still waits for it.
+    // The scheduler resumes the turn of a task, if the task still waits for it.
     if let Some(task) = run.task {
         match tasks.find(task).await?.and_then(|task| task.lease) {
             Some(lease) if lease.run == run.id => return Ok(true),
@@ -107,7 +107,7 @@ async fn resume(
             router.mailboxes.post(run.conversation, Job::Resume(run, question));
             Ok(true)
         }
-        // Its question is gone or its writer may no longer talk.
+        // The question is gone, or its author may no longer talk to the bot.
         None => {
             let cards = settings_card(router, &run).await?;
             conversations.end_turn(&run, TurnEnd { cards: cards.clone(), ..TurnEnd::default() }).await?;
@@ -119,25 +119,25 @@ async fn resume(
     }
 }
 
-/// What a turn that nobody goes on with had changed of its chat's settings is shown all the same.
+/// Returns the card of the settings that a turn changed before it was given up.
 async fn settings_card(router: &Router, run: &ActiveTurn) -> Result<Vec<PendingDelivery>> {
     let Conversation { chat, topic } = run.conversation;
     let kind = if chat.is_group() { ChatKind::Group } else { ChatKind::Private };
     let place = Place { chat, kind, title: None, topic };
     let has_changed = match router.settings.config_change(run.id).await {
         Ok(change) => change.is_some(),
-        // One record does not keep the bot from starting; the card says that it cannot be read.
+        // One unreadable record must not keep the bot from starting; the card says that it cannot be read.
         Err(StoreError::Record { what }) => {
             tracing::error!(run = %run.id, what, "what a turn changed of settings cannot be read");
             true
         }
         Err(error) => return Err(error),
     };
-    let card = || PendingDelivery::of_card(run.id, place, Card::Settings, router.clock.now());
+    let card = || PendingDelivery::of_card(run.id, place, CardKind::Settings, router.clock.now());
     Ok(has_changed.then(card).into_iter().collect())
 }
 
-/// Takes the words of these turns back, while the bot begins to work.
+/// Deletes the live messages of these turns in the background.
 fn withdraw(router: &Router, delivery: &Arc<dyn Delivery>, runs: Vec<RunId>) {
     let delivery = Arc::clone(delivery);
     router.background.spawn("withdraw", async move {
@@ -148,7 +148,7 @@ fn withdraw(router: &Router, delivery: &Arc<dyn Delivery>, runs: Vec<RunId>) {
     });
 }
 
-/// What the update of a turn asked, with the rights it began with; of a further try, the earlier question that it is for.
+/// Returns the question of a turn with the rights it began with; for a retry, the earlier question that it repeats.
 async fn of_earlier(
     asked: Option<Question>,
     run: &ActiveTurn,

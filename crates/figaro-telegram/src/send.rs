@@ -1,5 +1,5 @@
-//! Sends one message: within the rate limits, again when Telegram asks to wait, simpler when it refuses a part of it.
-//! The delivery and the commands use it.
+//! Sends one message: within the rate limits, with retries when Telegram asks to wait, simplified when it refuses a
+//! part. Used by the delivery and the commands.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use super::api::{
     Api, DeleteMessage, EditMessageReplyMarkup, EditMessageText, SendMessage, SetMessageReaction,
 };
 pub use super::button::Button;
-pub(crate) use super::button::Press;
+pub(crate) use super::button::PressEffect;
 pub(super) use super::button::keyboard;
 use super::error::ApiError;
 use super::tries::Tries;
@@ -23,80 +23,78 @@ use figaro_base::ids::{ChatId, DeliveryId, MessageId};
 use figaro_base::shutdown::TaskTracker;
 use figaro_domain::chat::Place;
 use figaro_domain::delivery::Author;
-use figaro_markup::{File, Formatted};
+use figaro_markup::{CodeFile, Formatted};
 use figaro_store::{OutboxStore, SettingsStore};
 
-/// Shown on a message in a group that is not answered; one of the reactions every chat has.
+/// Reaction to a message in a group that is not answered; available in every chat.
 const SHRUG: &str = "🤷";
-/// Says of which address in a text a preview is shown.
+/// Parameter that selects the link preview of a message.
 pub(super) const PREVIEW: &str = "link_preview_options";
 
 /// Sends messages as the bot. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Sender {
-    /// The client of the Bot API.
+    /// Client of the Bot API, which makes the calls.
     pub api: Api,
-    /// The rate limiter that every call waits at.
+    /// Rate limiter that every call waits for.
     pub limiter: Arc<RateLimiter>,
-    /// Where the bot's own messages are recorded.
+    /// Store that records the bot's own messages.
     pub outbox: OutboxStore,
-    /// Where a chat's new id is recorded.
+    /// Store that records a chat's new id.
     pub settings: SettingsStore,
-    /// Gives the current time: messages and attempts are dated by it.
+    /// Source of the current time, which dates messages and attempts.
     pub clock: Clock,
-    /// What the bot runs in the background: retries end when this is asked to stop.
+    /// Background work and its stop signal, which ends retries.
     pub background: TaskTracker,
 }
 
-/// A message to be sent: text or a document, with its buttons.
+/// A message to send: a text, a document or a picture, with its buttons.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Outgoing {
-    /// Text and entities; of a document what can be sent in its place, if anything.
+    /// Text and entities; for a document, the text to send if the document is refused, if any.
     pub(crate) content: Formatted,
-    /// The address that is shown with a preview of its page, if it stands in the text. Of no other one is a page loaded.
+    /// Link to show with a preview, if the text contains it. No other link is previewed.
     pub(crate) preview: Option<String>,
-    /// The message that it replies to, in the same chat. It is sent without if that is gone.
+    /// Message to reply to, in the same chat. If it is gone, the message is sent without the reply.
     pub(crate) reply_to: Option<MessageId>,
     /// Rows of buttons under the message, from the top.
     pub(crate) buttons: Vec<Vec<Button>>,
-    /// It asks for a reply: this stands in the field in which one is written.
+    /// Placeholder of the reply field, if the message asks for a reply.
     pub(crate) asks: Option<String>,
-    /// A document, sent in place of the text.
-    pub(crate) file: Option<File>,
-    /// A picture as PNG, whose caption the text is.
+    /// Document to send instead of the text.
+    pub(crate) file: Option<CodeFile>,
+    /// Picture as PNG; the text is its caption.
     pub(crate) picture: Option<Vec<u8>>,
-    /// Whether it waits behind other messages.
     pub(crate) urgency: Urgency,
-    /// Whether the words are the model's or Figaro's own; recorded with the message.
+    /// Author of the text, such as the model or Figaro; recorded with the message.
     pub(crate) author: Author,
 }
 
-/// Why a message was not sent.
+/// Reason why a message was not sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Unsent {
-    /// Telegram refuses it for good; holds Telegram's description. Another try is of no use.
+    /// Telegram refuses the message for good; holds its description. A retry is of no use.
     Hopeless(String),
     /// The outcome is unknown and all repeats are used up; holds the last error.
     Unclear(String),
     /// The bot is stopping. The message may be sent at the next start.
     Stopping,
-    /// A person stopped the answer. It is not sent any more.
+    /// A person stopped the answer, which is no longer sent.
     Stopped,
 }
 
-/// What became of a change of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Edited {
-    /// The message shows what it was to show.
+    /// The message shows the new content.
     Done,
-    /// It will never show it: it is gone, or Telegram does not let the bot change it any more.
+    /// The message is gone, or the bot can no longer edit it.
     Gone,
-    /// It may not show it; another try may help.
+    /// The edit may have failed; a retry may help.
     Failed,
 }
 
 impl Sender {
-    /// Sends a message that is nowhere recorded, as [`Self::deliver`] does.
+    /// Sends a message without a delivery, like [`Self::deliver`].
     ///
     /// # Errors
     /// See [`Unsent`].
@@ -109,10 +107,10 @@ impl Sender {
         self.deliver(place, message, &mut Tries::unrecorded(self.clock.now()), stop).await
     }
 
-    /// Sends a message until Telegram has confirmed or finally refused it, and records it as the bot's own.
+    /// Sends a message until Telegram confirms or finally refuses it, and records it as the bot's own.
     ///
-    /// What was certainly not sent is tried again for a day. A call whose outcome is unknown is repeated as often as
-    /// `tries` has it; with a delivery, each repeat is first counted there, so that restarts add none.
+    /// A message that was certainly not sent is retried for a day. A call with an unknown outcome is repeated as
+    /// often as `tries` allows. For a delivery, each repeat is counted in the store first, so that restarts add none.
     ///
     /// # Errors
     /// See [`Unsent`].
@@ -127,7 +125,7 @@ impl Sender {
         let mut chat = place.chat;
         loop {
             self.unless_stopping(self.limiter.acquire(chat, message.urgency), stop).await?;
-            // A stop does not tear it off: it may have its effect, and the next start would repeat it.
+            // A stop does not cancel the call: it may take effect, and the next start would repeat it.
             let sent = match &message.picture {
                 Some(png) => self.api.send_photo(png.clone(), &body).await,
                 None => self.call(message.file.as_ref(), &body).await,
@@ -176,7 +174,7 @@ impl Sender {
         }
     }
 
-    /// Telegram's own message about it may have come while the bot was away for long, and be lost.
+    /// Records a chat's new id. Telegram's update about it may be lost if the bot was off for long.
     async fn moved(&self, chat: ChatId, new: ChatId) {
         tracing::info!(%chat, %new, "a group has become a supergroup");
         if let Err(error) = self.settings.migrate_chat(chat, new).await {
@@ -184,10 +182,10 @@ impl Sender {
         }
     }
 
-    /// Sends a message or, with these arguments, a document, once.
+    /// Sends a message or a document with these arguments, once.
     pub(super) async fn call(
         &self,
-        file: Option<&File>,
+        file: Option<&CodeFile>,
         body: &Map<String, Value>,
     ) -> Result<Value, ApiError> {
         match file {
@@ -196,8 +194,7 @@ impl Sender {
         }
     }
 
-    /// Changes the text and the buttons of a message of the bot's; a failure is logged, there is nothing else to be done
-    /// about it.
+    /// Edits the text and the buttons of a message of the bot. A failure is logged.
     pub(crate) async fn edit(&self, chat: ChatId, message: MessageId, now: &Outgoing) -> Edited {
         let mut body = json!({"chat_id": chat, "message_id": message, "text": now.content.text});
         body["entities"] = json!(now.content.entities);
@@ -212,7 +209,7 @@ impl Sender {
         tracing::warn!(%chat, %error, "a message could not be changed");
         match error {
             ApiError::Refused(_) => Edited::Gone,
-            // It stays behind in the old group.
+            // The message stays behind in the old group.
             ApiError::Migrated(new) => {
                 self.moved(chat, new).await;
                 Edited::Gone
@@ -225,7 +222,7 @@ impl Sender {
         }
     }
 
-    /// Deletes a message of the bot's; a failure is only logged.
+    /// Deletes a message of the bot. A failure is only logged.
     pub(crate) async fn delete(&self, chat: ChatId, message: MessageId) {
         let body = json!({"chat_id": chat, "message_id": message});
         if let Err(unsent) = self.once(chat, DeleteMessage(body), Urgency::Notice).await {
@@ -233,13 +230,12 @@ impl Sender {
         }
     }
 
-    /// Takes the buttons off a message of the bot's; a failure is only logged, a press that still comes is told that it is
-    /// late.
+    /// Removes the buttons of a message of the bot. A failure is only logged; later presses are answered as too late.
     pub(crate) async fn without_buttons(&self, place: &Place, message: MessageId, urgency: Urgency) {
         self.set_buttons(place, message, &keyboard(&[]), urgency).await;
     }
 
-    /// Gives a message of the bot's this keyboard, as Telegram takes it; a failure is only logged.
+    /// Sets the keyboard of a message of the bot, in Telegram's JSON. A failure is only logged.
     pub(crate) async fn set_buttons(
         &self,
         place: &Place,
@@ -253,7 +249,7 @@ impl Sender {
         }
     }
 
-    /// Makes a call that may be left undone: one wait is waited out, any other failure is final.
+    /// Makes an optional call: retries once if Telegram asks to wait; any other failure is final.
     ///
     /// # Errors
     /// See [`Unsent`].
@@ -265,7 +261,7 @@ impl Sender {
         called.map_err(|error| error.map_or(Unsent::Stopping, |error| Unsent::Hopeless(error.to_string())))
     }
 
-    /// The same, with the error as it is; `None` if the bot stops before the call is made.
+    /// Like [`Self::once`], with the original error; `None` if the bot stops before the call.
     async fn call_once<P>(
         &self,
         chat: ChatId,
@@ -287,7 +283,7 @@ impl Sender {
         self.api.call(payload).await.map_err(Some)
     }
 
-    /// Shows on a message in a group that it is not answered, without words. A failure to do so is only logged.
+    /// Marks a message in a group as not answered, with a reaction. A failure is only logged.
     pub(crate) async fn shrug(&self, place: &Place, message: MessageId) {
         let reaction = json!([{"type": "emoji", "emoji": SHRUG}]);
         let body = json!({"chat_id": place.chat, "message_id": message, "reaction": reaction});
@@ -304,7 +300,7 @@ impl Sender {
         Ok(id)
     }
 
-    /// Waits for something unless the bot stops or a person does; what needs no waiting is done all the same.
+    /// Waits for `doing` unless the bot or a person stops it. A future that is already ready still completes.
     pub(super) async fn unless_stopping<T>(
         &self,
         doing: impl Future<Output = T>,
@@ -319,7 +315,7 @@ impl Sender {
     }
 }
 
-/// The JSON arguments of `sendMessage` for this message in this chat and topic.
+/// Returns the JSON arguments of `sendMessage` for a message in this chat and topic.
 pub(super) fn body(place: &Place, message: &Outgoing) -> Map<String, Value> {
     let mut body = Map::new();
     body.insert("chat_id".to_owned(), json!(place.chat));
@@ -348,8 +344,8 @@ pub(super) fn body(place: &Place, message: &Outgoing) -> Map<String, Value> {
     body
 }
 
-/// What Telegram may load for a text: without this the page of whatever address comes first, which a model turned against
-/// its owner could use to send words away.
+/// Returns the link preview options of a text. By default Telegram would load the page of the first link, which a
+/// model turned against its owner could use to leak data.
 pub(super) fn preview(message: &Outgoing) -> Value {
     let shown = message.preview.as_ref().filter(|address| message.content.shows(address));
     shown.map_or_else(no_preview, |address| json!({"url": address}))
@@ -359,12 +355,13 @@ fn no_preview() -> Value {
     json!({"is_disabled": true})
 }
 
-/// The id of the message that a call has sent.
+/// Returns the id of the message that a call has sent.
 pub(super) fn sent_id(sent: &Value) -> MessageId {
     MessageId(sent.get("message_id").and_then(Value::as_i64).unwrap_or_default())
 }
 
-/// Leaves out the part that Telegram's words complain about; `None` when there is nothing to leave out.
+/// Removes the part that Telegram's description complains about and returns its name; `None` if there is nothing to
+/// remove.
 pub(super) fn simpler(words: &str, body: &mut Map<String, Value>) -> Option<&'static str> {
     let words = words.to_lowercase();
     if words.contains("webpage") && body.get(PREVIEW).is_some_and(|options| *options != no_preview()) {
@@ -383,7 +380,7 @@ pub(super) fn simpler(words: &str, body: &mut Map<String, Value>) -> Option<&'st
     body.remove(part).map(|_| part)
 }
 
-/// Whether these words of Telegram say that a message already is what an edit would make of it.
+/// Returns `true` if Telegram's description says that an edit would change nothing.
 pub(super) fn is_unchanged(words: &str) -> bool {
     words.contains("not modified")
 }

@@ -1,4 +1,4 @@
-//! How long and how often a message is tried again when Telegram does not take it. Used by `send`, `amend` and `poller`.
+//! Retry limits of messages that Telegram does not accept. Used by `send`, `amend` and `poller`.
 
 use std::time::Duration;
 
@@ -9,26 +9,28 @@ use tokio::time::Instant;
 use figaro_base::ids::DeliveryId;
 use figaro_domain::delivery::PendingDelivery;
 
-/// The pause before another try doubles from the first to the second of these, and up to as much again is added at random.
+/// Minimum and maximum pause before a retry. The pause doubles from the first to the second, and up to as much again
+/// is added at random.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(30));
-/// Each repeat may leave a copy in the chat, so they are spread: from a tenth of a second to about a minute.
+/// Growth of the pause between repeats. Each repeat may leave a copy in the chat, so they are spread from a tenth of
+/// a second to about a minute.
 const REPEAT_FACTOR: f32 = 5.0;
-/// A call of unknown outcome is made again so often.
+/// Maximum number of repeats of a call with an unknown outcome.
 pub(crate) const MAX_REPEATS: u32 = 5;
-/// What was certainly not sent is tried again for so long.
+/// Time for which a message that was certainly not sent is retried.
 const SEND_TIMEOUT: Duration = Duration::from_secs(24 * 3600);
 
-/// Pauses that grow without an end, for what is tried until it works.
+/// Returns growing pauses without an end, for retries until success.
 #[must_use]
 pub(crate) fn pauses() -> ExponentialBackoff {
     let growing = ExponentialBuilder::new().with_min_delay(PAUSES.0).with_max_delay(PAUSES.1);
     growing.without_max_times().with_jitter().build()
 }
 
-/// The tries that are left for one message.
+/// Remaining retries and repeats of one message.
 #[derive(Debug)]
 pub(crate) struct Tries {
-    /// The delivery that repeats are counted in; none for what is nowhere recorded.
+    /// Delivery that counts the repeats; `None` for a message without a delivery.
     pub(crate) delivery: Option<DeliveryId>,
     until: Instant,
     pauses: ExponentialBackoff,
@@ -36,43 +38,44 @@ pub(crate) struct Tries {
 }
 
 impl Tries {
-    /// For a message that is nowhere recorded.
+    /// Creates the tries for a message without a delivery.
     #[must_use]
     pub(crate) fn unrecorded(now: DateTime<Utc>) -> Self {
         Self::new(None, now, now, 0)
     }
 
-    /// For a part of a delivery that has been repeated so often. However old it is, it is tried once.
+    /// Creates the tries for a part of a delivery that has already been repeated `repeated` times. Even an old
+    /// delivery is tried once.
     #[must_use]
     pub(crate) fn of(delivery: &PendingDelivery, now: DateTime<Utc>, repeated: u32) -> Self {
         Self::new(Some(delivery.id), delivery.created_at, now, repeated)
     }
 
     fn new(delivery: Option<DeliveryId>, written: DateTime<Utc>, now: DateTime<Utc>, repeated: u32) -> Self {
-        // A clock that was set back makes no message younger than now.
+        // The age is at least zero, even if the clock was set back.
         let age = (now - written).max(TimeDelta::zero()).to_std().unwrap_or(SEND_TIMEOUT);
         let left = usize::try_from(MAX_REPEATS.saturating_sub(repeated)).unwrap_or_default();
         let spread = ExponentialBuilder::new().with_min_delay(PAUSES.0).with_factor(REPEAT_FACTOR);
         Self {
             delivery,
-            // The time that passes is measured by a clock that nobody sets.
+            // A monotonic clock, which nobody can set.
             until: Instant::now() + SEND_TIMEOUT.saturating_sub(age),
             pauses: pauses(),
             repeats: spread.without_max_delay().with_max_times(left).with_jitter().build(),
         }
     }
 
-    /// How long to wait before a message that was certainly not sent is tried again; `None` when its time is over.
+    /// Returns the pause before the retry of a message that was certainly not sent; `None` after its time is over.
     pub(crate) fn again(&mut self) -> Option<Duration> {
         if self.is_over() { None } else { self.pauses.next() }
     }
 
-    /// How long to wait before a message is repeated that may have been sent; `None` when it may not be.
+    /// Returns the pause before the repeat of a message that may have been sent; `None` if no repeat is left.
     pub(crate) fn repeat(&mut self) -> Option<Duration> {
         if self.is_over() { None } else { self.repeats.next() }
     }
 
-    /// Whether no further try is to be made.
+    /// Returns `true` if no further try is allowed.
     #[must_use]
     pub(crate) fn is_over(&self) -> bool {
         Instant::now() >= self.until

@@ -1,16 +1,15 @@
-//! The few fields of an update that Figaro uses, read so that nothing newer or odd in the rest can make it fail.
+//! Fields of updates that Figaro uses, read leniently: newer or unexpected data elsewhere cannot make it fail.
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value, json};
 
-/// Reads a field, or leaves it out when it is not what it was.
+/// Reads a field; an unexpected value gives the default.
 fn lenient<'de, D: Deserializer<'de>, T: Default + for<'a> Deserialize<'a>>(from: D) -> Result<T, D::Error> {
     let value = Value::deserialize(from)?;
     Ok(serde_json::from_value(value).unwrap_or_default())
 }
 
-/// An update.
 #[derive(Debug, Clone, Deserialize)]
 pub(crate) struct UpdateView {
     #[serde(default, deserialize_with = "lenient")]
@@ -25,7 +24,6 @@ pub(crate) struct UpdateView {
     pub(crate) stopped_message_generation: Option<StoppedView>,
 }
 
-/// A user.
 #[derive(Debug, Clone, Deserialize)]
 pub(crate) struct UserView {
     pub(crate) id: i64,
@@ -41,7 +39,6 @@ pub(crate) struct UserView {
     pub(crate) language_code: Option<String>,
 }
 
-/// A chat.
 #[derive(Debug, Clone, Deserialize)]
 pub(crate) struct ChatView {
     pub(crate) id: i64,
@@ -53,7 +50,7 @@ pub(crate) struct ChatView {
     pub(crate) username: Option<String>,
 }
 
-/// A part of a text with a meaning; offset and length in UTF-16 units.
+/// Entity of a text; offset and length in UTF-16 units.
 #[derive(Debug, Clone, Default, Deserialize)]
 pub(crate) struct EntityView {
     #[serde(rename = "type", default, deserialize_with = "lenient")]
@@ -64,19 +61,18 @@ pub(crate) struct EntityView {
     pub(crate) length: usize,
     #[serde(default, deserialize_with = "lenient")]
     pub(crate) user: Option<UserView>,
-    /// Of a mention in a rich message: who is meant, without `@`.
+    /// Username without `@`, for a mention in a rich message.
     #[serde(default, deserialize_with = "lenient")]
     pub(crate) username: Option<String>,
 }
 
-/// The part of a message that a reply quotes.
+/// Part of a message that a reply quotes.
 #[derive(Debug, Clone, Default, Deserialize)]
 pub(crate) struct QuoteView {
     #[serde(default, deserialize_with = "lenient")]
     pub(crate) text: String,
 }
 
-/// Where a forwarded message came from.
 #[derive(Debug, Clone, Default, Deserialize)]
 pub(crate) struct OriginView {
     #[serde(default, deserialize_with = "lenient")]
@@ -89,17 +85,16 @@ pub(crate) struct OriginView {
     pub(crate) chat: Option<ChatView>,
 }
 
-/// A replied-to message of another chat.
+/// Message in another chat that is replied to.
 #[derive(Debug, Clone, Default, Deserialize)]
 pub(crate) struct ExternalReplyView {
     #[serde(default, deserialize_with = "lenient")]
     pub(crate) origin: OriginView,
-    /// All other fields.
     #[serde(flatten)]
     pub(crate) content: Map<String, Value>,
 }
 
-/// A topic as a note of Telegram's own tells of it.
+/// Topic in a service message of Telegram.
 #[derive(Debug, Clone, Default, Deserialize)]
 pub(crate) struct TopicView {
     #[serde(default, deserialize_with = "lenient")]
@@ -108,10 +103,9 @@ pub(crate) struct TopicView {
     pub(crate) is_name_implicit: bool,
 }
 
-/// A message.
 #[derive(Debug, Clone, Deserialize)]
 pub(crate) struct MessageView {
-    /// 0 where it is no number: the words are worth an answer all the same.
+    /// Id of the message; 0 if it is not a number, because the text can still be answered.
     #[serde(default, deserialize_with = "lenient")]
     pub(crate) message_id: i64,
     #[serde(default, deserialize_with = "lenient")]
@@ -153,20 +147,19 @@ pub(crate) struct MessageView {
     pub(crate) migrate_from_chat_id: Option<i64>,
     #[serde(default, deserialize_with = "lenient")]
     pub(crate) reply_markup: KeyboardView,
-    /// All other fields.
     #[serde(flatten)]
     pub(crate) content: Map<String, Value>,
 }
 
 impl MessageView {
-    /// One of the other fields; the default where it is not there, or not what it was.
+    /// Reads another field; the default if it is missing or has an unexpected value.
     pub(crate) fn part<T: Default + DeserializeOwned>(&self, name: &str) -> T {
         let value = self.content.get(name).cloned();
         value.and_then(|value| serde_json::from_value(value).ok()).unwrap_or_default()
     }
 }
 
-/// The buttons under a message of the bot's.
+/// Buttons under a message of the bot.
 #[derive(Debug, Clone, Default, Deserialize)]
 pub(crate) struct KeyboardView {
     #[serde(default, deserialize_with = "lenient")]
@@ -174,7 +167,7 @@ pub(crate) struct KeyboardView {
 }
 
 impl KeyboardView {
-    /// The keyboard with these labels in the place of its own, as Telegram takes it; buttons without a label are left out.
+    /// Returns the keyboard with new labels, in Telegram's JSON; buttons without a label are removed.
     pub(crate) fn with_labels<'a>(&'a self, label: impl Fn(&'a KeyView) -> Option<&'a str>) -> Value {
         let button = |key: &'a KeyView| {
             let text = label(key)?;
@@ -189,7 +182,6 @@ impl KeyboardView {
     }
 }
 
-/// A button under a message.
 #[derive(Debug, Clone, Default, Deserialize)]
 pub(crate) struct KeyView {
     #[serde(default, deserialize_with = "lenient")]
@@ -200,7 +192,7 @@ pub(crate) struct KeyView {
     pub(crate) url: Option<String>,
 }
 
-/// A callback query: a button of an inline keyboard was pressed.
+/// Callback query: a press on a button of an inline keyboard.
 #[derive(Debug, Clone, Deserialize)]
 pub(crate) struct CallbackView {
     pub(crate) id: String,
@@ -211,7 +203,7 @@ pub(crate) struct CallbackView {
     pub(crate) data: Option<String>,
 }
 
-/// A change of the bot's own membership.
+/// Change of the bot's own membership in a chat.
 #[derive(Debug, Clone, Deserialize)]
 pub(crate) struct MemberUpdateView {
     pub(crate) chat: ChatView,
@@ -222,14 +214,14 @@ pub(crate) struct MemberUpdateView {
     pub(crate) new_chat_member: MemberView,
 }
 
-/// The membership of a user in a chat.
+/// Membership of a user in a chat.
 #[derive(Debug, Clone, Default, Deserialize)]
 pub(crate) struct MemberView {
     #[serde(default, deserialize_with = "lenient")]
     pub(crate) status: String,
 }
 
-/// Somebody pressed the stop button of a draft.
+/// Press on the stop button of a draft.
 #[derive(Debug, Clone, Deserialize)]
 pub(crate) struct StoppedView {
     pub(crate) chat: ChatView,

@@ -1,4 +1,5 @@
-//! Gets updates as Telegram sends them, over HTTPS by a proxy. Telegram is answered once an update is stored durably.
+//! Receives updates that Telegram sends over HTTPS through a proxy. Telegram gets its answer after an update is
+//! stored durably.
 
 use std::sync::Arc;
 
@@ -21,32 +22,33 @@ use figaro_base::secret::ExposeSecret;
 use figaro_base::shutdown::TaskTracker;
 use figaro_config::WebhookSettings;
 
-/// The most bytes of an update; Telegram's are far below it.
+/// Maximum size of an update, in bytes; Telegram's updates are far smaller.
 const MAX_BYTES: usize = 1 << 20;
-/// The header by which Telegram shows that it is Telegram.
+/// Header with the secret that authenticates Telegram.
 const HEADER: &str = "x-telegram-bot-api-secret-token";
 
-/// Gets updates as Telegram sends them.
+/// Receives the updates that Telegram sends.
 #[derive(Debug, Clone)]
 pub struct Webhook {
-    /// The client of the Bot API.
+    /// Client of the Bot API, to register the webhook.
     pub api: Api,
-    /// What takes updates in.
+    /// Stores the updates and passes them on.
     pub intake: Intake,
-    /// The address that Telegram is told, and the secret.
+    /// Address and secret that Telegram is given.
     pub settings: WebhookSettings,
-    /// It ends when this is asked to stop.
+    /// Background work and its stop signal, which ends the registration and the endpoint.
     pub background: TaskTracker,
 }
 
 impl Webhook {
-    /// What is served for Telegram.
+    /// Returns the HTTP routes for Telegram.
     pub fn routes(self) -> Router {
         let path = self.settings.path.clone();
         Router::new().route(&path, post(receive)).with_state(Arc::new(self))
     }
 
-    /// Tells Telegram where to send updates, until it has heard. One at a time, so that they stay in order.
+    /// Registers the webhook with Telegram, with retries. Telegram sends one update at a time, so that they stay in
+    /// order.
     pub async fn register(self) {
         let mut pauses = tries::pauses();
         while !self.background.is_stopping() {
@@ -72,7 +74,8 @@ impl Webhook {
         }
     }
 
-    /// Compares hashes, so that time tells nothing of the secret or its length.
+    /// Returns `true` if the request has the secret. Compares hashes, so that timing reveals neither the secret nor
+    /// its length.
     fn is_telegram(&self, headers: &HeaderMap) -> bool {
         let shown = headers.get(HEADER).map_or(&[][..], |value| value.as_bytes());
         let hash = |bytes: &[u8]| digest(&SHA256, bytes);
@@ -81,26 +84,27 @@ impl Webhook {
     }
 }
 
-/// Takes one update in.
+/// Handles a request with one update.
 async fn receive(State(webhook): State<Arc<Webhook>>, headers: HeaderMap, body: Body) -> StatusCode {
     if !webhook.is_telegram(&headers) {
         return StatusCode::UNAUTHORIZED;
     }
-    // Telegram sends it again, to the next start.
+    // Telegram sends the update again after the restart.
     if webhook.background.is_stopping() {
         return StatusCode::SERVICE_UNAVAILABLE;
     }
     let Ok(bytes) = to_bytes(body, MAX_BYTES).await else { return StatusCode::PAYLOAD_TOO_LARGE };
     let Ok(text) = std::str::from_utf8(&bytes) else { return StatusCode::BAD_REQUEST };
-    // It is read as an answer of one update.
+    // Parsed like a `getUpdates` answer with one update.
     let answer = format!(r#"{{"ok":true,"result":[{text}]}}"#);
     let Ok(updates) = batch::read(StatusCode::OK.as_u16(), &answer) else { return StatusCode::BAD_REQUEST };
-    // It goes on when the connection ends: an update that is stored would else be dealt with by nobody until a restart.
+    // The intake continues if the connection ends. Otherwise a stored update would not be handled before the next
+    // restart.
     let (done, taken) = oneshot::channel();
     let intake = webhook.intake.clone();
     webhook.background.spawn("webhook_update", async move {
         let is_taken = intake.take(updates).await.is_some();
-        // Nobody waits for it where the connection has ended.
+        // If the connection has ended, nobody receives the result.
         done.send(is_taken).ok();
     });
     match taken.await {

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
-use figaro_mcp::catalog::{Catalog, Choice};
+use figaro_mcp::catalog::{Catalog, MethodSelection};
 use figaro_mcp::check::check;
-use figaro_mcp::table::Table;
+use figaro_mcp::table::ApiTable;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -79,7 +79,7 @@ fn string() -> impl Strategy<Value = String> {
 }
 
 fn name() -> impl Strategy<Value = String> {
-    let real: Vec<&str> = Table::get().methods().iter().map(|method| method.name.as_str()).collect();
+    let real: Vec<&str> = ApiTable::get().methods().iter().map(|method| method.name.as_str()).collect();
     prop_oneof![6 => select(real).prop_map(str::to_owned), 2 => Just("find_telegram_methods".to_owned()), 1 => string()]
 }
 
@@ -108,7 +108,7 @@ fn json_value() -> impl Strategy<Value = Value> {
 /// Arguments for a method: anything, or valid ones with something else in one place.
 fn arguments_of(name: String) -> BoxedStrategy<Value> {
     let query = string().prop_map(|query| json!({"query": query}));
-    let Some(method) = Table::get().method(&name) else {
+    let Some(method) = ApiTable::get().method(&name) else {
         return prop_oneof![query, json_value()].boxed();
     };
     let valid = select(vec![Size::Minimal, Size::Full]).prop_map(|size| arguments(method, size));
@@ -296,7 +296,7 @@ fn whatever_is_posted_is_answered() {
 
 #[test]
 fn every_request_in_words_comes_to_an_end() {
-    let catalog = Catalog::new(&Choice { with_lifecycle: true, ..Choice::default() });
+    let catalog = Catalog::new(&MethodSelection { with_lifecycle: true, ..MethodSelection::default() });
     let words = vec(prop_oneof![name(), string()], 0..8).prop_map(|words| words.join(" "));
     TestRunner::new(Config { cases: CASES / 4, ..config() })
         .run(&words, |query| {
@@ -310,7 +310,7 @@ fn every_request_in_words_comes_to_an_end() {
 #[test]
 fn every_argument_is_checked_to_an_end() {
     let calls = name()
-        .prop_filter_map("no method", |name| Table::get().method(&name))
+        .prop_filter_map("no method", |name| ApiTable::get().method(&name))
         .prop_flat_map(|method| (Just(method), arguments_of(method.name.clone())));
     TestRunner::new(Config { cases: 4 * CASES, ..config() })
         .run(&calls, |(method, args)| {

@@ -1,8 +1,8 @@
 //! The schemas of all methods: valid JSON Schema, and of one mind with the check of a call's arguments.
 
-use figaro_mcp::catalog::{Catalog, Choice};
+use figaro_mcp::catalog::{Catalog, MethodSelection};
 use figaro_mcp::check::check;
-use figaro_mcp::table::{Method, Table, Type};
+use figaro_mcp::table::{ApiTable, ApiType, Method};
 use jsonschema::{Validator, draft202012};
 use serde_json::{Map, Value};
 
@@ -16,7 +16,7 @@ struct Schemas {
 }
 
 fn schemas() -> Vec<Schemas> {
-    let catalog = Catalog::new(&Choice { with_lifecycle: true, ..Choice::default() });
+    let catalog = Catalog::new(&MethodSelection { with_lifecycle: true, ..MethodSelection::default() });
     let compile = |name: &str, schema: Map<String, Value>| {
         let schema = Value::Object(schema);
         draft202012::meta::validate(&schema).unwrap_or_else(|error| panic!("{name}: {error}"));
@@ -27,7 +27,7 @@ fn schemas() -> Vec<Schemas> {
         whole: compile(&method.name, catalog.schema(method)),
         short: compile(&method.name, catalog.short_schema(method)),
     };
-    let schemas: Vec<Schemas> = Table::get().methods().iter().map(of).collect();
+    let schemas: Vec<Schemas> = ApiTable::get().methods().iter().map(of).collect();
     assert_eq!(schemas.len(), 185);
     schemas
 }
@@ -60,10 +60,10 @@ impl Schemas {
 }
 
 /// Whether a short schema may have cut what is behind this type.
-fn may_be_cut(ty: &Type) -> bool {
+fn may_be_cut(ty: &ApiType) -> bool {
     match ty {
-        Type::Named(_) | Type::InputFile => true,
-        Type::Union(types) => types.iter().any(may_be_cut),
+        ApiType::Named(_) | ApiType::InputFile => true,
+        ApiType::Union(types) => types.iter().any(may_be_cut),
         _ => false,
     }
 }

@@ -1,7 +1,7 @@
 //! How well the search understands everyday requests: a table of requests and the methods that fit, written without a
 //! look at the search or its data. The rates are printed; run with `--nocapture` to see them.
 
-use figaro_mcp::catalog::{Catalog, Choice};
+use figaro_mcp::catalog::{Catalog, MethodSelection};
 
 /// A request and the methods that are right for it.
 type Row = (String, Vec<String>);
@@ -9,7 +9,7 @@ type Row = (String, Vec<String>);
 #[test]
 fn nearly_every_everyday_request_finds_its_method_among_the_first_three() {
     let rows: Vec<Row> = serde_json::from_str(include_str!("../requests.json")).unwrap();
-    let catalog = Catalog::new(&Choice { with_lifecycle: true, ..Choice::default() });
+    let catalog = Catalog::new(&MethodSelection { with_lifecycle: true, ..MethodSelection::default() });
     let mut hits = [0_usize; 4];
     for (request, wanted) in &rows {
         let found: Vec<&str> = catalog

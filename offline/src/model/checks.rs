@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::dialect::Checked;
+use super::dialect::Validation;
 
 /// The first field of an object that is not among those known.
 pub(super) fn unknown_field<'a>(object: &'a Value, known: &[&str]) -> Option<&'a str> {
@@ -16,7 +16,7 @@ pub(super) fn non_empty_str<'a>(object: &'a Value, name: &str) -> Option<&'a str
 }
 
 /// A number within its range, or none.
-pub(super) fn within(object: &Value, name: &str, least: f64, most: f64) -> Checked {
+pub(super) fn within(object: &Value, name: &str, least: f64, most: f64) -> Validation {
     let fits = |number: f64| (least..=most).contains(&number);
     if object[name].is_null() || object[name].as_f64().is_some_and(fits) {
         return Ok(());
@@ -25,7 +25,7 @@ pub(super) fn within(object: &Value, name: &str, least: f64, most: f64) -> Check
 }
 
 /// A whole number of at least this, or none.
-pub(super) fn at_least(object: &Value, name: &str, least: u64) -> Checked {
+pub(super) fn at_least(object: &Value, name: &str, least: u64) -> Validation {
     if object[name].is_null() || object[name].as_u64().is_some_and(|number| number >= least) {
         return Ok(());
     }
@@ -59,7 +59,7 @@ pub(super) fn is_object_text(text: &str) -> bool {
 }
 
 /// Every array says what it holds, however deep: OpenAI refuses one that does not.
-pub(super) fn arrays(schema: &Value) -> Checked {
+pub(super) fn arrays(schema: &Value) -> Validation {
     match schema {
         Value::Object(map)
             if map.get("type") == Some(&Value::from("array")) && !map.contains_key("items") =>
@@ -73,8 +73,8 @@ pub(super) fn arrays(schema: &Value) -> Checked {
 }
 
 /// Every `$ref` leads somewhere within the schema.
-pub(super) fn references(schema: &Value) -> Checked {
-    fn each(part: &Value, whole: &Value) -> Checked {
+pub(super) fn references(schema: &Value) -> Validation {
+    fn each(part: &Value, whole: &Value) -> Validation {
         match part {
             Value::Object(map) => {
                 let target = map.get("$ref").and_then(Value::as_str);
@@ -95,7 +95,7 @@ pub(super) fn references(schema: &Value) -> Checked {
 
 /// A call that waits for its result.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Waiting {
+pub(super) struct OpenCall {
     /// Tells the call from all others of the conversation, whether it has an id or not.
     pub(super) key: String,
     pub(super) id: Option<String>,
@@ -105,7 +105,7 @@ pub(super) struct Waiting {
 /// The calls of a conversation that wait for their results, where ids are optional.
 #[derive(Debug, Default)]
 pub(super) struct OpenCalls {
-    waiting: Vec<Waiting>,
+    waiting: Vec<OpenCall>,
     made: usize,
 }
 
@@ -115,19 +115,19 @@ impl OpenCalls {
         self.made += 1;
         let key = id.map_or_else(|| format!("call-{}-{name}", self.made), ToOwned::to_owned);
         let id = id.map(ToOwned::to_owned);
-        self.waiting.push(Waiting { key: key.clone(), id, name: name.to_owned() });
+        self.waiting.push(OpenCall { key: key.clone(), id, name: name.to_owned() });
         key
     }
 
     /// The first call that a result with this id and name can be for; it waits no longer.
-    pub(super) fn answer(&mut self, id: Option<&str>, name: &str) -> Option<Waiting> {
-        let fits = |call: &Waiting| id.is_none_or(|id| call.id.as_deref() == Some(id)) && call.name == name;
+    pub(super) fn answer(&mut self, id: Option<&str>, name: &str) -> Option<OpenCall> {
+        let fits = |call: &OpenCall| id.is_none_or(|id| call.id.as_deref() == Some(id)) && call.name == name;
         let at = self.waiting.iter().position(fits)?;
         Some(self.waiting.remove(at))
     }
 
     /// The oldest call that still waits for its result.
-    pub(super) fn first(&self) -> Option<&Waiting> {
+    pub(super) fn first(&self) -> Option<&OpenCall> {
         self.waiting.first()
     }
 }
@@ -160,7 +160,7 @@ mod tests {
         let mut open = OpenCalls::default();
         assert_eq!(open.call(Some("a"), "x"), "a");
         assert_eq!(open.call(None, "x"), "call-2-x");
-        let key = |found: Option<Waiting>| found.map(|call| call.key);
+        let key = |found: Option<OpenCall>| found.map(|call| call.key);
         assert_eq!(key(open.answer(Some("b"), "x")), None);
         assert_eq!(key(open.answer(None, "y")), None);
         assert_eq!(key(open.answer(Some("a"), "x")), Some("a".to_owned()));

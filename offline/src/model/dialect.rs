@@ -7,16 +7,16 @@ use axum::http::{HeaderMap, StatusCode, Uri};
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 
-use super::reply::{Part, Reply, Source, Usage};
-use super::request::{Asked, ModelRequest, VectorRequest};
+use super::reply::{HostedPage, ModelReply, ReplyPart, ReplyUsage};
+use super::request::{ModelRequest, RequestContent, VectorRequest};
 
 /// The first complaint about something, in words a developer can act on.
-pub(super) type Checked = Result<(), String>;
+pub(super) type Validation = Result<(), String>;
 
 /// A service that models stand behind; one may speak several dialects.
 pub(super) trait Service: fmt::Debug + Send + Sync {
     /// Refuses a request that does not show who sends it.
-    fn identify(&self, headers: &HeaderMap, uri: &Uri) -> Result<(), Refusal>;
+    fn identify(&self, headers: &HeaderMap, uri: &Uri) -> Result<(), DialectError>;
 
     /// Whether there is a model of this name.
     fn serves(&self, model: &str) -> bool;
@@ -34,20 +34,20 @@ pub(super) trait Dialect: fmt::Debug + Send + Sync {
     fn service(&self) -> &dyn Service;
 
     /// Checks a request as strictly as the service does.
-    fn check(&self, call: &Call<'_>) -> Result<(), Refusal>;
+    fn check(&self, call: &ModelCall<'_>) -> Result<(), DialectError>;
 
     /// What a request says, in the common form; what cannot be understood is left out.
-    fn asked(&self, call: &Call<'_>) -> Asked;
+    fn asked(&self, call: &ModelCall<'_>) -> RequestContent;
 
     /// The `Content-Type` of the answer to a request.
     fn content_type(&self, request: &ModelRequest) -> &'static str;
 
     /// A whole answer as the pieces in which it goes over the wire.
-    fn events(&self, turn: &Turn<'_>) -> Vec<Event>;
+    fn events(&self, turn: &ModelTurn<'_>) -> Vec<WireEvent>;
 
     /// What the service writes when it fails after so many events.
     #[cfg(feature = "testing")]
-    fn failure(&self, turn: &Turn<'_>, sent: usize, message: &str) -> Vec<u8>;
+    fn failure(&self, turn: &ModelTurn<'_>, sent: usize, message: &str) -> Vec<u8>;
 }
 
 /// One way to ask for vectors.
@@ -56,7 +56,7 @@ pub(super) trait VectorDialect: fmt::Debug + Send + Sync {
     fn service(&self) -> &dyn Service;
 
     /// What a request says, if it keeps the rules; refused with 404 where there is no such model.
-    fn read(&self, call: &Call<'_>) -> Result<VectorRequest, Refusal>;
+    fn read(&self, call: &ModelCall<'_>) -> Result<VectorRequest, DialectError>;
 
     /// The answer with these vectors.
     fn write(&self, request: &VectorRequest, vectors: &[Vec<f32>]) -> Value;
@@ -64,7 +64,7 @@ pub(super) trait VectorDialect: fmt::Debug + Send + Sync {
 
 /// A request as it came in. The body is null if it was no JSON.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Call<'a> {
+pub(super) struct ModelCall<'a> {
     pub(super) headers: &'a HeaderMap,
     pub(super) uri: &'a Uri,
     pub(super) body: &'a Value,
@@ -72,12 +72,12 @@ pub(super) struct Call<'a> {
 
 /// An error answer: its status, and what it says.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Refusal {
+pub(super) struct DialectError {
     pub(super) status: StatusCode,
     pub(super) message: String,
 }
 
-impl From<String> for Refusal {
+impl From<String> for DialectError {
     fn from(message: String) -> Self {
         Self { status: StatusCode::BAD_REQUEST, message }
     }
@@ -85,25 +85,25 @@ impl From<String> for Refusal {
 
 /// A piece of an answer on the wire; those that carry new text are paced.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Event {
+pub(super) struct WireEvent {
     pub(super) bytes: Vec<u8>,
     pub(super) is_delta: bool,
 }
 
 /// A turn of the model, to be written down in some dialect.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Turn<'a> {
+pub(super) struct ModelTurn<'a> {
     pub(super) request: &'a ModelRequest,
-    pub(super) reply: &'a Reply,
-    pub(super) parts: &'a [Part],
+    pub(super) reply: &'a ModelReply,
+    pub(super) parts: &'a [ReplyPart],
     /// The number of the answer; ids are made from it.
     pub(super) number: u64,
     pub(super) at: DateTime<Utc>,
 }
 
-impl Turn<'_> {
+impl ModelTurn<'_> {
     /// The pages found, if the request lets the service search.
-    pub(super) fn sources(&self) -> &[Source] {
+    pub(super) fn sources(&self) -> &[HostedPage] {
         if self.request.offers_search() { &self.reply.sources } else { &[] }
     }
 
@@ -120,14 +120,16 @@ impl Turn<'_> {
     /// Tokens in and out, unless the reply is to say nothing of them.
     pub(super) fn usage(&self) -> Option<(u64, u64)> {
         let written = self.parts.iter().map(|part| match part {
-            Part::Text(text) | Part::Thought(text) | Part::Refusal(text) => text.len(),
-            Part::Call { arguments, .. } => arguments.to_string().len(),
+            ReplyPart::Text(text) | ReplyPart::Thought(text) | ReplyPart::Refusal(text) => text.len(),
+            ReplyPart::Call { arguments, .. } => arguments.to_string().len(),
         });
         let tokens = |bytes: usize| u64::try_from(bytes / 4 + 1).unwrap_or(u64::MAX);
         match self.reply.usage {
-            Usage::Missing => None,
-            Usage::Given(input, output) => Some((input, output)),
-            Usage::Estimated => Some((tokens(self.request.body.to_string().len()), tokens(written.sum()))),
+            ReplyUsage::Missing => None,
+            ReplyUsage::Given(input, output) => Some((input, output)),
+            ReplyUsage::Estimated => {
+                Some((tokens(self.request.body.to_string().len()), tokens(written.sum())))
+            }
         }
     }
 }

@@ -4,10 +4,10 @@ use axum::Router;
 use serde_json::{Value, json};
 
 use super::checks::{non_empty_str, unknown_field};
-use super::dialect::{Call, Refusal, Service, VectorDialect};
+use super::dialect::{DialectError, ModelCall, Service, VectorDialect};
 use super::openai::OpenAi;
 use super::request::VectorRequest;
-use super::shared::Shared;
+use super::shared::SharedModel;
 use super::vectors::{self, not_served, texts};
 
 /// The most texts of a request.
@@ -18,7 +18,7 @@ const MAX_TOKENS: usize = 8192;
 #[derive(Debug)]
 struct Embeddings;
 
-pub(super) fn routes() -> Router<Shared> {
+pub(super) fn routes() -> Router<SharedModel> {
     Router::new().route("/v1/embeddings", vectors::route(&Embeddings))
 }
 
@@ -27,7 +27,7 @@ impl VectorDialect for Embeddings {
         &OpenAi
     }
 
-    fn read(&self, call: &Call<'_>) -> Result<VectorRequest, Refusal> {
+    fn read(&self, call: &ModelCall<'_>) -> Result<VectorRequest, DialectError> {
         let body = call.body;
         if let Some(unknown) =
             unknown_field(body, &["model", "input", "encoding_format", "dimensions", "user"])

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::reply::Reply;
+use super::reply::ModelReply;
 use super::request::ModelRequest;
 
 /// How the instructions of such a request begin.
@@ -61,7 +61,7 @@ pub(super) fn is_asked(request: &ModelRequest) -> bool {
 }
 
 /// Every sentence of the new messages that begins as facts do.
-pub(super) fn reply(request: &ModelRequest) -> Reply {
+pub(super) fn reply(request: &ModelRequest) -> ModelReply {
     let text = request.user_text();
     let new = text.split_once("<new>").map(|(_, new)| new).unwrap_or_default();
     let mut items = Vec::new();
@@ -77,7 +77,7 @@ pub(super) fn reply(request: &ModelRequest) -> Reply {
             }));
         }
     }
-    Reply::text(&json!({"items": items}).to_string())
+    ModelReply::text(&json!({"items": items}).to_string())
 }
 
 /// `true` if a sentence begins as facts do, in letters of any size.

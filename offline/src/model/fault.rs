@@ -1,15 +1,15 @@
-//! How an answer of the offline model goes wrong. Planned by a test in a `Reply`, carried out by `respond`.
+//! How an answer of the offline model goes wrong. Planned by a test in a `ModelReply`, carried out by `respond`.
 
 /// What happens to a stream, and where.
 #[derive(Debug, Clone)]
-pub(super) struct Fault {
-    pub(super) after: Place,
+pub(super) struct StreamFault {
+    pub(super) after: FaultPosition,
     pub(super) kind: FaultKind,
 }
 
 /// So far into a stream.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Place {
+pub(super) enum FaultPosition {
     /// Events of any kind.
     Events(usize),
     /// Events that carry text, of which every dialect has the same number.

@@ -1,6 +1,6 @@
 //! An offline model on loopback, answered by a `Brain` instead of a network, whatever dialect is spoken: OpenAI's
 //! Responses API and Chat Completions, Ollama's and Gemini's own. Serves `figaro demo` with a [`DemoModel`] and the tests
-//! with a `Script`; checks every request as strictly as the service it stands in for.
+//! with a `ReplyScript`; checks every request as strictly as the service it stands in for.
 //!
 //! From the lowest to the highest: `request` and `reply`, the common form of what comes and goes; `naming`, the requests
 //! that ask for the name of a conversation, `summaries` those for a summary, and `extraction` those for facts about a person: no
@@ -41,11 +41,11 @@ use tokio::net::TcpListener;
 pub use self::demo_model::DemoModel;
 #[cfg(feature = "testing")]
 pub use self::fault::VectorFault;
-pub use self::reply::{Brain, Part, Reply};
+pub use self::reply::{Brain, ModelReply, ReplyPart};
 pub use self::request::{ModelRequest, VectorRequest};
-use self::shared::Shared;
+use self::shared::SharedModel;
 #[cfg(feature = "testing")]
-pub use self::testing::Script;
+pub use self::testing::ReplyScript;
 use crate::Runtime;
 #[cfg(feature = "testing")]
 pub use crate::gate::Gate;
@@ -53,7 +53,7 @@ pub use crate::gate::Gate;
 /// A handle on a running offline model. Cheap to clone; the server ends with its runtime.
 #[derive(Clone)]
 pub struct OfflineModel {
-    shared: Shared,
+    shared: SharedModel,
     /// Where it listens, without a path.
     origin: Arc<str>,
     /// The base address of OpenAI's dialects.
@@ -67,7 +67,7 @@ impl OfflineModel {
     /// The listener has no address.
     pub fn start(listener: TcpListener, brain: Arc<dyn Brain>, runtime: &Runtime) -> std::io::Result<Self> {
         let origin = format!("http://{}", listener.local_addr()?);
-        let shared = Shared::new(brain, runtime);
+        let shared = SharedModel::new(brain, runtime);
         runtime.spawn("offline model", server::serve(shared.clone(), listener));
         let url = format!("{origin}/v1").into();
         Ok(Self { shared, origin: origin.into(), url })

@@ -1,7 +1,7 @@
 //! Requests for the name of a conversation: known by how their instructions begin, and answered by rule where nobody says
 //! otherwise.
 
-use super::reply::Reply;
+use super::reply::ModelReply;
 use super::request::{ModelRequest, last_element};
 
 /// How the instructions of such a request begin.
@@ -18,11 +18,11 @@ pub(super) fn is_asked(request: &ModelRequest) -> bool {
 }
 
 /// A name out of the first words of the person.
-pub(super) fn reply(request: &ModelRequest) -> Reply {
+pub(super) fn reply(request: &ModelRequest) -> ModelReply {
     let text = request.user_text();
     let first = text.lines().find(|line| line.starts_with("<said by=\"person\">")).unwrap_or_default();
     let said = last_element(first, "said").map(|said| said.text.to_owned()).unwrap_or_default();
-    Reply::text(&name(&said))
+    ModelReply::text(&name(&said))
 }
 
 fn name(said: &str) -> String {

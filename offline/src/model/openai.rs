@@ -10,9 +10,9 @@ use axum::{Json, Router};
 use serde_json::{Value, json};
 
 use super::checks::{arrays, is_base64, non_empty_str, references, unknown_field};
-use super::dialect::{Checked, Refusal, Service};
+use super::dialect::{DialectError, Service, Validation};
 use super::respond;
-use super::shared::Shared;
+use super::shared::SharedModel;
 
 /// The `Content-Type` of a streamed answer.
 pub(super) const CONTENT_TYPE: &str = "text/event-stream; charset=utf-8";
@@ -33,11 +33,11 @@ const PICTURES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp
 pub(super) struct OpenAi;
 
 /// The route that lists the models.
-pub(super) fn routes() -> Router<Shared> {
+pub(super) fn routes() -> Router<SharedModel> {
     Router::new().route("/v1/models", get(models))
 }
 
-async fn models(State(shared): State<Shared>, uri: Uri, headers: HeaderMap) -> Response {
+async fn models(State(shared): State<SharedModel>, uri: Uri, headers: HeaderMap) -> Response {
     if let Err(refusal) = OpenAi.identify(&headers, &uri) {
         return respond::refusal(&OpenAi, &refusal);
     }
@@ -49,12 +49,12 @@ async fn models(State(shared): State<Shared>, uri: Uri, headers: HeaderMap) -> R
 }
 
 impl Service for OpenAi {
-    fn identify(&self, headers: &HeaderMap, _: &Uri) -> Result<(), Refusal> {
+    fn identify(&self, headers: &HeaderMap, _: &Uri) -> Result<(), DialectError> {
         let value = headers.get(header::AUTHORIZATION).and_then(|v| v.to_str().ok());
         if value.and_then(|v| v.strip_prefix("Bearer ")).is_some_and(|key| !key.trim().is_empty()) {
             return Ok(());
         }
-        Err(Refusal { status: StatusCode::UNAUTHORIZED, message: NO_KEY.to_owned() })
+        Err(DialectError { status: StatusCode::UNAUTHORIZED, message: NO_KEY.to_owned() })
     }
 
     fn serves(&self, _: &str) -> bool {
@@ -91,7 +91,7 @@ pub(super) fn reasons(model: &str) -> bool {
 }
 
 /// The address of a picture: one that holds it, and whose model sees.
-pub(super) fn picture(url: &str, model: &str) -> Checked {
+pub(super) fn picture(url: &str, model: &str) -> Validation {
     if BLIND.iter().any(|name| model.starts_with(name)) {
         return Err(format!("Invalid content type. Images are not supported by the model '{model}'."));
     }
@@ -107,7 +107,7 @@ pub(super) fn picture(url: &str, model: &str) -> Checked {
 }
 
 /// Function tools, each as an object with a name and parameters.
-pub(super) fn functions<'a>(functions: impl Iterator<Item = &'a Value>) -> Checked {
+pub(super) fn functions<'a>(functions: impl Iterator<Item = &'a Value>) -> Validation {
     let mut names = BTreeSet::new();
     for (at, function) in functions.enumerate() {
         let name = function["name"].as_str().unwrap_or_default();
@@ -130,7 +130,7 @@ pub(super) fn is_name(name: &str) -> bool {
     (1..=64).contains(&name.len()) && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-')
 }
 
-fn parameters(function: &Value) -> Checked {
+fn parameters(function: &Value) -> Validation {
     let schema = &function["parameters"];
     let Some(properties) = schema["properties"].as_object().filter(|_| schema["type"] == "object") else {
         return Err("it must have type 'object' and properties".to_owned());
@@ -145,14 +145,14 @@ fn parameters(function: &Value) -> Checked {
     well_formed(schema, &function["strict"])
 }
 
-fn well_formed(schema: &Value, strict: &Value) -> Checked {
+fn well_formed(schema: &Value, strict: &Value) -> Validation {
     arrays(schema)?;
     references(schema)?;
     if strict == &Value::Bool(true) { self::strict(schema) } else { Ok(()) }
 }
 
 /// A strict schema closes every object, and requires all it names.
-fn strict(schema: &Value) -> Checked {
+fn strict(schema: &Value) -> Validation {
     match schema {
         Value::Object(map) => {
             if map.get("type") == Some(&Value::from("object")) {
@@ -165,7 +165,7 @@ fn strict(schema: &Value) -> Checked {
     }
 }
 
-fn closed(object: &Value) -> Checked {
+fn closed(object: &Value) -> Validation {
     if object["additionalProperties"] != Value::Bool(false) {
         return Err("'additionalProperties' is required to be supplied and to be false".to_owned());
     }
@@ -177,7 +177,7 @@ fn closed(object: &Value) -> Checked {
 }
 
 /// The format of an answer: text, some JSON, or JSON of a schema that stands at `details`.
-pub(super) fn format(format: &Value, details: &Value) -> Checked {
+pub(super) fn format(format: &Value, details: &Value) -> Validation {
     match format["type"].as_str() {
         Some("text" | "json_object") => unknown_field(format, &["type"])
             .map_or(Ok(()), |name| Err(format!("Unknown parameter: '{name}' of the format"))),

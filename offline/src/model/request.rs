@@ -8,12 +8,12 @@ use serde_json::Value;
 pub struct ModelRequest {
     /// The JSON body as it came, in the words of its dialect.
     pub body: Value,
-    asked: Asked,
+    asked: RequestContent,
 }
 
 /// What a request says, whatever its dialect.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct Asked {
+pub(super) struct RequestContent {
     pub(super) model: String,
     pub(super) instructions: String,
     /// The conversation as items of the Responses API.
@@ -76,7 +76,7 @@ impl TaggedMessage<'_> {
 
 impl ModelRequest {
     /// A request and what it says in the common form.
-    pub(super) fn new(body: Value, asked: Asked) -> Self {
+    pub(super) fn new(body: Value, asked: RequestContent) -> Self {
         Self { body, asked }
     }
 
@@ -155,7 +155,7 @@ impl ModelRequest {
     /// The request as it would be if the conversation ended before the item at this place.
     pub(super) fn until(&self, end: usize) -> Self {
         let input = self.input().get(..end).unwrap_or_default().to_vec();
-        Self { body: Value::Null, asked: Asked { input, ..self.asked.clone() } }
+        Self { body: Value::Null, asked: RequestContent { input, ..self.asked.clone() } }
     }
 
     /// The tool calls since the last item of the user, each with its result.
@@ -243,7 +243,7 @@ mod tests {
             call("b", "new"),
             output("b", "y"),
         ];
-        let request = ModelRequest::new(Value::Null, Asked { input, ..Asked::default() });
+        let request = ModelRequest::new(Value::Null, RequestContent { input, ..RequestContent::default() });
         assert_eq!(request.user_text(), "two");
         assert_eq!(request.tool_results(), [("new", "y".to_owned())]);
         assert_eq!(request.pictures(), [Picture { mime_type: "image/png", base64: "NEW=" }]);

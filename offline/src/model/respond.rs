@@ -16,12 +16,12 @@ use futures::future;
 use futures::stream::{self, BoxStream};
 use serde_json::Value;
 
-use super::dialect::{Call, Dialect, Event, Refusal, Service, Turn};
+use super::dialect::{Dialect, DialectError, ModelCall, ModelTurn, Service, WireEvent};
 #[cfg(feature = "testing")]
-use super::fault::{Fault, FaultKind, Odd, Place};
-use super::reply::{Failure, Kind, Reply};
+use super::fault::{FaultKind, FaultPosition, Odd, StreamFault};
+use super::reply::{ModelReply, ReplyFailure, ReplyKind};
 use super::request::ModelRequest;
-use super::shared::Shared;
+use super::shared::SharedModel;
 
 pub(super) const MAX_BODY_BYTES: usize = 64 * 1024 * 1024;
 
@@ -30,20 +30,24 @@ pub(super) const MAX_BODY_BYTES: usize = 64 * 1024 * 1024;
 const BEFORE_BREAK: Duration = Duration::from_millis(5);
 
 /// The body of an answer, piece by piece; an error breaks the connection.
-type Bytes = BoxStream<'static, Result<Vec<u8>, io::Error>>;
+type ByteStream = BoxStream<'static, Result<Vec<u8>, io::Error>>;
 
 /// The route that serves requests in a dialect.
-pub(super) fn route(dialect: &'static dyn Dialect) -> MethodRouter<Shared> {
-    post(move |State(shared): State<Shared>, request: Request| respond(shared, dialect, request))
+pub(super) fn route(dialect: &'static dyn Dialect) -> MethodRouter<SharedModel> {
+    post(move |State(shared): State<SharedModel>, request: Request| respond(shared, dialect, request))
 }
 
 /// An answer that is an error, in the shape of the service.
-pub(super) fn refusal(service: &dyn Service, refusal: &Refusal) -> Response {
+pub(super) fn refusal(service: &dyn Service, refusal: &DialectError) -> Response {
     (refusal.status, Json(service.error(refusal.status, &refusal.message, None))).into_response()
 }
 
 /// Answers a request.
-pub(super) async fn respond(shared: Shared, dialect: &'static dyn Dialect, request: Request) -> Response {
+pub(super) async fn respond(
+    shared: SharedModel,
+    dialect: &'static dyn Dialect,
+    request: Request,
+) -> Response {
     let service = dialect.service();
     let (parts, body) = request.into_parts();
     let bytes = match to_bytes(body, MAX_BODY_BYTES).await {
@@ -53,7 +57,7 @@ pub(super) async fn respond(shared: Shared, dialect: &'static dyn Dialect, reque
     let read = serde_json::from_slice(&bytes);
     let fault = read.as_ref().err().map(|error| format!("could not parse the JSON body: {error}"));
     let body: Value = read.unwrap_or_default();
-    let call = Call { headers: &parts.headers, uri: &parts.uri, body: &body };
+    let call = ModelCall { headers: &parts.headers, uri: &parts.uri, body: &body };
     let (asked, complaint) = (dialect.asked(&call), complaint(&shared, dialect, &call, fault));
     let request = ModelRequest::new(body, asked);
     #[cfg(feature = "testing")]
@@ -63,7 +67,7 @@ pub(super) async fn respond(shared: Shared, dialect: &'static dyn Dialect, reque
         return refusal(service, complaint.refusal());
     }
     let reply = shared.answer(&request);
-    let stopping = || Refusal {
+    let stopping = || DialectError {
         status: StatusCode::SERVICE_UNAVAILABLE,
         message: "the offline model is stopping".to_owned(),
     };
@@ -77,13 +81,13 @@ pub(super) async fn respond(shared: Shared, dialect: &'static dyn Dialect, reque
 #[derive(Debug)]
 enum Complaint {
     /// It breaks the rules of the service; a test is told.
-    Violation(Refusal),
+    Violation(DialectError),
     /// It asks for a model that is not served, which can happen to anybody.
-    Gone(Refusal),
+    Gone(DialectError),
 }
 
 impl Complaint {
-    fn refusal(&self) -> &Refusal {
+    fn refusal(&self) -> &DialectError {
         match self {
             Self::Violation(refusal) | Self::Gone(refusal) => refusal,
         }
@@ -99,9 +103,9 @@ impl Complaint {
 }
 
 fn complaint(
-    shared: &Shared,
+    shared: &SharedModel,
     dialect: &dyn Dialect,
-    call: &Call<'_>,
+    call: &ModelCall<'_>,
     fault: Option<String>,
 ) -> Result<(), Complaint> {
     let service = dialect.service();
@@ -112,17 +116,17 @@ fn complaint(
     let name = dialect.asked(call).model;
     if !name.is_empty() && (shared.is_retired(&name) || !service.serves(&name)) {
         let message = service.gone(&name);
-        return Err(Complaint::Gone(Refusal { status: StatusCode::NOT_FOUND, message }));
+        return Err(Complaint::Gone(DialectError { status: StatusCode::NOT_FOUND, message }));
     }
     dialect.check(call).map_err(Complaint::Violation)
 }
 
 async fn answer(
-    shared: &Shared,
+    shared: &SharedModel,
     dialect: &dyn Dialect,
     request: &ModelRequest,
     number: u64,
-    reply: Reply,
+    reply: ModelReply,
 ) -> Response {
     #[cfg(feature = "testing")]
     if let Some(gate) = &reply.gate {
@@ -130,30 +134,30 @@ async fn answer(
     }
     let content_type = dialect.content_type(request);
     match &reply.kind {
-        Kind::Failure { status, error, retry_after } => {
+        ReplyKind::Failure { status, error, retry_after } => {
             failure(dialect.service(), *status, error, *retry_after)
         }
         #[cfg(feature = "testing")]
-        Kind::Odd(Odd::NoHeaders) => future::pending().await,
+        ReplyKind::Odd(Odd::NoHeaders) => future::pending().await,
         #[cfg(feature = "testing")]
-        Kind::Odd(Odd::Raw(bytes)) => streamed(content_type, Body::from(bytes.clone())),
+        ReplyKind::Odd(Odd::Raw(bytes)) => streamed(content_type, Body::from(bytes.clone())),
         #[cfg(feature = "testing")]
-        Kind::Odd(Odd::Page(html)) => axum::response::Html(html.clone()).into_response(),
+        ReplyKind::Odd(Odd::Page(html)) => axum::response::Html(html.clone()).into_response(),
         #[cfg(feature = "testing")]
-        Kind::Odd(Odd::Silence) => streamed(content_type, body(shared, stream::pending().boxed())),
-        Kind::Turn(parts) => {
+        ReplyKind::Odd(Odd::Silence) => streamed(content_type, body(shared, stream::pending().boxed())),
+        ReplyKind::Turn(parts) => {
             let at = shared.now();
-            let turn = Turn { request, reply: &reply, parts, number, at };
+            let turn = ModelTurn { request, reply: &reply, parts, number, at };
             streamed(content_type, body(shared, written(dialect, &turn)))
         }
     }
 }
 
-fn failure(service: &dyn Service, status: u16, error: &Failure, retry_after: Option<u64>) -> Response {
+fn failure(service: &dyn Service, status: u16, error: &ReplyFailure, retry_after: Option<u64>) -> Response {
     let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let body = match error {
-        Failure::Message(message) => service.error(status, message, retry_after),
-        Failure::Body(body) => body.clone(),
+        ReplyFailure::Message(message) => service.error(status, message, retry_after),
+        ReplyFailure::Body(body) => body.clone(),
     };
     let mut response = (status, Json(body)).into_response();
     if let Some(seconds) = retry_after {
@@ -163,7 +167,7 @@ fn failure(service: &dyn Service, status: u16, error: &Failure, retry_after: Opt
 }
 
 /// A turn as it goes over the wire: its events at their pace, and the fault that ends it, if there is to be one.
-fn written(dialect: &dyn Dialect, turn: &Turn<'_>) -> Bytes {
+fn written(dialect: &dyn Dialect, turn: &ModelTurn<'_>) -> ByteStream {
     let events = dialect.events(turn);
     #[cfg(feature = "testing")]
     if let Some(fault) = &turn.reply.fault {
@@ -172,8 +176,8 @@ fn written(dialect: &dyn Dialect, turn: &Turn<'_>) -> Bytes {
     paced(events, turn.reply.delay)
 }
 
-fn paced(events: Vec<Event>, delay: Duration) -> Bytes {
-    let paced = stream::iter(events).then(move |Event { bytes, is_delta }| async move {
+fn paced(events: Vec<WireEvent>, delay: Duration) -> ByteStream {
+    let paced = stream::iter(events).then(move |WireEvent { bytes, is_delta }| async move {
         if is_delta && !delay.is_zero() {
             tokio::time::sleep(delay).await;
         }
@@ -184,10 +188,15 @@ fn paced(events: Vec<Event>, delay: Duration) -> Bytes {
 
 /// The events up to the fault, and what comes of it.
 #[cfg(feature = "testing")]
-fn failing(dialect: &dyn Dialect, turn: &Turn<'_>, fault: &Fault, mut events: Vec<Event>) -> Bytes {
+fn failing(
+    dialect: &dyn Dialect,
+    turn: &ModelTurn<'_>,
+    fault: &StreamFault,
+    mut events: Vec<WireEvent>,
+) -> ByteStream {
     let (count, kept) = (events.len(), kept(&events, fault.after));
     events.truncate(kept);
-    let end: Bytes = match &fault.kind {
+    let end: ByteStream = match &fault.kind {
         FaultKind::Break if count > kept => broken(),
         FaultKind::Break => stream::empty().boxed(),
         FaultKind::Hang => stream::pending().boxed(),
@@ -201,11 +210,11 @@ fn failing(dialect: &dyn Dialect, turn: &Turn<'_>, fault: &Fault, mut events: Ve
 
 /// How many events are sent before a place in the stream.
 #[cfg(feature = "testing")]
-fn kept(events: &[Event], place: Place) -> usize {
+fn kept(events: &[WireEvent], place: FaultPosition) -> usize {
     match place {
-        Place::Events(count) => count.min(events.len()),
-        Place::Pieces(0) => 0,
-        Place::Pieces(count) => {
+        FaultPosition::Events(count) => count.min(events.len()),
+        FaultPosition::Pieces(0) => 0,
+        FaultPosition::Pieces(count) => {
             let mut pieces = events.iter().enumerate().filter(|(_, event)| event.is_delta);
             pieces.nth(count - 1).map_or(events.len(), |(at, _)| at + 1)
         }
@@ -213,7 +222,7 @@ fn kept(events: &[Event], place: Place) -> usize {
 }
 
 #[cfg(feature = "testing")]
-fn broken() -> Bytes {
+fn broken() -> ByteStream {
     let error = async {
         tokio::time::sleep(BEFORE_BREAK).await;
         Err(io::Error::from(io::ErrorKind::ConnectionReset))
@@ -222,7 +231,7 @@ fn broken() -> Bytes {
 }
 
 /// A body that ends when the runtime stops, whatever is still to come.
-fn body(shared: &Shared, bytes: Bytes) -> Body {
+fn body(shared: &SharedModel, bytes: ByteStream) -> Body {
     let shared = shared.clone();
     Body::from_stream(bytes.take_until(async move { shared.stopping().await }))
 }

@@ -9,12 +9,12 @@ use axum::{Json, Router};
 use serde_json::json;
 use tokio::net::TcpListener;
 
-use super::shared::Shared;
+use super::shared::SharedModel;
 use super::{chat, embeddings, gemini, ollama, openai, responses};
 use crate::at_once;
 
 /// Serves all dialects until the runtime stops.
-pub(super) async fn serve(shared: Shared, listener: TcpListener) {
+pub(super) async fn serve(shared: SharedModel, listener: TcpListener) {
     let app = Router::new()
         .merge(openai::routes())
         .merge(embeddings::routes())
@@ -30,7 +30,10 @@ pub(super) async fn serve(shared: Shared, listener: TcpListener) {
     }
 }
 
-async fn unknown(#[cfg(feature = "testing")] State(shared): State<Shared>, request: Request) -> Response {
+async fn unknown(
+    #[cfg(feature = "testing")] State(shared): State<SharedModel>,
+    request: Request,
+) -> Response {
     let why = format!("there is no {} {}", request.method(), request.uri().path());
     #[cfg(feature = "testing")]
     shared.records().add_violation(&why);

@@ -6,45 +6,45 @@ use std::sync::Arc;
 use chrono::{DateTime, Utc};
 use parking_lot::Mutex;
 
-use super::reply::{Brain, Reply};
+use super::reply::{Brain, ModelReply};
 use super::request::ModelRequest;
 
 #[cfg(feature = "testing")]
-use super::testing::Records;
+use super::testing::RequestLog;
 use super::{extraction, naming, summaries};
 use crate::Runtime;
 
 /// A handle on it; clones are the same.
 #[derive(Clone)]
-pub(super) struct Shared(Arc<Inner>);
+pub(super) struct SharedModel(Arc<ModelState>);
 
-struct Inner {
-    seen: Mutex<Seen>,
+struct ModelState {
+    seen: Mutex<ServedAnswers>,
     #[cfg(feature = "testing")]
-    records: Records,
+    records: RequestLog,
     brain: Arc<dyn Brain>,
     runtime: Runtime,
 }
 
 #[derive(Default)]
-struct Seen {
+struct ServedAnswers {
     last_answer: u64,
     retired: BTreeSet<String>,
 }
 
-impl Shared {
+impl SharedModel {
     pub(super) fn new(brain: Arc<dyn Brain>, runtime: &Runtime) -> Self {
-        Self(Arc::new(Inner {
+        Self(Arc::new(ModelState {
             seen: Mutex::default(),
             #[cfg(feature = "testing")]
-            records: Records::default(),
+            records: RequestLog::default(),
             brain,
             runtime: runtime.clone(),
         }))
     }
 
     /// What the brain answers to a request that passed the checks.
-    pub(super) fn answer(&self, request: &ModelRequest) -> Reply {
+    pub(super) fn answer(&self, request: &ModelRequest) -> ModelReply {
         let brain = &self.0.brain;
         if extraction::is_asked(request) {
             return brain.extract(request).unwrap_or_else(|| extraction::reply(request));
@@ -77,7 +77,7 @@ impl Shared {
 
     /// The requests and violations so far.
     #[cfg(feature = "testing")]
-    pub(super) fn records(&self) -> &Records {
+    pub(super) fn records(&self) -> &RequestLog {
         &self.0.records
     }
 
@@ -90,7 +90,7 @@ impl Shared {
         self.0.runtime.stopping().await;
     }
 
-    fn with<T>(&self, work: impl FnOnce(&mut Seen) -> T) -> T {
+    fn with<T>(&self, work: impl FnOnce(&mut ServedAnswers) -> T) -> T {
         work(&mut self.0.seen.lock())
     }
 }

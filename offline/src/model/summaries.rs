@@ -3,7 +3,7 @@
 
 use serde_json::json;
 
-use super::reply::Reply;
+use super::reply::ModelReply;
 use super::request::{ModelRequest, last_element};
 
 /// How the instructions of such a request begin.
@@ -17,10 +17,10 @@ pub(super) fn is_asked(request: &ModelRequest) -> bool {
 }
 
 /// A summary that says how much there was, and how its last message begins.
-pub(super) fn reply(request: &ModelRequest) -> Reply {
+pub(super) fn reply(request: &ModelRequest) -> ModelReply {
     let text = request.user_text();
     let count = text.lines().filter(|line| line.starts_with("<said ")).count();
     let last = last_element(&text, "said").map(|said| said.text.chars().take(CHARS).collect::<String>());
     let summary = format!("They exchanged {count} messages. The last: {}", last.unwrap_or_default());
-    Reply::text(&json!({"summary": summary, "importance": 5}).to_string())
+    ModelReply::text(&json!({"summary": summary, "importance": 5}).to_string())
 }

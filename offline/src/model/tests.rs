@@ -8,7 +8,7 @@ use async_openai::types::responses::ResponseStreamEvent;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
-use super::{Brain, DemoModel, Gate, OfflineModel, Part, Reply, Script};
+use super::{Brain, DemoModel, Gate, ModelReply, OfflineModel, ReplyPart, ReplyScript};
 use crate::Runtime;
 
 /// A running offline model, and a way to speak to it.
@@ -98,10 +98,11 @@ fn kinds(events: &[Value]) -> Vec<&str> {
 
 #[tokio::test]
 async fn text_and_calls_are_streamed_in_the_shapes_of_the_api() {
-    let call = Part::Call { name: "sendPoll".to_owned(), arguments: json!({"chat_id": 5}) };
-    let reply =
-        Reply::turn(vec![Part::Text("Hello there".to_owned()), call]).paced(6, Duration::ZERO).usage(10, 3);
-    let bed = Bed::new(Script::new().then(reply)).await;
+    let call = ReplyPart::Call { name: "sendPoll".to_owned(), arguments: json!({"chat_id": 5}) };
+    let reply = ModelReply::turn(vec![ReplyPart::Text("Hello there".to_owned()), call])
+        .paced(6, Duration::ZERO)
+        .usage(10, 3);
+    let bed = Bed::new(ReplyScript::new().then(reply)).await;
     let events = bed.ask(&body("hi")).await;
     let wanted = [
         "response.created",
@@ -137,7 +138,7 @@ async fn text_and_calls_are_streamed_in_the_shapes_of_the_api() {
 
 #[tokio::test]
 async fn violations_are_refused_and_kept() {
-    let bed = Bed::new(Script::new().otherwise(Reply::text("ok"))).await;
+    let bed = Bed::new(ReplyScript::new().otherwise(ModelReply::text("ok"))).await;
     let mut stored = body("hi");
     stored["store"] = json!(true);
     let response = bed.post(&stored).send().await.unwrap();
@@ -160,13 +161,13 @@ async fn violations_are_refused_and_kept() {
 
 #[tokio::test]
 async fn faults_happen_as_scripted() {
-    let script = Script::new()
-        .then(Reply::status(429, "slow down").retry_after(2))
-        .then(Reply::empty())
-        .then(Reply::raw("data: {oops\n\n"))
-        .then(Reply::text("never whole").cut_after(5))
-        .then(Reply::silence())
-        .then(Reply::no_headers());
+    let script = ReplyScript::new()
+        .then(ModelReply::status(429, "slow down").retry_after(2))
+        .then(ModelReply::empty())
+        .then(ModelReply::raw("data: {oops\n\n"))
+        .then(ModelReply::text("never whole").cut_after(5))
+        .then(ModelReply::silence())
+        .then(ModelReply::no_headers());
     let bed = Bed::new(script.clone()).await;
     let limited = bed.post(&body("x")).send().await.unwrap();
     assert_eq!(limited.status(), 429);
@@ -199,12 +200,12 @@ async fn faults_happen_as_scripted() {
 
 #[tokio::test]
 async fn an_answer_ends_in_many_ways() {
-    let speech = |text: &str| Reply::text(text).paced(0, Duration::ZERO);
-    let script = Script::new()
-        .then(Reply::refusal("I would rather not."))
+    let speech = |text: &str| ModelReply::text(text).paced(0, Duration::ZERO);
+    let script = ReplyScript::new()
+        .then(ModelReply::refusal("I would rather not."))
         .then(speech("Cut short").cut_by_length())
-        .then(Reply::empty().blocked("SAFETY"))
-        .then(Reply::text("Free").without_usage());
+        .then(ModelReply::empty().blocked("SAFETY"))
+        .then(ModelReply::text("Free").without_usage());
     let bed = Bed::new(script).await;
     let last = |events: &[Value]| events.last().unwrap().clone();
     let refused = bed.ask(&body("x")).await;
@@ -225,9 +226,10 @@ async fn an_answer_ends_in_many_ways() {
 
 #[tokio::test]
 async fn a_stream_fails_or_hangs_in_the_middle() {
-    let speech = || Reply::text("one two three").paced(0, Duration::ZERO);
+    let speech = || ModelReply::text("one two three").paced(0, Duration::ZERO);
     let bed =
-        Bed::new(Script::new().then(speech().fail_after(1, "It broke.")).then(speech().hang_after(1))).await;
+        Bed::new(ReplyScript::new().then(speech().fail_after(1, "It broke.")).then(speech().hang_after(1)))
+            .await;
     let failed = bed.ask(&body("x")).await;
     assert_eq!(kinds(&failed)[4..], ["response.output_text.delta", "error", "response.failed"]);
     assert_eq!((&failed[5]["message"], &failed[5]["sequence_number"]), (&json!("It broke."), &json!(5)));
@@ -239,9 +241,9 @@ async fn a_stream_fails_or_hangs_in_the_middle() {
 
 #[tokio::test]
 async fn a_search_shows_and_is_cited_where_it_is_offered() {
-    let found = Reply::text("It rains, says https://rain.example today.")
+    let found = ModelReply::text("It rains, says https://rain.example today.")
         .sources(&[("Rain", "https://rain.example")]);
-    let bed = Bed::new(Script::new().otherwise(found)).await;
+    let bed = Bed::new(ReplyScript::new().otherwise(found)).await;
     let plain = bed.ask(&body("x")).await;
     assert!(!kinds(&plain).iter().any(|kind| kind.contains("search") || kind.contains("annotation")));
     let searching = changed(body("rain?"), "/tools/-", json!({"type": "web_search"}));
@@ -270,8 +272,9 @@ async fn a_search_shows_and_is_cited_where_it_is_offered() {
 
 #[tokio::test]
 async fn thoughts_are_sealed_and_come_back() {
-    let reply = Reply::turn(vec![Part::Thought("hm".to_owned()), Part::Text("Yes.".to_owned())]);
-    let bed = Bed::new(Script::new().otherwise(reply)).await;
+    let reply =
+        ModelReply::turn(vec![ReplyPart::Thought("hm".to_owned()), ReplyPart::Text("Yes.".to_owned())]);
+    let bed = Bed::new(ReplyScript::new().otherwise(reply)).await;
     let asked = changed(body("x"), "/model", json!("gpt-5-mini"));
     let asked = changed(asked, "/include", json!(["reasoning.encrypted_content"]));
     let events = bed.ask(&asked).await;
@@ -291,7 +294,7 @@ async fn thoughts_are_sealed_and_come_back() {
 
 #[tokio::test]
 async fn a_retired_model_is_gone_without_blame_and_an_unknown_path_is_not() {
-    let bed = Bed::new(Script::new().otherwise(Reply::text("ok"))).await;
+    let bed = Bed::new(ReplyScript::new().otherwise(ModelReply::text("ok"))).await;
     bed.model.retire("offline");
     let models = bed.http.get(format!("{}/models", bed.model.url())).bearer_auth("key").send().await.unwrap();
     let models = models.json::<Value>().await.unwrap();
@@ -312,12 +315,12 @@ async fn a_retired_model_is_gone_without_blame_and_an_unknown_path_is_not() {
 #[tokio::test]
 async fn replies_are_matched_gated_and_paced() {
     let gate = Gate::new();
-    let slow = Reply::text("four words in all").paced(0, Duration::from_millis(10));
-    let script = Script::new()
+    let slow = ModelReply::text("four words in all").paced(0, Duration::from_millis(10));
+    let script = ReplyScript::new()
         .then(slow)
-        .when("apple", Reply::text("pie").behind(&gate))
-        .when("apple", Reply::text("juice"))
-        .when("pear", Reply::text("tart"));
+        .when("apple", ModelReply::text("pie").behind(&gate))
+        .when("apple", ModelReply::text("juice"))
+        .when("pear", ModelReply::text("tart"));
     let bed = Bed::new(script).await;
     let said =
         |events: &[Value]| events.last().unwrap()["response"]["output"][0]["content"][0]["text"].clone();
@@ -366,7 +369,7 @@ async fn the_demo_model_calls_offered_tools_and_concludes() {
 
 #[tokio::test]
 async fn open_streams_do_not_hold_the_end_up() {
-    let bed = Bed::new(|_: &super::ModelRequest| Reply::silence()).await;
+    let bed = Bed::new(|_: &super::ModelRequest| ModelReply::silence()).await;
     let open = bed.post(&body("x")).send().await.unwrap();
     bed.end().await;
     drop(open);

@@ -9,9 +9,9 @@ use crate::gate::Gate;
 
 /// What the offline Tavily answers to one search: pages, an error, or what is no answer at all.
 #[derive(Debug, Clone)]
-pub struct Answer {
+pub struct TavilyAnswer {
     pub(super) status: u16,
-    pub(super) body: Body,
+    pub(super) body: TavilyBody,
     pub(super) retry_after: Option<u64>,
     pub(super) after: Duration,
     #[cfg(feature = "testing")]
@@ -19,20 +19,20 @@ pub struct Answer {
 }
 
 #[derive(Debug, Clone)]
-pub(super) enum Body {
-    Pages(Vec<Page>),
+pub(super) enum TavilyBody {
+    Pages(Vec<SearchPage>),
     Raw(Vec<u8>),
 }
 
 #[derive(Debug, Clone)]
-pub(super) struct Page {
+pub(super) struct SearchPage {
     pub(super) title: String,
     pub(super) url: String,
     pub(super) content: String,
 }
 
-impl Answer {
-    fn of(status: u16, body: Body) -> Self {
+impl TavilyAnswer {
+    fn of(status: u16, body: TavilyBody) -> Self {
         Self {
             status,
             body,
@@ -46,12 +46,12 @@ impl Answer {
     /// Pages by title, address and content.
     #[must_use]
     pub fn pages(pages: &[(&str, &str, &str)]) -> Self {
-        let page = |(title, url, content): &(&str, &str, &str)| Page {
+        let page = |(title, url, content): &(&str, &str, &str)| SearchPage {
             title: (*title).to_owned(),
             url: (*url).to_owned(),
             content: (*content).to_owned(),
         };
-        Self::of(200, Body::Pages(pages.iter().map(page).collect()))
+        Self::of(200, TavilyBody::Pages(pages.iter().map(page).collect()))
     }
 
     /// An error as the service words it.
@@ -63,7 +63,7 @@ impl Answer {
     /// These bytes as the body, whatever they are.
     #[must_use]
     pub fn raw(status: u16, body: impl Into<Vec<u8>>) -> Self {
-        Self::of(status, Body::Raw(body.into()))
+        Self::of(status, TavilyBody::Raw(body.into()))
     }
 
     /// Says when to come again, in seconds.

@@ -17,10 +17,10 @@ use axum::{Json, Router};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
-pub use self::answer::Answer;
-use self::answer::{Body, Page};
+pub use self::answer::TavilyAnswer;
+use self::answer::{SearchPage, TavilyBody};
 #[cfg(feature = "testing")]
-use self::records::Records;
+use self::records::SearchLog;
 use crate::{Runtime, at_once};
 
 /// The one API key that the offline Tavily takes.
@@ -34,13 +34,13 @@ const BAD_KEY: &str = "Unauthorized: missing or invalid API key.";
 
 /// A handle on a running offline Tavily. Cheap to clone; the server ends with its runtime.
 #[derive(Clone)]
-pub struct OfflineTavily(Arc<Shared>);
+pub struct OfflineTavily(Arc<TavilyState>);
 
-struct Shared {
+struct TavilyState {
     /// What it answers to a query.
-    answer: fn(&str) -> Answer,
+    answer: fn(&str) -> TavilyAnswer,
     #[cfg(feature = "testing")]
-    records: Records,
+    records: SearchLog,
     url: String,
 }
 
@@ -51,14 +51,14 @@ impl OfflineTavily {
     /// The listener has no address.
     pub fn start(
         listener: TcpListener,
-        answer: fn(&str) -> Answer,
+        answer: fn(&str) -> TavilyAnswer,
         runtime: &Runtime,
     ) -> std::io::Result<Self> {
         let url = format!("http://{}", listener.local_addr()?);
-        let tavily = Self(Arc::new(Shared {
+        let tavily = Self(Arc::new(TavilyState {
             answer,
             #[cfg(feature = "testing")]
-            records: Records::default(),
+            records: SearchLog::default(),
             url,
         }));
         let app = Router::new().fallback(respond).with_state(tavily.clone());
@@ -83,7 +83,7 @@ impl OfflineTavily {
         &self.0.url
     }
 
-    fn answer(&self, query: &str) -> Answer {
+    fn answer(&self, query: &str) -> TavilyAnswer {
         #[cfg(feature = "testing")]
         if let Some(planned) = self.0.records.next(query) {
             return planned;
@@ -95,12 +95,12 @@ impl OfflineTavily {
 #[cfg(feature = "testing")]
 impl OfflineTavily {
     /// Gives this answer once, after those given before.
-    pub fn push(&self, answer: Answer) {
+    pub fn push(&self, answer: TavilyAnswer) {
         self.0.records.plan(answer);
     }
 
     /// Answers whatever there is no other answer for; the function gets the query.
-    pub fn otherwise(&self, answer: fn(&str) -> Answer) {
+    pub fn otherwise(&self, answer: fn(&str) -> TavilyAnswer) {
         self.0.records.plan_otherwise(answer);
     }
 
@@ -135,14 +135,14 @@ const SEARCH_TIME: Duration = Duration::from_millis(1200);
 
 /// Pages that nobody wrote, and that say so: what the demo finds, in the time that a search takes.
 #[must_use]
-pub fn made_up(query: &str) -> Answer {
+pub fn made_up(query: &str) -> TavilyAnswer {
     let slug: String = query.chars().map(|c| if c.is_alphanumeric() { c } else { '-' }).collect();
     let about = format!("All about {query} (made up)");
     let doubts = format!("Ten doubts about {query} (made up)");
     let address = |page: &str| format!("https://example.com/{page}/{slug}");
     let (first, second) = (address("all"), address("doubts"));
     let content = "This page is made up: the demo has no network and searches nothing.";
-    Answer::pages(&[(&about, &first, content), (&doubts, &second, content)]).after(SEARCH_TIME)
+    TavilyAnswer::pages(&[(&about, &first, content), (&doubts, &second, content)]).after(SEARCH_TIME)
 }
 
 async fn respond(State(tavily): State<OfflineTavily>, request: Request) -> Response {
@@ -161,7 +161,7 @@ async fn respond(State(tavily): State<OfflineTavily>, request: Request) -> Respo
             }
             written(&answer, &asked)
         }
-        Err(Refusal { status, message }) => {
+        Err(TavilyError { status, message }) => {
             // Anybody may have a key that is not the right one; only a fault of the bot sends none.
             #[cfg(feature = "testing")]
             if status != StatusCode::UNAUTHORIZED || key(&parts.headers).is_none_or(str::is_empty) {
@@ -173,29 +173,29 @@ async fn respond(State(tavily): State<OfflineTavily>, request: Request) -> Respo
 }
 
 /// An error answer: its status, and what it says.
-struct Refusal {
+struct TavilyError {
     status: StatusCode,
     message: String,
 }
 
-impl Refusal {
+impl TavilyError {
     fn new(status: StatusCode, message: impl Into<String>) -> Self {
         Self { status, message: message.into() }
     }
 }
 
-fn reached(method: &Method, path: &str) -> Result<(), Refusal> {
+fn reached(method: &Method, path: &str) -> Result<(), TavilyError> {
     match (path, method) {
         ("/search", &Method::POST) => Ok(()),
-        ("/search", _) => Err(Refusal::new(StatusCode::METHOD_NOT_ALLOWED, format!("{method} /search"))),
-        _ => Err(Refusal::new(StatusCode::NOT_FOUND, format!("there is no {method} {path}"))),
+        ("/search", _) => Err(TavilyError::new(StatusCode::METHOD_NOT_ALLOWED, format!("{method} /search"))),
+        _ => Err(TavilyError::new(StatusCode::NOT_FOUND, format!("there is no {method} {path}"))),
     }
 }
 
-fn identified(headers: &HeaderMap) -> Result<(), Refusal> {
+fn identified(headers: &HeaderMap) -> Result<(), TavilyError> {
     match key(headers) {
         Some(KEY) => Ok(()),
-        _ => Err(Refusal::new(StatusCode::UNAUTHORIZED, BAD_KEY)),
+        _ => Err(TavilyError::new(StatusCode::UNAUTHORIZED, BAD_KEY)),
     }
 }
 
@@ -204,29 +204,29 @@ fn key(headers: &HeaderMap) -> Option<&str> {
 }
 
 /// What a search asks for.
-struct Asked {
+struct SearchRequest {
     query: String,
     most: usize,
 }
 
-fn read(headers: &HeaderMap, body: &Bytes) -> Result<Asked, Refusal> {
+fn read(headers: &HeaderMap, body: &Bytes) -> Result<SearchRequest, TavilyError> {
     let kind = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
     if kind.is_none_or(|kind| !kind.starts_with("application/json")) {
-        return Err(Refusal::new(StatusCode::UNPROCESSABLE_ENTITY, "the body is not said to be JSON"));
+        return Err(TavilyError::new(StatusCode::UNPROCESSABLE_ENTITY, "the body is not said to be JSON"));
     }
     let body: Value = serde_json::from_slice(body)
-        .map_err(|error| Refusal::new(StatusCode::UNPROCESSABLE_ENTITY, error.to_string()))?;
+        .map_err(|error| TavilyError::new(StatusCode::UNPROCESSABLE_ENTITY, error.to_string()))?;
     let Some(fields) = body.as_object() else {
-        return Err(Refusal::new(StatusCode::UNPROCESSABLE_ENTITY, "the body is no object"));
+        return Err(TavilyError::new(StatusCode::UNPROCESSABLE_ENTITY, "the body is no object"));
     };
     for (name, value) in fields {
-        fits(name, value).map_err(|why| Refusal::new(StatusCode::BAD_REQUEST, why))?;
+        fits(name, value).map_err(|why| TavilyError::new(StatusCode::BAD_REQUEST, why))?;
     }
     let query = body["query"].as_str().map(ToOwned::to_owned);
     let query =
-        query.ok_or_else(|| Refusal::new(StatusCode::UNPROCESSABLE_ENTITY, "query: Field required"))?;
+        query.ok_or_else(|| TavilyError::new(StatusCode::UNPROCESSABLE_ENTITY, "query: Field required"))?;
     let most = body["max_results"].as_u64().unwrap_or(5);
-    Ok(Asked { query, most: usize::try_from(most).unwrap_or(usize::MAX) })
+    Ok(SearchRequest { query, most: usize::try_from(most).unwrap_or(usize::MAX) })
 }
 
 /// Whether a field is one of the API and has a value that it takes; of the fields of the API those that the bot may use.
@@ -258,11 +258,11 @@ fn fits_query(query: &str) -> Result<(), String> {
     }
 }
 
-fn written(answer: &Answer, asked: &Asked) -> Response {
+fn written(answer: &TavilyAnswer, asked: &SearchRequest) -> Response {
     let status = StatusCode::from_u16(answer.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let body = match &answer.body {
-        Body::Raw(bytes) => bytes.clone(),
-        Body::Pages(pages) => found(pages, asked).to_string().into_bytes(),
+        TavilyBody::Raw(bytes) => bytes.clone(),
+        TavilyBody::Pages(pages) => found(pages, asked).to_string().into_bytes(),
     };
     let mut response = (status, [(header::CONTENT_TYPE, "application/json")], body).into_response();
     if let Some(seconds) = answer.retry_after {
@@ -271,8 +271,8 @@ fn written(answer: &Answer, asked: &Asked) -> Response {
     response
 }
 
-fn found(pages: &[Page], asked: &Asked) -> Value {
-    let results = pages.iter().take(asked.most).map(|Page { title, url, content }| {
+fn found(pages: &[SearchPage], asked: &SearchRequest) -> Value {
+    let results = pages.iter().take(asked.most).map(|SearchPage { title, url, content }| {
         json!({"title": title, "url": url, "content": content, "score": 0.81, "raw_content": null})
     });
     json!({

@@ -4,35 +4,35 @@ use std::collections::VecDeque;
 
 use parking_lot::Mutex;
 
-use super::answer::Answer;
+use super::answer::TavilyAnswer;
 
 /// Answers to come, and the searches so far.
 #[derive(Debug, Default)]
-pub(super) struct Records(Mutex<Seen>);
+pub(super) struct SearchLog(Mutex<SeenSearches>);
 
 #[derive(Debug, Default)]
-struct Seen {
-    answers: VecDeque<Answer>,
-    otherwise: Option<fn(&str) -> Answer>,
+struct SeenSearches {
+    answers: VecDeque<TavilyAnswer>,
+    otherwise: Option<fn(&str) -> TavilyAnswer>,
     queries: Vec<String>,
     violations: Vec<String>,
 }
 
-impl Records {
+impl SearchLog {
     /// Remembers a query, and gives the answer planned for it.
-    pub(super) fn next(&self, query: &str) -> Option<Answer> {
+    pub(super) fn next(&self, query: &str) -> Option<TavilyAnswer> {
         self.with(|seen| {
             seen.queries.push(query.to_owned());
             seen.answers.pop_front().or_else(|| seen.otherwise.map(|answer| answer(query)))
         })
     }
 
-    pub(super) fn plan(&self, answer: Answer) {
+    pub(super) fn plan(&self, answer: TavilyAnswer) {
         self.with(|seen| seen.answers.push_back(answer));
     }
 
     /// Answers with this whatever nothing is planned for.
-    pub(super) fn plan_otherwise(&self, answer: fn(&str) -> Answer) {
+    pub(super) fn plan_otherwise(&self, answer: fn(&str) -> TavilyAnswer) {
         self.with(|seen| seen.otherwise = Some(answer));
     }
 
@@ -53,7 +53,7 @@ impl Records {
         self.with(|seen| seen.violations.clone())
     }
 
-    fn with<T>(&self, work: impl FnOnce(&mut Seen) -> T) -> T {
+    fn with<T>(&self, work: impl FnOnce(&mut SeenSearches) -> T) -> T {
         work(&mut self.0.lock())
     }
 }

@@ -5,7 +5,7 @@ use super::OfflineTelegram;
 use super::people;
 use super::possible::Possible;
 use super::say::{Say, SentByPerson};
-use super::world::Standing;
+use super::world::MemberStatus;
 
 impl OfflineTelegram {
     /// A person sends a text. Mentions, commands and links in it are found as Telegram finds them.
@@ -48,6 +48,6 @@ impl OfflineTelegram {
     /// The chat or the person is unknown.
     pub fn bot_joined(&self, chat: i64, by: i64) -> Possible<()> {
         let now = self.shared.now().timestamp();
-        self.shared.change(|state| people::bot_becomes(state, chat, by, Standing::Member, now))
+        self.shared.change(|state| people::bot_becomes(state, chat, by, MemberStatus::Member, now))
     }
 }

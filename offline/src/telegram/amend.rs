@@ -1,14 +1,14 @@
 //! What people do to messages that are there: edit, delete, react, vote. Changes the state, and queues the update that
 //! tells the bot of it where Telegram tells bots of such things.
 
-use figaro_mcp::table::{Table, TypeDef};
+use figaro_mcp::table::{ApiTable, TypeDef};
 use serde_json::{Value, json};
 
 use super::compose::write_text;
 use super::people::delivered;
 use super::possible::{Possible, chat_mut, known, no};
 use super::say::SentByPerson;
-use super::state::State;
+use super::state::TelegramState;
 use super::world::Chat;
 
 /// Who does something, and to which message.
@@ -24,7 +24,7 @@ pub(super) struct Act {
 
 /// A person changes the text of an own message, or its caption. `now` is in Unix time. An error if that person has no such
 /// message, or it has neither.
-pub(super) fn edit(state: &mut State, act: Act, text: &str, now: i64) -> Possible<SentByPerson> {
+pub(super) fn edit(state: &mut TelegramState, act: Act, text: &str, now: i64) -> Possible<SentByPerson> {
     let Act { from, chat, message_id } = act;
     let found = chat_mut(state, chat)?.messages.get(&message_id).cloned();
     let Some(mut message) = found.filter(|m| m["from"]["id"] == from) else {
@@ -46,7 +46,7 @@ pub(super) fn edit(state: &mut State, act: Act, text: &str, now: i64) -> Possibl
 
 /// A person deletes a message for everybody: in a private chat any, in a group an own one, as an administrator any. A bot
 /// is not told. An error if there is no such message, or the person may not.
-pub(super) fn delete(state: &mut State, act: Act) -> Possible<()> {
+pub(super) fn delete(state: &mut TelegramState, act: Act) -> Possible<()> {
     let Act { from, chat, message_id } = act;
     let place = in_chat(state, from, chat)?;
     let Some(message) = place.messages.get(&message_id) else {
@@ -62,7 +62,7 @@ pub(super) fn delete(state: &mut State, act: Act) -> Possible<()> {
 /// A person sets the one reaction to a message, or takes it away. `now` is in Unix time. The bot is told in a private chat,
 /// and in a group where it is an administrator, if it asked for such updates. An error if there is no such message, or
 /// Telegram has no such reaction.
-pub(super) fn react(state: &mut State, act: Act, emoji: Option<&str>, now: i64) -> Possible<()> {
+pub(super) fn react(state: &mut TelegramState, act: Act, emoji: Option<&str>, now: i64) -> Possible<()> {
     let Act { from, chat, message_id } = act;
     let user = known(state, from)?.json();
     let bot = state.world.bot.id;
@@ -95,7 +95,7 @@ pub(super) fn react(state: &mut State, act: Act, emoji: Option<&str>, now: i64) 
 
 /// The emoji that people may react with, as the Bot API lists them.
 pub(super) fn reactions() -> impl Iterator<Item = &'static str> {
-    let fields = match Table::get().type_def("ReactionTypeEmoji") {
+    let fields = match ApiTable::get().type_def("ReactionTypeEmoji") {
         Some(TypeDef::Fields(fields)) => fields.as_slice(),
         Some(TypeDef::Union(_)) | None => &[],
     };
@@ -106,7 +106,7 @@ pub(super) fn reactions() -> impl Iterator<Item = &'static str> {
 /// A person votes for these options of a poll, by their places; for none takes the vote back. The results count it at
 /// once. The bot is told of the new state of its own polls, and who voted how where that is public. An error if there is
 /// no such open poll, or it does not take such a vote.
-pub(super) fn vote(state: &mut State, act: Act, chosen: &[usize]) -> Possible<()> {
+pub(super) fn vote(state: &mut TelegramState, act: Act, chosen: &[usize]) -> Possible<()> {
     let Act { from, chat, message_id } = act;
     let user = known(state, from)?.json();
     let bot = state.world.bot.id;
@@ -163,7 +163,7 @@ fn takes(poll: &Value, has_voted: bool, chosen: &[usize]) -> Possible<()> {
 }
 
 /// The chat, if the person is in it.
-fn in_chat(state: &mut State, from: i64, chat: i64) -> Possible<&mut Chat> {
+fn in_chat(state: &mut TelegramState, from: i64, chat: i64) -> Possible<&mut Chat> {
     let place = chat_mut(state, chat)?;
     if place.standing(from).is_in() { Ok(place) } else { no("only members of the chat can do that") }
 }

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use axum::body::{Bytes, to_bytes};
 use axum::extract::{FromRequest, Multipart, Request};
 use axum::http::header::CONTENT_TYPE;
-use figaro_mcp::table::{Method, Type};
+use figaro_mcp::table::{ApiType, Method};
 use serde_json::{Map, Value};
 
 use super::call::Uploaded;
-use super::error::Refusal;
+use super::error::BotApiError;
 
 /// The largest upload Telegram takes, and some room for the rest of the form.
 pub(super) const MAX_BODY_BYTES: usize = 51 * 1024 * 1024;
@@ -19,11 +19,11 @@ pub(super) const MAX_BODY_BYTES: usize = 51 * 1024 * 1024;
 pub(super) struct Args {
     pub(super) fields: Map<String, Value>,
     /// Files by the name of their part.
-    pub(super) uploads: BTreeMap<String, Upload>,
+    pub(super) uploads: BTreeMap<String, UploadedFile>,
 }
 
 #[derive(Debug)]
-pub(super) struct Upload {
+pub(super) struct UploadedFile {
     pub(super) name: String,
     pub(super) bytes: Bytes,
 }
@@ -34,7 +34,7 @@ const HEAD_BYTES: usize = 256;
 impl Args {
     /// What is remembered of the files, in the order of their parts' names.
     pub(super) fn uploaded(&self) -> Vec<Uploaded> {
-        let remembered = |(part, upload): (&String, &Upload)| Uploaded {
+        let remembered = |(part, upload): (&String, &UploadedFile)| Uploaded {
             part: part.clone(),
             name: upload.name.clone(),
             size: upload.bytes.len(),
@@ -45,7 +45,7 @@ impl Args {
 }
 
 /// Reads query and body of a request for a method.
-pub(super) async fn read(request: Request, method: &Method) -> Result<Args, Refusal> {
+pub(super) async fn read(request: Request, method: &Method) -> Result<Args, BotApiError> {
     let mut args = Args::default();
     for (name, value) in decode_form(request.uri().query().unwrap_or_default()) {
         args.fields.insert(name, Value::String(value));
@@ -57,7 +57,7 @@ pub(super) async fn read(request: Request, method: &Method) -> Result<Args, Refu
     } else {
         let body = to_bytes(request.into_body(), MAX_BODY_BYTES)
             .await
-            .map_err(|_too_large| Refusal::new(413, "Request Entity Too Large"))?;
+            .map_err(|_too_large| BotApiError::new(413, "Request Entity Too Large"))?;
         read_body(&kind, &body, &mut args)?;
     }
     for param in &method.params {
@@ -72,15 +72,15 @@ pub(super) async fn read(request: Request, method: &Method) -> Result<Args, Refu
     Ok(args)
 }
 
-fn read_body(kind: &str, body: &[u8], args: &mut Args) -> Result<(), Refusal> {
+fn read_body(kind: &str, body: &[u8], args: &mut Args) -> Result<(), BotApiError> {
     if body.is_empty() {
         return Ok(());
     }
     if kind == "application/json" {
         let parsed: Value = serde_json::from_slice(body)
-            .map_err(|error| Refusal::bad(format!("can't parse JSON object: {error}")))?;
+            .map_err(|error| BotApiError::bad(format!("can't parse JSON object: {error}")))?;
         let Value::Object(fields) = parsed else {
-            return Err(Refusal::bad("the JSON must be an object"));
+            return Err(BotApiError::bad("the JSON must be an object"));
         };
         args.fields.extend(fields);
         return Ok(());
@@ -90,11 +90,11 @@ fn read_body(kind: &str, body: &[u8], args: &mut Args) -> Result<(), Refusal> {
         args.fields.extend(pairs.into_iter().map(|(name, value)| (name, Value::String(value))));
         return Ok(());
     }
-    Err(Refusal::bad(format!("content type {kind:?} is not one the Bot API reads")))
+    Err(BotApiError::bad(format!("content type {kind:?} is not one the Bot API reads")))
 }
 
-async fn read_multipart(request: Request, args: &mut Args) -> Result<(), Refusal> {
-    let broken = |error: String| Refusal::bad(format!("can't parse multipart form: {error}"));
+async fn read_multipart(request: Request, args: &mut Args) -> Result<(), BotApiError> {
+    let broken = |error: String| BotApiError::bad(format!("can't parse multipart form: {error}"));
     let mut form = Multipart::from_request(request, &()).await.map_err(|e| broken(e.to_string()))?;
     while let Some(part) = form.next_field().await.map_err(|e| broken(e.to_string()))? {
         let name = part.name().unwrap_or_default().to_owned();
@@ -106,7 +106,7 @@ async fn read_multipart(request: Request, args: &mut Args) -> Result<(), Refusal
                 args.fields.insert(name, Value::String(text));
             }
             Some(file) => {
-                args.uploads.insert(name, Upload { name: file, bytes });
+                args.uploads.insert(name, UploadedFile { name: file, bytes });
             }
         }
     }
@@ -114,7 +114,7 @@ async fn read_multipart(request: Request, args: &mut Args) -> Result<(), Refusal
 }
 
 /// Every `attach://` must name a part that came along.
-fn check_attached(args: &Args) -> Result<(), Refusal> {
+fn check_attached(args: &Args) -> Result<(), BotApiError> {
     let whole = Value::Object(args.fields.clone()).to_string();
     let missing = whole
         .split("attach://")
@@ -122,33 +122,33 @@ fn check_attached(args: &Args) -> Result<(), Refusal> {
         .filter_map(|rest| rest.split('"').next())
         .find(|part| !args.uploads.contains_key(*part));
     match missing {
-        Some(_) => Err(Refusal::bad("invalid file HTTP URL specified: Unsupported URL protocol")),
+        Some(_) => Err(BotApiError::bad("invalid file HTTP URL specified: Unsupported URL protocol")),
         None => Ok(()),
     }
 }
 
 /// Turns text into the wanted type where it reads as one; what does not is left for the check to tell.
-fn coerce(value: &mut Value, ty: &Type) {
+fn coerce(value: &mut Value, ty: &ApiType) {
     let Value::String(text) = &*value else { return };
     if let Some(better) = read_as(text, ty) {
         *value = better;
     }
 }
 
-fn read_as(text: &str, ty: &Type) -> Option<Value> {
+fn read_as(text: &str, ty: &ApiType) -> Option<Value> {
     match ty {
-        Type::String | Type::InputFile => None,
-        Type::Integer => text.parse::<i64>().ok().map(Value::from),
-        Type::Float => text.parse::<f64>().ok().map(Value::from),
-        Type::Boolean | Type::True => match text.to_ascii_lowercase().as_str() {
+        ApiType::String | ApiType::InputFile => None,
+        ApiType::Integer => text.parse::<i64>().ok().map(Value::from),
+        ApiType::Float => text.parse::<f64>().ok().map(Value::from),
+        ApiType::Boolean | ApiType::True => match text.to_ascii_lowercase().as_str() {
             "true" | "1" | "yes" => Some(Value::Bool(true)),
             "false" | "0" | "no" => Some(Value::Bool(false)),
             _ => None,
         },
-        Type::Array(_) | Type::Named(_) => {
+        ApiType::Array(_) | ApiType::Named(_) => {
             serde_json::from_str(text).ok().filter(|v: &Value| v.is_array() || v.is_object())
         }
-        Type::Union(types) => types.iter().find_map(|ty| read_as(text, ty)),
+        ApiType::Union(types) => types.iter().find_map(|ty| read_as(text, ty)),
     }
 }
 
@@ -201,7 +201,7 @@ mod tests {
         ];
         for (ty, text, wanted) in cases {
             let mut value = json!(text);
-            coerce(&mut value, &Type::parse(ty));
+            coerce(&mut value, &ApiType::parse(ty));
             assert_eq!(value, wanted, "{text} as {ty}");
         }
     }

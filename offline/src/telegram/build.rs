@@ -2,7 +2,7 @@
 
 use super::OfflineTelegram;
 use super::possible::{Possible, chat_mut, known, no};
-use super::world::{Chat, ChatKind, Person, Standing};
+use super::world::{Chat, ChatType, MemberStatus, Person};
 
 impl OfflineTelegram {
     /// Adds a person, or replaces the one with the same id.
@@ -17,19 +17,19 @@ impl OfflineTelegram {
     pub fn add_private(&self, user: i64) -> Possible<i64> {
         self.shared.change(|state| {
             let person = known(state, user)?.clone();
-            let mut chat = Chat::new(user, ChatKind::Private, &person.first_name);
+            let mut chat = Chat::new(user, ChatType::Private, &person.first_name);
             chat.username.clone_from(&person.username);
-            chat.members.extend([(user, Standing::Member), (state.world.bot.id, Standing::Member)]);
+            chat.members.extend([(user, MemberStatus::Member), (state.world.bot.id, MemberStatus::Member)]);
             state.world.chats.entry(user).or_insert(chat);
             Ok(user)
         })
     }
 
     /// Adds a group, supergroup or channel with the bot as a member (in a channel: an administrator).
-    pub fn add_chat(&self, id: i64, kind: ChatKind, title: &str) {
+    pub fn add_chat(&self, id: i64, kind: ChatType, title: &str) {
         self.shared.change(|state| {
             let mut chat = Chat::new(id, kind, title);
-            let standing = if kind == ChatKind::Channel { Standing::Admin } else { Standing::Member };
+            let standing = if kind == ChatType::Channel { MemberStatus::Admin } else { MemberStatus::Member };
             chat.members.insert(state.world.bot.id, standing);
             state.world.chats.insert(id, chat);
         });
@@ -37,12 +37,12 @@ impl OfflineTelegram {
 
     /// Adds a supergroup with the bot as a member.
     pub fn add_supergroup(&self, id: i64, title: &str) {
-        self.add_chat(id, ChatKind::Supergroup, title);
+        self.add_chat(id, ChatType::Supergroup, title);
     }
 
     /// Adds a public channel with this username, without its `@`, and the bot as an administrator.
     pub fn add_channel(&self, id: i64, title: &str, username: &str) {
-        self.add_chat(id, ChatKind::Channel, title);
+        self.add_chat(id, ChatType::Channel, title);
         self.shared.change(|state| {
             if let Some(chat) = state.world.chats.get_mut(&id) {
                 chat.username = Some(username.to_owned());
@@ -81,7 +81,7 @@ impl OfflineTelegram {
     ///
     /// # Errors
     /// The chat or the person is unknown.
-    pub fn set_member(&self, chat: i64, user: i64, standing: Standing) -> Possible<()> {
+    pub fn set_member(&self, chat: i64, user: i64, standing: MemberStatus) -> Possible<()> {
         self.shared.change(|state| {
             known(state, user)?;
             chat_mut(state, chat)?.members.insert(user, standing);

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 /// One Bot API call as it was received and answered.
 #[derive(Debug, Clone)]
-pub struct Call {
+pub struct ApiCall {
     /// Its number, from 1, in the order of arrival.
     pub(crate) n: u64,
     /// The method as Telegram spells it.

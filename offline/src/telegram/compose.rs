@@ -1,20 +1,20 @@
 //! Makes the Bot API's `Message` of what a person says.
 
-use figaro_mcp::table::Type;
+use figaro_mcp::table::ApiType;
 use serde_json::{Map, Value, json};
 
 use super::entities;
 use super::files::{photo_size, shown};
 use super::possible::{Possible, chat_mut, known, no};
 use super::say::Say;
-use super::state::State;
-use super::world::ChatKind;
+use super::state::TelegramState;
+use super::world::ChatType;
 
 /// Fields whose text is a caption.
 const CAPTIONED: [&str; 7] = ["photo", "document", "video", "audio", "voice", "animation", "live_photo"];
 
 /// The message, with the next id of its chat; it is not stored yet.
-pub(super) fn compose(state: &mut State, say: Say, now: i64) -> Possible<Value> {
+pub(super) fn compose(state: &mut TelegramState, say: Say, now: i64) -> Possible<Value> {
     let person = known(state, say.from)?;
     let (user, name) = (person.json(), person.first_name.clone());
     let chat = chat_mut(state, say.chat)?;
@@ -37,7 +37,7 @@ pub(super) fn compose(state: &mut State, say: Say, now: i64) -> Possible<Value> 
         Some(Ok(message)) => Some(message),
         None => None,
     };
-    let supergroup = chat.kind == ChatKind::Supergroup && !chat.is_forum;
+    let supergroup = chat.kind == ChatType::Supergroup && !chat.is_forum;
     let mut message = Map::new();
     message.insert("message_id".to_owned(), json!(chat.next_message_id()));
     message.insert("from".to_owned(), user);
@@ -72,7 +72,7 @@ fn thread_root(replied: &Value) -> i64 {
     replied["message_thread_id"].as_i64().or(replied["message_id"].as_i64()).unwrap_or_default()
 }
 
-fn origin(state: &State, say: &Say, now: i64) -> Possible<Option<Value>> {
+fn origin(state: &TelegramState, say: &Say, now: i64) -> Possible<Option<Value>> {
     let Some(user) = say.forward_from else {
         return Ok(None);
     };
@@ -92,7 +92,7 @@ fn add_reply(message: &mut Map<String, Value>, replied: Value, quote: Option<&st
     Ok(())
 }
 
-fn add_content(state: &mut State, message: &mut Map<String, Value>, say: Say) {
+fn add_content(state: &mut TelegramState, message: &mut Map<String, Value>, say: Say) {
     let media = say.fields.keys().any(|field| CAPTIONED.contains(&field.as_str()));
     let caption = media || !say.photo.is_empty() || say.document.is_some();
     if !say.photo.is_empty() {
@@ -101,7 +101,7 @@ fn add_content(state: &mut State, message: &mut Map<String, Value>, say: Say) {
     }
     if let Some((name, bytes)) = say.document {
         let id = state.keep_file(&safe_name(&name), bytes);
-        let mut document = shown(state, &Type::parse("Document"), &id);
+        let mut document = shown(state, &ApiType::parse("Document"), &id);
         document["file_name"] = json!(name);
         message.insert("document".to_owned(), document);
     }

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use figaro_mcp::table::{Table, TypeDef};
+use figaro_mcp::table::{ApiTable, TypeDef};
 use serde_json::{Value, json};
 
 /// Telegram drops the entities of a text that go beyond this number.
@@ -15,13 +15,13 @@ const TOP_LEVELS: [&str; 10] = ["com", "org", "net", "io", "dev", "me", "app", "
 
 /// An entity's place in the text, in UTF-16 units.
 #[derive(Clone, Copy)]
-struct Span<'a> {
+struct EntitySpan<'a> {
     kind: &'a str,
     start: usize,
     end: usize,
 }
 
-impl<'a> Span<'a> {
+impl<'a> EntitySpan<'a> {
     fn of(entity: &'a Value) -> Option<Self> {
         let start = usize::try_from(entity["offset"].as_i64()?).ok()?;
         let length = usize::try_from(entity["length"].as_i64()?).ok()?;
@@ -60,17 +60,17 @@ pub(super) fn finish(text: &str, entities: &[Value]) -> (String, Vec<Value>) {
     let length = units(kept);
     let mut finished: Vec<Value> = entities.iter().filter_map(|e| moved(e, skipped, length)).collect();
     let opaque = |found: &Value| {
-        let Some(found) = Span::of(found) else {
+        let Some(found) = EntitySpan::of(found) else {
             return false;
         };
         finished
             .iter()
-            .filter_map(Span::of)
+            .filter_map(EntitySpan::of)
             .any(|s| s.overlaps(found) && !STYLES.contains(&s.kind) && !QUOTES.contains(&s.kind))
     };
     let detected: Vec<Value> = detect(kept).into_iter().filter(|found| !opaque(found)).collect();
     finished.extend(detected);
-    finished.sort_by_key(|e| Span::of(e).map_or((0, 0), |s| (s.start, usize::MAX - s.end)));
+    finished.sort_by_key(|e| EntitySpan::of(e).map_or((0, 0), |s| (s.start, usize::MAX - s.end)));
     (kept.to_owned(), finished)
 }
 
@@ -93,7 +93,7 @@ pub(super) fn detect(text: &str) -> Vec<Value> {
 
 /// The part of the text an entity covers; `None` if it lies outside or cuts a character.
 pub(super) fn covered(text: &str, entity: &Value) -> Option<String> {
-    let span = Span::of(entity)?;
+    let span = EntitySpan::of(entity)?;
     let units: Vec<u16> = text.encode_utf16().collect();
     String::from_utf16(units.get(span.start..span.end)?).ok()
 }
@@ -112,11 +112,11 @@ fn borders(text: &str) -> BTreeSet<usize> {
     borders
 }
 
-fn one<'a>(entity: &'a Value, borders: &BTreeSet<usize>) -> Result<Span<'a>, String> {
-    let Some(span) = Span::of(entity) else {
+fn one<'a>(entity: &'a Value, borders: &BTreeSet<usize>) -> Result<EntitySpan<'a>, String> {
+    let Some(span) = EntitySpan::of(entity) else {
         return Err("entity offset and length must not be negative".to_owned());
     };
-    let Span { kind, start, end } = span;
+    let EntitySpan { kind, start, end } = span;
     let last = borders.last().copied().unwrap_or_default();
     if !known_kinds().any(|k| k == kind) {
         return Err(format!("entity type {kind:?} is not known"));
@@ -150,7 +150,7 @@ fn one<'a>(entity: &'a Value, borders: &BTreeSet<usize>) -> Result<Span<'a>, Str
 }
 
 fn known_kinds() -> impl Iterator<Item = &'static str> {
-    let fields = match Table::get().type_def("MessageEntity") {
+    let fields = match ApiTable::get().type_def("MessageEntity") {
         Some(TypeDef::Fields(fields)) => fields.as_slice(),
         Some(TypeDef::Union(_)) | None => &[],
     };
@@ -167,7 +167,7 @@ fn needs(kind: &str) -> Option<&'static str> {
     }
 }
 
-fn pair(a: Span<'_>, b: Span<'_>) -> Result<(), String> {
+fn pair(a: EntitySpan<'_>, b: EntitySpan<'_>) -> Result<(), String> {
     let is = |set: &[&str]| (set.contains(&a.kind), set.contains(&b.kind));
     let tell = |what: &str| {
         Err(format!(
@@ -189,7 +189,7 @@ fn pair(a: Span<'_>, b: Span<'_>) -> Result<(), String> {
 
 /// The entity after `skipped` leading units went away and the text has `length` left.
 fn moved(entity: &Value, skipped: usize, length: usize) -> Option<Value> {
-    let span = Span::of(entity)?;
+    let span = EntitySpan::of(entity)?;
     let start = span.start.max(skipped) - skipped;
     let end = span.end.max(skipped).saturating_sub(skipped).min(length);
     if start >= end {

@@ -1,14 +1,14 @@
 //! How the offline Telegram says no: the error answers of the Bot API, and Telegram's words for faults the table finds.
 //! Raised by the methods, written out by `http`.
 
-use figaro_mcp::check::Fault;
+use figaro_mcp::check::ArgumentFault;
 use figaro_mcp::table::Method;
 use serde_json::{Map, Value, json};
 
 /// An error answer of the Bot API.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("{description}")]
-pub(crate) struct Refusal {
+pub(crate) struct BotApiError {
     /// `error_code`, which is the HTTP status too.
     pub(crate) status: u16,
     /// `description`, as Telegram words it.
@@ -17,7 +17,7 @@ pub(crate) struct Refusal {
     pub(crate) parameters: Option<Value>,
 }
 
-impl Refusal {
+impl BotApiError {
     pub(super) fn new(status: u16, description: impl Into<String>) -> Self {
         Self { status, description: description.into(), parameters: None }
     }
@@ -68,13 +68,15 @@ impl Refusal {
 }
 
 /// Telegram's words for a fault where they are well known; otherwise the fault speaks for itself.
-pub(super) fn from_fault(method: &Method, args: &Map<String, Value>, fault: &Fault) -> Refusal {
+pub(super) fn from_fault(method: &Method, args: &Map<String, Value>, fault: &ArgumentFault) -> BotApiError {
     let words = match fault {
-        Fault::Missing { path } => missing(method, path),
-        Fault::OutOfBounds { path, .. } => out_of_bounds(method, args, path),
-        Fault::Unknown { .. } | Fault::Mistyped { .. } | Fault::TooDeep { .. } => None,
+        ArgumentFault::Missing { path } => missing(method, path),
+        ArgumentFault::OutOfBounds { path, .. } => out_of_bounds(method, args, path),
+        ArgumentFault::Unknown { .. } | ArgumentFault::Mistyped { .. } | ArgumentFault::TooDeep { .. } => {
+            None
+        }
     };
-    Refusal::bad(words.unwrap_or_else(|| fault.to_string()))
+    BotApiError::bad(words.unwrap_or_else(|| fault.to_string()))
 }
 
 fn missing(method: &Method, path: &str) -> Option<String> {

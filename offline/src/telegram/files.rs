@@ -1,17 +1,17 @@
 //! How the Bot API shows a file: as a `File`, and within a message.
 
-use figaro_mcp::table::Type;
+use figaro_mcp::table::ApiType;
 use serde_json::{Value, json};
 
 use super::sample;
 use super::say::PhotoFile;
-use super::state::State;
+use super::state::TelegramState;
 
 /// The stub of a file as a message shows it.
-pub(super) fn shown(state: &State, ty: &Type, file_id: &str) -> Value {
+pub(super) fn shown(state: &TelegramState, ty: &ApiType, file_id: &str) -> Value {
     let file = state.files.get(file_id);
     let size = file.map_or(0, |f| f.bytes.len());
-    if matches!(ty, Type::Array(_)) {
+    if matches!(ty, ApiType::Array(_)) {
         return json!([size_shown(file_id, 640, 480, size)]);
     }
     let mut value = sample::of_type(ty);
@@ -20,7 +20,7 @@ pub(super) fn shown(state: &State, ty: &Type, file_id: &str) -> Value {
         value["file_unique_id"] = json!(unique(file_id));
         value["file_size"] = json!(size);
     }
-    if *ty == Type::Named("Document".to_owned()) {
+    if *ty == ApiType::Named("Document".to_owned()) {
         let name = file.and_then(|f| f.path.rsplit('/').next()).unwrap_or("file");
         value["file_name"] = json!(name);
         if let Some(kind) = kind_of(name) {
@@ -31,7 +31,7 @@ pub(super) fn shown(state: &State, ty: &Type, file_id: &str) -> Value {
 }
 
 /// Keeps one size of a photo and gives the Bot API's `PhotoSize` of it.
-pub(super) fn photo_size(state: &mut State, photo: PhotoFile) -> Value {
+pub(super) fn photo_size(state: &mut TelegramState, photo: PhotoFile) -> Value {
     let PhotoFile { width, height, bytes } = photo;
     let size = bytes.len();
     size_shown(&state.keep_file("photo.jpg", bytes), width, height, size)

@@ -6,31 +6,31 @@ use axum::Router;
 use axum::extract::{DefaultBodyLimit, Request, State as Extract};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use figaro_mcp::table::{Method, Table};
+use figaro_mcp::table::{ApiTable, Method};
 use serde_json::{Map, Value};
 use tokio::net::TcpListener;
 use tokio::time::Instant;
 
 use super::args::{self, Args};
-use super::call::{Call, Uploaded};
-use super::error::{self, Refusal};
+use super::call::{ApiCall, Uploaded};
+use super::error::{self, BotApiError};
 #[cfg(feature = "testing")]
-use super::planned::Failure;
-use super::shared::Shared;
-use super::state::State;
+use super::planned::PlannedFailure;
+use super::shared::SharedTelegram;
+use super::state::TelegramState;
 use super::{markup, methods, polling};
 use crate::at_once;
 
 /// What the routes of the Bot API hold.
 #[derive(Clone)]
-pub(super) struct Api {
-    pub(super) shared: Shared,
+pub(super) struct ApiState {
+    pub(super) shared: SharedTelegram,
     /// The one token that is accepted.
     pub(super) token: Arc<str>,
 }
 
 /// Serves the Bot API, and a page's routes beside it, until the runtime stops.
-pub(super) async fn serve(api: Api, page: Router, listener: TcpListener) {
+pub(super) async fn serve(api: ApiState, page: Router, listener: TcpListener) {
     let shared = api.shared.clone();
     let app = Router::new()
         .fallback(handle)
@@ -43,7 +43,7 @@ pub(super) async fn serve(api: Api, page: Router, listener: TcpListener) {
     }
 }
 
-impl Api {
+impl ApiState {
     fn accepts(&self, token: &str) -> bool {
         #[cfg(feature = "testing")]
         if self.shared.look(|state| state.testing.is_revoked) {
@@ -55,15 +55,16 @@ impl Api {
     /// Answers with the bytes of a file; the path begins with the token.
     fn download(&self, path: &str) -> Response {
         let Some((token, path)) = path.split_once('/') else {
-            return answer(Err(Refusal::not_found()));
+            return answer(Err(BotApiError::not_found()));
         };
         if !self.accepts(token) {
-            return answer(Err(Refusal::unauthorized()));
+            return answer(Err(BotApiError::unauthorized()));
         }
-        let bytes = |state: &State| state.files.values().find(|f| f.path == path).map(|f| f.bytes.clone());
+        let bytes =
+            |state: &TelegramState| state.files.values().find(|f| f.path == path).map(|f| f.bytes.clone());
         match self.shared.look(bytes) {
             Some(bytes) => ([(header::CONTENT_TYPE, "application/octet-stream")], bytes).into_response(),
-            None => answer(Err(Refusal::not_found())),
+            None => answer(Err(BotApiError::not_found())),
         }
     }
 }
@@ -79,8 +80,8 @@ struct Underway {
 }
 
 impl Underway {
-    fn finished(&self, error: Option<String>) -> Call {
-        Call {
+    fn finished(&self, error: Option<String>) -> ApiCall {
+        ApiCall {
             n: self.n,
             method: self.method.name.clone(),
             args: self.fields.clone(),
@@ -93,25 +94,25 @@ impl Underway {
     }
 }
 
-async fn handle(Extract(api): Extract<Api>, request: Request) -> Response {
+async fn handle(Extract(api): Extract<ApiState>, request: Request) -> Response {
     let path = args::decode(&request.uri().path().replace('+', "%2B"));
     if let Some(file) = path.strip_prefix("/file/bot") {
         return api.download(file);
     }
     let Some((token, name)) = path.strip_prefix("/bot").and_then(|rest| rest.split_once('/')) else {
-        return answer(Err(Refusal::not_found()));
+        return answer(Err(BotApiError::not_found()));
     };
     if !api.accepts(token) {
-        return answer(Err(Refusal::unauthorized()));
+        return answer(Err(BotApiError::unauthorized()));
     }
-    let Some(method) = Table::get().method(name) else {
-        return answer(Err(Refusal::not_found()));
+    let Some(method) = ApiTable::get().method(name) else {
+        return answer(Err(BotApiError::not_found()));
     };
     let shared = &api.shared;
     let started = Instant::now();
     let at = shared.now();
     let read = args::read(request, method).await;
-    let n = shared.change(State::next_call);
+    let n = shared.change(TelegramState::next_call);
     let mut underway = Underway { n, method, fields: Map::new(), uploads: Vec::new(), at, started };
     match read {
         Ok(args) => {
@@ -126,7 +127,7 @@ async fn handle(Extract(api): Extract<Api>, request: Request) -> Response {
     }
 }
 
-async fn call(shared: &Shared, underway: &Underway, args: Args) -> Response {
+async fn call(shared: &SharedTelegram, underway: &Underway, args: Args) -> Response {
     #[cfg(feature = "testing")]
     if let Some(failure) = shared.change(|state| state.testing.take_failure(&underway.method.name)) {
         return fail_as_planned(shared, underway, args, failure).await;
@@ -135,48 +136,53 @@ async fn call(shared: &Shared, underway: &Underway, args: Args) -> Response {
 }
 
 #[cfg(feature = "testing")]
-async fn fail_as_planned(shared: &Shared, underway: &Underway, args: Args, failure: Failure) -> Response {
+async fn fail_as_planned(
+    shared: &SharedTelegram,
+    underway: &Underway,
+    args: Args,
+    failure: PlannedFailure,
+) -> Response {
     let record = |error: String| shared.change(|state| state.record(underway.finished(Some(error))));
-    let fail = |refusal: Refusal| {
+    let fail = |refusal: BotApiError| {
         record(refusal.to_string());
         answer(Err(refusal))
     };
     match failure {
-        Failure::AppliedButDropped => {
+        PlannedFailure::AppliedButDropped => {
             drop(perform(shared, underway, args, Some("the answer was lost")).await);
             broken_connection()
         }
-        Failure::AppliedButHangs => {
+        PlannedFailure::AppliedButHangs => {
             drop(perform(shared, underway, args, Some("the answer is withheld")).await);
             shared.stopping().await;
             broken_connection()
         }
-        Failure::Hang => {
+        PlannedFailure::Hang => {
             record("hangs".to_owned());
             shared.stopping().await;
             broken_connection()
         }
-        Failure::DropConnection => {
+        PlannedFailure::DropConnection => {
             record("connection dropped".to_owned());
             broken_connection()
         }
-        Failure::Status { status, description } => fail(Refusal::new(status, description)),
-        Failure::Answer(body) => {
+        PlannedFailure::Status { status, description } => fail(BotApiError::new(status, description)),
+        PlannedFailure::Answer(body) => {
             record("another answer".to_owned());
             json_text(StatusCode::OK, body)
         }
-        Failure::RetryAfter(seconds) => fail(Refusal::retry_after(seconds)),
+        PlannedFailure::RetryAfter(seconds) => fail(BotApiError::retry_after(seconds)),
     }
 }
 
 /// Checks and does the call; what is recorded becomes visible together with the effect. With `lost` the
 /// bot does not get the answer, for that reason.
 async fn perform(
-    shared: &Shared,
+    shared: &SharedTelegram,
     underway: &Underway,
     mut args: Args,
     lost: Option<&str>,
-) -> Result<String, Refusal> {
+) -> Result<String, BotApiError> {
     let lost = lost.map(ToOwned::to_owned);
     let checked = check(underway.method, &mut args);
     if underway.method.name == "getUpdates" && checked.is_ok() {
@@ -195,7 +201,7 @@ async fn perform(
 }
 
 /// Everything that can be said about a call without knowing the chats.
-fn check(method: &Method, args: &mut Args) -> Result<(), Refusal> {
+fn check(method: &Method, args: &mut Args) -> Result<(), BotApiError> {
     markup::resolve(&mut args.fields)?;
     // Before the table, which can only say that the keyboard is none of the four kinds.
     methods::check_keyboard(args.fields.get("reply_markup"))?;
@@ -205,7 +211,7 @@ fn check(method: &Method, args: &mut Args) -> Result<(), Refusal> {
 }
 
 /// The answer to a call; a result is the text of its JSON.
-fn answer(result: Result<String, Refusal>) -> Response {
+fn answer(result: Result<String, BotApiError>) -> Response {
     match result {
         Ok(result) => json_text(StatusCode::OK, format!(r#"{{"ok":true,"result":{result}}}"#)),
         Err(refusal) => {

@@ -14,8 +14,8 @@ use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use tokio::time::sleep;
 
-use super::shared::Shared;
-use super::state::{CommandList, Press, State, StoredFile};
+use super::shared::SharedTelegram;
+use super::state::{ButtonPress, CommandList, StoredFile, TelegramState};
 use super::world::{Chat, Person};
 
 /// The shape of the file this program writes, and the only one it reads.
@@ -56,7 +56,7 @@ pub enum KeepError {
 
 /// A world that could not be read, and where it is now.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SetAside {
+pub struct UnreadableWorld {
     /// Why the file could not be read, as a clause such as `it is damaged: …`.
     pub reason: String,
     /// The file it was renamed to.
@@ -65,17 +65,17 @@ pub struct SetAside {
 
 /// The folder of a world, locked, and the world if there is one.
 #[derive(Debug)]
-pub struct Kept {
+pub struct WorldFolder {
     folder: PathBuf,
     lock: File,
-    saved: Option<Saved>,
+    saved: Option<SavedWorld>,
     files: BTreeMap<String, StoredFile>,
-    set_aside: Option<SetAside>,
+    set_aside: Option<UnreadableWorld>,
 }
 
 /// What the file holds.
 #[derive(Debug, Serialize, Deserialize)]
-struct Saved {
+struct SavedWorld {
     version: u32,
     next_update: i64,
     /// Updates that the bot has not taken yet.
@@ -83,7 +83,7 @@ struct Saved {
     last_name: u64,
     people: Vec<Person>,
     chats: Vec<Chat>,
-    presses: BTreeMap<String, Press>,
+    presses: BTreeMap<String, ButtonPress>,
     commands: Vec<CommandList>,
     /// The path of each file by its id; its bytes are in a file of that name.
     files: BTreeMap<String, String>,
@@ -91,23 +91,23 @@ struct Saved {
 
 /// Writes a world into its folder: only what changed, and each file as a whole or not at all.
 #[derive(Debug)]
-pub(super) struct Keeper {
+pub(super) struct WorldWriter {
     folder: PathBuf,
-    written: Mutex<Written>,
+    written: Mutex<WrittenWorld>,
     /// Held until the end: nobody else writes there.
     _lock: File,
 }
 
 /// What the folder holds, so that only what changed is written.
 #[derive(Debug, Default)]
-struct Written {
+struct WrittenWorld {
     /// The bytes of the world's file; empty before the first write.
     world: Vec<u8>,
     /// The ids of the files.
     files: BTreeSet<String>,
 }
 
-impl Kept {
+impl WorldFolder {
     /// The world kept beside a store, or a place for a new one. A world that cannot be read is set aside.
     ///
     /// # Errors
@@ -133,7 +133,7 @@ impl Kept {
             Err(reason) => {
                 let aside = kept.folder.join(format!("unreadable-{}.json", now.format("%Y%m%dT%H%M%S%.3f")));
                 fs::rename(&path, &aside).map_err(|error| failed(&path, error))?;
-                kept.set_aside = Some(SetAside { reason, path: aside });
+                kept.set_aside = Some(UnreadableWorld { reason, path: aside });
             }
         }
         Ok(kept)
@@ -147,7 +147,7 @@ impl Kept {
 
     /// The world that could not be read, if that is why there is none.
     #[must_use]
-    pub const fn set_aside(&self) -> Option<&SetAside> {
+    pub const fn set_aside(&self) -> Option<&UnreadableWorld> {
         self.set_aside.as_ref()
     }
 
@@ -158,7 +158,7 @@ impl Kept {
     }
 
     /// Puts the world, if there is one, into a new state. Gives what writes its changes.
-    pub(super) fn restore(self, state: &mut State, now: DateTime<Utc>) -> Keeper {
+    pub(super) fn restore(self, state: &mut TelegramState, now: DateTime<Utc>) -> WorldWriter {
         let files = self.files.keys().cloned().collect();
         if let Some(saved) = self.saved {
             state.updates.queue.extend(saved.waiting);
@@ -172,13 +172,13 @@ impl Kept {
             (state.presses, state.commands, state.files) = (saved.presses, saved.commands, self.files);
             skip_ids(state, now, 0);
         }
-        let written = Mutex::new(Written { world: Vec::new(), files });
-        Keeper { folder: self.folder, written, _lock: self.lock }
+        let written = Mutex::new(WrittenWorld { world: Vec::new(), files });
+        WorldWriter { folder: self.folder, written, _lock: self.lock }
     }
 }
 
-impl Saved {
-    fn of(state: &State) -> Self {
+impl SavedWorld {
+    fn of(state: &TelegramState) -> Self {
         let chat = |chat: &Chat| {
             let mut chat = chat.clone();
             while chat.messages.len() > MAX_MESSAGES {
@@ -204,16 +204,16 @@ impl Saved {
     }
 }
 
-impl Keeper {
+impl WorldWriter {
     /// Files that are not in the folder yet.
-    fn missing(&self, state: &State) -> Vec<(String, Vec<u8>)> {
+    fn missing(&self, state: &TelegramState) -> Vec<(String, Vec<u8>)> {
         let written = self.written.lock();
         let new = state.files.iter().filter(|(id, _)| !written.files.contains(*id));
         new.map(|(id, file)| (id.clone(), file.bytes.clone())).collect()
     }
 
     /// Writes the files first: a world names only what is there.
-    fn write(&self, saved: &Saved, files: Vec<(String, Vec<u8>)>) -> io::Result<()> {
+    fn write(&self, saved: &SavedWorld, files: Vec<(String, Vec<u8>)>) -> io::Result<()> {
         let mut written = self.written.lock();
         for (id, bytes) in files {
             replace(&self.folder, &id, &bytes)?;
@@ -228,16 +228,16 @@ impl Keeper {
     }
 
     /// Writes the world as it is now. An error if the folder takes no writes.
-    pub(super) async fn save(self: &Arc<Self>, shared: &Shared) -> Result<(), KeepError> {
+    pub(super) async fn save(self: &Arc<Self>, shared: &SharedTelegram) -> Result<(), KeepError> {
         let path = self.folder.join(WORLD);
-        let (saved, files) = shared.look(|state| (Saved::of(state), self.missing(state)));
+        let (saved, files) = shared.look(|state| (SavedWorld::of(state), self.missing(state)));
         let keeper = Arc::clone(self);
         let written = tokio::task::spawn_blocking(move || keeper.write(&saved, files)).await;
         written.map_err(io::Error::other).flatten().map_err(|error| failed(&path, error))
     }
 
     /// Writes changes until the server stops; the last ones are left to [`Self::save`].
-    pub(super) async fn keep_saving(self: Arc<Self>, shared: Shared) {
+    pub(super) async fn keep_saving(self: Arc<Self>, shared: SharedTelegram) {
         let mut changes = shared.changes();
         // What was there before the first change is written too.
         changes.mark_changed();
@@ -268,7 +268,7 @@ impl Keeper {
 }
 
 /// Leaves out the ids that a world before a new one may have given in the same folder.
-pub(super) fn skip_given_ids(state: &mut State, now: DateTime<Utc>) {
+pub(super) fn skip_given_ids(state: &mut TelegramState, now: DateTime<Utc>) {
     skip_ids(state, now, since_epoch(now));
 }
 
@@ -277,7 +277,7 @@ fn since_epoch(now: DateTime<Utc>) -> i64 {
 }
 
 /// Leaves out what may have been given and not written. Update ids are above the clock as well.
-fn skip_ids(state: &mut State, now: DateTime<Utc>, messages_from: i64) {
+fn skip_ids(state: &mut TelegramState, now: DateTime<Utc>, messages_from: i64) {
     state.updates.next_id = since_epoch(now).max(state.updates.next_id + RESERVED);
     let names_from = messages_from.unsigned_abs();
     state.last_name = names_from.max(state.last_name + RESERVED.unsigned_abs());
@@ -321,17 +321,17 @@ fn remove_temporary(folder: &Path) -> io::Result<()> {
 }
 
 /// The world in these bytes, or why they hold none.
-fn parse(bytes: &[u8]) -> Result<Saved, String> {
+fn parse(bytes: &[u8]) -> Result<SavedWorld, String> {
     #[derive(Deserialize)]
-    struct Version {
+    struct WorldVersion {
         version: u32,
     }
     let damaged = |error: serde_json::Error| format!("it is damaged: {error}");
-    let Version { version } = serde_json::from_slice(bytes).map_err(damaged)?;
+    let WorldVersion { version } = serde_json::from_slice(bytes).map_err(damaged)?;
     if version != VERSION {
         return Err(format!("it is of version {version}, and this program reads version {VERSION}"));
     }
-    let saved: Saved = serde_json::from_slice(bytes).map_err(damaged)?;
+    let saved: SavedWorld = serde_json::from_slice(bytes).map_err(damaged)?;
     // They name files of the folder.
     let is_id = |id: &String| {
         let number = id.strip_prefix(FILE_PREFIX).unwrap_or_default();
@@ -344,7 +344,7 @@ fn parse(bytes: &[u8]) -> Result<Saved, String> {
 }
 
 /// The files of a world; one that somebody removed is gone, and Telegram says so to whoever asks for it.
-fn read_files(folder: &Path, saved: &Saved) -> Result<BTreeMap<String, StoredFile>, KeepError> {
+fn read_files(folder: &Path, saved: &SavedWorld) -> Result<BTreeMap<String, StoredFile>, KeepError> {
     let mut files = BTreeMap::new();
     for (id, path) in &saved.files {
         let place = folder.join(id);

@@ -40,26 +40,26 @@ use std::sync::Arc;
 
 use tokio::net::TcpListener;
 
-pub use self::call::{Call, Uploaded};
-use self::http::Api;
+pub use self::call::{ApiCall, Uploaded};
+use self::http::ApiState;
 pub(crate) use self::keep::KeepError;
-use self::keep::Keeper;
-pub use self::keep::Kept;
+pub use self::keep::WorldFolder;
+use self::keep::WorldWriter;
 #[cfg(feature = "testing")]
-pub use self::planned::Failure;
+pub use self::planned::PlannedFailure;
 pub use self::possible::Impossible;
 pub use self::say::{Say, SentByPerson};
-use self::shared::Shared;
-use self::state::State;
+use self::shared::SharedTelegram;
+use self::state::TelegramState;
 pub use self::state::WebEvent;
 #[cfg(feature = "testing")]
-pub use self::testing::View;
-pub use self::world::{About, ChatKind, Draft, Person, Standing};
+pub use self::testing::TelegramView;
+pub use self::world::{ChatType, DemoInfo, MemberStatus, MessageDraft, Person};
 use crate::Runtime;
 
 /// Which bot the offline Telegram serves.
 #[derive(Debug, Clone)]
-pub struct Options {
+pub struct TelegramOptions {
     /// Its token, `<bot id>:<secret>`.
     pub token: String,
     /// The bot's first name, which also names the private chats on the demo page.
@@ -71,10 +71,10 @@ pub struct Options {
     /// The page served at `/`, with its events under `/demo`; none in tests.
     pub page: Option<&'static str>,
     /// What the page says of the demo.
-    pub about: About,
+    pub about: DemoInfo,
 }
 
-impl Default for Options {
+impl Default for TelegramOptions {
     fn default() -> Self {
         Self {
             token: "7000000001:offline".to_owned(),
@@ -82,15 +82,15 @@ impl Default for Options {
             username: "figaro_bot".to_owned(),
             can_read_all_group_messages: false,
             page: None,
-            about: About::default(),
+            about: DemoInfo::default(),
         }
     }
 }
 
-impl Options {
+impl TelegramOptions {
     /// An empty world with the bot alone.
-    fn new_state(&self) -> State {
-        State::new(self.bot(), self.can_read_all_group_messages)
+    fn new_state(&self) -> TelegramState {
+        TelegramState::new(self.bot(), self.can_read_all_group_messages)
     }
 
     fn bot(&self) -> Person {
@@ -106,11 +106,11 @@ impl Options {
 /// A handle on a running offline Telegram. Cheap to clone; the server ends with its runtime.
 #[derive(Clone)]
 pub struct OfflineTelegram {
-    shared: Shared,
+    shared: SharedTelegram,
     url: Arc<str>,
     token: Arc<str>,
     /// Writes the world into a folder, if it is kept in one.
-    keeper: Option<Arc<Keeper>>,
+    keeper: Option<Arc<WorldWriter>>,
 }
 
 impl OfflineTelegram {
@@ -118,9 +118,13 @@ impl OfflineTelegram {
     ///
     /// # Errors
     /// The listener has no address.
-    pub fn start(listener: TcpListener, options: Options, runtime: &Runtime) -> std::io::Result<Self> {
+    pub fn start(
+        listener: TcpListener,
+        options: TelegramOptions,
+        runtime: &Runtime,
+    ) -> std::io::Result<Self> {
         let state = options.new_state();
-        Self::serve(listener, &options, Shared::new(state, runtime), runtime)
+        Self::serve(listener, &options, SharedTelegram::new(state, runtime), runtime)
     }
 
     /// The same with a world that is kept in a folder: it goes on as it was, and each change is written within a
@@ -130,13 +134,13 @@ impl OfflineTelegram {
     /// The listener has no address.
     pub fn start_kept(
         listener: TcpListener,
-        options: Options,
+        options: TelegramOptions,
         runtime: &Runtime,
-        kept: Kept,
+        kept: WorldFolder,
     ) -> std::io::Result<Self> {
         let mut state = options.new_state();
         let keeper = Arc::new(kept.restore(&mut state, runtime.now()));
-        let telegram = Self::serve(listener, &options, Shared::new(state, runtime), runtime)?;
+        let telegram = Self::serve(listener, &options, SharedTelegram::new(state, runtime), runtime)?;
         let saving = Arc::clone(&keeper).keep_saving(telegram.shared.clone());
         runtime.spawn("offline telegram keeper", saving);
         Ok(Self { keeper: Some(keeper), ..telegram })
@@ -145,14 +149,14 @@ impl OfflineTelegram {
     /// Starts the server of a world that is kept nowhere.
     fn serve(
         listener: TcpListener,
-        options: &Options,
-        shared: Shared,
+        options: &TelegramOptions,
+        shared: SharedTelegram,
         runtime: &Runtime,
     ) -> std::io::Result<Self> {
         let url = format!("http://{}", listener.local_addr()?).into();
         let token: Arc<str> = options.token.as_str().into();
         let page = options.page.map(|html| web::routes(&shared, html, &options.about));
-        let api = Api { shared: shared.clone(), token: Arc::clone(&token) };
+        let api = ApiState { shared: shared.clone(), token: Arc::clone(&token) };
         runtime.spawn("offline telegram", http::serve(api, page.unwrap_or_default(), listener));
         runtime.spawn("offline telegram drafts", sweep_drafts(shared.clone()));
         Ok(Self { shared, url, token, keeper: None })
@@ -196,10 +200,10 @@ impl OfflineTelegram {
 }
 
 /// Takes drafts away that nobody renews, each when its time is over, until the server stops.
-async fn sweep_drafts(shared: Shared) {
+async fn sweep_drafts(shared: SharedTelegram) {
     let mut changes = shared.changes();
     loop {
-        let next = shared.look(State::next_expiry);
+        let next = shared.look(TelegramState::next_expiry);
         let expiry = async {
             match next {
                 Some(at) => tokio::time::sleep_until(at).await,

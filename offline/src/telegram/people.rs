@@ -7,12 +7,12 @@ use super::compose::compose;
 use super::entities;
 use super::possible::{Possible, chat_mut, known, no};
 use super::say::{Say, SentByPerson};
-use super::state::{Press, State};
-use super::world::Standing;
+use super::state::{ButtonPress, TelegramState};
+use super::world::MemberStatus;
 
 /// A person sends a message. `now` is in Unix time. An error if the person, chat, topic or message replied to is unknown,
 /// or the person is not in the chat.
-pub(super) fn send(state: &mut State, say: Say, now: i64) -> Possible<SentByPerson> {
+pub(super) fn send(state: &mut TelegramState, say: Say, now: i64) -> Possible<SentByPerson> {
     let message = compose(state, say, now)?;
     let chat = message["chat"]["id"].as_i64().unwrap_or_default();
     state.store(chat, &message);
@@ -24,7 +24,7 @@ pub(super) fn send(state: &mut State, say: Say, now: i64) -> Possible<SentByPers
 /// A person presses the button with this callback data. Gives the callback query id. An error if the person is unknown or
 /// the message has no such button.
 pub(super) fn press(
-    state: &mut State,
+    state: &mut TelegramState,
     from: i64,
     chat: i64,
     message_id: i64,
@@ -38,7 +38,7 @@ pub(super) fn press(
         return no("this button is not there any more");
     }
     let id = state.fresh("press-");
-    state.presses.insert(id.clone(), Press { answer: None });
+    state.presses.insert(id.clone(), ButtonPress { answer: None });
     let query = json!({
         "id": id, "from": user, "message": message, "chat_instance": chat.to_string(), "data": data,
     });
@@ -48,7 +48,7 @@ pub(super) fn press(
 
 /// The person of a private chat presses the stop button of a draft. Gives the update id, if the bot asked for such
 /// updates. An error if there is no such draft that can be stopped.
-pub(super) fn stop_draft(state: &mut State, chat: i64, draft_id: i64) -> Possible<Option<i64>> {
+pub(super) fn stop_draft(state: &mut TelegramState, chat: i64, draft_id: i64) -> Possible<Option<i64>> {
     let place = chat_mut(state, chat)?;
     let Some(draft) = place.drafts.get(&draft_id).filter(|d| d.can_stop).cloned() else {
         return no("this answer has ended already");
@@ -66,23 +66,23 @@ pub(super) fn stop_draft(state: &mut State, chat: i64, draft_id: i64) -> Possibl
 /// A person makes the bot something in a chat, and the bot is told. `now` is in Unix time. An error if the chat or the
 /// person is unknown.
 pub(super) fn bot_becomes(
-    state: &mut State,
+    state: &mut TelegramState,
     chat: i64,
     by: i64,
-    standing: Standing,
+    standing: MemberStatus,
     now: i64,
 ) -> Possible<()> {
     let (bot, user) = (state.world.bot.json(), known(state, by)?.json());
     let bot_id = state.world.bot.id;
     let place = chat_mut(state, chat)?;
-    let old = place.members.insert(bot_id, standing).unwrap_or(Standing::Left);
+    let old = place.members.insert(bot_id, standing).unwrap_or(MemberStatus::Left);
     let changed = json!({
         "chat": place.json(), "from": user, "date": now,
         "old_chat_member": old.json(&bot), "new_chat_member": standing.json(&bot),
     });
     let is_group = place.is_group();
     state.updates.push("my_chat_member", &changed);
-    if standing == Standing::Member && is_group {
+    if standing == MemberStatus::Member && is_group {
         let place = chat_mut(state, chat)?;
         let message = json!({
             "message_id": place.next_message_id(), "from": user, "chat": place.json(), "date": now,
@@ -95,13 +95,13 @@ pub(super) fn bot_becomes(
 }
 
 /// Queues the update that brings a person's message to the bot, if the bot gets to see it.
-pub(super) fn delivered(state: &mut State, kind: &str, message: &Value) -> SentByPerson {
+pub(super) fn delivered(state: &mut TelegramState, kind: &str, message: &Value) -> SentByPerson {
     let update_id = if bot_sees(state, message) { state.updates.push(kind, message) } else { None };
     SentByPerson { message_id: message["message_id"].as_i64().unwrap_or_default(), update_id }
 }
 
 /// Privacy mode: in groups an ordinary bot gets commands, mentions of it, and replies to it.
-fn bot_sees(state: &State, message: &Value) -> bool {
+fn bot_sees(state: &TelegramState, message: &Value) -> bool {
     let chat = message["chat"]["id"].as_i64().and_then(|id| state.world.chats.get(&id));
     let Some(chat) = chat else { return false };
     let bot = &state.world.bot;

@@ -5,13 +5,16 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 use tokio::time::Instant;
 
-use super::error::Refusal;
-use super::shared::Shared;
+use super::error::BotApiError;
+use super::shared::SharedTelegram;
 
 const MAX_POLL_SECONDS: u64 = 50;
 
 /// Answers `getUpdates` with the JSON text of a list: at once, or after at most `timeout` seconds if there is nothing yet.
-pub(super) async fn get_updates(shared: &Shared, args: &Map<String, Value>) -> Result<String, Refusal> {
+pub(super) async fn get_updates(
+    shared: &SharedTelegram,
+    args: &Map<String, Value>,
+) -> Result<String, BotApiError> {
     let number = |name: &str| args.get(name).and_then(Value::as_u64);
     let limit = number("limit").and_then(|l| usize::try_from(l).ok()).unwrap_or(100);
     let wait = Duration::from_secs(number("timeout").unwrap_or(0).min(MAX_POLL_SECONDS));

@@ -1,6 +1,6 @@
 //! What a person can not do, and the looks for people and chats that may find none.
 
-use super::state::State;
+use super::state::TelegramState;
 use super::world::{Chat, Person};
 
 /// Something a person can not do; the words say why.
@@ -16,11 +16,11 @@ pub(super) fn no<T>(why: impl Into<String>) -> Possible<T> {
 }
 
 /// The person or bot with this user id.
-pub(super) fn known(state: &State, user: i64) -> Possible<&Person> {
+pub(super) fn known(state: &TelegramState, user: i64) -> Possible<&Person> {
     state.world.people.get(&user).ok_or_else(|| Impossible(format!("nobody has the user id {user}")))
 }
 
 /// The chat with this id.
-pub(super) fn chat_mut(state: &mut State, chat: i64) -> Possible<&mut Chat> {
+pub(super) fn chat_mut(state: &mut TelegramState, chat: i64) -> Possible<&mut Chat> {
     state.world.chats.get_mut(&chat).ok_or_else(|| Impossible(format!("there is no chat {chat}")))
 }

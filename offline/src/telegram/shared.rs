@@ -6,32 +6,32 @@ use chrono::{DateTime, Utc};
 use parking_lot::Mutex;
 use tokio::sync::watch;
 
-use super::state::State;
+use super::state::TelegramState;
 use crate::Runtime;
 
 /// A handle on it; clones are the same.
 #[derive(Clone)]
-pub(super) struct Shared(Arc<Inner>);
+pub(super) struct SharedTelegram(Arc<TelegramInner>);
 
-struct Inner {
-    state: Mutex<State>,
+struct TelegramInner {
+    state: Mutex<TelegramState>,
     changed: watch::Sender<()>,
     runtime: Runtime,
 }
 
-impl Shared {
-    pub(super) fn new(state: State, runtime: &Runtime) -> Self {
+impl SharedTelegram {
+    pub(super) fn new(state: TelegramState, runtime: &Runtime) -> Self {
         let (state, changed, runtime) = (Mutex::new(state), watch::Sender::new(()), runtime.clone());
-        Self(Arc::new(Inner { state, changed, runtime }))
+        Self(Arc::new(TelegramInner { state, changed, runtime }))
     }
 
     /// Looks at the state.
-    pub(super) fn look<T>(&self, look: impl FnOnce(&State) -> T) -> T {
+    pub(super) fn look<T>(&self, look: impl FnOnce(&TelegramState) -> T) -> T {
         look(&self.0.state.lock())
     }
 
     /// Changes the state and wakes who waits for changes.
-    pub(super) fn change<T>(&self, change: impl FnOnce(&mut State) -> T) -> T {
+    pub(super) fn change<T>(&self, change: impl FnOnce(&mut TelegramState) -> T) -> T {
         let result = change(&mut self.0.state.lock());
         self.0.changed.send_replace(());
         result

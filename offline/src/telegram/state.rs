@@ -1,5 +1,5 @@
 //! Everything the offline Telegram remembers, and the events it tells the demo page. The methods and people change it;
-//! [`Shared`](super::shared::Shared) holds it behind a lock.
+//! [`SharedTelegram`](super::shared::Shared) holds it behind a lock.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -9,11 +9,11 @@ use serde_json::{Value, json};
 use tokio::sync::broadcast;
 use tokio::time::Instant;
 
-use super::call::Call;
+use super::call::ApiCall;
 #[cfg(feature = "testing")]
 use super::planned::Testing;
-use super::updates::Updates;
-use super::world::{Chat, Draft, Person, World};
+use super::updates::PendingUpdates;
+use super::world::{Chat, MessageDraft, Person, World};
 
 /// Events a slow page may lag behind before it must start over.
 const EVENT_BACKLOG: usize = 1024;
@@ -29,14 +29,14 @@ pub struct WebEvent {
     pub data: Value,
 }
 
-/// A button press, by its callback query id in [`State`].
+/// A button press, by its callback query id in [`TelegramState`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct Press {
+pub(super) struct ButtonPress {
     /// How the bot answered it; it can do so once.
     pub(super) answer: Option<Value>,
 }
 
-/// A file that the bot or a person sent, by its `file_id` in [`State`].
+/// A file that the bot or a person sent, by its `file_id` in [`TelegramState`].
 #[derive(Debug, Clone)]
 pub(super) struct StoredFile {
     /// Its `file_path`: what `/file/bot<token>/` serves it under.
@@ -57,10 +57,10 @@ pub(super) struct CommandList {
 
 /// All that the offline Telegram remembers.
 #[derive(Debug)]
-pub(super) struct State {
+pub(super) struct TelegramState {
     pub(super) world: World,
-    pub(super) updates: Updates,
-    pub(super) presses: BTreeMap<String, Press>,
+    pub(super) updates: PendingUpdates,
+    pub(super) presses: BTreeMap<String, ButtonPress>,
     pub(super) files: BTreeMap<String, StoredFile>,
     pub(super) commands: Vec<CommandList>,
     #[cfg(feature = "testing")]
@@ -73,12 +73,12 @@ pub(super) struct State {
     pub(super) last_name: u64,
 }
 
-impl State {
+impl TelegramState {
     pub(super) fn new(bot: Person, reads_all: bool) -> Self {
         let (events, _) = broadcast::channel(EVENT_BACKLOG);
         Self {
             world: World::new(bot, reads_all),
-            updates: Updates::default(),
+            updates: PendingUpdates::default(),
             presses: BTreeMap::new(),
             files: BTreeMap::new(),
             commands: Vec::new(),
@@ -111,7 +111,7 @@ impl State {
 
     /// Tells the demo pages of a call that was answered, and remembers it for tests. A `getUpdates` is shown only if it
     /// failed.
-    pub(super) fn record(&mut self, call: Call) {
+    pub(super) fn record(&mut self, call: ApiCall) {
         let idle = call.method == "getUpdates" && call.ok;
         if !idle {
             let mut data = json!({
@@ -172,7 +172,7 @@ impl State {
     }
 
     /// Shows a draft, or changes the one with its id.
-    pub(super) fn draft(&mut self, chat: i64, mut draft: Draft) {
+    pub(super) fn draft(&mut self, chat: i64, mut draft: MessageDraft) {
         draft.expires = Instant::now() + DRAFT_LIFE;
         let mut data = json!({
             "chat_id": chat, "draft_id": draft.id, "text": draft.text, "entities": draft.entities,
@@ -188,7 +188,7 @@ impl State {
     }
 
     /// Takes away the drafts of a chat that a rule chooses.
-    pub(super) fn end_drafts(&mut self, chat: i64, gone: impl Fn(&Draft) -> bool) {
+    pub(super) fn end_drafts(&mut self, chat: i64, gone: impl Fn(&MessageDraft) -> bool) {
         let Some(drafts) = self.world.chats.get_mut(&chat).map(|c| &mut c.drafts) else {
             return;
         };

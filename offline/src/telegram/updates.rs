@@ -4,14 +4,14 @@ use std::collections::VecDeque;
 
 use serde_json::{Map, Value, json};
 
-use super::error::Refusal;
+use super::error::BotApiError;
 
 /// Left out unless asked for by name.
 const ONLY_ON_REQUEST: [&str; 3] = ["chat_member", "message_reaction", "message_reaction_count"];
 
 /// Updates nobody acknowledged yet.
 #[derive(Debug)]
-pub(super) struct Updates {
+pub(super) struct PendingUpdates {
     /// Each as it is sent: a test may queue what is no JSON.
     pub(super) queue: VecDeque<(i64, String)>,
     pub(super) next_id: i64,
@@ -19,13 +19,13 @@ pub(super) struct Updates {
     poller: u64,
 }
 
-impl Default for Updates {
+impl Default for PendingUpdates {
     fn default() -> Self {
         Self { queue: VecDeque::new(), next_id: 1001, allowed: Vec::new(), poller: 0 }
     }
 }
 
-impl Updates {
+impl PendingUpdates {
     /// Queues an update of a kind; `None` if the bot did not ask for this kind.
     pub(super) fn push(&mut self, kind: &str, value: &Value) -> Option<i64> {
         let wanted = match self.allowed.is_empty() {
@@ -77,9 +77,9 @@ impl Updates {
     }
 
     /// The first `limit` updates for a poll. An error if another poll began after it.
-    pub(super) fn serve(&self, poll: u64, limit: usize) -> Result<Vec<String>, Refusal> {
+    pub(super) fn serve(&self, poll: u64, limit: usize) -> Result<Vec<String>, BotApiError> {
         if poll != self.poller {
-            return Err(Refusal::conflict());
+            return Err(BotApiError::conflict());
         }
         Ok(self.queue.iter().take(limit).map(|(_, update)| update.clone()).collect())
     }

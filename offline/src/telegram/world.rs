@@ -57,7 +57,7 @@ impl Person {
 
 /// What the demo page says of the demo, as it was started.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct About {
+pub struct DemoInfo {
     /// Which model answers, and what leaves the machine.
     pub notice: String,
     /// What is as it would be at the real Telegram.
@@ -68,7 +68,7 @@ pub struct About {
 
 /// The `type` of a chat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum ChatKind {
+pub enum ChatType {
     /// With one person.
     Private,
     /// A basic group.
@@ -79,7 +79,7 @@ pub enum ChatKind {
     Channel,
 }
 
-impl ChatKind {
+impl ChatType {
     /// The word of the Bot API, as in `Chat.type`.
     #[must_use]
     pub(crate) fn name(self) -> &'static str {
@@ -94,7 +94,7 @@ impl ChatKind {
 
 /// What a person or a bot is in a chat: `status` of the Bot API's `ChatMember`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Standing {
+pub enum MemberStatus {
     /// Its creator, who may do everything.
     Owner,
     /// An administrator with the usual rights.
@@ -107,7 +107,7 @@ pub enum Standing {
     Kicked,
 }
 
-impl Standing {
+impl MemberStatus {
     /// Whether it is in the chat, and not blocked.
     pub(super) fn is_in(self) -> bool {
         matches!(self, Self::Owner | Self::Admin | Self::Member)
@@ -138,7 +138,7 @@ impl Standing {
 
 /// What the bot is writing, shown until the message comes.
 #[derive(Debug, Clone)]
-pub struct Draft {
+pub struct MessageDraft {
     /// `draft_id`.
     pub id: i64,
     /// `message_thread_id` of the topic it is shown in; `None` outside of topics.
@@ -159,7 +159,7 @@ pub struct Draft {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Chat {
     pub(super) id: i64,
-    pub(super) kind: ChatKind,
+    pub(super) kind: ChatType,
     pub(super) title: String,
     #[serde(default)]
     pub(super) description: String,
@@ -167,7 +167,7 @@ pub(super) struct Chat {
     pub(super) is_forum: bool,
     /// The names of its topics by thread id.
     pub(super) topics: BTreeMap<i64, String>,
-    pub(super) members: BTreeMap<i64, Standing>,
+    pub(super) members: BTreeMap<i64, MemberStatus>,
     /// The people who may not write, and until when in Unix time; 0 for good.
     #[serde(default)]
     pub(super) muted: BTreeMap<i64, i64>,
@@ -183,7 +183,7 @@ pub(super) struct Chat {
     pub(super) votes: BTreeMap<i64, BTreeMap<i64, Vec<usize>>>,
     /// A bot that starts again writes them anew.
     #[serde(skip)]
-    pub(super) drafts: BTreeMap<i64, Draft>,
+    pub(super) drafts: BTreeMap<i64, MessageDraft>,
     /// The pinned messages by `message_id`, the last pinned one last.
     #[serde(default)]
     pub(super) pins: Vec<i64>,
@@ -193,7 +193,7 @@ pub(super) struct Chat {
 }
 
 impl Chat {
-    pub(super) fn new(id: i64, kind: ChatKind, title: &str) -> Self {
+    pub(super) fn new(id: i64, kind: ChatType, title: &str) -> Self {
         Self {
             id,
             kind,
@@ -218,7 +218,7 @@ impl Chat {
     /// The Bot API's `Chat`.
     pub(super) fn json(&self) -> Value {
         let mut chat = json!({"id": self.id, "type": self.kind.name()});
-        let name = if self.kind == ChatKind::Private { "first_name" } else { "title" };
+        let name = if self.kind == ChatType::Private { "first_name" } else { "title" };
         chat[name] = json!(self.title);
         if let Some(username) = &self.username {
             chat["username"] = json!(username);
@@ -230,16 +230,16 @@ impl Chat {
     }
 
     pub(super) fn is_group(&self) -> bool {
-        matches!(self.kind, ChatKind::Group | ChatKind::Supergroup)
+        matches!(self.kind, ChatType::Group | ChatType::Supergroup)
     }
 
     /// A forum, or a private chat: there a bot may have topics.
     pub(super) fn has_topics(&self) -> bool {
-        self.is_forum || self.kind == ChatKind::Private
+        self.is_forum || self.kind == ChatType::Private
     }
 
-    pub(super) fn standing(&self, user: i64) -> Standing {
-        self.members.get(&user).copied().unwrap_or(Standing::Left)
+    pub(super) fn standing(&self, user: i64) -> MemberStatus {
+        self.members.get(&user).copied().unwrap_or(MemberStatus::Left)
     }
 
     /// An id above all earlier ones; ids of deleted messages do not come back.
@@ -296,7 +296,7 @@ impl World {
                 Some(name) => {
                     let named = |c: &&Chat| {
                         c.username.as_deref().is_some_and(|u| u.eq_ignore_ascii_case(name))
-                            && c.kind != ChatKind::Private
+                            && c.kind != ChatType::Private
                     };
                     return self.chats.values().find(named).map(|c| c.id);
                 }

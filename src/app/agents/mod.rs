@@ -8,14 +8,14 @@ use std::path::{Path, PathBuf};
 
 pub(super) use self::watch::AgentFolder;
 use super::additions::Additions;
-use super::failure::Refusal;
+use super::failure::StartupError;
 use super::providers::{table, variables};
 use super::servers;
 use super::terminal::{all_said, counted, say};
 use figaro_agent::tools::builtin;
 use figaro_config::ServersSettings;
 use figaro_domain::agent::{ALL_TOOLS, Agent, OfServer};
-use figaro_prompts::{AGENTS_FOLDER, AgentFiles, AgentSet, Names, agent_schema};
+use figaro_prompts::{AGENTS_FOLDER, AgentFileNames, AgentFiles, AgentSet, agent_schema};
 use figaro_provider::Providers;
 
 /// What is asked of agents.
@@ -28,8 +28,12 @@ pub enum AgentsTask {
 }
 
 /// The names that files of agents may use, with these of other MCP servers.
-pub(super) fn names(providers: &Providers, servers: Vec<String>) -> Names {
-    Names { tools: builtin::names(), servers, providers: providers.names().map(str::to_owned).collect() }
+pub(super) fn names(providers: &Providers, servers: Vec<String>) -> AgentFileNames {
+    AgentFileNames {
+        tools: builtin::names(),
+        servers,
+        providers: providers.names().map(str::to_owned).collect(),
+    }
 }
 
 /// Does what is asked for and prints what came of it. Of the settings only the file of MCP servers is looked at, for their names;
@@ -41,9 +45,9 @@ pub fn agents(
     task: AgentsTask,
     values: &HashMap<String, String>,
     additions: &Additions,
-) -> Result<(), Refusal> {
+) -> Result<(), StartupError> {
     let settings = ServersSettings::alone(values, &variables(additions)?);
-    let servers = servers::names(&settings.map_err(|faults| Refusal(faults.to_string()))?);
+    let servers = servers::names(&settings.map_err(|faults| StartupError(faults.to_string()))?);
     let names = names(&table(additions)?, servers);
     match task {
         AgentsTask::Check(folder) => check(folder.as_deref(), &names)?,
@@ -52,7 +56,7 @@ pub fn agents(
     all_said()
 }
 
-fn check(folder: Option<&Path>, names: &Names) -> Result<(), Refusal> {
+fn check(folder: Option<&Path>, names: &AgentFileNames) -> Result<(), StartupError> {
     if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
         let shown = folder.display();
         let why = if folder.exists() {
@@ -60,7 +64,7 @@ fn check(folder: Option<&Path>, names: &Names) -> Result<(), Refusal> {
         } else {
             format!("there is no folder {shown}")
         };
-        return Err(Refusal(why));
+        return Err(StartupError(why));
     }
     let folder = folder.unwrap_or(Path::new(AGENTS_FOLDER));
     let shown = folder.display().to_string();
@@ -70,7 +74,7 @@ fn check(folder: Option<&Path>, names: &Names) -> Result<(), Refusal> {
         let count = faults.len();
         let what =
             if count == 1 { "one thing is wrong".to_owned() } else { format!("{count} things are wrong") };
-        Refusal(format!("{what} with the agents in {shown}\n{}", faults.join("\n")))
+        StartupError(format!("{what} with the agents in {shown}\n{}", faults.join("\n")))
     })?;
     let mut advice = agents.files().advice();
     for agent in agents.all() {

@@ -9,7 +9,7 @@ use tokio::task::spawn_blocking;
 use crate::app::watch::{OwnersFiles, own_names};
 use figaro_mcp_client::servers::Servers;
 use figaro_prompts::texts::Texts;
-use figaro_prompts::{AGENTS_FOLDER, AgentFiles, AgentSet, Names, Prompts};
+use figaro_prompts::{AGENTS_FOLDER, AgentFileNames, AgentFiles, AgentSet, Prompts};
 
 /// The files of agents.
 #[derive(Debug)]
@@ -17,25 +17,25 @@ pub(in crate::app) struct AgentFolder {
     /// Where agents are taken from.
     pub(in crate::app) prompts: Arc<Prompts>,
     /// The names that files may use.
-    pub(in crate::app) names: Names,
+    pub(in crate::app) names: AgentFileNames,
     /// The other MCP servers, whose names files may use too.
     pub(in crate::app) servers: Servers,
 }
 
 impl AgentFolder {
     /// The names that files may use now.
-    fn names(&self) -> Names {
-        Names { servers: self.servers.names(), ..self.names.clone() }
+    fn names(&self) -> AgentFileNames {
+        AgentFileNames { servers: self.servers.names(), ..self.names.clone() }
     }
 }
 
 #[async_trait]
 impl OwnersFiles for AgentFolder {
     const KIND: &'static str = "agents";
-    type Seen = (AgentFiles, Names);
+    type Seen = (AgentFiles, AgentFileNames);
     type Read = AgentSet;
 
-    fn held(&self) -> (AgentFiles, Names) {
+    fn held(&self) -> (AgentFiles, AgentFileNames) {
         (self.prompts.agents().files().clone(), self.names())
     }
 

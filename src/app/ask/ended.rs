@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 use tokio::time::timeout;
 
 use super::print::Printer;
-use super::remedy::Asked;
-use crate::app::failure::Failure;
+use super::remedy::ModelEndpoint;
+use crate::app::failure::AppFailure;
 use crate::app::groups::AT_ONCE;
 use figaro_agent::delivery::{TurnClosing, TurnEnding};
 use figaro_base::secret::Redactor;
@@ -27,7 +27,7 @@ const CUT: &str = "the answer was cut: it has reached its bound on length";
 const NO_END: &str = "the turn did not come to its end; RUST_LOG=info shows more";
 
 /// A turn that is over, and what there is to say of it.
-pub(super) struct Ended<'a> {
+pub(super) struct FinishedTurn<'a> {
     pub(super) printer: Printer,
     pub(super) store: &'a Store,
     pub(super) ledger: &'a Arc<Ledger>,
@@ -37,7 +37,7 @@ pub(super) struct Ended<'a> {
     pub(super) agent: Option<String>,
     pub(super) model: Option<ModelName>,
     /// Where that is asked.
-    pub(super) asked: Asked,
+    pub(super) asked: ModelEndpoint,
     /// What the day had come to before the question.
     pub(super) before: Spent,
 }
@@ -46,7 +46,7 @@ pub(super) struct Ended<'a> {
 ///
 /// # Errors
 /// When it has no answer, or not all of it, with what to do.
-pub(super) async fn finish(mut ended: Ended<'_>) -> Result<(), Failure> {
+pub(super) async fn finish(mut ended: FinishedTurn<'_>) -> Result<(), AppFailure> {
     let closing = ended.printer.closing.take();
     let declined = ended.printer.declined.take();
     let (label, reason) = match &closing {
@@ -54,7 +54,7 @@ pub(super) async fn finish(mut ended: Ended<'_>) -> Result<(), Failure> {
             TurnEnding::Answered => {
                 let words = closing.is_cut.then(|| format!("{CUT}; {}", ended.asked.remedy("spent")));
                 answered(ended, closing).await.or_else(|error| unprinted(&error))?;
-                return words.map_or(Ok(()), |words| Err(Failure::Cut(words)));
+                return words.map_or(Ok(()), |words| Err(AppFailure::Cut(words)));
             }
             TurnEnding::Stopped => ("stopped", STOPPED.to_owned()),
             TurnEnding::Failed { label, reason, .. } => {
@@ -68,35 +68,35 @@ pub(super) async fn finish(mut ended: Ended<'_>) -> Result<(), Failure> {
     let printed = failed(&mut ended, closing.as_ref(), label, &reason).await;
     // The exit code and standard error say it all the same.
     drop(printed);
-    Err(Failure::Unanswered(reason))
+    Err(AppFailure::Unanswered(reason))
 }
 
 /// Prints the end of a turn that was told to end, and gives it.
-pub(super) async fn stopped(mut ended: Ended<'_>) -> Failure {
+pub(super) async fn stopped(mut ended: FinishedTurn<'_>) -> AppFailure {
     // Whoever reads it may be what keeps it waiting.
     drop(timeout(AT_ONCE, failed(&mut ended, None, "stopped", STOPPED)).await);
-    Failure::Unanswered(STOPPED.to_owned())
+    AppFailure::Unanswered(STOPPED.to_owned())
 }
 
 /// What it means that standard output could not be written: a reader that has left has what it wanted.
 ///
 /// # Errors
 /// When nobody has left it.
-pub(super) fn unprinted(error: &io::Error) -> Result<(), Failure> {
+pub(super) fn unprinted(error: &io::Error) -> Result<(), AppFailure> {
     match error.kind() {
         ErrorKind::BrokenPipe => Ok(()),
-        _ => Err(Failure::Unanswered(format!("standard output cannot be written: {}", in_words(error)))),
+        _ => Err(AppFailure::Unanswered(format!("standard output cannot be written: {}", in_words(error)))),
     }
 }
 
-async fn answered(mut ended: Ended<'_>, closing: &TurnClosing) -> io::Result<()> {
+async fn answered(mut ended: FinishedTurn<'_>, closing: &TurnClosing) -> io::Result<()> {
     let text = ended.printer.answer(closing).await?;
     let event = ended.event("done", json!({"text": text, "cut": closing.is_cut}), Some(closing)).await;
     ended.printer.end(&event).await
 }
 
 async fn failed(
-    ended: &mut Ended<'_>,
+    ended: &mut FinishedTurn<'_>,
     closing: Option<&TurnClosing>,
     label: &str,
     message: &str,
@@ -106,7 +106,7 @@ async fn failed(
     ended.printer.end(&event).await
 }
 
-impl Ended<'_> {
+impl FinishedTurn<'_> {
     /// The last event: `own`, and what the turn was made with and has taken.
     async fn event(&self, name: &str, own: Value, closing: Option<&TurnClosing>) -> Value {
         let calls = match self.printer.run {

@@ -15,25 +15,25 @@ use futures::Stream;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::time::timeout;
 
-use self::ended::{Ended, STOPPED, finish, stopped, unprinted};
+use self::ended::{FinishedTurn, STOPPED, finish, stopped, unprinted};
 pub use self::options::AskOptions;
 use self::print::Printer;
-use self::ready::{Ready, of_terminal, ready};
-use self::remedy::Asked;
+use self::ready::{PreparedQuestion, of_terminal, ready};
+use self::remedy::ModelEndpoint;
 use super::additions::Additions;
-use super::failure::{Failure, Refusal};
+use super::failure::{AppFailure, StartupError};
 use super::groups::{AT_ONCE, Groups, LAST_CALL};
-use super::parts::asking::Asking;
+use super::parts::asking::AskService;
 use super::providers::{settings_without_bot, table};
 use super::start_log;
-use super::stop::Stop;
+use super::stop::StopRequests;
 use figaro_agent::delivery::OutsideEvent;
 use figaro_agent::turn::control::Control;
 use figaro_agent::turn::queue::{Job, Runner};
 use figaro_agent::turn::unfinished::end_unfinished;
 
 /// Why no more of a turn is printed.
-enum Cut {
+enum PrintStop {
     /// It was told to end.
     Stopped,
     /// It cannot be written, or nobody reads it any more.
@@ -48,22 +48,27 @@ pub async fn ask(
     values: &HashMap<String, String>,
     options: AskOptions,
     stops: impl Stream<Item = ()> + Unpin,
-) -> Result<(), Failure> {
+) -> Result<(), AppFailure> {
     let mut values = values.clone();
     // The log of a bot would stand between the lines of the answer.
     values.entry("RUST_LOG".to_owned()).or_insert_with(|| "off".to_owned());
     let settings = settings_without_bot(&values, &Additions::default())?;
     start_log(&settings)?;
     let settings = of_terminal(settings);
-    let (groups, mut stop) = (Groups::default(), Stop::new(stops, false));
+    let (groups, mut stop) = (Groups::default(), StopRequests::new(stops, false));
     let ready = tokio::select! {
         ready = ready(&settings, &groups, &options) => ready?,
         () = stop.requested() => {
             groups.end_helpers(AT_ONCE).await;
-            return Err(Failure::Unanswered(STOPPED.to_owned()));
+            return Err(AppFailure::Unanswered(STOPPED.to_owned()));
         }
     };
-    let Ready { asking: Asking { turns, store, ledger, locales, clock, .. }, question, place, told } = ready;
+    let PreparedQuestion {
+        asking: AskService { turns, store, ledger, locales, clock, .. },
+        question,
+        place,
+        told,
+    } = ready;
     let before = ledger.spent_today();
     let (control, mut printer) = (Control::default(), Printer::new(options.json, locales));
     let turn_control = control.clone();
@@ -76,12 +81,13 @@ pub async fn ask(
     groups.front.stop();
     groups.front.finish(within).await;
     let (redactor, AskOptions { agent, model, session, .. }) = (settings.redactor(), options);
-    let asked = Asked::of(&settings, &table(&Additions::default())?, model.as_ref());
-    let ended = Ended { printer, store: &store, ledger: &ledger, redactor, agent, model, asked, before };
+    let asked = ModelEndpoint::of(&settings, &table(&Additions::default())?, model.as_ref());
+    let ended =
+        FinishedTurn { printer, store: &store, ledger: &ledger, redactor, agent, model, asked, before };
     let done = match cut {
         None => finish(ended).await,
-        Some(Cut::Stopped) => Err(stopped(ended).await),
-        Some(Cut::Unprinted(error)) => unprinted(&error),
+        Some(PrintStop::Stopped) => Err(stopped(ended).await),
+        Some(PrintStop::Unprinted(error)) => unprinted(&error),
     };
     groups.end_helpers(within).await;
     if session.is_some() {
@@ -89,7 +95,7 @@ pub async fn ask(
             end_unfinished(&store, |there| there.chat == place.chat, &clock).await?;
             store.flush().await
         };
-        kept.await.map_err(|error| Refusal(error.to_string()))?;
+        kept.await.map_err(|error| StartupError(error.to_string()))?;
     }
     done
 }
@@ -99,23 +105,23 @@ async fn follow(
     mut told: UnboundedReceiver<OutsideEvent>,
     printer: &mut Printer,
     control: &Control,
-    stop: &mut Stop<impl Stream<Item = ()> + Unpin>,
-) -> Result<(), Cut> {
+    stop: &mut StopRequests<impl Stream<Item = ()> + Unpin>,
+) -> Result<(), PrintStop> {
     let cut = loop {
         let next = tokio::select! {
             biased;
-            () = stop.requested() => break Cut::Stopped,
+            () = stop.requested() => break PrintStop::Stopped,
             next = told.recv() => next,
         };
         let Some(next) = next else { return Ok(()) };
         // A reader that takes its time does not keep a stop waiting.
         let printed = tokio::select! {
             biased;
-            () = stop.requested() => break Cut::Stopped,
+            () = stop.requested() => break PrintStop::Stopped,
             printed = printer.tell(next) => printed,
         };
         if let Err(error) = printed {
-            break Cut::Unprinted(error);
+            break PrintStop::Unprinted(error);
         }
     };
     control.stop();

@@ -5,7 +5,7 @@ use std::io::{IsTerminal, stdin};
 use chrono::{DateTime, Utc};
 use tokio::io::AsyncReadExt;
 
-use crate::app::failure::Refusal;
+use crate::app::failure::StartupError;
 use figaro_agent::turn::question::{Client, Question};
 use figaro_base::ids::{RequestId, UserId};
 use figaro_base::system::in_words;
@@ -24,31 +24,31 @@ const CLIENT: &str = "cli";
 ///
 /// # Errors
 /// When there are none, or none that can be read.
-pub(super) async fn words(given: Option<&str>) -> Result<String, Refusal> {
+pub(super) async fn words(given: Option<&str>) -> Result<String, StartupError> {
     let words = match given {
         Some(words) if words != "-" => words.to_owned(),
         None if stdin().is_terminal() => {
-            return Err(Refusal(
+            return Err(StartupError(
                 "there is no question: figaro ask \"What is …?\", or a text piped into it".to_owned(),
             ));
         }
         Some(_) | None => read().await?,
     };
     match words.trim().is_empty() {
-        true => Err(Refusal("the question is empty".to_owned())),
+        true => Err(StartupError("the question is empty".to_owned())),
         false => Ok(words),
     }
 }
 
-async fn read() -> Result<String, Refusal> {
+async fn read() -> Result<String, StartupError> {
     let mut bytes = Vec::new();
     let most = u64::try_from(MAX_BYTES).unwrap_or(u64::MAX).saturating_add(1);
     let read = tokio::io::stdin().take(most).read_to_end(&mut bytes).await;
-    read.map_err(|error| Refusal(format!("standard input cannot be read: {}", in_words(&error))))?;
+    read.map_err(|error| StartupError(format!("standard input cannot be read: {}", in_words(&error))))?;
     if bytes.len() > MAX_BYTES {
-        return Err(Refusal(format!("the question has more than {} MiB", MAX_BYTES >> 20)));
+        return Err(StartupError(format!("the question has more than {} MiB", MAX_BYTES >> 20)));
     }
-    String::from_utf8(bytes).map_err(|_no_text| Refusal("standard input is no text in UTF-8".to_owned()))
+    String::from_utf8(bytes).map_err(|_no_text| StartupError("standard input is no text in UTF-8".to_owned()))
 }
 
 /// Whoever sits at the terminal, by a number that no person has: nothing is remembered of them.

@@ -9,9 +9,9 @@ use super::options::AskOptions;
 use super::outside::Terminal;
 use super::question;
 use crate::app::environment::open_store;
-use crate::app::failure::Refusal;
+use crate::app::failure::StartupError;
 use crate::app::groups::Groups;
-use crate::app::parts::asking::{Asking, asking};
+use crate::app::parts::asking::{AskService, asking};
 use figaro_agent::delivery::OutsideEvent;
 use figaro_agent::turn::question::Question;
 use figaro_agent::turn::unfinished::end_unfinished;
@@ -19,12 +19,12 @@ use figaro_base::text::nearest;
 use figaro_config::{AccessMode, AccessSettings, LimitSettings, Settings};
 use figaro_domain::chat::{ChatConfig, ConfigPatch, Place};
 use figaro_mcp_client::file::ServerConfig;
-use figaro_mcp_client::servers::Phase;
+use figaro_mcp_client::servers::ServerPhase;
 use figaro_store::Store;
 
 /// A question that is ready to be answered.
-pub(super) struct Ready {
-    pub(super) asking: Asking,
+pub(super) struct PreparedQuestion {
+    pub(super) asking: AskService,
     pub(super) question: Question,
     pub(super) place: Place,
     /// What the turn tells.
@@ -49,7 +49,7 @@ pub(super) async fn ready(
     settings: &Settings,
     groups: &Groups,
     options: &AskOptions,
-) -> Result<Ready, Refusal> {
+) -> Result<PreparedQuestion, StartupError> {
     let words = question::words(options.question.as_deref()).await?;
     let store = match options.session {
         Some(_) => open_store(settings).await.map_err(of_session)?,
@@ -59,7 +59,7 @@ pub(super) async fn ready(
     let asking = asking(settings, groups, store, &Arc::new(terminal)).await?;
     check(options, &asking)?;
     let name = question::name(options.session.as_deref(), options.is_eval);
-    let kept = asking.store.external().keep(&name).await.map_err(|error| Refusal(error.to_string()))?;
+    let kept = asking.store.external().keep(&name).await.map_err(|error| StartupError(error.to_string()))?;
     let place = Place::external(kept);
     let chosen = async {
         end_unfinished(&asking.store, |there| there.chat == place.chat, &asking.clock).await?;
@@ -67,21 +67,21 @@ pub(super) async fn ready(
         let patch = ConfigPatch { agent, model, ..ConfigPatch::default() };
         asking.store.settings().change_chat_config(place.chat, patch).await
     };
-    chosen.await.map_err(|error| Refusal(error.to_string()))?;
+    chosen.await.map_err(|error| StartupError(error.to_string()))?;
     start_servers(options, &asking).await;
     let question = question::question(words, place.clone(), options.is_eval, asking.clock.now());
-    Ok(Ready { asking, question, place, told })
+    Ok(PreparedQuestion { asking, question, place, told })
 }
 
 /// Starts the other MCP servers whose tools the agent lists, and waits until each is ready or has failed, which is told.
-async fn start_servers(options: &AskOptions, Asking { prompts, servers, described, .. }: &Asking) {
+async fn start_servers(options: &AskOptions, AskService { prompts, servers, described, .. }: &AskService) {
     let config = ChatConfig { agent: options.agent.clone(), ..ChatConfig::default() };
     let agents = prompts.agents();
     let Some(agent) = agents.answering(&config) else { return };
     let is_listed = |server: &&ServerConfig| agent.server_tools.iter().any(|of| of.server == server.name);
     servers.replace(described.iter().filter(is_listed).cloned().collect());
     for server in servers.all() {
-        if let Phase::Failed(why) = server.begun().await.phase {
+        if let ServerPhase::Failed(why) = server.begun().await.phase {
             // Whoever does not read it gets the answer all the same.
             drop(writeln!(io::stderr(), "⚠ the MCP server {} is not used: {why}", server.config.name));
         }
@@ -89,15 +89,15 @@ async fn start_servers(options: &AskOptions, Asking { prompts, servers, describe
 }
 
 /// What somebody does who wants a session and cannot have the store.
-fn of_session(Refusal(words): Refusal) -> Refusal {
-    Refusal(format!(
+fn of_session(StartupError(words): StartupError) -> StartupError {
+    StartupError(format!(
         "{words}\nSessions of the terminal are kept in the store of STORE_URL, which one process at a time has open: beside a bot \
          that runs, name another folder, such as STORE_URL=redb:./terminal. Without --session no store is needed."
     ))
 }
 
 /// Whether the agent and the provider of the model that are asked for are there.
-fn check(options: &AskOptions, asking: &Asking) -> Result<(), Refusal> {
+fn check(options: &AskOptions, asking: &AskService) -> Result<(), StartupError> {
     if let Some(agent) = &options.agent {
         let agents = asking.prompts.agents();
         let known: Vec<&str> = agents.choosable().map(|agent| agent.name.as_str()).collect();
@@ -114,12 +114,12 @@ fn check(options: &AskOptions, asking: &Asking) -> Result<(), Refusal> {
     Ok(())
 }
 
-fn unknown(what: &str, name: &str, known: &[&str]) -> Refusal {
+fn unknown(what: &str, name: &str, known: &[&str]) -> StartupError {
     let meant = nearest(name, known.iter().copied(), |known| known.len().div_ceil(3));
     let meant = meant.map_or_else(String::new, |meant| format!(": did you mean {meant}?"));
     let there = match known {
         [] => "there is none".to_owned(),
         known => format!("there are: {}", known.join(", ")),
     };
-    Refusal(format!("there is no {what} `{name}`{meant}\n{there}"))
+    StartupError(format!("there is no {what} `{name}`{meant}\n{there}"))
 }

@@ -3,24 +3,25 @@
 use crate::app::models::name;
 use figaro_config::Settings;
 use figaro_domain::model::ModelName;
-use figaro_domain::provider_spec::Role;
+use figaro_domain::provider_spec::VariableRole;
 use figaro_provider::Providers;
 
 /// Where the model is asked, for whom it may not be there.
 #[derive(Debug, Default)]
-pub(super) struct Asked {
+pub(super) struct ModelEndpoint {
     /// The address, where the provider has one to be set.
     address: Option<String>,
     /// The variable that sets it.
     variable: &'static str,
 }
 
-impl Asked {
+impl ModelEndpoint {
     /// Where this model is asked; the default one where none is named.
     pub(super) fn of(settings: &Settings, providers: &Providers, model: Option<&ModelName>) -> Self {
         let model = model.cloned().unwrap_or_else(|| name(&settings.model.default));
         let spec = providers.find(&model.provider).map(|provider| &provider.spec);
-        let variable = spec.and_then(|spec| spec.variable(Role::BaseUrl)).map(|variable| variable.name);
+        let variable =
+            spec.and_then(|spec| spec.variable(VariableRole::BaseUrl)).map(|variable| variable.name);
         let set_up = settings.model.providers.iter().find(|provider| provider.name == model.provider);
         let address = variable.and(set_up).map(|provider| provider.base_url.clone());
         Self { address, variable: variable.unwrap_or_default() }

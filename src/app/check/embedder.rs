@@ -10,7 +10,7 @@ use crate::app::embedder::{EmbedderParts, embedder};
 use figaro_base::clock::Clock;
 use figaro_base::shutdown::TaskTracker;
 use figaro_config::Settings;
-use figaro_provider::embed::{EmbedError, Embedder, Purpose};
+use figaro_provider::embed::{EmbedError, EmbedPurpose, Embedder};
 use figaro_provider::{ProviderError, Providers};
 
 /// How long it may take: the model may have to be loaded first.
@@ -44,7 +44,7 @@ pub(super) async fn probe(
 
 async fn tried(embedder: &dyn Embedder) -> Result<String, EmbedError> {
     let begun = Instant::now();
-    let asked = timeout(ANSWER, embedder.embed(Purpose::Question, &["Are you there?"])).await;
+    let asked = timeout(ANSWER, embedder.embed(EmbedPurpose::Question, &["Are you there?"])).await;
     let embedded = asked.unwrap_or(Err(ProviderError::Stalled(ANSWER).into()))?;
     let dimensions = embedded.vectors.first().map_or(0, Vec::len);
     Ok(format!(

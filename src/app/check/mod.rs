@@ -20,7 +20,7 @@ pub(super) use self::model::first_word;
 use super::additions::Additions;
 use super::agents;
 use super::environment::http_client;
-use super::failure::Refusal;
+use super::failure::StartupError;
 use super::models::name;
 use super::policy;
 use super::providers::{settings_and_hints, table, variables};
@@ -39,7 +39,7 @@ use figaro_provider::price::Prices;
 ///
 /// # Errors
 /// When something is wrong; the lines have said what. Also when an added provider cannot be registered.
-pub async fn check(values: &Values, additions: &Additions) -> Result<(), Refusal> {
+pub async fn check(values: &Values, additions: &Additions) -> Result<(), StartupError> {
     let providers = table(additions)?;
     let (settings, hints) = match settings_and_hints(values, additions) {
         Ok(read) => read,
@@ -75,7 +75,7 @@ pub async fn check(values: &Values, additions: &Additions) -> Result<(), Refusal
     all_said()?;
     match all_well {
         true => Ok(()),
-        false => Err(Refusal("not everything is in order; see the lines marked ✗".to_owned())),
+        false => Err(StartupError("not everything is in order; see the lines marked ✗".to_owned())),
     }
 }
 
@@ -91,7 +91,7 @@ fn probes<'a>(settings: &'a Settings, providers: &'a Providers) -> Vec<BoxFuture
             probes.extend(choices(settings).map(model));
             probes.push(embedder::probe(settings, providers, http).boxed());
         }
-        Err(Refusal(words)) => {
+        Err(StartupError(words)) => {
             probes.push(std::future::ready(Some(Finding::new("model", Err(words)))).boxed());
         }
     }
@@ -99,7 +99,7 @@ fn probes<'a>(settings: &'a Settings, providers: &'a Providers) -> Vec<BoxFuture
 }
 
 /// Tells what is wrong with the owner's files where the settings are wrong too, so that all mistakes are told at once.
-fn broken_files(values: &Values, additions: &Additions, providers: &Providers) -> Result<(), Refusal> {
+fn broken_files(values: &Values, additions: &Additions, providers: &Providers) -> Result<(), StartupError> {
     let (values, variables) = (values.all(), variables(additions)?);
     let read = (PolicySettings::alone(&values, &variables), ServersSettings::alone(&values, &variables));
     let (Ok(policy), Ok(servers)) = read else { return Ok(()) };

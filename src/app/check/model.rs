@@ -8,7 +8,7 @@ use tokio::time::{Instant, timeout_at};
 use super::finding::{Finding, REACH};
 use crate::app::models::models;
 use figaro_config::{ModelChoice, ModelSettings, Settings};
-use figaro_domain::provider_spec::{ProviderSpec, Role};
+use figaro_domain::provider_spec::{ProviderSpec, VariableRole};
 use figaro_provider::fold::Pass;
 use figaro_provider::models::Models;
 use figaro_provider::{Item, ProviderError, Providers, Request};
@@ -71,14 +71,16 @@ pub(super) fn remedy(error: &ProviderError, spec: Option<&ProviderSpec>) -> Stri
     };
     match error {
         ProviderError::Unauthorized(_) => {
-            with(Role::Key, |key| format!(": copy {key} again from where it was made"))
+            with(VariableRole::Key, |key| format!(": copy {key} again from where it was made"))
         }
         ProviderError::NoQuota(_) => {
-            with(Role::Key, |key| format!(": see to the account that {key} belongs to"))
+            with(VariableRole::Key, |key| format!(": see to the account that {key} belongs to"))
         }
-        ProviderError::UnknownModel(_) => with(Role::Model, |model| format!(": choose another {model}")),
+        ProviderError::UnknownModel(_) => {
+            with(VariableRole::Model, |model| format!(": choose another {model}"))
+        }
         ProviderError::Unavailable(_) | ProviderError::Foreign(_) | ProviderError::Stalled(_) => {
-            match with(Role::BaseUrl, |url| format!(": check {url}, LLM_PROXY and the network")) {
+            match with(VariableRole::BaseUrl, |url| format!(": check {url}, LLM_PROXY and the network")) {
                 words if words.is_empty() => ": check LLM_PROXY and the network".to_owned(),
                 words => words,
             }

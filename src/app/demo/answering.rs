@@ -9,13 +9,13 @@ use figaro_base::system::in_words;
 use figaro_offline::Runtime;
 use figaro_offline::model::{DemoModel, OfflineModel};
 use figaro_offline::tavily::{self, OfflineTavily};
-use figaro_offline::telegram::About;
+use figaro_offline::telegram::DemoInfo;
 
 use super::setup::{listen, set};
-use crate::app::failure::Refusal;
+use crate::app::failure::StartupError;
 use crate::app::place::place;
 use figaro_config::{ModelSettings, Settings, Variables};
-use figaro_domain::provider_spec::{ProviderSpec, Role};
+use figaro_domain::provider_spec::{ProviderSpec, VariableRole};
 use figaro_prompts::fence;
 
 /// The name of the offline model.
@@ -31,12 +31,12 @@ pub(super) async fn stand_in(
     variables: &Variables,
     runtime: &Runtime,
     word_pause: Duration,
-) -> Result<bool, Refusal> {
+) -> Result<bool, StartupError> {
     let [default, others @ ..] = variables.providers() else { return Ok(false) };
     if ModelSettings::is_any_chosen(values, variables) {
         return Ok(false);
     }
-    let refuse = |error: std::io::Error| Refusal(in_words(&error));
+    let refuse = |error: std::io::Error| StartupError(in_words(&error));
     let demo = DemoModel { unescape: fence::read, word_pause };
     let model = OfflineModel::start(listen(0).await?, Arc::new(demo), runtime);
     let model = model.map_err(refuse)?;
@@ -49,10 +49,10 @@ pub(super) async fn stand_in(
     values.remove("LLM_FALLBACK");
     for variable in default.variables {
         match variable.role {
-            Role::Key => set(values, variable.name, "no-key-needed"),
-            Role::BaseUrl => set(values, variable.name, model.url()),
-            Role::Model => set(values, variable.name, MODEL),
-            Role::Time { .. } => {}
+            VariableRole::Key => set(values, variable.name, "no-key-needed"),
+            VariableRole::BaseUrl => set(values, variable.name, model.url()),
+            VariableRole::Model => set(values, variable.name, MODEL),
+            VariableRole::Time { .. } => {}
         }
     }
     // It costs nothing, and a bound in dollars alone refuses what has no price.
@@ -83,8 +83,8 @@ pub(super) fn hint(variables: &Variables) -> String {
 }
 
 /// What to say of a demo with the offline model.
-pub(super) fn offline() -> About {
-    About {
+pub(super) fn offline() -> DemoInfo {
+    DemoInfo {
         notice: "A small offline model answers; nothing leaves this machine.".to_owned(),
         real: "the bot, its store and its tools".to_owned(),
         stand_in: "Telegram (this page), the model (a few rules that know key words) and the web search (made-up pages)"
@@ -93,8 +93,8 @@ pub(super) fn offline() -> About {
 }
 
 /// What to say of a demo with the model of these settings.
-pub(super) fn outside(settings: &Settings) -> About {
-    About {
+pub(super) fn outside(settings: &Settings) -> DemoInfo {
+    DemoInfo {
         notice: destinations(settings),
         real: format!("the bot, its store, its tools and the model {}", settings.model.default),
         stand_in: "Telegram (this page)".to_owned(),

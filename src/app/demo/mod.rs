@@ -9,16 +9,18 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use figaro_base::system::in_words;
-use figaro_offline::telegram::{Impossible, Kept, OfflineTelegram, Options, Person, Standing};
+use figaro_offline::telegram::{
+    Impossible, MemberStatus, OfflineTelegram, Person, TelegramOptions, WorldFolder,
+};
 use figaro_offline::{PAGE, Runtime};
 use futures::Stream;
 use tokio::net::TcpListener;
 
 use self::setup::{listen, set};
 use super::environment::place_fault;
-use super::stop::Stop;
+use super::stop::StopRequests;
 use super::terminal::{all_said, say};
-use super::{Additions, Failure, Refusal, run_until};
+use super::{Additions, AppFailure, StartupError, run_until};
 
 /// The person at the page, and the chats on it.
 const VISITOR: i64 = 1001;
@@ -48,14 +50,14 @@ pub async fn demo(
     values: &HashMap<String, String>,
     options: DemoOptions,
     stops: impl Stream<Item = ()> + Unpin,
-) -> Result<(), Failure> {
+) -> Result<(), AppFailure> {
     let runtime = Runtime::system();
     let scratch = tempfile::tempdir()
-        .map_err(|error| Refusal(format!("no temporary folder can be made: {}", in_words(&error))))?;
+        .map_err(|error| StartupError(format!("no temporary folder can be made: {}", in_words(&error))))?;
     let folder = options.store.clone().unwrap_or_else(|| scratch.path().join("store"));
     let listener = listen(options.port).await?;
-    let address = listener.local_addr().map_err(|error| Refusal(error.to_string()))?;
-    let mut offline = Options { page: Some(PAGE), ..Options::default() };
+    let address = listener.local_addr().map_err(|error| StartupError(error.to_string()))?;
+    let mut offline = TelegramOptions { page: Some(PAGE), ..TelegramOptions::default() };
     let additions = Additions::default();
     let variables = super::variables(&additions)?;
     let mut all = values.clone();
@@ -70,7 +72,7 @@ pub async fn demo(
     all.entry("RUST_LOG".to_owned()).or_insert_with(|| "warn".to_owned());
     let settings = super::settings(&all, &additions)?;
     if let Some(fault) = place_fault(&settings.store.url) {
-        return Err(Refusal(format!("{fault} by --store")).into());
+        return Err(StartupError(format!("{fault} by --store")).into());
     }
     super::start_log(&settings)?;
     offline.about = if is_offline { answering::offline() } else { answering::outside(&settings) };
@@ -86,23 +88,23 @@ pub async fn demo(
     lines.extend(kept);
     lines.iter().for_each(|line| say(line));
     all_said()?;
-    let mut stop = Stop::new(stops, true);
+    let mut stop = StopRequests::new(stops, true);
     let ran = run_until(&settings, &mut stop, &additions).await;
     runtime.stop();
     runtime.finish(stop.last_call()).await;
-    let saved = telegram.save().await.map_err(|error| Refusal(error.to_string()));
-    ran.and(saved.map_err(Failure::from))
+    let saved = telegram.save().await.map_err(|error| StartupError(error.to_string()));
+    ran.and(saved.map_err(AppFailure::from))
 }
 
 /// Starts the offline Telegram, with the world that is kept beside a store if one is named. Gives words on that too.
 fn offline_telegram(
     listener: TcpListener,
-    options: Options,
+    options: TelegramOptions,
     store: Option<&Path>,
     runtime: &Runtime,
-) -> Result<(OfflineTelegram, Vec<String>), Refusal> {
-    let refuse = |error: std::io::Error| Refusal(in_words(&error));
-    let unfit = |error: Impossible| Refusal(error.to_string());
+) -> Result<(OfflineTelegram, Vec<String>), StartupError> {
+    let refuse = |error: std::io::Error| StartupError(in_words(&error));
+    let unfit = |error: Impossible| StartupError(error.to_string());
     let Some(store) = store else {
         let telegram = OfflineTelegram::start(listener, options, runtime).map_err(refuse)?;
         populate(&telegram).map_err(unfit)?;
@@ -110,7 +112,7 @@ fn offline_telegram(
         telegram.set_demo_user(VISITOR);
         return Ok((telegram, Vec::new()));
     };
-    let kept = Kept::open(store, runtime.now()).map_err(|error| Refusal(error.to_string()))?;
+    let kept = WorldFolder::open(store, runtime.now()).map_err(|error| StartupError(error.to_string()))?;
     let path = kept.path();
     let mut lines = vec![format!(
         "What the bot stores is kept in {}, and the chats of the page in {}.",
@@ -156,12 +158,12 @@ fn populate(telegram: &OfflineTelegram) -> Result<(), Impossible> {
     telegram.add_supergroup(GROUP, "Lunch club");
     telegram.add_forum(FORUM, "Workshop");
     for chat in [GROUP, FORUM] {
-        telegram.set_member(chat, VISITOR, Standing::Owner)?;
-        telegram.set_member(chat, FRIEND, Standing::Member)?;
-        telegram.set_member(chat, telegram.bot_id(), Standing::Left)?;
+        telegram.set_member(chat, VISITOR, MemberStatus::Owner)?;
+        telegram.set_member(chat, FRIEND, MemberStatus::Member)?;
+        telegram.set_member(chat, telegram.bot_id(), MemberStatus::Left)?;
         telegram.bot_joined(chat, VISITOR)?;
         // Only an admin can do what people approve.
-        telegram.set_member(chat, telegram.bot_id(), Standing::Admin)?;
+        telegram.set_member(chat, telegram.bot_id(), MemberStatus::Admin)?;
     }
     telegram.add_topic(FORUM, "Ideas")?;
     telegram.add_topic(FORUM, "Releases")?;

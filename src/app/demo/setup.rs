@@ -4,14 +4,17 @@ use std::collections::HashMap;
 
 use tokio::net::TcpListener;
 
-use crate::app::failure::Refusal;
+use crate::app::failure::StartupError;
 use figaro_base::system::in_words;
 
 /// Listens on a port of this machine; 0 takes a free one.
-pub(super) async fn listen(port: u16) -> Result<TcpListener, Refusal> {
+pub(super) async fn listen(port: u16) -> Result<TcpListener, StartupError> {
     let bound = TcpListener::bind(("127.0.0.1", port)).await;
     bound.map_err(|error| {
-        Refusal(format!("port {port} of this machine cannot be used ({}); --port chooses", in_words(&error)))
+        StartupError(format!(
+            "port {port} of this machine cannot be used ({}); --port chooses",
+            in_words(&error)
+        ))
     })
 }
 

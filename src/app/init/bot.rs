@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use super::dialogue::Dialogue;
-use super::draft::Draft;
+use super::draft::SettingsDraft;
 use super::service::BACK;
-use crate::app::failure::Refusal;
+use crate::app::failure::StartupError;
 use crate::app::identity::{ask as who_is, refused};
 use crate::app::terminal::say;
 use figaro_config::TelegramSettings;
@@ -21,7 +21,7 @@ const REACH: Duration = Duration::from_secs(10);
 ///
 /// # Errors
 /// When the dialogue ends; when the environment has a token that is not good.
-pub(super) async fn ask(dialogue: &mut Dialogue, draft: &mut Draft) -> Result<String, Refusal> {
+pub(super) async fn ask(dialogue: &mut Dialogue, draft: &mut SettingsDraft) -> Result<String, StartupError> {
     say("\n1. The bot. Write /newbot to https://t.me/BotFather, and copy the token that it gives you.");
     let (mut known, mut failed) = (None, None);
     if let Some(token) = draft.get(TOKEN) {
@@ -32,7 +32,9 @@ pub(super) async fn ask(dialogue: &mut Dialogue, draft: &mut Draft) -> Result<St
             }
             Ok(me) => known = Some(me.username),
             Err(words) if draft.is_fixed(TOKEN) => {
-                return Err(Refusal(format!("{words}; {TOKEN} is set in the environment, change it there")));
+                return Err(StartupError(format!(
+                    "{words}; {TOKEN} is set in the environment, change it there"
+                )));
             }
             Err(words) => {
                 say(&format!("✗ The token in .env: {words}"));
@@ -53,10 +55,10 @@ pub(super) async fn ask(dialogue: &mut Dialogue, draft: &mut Draft) -> Result<St
 /// Asks until a token is good, beginning with this one if there is one. Enter tries the one that failed before.
 async fn until_good(
     dialogue: &mut Dialogue,
-    draft: &mut Draft,
+    draft: &mut SettingsDraft,
     mut token: Option<String>,
     mut failed: Option<String>,
-) -> Result<String, Refusal> {
+) -> Result<String, StartupError> {
     loop {
         if let Some(token) = &token {
             match dialogue.wait(check(draft, token)).await? {
@@ -89,7 +91,7 @@ async fn until_good(
 }
 
 /// Asks Telegram whose token this is. What is wrong is told in words.
-async fn check(draft: &Draft, token: &str) -> Result<Me, String> {
+async fn check(draft: &SettingsDraft, token: &str) -> Result<Me, String> {
     let mut values = draft.all();
     values.insert(TOKEN.to_owned(), token.to_owned());
     let settings = TelegramSettings::of(&values, &draft.variables).map_err(|faults| faults.0.join("; "))?;

@@ -7,7 +7,7 @@ use futures::stream::LocalBoxStream;
 use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
 use tokio::io::{AsyncBufReadExt, BufReader, Lines, Stdin};
 
-use crate::app::failure::Refusal;
+use crate::app::failure::StartupError;
 use crate::app::terminal::{prompt, say};
 use figaro_base::system::in_words;
 
@@ -34,7 +34,7 @@ impl Dialogue {
     ///
     /// # Errors
     /// When the dialogue ends here.
-    pub(super) async fn ask(&mut self, question: &str) -> Result<Option<String>, Refusal> {
+    pub(super) async fn ask(&mut self, question: &str) -> Result<Option<String>, StartupError> {
         prompt(question)?;
         let line = self.line().await?;
         if !self.on_terminal {
@@ -49,7 +49,7 @@ impl Dialogue {
     ///
     /// # Errors
     /// When the dialogue ends here.
-    pub(super) async fn ask_secret(&mut self, question: &str) -> Result<Option<String>, Refusal> {
+    pub(super) async fn ask_secret(&mut self, question: &str) -> Result<Option<String>, StartupError> {
         let unseen = Unseen::begin();
         let answer = self.ask(question).await;
         drop(unseen);
@@ -60,14 +60,14 @@ impl Dialogue {
     ///
     /// # Errors
     /// When the dialogue ends meanwhile.
-    pub(super) async fn wait<T>(&mut self, work: impl Future<Output = T>) -> Result<T, Refusal> {
+    pub(super) async fn wait<T>(&mut self, work: impl Future<Output = T>) -> Result<T, StartupError> {
         tokio::select! {
             done = work => Ok(done),
             _ = self.stops.next() => Err(stopped()),
         }
     }
 
-    async fn line(&mut self) -> Result<String, Refusal> {
+    async fn line(&mut self) -> Result<String, StartupError> {
         let line = tokio::select! {
             line = self.lines.next_line() => line,
             _ = self.stops.next() => return Err(stopped()),
@@ -80,14 +80,14 @@ impl Dialogue {
     }
 }
 
-fn stopped() -> Refusal {
+fn stopped() -> StartupError {
     ended("the setup was ended")
 }
 
-fn ended(why: &str) -> Refusal {
+fn ended(why: &str) -> StartupError {
     // Behind the question.
     say("");
-    Refusal(format!("{why}; nothing was written"))
+    StartupError(format!("{why}; nothing was written"))
 }
 
 /// While it lives, the terminal does not show what is typed, but for the end of the line.

@@ -2,19 +2,19 @@
 
 use std::collections::HashMap;
 
-use crate::app::failure::Refusal;
+use crate::app::failure::StartupError;
 use figaro_config::{EnvFile, Values, Variables};
 
 /// The answers so far, on top of what is set.
 #[derive(Clone)]
-pub(super) struct Draft {
+pub(super) struct SettingsDraft {
     values: Values,
     pub(super) variables: Variables,
     /// In the order in which they were asked for.
     answers: Vec<(&'static str, String)>,
 }
 
-impl Draft {
+impl SettingsDraft {
     pub(super) const fn new(values: Values, variables: Variables) -> Self {
         Self { values, variables, answers: Vec::new() }
     }
@@ -57,13 +57,13 @@ impl Draft {
     ///
     /// # Errors
     /// When an answer cannot be written.
-    pub(super) fn written_to(&self, mut file: EnvFile) -> Result<EnvFile, Refusal> {
+    pub(super) fn written_to(&self, mut file: EnvFile) -> Result<EnvFile, StartupError> {
         let answers = self.answers.iter().filter(|(name, _)| !self.is_fixed(name));
         for (name, value) in answers {
             if file.value(name) != Some(value) {
                 let meaning = self.variables.iter().find(|known| known.name == *name);
                 let meaning = meaning.map(|known| known.meaning.as_ref()).unwrap_or_default();
-                file = file.with(name, value, meaning).map_err(|fault| Refusal(fault.to_string()))?;
+                file = file.with(name, value, meaning).map_err(|fault| StartupError(fault.to_string()))?;
             }
         }
         Ok(file)

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
 
-use super::draft::Draft;
-use crate::app::failure::Refusal;
+use super::draft::SettingsDraft;
+use crate::app::failure::StartupError;
 use figaro_base::system::in_words;
 use figaro_config::EnvFile;
 
@@ -15,7 +15,7 @@ use figaro_config::EnvFile;
 ///
 /// # Errors
 /// Why not.
-pub(super) fn try_place(path: &Path) -> Result<(), Refusal> {
+pub(super) fn try_place(path: &Path) -> Result<(), StartupError> {
     beside(path).map(drop).map_err(|error| failed(path, &error))
 }
 
@@ -23,12 +23,12 @@ pub(super) fn try_place(path: &Path) -> Result<(), Refusal> {
 ///
 /// # Errors
 /// Why it could not be written; it is as it was then.
-pub(super) fn write(path: &Path, draft: &Draft) -> Result<EnvFile, Refusal> {
+pub(super) fn write(path: &Path, draft: &SettingsDraft) -> Result<EnvFile, StartupError> {
     let before = match fs::read_to_string(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => String::new(),
         read => read.map_err(|error| failed(path, &error))?,
     };
-    let before = EnvFile::parse(&before).map_err(|fault| Refusal(fault.to_string()))?;
+    let before = EnvFile::parse(&before).map_err(|fault| StartupError(fault.to_string()))?;
     let file = draft.written_to(before)?;
     replace(path, file.text()).map_err(|error| failed(path, &error))?;
     Ok(file)
@@ -57,8 +57,8 @@ fn folder(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."))
 }
 
-fn failed(path: &Path, error: &io::Error) -> Refusal {
-    Refusal(format!(
+fn failed(path: &Path, error: &io::Error) -> StartupError {
+    StartupError(format!(
         "the file {} cannot be written here ({}): go to a folder that this account may write",
         path.display(),
         // The name of the file that was to take its place is of no use to anybody.

@@ -3,7 +3,7 @@
 use chrono::TimeDelta;
 use serde_json::json;
 
-use crate::app::failure::Refusal;
+use crate::app::failure::StartupError;
 use crate::app::owner_invite::link;
 use crate::app::terminal::{say, show_code};
 use figaro_base::clock::Clock;
@@ -21,8 +21,8 @@ use figaro_telegram::error::ApiError;
 ///
 /// # Errors
 /// When the store cannot be used.
-pub(super) async fn show(settings: &Settings, clock: &Clock, username: &str) -> Result<(), Refusal> {
-    let refuse = |error: StoreError| Refusal(error.to_string());
+pub(super) async fn show(settings: &Settings, clock: &Clock, username: &str) -> Result<(), StartupError> {
+    let refuse = |error: StoreError| StartupError(error.to_string());
     let named = settings.access.owners.first();
     let store = match Store::open(&found(&settings.store.url), settings.telegram.bot).await {
         Err(StoreError::InUse(_)) => {
@@ -63,12 +63,14 @@ async fn greet(
     owner: &UserId,
     language: Option<&str>,
     username: &str,
-) -> Result<(), Refusal> {
+) -> Result<(), StartupError> {
     let Some(chat) = owner.telegram_id() else { return Ok(()) };
-    let locales = Locales::load().map_err(Refusal)?;
+    let locales = Locales::load().map_err(StartupError)?;
     let text = fill(locales.of(language).init_test(), &[("bot", username)]);
-    let sent =
-        Api::new(telegram).map_err(Refusal)?.call(SendMessage(json!({"chat_id": chat, "text": text}))).await;
+    let sent = Api::new(telegram)
+        .map_err(StartupError)?
+        .call(SendMessage(json!({"chat_id": chat, "text": text})))
+        .await;
     say(&match sent {
         Ok(_) => format!("✓ A test message went to the owner ({chat}): look into Telegram."),
         Err(ApiError::Refused(words)) => format!(

@@ -17,9 +17,9 @@ use std::path::Path;
 use futures::{Stream, StreamExt};
 
 use self::dialogue::Dialogue;
-use self::draft::Draft;
+use self::draft::SettingsDraft;
 use super::additions::Additions;
-use super::failure::Refusal;
+use super::failure::StartupError;
 use super::providers::{settings_and_hints, table};
 use super::terminal::{all_said, say};
 use figaro_base::clock::Clock;
@@ -34,13 +34,13 @@ pub async fn init(
     values: Values,
     stops: impl Stream<Item = ()> + Unpin + 'static,
     additions: &Additions,
-) -> Result<(), Refusal> {
+) -> Result<(), StartupError> {
     let providers = table(additions)?;
     let variables = providers.variables();
     let path = Path::new(ENV_FILE);
     file::try_place(path)?;
     let environment = values.environment.clone();
-    let mut draft = Draft::new(values, variables);
+    let mut draft = SettingsDraft::new(values, variables);
     let (mut dialogue, clock) = (Dialogue::new(stops.boxed_local()), Clock::system());
     say(
         "This sets Figaro up. Enter takes what stands in [brackets]; Ctrl-C ends it, and nothing is written then.",

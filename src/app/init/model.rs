@@ -1,12 +1,12 @@
 //! A model of the service that was chosen.
 
 use super::dialogue::Dialogue;
-use super::draft::Draft;
+use super::draft::SettingsDraft;
 use super::list;
-use crate::app::failure::Refusal;
+use crate::app::failure::StartupError;
 use crate::app::terminal::say;
 use figaro_domain::model::ModelName;
-use figaro_domain::provider_spec::{ProviderSpec, Role};
+use figaro_domain::provider_spec::{ProviderSpec, VariableRole};
 use figaro_provider::price::Prices;
 
 /// A longer list is cut; each of its names can be typed.
@@ -14,7 +14,7 @@ const MAX_SHOWN: usize = 30;
 
 /// What was chosen.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Chosen {
+pub(super) enum ModelStepResult {
     /// A model.
     Model,
     /// To choose another service.
@@ -27,16 +27,16 @@ pub(super) enum Chosen {
 /// When the dialogue ends.
 pub(super) async fn ask(
     dialogue: &mut Dialogue,
-    draft: &mut Draft,
+    draft: &mut SettingsDraft,
     spec: &ProviderSpec,
     served: &[String],
     back: &str,
-) -> Result<Chosen, Refusal> {
-    let Some(variable) = spec.variable(Role::Model) else { return Ok(Chosen::Model) };
+) -> Result<ModelStepResult, StartupError> {
+    let Some(variable) = spec.variable(VariableRole::Model) else { return Ok(ModelStepResult::Model) };
     if let Some(model) = draft.get(variable.name).filter(|_| draft.is_fixed(variable.name)) {
         let mark = if served.iter().any(|name| is_same(name, &model)) { "✓" } else { "! not in its list:" };
         say(&format!("{mark} {model}, as {} of the environment says", variable.name));
-        return Ok(Chosen::Model);
+        return Ok(ModelStepResult::Model);
     }
     let set = draft.get(variable.name);
     let names = ordered(spec.name, served, set.as_deref().into_iter().chain([variable.default]));
@@ -50,19 +50,19 @@ pub(super) async fn ask(
     loop {
         let Some(text) = dialogue.ask(&format!("Model, by number or name [{default}]:")).await? else {
             draft.set(variable.name, default);
-            return Ok(Chosen::Model);
+            return Ok(ModelStepResult::Model);
         };
         let picked = list::picked(shown, &text)
             .or_else(|| list::picked(rest, &text).filter(|name| is_same(name, &text)));
         match picked {
-            _ if text == back => return Ok(Chosen::Back),
+            _ if text == back => return Ok(ModelStepResult::Back),
             Some(name) => {
                 draft.set(variable.name, name);
-                return Ok(Chosen::Model);
+                return Ok(ModelStepResult::Model);
             }
             None if unknown.as_ref() == Some(&text) => {
                 draft.set(variable.name, &text);
-                return Ok(Chosen::Model);
+                return Ok(ModelStepResult::Model);
             }
             None => {
                 say(&format!("✗ {text} is not among them. Typed once more, it is taken all the same."));

@@ -7,16 +7,16 @@ use futures::future::join_all;
 use tokio::time::timeout;
 
 use super::dialogue::Dialogue;
-use super::draft::Draft;
+use super::draft::SettingsDraft;
 use super::{list, model};
 use crate::app::check::first_word;
 use crate::app::environment::http_client;
-use crate::app::failure::Refusal;
+use crate::app::failure::StartupError;
 use crate::app::models::models;
 use crate::app::place::{is_here, place};
 use crate::app::terminal::say;
 use figaro_config::ModelSettings;
-use figaro_domain::provider_spec::{ProviderSpec, ProviderVariable, Role};
+use figaro_domain::provider_spec::{ProviderSpec, ProviderVariable, VariableRole};
 use figaro_provider::models::Models;
 use figaro_provider::{ProviderError, Providers};
 
@@ -43,9 +43,9 @@ enum Trouble {
 /// When the dialogue ends; when the environment sets what is not good.
 pub(super) async fn ask(
     dialogue: &mut Dialogue,
-    draft: &mut Draft,
+    draft: &mut SettingsDraft,
     providers: &Providers,
-) -> Result<(), Refusal> {
+) -> Result<(), StartupError> {
     say("\n2. The model: who runs it?");
     let specs = draft.variables.providers().to_vec();
     let here = dialogue.wait(local(draft, providers, &specs)).await?;
@@ -62,7 +62,7 @@ pub(super) async fn ask(
 
 /// The services of this machine that answer, by name, with what they have.
 async fn local(
-    draft: &Draft,
+    draft: &SettingsDraft,
     providers: &Providers,
     specs: &[ProviderSpec],
 ) -> HashMap<&'static str, String> {
@@ -81,16 +81,16 @@ async fn local(
 
 async fn choose<'a>(
     dialogue: &mut Dialogue,
-    draft: &Draft,
+    draft: &SettingsDraft,
     specs: &'a [ProviderSpec],
     here: &HashMap<&'static str, String>,
-) -> Result<&'a ProviderSpec, Refusal> {
+) -> Result<&'a ProviderSpec, StartupError> {
     let names: Vec<&str> = specs.iter().map(|spec| spec.name).collect();
     let of = |name: &str| specs.iter().find(|spec| spec.name == name);
     let set = draft.get(PROVIDER).and_then(|name| list::picked(&names, &name).and_then(of));
     if draft.is_fixed(PROVIDER) {
         let Some(spec) = set else {
-            return Err(Refusal(format!(
+            return Err(StartupError(format!(
                 "{PROVIDER} is set in the environment to a service that is not known: it takes {}",
                 names.join(", ")
             )));
@@ -99,7 +99,7 @@ async fn choose<'a>(
         return Ok(spec);
     }
     let Some(default) = set.or(specs.first()) else {
-        return Err(Refusal("there is no service that runs models".to_owned()));
+        return Err(StartupError("there is no service that runs models".to_owned()));
     };
     list::show(
         specs.iter().map(|spec| (spec.name, here.get(spec.name).map_or(spec.description, String::as_str))),
@@ -118,10 +118,10 @@ async fn choose<'a>(
 /// Asks for what the service needs, and for a model. `false` if another service is to be chosen.
 async fn set_up(
     dialogue: &mut Dialogue,
-    draft: &mut Draft,
+    draft: &mut SettingsDraft,
     providers: &Providers,
     spec: &ProviderSpec,
-) -> Result<bool, Refusal> {
+) -> Result<bool, StartupError> {
     if !first_address(dialogue, draft, spec).await? || !first_key(dialogue, draft, spec).await? {
         return Ok(false);
     }
@@ -130,11 +130,13 @@ async fn set_up(
             Ok(Ok(served)) if !served.is_empty() => {
                 say(&format!("✓ {} answers at {}.", spec.name, place(&address(draft, spec))));
                 match model::ask(dialogue, draft, spec, &served, BACK).await? {
-                    model::Chosen::Model => match refusal_of_key(dialogue, draft, providers, spec).await? {
-                        Some(trouble) => trouble,
-                        None => return Ok(true),
-                    },
-                    model::Chosen::Back => return Ok(false),
+                    model::ModelStepResult::Model => {
+                        match refusal_of_key(dialogue, draft, providers, spec).await? {
+                            Some(trouble) => trouble,
+                            None => return Ok(true),
+                        }
+                    }
+                    model::ModelStepResult::Back => return Ok(false),
                 }
             }
             Ok(Ok(_)) => Trouble::Later(none_served(spec)),
@@ -151,10 +153,10 @@ async fn set_up(
 /// it from answering is told and no more.
 async fn refusal_of_key(
     dialogue: &mut Dialogue,
-    draft: &Draft,
+    draft: &SettingsDraft,
     providers: &Providers,
     spec: &ProviderSpec,
-) -> Result<Option<Trouble>, Refusal> {
+) -> Result<Option<Trouble>, StartupError> {
     let answered = dialogue.wait(timeout(ANSWER, answers(draft, providers, spec))).await?;
     let words = match answered {
         Ok(Ok(model)) => {
@@ -170,9 +172,13 @@ async fn refusal_of_key(
 }
 
 /// Asks the chosen model for a word, and gives its name.
-async fn answers(draft: &Draft, providers: &Providers, spec: &ProviderSpec) -> Result<String, Trouble> {
+async fn answers(
+    draft: &SettingsDraft,
+    providers: &Providers,
+    spec: &ProviderSpec,
+) -> Result<String, Trouble> {
     let mut settings = of_service(draft, spec)?;
-    let model = spec.variable(Role::Model).and_then(|variable| draft.get(variable.name));
+    let model = spec.variable(VariableRole::Model).and_then(|variable| draft.get(variable.name));
     settings.default.model = model.unwrap_or_default();
     let models = reached(&settings, providers)?;
     first_word(&models).await.map_err(|error| trouble(&error))?;
@@ -180,7 +186,7 @@ async fn answers(draft: &Draft, providers: &Providers, spec: &ProviderSpec) -> R
 }
 
 fn none_served(spec: &ProviderSpec) -> String {
-    let how = spec.variable(Role::Model).map(ProviderVariable::how_to_get_one).unwrap_or_default();
+    let how = spec.variable(VariableRole::Model).map(ProviderVariable::how_to_get_one).unwrap_or_default();
     let gap = if how.is_empty() { "" } else { ": " };
     format!("{} has no model that talks{gap}{how}", spec.name)
 }
@@ -188,10 +194,10 @@ fn none_served(spec: &ProviderSpec) -> String {
 /// The address, for a service that has none of its own. `false` if another service is to be chosen.
 async fn first_address(
     dialogue: &mut Dialogue,
-    draft: &mut Draft,
+    draft: &mut SettingsDraft,
     spec: &ProviderSpec,
-) -> Result<bool, Refusal> {
-    let Some(variable) = spec.variable(Role::BaseUrl).filter(|url| url.default.is_empty()) else {
+) -> Result<bool, StartupError> {
+    let Some(variable) = spec.variable(VariableRole::BaseUrl).filter(|url| url.default.is_empty()) else {
         return Ok(true);
     };
     let hint = variable.need(true).unwrap_or(variable.meaning);
@@ -204,9 +210,13 @@ fn capitalised(words: &str) -> String {
 }
 
 /// The key, of a service that takes one. `false` if another service is to be chosen.
-async fn first_key(dialogue: &mut Dialogue, draft: &mut Draft, spec: &ProviderSpec) -> Result<bool, Refusal> {
-    let Some(variable) = spec.variable(Role::Key) else { return Ok(true) };
-    let url = spec.variable(Role::BaseUrl);
+async fn first_key(
+    dialogue: &mut Dialogue,
+    draft: &mut SettingsDraft,
+    spec: &ProviderSpec,
+) -> Result<bool, StartupError> {
+    let Some(variable) = spec.variable(VariableRole::Key) else { return Ok(true) };
+    let url = spec.variable(VariableRole::BaseUrl);
     let at_default = url.is_none_or(|url| address(draft, spec) == url.default);
     match variable.need(at_default) {
         Some(hint) => first(dialogue, draft, variable, &format!("Key ({hint})")).await,
@@ -227,10 +237,10 @@ async fn first_key(dialogue: &mut Dialogue, draft: &mut Draft, spec: &ProviderSp
 /// Asks for a value until there is one.
 async fn first(
     dialogue: &mut Dialogue,
-    draft: &mut Draft,
+    draft: &mut SettingsDraft,
     variable: &ProviderVariable,
     question: &str,
-) -> Result<bool, Refusal> {
+) -> Result<bool, StartupError> {
     loop {
         match answer(dialogue, draft, variable, question).await? {
             Some(text) if text == BACK => return Ok(false),
@@ -247,33 +257,35 @@ async fn first(
 /// What is typed for a variable; nothing where the environment sets it.
 async fn answer(
     dialogue: &mut Dialogue,
-    draft: &Draft,
+    draft: &SettingsDraft,
     variable: &ProviderVariable,
     question: &str,
-) -> Result<Option<String>, Refusal> {
+) -> Result<Option<String>, StartupError> {
     if draft.is_fixed(variable.name) {
         return Ok(None);
     }
     let set = if draft.get(variable.name).is_some() { " [the one that is set]" } else { "" };
     let question = format!("{question}{set}:");
     match variable.role {
-        Role::Key => dialogue.ask_secret(&question).await,
-        Role::BaseUrl | Role::Model | Role::Time { .. } => dialogue.ask(&question).await,
+        VariableRole::Key => dialogue.ask_secret(&question).await,
+        VariableRole::BaseUrl | VariableRole::Model | VariableRole::Time { .. } => {
+            dialogue.ask(&question).await
+        }
     }
 }
 
 /// Says what is wrong, and asks for what mends it. `false` if another service is to be chosen.
 async fn mend(
     dialogue: &mut Dialogue,
-    draft: &mut Draft,
+    draft: &mut SettingsDraft,
     spec: &ProviderSpec,
     trouble: Trouble,
-) -> Result<bool, Refusal> {
+) -> Result<bool, StartupError> {
     let (words, asked, variable) = match trouble {
-        Trouble::Key(words) => (words, "Key", spec.variable(Role::Key)),
+        Trouble::Key(words) => (words, "Key", spec.variable(VariableRole::Key)),
         // The address that the service has of its own is right; it is the way there that is not.
         Trouble::Address(words) => {
-            let url = spec.variable(Role::BaseUrl);
+            let url = spec.variable(VariableRole::BaseUrl);
             let own = |url: &&ProviderVariable| {
                 let address = address(draft, spec);
                 address != url.default || is_here(&address)
@@ -288,15 +300,17 @@ async fn mend(
         return Ok(dialogue.ask(&format!("{how}:")).await?.is_none_or(|text| text != BACK));
     };
     if draft.is_fixed(variable.name) {
-        return Err(Refusal(format!(
+        return Err(StartupError(format!(
             "{words}; {} is set in the environment, change it there",
             variable.name
         )));
     }
     let question = format!("{asked} ({how}):");
     let typed = match variable.role {
-        Role::Key => dialogue.ask_secret(&question).await?,
-        Role::BaseUrl | Role::Model | Role::Time { .. } => dialogue.ask(&question).await?,
+        VariableRole::Key => dialogue.ask_secret(&question).await?,
+        VariableRole::BaseUrl | VariableRole::Model | VariableRole::Time { .. } => {
+            dialogue.ask(&question).await?
+        }
     };
     match typed {
         Some(text) if text == BACK => return Ok(false),
@@ -307,18 +321,22 @@ async fn mend(
 }
 
 /// The names of the models that a service serves now.
-async fn served(draft: &Draft, providers: &Providers, spec: &ProviderSpec) -> Result<Vec<String>, Trouble> {
+async fn served(
+    draft: &SettingsDraft,
+    providers: &Providers,
+    spec: &ProviderSpec,
+) -> Result<Vec<String>, Trouble> {
     let models = reached(&of_service(draft, spec)?, providers)?;
     let served = models.served(spec.name).await.map_err(|error| trouble(&error))?;
     Ok(served.into_iter().map(|name| name.model).collect())
 }
 
 /// The settings of a service, as far as they are there.
-fn of_service(draft: &Draft, spec: &ProviderSpec) -> Result<ModelSettings, Trouble> {
+fn of_service(draft: &SettingsDraft, spec: &ProviderSpec) -> Result<ModelSettings, Trouble> {
     ModelSettings::of_service(&draft.all(), &draft.variables, spec).map_err(|faults| {
         let words = faults.0.join("; ");
         let is_about = |role| spec.variable(role).is_some_and(|variable| words.starts_with(variable.name));
-        match (is_about(Role::Key), is_about(Role::BaseUrl)) {
+        match (is_about(VariableRole::Key), is_about(VariableRole::BaseUrl)) {
             (true, _) => Trouble::Key(words),
             (_, true) => Trouble::Address(words),
             _ => Trouble::Later(words),
@@ -327,7 +345,7 @@ fn of_service(draft: &Draft, spec: &ProviderSpec) -> Result<ModelSettings, Troub
 }
 
 fn reached(settings: &ModelSettings, providers: &Providers) -> Result<Models, Trouble> {
-    let later = |refusal: Refusal| Trouble::Later(refusal.0);
+    let later = |refusal: StartupError| Trouble::Later(refusal.0);
     let http = http_client(&settings.proxies).map_err(later)?;
     models(settings, providers, &http).map_err(later)
 }
@@ -351,8 +369,8 @@ fn trouble(error: &ProviderError) -> Trouble {
 }
 
 /// The address that is set, or the service's own.
-fn address(draft: &Draft, spec: &ProviderSpec) -> String {
-    let variable = spec.variable(Role::BaseUrl);
+fn address(draft: &SettingsDraft, spec: &ProviderSpec) -> String {
+    let variable = spec.variable(VariableRole::BaseUrl);
     let address = variable.map(|url| draft.get(url.name).unwrap_or_else(|| url.default.to_owned()));
     address.unwrap_or_default().trim_end_matches('/').to_owned()
 }

@@ -9,7 +9,7 @@ use tokio::process::Command;
 use tokio::time::timeout;
 
 use super::dialogue::Dialogue;
-use crate::app::failure::Refusal;
+use crate::app::failure::StartupError;
 use crate::app::terminal::say;
 use figaro_base::system::in_words;
 
@@ -22,7 +22,7 @@ const ANSWER: Duration = Duration::from_secs(10);
 ///
 /// # Errors
 /// When the dialogue ends.
-pub(super) async fn ask(dialogue: &mut Dialogue) -> Result<bool, Refusal> {
+pub(super) async fn ask(dialogue: &mut Dialogue) -> Result<bool, StartupError> {
     let is_possible = dialogue.is_at_terminal()
         && systemctl(&["show-environment"]).await.is_ok()
         && systemctl(&["cat", FILE]).await.is_err();

@@ -3,8 +3,8 @@
 use chrono_tz::Tz;
 
 use super::dialogue::Dialogue;
-use super::draft::Draft;
-use crate::app::failure::Refusal;
+use super::draft::SettingsDraft;
+use crate::app::failure::StartupError;
 use crate::app::terminal::say;
 use figaro_base::clock::Clock;
 use figaro_domain::zone::{ZoneMatch, read};
@@ -15,7 +15,11 @@ const ZONE: &str = "DEFAULT_TIMEZONE";
 ///
 /// # Errors
 /// When the dialogue ends.
-pub(super) async fn ask(dialogue: &mut Dialogue, draft: &mut Draft, clock: &Clock) -> Result<(), Refusal> {
+pub(super) async fn ask(
+    dialogue: &mut Dialogue,
+    draft: &mut SettingsDraft,
+    clock: &Clock,
+) -> Result<(), StartupError> {
     let offered = offered(draft);
     if draft.is_fixed(ZONE) {
         say(&format!("\n3. The time zone: {offered}, as the environment says."));
@@ -42,7 +46,7 @@ pub(super) async fn ask(dialogue: &mut Dialogue, draft: &mut Draft, clock: &Cloc
     }
 }
 
-fn offered(draft: &Draft) -> Tz {
+fn offered(draft: &SettingsDraft) -> Tz {
     let known = |name: String| name.trim_start_matches(':').parse().ok();
     let set = [ZONE, "TZ"].into_iter().find_map(|name| draft.get(name).and_then(known));
     set.or_else(|| iana_time_zone::get_timezone().ok().and_then(known)).unwrap_or(Tz::UTC)

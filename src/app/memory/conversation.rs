@@ -4,22 +4,22 @@ use chrono::{DateTime, NaiveDate, NaiveDateTime, TimeDelta, Utc};
 use serde::{Deserialize, Deserializer};
 
 use figaro_base::ids::{ChatId, EntryId, RunId, SessionId, UserId};
-use figaro_domain::conversation::{Message, Role};
+use figaro_domain::conversation::{Message, MessageRole};
 use figaro_domain::message::Speaker;
 use figaro_store::Imported;
 
 /// One line of a file of conversations.
 #[derive(Debug, Deserialize)]
-pub(super) struct Conversation {
+pub(super) struct EvalConversation {
     /// What it is called.
     #[serde(deserialize_with = "name")]
     pub(super) conversation_id: String,
     /// Its messages, in order.
-    messages: Vec<Said>,
+    messages: Vec<EvalMessage>,
 }
 
 #[derive(Debug, Deserialize)]
-struct Said {
+struct EvalMessage {
     #[serde(deserialize_with = "name")]
     id: String,
     #[serde(default, deserialize_with = "name_or_none")]
@@ -36,7 +36,7 @@ struct Said {
 
 /// One line of a file of questions.
 #[derive(Debug, Deserialize)]
-pub(super) struct Asked {
+pub(super) struct EvalQuestion {
     /// What it is called.
     #[serde(deserialize_with = "name")]
     pub(super) question_id: String,
@@ -89,7 +89,7 @@ pub(super) fn session_of(conversation: &str) -> SessionId {
     SessionId::from_bytes(id_bytes(0, conversation, "session"))
 }
 
-impl Conversation {
+impl EvalConversation {
     /// Its messages as the store keeps them.
     ///
     /// # Errors
@@ -97,7 +97,7 @@ impl Conversation {
     pub(super) fn messages(&self) -> Result<Vec<Imported>, String> {
         let session = session_of(&self.conversation_id);
         let mut time = DateTime::UNIX_EPOCH;
-        let mut before: Option<&Said> = None;
+        let mut before: Option<&EvalMessage> = None;
         let mut messages = Vec::with_capacity(self.messages.len());
         for said in &self.messages {
             time = match &said.timestamp {
@@ -117,16 +117,16 @@ impl Conversation {
     }
 }
 
-impl Said {
+impl EvalMessage {
     fn message(&self, session: SessionId, id: [u8; 16], at: DateTime<Utc>) -> Message {
         let role = match self.role.as_deref() {
-            Some("assistant" | "bot" | "model" | "ai") => Role::Assistant,
-            Some("system") => Role::System,
-            _ => Role::User,
+            Some("assistant" | "bot" | "model" | "ai") => MessageRole::Assistant,
+            Some("system") => MessageRole::System,
+            _ => MessageRole::User,
         };
         let mut message = Message::new(session, role, self.text.clone(), at);
         message.id = EntryId::from_bytes(id);
-        if role == Role::User {
+        if role == MessageRole::User {
             let name = self.speaker.clone().unwrap_or_else(|| "User".to_owned());
             let number = (hash(&name, "speaker") >> 12).cast_signed();
             message.speaker = Some(Speaker { user: UserId::telegram(number), name, username: None });
@@ -174,9 +174,9 @@ mod tests {
             {"id": "b", "session": 1, "role": "assistant", "text": "hello"},
             {"id": "c", "session": "2", "speaker": "Ann", "text": "back"},
             {"id": "d", "session": "2", "text": "at", "timestamp": "2026-05-08T13:56:00Z"}]}"#;
-        let conversation: Conversation = serde_json::from_str(line).unwrap();
+        let conversation: EvalConversation = serde_json::from_str(line).unwrap();
         let messages = conversation.messages().unwrap();
-        let shown: Vec<(&str, Role, &str, i64)> = messages
+        let shown: Vec<(&str, MessageRole, &str, i64)> = messages
             .iter()
             .map(|Imported { message, name }| {
                 let speaker = message.speaker.as_ref().map_or("", |speaker| speaker.name.as_str());
@@ -184,13 +184,13 @@ mod tests {
             })
             .collect();
         let wanted = [
-            ("1", Role::User, "User", 20),
-            ("b", Role::Assistant, "", 40),
-            ("c", Role::User, "Ann", 86_440),
-            ("d", Role::User, "User", 1_778_248_560),
+            ("1", MessageRole::User, "User", 20),
+            ("b", MessageRole::Assistant, "", 40),
+            ("c", MessageRole::User, "Ann", 86_440),
+            ("d", MessageRole::User, "User", 1_778_248_560),
         ];
         assert_eq!(shown, wanted);
-        let again: Conversation = serde_json::from_str(line).unwrap();
+        let again: EvalConversation = serde_json::from_str(line).unwrap();
         let ids =
             |messages: Vec<Imported>| messages.into_iter().map(|one| one.message.id).collect::<Vec<_>>();
         assert_eq!(ids(messages), ids(again.messages().unwrap()), "an id is the same each time");

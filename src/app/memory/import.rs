@@ -6,9 +6,9 @@ use std::io::{self, BufRead, BufReader};
 use std::path::Path;
 use std::time::Instant;
 
-use super::super::failure::Refusal;
+use super::super::failure::StartupError;
 use super::super::terminal::say;
-use super::conversation::{Conversation, chat_of, session_of};
+use super::conversation::{EvalConversation, chat_of, session_of};
 use super::opened::Opened;
 use figaro_base::ids::{ChatId, EntryId};
 use figaro_base::system::in_words;
@@ -20,16 +20,17 @@ const AT_ONCE: usize = 2_000;
 const READ: usize = 5_000;
 
 /// Adds the conversations of a file that are not in the store yet, message by message.
-pub(super) async fn import(opened: &Opened, from: &Path) -> Result<(), Refusal> {
+pub(super) async fn import(opened: &Opened, from: &Path) -> Result<(), StartupError> {
     let begun = Instant::now();
     let (mut conversations, mut added, mut known) = (0_usize, 0_usize, 0_usize);
     for (number, line) in lines(from)?.enumerate() {
-        let refused = |error: String| Refusal(format!("{}, line {}: {error}", from.display(), number + 1));
+        let refused =
+            |error: String| StartupError(format!("{}, line {}: {error}", from.display(), number + 1));
         let line = line.map_err(|error| refused(error.to_string()))?;
         if line.trim().is_empty() {
             continue;
         }
-        let conversation: Conversation =
+        let conversation: EvalConversation =
             serde_json::from_str(&line).map_err(|error| refused(error.to_string()))?;
         let messages = conversation.messages().map_err(refused)?;
         let counts = add(opened, &conversation.conversation_id, messages).await?;
@@ -45,14 +46,18 @@ pub(super) async fn import(opened: &Opened, from: &Path) -> Result<(), Refusal> 
     Ok(())
 }
 
-struct Counts {
+struct ImportCounts {
     added: usize,
     known: usize,
 }
 
-async fn add(opened: &Opened, conversation: &str, messages: Vec<Imported>) -> Result<Counts, Refusal> {
+async fn add(
+    opened: &Opened,
+    conversation: &str,
+    messages: Vec<Imported>,
+) -> Result<ImportCounts, StartupError> {
     let (chat, session) = (chat_of(conversation), session_of(conversation));
-    let failed = |error: figaro_store::StoreError| Refusal(error.to_string());
+    let failed = |error: figaro_store::StoreError| StartupError(error.to_string());
     let there = known(opened, chat).await?;
     let all = messages.len();
     let fresh: Vec<Imported> = messages.into_iter().filter(|one| !there.contains(&one.message.id)).collect();
@@ -62,12 +67,12 @@ async fn add(opened: &Opened, conversation: &str, messages: Vec<Imported>) -> Re
     }
     opened.chats.index_all(chat, chrono_tz::UTC).await.map_err(failed)?;
     opened.chats.forget(chat);
-    Ok(Counts { added, known: all - added })
+    Ok(ImportCounts { added, known: all - added })
 }
 
 /// The messages that a chat has.
-async fn known(opened: &Opened, chat: ChatId) -> Result<HashSet<EntryId>, Refusal> {
-    let failed = |error: figaro_store::StoreError| Refusal(error.to_string());
+async fn known(opened: &Opened, chat: ChatId) -> Result<HashSet<EntryId>, StartupError> {
+    let failed = |error: figaro_store::StoreError| StartupError(error.to_string());
     let mut known = HashSet::new();
     for end in opened.store.messages().session_ends(chat).await.map_err(failed)? {
         let mut from = 0;
@@ -83,11 +88,11 @@ async fn known(opened: &Opened, chat: ChatId) -> Result<HashSet<EntryId>, Refusa
 }
 
 /// The lines of a file; `-` is standard input.
-pub(super) fn lines(file: &Path) -> Result<Box<dyn Iterator<Item = io::Result<String>>>, Refusal> {
+pub(super) fn lines(file: &Path) -> Result<Box<dyn Iterator<Item = io::Result<String>>>, StartupError> {
     if file == Path::new("-") {
         return Ok(Box::new(io::stdin().lines()));
     }
-    let opened =
-        File::open(file).map_err(|error| Refusal(format!("{}: {}", file.display(), in_words(&error))))?;
+    let opened = File::open(file)
+        .map_err(|error| StartupError(format!("{}: {}", file.display(), in_words(&error))))?;
     Ok(Box::new(BufReader::new(opened).lines()))
 }

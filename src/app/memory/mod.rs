@@ -12,7 +12,7 @@ use std::path::PathBuf;
 
 use self::opened::open;
 pub use self::opened::{Questions, RecallOptions};
-use super::failure::Refusal;
+use super::failure::StartupError;
 use figaro_base::ids::BotId;
 use figaro_config::StoreUrl;
 
@@ -48,7 +48,7 @@ pub enum MemoryTask {
 ///
 /// # Errors
 /// Why it could not be done, in words for whoever asked.
-pub async fn memory(task: MemoryTask, variables: &HashMap<String, String>) -> Result<(), Refusal> {
+pub async fn memory(task: MemoryTask, variables: &HashMap<String, String>) -> Result<(), StartupError> {
     // A token begins with the bot's number. Conversations from elsewhere need no bot.
     let token = variables.get("TELEGRAM_BOT_TOKEN").and_then(|token| token.split(':').next()?.parse().ok());
     let bot = BotId(token.unwrap_or(0));

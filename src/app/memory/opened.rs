@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::super::additions::Additions;
 use super::super::embedder::{EmbedderParts, embedder};
 use super::super::environment::{http_client, place_fault};
-use super::super::failure::Refusal;
+use super::super::failure::StartupError;
 use super::super::providers::table;
 use figaro_base::clock::Clock;
 use figaro_base::ids::{BotId, UserId};
@@ -61,10 +61,13 @@ pub(super) struct Opened {
 impl Opened {
     /// Has what is asked also found by what it means, if the variables name an embedder. What a service is asked for counts
     /// to the caps of the day.
-    pub(super) async fn add_meaning(&mut self, variables: &HashMap<String, String>) -> Result<(), Refusal> {
+    pub(super) async fn add_meaning(
+        &mut self,
+        variables: &HashMap<String, String>,
+    ) -> Result<(), StartupError> {
         let providers = table(&Additions::default())?;
         let read = MemorySettings::read(variables, &providers.variables());
-        let settings = read.map_err(|faults| Refusal(faults.to_string()))?;
+        let settings = read.map_err(|faults| StartupError(faults.to_string()))?;
         let http = http_client(&settings.proxies)?;
         let wanted = EmbedderParts {
             settings: &settings.embedder,
@@ -89,7 +92,7 @@ impl Opened {
             background: self.background.clone(),
             slots: Slots::default(),
         };
-        let ledger = Ledger::open(parts).await.map_err(|error| Refusal(error.to_string()))?;
+        let ledger = Ledger::open(parts).await.map_err(|error| StartupError(error.to_string()))?;
         let meaning = Meaning::new(embedder, ledger, self.clock.clone());
         self.chats = self.chats.clone().with_meaning(Some(meaning));
         Ok(())
@@ -102,15 +105,15 @@ pub(super) fn nobody() -> UserId {
 }
 
 /// Opens a store; one that is not there is made only where that is wanted.
-pub(super) async fn open(url: &StoreUrl, bot: BotId, may_make: bool) -> Result<Opened, Refusal> {
+pub(super) async fn open(url: &StoreUrl, bot: BotId, may_make: bool) -> Result<Opened, StartupError> {
     let url = engine::found(url);
     if !may_make && !engine::has_store(&url) {
-        return Err(Refusal(format!("there is no store {url}: import conversations into it first")));
+        return Err(StartupError(format!("there is no store {url}: import conversations into it first")));
     }
     if let Some(fault) = place_fault(&url) {
-        return Err(Refusal(format!("{fault} by --store")));
+        return Err(StartupError(format!("{fault} by --store")));
     }
-    let store = Store::open(&url, bot).await.map_err(|error| Refusal(error.to_string()))?;
+    let store = Store::open(&url, bot).await.map_err(|error| StartupError(error.to_string()))?;
     let clock = Clock::system();
     let chats = Chats::new(store.messages(), clock.clone());
     Ok(Opened { store, chats, clock, background: TaskTracker::new() })

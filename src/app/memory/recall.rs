@@ -8,15 +8,15 @@ use std::time::Instant;
 use chrono::{DateTime, TimeDelta, Utc};
 use serde::Serialize;
 
-use super::super::failure::Refusal;
+use super::super::failure::StartupError;
 use super::super::terminal::say;
-use super::conversation::{Asked, chat_of, read_time};
+use super::conversation::{EvalQuestion, chat_of, read_time};
 use super::import::lines;
 use super::opened::{Opened, Questions, RecallOptions, nobody};
-use figaro_agent::turn::prepare::{Asking, Choices, Contexts};
+use figaro_agent::turn::prepare::{Choices, ContextRequest, Contexts};
 use figaro_agent::turn::report::Reporter;
 use figaro_agent::turn::taken_up::HISTORY_MESSAGES;
-use figaro_agent::turn::window::{Context, Kept, Pictures, Room};
+use figaro_agent::turn::window::{Context, KeptData, Pictures, TokenBudget};
 use figaro_base::ids::{EntryId, SessionId};
 use figaro_base::telemetry::vitals::Vitals;
 use figaro_base::text::estimate_tokens;
@@ -30,23 +30,23 @@ use figaro_store::StoreError;
 const LATER: TimeDelta = TimeDelta::hours(1);
 
 #[derive(Debug, Serialize)]
-struct Line<'a> {
+struct RecallLine<'a> {
     question_id: &'a str,
     context: String,
     tokens: usize,
-    items: Vec<Item>,
+    items: Vec<RecallItem>,
     took_ms: f64,
 }
 
 #[derive(Debug, Serialize)]
-struct Item {
+struct RecallItem {
     id: String,
     kind: &'static str,
     score: f32,
 }
 
 /// What the questions are asked of.
-struct Asker<'a> {
+struct RecallEvaluator<'a> {
     opened: &'a Opened,
     contexts: Contexts,
     options: RecallOptions,
@@ -59,61 +59,63 @@ pub(super) async fn recall(
     opened: &Opened,
     questions: Questions,
     options: RecallOptions,
-) -> Result<(), Refusal> {
-    let prompts = Arc::new(Prompts::load(Some(Path::new("prompts"))).map_err(Refusal)?);
+) -> Result<(), StartupError> {
+    let prompts = Arc::new(Prompts::load(Some(Path::new("prompts"))).map_err(StartupError)?);
     let clock = opened.clock.clone();
     let reporter = Reporter { vitals: Arc::new(Vitals::new(clock.now())), clock };
     let contexts = Contexts { chats: opened.chats.clone(), prompts, choices: Choices::default(), reporter };
-    let mut asker = Asker { opened, contexts, options, histories: HashMap::new() };
+    let mut asker = RecallEvaluator { opened, contexts, options, histories: HashMap::new() };
     let file = match questions {
         Questions::Batch(file) => file,
         Questions::One { conversation, question } => {
             let question_id = conversation.clone();
             return asker
-                .ask(&Asked { question_id, conversation_id: conversation, question, asked_at: None })
+                .ask(&EvalQuestion { question_id, conversation_id: conversation, question, asked_at: None })
                 .await;
         }
     };
     for (number, line) in lines(&file)?.enumerate() {
-        let refused = |error: String| Refusal(format!("{}, line {}: {error}", file.display(), number + 1));
+        let refused =
+            |error: String| StartupError(format!("{}, line {}: {error}", file.display(), number + 1));
         let line = line.map_err(|error| refused(error.to_string()))?;
         if !line.trim().is_empty() {
-            let asked: Asked = serde_json::from_str(&line).map_err(|error| refused(error.to_string()))?;
+            let asked: EvalQuestion =
+                serde_json::from_str(&line).map_err(|error| refused(error.to_string()))?;
             asker.ask(&asked).await?;
         }
     }
     Ok(())
 }
 
-impl Asker<'_> {
-    async fn ask(&mut self, asked: &Asked) -> Result<(), Refusal> {
-        let failed = |error: StoreError| Refusal(error.to_string());
+impl RecallEvaluator<'_> {
+    async fn ask(&mut self, asked: &EvalQuestion) -> Result<(), StartupError> {
+        let failed = |error: StoreError| StartupError(error.to_string());
         let chat = chat_of(&asked.conversation_id);
         if !self.histories.contains_key(&asked.conversation_id) {
             let history = self.history(&asked.conversation_id).await?;
             // What a chat that is talked in gets bit by bit, so that all runs give the same.
             let payer = Payer { chat, user: nobody() };
             let made = self.opened.chats.embed_all(&payer, chrono_tz::UTC).await;
-            let _count = made.map_err(|error| Refusal(error.to_string()))?;
+            let _count = made.map_err(|error| StartupError(error.to_string()))?;
             self.histories.insert(asked.conversation_id.clone(), history);
         }
         let history = self.histories.get(&asked.conversation_id).map_or(&[][..], Vec::as_slice);
         let config = self.opened.store.settings().chat_config(chat).await.map_err(failed)?;
         let begun = Instant::now();
         let place = Place { chat, kind: ChatKind::Private, title: None, topic: None };
-        let mut room = Room::of(self.options.budget);
+        let mut room = TokenBudget::of(self.options.budget);
         room.share_before = match (self.options.only_retrieved, self.options.recent) {
             (true, _) => 0.0,
             (false, Some(share)) => share,
             (false, None) => room.share_before,
         };
-        let asking = Asking {
+        let asking = ContextRequest {
             place: &place,
             zone: config.timezone.unwrap_or(chrono_tz::UTC),
             session: history.last().map_or_else(SessionId::new, |last| last.session),
             history,
             // No model has kept anything here.
-            kept: &Kept::default(),
+            kept: &KeptData::default(),
             pictures: &Pictures::default(),
             user: &nobody(),
             text: &asked.question,
@@ -121,7 +123,7 @@ impl Asker<'_> {
             asked_at: asked_at(asked, history)?,
             room,
         };
-        let context = self.contexts.of(&asking).await.map_err(Refusal)?;
+        let context = self.contexts.of(&asking).await.map_err(StartupError)?;
         let took_ms = begun.elapsed().as_secs_f64() * 1000.0;
         let text = text_of(&context);
         if !self.options.json {
@@ -130,19 +132,19 @@ impl Asker<'_> {
         }
         let tokens = estimate_tokens(&text);
         let items = self.items(&context, history).await.map_err(failed)?;
-        let line = Line { question_id: &asked.question_id, context: text, tokens, items, took_ms };
-        let line = serde_json::to_string(&line).map_err(|error| Refusal(error.to_string()))?;
+        let line = RecallLine { question_id: &asked.question_id, context: text, tokens, items, took_ms };
+        let line = serde_json::to_string(&line).map_err(|error| StartupError(error.to_string()))?;
         say(&line);
         Ok(())
     }
 
     /// The messages of the conversation that the bot would look at.
-    async fn history(&self, conversation: &str) -> Result<Vec<Arc<Message>>, Refusal> {
-        let failed = |error: StoreError| Refusal(error.to_string());
+    async fn history(&self, conversation: &str) -> Result<Vec<Arc<Message>>, StartupError> {
+        let failed = |error: StoreError| StartupError(error.to_string());
         let place = Conversation { chat: chat_of(conversation), topic: None };
         let store = &self.opened.store;
         if store.messages().session_ends(place.chat).await.map_err(failed)?.is_empty() {
-            return Err(Refusal(format!("the store has no conversation {conversation}")));
+            return Err(StartupError(format!("the store has no conversation {conversation}")));
         }
         let session: SessionId =
             store.conversations().session(place, self.opened.clock.now()).await.map_err(failed)?.id;
@@ -150,18 +152,26 @@ impl Asker<'_> {
     }
 
     /// What the context was made of, best first.
-    async fn items(&self, context: &Context, history: &[Arc<Message>]) -> Result<Vec<Item>, StoreError> {
+    async fn items(
+        &self,
+        context: &Context,
+        history: &[Arc<Message>],
+    ) -> Result<Vec<RecallItem>, StoreError> {
         let older = context.older.messages.iter();
-        let mut found: Vec<Found> = older
-            .map(|one| Found { message: one.message.clone(), kind: "retrieved", score: one.score })
+        let mut found: Vec<RecallHit> = older
+            .map(|one| RecallHit { message: one.message.clone(), kind: "retrieved", score: one.score })
             .collect();
         let is_shown =
             |message: &&Arc<Message>| context.recent.from.is_some_and(|from| message.index >= from);
         let recent = history.iter().rev().filter(is_shown);
-        found.extend(recent.map(|message| Found { message: message.clone(), kind: "recent", score: 0.0 }));
+        found.extend(recent.map(|message| RecallHit {
+            message: message.clone(),
+            kind: "recent",
+            score: 0.0,
+        }));
         let ids: Vec<EntryId> = found.iter().map(|one| one.message.id).collect();
         let names = self.opened.store.messages().imported_names(&ids).await?;
-        let items = found.into_iter().zip(names).map(|(one, name)| Item {
+        let items = found.into_iter().zip(names).map(|(one, name)| RecallItem {
             id: name.unwrap_or_else(|| one.message.key().to_string()),
             kind: one.kind,
             score: one.score,
@@ -170,17 +180,17 @@ impl Asker<'_> {
     }
 }
 
-struct Found {
+struct RecallHit {
     message: Arc<Message>,
     kind: &'static str,
     score: f32,
 }
 
-fn asked_at(asked: &Asked, history: &[Arc<Message>]) -> Result<DateTime<Utc>, Refusal> {
+fn asked_at(asked: &EvalQuestion, history: &[Arc<Message>]) -> Result<DateTime<Utc>, StartupError> {
     let last = || history.last().map_or(DateTime::UNIX_EPOCH, |last| last.created_at) + LATER;
     let Some(text) = &asked.asked_at else { return Ok(last()) };
     read_time(text).ok_or_else(|| {
-        Refusal(format!("question {}: {text} is no time such as 2026-05-08T13:56:00", asked.question_id))
+        StartupError(format!("question {}: {text} is no time such as 2026-05-08T13:56:00", asked.question_id))
     })
 }
 

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use serde_json::json;
 
-use super::super::failure::Refusal;
+use super::super::failure::StartupError;
 use super::super::terminal::{say, size};
 use super::opened::Opened;
 use figaro_base::text::estimate_tokens;
@@ -14,8 +14,8 @@ use figaro_store::StoreError;
 const READ: usize = 5_000;
 
 /// Prints how much there is, what it takes, and how long the indexes take to be read.
-pub(super) async fn stats(opened: &Opened, as_json: bool) -> Result<(), Refusal> {
-    let failed = |error: StoreError| Refusal(error.to_string());
+pub(super) async fn stats(opened: &Opened, as_json: bool) -> Result<(), StartupError> {
+    let failed = |error: StoreError| StartupError(error.to_string());
     let (mut messages, mut tokens, mut index_bytes, mut summaries) = (0_usize, 0_usize, 0_usize, 0_usize);
     let chats = opened.store.messages().chats().await.map_err(failed)?;
     let mut index_ms = 0.0;

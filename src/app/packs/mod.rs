@@ -6,7 +6,7 @@ mod watch;
 use std::path::{Path, PathBuf};
 
 pub(super) use self::watch::PackFolder;
-use super::failure::Refusal;
+use super::failure::StartupError;
 use super::terminal::{all_said, say};
 use figaro_domain::record::Pack;
 use figaro_prompts::{PACKS_FOLDER, PackFiles, PackSet, pack_schema};
@@ -24,7 +24,7 @@ pub enum PacksTask {
 ///
 /// # Errors
 /// All that is wrong with the files, a line each.
-pub fn packs(task: PacksTask) -> Result<(), Refusal> {
+pub fn packs(task: PacksTask) -> Result<(), StartupError> {
     match task {
         PacksTask::Check(folder) => check(folder.as_deref())?,
         PacksTask::Schema => say(&format!("{:#}", pack_schema())),
@@ -32,7 +32,7 @@ pub fn packs(task: PacksTask) -> Result<(), Refusal> {
     all_said()
 }
 
-fn check(folder: Option<&Path>) -> Result<(), Refusal> {
+fn check(folder: Option<&Path>) -> Result<(), StartupError> {
     if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
         let shown = folder.display();
         let why = if folder.exists() {
@@ -40,7 +40,7 @@ fn check(folder: Option<&Path>) -> Result<(), Refusal> {
         } else {
             format!("there is no folder {shown}")
         };
-        return Err(Refusal(why));
+        return Err(StartupError(why));
     }
     let folder = folder.unwrap_or(Path::new(PACKS_FOLDER));
     let shown = folder.display().to_string();
@@ -49,7 +49,7 @@ fn check(folder: Option<&Path>) -> Result<(), Refusal> {
         let count = faults.len();
         let what =
             if count == 1 { "one thing is wrong".to_owned() } else { format!("{count} things are wrong") };
-        Refusal(format!("{what} with the packs in {shown}\n{}", faults.join("\n")))
+        StartupError(format!("{what} with the packs in {shown}\n{}", faults.join("\n")))
     })?;
     packs.all().for_each(|pack| say(&line(pack, &packs)));
     if !folder.is_dir() {

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use super::base::{Base, BaseParts, Read};
+use super::base::{Base, BaseFiles, BaseParts};
 use super::ledger;
 use super::tools::{approvers, of_servers, without_chat};
 use super::turns::{Background, TurnParts, turns};
 use crate::app::additions::Additions;
 use crate::app::environment::http_client;
-use crate::app::failure::Refusal;
+use crate::app::failure::StartupError;
 use crate::app::groups::Groups;
 use crate::app::providers;
 use crate::app::servers::recipe;
@@ -26,7 +26,7 @@ use figaro_prompts::texts::Locales;
 use figaro_store::Store;
 
 /// What answers questions, and what it works with.
-pub(in crate::app) struct Asking {
+pub(in crate::app) struct AskService {
     pub(in crate::app) turns: Turns,
     pub(in crate::app) store: Store,
     pub(in crate::app) ledger: Arc<Ledger>,
@@ -49,12 +49,12 @@ pub(in crate::app) async fn asking<T>(
     groups: &Groups,
     store: Store,
     terminal: &Arc<T>,
-) -> Result<Asking, Refusal>
+) -> Result<AskService, StartupError>
 where
     T: Channel + Delivery + Owners + Listener + 'static,
 {
     let providers = providers::table(&Additions::default())?;
-    let read = Read::all(settings, &providers)?;
+    let read = BaseFiles::all(settings, &providers)?;
     let locales = read.locales.clone();
     let http = http_client(&settings.model.proxies)?;
     let described = read.servers.servers.clone();
@@ -86,11 +86,11 @@ where
     };
     let turns = turns(&base, ledger.clone(), parts);
     let Base { store, prompts, clock, .. } = base;
-    Ok(Asking { turns, store, ledger, prompts, locales, clock, servers, described })
+    Ok(AskService { turns, store, ledger, prompts, locales, clock, servers, described })
 }
 
 /// No other MCP server yet: which are of use is known by who answers.
-fn no_servers(settings: &Settings, groups: &Groups) -> Result<Servers, Refusal> {
+fn no_servers(settings: &Settings, groups: &Groups) -> Result<Servers, StartupError> {
     let recipe = recipe(&settings.servers.values, &settings.model.proxies, settings.redactor())?;
     Ok(Servers::start(Vec::new(), recipe, groups.back.clone()))
 }

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use super::base::Base;
 use figaro_agent::turn::extraction::Extractor;
 use figaro_agent::turn::naming::Namer;
-use figaro_agent::turn::summaries::{Asking, Summariser};
-use figaro_agent::turn::window::Room;
-use figaro_domain::summary::Rules;
+use figaro_agent::turn::summaries::{Summariser, Summarizer};
+use figaro_agent::turn::window::TokenBudget;
+use figaro_domain::summary::SummaryRules;
 use figaro_ledger::Ledger;
 
 /// What names sessions after their first exchange.
@@ -27,16 +27,16 @@ pub(super) fn namer(base: &Base, ledger: &Arc<Ledger>) -> Namer {
 /// What summarises sessions, once it runs.
 pub(super) fn summariser(base: &Base, ledger: &Arc<Ledger>, facts: Extractor) -> Summariser {
     let limits = &base.settings.limits;
-    let recent_tokens = Room::of(limits.history_tokens).before();
+    let recent_tokens = TokenBudget::of(limits.history_tokens).before();
     Summariser {
         store: base.store.summaries(),
-        asking: Asking {
+        asking: Summarizer {
             settings: base.store.settings(),
             ledger: ledger.clone(),
             prompts: base.prompts.clone(),
         },
         facts,
-        rules: Rules { every: limits.summary_every, recent_tokens },
+        rules: SummaryRules { every: limits.summary_every, recent_tokens },
         clock: base.clock.clone(),
         background: base.groups.front.clone(),
         ended: Arc::default(),

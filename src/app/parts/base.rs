@@ -4,10 +4,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::app::agents::names;
-use crate::app::failure::Refusal;
+use crate::app::failure::StartupError;
 use crate::app::groups::Groups;
 use crate::app::policy;
-use crate::app::servers::{self, Loaded};
+use crate::app::servers::{self, LoadedServers};
 use figaro_agent::channel::Channel;
 use figaro_agent::eraser::Erasures;
 use figaro_agent::languages::Languages;
@@ -59,7 +59,7 @@ pub(super) struct Bot {
     pub(super) mcp: Mcp,
     pub(super) servers: Servers,
     /// The other MCP servers, as the owner's file describes them.
-    pub(super) described: Loaded,
+    pub(super) described: LoadedServers,
     /// The text of the owner's file of rules.
     pub(super) policy_text: Option<String>,
     pub(super) sender: Sender,
@@ -68,12 +68,12 @@ pub(super) struct Bot {
 }
 
 /// The files of prompts, rules and texts, as they were read.
-pub(super) struct Read {
+pub(super) struct BaseFiles {
     prompts: Arc<Prompts>,
     pub(super) locales: Arc<Locales>,
     rules: Rules,
     pub(super) policy_text: Option<String>,
-    pub(super) servers: Loaded,
+    pub(super) servers: LoadedServers,
 }
 
 /// What a base stands on.
@@ -81,7 +81,7 @@ pub(super) struct BaseParts {
     pub(super) settings: Arc<Settings>,
     pub(super) groups: Groups,
     pub(super) clock: Clock,
-    pub(super) read: Read,
+    pub(super) read: BaseFiles,
     pub(super) store: Store,
     pub(super) http: reqwest::Client,
     pub(super) embedder: Option<Arc<dyn Embedder>>,
@@ -89,12 +89,12 @@ pub(super) struct BaseParts {
     pub(super) channel: Arc<dyn Channel>,
 }
 
-impl Read {
+impl BaseFiles {
     /// Reads prompts, rules and texts.
     ///
     /// # Errors
     /// What is wrong with all of the files, a line each, in words for their owner.
-    pub(super) fn all(settings: &Settings, providers: &Providers) -> Result<Self, Refusal> {
+    pub(super) fn all(settings: &Settings, providers: &Providers) -> Result<Self, StartupError> {
         let names = names(providers, servers::names(&settings.servers));
         let prompts = Prompts::load_for(Some(Path::new(OWN_FOLDER)), &names);
         let (servers, policy) = (servers::load(&settings.servers), policy::load(&settings.policy));
@@ -111,12 +111,12 @@ impl Read {
 }
 
 /// Why the bot does not start with such files.
-fn broken(faults: &str) -> Refusal {
+fn broken(faults: &str) -> StartupError {
     let lines: Vec<&str> = faults.lines().collect();
     if let [fault] = lines.as_slice() {
-        return Refusal((*fault).to_owned());
+        return StartupError((*fault).to_owned());
     }
-    Refusal(format!(
+    StartupError(format!(
         "{} mistakes in your own files:\n  - {}\nMend them, or move a file away to go on without it; `figaro check` looks at all of them.",
         lines.len(),
         lines.join("\n  - ")
@@ -127,7 +127,7 @@ impl Base {
     /// What turns of this channel are run with.
     pub(super) fn new(ground: BaseParts) -> Self {
         let BaseParts { settings, groups, clock, read, store, http, embedder, bot, channel } = ground;
-        let Read { prompts, locales, rules, .. } = read;
+        let BaseFiles { prompts, locales, rules, .. } = read;
         store.records().set_pack_rules(prompts.packs().rules());
         Self {
             settings,

@@ -11,7 +11,7 @@ use super::handles::eraser;
 use super::stateless::StatelessTurns;
 use super::tools::without_chat;
 use super::turns::{Background, TurnParts, turns};
-use crate::app::failure::Refusal;
+use crate::app::failure::StartupError;
 use figaro_agent::delivery::{Bus, Owners};
 use figaro_agent::tools::servers::ServerTools;
 use figaro_agent::turn::control::Control;
@@ -22,10 +22,10 @@ use figaro_agent::turn::summaries::Summariser;
 use figaro_base::shutdown::TaskTracker;
 use figaro_base::system::in_words;
 use figaro_config::{AccessMode, AccessSettings, HttpSettings, Settings};
-use figaro_gateway::caller::Known;
+use figaro_gateway::caller::KnownCallers;
 use figaro_gateway::gateway::Gateway;
 use figaro_gateway::hub::{GatewayDelivery, GatewayRunner, Hub};
-use figaro_gateway::listen::Listener;
+use figaro_gateway::listen::GatewayListener;
 use figaro_gateway::metrics::Meters;
 use figaro_gateway::{router, unanswered};
 use figaro_ledger::Ledger;
@@ -57,24 +57,24 @@ pub(super) struct GatewayTurns {
 }
 
 /// The gateway, ready to be served.
-pub(in crate::app) struct Served {
+pub(in crate::app) struct BoundGateway {
     gateway: Gateway,
-    door: Listener,
+    door: GatewayListener,
 }
 
 /// The socket that the settings ask for.
 ///
 /// # Errors
 /// When it cannot be had, with what to do.
-pub(in crate::app) async fn door(settings: &HttpSettings) -> Result<Option<Listener>, Refusal> {
+pub(in crate::app) async fn door(settings: &HttpSettings) -> Result<Option<GatewayListener>, StartupError> {
     let Some(address) = settings.address else { return Ok(None) };
-    let opened = Listener::open(address).await;
+    let opened = GatewayListener::open(address).await;
     opened.map(Some).map_err(|error| {
         let why = match error.kind() {
             ErrorKind::PermissionDenied => "this account may not use it: choose a port above 1023".to_owned(),
             _ => in_words(&error),
         };
-        Refusal(format!("the HTTP gateway cannot listen at HTTP_ADDR={address}: {why}"))
+        StartupError(format!("the HTTP gateway cannot listen at HTTP_ADDR={address}: {why}"))
     })
 }
 
@@ -137,11 +137,11 @@ impl GatewayTurns {
         base: &Base,
         ledger: &Arc<Ledger>,
         mailboxes: &Mailboxes,
-        door: Option<Listener>,
-    ) -> Result<Served, Refusal> {
-        let door = door.ok_or_else(|| Refusal("the HTTP gateway has no address".to_owned()))?;
+        door: Option<GatewayListener>,
+    ) -> Result<BoundGateway, StartupError> {
+        let door = door.ok_or_else(|| StartupError("the HTTP gateway has no address".to_owned()))?;
         let gateway = Gateway {
-            known: Arc::new(Known::new(&base.settings.http)),
+            known: Arc::new(KnownCallers::new(&base.settings.http)),
             hub: self.hub,
             mailboxes: mailboxes.clone(),
             prompts: base.prompts.clone(),
@@ -156,11 +156,11 @@ impl GatewayTurns {
             clock: base.clock.clone(),
             background: base.groups.front.clone(),
         };
-        Ok(Served { gateway, door })
+        Ok(BoundGateway { gateway, door })
     }
 }
 
-impl Served {
+impl BoundGateway {
     /// Serves callers from now on, until a stop is requested.
     pub(in crate::app) fn serve(self, webhook: Option<Webhook>, background: &TaskTracker) {
         let Self { gateway, door } = self;

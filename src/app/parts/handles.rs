@@ -33,7 +33,7 @@ pub(super) fn task_cards(base: &Base) -> TaskCards {
 }
 
 /// Tools that commands use.
-pub(super) struct Tools {
+pub(super) struct CommandTools {
     /// Every tool there is.
     pub(super) all: Arc<Registry>,
     /// Those of Telegram.
@@ -59,7 +59,7 @@ pub(super) fn handles(
     ledger: Arc<Ledger>,
     mailboxes: &Mailboxes,
     extractor: Extractor,
-    tools: Tools,
+    tools: CommandTools,
 ) -> Handles {
     let base = &bot.base;
     let cards = Cards {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::base::Base;
 use crate::app::embedder::{EmbedderParts, embedder};
-use crate::app::failure::Refusal;
+use crate::app::failure::StartupError;
 use crate::app::groups::Groups;
 use figaro_base::clock::Clock;
 use figaro_config::Settings;
@@ -23,7 +23,7 @@ pub(super) async fn of_settings(
     http: &reqwest::Client,
     groups: &Groups,
     clock: &Clock,
-) -> Result<Option<Arc<dyn Embedder>>, Refusal> {
+) -> Result<Option<Arc<dyn Embedder>>, StartupError> {
     let wanted = EmbedderParts {
         settings: &settings.embedder,
         idle_timeout: settings.model.idle_timeout,

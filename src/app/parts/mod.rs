@@ -15,9 +15,9 @@ mod upkeep;
 
 use std::sync::Arc;
 
-use self::base::{Base, BaseParts, Bot, Read};
-use self::gateway::{ByPlace, Served};
-use self::handles::{Tools, handles, late, task_cards};
+use self::base::{Base, BaseFiles, BaseParts, Bot};
+use self::gateway::{BoundGateway, ByPlace};
+use self::handles::{CommandTools, handles, late, task_cards};
 use self::router::{Onward, router};
 use self::tools::{approvers, of_servers, registry, telegram};
 use self::turns::{Background, TurnParts, turns};
@@ -26,7 +26,7 @@ use super::additions::Additions;
 use super::agents;
 use super::commands;
 use super::environment::{http_client, open_store, start_mcp};
-use super::failure::Refusal;
+use super::failure::StartupError;
 use super::groups::Groups;
 use super::identity::who_am_i;
 use super::models::models;
@@ -65,7 +65,7 @@ use figaro_telegram::webhook::Webhook;
 
 /// What the app runs and asks.
 #[derive(Debug)]
-pub(super) struct Parts {
+pub(super) struct AppParts {
     pub(super) store: Store,
     pub(super) router: Arc<Router>,
     pub(super) commands: Arc<CommandTable>,
@@ -83,12 +83,12 @@ pub(super) struct Runners {
     pub(super) retention: Retention,
     pub(super) rewriter: Rewriter,
     pub(super) watches: Watches,
-    pub(super) updates: Updates,
-    pub(super) gateway: Option<Served>,
+    pub(super) updates: UpdateSource,
+    pub(super) gateway: Option<BoundGateway>,
 }
 
 /// How updates come.
-pub(super) enum Updates {
+pub(super) enum UpdateSource {
     /// They are fetched.
     Fetched(Poller),
     /// Telegram sends them.
@@ -101,7 +101,7 @@ pub(super) async fn build(
     groups: &Groups,
     clock: &Clock,
     additions: &Additions,
-) -> Result<(Parts, Runners), Refusal> {
+) -> Result<(AppParts, Runners), StartupError> {
     let providers = providers::table(additions)?;
     let door = gateway::door(&settings.http).await?;
     let mut bot = Box::pin(bot(settings, &providers, groups, clock)).await?;
@@ -120,7 +120,7 @@ pub(super) async fn build(
         TurnParts { bus, delivery: delivered, owners: told, tools, servers: servers.clone(), background };
     let turns = turns(&bot.base, ledger.clone(), parts);
     let (extractor, summariser) = (turns.extractor.clone(), turns.summariser.clone());
-    let tools = Tools { all: turns.ender.tools.clone(), telegram };
+    let tools = CommandTools { all: turns.ender.tools.clone(), telegram };
     let gateway = gateway::turns_of(&bot.base, &turns, &ledger, owners.clone(), &servers);
     let runner = ByPlace { telegram: turns, gateway: gateway.as_ref().map(|gateway| gateway.runner.clone()) };
     let mailboxes = Mailboxes::new(Arc::new(runner), groups.front.clone());
@@ -142,7 +142,7 @@ pub(super) async fn build(
         gateway.map(|gateway| gateway.with(base, &ledger, &mailboxes_of_gateway, door)).transpose()?;
     let (store, languages, parked) = (base.store.clone(), base.languages.clone(), base.parked.clone());
     let model = ledger.models.default_model().to_string();
-    let parts = Parts { store, router, commands, delivery, owners, languages, parked, model };
+    let parts = AppParts { store, router, commands, delivery, owners, languages, parked, model };
     Ok((parts, Runners { scheduler, retention, rewriter, watches, updates, gateway }))
 }
 
@@ -156,13 +156,13 @@ fn owners(bot: &Bot) -> TelegramOwners {
     }
 }
 
-fn updates(bot: &Bot, router: Arc<Router>) -> Updates {
+fn updates(bot: &Bot, router: Arc<Router>) -> UpdateSource {
     let base = &bot.base;
     let (api, background) = (bot.sender.api.clone(), base.groups.front.clone());
     let intake = Intake { inbox: base.store.inbox(), router, clock: base.clock.clone() };
     match base.settings.http.webhook.clone() {
-        Some(settings) => Updates::Sent(Webhook { api, intake, settings, background }),
-        None => Updates::Fetched(Poller { api, intake, background }),
+        Some(settings) => UpdateSource::Sent(Webhook { api, intake, settings, background }),
+        None => UpdateSource::Fetched(Poller { api, intake, background }),
     }
 }
 
@@ -187,10 +187,10 @@ async fn bot(
     providers: &Providers,
     groups: &Groups,
     clock: &Clock,
-) -> Result<Bot, Refusal> {
-    let read = Read::all(settings, providers)?;
+) -> Result<Bot, StartupError> {
+    let read = BaseFiles::all(settings, providers)?;
     let store = open_store(settings).await?;
-    let api = Api::new(&settings.telegram).map_err(Refusal)?;
+    let api = Api::new(&settings.telegram).map_err(StartupError)?;
     let http = http_client(&settings.model.proxies)?;
     let embedder = meaning::of_settings(settings, providers, &http, groups, clock).await?;
     let (me, mcp) = tokio::try_join!(who_am_i(&api, &settings.telegram), start_mcp(settings, groups))?;
@@ -219,7 +219,7 @@ async fn bot(
     Ok(Bot { base, me, mcp, servers, described, policy_text, sender, live, approvers })
 }
 
-async fn ledger(base: &Base, providers: &Providers) -> Result<Arc<Ledger>, Refusal> {
+async fn ledger(base: &Base, providers: &Providers) -> Result<Arc<Ledger>, StartupError> {
     let models: Models = models(&base.settings.model, providers, &base.http)?;
     let models = models.with_outside_search(base.settings.tavily.key.is_some());
     let settings = &base.settings.spending;
@@ -235,5 +235,5 @@ async fn ledger(base: &Base, providers: &Providers) -> Result<Arc<Ledger>, Refus
         background: base.groups.back.clone(),
         slots: Slots::new(base.settings.model.slots, base.settings.model.own_servers()),
     };
-    Ledger::open(parts).await.map_err(|error| Refusal(error.to_string()))
+    Ledger::open(parts).await.map_err(|error| StartupError(error.to_string()))
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use chrono::TimeDelta;
-use figaro_mcp::catalog::{Catalog, Choice};
+use figaro_mcp::catalog::{Catalog, MethodSelection};
 
 use super::base::{Base, Bot};
 use figaro_agent::tools::Registry;
@@ -42,7 +42,7 @@ const OF_MEMORY: [&str; 8] =
 pub(super) fn telegram(bot: &Bot) -> TelegramTools {
     let base = &bot.base;
     TelegramTools {
-        catalog: Arc::new(Catalog::new(&Choice::default())),
+        catalog: Arc::new(Catalog::new(&MethodSelection::default())),
         mcp: bot.mcp.clone(),
         bot: bot.me.id,
         limiter: bot.sender.limiter.clone(),

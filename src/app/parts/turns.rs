@@ -13,13 +13,13 @@ use figaro_agent::tools::servers::ServerTools;
 use figaro_agent::turn::children::Children;
 use figaro_agent::turn::end::Ender;
 use figaro_agent::turn::execute::Executor;
-use figaro_agent::turn::execute::calls::Caller;
+use figaro_agent::turn::execute::calls::ToolCaller;
 use figaro_agent::turn::extraction::Extractor;
 use figaro_agent::turn::naming::Namer;
 use figaro_agent::turn::pipeline::Turns;
-use figaro_agent::turn::prepare::{Agents, Choices, Contexts, Loader, PersonaLoader, Preparer};
+use figaro_agent::turn::prepare::{AgentCatalog, Choices, Contexts, Loader, PersonaLoader, Preparer};
 use figaro_agent::turn::report::Reporter;
-use figaro_agent::turn::rights::Rights;
+use figaro_agent::turn::rights::RightsChecker;
 use figaro_agent::turn::summaries::Summariser;
 use figaro_agent::turn::trace::Tracer;
 use figaro_ledger::Ledger;
@@ -31,7 +31,7 @@ pub(super) fn turns(base: &Base, ledger: Arc<Ledger>, parts: TurnParts) -> Turns
     let Background { extractor, namer, summariser } = background;
     let reporter = Reporter { vitals: base.vitals.clone(), clock: base.clock.clone() };
     let (conversations, settings) = (base.store.clone(), base.store.clone());
-    let caller = Caller { bus: bus.clone(), clock: base.clock.clone(), audit: base.store.audit() };
+    let caller = ToolCaller { bus: bus.clone(), clock: base.clock.clone(), audit: base.store.audit() };
     let ender = Ender {
         conversations: conversations.conversations(),
         tasks: base.store.tasks(),
@@ -49,8 +49,9 @@ pub(super) fn turns(base: &Base, ledger: Arc<Ledger>, parts: TurnParts) -> Turns
         tracer: Tracer { receptions: base.store.receptions(), reporter: reporter.clone() },
         reporter: reporter.clone(),
     };
-    let agents = Agents::new(base.prompts.clone(), tools, servers);
-    let preparer = preparer(base, &ledger, agents, Telling { reporter: reporter.clone(), bus: bus.clone() });
+    let agents = AgentCatalog::new(base.prompts.clone(), tools, servers);
+    let preparer =
+        preparer(base, &ledger, agents, TurnReporting { reporter: reporter.clone(), bus: bus.clone() });
     let executor = Executor {
         ledger,
         caller,
@@ -114,14 +115,14 @@ impl Background {
 }
 
 /// Where turns tell of what happens in them.
-struct Telling {
+struct TurnReporting {
     reporter: Reporter,
     bus: Bus,
 }
 
 /// Who may do what when a turn begins.
-pub(super) fn rights(base: &Base) -> Rights {
-    Rights {
+pub(super) fn rights(base: &Base) -> RightsChecker {
+    RightsChecker {
         access: base.settings.access.clone(),
         settings: base.store.settings(),
         inbox: base.store.inbox(),
@@ -131,8 +132,8 @@ pub(super) fn rights(base: &Base) -> Rights {
     }
 }
 
-fn preparer(base: &Base, ledger: &Ledger, agents: Agents, telling: Telling) -> Preparer {
-    let Telling { reporter, bus } = telling;
+fn preparer(base: &Base, ledger: &Ledger, agents: AgentCatalog, telling: TurnReporting) -> Preparer {
+    let TurnReporting { reporter, bus } = telling;
     let limits = &base.settings.limits;
     let contexts = Contexts {
         chats: base.chats.clone(),

@@ -9,7 +9,7 @@ use crate::app::packs::PackFolder;
 use crate::app::personas::PersonaFolder;
 use crate::app::policy::PolicyFile;
 use crate::app::servers::ServersFile;
-use crate::app::watch::{News, Watch};
+use crate::app::watch::{FileWatch, News};
 use figaro_agent::delivery::Owners;
 use figaro_agent::retention::{Retention, Rewriter};
 use figaro_agent::scheduler::Scheduler;
@@ -17,7 +17,7 @@ use figaro_agent::turn::extraction::Extractor;
 use figaro_agent::turn::queue::Mailboxes;
 use figaro_agent::turn::summaries::Summariser;
 use figaro_base::shutdown::TaskTracker;
-use figaro_prompts::Names;
+use figaro_prompts::AgentFileNames;
 use figaro_telegram::commands::CardKeeper;
 use figaro_telegram::questions::take_buttons_off;
 
@@ -51,16 +51,16 @@ pub(super) fn rewriter(base: &Base) -> Rewriter {
 
 /// Has changes of the owner's files hold while the bot runs.
 pub(in crate::app) struct Watches {
-    policy: Watch<PolicyFile>,
-    servers: Watch<ServersFile>,
-    agents: Watch<AgentFolder>,
-    packs: Watch<PackFolder>,
-    personas: Watch<PersonaFolder>,
+    policy: FileWatch<PolicyFile>,
+    servers: FileWatch<ServersFile>,
+    agents: FileWatch<AgentFolder>,
+    packs: FileWatch<PackFolder>,
+    personas: FileWatch<PersonaFolder>,
 }
 
 impl Watches {
     /// Those of a bot, whose files of agents may use these names.
-    pub(super) fn new(bot: &Bot, names: Names, news: &News) -> Self {
+    pub(super) fn new(bot: &Bot, names: AgentFileNames, news: &News) -> Self {
         let base = &bot.base;
         let policy = PolicyFile {
             file: base.settings.policy.file.clone(),
@@ -77,11 +77,11 @@ impl Watches {
         let personas = PersonaFolder { prompts: base.prompts.clone() };
         let background = || base.groups.front.clone();
         Self {
-            policy: Watch::new(policy, news.clone(), background()),
-            servers: Watch::new(servers, news.clone(), background()),
-            agents: Watch::new(agents, news.clone(), background()),
-            packs: Watch::new(packs, news.clone(), background()),
-            personas: Watch::new(personas, news.clone(), background()),
+            policy: FileWatch::new(policy, news.clone(), background()),
+            servers: FileWatch::new(servers, news.clone(), background()),
+            agents: FileWatch::new(agents, news.clone(), background()),
+            packs: FileWatch::new(packs, news.clone(), background()),
+            personas: FileWatch::new(personas, news.clone(), background()),
         }
     }
 

@@ -1,14 +1,14 @@
 //! `figaro policy explain`: what becomes of a call, and why.
 
-use figaro_mcp::table::{Method, Table};
+use figaro_mcp::table::{ApiTable, Method};
 use serde_json::{Map, Value, json};
 
-use crate::app::failure::Refusal;
+use crate::app::failure::StartupError;
 use crate::app::terminal::say;
 use figaro_base::ids::ChatId;
 use figaro_base::text::with_nearest;
 use figaro_policy::address::Addresses;
-use figaro_policy::tools::{AdminRight, Decided, Decision, Role, Rules, TelegramCall, decide};
+use figaro_policy::tools::{AdminRight, CallerRole, Decided, Decision, Rules, TelegramCall, decide};
 
 /// The chat that the model is in, where none is named: no chat has this number.
 const HERE: ChatId = ChatId(0);
@@ -23,7 +23,7 @@ pub struct Explained {
     /// The number or `@username` of the chat that it names; `None` for the one that the model is in.
     pub chat: Option<String>,
     /// The role, in the chat, of whoever has the model make the call.
-    pub role: Role,
+    pub role: CallerRole,
     /// The agent that makes it; `None` for Figaro itself.
     pub agent: Option<String>,
     /// Whether the model sent the messages that it changes.
@@ -38,8 +38,8 @@ pub struct Explained {
 ///
 /// # Errors
 /// When there is no such method, or it names no chat and one was given.
-pub(super) fn explain(rules: &Rules, call: &Explained) -> Result<(), Refusal> {
-    let method = Table::get().method(&call.method).ok_or_else(|| unknown(&call.method))?;
+pub(super) fn explain(rules: &Rules, call: &Explained) -> Result<(), StartupError> {
+    let method = ApiTable::get().method(&call.method).ok_or_else(|| unknown(&call.method))?;
     let args = arguments(method, call)?;
     let decided = decide(
         rules,
@@ -76,19 +76,19 @@ pub(super) fn tell(call: &Explained, decided: &Decided, note: Option<&str>) {
     note.iter().for_each(|note| say(&format!("note: {note}")));
 }
 
-fn unknown(name: &str) -> Refusal {
-    let names = Table::get().methods().iter().map(|method| method.name.as_str());
-    Refusal(with_nearest(format!("the Bot API has no method {name}"), name, names))
+fn unknown(name: &str) -> StartupError {
+    let names = ApiTable::get().methods().iter().map(|method| method.name.as_str());
+    StartupError(with_nearest(format!("the Bot API has no method {name}"), name, names))
 }
 
 /// The arguments that rules look at: the chat, where the method takes one.
-fn arguments(method: &Method, call: &Explained) -> Result<Map<String, Value>, Refusal> {
+fn arguments(method: &Method, call: &Explained) -> Result<Map<String, Value>, StartupError> {
     let takes_chat = method.params.iter().any(|param| param.name == "chat_id");
     let chat = call.chat.as_ref().map_or_else(|| json!(HERE), |chat| json!(chat));
     match (takes_chat, &call.chat) {
         (true, _) => Ok(Map::from_iter([("chat_id".to_owned(), chat)])),
         (false, None) => Ok(Map::new()),
-        (false, Some(_)) => Err(Refusal(format!("{} names no chat; leave --chat out", method.name))),
+        (false, Some(_)) => Err(StartupError(format!("{} names no chat; leave --chat out", method.name))),
     }
 }
 

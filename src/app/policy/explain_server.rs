@@ -1,11 +1,11 @@
 //! `figaro policy explain` for a tool of another MCP server. The server is not started: what it says of its tools is not known.
 
 use super::explain::{Explained, tell};
-use crate::app::failure::Refusal;
+use crate::app::failure::StartupError;
 use figaro_base::ids::ChatId;
 use figaro_base::text::with_nearest;
 use figaro_mcp_client::file::{ALL, ServerConfig};
-use figaro_policy::tools::{Decision, Role, Rules, ServerCall, decide_server};
+use figaro_policy::tools::{CallerRole, Decision, Rules, ServerCall, decide_server};
 
 /// The chat that the model is in, where none is named: no chat has this number.
 const HERE: ChatId = ChatId(0);
@@ -32,13 +32,13 @@ pub(super) fn explain_server(
     servers: &[ServerConfig],
     server: &str,
     call: &Explained,
-) -> Result<(), Refusal> {
+) -> Result<(), StartupError> {
     let Some(config) = servers.iter().find(|config| config.name == server) else {
         let names = servers.iter().map(|config| config.name.as_str());
-        return Err(Refusal(with_nearest(format!("there is no MCP server {server}"), server, names)));
+        return Err(StartupError(with_nearest(format!("there is no MCP server {server}"), server, names)));
     };
     if call.own {
-        return Err(Refusal("--own is about messages; leave it out for a tool of a server".to_owned()));
+        return Err(StartupError("--own is about messages; leave it out for a tool of a server".to_owned()));
     }
     let has = |names: &[String], word: &str| names.iter().any(|name| name == word);
     let is_approved = has(&config.auto_approve, &call.method);
@@ -49,8 +49,8 @@ pub(super) fn explain_server(
             tool: &call.method,
             here: here(call)?,
             // The run of a task has nobody's rights.
-            role: if call.task { Role::Guest } else { call.role },
-            is_shut_out: call.role == Role::Guest && !call.task,
+            role: if call.task { CallerRole::Guest } else { call.role },
+            is_shut_out: call.role == CallerRole::Guest && !call.task,
             agent: call.agent.as_deref(),
             task: call.task,
             is_approved,
@@ -73,12 +73,12 @@ pub(super) fn explain_server(
 }
 
 /// The chat that the model is in.
-fn here(call: &Explained) -> Result<ChatId, Refusal> {
+fn here(call: &Explained) -> Result<ChatId, StartupError> {
     let words =
         "a tool of a server names no chat: --chat is where the model is, here or the number of a chat";
     match call.chat.as_deref().map(str::parse) {
         None => Ok(HERE),
         Some(Ok(number)) => Ok(ChatId(number)),
-        Some(Err(_)) => Err(Refusal(words.to_owned())),
+        Some(Err(_)) => Err(StartupError(words.to_owned())),
     }
 }

@@ -14,13 +14,13 @@ use self::explain_server::{explain_server, named_by_server};
 pub(super) use self::file::load;
 pub(super) use self::watch::PolicyFile;
 use super::additions::Additions;
-use super::failure::Refusal;
+use super::failure::StartupError;
 use super::providers::variables;
 use super::servers;
 use super::terminal::{all_said, counted, say};
 use super::watch::named;
 use figaro_base::text::with_nearest;
-use figaro_config::{Faults, PolicySettings, ServersSettings};
+use figaro_config::{PolicySettings, ServersSettings, SettingsFaults};
 
 /// What is asked of the rules.
 #[derive(Debug)]
@@ -39,9 +39,9 @@ pub fn policy(
     task: PolicyTask,
     values: &HashMap<String, String>,
     additions: &Additions,
-) -> Result<(), Refusal> {
+) -> Result<(), StartupError> {
     let variables = variables(additions)?;
-    let wrong = |faults: Faults| Refusal(faults.to_string());
+    let wrong = |faults: SettingsFaults| StartupError(faults.to_string());
     let settings = PolicySettings::alone(values, &variables).map_err(wrong)?;
     let servers = ServersSettings::alone(values, &variables).map_err(wrong)?;
     match task {
@@ -50,10 +50,10 @@ pub fn policy(
         }
         PolicyTask::Check(None) => check(&settings, &servers),
         PolicyTask::Explain(call) => {
-            let (call, (_, rules)) = (named_by_server(call), load(&settings).map_err(Refusal)?);
+            let (call, (_, rules)) = (named_by_server(call), load(&settings).map_err(StartupError)?);
             match &call.server {
                 Some(server) => {
-                    let known = servers::load(&servers).map_err(Refusal)?.servers;
+                    let known = servers::load(&servers).map_err(StartupError)?.servers;
                     explain_server(&rules, &known, server, &call)
                 }
                 None => explain(&rules, &call),
@@ -63,8 +63,8 @@ pub fn policy(
     all_said()
 }
 
-fn check(settings: &PolicySettings, servers: &ServersSettings) -> Result<(), Refusal> {
-    let (text, rules) = load(settings).map_err(Refusal)?;
+fn check(settings: &PolicySettings, servers: &ServersSettings) -> Result<(), StartupError> {
+    let (text, rules) = load(settings).map_err(StartupError)?;
     let file = settings.file.display();
     match text {
         Some(_) => say(&format!("✓ {file}: {}, before those built in", counted(rules.owners(), "rule"))),

@@ -20,7 +20,7 @@ pub(super) fn servers_of(text: &str, path: &Path, values: &KnownValues) -> Resul
 
 /// What the settings name: the text of the file, and the servers in it.
 #[derive(Debug, Clone, Default)]
-pub(in crate::app) struct Loaded {
+pub(in crate::app) struct LoadedServers {
     /// The text; `None` where there is no file.
     pub(in crate::app) text: Option<String>,
     /// The servers, in the order of their names.
@@ -31,7 +31,7 @@ pub(in crate::app) struct Loaded {
 ///
 /// # Errors
 /// All that is wrong with the file, a line each.
-pub(in crate::app) fn load(settings: &ServersSettings) -> Result<Loaded, String> {
+pub(in crate::app) fn load(settings: &ServersSettings) -> Result<LoadedServers, String> {
     let text = text_of(&settings.file)?;
     if text.is_none() && settings.is_named {
         return Err(format!("MCP_CONFIG names {}, and there is no such file", settings.file.display()));
@@ -40,5 +40,5 @@ pub(in crate::app) fn load(settings: &ServersSettings) -> Result<Loaded, String>
         Some(text) => servers_of(text, &settings.file, &settings.values)?,
         None => Vec::new(),
     };
-    Ok(Loaded { text, servers })
+    Ok(LoadedServers { text, servers })
 }

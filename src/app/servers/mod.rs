@@ -8,10 +8,10 @@ use std::path::PathBuf;
 
 use figaro_mcp::proxy::Proxies;
 
-pub(super) use self::file::{Loaded, load};
+pub(super) use self::file::{LoadedServers, load};
 pub(super) use self::watch::ServersFile;
 use super::additions::Additions;
-use super::failure::Refusal;
+use super::failure::StartupError;
 use super::groups::{Groups, LAST_CALL};
 use super::providers::variables;
 use super::terminal::{all_said, counted, say};
@@ -19,7 +19,7 @@ use super::watch::{named, text_of};
 use figaro_base::secret::Redactor;
 use figaro_config::{KnownValues, ServersSettings};
 use figaro_mcp_client::file::ServerConfig;
-use figaro_mcp_client::servers::{Phase, Server, ServerRecipe, Servers, Status};
+use figaro_mcp_client::servers::{Server, ServerPhase, ServerRecipe, ServerStatus, Servers};
 
 /// What is asked of other MCP servers.
 #[derive(Debug)]
@@ -38,15 +38,15 @@ pub async fn servers(
     task: ServersTask,
     values: &HashMap<String, String>,
     additions: &Additions,
-) -> Result<(), Refusal> {
+) -> Result<(), StartupError> {
     let settings = ServersSettings::alone(values, &variables(additions)?);
-    let settings = settings.map_err(|faults| Refusal(faults.to_string()))?;
+    let settings = settings.map_err(|faults| StartupError(faults.to_string()))?;
     let settings = match task.file {
         Some(file) => ServersSettings { file: named(file)?, is_named: true, ..settings },
         None => settings,
     };
     let file = settings.file.display();
-    let Loaded { text, servers } = load(&settings).map_err(Refusal)?;
+    let LoadedServers { text, servers } = load(&settings).map_err(StartupError)?;
     match text {
         None => say(&format!("✓ there is no {file}: no other MCP server is used")),
         Some(_) if servers.is_empty() => say(&format!("✓ {file}: no servers")),
@@ -68,29 +68,29 @@ fn line(server: &ServerConfig) -> String {
 }
 
 /// Starts each server, prints its tools, and ends it.
-async fn start(configs: Vec<ServerConfig>, values: &KnownValues) -> Result<(), Refusal> {
+async fn start(configs: Vec<ServerConfig>, values: &KnownValues) -> Result<(), StartupError> {
     let groups = Groups::default();
     let recipe = recipe(values, &Proxies::default(), Redactor::default())?;
     let servers = Servers::start(configs, recipe, groups.back.clone());
     let mut all_well = true;
     for server in servers.all() {
         let status = server.begun().await;
-        all_well &= !matches!(status.phase, Phase::Failed(_));
+        all_well &= !matches!(status.phase, ServerPhase::Failed(_));
         tell(&server, &status);
     }
     groups.end_helpers(LAST_CALL).await;
     match all_well {
         true => Ok(()),
-        false => Err(Refusal("not every server answers; see the lines marked ✗".to_owned())),
+        false => Err(StartupError("not every server answers; see the lines marked ✗".to_owned())),
     }
 }
 
-fn tell(server: &Server, status: &Status) {
+fn tell(server: &Server, status: &ServerStatus) {
     let ServerConfig { name, .. } = &server.config;
     match &status.phase {
-        Phase::Off | Phase::Starting => say(&line(&server.config)),
-        Phase::Failed(why) => say(&format!("✗ {name}: {why}")),
-        Phase::Ready => {
+        ServerPhase::Off | ServerPhase::Starting => say(&line(&server.config)),
+        ServerPhase::Failed(why) => say(&format!("✗ {name}: {why}")),
+        ServerPhase::Ready => {
             let count = status.tools.len();
             say(&format!("{}, {}", line(&server.config), counted(count, "tool")));
         }
@@ -114,7 +114,7 @@ pub(super) fn recipe(
     inherited: &KnownValues,
     proxies: &Proxies,
     redactor: Redactor,
-) -> Result<ServerRecipe, Refusal> {
+) -> Result<ServerRecipe, StartupError> {
     Ok(ServerRecipe {
         inherited: inherited.clone(),
         guard: guard(),

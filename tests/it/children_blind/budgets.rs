@@ -1,7 +1,7 @@
 //! Deep trees within small budgets of a day: they never take more, and the person gets an answer or hears why not.
 
 use figaro_ledger::sum;
-use figaro_offline::model::{ModelRequest, Reply};
+use figaro_offline::model::{ModelReply, ModelRequest};
 
 use super::{Scene, agent, asks, is_of};
 use crate::support::scene::text;
@@ -14,16 +14,16 @@ fn cast(world: &World) {
 }
 
 /// Everybody asks as many as they can, and takes as much as the bound on the answer lets them.
-fn greedy(request: &ModelRequest) -> Reply {
+fn greedy(request: &ModelRequest) -> ModelReply {
     let most = request.body["max_output_tokens"].as_u64().unwrap_or(8_192);
     let other = if is_of(request, "left") { "right" } else { "left" };
     let may_ask = request.tool_names().contains(&"ask_agent");
     match (request.tool_results().is_empty(), may_ask) {
         (true, true) => {
-            Reply::turn((0..4).map(|n| asks(other, &format!("Part {n}."))).collect()).usage(900, 200)
+            ModelReply::turn((0..4).map(|n| asks(other, &format!("Part {n}."))).collect()).usage(900, 200)
         }
-        _ if is_of(request, "boss") => Reply::text("As far as it went.").usage(900, 60),
-        _ => Reply::text("A part.").usage(900, most),
+        _ if is_of(request, "boss") => ModelReply::text("As far as it went.").usage(900, 60),
+        _ => ModelReply::text("A part.").usage(900, most),
     }
 }
 

@@ -1,7 +1,7 @@
 //! `action` of type `delegate`: the named agent answers the person in place of the turn.
 
-use figaro_offline::model::{ModelRequest, Part, Reply};
-use figaro_offline::telegram::View;
+use figaro_offline::model::{ModelReply, ModelRequest, ReplyPart};
+use figaro_offline::telegram::TelegramView;
 
 use super::{Scene, agent, asks, hands_over, is_of, last_of, results};
 use crate::support::scene::text;
@@ -15,7 +15,7 @@ fn cast(world: &World) {
 }
 
 /// Whether these words were on the screen of Ann, in a draft that is there or a message.
-fn is_shown(view: &View<'_>, words: &str) -> bool {
+fn is_shown(view: &TelegramView<'_>, words: &str) -> bool {
     let drafts = view.calls_of("sendMessageDraft");
     let in_draft = drafts.iter().any(|c| serde_json::to_string(&c.args).unwrap().contains(words));
     in_draft || view.bot_messages(ANN).iter().any(|m| text(m).contains(words))
@@ -28,11 +28,11 @@ async fn the_named_agent_answers_in_place_of_the_turn() {
     cast(&world);
     let brain = |request: &ModelRequest| {
         if is_of(request, "expert") {
-            return Reply::text("The expert answers you.");
+            return ModelReply::text("The expert answers you.");
         }
         match request.tool_results().len() {
-            0 => Reply::turn(vec![hands_over("expert", "Take over, please.")]),
-            _ => Reply::text("The boss speaks after all."),
+            0 => ModelReply::turn(vec![hands_over("expert", "Take over, please.")]),
+            _ => ModelReply::text("The boss speaks after all."),
         }
     };
     let scene = Scene::new(world, brain).await;
@@ -56,7 +56,7 @@ async fn the_named_agent_answers_in_place_of_the_turn() {
 
 #[tokio::test]
 async fn where_the_named_agent_fails_the_first_one_answers() {
-    for fails in [Reply::status(400, "broken"), Reply::empty()] {
+    for fails in [ModelReply::status(400, "broken"), ModelReply::empty()] {
         let world = World::new().await;
         cast(&world);
         let brain = move |request: &ModelRequest| {
@@ -64,8 +64,8 @@ async fn where_the_named_agent_fails_the_first_one_answers() {
                 return fails.clone();
             }
             match request.tool_results().len() {
-                0 => Reply::turn(vec![hands_over("expert", "Take over.")]),
-                _ => Reply::text("The boss answers instead."),
+                0 => ModelReply::turn(vec![hands_over("expert", "Take over.")]),
+                _ => ModelReply::text("The boss answers instead."),
             }
         };
         let scene = Scene::new(world, brain).await;
@@ -83,10 +83,10 @@ async fn only_agents_that_are_listed_can_take_over() {
     let world = World::new().await;
     cast(&world);
     let brain = |request: &ModelRequest| match request.tool_results().len() {
-        0 => Reply::turn(
+        0 => ModelReply::turn(
             ["stranger", "boss", "nobody", "", "../boss", "Expert"].map(|n| hands_over(n, "Go.")).to_vec(),
         ),
-        _ => Reply::text("None of them could."),
+        _ => ModelReply::text("None of them could."),
     };
     let scene = Scene::new(world, brain).await;
     let bot = scene.led().await;
@@ -107,14 +107,14 @@ async fn a_delegate_inside_a_child_does_not_answer_the_person() {
     cast(&world);
     let brain = |request: &ModelRequest| {
         if is_of(request, "expert") {
-            return Reply::text("The expert's words for nobody.");
+            return ModelReply::text("The expert's words for nobody.");
         }
         let first = request.tool_results().is_empty();
         match (is_of(request, "helper"), first) {
-            (true, true) => Reply::turn(vec![hands_over("expert", "Take over.")]),
-            (true, false) => Reply::text("The helper could not hand over."),
-            (false, true) => Reply::turn(vec![asks("helper", "Help.")]),
-            (false, false) => Reply::text("That is what came of it."),
+            (true, true) => ModelReply::turn(vec![hands_over("expert", "Take over.")]),
+            (true, false) => ModelReply::text("The helper could not hand over."),
+            (false, true) => ModelReply::turn(vec![asks("helper", "Help.")]),
+            (false, false) => ModelReply::text("That is what came of it."),
         }
     };
     let scene = Scene::new(world, brain).await;
@@ -134,7 +134,7 @@ async fn two_that_take_over_at_once_give_one_answer() {
     let world = World::new().await;
     cast(&world);
     let brain = |request: &ModelRequest| {
-        let says = |words: &str| Reply::text(words);
+        let says = |words: &str| ModelReply::text(words);
         if is_of(request, "expert") {
             return says("One answer: of the expert.");
         }
@@ -143,8 +143,8 @@ async fn two_that_take_over_at_once_give_one_answer() {
         }
         match request.tool_results().len() {
             0 => {
-                let both: Vec<Part> = vec![hands_over("expert", "Go."), hands_over("helper", "Go.")];
-                Reply::turn(both)
+                let both: Vec<ReplyPart> = vec![hands_over("expert", "Go."), hands_over("helper", "Go.")];
+                ModelReply::turn(both)
             }
             _ => says("One answer: of the boss."),
         }

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use figaro_offline::model::{Gate, ModelRequest, Reply};
+use figaro_offline::model::{Gate, ModelReply, ModelRequest};
 use serde_json::json;
 
 use super::{Scene, agent, asks, is_of};
@@ -54,25 +54,25 @@ async fn forgets_everything(scene: &Scene) {
     scene.world.shows(BOB, id, "Forgotten").await;
 }
 
-fn brain(gate: Option<Gate>) -> impl Fn(&ModelRequest) -> Reply + Send + Sync + 'static {
+fn brain(gate: Option<Gate>) -> impl Fn(&ModelRequest) -> ModelReply + Send + Sync + 'static {
     move |request| {
         let secret = String::from_utf8_lossy(SECRET);
         if is_of(request, "silent") {
             return match request.tool_results().len() {
-                0 => Reply::call("list_notes", json!({"key": secret})),
-                _ => Reply::text(&format!("The silent one found {secret}.")),
+                0 => ModelReply::call("list_notes", json!({"key": secret})),
+                _ => ModelReply::text(&format!("The silent one found {secret}.")),
             };
         }
         if is_of(request, "speaker") {
-            return Reply::text(&format!("The speaker tells you {secret}."));
+            return ModelReply::text(&format!("The speaker tells you {secret}."));
         }
         if request.tool_results().is_empty() {
             let input = format!("Find it, and mind {secret}.");
-            return Reply::turn(vec![asks("silent", &input), asks("speaker", "Say it.")]);
+            return ModelReply::turn(vec![asks("silent", &input), asks("speaker", "Say it.")]);
         }
         match &gate {
-            Some(gate) => Reply::text(END).behind(gate),
-            None => Reply::text(END),
+            Some(gate) => ModelReply::text(END).behind(gate),
+            None => ModelReply::text(END),
         }
     }
 }

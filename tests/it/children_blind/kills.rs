@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use figaro_base::ids::ChatId;
-use figaro_offline::model::{ModelRequest, Reply};
-use figaro_offline::telegram::View;
+use figaro_offline::model::{ModelReply, ModelRequest};
+use figaro_offline::telegram::TelegramView;
 use serde_json::json;
 
 use super::{Scene, agent, asks, call, is_of, last_of};
@@ -14,37 +14,37 @@ use crate::support::{ANN, World};
 const END: &str = "Everybody has done their part.";
 
 /// The tree: the boss asks a scribe and a manager; the manager asks a pollster.
-fn tree(request: &ModelRequest) -> Reply {
+fn tree(request: &ModelRequest) -> ModelReply {
     let results = request.tool_results().len();
-    let slowly = |reply: Reply| reply.paced(4, Duration::from_millis(6));
+    let slowly = |reply: ModelReply| reply.paced(4, Duration::from_millis(6));
     let is = |name: &str| is_of(request, name);
     if is("scribe") {
         return slowly(match results {
-            0 => Reply::call("add_note", json!({"key": "list", "content": "milk of the scribe"})),
-            _ => Reply::text("Noted by the scribe, as was asked."),
+            0 => ModelReply::call("add_note", json!({"key": "list", "content": "milk of the scribe"})),
+            _ => ModelReply::text("Noted by the scribe, as was asked."),
         });
     }
     if is("manager") {
         return slowly(match results {
-            0 => Reply::turn(vec![asks("pollster", "Have them vote.")]),
-            _ => Reply::text("The manager had them vote, as was asked."),
+            0 => ModelReply::turn(vec![asks("pollster", "Have them vote.")]),
+            _ => ModelReply::text("The manager had them vote, as was asked."),
         });
     }
     if is("pollster") {
         return slowly(match results {
-            0 => Reply::turn(vec![
+            0 => ModelReply::turn(vec![
                 call(
                     "sendPoll",
                     json!({"question": "Where?", "options": [{"text": "here"}, {"text": "there"}]}),
                 ),
                 call("add_note", json!({"key": "list", "content": "a poll was sent"})),
             ]),
-            _ => Reply::text("The poll of the pollster is out."),
+            _ => ModelReply::text("The poll of the pollster is out."),
         });
     }
     slowly(match results {
-        0 => Reply::turn(vec![asks("scribe", "Note milk."), asks("manager", "See to the vote.")]),
-        _ => Reply::text(END),
+        0 => ModelReply::turn(vec![asks("scribe", "Note milk."), asks("manager", "See to the vote.")]),
+        _ => ModelReply::text(END),
     })
 }
 
@@ -151,7 +151,7 @@ async fn a_tree_killed_many_times_is_whole_afterwards() {
     // A turn may give up after so many deaths; whatever it says, it says it once.
     let is_end = |said: &str| said.contains(END) || said.starts_with('⚠');
     let world = &scene.world;
-    let find = |view: &View<'_>| view.bot_messages(ANN).iter().any(|m| is_end(text(m))).then_some(());
+    let find = |view: &TelegramView<'_>| view.bot_messages(ANN).iter().any(|m| is_end(text(m))).then_some(());
     world.see("an end", find).await;
     scene.is_quiet(&["sendPoll"]).await;
     assert!(bot.stop().success());

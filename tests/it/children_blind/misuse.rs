@@ -1,7 +1,7 @@
 //! Arguments that make no sense, too many calls, circles, observations and forms within children.
 
 use figaro_domain::child::ChildEnd;
-use figaro_offline::model::{ModelRequest, Reply};
+use figaro_offline::model::{ModelReply, ModelRequest};
 use serde_json::{Value, json};
 
 use super::{Scene, agent, asks, call, count, ends, is_of, last_of, results, write};
@@ -20,11 +20,11 @@ async fn asked_with(calls: Vec<Value>) -> (Scene, Vec<String>) {
     cast(&world);
     let brain = move |request: &ModelRequest| {
         if is_of(request, "worker") {
-            return Reply::text("Worked.");
+            return ModelReply::text("Worked.");
         }
         match request.tool_results().len() {
-            0 => Reply::turn(calls.iter().map(|a| call("ask_agent", a.clone())).collect()),
-            _ => Reply::text(END),
+            0 => ModelReply::turn(calls.iter().map(|a| call("ask_agent", a.clone())).collect()),
+            _ => ModelReply::text(END),
         }
     };
     let scene = Scene::new(world, brain).await;
@@ -125,9 +125,9 @@ async fn a_circle_ends_at_its_depth() {
     let brain = |request: &ModelRequest| {
         let next = if is_of(request, "ping") { "pong" } else { "ping" };
         match request.tool_results().len() {
-            0 => Reply::turn(vec![asks(next, "Round it goes.")]),
-            _ if is_of(request, "boss") => Reply::text(END),
-            _ => Reply::text("Round."),
+            0 => ModelReply::turn(vec![asks(next, "Round it goes.")]),
+            _ if is_of(request, "boss") => ModelReply::text(END),
+            _ => ModelReply::text("Round."),
         }
     };
     let scene = Scene::new(world, brain).await;
@@ -157,11 +157,11 @@ async fn a_structured_child_is_mended_once() {
         let brain = move |request: &ModelRequest| {
             if is_of(request, "worker") {
                 let is_second = request.body.to_string().contains("does not fit the form");
-                return Reply::text(if is_second { second } else { "In a good mood." });
+                return ModelReply::text(if is_second { second } else { "In a good mood." });
             }
             match request.tool_results().len() {
-                0 => Reply::turn(vec![asks("worker", "How is the mood?")]),
-                _ => Reply::text(END),
+                0 => ModelReply::turn(vec![asks("worker", "How is the mood?")]),
+                _ => ModelReply::text(END),
             }
         };
         let scene = Scene::new(world, brain).await;
@@ -186,14 +186,14 @@ async fn an_observation_in_a_child_breaks_nothing() {
         let observation = |payload: Value| call("action", json!({"type": "observation", "payload": payload}));
         let first = request.tool_results().is_empty();
         match (is_of(request, "worker"), first) {
-            (true, true) => Reply::turn(vec![
+            (true, true) => ModelReply::turn(vec![
                 observation(json!({"confidence": 0.4, "flags": ["seen by a child"]})),
                 observation(json!({"confidence": 4})),
                 observation(json!({"risk_level": "terrible"})),
             ]),
-            (true, false) => Reply::text("Worked."),
-            (false, true) => Reply::turn(vec![asks("worker", "Judge.")]),
-            (false, false) => Reply::text(END),
+            (true, false) => ModelReply::text("Worked."),
+            (false, true) => ModelReply::turn(vec![asks("worker", "Judge.")]),
+            (false, false) => ModelReply::text(END),
         }
     };
     let scene = Scene::new(world, brain).await;

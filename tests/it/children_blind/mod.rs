@@ -8,10 +8,10 @@ use std::time::Duration;
 use figaro_base::clock::Clock;
 use figaro_base::ids::ChatId;
 use figaro_domain::child::{ChildEnd, ChildRun};
-use figaro_domain::conversation::{Conversation, Role};
+use figaro_domain::conversation::{Conversation, MessageRole};
 use figaro_offline::Runtime;
-use figaro_offline::model::{ModelRequest, OfflineModel, Part, Reply};
-use figaro_offline::telegram::View;
+use figaro_offline::model::{ModelReply, ModelRequest, OfflineModel, ReplyPart};
+use figaro_offline::telegram::TelegramView;
 use serde_json::{Value, json};
 
 use crate::support::bot::Recipe;
@@ -60,19 +60,19 @@ fn count(model: &OfflineModel, name: &str) -> usize {
     model.requests().iter().filter(|request| is_of(request, name)).count()
 }
 
-fn call(name: &str, arguments: Value) -> Part {
-    Part::Call { name: name.to_owned(), arguments }
+fn call(name: &str, arguments: Value) -> ReplyPart {
+    ReplyPart::Call { name: name.to_owned(), arguments }
 }
 
-fn asks(agent: &str, input: &str) -> Part {
+fn asks(agent: &str, input: &str) -> ReplyPart {
     asks_within(agent, input, 60)
 }
 
-fn asks_within(agent: &str, input: &str, seconds: u64) -> Part {
+fn asks_within(agent: &str, input: &str, seconds: u64) -> ReplyPart {
     call("ask_agent", json!({"agent_name": agent, "input_text": input, "timeout_seconds": seconds}))
 }
 
-fn hands_over(agent: &str, input: &str) -> Part {
+fn hands_over(agent: &str, input: &str) -> ReplyPart {
     call("action", json!({"type": "delegate", "payload": {"agent": agent, "input": input}}))
 }
 
@@ -85,7 +85,7 @@ struct Scene {
 }
 
 impl Scene {
-    async fn new(world: World, brain: impl Fn(&ModelRequest) -> Reply + Send + Sync + 'static) -> Self {
+    async fn new(world: World, brain: impl Fn(&ModelRequest) -> ModelReply + Send + Sync + 'static) -> Self {
         let runtime = Runtime::system();
         let model = OfflineModel::start(listener().await, Arc::new(brain), &runtime).unwrap();
         let recipe = world.bot().set("OPENAI_BASE_URL", model.url()).set("ACCESS", "open");
@@ -125,8 +125,9 @@ impl Scene {
 
     /// Waits for a message with these words in a chat.
     async fn says(&self, chat: i64, words: &str) -> Value {
-        let find =
-            |view: &View<'_>| view.bot_messages(chat).into_iter().find(|m| text(m).contains(words)).cloned();
+        let find = |view: &TelegramView<'_>| {
+            view.bot_messages(chat).into_iter().find(|m| text(m).contains(words)).cloned()
+        };
         let found = self.world.telegram.wait_until(TIMEOUT, find).await;
         found.unwrap_or_else(|| panic!("never said: {words}; {:?}", self.world.bot_texts(chat)))
     }
@@ -142,7 +143,7 @@ impl Scene {
         let session = store.conversations().session(here, Clock::system().now()).await.unwrap().id;
         let messages = store.conversations().recent(session, 100).await.unwrap();
         let mut children = Vec::new();
-        for turn in messages.iter().filter(|m| m.role == Role::User).filter_map(|m| m.turn) {
+        for turn in messages.iter().filter(|m| m.role == MessageRole::User).filter_map(|m| m.turn) {
             children.extend(store.children().of_run(turn).await.unwrap());
         }
         children
@@ -151,7 +152,7 @@ impl Scene {
     /// After this, nobody is asked anything and Telegram is not called with these methods for a while.
     async fn is_quiet(&self, methods: &[&str]) {
         let asked = self.model.requests().len();
-        let calls = |view: &View<'_>| methods.iter().map(|m| view.calls_of(m).len()).sum::<usize>();
+        let calls = |view: &TelegramView<'_>| methods.iter().map(|m| view.calls_of(m).len()).sum::<usize>();
         let called = self.world.telegram.view(calls);
         tokio::time::sleep(Duration::from_millis(1_500)).await;
         let late: Vec<String> = self.model.requests()[asked..].iter().map(|r| r.user_text()).collect();

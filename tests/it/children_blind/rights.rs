@@ -1,7 +1,7 @@
 //! A child acts for whoever asks: a guest's child has a guest's rights, a task's child those of a task.
 
 use figaro_base::ids::ChatId;
-use figaro_offline::model::{ModelRequest, Reply};
+use figaro_offline::model::{ModelReply, ModelRequest};
 use serde_json::json;
 
 use super::{Scene, agent, asks, call, is_of, last_of, results};
@@ -18,10 +18,10 @@ fn cast(world: &World) {
 }
 
 /// The worker tries everything at once.
-fn tries(request: &ModelRequest) -> Reply {
+fn tries(request: &ModelRequest) -> ModelReply {
     let first = request.tool_results().is_empty();
     match (is_of(request, "worker"), first) {
-        (true, true) => Reply::turn(vec![
+        (true, true) => ModelReply::turn(vec![
             call("add_note", json!({"key": "k", "content": "by a child"})),
             call("sendMessage", json!({"chat_id": ANN, "text": "psst, elsewhere"})),
             call("banChatMember", json!({"chat_id": TEAM, "user_id": ANN})),
@@ -30,9 +30,9 @@ fn tries(request: &ModelRequest) -> Reply {
                 json!({"type": "elicit", "payload": {"question": "May I?", "options": ["Yes", "No"]}}),
             ),
         ]),
-        (true, false) => Reply::text("I have tried."),
-        (false, true) => Reply::turn(vec![asks("worker", "Try everything.")]),
-        (false, false) => Reply::text(END),
+        (true, false) => ModelReply::text("I have tried."),
+        (false, true) => ModelReply::turn(vec![asks("worker", "Try everything.")]),
+        (false, false) => ModelReply::text(END),
     }
 }
 

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use figaro_offline::model::{ModelRequest, Reply};
-use figaro_offline::telegram::View;
+use figaro_offline::model::{ModelReply, ModelRequest};
+use figaro_offline::telegram::TelegramView;
 
 use super::{Scene, agent, asks, is_of};
 use crate::support::scene::{TEAM, text};
@@ -24,20 +24,20 @@ fn cast(world: &World) {
     agent(world, "second", &["speaks: true"]);
 }
 
-fn brain(request: &ModelRequest) -> Reply {
+fn brain(request: &ModelRequest) -> ModelReply {
     for name in ["first", "second"] {
         if is_of(request, name) {
             assert!(long(name).chars().count() > 4_096);
-            return Reply::text(&long(name)).paced(200, Duration::from_millis(12));
+            return ModelReply::text(&long(name)).paced(200, Duration::from_millis(12));
         }
     }
     match request.tool_results().len() {
-        0 => Reply::turn(vec![asks("first", "Speak."), asks("second", "Speak.")]),
-        _ => Reply::text(&format!("{}\n\nThis the boss adds.", long("second"))),
+        0 => ModelReply::turn(vec![asks("first", "Speak."), asks("second", "Speak.")]),
+        _ => ModelReply::text(&format!("{}\n\nThis the boss adds.", long("second"))),
     }
 }
 
-fn said(view: &View<'_>, chat: i64) -> String {
+fn said(view: &TelegramView<'_>, chat: i64) -> String {
     view.bot_messages(chat).iter().map(|m| text(m)).collect::<Vec<_>>().join("\n")
 }
 
@@ -88,22 +88,23 @@ async fn a_stop_keeps_what_the_speakers_have_shown() {
     cast(&world);
     let brain = |request: &ModelRequest| {
         if is_of(request, "first") {
-            return Reply::text("All that the first had to say.");
+            return ModelReply::text("All that the first had to say.");
         }
         if is_of(request, "second") {
-            return Reply::text(&long("second")).paced(60, Duration::from_millis(60));
+            return ModelReply::text(&long("second")).paced(60, Duration::from_millis(60));
         }
         match request.tool_results().len() {
-            0 => Reply::turn(vec![asks("first", "Speak.")]),
-            1 => Reply::turn(vec![asks("second", "Speak.")]),
-            _ => Reply::text("Never said by the boss."),
+            0 => ModelReply::turn(vec![asks("first", "Speak.")]),
+            1 => ModelReply::turn(vec![asks("second", "Speak.")]),
+            _ => ModelReply::text("Never said by the boss."),
         }
     };
     let scene = Scene::new(world, brain).await;
     let bot = scene.led().await;
     scene.world.say(ANN, ANN, "have both speak");
-    let shows =
-        |view: &View<'_>| view.drafts(ANN).iter().any(|d| d.text.contains("second-01 begins")).then_some(());
+    let shows = |view: &TelegramView<'_>| {
+        view.drafts(ANN).iter().any(|d| d.text.contains("second-01 begins")).then_some(())
+    };
     scene.world.see("words of the second", shows).await;
     scene.world.say(ANN, ANN, "/stop");
     scene.says(ANN, "stopped").await;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use figaro_base::ids::ChatId;
 use figaro_domain::child::ChildEnd;
-use figaro_offline::model::{Gate, ModelRequest, Part, Reply};
+use figaro_offline::model::{Gate, ModelReply, ModelRequest, ReplyPart};
 use serde_json::json;
 
 use super::{Scene, agent, asks, asks_within, call, ends, is_of, last_of, results};
@@ -16,8 +16,8 @@ fn cast(world: &World) {
     agent(world, "slow", &["tools: [{name: add_note}, {name: sendPoll}]"]);
 }
 
-fn note() -> Reply {
-    Reply::call("add_note", json!({"key": "k", "content": "too late"}))
+fn note() -> ModelReply {
+    ModelReply::call("add_note", json!({"key": "k", "content": "too late"}))
 }
 
 async fn notes(scene: &Scene) -> usize {
@@ -32,12 +32,12 @@ async fn a_stop_while_a_grandchild_writes_its_call() {
     let brain = |request: &ModelRequest| {
         if is_of(request, "slow") {
             // Only words are paced: the call follows them, seconds later.
-            let words = Part::Text("I am about to note it. ".repeat(40));
+            let words = ReplyPart::Text("I am about to note it. ".repeat(40));
             let late = call("add_note", json!({"key": "k", "content": "too late"}));
-            return Reply::turn(vec![words, late]).paced(4, Duration::from_millis(40));
+            return ModelReply::turn(vec![words, late]).paced(4, Duration::from_millis(40));
         }
         let next = if is_of(request, "middle") { "slow" } else { "middle" };
-        Reply::turn(vec![asks(next, "Go on.")])
+        ModelReply::turn(vec![asks(next, "Go on.")])
     };
     let scene = Scene::new(world, brain).await;
     let bot = scene.led().await;
@@ -66,11 +66,11 @@ async fn the_time_of_the_middle_one_bounds_its_child() {
             return note().behind(&held);
         }
         if is_of(request, "middle") {
-            return Reply::turn(vec![asks_within("slow", "Be slow.", 300)]);
+            return ModelReply::turn(vec![asks_within("slow", "Be slow.", 300)]);
         }
         match request.tool_results().len() {
-            0 => Reply::turn(vec![asks_within("middle", "Ask the slow one.", 2)]),
-            _ => Reply::text("The time was up."),
+            0 => ModelReply::turn(vec![asks_within("middle", "Ask the slow one.", 2)]),
+            _ => ModelReply::text("The time was up."),
         }
     };
     let scene = Scene::new(world, brain).await;
@@ -99,13 +99,13 @@ async fn at_the_bound_of_passes_a_child_gives_what_it_has_and_stops() {
         let done = request.tool_results().len();
         if is_of(request, "slow") {
             return match request.tool_names().is_empty() {
-                true => Reply::text("What I have so far."),
-                false => Reply::call("add_note", json!({"key": "k", "content": format!("note {done}")})),
+                true => ModelReply::text("What I have so far."),
+                false => ModelReply::call("add_note", json!({"key": "k", "content": format!("note {done}")})),
             };
         }
         match done {
-            0 => Reply::turn(vec![asks("slow", "Never end.")]),
-            _ => Reply::text("It had to end."),
+            0 => ModelReply::turn(vec![asks("slow", "Never end.")]),
+            _ => ModelReply::text("It had to end."),
         }
     };
     let scene = Scene::new(world, brain).await.set("MAX_PASSES", "4");
@@ -130,12 +130,12 @@ async fn a_failure_of_the_parent_reaches_its_children() {
         if is_of(request, "slow") {
             return match request.tool_results().len() {
                 0 => note(),
-                _ => Reply::text("Noted."),
+                _ => ModelReply::text("Noted."),
             };
         }
         match request.tool_results().len() {
-            0 => Reply::turn(vec![asks("slow", "Note it."), asks("slow", "And this.")]),
-            _ => Reply::status(400, "this model is broken"),
+            0 => ModelReply::turn(vec![asks("slow", "Note it."), asks("slow", "And this.")]),
+            _ => ModelReply::status(400, "this model is broken"),
         }
     };
     let scene = Scene::new(world, brain).await;
@@ -156,10 +156,10 @@ async fn a_stop_and_then_a_restart_wakes_nobody() {
     cast(&world);
     let brain = |request: &ModelRequest| {
         if is_of(request, "slow") {
-            return Reply::silence();
+            return ModelReply::silence();
         }
         let next = if is_of(request, "middle") { "slow" } else { "middle" };
-        Reply::turn(vec![asks(next, "Go on.")])
+        ModelReply::turn(vec![asks(next, "Go on.")])
     };
     let scene = Scene::new(world, brain).await;
     let bot = scene.led().await;
@@ -189,12 +189,12 @@ async fn an_edit_begins_the_turn_again_and_ends_its_children() {
     let brain = move |request: &ModelRequest| {
         let is_old = request.body.to_string().contains("Holland");
         if is_of(request, "slow") {
-            return if is_old { note().behind(&held) } else { Reply::text("Warsaw, says the child.") };
+            return if is_old { note().behind(&held) } else { ModelReply::text("Warsaw, says the child.") };
         }
         match request.tool_results().len() {
-            0 => Reply::turn(vec![asks("slow", if is_old { "Of Holland." } else { "Of Poland." })]),
-            _ if is_old => Reply::text("Amsterdam."),
-            _ => Reply::text("Warsaw it is."),
+            0 => ModelReply::turn(vec![asks("slow", if is_old { "Of Holland." } else { "Of Poland." })]),
+            _ if is_old => ModelReply::text("Amsterdam."),
+            _ => ModelReply::text("Warsaw it is."),
         }
     };
     let scene = Scene::new(world, brain).await;

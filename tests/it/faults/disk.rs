@@ -5,8 +5,8 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use figaro_offline::model::Reply;
-use figaro_offline::telegram::{Failure, View};
+use figaro_offline::model::ModelReply;
+use figaro_offline::telegram::{PlannedFailure, TelegramView};
 use serde_json::json;
 
 use super::Left;
@@ -37,8 +37,9 @@ fn limit(bot: &Bot, bytes: &str) {
 }
 
 async fn told(world: &World, chat: i64, words: &str) {
-    let has =
-        |view: &View<'_>| view.bot_messages(chat).into_iter().any(|message| text(message).contains(words));
+    let has = |view: &TelegramView<'_>| {
+        view.bot_messages(chat).into_iter().any(|message| text(message).contains(words))
+    };
     world.see(words, |view| has(view).then_some(())).await;
 }
 
@@ -61,7 +62,7 @@ fn settled(world: &World, mut left: Left) -> Left {
 pub async fn the_disk_is_full_for_a_while() -> Left {
     let world = World::new().await;
     let bot = start(&world).await;
-    world.when("before", Reply::text("answer before"));
+    world.when("before", ModelReply::text("answer before"));
     world.told(BOB, BOB, "question before").await;
     // That it was delivered is on disk, too.
     world.caught_up().await;
@@ -69,7 +70,7 @@ pub async fn the_disk_is_full_for_a_while() -> Left {
     for word in ["one", "two", "three"] {
         // The model may have been asked before the disk refused its answer; it is asked again then.
         for _ in 0..2 {
-            world.when(&format!("question {word}"), Reply::text(&format!("answer {word}")));
+            world.when(&format!("question {word}"), ModelReply::text(&format!("answer {word}")));
         }
         world.say(BOB, BOB, &format!("question {word}"));
     }
@@ -77,7 +78,7 @@ pub async fn the_disk_is_full_for_a_while() -> Left {
     limit(&bot, "unlimited");
     told(&world, ANN, RESUMED).await;
     told(&world, BOB, "answer three").await;
-    world.when("after", Reply::text("answer after"));
+    world.when("after", ModelReply::text("answer after"));
     world.told(BOB, BOB, "and after").await;
     settled(&world, Left::stopped(&world, BOB, bot).await)
 }
@@ -88,7 +89,7 @@ pub async fn the_bot_is_stopped_while_the_disk_is_full() -> Left {
     let bot = start(&world).await;
     limit(&bot, "1");
     // The model may be asked before the disk refuses its answer, and is asked again then.
-    (0..2).for_each(|_| world.when("question", Reply::text("forty-two")));
+    (0..2).for_each(|_| world.when("question", ModelReply::text("forty-two")));
     world.say(BOB, BOB, "question");
     told(&world, ANN, PAUSED).await;
     assert!(bot.stop().success());
@@ -101,12 +102,12 @@ pub async fn the_bot_is_stopped_while_the_owner_is_being_told_of_a_full_disk() -
     let world = World::new().await;
     let mut bot = start(&world).await;
     // Words to the person may come before those to the owners.
-    world.telegram.fail("sendMessage", Failure::Hang, 2);
+    world.telegram.fail("sendMessage", PlannedFailure::Hang, 2);
     limit(&bot, "1");
     // The model may be asked before the disk refuses its answer, and is asked again then.
-    (0..2).for_each(|_| world.when("question", Reply::text("forty-two")));
+    (0..2).for_each(|_| world.when("question", ModelReply::text("forty-two")));
     world.say(BOB, BOB, "question");
-    let telling = |view: &View<'_>| {
+    let telling = |view: &TelegramView<'_>| {
         let mut calls = view.calls_of("sendMessage").into_iter();
         calls.any(|call| call.args["text"].as_str().is_some_and(|text| text.contains(PAUSED))).then_some(())
     };

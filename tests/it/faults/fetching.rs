@@ -1,19 +1,19 @@
 //! A Telegram that does not give updates as it should.
 
-use figaro_offline::model::Reply;
-use figaro_offline::telegram::{Failure, View};
+use figaro_offline::model::ModelReply;
+use figaro_offline::telegram::{PlannedFailure, TelegramView};
 use serde_json::{Value, json};
 
 use super::{Left, status};
 use crate::support::{BOB, Bot, World};
 
 /// Bob's question is answered by a bot for which Telegram fails so, from its start on.
-async fn answered(failures: &[(&str, Failure, usize)]) -> (World, Bot) {
+async fn answered(failures: &[(&str, PlannedFailure, usize)]) -> (World, Bot) {
     let world = World::new().await;
     for (method, failure, times) in failures {
         world.telegram.fail(method, failure.clone(), *times);
     }
-    world.script.push(Reply::text("Back again."));
+    world.script.push(ModelReply::text("Back again."));
     let bot = world.start_open().await;
     world.told(BOB, BOB, "Anyone?").await;
     (world, bot)
@@ -31,7 +31,7 @@ pub async fn the_server_fails_at_fetching() -> Left {
 }
 
 pub async fn a_web_page_stands_in_for_updates() -> Left {
-    let (world, bot) = answered(&[("getUpdates", Failure::Answer("<html>".to_owned()), 5)]).await;
+    let (world, bot) = answered(&[("getUpdates", PlannedFailure::Answer("<html>".to_owned()), 5)]).await;
     Left::stopped(&world, BOB, bot).await
 }
 
@@ -40,14 +40,14 @@ pub async fn fetching_fails_in_every_way() -> Left {
         "Conflict: terminated by other getUpdates request; make sure that only one bot instance is running";
     let failures = [
         status(409, conflict),
-        Failure::RetryAfter(1),
+        PlannedFailure::RetryAfter(1),
         status(401, "Unauthorized"),
-        Failure::DropConnection,
-        Failure::AppliedButDropped,
+        PlannedFailure::DropConnection,
+        PlannedFailure::AppliedButDropped,
     ];
     let (world, bot) = answered(&failures.map(|failure| ("getUpdates", failure, 1))).await;
     // Its first copy came with a list that was lost.
-    world.script.push(Reply::text("Two."));
+    world.script.push(ModelReply::text("Two."));
     world.told(BOB, BOB, "Second").await;
     assert_eq!(world.model.requests().len(), 2);
     Left::stopped(&world, BOB, bot).await
@@ -60,7 +60,7 @@ pub async fn answers_are_no_lists_of_updates() -> Left {
         r#"{"ok":true,"result":[{"update_id":1}"#,
         "<html>captive portal</html>",
     ];
-    let failures = answers.map(|answer| ("getUpdates", Failure::Answer(answer.to_owned()), 1));
+    let failures = answers.map(|answer| ("getUpdates", PlannedFailure::Answer(answer.to_owned()), 1));
     let (world, bot) = answered(&failures).await;
     assert_eq!(bot.log().matches("updates could not be fetched").count(), answers.len(), "{}", bot.log());
     Left::stopped(&world, BOB, bot).await
@@ -76,7 +76,7 @@ fn copy_of(world: &World, message_id: i64, update_id: i64) -> Value {
 pub async fn an_update_comes_again() -> Left {
     let world = World::new().await;
     for answer in ["One.", "Two.", "Three."] {
-        world.script.push(Reply::text(answer));
+        world.script.push(ModelReply::text(answer));
     }
     let first = world.say(BOB, BOB, "First");
     let copy = copy_of(&world, first.message_id, first.update_id.unwrap());
@@ -89,7 +89,7 @@ pub async fn an_update_comes_again() -> Left {
     let bot = world.start_open().await;
     world.telegram.push_raw(copy);
     world.told(BOB, BOB, "Third").await;
-    let taken = |view: &View<'_>| (view.updates_pending() == 0).then_some(());
+    let taken = |view: &TelegramView<'_>| (view.updates_pending() == 0).then_some(());
     world.see("that all is taken in", taken).await;
     assert_eq!(world.model.requests().len(), 3);
     Left::stopped(&world, BOB, bot).await

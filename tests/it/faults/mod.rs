@@ -15,7 +15,7 @@ mod sending;
 mod unreadable;
 mod updates;
 
-use figaro_offline::telegram::Failure;
+use figaro_offline::telegram::PlannedFailure;
 
 use left::{Left, is_like};
 
@@ -331,6 +331,6 @@ fn tests_elsewhere_are_where_the_table_says() {
     }
 }
 
-fn status(status: u16, description: &str) -> Failure {
-    Failure::Status { status, description: description.to_owned() }
+fn status(status: u16, description: &str) -> PlannedFailure {
+    PlannedFailure::Status { status, description: description.to_owned() }
 }

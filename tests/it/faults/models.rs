@@ -1,7 +1,7 @@
 //! When the model fails: what can pass is tried again, the person gets an honest sentence, the owner a line more,
 //! nobody a raw error, and the next message works.
 
-use figaro_offline::model::Reply;
+use figaro_offline::model::ModelReply;
 use futures::future::join_all;
 use serde_json::{Value, json};
 
@@ -13,7 +13,7 @@ use crate::support::{ANN, BOB, Bot, World};
 const RAW: &str = r#"raw words of the provider {"key": "sk-offline-key"}"#;
 
 /// How the model fails a question, for each row of the table.
-fn replies(fault: &str) -> Vec<Reply> {
+fn replies(fault: &str) -> Vec<ModelReply> {
     let error = json!({"error": {"code": "server_error", "message": RAW}});
     let incomplete = |reason: &str| json!({"incomplete_details": {"reason": reason}});
     let delta = |kind: &str, text: &str| delta(&format!("response.{kind}.delta"), text);
@@ -22,15 +22,19 @@ fn replies(fault: &str) -> Vec<Reply> {
         "it is gone" => vec![said(404, "invalid_request_error", "model_not_found")],
         "the prompt is too long" => vec![said(400, "invalid_request_error", "context_length_exceeded")],
         "the request is bad" => vec![said(400, "invalid_request_error", "invalid_prompt")],
-        "it is busy for a second" => vec![Reply::status(429, RAW).retry_after(1), Reply::text("Now I can.")],
-        "it is busy for an hour" => vec![Reply::status(429, RAW).retry_after(3600)],
-        "its server fails once" => vec![Reply::status(500, RAW), Reply::text("Back again.")],
-        "its server fails always" => vec![Reply::status(500, RAW); 3],
+        "it is busy for a second" => {
+            vec![ModelReply::status(429, RAW).retry_after(1), ModelReply::text("Now I can.")]
+        }
+        "it is busy for an hour" => vec![ModelReply::status(429, RAW).retry_after(3600)],
+        "its server fails once" => vec![ModelReply::status(500, RAW), ModelReply::text("Back again.")],
+        "its server fails always" => vec![ModelReply::status(500, RAW); 3],
         "it fails within the stream" => vec![events(&[ended("failed", error)]); 3],
-        "it breaks off in the middle" => vec![Reply::text("I had begun to say something").cut_after(6)],
-        "it breaks off at once" => vec![Reply::text("never said").cut_after(0), Reply::text("Said at last.")],
-        "a web page stands in for it" => vec![Reply::page("<html>raw words</html>")],
-        "it says nothing" => vec![Reply::empty()],
+        "it breaks off in the middle" => vec![ModelReply::text("I had begun to say something").cut_after(6)],
+        "it breaks off at once" => {
+            vec![ModelReply::text("never said").cut_after(0), ModelReply::text("Said at last.")]
+        }
+        "a web page stands in for it" => vec![ModelReply::page("<html>raw words</html>")],
+        "it says nothing" => vec![ModelReply::empty()],
         "it refuses in words" => {
             vec![events(&[delta("refusal", "I will not."), ended("completed", json!({}))])]
         }
@@ -39,21 +43,24 @@ fn replies(fault: &str) -> Vec<Reply> {
             let written = delta("output_text", "As far as I got");
             vec![events(&[written, ended("incomplete", incomplete("max_output_tokens"))])]
         }
-        "it falls silent" => vec![Reply::silence()],
-        "it does not even begin" => vec![Reply::no_headers()],
+        "it falls silent" => vec![ModelReply::silence()],
+        "it does not even begin" => vec![ModelReply::no_headers()],
         other => panic!("nobody knows how a model fails when {other}"),
     }
 }
 
-fn said(status: u16, kind: &str, code: &str) -> Reply {
-    Reply::status_body(status, json!({"error": {"message": RAW, "type": kind, "param": null, "code": code}}))
+fn said(status: u16, kind: &str, code: &str) -> ModelReply {
+    ModelReply::status_body(
+        status,
+        json!({"error": {"message": RAW, "type": kind, "param": null, "code": code}}),
+    )
 }
 
 /// A stream of these events.
-fn events(events: &[Value]) -> Reply {
+fn events(events: &[Value]) -> ModelReply {
     let lines =
         events.iter().map(|event| format!("event: {}\ndata: {event}\n\n", event["type"].as_str().unwrap()));
-    Reply::raw(lines.collect::<String>())
+    ModelReply::raw(lines.collect::<String>())
 }
 
 fn delta(kind: &str, text: &str) -> Value {
@@ -87,7 +94,7 @@ pub async fn fail_in_every_way(rows: &[(&str, &str)]) {
             world.when(&format!("question “{fault}”"), reply);
         }
     }
-    world.otherwise(Reply::text("All is well."));
+    world.otherwise(ModelReply::text("All is well."));
     let bot = world.bot().set("ACCESS", "open").set("LLM_IDLE_TIMEOUT", "3").spawn();
     bot.ready().await;
     let telling = people.clone().zip(rows).map(async |(user, (fault, person))| {
@@ -111,10 +118,10 @@ pub async fn a_web_page_stands_in_for_each_provider() -> Left {
     bot.ready().await;
     let models =
         ["openai:gpt-4.1-mini", "compatible:offline-text", "ollama:llama3.2", "gemini:gemini-2.5-flash"];
-    world.otherwise(Reply::text("All is well."));
+    world.otherwise(ModelReply::text("All is well."));
     for model in models {
         world.told(BOB, BOB, &format!("/model {model}")).await;
-        world.when("my question", Reply::page("<html>raw words</html>"));
+        world.when("my question", ModelReply::page("<html>raw words</html>"));
         world.told(BOB, BOB, "my question").await;
         world.told(BOB, BOB, "and now?").await;
     }
@@ -141,11 +148,11 @@ pub async fn a_model_is_gone_with_all_others() -> Left {
 pub async fn a_model_calls_tools_without_end() -> Left {
     let world = World::new().await;
     for _ in 0..3 {
-        world.script.push(Reply::call("list_notes", json!({})));
+        world.script.push(ModelReply::call("list_notes", json!({})));
     }
-    world.script.push(Reply::text("That is all I found."));
+    world.script.push(ModelReply::text("That is all I found."));
     // The next turn's model does not stop at all.
-    world.otherwise(Reply::call("list_notes", json!({})));
+    world.otherwise(ModelReply::call("list_notes", json!({})));
     let bot = world.bot().set("ACCESS", "open").set("MAX_PASSES", "4").spawn();
     bot.ready().await;
     world.told(BOB, BOB, "look everywhere").await;
@@ -170,7 +177,7 @@ pub async fn a_key_is_refused() -> Left {
     let world = World::new().await;
     world.person(RUI, "Rui", "pt");
     world.when("mine", said(401, "invalid_request_error", "invalid_api_key"));
-    world.when("meu", Reply::status(401, RAW));
+    world.when("meu", ModelReply::status(401, RAW));
     let bot = world.start_open().await;
     world.ask("mine").await;
     let told = world.ask("/why").await;
@@ -189,13 +196,13 @@ pub async fn a_model_fails_in_a_group() -> Left {
     world.team();
     let replies = [
         said(404, "x", "model_not_found"),
-        Reply::status(429, RAW).retry_after(600),
+        ModelReply::status(429, RAW).retry_after(600),
         said(400, "x", "invalid_prompt"),
     ];
     for (reply, words) in replies.into_iter().zip(["first", "second", "third"]) {
         world.when(words, reply);
     }
-    world.when("fourth", Reply::text("Well again."));
+    world.when("fourth", ModelReply::text("Well again."));
     let bot = world.start_open().await;
     let sent =
         ["first", "second", "third"].map(|words| world.say(BOB, TEAM, &format!("@figaro_bot {words}")));

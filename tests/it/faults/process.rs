@@ -1,6 +1,6 @@
 //! Processes that die or are told to: the server of tools beside the bot, the bot itself, and the demo.
 
-use figaro_offline::model::Reply;
+use figaro_offline::model::ModelReply;
 use futures::future::join;
 
 use super::Left;
@@ -32,7 +32,7 @@ pub async fn the_server_of_tools_is_killed() -> Left {
 /// The model is silent when the first signal comes, and at the second the bot waits no longer.
 async fn two_signals(first: &str, second: &str) -> Left {
     let world = World::new().await;
-    world.script.push(Reply::silence());
+    world.script.push(ModelReply::silence());
     let mut bot = world.start_open().await;
     let child = child(&bot);
     world.say(BOB, BOB, "Are you there?");
@@ -44,7 +44,7 @@ async fn two_signals(first: &str, second: &str) -> Left {
     let log = bot.log();
     assert!(log.contains("ending at once") && !log.contains("turns that are still running"), "{log}");
     assert!(proc::becomes(SOON, || !proc::is_running(child)).await, "the server is left");
-    world.script.push(Reply::text("Here I am."));
+    world.script.push(ModelReply::text("Here I am."));
     let bot = world.start_open().await;
     world.answers(BOB, 1).await;
     let left = Left::stopped(&world, BOB, bot).await;
@@ -77,7 +77,7 @@ pub async fn ctrl_c_is_pressed_twice_during_an_answer_of_a_demo() -> Left {
     let world = World::new().await;
     let recipe = recipe(&world).arg("--store").arg("kept").set("OPENAI_API_KEY", "sk-offline-key");
     let recipe = recipe.set("OPENAI_BASE_URL", world.model.url()).set("OPENAI_MODEL", "offline");
-    world.script.push(Reply::silence());
+    world.script.push(ModelReply::silence());
     let mut demo = Demo::start(world.folder.path(), &recipe).await;
     demo.say("Are you there?").await;
     world.asks(1).await;
@@ -87,7 +87,7 @@ pub async fn ctrl_c_is_pressed_twice_during_an_answer_of_a_demo() -> Left {
     assert!(demo.ended().await.success());
     let folder = world.folder.path().to_string_lossy().into_owned();
     assert!(proc::becomes(SOON, || proc::with_words(&folder).is_empty()).await);
-    world.script.push(Reply::text("Here I am."));
+    world.script.push(ModelReply::text("Here I am."));
     let demo = Demo::start(world.folder.path(), &recipe).await;
     demo.shows("Here I am.").await;
     let mut said = demo.history().await;

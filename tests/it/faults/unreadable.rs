@@ -2,8 +2,8 @@
 
 use chrono::TimeDelta;
 use figaro_base::clock::Clock;
-use figaro_offline::model::Reply;
-use figaro_offline::telegram::View;
+use figaro_offline::model::ModelReply;
+use figaro_offline::telegram::TelegramView;
 use serde_json::json;
 
 use super::Left;
@@ -36,14 +36,14 @@ fn unreadable() -> [(&'static str, String); 6] {
 }
 
 async fn all_taken_in(world: &World) {
-    let taken = |view: &View<'_>| (view.updates_pending() == 0).then_some(());
+    let taken = |view: &TelegramView<'_>| (view.updates_pending() == 0).then_some(());
     world.see("that all updates are acknowledged", taken).await;
 }
 
 /// Between others in one answer of Telegram's, alone while the bot runs, and too old after a restart.
 pub async fn updates_cannot_be_read() -> Left {
     let world = World::new().await;
-    world.otherwise(Reply::text("Yes?"));
+    world.otherwise(ModelReply::text("Yes?"));
     let mut told = Vec::new();
     for (reason, broken) in unreadable() {
         world.say(BOB, BOB, "before");
@@ -95,7 +95,7 @@ fn outdate_one(world: &World) {
 
 pub async fn updates_have_no_id() -> Left {
     let world = World::new().await;
-    world.otherwise(Reply::text("Yes?"));
+    world.otherwise(ModelReply::text("Yes?"));
     let nameless = ["42", "null", "[]", r#"{"message":{"text":"swordfish"}}"#, r#"{"update_id":1e999}"#];
     // The first thing of all: nothing is known of its id, and the next update shows it.
     world.telegram.push_text(|_| "42".to_owned());

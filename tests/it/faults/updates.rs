@@ -1,7 +1,7 @@
 //! Updates that are JSON and yet not what they were, or not what anybody knows.
 
-use figaro_offline::model::Reply;
-use figaro_offline::telegram::{Say, View};
+use figaro_offline::model::ModelReply;
+use figaro_offline::telegram::{Say, TelegramView};
 use serde_json::{Value, json};
 
 use super::Left;
@@ -37,12 +37,13 @@ pub async fn updates_are_not_what_they_were() -> Left {
     for update in odd() {
         world.telegram.push_raw(update);
     }
-    world.otherwise(Reply::text("I heard you."));
+    world.otherwise(ModelReply::text("I heard you."));
     let bot = world.start_open().await;
-    let heard = |view: &View<'_>| view.bot_messages(BOB).iter().filter(|m| text(m) == "I heard you.").count();
+    let heard =
+        |view: &TelegramView<'_>| view.bot_messages(BOB).iter().filter(|m| text(m) == "I heard you.").count();
     world.see("an answer to what can be read", |view| (heard(view) == 1).then_some(())).await;
     world.say(BOB, BOB, "Hello");
-    let done = |view: &View<'_>| (heard(view) == 2 && view.updates_pending() == 0).then_some(());
+    let done = |view: &TelegramView<'_>| (heard(view) == 2 && view.updates_pending() == 0).then_some(());
     world.see("the last answer", done).await;
     // Each kind is told by itself, and waits for nothing.
     world.answers(ANN, 4).await;
@@ -57,7 +58,7 @@ pub async fn updates_are_not_what_they_were() -> Left {
 
 pub async fn a_message_has_parts_from_the_future() -> Left {
     let world = World::new().await;
-    world.script.push(Reply::text("Shiny."));
+    world.script.push(ModelReply::text("Shiny."));
     let bot = world.start_open().await;
     let entities = vec![
         json!({"type": "sparkle", "offset": 0, "length": 4, "colour": {"name": "gold"}}),

@@ -25,13 +25,13 @@ async fn a_child_keeps_and_lists_the_records_of_its_chat_alone() {
     }
     world.told(ANN, ANN, "/config agent boss").await;
     let asks = json!({"agent_name": "clerk", "input_text": "whom do we know", "timeout_seconds": 60});
-    let part = |name: &str, arguments: Value| Part::Call { name: name.to_owned(), arguments };
-    world.when("find out for me", Reply::turn(vec![part("ask_agent", asks)]));
+    let part = |name: &str, arguments: Value| ReplyPart::Call { name: name.to_owned(), arguments };
+    world.when("find out for me", ModelReply::turn(vec![part("ask_agent", asks)]));
     let zoe = json!({"kind": "patient", "fields": {"name": "Zoe Hill"}});
     let both = vec![part("list_records", json!({})), part("save_record", zoe)];
-    world.when("whom do we know", Reply::turn(both));
-    world.when("whom do we know", Reply::text("Mary alone."));
-    world.when("find out for me", Reply::text("So it is."));
+    world.when("whom do we know", ModelReply::turn(both));
+    world.when("whom do we know", ModelReply::text("Mary alone."));
+    world.when("find out for me", ModelReply::text("So it is."));
     world.say(ANN, ANN, "find out for me");
     says(&world, ANN, "So it is.").await;
     let asked = world.asked();

@@ -148,7 +148,7 @@ async fn of_calls_that_failed_nothing_is_left() {
 async fn a_field_goes_with_the_message_for_which_it_was_saved_and_not_with_others_that_say_the_same() {
     let (world, bot) = caring().await;
     save(&world, "Mary Smith needs care", "patient", json!({"name": "Mary Smith"})).await;
-    world.when("is a neurologist", Reply::text("I see."));
+    world.when("is a neurologist", ModelReply::text("I see."));
     world.told(ANN, ANN, "We had tea with her. Her doctor Young is a neurologist in Riga. It rained.").await;
     let doctor = json!({"name": "Mary Smith", "doctor": "Her doctor Young is a neurologist in Riga"});
     save(&world, "Keep that, please", "patient", doctor).await;

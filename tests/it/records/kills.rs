@@ -33,7 +33,7 @@ async fn is_whole(world: &World, round: u64) -> bool {
 #[tokio::test]
 async fn killed_at_any_moment_reminders_are_neither_doubled_nor_lost() {
     let (world, bot) = caring().await;
-    world.otherwise(Reply::text("Well."));
+    world.otherwise(ModelReply::text("Well."));
     mary(&world).await;
     let answer = says(&world, ANN, "Dealt with: She takes metformin twice a day").await;
     // The press comes once more where it was not finished.
@@ -47,8 +47,8 @@ async fn killed_at_any_moment_reminders_are_neither_doubled_nor_lost() {
     bot.kill();
     assert!(is_whole(&world, 0).await);
     let asks = |words: String, name: &str, arguments: Value| {
-        let part = Part::Call { name: name.to_owned(), arguments };
-        world.when(&words, Reply::turn(vec![part]));
+        let part = ReplyPart::Call { name: name.to_owned(), arguments };
+        world.when(&words, ModelReply::turn(vec![part]));
         world.say(ANN, ANN, &words);
     };
     for round in 1..=6_u64 {
@@ -76,7 +76,7 @@ async fn killed_at_any_moment_reminders_are_neither_doubled_nor_lost() {
     }
     let bot = world.start_open().await;
     // The cards of the reminders that were cancelled have an Undo of their own, which brings these back alone.
-    let is_back = |view: &View<'_>| {
+    let is_back = |view: &TelegramView<'_>| {
         let mut all = view.bot_messages(ANN).into_iter().rev();
         all.find_map(|one| {
             let undo = buttons(one).into_iter().find(|(_, data)| data.starts_with("back:"))?;
@@ -88,7 +88,7 @@ async fn killed_at_any_moment_reminders_are_neither_doubled_nor_lost() {
     bot.kill();
     is_whole(&world, 62).await;
     let bot = world.start_open().await;
-    let back = |view: &View<'_>| {
+    let back = |view: &TelegramView<'_>| {
         let all = view.bot_messages(ANN).into_iter();
         let mut labels = all.flat_map(labels);
         labels.any(|label| label.contains("Undone") || label.contains("Not all")).then_some(())

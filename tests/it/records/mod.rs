@@ -15,8 +15,8 @@ use std::path::Path;
 
 use figaro_base::ids::ChatId;
 use figaro_domain::record::Record;
-use figaro_offline::model::{ModelRequest, Part, Reply};
-use figaro_offline::telegram::{Say, View};
+use figaro_offline::model::{ModelReply, ModelRequest, ReplyPart};
+use figaro_offline::telegram::{Say, TelegramView};
 use serde_json::{Value, json};
 
 use super::memories::{proposes, remembering};
@@ -88,7 +88,7 @@ async fn mary(world: &World) {
 /// The request about these words.
 pub async fn asked(world: &World, who: (i64, i64), words: &str) -> ModelRequest {
     let answer = format!("Answer to {words}");
-    world.when(words, Reply::text(&answer));
+    world.when(words, ModelReply::text(&answer));
     world.say(who.0, who.1, &format!("@figaro_bot {words}"));
     says(world, who.1, &answer).await;
     world.asked().into_iter().rev().find(|request| request.user_text().contains(words)).unwrap()

@@ -25,7 +25,7 @@ async fn opened(world: &World, who: i64, name: &str) -> Value {
 async fn guests_of_a_group_see_no_records_and_change_none() {
     let world = World::without_privacy().await;
     world.team();
-    world.otherwise(Reply::text("Hello."));
+    world.otherwise(ModelReply::text("Hello."));
     let bot = world.start().await;
     world.told(ANN, TEAM, "/allow@figaro_bot").await;
     let card = marys_card(&world).await;
@@ -126,7 +126,7 @@ async fn a_task_of_somebody_else_that_says_the_same_does_not_go_with_a_record() 
 /// The last answer to these words, once it can be taken back.
 async fn undoable(world: &World, chat: i64, said: &str) -> Value {
     let words = format!("Dealt with: {said}");
-    let find = |view: &View<'_>| {
+    let find = |view: &TelegramView<'_>| {
         let all = view.bot_messages(chat).into_iter();
         let mut with_button =
             all.filter(|one| text(one).contains(&words) && labels(one).contains(&"Undo".to_owned()));
@@ -200,7 +200,7 @@ async fn what_a_person_takes_out_of_a_group_has_what_they_stated_alone() {
     world.told(BOB, BOB, "/help").await;
     let card = world.told(BOB, TEAM, "/export@figaro_bot").await;
     assert_eq!(world.press(BOB, &card, "Everything").await, "I have sent it to you in our own chat.");
-    let find = |view: &View<'_>| {
+    let find = |view: &TelegramView<'_>| {
         let all = view.bot_messages(BOB).into_iter();
         let files: Vec<String> = all
             .filter_map(|message| message["document"]["file_id"].as_str())

@@ -68,8 +68,8 @@ async fn a_record_is_added_by_a_button_and_a_reply_in_ones_own_words() {
     world.press(ANN, &kind, "Add").await;
     let question = says(&world, ANN, "Patient: what should I save?").await;
     let wanted = json!({"kind": "patient", "fields": {"name": "Mary"}});
-    world.when("Mary needs care", Reply::call("save_record", wanted));
-    world.when("Mary needs care", Reply::text("Saved Mary."));
+    world.when("Mary needs care", ModelReply::call("save_record", wanted));
+    world.when("Mary needs care", ModelReply::text("Saved Mary."));
     let reply = Say::new(ANN, ANN, "Mary needs care").reply_to(number(&question["message_id"]));
     world.telegram.send(reply).unwrap();
     says(&world, ANN, "Saved Mary.").await;

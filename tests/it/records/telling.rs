@@ -61,7 +61,7 @@ async fn readings_are_drawn_as_a_picture() {
     assert!(text(&shown).contains("Systolic: 145 mmHg (138–150 in 30 days)"), "{shown}");
     assert!(text(&shown).contains("readings: 4"), "{shown}");
     world.press(ANN, &card, "📈 Systolic / Diastolic").await;
-    let photo = |view: &View<'_>| {
+    let photo = |view: &TelegramView<'_>| {
         let mut all = view.bot_messages(ANN).into_iter();
         let photo = all.rfind(|message| message.get("photo").is_some())?;
         let id = photo["photo"].as_array()?.last()?["file_id"].as_str()?;
@@ -76,7 +76,7 @@ async fn readings_are_drawn_as_a_picture() {
 #[tokio::test]
 async fn the_rules_of_a_pack_pin_what_is_vital_in_the_chats_that_have_chosen_it() {
     let (world, bot) = caring().await;
-    world.otherwise(Reply::text("Noted."));
+    world.otherwise(ModelReply::text("Noted."));
     world.told(ANN, ANN, "My father has a pacemaker since May").await;
     world.told(ANN, ANN, "O preço? A ficha caiu ontem para todos").await;
     world.told(BOB, BOB, "My uncle has a pacemaker since May").await;
@@ -97,16 +97,16 @@ async fn facts_are_seen_together_with_the_records_of_the_chat() {
     let card = world.told(BOB, BOB, "/records").await;
     world.press(BOB, &card, "Care of the elderly").await;
     world.script.extract_when("Mary Smith needs care", proposes(&[]));
-    let part = Part::Call {
+    let part = ReplyPart::Call {
         name: "save_record".to_owned(),
         arguments: json!({"kind": "patient", "fields": {"name": "Mary Smith"}}),
     };
-    world.when("Mary Smith needs care", Reply::turn(vec![part]));
-    world.when("Mary Smith needs care", Reply::text("Dealt with: it"));
+    world.when("Mary Smith needs care", ModelReply::turn(vec![part]));
+    world.when("Mary Smith needs care", ModelReply::text("Dealt with: it"));
     world.say(BOB, BOB, "Mary Smith needs care");
     results(&world, "Mary Smith needs care", 1, (BOB, "Dealt with: it")).await;
     world.script.extract_when("I live in Riga", proposes(&[]));
-    world.when("I live in Riga", Reply::text("Noted."));
+    world.when("I live in Riga", ModelReply::text("Noted."));
     world.telegram.send(Say::new(BOB, BOB, "I live in Riga")).unwrap();
     says(&world, BOB, "Noted.").await;
     let deadline = std::time::Instant::now() + TIMEOUT;

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use figaro_offline::model::{Gate, ModelRequest, Reply};
+use figaro_offline::model::{Gate, ModelReply, ModelRequest};
 use serde_json::json;
 
 use super::{server, with};
@@ -123,8 +123,8 @@ async fn no_approval_is_used_up_while_its_server_is_being_started() {
     world.calls(ANN, "the second", "box__echo", json!({"text": "two"})).await;
     let card = world.asks_to_approve(ANN).await;
     let held = Gate::new();
-    world.when("hold on", Reply::text("Held.").behind(&held));
-    world.when("hold on", Reply::text("Held."));
+    world.when("hold on", ModelReply::text("Held.").behind(&held));
+    world.when("hold on", ModelReply::text("Held."));
     world.say(ANN, ANN, "hold on");
     let is_asked = |requests: &[ModelRequest]| {
         requests.iter().any(|request| request.user_text().contains("hold on")).then_some(())

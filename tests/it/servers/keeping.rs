@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use figaro_offline::model::Reply;
+use figaro_offline::model::ModelReply;
 use serde_json::json;
 
 use super::{helper, server, variable, with};
@@ -22,7 +22,7 @@ async fn a_change_of_the_file_holds_at_once_and_a_broken_one_changes_nothing() {
     let before = fs::read_to_string(&file).unwrap();
     fs::write(&file, before.replace("command", "comand")).unwrap();
     let find = |words: &'static str| {
-        move |view: &figaro_offline::telegram::View<'_>| {
+        move |view: &figaro_offline::telegram::TelegramView<'_>| {
             view.bot_messages(ANN).into_iter().find(|m| text(m).contains(words)).cloned()
         }
     };
@@ -34,7 +34,7 @@ async fn a_change_of_the_file_holds_at_once_and_a_broken_one_changes_nothing() {
     let offered = async |name: &'static str, is_there: bool| {
         for at in 0..200 {
             let said = format!("what have you {name} {is_there} {at}?");
-            world.when(&said, Reply::text("This."));
+            world.when(&said, ModelReply::text("This."));
             world.told(ANN, ANN, &said).await;
             let requests = world.asked();
             if requests.last().unwrap().tool_names().contains(&name) == is_there {

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use figaro_offline::model::{ModelRequest, Reply};
+use figaro_offline::model::{ModelReply, ModelRequest};
 use figaro_offline::telegram::Person;
 use serde_json::{Value, json};
 
@@ -36,8 +36,8 @@ async fn a_server_that_misbehaves_fails_its_own_calls_and_nothing_else() {
     ] {
         let said = format!("try {name}");
         let calls = vec![call(&format!("box__{name}"), json!({})), call("other__echo", echo.clone())];
-        world.when(&said, Reply::turn(calls));
-        world.when(&said, Reply::text(&format!("End of {said}.")));
+        world.when(&said, ModelReply::turn(calls));
+        world.when(&said, ModelReply::text(&format!("End of {said}.")));
         world.say(ANN, ANN, &said);
         let find = |requests: &[ModelRequest]| {
             let request = requests.iter().rev().find(|request| request.user_text().contains(&said))?;
@@ -117,8 +117,8 @@ async fn a_program_that_does_not_read_fails_what_it_is_sent_and_nothing_else() {
         world.telegram.add_user(Person::new(*person, &format!("P{person}")));
         world.telegram.add_private(*person).unwrap();
         let said = format!("try {person}");
-        world.when(&said, Reply::turn(vec![call("box__echo", json!({"text": "word ".repeat(6_000)}))]));
-        world.when(&said, Reply::text(&format!("End of {said}.")));
+        world.when(&said, ModelReply::turn(vec![call("box__echo", json!({"text": "word ".repeat(6_000)}))]));
+        world.when(&said, ModelReply::text(&format!("End of {said}.")));
         world.say(*person, *person, &said);
     }
     world.calls(ANN, "and the other", "other__echo", json!({"text": "well"})).await;
@@ -146,7 +146,7 @@ async fn a_server_that_is_never_ready_delays_nothing_and_is_shown_so() {
     let bot = world.helped(servers, "{name: echo, server: never}").await;
     bot.logged("no-such-program cannot be started").await;
     bot.logged("the key is missing: set MARK").await;
-    world.when("hello", Reply::text("Hello."));
+    world.when("hello", ModelReply::text("Hello."));
     assert_eq!(text(&world.told(ANN, ANN, "hello").await), "Hello.");
     let card = world.told(ANN, ANN, "/mcp").await;
     assert!(text(&card).contains("⏳ never: starting"), "{}", text(&card));

@@ -14,7 +14,7 @@ mod rules;
 use std::fs;
 use std::path::Path;
 
-use figaro_offline::model::{ModelRequest, Reply};
+use figaro_offline::model::{ModelReply, ModelRequest};
 use serde_json::{Value, json};
 
 use crate::parking::call;
@@ -87,8 +87,8 @@ impl World {
 
     /// Somebody has the model call a tool; gives the next request, which has the result.
     async fn calls(&self, from: i64, said: &str, name: &str, arguments: Value) {
-        self.when(said, Reply::turn(vec![call(name, arguments)]));
-        self.when(said, Reply::text(&format!("End of {said}.")));
+        self.when(said, ModelReply::turn(vec![call(name, arguments)]));
+        self.when(said, ModelReply::text(&format!("End of {said}.")));
         self.say(from, from, said);
     }
 

@@ -241,7 +241,7 @@ async fn one_odd_tool_is_mended_or_left_out_and_the_others_stay() {
         world.helped(json!({"box": raw(json!({"tools/list": page}))}), "{name: \"*\", server: box}").await;
     bot.logged("text_schema: its arguments are no object; list_schema: its arguments are no object").await;
     bot.logged("an MCP server is ready").await;
-    world.when("hello", figaro_offline::model::Reply::text("Hello."));
+    world.when("hello", figaro_offline::model::ModelReply::text("Hello."));
     world.told(ANN, ANN, "hello").await;
     let request = world.asks(1).await;
     let mut names = request.tool_names();

@@ -1,6 +1,6 @@
 //! Where tools of other servers are offered, and that a flood of them, or orders in their descriptions, do no harm.
 
-use figaro_offline::model::Reply;
+use figaro_offline::model::ModelReply;
 use serde_json::{Value, json};
 
 use super::{helper, server, variable, with};
@@ -17,17 +17,17 @@ async fn no_chat_has_tools_of_a_server_until_an_agent_lists_them_and_then_they_a
     let bot = world.bot().set("PATH", &variable("PATH")).spawn();
     bot.ready().await;
     bot.logged("an MCP server is ready").await;
-    let find = || Reply::turn(vec![call("find_tools", json!({"query": "give back a text, box echo"}))]);
+    let find = || ModelReply::turn(vec![call("find_tools", json!({"query": "give back a text, box echo"}))]);
     world.when("find it", find());
-    world.when("find it", Reply::text("Nothing."));
+    world.when("find it", ModelReply::text("Nothing."));
     world.say(ANN, ANN, "find it");
     let result = world.result_of("find it").await;
     assert!(!result.to_string().contains("box__"), "{result}");
     let plain = world.asks(1).await;
     world.told(ANN, ANN, "/agents helper").await;
     world.when("find more", find());
-    world.when("find more", Reply::turn(vec![call("box__echo", json!({"text": "found"}))]));
-    world.when("find more", Reply::text("Found."));
+    world.when("find more", ModelReply::turn(vec![call("box__echo", json!({"text": "found"}))]));
+    world.when("find more", ModelReply::text("Found."));
     world.say(ANN, ANN, "find more");
     world
         .see("the end", |view| view.bot_messages(ANN).into_iter().any(|m| text(m) == "Found.").then_some(()))
@@ -66,7 +66,7 @@ async fn a_flood_of_tools_names_of_ours_orders_and_odd_schemas_do_no_harm() {
         bot.logged(&format!("server=\"{name}\"")).await;
     }
     bot.logged("it sent more than 8 MB in one message: its list of tools").await;
-    world.when("who are you", Reply::text("Figaro."));
+    world.when("who are you", ModelReply::text("Figaro."));
     world.told(ANN, ANN, "who are you").await;
     let request = world.asks(1).await;
     let names = request.tool_names();
@@ -117,7 +117,7 @@ async fn tools_that_a_service_would_refuse_are_mended_and_a_list_that_goes_round
         bot.ready().await;
         bot.logged("server=\"loose\"").await;
         bot.logged("server=\"round\"").await;
-        world.script.push(Reply::text("Hello."));
+        world.script.push(ModelReply::text("Hello."));
         assert_eq!(world.ask("hi").await["text"], "Hello.");
         let request = world.asks(1).await;
         let names = request.tool_names();
@@ -143,8 +143,8 @@ async fn questions_in_the_terminal_have_what_nobody_needs_to_approve() {
     );
     world.agent("helper.yaml", &helper("{name: \"*\", server: box}, {name: \"*\", server: gone}"));
     let calls = [("box__echo", json!({"text": "well"})), ("box__count", json!({}))];
-    world.script.push(Reply::turn(calls.map(|(name, arguments)| call(name, arguments)).into()));
-    world.script.push(Reply::text("Well."));
+    world.script.push(ModelReply::turn(calls.map(|(name, arguments)| call(name, arguments)).into()));
+    world.script.push(ModelReply::text("Well."));
     let recipe = world.terminal(&["what is there?", "--agent", "helper"]).set("PATH", &variable("PATH"));
     let (out, errors, code) = said(&recipe.run().await);
     assert_eq!((out.as_str(), code), ("Well.\n", Some(0)), "{errors}");
@@ -158,7 +158,7 @@ async fn questions_in_the_terminal_have_what_nobody_needs_to_approve() {
     world.no_server_is_left().await;
 
     // An agent that lists none waits for none, and a stop while one is awaited ends it.
-    world.script.push(Reply::text("Hello."));
+    world.script.push(ModelReply::text("Hello."));
     let (out, errors, _) = said(&world.terminal(&["hello"]).run().await);
     assert_eq!((out.as_str(), errors.as_str()), ("Hello.\n", ""));
     world.agent(

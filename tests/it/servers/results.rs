@@ -1,6 +1,6 @@
 //! What the model is told of calls of other servers' tools, and what only people are told.
 
-use figaro_offline::model::{ModelRequest, Reply};
+use figaro_offline::model::{ModelReply, ModelRequest};
 use serde_json::{Value, json};
 
 use super::{call, helper, server, variable, with};
@@ -104,9 +104,9 @@ async fn a_picture_that_the_service_of_the_model_refuses_fails_its_call_and_not_
     world.agent("default.yaml", &agent);
     let bot = world.bot().set("PATH", &variable("PATH")).set("OPENAI_MODEL", "gpt-4.1-mini").spawn();
     bot.logged("an MCP server is ready").await;
-    world.when("draw it", Reply::turn(vec![call("box__picture", json!({}))]));
-    world.when("draw it", Reply::status(400, "the image cannot be read"));
-    world.when("draw it", Reply::text("End of draw it."));
+    world.when("draw it", ModelReply::turn(vec![call("box__picture", json!({}))]));
+    world.when("draw it", ModelReply::status(400, "the image cannot be read"));
+    world.when("draw it", ModelReply::text("End of draw it."));
     world.say(ANN, ANN, "draw it");
     world.ends_for_ann("draw it").await;
     let asked = world.asked();
@@ -115,8 +115,8 @@ async fn a_picture_that_the_service_of_the_model_refuses_fails_its_call_and_not_
     let (_, result) = asked[2].tool_results().pop().unwrap();
     assert!(result.ends_with("[pictures that the service of the model did not take: 1]"), "{result}");
     // Without a picture that could be to blame, the turn fails as ever.
-    world.when("say it", Reply::turn(vec![call("box__echo", json!({"text": "x"}))]));
-    world.when("say it", Reply::status(400, "not like this"));
+    world.when("say it", ModelReply::turn(vec![call("box__echo", json!({"text": "x"}))]));
+    world.when("say it", ModelReply::status(400, "not like this"));
     world.say(ANN, ANN, "say it");
     world.asks(5).await;
     world.caught_up().await;

@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use figaro_offline::model::Reply;
-use figaro_offline::telegram::{Standing, View};
+use figaro_offline::model::ModelReply;
+use figaro_offline::telegram::{MemberStatus, TelegramView};
 use serde_json::json;
 
 use super::{helper, server, with};
@@ -61,7 +61,7 @@ async fn nobody_is_an_admin_of_a_servers_tools_by_their_own_private_chat() {
     let rules = "rules:\n  - {name: admins, server: box, role: admin, then: allow}\n";
     fs::write(world.folder.path().join("policy.yaml"), rules).unwrap();
     world.team();
-    world.telegram.set_member(TEAM, BOB, Standing::Admin).unwrap();
+    world.telegram.set_member(TEAM, BOB, MemberStatus::Admin).unwrap();
     let bot = world.helped(json!({"box": server("plain")}), "{name: count, server: box}").await;
     bot.logged("an MCP server is ready").await;
     world.calls(BOB, "count for me", "box__count", json!({})).await;
@@ -70,8 +70,8 @@ async fn nobody_is_an_admin_of_a_servers_tools_by_their_own_private_chat() {
     assert!(world.result_of("count for me").await["error"].as_str().unwrap().contains("denied"));
     // In a group he does administer.
     let said = "count for us";
-    world.when(said, Reply::turn(vec![call("box__count", json!({}))]));
-    world.when(said, Reply::text("Counted."));
+    world.when(said, ModelReply::turn(vec![call("box__count", json!({}))]));
+    world.when(said, ModelReply::text("Counted."));
     world.say(BOB, TEAM, &format!("@figaro_bot {said}"));
     assert_eq!(world.result_of(said).await["result"], "called 1");
 }
@@ -108,8 +108,8 @@ async fn a_rule_holds_in_its_chat_and_for_its_agent_in_runs_of_tasks_and_comes_b
     world.press(ANN, &card, "✗ Deny").await;
     world.ends_for_ann("count here").await;
     let said = "count for the team";
-    world.when(said, Reply::turn(vec![call("box__count", json!({}))]));
-    world.when(said, Reply::text("Counted."));
+    world.when(said, ModelReply::turn(vec![call("box__count", json!({}))]));
+    world.when(said, ModelReply::text("Counted."));
     world.say(BOB, TEAM, &format!("@figaro_bot {said}"));
     assert_eq!(world.result_of(said).await["result"], "called 1");
 
@@ -128,11 +128,11 @@ impl World {
     async fn runs_of_clerk(&self, chat: i64, who: i64, said: &str) -> Vec<String> {
         if !said.is_empty() {
             let task = json!({"prompt": "Count it.", "schedule": LEAP, "recurring": true, "title": "Count", "agent": "clerk"});
-            self.when(said, Reply::turn(vec![call("schedule_task", task)]));
-            self.when(said, Reply::text("It is set up."));
+            self.when(said, ModelReply::turn(vec![call("schedule_task", task)]));
+            self.when(said, ModelReply::text("It is set up."));
             self.say(who, chat, &format!("@figaro_bot {said}"));
         }
-        let can_run = |view: &View<'_>| {
+        let can_run = |view: &TelegramView<'_>| {
             let all = view.bot_messages(chat);
             all.into_iter().find(|m| labels(m).iter().any(|label| label == "Run now")).cloned()
         };
@@ -140,9 +140,10 @@ impl World {
         let run = "<scheduled_task";
         let is_end = |words: &str| words.contains("The run is over.");
         let before = self.bot_texts(chat).iter().filter(|words| is_end(words)).count();
-        let ends = |view: &View<'_>| view.bot_messages(chat).into_iter().filter(|m| is_end(text(m))).count();
-        self.when(run, Reply::turn(vec![call("box__count", json!({})), call("box__facts", json!({}))]));
-        self.when(run, Reply::text("The run is over."));
+        let ends =
+            |view: &TelegramView<'_>| view.bot_messages(chat).into_iter().filter(|m| is_end(text(m))).count();
+        self.when(run, ModelReply::turn(vec![call("box__count", json!({})), call("box__facts", json!({}))]));
+        self.when(run, ModelReply::text("The run is over."));
         self.press(ANN, &card, "Run now").await;
         self.see("the end of the run", |view| (ends(view) > before).then_some(())).await;
         let requests = self.asked();

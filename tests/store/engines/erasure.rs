@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use figaro_base::ids::{ChatId, EntryId, MemoryId, MessageId, SessionId, SummaryId, UserId};
-use figaro_domain::conversation::{EntryKey, Message, Role, ToolMeta};
+use figaro_domain::conversation::{EntryKey, Message, MessageRole, ToolMeta};
 use figaro_domain::erasure::{Erased, Erasure, Forgotten, SaidAt};
 use figaro_domain::memory::Memory;
 use figaro_domain::message::{Inbound, Quoted, Speaker};
@@ -71,7 +71,7 @@ async fn asked(store: &Store, question: Inbound, tool: &str, result: &str, answe
         tool_arguments: format!("{{\"query\":{}}}", serde_json::to_string(result).unwrap()),
         side_effects: SideEffects { outside: tool == "clock", ..SideEffects::default() },
     };
-    let mut output = Message::new(turn.session, Role::Tool, result.into(), at(2));
+    let mut output = Message::new(turn.session, MessageRole::Tool, result.into(), at(2));
     output.tool = Some(meta);
     call.result = Some(result.into());
     store.conversations().tool_ended(&call, output).await.unwrap();
@@ -204,7 +204,7 @@ async fn a_question_is_forgotten_with_all_that_was_made_of_it(folder: &Disk) {
     let store = folder.open().await;
     let left = store.conversations().recent(second.session, 100).await.unwrap();
     let shown: Vec<(u32, &str)> =
-        left.iter().filter(|m| m.role != Role::Tool).map(|m| (m.index, &*m.text)).collect();
+        left.iter().filter(|m| m.role != MessageRole::Tool).map(|m| (m.index, &*m.text)).collect();
     assert_eq!(shown, [(3, "what is this?"), (5, "A key.")], "their places stay");
     assert_eq!(
         store.conversations().tool_calls(second.id).await.unwrap().len(),
@@ -412,7 +412,7 @@ async fn what_is_imported_takes_no_place_of_what_was_erased(folder: &Disk) {
     let session = SessionId::new();
     let imported = |text: &str| Imported { message: words(session, text), name: text.to_owned() };
     let mut question = imported(SECRET);
-    question.message.role = Role::User;
+    question.message.role = MessageRole::User;
     store.messages().import(CHAT, session, vec![imported("one"), question]).await.unwrap();
     let place = SaidAt::Session(EntryKey { session, index: 1 });
     let forgotten = store.erasures().erase(&Erasure::Said(CHAT, vec![place]), at(9)).await.unwrap();
@@ -427,7 +427,7 @@ async fn what_is_written_meanwhile_is_kept_and_what_was_to_go_goes(folder: &Disk
     let store = folder.open().await;
     let session = SessionId::new();
     let number = |number: usize| {
-        let role = if number.is_multiple_of(2) { Role::User } else { Role::Assistant };
+        let role = if number.is_multiple_of(2) { MessageRole::User } else { MessageRole::Assistant };
         let text = if number == 1_000 { SECRET.to_owned() } else { format!("number {number}") };
         let message = Message { role, ..words(session, &text) };
         Imported { message, name: number.to_string() }

@@ -1,16 +1,16 @@
 //! Memories and the messages that facts are still to be taken from: each is read once, whatever happens in between.
 
 use figaro_base::ids::{ChatId, EntryId, UserId};
-use figaro_domain::conversation::{Message, Role};
+use figaro_domain::conversation::{Message, MessageRole};
 use figaro_domain::facts::{Fact, FactChange, OwnChange, UsedMemories};
 use figaro_domain::memory::Memory;
 use figaro_domain::pin::SystemPin;
-use figaro_domain::profile::{Consent, Role as ProfileRole, Seen};
-use figaro_store::{MemoryCounts, ReadFacts, Reading, Store, TurnEnd, UnreadBatch};
+use figaro_domain::profile::{Consent, PersonRole, PersonSnapshot};
+use figaro_store::{ExtractionLimits, MemoryCounts, ReadFacts, Store, TurnEnd, UnreadBatch};
 
 use super::{Backend, CHAT, HERE, at, inbound};
 
-const READING: Reading = Reading { messages: 2, before: 3, tries: 3 };
+const READING: ExtractionLimits = ExtractionLimits { messages: 2, before: 3, tries: 3 };
 
 fn ann() -> UserId {
     UserId::telegram(4)
@@ -117,7 +117,7 @@ pub(super) async fn memories_are_used_changed_and_erased(backend: &dyn Backend) 
     store.facts().end_reading(&ann(), read(&batch)).await.unwrap();
     let [one, two] = active(&store).await.try_into().unwrap();
     // An answer counts what it used in the write that stores it, once.
-    let answer = Message::new(turn.session, Role::Assistant, "so".into(), at(70));
+    let answer = Message::new(turn.session, MessageRole::Assistant, "so".into(), at(70));
     let answer = Message { referenced_memories: vec![one.id], ..answer };
     let used = UsedMemories { user: ann(), ids: vec![one.id, figaro_base::ids::MemoryId::new()], at: at(70) };
     let end = TurnEnd { messages: vec![answer], used: Some(used), ..TurnEnd::default() };
@@ -157,7 +157,12 @@ pub(super) async fn a_refusal_leaves_nothing_to_read(backend: &dyn Backend) {
         None,
         "nobody knows them"
     );
-    let seen = Seen { speaker: inbound(1, "").speaker, language: None, role: ProfileRole::Member, at: at(0) };
+    let seen = PersonSnapshot {
+        speaker: inbound(1, "").speaker,
+        language: None,
+        role: PersonRole::Member,
+        at: at(0),
+    };
     store.profiles().see(&seen).await.unwrap();
     store.conversations().begin_turn(HERE, &[inbound(1, "one")], at(1)).await.unwrap();
     let given = store.profiles().set_consent(&ann(), Consent::Given, at(5)).await.unwrap().unwrap();
@@ -177,6 +182,6 @@ pub(super) async fn a_refusal_leaves_nothing_to_read(backend: &dyn Backend) {
     let store = backend.reopen(store).await;
     assert_eq!(taken(&store).await, None);
     // Being seen again changes nothing of it.
-    store.profiles().see(&Seen { at: at(9_000), ..seen }).await.unwrap();
+    store.profiles().see(&PersonSnapshot { at: at(9_000), ..seen }).await.unwrap();
     assert_eq!(store.profiles().find(&ann()).await.unwrap().unwrap().consent, Consent::Refused);
 }

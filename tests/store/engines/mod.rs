@@ -34,7 +34,7 @@ use async_trait::async_trait;
 use chrono::{DateTime, TimeDelta, Utc};
 use figaro_base::ids::{BotId, ChatId, MessageId, NoteId, RunId, SessionId, TopicId, UpdateId, UserId};
 use figaro_domain::chat::{ChatKind, Place};
-use figaro_domain::conversation::{Conversation, Message, Role};
+use figaro_domain::conversation::{Conversation, Message, MessageRole};
 use figaro_domain::delivery::{Action, PendingDelivery};
 use figaro_domain::message::{Attachment, AttachmentKind, Inbound, Quoted, Speaker};
 use figaro_domain::note::Note;
@@ -122,7 +122,7 @@ fn inbound(id: i64, text: &str) -> Inbound {
 }
 
 fn words(session: SessionId, text: &str) -> Message {
-    Message::new(session, Role::Assistant, text.into(), at(0))
+    Message::new(session, MessageRole::Assistant, text.into(), at(0))
 }
 
 fn tool_call(run: RunId, id: &str, status: ToolStatus) -> ToolCall {

@@ -4,7 +4,7 @@ use std::slice::from_ref;
 
 use figaro_base::ids::{ChatId, MessageId, RunId};
 use figaro_domain::conversation::Message;
-use figaro_domain::delivery::{Author, Card, DeliveryEnd, LiveMessage, PendingDelivery};
+use figaro_domain::delivery::{Author, CardKind, DeliveryEnd, LiveMessage, PendingDelivery};
 use figaro_store::TurnEnd;
 
 use super::{Backend, CHAT, HERE, TOPIC, at, inbound, reply, words};
@@ -140,7 +140,7 @@ pub(super) async fn a_turn_has_live_messages_until_its_delivery_ends(backend: &d
 
     let answer = words(run.session, "answer");
     let delivery = reply(&run, &answer);
-    let card = PendingDelivery::of_card(run.id, delivery.place.clone(), Card::Settings, at(0));
+    let card = PendingDelivery::of_card(run.id, delivery.place.clone(), CardKind::Settings, at(0));
     let (messages, cards) = (vec![answer], vec![card.clone()]);
     let end = TurnEnd { messages, delivery: Some(delivery.clone()), cards, ..TurnEnd::default() };
     store.conversations().end_turn(&run, end).await.unwrap();

@@ -5,7 +5,7 @@ use figaro_domain::chat::ChatKind;
 use figaro_domain::conversation::Conversation;
 use figaro_domain::erasure::{Erasure, Forgotten};
 use figaro_domain::message::{Inbound, Speaker};
-use figaro_domain::people::{MAX_PEOPLE, Seen};
+use figaro_domain::people::{KnownPerson, MAX_PEOPLE};
 use figaro_store::PeopleStore;
 
 use super::{Backend, CHAT, HERE, TOPIC, at, inbound};
@@ -16,7 +16,7 @@ fn said(id: i64, who: i64) -> Inbound {
 }
 
 async fn people(store: &PeopleStore, chat: ChatId) -> Vec<(i64, Vec<i64>)> {
-    let of = |seen: Seen| {
+    let of = |seen: KnownPerson| {
         let posted = seen.posted.iter().map(|posted| posted.id.0).collect();
         (seen.speaker.user.telegram_id().unwrap(), posted)
     };

@@ -4,14 +4,14 @@ use chrono_tz::Tz;
 use figaro_base::ids::{ChatId, RunId, UserId};
 use figaro_domain::chat::{ChatKind, Place};
 use figaro_domain::message::Speaker;
-use figaro_domain::profile::{PreferencesPatch, Role, Seen};
+use figaro_domain::profile::{PersonRole, PersonSnapshot, PreferencesPatch};
 
 use super::{Backend, at};
 
 /// Somebody who asks at a time.
-pub(super) fn seen(name: &str, seconds: i64) -> Seen {
+pub(super) fn seen(name: &str, seconds: i64) -> PersonSnapshot {
     let speaker = Speaker { user: UserId::telegram(4), name: name.to_owned(), username: Some("ann".into()) };
-    Seen { speaker, language: Some("de".into()), role: Role::Member, at: at(seconds) }
+    PersonSnapshot { speaker, language: Some("de".into()), role: PersonRole::Member, at: at(seconds) }
 }
 
 fn place(chat: ChatId, kind: ChatKind) -> Place {
@@ -28,7 +28,8 @@ pub(super) async fn a_profile_is_kept(backend: &dyn Backend) {
     let known = store.profiles().find(&user).await.unwrap().unwrap();
     assert_eq!((known.first_seen, known.last_seen), (at(0), at(0)), "a minute is not written down");
     assert_eq!((known.names.shown.as_str(), known.language.as_deref()), ("Ann", Some("de")));
-    let later = store.profiles().see(&Seen { language: None, ..seen("Ann Lee", 7200) }).await.unwrap();
+    let later =
+        store.profiles().see(&PersonSnapshot { language: None, ..seen("Ann Lee", 7200) }).await.unwrap();
     assert_eq!((later.first_seen, later.last_seen), (at(0), at(7200)));
     assert_eq!((later.names.shown.as_str(), later.language.as_deref()), ("Ann Lee", Some("de")));
 }

@@ -1,12 +1,12 @@
 //! What became of messages: the newest of each chat, for a while, and what is told later is added.
 
 use figaro_base::ids::{ChatId, MessageId, RunId, UserId};
-use figaro_domain::reception::{Ending, KEPT_IN_CHAT, Received, Reception, TurnTrace};
+use figaro_domain::reception::{Ending, KEPT_IN_CHAT, ReceivedMessage, Reception, TurnTrace};
 
 use super::{Backend, CHAT, at};
 
-fn received(user: i64, second: i64, what: Reception) -> Received {
-    Received { at: at(second), user: UserId::telegram(user), what, turn: None }
+fn received(user: i64, second: i64, what: Reception) -> ReceivedMessage {
+    ReceivedMessage { at: at(second), user: UserId::telegram(user), what, turn: None }
 }
 
 pub(super) async fn the_newest_of_each_chat_are_kept_and_go_by_age(backend: &dyn Backend) {
@@ -59,7 +59,7 @@ pub(super) async fn what_is_told_later_is_added(backend: &dyn Backend) {
     let store = backend.open().await;
     let run = RunId::new();
     let both = [MessageId(1), MessageId(2)];
-    let turn = |turn| Received { turn: Some(turn), ..received(1, 5, Reception::Asked) };
+    let turn = |turn| ReceivedMessage { turn: Some(turn), ..received(1, 5, Reception::Asked) };
     store.receptions().note(CHAT, &both[..1], received(1, 0, Reception::Asked)).await.unwrap();
     store.receptions().note(CHAT, &both, turn(TurnTrace::begun(run, None, Vec::new()))).await.unwrap();
     store.receptions().note(CHAT, &both, turn(TurnTrace::ended(run, Ending::Answered))).await.unwrap();

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use figaro_base::ids::{MemoryId, SessionId};
-use figaro_domain::conversation::{Message, PrivatePart, Role, ToolMeta};
+use figaro_domain::conversation::{Message, MessageRole, PrivatePart, ToolMeta};
 use figaro_domain::erasure::{Erased, Erasure, Forgotten};
 use figaro_domain::session::{SessionChange, SessionName};
 use figaro_domain::tool::{SideEffects, ToolStatus};
@@ -86,7 +86,7 @@ pub(super) async fn messages_are_kept_whole(backend: &dyn Backend) {
             ..words(session, &"long ".repeat(300_000))
         },
         Message {
-            role: Role::Tool,
+            role: MessageRole::Tool,
             tool: Some(ToolMeta {
                 tool_call_id: "c1".into(),
                 tool_name: "clock".into(),

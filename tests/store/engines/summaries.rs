@@ -5,7 +5,7 @@ use std::sync::Arc;
 use figaro_base::ids::{EntryId, SessionId, SummaryId};
 use figaro_domain::conversation::{EntryKey, Message};
 use figaro_domain::erasure::{Erasure, SaidAt};
-use figaro_domain::summary::{Rules, Summary, SummaryJob, next_run};
+use figaro_domain::summary::{Summary, SummaryJob, SummaryRules, next_run};
 use figaro_store::{Store, TurnEnd};
 use tokio::task::JoinSet;
 
@@ -44,7 +44,7 @@ pub(super) async fn summaries_tile_a_session_whoever_makes_them(backend: &dyn Ba
         exchange(&store, number).await;
     }
     // Eight workers that know nothing of each other.
-    let rules = Rules { every: 6, recent_tokens: 0 };
+    let rules = SummaryRules { every: 6, recent_tokens: 0 };
     let mut workers = JoinSet::new();
     for _ in 0..8 {
         let store = store.clone();

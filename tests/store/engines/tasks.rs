@@ -11,7 +11,7 @@ use figaro_domain::delivery::PendingDelivery;
 use figaro_domain::message::Speaker;
 use figaro_domain::schedule::Schedule;
 use figaro_domain::task::{
-    Cost, Due, Ended, LEASE, NewTask, PauseReason, Reason, RunStatus, State, Task, TaskChange,
+    Cost, DueRun, LEASE, NewTask, PauseReason, Reason, RunStatus, Task, TaskChange, TaskRunResult, TaskState,
 };
 use figaro_domain::tool::ToolStatus;
 use figaro_store::{KEPT_RUNS, Store, TaskAdded, TaskLimits, TurnEnd};
@@ -60,7 +60,7 @@ async fn change(store: &Store, task: TaskId, change: TaskChange, now: DateTime<U
 /// Leases what is due then.
 async fn leased(store: &Store, task: &Task) -> (RunId, Task) {
     let (run, due) = (RunId::new(), task.next.unwrap());
-    let lease = TaskChange::Lease(run, Due { at: due, attempt: 1, late: false });
+    let lease = TaskChange::Lease(run, DueRun { at: due, attempt: 1, late: false });
     (run, change(store, task.id, lease, due).await.unwrap())
 }
 
@@ -68,8 +68,8 @@ fn names(tasks: &[Task]) -> Vec<&str> {
     tasks.iter().map(|task| task.prompt.as_str()).collect()
 }
 
-fn failed(again: bool) -> Ended {
-    Ended::Failed { error: Reason::Refused, again, cost: Cost::default() }
+fn failed(again: bool) -> TaskRunResult {
+    TaskRunResult::Failed { error: Reason::Refused, again, cost: Cost::default() }
 }
 
 pub(super) async fn tasks_are_kept_once_and_within_limits(backend: &dyn Backend) {
@@ -142,7 +142,7 @@ pub(super) async fn a_change_is_made_if_it_fits_and_takes_its_words_along(backen
     let store = backend.reopen(store).await;
     assert_eq!(store.tasks().find(one.id).await.unwrap(), Some(one));
     assert_eq!(store.tasks().find(other.id).await.unwrap(), changed[0]);
-    assert_eq!(changed[0].as_ref().unwrap().state, State::Paused(PauseReason::Person));
+    assert_eq!(changed[0].as_ref().unwrap().state, TaskState::Paused(PauseReason::Person));
     assert_eq!(store.outbox().deliveries().await.unwrap(), [told], "what fits nothing says nothing");
 }
 
@@ -177,7 +177,9 @@ pub(super) async fn tasks_are_found_by_when_they_wake(backend: &dyn Backend) {
     change(&store, tasks[1].id, take_up(true), hour(2)).await.unwrap();
     let lease = store.tasks().find(tasks[1].id).await.unwrap().unwrap().lease.unwrap();
     assert_eq!((lease.until, lease.late, lease.taken_up), (hour(2) + LEASE, true, 1));
-    change(&store, tasks[1].id, TaskChange::Settle(renewed, Ended::Delivered(None)), hour(2)).await.unwrap();
+    change(&store, tasks[1].id, TaskChange::Settle(renewed, TaskRunResult::Delivered(None)), hour(2))
+        .await
+        .unwrap();
     let store = backend.reopen(store).await;
     assert_eq!(store.tasks().leased().await.unwrap(), []);
     assert_eq!(store.tasks().next_wake(at(-1)).await.unwrap(), None, "what is over does not wake");
@@ -192,7 +194,7 @@ pub(super) async fn the_last_runs_are_kept_and_all_is_forgotten_together(backend
     for round in 1..=rounds {
         let (run, lease) = leased(&store, &task).await;
         let end = lease.lease.unwrap().due + TimeDelta::seconds(round);
-        let ended = Ended::Delivered(Some(MessageId(round)));
+        let ended = TaskRunResult::Delivered(Some(MessageId(round)));
         task = change(&store, busy.id, TaskChange::Settle(run, ended), end).await.unwrap();
     }
     let (run, _) = leased(&store, &other).await;
@@ -256,13 +258,13 @@ pub(super) async fn the_turn_of_a_task_begins_once(backend: &dyn Backend) {
 
     // Cancelled meanwhile, it still ends as what it is: a run under way.
     change(&store, task.id, TaskChange::Cancel, at(3700)).await.unwrap();
-    let change = TaskChange::Settle(run, Ended::Silent(Cost::default()));
+    let change = TaskChange::Settle(run, TaskRunResult::Silent(Cost::default()));
     let end = TurnEnd { task: Some((change, at(3701))), ..TurnEnd::default() };
     store.conversations().end_turn(&active, end).await.unwrap();
     let store = backend.reopen(store).await;
     assert_eq!(store.tasks().begin(task.id, run, HERE, at(3800)).await.unwrap(), None, "it has ended");
     let ended = store.tasks().find(task.id).await.unwrap().unwrap();
-    assert_eq!((ended.lease, ended.state), (None, State::Cancelled(at(3700))));
+    assert_eq!((ended.lease, ended.state), (None, TaskState::Cancelled(at(3700))));
     assert_eq!(ended.last.unwrap().status, RunStatus::Silent);
     assert!(lease.lease.is_some() && store.conversations().active_runs().await.unwrap().is_empty());
 }
@@ -283,7 +285,7 @@ pub(super) async fn an_answered_run_is_not_begun_again_and_a_failed_one_leaves_n
     assert_eq!(store.tasks().next_wake(at(-1)).await.unwrap(), Some(retry.at));
 
     let second = RunId::new();
-    let lease = TaskChange::Lease(second, Due { at: retry.due, attempt: retry.attempt, late: false });
+    let lease = TaskChange::Lease(second, DueRun { at: retry.due, attempt: retry.attempt, late: false });
     change(&store, task.id, lease, retry.at).await.unwrap();
     let (active, _) = store.tasks().begin(task.id, second, HERE, retry.at).await.unwrap().unwrap();
     let answered = TaskChange::Answered(second, Cost::default());
@@ -352,7 +354,7 @@ pub(super) async fn a_group_that_moves_takes_its_tasks_along(backend: &dyn Backe
     let again = store.tasks().begin(running.id, run, HERE, at(3700)).await.unwrap().map(|(run, _)| run);
     let was = Conversation { chat: old, topic: None };
     assert_eq!((active.conversation, again.as_ref().map(|run| run.id)), (was, Some(run)));
-    let settle = TaskChange::Settle(run, Ended::Silent(Cost::default()));
+    let settle = TaskChange::Settle(run, TaskRunResult::Silent(Cost::default()));
     change(&store, running.id, settle, at(3700)).await.unwrap();
     assert_eq!(store.tasks().leased().await.unwrap(), []);
     let full = TaskLimits { per_chat: 1, per_user: 9 };

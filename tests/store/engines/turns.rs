@@ -3,7 +3,7 @@
 use std::slice::from_ref;
 
 use figaro_base::ids::{MessageId, RunId, SessionId, TaskId, UpdateId};
-use figaro_domain::conversation::{Message, Role};
+use figaro_domain::conversation::{Message, MessageRole};
 use figaro_domain::message::Inbound;
 use figaro_domain::model::ModelName;
 use figaro_domain::origin::Origin;
@@ -210,7 +210,7 @@ pub(super) async fn tool_calls_are_recorded_as_they_go(backend: &dyn Backend) {
 
     for (call, status) in calls.iter_mut().zip([ToolStatus::Complete, ToolStatus::Failed]) {
         *call = ToolCall { status, result: Some("done".into()), duration_ms: Some(12), ..call.clone() };
-        let result = Message { role: Role::Tool, ..words(run.session, &call.call.id) };
+        let result = Message { role: MessageRole::Tool, ..words(run.session, &call.call.id) };
         store.conversations().tool_ended(call, result).await.unwrap();
     }
     // Refused calls never start.
@@ -224,7 +224,7 @@ pub(super) async fn tool_calls_are_recorded_as_they_go(backend: &dyn Backend) {
 }
 
 async fn answer(store: &Store, run: &ActiveTurn, text: &str) {
-    let message = Message::new(run.session, Role::Assistant, text.into(), at(2));
+    let message = Message::new(run.session, MessageRole::Assistant, text.into(), at(2));
     store
         .conversations()
         .end_turn(run, TurnEnd { messages: vec![message], delivery: None, ..TurnEnd::default() })

@@ -1,10 +1,10 @@
 //! What turns did that can be taken back: taken once, told as it ended, forgotten by age, with its person and with its turn.
 
 use figaro_base::ids::{ChatId, RunId, UpdateId, UserId};
-use figaro_domain::approval::{MethodCall, Target};
+use figaro_domain::approval::{ApprovalTarget, MethodCall};
 use figaro_domain::audit::{AuditActor, AuditKind};
 use figaro_domain::erasure::Erasure;
-use figaro_domain::undo::{LASTS, MAX_CALLS, MadeIn, Refusal, Taken, TurnUndo, Undoable, Undone};
+use figaro_domain::undo::{LASTS, MAX_CALLS, MadeIn, TurnUndo, UndoAuthor, UndoRefusal, Undoable, Undone};
 use serde_json::json;
 
 use super::{Backend, CHAT, at};
@@ -21,7 +21,7 @@ fn unban(chat: ChatId, user: i64) -> Undoable {
     let arguments = arguments.as_object().unwrap().clone();
     Undoable {
         call: MethodCall { method: "unbanChatMember".into(), arguments },
-        target: Target { chat, title: Some("Home".into()) },
+        target: ApprovalTarget { chat, title: Some("Home".into()) },
         left: serde_json::Map::new(),
         person: Some("Eve".into()),
         is_approved: true,
@@ -29,8 +29,8 @@ fn unban(chat: ChatId, user: i64) -> Undoable {
     }
 }
 
-fn taken(by: i64, seconds: i64) -> Taken {
-    Taken { by: UserId::telegram(by), name: "Olga".into(), at: at(seconds), press: UpdateId(by) }
+fn taken(by: i64, seconds: i64) -> UndoAuthor {
+    UndoAuthor { by: UserId::telegram(by), name: "Olga".into(), at: at(seconds), press: UpdateId(by) }
 }
 
 pub(super) async fn what_was_done_is_taken_back_once_and_noted(backend: &dyn Backend) {
@@ -60,7 +60,9 @@ pub(super) async fn what_was_done_is_taken_back_once_and_noted(backend: &dyn Bac
     let wanted = [9, 8, 7].map(|user| (AuditKind::Undone, Some(UserId::telegram(user))));
     assert_eq!(told, wanted);
     assert!(matches!(log[0].event.actor, AuditActor::Person(_)));
-    for (place, outcome) in [(2, Undone::Done), (1, Undone::Refused(Refusal::NoRight)), (0, Undone::Unsent)] {
+    for (place, outcome) in
+        [(2, Undone::Done), (1, Undone::Refused(UndoRefusal::NoRight)), (0, Undone::Unsent)]
+    {
         store.undos().note_undone(run, place, outcome).await.unwrap();
     }
     let left = store.undos().find(run).await.unwrap().unwrap();

@@ -1,6 +1,6 @@
-//! Forgets what is over and was kept long enough: ended tasks, ids of updates, updates that cannot be read, removed memories, old entries of the audit log, what can be taken back no more,
-//! and strangers who were told that the bot is private. Messages go only when somebody erases them: then the files of the store
-//! are rewritten ([`Rewriter`]). Run in the background by `app`.
+//! Retention: deletes old data, such as finished tasks, processed update ids, unreadable updates, removed memories, old
+//! audit log entries, expired undo data, and strangers who were told that the bot is private. Messages are deleted only on
+//! request; then [`Rewriter`] rewrites the files of the store. Run in the background by `app`.
 
 mod rewrite;
 
@@ -19,44 +19,43 @@ use figaro_store::{
 
 pub use self::rewrite::Rewriter;
 
-/// The pause between two looks.
+/// Interval between two rounds.
 const EVERY: Duration = Duration::from_secs(3600);
-/// A stranger who was told that the bot is private is told again after so many days at the earliest.
+/// Days before a stranger may be told again that the bot is private.
 const STRANGER_DAYS: i64 = 90;
 
-/// Forgets by age.
+/// Deletes stored data once its retention period is over.
 #[derive(Debug)]
 pub struct Retention {
-    /// Ids of updates, and updates that cannot be read.
+    /// Processed update ids and unreadable updates.
     pub inbox: InboxStore,
     /// Strangers who were told that the bot is private.
     pub settings: SettingsStore,
-    /// Memories that were removed.
+    /// Removed memories, deleted for good after [`REMOVED_FOR`].
     pub facts: FactStore,
-    /// The audit log.
+    /// Audit log, limited by `audit_kept`.
     pub audit: AuditStore,
-    /// The children of turns.
+    /// Records of child agents, limited by `kept`.
     pub children: ChildStore,
-    /// What turns did that could be taken back.
+    /// Undo data of turns, deleted when it expires.
     pub undos: UndoStore,
-    /// Tasks that have ended.
+    /// Finished tasks, limited by `kept`.
     pub tasks: TaskStore,
-    /// What became of messages that came in.
+    /// Receptions: records of what became of incoming messages, limited by [`KEPT_FOR`].
     pub receptions: ReceptionStore,
-    /// How long entries of the audit log are kept.
+    /// Retention of audit log entries, from `AUDIT_DAYS`.
     pub audit_kept: TimeDelta,
-    /// How long all but strangers, memories, the audit log, what became of messages and what can be taken back are kept: a day at
-    /// least, so long Telegram may send an update again.
+    /// Retention of update ids, unreadable updates, children and finished tasks. At least a day, since Telegram may resend
+    /// updates that long. Other data has periods of its own.
     pub kept: TimeDelta,
-    /// Gives the current time: ages are reckoned by it.
+    /// Source of the current time; ages are measured by it.
     pub clock: Clock,
-    /// It ends when this is asked to stop.
+    /// Ends the retention task on request.
     pub background: TaskTracker,
 }
 
 impl Retention {
-    /// Looks at once, then every hour until the bot stops. What could not be forgotten is logged and tried again with the
-    /// next look.
+    /// Deletes old data at once, then every hour until the bot stops. Failures are logged and retried in the next round.
     pub async fn run(self) {
         loop {
             self.forget().await;
@@ -82,7 +81,7 @@ impl Retention {
         self.until_none_is_left("ended tasks", || self.tasks.forget_ended(before)).await;
     }
 
-    /// Calls again as long as something was forgotten: each call forgets a bounded number.
+    /// Calls `forget` until it deletes nothing more: each call deletes a bounded number.
     async fn until_none_is_left<F: Future<Output = Result<usize>>>(
         &self,
         what: &str,
@@ -92,7 +91,7 @@ impl Retention {
     }
 }
 
-/// How many there were; none if it failed, which is logged.
+/// Logs the result and returns the number of deleted items; 0 after a failure.
 fn report(forgotten: Result<usize>, what: &str) -> usize {
     let logged = forgotten.inspect_err(|error| {
         tracing::error!(%error, label = error.label(), "{what} could not be forgotten; trying again in an hour");

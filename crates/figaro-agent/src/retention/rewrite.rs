@@ -1,5 +1,5 @@
-//! Has the files of the store rewritten some time after something was erased: several erasures need one rewriting, and its bytes
-//! are gone from the folder soon enough. What is due is stored, so a restart goes on with it.
+//! Rewrites the files of the store some time after an erasure, so that several erasures share one rewrite. The due time is
+//! stored and survives a restart.
 
 use std::time::Duration;
 
@@ -9,30 +9,30 @@ use figaro_base::clock::Clock;
 use figaro_base::shutdown::TaskTracker;
 use figaro_store::{ErasureStore, StoreError};
 
-/// The pause after a rewriting that failed.
+/// Pause after a failed rewrite.
 const RETRY: Duration = Duration::from_secs(60);
-/// The pause between two looks where nothing tells of an erasure.
+/// Pause between two checks when no erasure is signalled.
 const LOOK_AGAIN: Duration = Duration::from_secs(60);
 
-/// Rewrites the store.
+/// Rewrites the files of the store after erasures.
 #[derive(Debug)]
 pub struct Rewriter {
-    /// Where things are erased.
+    /// Signals erasures and performs the rewrite.
     pub erasures: ErasureStore,
-    /// How long the first erasure waits for others: at most a few minutes, since all must be gone ten minutes after it.
+    /// Delay of the first erasure to wait for others. A few minutes at most: erased data must be gone after ten minutes.
     pub after: TimeDelta,
-    /// Gives the current time.
+    /// Source of the current time.
     pub clock: Clock,
-    /// It ends when this is asked to stop.
+    /// Ends the rewriter on request.
     pub background: TaskTracker,
 }
 
 impl Rewriter {
-    /// Rewrites whenever something was erased, until the bot stops. What failed is logged and tried again.
+    /// Rewrites after each erasure until the bot stops. Failures are logged and retried.
     pub async fn run(self) {
         let news = self.erasures.news();
         loop {
-            // Before the look: what is erased after it wakes this.
+            // Subscribed before the check, so that a later erasure wakes this loop.
             let erased = news.notified();
             let pause = match self.look().await {
                 Ok(pause) => pause,
@@ -52,10 +52,10 @@ impl Rewriter {
         }
     }
 
-    /// Rewrites the store if that is due. Gives how long nothing is to be done.
+    /// Rewrites the store if due. Returns the pause until the next check.
     async fn look(&self) -> Result<Duration, StoreError> {
         let Some(since) = self.erasures.rewrite_due().await? else { return Ok(LOOK_AGAIN) };
-        // A clock that was ahead then must not put it off.
+        // Without this, a clock that was ahead at the erasure would put the rewrite off.
         let waited = self.clock.now() - since;
         let is_late = waited < TimeDelta::zero();
         let rest = (self.after - waited).to_std().ok().filter(|_| !is_late).unwrap_or_default();

@@ -1,5 +1,5 @@
-//! Looks after tasks: leases those that are due and puts them into their queues, tells people what they are to know, and
-//! takes up what a crash left. It sleeps until the store's next task, so that any number of them costs nothing at rest.
+//! Scheduler of tasks: leases due tasks and queues them, sends notices, and takes up runs left by a crash. Sleeps until the
+//! store's next task, so idle tasks cost nothing.
 
 mod notice;
 #[cfg(test)]
@@ -24,62 +24,62 @@ use figaro_domain::access::AccessList;
 use figaro_domain::conversation::Conversation;
 use figaro_domain::delivery::PendingDelivery;
 use figaro_domain::task::{
-    Cost, Ended, Lease, MAX_TAKEN_UP, ON_TIME, PauseReason, Reason, Task, TaskChange, Tell, Wake,
+    Cost, Lease, MAX_TAKEN_UP, ON_TIME, PauseReason, Reason, Task, TaskChange, TaskRunResult, Tell, Wake,
 };
 use figaro_policy::access::{Verdict, judge};
 use figaro_prompts::texts::Texts;
 use figaro_store::{ConversationStore, Result, SettingsStore, StoreError, TaskStore};
 
-/// So many tasks run at the same time; the other queues are for people.
+/// Maximum number of tasks that run at the same time. Other queues are for people.
 pub(crate) const MAX_RUNNING: usize = 16;
-/// So many are looked at together.
+/// Number of due tasks handled per round.
 const BATCH: usize = 256;
-/// However far away the next task is: the machine's clock may be set, or the machine may have slept.
+/// Maximum pause between two checks, since the clock may be set or the machine may sleep.
 const LOOK_EVERY: TimeDelta = TimeDelta::seconds(60);
-/// No pause between two looks is shorter, whatever the store says.
+/// Minimum pause between two checks, whatever the store says.
 const MIN_PAUSE: TimeDelta = TimeDelta::milliseconds(5);
-/// The pause after the store failed.
+/// Pause after a failure of the store.
 const AFTER_FAILURE: TimeDelta = TimeDelta::seconds(10);
 
 /// Runs tasks when they are due.
 #[derive(Debug)]
 pub struct Scheduler {
-    /// The store of tasks.
+    /// Tasks and their leases.
     pub store: TaskStore,
-    /// Who may talk to the bot, by settings.
+    /// Access rules from the settings.
     pub access: AccessSettings,
-    /// Who may talk to it, by what owners said.
+    /// Access list kept by the owners.
     pub settings: SettingsStore,
-    /// Turns that have begun.
+    /// Active turns: tells which left runs had begun.
     pub conversations: ConversationStore,
-    /// The queues that tasks run in.
+    /// Queues that tasks run in.
     pub mailboxes: Mailboxes,
-    /// The texts for people, and which of them a chat gets.
+    /// Texts for people, and the language of each chat.
     pub languages: Languages,
-    /// Who is told of a clock that was set.
+    /// Owners, told when the clock was set.
     pub owners: Arc<dyn Owners>,
-    /// Gives the current time: tasks are due by it.
+    /// Source of the current time; decides when tasks are due.
     pub clock: Clock,
-    /// The scheduler ends when this is asked to stop.
+    /// Ends the scheduler on request.
     pub background: TaskTracker,
 }
 
-/// A run that nobody works on any more.
+/// A leased run that no worker processes.
 #[derive(Debug, Clone, Copy)]
 struct LeftRun {
     lease: Lease,
-    /// Whether it begins late; `None` if it is too late for it.
+    /// `Some(true)` if the run starts late; `None` if it is too late to run.
     late: Option<bool>,
-    /// It had begun, so that it is gone on with.
+    /// `true` if the run had begun and is resumed.
     has_begun: bool,
 }
 
 impl Scheduler {
-    /// Looks after tasks until the bot stops. What the last stop left undelivered or unended must be back in its queue.
+    /// Schedules tasks until the bot stops. Deliveries and turns left by the last stop must be back in their queues before.
     pub async fn run(self) {
         let news = self.store.news();
         let mut hands = Hands::new(&self.clock);
-        // What came due before was missed: nobody was there.
+        // Runs due before the start were missed: the bot was not running.
         let mut awake = hands.now;
         self.replan(None).await;
         if let Err(error) = self.take_up_all(hands.now).await {
@@ -109,8 +109,7 @@ impl Scheduler {
         }
     }
 
-    /// Looks at the clocks again and gives the time. After a sleep, and after the clock was set, the bot has been `awake`
-    /// only from now on.
+    /// Reads the clocks again and returns the time. If the machine slept or the clock was set, `awake` starts anew.
     async fn keep_time(&self, hands: &mut Hands, awake: &mut DateTime<Utc>) -> DateTime<Utc> {
         let before = std::mem::replace(hands, Hands::new(&self.clock));
         let step = hands.step_since(&before);
@@ -124,8 +123,8 @@ impl Scheduler {
         hands.now
     }
 
-    /// Works out anew when tasks are due, and tells the owners what they cannot see: that the clock was set, by so much, or
-    /// that it must have been while the bot was not running.
+    /// Recomputes due times, and tells the owners that the clock was set: by `step`, or by an unknown amount while the bot
+    /// was not running.
     async fn replan(&self, step: Option<TimeDelta>) {
         let now = self.clock.now();
         let changed = match self.store.replan(now).await {
@@ -144,8 +143,8 @@ impl Scheduler {
         self.owners.tell(self.languages.locales.map(words)).await;
     }
 
-    /// Does what is due; gives the time of what comes next. What is due and waits for its place is begun when a run ends,
-    /// which the store tells.
+    /// Processes due tasks and returns the next wake-up time. A due task without room starts when a run ends, which the
+    /// store signals.
     async fn look(&self, now: DateTime<Utc>, awake: DateTime<Utc>) -> Result<Option<DateTime<Utc>>> {
         loop {
             let under_way = self.under_way(now).await?;
@@ -155,7 +154,7 @@ impl Scheduler {
                 return Ok(None);
             }
             if !did {
-                // Times are kept in milliseconds and compared in full: one of these may be due in a moment.
+                // Times are stored in milliseconds but compared in full precision: one of these may be due in a moment.
                 let soon = due.iter().filter_map(Task::wakes_at).filter(|at| *at > now).min();
                 let next = self.store.next_wake(now).await?;
                 return Ok(soon.into_iter().chain(next).min());
@@ -163,8 +162,7 @@ impl Scheduler {
         }
     }
 
-    /// What is under way. A run that has gone from its queue without an end is taken up again on the way, once its lease
-    /// has ended.
+    /// Returns the leased tasks. Takes up runs that have left their queue without an end, once their lease has expired.
     async fn under_way(&self, now: DateTime<Utc>) -> Result<Vec<Task>> {
         let leased = self.store.leased().await?;
         for task in &leased {
@@ -177,8 +175,8 @@ impl Scheduler {
         Ok(leased)
     }
 
-    /// Takes up the runs that the last stop left, as far as it is not too late for them. Nobody else works on them: the
-    /// store is this process's own.
+    /// Takes up the runs left by the last stop, unless it is too late for them. No other process works on them: the store
+    /// belongs to this one.
     async fn take_up_all(&self, now: DateTime<Utc>) -> Result<()> {
         let begun: HashSet<RunId> =
             self.conversations.active_runs().await?.into_iter().map(|run| run.id).collect();
@@ -191,9 +189,8 @@ impl Scheduler {
         Ok(())
     }
 
-    /// Puts a run that nobody works on back into its queue, marked as late or not; without that, it is too late for it. A
-    /// run that was lost too often after it had begun has failed, and so has one whose answer is neither delivered nor
-    /// waits for that.
+    /// Puts a left run back into its queue, or settles it as overdue if `late` is `None`. A run fails if it was taken up
+    /// too often, or if its answer is neither delivered nor pending.
     async fn take_up(
         &self,
         task: &Task,
@@ -204,10 +201,11 @@ impl Scheduler {
         let is_hopeless = lease.answered.is_some() || lease.taken_up >= MAX_TAKEN_UP;
         let change = match late {
             _ if is_hopeless => {
-                let ended = Ended::Failed { error: Reason::Internal, again: false, cost: Cost::default() };
+                let ended =
+                    TaskRunResult::Failed { error: Reason::Internal, again: false, cost: Cost::default() };
                 TaskChange::Settle(lease.run, ended)
             }
-            None => TaskChange::Settle(lease.run, Ended::Overdue),
+            None => TaskChange::Settle(lease.run, TaskRunResult::Overdue),
             Some(late) => TaskChange::TakeUp { run: lease.run, late, begun: has_begun },
         };
         let changed = self.change(task.id, change, now).await?;
@@ -217,7 +215,7 @@ impl Scheduler {
         Ok(())
     }
 
-    /// Leases what is to run, as far as there is room, and leaves out what was missed.
+    /// Leases due runs while there is room, and records missed ones.
     async fn begin(
         &self,
         due: &[Task],
@@ -226,7 +224,7 @@ impl Scheduler {
         awake: DateTime<Utc>,
     ) -> Result<bool> {
         let mut changes: Vec<(TaskId, TaskChange)> = Vec::new();
-        // One of a chat at a time: the next would only wait in its queue, in the place of somebody else's.
+        // One per chat: a second one would only wait in its queue and take another chat's place.
         let mut taken: HashSet<Conversation> =
             under_way.iter().map(|task| task.place.conversation()).collect();
         let mut room = MAX_RUNNING.saturating_sub(under_way.len());
@@ -257,13 +255,13 @@ impl Scheduler {
         Ok(true)
     }
 
-    /// A task has no more rights than whoever made it.
+    /// Returns `true` if the creator may talk to the bot. A task has no more rights than its creator.
     fn may_run(&self, task: &Task, list: &AccessList) -> bool {
         let verdict = judge(&self.access, list, &task.place, &task.creator.user, self.clock.now());
         matches!(verdict, Verdict::Allow(_))
     }
 
-    /// Tells people what they are to know. Several missed runs of a place make one message.
+    /// Sends the due notices. Missed runs of one place share a message.
     async fn tell(&self, due: &[Task], now: DateTime<Utc>, awake: DateTime<Utc>) -> Result<bool> {
         let to_tell: Vec<&Task> = due.iter().filter(|task| task.wake(now, awake) == Wake::Tell).collect();
         let mut missed: BTreeMap<Conversation, Vec<&Task>> = BTreeMap::new();
@@ -299,7 +297,7 @@ impl Scheduler {
     }
 }
 
-/// What both clocks show at one moment.
+/// Readings of both clocks at one moment.
 #[derive(Debug)]
 struct Hands {
     now: DateTime<Utc>,
@@ -311,7 +309,7 @@ impl Hands {
         Self { now: clock.now(), steady: clock.steady() }
     }
 
-    /// By how much the wall clock was set since then, if by more than counts as on time.
+    /// Returns the change of the wall clock since `before`, if it exceeds [`ON_TIME`].
     fn step_since(&self, before: &Self) -> Option<TimeDelta> {
         let passed = TimeDelta::from_std(self.steady.saturating_sub(before.steady)).unwrap_or(TimeDelta::MAX);
         let step = (self.now - before.now).checked_sub(&passed)?;

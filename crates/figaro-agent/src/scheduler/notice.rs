@@ -1,4 +1,4 @@
-//! What people are told about tasks outside of any turn.
+//! Notices about tasks, sent outside of turns.
 
 use chrono::{DateTime, TimeDelta, Utc};
 
@@ -10,8 +10,8 @@ use figaro_domain::delivery::{Action, PendingDelivery};
 use figaro_domain::task::{Task, Tell};
 use figaro_prompts::texts::{Texts, fill};
 
-/// What owners are told after the machine's clock was set by so much, or after a start that found that it must have been;
-/// so many tasks had been put off too far.
+/// Makes the notice for owners that the clock was set. `step` is the change, `None` if it was found at the start; `changed`
+/// tasks had been put off too far.
 pub(super) fn clock_set(texts: &Texts, step: Option<TimeDelta>, changed: usize) -> String {
     let by = duration(step.map_or(0, |step| step.num_seconds().abs()));
     let words = match step {
@@ -22,7 +22,7 @@ pub(super) fn clock_set(texts: &Texts, step: Option<TimeDelta>, changed: usize) 
     fill(words, &[("by", &by), ("count", &changed.to_string())])
 }
 
-/// What one task has to tell: about failures to its creator in private, else in its chat.
+/// Makes the notice of one task. Failures go to the creator in private, others to the task's chat.
 pub(super) async fn notice(
     languages: &Languages,
     task: &Task,
@@ -34,7 +34,7 @@ pub(super) async fn notice(
     let otherwise = own.as_ref().map(|_| task.place.clone());
     let place = own.unwrap_or_else(|| task.place.clone());
     let texts = languages.texts(place.chat, task.language.as_deref()).await;
-    // What people and providers wrote is no markup of the bot.
+    // Text of people and providers must not act as markup.
     let name = as_markdown(&task.title());
     let due = |at: DateTime<Utc>| texts.moment(&at.with_timezone(&task.zone));
     let (words, actions) = match tell {
@@ -60,7 +60,7 @@ pub(super) async fn notice(
     PendingDelivery { otherwise, actions, language, ..PendingDelivery::new(RunId::new(), place, words, now) }
 }
 
-/// The runs of one place that were missed and are not made up for; `None` for no task.
+/// Makes a joint notice of missed runs of one place that are not made up for; `None` without tasks.
 pub(super) async fn missed_notice(
     languages: &Languages,
     tasks: &[&Task],
@@ -75,7 +75,7 @@ pub(super) async fn missed_notice(
     Some(whole)
 }
 
-/// The creator's own chat with the bot.
+/// Returns the private chat of the creator; `None` if the creator has none.
 fn private_place(task: &Task) -> Option<Place> {
     let chat = ChatId(task.creator.user.telegram_id().filter(|id| *id > 0)?);
     Some(Place { chat, kind: ChatKind::Private, title: None, topic: None })

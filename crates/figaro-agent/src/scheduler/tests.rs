@@ -21,7 +21,7 @@ use figaro_domain::delivery::DeliveryEnd;
 use figaro_domain::language::ByLanguage;
 use figaro_domain::message::Speaker;
 use figaro_domain::schedule::Schedule;
-use figaro_domain::task::{IfMissed, NewTask, RunStatus, State};
+use figaro_domain::task::{IfMissed, NewTask, RunStatus, TaskState};
 use figaro_prompts::texts::Locales;
 use figaro_store::Store;
 use figaro_store::{TaskAdded, TaskLimits};
@@ -77,8 +77,8 @@ impl Runner for Worker {
                     now > 0
                 };
                 let ended = match fails {
-                    true => Ended::Failed { error: Reason::Busy, again: true, cost: Cost::default() },
-                    false => Ended::Delivered(None),
+                    true => TaskRunResult::Failed { error: Reason::Busy, again: true, cost: Cost::default() },
+                    false => TaskRunResult::Delivered(None),
                 };
                 let settle = vec![(task.id, TaskChange::Settle(lease.run, ended))];
                 self.store.tasks().change(settle, Vec::new(), self.clock.now()).await.unwrap();
@@ -214,7 +214,7 @@ async fn tasks_run_at_their_times_and_no_other() {
         run("24 08:30", "24 08:30", false),
     ];
     assert_eq!(bench.ran(), wanted);
-    assert!(matches!(bench.task(once).await.state, State::Done(_)));
+    assert!(matches!(bench.task(once).await.state, TaskState::Done(_)));
     assert_eq!(bench.task(daily).await.last.unwrap().status, RunStatus::Delivered);
     assert_eq!(bench.told(), Vec::<String>::new());
     bench.off(Duration::ZERO).await;
@@ -299,7 +299,7 @@ async fn a_lease_of_before_a_crash_is_taken_up_and_given_up_when_it_crashes_agai
     let id = bench.add(1, "0 9 * * *", IfMissed::RunOnce).await;
     let lease = TaskChange::Lease(
         RunId::new(),
-        figaro_domain::task::Due { at: start() + TimeDelta::hours(1), attempt: 1, late: false },
+        figaro_domain::task::DueRun { at: start() + TimeDelta::hours(1), attempt: 1, late: false },
     );
     bench.worker.store.tasks().change(vec![(id, lease)], Vec::new(), start()).await.unwrap();
     advance(MINUTE * 90).await;
@@ -366,14 +366,14 @@ async fn the_task_of_someone_who_may_not_talk_any_more_is_paused() {
     bench.worker.store.settings().change_access(deny, AuditActor::Bot).await.unwrap();
     sleep(MINUTE * 60 * 48).await;
     assert_eq!(bench.ran().len(), 1);
-    assert_eq!(bench.task(id).await.state, State::Paused(PauseReason::Denied));
+    assert_eq!(bench.task(id).await.state, TaskState::Paused(PauseReason::Denied));
     bench.off(Duration::ZERO).await;
 }
 
 #[tokio::test(start_paused = true)]
 async fn what_a_crash_left_is_not_run_when_it_is_too_late_for_it() {
     let mut bench = Bench::new().await;
-    let due = |at| figaro_domain::task::Due { at, attempt: 1, late: false };
+    let due = |at| figaro_domain::task::DueRun { at, attempt: 1, late: false };
     let nine = start() + TimeDelta::hours(1);
     let mut ids = Vec::new();
     for (chat, if_missed) in [(1, IfMissed::RunOnce), (2, IfMissed::Skip), (3, IfMissed::Ask)] {

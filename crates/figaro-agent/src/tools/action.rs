@@ -1,6 +1,6 @@
-//! `action(type, payload)`: events that the model sets off. `elicit` asks the person and waits: the turn is put away with the
-//! question, and the answer is the result of the call, also hours or a restart later. `observation` notes something about the
-//! answer, which is stored with it. `delegate` hands over to another agent.
+//! `action(type, payload)`: events triggered by the model. `elicit` asks the person and parks the turn; the answer becomes
+//! the result of the call, even hours or a restart later. `observation` stores a note about the answer. `delegate` hands
+//! over to another agent.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,32 +12,32 @@ use serde_json::{Value, json};
 
 use super::agents::{GRACE, asked, usual_timeout};
 use super::typed::complaint;
-use super::{Asked, Tool, ToolContext, ToolError, ToolOutput};
+use super::{AgentRequest, Tool, ToolContext, ToolError, ToolOutput};
 use figaro_domain::observation::Observation;
 use figaro_domain::tool::{Effect, SideEffects, StatusKey};
 use figaro_domain::turn::PersonQuestion;
 use figaro_provider::ToolSpec;
 
 const NAME: &str = "action";
-/// What a plain turn is told: its budget has no room for what another payload holds, which a complaint says.
+/// Short description for plain turns, whose budget has no room for the fields of other payloads. Faults mention those.
 const ABOUT: &str = "elicit: asks whoever wrote; free takes any words. observation: {confidence, sources}. delegate: {agent, input}";
-/// What an agent is told that names the tool.
+/// Full description for agents that name the tool.
 const ABOUT_ALL: &str = "elicit: asks whoever wrote and gives the answer: an option, or any words where free. observation: notes \
     what is known of your answer, before you write it. delegate: another agent answers in your place.";
 
-/// A question is at most so long: it is one message.
+/// Maximum length of a question in characters: it is one message.
 const MAX_QUESTION_CHARS: usize = 1_000;
-/// The most answers to choose from, a row of buttons each.
+/// Maximum number of options, each a row with a button.
 const MAX_OPTIONS: usize = 8;
-/// An answer on a button is at most so long; phones cut longer ones.
+/// Maximum length of an option in characters. Phones cut longer buttons.
 const MAX_OPTION_CHARS: usize = 64;
-/// A question is given up after this time unless it says otherwise.
+/// Default lifetime of a question, in minutes.
 const DEFAULT_MIN: u32 = 24 * 60;
-/// It is never waited for longer: a week.
+/// Maximum lifetime of a question, in minutes: a week.
 const MAX_MIN: u32 = 7 * 24 * 60;
-/// The name of an agent is at most so long.
+/// Maximum length of an agent's name, in characters.
 const MAX_AGENT_CHARS: usize = 40;
-/// What another agent is told is at most so long.
+/// Maximum length of the input for another agent, in characters.
 const MAX_INPUT_CHARS: usize = 8_000;
 
 const CANNOT_ASK: &str = "nobody can be asked now: this is the run of a task, or too many questions wait for an answer \
@@ -45,15 +45,15 @@ const CANNOT_ASK: &str = "nobody can be asked now: this is the run of a task, or
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Arguments {
-    r#type: Type,
+struct ActionArguments {
+    r#type: ActionType,
     #[serde(default)]
     payload: Value,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Type {
+enum ActionType {
     Elicit,
     Observation,
     Delegate,
@@ -75,7 +75,7 @@ const fn a_day() -> u32 {
     DEFAULT_MIN
 }
 
-/// The agent that is to answer in place of this one, and what it is told.
+/// Agent that takes over the answer, and its input.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Delegate {
@@ -83,19 +83,19 @@ struct Delegate {
     input: String,
 }
 
-/// `action`, in short or with all that a payload may hold.
+/// The `action` tool, with the short or the full schema.
 #[derive(Debug)]
-struct Action {
+struct ActionTool {
     spec: Arc<ToolSpec>,
     whole: Option<Arc<dyn Tool>>,
 }
 
-/// `action` with the types `elicit`, `observation` and `delegate`.
+/// Makes the `action` tool with the types `elicit`, `observation` and `delegate`.
 #[must_use]
 pub(crate) fn tool() -> Arc<dyn Tool> {
     let action = |about: &str, payload: Value, whole: Option<Arc<dyn Tool>>| {
         let spec = Arc::new(ToolSpec::new(NAME, about, parameters(payload)));
-        Arc::new(Action { spec, whole })
+        Arc::new(ActionTool { spec, whole })
     };
     let whole = action(ABOUT_ALL, payload_in_whole(), None);
     action(ABOUT, payload(), Some(whole))
@@ -112,7 +112,7 @@ fn parameters(payload: Value) -> Value {
     })
 }
 
-/// What `elicit` takes.
+/// Returns the properties of an `elicit` payload.
 fn payload() -> Value {
     json!({
         "question": {"type": "string"},
@@ -122,7 +122,7 @@ fn payload() -> Value {
     })
 }
 
-/// What all types take.
+/// Returns the properties of all payload types.
 fn payload_in_whole() -> Value {
     let texts = || json!({"type": "array", "items": {"type": "string"}});
     let mut whole = payload();
@@ -135,7 +135,7 @@ fn payload_in_whole() -> Value {
         "flags": texts(),
         "risk_level": {"type": "string", "enum": ["low", "moderate", "high", "critical"]},
         "risk_score": {"type": "number", "minimum": 0, "maximum": 100},
-        // An object without properties is refused by some providers.
+        // Some providers reject an object without properties.
         "extra": {"type": "object", "properties": {"note": {"type": "string"}}, "additionalProperties": true},
         "agent": {"type": "string", "description": "delegate: who is to answer"},
         "input": {"type": "string", "description": "delegate: what it is told"},
@@ -147,12 +147,12 @@ fn payload_in_whole() -> Value {
 }
 
 #[async_trait]
-impl Tool for Action {
+impl Tool for ActionTool {
     fn spec(&self) -> &Arc<ToolSpec> {
         &self.spec
     }
 
-    /// To ask or to note changes nothing: what a restart cut off is done again.
+    /// Returns `Read`: asking or observing changes nothing, so a call cut off by a restart is repeated.
     fn effect(&self) -> Effect {
         Effect::Read
     }
@@ -161,7 +161,7 @@ impl Tool for Action {
         StatusKey("tool_telegram")
     }
 
-    /// Another agent may answer in place of this one, which takes its time.
+    /// Returns a timeout that leaves time for another agent that takes over the answer.
     fn timeout(&self) -> Duration {
         usual_timeout().saturating_add(GRACE)
     }
@@ -171,30 +171,30 @@ impl Tool for Action {
     }
 
     async fn call(&self, context: &ToolContext, arguments: Value) -> Result<ToolOutput, ToolError> {
-        let Arguments { r#type, payload } = read(&arguments)?;
+        let ActionArguments { r#type, payload } = read(&arguments)?;
         match r#type {
-            Type::Elicit if !context.can_ask => Err(ToolError::ForModel(CANNOT_ASK.to_owned())),
-            Type::Elicit => {
+            ActionType::Elicit if !context.can_ask => Err(ToolError::ForModel(CANNOT_ASK.to_owned())),
+            ActionType::Elicit => {
                 let question = read::<Elicit>(&payload)?.read().map_err(ToolError::ForModel)?;
                 Ok(ToolOutput { asks: Some(question), ..Value::Null.into() })
             }
-            Type::Observation => {
+            ActionType::Observation => {
                 let observation = read::<Observation>(&payload)?.checked().map_err(ToolError::ForModel)?;
                 let observation = Some(Box::new(observation));
                 let side_effects = SideEffects { observation, ..SideEffects::default() };
                 Ok(ToolOutput { side_effects, ..json!({"success": true}).into() })
             }
-            Type::Delegate => {
+            ActionType::Delegate => {
                 let Delegate { agent, input } =
                     read::<Delegate>(&payload)?.checked().map_err(ToolError::ForModel)?;
                 let asked = asked(agent, &input, None, usual_timeout()).map_err(ToolError::ForModel)?;
-                context.agents.ask(context, Asked { takes_over: true, ..asked }).await
+                context.agents.ask(context, AgentRequest { takes_over: true, ..asked }).await
             }
         }
     }
 }
 
-/// What the model wrote; no payload at all is an empty one.
+/// Parses a payload; a missing payload counts as empty.
 fn read<T: DeserializeOwned>(written: &Value) -> Result<T, ToolError> {
     let empty = json!({});
     let written = if written.is_null() { &empty } else { written };

@@ -1,8 +1,8 @@
-//! How many more messages the tools of a turn may send. The Telegram tools take from it before they send.
+//! Number of messages that the tools of a turn may still send. The Telegram tools take from it before they send.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Messages that may still be sent, shared by all calls of a turn, also those made at the same time.
+/// Allowance of messages, shared by all calls of a turn, also concurrent ones.
 #[derive(Debug)]
 pub(crate) struct SendAllowance {
     most: usize,
@@ -10,28 +10,28 @@ pub(crate) struct SendAllowance {
 }
 
 impl SendAllowance {
-    /// So many messages, less those sent before.
+    /// Makes an allowance of `most` messages, of which `sent` are used.
     #[must_use]
     pub(crate) fn new(most: usize, sent: usize) -> Self {
         Self { most, left: AtomicUsize::new(most.saturating_sub(sent)) }
     }
 
-    /// How many messages there may be in all.
+    /// Returns the total allowance, in messages.
     #[must_use]
     pub(crate) const fn most(&self) -> usize {
         self.most
     }
 
-    /// Takes so many messages, or none if fewer are left; `Err` says how many are.
+    /// Takes `count` messages, all or none.
     ///
     /// # Errors
-    /// The number of messages that are left.
+    /// The number of messages left, if fewer than `count`.
     pub(crate) fn take(&self, count: usize) -> Result<(), usize> {
         let take = |left: usize| left.checked_sub(count);
         self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).map(|_| ())
     }
 
-    /// Puts messages back that were certainly not sent.
+    /// Returns messages that were certainly not sent.
     pub(crate) fn give_back(&self, count: usize) {
         let _before = self.left.fetch_add(count, Ordering::Relaxed);
     }

@@ -1,5 +1,5 @@
-//! The settings tools: `get_config`, `set_config`, `reset_config`. In a group only those who may change settings by
-//! hand may have the model change them.
+//! The settings tools: `get_config`, `set_config`, `reset_config`. In a group, only people who may change settings by hand
+//! may do so through the model.
 
 use std::sync::Arc;
 
@@ -7,47 +7,47 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::typed::{About, present, typed};
+use super::typed::{ToolDefinition, present, typed};
 use super::{Tool, ToolContext, ToolError, zone};
 use figaro_domain::chat::{AnswerWhen, ChatConfig, ConfigPatch, MAX_SETTING_CHARS};
 use figaro_domain::tool::{Effect, StatusKey};
 use figaro_policy::access::{Admins, may_change};
-use figaro_store::{Changing, Followed, SettingsStore, StoreError, TaskStore, change_chat};
+use figaro_store::{Changing, SettingsStore, StoreError, TaskStore, ZoneChangeResult, change_chat};
 
-/// What a chat shows while one of these tools is at work.
+/// Status text shown during a call.
 const STATUS: StatusKey = StatusKey("tool_config");
 
-/// What the settings tools work on.
+/// Dependencies of the settings tools.
 #[derive(Debug, Clone)]
 pub struct ConfigTools {
-    /// Where settings are kept.
+    /// Settings of chats.
     pub store: SettingsStore,
-    /// What follows the chat's time zone.
+    /// Scheduled tasks, which follow the chat's time zone.
     pub tasks: TaskStore,
-    /// Who may change them in a group.
+    /// Tells who may change settings in a group.
     pub admins: Arc<dyn Admins>,
 }
 
 impl ConfigTools {
-    /// Shows how the chat is set up; found by the tool that finds others.
+    /// Makes `get_config`, which shows the settings of the chat. A rare tool.
     #[must_use]
     pub(crate) fn get(self) -> Arc<dyn Tool> {
         let words = "Shows how you are set up in this chat.";
-        let about = About::new("get_config", words, Effect::Read, STATUS)
+        let about = ToolDefinition::new("get_config", words, Effect::Read, STATUS)
             .rare("show settings configuration of yours setup language tone instructions");
-        typed(about, move |context: ToolContext, Nothing {}| {
+        typed(about, move |context: ToolContext, NoConfigArguments {}| {
             let this = self.clone();
             async move { Ok(view(&this.store.chat_config(context.place.chat).await?)) }
         })
     }
 
-    /// Changes settings of the chat.
+    /// Makes `set_config`, which changes settings of the chat.
     #[must_use]
     pub(crate) fn set(self) -> Arc<dyn Tool> {
         let words =
             "Changes how you behave in this chat from now on. Give only what is to change; null clears it.";
-        let about = About::new("set_config", words, Effect::Write, STATUS);
-        typed(about, move |context: ToolContext, change: Change| {
+        let about = ToolDefinition::new("set_config", words, Effect::Write, STATUS);
+        typed(about, move |context: ToolContext, change: ConfigArguments| {
             let this = self.clone();
             async move {
                 this.may_change(&context).await?;
@@ -64,13 +64,13 @@ impl ConfigTools {
         })
     }
 
-    /// Clears the settings of the chat; found by the tool that finds others.
+    /// Makes `reset_config`, which clears the settings of the chat. A rare tool.
     #[must_use]
     pub(crate) fn reset(self) -> Arc<dyn Tool> {
         let words = "Clears all settings of this chat. Only when the person asked for exactly that.";
-        let about = About::new("reset_config", words, Effect::Destructive, STATUS)
+        let about = ToolDefinition::new("reset_config", words, Effect::Destructive, STATUS)
             .rare("reset clear forget settings configuration default");
-        typed(about, move |context: ToolContext, Nothing {}| {
+        typed(about, move |context: ToolContext, NoConfigArguments {}| {
             let this = self.clone();
             async move {
                 this.may_change(&context).await?;
@@ -79,12 +79,12 @@ impl ConfigTools {
         })
     }
 
-    /// Changes settings in the turn's name: Figaro shows what was changed, with a button that undoes it.
+    /// Changes settings in the name of the turn, so that Figaro shows the change with an undo button.
     async fn change(
         &self,
         context: &ToolContext,
         patch: ConfigPatch,
-    ) -> Result<(ChatConfig, Followed), StoreError> {
+    ) -> Result<(ChatConfig, ZoneChangeResult), StoreError> {
         let changing = Changing { now: context.now, turn: Some(context.run) };
         change_chat(&self.store, &self.tasks, context.place.chat, patch, changing).await
     }
@@ -103,11 +103,11 @@ impl ConfigTools {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Nothing {}
+struct NoConfigArguments {}
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Change {
+struct ConfigArguments {
     /// Instructions to follow in this chat.
     #[serde(default, deserialize_with = "present")]
     custom_prompt: Option<Option<String>>,
@@ -125,7 +125,7 @@ struct Change {
     answer_when: Option<Option<AnswerWhen>>,
 }
 
-impl Change {
+impl ConfigArguments {
     fn patch(self, context: &ToolContext) -> Result<ConfigPatch, ToolError> {
         let read_zone = |zone: Option<String>| zone.map(|zone| zone::read(&zone, context)).transpose();
         Ok(ConfigPatch {

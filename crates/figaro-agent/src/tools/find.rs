@@ -1,22 +1,21 @@
-//! The tool that finds what no prompt carries, in whatever source it is. What it finds, the model may call until the
-//! session ends.
+//! The tool that finds tools missing from the prompt, in all sources. Found tools stay callable until the session ends.
 
 use std::sync::Arc;
 
-use figaro_mcp::find::{Entry, best};
+use figaro_mcp::find::{SearchableTool, best};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::source::{Listed, Named, Sources};
-use super::{About, Tool, ToolContext, ToolError, ToolOutput, ToolSource, typed};
+use super::source::{NamedTools, Sources, ToolListing};
+use super::{Tool, ToolContext, ToolDefinition, ToolError, ToolOutput, ToolSource, typed};
 use figaro_domain::tool::{Effect, SideEffects, StatusKey, ToolKind};
 
-/// What the model calls it by.
+/// Name of the tool for the model.
 pub(super) const NAME: &str = "find_tools";
-/// The longest query, in characters.
+/// Maximum length of a query, in characters.
 const MAX_QUERY_CHARS: usize = 300;
-/// The most tools that one search gives: the next request carries the whole schema of each.
+/// Maximum number of tools per search: the next request carries their whole schemas.
 const MAX_HITS: usize = 4;
 
 const ABOUT: &str = "Finds tools for what you have none for: all of the Telegram Bot API, such as \"pin a message\" or \
@@ -24,32 +23,32 @@ const ABOUT: &str = "Finds tools for what you have none for: all of the Telegram
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Search {
+struct FindArguments {
     /// What to do, in a few English words; or exact names of tools, methods or types
     query: String,
 }
 
-/// `find_tools(query)` over these sources.
+/// Makes `find_tools(query)` over these sources.
 pub(super) fn tool(sources: Sources) -> Arc<dyn Tool> {
-    let about = About::new(NAME, ABOUT, Effect::Read, StatusKey("tool_telegram"));
-    typed(about.of_kind(ToolKind::Finder), move |_: ToolContext, Search { query }| {
+    let about = ToolDefinition::new(NAME, ABOUT, Effect::Read, StatusKey("tool_telegram"));
+    typed(about.of_kind(ToolKind::Finder), move |_: ToolContext, FindArguments { query }| {
         let sources = sources.clone();
         async move { search(&sources, query.trim()) }
     })
 }
 
-/// Gives the tools and types that the query names; where it names none, the tools that fit its words.
+/// Returns the tools and types named in the query; if none are named, the tools that match its words.
 fn search(sources: &Sources, query: &str) -> Result<ToolOutput, ToolError> {
     if query.is_empty() || query.chars().count() > MAX_QUERY_CHARS {
         let words = format!("query must be a text of 1 to {MAX_QUERY_CHARS} characters");
         return Err(ToolError::ForModel(words));
     }
     let listed = sources.list();
-    let Named { tools, types } = sources.find(query);
+    let NamedTools { tools, types } = sources.find(query);
     let named = tools.iter().filter_map(|name| listed.iter().find(|one| one.name == *name));
-    let mut hits: Vec<&Listed> = named.take(MAX_HITS).collect();
+    let mut hits: Vec<&ToolListing> = named.take(MAX_HITS).collect();
     if hits.is_empty() && types.is_empty() {
-        let entries: Vec<Entry<'_>> = listed.iter().map(entry).collect();
+        let entries: Vec<SearchableTool<'_>> = listed.iter().map(entry).collect();
         hits = best(query, &entries).into_iter().filter_map(|at| listed.get(at)).take(MAX_HITS).collect();
     }
     if hits.is_empty() && types.is_empty() {
@@ -64,13 +63,13 @@ fn search(sources: &Sources, query: &str) -> Result<ToolOutput, ToolError> {
     Ok(ToolOutput { side_effects: SideEffects { found, ..SideEffects::default() }, ..value.into() })
 }
 
-fn entry(one: &Listed) -> Entry<'_> {
-    let Listed { name, description, words, parameters, takes_approval: _ } = one;
-    Entry { name, words, description, parameters: parameters.iter().map(String::as_str).collect() }
+fn entry(one: &ToolListing) -> SearchableTool<'_> {
+    let ToolListing { name, description, words, parameters, takes_approval: _ } = one;
+    SearchableTool { name, words, description, parameters: parameters.iter().map(String::as_str).collect() }
 }
 
-/// A tool as the result shows it: its parameters stand in the tool that the next request carries.
-fn shown(one: &&Listed) -> Value {
+/// Describes a found tool without its parameters: the next request carries the tool itself.
+fn shown(one: &&ToolListing) -> Value {
     let mut shown = json!({"name": one.name, "description": one.description});
     if one.takes_approval {
         shown["needs_approval"] = true.into();

@@ -1,4 +1,5 @@
-//! `lookup(key)`: what a prompt shows only in part, whole. Its keys stand where the middle of a message was left out.
+//! `lookup(key)`: the full text of a message that a prompt shows only in part. The key stands where its middle was left
+//! out.
 
 use std::sync::Arc;
 
@@ -6,37 +7,37 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{About, Tool, ToolContext, ToolError, as_data, typed};
-use figaro_domain::conversation::{EntryKey, Message, Role};
+use super::{Tool, ToolContext, ToolDefinition, ToolError, as_data, typed};
+use figaro_domain::conversation::{EntryKey, Message, MessageRole};
 use figaro_domain::tool::{Effect, StatusKey, ToolKind};
 use figaro_provider::fit::key_in;
 use figaro_store::ConversationStore;
 
-/// One call gives at most so many characters, and the key for those behind them.
+/// Page size in characters; a longer text continues under a further key.
 const PAGE_CHARS: usize = 6_000;
-/// What stands in the key of a later page, before the number of characters that come before it.
+/// Separator in the key of a later page, before the number of characters to skip.
 const FROM: &str = "-from-";
-/// Stands in the result of a page before the key of the next one.
+/// Start of the next page's key in a result.
 const NEXT: &str = "\"next_key\":\"session-";
 
-/// `true` if these words give a key to look up: in place of what was left out of them, or for the page behind them.
+/// Returns `true` if the text contains a key to look up: for an omitted part, or for the next page.
 pub(crate) fn has_key(words: &str) -> bool {
     key_in(words).is_some() || words.contains(NEXT)
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Arguments {
+struct LookupArguments {
     /// As it stands in the brackets, such as session-01J…-msg-12.
     key: String,
 }
 
-/// `lookup(key)` over this store: messages of the chat it is called in, of no other.
+/// Makes `lookup(key)` over this store. It finds messages of the calling chat only.
 #[must_use]
 pub(crate) fn tool(store: ConversationStore) -> Arc<dyn Tool> {
     let words = "Gives the whole of a message of which [session-…-msg-…] stands in place of the middle.";
-    let about = About::new("lookup", words, Effect::Read, StatusKey("tool_telegram"));
-    typed(about.of_kind(ToolKind::Lookup), move |context: ToolContext, Arguments { key }| {
+    let about = ToolDefinition::new("lookup", words, Effect::Read, StatusKey("tool_telegram"));
+    typed(about.of_kind(ToolKind::Lookup), move |context: ToolContext, LookupArguments { key }| {
         let store = store.clone();
         async move {
             let (entry, from) = read(&key)
@@ -49,7 +50,7 @@ pub(crate) fn tool(store: ConversationStore) -> Arc<dyn Tool> {
     })
 }
 
-/// The key, and how many characters a page begins behind.
+/// Parses a key and the number of characters to skip.
 fn read(key: &str) -> Option<(EntryKey, usize)> {
     let key = key.trim().trim_matches(['[', ']']).trim();
     match key.split_once(FROM) {
@@ -64,10 +65,10 @@ fn page(key: EntryKey, from: usize, message: &Message) -> Value {
     let page: String = words.chars().skip(from).take(PAGE_CHARS).collect();
     let mut value = as_data("text", page.into());
     value["from"] = match message.role {
-        Role::User => "a person",
-        Role::Assistant => "you",
-        Role::Tool => "a tool",
-        Role::System => "Figaro",
+        MessageRole::User => "a person",
+        MessageRole::Assistant => "you",
+        MessageRole::Tool => "a tool",
+        MessageRole::System => "Figaro",
     }
     .into();
     if to < total {
@@ -77,7 +78,7 @@ fn page(key: EntryKey, from: usize, message: &Message) -> Value {
     value
 }
 
-/// All words of a message: of a person's, what it replies to as well; of a tool's result, the call's arguments too.
+/// Returns the full text of a message: with quoted messages for a person's, with the call's arguments for a tool result.
 fn whole(message: &Message) -> String {
     if let Some(tool) = &message.tool {
         return json!({"arguments": tool.tool_arguments, "result": message.text}).to_string();
@@ -113,7 +114,8 @@ mod tests {
     #[test]
     fn pages_join_to_the_whole() {
         let text: String = (0..5_000).map(|n| format!("{n} ä ")).collect();
-        let message = Message::new(SessionId::new(), Role::Assistant, text.clone(), DateTime::UNIX_EPOCH);
+        let message =
+            Message::new(SessionId::new(), MessageRole::Assistant, text.clone(), DateTime::UNIX_EPOCH);
         let mut key = EntryKey { session: message.session, index: 0 }.to_string();
         let mut joined = String::new();
         loop {

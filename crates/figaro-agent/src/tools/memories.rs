@@ -1,5 +1,5 @@
-//! `use_memories(labels)`: by it the model says which memories its answer rests on. It is offered where the prompt shows
-//! memories. The machine of a turn notes the labels; a call beside the words of an answer is not made and ends the turn.
+//! `use_memories(labels)`: names the memories that an answer rests on. Offered if the prompt shows memories. The turn
+//! machine records the labels; a call beside the answer's text is not executed and ends the turn.
 
 use std::sync::Arc;
 
@@ -12,14 +12,14 @@ use figaro_domain::tool::{Effect, StatusKey, ToolKind};
 use figaro_provider::ToolSpec;
 
 const NAME: &str = "use_memories";
-/// The labels are always so many, so that the tools of a request stay the same.
+/// Number of labels in the schema. Fixed, so that the tools of a request stay the same.
 const LABELS: usize = 50;
 const ABOUT: &str = "Call it together with your answer when that rests on memories (M1…), and name these.";
 
 #[derive(Debug)]
 struct UseMemories(Arc<ToolSpec>);
 
-/// `use_memories(labels)`.
+/// Makes `use_memories(labels)`.
 #[must_use]
 pub(crate) fn tool() -> Arc<dyn Tool> {
     let labels: Vec<String> = (1..=LABELS).map(label).collect();
@@ -47,7 +47,7 @@ impl Tool for UseMemories {
         StatusKey("tool_memory")
     }
 
-    /// What the labels say was noted when the call came: here is nothing left to do.
+    /// Does nothing: the labels were recorded when the call arrived.
     async fn call(&self, _context: &ToolContext, _arguments: Value) -> Result<ToolOutput, ToolError> {
         Ok(json!({"success": true, "next": "write the answer"}).into())
     }

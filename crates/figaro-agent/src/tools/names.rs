@@ -1,24 +1,24 @@
-//! Names and words in the place of ids: a person by name, "me" for the asker, "replied" for what the question replies to.
+//! Resolves words to ids: a person by name, "me" for the asker, "replied" for the message the question replies to.
 
 use serde_json::{Map, Value, json};
 
 use super::{ToolContext, ToolError};
 use figaro_base::ids::MessageId;
-use figaro_domain::people::{Meant, Seen, meant};
+use figaro_domain::people::{KnownPerson, NameLookup, meant};
 use figaro_policy::tools::chat_number;
 use figaro_store::PeopleStore;
 
-/// Stands for the message that the question replies to, and for its writer.
+/// Word for the message that the question replies to, and for its writer.
 pub(super) const REPLIED: &str = "replied";
-/// Stands for the asker.
+/// Word for the asker.
 const ASKER: &str = "me";
-/// How many a name may mean for all of them to be listed.
+/// Maximum number of matching people listed for an ambiguous name.
 const LISTED: usize = 10;
 
-/// Puts ids in the place of words where a method takes the id of a person or a message. What is an id already stays.
+/// Replaces words by ids where a method takes the id of a person or a message. Ids stay.
 ///
 /// # Errors
-/// If nobody or several are meant: the words tell the model what to do.
+/// If nobody or several people match; the message tells the model what to do.
 pub(super) async fn settle(
     people: &PeopleStore,
     args: &mut Map<String, Value>,
@@ -39,7 +39,7 @@ pub(super) async fn settle(
     Ok(())
 }
 
-/// The message that the question replies to.
+/// Returns the id of the message that the question replies to.
 pub(super) fn replied(context: &ToolContext) -> Result<MessageId, ToolError> {
     let message = context.replied.as_ref().map(|replied| replied.message);
     message.ok_or_else(|| {
@@ -49,8 +49,9 @@ pub(super) fn replied(context: &ToolContext) -> Result<MessageId, ToolError> {
     })
 }
 
-/// Telegram's number for whom words mean: a person of those seen, the asker, or the writer of what the question replies to.
-pub(super) fn person(people: &[Seen], context: &ToolContext, words: &str) -> Result<i64, ToolError> {
+/// Returns the Telegram id of the person meant by `words`: a known person, the asker, or the writer of the message replied
+/// to.
+pub(super) fn person(people: &[KnownPerson], context: &ToolContext, words: &str) -> Result<i64, ToolError> {
     let words = words.trim();
     let id = match words.to_ascii_lowercase().as_str() {
         ASKER => context.speaker.user.telegram_id(),
@@ -59,9 +60,9 @@ pub(super) fn person(people: &[Seen], context: &ToolContext, words: &str) -> Res
             context.replied.as_ref().and_then(|replied| replied.writer.as_ref()?.telegram_id())
         }
         _ => match meant(people, words) {
-            Meant::One(seen) => seen.speaker.user.telegram_id(),
-            Meant::Several(all) => return Err(ToolError::ForModel(several(words, &all))),
-            Meant::Nobody => None,
+            NameLookup::One(seen) => seen.speaker.user.telegram_id(),
+            NameLookup::Several(all) => return Err(ToolError::ForModel(several(words, &all))),
+            NameLookup::Nobody => None,
         },
     };
     id.ok_or_else(|| ToolError::ForModel(unknown(words)))
@@ -74,7 +75,7 @@ fn unknown(words: &str) -> String {
     )
 }
 
-fn several(words: &str, all: &[&Seen]) -> String {
+fn several(words: &str, all: &[&KnownPerson]) -> String {
     let mut listed: Vec<String> = all.iter().take(LISTED).map(|seen| named(seen)).collect();
     if let Some(more) = all.len().checked_sub(LISTED).filter(|more| *more > 0) {
         listed.push(format!("and {more} more"));
@@ -82,8 +83,8 @@ fn several(words: &str, all: &[&Seen]) -> String {
     format!("{words:?} may be any of these; ask which: {}", listed.join("; "))
 }
 
-/// A person by name and username.
-fn named(seen: &Seen) -> String {
+/// Formats a person as name and username.
+fn named(seen: &KnownPerson) -> String {
     match &seen.speaker.username {
         Some(username) => format!("{} (@{username})", seen.speaker.name),
         None => format!("{} (no username)", seen.speaker.name),
@@ -98,10 +99,10 @@ mod tests {
     use figaro_base::ids::UserId;
     use figaro_domain::message::{Replied, Speaker};
 
-    fn seen(id: i64, name: &str, username: Option<&str>) -> Seen {
+    fn seen(id: i64, name: &str, username: Option<&str>) -> KnownPerson {
         let username = username.map(str::to_owned);
         let speaker = Speaker { user: UserId::telegram(id), name: name.to_owned(), username };
-        Seen { speaker, seen_at: DateTime::UNIX_EPOCH, posted: Vec::new() }
+        KnownPerson { speaker, seen_at: DateTime::UNIX_EPOCH, posted: Vec::new() }
     }
 
     #[test]
@@ -131,7 +132,7 @@ mod tests {
                 (got, wanted) => panic!("{words}: {got:?}, not {wanted:?}"),
             }
         }
-        let many: Vec<Seen> = (0..30).map(|id| seen(id, &format!("Bob {id}"), None)).collect();
+        let many: Vec<KnownPerson> = (0..30).map(|id| seen(id, &format!("Bob {id}"), None)).collect();
         let Err(ToolError::ForModel(told)) = person(&many, &plain, "bob") else { panic!("one of thirty") };
         assert!(told.ends_with("and 20 more") && told.len() < 500, "{told}");
     }

@@ -6,30 +6,30 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{About, Tool, ToolContext, ToolError, ToolOutput, as_data, typed};
+use super::{Tool, ToolContext, ToolDefinition, ToolError, ToolOutput, as_data, typed};
 use figaro_base::ids::NoteId;
 use figaro_domain::note::{MAX_CONTENT_CHARS, MAX_KEY_CHARS, MAX_NOTES, Note, by_key, normal_key};
 use figaro_domain::tool::{Effect, SideEffects, StatusKey};
 use figaro_store::{Added, NoteStore};
 
-/// What a chat shows while one of these tools is at work.
+/// Status text shown during a call.
 const STATUS: StatusKey = StatusKey("tool_notes");
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Add {
+struct AddNoteArguments {
     /// The list it belongs to, such as "shopping list"; a new key begins a new list.
     key: String,
     /// One item.
     content: String,
 }
 
-/// Adds an item to a list of notes.
+/// Makes `add_note`, which adds an item to a list of notes.
 #[must_use]
 pub(crate) fn add(store: NoteStore) -> Arc<dyn Tool> {
     let words = "Adds one item to a list of this chat's notes. Call it once per item.";
-    let about = About::new("add_note", words, Effect::Write, STATUS);
-    typed(about, move |context: ToolContext, Add { key, content }| {
+    let about = ToolDefinition::new("add_note", words, Effect::Write, STATUS);
+    typed(about, move |context: ToolContext, AddNoteArguments { key, content }| {
         let store = store.clone();
         async move {
             let key = read_key(&key)?;
@@ -62,18 +62,18 @@ pub(crate) fn add(store: NoteStore) -> Arc<dyn Tool> {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct List {
+struct ListNotesArguments {
     /// Only this list.
     #[serde(default)]
     key: Option<String>,
 }
 
-/// Shows the notes of the chat.
+/// Makes `list_notes`, which shows the notes of the chat.
 #[must_use]
 pub(crate) fn list(store: NoteStore) -> Arc<dyn Tool> {
     let words = "Lists this chat's notes with their ids.";
-    let about = About::new("list_notes", words, Effect::Read, STATUS);
-    typed(about, move |context: ToolContext, List { key }| {
+    let about = ToolDefinition::new("list_notes", words, Effect::Read, STATUS);
+    typed(about, move |context: ToolContext, ListNotesArguments { key }| {
         let store = store.clone();
         async move {
             let key = key.as_deref().map(read_key).transpose()?;
@@ -96,17 +96,17 @@ pub(crate) fn list(store: NoteStore) -> Arc<dyn Tool> {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Remove {
+struct RemoveNoteArguments {
     /// From list_notes or add_note.
     note_id: String,
 }
 
-/// Removes one note.
+/// Makes `remove_note`, which removes one note.
 #[must_use]
 pub(crate) fn remove(store: NoteStore) -> Arc<dyn Tool> {
     let words = "Removes one note of this chat.";
-    let about = About::new("remove_note", words, Effect::Destructive, STATUS);
-    typed(about, move |context: ToolContext, Remove { note_id }| {
+    let about = ToolDefinition::new("remove_note", words, Effect::Destructive, STATUS);
+    typed(about, move |context: ToolContext, RemoveNoteArguments { note_id }| {
         let store = store.clone();
         async move {
             let unknown =
@@ -129,11 +129,11 @@ struct Clear {
     key: Option<String>,
 }
 
-/// Removes a whole list or all notes; found by the tool that finds others.
+/// Makes `clear_notes`, which removes one list or all notes. A rare tool.
 #[must_use]
 pub(crate) fn clear(store: NoteStore) -> Arc<dyn Tool> {
     let words = "Removes all notes of one list, or all notes of this chat. Only when the person asked for exactly that.";
-    let about = About::new("clear_notes", words, Effect::Destructive, STATUS)
+    let about = ToolDefinition::new("clear_notes", words, Effect::Destructive, STATUS)
         .rare("remove delete empty whole list all notes");
     typed(about, move |context: ToolContext, Clear { key }| {
         let store = store.clone();
@@ -145,7 +145,7 @@ pub(crate) fn clear(store: NoteStore) -> Arc<dyn Tool> {
     })
 }
 
-/// A result that tells of the list with this note.
+/// Makes an output that refers to the list of this note.
 fn of_list(value: Value, noted: Option<NoteId>) -> ToolOutput {
     ToolOutput { side_effects: SideEffects { noted, ..SideEffects::default() }, ..value.into() }
 }

@@ -1,5 +1,4 @@
-//! The tools `pin` and `unpin`. What the model pins is nobody's order: it has no author, and never the importance of what people
-//! say is vital.
+//! The tools `pin` and `unpin`. Pins of the model have no author and never the importance that people give to vital ones.
 
 use std::sync::Arc;
 
@@ -7,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{About, Tool, ToolContext, ToolError, as_data, typed};
+use super::{Tool, ToolContext, ToolDefinition, ToolError, as_data, typed};
 use figaro_base::ids::PinId;
 use figaro_base::text::one_line;
 use figaro_domain::pin::{DEFAULT_IMPORTANCE, MAX_CONTENT_CHARS, MAX_PINS, Pin, VITAL};
@@ -15,16 +14,16 @@ use figaro_domain::pinning::kind_of;
 use figaro_domain::tool::{Effect, StatusKey};
 use figaro_store::{ConversationStore, PinAdded, PinStore};
 
-/// What a chat shows while one of these tools is at work.
+/// Status text shown during a call.
 const STATUS: StatusKey = StatusKey("tool_pins");
-/// The most that the model may give.
+/// Maximum importance the model may set.
 const MAX_IMPORTANCE: f32 = 9.0;
-/// What a list shows of a pin.
+/// Maximum length of a pin in a list, in characters.
 const LINE_CHARS: usize = 200;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Add {
+struct AddPinArguments {
     /// What to keep, in words that can be understood alone.
     content: String,
     /// From 0 to 9; 5 unless given.
@@ -32,14 +31,14 @@ struct Add {
     importance: Option<f32>,
 }
 
-/// Pins words for the session; found by the tool that finds others.
+/// Makes `pin`, which pins words for the session. A rare tool.
 #[must_use]
 pub(crate) fn add(store: PinStore, conversations: ConversationStore) -> Arc<dyn Tool> {
     let words = "Keeps something in view: you see it with every later question of this conversation. Only what the person wants \
                  kept in mind; lists belong into notes. It pins no message in Telegram.";
-    let about = About::new("pin", words, Effect::Write, STATUS)
+    let about = ToolDefinition::new("pin", words, Effect::Write, STATUS)
         .rare("pin keep in mind always remember in view for this conversation");
-    typed(about, move |context: ToolContext, Add { content, importance }| {
+    typed(about, move |context: ToolContext, AddPinArguments { content, importance }| {
         let (store, conversations) = (store.clone(), conversations.clone());
         async move {
             let content = content.trim().to_owned();
@@ -73,18 +72,18 @@ pub(crate) fn add(store: PinStore, conversations: ConversationStore) -> Arc<dyn 
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Remove {
+struct RemovePinArguments {
     /// From pin. Any other word, such as "list", lists the pins with their ids.
     pin_id: String,
 }
 
-/// Removes a pin, or lists those that there are; found by the tool that finds others.
+/// Makes `unpin`, which removes a pin or lists the pins. A rare tool.
 #[must_use]
 pub(crate) fn remove(store: PinStore) -> Arc<dyn Tool> {
     let words = "Removes one pin of this chat, when the person asked for it. An unknown pin_id lists all pins with their ids.";
-    let about = About::new("unpin", words, Effect::Destructive, STATUS)
+    let about = ToolDefinition::new("unpin", words, Effect::Destructive, STATUS)
         .rare("unpin remove a pin forget what was pinned list pins");
-    typed(about, move |context: ToolContext, Remove { pin_id }| {
+    typed(about, move |context: ToolContext, RemovePinArguments { pin_id }| {
         let store = store.clone();
         async move {
             let chat = context.place.chat;
@@ -106,7 +105,7 @@ pub(crate) fn remove(store: PinStore) -> Arc<dyn Tool> {
     })
 }
 
-/// That there is no such pin, and those that there are.
+/// Makes the error for an unknown pin, with the list of pins.
 fn listed(pins: &[Pin]) -> Value {
     let list = |pin: &Pin| json!({"pin_id": pin.id, "content": one_line(&pin.content, LINE_CHARS)});
     let mut answer = as_data("pins", pins.iter().map(list).collect());

@@ -1,4 +1,4 @@
-//! `set_profile`: how somebody wants to be called, where they live and which language they want, for themselves alone.
+//! `set_profile`: a person's preferred name, time zone and language, for themselves alone.
 
 use std::sync::Arc;
 
@@ -7,18 +7,18 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::typed::present;
-use super::{About, Tool, ToolContext, ToolError, typed, zone};
+use super::{Tool, ToolContext, ToolDefinition, ToolError, typed, zone};
 use figaro_domain::profile::{MAX_CALLED_CHARS, MAX_LANGUAGE_CHARS, PreferencesPatch};
 use figaro_domain::tool::{Effect, StatusKey};
 use figaro_policy::access::Standing;
 use figaro_store::ProfileStore;
 
-/// What a chat shows while it is at work.
+/// Status text shown during a call.
 const STATUS: StatusKey = StatusKey("tool_profile");
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Change {
+struct ProfileArguments {
     /// What to call them.
     #[serde(default, deserialize_with = "present")]
     name: Option<Option<String>>,
@@ -30,14 +30,14 @@ struct Change {
     language: Option<Option<String>>,
 }
 
-/// Notes what the person who wrote wants for themselves; found by the tool that finds others.
+/// Makes `set_profile`, which stores the person's own preferences. A rare tool.
 #[must_use]
 pub(crate) fn tool(store: ProfileStore) -> Arc<dyn Tool> {
     let words = "Remembers how the person who wrote this message wants to be called, their own time zone, or the language \
                  for answers to them alone. Give only what is to change; null clears it.";
-    let about = About::new("set_profile", words, Effect::Write, STATUS)
+    let about = ToolDefinition::new("set_profile", words, Effect::Write, STATUS)
         .rare("call me my name nickname profile my time zone where I live my own language");
-    typed(about, move |context: ToolContext, change: Change| {
+    typed(about, move |context: ToolContext, change: ProfileArguments| {
         let store = store.clone();
         async move {
             if context.standing == Standing::Borrowed || !context.speaker.is_person() {
@@ -65,7 +65,7 @@ pub(crate) fn tool(store: ProfileStore) -> Arc<dyn Tool> {
     })
 }
 
-/// Words on one line, or nothing where there are none.
+/// Reads a text as one line; blank becomes `None`.
 fn read_words(
     change: Option<Option<String>>,
     name: &str,

@@ -1,4 +1,4 @@
-//! `recall(query, limit?)`: what was said earlier in this chat about something. Offered once a chat has more than a prompt shows.
+//! `recall(query, limit?)`: searches earlier messages of this chat. Offered once a chat has more than a prompt shows.
 
 use std::sync::Arc;
 
@@ -7,46 +7,46 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{About, Tool, ToolContext, ToolError, as_data, typed};
-use figaro_domain::conversation::Role;
+use super::{Tool, ToolContext, ToolDefinition, ToolError, as_data, typed};
+use figaro_domain::conversation::MessageRole;
 use figaro_domain::tool::{Effect, StatusKey, ToolKind};
-use figaro_memory::{Chats, Question, Recalled};
+use figaro_memory::{Chats, RecallQuery, Recalled};
 use figaro_store::SettingsStore;
 
-/// So many messages are given unless more are asked for, and the most.
+/// Default and maximum number of messages.
 const USUAL: usize = 8;
 const MOST: usize = 30;
-/// A message takes at most about so many tokens.
+/// Approximate maximum of tokens per message.
 const TOKENS: usize = 220;
-/// The longest query, in characters.
+/// Maximum length of a query, in characters.
 const MAX_QUERY_CHARS: usize = 500;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Arguments {
+struct RecallArguments {
     /// What it is about, with names, things and dates.
     query: String,
     /// 8 by default, at most 30.
     limit: Option<usize>,
 }
 
-/// What `recall` works on.
+/// Dependencies of `recall`.
 #[derive(Debug, Clone)]
 pub struct MemoryTools {
-    /// The memory of chats.
+    /// Search indexes of chats.
     pub chats: Chats,
-    /// The settings of chats, for their zones.
+    /// Settings of chats, for their time zones.
     pub settings: SettingsStore,
-    /// The zone of chats that set none.
+    /// Time zone of chats that have set none.
     pub default_zone: Tz,
 }
 
-/// `recall(query, limit?)`: messages of the chat it is called in, of no other.
+/// Makes `recall(query, limit?)`. It finds messages of the calling chat only.
 #[must_use]
 pub(crate) fn tool(memory: MemoryTools) -> Arc<dyn Tool> {
     let words = "Finds earlier messages of this chat.";
-    let about = About::new("recall", words, Effect::Read, StatusKey("tool_memory"));
-    typed(about.of_kind(ToolKind::Recall), move |context: ToolContext, Arguments { query, limit }| {
+    let about = ToolDefinition::new("recall", words, Effect::Read, StatusKey("tool_memory"));
+    typed(about.of_kind(ToolKind::Recall), move |context: ToolContext, RecallArguments { query, limit }| {
         let MemoryTools { chats, settings, default_zone } = memory.clone();
         async move {
             let query = query.trim();
@@ -56,7 +56,7 @@ pub(crate) fn tool(memory: MemoryTools) -> Arc<dyn Tool> {
             let limit = limit.unwrap_or(USUAL).clamp(1, MOST);
             let chat = context.place.chat;
             let zone = settings.chat_config(chat).await?.timezone.unwrap_or(default_zone);
-            let question = Question {
+            let question = RecallQuery {
                 chat,
                 session: None,
                 text: query,
@@ -78,8 +78,8 @@ pub(crate) fn tool(memory: MemoryTools) -> Arc<dyn Tool> {
 fn shown(one: &Recalled, zone: Tz) -> Value {
     let mut value = json!({"text": one.text});
     value["from"] = match (one.message.role, &one.message.speaker) {
-        (Role::User, Some(speaker)) => speaker.name.clone(),
-        (Role::User, None) => "a person".to_owned(),
+        (MessageRole::User, Some(speaker)) => speaker.name.clone(),
+        (MessageRole::User, None) => "a person".to_owned(),
         _ => "you".to_owned(),
     }
     .into();

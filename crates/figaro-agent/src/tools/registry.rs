@@ -1,4 +1,4 @@
-//! The tools of a turn: those always offered, and those of the sources that the session has found.
+//! Tools of a turn: the offered ones, and those found in sources during the session.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -8,35 +8,35 @@ use super::{Sources, Tool, ToolSource, find};
 use figaro_domain::tool::{MAX_FOUND, ToolKind};
 use figaro_provider::ToolSpec;
 
-/// The most tools a request carries: providers refuse more than 128, and models choose badly long before.
+/// Maximum number of tools in a request. Providers reject more than 128, and models choose badly long before.
 const MAX_TOOLS: usize = 100;
-/// The most that providers take: so many may whoever asks bring, in place of Figaro's own.
+/// Limit of providers, and of tools that a requester brings in place of Figaro's own.
 const MAX_TAKEN: usize = 128;
-/// So many are always offered.
+/// Maximum number of tools that are always offered.
 const MAX_OFFERED: usize = MAX_TOOLS - MAX_FOUND;
 
-/// The tools of a turn, by name.
+/// Tools of a turn, by name.
 #[derive(Debug, Clone)]
 pub struct Registry {
     offered: BTreeMap<String, Arc<dyn Tool>>,
-    /// A key stands in the prompt where something was left out.
+    /// `true` if the prompt has lookup keys for omitted text.
     has_keys: bool,
-    /// The chat has more messages than the prompt shows.
+    /// `true` if the chat has more messages than the prompt shows.
     has_more: bool,
-    /// The prompt shows memories.
+    /// `true` if the prompt shows memories.
     remembers: bool,
-    /// The chat has chosen context packs.
+    /// `true` if the chat has chosen context packs.
     keeps_records: bool,
     sources: Sources,
-    /// There are tools among them that not everybody has.
+    /// `true` if the turn has tools that others lack.
     is_own: bool,
-    /// So many go with a request.
+    /// Maximum number of tools in a request.
     most: usize,
 }
 
 impl Registry {
-    /// All of these, and those of the sources once they were found. Of two with one name the first is kept and the other
-    /// logged, so that nothing outside can replace a tool of Figaro's own; so is what no provider would take.
+    /// Makes a registry of offered tools and sources. The first of two tools with the same name wins, so that no outside
+    /// tool replaces one of Figaro's; duplicates and invalid names are logged and left out.
     #[must_use]
     pub(crate) fn new(tools: impl IntoIterator<Item = Arc<dyn Tool>>, sources: Sources) -> Self {
         let mut offered = BTreeMap::new();
@@ -68,10 +68,10 @@ impl Registry {
         }
     }
 
-    /// The same tools reduced to these names. A tool of a source is among them where it is named, and can be found where
-    /// the tool that finds is named. A tool that says more of itself to those who name it does so. Files of agents are checked
-    /// before, so a name that no tool has is of one that is not offered here, as in a chat over HTTP; it is left out. What goes
-    /// with the prompt needs no name: the tool that memories are named with, and the one that reads on where a key stands.
+    /// Restricts the registry to these names. A named tool of a source is offered; sources stay searchable if the finder is
+    /// named. Named tools use their full schema. Unknown names are left out: agent files are checked before, so these tools
+    /// are just not offered here, as in a chat over HTTP. Tools that belong to the prompt need no name: the one that names
+    /// memories, and the one that looks up keys.
     #[must_use]
     pub(crate) fn only(&self, names: &[String]) -> Self {
         let tools = names.iter().filter_map(|name| {
@@ -88,7 +88,7 @@ impl Registry {
         if some.finds() { some } else { Self { sources: Sources::default(), ..some } }
     }
 
-    /// Those of the tools that others have too, or can find.
+    /// Restricts the tools to those that `others` offers or can find.
     #[must_use]
     pub(crate) fn within(&self, others: &Self) -> Self {
         let has = |name: &String| {
@@ -105,8 +105,7 @@ impl Registry {
         if self.is_own { some.finding_its_own() } else { some }
     }
 
-    /// The same tools with these always offered beside them, and those of a further source to be found where the tool that
-    /// finds is among them. None takes the place of a tool that is there.
+    /// Adds offered tools, and a source if the finder is present. No new tool replaces an existing one.
     #[must_use]
     pub(crate) fn and(
         &self,
@@ -119,7 +118,7 @@ impl Registry {
         Self { has_keys, has_more, remembers, is_own: true, ..Self::new(all, sources) }.finding_its_own()
     }
 
-    /// The same tools, whose tool that finds looks through the sources of these alone.
+    /// Limits the finder to the sources of this registry.
     fn finding_its_own(mut self) -> Self {
         let name = self.name_of(ToolKind::Finder);
         if let Some(finder) = name.and_then(|name| self.offered.get_mut(&name)) {
@@ -128,7 +127,7 @@ impl Registry {
         self
     }
 
-    /// The same tools with these of others, by their names: those that are always offered there, or can be found there.
+    /// Adds tools of `others` by name, offered or findable there.
     #[must_use]
     pub(crate) fn with<'a>(&self, names: impl Iterator<Item = &'a str>, others: &Self) -> Self {
         let mut offered = self.offered.clone();
@@ -139,7 +138,7 @@ impl Registry {
         Self { offered, ..self.clone() }
     }
 
-    /// The same tools, as far as there is room for them, and these of whoever asks, which stand in the place of those of the same name.
+    /// Adds tools brought by the requester. They replace tools of the same name and take precedence if room is short.
     #[must_use]
     pub(crate) fn bringing(&self, own: &[Arc<dyn Tool>]) -> Self {
         let own: BTreeMap<_, _> = own.iter().map(|tool| (tool.spec().name.clone(), tool.clone())).collect();
@@ -149,26 +148,25 @@ impl Registry {
         Self { offered: others.chain(own.clone()).collect(), most, ..self.clone() }
     }
 
-    /// The same tools for a turn in whose prompt keys stand for what was left out.
+    /// Marks the prompt as having lookup keys.
     #[must_use]
     pub fn looking_up(&self) -> Self {
         Self { has_keys: true, ..self.clone() }
     }
 
-    /// The same tools for a turn whose prompt has keys or not, and shows all of its chat or not.
+    /// Sets whether the prompt has lookup keys, and whether the chat has more messages than it shows.
     #[must_use]
     pub(crate) fn looking_back(&self, has_keys: bool, has_more: bool) -> Self {
         Self { has_keys, has_more, ..self.clone() }
     }
 
-    /// The same tools for a turn in whose prompt memories stand.
+    /// Marks the prompt as showing memories.
     #[must_use]
     pub(crate) fn remembering(&self) -> Self {
         Self { remembers: true, ..self.clone() }
     }
 
-    /// The same tools for a turn in a chat that has chosen context packs: these stand for those of their names, as far as they are
-    /// among them.
+    /// Marks the chat as having context packs. These tools replace tools of the same names, where present.
     #[must_use]
     pub(crate) fn keeping_records(&self, tools: impl IntoIterator<Item = Arc<dyn Tool>>) -> Self {
         let mut offered = self.offered.clone();
@@ -180,10 +178,10 @@ impl Registry {
         Self { offered, keeps_records: true, ..self.clone() }
     }
 
-    /// Whether there is a use for a tool of this kind in the turn.
+    /// Returns `true` if a tool of this kind is useful in the turn.
     pub(crate) fn has_use(&self, kind: ToolKind) -> bool {
         match kind {
-            // What is recalled comes with keys.
+            // Recalled messages come with keys.
             ToolKind::Lookup => self.has_keys || self.has_more && self.of_kind(ToolKind::Recall).is_some(),
             ToolKind::Recall => self.has_keys || self.has_more,
             ToolKind::Memories => self.remembers,
@@ -192,19 +190,19 @@ impl Registry {
         }
     }
 
-    /// The tool that searches the web. Where there is one the web may be searched, by it or by the provider in its place.
+    /// Returns the web search tool. If there is one, the web may be searched, by the tool or by the provider instead.
     #[must_use]
     pub(crate) fn web_search(&self) -> Option<&Arc<dyn Tool>> {
         self.of_kind(ToolKind::WebSearch)
     }
 
-    /// The name of the tool of a kind, if there is one.
+    /// Returns the name of the tool of a kind; `None` if there is none.
     #[must_use]
     pub(crate) fn name_of(&self, kind: ToolKind) -> Option<String> {
         self.of_kind(kind).map(|tool| tool.spec().name.clone())
     }
 
-    /// Whether tools of sources can be found.
+    /// Returns `true` if tools of sources can be found.
     #[must_use]
     pub(crate) fn finds(&self) -> bool {
         self.of_kind(ToolKind::Finder).is_some()
@@ -214,7 +212,7 @@ impl Registry {
         self.offered.values().find(|tool| tool.spec().kind == kind)
     }
 
-    /// A tool by name, if it is always offered or among those `found`.
+    /// Returns a tool by name if it is offered or in `found`.
     #[must_use]
     pub fn get(&self, name: &str, found: &[String]) -> Option<Arc<dyn Tool>> {
         let is_found = found.iter().any(|found| found == name);
@@ -223,13 +221,13 @@ impl Registry {
         of_source.or_else(|| self.offered.get(name).filter(has_use).cloned())
     }
 
-    /// A tool of a source, if its name is one that providers take.
+    /// Returns a tool of a source if its name is valid for providers.
     fn findable(&self, name: &str) -> Option<Arc<dyn Tool>> {
         is_name(name).then(|| self.sources.get(name)).flatten()
     }
 
-    /// Every tool as a model sees it, always in the same order so that provider caches hit: those always offered, the ones
-    /// that look up and that name memories, and what was found, in the order found, which stands for what else has its name.
+    /// Returns the specs of all tools for a model, in a stable order so that provider caches hit: offered tools, then the
+    /// lookup and memory tools, then found tools in the order found. A found tool replaces an offered one of the same name.
     #[must_use]
     pub(crate) fn specs(&self, found: &[String]) -> Vec<Arc<ToolSpec>> {
         let found: Vec<Arc<ToolSpec>> =
@@ -238,7 +236,7 @@ impl Registry {
         let offered = self.offered.values().map(|tool| tool.spec());
         let mut offered: Vec<&Arc<ToolSpec>> =
             offered.filter(|spec| self.has_use(spec.kind) && !is_found(&spec.name)).collect();
-        // What is not always offered stands behind the others, which so stay the same.
+        // Conditional tools come last, so that the order of the others stays the same.
         offered.sort_by_key(|spec| {
             matches!(spec.kind, ToolKind::Lookup | ToolKind::Recall | ToolKind::Memories)
         });
@@ -250,7 +248,7 @@ impl Registry {
     }
 }
 
-/// A name that every provider takes: OpenAI, Gemini and Anthropic agree on these.
+/// Returns `true` for names valid for OpenAI, Gemini and Anthropic.
 fn is_name(name: &str) -> bool {
     let begins = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
     begins && name.len() <= 64 && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-')
@@ -262,7 +260,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::tools::source::Listed;
+    use crate::tools::source::ToolListing;
     use crate::tools::{ToolContext, ToolError, ToolOutput};
     use figaro_domain::tool::{Effect, StatusKey};
 
@@ -309,7 +307,7 @@ mod tests {
     struct Full;
 
     impl ToolSource for Full {
-        fn list(&self) -> Vec<Listed> {
+        fn list(&self) -> Vec<ToolListing> {
             Vec::new()
         }
 

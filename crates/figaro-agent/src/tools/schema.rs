@@ -1,10 +1,10 @@
-//! JSON Schemas as models get them: made from types, in as few words as say it.
+//! JSON Schemas for models, generated from types and kept short.
 
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde_json::{Value, json};
 
-/// The schema of a type, without what no model needs.
+/// Returns the schema of a type, without parts that models do not need.
 pub(super) fn of<A: JsonSchema>() -> Value {
     let settings = SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
     let mut schema = settings.into_generator().into_root_schema_for::<A>().to_value();
@@ -18,11 +18,11 @@ pub(super) fn of<A: JsonSchema>() -> Value {
     schema
 }
 
-/// Says the same in fewer words, in a schema and all within it.
+/// Shortens a schema and its parts without changing its meaning.
 fn shorten(schema: &mut Value) {
     match schema {
         Value::Object(fields) => {
-            // What is not listed, or is of another size, is refused when it comes, which need not be said before.
+            // Unlisted fields and wrong sizes are rejected on arrival; the schema need not say so.
             for key in ["additionalProperties", "format"] {
                 if fields.get(key).is_some_and(|value| value.is_boolean() || value.is_string()) {
                     fields.remove(key);
@@ -48,7 +48,7 @@ fn shorten(schema: &mut Value) {
                 fields.insert("type".to_owned(), "string".into());
                 fields.insert("enum".to_owned(), names);
             }
-            // That `null` is taken too need not be said: what is optional can be left out.
+            // `null` need not be listed: optional fields can be left out.
             if let Some(names) = fields.get("anyOf").and_then(optional_name) {
                 fields.remove("anyOf");
                 fields.insert("type".to_owned(), "string".into());
@@ -60,7 +60,7 @@ fn shorten(schema: &mut Value) {
     }
 }
 
-/// The texts of alternatives that are each one text.
+/// Returns the texts of the alternatives, if each is a constant text.
 fn constants(alternatives: &Value) -> Option<Value> {
     alternatives
         .as_array()?
@@ -69,13 +69,13 @@ fn constants(alternatives: &Value) -> Option<Value> {
         .collect()
 }
 
-/// The names of which one, or none, is to be given.
+/// Returns the names of an optional enumeration.
 fn optional_name(alternatives: &Value) -> Option<Value> {
     let [names, none] = alternatives.as_array()?.as_slice() else { return None };
     names.get("enum").filter(|_| none["type"] == "null").cloned()
 }
 
-/// An object schema in which none of these is required.
+/// Removes these names from the required ones of an object schema.
 pub(super) fn not_required(mut schema: Value, optional: &[&str]) -> Value {
     if let Some(Value::Array(required)) = schema.get_mut("required") {
         required.retain(|name| name.as_str().is_some_and(|name| !optional.contains(&name)));

@@ -1,6 +1,5 @@
-//! Tools that no prompt carries until they were found: built-in ones that are rarely wanted, the methods of the Bot API,
-//! the tools of any other MCP server. The registry asks a source for a tool by its name, the tool that finds others
-//! searches all sources.
+//! Sources of tools that a prompt carries only once they are found: rare built-in tools, methods of the Bot API, tools of
+//! other MCP servers. The registry asks a source by name; the finder searches all sources.
 
 use std::collections::HashSet;
 use std::fmt::Debug;
@@ -10,56 +9,54 @@ use serde_json::{Map, Value};
 
 use super::Tool;
 
-/// Where tools come from that are found before they are offered. A source answers at once, from what it knows; one whose
-/// tools are far away keeps a copy of their list.
+/// A source of tools that are found before they are offered. Answers at once from local data; a remote source keeps a copy
+/// of its list.
 pub(crate) trait ToolSource: Debug + Send + Sync {
-    /// All its tools as a search sees them.
-    fn list(&self) -> Vec<Listed>;
+    /// Lists all its tools for a search.
+    fn list(&self) -> Vec<ToolListing>;
 
-    /// What a query asks for by exact names; often nothing.
-    fn find(&self, query: &str) -> Named {
+    /// Finds tools and types named exactly in a query; often none.
+    fn find(&self, query: &str) -> NamedTools {
         named(query, &self.list())
     }
 
-    /// A tool by its exact name; `None` where there is no such tool.
+    /// Returns a tool by exact name; `None` if there is none.
     fn get(&self, name: &str) -> Option<Arc<dyn Tool>>;
 }
 
-/// A tool as a search sees it.
+/// Entry of a tool for a search.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Listed {
-    /// The name of the tool.
+pub(crate) struct ToolListing {
     pub(crate) name: String,
-    /// What it does, for the model.
+    /// Description for the model.
     pub(crate) description: String,
-    /// What people call that which it does, in English; may be empty.
+    /// English search words for its purpose; may be empty.
     pub(crate) words: String,
-    /// The names of its parameters.
+    /// Names of the parameters.
     pub(crate) parameters: Vec<String>,
-    /// Policy lets no call of it through without a person's approval.
+    /// `true` if policy requires a person's approval for every call.
     pub(crate) takes_approval: bool,
 }
 
-/// What a query asks for by exact names.
+/// Tools and types named exactly in a query.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Named {
-    /// The names of tools, in the order of the query.
+pub(crate) struct NamedTools {
+    /// Names of tools, in the order of the query.
     pub(crate) tools: Vec<String>,
-    /// JSON Schemas of types that parameters are made of, by their names.
+    /// JSON Schemas of parameter types, by name.
     pub(crate) types: Map<String, Value>,
 }
 
-/// The listed tools whose names stand in a query as words of their own. A name that is also a plain word counts only
-/// where the query is nothing else.
-fn named(query: &str, listed: &[Listed]) -> Named {
+/// Finds listed tools whose names are words of the query. A name that is a plain word counts only as the whole query.
+fn named(query: &str, listed: &[ToolListing]) -> NamedTools {
     let words: Vec<&str> = query
         .split(|c: char| !c.is_ascii_alphanumeric() && c != '_' && c != '-')
         .filter(|word| !word.is_empty())
         .collect();
     let is_plain = |name: &str| name.bytes().all(|byte| byte.is_ascii_lowercase());
-    let mut found = Named::default();
+    let mut found = NamedTools::default();
     for word in &words {
-        let is_it = |one: &&Listed| one.name.eq_ignore_ascii_case(word);
+        let is_it = |one: &&ToolListing| one.name.eq_ignore_ascii_case(word);
         let one = listed.iter().find(is_it).filter(|one| words.len() == 1 || !is_plain(&one.name));
         if let Some(one) = one.filter(|one| !found.tools.contains(&one.name)) {
             found.tools.push(one.name.clone());
@@ -68,12 +65,12 @@ fn named(query: &str, listed: &[Listed]) -> Named {
     found
 }
 
-/// Several sources as one. Where two have a tool of one name, the first source's counts. Cheap to clone.
+/// Several sources as one. The first source wins if two have a tool of the same name. Cheap to clone.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Sources(Arc<[Arc<dyn ToolSource>]>);
 
 impl Sources {
-    /// These sources, the most trusted first.
+    /// Joins these sources, the most trusted first.
     #[must_use]
     pub(crate) fn new(sources: Vec<Arc<dyn ToolSource>>) -> Self {
         Self(sources.into())
@@ -81,20 +78,20 @@ impl Sources {
 }
 
 impl Sources {
-    /// The same sources, and a further one that is trusted least.
+    /// Adds a source as the least trusted one.
     #[must_use]
     pub(crate) fn and(&self, further: Arc<dyn ToolSource>) -> Self {
         Self(self.0.iter().cloned().chain([further]).collect())
     }
 
-    /// The tools of these sources that others have too.
+    /// Restricts the sources to tools that `others` have too.
     #[must_use]
     pub(super) fn within(&self, others: Self) -> Self {
         Self([Arc::new(Narrowed { all: self.clone(), others }) as Arc<dyn ToolSource>].into())
     }
 }
 
-/// The tools of some sources that others have too.
+/// Tools of `all` that `others` have too.
 #[derive(Debug)]
 struct Narrowed {
     all: Sources,
@@ -102,7 +99,7 @@ struct Narrowed {
 }
 
 impl ToolSource for Narrowed {
-    fn list(&self) -> Vec<Listed> {
+    fn list(&self) -> Vec<ToolListing> {
         let known: HashSet<String> = self.others.list().into_iter().map(|one| one.name).collect();
         self.all.list().into_iter().filter(|one| known.contains(&one.name)).collect()
     }
@@ -113,15 +110,15 @@ impl ToolSource for Narrowed {
 }
 
 impl ToolSource for Sources {
-    fn list(&self) -> Vec<Listed> {
+    fn list(&self) -> Vec<ToolListing> {
         let mut names = HashSet::new();
         let all = self.0.iter().flat_map(|source| source.list());
         all.filter(|one| names.insert(one.name.clone())).collect()
     }
 
-    fn find(&self, query: &str) -> Named {
-        let mut all = Named::default();
-        for Named { tools, types } in self.0.iter().map(|source| source.find(query)) {
+    fn find(&self, query: &str) -> NamedTools {
+        let mut all = NamedTools::default();
+        for NamedTools { tools, types } in self.0.iter().map(|source| source.find(query)) {
             let new: Vec<String> = tools.into_iter().filter(|name| !all.tools.contains(name)).collect();
             all.tools.extend(new);
             all.types.extend(types);
@@ -134,13 +131,13 @@ impl ToolSource for Sources {
     }
 }
 
-/// Built-in tools that are rarely wanted.
+/// Rare built-in tools.
 #[derive(Debug)]
 pub(super) struct Rare(pub(super) Vec<Arc<dyn Tool>>);
 
 impl ToolSource for Rare {
-    fn list(&self) -> Vec<Listed> {
-        let listed = self.0.iter().map(|tool| Listed {
+    fn list(&self) -> Vec<ToolListing> {
+        let listed = self.0.iter().map(|tool| ToolListing {
             name: tool.spec().name.clone(),
             description: tool.spec().description.clone(),
             words: tool.rare().unwrap_or_default().to_owned(),
@@ -159,9 +156,15 @@ impl ToolSource for Rare {
 mod tests {
     use super::*;
 
-    fn listed(name: &str) -> Listed {
+    fn listed(name: &str) -> ToolListing {
         let (description, words) = (String::new(), String::new());
-        Listed { name: name.to_owned(), description, words, parameters: Vec::new(), takes_approval: false }
+        ToolListing {
+            name: name.to_owned(),
+            description,
+            words,
+            parameters: Vec::new(),
+            takes_approval: false,
+        }
     }
 
     #[test]

@@ -1,5 +1,4 @@
-//! Tavily, a service that searches the web for programs. Its format is described at
-//! <https://docs.tavily.com/documentation/api-reference/endpoint/search>.
+//! Tavily, a web search service for programs. API: <https://docs.tavily.com/documentation/api-reference/endpoint/search>.
 
 use std::fmt;
 use std::time::Duration;
@@ -11,22 +10,22 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::ToolContext;
-use super::web::{Found, Hit, MAX_HITS, SearchError, WebSearch};
+use super::web::{Hit, MAX_HITS, SearchError, WebSearch, WebSearchResult};
 use figaro_base::secret::{ExposeSecret, Redactor, SecretString};
 use figaro_base::text::one_line;
 
-/// How long a search may take, with its second try.
+/// Timeout of a search, including the second try.
 const LIMIT: Duration = Duration::from_secs(20);
-/// The pause before the second try, where the service asks for no other.
+/// Pause before the second try, unless the service asks for another.
 const PAUSE: Duration = Duration::from_secs(1);
-/// A service that wants a longer pause is not asked again.
+/// Maximum pause before the second try. If the service asks for more, there is none.
 const MAX_PAUSE: Duration = Duration::from_secs(5);
-/// Five excerpts take a few kilobytes.
+/// Maximum size of a response. Five excerpts take a few kilobytes.
 const MAX_BODY_BYTES: usize = 1024 * 1024;
-/// The most characters of the service's own words that are kept.
+/// Maximum length of a quoted error message, in characters.
 const MAX_MESSAGE_CHARS: usize = 300;
 
-/// Web search by the Tavily API.
+/// Web search through the Tavily API.
 pub struct Tavily {
     http: reqwest::Client,
     url: String,
@@ -36,21 +35,21 @@ pub struct Tavily {
 }
 
 impl fmt::Debug for Tavily {
-    /// Its address may hold a password.
+    /// Omits the address, which may hold a password.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Tavily")
     }
 }
 
 impl Tavily {
-    /// `base_url` ends before the path. The client must bound the time to connect.
+    /// Makes a client. `base_url` ends before the path. `http` must have a connect timeout.
     #[must_use]
     pub fn new(http: reqwest::Client, base_url: &str, key: SecretString) -> Self {
         let redactor = Redactor::new([&key]);
         Self { http, url: format!("{base_url}/search"), key, redactor, limit: LIMIT }
     }
 
-    async fn found(&self, query: &str) -> Result<Found, SearchError> {
+    async fn found(&self, query: &str) -> Result<WebSearchResult, SearchError> {
         let mut answer = self.ask(query).await?;
         if let Some(pause) = answer.pause() {
             tracing::info!(status = %answer.status, "a search failed and is sent again");
@@ -63,7 +62,7 @@ impl Tavily {
         }
     }
 
-    async fn ask(&self, query: &str) -> Result<Answer, SearchError> {
+    async fn ask(&self, query: &str) -> Result<TavilyResponse, SearchError> {
         let body = json!({
             "query": query, "max_results": MAX_HITS, "search_depth": "basic", "topic": "general",
             "include_answer": false, "include_raw_content": false, "include_images": false,
@@ -72,19 +71,19 @@ impl Tavily {
         let response = request.send().await.map_err(|error| broken(&error))?;
         let (status, retry_after) = (response.status(), retry_after(response.headers()));
         let body = match body_of(response).await {
-            // Of a failure the status counts, whatever becomes of the words.
+            // For a failure only the status counts, even if the body is unreadable.
             Err(_) if !status.is_success() => Vec::new(),
             body => body?,
         };
-        Ok(Answer { status, retry_after, body })
+        Ok(TavilyResponse { status, retry_after, body })
     }
 
-    fn failure(&self, answer: &Answer) -> SearchError {
+    fn failure(&self, answer: &TavilyResponse) -> SearchError {
         match answer.status.as_u16() {
             401 | 403 => KEY_REFUSED,
             300..=399 | 404 | 405 => NO_SERVICE,
             429 => SearchError::Busy,
-            // Its own: the plan's limit, and that of paying by use.
+            // Tavily's own codes: the plan's limit, and the limit of pay-as-you-go.
             432 | 433 => SearchError::UsedUp,
             408 | 500.. => SearchError::Unavailable(format!("HTTP {}", answer.status.as_u16())),
             _ => SearchError::Refused(one_line(&self.redactor.clean(&answer.words()), MAX_MESSAGE_CHARS)),
@@ -101,56 +100,56 @@ const NO_SERVICE: SearchError = SearchError::Setup {
 
 #[async_trait]
 impl WebSearch for Tavily {
-    async fn search(&self, _context: &ToolContext, query: &str) -> Result<Found, SearchError> {
+    async fn search(&self, _context: &ToolContext, query: &str) -> Result<WebSearchResult, SearchError> {
         let found = tokio::time::timeout(self.limit, self.found(query)).await;
         found.unwrap_or_else(|_| Err(SearchError::Unavailable("no answer in time".to_owned())))
     }
 }
 
-/// What was answered, whole.
-struct Answer {
+struct TavilyResponse {
     status: StatusCode,
     retry_after: Option<Duration>,
     body: Vec<u8>,
 }
 
-/// The part of an answer that counts; the other fields come and go.
+/// Required part of a response; other fields vary.
 #[derive(Deserialize)]
 struct Pages {
     answer: Option<String>,
-    results: Vec<Page>,
+    results: Vec<TavilyPage>,
 }
 
 #[derive(Deserialize)]
-struct Page {
+struct TavilyPage {
     title: Option<String>,
     url: Option<String>,
     content: Option<String>,
 }
 
-impl Answer {
-    /// How long to wait before asking again; none if it is no use.
+impl TavilyResponse {
+    /// Returns the pause before a second try; `None` if a retry is useless.
     fn pause(&self) -> Option<Duration> {
         let is_passing = self.status == StatusCode::TOO_MANY_REQUESTS || self.status.is_server_error();
         let pause = self.retry_after.unwrap_or(PAUSE);
         (is_passing && pause <= MAX_PAUSE).then_some(pause)
     }
 
-    fn found(&self) -> Result<Found, SearchError> {
+    fn found(&self) -> Result<WebSearchResult, SearchError> {
         let Pages { answer, results } = serde_json::from_slice(&self.body).map_err(|error| {
-            // The error's own words could quote the answer.
+            // The error's own text could quote the response.
             tracing::warn!(line = error.line(), column = error.column(), "Tavily's answer is not understood");
             NO_SERVICE
         })?;
-        let hit = |page: Page| Hit {
+        let hit = |page: TavilyPage| Hit {
             title: page.title.unwrap_or_default(),
             url: page.url.unwrap_or_default(),
             content: page.content.unwrap_or_default(),
         };
-        Ok(Found { answer, results: results.into_iter().map(hit).collect() })
+        Ok(WebSearchResult { answer, results: results.into_iter().map(hit).collect() })
     }
 
-    /// `{"detail": {"error": "…"}}`, or `{"detail": [{"msg": "…"}]}` where the request has a wrong form.
+    /// Returns the error message from `{"detail": {"error": "…"}}`, or from `{"detail": [{"msg": "…"}]}` for a malformed
+    /// request.
     fn words(&self) -> String {
         let said: Value = serde_json::from_slice(&self.body).unwrap_or_default();
         let places = ["/detail/error", "/detail/0/msg", "/detail"];
@@ -170,10 +169,10 @@ async fn body_of(mut response: Response) -> Result<Vec<u8>, SearchError> {
     Ok(body)
 }
 
-/// A failure of the connection, without the address, which may hold a secret.
+/// Converts a connection error. Omits the address, which may hold a secret.
 fn broken(error: &reqwest::Error) -> SearchError {
     let words = match error {
-        // The address was checked before: what cannot be sent is the key.
+        // The address was checked before, so the invalid part is the key.
         _ if error.is_builder() => return KEY_REFUSED,
         _ if error.is_timeout() => "no answer in time",
         _ if error.is_connect() => "it cannot be reached",
@@ -182,7 +181,7 @@ fn broken(error: &reqwest::Error) -> SearchError {
     SearchError::Unavailable(words.to_owned())
 }
 
-/// In seconds; the service writes it no other way.
+/// Parses `Retry-After`; the service always gives seconds.
 fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let seconds = headers.get(RETRY_AFTER)?.to_str().ok()?.trim().parse().ok()?;
     Duration::try_from_secs_f64(seconds).ok()
@@ -195,7 +194,7 @@ mod tests {
     use super::*;
 
     /// What comes of a search with this key at a service that takes connections and says nothing.
-    async fn silent(key: &str) -> Result<Found, SearchError> {
+    async fn silent(key: &str) -> Result<WebSearchResult, SearchError> {
         drop(rustls::crypto::ring::default_provider().install_default());
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
@@ -220,7 +219,7 @@ mod tests {
         let pause = |status: u16, retry_after: Option<f64>| {
             let retry_after = retry_after.map(Duration::from_secs_f64);
             let status = StatusCode::from_u16(status).unwrap();
-            Answer { status, retry_after, body: Vec::new() }.pause()
+            TavilyResponse { status, retry_after, body: Vec::new() }.pause()
         };
         let cases = [
             (429, None, Some(PAUSE)),

@@ -1,4 +1,4 @@
-//! Makes a tool out of a function with typed arguments: the type gives the schema and reads what the model wrote.
+//! Makes tools from functions with typed arguments: the type gives the schema and parses what the model wrote.
 
 use std::fmt;
 use std::future::Future;
@@ -16,17 +16,18 @@ use super::{CALL_TIMEOUT, Tool, ToolContext, ToolError, ToolOutput, schema};
 use figaro_domain::tool::{Effect, StatusKey, ToolKind};
 use figaro_provider::ToolSpec;
 
-type Body = dyn Fn(ToolContext, Value) -> BoxFuture<'static, Result<ToolOutput, ToolError>> + Send + Sync;
+type ToolFunction =
+    dyn Fn(ToolContext, Value) -> BoxFuture<'static, Result<ToolOutput, ToolError>> + Send + Sync;
 
 struct Typed {
     spec: Arc<ToolSpec>,
-    about: About,
-    body: Box<Body>,
+    about: ToolDefinition,
+    body: Box<ToolFunction>,
 }
 
-/// What a tool is, apart from its arguments and what it does with them.
+/// Definition of a tool without its arguments and function.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct About {
+pub(crate) struct ToolDefinition {
     name: &'static str,
     description: &'static str,
     effect: Effect,
@@ -36,9 +37,9 @@ pub(crate) struct About {
     timeout: Duration,
 }
 
-impl About {
-    /// A tool that is always offered. The name is what the model calls it by: letters, digits and underscores, 64 at
-    /// most. The description is for the model.
+impl ToolDefinition {
+    /// Defines a tool that is always offered. The model calls it by `name`: at most 64 letters, digits and underscores.
+    /// `description` is for the model.
     #[must_use]
     pub(crate) const fn new(
         name: &'static str,
@@ -49,27 +50,26 @@ impl About {
         Self { name, description, effect, status, kind: ToolKind::Plain, rare: None, timeout: CALL_TIMEOUT }
     }
 
-    /// The same tool, of another kind.
     #[must_use]
     pub(crate) const fn of_kind(self, kind: ToolKind) -> Self {
         Self { kind, ..self }
     }
 
-    /// The same tool, whose calls may take so long.
+    /// Sets the timeout of calls.
     #[must_use]
     pub(crate) const fn taking(self, timeout: Duration) -> Self {
         Self { timeout, ..self }
     }
 
-    /// The same tool, offered only where it was found; with words that people say for what it does.
+    /// Makes the tool rare: offered only once found, by these search words.
     #[must_use]
     pub(crate) const fn rare(self, words: &'static str) -> Self {
         Self { rare: Some(words), ..self }
     }
 }
 
-/// A tool whose arguments are an `A`; what does not fit `A` goes back to the model with the complaint. It gives a JSON
-/// value, or a [`ToolOutput`] if it leaves something behind for the turn.
+/// Makes a tool with arguments of type `A`. Arguments that do not fit `A` are reported to the model. The function returns a
+/// JSON value, or a [`ToolOutput`] with side effects for the turn.
 ///
 /// ```ignore
 /// #[derive(Deserialize, JsonSchema)]
@@ -80,13 +80,13 @@ impl About {
 /// }
 ///
 /// pub(crate) fn count_words() -> Arc<dyn Tool> {
-///     let about = About::new("count_words", "Counts words.", Effect::Read, StatusKey("tool_telegram"));
+///     let about = ToolDefinition::new("count_words", "Counts words.", Effect::Read, StatusKey("tool_telegram"));
 ///     typed(about, |_: ToolContext, Count { text }| async move {
 ///         Ok(json!({"success": true, "words": text.split_whitespace().count()}))
 ///     })
 /// }
 /// ```
-pub(crate) fn typed<A, F, R, O>(about: About, function: F) -> Arc<dyn Tool>
+pub(crate) fn typed<A, F, R, O>(about: ToolDefinition, function: F) -> Arc<dyn Tool>
 where
     A: DeserializeOwned + JsonSchema + Send + 'static,
     F: Fn(ToolContext, A) -> R + Send + Sync + 'static,
@@ -109,8 +109,8 @@ where
     Arc::new(Typed { spec: Arc::new(spec), about, body: Box::new(body) })
 }
 
-/// What does not fit. Serde names a field that is missing or unknown, but not the one whose value is of a wrong kind: that
-/// is the first with which the arguments, taken one after another, fail in the same words.
+/// Describes why the arguments do not fit. Serde names a missing or unknown field, but not one with a value of the wrong
+/// type. That field is found by adding the arguments one by one until the same error occurs.
 pub(super) fn complaint<A: DeserializeOwned>(arguments: &Value, error: &serde_json::Error) -> String {
     let words = error.to_string();
     let mut part = Map::new();
@@ -126,7 +126,7 @@ pub(super) fn complaint<A: DeserializeOwned>(arguments: &Value, error: &serde_js
     format!("the arguments do not fit: {words}")
 }
 
-/// Tells `null`, which clears, from a key that is not there: `#[serde(default, deserialize_with = "present")]`.
+/// Distinguishes `null`, which clears, from a missing key: `#[serde(default, deserialize_with = "present")]`.
 pub(super) fn present<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
     from: D,
 ) -> Result<Option<Option<T>>, D::Error> {
@@ -182,7 +182,8 @@ mod tests {
 
     #[test]
     fn the_example_of_a_tool_is_one() {
-        let about = About::new("count_words", "Counts words.", Effect::Read, StatusKey("tool_telegram"));
+        let about =
+            ToolDefinition::new("count_words", "Counts words.", Effect::Read, StatusKey("tool_telegram"));
         let tool = typed(about, |_: ToolContext, Count { text }| async move {
             Ok(json!({"success": true, "words": text.split_whitespace().count()}))
         });

@@ -1,5 +1,5 @@
-//! The tool that searches the web, over whatever service does the searching: for models whose provider does not search
-//! itself. What comes from the web reaches the model as data, and as sources for the answer.
+//! The web search tool, over any search service, for models whose provider has no search. Results reach the model as data,
+//! and the answer as sources.
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -10,91 +10,89 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use url::Url;
 
-use super::{About, Tool, ToolContext, ToolError, ToolOutput, as_data, typed};
+use super::{Tool, ToolContext, ToolDefinition, ToolError, ToolOutput, as_data, typed};
 use figaro_base::text::one_line;
 use figaro_domain::source::Source;
 use figaro_domain::tool::{Effect, SideEffects, StatusKey, ToolKind};
 
-/// The most pages a search gives.
+/// Maximum number of pages in a result.
 pub(crate) const MAX_HITS: usize = 5;
 
-/// The most characters of a query: Tavily takes no more.
+/// Maximum length of a query in characters, as Tavily allows.
 const MAX_QUERY_CHARS: usize = 400;
 const MAX_TITLE_CHARS: usize = 200;
 const MAX_CONTENT_CHARS: usize = 1_200;
 const MAX_ANSWER_CHARS: usize = 2_000;
-/// A longer address is one that nobody can use; the page is left out.
+/// Maximum length of an address; pages with longer ones are left out.
 const MAX_URL_BYTES: usize = 1_000;
 
 const ABOUT: &str = "Searches the web, for what changes or what you are unsure of. Gives up to 5 pages with title, \
                      address and an excerpt. Name in your answer the pages it rests on.";
-/// A service that searches the web.
+/// A web search service.
 #[async_trait]
 pub trait WebSearch: Debug + Send + Sync {
-    /// Searches for a turn; `query` is one to 400 characters long.
+    /// Searches for a turn. `query` has 1 to 400 characters.
     ///
     /// # Errors
-    /// In words for the model. To find nothing is none.
-    async fn search(&self, context: &ToolContext, query: &str) -> Result<Found, SearchError>;
+    /// A [`SearchError`], worded for the model. An empty result is no error.
+    async fn search(&self, context: &ToolContext, query: &str) -> Result<WebSearchResult, SearchError>;
 }
 
-/// What a search found.
+/// Result of a search.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Found {
-    /// The service's own answer, where it gives one.
+pub struct WebSearchResult {
+    /// Answer of the service itself, if it gives one.
     pub(crate) answer: Option<String>,
-    /// The pages, best first.
+    /// Pages found, best first.
     pub(crate) results: Vec<Hit>,
 }
 
-/// A page that was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Hit {
-    /// Its title; may be empty.
+    /// Title of the page; may be empty.
     pub(crate) title: String,
-    /// The address of the page.
     pub(crate) url: String,
-    /// What it says about the query.
+    /// Excerpt about the query.
     pub(crate) content: String,
 }
 
-/// Why a search failed, by what can be done about it; the words are for the model, and hold no secret.
+/// Error of a search, by remedy. The text is for the model and holds no secret.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SearchError {
-    /// Only the owner can mend it.
+    /// The setup is wrong; only the owner can fix it.
     #[error("{fault}; tell the person that the owner must check {setting}")]
     Setup {
-        /// What is wrong.
+        /// Description of the fault.
         fault: &'static str,
-        /// The variable to look at.
+        /// Name of the variable to check.
         setting: &'static str,
     },
-    /// The account has no searches left.
+    /// The account has no searches left this month.
     #[error("the month's searches are used up; tell the person that only the owner can get more")]
     UsedUp,
-    /// Too many searches at once.
+    /// The rate limit of the service is exceeded.
     #[error("the search service is being asked too often; try again in a minute")]
     Busy,
-    /// It cannot be reached, or fails; the reason.
+    /// The service cannot be reached or fails; with the reason.
     #[error("the search service does not work right now ({0}); do without, or try again later")]
     Unavailable(String),
-    /// It does not take this query; its words.
+    /// The service rejects this query; with its message.
     #[error("the search service refused the query: {0}")]
     Refused(String),
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Search {
+struct WebSearchArguments {
     /// A few words, as one types them into a search engine; 400 characters at most.
     query: String,
 }
 
-/// `web_search(query)` over this service.
+/// Makes `web_search(query)` over this service.
 #[must_use]
 pub(crate) fn tool(web: Arc<dyn WebSearch>) -> Arc<dyn Tool> {
-    let about = About::new("web_search", ABOUT, Effect::Read, StatusKey("tool_search"));
-    typed(about.of_kind(ToolKind::WebSearch), move |context: ToolContext, Search { query }| {
+    let about = ToolDefinition::new("web_search", ABOUT, Effect::Read, StatusKey("tool_search"));
+    typed(about.of_kind(ToolKind::WebSearch), move |context: ToolContext, WebSearchArguments { query }| {
         let web = Arc::clone(&web);
         async move { search(&*web, &context, query.trim()).await }
     })
@@ -126,12 +124,12 @@ async fn search(web: &dyn WebSearch, context: &ToolContext, query: &str) -> Resu
     Ok(ToolOutput { side_effects: side_effects(hits), ..value.into() })
 }
 
-/// The hit cut to size; none if its address is not one of the web.
+/// Cuts a hit to size; `None` if its address is not a web address.
 fn presentable(hit: Hit) -> Option<Hit> {
     let url = hit.url.trim();
     let parsed = Url::parse(url).ok()?;
     let is_web = ["http", "https"].contains(&parsed.scheme()) && parsed.has_host();
-    // The parser passes over line breaks within an address; nobody else does.
+    // The parser ignores line breaks within an address; other programs do not.
     let is_plain = !url.contains(|c: char| c.is_whitespace() || c.is_control());
     (is_web && is_plain && url.len() <= MAX_URL_BYTES).then(|| Hit {
         title: one_line(&hit.title, MAX_TITLE_CHARS),
@@ -169,17 +167,17 @@ mod tests {
 
     /// Finds always the same.
     #[derive(Debug)]
-    struct Always(Result<Found, SearchError>);
+    struct Always(Result<WebSearchResult, SearchError>);
 
     #[async_trait]
     impl WebSearch for Always {
-        async fn search(&self, _context: &ToolContext, query: &str) -> Result<Found, SearchError> {
+        async fn search(&self, _context: &ToolContext, query: &str) -> Result<WebSearchResult, SearchError> {
             assert_eq!(query, "rain");
             self.0.clone()
         }
     }
 
-    async fn ask(found: Found) -> Result<ToolOutput, String> {
+    async fn ask(found: WebSearchResult) -> Result<ToolOutput, String> {
         search(&Always(Ok(found)), &ToolContext::somewhere(), "rain").await.map_err(|error| error.to_string())
     }
 
@@ -187,8 +185,9 @@ mod tests {
     async fn pages_are_numbered_cut_and_named_as_sources() {
         let long = hit(" Long\n title ", "https://a.example/x?y=1", &"é ".repeat(3_000));
         let bare = hit("", "http://b.example", "b");
-        let output =
-            ask(Found { answer: Some("It\nrains.".into()), results: vec![long, bare] }).await.unwrap();
+        let output = ask(WebSearchResult { answer: Some("It\nrains.".into()), results: vec![long, bare] })
+            .await
+            .unwrap();
         let data = &output.value["data_from_the_web"];
         assert_eq!(data["answer"], "It rains.");
         assert_eq!(data["results"][0]["title"], "Long title");
@@ -220,11 +219,12 @@ mod tests {
         ];
         let results: Vec<Hit> = bad.iter().map(|url| hit("t", url, "c")).collect();
         assert_eq!(
-            ask(Found { answer: None, results: results.clone() }).await,
+            ask(WebSearchResult { answer: None, results: results.clone() }).await,
             Err("nothing was found: try other words, or fewer".to_owned())
         );
         let good = (1..=7).map(|n| hit("t", &format!("HTTPS://{n}.example"), "c"));
-        let output = ask(Found { answer: None, results: results.into_iter().chain(good).collect() }).await;
+        let output =
+            ask(WebSearchResult { answer: None, results: results.into_iter().chain(good).collect() }).await;
         let value = output.unwrap().value;
         let urls = value["data_from_the_web"]["results"].as_array().unwrap().iter().map(|hit| &hit["url"]);
         let wanted = (1..=5).map(|n| json!(format!("HTTPS://{n}.example")));
@@ -233,9 +233,9 @@ mod tests {
 
     #[tokio::test]
     async fn an_answer_alone_is_something_and_a_failure_is_told() {
-        let output = ask(Found { answer: Some("Yes.".into()), results: Vec::new() }).await.unwrap();
+        let output = ask(WebSearchResult { answer: Some("Yes.".into()), results: Vec::new() }).await.unwrap();
         assert_eq!(output.value["data_from_the_web"], json!({"results": [], "answer": "Yes."}));
-        assert!(ask(Found { answer: Some(" ".into()), results: Vec::new() }).await.is_err());
+        assert!(ask(WebSearchResult { answer: Some(" ".into()), results: Vec::new() }).await.is_err());
         let failed = search(&Always(Err(SearchError::UsedUp)), &ToolContext::somewhere(), "rain").await;
         assert_eq!(failed.unwrap_err().to_string(), SearchError::UsedUp.to_string());
     }

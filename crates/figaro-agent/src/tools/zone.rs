@@ -1,14 +1,14 @@
-//! The time zone that a model names in a call: read here for the tools that take one.
+//! Parses the time zone that a model names in a call.
 
 use chrono_tz::Tz;
 
 use super::{ToolContext, ToolError};
 use figaro_domain::zone::{self, ZoneMatch};
 
-/// The zone of a city, of an IANA name, or of the time that it is there now.
+/// Returns the zone of a city, an IANA name, or the local time there.
 ///
 /// # Errors
-/// What to do where it is unknown or may be several.
+/// If the zone is unknown or ambiguous; the message says what to do.
 pub(super) fn read(text: &str, context: &ToolContext) -> Result<Tz, ToolError> {
     let text = text.trim();
     match zone::read(text, context.now, context.language.as_deref()) {

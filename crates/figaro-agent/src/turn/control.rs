@@ -1,5 +1,5 @@
-//! How a turn is told to end, and what it has to ask before it shows or does anything. The queues hold one half, the turn
-//! the other.
+//! Cancellation of a turn, and the check that the turn makes before it shows or does anything. The queues hold one
+//! clone of the handle, the turn another.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,126 +10,127 @@ use tokio_util::sync::CancellationToken;
 
 use super::question::Question;
 
-/// What a stop waits for the words of the turn that it ends.
+/// Time limit for a stop to wait until the stopped turn is over.
 const STOP_WAIT: Duration = Duration::from_secs(5);
 
-/// How a turn is told to end, and what it has to ask before it shows or does anything. Cheap to clone.
+/// Handle to end a turn. The turn asks it before it shows or does anything. Cheap to clone.
 #[derive(Debug, Clone, Default)]
 pub struct Control {
-    /// Cancelled when the turn is to end.
+    /// Cancelled when the turn must end.
     pub cancel: CancellationToken,
-    phase: Arc<Mutex<Phase>>,
+    phase: Arc<Mutex<ControlPhase>>,
     /// Cancelled when the turn is over.
     over: CancellationToken,
-    /// The words of the turn say that it was stopped.
+    /// `true` if the reply of the turn says that it was stopped.
     told: Arc<AtomicBool>,
 }
 
-/// How far a turn has come.
+/// Progress of a turn, as far as ending it is concerned.
 #[derive(Debug, Default)]
-enum Phase {
-    /// Nothing was shown or done: it can begin again.
+enum ControlPhase {
+    /// Nothing was shown or done; the turn can begin again.
     #[default]
     Open,
-    /// Words were shown or a call was made.
+    /// Text was shown or a call was made.
     Committed,
-    /// It waits for a person and only its question is still being sent: it is stopped as a turn that waits.
+    /// The turn waits for a person and only its question is still being sent. A stop treats it as a waiting turn.
     Parked,
-    /// The turn was told to end, for this reason.
+    /// The turn was told to end, for the given reason.
     Ended(CancelReason),
 }
 
-/// Why a turn was told to end.
+/// Reason why a turn was told to end.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum CancelReason {
-    /// A person wants no more of it.
     Stopped,
-    /// The bot shuts down; the next start goes on with the turn.
+    /// The bot shuts down; the next start continues the turn.
     Shutdown,
-    /// The question was edited, or another part of it came, before anything was shown or done: the turn begins again
+    /// The question was edited, or another part of it arrived, before anything was shown or done. The turn begins again
     /// with this question.
     Again(Question),
 }
 
 impl Control {
-    /// The control of a child: it ends with the turn, or alone, and what it shows or does counts for the turn.
+    /// Returns the control of a child. The child ends with the turn or alone; what it shows or does counts for the
+    /// turn.
     pub(super) fn child(&self) -> Self {
         Self { cancel: self.cancel.child_token(), ..self.clone() }
     }
 
-    /// Why the turn was cancelled; of one that was not, that the bot shuts down.
+    /// Returns the reason of the cancellation; [`CancelReason::Shutdown`] if the turn was not told to end.
     #[must_use]
     pub(crate) fn reason(&self) -> CancelReason {
         match &*self.phase.lock() {
-            Phase::Ended(reason) => reason.clone(),
-            Phase::Open | Phase::Committed | Phase::Parked => CancelReason::Shutdown,
+            ControlPhase::Ended(reason) => reason.clone(),
+            ControlPhase::Open | ControlPhase::Committed | ControlPhase::Parked => CancelReason::Shutdown,
         }
     }
 
-    /// Whether the turn was told to end.
+    /// Returns `true` if the turn was told to end.
     pub(super) fn is_ended(&self) -> bool {
-        matches!(*self.phase.lock(), Phase::Ended(_))
+        matches!(*self.phase.lock(), ControlPhase::Ended(_))
     }
 
-    /// The turn is about to show or do something; `false` if it has been told to end, and must do neither.
+    /// Marks that the turn is about to show or do something. Returns `false` if it was told to end and must do neither.
     pub(crate) fn commit(&self) -> bool {
         let mut phase = self.phase.lock();
         match *phase {
-            Phase::Open => *phase = Phase::Committed,
-            Phase::Committed | Phase::Parked => {}
-            Phase::Ended(_) => return false,
+            ControlPhase::Open => *phase = ControlPhase::Committed,
+            ControlPhase::Committed | ControlPhase::Parked => {}
+            ControlPhase::Ended(_) => return false,
         }
         true
     }
 
-    /// The turn is stored as one that waits for a person; `false` if it has been told to end before.
+    /// Marks that the turn is stored as waiting for a person. Returns `false` if it was told to end before.
     pub(super) fn park(&self) -> bool {
         let mut phase = self.phase.lock();
-        let may_wait = !matches!(*phase, Phase::Ended(_));
+        let may_wait = !matches!(*phase, ControlPhase::Ended(_));
         if may_wait {
-            *phase = Phase::Parked;
+            *phase = ControlPhase::Parked;
         }
         may_wait
     }
 
-    /// A person wants no more of the turn; `false` if it waits for a person, which this does not end.
+    /// Stops the turn at the request of a person. Returns `false` if the turn waits for a person: such a turn is not
+    /// ended here.
     pub fn stop(&self) -> bool {
         self.end(CancelReason::Stopped);
-        !matches!(*self.phase.lock(), Phase::Parked)
+        !matches!(*self.phase.lock(), ControlPhase::Parked)
     }
 
-    /// Whether the words of the turn say that it was stopped.
+    /// Sets whether the reply of the turn says that it was stopped.
     pub(super) fn tell_of_stop(&self, told: bool) {
         self.told.store(told, Ordering::Release);
     }
 
-    /// The turn is over.
     pub(super) fn finish(&self) {
         self.over.cancel();
     }
 
-    /// Whether the words of a turn that was stopped say so themselves. Waits until it is over, but not long: then nobody
-    /// knows, and they do not.
+    /// Returns `true` if the reply of a stopped turn says so itself. Waits until the turn is over; returns `false` if
+    /// that takes too long.
     pub async fn has_told_of_stop(&self) -> bool {
         let is_over = tokio::time::timeout(STOP_WAIT, self.over.cancelled()).await.is_ok();
         is_over && self.told.load(Ordering::Acquire)
     }
 
     pub(super) fn is_open(&self) -> bool {
-        matches!(*self.phase.lock(), Phase::Open | Phase::Ended(CancelReason::Again(_)))
+        matches!(*self.phase.lock(), ControlPhase::Open | ControlPhase::Ended(CancelReason::Again(_)))
     }
 
-    /// Beginning again is for a turn that is still open; a later reason to do so, or to stop instead, counts.
+    /// Ends the turn for this reason. Only an open turn can begin again. A later reason replaces an earlier one that
+    /// asks the turn to begin again.
     pub(super) fn end(&self, reason: CancelReason) {
         let mut phase = self.phase.lock();
         let counts = match (&*phase, &reason) {
-            (Phase::Open | Phase::Ended(CancelReason::Again(_)), _) => true,
-            (Phase::Committed, reason) => !matches!(reason, CancelReason::Again(_)),
-            (Phase::Parked, reason) => *reason == CancelReason::Shutdown,
-            (Phase::Ended(_), _) => false,
+            (ControlPhase::Open | ControlPhase::Ended(CancelReason::Again(_)), _) => true,
+            (ControlPhase::Committed, reason) => !matches!(reason, CancelReason::Again(_)),
+            (ControlPhase::Parked, reason) => *reason == CancelReason::Shutdown,
+            (ControlPhase::Ended(_), _) => false,
         };
         if counts {
-            *phase = Phase::Ended(reason);
+            *phase = ControlPhase::Ended(reason);
             self.cancel.cancel();
         }
     }

@@ -1,5 +1,5 @@
-//! Ends a turn: looks up what its end depends on, has `super::finish` decide, writes that in one commit, and then has it
-//! delivered.
+//! Ends a turn: loads the facts that its end depends on, lets `super::finish` decide, writes the result in one commit,
+//! then has it delivered.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::control::{CancelReason, Control};
 use super::error::TurnError;
-use super::finish::{Facts, finish};
+use super::finish::{TurnEndFacts, finish};
 use super::outcome::Outcome;
 use super::parked::Parked;
 use super::question::Question;
@@ -23,7 +23,7 @@ use figaro_base::ids::{ChatId, TaskId, UserId};
 use figaro_base::text::one_line;
 use figaro_domain::approval::Approval;
 use figaro_domain::chat::ConfigPatch;
-use figaro_domain::delivery::{Card, PendingDelivery};
+use figaro_domain::delivery::{CardKind, PendingDelivery};
 use figaro_domain::tool::{Effect, ToolCall};
 use figaro_domain::turn::{ActiveTurn, ParkedTurn};
 use figaro_domain::usage::tokens;
@@ -32,9 +32,9 @@ use figaro_policy::access::Standing;
 use figaro_prompts::texts::{Locales, Texts, fill};
 use figaro_store::{ChildStore, ConversationStore, SettingsStore, StoreError, TaskStore, UndoStore};
 
-/// Words to owners name somebody in so many characters.
+/// Maximum length of a person's name in a notice to owners, in characters.
 const NAME_CHARS: usize = 40;
-/// Owners are told of what one person asks for once within this time, and of so many people.
+/// Minimum time between two notices to owners about requests of the same person.
 const NOTICE_PAUSE: TimeDelta = TimeDelta::hours(1);
 const MAX_NOTICES: usize = 20;
 
@@ -43,17 +43,17 @@ const MAX_NOTICES: usize = 20;
 pub struct Ender {
     /// The store of turns and messages.
     pub conversations: ConversationStore,
-    /// The store of scheduled tasks.
+    /// The store of scheduled tasks; tells whether a task's zone is assumed.
     pub tasks: TaskStore,
     /// The store of the settings of chats.
     pub settings: SettingsStore,
-    /// What turns did that can be taken back.
+    /// The store of reversible changes that turns made.
     pub undos: UndoStore,
-    /// The children of turns.
+    /// The store of the child agents that turns start.
     pub children: ChildStore,
-    /// The registry of all tools.
+    /// The registry of all tools; tells whether a call only reads.
     pub tools: Arc<Registry>,
-    /// The record of what was spent, and the way to the models.
+    /// The record of spending, and the access to the models.
     pub ledger: Arc<Ledger>,
     /// The texts for people, by language.
     pub locales: Arc<Locales>,
@@ -61,20 +61,20 @@ pub struct Ender {
     pub default_zone: Tz,
     /// Turns that wait for a person.
     pub parked: Parked,
-    /// About whom owners were told that something is to be approved, and when.
+    /// Time of the last approval notice to owners, by the person it was about.
     pub notices: Arc<Mutex<HashMap<UserId, DateTime<Utc>>>>,
-    /// Delivers answers to chats.
+    /// Delivers answers and cards to chats, and withdraws previews.
     pub delivery: Arc<dyn Delivery>,
-    /// The owners, for what only they can mend.
+    /// Notifies the owners of problems that only they can solve.
     pub owners: Arc<dyn Owners>,
-    /// Notes what became of questions.
+    /// Records the progress of questions for people who ask about them.
     pub tracer: Tracer,
     /// Reports failures to the log and to `/status`.
     pub reporter: Reporter,
 }
 
 impl Ender {
-    /// Writes how a turn ended, then says it.
+    /// Writes how a turn ended, then delivers the reply.
     pub(super) async fn end(
         &self,
         turn: &ActiveTurn,
@@ -86,7 +86,7 @@ impl Ender {
         let facts = self.facts(turn, question, outcome).await;
         let finish = finish(&facts, outcome);
         if let Err(error) = self.conversations.end_turn(turn, finish.end.clone()).await {
-            // Not written, so not sent either: the next start runs the turn again.
+            // Not stored, so not sent either: the next start runs the turn again.
             self.reporter.report(&error, "an answer could not be stored");
             self.hold(question).await;
         } else {
@@ -101,13 +101,14 @@ impl Ender {
                 self.decline(question, facts.texts.error_internal()).await;
             }
         }
-        // Whoever asked need not wait for that.
+        // The person who asked need not wait for this.
         if let Some(TurnError::OverBudget { time, zone }) = outcome.error() {
             self.tell_owners(time, zone).await;
         }
     }
 
-    /// Counts one more notice about what somebody asks for; `false` while owners have had one.
+    /// Counts one more notice about a person's request. Returns `false` if owners had one within the pause, or too
+    /// many.
     fn may_notify(&self, approval: &Approval) -> bool {
         let now = self.reporter.now();
         let mut told = self.notices.lock();
@@ -119,7 +120,7 @@ impl Ender {
         is_new
     }
 
-    /// Tells owners of a call that waits where nobody who may approve it may be reading.
+    /// Tells owners about a call that waits for approval where no approver may be reading.
     async fn tell_approvers(&self, parked: &ParkedTurn, question: &Question) {
         let Some(approval) = parked.question.approval.as_deref() else { return };
         let is_here = approval.targets.iter().all(|target| target.chat == approval.asked_in);
@@ -131,7 +132,7 @@ impl Ender {
         if !self.may_notify(approval) {
             return;
         }
-        // Nothing in a name is to become a link.
+        // Nothing in a name may become a link.
         let name = one_line(&approval.requester.name, NAME_CHARS).replace(['.', '/', '@'], " ");
         let words = |texts: &Texts| fill(texts.approval_notice(), &[("name", &name)]);
         self.owners.tell(self.locales.map(words)).await;
@@ -143,8 +144,8 @@ impl Ender {
         }
     }
 
-    /// A turn waits from now on: an answer may come as soon as its question is seen, and so may a stop. One that was stopped
-    /// while this was being stored waits for nothing.
+    /// Registers a turn as waiting: an answer or a stop may arrive as soon as its question is seen. A turn that was
+    /// stopped while this was being stored is given up.
     async fn wait(&self, parked: Option<Box<ParkedTurn>>, question: &Question, control: &Control) {
         let Some(parked) = parked else { return };
         self.tell_approvers(&parked, question).await;
@@ -158,7 +159,7 @@ impl Ender {
         }
     }
 
-    /// Logs a failure, and counts for `/status` what answered or failed.
+    /// Logs a failure, and updates the counters for `/status`.
     fn note(&self, turn: &ActiveTurn, outcome: &Outcome) {
         let vitals = &self.reporter.vitals;
         if let Some(error) = outcome.error() {
@@ -176,10 +177,10 @@ impl Ender {
         turn: &'a ActiveTurn,
         question: &'a Question,
         outcome: &Outcome,
-    ) -> Facts<'a> {
+    ) -> TurnEndFacts<'a> {
         let is_task = question.task.is_some();
         let is_early = matches!(outcome, Outcome::Stopped(_) | Outcome::Failed(..));
-        Facts {
+        TurnEndFacts {
             turn,
             question,
             texts: self.texts(question),
@@ -194,7 +195,7 @@ impl Ender {
         }
     }
 
-    /// Whether one can be chosen among the models that the settings name, beside the one that failed.
+    /// Returns `true` if the settings name a model other than the one that failed.
     fn has_other_model(&self, error: &TurnError) -> bool {
         let named = self.ledger.models.named();
         match error.model() {
@@ -203,7 +204,7 @@ impl Ender {
         }
     }
 
-    /// The zone of the chat. Only what waits for a person tells a time.
+    /// Returns the time zone of the chat. Only waiting turns show a time; the default zone is returned for all others.
     async fn zone(&self, question: &Question, outcome: &Outcome) -> Tz {
         let first = question.parts.first().filter(|_| matches!(outcome, Outcome::Parked(_)));
         let Some(first) = first else { return self.default_zone };
@@ -213,7 +214,8 @@ impl Ender {
         config.ok().and_then(|config| config.timezone).unwrap_or(self.default_zone)
     }
 
-    /// Whether a turn did what can be taken back. It is looked up and not kept with the turn, so that no end of it hides that.
+    /// Returns `true` if the turn made changes that can be undone. Read from the store, so that it holds for every
+    /// outcome.
     async fn can_undo(&self, turn: &ActiveTurn) -> bool {
         let undo = self.undos.find(turn.id).await;
         let undo =
@@ -221,7 +223,7 @@ impl Ender {
         undo.is_ok_and(|undo| undo.is_some())
     }
 
-    /// The calls of a turn that were approved and not made after all. Only a turn that has waited has some.
+    /// Returns the calls of a turn that were approved but not made. Only a turn that has waited has any.
     async fn called_off(&self, turn: &ActiveTurn) -> Vec<ToolCall> {
         if turn.resumed_by.is_none() {
             return Vec::new();
@@ -234,7 +236,7 @@ impl Ender {
         calls
     }
 
-    /// Learns anew which turns wait, after somebody of this name has changed it in the store.
+    /// Reloads the waiting turns after the person of this name changed them in the store.
     pub(super) async fn reload_parked(&self, by: &str) {
         if let Err(error) = self.parked.reload(Some(by)).await {
             self.reporter.report(&error, "which turns wait for a person could not be read");
@@ -248,7 +250,7 @@ impl Ender {
         cancel: &CancellationToken,
     ) {
         match delivery {
-            // A stop that ended the turn does not stop what it left from being delivered.
+            // A stop that ended the turn must not stop the delivery of its last reply.
             Some(delivery) if cancel.is_cancelled() => {
                 self.delivery.deliver(delivery, &CancellationToken::new()).await;
             }
@@ -257,20 +259,20 @@ impl Ender {
         }
     }
 
-    /// Says that a question stays in the inbox, so that nobody sends it again and gets two answers.
+    /// Says that the question stays in the inbox, so that nobody sends it again and gets two answers.
     pub(super) async fn hold(&self, question: &Question) {
         self.decline(question, self.texts(question).error_store()).await;
     }
 
     async fn decline(&self, question: &Question, words: &str) {
-        // Of a task, its creator is told.
+        // The creator of a task is told elsewhere.
         if let Some(part) = question.parts.first().filter(|_| question.task.is_none()) {
             let words = format!("⚠️ {words}");
             self.delivery.decline(part, &words).await;
         }
     }
 
-    /// Says that there is no question to try again.
+    /// Says that there is no question to retry.
     pub(super) async fn nothing_to_retry(&self, asked: &Question) {
         if let Some(first) = asked.parts.first() {
             self.delivery.decline(first, self.texts(asked).retry_nothing()).await;
@@ -281,7 +283,7 @@ impl Ender {
         self.locales.of(question.parts.first().and_then(|part| part.language.as_deref()))
     }
 
-    /// Whether a turn has called anything that may not be called twice. When nobody knows, it has.
+    /// Returns `true` if the turn made a call that must not be repeated, or if its calls cannot be read.
     async fn has_acted(&self, turn: &ActiveTurn) -> bool {
         let tools = self.tools.looking_up();
         let found = |name: &str| tools.get(name, &[name.to_owned()]);
@@ -292,7 +294,7 @@ impl Ender {
         }
     }
 
-    /// The calls of a turn and of its children.
+    /// Returns the calls of a turn and of its children.
     async fn calls_of_all(&self, turn: &ActiveTurn) -> Result<Vec<ToolCall>, StoreError> {
         let mut calls = self.conversations.tool_calls(turn.id).await?;
         for child in self.children.of_run(turn.id).await? {
@@ -301,18 +303,19 @@ impl Ender {
         Ok(calls)
     }
 
-    /// What is shown behind the words of a turn: what it changed of the chat's settings; the tasks that it made or changed;
-    /// then, once in a chat, the question where it is, if one of the tasks rests on a guess.
-    async fn cards(&self, turn: &ActiveTurn, question: &Question, outcome: &Outcome) -> Vec<Card> {
+    /// Returns the cards that follow the reply: the changed chat settings; the tasks that the turn made or changed;
+    /// then, once per chat, the question for its time zone, if one of the tasks relies on an assumed zone.
+    async fn cards(&self, turn: &ActiveTurn, question: &Question, outcome: &Outcome) -> Vec<CardKind> {
         let Some(first) = question.parts.first() else { return Vec::new() };
         let tasks = outcome.answer().map_or(&[][..], |answer| &answer.tasks);
-        let settings = self.may_have_configured(turn).await.then_some(Card::Settings);
+        let settings = self.may_have_configured(turn).await.then_some(CardKind::Settings);
         let asks = !tasks.is_empty() && self.asks_for_zone(first.place.chat, tasks).await;
-        let tasks = tasks.iter().copied().map(Card::Task);
-        settings.into_iter().chain(tasks).chain(asks.then_some(Card::Zone)).collect()
+        let tasks = tasks.iter().copied().map(CardKind::Task);
+        settings.into_iter().chain(tasks).chain(asks.then_some(CardKind::Zone)).collect()
     }
 
-    /// Whether one of these tasks rests on a guess where the chat is, and nobody was asked yet; then they are now.
+    /// Returns `true` if one of these tasks relies on an assumed time zone and the chat was not asked for its zone yet.
+    /// Records that it is asked now.
     async fn asks_for_zone(&self, chat: ChatId, tasks: &[TaskId]) -> bool {
         let asking = async {
             let mut is_assumed = false;
@@ -334,8 +337,8 @@ impl Ender {
         })
     }
 
-    /// Whether a turn may have changed settings of its chat. Looked up and not kept with it, so that no end of a turn
-    /// hides it. Where nobody can tell now, it may have: the delivery looks again, and shows nothing where there is nothing.
+    /// Returns `true` if the turn changed settings of its chat. Read from the store, so that it holds for every
+    /// outcome. Also `true` if the store fails: the delivery checks again, and shows nothing if there is no change.
     async fn may_have_configured(&self, turn: &ActiveTurn) -> bool {
         match self.settings.config_change(turn.id).await {
             Ok(change) => change.is_some(),
@@ -346,7 +349,7 @@ impl Ender {
         }
     }
 
-    /// That the day's budget is used up, once a day.
+    /// Tells owners, once a day, that the day's budget is used up.
     async fn tell_owners(&self, time: &str, zone: &str) {
         match self.ledger.tell_of_caps().await {
             Ok(true) => {}

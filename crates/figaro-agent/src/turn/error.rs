@@ -1,4 +1,4 @@
-//! What can go wrong with a turn, in words for the person who waits for its answer.
+//! Errors of a turn, with texts for the person who waits for its answer.
 
 use std::time::Duration;
 
@@ -11,30 +11,28 @@ use figaro_provider::models::Models;
 use figaro_provider::retry::MAX_ASKED;
 use figaro_provider::{Demand, ProviderError};
 
-/// How long a provider is waited for that is to say what it serves instead.
+/// Timeout of the request for the list of models that a provider serves.
 const SERVED_TIMEOUT: Duration = Duration::from_secs(5);
-/// A time further away than that is told with its date.
+/// Waits longer than this are shown with the date.
 const HALF_A_DAY: Duration = Duration::from_secs(12 * 60 * 60);
 
-/// Why a turn has no answer. Each case has a text for people and a stable label.
+/// Reason why a turn has no answer. Each case has a text for people and a stable label.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum TurnError {
-    /// The provider of this model failed, in this way.
+    /// The provider of this model failed with this error.
     #[error("{1}: {0}")]
     Model(ProviderError, ModelName),
-    /// The provider of this model takes no more requests until a time.
+    /// The provider of this model accepts no requests until a given time.
     #[error("{model}: the provider is limiting requests until {time} ({zone}): {said}")]
     Limited {
-        /// The model that was asked.
         model: ModelName,
-        /// What the provider says.
         said: String,
-        /// When it takes requests again, as a clock shows it, with the date where that is far.
+        /// Local time when it accepts requests again; with the date if it is more than half a day away.
         time: String,
-        /// The IANA time zone of that time.
+        /// IANA name of the time zone of `time`.
         zone: String,
     },
-    /// The model is not served any more; these are.
+    /// The provider no longer serves the model.
     #[error("{model} is not served any more; its provider has {}", list(.served))]
     Gone {
         /// The model that is not served.
@@ -42,47 +40,47 @@ pub(crate) enum TurnError {
         /// The models that its provider serves.
         served: Vec<ModelName>,
     },
-    /// Nobody knows what the model costs, and money is the only bound.
+    /// The price of the model is unknown, and money is the only limit.
     #[error("the price of {0} is not known, and DAILY_USD is the only bound")]
     Unpriced(ModelName),
     /// The day's budget is used up.
     #[error("today's budget is used up; it resets at {time} ({zone})")]
     OverBudget {
-        /// When it resets, as a clock shows it.
+        /// Local time of the reset, as `HH:MM`.
         time: String,
-        /// The IANA time zone of that time.
+        /// IANA name of the time zone of `time`.
         zone: String,
     },
     /// The model, or its provider's filter, withheld the answer.
     #[error("the model or its provider withheld the answer")]
     Withheld,
-    /// The model ended without a word.
+    /// The model ended without text or reasoning.
     #[error("the model wrote nothing")]
     Empty,
-    /// The model came to the bound on its answer before it had said anything, or within a call.
+    /// The model reached the limit on its answer before it wrote any text, or within a call.
     #[error(
         "the answer became too long before the model had said anything: reasoning or a call took all of it"
     )]
     Spent,
-    /// The model has reasoned and gave no answer.
+    /// The model reasoned but gave no answer.
     #[error("the model has reasoned and given no answer")]
     Unspoken,
-    /// The answer was to have a form and had not, twice.
+    /// The answer did not fit its required form, even after one correction.
     #[error("the answer does not fit the form that the agent is to give, also after it was asked to mend it")]
     Misfit,
-    /// Neither this model nor one that stands in for it can do this.
+    /// Neither this model nor one of its fallbacks can meet this demand.
     #[error("{1} cannot do what {word} asks for", word = .0.word())]
     Unmet(Demand, ModelName),
-    /// The agent of this name, which a task is carried out by, is not there any more.
+    /// The agent of this name, which should carry out a task, no longer exists.
     #[error("the agent {0} is not there any more")]
     NoAgent(String),
-    /// A fault within Figaro, such as a failing store. The log has the cause.
+    /// An internal fault, such as a failing store. The log has the cause.
     #[error("something failed within Figaro")]
     Internal,
 }
 
 impl TurnError {
-    /// What a failed call of this model means for the person.
+    /// Converts the error of a failed call of this model.
     pub(super) async fn of_ledger(error: LedgerError, ledger: &Ledger, model: &ModelName) -> Self {
         match error {
             LedgerError::Model(ProviderError::RateLimited { retry_after: Some(wait), message })
@@ -103,7 +101,7 @@ impl TurnError {
         }
     }
 
-    /// What a model's failure means; of one that is gone, what its provider serves instead.
+    /// Converts the error of a model. If the model is gone, asks the provider for the models that it serves.
     async fn of_model(error: ProviderError, models: &Models, model: &ModelName) -> Self {
         if !matches!(error, ProviderError::UnknownModel(_)) {
             return Self::Model(error, model.clone());
@@ -114,7 +112,8 @@ impl TurnError {
         }
     }
 
-    /// A list may still have the model that is gone, and may have nothing else.
+    /// Returns [`Self::Gone`] if the provider serves other models. The list may still contain the model itself, or
+    /// nothing else.
     fn gone(error: ProviderError, model: &ModelName, mut served: Vec<ModelName>) -> Self {
         served.retain(|other| other != model);
         match served.is_empty() {
@@ -123,7 +122,7 @@ impl TurnError {
         }
     }
 
-    /// A short stable name for the log and for owners.
+    /// Returns a short stable name for the log and for owners.
     #[must_use]
     pub(crate) fn label(&self) -> &'static str {
         match self {
@@ -144,7 +143,7 @@ impl TurnError {
         }
     }
 
-    /// What of a request is at fault, as far as that is known, by its name in OpenAI's dialect.
+    /// Returns the name of the parameter at fault in OpenAI's API; `None` if unknown.
     #[must_use]
     pub(super) const fn param(&self) -> Option<&'static str> {
         match self {
@@ -153,7 +152,8 @@ impl TurnError {
         }
     }
 
-    /// The model that could not answer; `None` where another would fail alike, or which one it was does not matter.
+    /// Returns the model that could not answer; `None` if any other model would fail too, or if the model does not
+    /// matter.
     #[must_use]
     pub(super) const fn model(&self) -> Option<&ModelName> {
         match self {
@@ -166,7 +166,7 @@ impl TurnError {
         }
     }
 
-    /// A sentence that says what happened and what to do. Only owners can choose any model that a provider has.
+    /// Returns a sentence that says what happened and what to do. Only owners can choose any model of a provider.
     #[must_use]
     pub(crate) fn words(&self, texts: &Texts, is_owner: bool) -> String {
         let text = match self {
@@ -203,7 +203,7 @@ impl TurnError {
             Self::Empty => texts.error_empty(),
             Self::Spent => texts.error_spent(),
             Self::Unspoken => texts.error_unspoken(),
-            // Only requests over HTTP ask for it.
+            // Only requests over HTTP make such demands.
             Self::Unmet(..) => texts.error_refused(),
             Self::Misfit => texts.error_misfit(),
             Self::NoAgent(_) => return texts.reason(&self.reason()),
@@ -212,7 +212,7 @@ impl TurnError {
         text.to_owned()
     }
 
-    /// What it is to a task, for which nobody waits who could try again.
+    /// Returns the reason that is stored for a task, where nobody waits who could retry.
     #[must_use]
     pub(super) fn reason(&self) -> Reason {
         match self {
@@ -242,7 +242,7 @@ impl TurnError {
         }
     }
 
-    /// What the person may do about it; an answer of which something was shown may go on.
+    /// Returns the actions offered to the person. An answer that was partly shown may be continued.
     #[must_use]
     pub(super) fn actions(&self, was_shown: bool) -> Vec<Action> {
         let again = match self {

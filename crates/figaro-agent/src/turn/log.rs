@@ -1,4 +1,4 @@
-//! Where the steps of a run are recorded: those of a turn in its session, those of a child with its own record.
+//! Logs of the steps of runs: a turn records them in its session, a child in its own record.
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -12,30 +12,28 @@ use figaro_domain::turn::{ActiveTurn, Step};
 use figaro_domain::usage::Usage;
 use figaro_store::{ConversationStore, StoreError};
 
-/// The most stored messages that are looked at for the history; the token budget cuts further.
+/// Maximum number of stored messages that are read for the history. The token budget limits it further.
 pub const HISTORY_MESSAGES: usize = 400;
 
-/// Records the steps of one run, and knows those that are on record.
+/// Records the steps of one run, and reads the recorded ones.
 #[async_trait]
 pub(in crate::turn) trait StepLog: Debug + Send + Sync {
-    /// The run under whose id its calls are on record.
+    /// Returns the id under which the calls of the run are recorded.
     fn run(&self) -> RunId;
-    /// Records a step in one durable write, with what the run took so far.
+    /// Records a step in one durable write, with the usage and cost of the run so far.
     async fn record(&self, step: Step, usage: Usage, nano_usd: Option<u64>) -> Result<(), StoreError>;
-    /// Records how a call ended and its result, in one durable write; gives the key by which the result is looked up, if it can be.
+    /// Records how a call ended and its result, in one durable write. Returns the key for later lookups of the result;
+    /// `None` if it cannot be looked up.
     async fn tool_ended(&self, call: &ToolCall, result: Message) -> Result<Option<EntryKey>, StoreError>;
-    /// The calls on record, in the order they were started.
+    /// Returns the recorded calls in the order they were started.
     async fn calls(&self) -> Result<Vec<ToolCall>, StoreError>;
-    /// What the run has stored so far, oldest first.
+    /// Returns the messages that the run has stored so far, oldest first.
     async fn messages(&self) -> Result<Vec<Arc<Message>>, StoreError>;
 }
 
-/// The log of a turn.
 #[derive(Debug)]
 pub(in crate::turn) struct TurnLog {
-    /// The store of turns.
     pub(in crate::turn) store: ConversationStore,
-    /// The record of the turn.
     pub(in crate::turn) turn: ActiveTurn,
 }
 

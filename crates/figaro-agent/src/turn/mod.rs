@@ -1,7 +1,7 @@
-//! One turn: a question and its answer. The stages stand here in the order a turn passes them: [`queue`] keeps the order of
-//! a conversation, [`prepare`] loads what bears on the question and builds the request ([`window`]), [`run`] is the pure
-//! machine that decides what comes next, [`execute`] does it, `finish` decides what is written and said at the end, which
-//! [`end`] does. [`pipeline`] passes a turn from one to the next; `outcome` is how it ended.
+//! One turn: a question and its answer. The stages, in the order a turn passes them: [`queue`] keeps the order of a
+//! conversation, [`prepare`] loads the data for the question and builds the request ([`window`]), [`run`] is the pure
+//! state machine that decides the next step, [`execute`] performs it, `finish` decides what is written and said at the
+//! end, and [`end`] writes and sends it. [`pipeline`] passes a turn from stage to stage; `outcome` says how it ended.
 
 pub mod children;
 pub mod control;

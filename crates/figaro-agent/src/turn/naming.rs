@@ -1,5 +1,6 @@
-//! Names sessions after their first exchange, in the background: one short call of a model, which no turn waits for. It counts
-//! to the caps of the day and is left out where little of them is left. What fails is tried again after the next exchange.
+//! Names sessions after their first exchange, in the background, with one short model call that no turn waits for. The
+//! call counts towards the daily caps and is skipped when little of them is left. A failed call is retried after the
+//! next exchange.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -13,7 +14,7 @@ use crate::channel::Channel;
 use figaro_base::ids::SessionId;
 use figaro_base::shutdown::TaskTracker;
 use figaro_base::text::one_line;
-use figaro_domain::conversation::{Conversation, Message, Role, Session};
+use figaro_domain::conversation::{Conversation, Message, MessageRole, Session};
 use figaro_domain::generation::Generation;
 use figaro_domain::model::ModelName;
 use figaro_domain::session::{SessionChange, SessionName};
@@ -24,35 +25,35 @@ use figaro_prompts::{NamingView, Prompts, fence};
 use figaro_provider::{Item, Request};
 use figaro_store::{SessionStore, SettingsStore, StoreError};
 
-/// So often a model is asked for the name of a session.
+/// Maximum number of naming calls per session.
 const TRIES: u8 = 3;
-/// So many messages from the first on say what a session is about.
+/// Number of messages from the start of a session that its name is made from.
 const MESSAGES: usize = 6;
-/// So much of each.
+/// Maximum length of each of them in the prompt, in characters.
 const MESSAGE_CHARS: usize = 500;
-/// The bound on the answer: a name is short, and models that reason do so before it.
+/// Token limit of the answer. A name is short, but reasoning models need tokens before it.
 const MAX_TOKENS: u32 = 400;
-/// How long all of it may take.
+/// Timeout of a naming call, and of the wait for its slot.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// Names sessions. Cheap to clone; the pipeline calls it when a turn has ended.
+/// Names sessions. Cheap to clone. The pipeline calls it when a turn has ended.
 #[derive(Debug, Clone)]
 pub struct Namer {
-    /// The sessions, and the topics that they are in.
+    /// The store of sessions and of the titles of topics.
     pub sessions: SessionStore,
-    /// The language that a chat has set.
+    /// The store of chat settings; gives the language of a chat.
     pub settings: SettingsStore,
-    /// The way to the models.
+    /// Calls the models and records their cost.
     pub ledger: Arc<Ledger>,
-    /// What the model is told.
+    /// The prompt templates, among them the one for naming.
     pub prompts: Arc<Prompts>,
-    /// Gives topics their titles.
+    /// Sets the titles of topics once their session is named.
     pub channel: Arc<dyn Channel>,
-    /// Tracks the calls: they end when it is asked to stop.
+    /// Tracks the calls in the background; ends them at a shutdown.
     pub background: TaskTracker,
-    /// Whether sessions are named at all.
+    /// `true` if naming is switched on.
     pub is_on: bool,
-    /// The sessions whose name is being asked for.
+    /// The sessions with a naming call in progress.
     pub busy: Arc<Mutex<HashSet<SessionId>>>,
 }
 
@@ -63,9 +64,9 @@ struct Unnamed {
     payer: Payer,
 }
 
-/// Why a session was not named.
+/// Reason why a session was not named.
 #[derive(Debug, thiserror::Error)]
-enum Failed {
+enum NamingError {
     #[error(transparent)]
     Store(#[from] StoreError),
     #[error(transparent)]
@@ -75,8 +76,8 @@ enum Failed {
 }
 
 impl Namer {
-    /// Has the session of a turn named that was answered, unless it has a name. Returns at once. The runs of tasks name
-    /// nothing: nobody has begun to talk.
+    /// Starts naming the session of an answered turn, unless it has a name. Returns at once. Runs of tasks are skipped:
+    /// no person started a conversation there.
     pub(super) fn after(&self, turn: &ActiveTurn, question: &Question, outcome: &Outcome) {
         let Outcome::Answered(answer) = outcome else { return };
         let Some(asker) = question.asker().filter(|_| self.is_on && question.task.is_none()) else { return };
@@ -101,11 +102,11 @@ impl Namer {
         });
     }
 
-    async fn name(&self, unnamed: &Unnamed) -> Result<(), Failed> {
+    async fn name(&self, unnamed: &Unnamed) -> Result<(), NamingError> {
         if !self.ledger.has_spare() {
             return Ok(());
         }
-        // Counted before the call, so that a stop in the middle does not have it made again for ever.
+        // Counted before the call, so that a stop in the middle does not repeat it for ever.
         let said = self.sessions.begin_naming(unnamed.session, TRIES, MESSAGES).await?;
         let Some(said) = said.filter(|said| !said.is_empty()) else { return Ok(()) };
         let written = self.ask(unnamed, &said).await?;
@@ -117,7 +118,7 @@ impl Namer {
         let change = SessionChange { name: Some(name.clone()), ..SessionChange::default() };
         let named = self.sessions.change(unnamed.session, change).await?;
         match named {
-            // A person who has named it meanwhile keeps their word, for the topic too.
+            // If a person has named the session meanwhile, their name stays, also for the topic.
             Some(Session { name: Some(now), conversation, .. }) if now == name => {
                 self.title(conversation, &name).await
             }
@@ -125,11 +126,11 @@ impl Namer {
         }
     }
 
-    /// Asks the model for a name; gives what it wrote.
-    async fn ask(&self, unnamed: &Unnamed, said: &[Message]) -> Result<String, Failed> {
+    /// Asks the model for a name. Returns its text.
+    async fn ask(&self, unnamed: &Unnamed, said: &[Message]) -> Result<String, NamingError> {
         let config = self.settings.chat_config(unnamed.payer.chat).await.unwrap_or_default();
         let view = NamingView { language: config.language };
-        let instructions = self.prompts.naming(&view).map_err(Failed::Prompt)?;
+        let instructions = self.prompts.naming(&view).map_err(NamingError::Prompt)?;
         let settings = Generation { max_tokens: Some(MAX_TOKENS), ..Generation::default() };
         let request = Request {
             settings,
@@ -137,12 +138,12 @@ impl Namer {
         };
         let written =
             self.ledger.background_text(&unnamed.model, request, unnamed.payer.clone(), LIMIT).await?;
-        // What is withheld is no name, and the beginning of one is none either.
+        // A withheld answer is no name, and neither is a truncated one.
         Ok(written.text.unwrap_or_default())
     }
 
-    /// Gives the topic of a session its name, where Telegram made the title up and nobody has chosen another.
-    async fn title(&self, topic: Conversation, name: &SessionName) -> Result<(), Failed> {
+    /// Sets the title of a session's topic, if Telegram generated the current title and nobody has chosen another.
+    async fn title(&self, topic: Conversation, name: &SessionName) -> Result<(), NamingError> {
         if topic.topic.is_none() || !self.sessions.is_untitled(topic).await? {
             return Ok(());
         }
@@ -157,10 +158,10 @@ impl Namer {
     }
 }
 
-/// How a conversation began, as a model reads it.
+/// Formats the first messages of a conversation for the model.
 fn transcript(said: &[Message]) -> String {
     let line = |message: &Message| {
-        let who = if message.role == Role::User { "person" } else { "assistant" };
+        let who = if message.role == MessageRole::User { "person" } else { "assistant" };
         let words = one_line(&message.text, MESSAGE_CHARS);
         let kinds = message.attachments.iter().map(|attachment| attachment.word());
         let words = if words.is_empty() { kinds.collect::<Vec<_>>().join(", ") } else { words };

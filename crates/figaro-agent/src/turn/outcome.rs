@@ -1,4 +1,4 @@
-//! How a turn ended, in one type: execution makes it, [`super::finish`] decides from it what is written and said.
+//! Outcome of a turn: execution creates it, [`super::finish`] decides from it what is written and said.
 
 use serde_json::Value;
 
@@ -7,54 +7,53 @@ use super::question::Question;
 use super::reply::Reply;
 use super::run::Answer;
 use crate::delivery::{TurnClosing, TurnEnding};
-use figaro_domain::said::Said;
+use figaro_domain::said::SentText;
 use figaro_domain::tool::{Call, ToolSpent};
 use figaro_domain::turn::PersonQuestion;
 
-/// The answer of a task that has nothing to say, as `prompts/agents/scheduled.yaml` has it.
+/// Answer of a task that has nothing to say, as defined in `prompts/agents/scheduled.yaml`.
 const SILENT: &str = "[silent]";
 
-/// What a turn that waits for a person goes on with.
+/// Data that a waiting turn needs to continue.
 #[derive(Debug)]
 pub(crate) struct Parking {
-    /// The state of its machine, serialised: [`crate::turn::run`] goes on from it.
+    /// Serialised state of the state machine; [`crate::turn::run`] continues from it.
     pub(crate) state: Value,
-    /// The call that the answer is the result of.
+    /// The call whose result is the person's answer.
     pub(crate) call: Call,
-    /// The question to the person.
     pub(crate) question: PersonQuestion,
-    /// What children have said to the person in this turn, and stands before the question.
-    pub(crate) said: Vec<Said>,
+    /// Texts of children for the person in this turn, shown before the question.
+    pub(crate) said: Vec<SentText>,
 }
 
-/// How a turn ended, or why it stopped. `turn::finish` makes of it what is written.
+/// Outcome of a turn. `turn::finish` decides from it what is written.
 #[derive(Debug)]
 pub(crate) enum Outcome {
-    /// With words that are stored and sent.
+    /// The turn has an answer, which is stored and sent.
     Answered(Answer),
-    /// Without words to send: a tool sent them already, or there was nothing to say. Its words are stored.
+    /// The turn sends nothing: a tool has sent the text already, or there was nothing to say. The answer is stored.
     Silent(Answer),
-    /// With words of Figaro's own, which are no part of the conversation; nothing is sent where they are empty.
+    /// The turn ends with a reply of Figaro itself, outside the conversation. An empty reply is not sent.
     Told(Reply),
-    /// A person stopped it; what was written until then is stored and sent.
+    /// A person stopped the turn. The partial answer is stored and sent.
     Stopped(Answer),
-    /// It failed; what was written until then is stored.
+    /// The turn failed. The partial answer is stored.
     Failed(TurnError, Answer),
-    /// It waits for the answer of a person.
+    /// The turn waits for the answer of a person.
     Parked(Box<Parking>),
-    /// The bot stops: its record stays, and the next start goes on with it.
+    /// The bot shuts down. The record of the turn stays, and the next start continues it.
     Abandoned,
-    /// It begins again with this question, as nothing was shown or done yet.
+    /// The turn begins again with this question; nothing was shown or done yet.
     Restarted(Question),
 }
 
 impl Outcome {
-    /// How a turn ended whose model has written its last pass.
+    /// Returns the outcome of a turn after the last pass of its model.
     pub(super) fn of(mut answer: Answer, question: &Question) -> Self {
         let is_task = question.task.is_some();
         let has_said = !answer.said.is_empty();
         if has_said && (answer.spoke || (is_task && is_silent(&answer.pass.text))) {
-            // Only what it writes itself is not sent.
+            // Only the turn's own text is not sent.
             answer.pass.text.clear();
         }
         let mut answer = answer.whole();
@@ -71,13 +70,13 @@ impl Outcome {
         if answer.spoke && !has_said {
             return Self::Silent(answer);
         }
-        // Whoever asked goes on with it.
+        // The requester continues with the handed-over calls.
         if answer.handed.is_some() {
             return Self::Silent(answer);
         }
         match answer.pass.text.trim().is_empty() {
             false => Self::Answered(answer),
-            // In a group nobody has to say something.
+            // In a group the bot may stay silent.
             true if question.is_in_group() && !is_task => Self::Silent(answer),
             true if answer.pass.cut_short => Self::Failed(TurnError::Spent, answer),
             true if answer.pass.reasoned => Self::Failed(TurnError::Unspoken, answer),
@@ -85,7 +84,7 @@ impl Outcome {
         }
     }
 
-    /// The same, with what else the turn took.
+    /// Adds further usage and cost of the turn.
     #[must_use]
     pub(super) fn with_spent(mut self, spent: ToolSpent) -> Self {
         match &mut self {
@@ -98,7 +97,7 @@ impl Outcome {
         self
     }
 
-    /// What was written, where that counts.
+    /// Returns the answer, also a partial one; `None` for outcomes without an answer.
     pub(super) const fn answer(&self) -> Option<&Answer> {
         match self {
             Self::Answered(answer)
@@ -109,7 +108,7 @@ impl Outcome {
         }
     }
 
-    /// What it has come to; `None` where it goes on later.
+    /// Returns the closing of the turn; `None` if it continues later.
     pub(super) fn closing(&self) -> Option<TurnClosing> {
         let ending = match self {
             Self::Answered(_) | Self::Silent(_) | Self::Told(_) => TurnEnding::Answered,
@@ -123,7 +122,7 @@ impl Outcome {
         let nothing = Answer::default();
         let answer = self.answer().unwrap_or(&nothing);
         let text = match answer.pass.cut_short {
-            // It ends wherever the bound was.
+            // A truncated text ends where the limit was; keep it unchanged.
             true => answer.pass.text.clone(),
             false => answer.pass.text.trim().to_owned(),
         };
@@ -131,7 +130,7 @@ impl Outcome {
         Some(TurnClosing { ending, text, model, usage, is_cut })
     }
 
-    /// What went wrong, if something did.
+    /// Returns the error of a failed turn.
     pub(super) const fn error(&self) -> Option<&TurnError> {
         match self {
             Self::Failed(error, _) => Some(error),
@@ -146,7 +145,7 @@ impl Outcome {
     }
 }
 
-/// A task that has nothing to say says so; an answer without words is a failure.
+/// Returns `true` for the marker of a task that has nothing to say. An empty answer is a failure instead.
 fn is_silent(text: &str) -> bool {
     text.trim_matches(|c: char| c.is_whitespace() || "`*_.\"'".contains(c)).eq_ignore_ascii_case(SILENT)
 }

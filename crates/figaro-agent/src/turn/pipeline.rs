@@ -1,4 +1,4 @@
-//! The way of one turn through its stages: it begins in the store, is prepared, executed and ended. The queue calls it.
+//! Passes one turn through its stages: begins it in the store, prepares, executes and ends it. Called by the queue.
 
 use std::panic::AssertUnwindSafe;
 
@@ -16,10 +16,10 @@ use super::naming::Namer;
 use super::outcome::Outcome;
 use super::parked::Parked;
 use super::prepare::Preparer;
-use super::question::{Again, Question};
+use super::question::{Question, RepeatRequest};
 use super::queue::{Job, Runner};
 use super::report::Reporter;
-use super::rights::Rights;
+use super::rights::RightsChecker;
 use super::run::Answer;
 use super::summaries::Summariser;
 use super::taken_up::{TakenUp, take_up};
@@ -31,39 +31,39 @@ use figaro_domain::task::Task;
 use figaro_domain::turn::{ActiveTurn, Approved, GoneOn, TurnEnd};
 use figaro_domain::usage::Payer;
 use figaro_memory::VectorMaker;
-use figaro_memory::facts::{Said, may_hold_fact};
+use figaro_memory::facts::{JudgedMessage, may_hold_fact};
 use figaro_store::{ConversationStore, StoreError, TaskStore};
 
 /// Runs the jobs of the queues: passes a turn from preparation to its end.
 #[derive(Debug, Clone)]
 pub struct Turns {
-    /// Checks what a person may do when their turn begins.
-    pub rights: Rights,
-    /// Loads what a turn needs and builds the window.
+    /// Checks the rights of a person when their turn begins.
+    pub rights: RightsChecker,
+    /// Loads the data for a turn and builds the window.
     pub preparer: Preparer,
-    /// Executes what a turn's machine decides.
+    /// Executes the decisions of a turn's state machine.
     pub executor: Executor,
-    /// Runs the agents that turns ask.
+    /// Runs the child agents of turns.
     pub children: Children,
-    /// Writes and says how a turn ended.
+    /// Writes the end of a turn and delivers its reply.
     pub ender: Ender,
     /// Names sessions once a turn has ended.
     pub namer: Namer,
-    /// Summarises sessions, beside all turns.
+    /// Summarises sessions in the background; is told of each turn that has ended.
     pub summariser: Summariser,
-    /// Takes facts from what people say once they are quiet.
+    /// Extracts facts from people's messages once they stop writing.
     pub extractor: Extractor,
-    /// Makes the vectors of messages once a turn has ended.
+    /// Computes the vectors of messages once a turn has ended.
     pub vectors: VectorMaker,
     /// Turns that wait for a person.
     pub parked: Parked,
     /// The store of turns and messages.
     pub conversations: ConversationStore,
-    /// The store of scheduled tasks.
+    /// The store of scheduled tasks; begins the turn of a task run.
     pub tasks: TaskStore,
     /// The languages in which runs of tasks speak.
     pub languages: Languages,
-    /// Publishes the events of turns.
+    /// Publishes the start and the end of each turn.
     pub bus: Bus,
     /// Reports failures to the log and to `/status`.
     pub reporter: Reporter,
@@ -100,31 +100,35 @@ impl Turns {
         };
         let question = self.learning(question);
         match self.conversations.begin_turn(conversation, &question.parts, self.reporter.now()).await {
-            // The very turn was begun before: it goes on where it was.
+            // This turn was begun before: it continues from its checkpoint.
             Ok(turn) if turn.checkpoint.is_some() => self.resume(turn, question, control).await,
             Ok(turn) => self.work(turn, question, TakenUp::default(), control).await,
             Err(error) => self.not_begun(&error, &question).await,
         }
     }
 
-    /// The question, of which nothing is read for facts where nothing is remembered, where it only tests an agent, and where
-    /// its words can hold none.
+    /// Returns the question with fact extraction switched off for parts that cannot hold facts, and for all parts if
+    /// memory is off or the question only tests an agent.
     fn learning(&self, mut question: Question) -> Question {
         let is_on = self.extractor.is_on() && !question.client.is_eval;
         for part in &mut question.parts {
-            part.learns &= is_on && may_hold_fact(Said { text: &part.text, foreign: &part.foreign });
+            part.learns &= is_on && may_hold_fact(JudgedMessage { text: &part.text, foreign: &part.foreign });
         }
         question
     }
 
-    /// The question stays in the inbox: the next start answers it.
+    /// Reports that a turn could not begin. The question stays in the inbox; the next start answers it.
     async fn not_begun(&self, error: &StoreError, question: &Question) -> Option<Job> {
         self.reporter.report(error, "a turn could not begin");
         self.ender.hold(question).await;
         None
     }
 
-    async fn ask_again(&self, Again { asked, model }: Again, control: Control) -> Option<Job> {
+    async fn ask_again(
+        &self,
+        RepeatRequest { asked, model }: RepeatRequest,
+        control: Control,
+    ) -> Option<Job> {
         let first = asked.parts.first()?;
         match self.rights.admits(&asked).await {
             Ok(true) => {}
@@ -135,7 +139,7 @@ impl Turns {
         let now = self.reporter.now();
         match self.conversations.begin_again(conversation, first.origin, model, now).await {
             Ok(Some((turn, stored))) => {
-                // What waited with the same question was given up.
+                // The turn that waited with the same question was given up.
                 self.ender.reload_parked(&first.speaker.name).await;
                 let question = asked.again(stored);
                 match turn.checkpoint {
@@ -154,7 +158,7 @@ impl Turns {
     async fn resume(&self, turn: ActiveTurn, question: Question, control: Control) -> Option<Job> {
         match self.take_up(&turn, None).await {
             Ok(taken_up) => {
-                // It may have acted: no edit of its question makes it begin again, also none that came just now.
+                // The turn may have acted: it does not begin again, even if an edit of its question arrived just now.
                 if !control.commit() && matches!(control.reason(), CancelReason::Again(_)) {
                     return Some(Job::Resume(turn, question));
                 }
@@ -169,7 +173,7 @@ impl Turns {
         }
     }
 
-    /// Goes on with a turn that waited for a person, if they may still talk to the bot.
+    /// Continues a turn that waited for a person, if they may still talk to the bot.
     async fn go_on(&self, run: RunId, control: Control) -> Option<Job> {
         let begun = async {
             let Some(GoneOn { begun, approved }) = self.parked.take_out(run, self.reporter.now()).await?
@@ -224,23 +228,23 @@ impl Turns {
             }
         };
         match begun.await {
-            // It runs where it was leased, also if the chat has got another id since.
+            // It runs in the place of its lease, even if the id of the chat has changed since.
             Ok(Some((turn, task, taken_up))) => {
                 let language = self.languages.of(place.chat, task.language.as_deref()).await;
                 let question = Question::of_task(Task { place, language, ..task }, lease.since);
                 self.work(turn, question, taken_up, control).await
             }
-            // It is not wanted any more, or has its answer already.
+            // The run was withdrawn, or already has its answer.
             Ok(None) => None,
             Err(error) => {
-                // When the lease has ended, the scheduler takes it up again.
+                // The scheduler retries it when the lease has expired.
                 self.reporter.report(&error, "a task's turn could not begin");
                 None
             }
         }
     }
 
-    /// Takes a turn that has begun through its stages; gives what is to be done right after it.
+    /// Takes a started turn through its stages. Returns the job to run right after it.
     async fn work(
         &self,
         turn: ActiveTurn,
@@ -281,7 +285,8 @@ impl Turns {
         }
     }
 
-    /// Has facts taken from a question once its writer is quiet; at once where whoever asks waits to hear of them.
+    /// Schedules fact extraction from a question for when its writer stops writing; starts it at once if the requester
+    /// waits for the result.
     fn learn(&self, turn: &ActiveTurn, question: &Question) {
         let hears = question.requested.as_ref().is_some_and(|requested| requested.hears_memory);
         let mut said = question.parts.iter().filter(|part| part.may_hold_facts()).peekable();
@@ -327,14 +332,14 @@ impl Turns {
                 self.ender.tracer.note(question, TurnTrace::begun(turn.id, agent, pins)).await;
                 let scope = prepared.setup.scope.clone();
                 let outcome = self.executor.execute(prepared.run, &prepared.setup, question).await;
-                // What a child took that nobody has heard of belongs to the turn, too.
+                // Usage of children that was not reported yet counts for the turn, too.
                 outcome.with_spent(scope.rest().await)
             }
             Err(outcome) => *outcome,
         }
     }
 
-    /// Takes back what the turn has stored: it begins again with this question.
+    /// Deletes the stored data of the turn, and returns the job that begins it again with this question.
     async fn restart(&self, turn: &ActiveTurn, question: Question) -> Option<Job> {
         match self.conversations.retract_turn(turn).await {
             Ok(()) => Some(Job::Ask(question)),

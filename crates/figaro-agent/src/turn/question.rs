@@ -1,4 +1,4 @@
-//! Questions: messages that belong together, and a further try at an earlier one.
+//! Questions: messages that belong together, and retries of earlier ones.
 
 use std::sync::Arc;
 
@@ -11,18 +11,18 @@ use figaro_domain::model::ModelName;
 use figaro_domain::task::{Lease, Task};
 use figaro_policy::access::Standing;
 
-/// A question has at most so many parts; what follows is a question of its own.
+/// Maximum number of parts of a question. Later messages start a new question.
 const MAX_PARTS: usize = 20;
 
-/// The kind of client that all that comes by Telegram comes from.
+/// Kind of client of everything that arrives through Telegram.
 const TELEGRAM: &str = "telegram";
 
-/// What a question came by.
+/// Client through which a question arrived.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Client {
-    /// The kind of client, such as `telegram` or `cli`.
+    /// Kind of client, such as `telegram` or `cli`.
     pub id: &'static str,
-    /// Whether the question only tests an agent: it teaches nothing about anybody and is told nothing that was remembered.
+    /// `true` if the question only tests an agent. It neither adds to the memory nor uses it.
     pub is_eval: bool,
 }
 
@@ -37,31 +37,31 @@ impl Default for Client {
 pub struct Question {
     /// The messages of the question, oldest first; at least one.
     pub parts: Vec<Inbound>,
-    /// What may be done for it.
+    /// Rights that the turn has, by the standing of the person in whose name it runs.
     pub standing: Standing,
-    /// Who wants it tried again: then it is done in their name, not in its writer's.
+    /// Person who asked for a retry. The turn then runs in their name, not in the writer's.
     pub again_by: Option<Speaker>,
-    /// The task whose prompt it is, as it was when its run got the lease.
+    /// Task whose prompt this is, as it was when its run got the lease.
     pub task: Option<Box<Task>>,
-    /// It has the last answer gone on with. Whose words that answers is looked up when the turn begins.
+    /// `true` if the question asks to continue the last answer. The rights to do so are checked when the turn begins.
     pub goes_on: bool,
-    /// What it came by.
+    /// Client through which the question arrived.
     pub client: Client,
     /// Choices of a request from outside Telegram, for this turn alone.
     pub requested: Option<Arc<Requested>>,
 }
 
-/// Who wants the last question tried again, and by which model.
+/// Request to retry the last question, possibly with another model.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Again {
-    /// The message or press that says so, as a question of one part.
+pub struct RepeatRequest {
+    /// Message or button press that asks for it, as a question of one part.
     pub asked: Question,
-    /// The model for this turn alone; `None` for the chat's.
+    /// Model for this turn only; `None` for the chat's model.
     pub model: Option<ModelName>,
 }
 
 impl Question {
-    /// A question of one message.
+    /// Creates a question of one message from Telegram.
     #[must_use]
     pub fn new(part: Inbound, standing: Standing) -> Self {
         let client = Client::default();
@@ -76,39 +76,39 @@ impl Question {
         }
     }
 
-    /// The prompt of a task, whose run got its lease at `since`.
+    /// Creates a question from the prompt of a task whose run got its lease at `since`.
     #[must_use]
     pub(crate) fn of_task(task: Task, since: DateTime<Utc>) -> Self {
         let part = Inbound::of_task(&task, since);
         Self { task: Some(Box::new(task)), ..Self::new(part, Standing::Borrowed) }
     }
 
-    /// The run of a task that this is.
+    /// Returns the lease of the task run; `None` if the question is no task's.
     #[must_use]
     pub(crate) fn lease(&self) -> Option<&Lease> {
         self.task.as_ref()?.lease.as_ref()
     }
 
-    /// Whether it was asked in a group.
     #[must_use]
     pub(crate) fn is_in_group(&self) -> bool {
         self.parts.first().is_some_and(|part| part.place.is_group())
     }
 
-    /// All that was asked, part by part.
+    /// Returns the text of all parts, one per line.
     #[must_use]
     pub(crate) fn words(&self) -> String {
         self.parts.iter().map(|part| part.text.as_str()).collect::<Vec<_>>().join("\n")
     }
 
-    /// The person who asks.
+    /// Returns the person who asked for a retry, else the writer of the first part.
     #[must_use]
     pub fn asker(&self) -> Option<&Speaker> {
         self.again_by.as_ref().or(self.parts.first().map(|part| &part.speaker))
     }
 
-    /// The question that stored messages hold, asked for by this one. Words of someone else are tried with nobody's
-    /// rights: neither theirs nor those of the owner or admin who presses a button under them.
+    /// Rebuilds the question from stored messages, as asked again by this question's writer. If a message is someone
+    /// else's, the question has borrowed rights: neither the rights of its writer nor those of the owner or admin who
+    /// pressed the button.
     #[must_use]
     pub fn again(&self, stored: Vec<Message>) -> Self {
         let asker = self.parts.first();
@@ -133,7 +133,7 @@ impl Question {
         });
         let parts: Vec<Inbound> = parts.collect();
         let again_by = self.asker().cloned();
-        // The prompt of a task is the model's wording of what somebody wanted then.
+        // The prompt of a task was worded by the model from a person's request.
         let is_own = parts.iter().all(|part| {
             let is_theirs = Some(&part.speaker.user) == again_by.as_ref().map(|by| &by.user);
             is_theirs && part.task.is_none() && !part.borrowed
@@ -143,7 +143,7 @@ impl Question {
         Self { parts, standing, again_by, task: None, goes_on: false, client: self.client, requested }
     }
 
-    /// The same question with nobody's rights, also when it is taken up again or tried once more.
+    /// Returns the question with borrowed rights, also when it is resumed or retried.
     #[must_use]
     pub fn borrowed(mut self) -> Self {
         self.parts.iter_mut().for_each(|part| part.borrowed = true);
@@ -151,7 +151,7 @@ impl Question {
     }
 }
 
-/// Puts an edited text into a question; `false` if the message is no part of it or says what it said.
+/// Puts an edited text into a question. Returns `false` if the message is no part of it or the text is unchanged.
 pub(super) fn replace(question: &mut Question, edited: &Inbound) -> bool {
     let Some(message) = edited.origin.message() else { return false };
     let is_it = |part: &&mut Inbound| part.origin.message() == Some(message) && part.text != edited.text;
@@ -163,10 +163,10 @@ pub(super) fn replace(question: &mut Question, edited: &Inbound) -> bool {
     changed.map(replaced).is_some()
 }
 
-/// Whether a message is a further part of a question: of the same album, or by the same writer right after a part that
-/// may have been split or forwarded, or a forward right behind its comment, which clients send first.
+/// Returns `true` if the message is a further part of the question: of the same album; by the same writer right after a
+/// part that may have been split or forwarded; or a forward right after its comment, which clients send first.
 pub(super) fn belongs(question: &Question, next: &Question) -> bool {
-    // What goes on with an answer is judged by itself.
+    // A request to continue an answer is never part of another question.
     !next.goes_on && next.parts.first().is_some_and(|first| continues(question, first))
 }
 

@@ -1,12 +1,12 @@
-//! What a turn says in its chat.
+//! The reply of a turn in its chat.
 
 use figaro_domain::delivery::Action;
 
-/// Words for the chat, and the buttons under them.
+/// Text for the chat, and the buttons under it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Reply {
-    /// In Markdown; nothing is sent when it is empty.
+    /// Text in Markdown. Nothing is sent if it is empty.
     pub(crate) markdown: String,
-    /// What the person may do about it, a button each.
+    /// Actions offered to the person, one button each.
     pub(crate) actions: Vec<Action>,
 }

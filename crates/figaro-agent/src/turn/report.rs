@@ -12,26 +12,26 @@ use figaro_store::StoreError;
 /// Logs failures and counts them. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Reporter {
-    /// The counters that `/status` shows.
+    /// Counters of failures and answers, shown by `/status`.
     pub vitals: Arc<Vitals>,
-    /// Gives the current time: failures are dated by it.
+    /// Source of the time at which failures are recorded.
     pub clock: Clock,
 }
 
 impl Reporter {
-    /// Logs a failure of the store with what it means for the turn.
+    /// Logs a failure of the store with its consequence for the turn, and counts it.
     pub(super) fn report(&self, error: &StoreError, what: &str) {
         tracing::error!(%error, label = error.label(), "{what}");
         self.vitals.failed(self.now(), error.label());
     }
 
-    /// The store failed while a turn loaded what it cannot go without.
+    /// Reports that required data could not be loaded. Returns the error that ends the turn.
     pub(super) fn lost(&self, error: &StoreError) -> TurnError {
         self.report(error, "a turn could not load what it needs");
         TurnError::Internal
     }
 
-    /// What was loaded, or the default: a turn goes on without it.
+    /// Returns the loaded value. Reports a failure and returns the default, for data that a turn can do without.
     pub(super) fn or_without<T: Default>(&self, loaded: Result<T, StoreError>, what: &str) -> T {
         loaded.unwrap_or_else(|error| {
             self.report(&error, &format!("a turn goes on without the {what} of its chat"));

@@ -1,4 +1,4 @@
-//! What whoever asks from outside of Telegram has chosen for one turn: it counts before what their conversation is set to.
+//! Choices of an API request for one turn. They override the settings of the conversation.
 
 use std::sync::Arc;
 
@@ -11,54 +11,54 @@ use figaro_domain::chat::{ChatConfig, PersonaChoice};
 use figaro_domain::form::Form;
 use figaro_domain::generation::Generation;
 use figaro_domain::model::ModelName;
-use figaro_provider::{Image, Item, Options};
+use figaro_provider::{AnswerOptions, Image, Item};
 
-/// What one request asks for beside its question.
+/// Options of one request from outside Telegram.
 #[derive(Debug, Default)]
 pub struct Requested {
-    /// The request.
+    /// Id of the request; requests are compared by it.
     pub id: RequestId,
-    /// The tenant of whoever asks.
+    /// Tenant of the requester; scopes their data.
     pub tenant: String,
-    /// What client it came by, in the words of whoever asks.
+    /// Name of the client, as the requester gives it.
     pub client: Option<String>,
-    /// Nobody knows who asks: nothing is remembered of them.
+    /// `true` if the requester is unknown. Nothing is remembered about them.
     pub is_anonymous: bool,
-    /// Nothing of it is kept.
+    /// `true` if neither the question nor the answer is stored after the turn.
     pub is_stateless: bool,
-    /// Whoever asks waits to hear what is remembered of it, which is then read at once.
+    /// `true` if the requester waits for the result of fact extraction, which then starts at once.
     pub hears_memory: bool,
-    /// The agent that answers, by its name.
+    /// Name of the agent that answers; `None` for the conversation's.
     pub agent: Option<String>,
-    /// The model that answers.
+    /// Model that answers; `None` for the conversation's.
     pub model: Option<ModelName>,
-    /// The persona of a file, by its name.
+    /// Name of a persona from a file; `None` for the conversation's.
     pub persona: Option<String>,
-    /// What the model is told to be or to do.
+    /// Custom instructions for the model; `None` for the conversation's.
     pub prompt: Option<String>,
-    /// How the model is to write.
+    /// Generation settings for the model. They override those of the conversation.
     pub settings: Generation,
-    /// The form that the answer is to have.
+    /// Form that the answer must have.
     pub form: Option<Form>,
-    /// What was said before the question, in the place of what is stored.
+    /// Messages before the question. They replace the stored history.
     pub history: Option<Vec<Item>>,
-    /// What the turn has said and done already: whoever asks had a part of its calls to make.
+    /// Items of the turn so far, if the requester made some of its calls itself.
     pub done: Vec<Item>,
-    /// The pictures that go with the question.
+    /// Pictures that belong to the question.
     pub images: Vec<Image>,
-    /// What the answer is bound to. Where the model has to call a tool, it is one of [`Self::tools`].
-    pub options: Options,
-    /// The tools that whoever asks has.
+    /// Constraints on the answer. If the model must call a tool, it is one of [`Self::tools`].
+    pub options: AnswerOptions,
+    /// Tools that the requester provides and runs itself.
     pub tools: Vec<Arc<dyn Tool>>,
-    /// What the turn leaves to whoever asks, once it is over.
-    pub left: Arc<Left>,
+    /// Calls that the turn hands over to the requester when it is over.
+    pub left: Arc<HandoverSlot>,
 }
 
-/// What a turn leaves to whoever asks.
+/// Slot for the calls that a turn hands over to the requester.
 #[derive(Debug, Default)]
-pub struct Left(Mutex<Option<Handed>>);
+pub struct HandoverSlot(Mutex<Option<Handed>>);
 
-/// A request is like no other.
+/// Requests are equal if their ids are.
 impl PartialEq for Requested {
     fn eq(&self, other: &Self) -> bool {
         self.id == other.id
@@ -66,7 +66,7 @@ impl PartialEq for Requested {
 }
 
 impl Requested {
-    /// The settings of a conversation with what was chosen here in their place.
+    /// Returns the settings of the conversation, overridden by the choices of this request.
     pub(super) fn over(&self, config: ChatConfig) -> ChatConfig {
         ChatConfig {
             agent: self.agent.clone().or(config.agent),
@@ -79,13 +79,13 @@ impl Requested {
     }
 }
 
-impl Left {
-    /// The turn leaves this to whoever asks.
+impl HandoverSlot {
+    /// Stores the handed-over calls for the requester.
     pub(super) fn hand(&self, handed: Handed) {
         *self.0.lock() = Some(handed);
     }
 
-    /// What the turn has left, once it is over. It is given once: it may be long, and has one keeper.
+    /// Takes the handed-over calls, once the turn is over. They may be long, so they are returned only once.
     #[must_use]
     pub fn take(&self) -> Option<Handed> {
         self.0.lock().take()

@@ -1,4 +1,4 @@
-//! What a question may do, judged when its turn begins: much may have changed while it waited in its queue.
+//! Rights of a question, checked when its turn begins: they may have changed while it waited in its queue.
 
 use std::sync::Arc;
 
@@ -9,39 +9,39 @@ use figaro_config::AccessSettings;
 use figaro_domain::access::AccessList;
 use figaro_domain::chat::Place;
 use figaro_domain::conversation::Message;
-use figaro_domain::task::{Ended, PauseReason, Task, TaskChange};
+use figaro_domain::task::{PauseReason, Task, TaskChange, TaskRunResult};
 use figaro_domain::turn::ActiveTurn;
 use figaro_policy::access::{Verdict, judge};
 use figaro_store::{ConversationStore, InboxStore, SettingsStore, StoreError, TaskStore};
 
-/// The most stored messages of the last turn that are looked at.
+/// Maximum number of stored messages in which the last turn is searched.
 pub const LAST_MESSAGES: usize = 200;
 
-/// The last turn that a person began, among stored messages of a conversation.
+/// Returns the last turn that a person began, among stored messages of a conversation.
 #[must_use]
 pub fn last_asked(messages: &[Arc<Message>]) -> Option<RunId> {
     messages.iter().rev().filter(|message| message.task.is_none()).find_map(|message| message.turn)
 }
 
-/// Looks up who may do what.
+/// Checks whether people may talk to the bot, and with which rights.
 #[derive(Debug, Clone)]
-pub struct Rights {
-    /// Who may use the bot by the settings.
+pub struct RightsChecker {
+    /// People who may use the bot according to the configuration.
     pub access: AccessSettings,
-    /// Who may talk, by what owners decided.
+    /// The store of the access decisions of owners.
     pub settings: SettingsStore,
-    /// Where questions wait that have not begun.
+    /// The store of questions that have not begun.
     pub inbox: InboxStore,
     /// The store of turns and questions.
     pub conversations: ConversationStore,
-    /// The store of scheduled tasks.
+    /// The store of scheduled tasks, to pause those of people without access.
     pub tasks: TaskStore,
-    /// Gives the current time.
+    /// Source of the time at which access is checked.
     pub clock: Clock,
 }
 
-impl Rights {
-    /// Whether whoever asks may still talk to the bot; if not, their updates are settled without an answer.
+impl RightsChecker {
+    /// Returns `true` if the writer may still talk to the bot. If not, settles their updates without an answer.
     pub(super) async fn admits(&self, question: &Question) -> Result<bool, StoreError> {
         let Some(first) = question.parts.first() else { return Ok(false) };
         let list = self.settings.access().await?;
@@ -54,8 +54,8 @@ impl Rights {
         Ok(false)
     }
 
-    /// The question as it may be asked: one that goes on with an answer has no rights unless whoever asks it had asked
-    /// for that answer, alone and in their own words.
+    /// Returns the question with its proper rights. A request to continue an answer gets borrowed rights unless its
+    /// writer alone asked for that answer, in their own words.
     pub(super) async fn with_rights(&self, question: Question) -> Result<Question, StoreError> {
         if !question.goes_on || self.has_asked(&question).await? {
             return Ok(question);
@@ -63,7 +63,8 @@ impl Rights {
         Ok(question.borrowed())
     }
 
-    /// Whether the last question of a conversation is this one's writer's alone, and no task has run since.
+    /// Returns `true` if the last question of the conversation is by this question's writer alone, and no task has run
+    /// since.
     async fn has_asked(&self, question: &Question) -> Result<bool, StoreError> {
         let Some(first) = question.parts.first() else { return Ok(false) };
         let session = self.conversations.session(first.place.conversation(), self.clock.now()).await?;
@@ -78,25 +79,27 @@ impl Rights {
         Ok(turn.is_some() && questions.all(is_own))
     }
 
-    /// Whether a task's creator may still talk to the bot; if not, the run ends unmade and the task is paused.
+    /// Returns `true` if the creator of the task may still talk to the bot. If not, settles the run as withdrawn and
+    /// pauses the task.
     pub(super) async fn admits_task(&self, task: &Task, run: RunId) -> Result<bool, StoreError> {
         let list = self.settings.access().await?;
         if self.may_talk(&list, &task.place, &task.creator.user) {
             return Ok(true);
         }
         tracing::info!(task = %task.id, user = %task.creator.user, "a task of someone who may not talk to the bot any more is paused");
-        let changes = [TaskChange::Pause(PauseReason::Denied), TaskChange::Settle(run, Ended::Withdrawn)];
+        let changes =
+            [TaskChange::Pause(PauseReason::Denied), TaskChange::Settle(run, TaskRunResult::Withdrawn)];
         for change in changes {
             self.tasks.change(vec![(task.id, change)], Vec::new(), self.clock.now()).await?;
         }
         Ok(false)
     }
 
-    /// The question of a turn that goes on with a person's answer, with the rights that they have now; `None` if they may not
-    /// talk to the bot any more.
+    /// Returns the question of a turn that continues with a person's answer, with the current rights of that person;
+    /// `None` if they may no longer talk to the bot.
     ///
     /// # Errors
-    /// When the store fails.
+    /// If the store fails.
     pub async fn resumed(
         &self,
         turn: &ActiveTurn,

@@ -1,4 +1,4 @@
-//! What a run is executed with, the same for all its steps. Made by `prepare` for a turn, by `children` for a child.
+//! Setup of a run, the same for all its steps. Created by `prepare` for a turn, by `children` for a child.
 
 use std::sync::Arc;
 
@@ -12,59 +12,58 @@ use figaro_domain::generation::Generation;
 use figaro_domain::model::ModelName;
 use figaro_domain::turn::ActiveTurn;
 use figaro_ledger::DrawnBy;
-use figaro_provider::Options;
+use figaro_provider::AnswerOptions;
 
-/// What one run is executed with.
+/// Everything that the execution of one run needs.
 #[derive(Debug)]
 pub(super) struct Setup {
-    /// The record of the turn, of a child that of the turn that it is part of.
+    /// Record of the turn; for a child, of the turn it belongs to.
     pub(super) turn: ActiveTurn,
-    /// Where its steps are recorded.
     pub(super) log: Arc<dyn StepLog>,
-    /// How far it had come before a restart.
+    /// Progress of the run before a restart.
     pub(super) taken_up: TakenUp,
-    /// The person, the chat and the rights that tools are called with.
+    /// Person, chat and rights for tool calls.
     pub(super) context: ToolContext,
-    /// The model that is asked first.
+    /// Model that is called first, before any fallback.
     pub(super) model: ModelName,
-    /// The tools that the model may call.
+    /// Tools that the model may call.
     pub(super) tools: Arc<Registry>,
-    /// The parameters that are sent to the model.
+    /// Generation parameters that are sent to the model.
     pub(super) settings: Generation,
-    /// What its answer is bound to.
-    pub(super) options: Options,
-    /// The text of the system prompt.
+    /// Constraints on the answer, such as a required tool call.
+    pub(super) options: AnswerOptions,
     pub(super) instructions: String,
-    /// The pins that the model is told.
+    /// Pins in the prompt of the model.
     pub(super) pins: Vec<PinId>,
-    /// Ends the run, and says whether it may show or do something.
+    /// Ends the run, and tells whether it may show or do something.
     pub(super) control: Control,
-    /// What it has in common with the other runs of its turn.
+    /// State shared by all runs of the turn.
     pub(super) scope: Arc<TurnScope>,
-    /// Where its words go while it writes them.
+    /// Receiver of the text while the model writes it.
     pub(super) sink: TextSink,
-    /// Of a child, the bounds at which it is told to hand back what it has.
-    pub(super) bounds: Option<Bounds>,
+    /// Limits at which a child must hand back its results; `None` for a turn.
+    pub(super) bounds: Option<ChildLimits>,
 }
 
-/// When a child is told to make no more calls and to hand back what it has.
+/// Limits after which a child makes no more calls and hands back its results.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Bounds {
-    /// At this time, by the clock of the process.
+pub(super) struct ChildLimits {
+    /// Deadline, by the monotonic clock of the process.
     pub(super) until: tokio::time::Instant,
-    /// Once it has taken so many tokens, those of its children counted.
+    /// Token limit, including the tokens of its own children.
     pub(super) tokens: u64,
 }
 
 impl Setup {
-    /// Who draws on what the turn and its agents may take together.
+    /// Returns whose share of the common limits the run uses: the turn's or a child's.
     pub(super) const fn drawn_by(&self) -> DrawnBy {
         if self.bounds.is_some() { DrawnBy::Child } else { DrawnBy::Turn }
     }
 
-    /// Whether it is time to hand back, where so many tokens are taken.
+    /// Returns `true` if a child that used this many tokens must hand back its results. Always `false` for a turn.
     pub(super) fn is_at_bound(&self, tokens: u64) -> bool {
-        let is_at = |bounds: &Bounds| tokens >= bounds.tokens || tokio::time::Instant::now() >= bounds.until;
+        let is_at =
+            |bounds: &ChildLimits| tokens >= bounds.tokens || tokio::time::Instant::now() >= bounds.until;
         self.bounds.as_ref().is_some_and(is_at)
     }
 }

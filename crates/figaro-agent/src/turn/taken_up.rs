@@ -1,78 +1,78 @@
-//! Takes up a turn that a restart interrupted: what its calls came to is made whole, and what was under way is known.
+//! Resumes a turn that a restart interrupted: restores missing call results, and finds the calls that were in progress.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 pub use super::log::HISTORY_MESSAGES;
 use super::log::StepLog;
-use super::run::State;
+use super::run::RunState;
 use figaro_base::ids::{MessageId, RunId, SessionId};
-use figaro_domain::conversation::{Message, Role, ToolMeta};
+use figaro_domain::conversation::{Message, MessageRole, ToolMeta};
 use figaro_domain::tool::{SideEffects, ToolCall, ToolStatus};
 use figaro_domain::turn::{ActiveTurn, Approved, Checkpoint};
 use figaro_store::StoreError;
 
-/// What the model is told about a call that a crash left open.
+/// Result that the model sees for a call that a crash interrupted.
 pub(super) const UNKNOWN_OUTCOME: &str =
     "the bot stopped while this call ran: whether it acted is not known. Do not simply repeat it.";
 
-/// What is known of a turn that goes on; empty for one that begins.
+/// Known state of a resumed turn; empty for a new one.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct TakenUp {
-    /// The state it was stored in; none where it had not come so far.
-    pub(super) state: Option<State>,
-    /// The calls on record, by their ids: where they stood, and on which card they were approved.
+    /// Stored state; `None` if the turn stored none yet.
+    pub(super) state: Option<RunState>,
+    /// Recorded calls by id: their status, and the card on which they were approved.
     calls: HashMap<String, (ToolStatus, Option<MessageId>)>,
-    /// The call that a person has approved just now.
+    /// The call that a person has just approved.
     pub(super) approved: Option<Arc<Approved>>,
 }
 
 impl TakenUp {
-    /// Whether a call was under way when the bot stopped: it may have acted.
+    /// Returns `true` if the call was in progress when the bot stopped: it may have acted.
     pub(super) fn was_cut(&self, call: &str) -> bool {
         let was_running = self.calls.get(call).is_some_and(|(status, _)| *status == ToolStatus::Running);
         was_running && self.approved(call).is_none()
     }
 
-    /// The message under which a person approved a call before the bot stopped.
+    /// Returns the message under which a person approved the call before the bot stopped.
     pub(super) fn approved_on(&self, call: &str) -> Option<MessageId> {
         self.calls.get(call).and_then(|(_, card)| *card)
     }
 
-    /// What is to be made in place of a call, if a person has approved it.
+    /// Returns the approved call to make instead of the given one, if a person has just approved it.
     pub(super) fn approved(&self, call: &str) -> Option<&Arc<Approved>> {
         self.approved.as_ref().filter(|approved| approved.call.id == call)
     }
 
-    /// Whether a call was about to be made when the bot stopped.
+    /// Returns `true` if the call was about to be made when the bot stopped.
     pub(super) fn has_not_started(&self, call: &str) -> bool {
         self.state.as_ref().is_some_and(|state| state.is_calling(call)) && !self.calls.contains_key(call)
     }
 }
 
-/// What is stored of a run beside its log.
+/// Stored data of a run apart from its log.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Stored<'a> {
-    /// How far it has come.
+pub(super) struct StoredRun<'a> {
+    /// Last checkpoint; `None` if the run stored none yet.
     pub(super) checkpoint: Option<&'a Checkpoint>,
-    /// The session that its messages belong to.
     pub(super) session: SessionId,
 }
 
-impl<'a> From<&'a ActiveTurn> for Stored<'a> {
+impl<'a> From<&'a ActiveTurn> for StoredRun<'a> {
     fn from(turn: &'a ActiveTurn) -> Self {
         Self { checkpoint: turn.checkpoint.as_ref(), session: turn.session }
     }
 }
 
-/// Reads how far a run has come. A call found `running` that the turn's machine does not go on with may have acted: the model
-/// is told so, and it is not made again, unless it is the one that was approved just now. A result that cannot be read among the messages is taken from its record.
+/// Restores the progress of a run. A call found `running` that the state machine does not continue may have acted: the
+/// model is told so, and the call is not repeated, unless it was approved just now. A result that is missing from the
+/// messages is taken from the record of the call.
 ///
 /// # Errors
-/// When the store fails.
+/// If the store fails.
 pub(super) async fn take_up(
     log: &dyn StepLog,
-    of: Stored<'_>,
+    of: StoredRun<'_>,
     approved: Option<Approved>,
 ) -> Result<TakenUp, StoreError> {
     let state = of.checkpoint.and_then(|checkpoint| state_of(checkpoint, log.run()));
@@ -102,15 +102,15 @@ pub(super) async fn take_up(
     Ok(taken_up)
 }
 
-fn state_of(checkpoint: &Checkpoint, run: RunId) -> Option<State> {
-    let read: Result<State, _> = serde::Deserialize::deserialize(&checkpoint.state);
+fn state_of(checkpoint: &Checkpoint, run: RunId) -> Option<RunState> {
+    let read: Result<RunState, _> = serde::Deserialize::deserialize(&checkpoint.state);
     read.inspect_err(|error| {
         tracing::error!(%error, %run, "how far a turn had come cannot be read; its passes count from the beginning");
     })
     .ok()
 }
 
-/// The stored message that carries a call's result, and what the call left behind for its turn.
+/// Returns the message that stores the result of a call, with the side effects of the call.
 #[must_use]
 pub(crate) fn result_message(
     session: SessionId,
@@ -124,5 +124,5 @@ pub(crate) fn result_message(
         tool_arguments: call.call.arguments.clone(),
         side_effects,
     };
-    Message { tool: Some(meta), ..Message::new(session, Role::Tool, output, call.started_at) }
+    Message { tool: Some(meta), ..Message::new(session, MessageRole::Tool, output, call.started_at) }
 }

@@ -1,35 +1,35 @@
-//! Notes what turns are made with and how they end, so that whoever asked can be told. Called by the pipeline.
+//! Records the setup and the ending of turns, so that the requester can query them. Called by the pipeline.
 
 use super::outcome::Outcome;
 use super::question::Question;
 use super::report::Reporter;
 use figaro_base::ids::{MessageId, RunId};
-use figaro_domain::reception::{Ending, Received, Reception, TurnTrace};
+use figaro_domain::reception::{Ending, ReceivedMessage, Reception, TurnTrace};
 use figaro_store::ReceptionStore;
 
-/// Notes what becomes of questions.
+/// Records the turns of questions and how they ended.
 #[derive(Debug, Clone)]
 pub struct Tracer {
-    /// The store of what became of messages.
+    /// The store of the outcomes of messages.
     pub receptions: ReceptionStore,
     /// Reports failures to the log and to `/status`.
     pub reporter: Reporter,
 }
 
 impl Tracer {
-    /// Notes that a turn works on a question, or how it ended. Nobody has sent the prompt of a task.
+    /// Records that a turn works on a question, or how it ended. Task prompts are skipped: no person sent them.
     pub(super) async fn note(&self, question: &Question, turn: TurnTrace) {
         let Some(first) = question.parts.first().filter(|_| question.task.is_none()) else { return };
         let messages: Vec<MessageId> =
             question.parts.iter().filter_map(|part| part.origin.message()).collect();
         let (user, at) = (first.speaker.user.clone(), self.reporter.now());
-        let received = Received { at, user, what: Reception::Asked, turn: Some(turn) };
+        let received = ReceivedMessage { at, user, what: Reception::Asked, turn: Some(turn) };
         if let Err(error) = self.receptions.note(first.place.chat, &messages, received).await {
             self.reporter.report(&error, "what became of a question could not be noted");
         }
     }
 
-    /// Notes how a turn ended.
+    /// Records how a turn ended; nothing for one that continues later.
     pub(super) async fn ended(&self, run: RunId, question: &Question, outcome: &Outcome) {
         if let Some(ending) = ending(outcome) {
             self.note(question, TurnTrace::ended(run, ending)).await;
@@ -37,7 +37,7 @@ impl Tracer {
     }
 }
 
-/// How a turn ended; `None` for one that goes on later.
+/// Returns how a turn ended; `None` for one that continues later.
 fn ending(outcome: &Outcome) -> Option<Ending> {
     match outcome {
         Outcome::Answered(_) => Some(Ending::Answered),

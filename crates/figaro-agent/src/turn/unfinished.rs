@@ -1,5 +1,5 @@
-//! What a process that has ended left unfinished where nobody waits any more: the caller or the terminal went with it. The app calls
-//! it at a start.
+//! Cleans up after a previous process in places where nobody waits any longer, such as an ended API call or a closed
+//! terminal. Called by the app at startup.
 
 use figaro_base::clock::Clock;
 use figaro_domain::chat::{ChatKind, Place};
@@ -8,10 +8,10 @@ use figaro_domain::delivery::DeliveryEnd;
 use figaro_domain::turn::TurnEnd;
 use figaro_store::{Store, StoreError};
 
-/// Ends turns that were cut off in these places, and words on their way there. What they stored stays.
+/// Ends interrupted turns and pending deliveries in these places. Their stored messages stay.
 ///
 /// # Errors
-/// When the store fails.
+/// If the store fails.
 pub async fn end_unfinished(
     store: &Store,
     is_there: impl Fn(&Place) -> bool,

@@ -1,4 +1,4 @@
-//! Logging: set up once by `main`, in the shape the settings ask for, with every secret blanked.
+//! Logging: started once by `main`, in the configured format, with all secrets redacted.
 
 pub mod vitals;
 
@@ -10,21 +10,20 @@ use tracing_subscriber::fmt::MakeWriter;
 
 use crate::secret::Redactor;
 
-/// What never logs: libraries that log events they cannot read and refusals with their whole content, and one that
-/// calls it a fatal error when we end a connection, and another when a server that has died does not say goodbye. What
-/// fails there fails the calls as well, and these are told.
+/// Targets that are always off. Libraries log unreadable events and refusals with their whole content, and normal ends
+/// of connections as fatal errors. The calls themselves report these failures.
 const SILENT: [&str; 3] =
     ["async_openai=off", "rmcp::transport::worker=off", "rmcp::transport::streamable_http_client=off"];
 
-/// What the MCP library logs of each message, which has people's words and as many lines as a server likes, unless it is asked for
-/// by its name.
+/// Default level of the MCP library, unless the filter names it. It logs each message with the words of people, in any
+/// number of lines.
 const QUIET: &str = "rmcp=warn";
 
-/// Starts logging to standard error: a line of text an event, or a line of JSON for collectors. The filter is in the
-/// syntax of `tracing-subscriber`.
+/// Starts logging to standard error: one line of text, or of JSON for collectors, per event. `filter` has the syntax of
+/// `tracing-subscriber`.
 ///
 /// # Errors
-/// A filter that does not parse, in words for the owner; or logging was started before.
+/// If the filter does not parse (worded for the owner), or if logging was started before.
 pub fn start(filter: &str, as_json: bool, redactor: Redactor) -> Result<(), String> {
     let names_it = filter.contains("rmcp");
     let filter = EnvFilter::try_new(filter)
@@ -37,7 +36,7 @@ pub fn start(filter: &str, as_json: bool, redactor: Redactor) -> Result<(), Stri
         .filter_map(|silent| silent.parse().ok())
         .fold(filter, EnvFilter::add_directive);
     let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(Redacting(redactor));
-    // Its complaint would go to the same place and panic when nobody reads the log any more.
+    // Otherwise a failed write is reported to standard error too, and panics when that is closed.
     let builder = builder.log_internal_errors(false);
     let started = match as_json {
         true => builder.json().flatten_event(true).try_init(),
@@ -46,7 +45,7 @@ pub fn start(filter: &str, as_json: bool, redactor: Redactor) -> Result<(), Stri
     started.map_err(|error| error.to_string())
 }
 
-/// Writes to standard error what is left after the secrets are taken out. A line arrives in one write.
+/// Writes redacted log lines to standard error, each in one write.
 #[derive(Debug, Clone)]
 struct Redacting(Redactor);
 

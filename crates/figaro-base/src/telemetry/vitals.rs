@@ -1,14 +1,14 @@
-//! How the bot is doing, for `/status`: written where things fail, read by the command.
+//! State of the bot for `/status`: start time, last error, last model, broken files.
 
 use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
 use parking_lot::Mutex;
 
-/// When the bot started, what last went wrong, and who answered last.
+/// Start time of the bot, its last error, last model and broken files.
 #[derive(Debug)]
 pub struct Vitals {
-    /// When it started.
+    /// Start time of the bot, in UTC.
     pub started_at: DateTime<Utc>,
     last_error: Mutex<Option<(DateTime<Utc>, &'static str)>>,
     last_model: Mutex<Option<String>>,
@@ -16,7 +16,7 @@ pub struct Vitals {
 }
 
 impl Vitals {
-    /// A bot that started now.
+    /// Makes the state of a bot that starts now, without errors.
     #[must_use]
     pub const fn new(started_at: DateTime<Utc>) -> Self {
         Self {
@@ -27,17 +27,17 @@ impl Vitals {
         }
     }
 
-    /// Something failed, under this label.
+    /// Records an error. `label` names its kind.
     pub fn failed(&self, at: DateTime<Utc>, label: &'static str) {
         *self.last_error.lock() = Some((at, label));
     }
 
-    /// This model wrote an answer.
+    /// Records the model of an answer, as `provider:model`.
     pub fn answered_by(&self, model: &str) {
         *self.last_model.lock() = Some(model.to_owned());
     }
 
-    /// What is wrong with files of the owner of one kind, so that what they said before holds; `None` once they are well.
+    /// Records the faults in the owner's files of one kind; their previous content stays in force. `None` clears them.
     pub fn set_broken(&self, kind: &'static str, faults: Option<&str>) {
         let mut broken = self.broken_files.lock();
         match faults {
@@ -46,19 +46,19 @@ impl Vitals {
         }
     }
 
-    /// What is wrong with files of the owner, a text for each kind.
+    /// Faults in the owner's files, one text per kind of file.
     #[must_use]
     pub fn broken(&self) -> Vec<String> {
         self.broken_files.lock().values().cloned().collect()
     }
 
-    /// The model that wrote the last answer, as `provider:model`.
+    /// Returns the model of the last answer, as `provider:model`; `None` before the first.
     #[must_use]
     pub fn last_model(&self) -> Option<String> {
         self.last_model.lock().clone()
     }
 
-    /// What last failed, and when.
+    /// Returns the time and label of the last error; `None` if there was none.
     #[must_use]
     pub fn last_error(&self) -> Option<(DateTime<Utc>, &'static str)> {
         *self.last_error.lock()

@@ -1,5 +1,5 @@
-//! Measures and cuts of text: UTF-16 units as Telegram counts, a token estimate, shortening that keeps both ends; and
-//! text as Markdown.
+//! Text measures and cuts: UTF-16 units as Telegram counts them, token estimates, shortening that keeps both ends,
+//! Markdown.
 
 mod tokens;
 
@@ -7,13 +7,13 @@ pub use tokens::{estimate_tokens, most_tokens};
 
 use strsim::osa_distance;
 
-/// Length in UTF-16 code units, the unit of all Telegram limits and entity offsets.
+/// Returns the length in UTF-16 code units, the unit of all Telegram limits and entity offsets.
 #[must_use]
 pub fn utf16_len(text: &str) -> usize {
     text.encode_utf16().count()
 }
 
-/// The longest prefix of at most `limit` UTF-16 units; never cuts a character.
+/// Returns the longest prefix of at most `limit` UTF-16 units. Never cuts a character.
 #[must_use]
 pub fn utf16_prefix(text: &str, limit: usize) -> &str {
     let mut units = 0;
@@ -26,10 +26,10 @@ pub fn utf16_prefix(text: &str, limit: usize) -> &str {
     text
 }
 
-/// The beginning of a text that takes at most so many tokens, by estimate.
+/// Returns a prefix of at most `max_tokens` estimated tokens.
 #[must_use]
 pub fn first_tokens(text: &str, max_tokens: usize) -> &str {
-    // Nearly never less than a token for this many bytes, and a long paste is not counted whole.
+    // A token rarely has more bytes than this; the bound avoids counting all of a long paste.
     const MAX_BYTES_PER_TOKEN: usize = 8;
     let mut kept = &text[..text.floor_char_boundary(max_tokens.saturating_mul(MAX_BYTES_PER_TOKEN))];
     loop {
@@ -37,14 +37,14 @@ pub fn first_tokens(text: &str, max_tokens: usize) -> &str {
         if tokens <= max_tokens {
             return kept;
         }
-        // In proportion, and a little less, so that a few rounds do.
+        // Scales down in proportion and a little more, so that a few rounds suffice.
         let bytes = kept.len() * max_tokens / tokens;
         kept = &kept[..kept.floor_char_boundary(bytes - bytes / 32)];
     }
 }
 
-/// The word of those known that is the nearest to this one, if it is within the number of typing errors that `bound` allows
-/// for it. Of equally near ones the first in the alphabet.
+/// Returns the known word nearest to this one, if its edit distance is within `bound` of the known word. Ties go to the
+/// first in the alphabet.
 #[must_use]
 pub fn nearest<'a>(
     word: &str,
@@ -55,7 +55,7 @@ pub fn nearest<'a>(
     near.filter(|(distance, known)| *distance <= bound(known)).min().map(|(_, known)| known)
 }
 
-/// What is wrong with a word that is not known and, where one of those known is like it, that this one may be meant.
+/// Appends a "did you mean" hint to `fault` if a known word is similar to `word`.
 #[must_use]
 pub fn with_nearest<'a>(fault: String, word: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     match nearest(word, known, |known| known.len().div_ceil(3)) {
@@ -64,7 +64,7 @@ pub fn with_nearest<'a>(fault: String, word: &str, known: impl IntoIterator<Item
     }
 }
 
-/// One line of at most `limit` characters, with `…` where something was cut.
+/// Joins the text into one line of at most `limit` characters, with `…` where it is cut.
 #[must_use]
 pub fn one_line(text: &str, limit: usize) -> String {
     let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -75,14 +75,14 @@ pub fn one_line(text: &str, limit: usize) -> String {
     format!("{}…", kept.trim_end())
 }
 
-/// The first and last `keep` characters with `between` in the middle; the text itself if it is not longer than that.
+/// Keeps the first and last `keep` characters, with `between` for the rest. A text that is short enough stays as it is.
 #[must_use]
 pub fn keep_ends(text: &str, keep: usize, between: &str) -> String {
     cut_middle(text, keep, keep, between)
 }
 
-/// So many characters at the start and so many at the end, with `between` in place of the rest; the text itself if it is
-/// not longer than that.
+/// Keeps `start` characters at the start and `end` at the end, with `between` for the rest. A text that is short enough
+/// stays as it is.
 #[must_use]
 pub fn cut_middle(text: &str, start: usize, end: usize, between: &str) -> String {
     let count = text.chars().count();
@@ -94,7 +94,7 @@ pub fn cut_middle(text: &str, start: usize, end: usize, between: &str) -> String
     format!("{}{between}{}", first.trim_end(), last.trim_start())
 }
 
-/// Whether a character is not seen, or changes the order in which others are shown (Unicode: Cf, and separators of lines).
+/// Returns `true` for characters that are invisible or change the display order (Unicode: Cf, and line separators).
 #[must_use]
 pub const fn is_unseen(c: char) -> bool {
     matches!(
@@ -111,8 +111,8 @@ pub const fn is_unseen(c: char) -> bool {
     )
 }
 
-/// Markdown of one line that shows this text as it stands. Marks become character references, since a formula may begin
-/// with a backslash.
+/// Escapes a text as one line of Markdown that shows it literally. Uses character references, since a backslash may
+/// begin a formula.
 #[must_use]
 pub fn as_markdown(text: &str) -> String {
     let mut markdown = String::with_capacity(text.len());
@@ -136,14 +136,14 @@ pub fn as_markdown(text: &str) -> String {
     markdown
 }
 
-/// Whether a text is one JSON value of several, or may become one when more of it comes.
+/// Returns `true` if the text is an object or list in JSON, or may become one when more of it arrives.
 #[must_use]
 pub fn may_be_json(text: &str) -> bool {
     text.starts_with(['{', '['])
         && serde_json::from_str::<serde::de::IgnoredAny>(text).map_or_else(|error| error.is_eof(), |_| true)
 }
 
-/// A Markdown text that ended early, closed so that what is put behind it stands outside of its code.
+/// Closes an open code block in a truncated Markdown text, so that appended text stands outside of it.
 #[must_use]
 pub fn close_code(markdown: &str) -> String {
     let mut open: Option<&str> = None;
@@ -152,7 +152,7 @@ pub fn close_code(markdown: &str) -> String {
         let fence = ["`", "~"].map(|mark| &text[..text.len() - text.trim_start_matches(mark).len()]);
         let Some(fence) = fence.into_iter().find(|fence| fence.len() >= 3) else { continue };
         match open {
-            // A closing fence is at least as long, and nothing stands behind it.
+            // A closing fence is at least as long as the opening one, with nothing after it.
             Some(opened) => {
                 if fence.starts_with(opened) && text.trim_end().len() == fence.len() {
                     open = None;
@@ -167,7 +167,7 @@ pub fn close_code(markdown: &str) -> String {
     }
 }
 
-/// A span of time in its two largest units, such as `2 d 3 h`; under an hour in minutes.
+/// Formats a duration in its two largest units, such as `2 d 3 h`; under an hour in minutes.
 #[must_use]
 pub fn duration(seconds: i64) -> String {
     let (days, hours, minutes) = (seconds / 86_400, seconds / 3600 % 24, seconds / 60 % 60);

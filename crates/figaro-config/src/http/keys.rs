@@ -1,42 +1,42 @@
-//! The keys of callers, as `API_KEYS` lists them: `NAME:KEY`, and behind it what holds for whoever shows it.
+//! API keys of callers from `API_KEYS`: `NAME:KEY`, followed by options.
 
 use std::collections::BTreeSet;
 use std::fmt;
 
 use ring::digest::{SHA256, digest};
 
-use super::super::reader::Reader;
+use super::super::reader::VariableReader;
 
-/// A shorter key can be guessed.
+/// Minimum length of a key. A shorter one can be guessed.
 const MIN_KEY: usize = 16;
-/// The most characters of the name of a tenant.
+/// Maximum length of a tenant name, in characters.
 const MAX_TENANT: usize = 64;
 
-/// A key that callers may show.
+/// An API key of callers, with its rights and limits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ApiKey {
-    /// What the log and the metrics call it.
+    /// Name of the key in the log and the metrics.
     pub name: String,
-    /// The hash of the key. The key itself is not kept.
+    /// Hash of the key. The key itself is not kept.
     pub hash: KeyHash,
-    /// What it is good for.
+    /// Rights of callers with this key.
     pub rights: Rights,
-    /// The only tenant that it is for.
+    /// Tenant the key is limited to; `None` for no limit.
     pub tenant: Option<String>,
-    /// The only person that it is for.
+    /// User the key is limited to; `None` for no limit.
     pub user: Option<String>,
-    /// The most requests in a minute.
+    /// Maximum number of requests per minute; `None` for no limit.
     pub per_minute: Option<u32>,
-    /// The most tokens in a day.
+    /// Maximum number of tokens per day; `None` for no limit.
     pub per_day: Option<u64>,
 }
 
-/// The SHA-256 of a key.
+/// SHA-256 of a key.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct KeyHash(pub [u8; 32]);
 
 impl KeyHash {
-    /// Of this key.
+    /// Hashes a key.
     #[must_use]
     pub fn of(key: &str) -> Self {
         let mut bytes = [0; 32];
@@ -51,29 +51,29 @@ impl fmt::Debug for KeyHash {
     }
 }
 
-/// What a caller may do.
+/// Rights of a caller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rights {
-    /// Ask questions.
+    /// May ask questions.
     pub chat: bool,
-    /// See and change what is kept of one's own.
+    /// May see and change their own stored data.
     pub sessions: bool,
-    /// Read the metrics.
+    /// May read the metrics.
     pub metrics: bool,
-    /// Name another tenant than the default one.
+    /// May name a tenant other than the default one.
     pub tenants: bool,
-    /// Have the rights of an owner in turns.
+    /// Has the rights of an owner in turns.
     pub owner: bool,
 }
 
 impl Rights {
-    /// None at all.
+    /// No rights.
     pub const NONE: Self =
         Self { chat: false, sessions: false, metrics: false, tenants: false, owner: false };
-    /// Those of whoever's key or token names none.
+    /// Default rights, for keys and tokens that name none.
     pub const USUAL: Self = Self { chat: true, sessions: true, ..Self::NONE };
 
-    /// The same with the one of this name; `None` if there is none.
+    /// Adds the right of this name; `None` if there is no such right.
     #[must_use]
     pub fn and(self, name: &str) -> Option<Self> {
         Some(match name {
@@ -86,7 +86,7 @@ impl Rights {
         })
     }
 
-    /// Those that were named; the usual ones where no kind of request was.
+    /// Adds the default rights if neither `chat`, `sessions` nor `metrics` is set.
     #[must_use]
     pub const fn or_usual(self) -> Self {
         match self.chat || self.sessions || self.metrics {
@@ -96,22 +96,22 @@ impl Rights {
     }
 }
 
-/// Whether this can be the name of a tenant: letters, digits, `_`, `-` and `.`, at most 64 of them.
+/// Returns `true` for a valid tenant name: 1 to 64 letters, digits, `_`, `-` and `.`.
 #[must_use]
 pub fn is_tenant(name: &str) -> bool {
     let is_plain = |b: u8| b.is_ascii_alphanumeric() || b"_-.".contains(&b);
     (1..=MAX_TENANT).contains(&name.len()) && name.bytes().all(is_plain)
 }
 
-/// Why an entry is none.
+/// Faults of an invalid entry.
 const NO_NAME: &str = "is not of the form NAME:KEY, such as app:KEY or app:KEY;tenant=acme;rate=60";
 const NO_KEY: &str = "has a key that is no key: 16 characters or more, of letters, digits and _ - . ~ + / =";
 const NO_OPTION: &str = "has an option that is not known: there are chat, sessions, metrics, tenants, owner, tenant=NAME, user=NAME, rate=REQUESTS_A_MINUTE and tokens=A_DAY";
 const NO_VALUE: &str = "has an option whose value does not fit: a tenant is of letters, digits and _ - ., rate and tokens are whole numbers above 0";
 const TWICE: &str = "names a key a second time: each has a name and a key of its own";
 
-/// The keys that are listed, with commas or blanks between them.
-pub(super) fn read(reader: &mut Reader<'_>) -> Vec<ApiKey> {
+/// Reads the listed keys, separated by commas or white space.
+pub(super) fn read(reader: &mut VariableReader<'_>) -> Vec<ApiKey> {
     let list = reader.get("API_KEYS").unwrap_or_default();
     let (mut keys, mut seen): (Vec<ApiKey>, BTreeSet<Vec<u8>>) = (Vec::new(), BTreeSet::new());
     let entries = list.split(|c: char| c == ',' || c.is_whitespace()).filter(|entry| !entry.is_empty());

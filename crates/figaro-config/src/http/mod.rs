@@ -1,4 +1,5 @@
-//! The HTTP gateway: where it listens, who may use it and what answers. `HTTP_ADDR`, `API_KEYS`, `HTTP_MODELS`, and what tokens take.
+//! HTTP gateway: address, access and model names. `HTTP_ADDR`, `API_KEYS`, `HTTP_MODELS`, and the variables of JWT and
+//! the webhook.
 
 mod keys;
 mod models;
@@ -11,26 +12,26 @@ pub use self::keys::{ApiKey, KeyHash, Rights, is_tenant};
 pub use self::models::ModelAliases;
 pub use self::tokens::{TokenKey, TokenSettings};
 pub use self::webhook::WebhookSettings;
-use super::reader::Reader;
+use super::reader::VariableReader;
 use figaro_base::secret::SecretString;
 
-/// What the gateway is told from outside.
+/// Settings of the HTTP gateway.
 #[derive(Debug, Clone, Default)]
 pub struct HttpSettings {
-    /// Where it listens; `None` for no gateway.
+    /// Address to listen on; `None` disables the gateway.
     pub address: Option<SocketAddr>,
-    /// The keys that callers may show.
+    /// API keys of callers.
     pub keys: Vec<ApiKey>,
-    /// The tokens that callers may show; `None` where none are taken.
+    /// Accepted JWTs; `None` accepts none.
     pub tokens: Option<TokenSettings>,
-    /// The agents that answer to names of models which clients have built in.
+    /// Agents behind model names that clients have built in.
     pub models: ModelAliases,
-    /// Where Telegram sends updates; `None` where they are fetched.
+    /// Webhook for Telegram's updates; `None` to poll for them.
     pub webhook: Option<WebhookSettings>,
 }
 
 impl HttpSettings {
-    pub(super) fn read(reader: &mut Reader<'_>) -> Self {
+    pub(super) fn read(reader: &mut VariableReader<'_>) -> Self {
         let address = read_address(reader);
         let (keys, tokens) = (keys::read(reader), TokenSettings::read(reader));
         let webhook = WebhookSettings::read(reader, address.is_some());
@@ -44,7 +45,7 @@ impl HttpSettings {
                 "can be reached from other machines, so callers need a key: set API_KEYS, JWT_SECRET or JWT_PUBLIC_KEY, or listen on 127.0.0.1",
             );
         } else if is_open && has_webhook {
-            // What passes Telegram's updates on would pass on what others send, too.
+            // A proxy that forwards Telegram's updates would forward requests of others too.
             reader.fault(
                 "WEBHOOK_URL",
                 "has others reach HTTP_ADDR, so callers need a key: set API_KEYS, JWT_SECRET or JWT_PUBLIC_KEY",
@@ -53,7 +54,7 @@ impl HttpSettings {
         settings
     }
 
-    /// The secret that tokens are signed by, and that of Telegram.
+    /// Returns the secrets of the JWTs and of the webhook.
     pub(super) fn secrets(&self) -> impl Iterator<Item = &SecretString> {
         let of_tokens = match self.tokens.as_ref().map(|tokens| &tokens.key) {
             Some(TokenKey::Secret(secret)) => Some(secret),
@@ -63,12 +64,12 @@ impl HttpSettings {
     }
 }
 
-/// The address with its port, or a port alone on this machine.
-fn read_address(reader: &mut Reader<'_>) -> Option<SocketAddr> {
+/// Reads an address with port, or a port alone on this machine.
+fn read_address(reader: &mut VariableReader<'_>) -> Option<SocketAddr> {
     let text = reader.get("HTTP_ADDR")?;
     let address = match text.trim_start_matches(':').parse::<u16>() {
         Ok(port) => Some(SocketAddr::from(([127, 0, 0, 1], port))),
-        // `localhost` is a name of this machine; others would be looked up in the network.
+        // `localhost` resolves on this machine; other names would be looked up in the network.
         Err(_) if text.starts_with("localhost:") => {
             text.to_socket_addrs().ok().and_then(|mut all| all.next())
         }
@@ -93,7 +94,7 @@ mod tests {
         let values: HashMap<String, String> =
             pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
         let variables = Variables::builtin();
-        let mut reader = Reader::new(&values, &variables);
+        let mut reader = VariableReader::new(&values, &variables);
         let settings = HttpSettings::read(&mut reader);
         let faults = reader.finish_part(()).err().map(|faults| faults.0).unwrap_or_default();
         (settings, faults)

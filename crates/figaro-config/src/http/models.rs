@@ -1,18 +1,18 @@
-//! The names of models that clients have built in, and what answers to them: `HTTP_MODELS`.
+//! Model names that clients have built in, and the agents behind them: `HTTP_MODELS`.
 
 use std::collections::BTreeMap;
 
-use super::super::reader::Reader;
+use super::super::reader::VariableReader;
 
-/// Stands for every name that is none here.
+/// Placeholder for all unknown names.
 const ANY: &str = "*";
 
-/// The agents that answer to names of models which Figaro has not.
+/// Agents behind model names that Figaro itself does not have.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ModelAliases(BTreeMap<String, String>);
 
 impl ModelAliases {
-    pub(super) fn read(reader: &mut Reader<'_>) -> Self {
+    pub(super) fn read(reader: &mut VariableReader<'_>) -> Self {
         let text = reader.get("HTTP_MODELS").unwrap_or_default();
         let mut aliases = BTreeMap::new();
         for entry in text.split(',').map(str::trim).filter(|entry| !entry.is_empty()) {
@@ -30,18 +30,18 @@ impl ModelAliases {
         Self(aliases)
     }
 
-    /// The agent that answers to this name; `None` if none is meant by it.
+    /// Returns the agent behind a model name; `None` if there is neither an entry nor a `*` entry.
     #[must_use]
     pub fn meant(&self, name: &str) -> Option<&str> {
         self.0.get(name).or_else(|| self.0.get(ANY)).map(String::as_str)
     }
 
-    /// Each name with the agent that answers to it, that for all others too.
+    /// Returns all names with their agents, `*` included.
     pub fn all(&self) -> impl Iterator<Item = (&str, &str)> {
         self.0.iter().map(|(name, model)| (name.as_str(), model.as_str()))
     }
 
-    /// The names, without that for all others.
+    /// Returns all names, without `*`.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.0.keys().map(String::as_str).filter(|name| *name != ANY)
     }

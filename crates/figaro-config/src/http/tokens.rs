@@ -1,43 +1,43 @@
-//! The tokens (JWT) of callers: `JWT_SECRET`, `JWT_PUBLIC_KEY`, `JWT_AUDIENCE`, `JWT_ISSUER`, `JWT_RATE`, `JWT_TOKENS`.
+//! JWTs of callers: `JWT_SECRET`, `JWT_PUBLIC_KEY`, `JWT_AUDIENCE`, `JWT_ISSUER`, `JWT_RATE`, `JWT_TOKENS`.
 
 use std::str::FromStr;
 
-use super::super::reader::Reader;
+use super::super::reader::VariableReader;
 use figaro_base::secret::SecretString;
 
-/// A secret of fewer bytes can be guessed: HS256 asks for as many as its hash has.
+/// Minimum length of a secret in bytes. HS256 needs as many as its hash has.
 const MIN_SECRET: usize = 32;
 
-/// The tokens that callers may show.
+/// Accepted JWTs and limits of their subjects.
 #[derive(Debug, Clone)]
 pub struct TokenSettings {
-    /// What they are signed with.
+    /// Key that verifies the signature.
     pub key: TokenKey,
-    /// Whom they have to be for (`aud`); `None` for anybody.
+    /// Required audience (`aud`); `None` for any.
     pub audience: Option<String>,
-    /// Who has to have given them (`iss`); `None` for anybody.
+    /// Required issuer (`iss`); `None` for any.
     pub issuer: Option<String>,
-    /// The most requests of each subject in a minute.
+    /// Maximum number of requests per subject and minute; `None` for no limit.
     pub per_minute: Option<u32>,
-    /// The most tokens of models that each subject has in a day.
+    /// Maximum number of model tokens per subject and day; `None` for no limit.
     pub per_day: Option<u64>,
 }
 
-/// What holds for tokens alone.
+/// Variables that are valid only if tokens are accepted.
 const OF_TOKENS: [&str; 4] = ["JWT_AUDIENCE", "JWT_ISSUER", "JWT_RATE", "JWT_TOKENS"];
 
-/// What proves that a token is genuine. It fixes the algorithm: a token that names another is refused.
+/// Key that verifies the signature. It fixes the algorithm: a token that names another one is rejected.
 #[derive(Debug, Clone)]
 pub enum TokenKey {
-    /// HS256, by this secret.
+    /// Secret for HS256.
     Secret(SecretString),
-    /// RS256, by this public key in PEM.
+    /// Public key in PEM for RS256.
     Public(String),
 }
 
 impl TokenSettings {
-    /// `None` where no tokens are taken.
-    pub(super) fn read(reader: &mut Reader<'_>) -> Option<Self> {
+    /// Reads these settings; `None` if no tokens are accepted.
+    pub(super) fn read(reader: &mut VariableReader<'_>) -> Option<Self> {
         let key = read_key(reader);
         let Some(key) = key else {
             for name in OF_TOKENS {
@@ -60,8 +60,8 @@ impl TokenSettings {
     }
 }
 
-/// A whole number above 0; `None` for no bound.
-fn read_bound<T: FromStr + PartialOrd + Default>(reader: &mut Reader<'_>, name: &str) -> Option<T> {
+/// Reads a whole number above 0; `None` for no limit.
+fn read_bound<T: FromStr + PartialOrd + Default>(reader: &mut VariableReader<'_>, name: &str) -> Option<T> {
     let text = reader.get(name)?;
     let number = text.trim().parse().ok().filter(|number| *number > T::default());
     if number.is_none() {
@@ -70,7 +70,7 @@ fn read_bound<T: FromStr + PartialOrd + Default>(reader: &mut Reader<'_>, name: 
     number
 }
 
-fn read_key(reader: &mut Reader<'_>) -> Option<TokenKey> {
+fn read_key(reader: &mut VariableReader<'_>) -> Option<TokenKey> {
     let (secret, public) = (reader.get("JWT_SECRET"), reader.get("JWT_PUBLIC_KEY"));
     match (secret, public) {
         (Some(_), Some(_)) => {

@@ -1,26 +1,26 @@
-//! Where Telegram sends updates: `WEBHOOK_URL`, `WEBHOOK_SECRET`.
+//! Telegram webhook: `WEBHOOK_URL`, `WEBHOOK_SECRET`.
 
-use super::super::reader::Reader;
+use super::super::reader::VariableReader;
 use figaro_base::secret::SecretString;
 
-/// A shorter secret can be guessed.
+/// Minimum length of the secret. A shorter one can be guessed.
 const MIN_SECRET: usize = 16;
-/// What the gateway has at paths of its own.
+/// Path prefixes of the gateway's own endpoints.
 const RESERVED: [&str; 5] = ["/v1", "/healthz", "/readyz", "/metrics", "/openapi.json"];
 
-/// Where Telegram sends updates.
+/// Webhook that receives Telegram's updates.
 #[derive(Debug, Clone)]
 pub struct WebhookSettings {
-    /// The address that Telegram is told.
+    /// Public URL, registered with Telegram.
     pub url: String,
-    /// The path of it, which the gateway serves.
+    /// Path of the URL, served by the gateway.
     pub path: String,
-    /// What Telegram shows with each update.
+    /// Secret that Telegram sends with each update.
     pub secret: SecretString,
 }
 
 impl WebhookSettings {
-    pub(super) fn read(reader: &mut Reader<'_>, has_gateway: bool) -> Option<Self> {
+    pub(super) fn read(reader: &mut VariableReader<'_>, has_gateway: bool) -> Option<Self> {
         reader.get("WEBHOOK_URL")?;
         let url = reader.url("WEBHOOK_URL");
         let path = url::Url::parse(&url).map(|url| url.path().to_owned()).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The records of a chat with the packs that it has chosen: what each is called, and which belong together.
+//! Records of a chat with its chosen packs: names of records and relations between them.
 
 use std::sync::Arc;
 
@@ -7,14 +7,14 @@ use chrono_tz::Tz;
 
 use super::kept::{Record, plain};
 use super::pack::{FieldType, Kind, Pack};
-use super::read::Named;
+use super::read::NamedRecord;
 use super::value::FieldValue;
 use figaro_base::ids::RecordId;
 
-/// Records refer to others so deep for their names at most.
+/// Maximum depth of references followed for the name of a record.
 const MAX_DEPTH: usize = 4;
 
-/// The records of a chat that its packs have a form for.
+/// Records of a chat that belong to its packs.
 #[derive(Debug, Clone, Default)]
 pub struct Book {
     packs: Vec<Arc<Pack>>,
@@ -24,19 +24,19 @@ pub struct Book {
 
 /// A record, or a history of readings with the same keys.
 #[derive(Debug, Clone)]
-pub struct Entry<'a> {
-    /// The pack.
+pub struct BookEntry<'a> {
+    /// Pack of the record.
     pub pack: &'a Pack,
-    /// The kind.
+    /// Kind of the record.
     pub kind: &'a Kind,
-    /// The record; of a history its newest reading.
+    /// The record; in a history the newest reading.
     pub record: &'a Record,
-    /// All readings of a history, the oldest first; the record alone if it is none.
+    /// All readings of a history, oldest first. Holds only the record if it is no history.
     pub history: Vec<&'a Record>,
 }
 
 impl Book {
-    /// These records, as far as these packs have a form for them, in a chat of this zone.
+    /// Creates a book of the records that belong to these packs, for a chat in this time zone.
     #[must_use]
     pub fn new(packs: Vec<Arc<Pack>>, mut records: Vec<Record>, zone: Tz) -> Self {
         let has = |record: &Record| {
@@ -46,55 +46,56 @@ impl Book {
         Self { packs, records, zone }
     }
 
-    /// The packs that the chat has chosen.
+    /// Returns the packs chosen for the chat.
     #[must_use]
     pub fn packs(&self) -> &[Arc<Pack>] {
         &self.packs
     }
 
-    /// The records, the oldest first.
+    /// Returns the records, oldest first.
     #[must_use]
     pub fn records(&self) -> &[Record] {
         &self.records
     }
 
-    /// The zone of the chat.
+    /// Returns the time zone of the chat.
     #[must_use]
     pub const fn zone(&self) -> Tz {
         self.zone
     }
 
-    /// The record with this id.
+    /// Returns the record with this id.
     #[must_use]
     pub fn record(&self, id: RecordId) -> Option<&Record> {
         self.records.iter().find(|record| record.id == id)
     }
 
-    /// All kinds with their packs.
+    /// Returns all kinds with their packs.
     pub fn kinds(&self) -> impl Iterator<Item = (&Pack, &Kind)> {
         self.packs.iter().flat_map(|pack| pack.kinds.iter().map(|kind| (pack.as_ref(), kind)))
     }
 
-    /// What the model calls a kind: its name, with the pack before it where two packs have one of this name.
+    /// Returns the model's label for a kind: its name, prefixed with the pack if two packs have a kind of this name.
     #[must_use]
     pub fn label(&self, pack: &Pack, kind: &Kind) -> String {
         let is_shared = self.kinds().filter(|(_, other)| other.name == kind.name).nth(1).is_some();
         if is_shared { format!("{}.{}", pack.name, kind.name) } else { kind.name.clone() }
     }
 
-    /// The kind that the model calls so.
+    /// Returns the kind with this label.
     #[must_use]
     pub fn kind(&self, label: &str) -> Option<(&Pack, &Kind)> {
         self.kinds().find(|(pack, kind)| plain(&self.label(pack, kind)) == plain(label))
     }
 
-    /// The kind of a record.
+    /// Returns the kind of a record, with its pack.
     #[must_use]
     pub fn kind_of(&self, record: &Record) -> Option<(&Pack, &Kind)> {
         self.kinds().find(|(pack, kind)| record.is_of(&pack.name, &kind.name))
     }
 
-    /// What a record is called: what stands in its keys, without the names of others where it has words of its own.
+    /// Returns the name of a record: the values of its keys. Names of referenced records are used only if it has no other
+    /// keys.
     #[must_use]
     pub fn name(&self, record: &Record) -> String {
         self.name_within(record, MAX_DEPTH)
@@ -111,7 +112,7 @@ impl Book {
         if own.is_empty() { of(true).join(", ") } else { own.join(", ") }
     }
 
-    /// What stands in a field, in words.
+    /// Returns the value of a field as text.
     #[must_use]
     pub fn shown(&self, value: &FieldValue) -> String {
         self.shown_within(value, MAX_DEPTH)
@@ -125,37 +126,41 @@ impl Book {
         value.shown(self.zone, name)
     }
 
-    /// The records that fields may refer to. Readings have no names of their own.
+    /// Returns the records of a pack that fields may refer to. Readings are not included.
     #[must_use]
-    pub fn names(&self, pack: &str) -> Vec<Named> {
-        let named =
-            |record: &Record| Named { id: record.id, kind: record.kind.clone(), name: self.name(record) };
+    pub fn names(&self, pack: &str) -> Vec<NamedRecord> {
+        let named = |record: &Record| NamedRecord {
+            id: record.id,
+            kind: record.kind.clone(),
+            name: self.name(record),
+        };
         self.records.iter().filter(|record| record.pack == pack && record.at.is_none()).map(named).collect()
     }
 
-    /// The records that refer to one, each once.
+    /// Returns the records that refer to one, without duplicates.
     #[must_use]
     pub fn referring(&self, id: RecordId) -> Vec<&Record> {
         self.records.iter().filter(|record| record.refers_to().any(|other| other == id)).collect()
     }
 
-    /// Everything there is, in the order of packs and kinds; of a kind what is due soonest, else by name. A history is one.
+    /// Returns all entries, in the order of packs and kinds. Within a kind they are sorted by due time, then by name. A
+    /// history is one entry.
     #[must_use]
-    pub fn entries(&self) -> Vec<Entry<'_>> {
+    pub fn entries(&self) -> Vec<BookEntry<'_>> {
         self.kinds().flat_map(|(pack, kind)| self.entries_of(pack, kind)).collect()
     }
 
-    /// Those of one kind.
+    /// Returns the entries of one kind.
     #[must_use]
-    pub fn entries_of<'a>(&'a self, pack: &'a Pack, kind: &'a Kind) -> Vec<Entry<'a>> {
+    pub fn entries_of<'a>(&'a self, pack: &'a Pack, kind: &'a Kind) -> Vec<BookEntry<'a>> {
         let keys: Vec<String> = kind.keys().map(|key| key.name.clone()).collect();
-        let mut entries: Vec<Entry<'a>> = Vec::new();
+        let mut entries: Vec<BookEntry<'a>> = Vec::new();
         for record in self.records.iter().filter(|record| record.is_of(&pack.name, &kind.name)) {
             let is_same =
-                |other: &Entry<'_>| kind.series.is_some() && record.has_keys_of(other.record, &keys);
+                |other: &BookEntry<'_>| kind.series.is_some() && record.has_keys_of(other.record, &keys);
             match entries.iter_mut().find(|entry| is_same(entry)) {
                 Some(entry) => entry.history.push(record),
-                None => entries.push(Entry { pack, kind, record, history: vec![record] }),
+                None => entries.push(BookEntry { pack, kind, record, history: vec![record] }),
             }
         }
         for entry in &mut entries {
@@ -166,13 +171,13 @@ impl Book {
         entries
     }
 
-    /// The day or time that an entry of a kind with such a field is for.
+    /// Returns the due time of an entry, if its kind has a field for it.
     #[must_use]
-    pub fn due(&self, entry: &Entry<'_>) -> Option<DateTime<Utc>> {
+    pub fn due(&self, entry: &BookEntry<'_>) -> Option<DateTime<Utc>> {
         let field = entry.kind.upcoming.as_deref()?;
         match entry.record.value(field)? {
             FieldValue::Moment(at) => Some(*at),
-            // A day lasts until its end.
+            // A day is due at its end.
             FieldValue::Date(day) => {
                 let end = day.succ_opt()?.and_time(NaiveTime::MIN);
                 Some(self.zone.from_local_datetime(&end).earliest()?.with_timezone(&Utc))
@@ -181,9 +186,9 @@ impl Book {
         }
     }
 
-    /// The entry that a record is in.
+    /// Returns the entry that contains a record.
     #[must_use]
-    pub fn entry(&self, id: RecordId) -> Option<Entry<'_>> {
+    pub fn entry(&self, id: RecordId) -> Option<BookEntry<'_>> {
         let (pack, kind) = self.kind_of(self.record(id)?)?;
         let mut entries = self.entries_of(pack, kind).into_iter();
         entries.find(|entry| entry.history.iter().any(|record| record.id == id))

@@ -1,5 +1,5 @@
-//! Reminders follow their records: what becomes of the tasks that remind of a record once it says something else. A task follows
-//! as long as it does what the record offered; what a person or the model made otherwise is left to them.
+//! Reminders that follow their records: the changes of tasks after a change of a record. A task follows while it matches
+//! what the record offered. A task that a person or the model changed is left alone.
 
 use std::sync::Arc;
 
@@ -7,66 +7,66 @@ use chrono::{DateTime, TimeDelta, Utc};
 use chrono_tz::Tz;
 
 use super::super::schedule::Schedule;
-use super::super::task::{NewTask, State, Task, TaskEdit};
-use super::book::{Book, Entry};
+use super::super::task::{NewTask, Task, TaskEdit, TaskState};
+use super::book::{Book, BookEntry};
 use super::kept::Record;
 use super::pack::Pack;
 use super::reminders::{Reminder, reminders};
 use figaro_base::ids::{ChatId, RecordId, TaskId, TopicId, UserId};
 
-/// All that a record has ever offered counts, also what is over.
+/// Start of time, so that everything a record ever offered is compared, even if it is past.
 const EVER: DateTime<Utc> = DateTime::UNIX_EPOCH;
 
-/// By what a chat's reminders follow its records.
+/// Parameters by which a chat's reminders follow its records.
 #[derive(Debug, Clone, Default)]
 pub struct Forms {
-    /// The packs that the chat has chosen.
+    /// Packs chosen for the chat.
     pub packs: Vec<Arc<Pack>>,
-    /// The zone of the chat.
+    /// Time zone of the chat.
     pub zone: Tz,
-    /// The least time between two runs of a task.
+    /// Minimum time between two runs of a task.
     pub min_interval: TimeDelta,
-    /// Whose reminders alone follow; `None` where everybody's do. A reminder runs in its creator's name, so others do not change
-    /// what it says.
+    /// Person whose reminders follow; `None` for everybody's. A reminder runs in its creator's name, so others do not change
+    /// its text.
     pub of: Option<UserId>,
 }
 
-/// The records of a chat before and after one of them was changed.
+/// Records of a chat before and after a change of one of them.
 #[derive(Debug, Clone, Copy)]
-pub struct Change<'a> {
-    /// All records of the chat, this one as it was.
+pub struct RecordChange<'a> {
+    /// All records of the chat before the change.
     pub before: &'a Book,
-    /// All records of the chat, this one as it is now.
+    /// All records of the chat after the change.
     pub after: &'a Book,
-    /// The record that was changed.
+    /// Changed record.
     pub record: RecordId,
-    /// The least time between two runs of a task.
+    /// Minimum time between two runs of a task.
     pub min_interval: TimeDelta,
-    /// Whose reminders alone follow; `None` where everybody's do.
+    /// Person whose reminders follow; `None` for everybody's.
     pub of: Option<&'a UserId>,
-    /// The current time.
+    /// Current time, UTC.
     pub now: DateTime<Utc>,
 }
 
-/// What is to become of tasks that remind of changed records.
+/// Changes of tasks that remind of changed records.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Following {
-    /// These get another prompt or other times.
+pub struct ReminderEdits {
+    /// Tasks that get a new prompt or new times.
     pub edits: Vec<(TaskId, TaskEdit)>,
-    /// These have nothing to remind of any more.
+    /// Tasks that have nothing left to remind of.
     pub ended: Vec<TaskId>,
-    /// These come in addition, each with the record that it reminds of.
+    /// New tasks, each with the record that it reminds of.
     pub added: Vec<(RecordId, Task)>,
-    /// These follow, each with the record that it reminds of.
+    /// Tasks that follow, each with the record that it reminds of.
     pub noted: Vec<(RecordId, TaskId)>,
-    /// These remind of a changed record, but are otherwise than it offered: a person or the model has to see to them.
+    /// Tasks that remind of a changed record, but differ from what it offered. A person or the model must adjust them.
     pub left: Vec<TaskId>,
 }
 
-/// What is to become of the tasks of the chat that remind of a changed record, or of one that names it.
+/// Returns the changes of the chat's tasks that remind of the changed record, or of a record that refers to it.
 #[must_use]
-pub fn following(change: Change<'_>, tasks: &[Task]) -> Following {
-    let mut following = Following::default();
+pub fn following(change: RecordChange<'_>, tasks: &[Task]) -> ReminderEdits {
+    let mut following = ReminderEdits::default();
     for id in concerned(change) {
         let entries = change.before.entry(id).zip(change.after.entry(id));
         let Some((old, new)) = entries.filter(|(old, _)| old.kind.remind.is_some()) else { continue };
@@ -85,8 +85,8 @@ pub fn following(change: Change<'_>, tasks: &[Task]) -> Following {
     following
 }
 
-/// The changed record and, again and again, those that name it.
-fn concerned(change: Change<'_>) -> Vec<RecordId> {
+/// Returns the changed record and all records that refer to it, directly or indirectly.
+fn concerned(change: RecordChange<'_>) -> Vec<RecordId> {
     let mut all = vec![change.record];
     let mut at = 0;
     while let Some(id) = all.get(at).copied() {
@@ -100,13 +100,13 @@ fn concerned(change: Change<'_>) -> Vec<RecordId> {
     all
 }
 
-/// A record before and after.
+/// A record before and after the change.
 struct Moved<'a> {
-    old: &'a Entry<'a>,
-    new: &'a Entry<'a>,
+    old: &'a BookEntry<'a>,
+    new: &'a BookEntry<'a>,
 }
 
-/// Whom a task reminds, where and in which language.
+/// Recipient of a reminder: person, place and language.
 #[derive(PartialEq)]
 struct Whose<'a> {
     user: &'a UserId,
@@ -126,26 +126,26 @@ impl<'a> Whose<'a> {
     }
 }
 
-/// A reminder as a task does it.
+/// A reminder in the form of a task.
 #[derive(PartialEq)]
-struct Done {
+struct ReminderTask {
     title: String,
     prompt: String,
     schedule: Schedule,
 }
 
-impl Done {
+impl ReminderTask {
     fn of(reminder: Reminder, zone: Tz) -> Option<Self> {
         let Reminder { title, prompt, schedule, at, .. } = reminder;
         let schedule = match at {
-            // A time is read only where it is to come, and not too far off.
+            // A time is only parsed if it is in the future and not too far away.
             Some(at) => Schedule::once(&schedule, zone, at - TimeDelta::days(1)).ok()?,
             None => Schedule::recurring(&schedule, zone, EVER).ok()?,
         };
         Some(Self { title, prompt, schedule })
     }
 
-    fn all(book: &Book, entry: &Entry<'_>, language: Option<&str>) -> Vec<Self> {
+    fn all(book: &Book, entry: &BookEntry<'_>, language: Option<&str>) -> Vec<Self> {
         let offered = reminders(book, entry, language, EVER);
         offered.into_iter().filter_map(|one| Self::of(one, book.zone())).collect()
     }
@@ -153,18 +153,19 @@ impl Done {
     fn is_by(&self, task: &Task, zone: Tz) -> bool {
         let is_same_time = match self.schedule.is_recurring() {
             true => task.schedule == self.schedule,
-            // A zone that was set meanwhile leaves the instant.
+            // A time zone set in between does not change the instant.
             false => task.schedule.next(task.zone, EVER) == self.schedule.next(zone, EVER),
         };
         task.prompt == self.prompt && is_same_time
     }
 }
 
-impl Following {
-    /// Has the tasks of one person in one language follow a record.
-    fn follow(&mut self, change: Change<'_>, Moved { old, new }: &Moved<'_>, tasks: &[&Task]) {
+impl ReminderEdits {
+    /// Updates the tasks of one person in one language after a change of a record.
+    fn follow(&mut self, change: RecordChange<'_>, Moved { old, new }: &Moved<'_>, tasks: &[&Task]) {
         let language = tasks.first().and_then(|task| task.language.as_deref());
-        let (was, is) = (Done::all(change.before, old, language), Done::all(change.after, new, language));
+        let (was, is) =
+            (ReminderTask::all(change.before, old, language), ReminderTask::all(change.after, new, language));
         if was == is {
             return;
         }
@@ -178,7 +179,7 @@ impl Following {
             return;
         }
         let zone = change.after.zone();
-        let is_too_often = |one: &Done| {
+        let is_too_often = |one: &ReminderTask| {
             one.schedule.shortest_gap(zone, change.now).is_some_and(|gap| gap < change.min_interval)
         };
         if is.iter().any(is_too_often) {
@@ -189,10 +190,10 @@ impl Following {
             let to = is.get(at).filter(|one| one.schedule.next(zone, change.now).is_some());
             let was = was.get(at);
             let by = || tasks.iter().copied().filter(|task| was.is_some_and(|one| one.is_by(task, zone)));
-            let is_unwanted = by().any(|task| matches!(task.state, State::Cancelled(_)));
-            // Where the record had a time to come that nothing reminds of, a person has taken the reminder away or changed it.
+            let is_unwanted = by().any(|task| matches!(task.state, TaskState::Cancelled(_)));
+            // If the record had a future time without a reminder, a person has removed or changed the reminder.
             let is_free = was.is_none_or(|one| one.schedule.next(zone, change.now).is_none())
-                || by().any(|task| matches!(task.state, State::Done(_)));
+                || by().any(|task| matches!(task.state, TaskState::Done(_)));
             match (by().find(|task| task.is_live()), to) {
                 (Some(task), Some(one)) => self.edit(change, new.record, task, one),
                 (Some(task), None) => self.ended.push(task.id),
@@ -204,7 +205,7 @@ impl Following {
         }
     }
 
-    fn edit(&mut self, change: Change<'_>, record: &Record, task: &Task, one: &Done) {
+    fn edit(&mut self, change: RecordChange<'_>, record: &Record, task: &Task, one: &ReminderTask) {
         self.noted.push((record.id, task.id));
         let zone = change.after.zone();
         let is_moved = !one.is_by(task, zone);
@@ -224,8 +225,8 @@ impl Following {
     }
 }
 
-/// A further task like one that reminds of the record already.
-fn made(change: Change<'_>, like: &Task, record: &Record, one: &Done) -> Task {
+/// Creates a task like an existing one that reminds of the record.
+fn made(change: RecordChange<'_>, like: &Task, record: &Record, one: &ReminderTask) -> Task {
     let new = NewTask {
         place: like.place.clone(),
         creator: like.creator.clone(),

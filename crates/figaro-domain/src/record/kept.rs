@@ -1,4 +1,4 @@
-//! A record as it is stored.
+//! Stored records.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,82 +8,83 @@ use serde::{Deserialize, Serialize};
 use super::value::FieldValue;
 use figaro_base::ids::{ChatId, RecordId, RunId, TaskId, UserId};
 
-/// The most records of a chat; each reading of a history is one.
+/// Maximum number of records of a chat. Each reading of a history counts.
 pub const MAX_RECORDS: usize = 3000;
 
-/// What a chat keeps in a form of one of its packs.
+/// A record of a chat, in a form of one of its packs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Record {
-    /// The id of the record, unique for ever.
+    /// Unique id, never reused.
     pub id: RecordId,
-    /// The chat that it belongs to.
+    /// Chat of the record.
     pub chat: ChatId,
-    /// The name of its pack.
+    /// Name of its pack.
     pub pack: String,
-    /// The name of its kind.
+    /// Name of its kind.
     pub kind: String,
-    /// What stands in its fields, by their names.
+    /// Values of its fields, by field name.
     pub fields: BTreeMap<String, Filled>,
-    /// When a reading was taken, UTC; `None` for a record that stands for a thing.
+    /// Time of the reading, UTC; `None` for a record that stands for a thing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<DateTime<Utc>>,
-    /// Who stated it first; `None` for one of an earlier version, and where nothing of what they said is in it any more.
+    /// Person who first stated it; `None` for records of an earlier version, and if nothing of what they said is left in it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stated_by: Option<UserId>,
-    /// The tasks that remind of it.
+    /// Tasks that remind of the record.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reminders: Vec<TaskId>,
-    /// When it was first saved, UTC.
+    /// Creation time, UTC.
     pub created_at: DateTime<Utc>,
-    /// When it was last changed, UTC.
+    /// Time of the last change, UTC.
     pub updated_at: DateTime<Utc>,
 }
 
-/// What stands in a field, and where it comes from.
+/// Value of a field, with its origin.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Filled {
-    /// What stands there.
+    /// Current value.
     pub value: FieldValue,
-    /// Where it comes from; of what was said in several messages the last.
-    pub origin: Origin,
-    /// Where else parts of it may come from, the oldest first: what a list or a text had before stands in the new one often.
+    /// Origin of the value; if several messages contributed, the last one.
+    pub origin: ValueOrigin,
+    /// Other possible origins of parts of the value, oldest first. A new list or text often contains the old one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub earlier: Vec<Origin>,
-    /// Without it the record makes no sense: it goes with it.
+    pub earlier: Vec<ValueOrigin>,
+    /// `true` if the record makes no sense without the value. The record is then removed with it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) is_essential: bool,
 }
 
-/// Where a value comes from: with what it was said in, it is forgotten.
+/// Origin of a value. The value is forgotten with the question of the turn.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Origin {
-    /// The turn whose question it was taken from.
+pub struct ValueOrigin {
+    /// Turn whose question the value was taken from.
     pub turn: RunId,
-    /// Whose question that was.
+    /// Person who asked that question.
     pub user: UserId,
 }
 
 impl Filled {
-    /// All that it may come from.
-    pub fn origins(&self) -> impl Iterator<Item = &Origin> {
+    /// Returns all possible origins of the value.
+    pub fn origins(&self) -> impl Iterator<Item = &ValueOrigin> {
         self.earlier.iter().chain([&self.origin])
     }
 }
 
 impl Record {
-    /// The turns that what stands in it may come from.
+    /// Returns the turns that the record's values may come from.
     #[must_use]
     pub fn turns(&self) -> BTreeSet<RunId> {
         self.fields.values().flat_map(Filled::origins).map(|one| one.turn).collect()
     }
 
-    /// What stands in a field.
+    /// Returns the value of a field.
     #[must_use]
     pub fn value(&self, field: &str) -> Option<&FieldValue> {
         self.fields.get(field).map(|filled| &filled.value)
     }
 
-    /// Whether it is somebody's: they stated it first or, where that is not known, all without which it makes no sense.
+    /// Returns `true` if the record belongs to a person: they first stated it or, if that is unknown, all its essential
+    /// values come from them.
     #[must_use]
     pub fn is_stated_by(&self, user: &UserId) -> bool {
         if let Some(first) = &self.stated_by {
@@ -94,13 +95,13 @@ impl Record {
         essential.peek().is_some() && essential.all(is_theirs)
     }
 
-    /// Whether it is of this kind of this pack.
+    /// Returns `true` if the record is of this kind of this pack.
     #[must_use]
     pub(crate) fn is_of(&self, pack: &str, kind: &str) -> bool {
         self.pack == pack && self.kind == kind
     }
 
-    /// The records that it refers to.
+    /// Returns the records that it refers to.
     pub fn refers_to(&self) -> impl Iterator<Item = RecordId> {
         self.fields.values().filter_map(|filled| match filled.value {
             FieldValue::Ref(record) => Some(record),
@@ -108,13 +109,13 @@ impl Record {
         })
     }
 
-    /// Whether it stands for the same thing as another one of its kind: with the same keys and, of readings, at the same time.
+    /// Returns `true` if both records stand for the same thing: same kind, same keys and, for readings, same time.
     #[must_use]
     pub(crate) fn is_same_as(&self, other: &Self, keys: &[String]) -> bool {
         self.at == other.at && self.has_keys_of(other, keys)
     }
 
-    /// Whether it has the same keys as another one of its kind, as all readings of a history have.
+    /// Returns `true` if both records have the same kind and keys, as all readings of a history do.
     #[must_use]
     pub(crate) fn has_keys_of(&self, other: &Self, keys: &[String]) -> bool {
         let is_same = |key: &String| match (self.value(key), other.value(key)) {
@@ -125,7 +126,7 @@ impl Record {
     }
 }
 
-/// A text as it is compared: without case and needless space.
+/// Normalizes a text for comparison: lower case, single spaces.
 pub(super) fn plain(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
 }

@@ -1,6 +1,6 @@
-//! Records: what a chat keeps in the forms that context packs declare, such as patients, medications and readings. The forms
-//! (`pack`), what may stand in them (`value`, `read`), the records themselves (`kept`, `saving`, `removal`), what reminds of them
-//! (`reminders`, `following`), and what a history of readings comes to (`series`). Pure: the files of packs are read by `prompts`, records are stored by `store`.
+//! Records: data of a chat in the forms that context packs declare, such as patients, medications and readings. Covers the
+//! forms (`pack`), their values (`value`, `read`), the records (`kept`, `saving`, `removal`), reminders (`reminders`,
+//! `following`) and histories of readings (`series`). Pure: `prompts` reads the files of packs, `store` stores the records.
 
 mod book;
 mod following;
@@ -17,14 +17,14 @@ mod times;
 mod value;
 mod words;
 
-pub use book::{Book, Entry};
-pub use following::{Change, Following, Forms, following};
-pub use kept::{Filled, MAX_RECORDS, Origin, Record};
-pub use pack::{Field, FieldType, Kind, Pack, Range, Remind, Rules, Series, Share};
-pub use read::{Reading, Values, read_fields, read_moment};
+pub use book::{Book, BookEntry};
+pub use following::{Forms, RecordChange, ReminderEdits, following};
+pub use kept::{Filled, MAX_RECORDS, Record, ValueOrigin};
+pub use pack::{Field, FieldType, ImportanceRules, Kind, Pack, Range, Remind, Series, Share};
+pub use read::{FieldValues, ParseContext, read_fields, read_moment};
 pub use reminders::{Reminder, reminders};
 pub use removal::{Removal, Removed, Restored, restoring};
-pub use saving::{Draft, Saved, saving, without_fields};
+pub use saving::{RecordDraft, SaveResult, saving, without_fields};
 pub use series::{Point, Trend, points, trend};
 pub use value::FieldValue;
 pub use words::Words;

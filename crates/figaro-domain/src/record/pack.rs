@@ -1,40 +1,40 @@
-//! What a context pack declares: kinds of records with their fields, and how a model is told of them.
+//! Declarations of a context pack: kinds of records with their fields, and their form in prompts.
 
 use super::words::Words;
 
-/// The most characters of a text in a field.
+/// Maximum length of a text in a field, in characters.
 pub(crate) const MAX_TEXT_CHARS: usize = 500;
-/// The most items of a list in a field.
+/// Maximum number of items of a list in a field.
 pub(crate) const MAX_LIST_ITEMS: usize = 30;
 
-/// A context pack, as its file declares it.
+/// A context pack, as declared in its file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pack {
-    /// The name of the pack and of its file.
+    /// Name of the pack and of its file.
     pub name: String,
-    /// What people call it.
+    /// Title for people.
     pub title: Words,
-    /// What it is for, in a line.
+    /// One-line description for people.
     pub description: Words,
-    /// How much of a prompt its records may take.
+    /// Share of a prompt that its records may take.
     pub share: Share,
-    /// What matters in what people say.
-    pub rules: Rules,
-    /// The kinds of its records, in the order of the file.
+    /// Words that make a message important.
+    pub rules: ImportanceRules,
+    /// Kinds of records, in the order of the file.
     pub kinds: Vec<Kind>,
 }
 
-/// How many tokens records may take of a prompt.
+/// Limit on the tokens that records may take of a prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Share {
-    /// So many percent of what the model reads at once, 1 to 50.
+    /// Share of the model's context window, in percent, from 1 to 50.
     pub percent: usize,
-    /// Never more than so many tokens, 50 and more.
+    /// Upper limit in tokens, at least 50.
     pub max: usize,
 }
 
 impl Share {
-    /// The tokens for a model that reads so many at once; `None` if nobody knows how many.
+    /// Returns the number of tokens for a context window of this size; `None` for an unknown size.
     #[must_use]
     pub fn of(self, window: Option<usize>) -> usize {
         let window = window.unwrap_or(SMALL_WINDOW);
@@ -42,121 +42,121 @@ impl Share {
     }
 }
 
-/// The window of a model that nobody knows: what small local models read.
+/// Context window assumed for an unknown model: that of small local models, in tokens.
 const SMALL_WINDOW: usize = 8_192;
 
-/// Words by which what people say matters more, as those of every chat stand in `importance.yaml`: a word stands for all that begin
-/// with it, in lower case and without accents.
+/// Words that raise the importance of a message, in addition to the general ones in `importance.yaml`. An entry matches all
+/// words that begin with it. Case and accents are ignored.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Rules {
-    /// Words of the domain: what has one matters 2 more.
+pub struct ImportanceRules {
+    /// Domain words: they raise the importance of a message by 2.
     pub terms: Vec<String>,
-    /// Words of what may be vital: a person's statement with one is of importance 10 and pinned.
+    /// Critical words: a person's statement with one has importance 10 and is pinned.
     pub critical: Vec<String>,
-    /// A sentence with one of these is not vital.
+    /// Words that exclude a sentence from being vital.
     pub unless: Vec<String>,
 }
 
-/// A kind of records.
+/// A kind of record.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Kind {
-    /// Its name, which the model uses.
+    /// Name of the kind, used by the model.
     pub name: String,
-    /// What people call a record of it.
+    /// Title of one record, for people.
     pub title: Words,
-    /// What people call several.
+    /// Title of several records, for people.
     pub plural: Words,
-    /// What it is, for the model.
+    /// Description for the model.
     pub about: Option<String>,
-    /// Its fields, in the order of the file.
+    /// Fields of the kind, in the order of the file.
     pub fields: Vec<Field>,
-    /// How it is told where each record is one reading of a history; `None` for records that stand for things.
+    /// Settings of a history, if each record is a reading of one; `None` for records that stand for things.
     pub series: Option<Series>,
-    /// The field of a day or time; records whose time has passed are not told.
+    /// Name of the field with the due day or time. Records that are past due are left out of prompts.
     pub upcoming: Option<String>,
-    /// Words that make its records bear on a question: the code of their language, and the words.
+    /// Words that make its records relevant to a question, by language code.
     pub triggers: Vec<(String, Vec<String>)>,
-    /// The template of its line in a prompt.
+    /// Template of a record's line in a prompt.
     pub render: Option<String>,
-    /// The reminder that its records offer.
+    /// Reminder offered by its records.
     pub remind: Option<Remind>,
 }
 
-/// A history of readings.
+/// Settings of a history of readings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Series {
-    /// The trend is told over so many days.
+    /// Period of the trend, in days.
     pub days: u32,
 }
 
-/// The reminder that records of a kind offer.
+/// Reminder offered by the records of a kind.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Remind {
-    /// The field that says when: a schedule, a day, or a time.
+    /// Field with the time: a schedule, a day, or a day and time.
     pub field: String,
-    /// What the bot is to do then, with `{field}` for what stands in a field.
+    /// Prompt of the reminder, with `{field}` for the value of a field.
     pub text: Words,
-    /// So long before a day or a time, in minutes; empty for at that time.
+    /// Lead times before a day or a time, in minutes; empty for no lead time.
     pub before: Vec<u32>,
 }
 
 /// A field of a kind.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Field {
-    /// Its name, which the model uses.
+    /// Name of the field, used by the model.
     pub name: String,
-    /// What people call it.
+    /// Label for people.
     pub label: Words,
-    /// What may stand in it.
+    /// Type of its value.
     pub form: FieldType,
-    /// No record is without it.
+    /// `true` if every record must have a value.
     pub required: bool,
-    /// Records of a kind with the same keys are one record.
+    /// `true` if the field is a key. Records of a kind with the same keys are one record.
     pub key: bool,
-    /// The chart that it is drawn in, by a name that fields of one chart share; `None` for what is not drawn.
+    /// Name of the chart that shows the field; several fields may share it. `None` if it is not drawn.
     pub chart: Option<String>,
 }
 
-/// What may stand in a field.
+/// Type of a field's value.
 #[derive(Debug, Clone, PartialEq)]
 pub enum FieldType {
-    /// Words in one line, at most `MAX_TEXT_CHARS` characters.
+    /// Text in one line, at most `MAX_TEXT_CHARS` characters.
     Text,
-    /// A number.
+    /// A number within its range.
     Number(Range),
-    /// A whole number.
+    /// A whole number within its range.
     Integer(Range),
     /// Yes or no.
     Boolean,
-    /// A day.
+    /// A day without a time.
     Date,
-    /// A time of day.
+    /// A time of day, in the zone of the chat.
     Time,
-    /// A day and a time.
+    /// A day with a time.
     Moment,
-    /// One of these words.
+    /// One of the given options.
     Choice(Vec<String>),
-    /// Several words, at most `MAX_LIST_ITEMS`.
+    /// A list of texts, at most `MAX_LIST_ITEMS`.
     List,
-    /// Another record, of this kind of the same pack.
+    /// A reference to another record, of this kind of the same pack.
     Ref(String),
-    /// When something is to be done again and again.
+    /// Times at which something is to be done repeatedly.
     Schedule,
 }
 
-/// What a number may be.
+/// Unit and limits of a number.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Range {
-    /// The unit, as it is shown; `None` for a plain number.
+    /// Unit as shown; `None` for a plain number.
     pub unit: Option<String>,
-    /// The least.
+    /// Smallest value; `None` for no limit.
     pub min: Option<f64>,
-    /// The most.
+    /// Largest value; `None` for no limit.
     pub max: Option<f64>,
 }
 
 impl Pack {
-    /// The kind of this name.
+    /// Returns the kind with this name.
     #[must_use]
     pub fn kind(&self, name: &str) -> Option<&Kind> {
         self.kinds.iter().find(|kind| kind.name == name)
@@ -164,18 +164,18 @@ impl Pack {
 }
 
 impl Kind {
-    /// The field of this name.
+    /// Returns the field with this name.
     #[must_use]
     pub fn field(&self, name: &str) -> Option<&Field> {
         self.fields.iter().find(|field| field.name == name)
     }
 
-    /// The fields by which its records are told apart.
+    /// Returns the key fields, which identify a record of the kind.
     pub fn keys(&self) -> impl Iterator<Item = &Field> {
         self.fields.iter().filter(|field| field.key)
     }
 
-    /// The charts of its readings: the name of each, and its fields, in the order of the file. None for a kind without a history.
+    /// Returns the charts of its readings with their fields, in the order of the file. Empty for a kind without a history.
     #[must_use]
     pub fn charts(&self) -> Vec<(&str, Vec<&Field>)> {
         let mut charts: Vec<(&str, Vec<&Field>)> = Vec::new();
@@ -191,7 +191,7 @@ impl Kind {
 }
 
 impl FieldType {
-    /// Whether records can be told apart by it.
+    /// Returns `true` if a field of this type can be a key.
     #[must_use]
     pub const fn can_be_key(&self) -> bool {
         match self {
@@ -206,7 +206,7 @@ impl FieldType {
         }
     }
 
-    /// The range of a number; `None` for what is none.
+    /// Returns the range of a number; `None` for other types.
     #[must_use]
     pub const fn range(&self) -> Option<&Range> {
         match self {
@@ -223,13 +223,13 @@ impl FieldType {
         }
     }
 
-    /// The unit of a number; empty for none.
+    /// Returns the unit of a number; empty for none.
     #[must_use]
     pub fn unit(&self) -> &str {
         self.range().and_then(|range| range.unit.as_deref()).unwrap_or_default()
     }
 
-    /// What a model is told that may stand there.
+    /// Returns the description of the type for the model.
     #[must_use]
     pub fn told(&self) -> String {
         match self {

@@ -1,5 +1,5 @@
-//! Reads what a model wrote into the fields of a record. Everything that does not fit is told at once, so that it can be mended in
-//! one call.
+//! Parsing of the model's input into the fields of a record. All errors are reported at once, so that one further call can
+//! correct them.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -15,45 +15,42 @@ use super::value::{FieldValue, number_shown};
 use figaro_base::ids::RecordId;
 use figaro_base::text::{one_line, with_nearest};
 
-/// The most names that are told where a record is not found.
+/// Maximum number of names listed if a record is not found.
 const MAX_NAMES: usize = 12;
-/// The years that days and times may be in: of others nothing is kept, and reckoning with them has no room left.
+/// Years allowed for days and times. Calculations with dates beyond them could overflow.
 const YEARS: RangeInclusive<i32> = 1900..=2200;
 
 /// A record that a field may refer to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Named {
-    /// The record.
+pub struct NamedRecord {
     pub(crate) id: RecordId,
-    /// The name of its kind.
     pub(crate) kind: String,
-    /// What it is called.
     pub(crate) name: String,
 }
 
-/// What fields are read by.
+/// Context for parsing fields.
 #[derive(Debug, Clone, Copy)]
-pub struct Reading<'a> {
-    /// The zone that times are in.
+pub struct ParseContext<'a> {
+    /// Time zone of times without an offset.
     pub zone: Tz,
-    /// The current time.
+    /// Current time, UTC.
     pub now: DateTime<Utc>,
-    /// The records that there are.
-    pub names: &'a [Named],
+    /// Records that fields may refer to.
+    pub names: &'a [NamedRecord],
 }
 
-/// What is to stand in fields, by their names; `None` clears one.
-pub type Values = BTreeMap<String, Option<FieldValue>>;
+/// New values of fields, by field name; `None` clears a field.
+pub type FieldValues = BTreeMap<String, Option<FieldValue>>;
 
-/// Reads what is to stand in fields.
+/// Parses the new values of fields.
 ///
 /// # Errors
-/// Everything that does not fit, a line each.
+/// All errors, one per line.
 pub fn read_fields(
     kind: &Kind,
     fields: &Map<String, Value>,
-    reading: Reading<'_>,
-) -> Result<Values, Vec<String>> {
+    reading: ParseContext<'_>,
+) -> Result<FieldValues, Vec<String>> {
     let (mut values, mut faults) = (BTreeMap::new(), Vec::new());
     for (name, value) in fields {
         let Some(field) = kind.field(name) else {
@@ -71,7 +68,7 @@ pub fn read_fields(
     if faults.is_empty() { Ok(values) } else { Err(faults) }
 }
 
-fn read(field: &Field, value: &Value, reading: Reading<'_>) -> Result<Option<FieldValue>, String> {
+fn read(field: &Field, value: &Value, reading: ParseContext<'_>) -> Result<Option<FieldValue>, String> {
     let is_empty = match value {
         Value::Null => true,
         Value::String(text) => text.trim().is_empty(),
@@ -110,7 +107,7 @@ fn word(value: &Value) -> Option<&str> {
     value.as_str().map(str::trim)
 }
 
-/// Several words in a row, for what may be given as a list or as one text.
+/// Joins several words, given as a list or as one text.
 fn listed(value: &Value) -> String {
     match value {
         Value::Array(items) => items.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(", "),
@@ -134,7 +131,7 @@ fn text(value: &Value) -> Result<String, String> {
     }
 }
 
-/// A number, also one that was written as text with its unit behind it.
+/// Parses a number, also a text with its unit at the end.
 fn read_number(value: &Value, range: &Range) -> Option<f64> {
     let written = match value {
         Value::Number(number) => return number.as_f64().filter(|number| number.is_finite()),
@@ -162,7 +159,7 @@ fn whole(value: &Value, range: &Range) -> Result<i64, String> {
     Err(format!("takes a whole number{}; this has {value}", of_range(range)))
 }
 
-/// The unit and the bounds of a number in words.
+/// Formats the unit and the limits of a number as text.
 fn of_range(range: &Range) -> String {
     let unit = range.unit.as_ref().map(|unit| format!(" of {unit}")).unwrap_or_default();
     let bounds = match (range.min, range.max) {
@@ -191,7 +188,7 @@ fn date(value: &Value) -> Result<NaiveDate, String> {
     Ok(day)
 }
 
-/// Refuses days of years that nobody means.
+/// Refuses days outside the allowed years.
 fn held_to_years(day: NaiveDate) -> Result<(), String> {
     if YEARS.contains(&day.year()) {
         return Ok(());
@@ -199,10 +196,10 @@ fn held_to_years(day: NaiveDate) -> Result<(), String> {
     Err(format!("takes years from {} to {}; this has {}", YEARS.start(), YEARS.end(), day.year()))
 }
 
-/// A day and a time: ISO 8601 with an offset, or without one by the clock of this zone.
+/// Parses a day and a time: ISO 8601 with an offset, or without one in this time zone.
 ///
 /// # Errors
-/// In words for whoever wrote it.
+/// If the text is no such time, as a message for its author.
 pub fn read_moment(text: &str, zone: Tz) -> Result<DateTime<Utc>, String> {
     let text = text.trim();
     if let Ok(at) = DateTime::parse_from_rfc3339(text) {
@@ -215,7 +212,7 @@ pub fn read_moment(text: &str, zone: Tz) -> Result<DateTime<Utc>, String> {
         return Err(format!("takes a day and a time such as 2026-12-31T10:30; this has \"{text}\""));
     };
     held_to_years(local.date())?;
-    // A time that clocks skip is taken for the first behind the gap; one that they show twice for the first.
+    // A skipped local time moves forward by an hour. A repeated one is taken as the first.
     let found = zone.from_local_datetime(&local).earliest();
     let behind = || {
         let later = local.checked_add_signed(TimeDelta::hours(1))?;
@@ -256,15 +253,15 @@ fn list(value: &Value) -> Result<Vec<String>, String> {
     Ok(kept)
 }
 
-fn reference(value: &Value, kind: &str, names: &[Named]) -> Result<RecordId, String> {
+fn reference(value: &Value, kind: &str, names: &[NamedRecord]) -> Result<RecordId, String> {
     let written = word(value).ok_or_else(|| format!("takes the name of a {kind}; this has {value}"))?;
-    let of_kind: Vec<&Named> = names.iter().filter(|named| named.kind == kind).collect();
+    let of_kind: Vec<&NamedRecord> = names.iter().filter(|named| named.kind == kind).collect();
     let id: Option<RecordId> = written.parse().ok();
     if let Some(named) = of_kind.iter().find(|named| Some(named.id) == id) {
         return Ok(named.id);
     }
-    let is_it = |named: &&&Named| plain(&named.name) == plain(written);
-    let meant: Vec<&&Named> = of_kind.iter().filter(is_it).collect();
+    let is_it = |named: &&&NamedRecord| plain(&named.name) == plain(written);
+    let meant: Vec<&&NamedRecord> = of_kind.iter().filter(is_it).collect();
     match meant[..] {
         [one] => Ok(one.id),
         [] if of_kind.is_empty() => {

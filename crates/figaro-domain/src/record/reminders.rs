@@ -1,38 +1,38 @@
-//! The reminders that a record offers: what the bot is to do, and when.
+//! Reminders offered by a record: their prompts and times.
 
 use chrono::{DateTime, Duration, NaiveTime, TimeZone, Utc};
 use chrono_tz::Tz;
 
-use super::book::{Book, Entry};
+use super::book::{Book, BookEntry};
 use super::value::FieldValue;
 use figaro_base::text::one_line;
 
-/// By when on its day a reminder of a day without a time comes.
+/// Time of day of a reminder for a day without a time.
 const MORNING: NaiveTime = match NaiveTime::from_hms_opt(9, 0, 0) {
     Some(time) => time,
     None => NaiveTime::MIN,
 };
-/// The most characters of a title.
+/// Maximum length of a title, in characters.
 const TITLE_CHARS: usize = 60;
 
-/// A reminder that a record offers, as a scheduled task takes it.
+/// A reminder offered by a record, with the data for a scheduled task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reminder {
-    /// What it is called.
+    /// Title of the task.
     pub title: String,
-    /// What the bot is to do then.
+    /// Prompt of the task.
     pub prompt: String,
-    /// A cron expression, or a single local time of the chat's zone.
+    /// Cron expression, or a single local time in the chat's time zone.
     pub schedule: String,
-    /// Whether it comes again and again.
+    /// `true` if the reminder repeats.
     pub recurring: bool,
-    /// The single time, UTC; `None` if it comes again and again.
+    /// Time of a single reminder, UTC; `None` if it repeats.
     pub(crate) at: Option<DateTime<Utc>>,
 }
 
-/// The reminders that an entry offers, in the language of this IETF tag; none where it has no time to come.
+/// Returns the reminders that an entry offers, in the language of this IETF tag. Empty if no time is in the future.
 #[must_use]
-pub fn reminders(book: &Book, entry: &Entry<'_>, tag: Option<&str>, now: DateTime<Utc>) -> Vec<Reminder> {
+pub fn reminders(book: &Book, entry: &BookEntry<'_>, tag: Option<&str>, now: DateTime<Utc>) -> Vec<Reminder> {
     let Some(remind) = entry.kind.remind.as_ref() else { return Vec::new() };
     let Some(value) = entry.record.value(&remind.field) else { return Vec::new() };
     let (zone, title) = (book.zone(), one_line(&book.name(entry.record), TITLE_CHARS));
@@ -66,14 +66,14 @@ fn local(zone: Tz, at: chrono::NaiveDateTime) -> Option<DateTime<Utc>> {
     zone.from_local_datetime(&at).earliest().map(|at| at.with_timezone(&Utc))
 }
 
-/// A text with what stands in fields in their places; what is empty leaves no gap.
-fn filled(book: &Book, entry: &Entry<'_>, text: &str) -> String {
+/// Replaces the placeholders of a text by the values of fields. Empty values leave no gap.
+fn filled(book: &Book, entry: &BookEntry<'_>, text: &str) -> String {
     let mut whole = text.to_owned();
     for field in &entry.kind.fields {
         let place = format!("{{{}}}", field.name);
         if whole.contains(&place) {
             let shown = entry.record.value(&field.name).map(|value| book.shown(value)).unwrap_or_default();
-            // What people wrote shall not look like another place.
+            // Braces in a value must not look like another placeholder.
             whole = whole.replace(&place, &shown.replace(['{', '}'], ""));
         }
     }

@@ -1,4 +1,4 @@
-//! What is removed together, and whether it can be put back.
+//! Removal of records, and the check whether they can be restored.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,56 +6,53 @@ use super::book::Book;
 use super::kept::{MAX_RECORDS, Record};
 use figaro_base::ids::{ChatId, RecordId, TaskId};
 
-/// What is to be removed.
+/// Records to be removed, with their tasks.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Removal {
-    /// The chat whose records they are.
+    /// Chat of the records.
     pub chat: ChatId,
-    /// The records that are to go.
+    /// Records to be removed.
     pub records: Vec<RecordId>,
-    /// Tasks that remind of them beside those that are noted with them.
+    /// Tasks that remind of the records, in addition to those noted in them.
     pub tasks: Vec<TaskId>,
-    /// The keys of the kinds that there are.
+    /// Keys of the kinds of the records.
     pub keys: Vec<KindKeys>,
 }
 
-/// By which fields records of a kind are told apart.
+/// Key fields of a kind, which identify its records.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KindKeys {
-    /// The name of the pack.
     pub(crate) pack: String,
-    /// The name of the kind.
     pub(crate) kind: String,
-    /// The names of the fields.
     pub(crate) keys: Vec<String>,
 }
 
-/// What was removed, with all that it takes to put it back.
+/// Removed records, with everything needed to restore them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Removed {
-    /// The records that went, as they were.
+    /// Removed records, unchanged.
     pub records: Vec<Record>,
-    /// The tasks that were cancelled with them.
+    /// Tasks cancelled with the records.
     pub tasks: Vec<TaskId>,
-    /// The keys of their kinds.
+    /// Keys of the kinds of the records.
     pub keys: Vec<KindKeys>,
 }
 
-/// What became of records that were to be put back.
+/// Result of restoring records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Restored {
-    /// All records are there again, with what reminded of them.
+    /// All records are restored, with their reminders.
     Done,
-    /// Another record has taken the place of one; nothing is back.
+    /// Another record has replaced one of them; nothing is restored.
     Taken,
-    /// One belongs to a record that is gone; nothing is back.
+    /// One refers to a record that no longer exists; nothing is restored.
     Orphan,
-    /// The chat has [`MAX_RECORDS`]; nothing is back.
+    /// The chat would exceed [`MAX_RECORDS`]; nothing is restored.
     Full,
 }
 
 impl Removal {
-    /// The removal of these records of a book.
+    /// Creates the removal of these records of a book.
     #[must_use]
     pub fn of(book: &Book, chat: ChatId, records: Vec<RecordId>, tasks: Vec<TaskId>) -> Self {
         let mut keys: Vec<KindKeys> = Vec::new();
@@ -81,7 +78,7 @@ impl Removed {
     }
 }
 
-/// Whether removed records can be put back beside those that the chat has now.
+/// Checks whether removed records can be restored beside the current records of the chat.
 #[must_use]
 pub fn restoring(kept: &[Record], removed: &Removed) -> Restored {
     let is_there = |id: RecordId| kept.iter().chain(&removed.records).any(|record| record.id == id);

@@ -1,61 +1,61 @@
-//! What becomes of a record that is to be saved, and of one that loses some of its fields. The store does it in one write.
+//! Saving a record, and removing some of its fields. The store does each in one write.
 
 use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
 
-use super::kept::{Filled, MAX_RECORDS, Origin, Record};
-use super::read::Values;
+use super::kept::{Filled, MAX_RECORDS, Record, ValueOrigin};
+use super::read::FieldValues;
 use super::value::FieldValue;
 use figaro_base::ids::{ChatId, RecordId};
 
-/// What is to be saved.
+/// Data to be saved.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Draft {
-    /// The chat.
+pub struct RecordDraft {
+    /// Chat of the record.
     pub chat: ChatId,
-    /// The name of the pack.
+    /// Name of the pack.
     pub pack: String,
-    /// The name of the kind.
+    /// Name of the kind.
     pub kind: String,
-    /// The record that is changed; without it the one with the same keys, else a new one.
+    /// Record to be changed; if `None`, the one with the same keys, or else a new one.
     pub record: Option<RecordId>,
-    /// What is to stand in its fields; others stay as they are.
-    pub values: Values,
-    /// When the reading was taken; `None` for records that stand for things.
+    /// New values of its fields. Other fields stay as they are.
+    pub values: FieldValues,
+    /// Time of the reading, UTC; `None` for records that stand for things.
     pub at: Option<DateTime<Utc>>,
-    /// The fields by which records of the kind are told apart.
+    /// Names of the key fields.
     pub keys: Vec<String>,
-    /// The fields that none is without, the keys among them.
+    /// Names of the required fields, including the keys.
     pub required: Vec<String>,
-    /// Where the values come from.
-    pub origin: Origin,
-    /// The current time.
+    /// Origin of the values.
+    pub origin: ValueOrigin,
+    /// Current time, UTC.
     pub now: DateTime<Utc>,
 }
 
-/// What became of it.
+/// Result of saving a draft.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Saved {
-    /// It is a new record.
+pub enum SaveResult {
+    /// A new record was created.
     New(Record),
-    /// A record that was there has changed.
+    /// An existing record was changed.
     Changed(Record),
-    /// A record that was there says this already.
+    /// An existing record already has these values.
     Same(Record),
-    /// These fields are missing; nothing is saved.
+    /// These required fields are missing; nothing is saved.
     Missing(Vec<String>),
-    /// There is no record with the id; nothing is saved.
+    /// No record has the id; nothing is saved.
     Unknown,
     /// Another record has these keys; nothing is saved.
     Taken(RecordId),
-    /// The chat has [`MAX_RECORDS`]; nothing is saved.
+    /// The chat already has [`MAX_RECORDS`]; nothing is saved.
     Full,
 }
 
-/// What becomes of a draft beside the records that the chat has.
+/// Returns the result of saving a draft beside the existing records of the chat.
 #[must_use]
-pub fn saving(kept: &[Record], draft: &Draft) -> Saved {
+pub fn saving(kept: &[Record], draft: &RecordDraft) -> SaveResult {
     let new = Record {
         id: RecordId::new(),
         chat: draft.chat,
@@ -71,7 +71,7 @@ pub fn saving(kept: &[Record], draft: &Draft) -> Saved {
     let before = match draft.record {
         Some(id) => {
             let is_it = |record: &&Record| record.id == id && record.is_of(&draft.pack, &draft.kind);
-            let Some(found) = kept.iter().find(is_it) else { return Saved::Unknown };
+            let Some(found) = kept.iter().find(is_it) else { return SaveResult::Unknown };
             Some(found)
         }
         None => {
@@ -81,7 +81,7 @@ pub fn saving(kept: &[Record], draft: &Draft) -> Saved {
     };
     let is_new = before.is_none();
     if is_new && kept.len() >= MAX_RECORDS {
-        return Saved::Full;
+        return SaveResult::Full;
     }
     let known = before.cloned();
     let base = match known.clone() {
@@ -92,21 +92,21 @@ pub fn saving(kept: &[Record], draft: &Draft) -> Saved {
     let missing = draft.required.iter().filter(|field| !record.fields.contains_key(*field));
     let missing: Vec<String> = missing.cloned().collect();
     if !missing.is_empty() {
-        return Saved::Missing(missing);
+        return SaveResult::Missing(missing);
     }
     let is_other = |other: &&Record| other.id != record.id && record.is_same_as(other, &draft.keys);
     if let Some(other) = kept.iter().find(is_other) {
-        return Saved::Taken(other.id);
+        return SaveResult::Taken(other.id);
     }
     match known {
-        None => Saved::New(record),
-        Some(known) if says_the_same(&known, &record) => Saved::Same(known),
-        Some(_) => Saved::Changed(Record { updated_at: draft.now, ..record }),
+        None => SaveResult::New(record),
+        Some(known) if says_the_same(&known, &record) => SaveResult::Same(known),
+        Some(_) => SaveResult::Changed(Record { updated_at: draft.now, ..record }),
     }
 }
 
-/// The record with the values of a draft. A value that stands there already keeps its origin.
-fn filled(mut record: Record, draft: &Draft) -> Record {
+/// Applies the values of a draft to the record. An unchanged value keeps its origin.
+fn filled(mut record: Record, draft: &RecordDraft) -> Record {
     for (name, value) in &draft.values {
         match value {
             None => drop(record.fields.remove(name)),
@@ -123,9 +123,8 @@ fn filled(mut record: Record, draft: &Draft) -> Record {
     record
 }
 
-/// Where parts of a new value may come from, beside its own origin. A list or a text is often changed by writing it anew with what
-/// it had; other values are all new.
-fn earlier(before: Option<&Filled>, value: &FieldValue, origin: &Origin) -> Vec<Origin> {
+/// Returns further origins of a new value. A new list or text often repeats the old one; other values are entirely new.
+fn earlier(before: Option<&Filled>, value: &FieldValue, origin: &ValueOrigin) -> Vec<ValueOrigin> {
     let Some(before) = before.filter(|_| matches!(value, FieldValue::List(_) | FieldValue::Text(_))) else {
         return Vec::new();
     };
@@ -139,14 +138,14 @@ fn says_the_same(one: &Record, other: &Record) -> bool {
     one.at == other.at && values(one) == values(other)
 }
 
-/// The record without the fields that go; `None` where it makes no sense without them.
+/// Removes fields from the record. Returns `None` if the record makes no sense without them.
 #[must_use]
 pub fn without_fields(mut record: Record, goes: impl Fn(&Filled) -> bool) -> Option<Record> {
     if record.fields.values().any(|filled| filled.is_essential && goes(filled)) {
         return None;
     }
     record.fields.retain(|_, filled| !goes(filled));
-    // A reading without a number tells nothing.
+    // A reading without a value is useless.
     let is_empty = record.fields.values().all(|filled| filled.is_essential);
     if record.at.is_some() && is_empty { None } else { Some(record) }
 }

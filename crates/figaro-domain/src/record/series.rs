@@ -1,34 +1,34 @@
-//! What a history of readings comes to: its points in order of time, and their trend.
+//! Histories of readings: their points in order of time, and their trend.
 
 use chrono::{DateTime, TimeDelta, Utc};
 
 use super::kept::Record;
 
-/// A reading of a field.
+/// One reading of a numeric field.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Point {
-    /// When it was taken, UTC.
+    /// Time of the reading, UTC.
     pub at: DateTime<Utc>,
-    /// The number, in the unit of the field.
+    /// Number, in the unit of the field.
     pub value: f64,
 }
 
-/// Where a history stands.
+/// Summary of a history.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Trend {
-    /// The last reading.
+    /// Last reading.
     pub last: Point,
-    /// How much it is more than the one before; `None` for the first.
+    /// Difference from the previous reading; `None` for the first one.
     pub change: Option<f64>,
-    /// The least of the days that are looked at.
+    /// Smallest value of the period.
     pub min: f64,
-    /// The most of them.
+    /// Largest value of the period.
     pub max: f64,
-    /// How many readings these days have.
+    /// Number of readings in the period.
     pub count: usize,
 }
 
-/// The readings of a field in these records, the oldest first.
+/// Returns the readings of a field in these records, oldest first.
 #[must_use]
 pub fn points<'a>(records: impl IntoIterator<Item = &'a Record>, field: &str) -> Vec<Point> {
     let point = |record: &'a Record| {
@@ -40,7 +40,7 @@ pub fn points<'a>(records: impl IntoIterator<Item = &'a Record>, field: &str) ->
     points
 }
 
-/// The trend of readings, the oldest first, over so many days up to the last one; `None` without any.
+/// Returns the trend of readings, oldest first, over this number of days up to the last one. `None` without readings.
 #[must_use]
 pub fn trend(points: &[Point], days: u32) -> Option<Trend> {
     let last = *points.last()?;

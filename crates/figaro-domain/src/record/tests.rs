@@ -8,7 +8,7 @@ use chrono_tz::Tz;
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
-use super::read::Named;
+use super::read::NamedRecord;
 use super::times::Times;
 use super::*;
 use figaro_base::ids::{ChatId, RecordId, RunId, UserId};
@@ -83,15 +83,15 @@ fn pack() -> Pack {
         title: Words::plain("Care"),
         description: Words::plain("Care"),
         share: Share { percent: 5, max: 900 },
-        rules: Rules::default(),
+        rules: ImportanceRules::default(),
         kinds,
     }
 }
 
-fn draft(kind: &str, values: &[(&str, FieldValue)]) -> Draft {
+fn draft(kind: &str, values: &[(&str, FieldValue)]) -> RecordDraft {
     let pack = pack();
     let kind = pack.kind(kind).unwrap();
-    Draft {
+    RecordDraft {
         chat: ChatId(5),
         pack: pack.name.clone(),
         kind: kind.name.clone(),
@@ -100,7 +100,7 @@ fn draft(kind: &str, values: &[(&str, FieldValue)]) -> Draft {
         at: None,
         keys: kind.keys().map(|key| key.name.clone()).collect(),
         required: kind.fields.iter().filter(|field| field.required).map(|field| field.name.clone()).collect(),
-        origin: Origin { turn: RunId::new(), user: UserId::telegram(7) },
+        origin: ValueOrigin { turn: RunId::new(), user: UserId::telegram(7) },
         now: now(),
     }
 }
@@ -109,13 +109,13 @@ fn text(words: &str) -> FieldValue {
     FieldValue::Text(words.to_owned())
 }
 
-fn saved(kept: &mut Vec<Record>, draft: &Draft) -> Record {
+fn saved(kept: &mut Vec<Record>, draft: &RecordDraft) -> Record {
     match saving(kept, draft) {
-        Saved::New(record) => {
+        SaveResult::New(record) => {
             kept.push(record.clone());
             record
         }
-        Saved::Changed(record) => {
+        SaveResult::Changed(record) => {
             kept.iter_mut().filter(|known| known.id == record.id).for_each(|known| *known = record.clone());
             record
         }
@@ -145,9 +145,9 @@ fn what_does_not_fit_a_field_is_told_all_at_once() {
             field("times", FieldType::Schedule),
         ],
     );
-    let mary = Named { id: RecordId::new(), kind: "patient".to_owned(), name: "Mary Smith".to_owned() };
+    let mary = NamedRecord { id: RecordId::new(), kind: "patient".to_owned(), name: "Mary Smith".to_owned() };
     let names = [mary.clone()];
-    let reading = Reading { zone: ZONE, now: now(), names: &names };
+    let reading = ParseContext { zone: ZONE, now: now(), names: &names };
     let wrong = object(json!({
         "name": null, "weight": 400, "count": 1.5, "done": "perhaps", "born": "5 May", "wakes": "early",
         "comes": "tomorrow", "mood": "god", "likes": 5, "of": "Mary Smit", "times": "often", "wieght": 70,
@@ -180,7 +180,7 @@ fn what_does_not_fit_a_field_is_told_all_at_once() {
 #[test]
 fn years_that_nobody_means_are_refused_and_reckoned_with_nowhere() {
     let visit = kind("visit", vec![key("on", FieldType::Date), field("at", FieldType::Moment)]);
-    let reading = Reading { zone: ZONE, now: now(), names: &[] };
+    let reading = ParseContext { zone: ZONE, now: now(), names: &[] };
     let read = |fields: Value| read_fields(&visit, &object(fields), reading);
     for (name, written, year) in [
         ("on", "1899-12-31", "1899"),
@@ -249,7 +249,7 @@ proptest! {
     fn what_the_model_is_shown_of_a_field_it_can_write_back((form, value) in value()) {
         let kind = kind("one", vec![key("name", FieldType::Text), field("it", form)]);
         let shown = value.to_json(ZONE, |_| None);
-        let reading = Reading { zone: ZONE, now: now(), names: &[] };
+        let reading = ParseContext { zone: ZONE, now: now(), names: &[] };
         let read = read_fields(&kind, &object(json!({"it": shown})), reading);
         prop_assert_eq!(read.map(|mut read| read.remove("it").flatten()), Ok(Some(value.clone())));
         let stored: FieldValue = serde_json::from_str(&serde_json::to_string(&value).unwrap()).unwrap();
@@ -274,17 +274,17 @@ fn the_same_keys_change_the_record_that_is_there() {
     );
     assert_eq!(second.fields["dose"].origin, again.origin);
     let same = draft("medication", &[named[0].clone(), ("name", text("METFORMIN"))]);
-    assert!(matches!(saving(&kept, &same), Saved::Same(_)));
+    assert!(matches!(saving(&kept, &same), SaveResult::Same(_)));
     let missing = saving(&kept, &draft("medication", &[("name", text("Aspirin"))]));
-    assert_eq!(missing, Saved::Missing(vec!["patient".to_owned()]));
+    assert_eq!(missing, SaveResult::Missing(vec!["patient".to_owned()]));
     saved(&mut kept, &draft("medication", &[named[0].clone(), ("name", text("Aspirin"))]));
-    let renamed = Draft { record: Some(first.id), ..draft("medication", &[("name", text("aspirin"))]) };
-    assert!(matches!(saving(&kept, &renamed), Saved::Taken(_)));
-    let unknown = Draft { record: Some(mary.id), ..draft("medication", &[("dose", text("1"))]) };
-    assert_eq!(saving(&kept, &unknown), Saved::Unknown, "it is of another kind");
+    let renamed = RecordDraft { record: Some(first.id), ..draft("medication", &[("name", text("aspirin"))]) };
+    assert!(matches!(saving(&kept, &renamed), SaveResult::Taken(_)));
+    let unknown = RecordDraft { record: Some(mary.id), ..draft("medication", &[("dose", text("1"))]) };
+    assert_eq!(saving(&kept, &unknown), SaveResult::Unknown, "it is of another kind");
     let many: Vec<Record> =
         (0..MAX_RECORDS).map(|_| Record { id: RecordId::new(), ..mary.clone() }).collect();
-    assert_eq!(saving(&many, &draft("patient", &[("name", text("Ben"))])), Saved::Full);
+    assert_eq!(saving(&many, &draft("patient", &[("name", text("Ben"))])), SaveResult::Full);
 }
 
 #[test]
@@ -294,7 +294,7 @@ fn a_text_or_a_list_that_changes_keeps_where_its_older_parts_came_from() {
     let said = |value: FieldValue| draft("patient", &[("name", text("Mary")), ("born", value)]);
     let drafts = [said(list(&["penicillin"])), said(list(&["penicillin", "nuts"])), said(text("nuts"))];
     drafts.iter().for_each(|draft| drop(saved(&mut kept, draft)));
-    let all: Vec<&Origin> = kept[0].fields["born"].origins().collect();
+    let all: Vec<&ValueOrigin> = kept[0].fields["born"].origins().collect();
     assert_eq!(all, drafts.iter().map(|draft| &draft.origin).collect::<Vec<_>>());
     // A number says nothing of the one before.
     let record = saved(&mut kept, &said(FieldValue::Number(5.0)));
@@ -313,7 +313,7 @@ fn readings_are_a_history_with_a_trend() {
     for (day, weight) in [(50, 80.0), (20, 72.0), (10, 74.0), (0, 73.0)] {
         let values = [("patient", FieldValue::Ref(mary.id)), ("weight", FieldValue::Number(weight))];
         let at = Some(now() - TimeDelta::days(day));
-        saved(&mut kept, &Draft { at, ..draft("weight", &values) });
+        saved(&mut kept, &RecordDraft { at, ..draft("weight", &values) });
     }
     let book = Book::new(vec![Arc::new(pack())], kept, ZONE);
     let entries = book.entries();

@@ -1,4 +1,4 @@
-//! When something is to be done again and again: times of day, or a cron expression.
+//! Repeated times: times of day, or a cron expression.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Display};
@@ -9,24 +9,24 @@ use serde::{Deserialize, Serialize};
 
 use super::super::schedule::Schedule;
 
-/// The most times of a day.
+/// Maximum number of times per day.
 const MAX_TIMES: usize = 12;
 
-/// A schedule as a record holds it.
+/// Schedule stored in a record.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Times {
-    /// Every day at these times, in order, each once.
+    /// Every day at these times, sorted and without duplicates.
     Daily(Vec<NaiveTime>),
-    /// A cron expression.
+    /// A cron expression or an `@name`, as written.
     Cron(String),
 }
 
 impl Times {
-    /// Reads times of day such as `08:00, 20:00`, or a cron expression.
+    /// Parses times of day such as `08:00, 20:00`, or a cron expression.
     ///
     /// # Errors
-    /// In words for whoever wrote it.
+    /// If the text is neither, as a message for its author.
     pub(crate) fn read(text: &str, zone: Tz, now: DateTime<Utc>) -> Result<Self, String> {
         let text = text.trim();
         let parts: Vec<&str> =
@@ -50,7 +50,7 @@ impl Times {
         }
     }
 
-    /// The cron expressions that together are this schedule: times with the same minute are one.
+    /// Returns the cron expressions that together form this schedule. Times with the same minute share one.
     #[must_use]
     pub fn crons(&self) -> Vec<String> {
         match self {
@@ -80,7 +80,7 @@ impl Display for Times {
     }
 }
 
-/// A time of day such as `8:00`, `08:00` or `20:30:00`.
+/// Parses a time of day such as `8:00`, `08:00` or `20:30:00`.
 pub(super) fn time_of_day(text: &str) -> Option<NaiveTime> {
     ["%H:%M", "%H:%M:%S"].iter().find_map(|form| NaiveTime::parse_from_str(text.trim(), form).ok())
 }

@@ -1,4 +1,4 @@
-//! What stands in a field of a record.
+//! Values of the fields of a record.
 
 use chrono::{DateTime, NaiveDate, NaiveTime, Utc};
 use chrono_tz::Tz;
@@ -8,34 +8,34 @@ use serde_json::{Value, json};
 use super::times::Times;
 use figaro_base::ids::RecordId;
 
-/// What stands in a field, whatever its form.
+/// Value of a field, of any type.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FieldValue {
-    /// Words; also what was chosen of several.
+    /// Text; also a chosen option.
     Text(String),
-    /// A number in the unit of its field.
+    /// Number in the unit of its field.
     Number(f64),
-    /// A whole number in the unit of its field.
+    /// Whole number in the unit of its field.
     Integer(i64),
-    /// True or false, for a field of yes and no.
+    /// Value of a yes/no field.
     Boolean(bool),
-    /// A day of the calendar, without a time.
+    /// Day of the calendar, without a time.
     Date(NaiveDate),
-    /// A time of day, by the clock of the chat.
+    /// Time of day, in the chat's time zone.
     Time(NaiveTime),
-    /// A time, UTC.
+    /// Point in time, UTC.
     Moment(DateTime<Utc>),
-    /// Several words.
+    /// List of texts.
     List(Vec<String>),
-    /// Another record of the chat.
+    /// Reference to another record of the chat.
     Ref(RecordId),
-    /// When something is to be done.
+    /// Repeated times.
     Schedule(Times),
 }
 
 impl FieldValue {
-    /// The value as the model writes and reads it; times by the clock of this zone, the record that is referred to by this name.
+    /// Converts the value to JSON for the model. Times are in this zone; `name` gives the name of a referenced record.
     #[must_use]
     pub fn to_json(&self, zone: Tz, name: impl Fn(RecordId) -> Option<String>) -> Value {
         match self {
@@ -52,7 +52,7 @@ impl FieldValue {
         }
     }
 
-    /// The value in words.
+    /// Formats the value as text. Times are in this zone; `name` gives the name of a referenced record.
     #[must_use]
     pub fn shown(&self, zone: Tz, name: impl Fn(RecordId) -> Option<String>) -> String {
         match self {
@@ -69,7 +69,7 @@ impl FieldValue {
         }
     }
 
-    /// The number that can be drawn; `None` for what is none.
+    /// Returns the value as a number that can be drawn; `None` for other types.
     #[must_use]
     pub(crate) const fn number(&self) -> Option<f64> {
         match self {
@@ -87,9 +87,9 @@ impl FieldValue {
     }
 }
 
-/// A number without needless digits: at most three behind the point.
+/// Formats a number with at most three decimals.
 pub(super) fn number_shown(number: f64) -> String {
     let rounded = (number * 1000.0).round() / 1000.0;
-    // Never `-0`.
+    // Avoids `-0`.
     if rounded == 0.0 { "0".to_owned() } else { rounded.to_string() }
 }

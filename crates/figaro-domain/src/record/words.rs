@@ -1,26 +1,26 @@
-//! Words of a pack in the languages that its author has given.
+//! Texts of a pack, in the languages that its author provides.
 
-/// The language that stands in for one that is not there.
+/// Language used if the requested one is missing.
 const FALLBACK: &str = "en";
 
-/// Words by the ISO 639-1 code of their language, in the order of the file. Never empty.
+/// Texts by the ISO 639-1 code of their language, in the order of the file. Never empty.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Words(Vec<(String, String)>);
 
 impl Words {
-    /// The same words for everybody.
+    /// Creates a text that is the same in every language.
     #[must_use]
     pub fn plain(words: &str) -> Self {
         Self(vec![(FALLBACK.to_owned(), words.to_owned())])
     }
 
-    /// The same words in each language, by its tag.
+    /// Creates a text from its translations, by language code.
     #[must_use]
     pub const fn by_language(words: Vec<(String, String)>) -> Self {
         Self(words)
     }
 
-    /// The words for an IETF tag such as `pt-BR`: in its language, else in English, else in the first language there is.
+    /// Returns the text for an IETF tag such as `pt-BR`. Falls back to English, then to the first language.
     #[must_use]
     pub fn of(&self, tag: Option<&str>) -> &str {
         let language = tag.map(super::super::language::primary).unwrap_or_default();
@@ -29,7 +29,7 @@ impl Words {
         found.map_or("", |(_, words)| words.as_str())
     }
 
-    /// All of them: the code of the language, and the words.
+    /// Returns all texts with their language codes.
     pub fn all(&self) -> impl Iterator<Item = (&str, &str)> {
         self.0.iter().map(|(code, words)| (code.as_str(), words.as_str()))
     }

@@ -1,5 +1,5 @@
-//! Cron expressions: reads one and finds its runs. Croner reads the fields and finds matching times on the wall; which
-//! instants they are is settled here, for croner takes `0 2,14 * * *` for an interval and passes over it in a gap.
+//! Cron expressions: parsing, and search of runs. Croner parses the fields and finds matching local times. This module maps
+//! them to instants, because croner treats `0 2,14 * * *` as an interval and skips it in a gap.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,29 +11,29 @@ use croner::parser::CronParser;
 use serde::{Deserialize, Serialize};
 
 use super::error::ScheduleError;
-use super::field::Field;
+use super::field::CronField;
 use super::wall;
 use super::zoned::split_zone;
 
-/// How far a search looks, forward or back. 29 February falls on a given weekday every 28 years, or after 40 where a
-/// century has no leap day.
+/// Range of a search, forward or back. 29 February falls on a given weekday every 28 years, or after 40 where a century has
+/// no leap day.
 const REACH: TimeDelta = TimeDelta::days(366 * 40);
 
-/// A cron expression, as it is stored: numbers instead of names, single spaces, seconds only where they are not 0.
+/// A cron expression in its stored form: numbers instead of names, single spaces, and seconds only if not 0.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Cron {
     text: String,
     follows_clock: bool,
-    // Its years alone take 5 KB.
+    // The years alone take 5 KB.
     cron: Arc<croner::Cron>,
 }
 
 impl Cron {
-    /// Reads an expression of 5 fields, of 6 with seconds first, or an `@name`.
+    /// Parses an expression of 5 fields, of 6 with seconds first, or an `@name`.
     ///
     /// # Errors
-    /// When it is none, or names a day that no year has.
+    /// If the text is no cron expression, or names a day that does not exist.
     pub(super) fn read(text: &str) -> Result<Self, ScheduleError> {
         if let (Some(zone), _) = split_zone(text) {
             return Err(ScheduleError::Zone(zone.to_owned()));
@@ -49,7 +49,7 @@ impl Cron {
             6 => {}
             count => return Err(ScheduleError::Fields(count)),
         }
-        let fields: Vec<String> = Field::ALL
+        let fields: Vec<String> = CronField::ALL
             .into_iter()
             .zip(fields)
             .map(|(field, text)| field.canonical(text))
@@ -69,7 +69,7 @@ impl Cron {
             .parse(text)
             .map_err(|error| ScheduleError::Refused { text: upper.clone(), why: error.to_string() })?;
         let cron = Self { text: text.to_owned(), follows_clock, cron: Arc::new(cron) };
-        // Any span of that length does: the calendar repeats itself.
+        // Any span of this length works: the calendar repeats itself.
         let start = NaiveDate::from_ymd_opt(2000, 1, 1).unwrap_or_default().and_time(chrono::NaiveTime::MIN);
         match cron.shown_after(start) {
             Some(first) if first - start <= REACH => Ok(cron),
@@ -77,36 +77,36 @@ impl Cron {
         }
     }
 
-    /// The cron expression as text, in six fields.
+    /// Returns the expression as text: five fields, or six if the seconds are not 0.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// Its fields from the minute on; the seconds where they are not 0.
+    /// Returns the seconds, if not 0, and the fields from the minute on.
     pub(super) fn fields(&self) -> (Option<&str>, Vec<&str>) {
         let mut fields: Vec<&str> = self.text.split(' ').collect();
         let seconds = (fields.len() == 6).then(|| fields.remove(0));
         (seconds, fields)
     }
 
-    /// The parsed fields, as the library `croner` holds them.
+    /// Returns the fields as parsed by the library `croner`.
     pub(super) fn pattern(&self) -> &CronPattern {
         &self.cron.pattern
     }
 
-    /// Whether it follows the clock rather than naming times of day: vixie-cron's rule is that the field of minutes or
-    /// of hours begins with `*`.
+    /// Returns `true` if the expression follows the clock instead of naming times of day. By the rule of vixie-cron, its
+    /// minute or hour field begins with `*`.
     pub(super) const fn follows_clock(&self) -> bool {
         self.follows_clock
     }
 
-    /// The first run after an instant; none within 40 years is none.
+    /// Returns the first run after an instant; `None` if there is none within 40 years.
     pub(super) fn next(&self, zone: Tz, after: DateTime<Utc>) -> Option<DateTime<Utc>> {
         let local = wall::shown(zone, after);
         let end = local.checked_add_signed(REACH)?;
         let mut next: Option<DateTime<Utc>> = None;
-        // What clocks will show again is behind on the wall, yet ahead in time.
+        // Times that clocks will show again are earlier in local time, but later in real time.
         let mut at = local.checked_sub_signed(wall::shown_again_after(zone, after))?;
         while let Some(shown) = self.shown_after(at).filter(|shown| *shown <= end) {
             next = self.runs(zone, shown).into_iter().flatten().filter(|run| *run > after).chain(next).min();
@@ -118,12 +118,12 @@ impl Cron {
         next
     }
 
-    /// The latest run until an instant, which counts; none within 40 years is none.
+    /// Returns the last run at or before an instant; `None` if there is none within 40 years.
     pub(super) fn last(&self, zone: Tz, until: DateTime<Utc>) -> Option<DateTime<Utc>> {
         let local = wall::shown(zone, until);
         let end = local.checked_sub_signed(REACH)?;
         let mut last: Option<DateTime<Utc>> = None;
-        // What clocks showed before they went back is ahead on the wall, yet behind in time.
+        // Times shown before the clocks went back are later in local time, but earlier in real time.
         let mut at = local.checked_add_signed(wall::shown_before(zone, until))?;
         while let Some(shown) = self.shown_until(at).filter(|shown| *shown >= end) {
             last = self.runs(zone, shown).into_iter().flatten().filter(|run| *run <= until).chain(last).max();
@@ -135,7 +135,7 @@ impl Cron {
         last
     }
 
-    /// The instants at which it runs for a matching time on the wall.
+    /// Returns the instants of a matching local time.
     fn runs(&self, zone: Tz, shown: NaiveDateTime) -> [Option<DateTime<Utc>>; 2] {
         if self.follows_clock {
             let readings = wall::readings(zone, shown);
@@ -145,12 +145,12 @@ impl Cron {
         }
     }
 
-    /// The first matching time on the wall after this one.
+    /// Returns the first matching local time after this one.
     pub(super) fn shown_after(&self, local: NaiveDateTime) -> Option<NaiveDateTime> {
         self.cron.find_next_occurrence(&local, false).ok()
     }
 
-    /// The last matching time on the wall until this one, which counts.
+    /// Returns the last matching local time at or before this one.
     fn shown_until(&self, local: NaiveDateTime) -> Option<NaiveDateTime> {
         self.cron.find_previous_occurrence(&local, true).ok()
     }
@@ -182,7 +182,7 @@ impl From<Cron> for String {
     }
 }
 
-/// What an `@name` stands for, as in crontab(5).
+/// Returns the expression that an `@name` stands for, as in crontab(5).
 fn named(name: &str) -> Option<&'static str> {
     match name {
         "HOURLY" => Some("0 * * * *"),

@@ -1,5 +1,5 @@
-//! The fields of a cron expression: checks one and writes it in the one way that is stored, so that what croner reads
-//! has no names and nothing that it would pass over in silence.
+//! Fields of a cron expression: checks a field and writes its canonical form. The result holds no names, and nothing that
+//! croner would silently ignore.
 //!
 //! The format is that of crontab(5), with Quartz's `L`, `W` and `#` for days, and `+` before the days of week.
 
@@ -21,9 +21,9 @@ const MONTHS: &[&str] = &[
 ];
 const DAYS: &[&str] = &["SUNDAY", "MONDAY", "TUESDAY", "WEDNESDAY", "THURSDAY", "FRIDAY", "SATURDAY"];
 
-/// A field of a cron expression: second to day of the week.
+/// Field of a cron expression, from the second to the day of the week.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Field {
+pub(super) enum CronField {
     Second,
     Minute,
     Hour,
@@ -32,15 +32,15 @@ pub(super) enum Field {
     Weekday,
 }
 
-impl Field {
-    /// All of them, in the order of an expression.
+impl CronField {
+    /// All fields, in the order of an expression.
     pub(super) const ALL: [Self; 6] =
         [Self::Second, Self::Minute, Self::Hour, Self::Day, Self::Month, Self::Weekday];
 
-    /// The field as it is stored: numbers only, Sunday as 0 where it stands alone.
+    /// Returns the field in its stored form: numbers only, with Sunday as 0 outside of ranges.
     ///
     /// # Errors
-    /// When a part of it is not taken.
+    /// If a part of the field is not supported.
     pub(super) fn canonical(self, text: &str) -> Result<String, ScheduleError> {
         let is_day = matches!(self, Self::Day | Self::Weekday);
         if is_day && text == "?" {
@@ -102,7 +102,7 @@ impl Field {
     fn range(self, item: &str, start: &str, end: &str) -> Result<(u32, u32), ScheduleError> {
         let start = self.value(item, start)?;
         let end = match self.value(item, end)? {
-            // Sunday ends a week as 7.
+            // In a range that ends with Sunday, Sunday is 7.
             0 if self == Self::Weekday && start > 0 => 7,
             end => end,
         };
@@ -114,7 +114,7 @@ impl Field {
         Ok((start, end))
     }
 
-    /// `L`, `LW`, `15W` as a day of the month; `5L`, `5#2` as a day of the week.
+    /// Parses the special forms: `L`, `LW`, `15W` for a day of the month; `5L`, `5#2` for a day of the week.
     fn special(self, item: &str) -> Option<Result<String, ScheduleError>> {
         match self {
             Self::Day if matches!(item, "L" | "LW") => Some(Ok(item.to_owned())),
@@ -133,14 +133,14 @@ impl Field {
                     return Some(self.single(item, day).map(|day| format!("{day}#{nth}")));
                 }
                 let day = item.strip_suffix('L').filter(|day| !day.is_empty())?;
-                // No name of a day ends in an L.
+                // No day name ends in an L.
                 Some(self.single(item, day).map(|day| format!("{day}L")))
             }
             _ => None,
         }
     }
 
-    /// A value outside of a range, where Sunday is 0.
+    /// Parses a value outside of a range, where Sunday is 0.
     fn single(self, item: &str, text: &str) -> Result<u32, ScheduleError> {
         let value = self.value(item, text)?;
         Ok(if self == Self::Weekday { value % 7 } else { value })
@@ -205,7 +205,7 @@ impl Field {
     }
 }
 
-/// A plain number of at most four digits; a sign is none.
+/// Parses a number of at most four digits, without a sign.
 fn number(text: &str) -> Option<u32> {
     let digits = !text.is_empty() && text.len() <= 4 && text.bytes().all(|byte| byte.is_ascii_digit());
     digits.then(|| text.parse().ok()).flatten()

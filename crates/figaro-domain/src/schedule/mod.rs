@@ -1,16 +1,15 @@
-//! When a task is due: reads what a model or a person wrote, finds runs. The tools that keep tasks and the scheduler use
-//! it.
+//! Schedules of tasks: parsing of times and cron expressions, and search of runs. Used by the task tools and the scheduler.
 //!
-//! Where a zone moves its clocks, these rules hold, which are vixie-cron's:
-//! - A cron that names its times of day (`30 2 * * *`, `0 8,20 * * 1-5`) runs at each of them once. A time that clocks
-//!   skip runs at the first instant after the gap, together with whatever else is due there; a time that they show
-//!   twice runs at the first.
-//! - A cron whose field of minutes or of hours begins with `*` (`*/15 * * * *`, `0 * * * *`, `0 */2 * * *`,
-//!   `*/10 2 * * *`) follows the clock: it runs whenever clocks show a matching time, so it runs on through an hour that
-//!   comes twice, and leaves out what is skipped. Whatever the field of seconds says does not matter for this.
-//! - A single run told as a local time follows the first rule.
+//! At changes of the clocks, the rules of vixie-cron apply:
+//! - A cron that names its times of day (`30 2 * * *`, `0 8,20 * * 1-5`) runs once at each of them. A time that clocks skip
+//!   runs at the first instant after the gap, together with anything else due then. A time that clocks show twice runs at
+//!   the first one.
+//! - A cron whose minute or hour field begins with `*` (`*/15 * * * *`, `0 * * * *`, `0 */2 * * *`, `*/10 2 * * *`) follows
+//!   the clock. It runs whenever clocks show a matching time: it goes on through an hour that comes twice, and leaves out
+//!   skipped times. The seconds field does not matter for this.
+//! - A single run given as a local time follows the first rule.
 //!
-//! Where both fields of days are given, a day that matches either is a match, as in crontab(5).
+//! If both day fields are given, a day that matches either is a match, as in crontab(5).
 
 use chrono::{DateTime, TimeDelta, Utc};
 use chrono_tz::Tz;
@@ -28,45 +27,46 @@ mod zoned;
 
 pub(crate) use cron::Cron;
 pub use error::ScheduleError;
-pub use shape::Shape;
+pub use shape::ScheduleShape;
 pub use zoned::split_zone;
 
-/// A cron whose first run is farther ahead is taken for a mistake: the longest that 29 February lets wait.
+/// Maximum time until the first run of a cron expression; a longer one is taken for a mistake. This is the longest wait for
+/// 29 February.
 const FARTHEST_FIRST: TimeDelta = TimeDelta::days(8 * 366);
-/// The most runs that are looked at for the shortest gap: a day of minutes and more.
+/// Maximum number of runs checked for the shortest gap: more than a day of minutes.
 const GAP_RUNS: usize = 1_500;
-/// The time that is looked at for the shortest gap: all days of a year.
+/// Maximum period checked for the shortest gap: more than a year.
 const GAP_SPAN: TimeDelta = TimeDelta::days(400);
-/// How late a missed single run may still be run.
+/// Grace period of a missed single run.
 const ONCE_GRACE: TimeDelta = TimeDelta::hours(24);
-/// A missed run of a cron expression may always be this late and still be made up.
+/// Minimum grace period of a missed run of a cron expression.
 const MIN_GRACE: TimeDelta = TimeDelta::minutes(2);
-/// A missed run of a cron expression is not made up when it is later than this.
+/// Maximum grace period of a missed run of a cron expression.
 const MAX_GRACE: TimeDelta = TimeDelta::hours(6);
 const DAY_MINUTES: i64 = 24 * 60;
 
-/// When a task is due.
+/// Schedule of a task.
 ///
 /// Stored as `{"cron":"0 9 * * 1-5"}` or `{"once":{"at":"2026-11-23T07:00:00Z","wall":true}}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Schedule {
-    /// Again and again, by the clock of a zone.
+    /// Runs repeatedly, by the clock of a time zone.
     Cron(Cron),
     /// Runs once, at a given time.
     Once {
-        /// The due time, UTC.
+        /// Due time, UTC.
         at: DateTime<Utc>,
-        /// It was told as a local time, and moves with the zone.
+        /// `true` if it was given as a local time, which moves with the time zone.
         wall: bool,
     },
 }
 
 impl Schedule {
-    /// Reads a cron expression: 5 fields, 6 with seconds first, or an `@name`; names of days and months are taken.
+    /// Parses a cron expression: 5 fields, 6 with seconds first, or an `@name`. Names of days and months are accepted.
     ///
     /// # Errors
-    /// When it is none, or does not run within eight years.
+    /// If the text is no cron expression, or does not run within eight years.
     pub fn recurring(text: &str, zone: Tz, now: DateTime<Utc>) -> Result<Self, ScheduleError> {
         let cron = Cron::read(text)?;
         match cron.next(zone, now) {
@@ -75,17 +75,17 @@ impl Schedule {
         }
     }
 
-    /// Reads a single time: ISO 8601 with an offset or `Z`, without one for local time, or a duration from now such as
-    /// `in 1h30m`, `in 2 days`, `PT20M`. Durations are exact: a day is 24 hours. Fractions of a second are dropped.
+    /// Parses a single time: ISO 8601 with an offset or `Z`, without one for local time, or a duration from now such as `in
+    /// 1h30m`, `in 2 days`, `PT20M`. Durations are exact: a day is 24 hours. Fractions of a second are dropped.
     ///
     /// # Errors
-    /// When it is none, is not in the future, or is more than five years ahead.
+    /// If the text is no such time, is not in the future, or is more than five years ahead.
     pub fn once(text: &str, zone: Tz, now: DateTime<Utc>) -> Result<Self, ScheduleError> {
         let moment = moment::read(text, zone, now)?;
         Ok(Self::Once { at: moment.at, wall: moment.wall })
     }
 
-    /// The first run after an instant, which does not count. A cron is followed 40 years ahead.
+    /// Returns the first run after an instant. A cron is searched 40 years ahead.
     #[must_use]
     pub fn next(&self, zone: Tz, after: DateTime<Utc>) -> Option<DateTime<Utc>> {
         match self {
@@ -94,8 +94,7 @@ impl Schedule {
         }
     }
 
-    /// The latest run until an instant, which counts. A cron is followed 40 years back, over the time before it was
-    /// written too.
+    /// Returns the last run at or before an instant. A cron is searched 40 years back, even before its creation.
     #[must_use]
     pub(crate) fn last(&self, zone: Tz, until: DateTime<Utc>) -> Option<DateTime<Utc>> {
         match self {
@@ -104,7 +103,7 @@ impl Schedule {
         }
     }
 
-    /// All runs after an instant, in order.
+    /// Returns all runs after an instant, in order.
     pub(crate) fn upcoming(
         &self,
         zone: Tz,
@@ -113,9 +112,9 @@ impl Schedule {
         std::iter::successors(self.next(zone, after), move |last| self.next(zone, *last))
     }
 
-    /// The shortest time between two runs, by clocks that nobody moves: none for a single run.
+    /// Returns the shortest time between two runs, regardless of clock changes; `None` for a single run.
     ///
-    /// Looks at the first 1500 runs, and not farther than 400 days.
+    /// Checks the first 1500 runs, within 400 days at most.
     #[must_use]
     pub fn shortest_gap(&self, zone: Tz, after: DateTime<Utc>) -> Option<TimeDelta> {
         let Self::Cron(cron) = self else { return None };
@@ -133,8 +132,8 @@ impl Schedule {
         shortest
     }
 
-    /// How late a missed run may still be run: a single one 24 hours, a recurring one half of the time to the next one,
-    /// at least 2 minutes and at most 6 hours.
+    /// Returns the grace period of a missed run: 24 hours for a single one; half of the time to the next run for a recurring
+    /// one, at least 2 minutes and at most 6 hours.
     #[must_use]
     pub(crate) fn grace(&self, zone: Tz, due: DateTime<Utc>) -> TimeDelta {
         match self {
@@ -146,8 +145,8 @@ impl Schedule {
         }
     }
 
-    /// The same for a chat that moved to another zone: what was told as a local time stays that local time. An expression
-    /// stays as it is, since it is read in the zone it is asked for.
+    /// Returns the schedule for a chat that moved to another zone. A single local time stays that local time. A cron
+    /// expression stays as it is, since it is read in the zone of the chat.
     #[must_use]
     pub fn moved(&self, from: Tz, to: Tz) -> Self {
         match self {
@@ -159,20 +158,20 @@ impl Schedule {
         }
     }
 
-    /// Whether another zone means another time.
+    /// Returns `true` if another zone would change the time.
     #[must_use]
     pub const fn uses_zone(&self) -> bool {
         matches!(self, Self::Cron(_) | Self::Once { wall: true, .. })
     }
 
-    /// Whether it runs more than once.
+    /// Returns `true` if it runs more than once.
     #[must_use]
     pub const fn is_recurring(&self) -> bool {
         matches!(self, Self::Cron(_))
     }
 
-    /// Every run moved by this much. A cron only if it names one time of day, the time is whole minutes, and it stays on
-    /// the day or runs on all days; none otherwise.
+    /// Returns the schedule with every run moved by this much. A cron must name a single time of day, `by` must be whole
+    /// minutes, and the new time must stay on the day unless it runs on all days. Returns `None` otherwise.
     #[must_use]
     pub fn shifted(&self, by: TimeDelta) -> Option<Self> {
         match self {

@@ -1,4 +1,4 @@
-//! Reads the time of a single run: a date and time (ISO 8601, RFC 3339), or a duration from now.
+//! Time of a single run: a date and time (ISO 8601, RFC 3339), or a duration from now.
 
 use chrono::{DateTime, Days, Months, NaiveDate, NaiveDateTime, NaiveTime, TimeDelta, Utc};
 use chrono_tz::Tz;
@@ -6,24 +6,24 @@ use chrono_tz::Tz;
 use super::error::ScheduleError;
 use super::wall;
 
-/// How far ahead a run may be.
+/// Maximum time until a run: five years.
 const FARTHEST: Months = Months::new(5 * 12);
-/// Longer numbers are no durations that anybody means.
+/// Maximum number of digits in a duration; a longer one is a mistake.
 const MAX_DIGITS: usize = 12;
 
-/// A time that was read from text.
+/// A time parsed from text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Moment {
     /// The time, UTC, in whole seconds.
     pub(super) at: DateTime<Utc>,
-    /// It was told as a local time, without an offset.
+    /// `true` if it was given as a local time, without an offset.
     pub(super) wall: bool,
 }
 
-/// Reads a time that is to come.
+/// Parses a future time.
 ///
 /// # Errors
-/// When it is none, has been, or is more than five years ahead.
+/// If the text is no time, is in the past, or is more than five years ahead.
 pub(super) fn read(text: &str, zone: Tz, now: DateTime<Utc>) -> Result<Moment, ScheduleError> {
     let upper = text.trim().to_uppercase();
     let moment = match duration(&upper)? {
@@ -51,9 +51,9 @@ fn later(
     now.checked_add_signed(duration).ok_or_else(far)
 }
 
-/// A date and time with an offset, or as clocks in the zone show it.
+/// Parses a date and time with an offset, or as local time of the zone.
 fn date_time(text: &str, zone: Tz) -> Option<Moment> {
-    // Between date and time stands a `T` or a space; more spaces may stand before an offset.
+    // A `T` or a space separates date and time; further spaces may come before an offset.
     let (date, time) = text.split_once(['T', ' '])?;
     let text = format!("{date}T{}", time.replace(' ', ""));
     for format in ["%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%dT%H:%M"] {
@@ -67,7 +67,7 @@ fn date_time(text: &str, zone: Tz) -> Option<Moment> {
     None
 }
 
-/// A duration, if the text is one: `IN 1H30M`, `2 DAYS`, `1.5H`, `PT20M`.
+/// Parses a duration such as `IN 1H30M`, `2 DAYS`, `1.5H`, `PT20M`. Returns `None` if the text is none.
 fn duration(text: &str) -> Result<Option<TimeDelta>, ScheduleError> {
     let long = || ScheduleError::NoFixedLength(text.to_lowercase());
     if let Some(iso) = text.strip_prefix('P') {
@@ -92,7 +92,7 @@ fn duration(text: &str) -> Result<Option<TimeDelta>, ScheduleError> {
     Ok(total(&parts, unit_seconds))
 }
 
-/// Numbers and their units, in order; none where the text is something else.
+/// Splits a text into numbers and their units; `None` for any other text.
 fn parts(text: &str) -> Option<Vec<(&str, &str)>> {
     let mut rest = text.trim();
     let mut parts = Vec::new();
@@ -112,14 +112,14 @@ fn parts(text: &str) -> Option<Vec<(&str, &str)>> {
     Some(parts)
 }
 
-/// The sum of what is a duration in all its parts.
+/// Returns the total duration of the parts; `None` if a part is no duration.
 fn total(parts: &[(&str, &str)], seconds: impl Fn(&str) -> Option<f64>) -> Option<TimeDelta> {
     let mut sum = 0.0;
     for (number, unit) in parts {
         let number = Some(*number).filter(|number| number.len() <= MAX_DIGITS)?;
         sum += number.parse::<f64>().ok()? * seconds(unit)?;
     }
-    // A cast out of range ends at the bound, which no date bears.
+    // An out-of-range cast saturates at the limit, which is too large for any date.
     TimeDelta::try_seconds(sum.round() as i64)
 }
 
@@ -134,7 +134,7 @@ fn unit_seconds(unit: &str) -> Option<f64> {
     }
 }
 
-/// What is wrong with a text that is neither.
+/// Returns the error for a text that is neither a time nor a duration.
 fn unread(text: &str, upper: &str, zone: Tz, now: DateTime<Utc>) -> ScheduleError {
     let local = wall::shown(zone, now);
     if NaiveDate::parse_from_str(upper, "%Y-%m-%d").is_ok() {
@@ -155,7 +155,7 @@ fn unread(text: &str, upper: &str, zone: Tz, now: DateTime<Utc>) -> ScheduleErro
     }
 }
 
-/// A time as it is told in an error: in the zone, with its offset.
+/// Formats a time for an error: in the zone, with its offset.
 fn told(zone: Tz, at: DateTime<Utc>) -> String {
     format!("{} ({zone})", at.with_timezone(&zone).format("%Y-%m-%dT%H:%M:%S%:z"))
 }

@@ -1,19 +1,19 @@
-//! Between what clocks on a wall show and instants, where a zone moves its clocks. Used by crons and one-shots.
+//! Conversion between local clock times and instants, including clock changes. Used by crons and single runs.
 
 use chrono::{DateTime, LocalResult, NaiveDateTime, TimeDelta, TimeZone, Utc};
 use chrono_tz::{GapInfo, Tz};
 
-/// What clocks in the zone show.
+/// Returns the local time in the zone.
 pub(super) fn shown(zone: Tz, at: DateTime<Utc>) -> NaiveDateTime {
     at.with_timezone(&zone).naive_local()
 }
 
-/// The instants at which clocks in the zone show this: none in a gap, two where they are put back.
+/// Returns the instants of a local time: none in a gap, two if the clocks go back over it.
 pub(super) fn readings(zone: Tz, local: NaiveDateTime) -> LocalResult<DateTime<Utc>> {
     zone.from_local_datetime(&local).map(|at| at.to_utc())
 }
 
-/// The instant that stands for a local time: the first one that shows it, the end of the gap where none does.
+/// Returns the instant chosen for a local time: the first one that shows it, or the end of the gap if none does.
 pub(super) fn settled(zone: Tz, local: NaiveDateTime) -> Option<DateTime<Utc>> {
     match readings(zone, local) {
         LocalResult::Single(at) | LocalResult::Ambiguous(at, _) => Some(at),
@@ -21,7 +21,7 @@ pub(super) fn settled(zone: Tz, local: NaiveDateTime) -> Option<DateTime<Utc>> {
     }
 }
 
-/// How far clocks will go back over what they show now; zero unless they show it for the first of two times.
+/// Returns how far the clocks will go back over the current local time; zero unless it is the first of two occurrences.
 pub(super) fn shown_again_after(zone: Tz, at: DateTime<Utc>) -> TimeDelta {
     match readings(zone, shown(zone, at)) {
         LocalResult::Ambiguous(first, second) if at < second => second - first,
@@ -29,7 +29,7 @@ pub(super) fn shown_again_after(zone: Tz, at: DateTime<Utc>) -> TimeDelta {
     }
 }
 
-/// How far clocks went back over what they show now; zero unless they show it for the second time.
+/// Returns how far the clocks went back over the current local time; zero unless it is the second of two occurrences.
 pub(super) fn shown_before(zone: Tz, at: DateTime<Utc>) -> TimeDelta {
     match readings(zone, shown(zone, at)) {
         LocalResult::Ambiguous(first, second) if at >= second => second - first,

@@ -1,9 +1,9 @@
-//! A time zone that stands in the text of a schedule, where other crons take one: `CRON_TZ=Europe/Riga 0 9 * * *`,
-//! `0 9 * * * Europe/Riga`, `2026-11-23T09:00[Europe/Riga]`. Only found here: a schedule has no zone of its own.
+//! Time zones in the text of a schedule, as other crons accept them: `CRON_TZ=Europe/Riga 0 9 * * *`, `0 9 * * *
+//! Europe/Riga`, `2026-11-23T09:00[Europe/Riga]`. They are only detected here: a schedule has no zone of its own.
 
 use chrono_tz::Tz;
 
-/// The words for the zone, if there are any, and the text without them.
+/// Splits a text into the zone, if there is one, and the text without it.
 #[must_use]
 pub fn split_zone(text: &str) -> (Option<&str>, &str) {
     let (text, comment) = bare(text);
@@ -27,7 +27,7 @@ pub fn split_zone(text: &str) -> (Option<&str>, &str) {
     (None, text)
 }
 
-/// The text without quotes around it and marks behind it, and what stands behind a `#` of its own.
+/// Strips surrounding quotes and trailing punctuation, and returns the text and the comment after a separate `#`.
 fn bare(text: &str) -> (&str, Option<&str>) {
     let is_around = |c: char| c.is_whitespace() || "`'\";".contains(c);
     let (text, comment) = match text.split_once(" #") {
@@ -40,20 +40,20 @@ fn bare(text: &str) -> (&str, Option<&str>) {
     (if is_quoted { end.trim_matches(is_around) } else { end.trim() }, comment)
 }
 
-/// The zone that a comment speaks of: `Berlin time`, `Europe/Berlin`.
+/// Returns the zone named in a comment, such as `Berlin time` or `Europe/Berlin`.
 fn commented(comment: &str) -> Option<&str> {
     let place = comment.strip_suffix(" time").filter(|place| !place.contains(' '));
     place.or_else(|| comment.split_whitespace().find_map(named))
 }
 
-/// `CRON_TZ=Europe/Riga`, `TZ="Europe/Riga"`.
+/// Returns the zone of an assignment such as `CRON_TZ=Europe/Riga` or `TZ="Europe/Riga"`.
 fn assigned(word: &str) -> Option<&str> {
     let (name, zone) = word.split_once('=')?;
     let is_zone = ["TZ", "CRON_TZ", "TIMEZONE"].iter().any(|known| name.eq_ignore_ascii_case(known));
     is_zone.then_some(zone.trim_matches(['"', '\'']))
 }
 
-/// A word that is a zone by its name, is written as one, or is a distance from UTC.
+/// Returns a word that is the name of a zone, has the form of one, or is an offset from UTC.
 fn named(word: &str) -> Option<&str> {
     let word = word.trim_matches(['(', ')']);
     let is_place =
@@ -69,7 +69,7 @@ fn named(word: &str) -> Option<&str> {
     (is_written || is_distance || is_short || Tz::from_str_insensitive(word).is_ok()).then_some(word)
 }
 
-/// Short names of zones that stand for several places, or for a part of the year: whoever means one has to say which.
+/// Short zone names that stand for several places or only a part of the year. The author must say which place is meant.
 const SHORT: [&str; 18] = [
     "PST", "PDT", "MDT", "CST", "CDT", "EDT", "BST", "IST", "WEST", "CEST", "EEST", "MSK", "JST", "KST",
     "SGT", "HKT", "AEST", "AEDT",

@@ -1,5 +1,5 @@
-//! Summaries: what a run of messages of a session said, in a few sentences; which run comes next, and what takes a summary's
-//! place where no model gives one.
+//! Summaries: a few sentences for a range of a session's messages. Also the choice of the next range, and the replacement if
+//! no model provides a summary.
 
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -7,84 +7,87 @@ use std::sync::Arc;
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-use super::conversation::{Message, Role, begins_exchange};
+use super::conversation::{Message, MessageRole, begins_exchange};
 use figaro_base::ids::{EntryId, SessionId, SummaryId};
 use figaro_base::text::{estimate_tokens, one_line};
 
 #[cfg(test)]
 mod tests;
 
-/// So many messages that a request would leave out and no summary covers are worth one,
+/// Minimum number of uncovered messages left out of requests that are worth a summary.
 const MIN_LEFT_OUT: usize = 8;
-/// if they are so many times as long as what it shows of them: a summary of a few short ones costs more than it keeps.
+/// Minimum length of the left-out messages, as a multiple of `recent_tokens`. A summary of a few short messages costs more
+/// than it keeps.
 const LEFT_OUT_LENGTH: usize = 2;
-/// So many of the newest messages are not covered, or a quarter of what a summary covers if that is less.
+/// Number of newest messages that are not covered, or a quarter of `every` if that is less.
 const MAX_KEPT: usize = 8;
-/// So many messages stand for a run that no model has summarised, and so much of each.
+/// Number of messages quoted for a range that no model has summarised, and the length of each quote in characters.
 const EXTRACTED: usize = 4;
 const EXTRACTED_CHARS: usize = 140;
-/// A summary from this importance on does not lose by its age.
+/// Importance from which a summary does not lose worth with age.
 const LASTING: f32 = 7.0;
-/// What each later summary takes from an older one, and so many do.
+/// Loss of worth of a summary per later one, and the maximum number of later ones counted.
 const AGE_STEP: f32 = 0.5;
 const AGE_STEPS: usize = 8;
 
-/// What a run of messages said. The summaries of a session have no gaps between them and do not overlap.
+/// Summary of a range of messages. The summaries of a session have no gaps and do not overlap.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
-    /// The id, unique for ever. It is another one from the moment that the words are taken away.
+    /// Unique id, never reused. A new one is set when the text is removed.
     pub id: SummaryId,
-    /// The session of the messages.
+    /// Session of the messages.
     pub session: SessionId,
-    /// The words of the summary; empty while it is to be made anew.
+    /// Text of the summary; empty if it must be made again.
     pub summary: String,
-    /// How many messages it covers.
+    /// Number of messages covered.
     pub message_count: u32,
-    /// The first message that it covers.
+    /// First message covered.
     pub start_message_id: EntryId,
-    /// The index of that message.
+    /// Index of the first message.
     pub start: u32,
-    /// The last message that it covers.
+    /// Last message covered.
     pub end_message_id: EntryId,
-    /// The index of that message.
+    /// Index of the last message.
     pub end: u32,
-    /// When the first message was written, UTC.
+    /// Time of the first message, UTC.
     pub from: DateTime<Utc>,
-    /// When the last message was written, UTC.
+    /// Time of the last message, UTC.
     pub until: DateTime<Utc>,
-    /// How much it matters, from 0 to 10; one of 0 says nothing and is shown nowhere.
+    /// Importance, from 0 to 10. A summary of importance 0 is empty and never shown.
     pub importance: f32,
-    /// When it was made, UTC.
+    /// Creation time, UTC.
     pub created_at: DateTime<Utc>,
 }
 
 impl Summary {
-    /// Whether a message that it covers has become another one or is gone: its words were taken away, and it is to be made anew.
+    /// Returns `true` if a covered message was changed or removed. The text was cleared, and the summary must be made again.
     #[must_use]
     pub const fn is_stale(&self) -> bool {
         self.summary.is_empty()
     }
 
-    /// Whether a prompt may show it.
+    /// Returns `true` if a prompt may show the summary.
     #[must_use]
     pub fn is_shown(&self) -> bool {
         !self.is_stale() && self.importance > 0.0
     }
 
-    /// Whether it covers the message at this index.
+    /// Returns `true` if the summary covers the message at this index.
     #[must_use]
     pub const fn covers(&self, index: u32) -> bool {
         self.start <= index && index <= self.end
     }
 
-    /// The same without its words, to be made anew. What is being made of the messages as they were is not taken any more.
+    /// Returns the summary without its text, to be made again. The new id invalidates a summary that is being made from the
+    /// old messages.
     #[must_use]
     pub fn without_words(&self) -> Self {
         Self { id: SummaryId::new(), summary: String::new(), ..self.clone() }
     }
 
-    /// Whether it may stand beside the others of its session, which has so many messages that stay: in the place of one that
-    /// is to be made anew, or right behind the one before it. So there are no gaps and no overlaps, whoever comes first.
+    /// Returns `true` if the summary can be added to the others of its session, which has this many permanent messages. It
+    /// must replace a stale one, or directly follow the previous one. Thus there are no gaps and overlaps, in any order of
+    /// arrival.
     #[must_use]
     pub fn fits(&self, others: &[Self], messages: u32) -> bool {
         if let Some(known) = others.iter().find(|other| other.start == self.start) {
@@ -97,7 +100,7 @@ impl Summary {
             && self.end < next.unwrap_or(messages).min(messages)
     }
 
-    /// How much it is worth showing, when so many later ones are there too.
+    /// Returns the worth of showing the summary beside this many later ones.
     #[must_use]
     pub fn worth(&self, later: usize) -> f32 {
         let steps = u8::try_from(later.min(AGE_STEPS)).unwrap_or(u8::MAX);
@@ -106,48 +109,47 @@ impl Summary {
     }
 }
 
-/// A run of messages, both ends included.
+/// A range of messages, both ends included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Run {
-    /// The id that its summary gets.
+pub struct MessageRange {
+    /// Id for its summary.
     pub id: SummaryId,
-    /// The index of the first message.
+    /// Index of the first message.
     pub start: u32,
-    /// The index of the last one.
+    /// Index of the last message.
     pub end: u32,
 }
 
-/// The run of a session's messages that has to be summarised before all others, if there is one: that of a summary which is to be
-/// made anew, or one that is missing between two others.
+/// Returns the range that must be summarised before all others: of a stale summary, or of a gap between two others.
 #[must_use]
-pub fn to_be_made_again(summaries: &[Summary]) -> Option<Run> {
+pub fn to_be_made_again(summaries: &[Summary]) -> Option<MessageRange> {
     let mut next = 0;
     for summary in summaries {
         if summary.start > next {
-            return Some(Run { id: SummaryId::new(), start: next, end: summary.start - 1 });
+            return Some(MessageRange { id: SummaryId::new(), start: next, end: summary.start - 1 });
         }
         if summary.is_stale() {
-            return Some(Run { id: summary.id, start: summary.start, end: summary.end });
+            return Some(MessageRange { id: summary.id, start: summary.start, end: summary.end });
         }
         next = summary.end.saturating_add(1);
     }
     None
 }
 
-/// When a session is summarised.
+/// Parameters that decide when a session is summarised.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Rules {
-    /// A summary covers at most so many messages, or one exchange; 0 for no summaries.
+pub struct SummaryRules {
+    /// Maximum number of messages per summary, or one exchange if longer; 0 for no summaries.
     pub every: u32,
-    /// Requests show the newest messages of so many tokens at least.
+    /// Minimum size of the newest messages shown in requests, in tokens.
     pub recent_tokens: usize,
 }
 
-/// The next run to be summarised of the oldest messages that no summary covers, if it is time: when there are as many as one covers,
-/// or when requests leave some of them out. It is whole exchanges and never has the newest one. With `has_more`, others stand
-/// behind these.
+/// Returns the next range to summarise, if it is time: when enough messages for a summary are uncovered, or requests leave
+/// some of them out. The range starts at the oldest uncovered message, consists of whole exchanges and never includes the
+/// newest one. `has_more` is `true` if more messages follow these.
 #[must_use]
-pub fn next_run(uncovered: &[Arc<Message>], has_more: bool, rules: Rules) -> Option<Run> {
+pub fn next_run(uncovered: &[Arc<Message>], has_more: bool, rules: SummaryRules) -> Option<MessageRange> {
     let most = usize::try_from(rules.every).unwrap_or(usize::MAX);
     if most == 0 {
         return None;
@@ -157,27 +159,27 @@ pub fn next_run(uncovered: &[Arc<Message>], has_more: bool, rules: Rules) -> Opt
         true => uncovered.len(),
         false => border(uncovered, &borders, rules)?,
     };
-    // Where one exchange is longer than that, it is covered alone.
+    // An exchange longer than the maximum is covered alone.
     let within = borders.iter().copied().rfind(|at| *at <= most.min(last));
     let end = within.or_else(|| borders.first().copied().filter(|at| *at <= last));
     let end = end.or_else(|| has_more.then_some(uncovered.len()))?;
     let (first, last) = (uncovered.first()?, uncovered.get(end.checked_sub(1)?)?);
-    Some(Run { id: SummaryId::new(), start: first.index, end: last.index })
+    Some(MessageRange { id: SummaryId::new(), start: first.index, end: last.index })
 }
 
-/// The run that is summarised where somebody asks for it now, of the oldest messages that no summary covers: whole exchanges, the
-/// newest one too, at most so many messages or one exchange. `None` without messages.
+/// Returns the range to summarise on demand: whole exchanges from the oldest uncovered message, including the newest one. It
+/// holds at most `most` messages, or one exchange. `None` without messages.
 #[must_use]
-pub fn whole_run(uncovered: &[Arc<Message>], most: usize) -> Option<Run> {
+pub fn whole_run(uncovered: &[Arc<Message>], most: usize) -> Option<MessageRange> {
     let ends = (1..uncovered.len()).filter(|at| begins_exchange(uncovered, *at)).chain([uncovered.len()]);
     let ends: Vec<usize> = ends.collect();
     let end = ends.iter().rfind(|end| **end <= most).or(ends.first())?;
     let (first, last) = (uncovered.first()?, uncovered.get(end.checked_sub(1)?)?);
-    Some(Run { id: SummaryId::new(), start: first.index, end: last.index })
+    Some(MessageRange { id: SummaryId::new(), start: first.index, end: last.index })
 }
 
-/// How many of these messages may be covered now; `None` where it is not time.
-fn border(uncovered: &[Arc<Message>], borders: &[usize], rules: Rules) -> Option<usize> {
+/// Returns the number of messages that may be covered now; `None` if it is not time.
+fn border(uncovered: &[Arc<Message>], borders: &[usize], rules: SummaryRules) -> Option<usize> {
     let newest = *borders.last()?;
     let mut left = rules.recent_tokens;
     let fits = |message: &&Arc<Message>| {
@@ -204,20 +206,20 @@ fn border(uncovered: &[Arc<Message>], borders: &[usize], rules: Rules) -> Option
     }
 }
 
-/// Whether a message is one that people see: words of a person or of the model that no later try has replaced.
+/// Returns `true` for a message visible to people: from a person or the model, and not replaced by a later attempt.
 #[must_use]
 pub fn is_said(message: &Message) -> bool {
     let has_words = !message.text.trim().is_empty() || !message.attachments.is_empty();
-    matches!(message.role, Role::User | Role::Assistant) && has_words && !message.replaced
+    matches!(message.role, MessageRole::User | MessageRole::Assistant) && has_words && !message.replaced
 }
 
-/// Words in place of a summary, where no model gives one: the beginnings of the messages that matter most, in their order; and how
-/// much they matter. Nothing, of importance 0, where nobody said anything.
+/// Returns a replacement for a summary that no model provides: the beginnings of the most important messages, in order, with
+/// their importance. Importance is 0 if there are no such messages.
 #[must_use]
 pub fn extract(messages: &[Arc<Message>]) -> (String, f32) {
     let mut said: Vec<&Arc<Message>> = messages.iter().filter(|message| is_said(message)).collect();
     said.sort_by_key(|message| {
-        (Reverse(tenths(message.importance)), message.role != Role::User, message.index)
+        (Reverse(tenths(message.importance)), message.role != MessageRole::User, message.index)
     });
     said.truncate(EXTRACTED);
     said.sort_by_key(|message| message.index);
@@ -232,7 +234,7 @@ pub fn extract(messages: &[Arc<Message>]) -> (String, f32) {
         format!("{}: {words}", one_line(who, EXTRACTED_CHARS))
     };
     let words: Vec<String> = said.iter().map(line).collect();
-    // Words at all, so that it does not count as one to be made.
+    // The text must not be empty, since an empty summary is stale.
     (if words.is_empty() { "-".to_owned() } else { words.join(" · ") }, importance)
 }
 
@@ -240,19 +242,19 @@ fn tenths(importance: f32) -> i32 {
     (importance * 10.0) as i32
 }
 
-/// A session that has messages to be summarised, and how that went so far.
+/// A session with messages to summarise, and the attempts so far.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SummaryJob {
-    /// The session whose next run is to be summarised.
+    /// Session whose next range is to be summarised.
     pub session: SessionId,
-    /// How often the run that is next was tried in vain; an answer of no use counts twice.
+    /// Number of failed attempts for the next range. A useless answer counts twice.
     pub tries: u8,
-    /// It is not tried again before this time, UTC.
+    /// Earliest time of the next attempt, UTC.
     pub not_before: DateTime<Utc>,
 }
 
 impl SummaryJob {
-    /// To be done as soon as it can.
+    /// Creates a job that is due immediately.
     #[must_use]
     pub const fn new(session: SessionId) -> Self {
         Self { session, tries: 0, not_before: DateTime::UNIX_EPOCH }

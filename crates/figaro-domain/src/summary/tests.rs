@@ -7,16 +7,16 @@ use crate::message::Speaker;
 use figaro_base::ids::{RunId, UserId};
 
 const SESSION: SessionId = SessionId::from_bytes([1; 16]);
-const RULES: Rules = Rules { every: 50, recent_tokens: 750 };
+const RULES: SummaryRules = SummaryRules { every: 50, recent_tokens: 750 };
 
 /// A message of a session; those of one exchange have the same turn.
-fn message(index: u32, role: Role, text: &str, turn: RunId) -> Arc<Message> {
+fn message(index: u32, role: MessageRole, text: &str, turn: RunId) -> Arc<Message> {
     let at = DateTime::UNIX_EPOCH + TimeDelta::minutes(i64::from(index));
     let speaker = Speaker { user: UserId::telegram(11), name: "Ann".into(), username: None };
     Arc::new(Message {
         index,
         turn: Some(turn),
-        speaker: (role == Role::User).then_some(speaker),
+        speaker: (role == MessageRole::User).then_some(speaker),
         ..Message::new(SESSION, role, text.to_owned(), at)
     })
 }
@@ -26,8 +26,8 @@ fn exchanges(of: &[(usize, usize, usize)]) -> Vec<Arc<Message>> {
     let mut all = Vec::new();
     for (parts, others, words) in of {
         let turn = RunId::new();
-        let roles =
-            std::iter::repeat_n(Role::User, *parts).chain(std::iter::repeat_n(Role::Assistant, *others));
+        let roles = std::iter::repeat_n(MessageRole::User, *parts)
+            .chain(std::iter::repeat_n(MessageRole::Assistant, *others));
         for role in roles {
             let index = u32::try_from(all.len()).unwrap();
             all.push(message(index, role, &"word ".repeat(*words), turn));
@@ -40,7 +40,7 @@ fn plain(count: usize, words: usize) -> Vec<Arc<Message>> {
     exchanges(&vec![(1, 1, words); count])
 }
 
-fn summary(run: Run) -> Summary {
+fn summary(run: MessageRange) -> Summary {
     Summary {
         id: run.id,
         session: SESSION,
@@ -57,19 +57,19 @@ fn summary(run: Run) -> Summary {
     }
 }
 
-fn run(messages: &[Arc<Message>], rules: Rules) -> Option<(u32, u32)> {
+fn run(messages: &[Arc<Message>], rules: SummaryRules) -> Option<(u32, u32)> {
     next_run(messages, false, rules).map(|run| (run.start, run.end))
 }
 
 #[test]
 fn a_run_is_due_by_its_messages_or_when_requests_leave_some_out() {
     // Requests show fourteen messages of twenty words.
-    let small = Rules { recent_tokens: 14 * estimate_tokens(&"word ".repeat(20)), ..RULES };
+    let small = SummaryRules { recent_tokens: 14 * estimate_tokens(&"word ".repeat(20)), ..RULES };
     let cases = [
         ("nothing", plain(0, 5), RULES, None),
         ("few short ones", plain(24, 5), RULES, None),
         ("as many as a summary covers", plain(25, 5), RULES, Some((0, 41))),
-        ("switched off", plain(200, 5), Rules { every: 0, ..RULES }, None),
+        ("switched off", plain(200, 5), SummaryRules { every: 0, ..RULES }, None),
         ("none is left out", plain(7, 20), small, None),
         ("few are left out", plain(20, 20), small, None),
         ("just enough are left out", plain(21, 20), small, Some((0, 27))),
@@ -82,7 +82,7 @@ fn a_run_is_due_by_its_messages_or_when_requests_leave_some_out() {
             Some((0, 80)),
         ),
         ("nothing but one exchange", exchanges(&[(1, 80, 50)]), RULES, None),
-        ("a small number", plain(3, 5), Rules { every: 4, ..RULES }, Some((0, 3))),
+        ("a small number", plain(3, 5), SummaryRules { every: 4, ..RULES }, Some((0, 3))),
     ];
     for (name, messages, rules, wanted) in cases {
         assert_eq!(run(&messages, rules), wanted, "{name}");
@@ -96,7 +96,7 @@ fn a_run_is_due_by_its_messages_or_when_requests_leave_some_out() {
 
 #[test]
 fn a_summary_fits_behind_the_last_or_in_the_place_of_one_to_be_made_anew() {
-    let at = |start, end| summary(Run { id: SummaryId::new(), start, end });
+    let at = |start, end| summary(MessageRange { id: SummaryId::new(), start, end });
     let others = [at(0, 9), at(10, 19)];
     let fits = |new: &Summary| new.fits(&others, 40);
     assert!(fits(&at(20, 29)) && fits(&at(20, 39)));
@@ -109,7 +109,7 @@ fn a_summary_fits_behind_the_last_or_in_the_place_of_one_to_be_made_anew() {
     let with = [stale.clone(), others[1].clone()];
     assert!(again.fits(&with, 40) && !others[0].fits(&with, 40), "only of the messages as they are now");
     assert!(!Summary { end: 8, ..again }.fits(&with, 40));
-    assert_eq!(to_be_made_again(&with), Some(Run { id: stale.id, start: 0, end: 9 }));
+    assert_eq!(to_be_made_again(&with), Some(MessageRange { id: stale.id, start: 0, end: 9 }));
     // One in the middle was lost.
     let gap = [at(0, 9), at(20, 29)];
     let run = to_be_made_again(&gap).unwrap();
@@ -125,7 +125,9 @@ fn what_matters_stands_for_a_run_that_no_model_summarised() {
     let messages: Vec<Arc<Message>> = said
         .iter()
         .zip(0..)
-        .map(|(text, at)| message(at, if at == 2 { Role::Assistant } else { Role::User }, text, turn))
+        .map(|(text, at)| {
+            message(at, if at == 2 { MessageRole::Assistant } else { MessageRole::User }, text, turn)
+        })
         .collect();
     let (words, importance) = extract(&messages);
     assert!(words.contains("Ann: I am allergic to nuts") && !words.contains("Noted"), "{words}");
@@ -136,7 +138,10 @@ fn what_matters_stands_for_a_run_that_no_model_summarised() {
 
 #[test]
 fn what_lasts_does_not_lose_by_age() {
-    let of = |importance| Summary { importance, ..summary(Run { id: SummaryId::new(), start: 0, end: 1 }) };
+    let of = |importance| Summary {
+        importance,
+        ..summary(MessageRange { id: SummaryId::new(), start: 0, end: 1 })
+    };
     assert_eq!(
         (of(7.0).worth(90), of(6.0).worth(0), of(6.0).worth(2), of(6.0).worth(90)),
         (7.0, 6.0, 5.0, 2.0)
@@ -154,7 +159,7 @@ proptest! {
         edits in vec((0..60_usize, 0..400_u32), 0..12),
         read in 20..120_usize,
     ) {
-        let rules = Rules { every, recent_tokens };
+        let rules = SummaryRules { every, recent_tokens };
         let whole = exchanges(&talk);
         let ends: Vec<usize> = (1..=whole.len())
             .filter(|at| *at == whole.len() || begins_exchange(&whole, *at))

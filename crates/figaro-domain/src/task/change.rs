@@ -1,67 +1,67 @@
-//! The transitions of a task.
+//! Transitions of a task.
 
 use chrono::{DateTime, Utc};
 
 use super::edit::TaskEdit;
-use super::missed::{Due, Missed};
+use super::missed::{DueRun, Missed};
 use super::{
-    Cost, Ended, LEASE, Lease, MAX_FAILURES, PAUSES, PauseReason, REPEATED_FAILURE_WINDOW, Reason, Retry,
-    RunStatus, State, Task, TaskMessage, TaskRun, Tell,
+    Cost, LEASE, Lease, MAX_FAILURES, PAUSES, PauseReason, REPEATED_FAILURE_WINDOW, Reason, Retry, RunStatus,
+    Task, TaskMessage, TaskRun, TaskRunResult, TaskState, Tell,
 };
 use figaro_base::ids::{ChatId, MessageId, RunId};
 
 /// A change of a task. [`Task::apply`] checks and applies it.
 #[derive(Debug, Clone, PartialEq)]
 pub enum TaskChange {
-    /// It runs no more until it is resumed; a run under way goes on.
+    /// Pauses the task until it is resumed. A current run continues.
     Pause(PauseReason),
-    /// A person resumes a paused task.
+    /// Resumes a paused task, on a person's request.
     Resume,
-    /// It is not wanted any more; a run under way goes on.
+    /// Cancels the task. A current run continues.
     Cancel,
-    /// A person takes a cancellation back.
+    /// Undoes a cancellation, on a person's request.
     Revive,
-    /// A person or the model changes it.
+    /// Edits the task, by a person or the model.
     Edit(Box<TaskEdit>),
-    /// This turn takes a due time in hand.
-    Lease(RunId, Due),
-    /// A person wants it run now, as this turn.
+    /// Leases a due time to this turn.
+    Lease(RunId, DueRun),
+    /// Runs the task now as this turn, on a person's request.
     RunNow(RunId),
-    /// A due time was missed and is not run.
+    /// Records a missed due time that is not run.
     Miss(DateTime<Utc>, Missed),
-    /// A person does not want the missed run that they were asked about.
+    /// Skips the missed run that a person was asked about.
     Skip,
-    /// The run was left by whoever had it, and is taken up again.
+    /// Resumes a run that was abandoned by its process.
     TakeUp {
-        /// The run that has the lease.
+        /// Run that has the lease.
         run: RunId,
-        /// The bot was not running, and now it is late for it.
+        /// `true` if the bot was not running, and the run is late now.
         late: bool,
-        /// It had begun, and may have been what made an end of the process; one that only waited cannot.
+        /// `true` if the run had begun, so that it may have crashed the process. A run that only waited cannot have.
         begun: bool,
     },
-    /// The run has its answer; only the delivery is missing.
+    /// Records the answer of the run; only the delivery is missing.
     Answered(RunId, Cost),
-    /// The run has ended, in this way. Its lease ends.
-    Settle(RunId, Ended),
-    /// People are being told what they were to be told.
+    /// Ends the run with this result, and its lease.
+    Settle(RunId, TaskRunResult),
+    /// Clears the pending notice, because people are being told.
     Told,
-    /// A message shows it from now on, or shows something else of it.
+    /// Adds a message that shows the task, or updates its entry.
     Show(TaskMessage),
-    /// The card in a message was drawn anew, with this hash, unless a person has opened something else there.
+    /// Records the hash of an updated card, unless a person has opened something else in the message.
     Drawn(ChatId, MessageId, u64),
-    /// A message is not about it any more.
+    /// Removes the entry of a message that no longer shows the task.
     Hide(ChatId, MessageId),
-    /// What was opened to change it closes: it was changed in words.
+    /// Closes opened views and questions, because the task was changed by text.
     CloseOpened,
 }
 
-/// A change that does not fit the state the task is in: somebody was faster, or it is over.
+/// Error for a change that does not fit the current state of the task: another change came first, or the task has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NotNow;
 
 impl TaskChange {
-    /// A change of what it does, when, or who does it.
+    /// Wraps an edit as a change.
     #[must_use]
     pub fn edit(edit: TaskEdit) -> Self {
         Self::Edit(Box::new(edit))
@@ -69,10 +69,10 @@ impl TaskChange {
 }
 
 impl Task {
-    /// Makes a change; gives the entry that it adds to the history, if any.
+    /// Applies a change and returns the entry added to the history, if any.
     ///
     /// # Errors
-    /// When it does not fit; the task is as it was then.
+    /// If the change does not fit the state. The task is then unchanged.
     pub fn apply(&mut self, change: TaskChange, now: DateTime<Utc>) -> Result<Option<TaskRun>, NotNow> {
         match change {
             TaskChange::Pause(reason) => self.pause(reason, now)?,
@@ -111,23 +111,23 @@ impl Task {
 
     fn pause(&mut self, reason: PauseReason, now: DateTime<Utc>) -> Result<(), NotNow> {
         match self.state {
-            State::Active => {}
-            // Whoever put the bot out of the chat does not take back what a person said before.
-            State::Paused(_) | State::Done(_) | State::Cancelled(_) => return Err(NotNow),
+            TaskState::Active => {}
+            // Removing the bot from the chat does not override a person's earlier decision.
+            TaskState::Paused(_) | TaskState::Done(_) | TaskState::Cancelled(_) => return Err(NotNow),
         }
-        self.state = State::Paused(reason);
+        self.state = TaskState::Paused(reason);
         self.updated_at = now;
         self.rest(now);
         Ok(())
     }
 
     fn resume(&mut self, now: DateTime<Utc>) -> Result<(), NotNow> {
-        let State::Paused(_) = self.state else { return Err(NotNow) };
-        self.state = State::Active;
+        let TaskState::Paused(_) = self.state else { return Err(NotNow) };
+        self.state = TaskState::Active;
         self.failures = 0;
         self.updated_at = now;
-        // What passed meanwhile was not missed, it was not wanted. Only of a single time nobody knows that: it waits for
-        // a word, as does a run that was to be tried again.
+        // Runs that passed during the pause were not wanted, so they are not missed. Only for a single time this is unclear:
+        // a person is asked, as for a run that waited for a retry.
         let open = self.retry.take().map(|retry| retry.due);
         if self.schedule.is_recurring() {
             self.next = self.schedule.next(self.zone, now);
@@ -141,29 +141,29 @@ impl Task {
 
     fn cancel(&mut self, now: DateTime<Utc>) -> Result<(), NotNow> {
         self.was_paused = match self.state {
-            State::Cancelled(_) => return Err(NotNow),
-            State::Paused(reason) => Some(reason),
-            State::Active | State::Done(_) => None,
+            TaskState::Cancelled(_) => return Err(NotNow),
+            TaskState::Paused(reason) => Some(reason),
+            TaskState::Active | TaskState::Done(_) => None,
         };
-        self.state = State::Cancelled(now);
+        self.state = TaskState::Cancelled(now);
         self.tell = None;
         self.updated_at = now;
         Ok(())
     }
 
     fn revive(&mut self, now: DateTime<Utc>) -> Result<(), NotNow> {
-        let State::Cancelled(_) = self.state else { return Err(NotNow) };
-        self.state = self.was_paused.take().map_or(State::Active, State::Paused);
+        let TaskState::Cancelled(_) = self.state else { return Err(NotNow) };
+        self.state = self.was_paused.take().map_or(TaskState::Active, TaskState::Paused);
         self.updated_at = now;
         self.rest(now);
         Ok(())
     }
 
-    fn lease(&mut self, run: RunId, due: Due, now: DateTime<Utc>) -> Result<(), NotNow> {
-        if self.lease.is_some() || self.state != State::Active {
+    fn lease(&mut self, run: RunId, due: DueRun, now: DateTime<Utc>) -> Result<(), NotNow> {
+        if self.lease.is_some() || self.state != TaskState::Active {
             return Err(NotNow);
         }
-        let Due { at, attempt, late } = due;
+        let DueRun { at, attempt, late } = due;
         let before = match self.retry.take() {
             Some(retry) => retry.cost,
             None => {
@@ -176,7 +176,7 @@ impl Task {
     }
 
     fn run_now(&mut self, run: RunId, now: DateTime<Utc>) -> Result<(), NotNow> {
-        if self.lease.is_some() || matches!(self.state, State::Cancelled(_)) {
+        if self.lease.is_some() || matches!(self.state, TaskState::Cancelled(_)) {
             return Err(NotNow);
         }
         let asked = self.asked.take();
@@ -192,7 +192,7 @@ impl Task {
         missed: Missed,
         now: DateTime<Utc>,
     ) -> Result<Option<TaskRun>, NotNow> {
-        if self.lease.is_some() || self.state != State::Active {
+        if self.lease.is_some() || self.state != TaskState::Active {
             return Err(NotNow);
         }
         if self.retry.take_if(|retry| retry.due == due).is_none() {
@@ -205,7 +205,7 @@ impl Task {
         }))
     }
 
-    /// What is said of a due time that is not run, and how that stands in the history, if it does.
+    /// Sets the notice for a due time that is not run. Returns its status in the history, if it gets an entry.
     fn left_out(&mut self, due: DateTime<Utc>, missed: Missed) -> Option<RunStatus> {
         match missed {
             Missed::Report => {
@@ -221,7 +221,12 @@ impl Task {
         }
     }
 
-    fn settle(&mut self, run: RunId, ended: Ended, now: DateTime<Utc>) -> Result<Option<TaskRun>, NotNow> {
+    fn settle(
+        &mut self,
+        run: RunId,
+        ended: TaskRunResult,
+        now: DateTime<Utc>,
+    ) -> Result<Option<TaskRun>, NotNow> {
         let lease = *self.mine(run)?;
         self.lease = None;
         let entry = TaskRun {
@@ -238,18 +243,18 @@ impl Task {
         };
         let with = |cost: Cost| entry.cost + cost;
         let entry = match ended {
-            Ended::Delivered(message) => TaskRun { status: RunStatus::Delivered, message, ..entry },
-            Ended::Spoke(cost) => TaskRun { status: RunStatus::Delivered, cost: with(cost), ..entry },
-            Ended::Silent(cost) => TaskRun { status: RunStatus::Silent, cost: with(cost), ..entry },
-            Ended::Stopped(cost) => TaskRun { status: RunStatus::Stopped, cost: with(cost), ..entry },
-            Ended::Withdrawn => TaskRun { status: RunStatus::Skipped, ..entry },
-            Ended::Overdue => {
+            TaskRunResult::Delivered(message) => TaskRun { status: RunStatus::Delivered, message, ..entry },
+            TaskRunResult::Spoke(cost) => TaskRun { status: RunStatus::Delivered, cost: with(cost), ..entry },
+            TaskRunResult::Silent(cost) => TaskRun { status: RunStatus::Silent, cost: with(cost), ..entry },
+            TaskRunResult::Stopped(cost) => TaskRun { status: RunStatus::Stopped, cost: with(cost), ..entry },
+            TaskRunResult::Withdrawn => TaskRun { status: RunStatus::Skipped, ..entry },
+            TaskRunResult::Overdue => {
                 let Some(status) = self.left_out(lease.due, self.if_missed.into()) else {
                     return Ok(None);
                 };
                 TaskRun { status, ..entry }
             }
-            Ended::Failed { error, again, cost } => {
+            TaskRunResult::Failed { error, again, cost } => {
                 if again && self.will_retry(&lease, with(cost), now) {
                     return Ok(None);
                 }
@@ -264,20 +269,20 @@ impl Task {
         Ok(self.remember(entry))
     }
 
-    /// Puts a failed run off to another try, unless there were enough, or the next due time comes first.
+    /// Schedules a retry of a failed run, unless there were enough attempts or the next due time comes first.
     fn will_retry(&mut self, lease: &Lease, cost: Cost, now: DateTime<Utc>) -> bool {
         let pause = usize::try_from(lease.attempt - 1).ok().and_then(|tried| PAUSES.get(tried));
         let Some(at) = pause.map(|pause| now + *pause).filter(|_| !lease.by_hand) else { return false };
-        let is_free = self.state == State::Active && self.next.is_none_or(|next| at < next);
+        let is_free = self.state == TaskState::Active && self.next.is_none_or(|next| at < next);
         if is_free {
             self.retry = Some(Retry { due: lease.due, attempt: lease.attempt + 1, at, cost });
         }
         is_free
     }
 
-    /// Every failure is told, but for one that follows the same one closely: it says nothing new.
+    /// Reports a failure, unless the same one occurred shortly before.
     fn fail(&mut self, error: &Reason, by_hand: bool, now: DateTime<Utc>) {
-        if let State::Cancelled(_) = self.state {
+        if let TaskState::Cancelled(_) = self.state {
             return;
         }
         let before = self.last.as_ref().filter(|last| last.status == RunStatus::Failed);
@@ -285,21 +290,21 @@ impl Task {
             last.error.as_ref() != Some(error) || now - last.ended_at >= REPEATED_FAILURE_WINDOW
         });
         self.failures += u32::from(error.counts() && !by_hand);
-        let is_last = self.failures >= MAX_FAILURES && self.state == State::Active && self.next.is_some();
+        let is_last = self.failures >= MAX_FAILURES && self.state == TaskState::Active && self.next.is_some();
         if is_last {
-            self.state = State::Paused(PauseReason::Failures);
+            self.state = TaskState::Paused(PauseReason::Failures);
             self.tell = Some(Tell::Paused(error.clone()));
         } else if is_new || by_hand {
             self.tell = Some(Tell::Failed(error.clone()));
         }
     }
 
-    /// Ends for good when nothing is to come.
+    /// Ends the task if no runs are left.
     pub(super) fn rest(&mut self, now: DateTime<Utc>) {
         let is_over = self.next.is_none() && self.lease.is_none() && self.retry.is_none();
-        let may_end = matches!(self.state, State::Active | State::Paused(_));
+        let may_end = matches!(self.state, TaskState::Active | TaskState::Paused(_));
         if is_over && self.asked.is_none() && may_end {
-            self.state = State::Done(now);
+            self.state = TaskState::Done(now);
         }
     }
 

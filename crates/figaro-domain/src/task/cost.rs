@@ -1,4 +1,4 @@
-//! What runs of a task cost.
+//! Cost of a task's runs.
 
 use std::ops::Add;
 
@@ -6,20 +6,20 @@ use serde::{Deserialize, Serialize};
 
 use crate::usage::Usage;
 
-/// The tokens and the money that a run has taken.
+/// Tokens and money used by a run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Cost {
-    /// Tokens of all model calls.
+    /// Tokens of all model calls, input and output.
     pub usage: Usage,
-    /// The price in nano-dollars (10⁻⁹ USD); `None` where the model's price is unknown.
+    /// Price in nano-dollars (10⁻⁹ USD); `None` if the model's price is unknown.
     pub nano_usd: Option<u64>,
 }
 
 impl Add for Cost {
     type Output = Self;
 
-    /// Both together; unknown if one is, unless it came to nothing.
+    /// Adds both. The price is unknown if one of them is, unless that one is the default.
     fn add(self, other: Self) -> Self {
         if self == Self::default() {
             return other;

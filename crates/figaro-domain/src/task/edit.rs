@@ -1,4 +1,4 @@
-//! What people and the model change of a task, beside whether it runs, and whether that makes it another one.
+//! Edits of a task by people and the model.
 
 use std::collections::BTreeSet;
 
@@ -7,41 +7,41 @@ use chrono_tz::Tz;
 
 use super::if_missed::IfMissed;
 use super::standing::{MAX_STANDING, StandingChange};
-use super::{SCHEDULED_AGENT, State, Task};
+use super::{SCHEDULED_AGENT, Task, TaskState};
 use crate::model::ModelName;
 use crate::schedule::Schedule;
 use figaro_base::ids::RunId;
 
-/// What is to be different in a task; the default changes nothing.
+/// Edit of a task; the default changes nothing.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct TaskEdit {
-    /// What people call it from now on.
+    /// New title for people.
     pub title: Option<String>,
-    /// The new instruction for the model.
+    /// New instruction for the model.
     pub prompt: Option<String>,
-    /// The addresses in it that not only the model wrote.
+    /// URLs in the instruction that did not come from the model alone.
     pub addresses: Vec<String>,
-    /// The turns that gave it these words.
+    /// Turns that gave the task these words.
     pub made_in: BTreeSet<RunId>,
-    /// When; with the zone that it was read in.
+    /// New schedule, with the zone in which it was read.
     pub schedule: Option<(Schedule, Tz)>,
-    /// The zone, by someone who named it; without a schedule, the same times by its clocks. A single time that has passed
-    /// there stays the instant that it is.
+    /// New zone, named by someone. Without a schedule, the times stay the same in the new zone. A single time that has
+    /// passed in the new zone stays the same instant.
     pub zone: Option<Tz>,
-    /// Nobody named the zone that the schedule was read in.
+    /// `true` if nobody named the zone in which the schedule was read.
     pub zone_assumed: bool,
-    /// The new model; `Some(None)` for the chat's.
+    /// New model; `Some(None)` for the chat's.
     pub model: Option<Option<ModelName>>,
-    /// The agent that carries it out from now on.
+    /// New agent that runs the task.
     pub agent: Option<String>,
-    /// What its runs may do without asking, or no longer.
+    /// Standing permission to add or to remove.
     pub standing: Option<StandingChange>,
-    /// The new rule for missed runs.
+    /// New rule for missed runs.
     pub if_missed: Option<IfMissed>,
 }
 
 impl Task {
-    /// Whether two tasks ask for the same thing, of the same agent, at the same times in the same place.
+    /// Returns `true` if two live tasks have the same instruction, agent, times and place.
     #[must_use]
     pub fn says_the_same(&self, other: &Self) -> bool {
         let is_same_time = self.schedule == other.schedule && self.zone == other.zone;
@@ -53,16 +53,16 @@ impl Task {
             && other.is_live()
     }
 
-    /// The agent that was chosen for it; `None` where it is carried out by the one for all tasks.
+    /// Returns the agent chosen for the task; `None` if the default agent for tasks runs it.
     #[must_use]
     pub fn own_agent(&self) -> Option<&str> {
         Some(self.agent.as_str()).filter(|agent| *agent != SCHEDULED_AGENT)
     }
 
-    /// Adds a standing rule, in the place of one about the same method and chat, as long as there is room; or takes one back.
+    /// Adds a standing rule if there is room, or removes one. A new rule replaces one for the same method and chat.
     fn stand(&mut self, change: StandingChange) {
         let (method, chat) = match &change {
-            // What was approved is what the task was then.
+            // The approval covers only the task as it was at that time.
             StandingChange::Permit { as_of, .. } if *as_of != self.updated_at => return,
             StandingChange::Permit { rule, .. } => (&rule.method, rule.chat),
             StandingChange::Forbid(method, chat) => (method, *chat),
@@ -77,7 +77,7 @@ impl Task {
 
     pub(super) fn edit(&mut self, edit: TaskEdit, now: DateTime<Utc>) {
         if edit.title.is_some() && edit.prompt.is_some() {
-            // None of its words are left.
+            // None of the old words are left.
             self.made_in.clear();
         }
         self.made_in.extend(edit.made_in);
@@ -92,26 +92,26 @@ impl Task {
         let moved = edit.zone.map(|zone| (self.by_clocks_of(zone, now), zone));
         let is_new = edit.schedule.is_some();
         if let Some((schedule, zone)) = edit.schedule.or(moved) {
-            // Other times by the same clocks are no word on where the chat is.
+            // New times in the same zone say nothing about the zone of the chat.
             let is_guess =
                 edit.zone_assumed || (self.zone_assumed && edit.zone.is_none() && zone == self.zone);
             self.zone_assumed = is_guess && schedule.uses_zone();
             (self.schedule, self.zone) = (schedule, zone);
-            // Another clock changes nothing about what is due already.
+            // A change of the zone does not affect what is already due.
             if is_new || self.next.is_some_and(|next| next > now) {
                 self.next = self.schedule.next(zone, now);
             }
             if is_new {
-                // Whoever approved what its runs may do knew how often they come.
+                // The approver of the standing rules knew the old frequency.
                 self.standing.clear();
                 (self.retry, self.asked) = (None, None);
-                if let State::Done(_) = self.state {
-                    self.state = State::Active;
+                if let TaskState::Done(_) = self.state {
+                    self.state = TaskState::Active;
                 }
             }
         }
         if let Some(agent) = edit.agent.filter(|agent| *agent != self.agent) {
-            // Whoever approved what its runs may do knew who makes them.
+            // The approver of the standing rules knew the old agent.
             self.standing.clear();
             self.agent = agent;
         }
@@ -129,7 +129,7 @@ impl Task {
         self.rest(now);
     }
 
-    /// The same times by the clocks of another zone; a single one that is over there stays the instant that it is.
+    /// Returns the same times in another zone. A single time that has passed there stays the same instant.
     fn by_clocks_of(&self, zone: Tz, now: DateTime<Utc>) -> Schedule {
         let moved = self.schedule.moved(self.zone, zone);
         if moved.next(zone, now).is_some() { moved } else { self.schedule.clone() }

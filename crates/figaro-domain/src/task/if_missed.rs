@@ -1,4 +1,4 @@
-//! What a task says of the runs that it misses.
+//! Rule of a task for missed runs.
 
 use serde::{Deserialize, Serialize};
 
@@ -16,10 +16,10 @@ pub enum IfMissed {
 }
 
 impl IfMissed {
-    /// All of them, in the order a person is offered them.
+    /// All variants, in the order in which they are offered to a person.
     pub const ALL: [Self; 3] = [Self::RunOnce, Self::Skip, Self::Ask];
 
-    /// Its name in tools and buttons.
+    /// Returns the name in tools and buttons.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

@@ -1,20 +1,20 @@
-//! Which messages a task knows.
+//! Messages that show a task.
 
 use super::shown::{Shows, TaskMessage};
 use super::{Task, TaskChange};
 use figaro_base::ids::{ChatId, MessageId};
 
-/// So many messages of a task are known; the oldest are forgotten first, and stay as they were drawn.
+/// Maximum number of messages per task. The oldest are dropped first, and are not updated again.
 const MAX_MESSAGES: usize = 4;
 
 impl Task {
-    /// The message of this id, if it is one about this task.
+    /// Returns the entry of a message about this task.
     #[must_use]
     pub fn message(&self, chat: ChatId, message: MessageId) -> Option<&TaskMessage> {
         self.messages.iter().find(|one| (one.chat, one.message) == (chat, message))
     }
 
-    /// Whether a card of one shows what a card of the other does.
+    /// Returns `true` if the cards of both tasks look the same.
     #[must_use]
     pub fn looks_like(&self, other: &Self) -> bool {
         let parts = |task: &Self| {
@@ -26,7 +26,7 @@ impl Task {
         parts(self) == parts(other)
     }
 
-    /// Applies a change of the messages that show it; `None` if it does not fit, or is a change of something else.
+    /// Applies a change of the messages that show the task. Returns `None` if it does not fit, or is another kind of change.
     pub(super) fn change_messages(&mut self, change: TaskChange) -> Option<()> {
         match change {
             TaskChange::Show(message) => self.show(message),
@@ -41,8 +41,8 @@ impl Task {
         }
     }
 
-    /// Takes a message in, or what is different in it; the words above its card stay. `None` for one in another group than
-    /// the task's: it was sent before that had got a new id.
+    /// Adds or updates a message. The text above its card stays. Returns `None` for a message in another group than the
+    /// task's: it was sent before the group got a new id.
     fn show(&mut self, message: TaskMessage) -> Option<()> {
         if message.chat.is_group() && message.chat != self.place.chat {
             return None;
@@ -57,14 +57,14 @@ impl Task {
         Some(())
     }
 
-    /// Closes what was opened to change it, now that it was changed in words: cards are drawn anew, and nothing is asked any
-    /// more. `None` if nothing is open.
+    /// Closes opened views and questions after a change by text, so that cards are updated. Returns `None` if nothing is
+    /// open.
     fn close_opened(&mut self) -> Option<()> {
         let mut closed = None;
         for message in &mut self.messages {
             message.shows = match message.shows {
                 Shows::Opened => {
-                    // It shows something else than what was drawn last.
+                    // The message shows something else than the last card.
                     message.print = 0;
                     Shows::Card
                 }
@@ -76,7 +76,7 @@ impl Task {
         closed
     }
 
-    /// Notes how a card was drawn; `None` if the message shows none.
+    /// Records the hash of an updated card. Returns `None` if the message shows no card.
     fn drawn(&mut self, chat: ChatId, message: MessageId, print: u64) -> Option<()> {
         let is_card =
             |one: &&mut TaskMessage| (one.chat, one.message, one.shows) == (chat, message, Shows::Card);
@@ -84,7 +84,7 @@ impl Task {
         Some(())
     }
 
-    /// Forgets a message, if it is one about this task.
+    /// Removes the entry of a message about this task.
     pub(super) fn hide(&mut self, chat: ChatId, message: MessageId) {
         self.messages.retain(|one| (one.chat, one.message) != (chat, message));
     }

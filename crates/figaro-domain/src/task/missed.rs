@@ -1,52 +1,52 @@
-//! What becomes of a due time at which the bot was not running.
+//! Due times missed while the bot was not running.
 
 use chrono::{DateTime, TimeDelta, Utc};
 
 use super::if_missed::IfMissed;
-use super::{State, Task};
+use super::{Task, TaskState};
 
-/// A run that begins no later than this counts as on time.
+/// Maximum delay of a run that counts as on time.
 pub const ON_TIME: TimeDelta = TimeDelta::minutes(2);
 
-/// What a task needs when it wakes.
+/// Action needed when a task wakes up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wake {
-    /// People are told of a change of the task.
+    /// Tell people about a change of the task.
     Tell,
-    /// This due time is to be run.
-    Run(Due),
-    /// This due time was missed and is not run now.
+    /// Run this due time.
+    Run(DueRun),
+    /// Record this due time as missed, without a run.
     Miss(DateTime<Utc>, Missed),
-    /// Nobody has answered whether a missed run is to be made.
+    /// Expire the question about a missed run, because nobody answered.
     Lapse,
-    /// Nothing is to be done yet.
+    /// No action yet.
     Nothing,
 }
 
-/// A due time that is to be run.
+/// A due time to be run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Due {
-    /// The due time of the run, UTC.
+pub struct DueRun {
+    /// Due time of the run, UTC.
     pub at: DateTime<Utc>,
-    /// The number of the attempt, from 1.
+    /// Number of the attempt, from 1.
     pub attempt: u32,
-    /// It was missed and is made up for.
+    /// `true` if the due time was missed and is made up for.
     pub late: bool,
 }
 
-/// What becomes of a missed due time.
+/// Handling of a missed due time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Missed {
-    /// The missed run is reported to the chat.
+    /// Report it to the chat.
     Report,
-    /// The missed run is skipped.
+    /// Skip it without a notice.
     Skip,
-    /// A person is asked whether to make it up.
+    /// Ask a person whether to run it.
     Ask,
 }
 
 impl From<IfMissed> for Missed {
-    /// What becomes of a due time that is too late to be run.
+    /// Returns the handling of a due time that is too late to run.
     fn from(policy: IfMissed) -> Self {
         match policy {
             IfMissed::RunOnce => Self::Report,
@@ -57,8 +57,8 @@ impl From<IfMissed> for Missed {
 }
 
 impl Task {
-    /// What it needs now. The bot has been running since `awake`: what came due later was not missed, however long it
-    /// had to wait its turn.
+    /// Returns the action that the task needs now. The bot has been running since `awake`. What came due later is not
+    /// missed, however long it waited in the queue.
     #[must_use]
     pub fn wake(&self, now: DateTime<Utc>, awake: DateTime<Utc>) -> Wake {
         if self.tell.is_some() {
@@ -68,33 +68,33 @@ impl Task {
             return Wake::Nothing;
         }
         match (self.state, self.retry, self.next) {
-            (State::Active, Some(retry), _) => {
+            (TaskState::Active, Some(retry), _) => {
                 if retry.at >= awake {
-                    return Wake::Run(Due { at: retry.due, attempt: retry.attempt, late: false });
+                    return Wake::Run(DueRun { at: retry.due, attempt: retry.attempt, late: false });
                 }
                 match self.after_absence(retry.due, now, true) {
-                    Some(late) => Wake::Run(Due { at: retry.due, attempt: retry.attempt, late }),
+                    Some(late) => Wake::Run(DueRun { at: retry.due, attempt: retry.attempt, late }),
                     None => Wake::Miss(retry.due, self.if_missed.into()),
                 }
             }
-            (State::Active, None, Some(next)) => self.due(next, now, awake),
-            (State::Active, None, None) => Wake::Lapse,
-            (State::Paused(_) | State::Done(_) | State::Cancelled(_), ..) => Wake::Nothing,
+            (TaskState::Active, None, Some(next)) => self.due(next, now, awake),
+            (TaskState::Active, None, None) => Wake::Lapse,
+            (TaskState::Paused(_) | TaskState::Done(_) | TaskState::Cancelled(_), ..) => Wake::Nothing,
         }
     }
 
-    /// Of several due times that have passed, only the last one counts.
+    /// Of several past due times, only the last one counts.
     fn due(&self, next: DateTime<Utc>, now: DateTime<Utc>, awake: DateTime<Utc>) -> Wake {
         let at = self.schedule.last(self.zone, now).map_or(next, |last| last.max(next));
-        let run = |late| Wake::Run(Due { at, attempt: 1, late });
+        let run = |late| Wake::Run(DueRun { at, attempt: 1, late });
         if at >= awake {
             return run(false);
         }
         self.after_absence(at, now, false).map_or_else(|| Wake::Miss(at, self.if_missed.into()), run)
     }
 
-    /// Whether a due time at which the bot was not running is run now, and if so, whether that is late. What had begun
-    /// is gone on with whatever the policy, as long as it makes sense.
+    /// Decides whether to run a due time at which the bot was not running. Returns `None` for no run, or `true` if the run
+    /// is late. A run that had begun continues under every policy, within the grace period.
     #[must_use]
     pub fn after_absence(&self, due: DateTime<Utc>, now: DateTime<Utc>, has_begun: bool) -> Option<bool> {
         let lateness = now - due;

@@ -1,8 +1,8 @@
-//! Tasks: prompts that run by themselves, at a time or again and again. Every transition is here, without I/O; the
-//! store makes each in one write, the scheduler and people's buttons ask for them.
+//! Tasks: prompts that run automatically, once or repeatedly. Holds every transition, without I/O. The store makes each in
+//! one write; the scheduler and people's buttons request them.
 //!
-//! A due time is leased to a run before anything is done for it, and that moves the task on to its next due time: so
-//! nothing runs twice for one. A run that a crash left behind is seen when its lease ends, or at the next start.
+//! A due time is leased to a run before anything is done for it. The lease moves the task on to its next due time, so that
+//! nothing runs twice for one due time. A run abandoned in a crash is found when its lease ends, or at the next start.
 
 mod change;
 mod cost;
@@ -36,277 +36,277 @@ pub use change::TaskChange;
 pub use cost::Cost;
 pub use edit::TaskEdit;
 pub use if_missed::IfMissed;
-pub use missed::{Due, Missed, ON_TIME, Wake};
+pub use missed::{DueRun, Missed, ON_TIME, Wake};
 pub use reason::Reason;
 pub use shown::{Shows, TaskMessage};
 pub use standing::{MAX_CALLS, MAX_STANDING, STANDING_RULE, StandingChange, StandingRule};
 pub use step::TaskStep;
 
-/// The name of the agent that runs tasks for which no other was chosen.
+/// Name of the agent that runs tasks for which no other was chosen.
 pub const SCHEDULED_AGENT: &str = "scheduled";
-/// The most characters that cards show of a title.
+/// Maximum length of a title on cards, in characters.
 const TITLE_CHARS: usize = 60;
-/// The most characters of a prompt.
+/// Maximum length of a prompt, in characters.
 pub const MAX_PROMPT_CHARS: usize = 4000;
-/// The most messages that tools send in one run; the answer that is delivered at its end does not count.
+/// Maximum number of messages sent by tools in one run. The final answer does not count.
 pub const MAX_RUN_MESSAGES: usize = 5;
-/// The most messages of that answer; the last one of a longer one is the whole of it as a document.
+/// Maximum number of messages of the answer. The last message of a longer answer is a document with the full text.
 pub const MAX_ANSWER_MESSAGES: usize = 5;
-/// The pauses between the attempts for one due time: one attempt more than there are pauses.
+/// Pauses between the attempts for one due time. There is one attempt more than pauses.
 pub(crate) const PAUSES: [TimeDelta; 2] = [TimeDelta::minutes(1), TimeDelta::minutes(5)];
-/// The number of due times in a row at which a task may fail before it is paused.
+/// Number of consecutive failed due times after which a task is paused.
 pub const MAX_FAILURES: u32 = 5;
-/// A run that was lost in a crash so often has failed: it may be what brought the process down.
+/// Number of crashes after which a run has failed, because it may have caused them.
 pub const MAX_TAKEN_UP: u32 = 10;
-/// People are not told of a failure that is the same as that of the run before, where that ended less than this time ago.
+/// Time within which a repeated identical failure is not reported again.
 pub(crate) const REPEATED_FAILURE_WINDOW: TimeDelta = TimeDelta::hours(3);
-/// How long a lease holds without being renewed; then the scheduler looks whether its run still exists.
+/// Time for which a lease holds without renewal. Then the scheduler checks whether its run still exists.
 pub const LEASE: TimeDelta = TimeDelta::minutes(5);
-/// How long an answer to the question of a missed run is waited for, from its due time.
+/// Time after the due time for which the question about a missed run stays open.
 pub(crate) const ASKED_FOR: TimeDelta = TimeDelta::days(7);
 
-/// A scheduled prompt of a chat: what to do, when, and its state.
+/// A scheduled prompt of a chat, with its schedule and state.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Task {
-    /// The id of the task, unique for ever.
+    /// Unique id, never reused.
     pub id: TaskId,
-    /// The chat and topic it runs in.
+    /// Chat and topic of the runs.
     pub place: Place,
-    /// Who asked for it; its cost is theirs.
+    /// Person who asked for the task; its cost is booked on them.
     pub creator: Speaker,
-    /// The IETF tag of the language that was spoken to the creator; that of its chat counts first.
+    /// IETF tag of the creator's language. The language of the chat takes precedence.
     pub language: Option<String>,
-    /// What people call it, in a few words; `None` for the beginning of the prompt.
+    /// Short title for people; `None` for the beginning of the prompt.
     #[serde(default)]
     pub title: Option<String>,
-    /// The instruction that the model gets at each run.
+    /// Instruction for the model at each run.
     pub prompt: String,
-    /// Addresses in the prompt that a person wrote or search found, and not the model alone.
+    /// URLs in the prompt that a person wrote or a search found, not the model alone.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub addresses: Vec<String>,
-    /// The turns that gave it its words: it is forgotten with the question of any of them.
+    /// Turns that gave the task its words. It is forgotten with the question of any of them.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub made_in: BTreeSet<RunId>,
-    /// The record that it reminds of; it may be gone by now.
+    /// Record that the task reminds of; it may no longer exist.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub record: Option<RecordId>,
-    /// What its runs may do without asking anybody.
+    /// Actions that its runs may take without asking.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub standing: Vec<StandingRule>,
-    /// The schedule: a single time or a cron expression.
+    /// Schedule: a single time or a cron expression.
     pub schedule: Schedule,
-    /// The zone that the schedule's times are in.
+    /// Time zone of the schedule.
     pub zone: Tz,
-    /// Whether nobody named the zone: it is the bot's default, until the chat says where it is.
+    /// `true` if nobody named the zone. It is the bot's default until the chat has a zone.
     pub zone_assumed: bool,
-    /// The name of the agent that runs it.
+    /// Name of the agent that runs the task.
     pub agent: String,
-    /// The model that runs it; `None` for the chat's.
+    /// Model that runs the task; `None` for the chat's.
     pub model: Option<ModelName>,
-    /// What becomes of a run that was missed.
+    /// Rule for missed runs.
     pub if_missed: IfMissed,
-    /// When it was made, UTC.
+    /// Creation time, UTC.
     pub created_at: DateTime<Utc>,
-    /// When a person last changed it, UTC.
+    /// Time of the last change by a person, UTC.
     pub updated_at: DateTime<Utc>,
-    /// Whether it is active, paused, done or cancelled.
-    pub state: State,
-    /// Why it was paused when it was cancelled: it is paused for this reason again if the cancellation is undone.
+    /// Current state: active, paused, done or cancelled.
+    pub state: TaskState,
+    /// Reason of the pause in which the task was cancelled. It is paused again if the cancellation is undone.
     #[serde(default)]
     pub was_paused: Option<PauseReason>,
-    /// The next due time, UTC; `None` when there is none to come.
+    /// Next due time, UTC; `None` if there is none.
     pub next: Option<DateTime<Utc>>,
-    /// The lease of the run under way. Stored under its earlier name.
+    /// Lease of the current run. Stored under its earlier name.
     #[serde(rename = "claim")]
     pub lease: Option<Lease>,
-    /// The next attempt of a run that failed; `None` if none is to be made.
+    /// Next attempt of a failed run; `None` if there is none.
     pub retry: Option<Retry>,
-    /// The missed due time, UTC, about which a person is asked whether to make up for it.
+    /// Missed due time, UTC, about which a person is asked.
     pub asked: Option<DateTime<Utc>>,
-    /// What people have yet to be told about it.
+    /// Pending notice to people.
     pub tell: Option<Tell>,
-    /// How many due times in a row have failed.
+    /// Number of consecutive failed due times.
     pub failures: u32,
-    /// The last run that ended; `None` before the first one has.
+    /// Last run that ended; `None` before the first.
     pub last: Option<TaskRun>,
-    /// Where people see it, the latest message last.
+    /// Messages that show the task, latest last.
     #[serde(default)]
     pub messages: Vec<TaskMessage>,
 }
 
-/// Whether a task runs at its due times.
+/// State of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum State {
-    /// It runs at its due times.
+pub enum TaskState {
+    /// Runs at its due times.
     Active,
-    /// It does not run until a person resumes it.
+    /// Does not run until a person resumes it.
     Paused(PauseReason),
-    /// It has run for the last time. When that ended, UTC.
+    /// Has run for the last time; with the time of its end, UTC.
     Done(DateTime<Utc>),
-    /// A person cancelled it. When they did, UTC.
+    /// Was cancelled by a person; with the time, UTC.
     Cancelled(DateTime<Utc>),
 }
 
-/// Why a task is paused.
+/// Reason of a pause.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PauseReason {
-    /// A person paused it.
+    /// A person paused the task.
     Person,
-    /// It failed [`MAX_FAILURES`] times in a row.
+    /// The task failed [`MAX_FAILURES`] times in a row.
     Failures,
-    /// The bot is not in the chat any more, or blocked there.
+    /// The bot was removed from the chat or blocked there.
     Removed,
-    /// Whoever made it may not talk to the bot any more.
+    /// The creator may no longer talk to the bot.
     Denied,
 }
 
-/// The lease of a due time to one run, while that is under way.
+/// Lease of a due time to the current run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lease {
-    /// The turn of the run, begun or to be begun.
+    /// Turn of the run, which may not have begun yet.
     pub run: RunId,
-    /// The due time it is for, UTC; for a run that a person started, the time they did.
+    /// Due time of the run, UTC; for a run started by a person, the time of the request.
     pub due: DateTime<Utc>,
-    /// The number of the attempt, from 1.
+    /// Number of the attempt, from 1.
     pub(crate) attempt: u32,
-    /// How often it was continued after a crash or a lost run.
+    /// Number of times the run was resumed after a crash.
     pub taken_up: u32,
-    /// Whether a person started it, beside the schedule.
+    /// `true` if a person started the run.
     pub by_hand: bool,
-    /// Whether its time had passed already because the bot was not running.
+    /// `true` if the due time passed while the bot was not running.
     pub late: bool,
-    /// What earlier tries for the same due time have taken.
+    /// Cost of earlier attempts for the same due time.
     #[serde(default)]
     pub(crate) before: Cost,
-    /// When the run got the lease, UTC.
+    /// Start of the lease, UTC.
     pub since: DateTime<Utc>,
-    /// When the scheduler looks whether the run still exists, unless it has ended. Stored under its earlier name.
+    /// Time when the scheduler checks whether the run still exists, UTC. Stored under its earlier name.
     #[serde(rename = "lease_until")]
     pub until: DateTime<Utc>,
-    /// What its answer has cost, once there is one: then only the delivery is missing.
+    /// Cost of the answer; `None` until there is one. Then only the delivery is missing.
     pub answered: Option<Cost>,
 }
 
-/// The next attempt for a due time at which a run failed.
+/// Next attempt for a failed due time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Retry {
-    /// The due time that failed, UTC.
+    /// Failed due time, UTC.
     pub due: DateTime<Utc>,
-    /// The number of the next attempt.
+    /// Number of the next attempt.
     pub attempt: u32,
-    /// When the next attempt begins, UTC.
+    /// Start of the next attempt, UTC.
     pub at: DateTime<Utc>,
-    /// What the tries so far have taken.
+    /// Cost of the attempts so far.
     #[serde(default)]
     pub cost: Cost,
 }
 
-/// What people are to be told about a task.
+/// Notice to people about a task.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Tell {
     /// A run failed, for this reason.
     Failed(Reason),
-    /// It is paused after failing so often, the last time for this reason.
+    /// The task was paused after repeated failures; with the last reason.
     Paused(Reason),
-    /// The run that was due at this time, UTC, was missed and is not made up for.
+    /// The run due at this time, UTC, was missed and is not made up for.
     Missed(DateTime<Utc>),
-    /// The run that was due at this time, UTC, was missed; a person is asked whether to make up for it.
+    /// The run due at this time, UTC, was missed. A person is asked whether to make up for it.
     Ask(DateTime<Utc>),
 }
 
-/// How a run of a task ended.
+/// Result of a run of a task.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Ended {
-    /// Its words reached the chat, in a message if they needed one.
+pub enum TaskRunResult {
+    /// The answer reached the chat; with its last message, if it needed one.
     Delivered(Option<MessageId>),
-    /// It gave no answer, but a tool of it sent messages.
+    /// There was no answer, but a tool of the run sent messages.
     Spoke(Cost),
-    /// It gave no answer, and no tool of it sent anything.
+    /// There was no answer, and no tool sent anything.
     Silent(Cost),
-    /// A person stopped it.
+    /// A person stopped the run.
     Stopped(Cost),
-    /// It ended before it began: nobody wants the run any more, as when its task was cancelled.
+    /// The run ended before it began, because nobody wants it any longer, for example after its task was cancelled.
     Withdrawn,
-    /// It was left by a crash, and now it is too late for it.
+    /// The run was abandoned in a crash, and it is too late to resume it.
     Overdue,
-    /// It failed, and may be tried again.
+    /// The run failed, and may be tried again.
     Failed {
-        /// The reason, as people are told.
+        /// Reason shown to people.
         error: Reason,
-        /// Whether it may be tried again: it has made no call with effects, and the fault may pass.
+        /// `true` if the run may be tried again: it made no call with effects, and the fault may be temporary.
         again: bool,
-        /// The tokens and the money it took.
+        /// Tokens and money used.
         cost: Cost,
     },
 }
 
-/// An ended run, as an entry of the task's history.
+/// Entry of the task's history.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TaskRun {
-    /// The turn; none for a due time at which none was begun.
+    /// Turn of the run; `None` for a due time without one.
     pub run: Option<RunId>,
-    /// The due time that it was for, UTC.
+    /// Due time, UTC.
     pub due: DateTime<Utc>,
-    /// When it began, UTC.
+    /// Start time, UTC.
     pub started_at: DateTime<Utc>,
-    /// When it ended, UTC.
+    /// End time, UTC.
     pub ended_at: DateTime<Utc>,
-    /// How the due time ended.
+    /// Result of the due time.
     pub status: RunStatus,
-    /// How many attempts were made.
+    /// Number of attempts made.
     pub attempts: u32,
-    /// Whether a person started it, beside the schedule.
+    /// `true` if a person started the run.
     pub by_hand: bool,
-    /// The tokens and the money it took.
+    /// Tokens and money used.
     pub cost: Cost,
-    /// Why it failed; `None` if it did not.
+    /// Reason of a failure; `None` if the run did not fail.
     pub error: Option<Reason>,
-    /// The last message of its answer that Telegram confirmed.
+    /// Last message of the answer that Telegram confirmed.
     pub message: Option<MessageId>,
 }
 
-/// How a due time ended.
+/// Result of a due time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RunStatus {
-    /// Telegram confirmed what it sent.
+    /// Telegram confirmed the messages sent.
     Delivered,
-    /// It ran and sent nothing.
+    /// The run sent nothing.
     Silent,
-    /// A person stopped its run.
+    /// A person stopped the run.
     Stopped,
-    /// Its last attempt failed.
+    /// The last attempt failed.
     Failed,
-    /// The bot was not running, and it was too late to make up for it.
+    /// The bot was not running, and it was too late to make up for the run.
     Missed,
-    /// The bot was not running, and it was to be left out then, or a person said so.
+    /// The bot was not running, and the run was skipped by the task's rule or by a person.
     Skipped,
 }
 
-/// What a person asks for in a new task; all else begins at its default.
+/// Values of a new task. All others start at their default.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewTask {
-    /// The chat and topic that it writes to.
+    /// Chat and topic that the task writes to.
     pub place: Place,
-    /// The person who asked for it; their rights are checked at each run.
+    /// Person who asked for the task. Their rights are checked at each run.
     pub creator: Speaker,
-    /// The IETF tag of the language that is spoken to them.
+    /// IETF tag of the creator's language.
     pub language: Option<String>,
-    /// The instruction that the model gets at each run.
+    /// Instruction for the model at each run.
     pub prompt: String,
-    /// The schedule: a single time or a cron expression.
+    /// Schedule: a single time or a cron expression.
     pub schedule: Schedule,
-    /// The IANA time zone of its times.
+    /// IANA time zone of the schedule.
     pub zone: Tz,
-    /// Whether the zone was assumed, as nobody named it.
+    /// `true` if nobody named the zone, so that it is assumed.
     pub zone_assumed: bool,
 }
 
 impl Task {
-    /// An active task that begins at `now`, with its first due time worked out.
+    /// Creates an active task that begins at `now`, with its first due time.
     #[must_use]
     pub fn new(new: NewTask, now: DateTime<Utc>) -> Self {
         let NewTask { place, creator, language, prompt, schedule, zone, zone_assumed } = new;
@@ -330,7 +330,7 @@ impl Task {
             if_missed: IfMissed::default(),
             created_at: now,
             updated_at: now,
-            state: State::Active,
+            state: TaskState::Active,
             was_paused: None,
             next,
             lease: None,
@@ -343,52 +343,55 @@ impl Task {
         }
     }
 
-    /// What lists and cards call it, on one line.
+    /// Returns the one-line title for lists and cards.
     #[must_use]
     pub fn title(&self) -> String {
         one_line(self.title.as_ref().unwrap_or(&self.prompt), TITLE_CHARS)
     }
 
-    /// When somebody has to look after it; `None` for never. The store keeps all tasks in this order.
+    /// Returns the time when the task needs attention, UTC; `None` for never. The store keeps all tasks in this order.
     #[must_use]
     pub fn wakes_at(&self) -> Option<DateTime<Utc>> {
-        // Before anything that is due.
+        // Notices come before due times.
         if self.tell.is_some() {
             return Some(DateTime::UNIX_EPOCH);
         }
         match (&self.lease, self.state) {
-            // Those under way are looked after by themselves.
+            // Leased runs are checked separately.
             (Some(_), _) => None,
-            (None, State::Active) => {
+            (None, TaskState::Active) => {
                 let asked = self.asked.map(|due| due + ASKED_FOR);
                 self.retry.map(|retry| retry.at).or(self.next).or(asked)
             }
-            (None, State::Paused(_) | State::Done(_) | State::Cancelled(_)) => None,
+            (None, TaskState::Paused(_) | TaskState::Done(_) | TaskState::Cancelled(_)) => None,
         }
     }
 
-    /// Whether it counts against the limit of its creator: not where they cannot reach it.
+    /// Returns `true` if the task counts against the limit of its creator. A task paused in a chat without the bot does not,
+    /// because they cannot reach it.
     #[must_use]
     pub const fn counts(&self) -> bool {
-        self.is_live() && !matches!(self.state, State::Paused(PauseReason::Removed))
+        self.is_live() && !matches!(self.state, TaskState::Paused(PauseReason::Removed))
     }
 
-    /// When it ended, UTC; `None` if it may still run, or if there is still something to tell of it.
+    /// Returns the end of the task, UTC; `None` while it may still run or a notice is pending.
     #[must_use]
     pub const fn ended_at(&self) -> Option<DateTime<Utc>> {
         match self.state {
-            State::Done(at) | State::Cancelled(at) if self.lease.is_none() && self.tell.is_none() => Some(at),
+            TaskState::Done(at) | TaskState::Cancelled(at) if self.lease.is_none() && self.tell.is_none() => {
+                Some(at)
+            }
             _ => None,
         }
     }
 
-    /// Whether it may still run.
+    /// Returns `true` if the task may still run.
     #[must_use]
     pub const fn is_live(&self) -> bool {
-        !matches!(self.state, State::Done(_) | State::Cancelled(_))
+        !matches!(self.state, TaskState::Done(_) | TaskState::Cancelled(_))
     }
 
-    /// The next due times, UTC, at most `count`; empty if none is to come.
+    /// Returns the next due times, UTC, at most `count`; empty if there are none.
     #[must_use]
     pub fn upcoming(&self, count: usize) -> Vec<DateTime<Utc>> {
         let later = self.next.into_iter().flat_map(|next| self.schedule.upcoming(self.zone, next));

@@ -1,4 +1,4 @@
-//! The prompt of a task as a message that comes in.
+//! Prompt of a task as an incoming message.
 
 use chrono::{DateTime, Utc};
 
@@ -7,7 +7,7 @@ use crate::message::Inbound;
 use crate::origin::Origin;
 
 impl Inbound {
-    /// The prompt of a task that is to be carried out now.
+    /// Creates the message with the prompt of a task that runs now.
     #[must_use]
     pub fn of_task(task: &Task, now: DateTime<Utc>) -> Self {
         Self {

@@ -1,53 +1,53 @@
-//! Why a run of a task failed: kept as what it is, so that each reader is told in their own words.
+//! Reasons of failed runs. They are stored as data; the text is made for each reader.
 
 use serde::{Deserialize, Serialize};
 
-/// Why a run failed.
+/// Reason why a run failed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reason {
     /// The day's budget was used up.
     Budget {
-        /// When it resets, as a clock shows it.
+        /// Time of the reset, as a clock shows it.
         time: String,
-        /// The IANA time zone of that time.
+        /// IANA time zone of that time.
         zone: String,
     },
-    /// The model cannot be used: only the owner can mend that.
+    /// The model cannot be used. Only the owner can fix that.
     Model,
-    /// The agent that carries it out is not there any more.
+    /// The agent of the task no longer exists.
     Agent {
-        /// Its name.
+        /// Name of the agent.
         agent: String,
     },
     /// The model could not be reached, or did not finish.
     Busy,
     /// The model, or its provider's filter, refused to answer.
     Refused,
-    /// The model gave an empty answer.
+    /// The model returned an empty answer.
     Empty,
-    /// The model has reasoned, and the answer ended before there was one.
+    /// The model used up its tokens on reasoning, without an answer.
     Spent,
-    /// The answer did not fit the form that its agent has to keep to.
+    /// The answer did not match the schema of its agent.
     Misfit,
-    /// A fault within Figaro, such as a failing store.
+    /// An internal fault, such as a failing store.
     Internal,
-    /// A crash broke it off after it had done something.
+    /// A crash interrupted the run after it had an effect.
     Interrupted,
-    /// Telegram refused its messages.
+    /// Telegram refused the messages of the run.
     Undelivered,
-    /// Nobody knows whether Telegram has taken its words.
+    /// It is unknown whether Telegram has accepted the messages.
     Unclear,
 }
 
 impl Reason {
-    /// Whether the task itself may be at fault, so that it is paused after enough of them.
+    /// Returns `true` if the task itself may be at fault. After enough such failures it is paused.
     #[must_use]
     pub(crate) const fn counts(&self) -> bool {
         !matches!(self, Self::Budget { .. })
     }
 
-    /// Whether it may be over in some minutes.
+    /// Returns `true` if the fault may be gone after some minutes.
     #[must_use]
     pub const fn may_pass(&self) -> bool {
         matches!(self, Self::Busy | Self::Empty | Self::Spent | Self::Internal)

@@ -1,18 +1,18 @@
-//! What is to be done anew when the machine's clock turns out to have been wrong.
+//! Recalculation of a task's times after the machine's clock was wrong.
 
 use chrono::{DateTime, Utc};
 
-use super::{LEASE, ON_TIME, PAUSES, State, Task};
+use super::{LEASE, ON_TIME, PAUSES, Task, TaskState};
 
 impl Task {
-    /// Works out anew, from the present, what a clock that was ahead has put too far off: the next due time, another try,
-    /// the end of a lease. Returns whether anything has changed.
+    /// Recalculates the times that a fast clock has set too far ahead: the next due time, the retry and the end of the
+    /// lease. Returns `true` if anything changed.
     pub fn replan(&mut self, now: DateTime<Utc>) -> bool {
         let before = (self.next, self.retry, self.lease);
-        if let State::Active | State::Paused(_) = self.state
+        if let TaskState::Active | TaskState::Paused(_) = self.state
             && self.schedule.is_recurring()
         {
-            // What has just run by a clock that was a little ahead is not run twice.
+            // A run already made by a slightly fast clock is not repeated.
             let runs =
                 self.lease.map(|lease| lease.due).into_iter().chain(self.last.as_ref().map(|last| last.due));
             let just_run = runs.filter(|due| *due > now && *due - now <= ON_TIME).max();

@@ -1,44 +1,44 @@
-//! What the runs of a task may do without asking anybody: a person has approved it with the task.
+//! Actions that the runs of a task may take without asking. A person has approved them with the task.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use figaro_base::ids::{ChatId, UserId};
 
-/// The most standing rules of a task.
+/// Maximum number of standing rules of a task.
 pub const MAX_STANDING: usize = 10;
-/// The most calls that one lets a run make.
+/// Maximum number of calls per run that a rule allows.
 pub const MAX_CALLS: u32 = 20;
-/// What stands in the place of a method's name where a person is asked to approve such a rule.
+/// Name used in place of a method when a person is asked to approve a standing rule.
 pub const STANDING_RULE: &str = "standing_rule";
 
-/// A leave for the runs of one task. It ends with the task, and when the task gets another prompt or schedule: the person who
-/// approved it knew these.
+/// A permission for the runs of one task. It ends with the task, and when the task gets another prompt, schedule or agent:
+/// the approver knew the old ones.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StandingRule {
-    /// The Bot API method that may be called.
+    /// Bot API method that may be called.
     pub method: String,
-    /// The one chat that the calls may act on.
+    /// Only chat that the calls may act on.
     pub chat: ChatId,
-    /// The most calls in one run, from 1 to [`MAX_CALLS`].
+    /// Maximum number of calls in one run, from 1 to [`MAX_CALLS`].
     pub times: u32,
-    /// The rule that asked about it, by its name: what another rule asks about is not let go.
+    /// Name of the rule that demanded the approval. Calls that another rule matches still need their own.
     pub rule: String,
-    /// Who approved it. They must still be allowed to whenever it is used.
+    /// Person who approved it. They must still have the right whenever it is used.
     pub by: UserId,
 }
 
-/// A change of what the runs of a task may do.
+/// A change of a task's standing rules.
 #[derive(Debug, Clone, PartialEq)]
 pub enum StandingChange {
-    /// They may do this, which a person has approved of the task as it was last changed at this time, UTC. Nothing happens if it
-    /// was changed since, or if there is no room.
+    /// Adds a rule that a person has approved. Nothing happens if the task was changed after `as_of`, or if there is no
+    /// room.
     Permit {
-        /// What they may do.
+        /// Permission to be added.
         rule: StandingRule,
-        /// When the task was last changed.
+        /// Time of the task's last change, UTC, as the person saw it.
         as_of: DateTime<Utc>,
     },
-    /// They may not call this method for this chat any more without asking.
+    /// Removes the permission for this method and chat.
     Forbid(String, ChatId),
 }

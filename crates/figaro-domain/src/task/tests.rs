@@ -24,7 +24,7 @@ fn task(schedule: &str, now: DateTime<Utc>) -> Task {
     Task::new(NewTask { place, creator, language, prompt, schedule, zone, zone_assumed }, now)
 }
 
-fn due(task: &Task, now: DateTime<Utc>, awake: DateTime<Utc>) -> Due {
+fn due(task: &Task, now: DateTime<Utc>, awake: DateTime<Utc>) -> DueRun {
     match task.wake(now, awake) {
         Wake::Run(due) => due,
         other => panic!("{other:?}"),
@@ -39,8 +39,8 @@ fn leased(task: &mut Task, now: DateTime<Utc>) -> RunId {
     run
 }
 
-fn failed(error: Reason, again: bool) -> Ended {
-    Ended::Failed { error, again, cost: Cost::default() }
+fn failed(error: Reason, again: bool) -> TaskRunResult {
+    TaskRunResult::Failed { error, again, cost: Cost::default() }
 }
 
 #[test]
@@ -54,13 +54,14 @@ fn a_due_time_is_leased_once_and_moves_the_task_on() {
     assert_eq!(task.next, Some(at(9, 0) + TimeDelta::days(1)));
     assert_eq!(task.apply(TaskChange::Lease(RunId::new(), due), at(9, 0)), Err(NotNow));
     assert_eq!(task.wake(at(9, 1), at(8, 0)), Wake::Nothing);
-    let entry = task.apply(TaskChange::Settle(run, Ended::Delivered(Some(MessageId(7)))), at(9, 1)).unwrap();
+    let entry =
+        task.apply(TaskChange::Settle(run, TaskRunResult::Delivered(Some(MessageId(7)))), at(9, 1)).unwrap();
     let entry = entry.unwrap();
     assert_eq!(
         (entry.due, entry.status, entry.message),
         (at(9, 0), RunStatus::Delivered, Some(MessageId(7)))
     );
-    assert_eq!(task.apply(TaskChange::Settle(run, Ended::Delivered(None)), at(9, 2)), Err(NotNow));
+    assert_eq!(task.apply(TaskChange::Settle(run, TaskRunResult::Delivered(None)), at(9, 2)), Err(NotNow));
     assert_eq!(task.wake(at(9, 2), at(8, 0)), Wake::Nothing);
 }
 
@@ -68,8 +69,8 @@ fn a_due_time_is_leased_once_and_moves_the_task_on() {
 fn a_single_time_ends_with_its_run_and_never_wakes_again() {
     let mut task = task("in 20m", at(8, 0));
     let run = leased(&mut task, at(8, 20));
-    task.apply(TaskChange::Settle(run, Ended::Delivered(None)), at(8, 21)).unwrap();
-    assert_eq!(task.state, State::Done(at(8, 21)));
+    task.apply(TaskChange::Settle(run, TaskRunResult::Delivered(None)), at(8, 21)).unwrap();
+    assert_eq!(task.state, TaskState::Done(at(8, 21)));
     assert!(!task.is_live());
     assert_eq!(task.wake(at(8, 22), at(8, 0)), Wake::Nothing);
     assert_eq!((task.wakes_at(), task.ended_at()), (None, Some(at(8, 21))));
@@ -80,15 +81,15 @@ fn a_missed_run_is_made_up_for_reported_left_out_or_asked_about() {
     let day = TimeDelta::days(1);
     // What the bot missed, and when it is back; the daily run has six hours of grace.
     let cases = [
-        (IfMissed::RunOnce, at(9, 1), Wake::Run(Due { at: at(9, 0), attempt: 1, late: false })),
-        (IfMissed::RunOnce, at(13, 0), Wake::Run(Due { at: at(9, 0), attempt: 1, late: true })),
+        (IfMissed::RunOnce, at(9, 1), Wake::Run(DueRun { at: at(9, 0), attempt: 1, late: false })),
+        (IfMissed::RunOnce, at(13, 0), Wake::Run(DueRun { at: at(9, 0), attempt: 1, late: true })),
         (IfMissed::RunOnce, at(15, 30), Wake::Miss(at(9, 0), Missed::Report)),
         (
             IfMissed::RunOnce,
             at(9, 30) + day * 4,
-            Wake::Run(Due { at: at(9, 0) + day * 4, attempt: 1, late: true }),
+            Wake::Run(DueRun { at: at(9, 0) + day * 4, attempt: 1, late: true }),
         ),
-        (IfMissed::Skip, at(9, 1), Wake::Run(Due { at: at(9, 0), attempt: 1, late: false })),
+        (IfMissed::Skip, at(9, 1), Wake::Run(DueRun { at: at(9, 0), attempt: 1, late: false })),
         (IfMissed::Skip, at(9, 30), Wake::Miss(at(9, 0), Missed::Skip)),
         (IfMissed::Ask, at(9, 30), Wake::Miss(at(9, 0), Missed::Ask)),
     ];
@@ -98,7 +99,7 @@ fn a_missed_run_is_made_up_for_reported_left_out_or_asked_about() {
         assert_eq!(task.wake(back, back), wanted, "{policy:?} {back}");
         // The same lateness is no miss for a bot that was there and busy.
         assert!(
-            matches!(task.wake(back, at(8, 30)), Wake::Run(Due { late: false, .. })),
+            matches!(task.wake(back, at(8, 30)), Wake::Run(DueRun { late: false, .. })),
             "{policy:?} {back}"
         );
     }
@@ -123,20 +124,20 @@ fn missed_runs_move_on_and_say_what_they_are_to_say() {
     let (task, status) = after(IfMissed::Skip, "0 9 * * *");
     assert_eq!((task.next, &task.tell, status), (tomorrow, &None, Some(RunStatus::Skipped)));
     let (task, status) = after(IfMissed::Skip, "2026-11-23T09:00Z");
-    assert_eq!((task.state, status), (State::Done(back), Some(RunStatus::Skipped)));
+    assert_eq!((task.state, status), (TaskState::Done(back), Some(RunStatus::Skipped)));
     let (mut task, status) = after(IfMissed::Ask, "2026-11-23T09:00Z");
-    assert_eq!((task.state, task.asked, status), (State::Active, Some(at(9, 0)), None));
+    assert_eq!((task.state, task.asked, status), (TaskState::Active, Some(at(9, 0)), None));
     task.apply(TaskChange::Told, back).unwrap();
     assert_eq!(task.wake(back, back), Wake::Nothing, "it waits for a person");
     let mut skipped = task.clone();
     skipped.apply(TaskChange::Skip, at(20, 5)).unwrap();
-    assert_eq!(skipped.state, State::Done(at(20, 5)));
+    assert_eq!(skipped.state, TaskState::Done(at(20, 5)));
     assert_eq!(skipped.apply(TaskChange::Skip, at(20, 6)), Err(NotNow));
     let run = RunId::new();
     task.apply(TaskChange::RunNow(run), at(20, 5)).unwrap();
     assert_eq!(task.lease.unwrap().due, at(9, 0));
-    task.apply(TaskChange::Settle(run, Ended::Delivered(None)), at(20, 6)).unwrap();
-    assert_eq!(task.state, State::Done(at(20, 6)));
+    task.apply(TaskChange::Settle(run, TaskRunResult::Delivered(None)), at(20, 6)).unwrap();
+    assert_eq!(task.state, TaskState::Done(at(20, 6)));
 }
 
 #[test]
@@ -162,10 +163,10 @@ fn a_failed_run_is_tried_again_then_told_and_the_fifth_in_a_row_pauses() {
         task.apply(TaskChange::Told, now).unwrap();
         now = at(9, 0) + TimeDelta::days(i64::from(day));
     }
-    assert_eq!(task.state, State::Paused(PauseReason::Failures));
+    assert_eq!(task.state, TaskState::Paused(PauseReason::Failures));
     assert_eq!(task.wakes_at(), None);
     task.apply(TaskChange::Resume, now).unwrap();
-    assert_eq!((task.failures, task.state), (0, State::Active));
+    assert_eq!((task.failures, task.state), (0, TaskState::Active));
     assert!(task.next.unwrap() > now);
 }
 
@@ -189,12 +190,12 @@ fn pausing_and_cancelling_keep_what_is_under_way_and_can_be_taken_back() {
     task.apply(TaskChange::Pause(PauseReason::Person), at(9, 0)).unwrap();
     assert_eq!(task.apply(TaskChange::Pause(PauseReason::Removed), at(9, 0)), Err(NotNow));
     task.apply(TaskChange::Settle(run, failed(Reason::Busy, true)), at(9, 1)).unwrap();
-    assert_eq!((task.state, task.retry), (State::Paused(PauseReason::Person), None));
+    assert_eq!((task.state, task.retry), (TaskState::Paused(PauseReason::Person), None));
     task.apply(TaskChange::Cancel, at(9, 2)).unwrap();
     assert_eq!(task.apply(TaskChange::Cancel, at(9, 2)), Err(NotNow));
     assert!(!task.is_live());
     task.apply(TaskChange::Revive, at(9, 3)).unwrap();
-    assert_eq!(task.state, State::Paused(PauseReason::Person));
+    assert_eq!(task.state, TaskState::Paused(PauseReason::Person));
 }
 
 #[test]
@@ -207,10 +208,14 @@ fn a_single_time_that_is_over_by_the_clocks_of_another_zone_is_not_lost() {
     };
     assert_eq!(
         moved(Tz::America__Sao_Paulo),
-        (State::Active, Some(at(17, 0)), Tz::America__Sao_Paulo),
+        (TaskState::Active, Some(at(17, 0)), Tz::America__Sao_Paulo),
         "the same time by the clock"
     );
-    assert_eq!(moved(Tz::Asia__Tokyo), (State::Active, Some(at(14, 0)), Tz::Asia__Tokyo), "the same instant");
+    assert_eq!(
+        moved(Tz::Asia__Tokyo),
+        (TaskState::Active, Some(at(14, 0)), Tz::Asia__Tokyo),
+        "the same instant"
+    );
 }
 
 #[test]
@@ -219,12 +224,12 @@ fn a_paused_task_that_was_cancelled_by_mistake_is_paused_again() {
     task.apply(TaskChange::Pause(PauseReason::Failures), at(8, 1)).unwrap();
     task.apply(TaskChange::Cancel, at(10, 0)).unwrap();
     task.apply(TaskChange::Revive, at(10, 1)).unwrap();
-    assert_eq!(task.state, State::Paused(PauseReason::Failures));
+    assert_eq!(task.state, TaskState::Paused(PauseReason::Failures));
     assert_eq!(task.wake(at(10, 1), at(8, 0)), Wake::Nothing, "what passed meanwhile is not run");
     task.apply(TaskChange::Resume, at(10, 2)).unwrap();
     task.apply(TaskChange::Cancel, at(10, 3)).unwrap();
     task.apply(TaskChange::Revive, at(10, 4)).unwrap();
-    assert_eq!(task.state, State::Active);
+    assert_eq!(task.state, TaskState::Active);
 }
 
 #[test]
@@ -287,14 +292,14 @@ fn a_used_up_budget_is_no_fault_of_the_task_and_told_once() {
         for minute in [0, 10, 20] {
             let now = at(hour, minute);
             let run = leased(&mut task, now);
-            let ended = Ended::Failed { error: budget(), again: false, cost: Cost::default() };
+            let ended = TaskRunResult::Failed { error: budget(), again: false, cost: Cost::default() };
             task.apply(TaskChange::Settle(run, ended), now).unwrap();
             if task.tell.take().is_some() {
                 told.push((hour, minute));
             }
         }
     }
-    assert_eq!((task.state, task.failures), (State::Active, 0));
+    assert_eq!((task.state, task.failures), (TaskState::Active, 0));
     assert_eq!(told, [(9, 0), (23, 0)], "not again and again");
 }
 
@@ -304,13 +309,13 @@ fn a_single_time_that_passed_while_paused_waits_for_a_word() {
     task.apply(TaskChange::Pause(PauseReason::Person), at(8, 30)).unwrap();
     let later = at(9, 0) + TimeDelta::days(3);
     task.apply(TaskChange::Resume, later).unwrap();
-    assert_eq!((task.asked, task.state), (Some(at(9, 0)), State::Active));
+    assert_eq!((task.asked, task.state), (Some(at(9, 0)), TaskState::Active));
     assert_eq!(task.wake(later, at(8, 0)), Wake::Nothing);
     // Nobody answers: it is over.
     let last = at(9, 0) + ASKED_FOR;
     assert_eq!(task.wake(last, last), Wake::Lapse);
     task.apply(TaskChange::Skip, last).unwrap();
-    assert_eq!(task.state, State::Done(last));
+    assert_eq!(task.state, TaskState::Done(last));
 }
 
 #[test]
@@ -325,23 +330,23 @@ fn what_was_to_be_tried_again_is_not_lost_by_a_pause_a_cancel_or_an_edit() {
     let mut paused = failed_once();
     paused.apply(TaskChange::Pause(PauseReason::Person), at(9, 0)).unwrap();
     paused.apply(TaskChange::Resume, at(9, 30)).unwrap();
-    assert_eq!((paused.asked, paused.state), (Some(at(9, 0)), State::Active));
+    assert_eq!((paused.asked, paused.state), (Some(at(9, 0)), TaskState::Active));
     let mut cancelled = failed_once();
     cancelled.apply(TaskChange::Cancel, at(9, 0)).unwrap();
     cancelled.apply(TaskChange::Revive, at(9, 0)).unwrap();
-    assert!(matches!(cancelled.wake(at(9, 1), at(8, 0)), Wake::Run(Due { attempt: 2, .. })));
+    assert!(matches!(cancelled.wake(at(9, 1), at(8, 0)), Wake::Run(DueRun { attempt: 2, .. })));
     let mut moved = failed_once();
     let edit = TaskEdit { zone: Some(Tz::America__Sao_Paulo), ..TaskEdit::default() };
     moved.apply(TaskChange::edit(edit), at(9, 0)).unwrap();
-    assert!(matches!(moved.wake(at(9, 1), at(8, 0)), Wake::Run(Due { attempt: 2, .. })));
+    assert!(matches!(moved.wake(at(9, 1), at(8, 0)), Wake::Run(DueRun { attempt: 2, .. })));
     // After an absence it is as late as any other run.
     let waits = failed_once();
-    assert_eq!(waits.wake(at(9, 20), at(9, 20)), Wake::Run(Due { at: at(9, 0), attempt: 2, late: true }));
+    assert_eq!(waits.wake(at(9, 20), at(9, 20)), Wake::Run(DueRun { at: at(9, 0), attempt: 2, late: true }));
     let late = at(9, 0) + TimeDelta::hours(42);
     assert_eq!(waits.wake(late, late), Wake::Miss(at(9, 0), Missed::Report));
     let mut missed = waits;
     missed.apply(TaskChange::Miss(at(9, 0), Missed::Report), late).unwrap();
-    assert_eq!((missed.state, &missed.tell), (State::Done(late), &Some(Tell::Missed(at(9, 0)))));
+    assert_eq!((missed.state, &missed.tell), (TaskState::Done(late), &Some(Tell::Missed(at(9, 0)))));
 }
 
 #[test]
@@ -357,11 +362,11 @@ fn a_run_takes_what_all_its_tries_took() {
     let mut task = task("0 9 * * *", at(8, 0));
     let cost = |nano_usd| Cost { nano_usd: Some(nano_usd), ..Cost::default() };
     let run = leased(&mut task, at(9, 0));
-    let failed = Ended::Failed { error: Reason::Busy, again: true, cost: cost(2) };
+    let failed = TaskRunResult::Failed { error: Reason::Busy, again: true, cost: cost(2) };
     task.apply(TaskChange::Settle(run, failed), at(9, 0)).unwrap();
     let run = leased(&mut task, at(9, 1));
     task.apply(TaskChange::Answered(run, cost(3)), at(9, 1)).unwrap();
-    task.apply(TaskChange::Settle(run, Ended::Delivered(None)), at(9, 2)).unwrap();
+    task.apply(TaskChange::Settle(run, TaskRunResult::Delivered(None)), at(9, 2)).unwrap();
     assert_eq!(task.last.unwrap().cost, cost(5));
 }
 
@@ -404,7 +409,7 @@ proptest! {
                     let change = match what {
                         0 => TaskChange::Pause(PauseReason::Person),
                         1 => TaskChange::Resume,
-                        2 => TaskChange::Settle(run, Ended::Delivered(None)),
+                        2 => TaskChange::Settle(run, TaskRunResult::Delivered(None)),
                         3 => TaskChange::Settle(run, failed(Reason::Busy, true)),
                         4 => TaskChange::Settle(run, failed(Reason::Busy, false)),
                         5 => TaskChange::RunNow(run),
@@ -437,7 +442,7 @@ proptest! {
                 Wake::Nothing => break,
             } }
             let waits = task.next.is_none_or(|next| next > now) || task.lease.is_some() || task.retry.is_some();
-            prop_assert!(waits || task.state != State::Active);
+            prop_assert!(waits || task.state != TaskState::Active);
         }
     }
 }

@@ -1,62 +1,62 @@
-//! A turn in progress, as it is stored so that a restart can go on with it.
+//! A current turn, stored so that a restart can continue it.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::tail::SessionTail;
-use crate::conversation::{Conversation, Message, Role};
+use crate::conversation::{Conversation, Message, MessageRole};
 use crate::message::Inbound;
 use crate::model::ModelName;
 use crate::origin::Origin;
-use crate::record::Rules;
+use crate::record::ImportanceRules;
 use crate::task::Task;
 use figaro_base::ids::{RunId, SessionId, TaskId};
 
-/// A turn that has begun and not ended. There is at most one in a conversation.
+/// A turn that has begun and not ended. A conversation has at most one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ActiveTurn {
-    /// Its id, the turn id of the log.
+    /// Id of the turn; the turn id in the log.
     pub id: RunId,
-    /// The chat and topic it runs in.
+    /// Chat and topic of the turn.
     pub conversation: Conversation,
-    /// The session that its messages are stored in.
+    /// Session that stores its messages.
     pub session: SessionId,
-    /// The origins of the messages that it answers. Their updates, where they have any, are settled when it ends.
+    /// Origins of the answered messages. Their updates, if any, are settled at the end of the turn.
     pub origins: Vec<Origin>,
-    /// Index in the session of the question's first message; what stands at or after it belongs to this turn.
+    /// Index in the session of the question's first message. Messages from this index on belong to the turn.
     pub first_index: u32,
-    /// When it began, UTC.
+    /// Start time, UTC.
     pub started_at: DateTime<Utc>,
-    /// Whether it asks an earlier question again.
+    /// `true` if the turn repeats an earlier question.
     #[serde(default)]
     pub again: bool,
-    /// The model that was asked for, for this turn alone.
+    /// Model requested for this turn only.
     #[serde(default)]
     pub model: Option<ModelName>,
-    /// The task whose prompt it runs.
+    /// Task whose prompt the turn runs.
     #[serde(default)]
     pub task: Option<TaskId>,
-    /// How far it has come; none before its first step is whole, and in records of older versions.
+    /// Progress of the turn; `None` before its first complete step, and in older records.
     #[serde(default)]
     pub checkpoint: Option<Checkpoint>,
-    /// The answer of a person that it waited for and now goes on with.
+    /// Answer of the person that the turn waited for, and with which it continues.
     #[serde(default)]
     pub resumed_by: Option<Box<Inbound>>,
 }
 
-/// What a restart goes on with, beside the stored messages.
+/// Data for continuing after a restart, in addition to the stored messages.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Checkpoint {
-    /// The state of the turn's machine, as that wrote it; nobody else reads it.
+    /// State of the turn's state machine; only the machine reads it.
     pub state: Value,
-    /// Index in the session of the first message of the pass whose calls are being made: its words, if it said something,
-    /// then the results.
+    /// Index in the session of the first message of the current pass: its text, if any, followed by the results of its
+    /// calls.
     pub from: u32,
 }
 
 impl ActiveTurn {
-    /// A turn that answers no message yet, whose question is appended at the end of a session.
+    /// Creates a turn that does not answer any message yet. Its question is appended at the end of a session.
     #[must_use]
     pub(crate) fn new(conversation: Conversation, tail: &SessionTail, now: DateTime<Utc>) -> Self {
         Self {
@@ -74,35 +74,35 @@ impl ActiveTurn {
         }
     }
 
-    /// Whether a message of its session is a part of its question.
+    /// Returns `true` if a message of its session is part of its question.
     #[must_use]
     pub fn is_asked_by(&self, message: &Message) -> bool {
-        message.index >= self.first_index && message.role == Role::User
+        message.index >= self.first_index && message.role == MessageRole::User
     }
 }
 
-/// A turn on record, with what decides how it gives way to another.
+/// A turn on record, with the data that decides how another one replaces it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LeftTurn {
-    /// The record of the turn that gave way.
+    /// Record of the replaced turn.
     pub turn: ActiveTurn,
-    /// The stored messages of its question, oldest first.
+    /// Stored messages of its question, oldest first.
     pub question: Vec<Message>,
-    /// It has started a tool call, so it may have changed something in the world.
+    /// `true` if it has started a tool call, so that it may have had effects.
     pub acted: bool,
-    /// The task that it carries out, unless that is gone.
+    /// Task that the turn runs; `None` if it no longer exists.
     pub task: Option<Task>,
 }
 
-/// What is stored of a conversation in which a turn is to begin.
+/// Stored state of a conversation in which a turn is to begin.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Standing {
-    /// The chat and topic.
+pub struct ConversationState {
+    /// Chat and topic of the turn.
     pub conversation: Conversation,
-    /// The turn on record, if one has not ended.
+    /// Turn on record, if one has not ended.
     pub left: Option<LeftTurn>,
-    /// The end of the current session; `None` before the first one.
+    /// End of the current session; `None` before the first one.
     pub current: Option<SessionTail>,
-    /// By what rules of its context packs messages matter there, beside those of every chat.
-    pub rules: Rules,
+    /// Rules of the chat's context packs for the importance of messages, in addition to the general ones.
+    pub rules: ImportanceRules,
 }

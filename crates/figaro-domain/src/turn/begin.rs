@@ -1,48 +1,52 @@
-//! How a turn begins, and what a turn on record that has not ended leaves to it.
+//! Start of a turn, and replacement of a turn that has not ended.
 
 use chrono::{DateTime, Utc};
 
-use super::active::{ActiveTurn, LeftTurn, Standing};
-use super::changes::{Change, ChangeSet, Transition};
+use super::active::{ActiveTurn, ConversationState, LeftTurn};
+use super::changes::{ChangeSet, Transition, TurnChange};
 use super::parked::ParkedTurn;
 use super::tail::SessionTail;
-use crate::conversation::{EntryKey, Message, Role, Session};
+use crate::conversation::{EntryKey, Message, MessageRole, Session};
 use crate::facts::Unread;
 use crate::importance::{self, By};
 use crate::message::Inbound;
 use crate::model::ModelName;
 use crate::origin::Origin;
 use crate::pinning;
-use crate::task::{Cost, Ended, Lease, Reason, State, Task, TaskChange};
+use crate::task::{Cost, Lease, Reason, Task, TaskChange, TaskRunResult, TaskState};
 use figaro_base::ids::{EntryId, RunId};
 
 /// A turn that has begun, now or before.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Begun {
-    /// The record of the new turn.
+pub struct BegunTurn {
+    /// Record of the new turn.
     pub turn: ActiveTurn,
-    /// The stored messages of its question, oldest first.
+    /// Stored messages of its question, oldest first.
     pub question: Vec<Message>,
-    /// The turn that gave way to it: it counts as ended.
+    /// Turn that it replaced; it counts as ended.
     pub gave_way: Option<LeftTurn>,
 }
 
-/// A request to ask the last question of a session again (`/retry`).
+/// A request to repeat the last question of a session (`/retry`).
 #[derive(Debug, Clone, PartialEq)]
 pub struct AskedAgain {
-    /// The origin of the command, press or request that asks for it.
+    /// Origin of the command, button press or HTTP request.
     pub origin: Origin,
-    /// The model that is to try it; `None` for the chat's.
+    /// Model for the new attempt; `None` for the chat's.
     pub model: Option<ModelName>,
-    /// The last question of the session and what followed it, oldest first; empty if nothing was asked yet.
+    /// Last question of the session and the messages after it, oldest first; empty if nothing was asked yet.
     pub exchange: Vec<Message>,
     /// Turns of the conversation that wait for a person.
     pub parked: Vec<ParkedTurn>,
 }
 
-/// Begins a turn with a question. If the turn on record answers the first part of the question, it is that turn and
-/// nothing changes; any other turn on record gives way.
-pub fn begin(mut standing: Standing, parts: &[Inbound], now: DateTime<Utc>) -> Transition<Begun> {
+/// Begins a turn with a question. If the turn on record answers the first part of the question, it is returned unchanged.
+/// Any other turn on record is replaced.
+pub fn begin(
+    mut standing: ConversationState,
+    parts: &[Inbound],
+    now: DateTime<Utc>,
+) -> Transition<BegunTurn> {
     let origins: Vec<Origin> = parts.iter().map(|part| part.origin).collect();
     let first = origins.first();
     let is_same = |left: &mut LeftTurn| first.is_some_and(|first| left.turn.origins.contains(first));
@@ -57,29 +61,29 @@ pub fn begin(mut standing: Standing, parts: &[Inbound], now: DateTime<Utc>) -> T
         Message { importance: importance::of_with(By::Person, &message.text, &rules), ..message }
     };
     let question = parts.iter().map(said).collect();
-    let mut begun = record(Begun { turn, question, gave_way: standing.left }, tail, changes);
+    let mut begun = record(BegunTurn { turn, question, gave_way: standing.left }, tail, changes);
     for (part, message) in parts.iter().zip(&begun.output.question).filter(|(part, _)| part.may_hold_facts())
     {
-        begun.changes.add(Change::PutUnread(Box::new(Unread::of(part, message))));
+        begun.changes.add(TurnChange::PutUnread(Box::new(Unread::of(part, message))));
     }
     let chat = standing.conversation.chat;
     let said = parts.iter().zip(&begun.output.question);
     let pins: Vec<_> =
         said.filter_map(|(part, message)| pinning::vital(chat, message, &part.foreign, &rules)).collect();
     if !pins.is_empty() {
-        begun.changes.add(Change::PinVital(pins));
+        begun.changes.add(TurnChange::PinVital(pins));
     }
     begun
 }
 
-/// Begins a turn that tries the last question again: the question and what followed it count as replaced, and the
-/// question is appended anew. The turn on record is given if it was begun by the same message; another one gives way.
-/// With nothing to try again, no turn begins, none gives way, and the update is settled.
+/// Begins a turn that repeats the last question. The question and the messages after it are marked as replaced, and the
+/// question is appended again. If the turn on record was begun by the same message, it is returned; any other is replaced.
+/// Without a question to repeat, no turn begins or is replaced, and the update is settled.
 pub fn begin_again(
-    mut standing: Standing,
+    mut standing: ConversationState,
     asked: AskedAgain,
     now: DateTime<Utc>,
-) -> Transition<Option<Begun>> {
+) -> Transition<Option<BegunTurn>> {
     let AskedAgain { origin, model, exchange, parked } = asked;
     if let Some(left) = standing.left.take_if(|left| left.turn.origins.contains(&origin)) {
         return Transition::unchanged(Some(known(left)));
@@ -90,25 +94,25 @@ pub fn begin_again(
         return Transition { output: None, changes };
     }
     changes.append(exchange.first().map(|first| give_up_from(&parked, first.key())).unwrap_or_default());
-    let asked = exchange.iter().filter(|message| message.role == Role::User);
+    let asked = exchange.iter().filter(|message| message.role == MessageRole::User);
     let question = asked.map(|message| Message { id: EntryId::new(), ..message.clone() }).collect();
     for message in exchange {
         changes.add_message(Message { replaced: true, ..message });
     }
     let plain = ActiveTurn::new(standing.conversation, &tail, now);
     let turn = ActiveTurn { origins: vec![origin], again: true, model, ..plain };
-    record(Begun { turn, question, gave_way: standing.left }, tail, changes).map(Some)
+    record(BegunTurn { turn, question, gave_way: standing.left }, tail, changes).map(Some)
 }
 
-/// Begins the turn of a leased task with its prompt as the question. `None` if the task is not leased to this run, if
-/// the run has its answer, or if nobody wants it any more: then the run ends as withdrawn. If the turn on record is this
-/// run, nothing changes; any other turn on record gives way.
+/// Begins the turn of a leased task with its prompt as the question. Returns `None` if the task is not leased to this run,
+/// if the run has its answer, or if nobody wants it any longer: then the run ends as withdrawn. If the turn on record is
+/// this run, nothing changes. Any other turn on record is replaced.
 pub fn begin_task(
-    mut standing: Standing,
+    mut standing: ConversationState,
     task: &Task,
     run: RunId,
     now: DateTime<Utc>,
-) -> Transition<Option<Begun>> {
+) -> Transition<Option<BegunTurn>> {
     let Some(lease) = task.lease.filter(|lease| lease.run == run && lease.answered.is_none()) else {
         return Transition::unchanged(None);
     };
@@ -117,43 +121,44 @@ pub fn begin_task(
     }
     if !is_wanted(task, &lease) {
         let mut changes = ChangeSet::default();
-        changes.add_step(task.step(TaskChange::Settle(run, Ended::Withdrawn), now));
+        changes.add_step(task.step(TaskChange::Settle(run, TaskRunResult::Withdrawn), now));
         return Transition { output: None, changes };
     }
     let Transition { output: tail, changes } = current(&standing, now);
     let plain = ActiveTurn::new(standing.conversation, &tail, now);
     let turn = ActiveTurn { id: run, task: Some(task.id), ..plain };
     let question = vec![Message::from_inbound(tail.session, &Inbound::of_task(task, now))];
-    record(Begun { turn, question, gave_way: standing.left }, tail, changes).map(Some)
+    record(BegunTurn { turn, question, gave_way: standing.left }, tail, changes).map(Some)
 }
 
-/// Whether a leased run is still to be made: a run that a person asked for also while the task is paused or over.
+/// Returns `true` if a leased run should still be made. A run started by a person is made even if the task is paused or
+/// done.
 const fn is_wanted(task: &Task, lease: &Lease) -> bool {
     match task.state {
-        State::Active => true,
-        State::Paused(_) | State::Done(_) => lease.by_hand,
-        State::Cancelled(_) => false,
+        TaskState::Active => true,
+        TaskState::Paused(_) | TaskState::Done(_) => lease.by_hand,
+        TaskState::Cancelled(_) => false,
     }
 }
 
-fn known(left: LeftTurn) -> Begun {
-    Begun { turn: left.turn, question: left.question, gave_way: None }
+fn known(left: LeftTurn) -> BegunTurn {
+    BegunTurn { turn: left.turn, question: left.question, gave_way: None }
 }
 
-/// The end of the current session, which begins if there is none.
-fn current(standing: &Standing, now: DateTime<Utc>) -> Transition<SessionTail> {
+/// Returns the end of the current session, or of a new one if there is none.
+fn current(standing: &ConversationState, now: DateTime<Utc>) -> Transition<SessionTail> {
     if let Some(tail) = &standing.current {
         return Transition::unchanged(tail.clone());
     }
     let session = Session::new(standing.conversation, now);
     let mut changes = ChangeSet::default();
-    changes.add(Change::BeginSession(session.clone()));
+    changes.add(TurnChange::BeginSession(session.clone()));
     Transition { output: SessionTail::empty(session), changes }
 }
 
 /// Appends the question and records the turn.
-fn record(mut begun: Begun, tail: SessionTail, mut changes: ChangeSet) -> Transition<Begun> {
-    let Begun { turn, question, gave_way } = &mut begun;
+fn record(mut begun: BegunTurn, tail: SessionTail, mut changes: ChangeSet) -> Transition<BegunTurn> {
+    let BegunTurn { turn, question, gave_way } = &mut begun;
     if let Some(left) = gave_way {
         changes.append(give_way(left, turn));
     }
@@ -161,20 +166,20 @@ fn record(mut begun: Begun, tail: SessionTail, mut changes: ChangeSet) -> Transi
         message.turn = Some(turn.id);
     }
     changes.append(tail.append(question));
-    changes.add(Change::PutTurn(Box::new(turn.clone())));
+    changes.add(TurnChange::PutTurn(Box::new(turn.clone())));
     Transition { output: begun, changes }
 }
 
-/// Has a turn that never ended count as ended when the next one takes its place on record. If it acted, what it did is
-/// not to be done again: its task's run has failed, and its updates are settled but for those that the next turn
-/// answers. If it did not, both stay open for another try.
+/// Ends an unfinished turn when the next one replaces it. If it acted, its actions must not be repeated: the run of its task
+/// has failed, and its updates are settled, except those that the next turn answers. If it did not act, both stay open for
+/// another attempt.
 pub(super) fn give_way(left: &LeftTurn, next: &ActiveTurn) -> ChangeSet {
     let mut changes = ChangeSet::default();
-    changes.add(Change::EndChildren(left.turn.id));
+    changes.add(TurnChange::EndChildren(left.turn.id));
     if !left.acted {
         return changes;
     }
-    let ended = Ended::Failed { error: Reason::Interrupted, again: false, cost: Cost::default() };
+    let ended = TaskRunResult::Failed { error: Reason::Interrupted, again: false, cost: Cost::default() };
     let settle = TaskChange::Settle(left.turn.id, ended);
     changes.add_step(left.task.as_ref().and_then(|task| task.step(settle, next.started_at)));
     let done = left.turn.origins.iter().copied().filter(|origin| !next.origins.contains(origin));
@@ -182,14 +187,14 @@ pub(super) fn give_way(left: &LeftTurn, next: &ActiveTurn) -> ChangeSet {
     changes
 }
 
-/// What becomes of parked turns whose question is tried again from its beginning, or whose session ends: they are given up.
+/// Gives up parked turns whose question is repeated from its beginning.
 fn give_up_from(parked: &[ParkedTurn], from: EntryKey) -> ChangeSet {
     let mut changes = ChangeSet::default();
     let is_gone =
         |parked: &&ParkedTurn| parked.turn.session == from.session && parked.turn.first_index >= from.index;
     for parked in parked.iter().filter(is_gone) {
-        changes.add(Change::RemoveParked(parked.turn.id));
-        changes.add(Change::EndChildren(parked.turn.id));
+        changes.add(TurnChange::RemoveParked(parked.turn.id));
+        changes.add(TurnChange::EndChildren(parked.turn.id));
     }
     changes
 }

@@ -1,38 +1,38 @@
-//! How a delivery ends.
+//! End of a delivery.
 
 use chrono::{DateTime, Utc};
 
-use super::changes::{Change, ChangeSet};
+use super::changes::{ChangeSet, TurnChange};
 use crate::conversation::Message;
 use crate::delivery::{DeliveryEnd, PendingDelivery};
-use crate::task::{Cost, Ended, Reason, Task, TaskChange};
+use crate::task::{Cost, Reason, Task, TaskChange, TaskRunResult};
 
-/// What is stored of a delivery that is to end.
+/// Stored data of a delivery that is to end.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StoredDelivery {
-    /// The delivery that has ended.
+    /// Delivery that has ended.
     pub delivery: PendingDelivery,
-    /// The stored answer that it carries.
+    /// Stored answer that it carries.
     pub answer: Option<Message>,
-    /// The task whose run it ends.
+    /// Task whose run it ends.
     pub task: Option<Task>,
 }
 
-/// Ends a delivery: the ids of the confirmed messages are written into the stored answer, the live messages of its turn
-/// are forgotten, and the run of its task ends as the delivery did.
+/// Ends a delivery: stores the ids of the confirmed messages in the answer, forgets the live messages of its turn, and ends
+/// the run of its task with the same result.
 pub fn end_delivery(stored: StoredDelivery, end: DeliveryEnd, now: DateTime<Utc>) -> ChangeSet {
     let StoredDelivery { delivery, answer, task } = stored;
     let mut changes = ChangeSet::default();
     if delivery.entry.is_some() && end != DeliveryEnd::Whole {
-        // Nobody answers a question that was not shown.
-        changes.add(Change::RemoveParked(delivery.run));
+        // Nobody can answer a question that was not shown.
+        changes.add(TurnChange::RemoveParked(delivery.run));
     }
     let settle = TaskChange::Settle(delivery.run, run_end(&delivery, end));
     changes.add_step(task.and_then(|task| task.step(settle, now)));
-    changes.add(Change::RemoveDelivery(delivery.id));
-    // A card is no part of the answer, which may still be on its way.
+    changes.add(TurnChange::RemoveDelivery(delivery.id));
+    // A card is not part of the answer, which may still be on its way.
     if delivery.card.is_none() {
-        changes.add(Change::ForgetLive(delivery.run));
+        changes.add(TurnChange::ForgetLive(delivery.run));
     }
     if let Some(answer) = answer {
         changes.add_message(Message { telegram: delivery.confirmed, ..answer });
@@ -40,12 +40,12 @@ pub fn end_delivery(stored: StoredDelivery, end: DeliveryEnd, now: DateTime<Utc>
     changes
 }
 
-/// How the run of a task ends whose words were delivered so.
-fn run_end(delivery: &PendingDelivery, end: DeliveryEnd) -> Ended {
-    let failed = |error| Ended::Failed { error, again: false, cost: Cost::default() };
+/// Returns the result of a task's run from the result of its delivery.
+fn run_end(delivery: &PendingDelivery, end: DeliveryEnd) -> TaskRunResult {
+    let failed = |error| TaskRunResult::Failed { error, again: false, cost: Cost::default() };
     match end {
-        DeliveryEnd::Whole => Ended::Delivered(delivery.confirmed.last().copied()),
-        DeliveryEnd::Stopped => Ended::Stopped(Cost::default()),
+        DeliveryEnd::Whole => TaskRunResult::Delivered(delivery.confirmed.last().copied()),
+        DeliveryEnd::Stopped => TaskRunResult::Stopped(Cost::default()),
         DeliveryEnd::Refused => failed(Reason::Undelivered),
         DeliveryEnd::Unclear => failed(Reason::Unclear),
     }

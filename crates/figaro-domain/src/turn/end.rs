@@ -1,39 +1,39 @@
-//! How a turn ends, and how it is taken back.
+//! End of a turn, and its retraction.
 
 use chrono::{DateTime, Utc};
 
 use super::active::ActiveTurn;
-use super::changes::{Change, ChangeSet};
+use super::changes::{ChangeSet, TurnChange};
 use super::parked::ParkedTurn;
 use super::tail::SessionTail;
 use crate::conversation::{EntryKey, Message};
 use crate::delivery::PendingDelivery;
 use crate::facts::UsedMemories;
 use crate::session::{SessionChange, SessionName};
-use crate::task::{Ended, Task, TaskChange};
+use crate::task::{Task, TaskChange, TaskRunResult};
 use figaro_base::ids::EntryId;
 
-/// What a turn leaves when it ends.
+/// Data that a turn writes when it ends.
 #[derive(Debug, Clone, Default)]
 pub struct TurnEnd {
-    /// Messages to append, the answer last; a turn may end without words.
+    /// Messages to append, the answer last. A turn may end without any.
     pub messages: Vec<Message>,
-    /// The reply on its way to the chat, if one is to be sent.
+    /// Reply to be sent to the chat, if any.
     pub delivery: Option<PendingDelivery>,
-    /// The cards that are sent behind the answer, in order.
+    /// Cards to be sent after the answer, in order.
     pub cards: Vec<PendingDelivery>,
-    /// The change of the task whose prompt the turn ran, and its time.
+    /// Change of the task whose prompt the turn ran, and its time.
     pub task: Option<(TaskChange, DateTime<Utc>)>,
-    /// The memories that the answer has used.
+    /// Memories used by the answer.
     pub used: Option<UsedMemories>,
-    /// What its session is called from now on, unless a person has named it.
+    /// New name of the session, used unless a person has named it.
     pub name: Option<SessionName>,
-    /// It does not end but waits for a person: its only message holds the question.
+    /// Parked turn, if the turn does not end but waits for a person. Its only message holds the question.
     pub parked: Option<Box<ParkedTurn>>,
 }
 
 impl TurnEnd {
-    /// The answer that is delivered, if it was appended before the end of the turn.
+    /// Returns the delivered answer, if it was appended before the end of the turn.
     #[must_use]
     pub fn earlier_answer(&self) -> Option<EntryId> {
         let entry = self.delivery.as_ref()?.entry?;
@@ -41,12 +41,12 @@ impl TurnEnd {
     }
 }
 
-/// What is stored of a turn that is to end or to be taken back.
+/// Stored data of a turn that is to end or to be retracted.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StoredTurn {
-    /// The turn on record in its conversation. If that is another one, or none, the turn has ended.
+    /// Turn on record in its conversation. If it is another one, or `None`, the turn has ended.
     pub on_record: Option<ActiveTurn>,
-    /// The end of the session that it writes to.
+    /// End of the session that the turn writes to.
     pub tail: SessionTail,
 }
 
@@ -56,17 +56,17 @@ impl StoredTurn {
     }
 }
 
-/// What is stored of the things that the end of a turn changes or points to.
+/// Stored data that the end of a turn changes or refers to.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct EndsWith {
-    /// The place of the answer named by [`TurnEnd::earlier_answer`]; `None` if it is not found.
+    /// Key of the answer named by [`TurnEnd::earlier_answer`]; `None` if it is not found.
     pub answer: Option<EntryKey>,
-    /// The task that the turn carries out.
+    /// Task that the turn runs.
     pub task: Option<Task>,
 }
 
-/// Ends a turn: its last messages, its deliveries, the change of its task, the settlement of its updates. The messages of
-/// a task's turn that is tried again are taken back. A turn that has ended is left as it is.
+/// Ends a turn: appends its last messages, adds its deliveries, changes its task and settles its updates. If a task's turn
+/// is tried again, its messages are removed. Does nothing if the turn has ended.
 pub fn end(turn: &ActiveTurn, mut stored: StoredTurn, with: EndsWith, mut end: TurnEnd) -> ChangeSet {
     let mut changes = ChangeSet::default();
     if stored.has_ended(turn) {
@@ -77,24 +77,24 @@ pub fn end(turn: &ActiveTurn, mut stored: StoredTurn, with: EndsWith, mut end: T
         end.messages.clear();
         changes.append(take_back(turn, &stored.tail));
     }
-    // A turn that waits has heard of all its children; what they took is still asked for.
+    // A waiting turn has the results of all its children, but their usage is still needed.
     if end.parked.is_none() {
-        changes.add(Change::EndChildren(turn.id));
+        changes.add(TurnChange::EndChildren(turn.id));
     }
     if let Some(mut parked) = end.parked {
         parked.asked_at = stored.tail.next_index;
-        // Its chat may have got another id while it ran.
+        // The chat may have got a new id during the turn.
         if let Some(session) = &stored.tail.record {
             parked.turn.conversation = session.conversation;
             parked.place.chat = session.conversation.chat;
         }
-        changes.add(Change::PutParked(parked));
+        changes.add(TurnChange::PutParked(parked));
     }
     if let Some(session) = &mut stored.tail.record {
         let is_named = session.change(SessionChange { name: end.name, ..SessionChange::default() });
-        // Messages are appended together with the record of their session.
+        // The record of the session is written together with appended messages.
         if is_named && end.messages.is_empty() {
-            changes.add(Change::PutSession(session.clone()));
+            changes.add(TurnChange::PutSession(session.clone()));
         }
     }
     changes.append(stored.tail.append(&mut end.messages));
@@ -110,36 +110,36 @@ pub fn end(turn: &ActiveTurn, mut stored: StoredTurn, with: EndsWith, mut end: T
         changes.add_step(with.task.and_then(|task| task.step(change, at)));
     }
     if let Some(used) = end.used.filter(|_| !end.messages.is_empty()) {
-        changes.add(Change::UseMemories(used));
+        changes.add(TurnChange::UseMemories(used));
     }
-    changes.add(Change::RemoveTurn(turn.conversation));
+    changes.add(TurnChange::RemoveTurn(turn.conversation));
     changes.settle(&turn.origins);
     changes
 }
 
-/// Takes a turn back that has shown and done nothing: its record and its messages go, its updates stay unsettled. A turn
-/// that has ended is left as it is.
+/// Retracts a turn without visible effects: removes its record and its messages, and leaves its updates unsettled. Does
+/// nothing if the turn has ended.
 pub fn retract(turn: &ActiveTurn, stored: &StoredTurn) -> ChangeSet {
     if stored.has_ended(turn) {
         return ChangeSet::default();
     }
     let mut changes = take_back(turn, &stored.tail);
-    changes.add(Change::RemoveChildren(turn.id));
-    changes.add(Change::RemoveTurn(turn.conversation));
+    changes.add(TurnChange::RemoveChildren(turn.id));
+    changes.add(TurnChange::RemoveTurn(turn.conversation));
     changes
 }
 
 const fn is_tried_again(change: &TaskChange) -> bool {
-    matches!(change, TaskChange::Settle(_, Ended::Failed { again: true, .. }))
+    matches!(change, TaskChange::Settle(_, TaskRunResult::Failed { again: true, .. }))
 }
 
-/// Removes the messages of a turn, its question included.
+/// Removes the messages of a turn, including its question.
 fn take_back(turn: &ActiveTurn, tail: &SessionTail) -> ChangeSet {
     let mut changes = ChangeSet::default();
     let has_moved = tail.record.as_ref().is_some_and(|session| session.conversation != turn.conversation);
     // If the session moved with its chat, the next turn there may have written to it since.
     if !has_moved {
-        changes.add(Change::RemoveMessages(EntryKey { session: turn.session, index: turn.first_index }));
+        changes.add(TurnChange::RemoveMessages(EntryKey { session: turn.session, index: turn.first_index }));
     }
     changes
 }

@@ -1,29 +1,30 @@
-//! The question that is tried again when a person asks for it.
+//! Question to be repeated on a person's request.
 
 use std::ops::ControlFlow;
 
-use crate::conversation::{Message, Role};
+use crate::conversation::{Message, MessageRole};
 
-/// Picks the last question of a session that a person asked, and what followed it, out of the session's messages. Prompts
-/// of tasks and their answers are left out. The parts of the question are those of one turn; where older versions did
-/// not keep the turn, they are what people said without an answer in between.
+/// Picks the last question that a person asked in a session, with the messages after it. Prompts of tasks and their answers
+/// are left out. The parts of a question belong to one turn. Older versions did not store the turn; there they are the
+/// person's messages without an answer in between.
 #[derive(Debug, Default)]
 pub struct LastExchange {
-    /// The messages picked so far, newest first.
+    /// Messages picked so far, newest first.
     picked: Vec<Message>,
 }
 
 impl LastExchange {
-    /// Takes the next older message. Breaks when it needs no further one.
+    /// Takes the next older message. Breaks if no further message is needed.
     pub fn add(&mut self, message: Message) -> ControlFlow<()> {
         let is_before = self.picked.last().is_some_and(|later| {
-            later.role == Role::User && (message.role != Role::User || message.turn != later.turn)
+            later.role == MessageRole::User
+                && (message.role != MessageRole::User || message.turn != later.turn)
         });
         if is_before || message.replaced {
             return ControlFlow::Break(());
         }
         if message.task.is_some() {
-            // What was picked answers a task: it stands.
+            // The picked messages answer a task; they are not repeated.
             self.picked.clear();
         } else {
             self.picked.push(message);
@@ -31,12 +32,12 @@ impl LastExchange {
         ControlFlow::Continue(())
     }
 
-    /// The exchange, oldest first; empty if no person asked anything.
+    /// Returns the exchange, oldest first; empty if no person asked anything.
     #[must_use]
     pub fn into_messages(mut self) -> Vec<Message> {
         self.picked.reverse();
-        // Without a question at its beginning it is no exchange.
-        let is_asked = self.picked.first().is_some_and(|first| first.role == Role::User);
+        // An exchange must begin with a question.
+        let is_asked = self.picked.first().is_some_and(|first| first.role == MessageRole::User);
         if is_asked { self.picked } else { Vec::new() }
     }
 }

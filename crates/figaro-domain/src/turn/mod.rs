@@ -1,7 +1,7 @@
-//! The rules of a turn, from its question to the delivery of its answer, without I/O. The store loads what a transition
-//! takes, calls it, and writes the [`ChangeSet`] that it returns, all of it in one commit.
+//! Rules of a turn, from its question to the delivery of its answer, without I/O. The store loads the input of a transition,
+//! calls it, and writes the returned [`ChangeSet`] in one commit.
 //!
-//! A new thing that a turn leaves behind is a new [`Change`]; every store has to match it.
+//! New data written by a turn needs a new [`TurnChange`], which every store must handle.
 
 mod active;
 mod begin;
@@ -17,9 +17,9 @@ mod tasks;
 #[cfg(test)]
 mod tests;
 
-pub use active::{ActiveTurn, Checkpoint, LeftTurn, Standing};
-pub use begin::{AskedAgain, Begun, begin, begin_again, begin_task};
-pub use changes::{Change, ChangeSet, Transition};
+pub use active::{ActiveTurn, Checkpoint, ConversationState, LeftTurn};
+pub use begin::{AskedAgain, BegunTurn, begin, begin_again, begin_task};
+pub use changes::{ChangeSet, Transition, TurnChange};
 pub use delivered::{StoredDelivery, end_delivery};
 pub use end::{EndsWith, StoredTurn, TurnEnd, end, retract};
 pub use exchange::LastExchange;

@@ -1,38 +1,38 @@
-//! A turn that waits for a person: how it is put away with its question, answered, gone on with, and given up.
+//! A turn that waits for a person: parking, answer, continuation and giving up.
 
 use chrono::{DateTime, Utc};
 
-use super::active::{ActiveTurn, Standing};
-use super::begin::{Begun, give_way};
-use super::changes::{Change, ChangeSet, Transition};
+use super::active::{ActiveTurn, ConversationState};
+use super::begin::{BegunTurn, give_way};
+use super::changes::{ChangeSet, Transition, TurnChange};
 use super::parked::ParkedTurn;
 use super::tail::SessionTail;
 use crate::approval::{Approval, Ruled, Ruling};
-use crate::conversation::{Conversation, Message, Role, ToolMeta};
+use crate::conversation::{Conversation, Message, MessageRole, ToolMeta};
 use crate::delivery::PendingDelivery;
 use crate::message::Inbound;
 use crate::origin::Origin;
 use crate::tool::{Call, SideEffects, ToolCall, ToolStatus};
 use figaro_base::ids::{EntryId, MessageId, UpdateId};
 
-/// Records the answer to a parked turn and settles its update; gives the conversation in which the turn goes on. `None` if it
-/// was answered before: the first answer counts.
+/// Records the answer to a parked turn and settles its update. Returns the conversation in which the turn continues; `None`
+/// if it already has an answer, because the first one counts.
 pub fn answer(parked: ParkedTurn, part: Inbound) -> Transition<Option<Conversation>> {
     if parked.answer.is_some() {
         return Transition::unchanged(None);
     }
     let mut changes = ChangeSet::default();
     changes.settle(&[part.origin]);
-    // A press may come without its topic, or from what the chat was before.
+    // A button press may lack the topic, or carry an old chat id.
     let (place, conversation) = (parked.place.clone(), parked.turn.conversation);
     let part = Inbound { place, ..part };
-    changes.add(Change::PutParked(Box::new(ParkedTurn { answer: Some(Box::new(part)), ..parked })));
+    changes.add(TurnChange::PutParked(Box::new(ParkedTurn { answer: Some(Box::new(part)), ..parked })));
     Transition { output: Some(conversation), changes }
 }
 
-/// Records what a person says to the call that a parked turn waits with, and settles their press; gives the conversation in which
-/// the turn goes on. `None` if somebody has said something before, if it is too late, or if it waits with no such call. The turn
-/// goes on in the name of whoever asked for the call, with the rights that they have by then.
+/// Records a person's decision about the call that a parked turn waits with, and settles the button press. Returns the
+/// conversation in which the turn continues. `None` if there is already a decision, if it is too late, or if the turn waits
+/// with no such call. The turn continues in the name of the requester, with their rights at that time.
 pub fn rule(parked: ParkedTurn, ruling: Ruling, press: UpdateId) -> Transition<Option<Conversation>> {
     let Some(approval) = parked.question.approval.as_deref() else { return Transition::unchanged(None) };
     if parked.answer.is_some() || ruling.at >= parked.expires_at {
@@ -48,52 +48,57 @@ pub fn rule(parked: ParkedTurn, ruling: Ruling, press: UpdateId) -> Transition<O
         ..Inbound::addressed(origin, place, approval.requester.clone(), String::new(), ruling.at)
     };
     let (answer, ruling) = (Some(Box::new(asked)), Some(ruling));
-    changes.add(Change::PutParked(Box::new(ParkedTurn { answer, ruling, ..parked })));
+    changes.add(TurnChange::PutParked(Box::new(ParkedTurn { answer, ruling, ..parked })));
     Transition { output: Some(conversation), changes }
 }
 
-/// What comes of going on with a parked turn.
+/// Result of continuing a parked turn.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GoneOn {
-    /// The turn on record again.
-    pub begun: Begun,
-    /// The call that a person has approved: it is on record as under way from now on, so it is made now or never.
+    /// The turn, on record again.
+    pub begun: BegunTurn,
+    /// Approved call, recorded as running. It is made now or never.
     pub approved: Option<Approved>,
 }
 
-/// A call that a person has approved.
+/// A call approved by a person.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Approved {
-    /// The call as the model asked for it.
+    /// Call as the model requested it.
     pub call: Call,
-    /// What is made in its place: exactly what the person was shown.
+    /// Calls made in its place, exactly as shown to the person.
     pub approval: Approval,
-    /// What they said, and when: whether they may say so is judged once more when it is made.
+    /// Decision and its time. The right of the person is checked again when the call is made.
     pub ruling: Ruling,
-    /// The message that showed it.
+    /// Message with the approval card.
     pub card: Option<MessageId>,
 }
 
-/// What is stored of a parked turn that is gone on with.
+/// Stored data of a parked turn that continues.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StoredParked {
-    /// The turn that waits.
+    /// Turn that waits.
     pub parked: ParkedTurn,
-    /// Its messages, its question to the person among them, oldest first.
+    /// Messages of the turn, including its question to the person, oldest first.
     pub messages: Vec<Message>,
-    /// The end of its session: where new messages go.
+    /// End of its session, where new messages are appended.
     pub tail: SessionTail,
-    /// When the call that asked was made; `None` if its record is gone.
+    /// Time of the call that asked, UTC; `None` if its record no longer exists.
     pub called_at: Option<DateTime<Utc>>,
 }
 
-/// Goes on with a parked turn that was answered: it is on record again, and its messages stand at the end of the session,
-/// behind what was said meanwhile, with the answer as the result of the call that asked. Its question to the person counts
-/// as replaced by that. The turn on record in its conversation gives way. `None` where it has no answer.
+/// Continues a parked turn that was answered. The turn is on record again. Its messages move to the end of the session,
+/// after messages written in between, with the answer as the result of the call that asked. The originals, including the
+/// question to the person, are marked as replaced. The turn on record in its conversation is replaced. Returns `None` if
+/// there is no answer.
 ///
-/// A call that was approved has no result yet. In the same commit it stops to wait and is on record as under way: a crash from
-/// here on leaves its outcome unknown, and nothing makes it a second time.
-pub fn go_on(standing: Standing, stored: StoredParked, now: DateTime<Utc>) -> Transition<Option<GoneOn>> {
+/// An approved call has no result yet. In the same commit it stops waiting and is recorded as running. A crash from here on
+/// leaves its outcome unknown, and the call is never made twice.
+pub fn go_on(
+    standing: ConversationState,
+    stored: StoredParked,
+    now: DateTime<Utc>,
+) -> Transition<Option<GoneOn>> {
     let StoredParked { parked, messages, tail, called_at } = stored;
     let started_at = called_at.unwrap_or(now);
     let ParkedTurn { turn, call, asked_at, answer: Some(answer), ruling, question: asked, .. } = parked
@@ -136,15 +141,15 @@ pub fn go_on(standing: Standing, stored: StoredParked, now: DateTime<Utc>) -> Tr
         approved_on,
         hosted: false,
     };
-    changes.add(Change::PutCalls(turn.id, vec![record]));
-    changes.add(Change::RemoveParked(turn.id));
-    changes.add(Change::PutTurn(Box::new(turn.clone())));
-    let question = moved.into_iter().filter(|message| message.role == Role::User).collect();
-    let begun = Begun { turn, question, gave_way };
+    changes.add(TurnChange::PutCalls(turn.id, vec![record]));
+    changes.add(TurnChange::RemoveParked(turn.id));
+    changes.add(TurnChange::PutTurn(Box::new(turn.clone())));
+    let question = moved.into_iter().filter(|message| message.role == MessageRole::User).collect();
+    let begun = BegunTurn { turn, question, gave_way };
     Transition { output: Some(GoneOn { begun, approved }), changes }
 }
 
-/// How the call ends that a turn waited with; without a result where it is to be made now.
+/// Returns the status and result of the call that a turn waited with; no result if the call is to be made now.
 fn ended(
     turn: &ActiveTurn,
     call: &Call,
@@ -174,15 +179,15 @@ fn ended(
     }
 }
 
-/// Gives a parked turn up, unless it has its answer. What it said and did stays; words on that go to the chat, if there are
-/// some.
+/// Gives up a parked turn, unless it has its answer. Its messages and effects stay. `words` is an optional notice to the
+/// chat.
 pub fn give_up(parked: &ParkedTurn, words: Option<PendingDelivery>) -> ChangeSet {
     let mut changes = ChangeSet::default();
     if parked.answer.is_some() {
         return changes;
     }
-    changes.add(Change::RemoveParked(parked.turn.id));
-    changes.add(Change::EndChildren(parked.turn.id));
+    changes.add(TurnChange::RemoveParked(parked.turn.id));
+    changes.add(TurnChange::EndChildren(parked.turn.id));
     if let Some(words) = words {
         changes.add_delivery(words, None);
     }
@@ -196,5 +201,8 @@ fn result(turn: &ActiveTurn, call: &Call, output: &str, started_at: DateTime<Utc
         tool_arguments: call.arguments.clone(),
         side_effects: SideEffects::default(),
     };
-    Message { tool: Some(tool), ..Message::new(turn.session, Role::Tool, output.to_owned(), started_at) }
+    Message {
+        tool: Some(tool),
+        ..Message::new(turn.session, MessageRole::Tool, output.to_owned(), started_at)
+    }
 }

@@ -1,4 +1,4 @@
-//! A turn that waits for a person, as it is stored.
+//! Stored form of a turn that waits for a person.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -14,50 +14,50 @@ use figaro_base::ids::UserId;
 /// A question to a person, for which a turn waits.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PersonQuestion {
-    /// The text of the question, in Markdown.
+    /// Text of the question, in Markdown.
     pub text: String,
-    /// Answers to choose from, a button each.
+    /// Answers to choose from, one button each.
     pub options: Vec<String>,
-    /// Whether it may be answered in free words.
+    /// `true` if it may be answered in free text.
     pub is_free: bool,
-    /// The waiting ends without an answer after so many minutes.
+    /// Minutes after which the waiting ends without an answer.
     pub expires_after_min: u32,
-    /// The call that is to be approved: then the text is made from it when the turn is put away.
+    /// Call to be approved. The text is then made from it when the turn is parked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approval: Option<Box<Approval>>,
 }
 
-/// A turn that waits for a person. It is on record by its id, and no turn of its conversation waits for it.
+/// A turn that waits for a person. It is recorded by its id, and does not block other turns of its conversation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ParkedTurn {
-    /// The turn, with what its machine goes on with.
+    /// The turn, with the state to continue from.
     pub turn: ActiveTurn,
-    /// The index of the message that holds the question. Those of the turn stand before it, from the turn's first on.
+    /// Index of the message with the question. The turn's other messages are before it, from its first index on.
     pub asked_at: u32,
-    /// The call that the answer is the result of.
+    /// Call whose result is the answer.
     pub call: Call,
-    /// The question to the person.
+    /// Question to the person.
     pub question: PersonQuestion,
-    /// Who is asked: nobody else may answer.
+    /// Only person who may answer.
     pub asked: UserId,
-    /// The chat and topic of the question.
+    /// Chat and topic of the question.
     pub place: Place,
-    /// The IETF tag of the language that their client speaks.
+    /// IETF tag of the language of the person's client.
     pub language: Option<String>,
-    /// When it was put away.
+    /// Time of parking, UTC.
     pub parked_at: DateTime<Utc>,
-    /// When the waiting ends without an answer, UTC.
+    /// Time when the waiting ends without an answer, UTC.
     pub expires_at: DateTime<Utc>,
-    /// The message or press that answers, with the answer as its text; the turn goes on as soon as its queue lets it.
+    /// Message or button press with the answer as its text. The turn continues as soon as its queue allows.
     #[serde(default)]
     pub answer: Option<Box<Inbound>>,
-    /// What was said to the call that is to be approved; its answer is in the name of whoever asked for it.
+    /// Decision about the call to be approved. The recorded answer is in the name of the requester.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ruling: Option<Ruling>,
 }
 
 impl ParkedTurn {
-    /// The key of the stored message that holds the question.
+    /// Returns the key of the stored message with the question.
     #[must_use]
     pub const fn question_key(&self) -> EntryKey {
         EntryKey { session: self.turn.session, index: self.asked_at }

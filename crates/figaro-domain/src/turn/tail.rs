@@ -1,21 +1,21 @@
-//! The end of a session, where messages are appended.
+//! End of a session, where messages are appended.
 
 use crate::conversation::Session;
 use figaro_base::ids::SessionId;
 
-/// Where the next message of a session goes.
+/// Position of the next message of a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionTail {
-    /// The session that the message is appended to.
+    /// Session of the message.
     pub session: SessionId,
-    /// Its record. `None` if that cannot be read: the messages are kept all the same.
+    /// Record of the session; `None` if it cannot be read. Messages are stored anyway.
     pub record: Option<Session>,
-    /// The index of the next message.
+    /// Index of the next message.
     pub next_index: u32,
 }
 
 impl SessionTail {
-    /// The end of a session that has no messages yet.
+    /// Returns the end of a session without messages.
     #[must_use]
     pub(crate) const fn empty(session: Session) -> Self {
         Self { session: session.id, record: Some(session), next_index: 0 }

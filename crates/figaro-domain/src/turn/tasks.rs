@@ -1,4 +1,4 @@
-//! Changes of several tasks at once, with what people are told of them.
+//! Changes of several tasks at once, with the notices to people.
 
 use chrono::{DateTime, Utc};
 
@@ -6,17 +6,17 @@ use super::changes::{ChangeSet, Transition};
 use crate::delivery::PendingDelivery;
 use crate::task::{Task, TaskChange};
 
-/// A change of a task that is asked for.
+/// A requested change of a task.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AskedChange {
-    /// The task as it is stored; `None` if it is not there.
+    /// The stored task; `None` if it does not exist.
     pub task: Option<Task>,
-    /// The change to be applied.
+    /// Change to be applied.
     pub change: TaskChange,
 }
 
-/// Makes the changes that fit, each task at most once, and puts deliveries on their way unless no change fits. Gives the
-/// tasks as they are then, in the order of the changes; `None` for one that did not change.
+/// Applies the changes that fit, at most one per task, and adds the deliveries if any change fits. Returns the changed tasks
+/// in the order of the changes; `None` for a task that did not change.
 pub fn change_tasks(
     asked: Vec<AskedChange>,
     deliveries: Vec<PendingDelivery>,

@@ -6,15 +6,15 @@ use serde_json::json;
 
 use super::*;
 use crate::chat::{ChatKind, Place};
-use crate::conversation::{Conversation, EntryKey, Message, Role, Session};
-use crate::delivery::{Card, DeliveryEnd, PendingDelivery};
+use crate::conversation::{Conversation, EntryKey, Message, MessageRole, Session};
+use crate::delivery::{CardKind, DeliveryEnd, PendingDelivery};
 use crate::facts::UsedMemories;
 use crate::message::{Inbound, Speaker};
 use crate::origin::Origin;
-use crate::record::Rules;
+use crate::record::ImportanceRules;
 use crate::schedule::Schedule;
 use crate::task::{
-    Cost, Due, Ended, Lease, NewTask, PauseReason, Reason, RunStatus, State, Task, TaskChange,
+    Cost, DueRun, Lease, NewTask, PauseReason, Reason, RunStatus, Task, TaskChange, TaskRunResult, TaskState,
 };
 use figaro_base::ids::{
     ChatId, EntryId, MemoryId, MessageId, RequestId, RunId, SessionId, TaskId, UpdateId, UserId,
@@ -45,7 +45,7 @@ fn once() -> Task {
 /// A task whose run is under way.
 fn leased(run: RunId) -> Task {
     let mut task = once();
-    task.apply(TaskChange::Lease(run, Due { at: at(60), attempt: 1, late: false }), at(60)).unwrap();
+    task.apply(TaskChange::Lease(run, DueRun { at: at(60), attempt: 1, late: false }), at(60)).unwrap();
     task
 }
 
@@ -68,37 +68,41 @@ fn turn(tail: &SessionTail, updates: &[i64]) -> ActiveTurn {
     ActiveTurn { origins, first_index: 3, ..ActiveTurn::new(HERE, tail, at(0)) }
 }
 
-fn said(role: Role, text: &str) -> Message {
+fn said(role: MessageRole, text: &str) -> Message {
     Message::new(SessionId::new(), role, text.to_owned(), at(2))
 }
 
 /// A change in a few words, without the ids that differ from run to run.
-fn short(change: Change) -> String {
+fn short(change: TurnChange) -> String {
     let places = |answer: Option<EntryKey>| answer.map_or("nowhere".to_owned(), |key| key.index.to_string());
     match change {
-        Change::BeginSession(_) => "begin session".to_owned(),
-        Change::PutSession(session) => format!("session {}", (session.updated_at - at(0)).num_minutes()),
-        Change::PutMessage(message) if message.replaced => format!("replaced {}", message.text),
-        Change::PutMessage(message) => format!("{} {}", message.index, message.text),
-        Change::RemoveMessages(first) => format!("remove from {}", first.index),
-        Change::PutTurn(turn) => format!("turn at {}", turn.first_index),
-        Change::RemoveTurn(_) => "no turn".to_owned(),
-        Change::PutDelivery(delivery, answer) => format!("deliver {} {}", delivery.markdown, places(answer)),
-        Change::RemoveDelivery(_) => "delivered".to_owned(),
-        Change::ForgetLive(_) => "forget live".to_owned(),
-        Change::EndChildren(_) => "end children".to_owned(),
-        Change::RemoveChildren(_) => "no children".to_owned(),
-        Change::PutParked(parked) => format!("parked at {}", parked.asked_at),
-        Change::RemoveParked(_) => "not parked".to_owned(),
-        Change::PutCalls(_, calls) => format!("{} calls", calls.len()),
-        Change::PinVital(pins) => {
+        TurnChange::BeginSession(_) => "begin session".to_owned(),
+        TurnChange::PutSession(session) => format!("session {}", (session.updated_at - at(0)).num_minutes()),
+        TurnChange::PutMessage(message) if message.replaced => format!("replaced {}", message.text),
+        TurnChange::PutMessage(message) => format!("{} {}", message.index, message.text),
+        TurnChange::RemoveMessages(first) => format!("remove from {}", first.index),
+        TurnChange::PutTurn(turn) => format!("turn at {}", turn.first_index),
+        TurnChange::RemoveTurn(_) => "no turn".to_owned(),
+        TurnChange::PutDelivery(delivery, answer) => {
+            format!("deliver {} {}", delivery.markdown, places(answer))
+        }
+        TurnChange::RemoveDelivery(_) => "delivered".to_owned(),
+        TurnChange::ForgetLive(_) => "forget live".to_owned(),
+        TurnChange::EndChildren(_) => "end children".to_owned(),
+        TurnChange::RemoveChildren(_) => "no children".to_owned(),
+        TurnChange::PutParked(parked) => format!("parked at {}", parked.asked_at),
+        TurnChange::RemoveParked(_) => "not parked".to_owned(),
+        TurnChange::PutCalls(_, calls) => format!("{} calls", calls.len()),
+        TurnChange::PinVital(pins) => {
             format!("pin {:?}", pins.iter().map(|pin| &pin.content).collect::<Vec<_>>())
         }
-        Change::Settle(updates) => format!("settle {:?}", updates.iter().map(|id| id.0).collect::<Vec<_>>()),
-        Change::PutUnread(unread) => format!("unread {}", unread.place.index),
-        Change::Audit(audited) => format!("audit {:?}", audited.event.what),
-        Change::UseMemories(used) => format!("uses {}", used.ids.len()),
-        Change::ChangeTask(step) => match step.entry {
+        TurnChange::Settle(updates) => {
+            format!("settle {:?}", updates.iter().map(|id| id.0).collect::<Vec<_>>())
+        }
+        TurnChange::PutUnread(unread) => format!("unread {}", unread.place.index),
+        TurnChange::Audit(audited) => format!("audit {:?}", audited.event.what),
+        TurnChange::UseMemories(used) => format!("uses {}", used.ids.len()),
+        TurnChange::ChangeTask(step) => match step.entry {
             Some(entry) => format!("task {:?} {:?}", entry.status, entry.error),
             None => "task".to_owned(),
         },
@@ -108,7 +112,7 @@ fn short(change: Change) -> String {
 /// All of them but what becomes of children, which [`whatever_ends_a_turn_ends_its_children`] looks at.
 fn shorts(changes: ChangeSet) -> Vec<String> {
     let is_of_children =
-        |change: &Change| matches!(change, Change::EndChildren(_) | Change::RemoveChildren(_));
+        |change: &TurnChange| matches!(change, TurnChange::EndChildren(_) | TurnChange::RemoveChildren(_));
     changes.into_iter().filter(|change| !is_of_children(change)).map(short).collect()
 }
 
@@ -117,8 +121,8 @@ fn of_children(changes: ChangeSet) -> (Vec<RunId>, Vec<RunId>) {
     let (mut ended, mut removed) = (Vec::new(), Vec::new());
     for change in changes {
         match change {
-            Change::EndChildren(turn) => ended.push(turn),
-            Change::RemoveChildren(turn) => removed.push(turn),
+            TurnChange::EndChildren(turn) => ended.push(turn),
+            TurnChange::RemoveChildren(turn) => removed.push(turn),
             _ => {}
         }
     }
@@ -144,8 +148,8 @@ fn whatever_ends_a_turn_ends_its_children() {
     );
     for acted in [false, true] {
         let left = LeftTurn { turn: turn.clone(), question: Vec::new(), acted, task: None };
-        let standing = Standing {
-            rules: Rules::default(),
+        let standing = ConversationState {
+            rules: ImportanceRules::default(),
             conversation: HERE,
             left: Some(left),
             current: Some(tail.clone()),
@@ -161,11 +165,16 @@ fn what_is_vital_in_a_question_is_pinned_with_it() {
     let tail = tail();
     let part = |text: &str| Inbound::addressed(from(0), place(), speaker(), text.to_owned(), at(1));
     let parts = [part("I am allergic to nuts"), part("What can I cook?")];
-    let standing = Standing { rules: Rules::default(), conversation: HERE, left: None, current: Some(tail) };
+    let standing = ConversationState {
+        rules: ImportanceRules::default(),
+        conversation: HERE,
+        left: None,
+        current: Some(tail),
+    };
     let begun = begin(standing, &parts, at(1));
     let pins: Vec<_> =
-        begun.changes.into_iter().filter(|change| matches!(change, Change::PinVital(_))).collect();
-    let [Change::PinVital(pins)] = pins.as_slice() else { panic!("{pins:?}") };
+        begun.changes.into_iter().filter(|change| matches!(change, TurnChange::PinVital(_))).collect();
+    let [TurnChange::PinVital(pins)] = pins.as_slice() else { panic!("{pins:?}") };
     let [pin] = pins.as_slice() else { panic!("{pins:?}") };
     let [asked, _] = begun.output.question.as_slice() else { panic!() };
     assert_eq!(
@@ -189,11 +198,15 @@ fn a_question_takes_the_place_of_a_turn_that_never_ended() {
     ] {
         let tail = tail();
         let left = left.map(|updates| {
-            let question = vec![said(Role::User, "before")];
+            let question = vec![said(MessageRole::User, "before")];
             LeftTurn { turn: turn(&tail, updates), question, acted, task: None }
         });
-        let standing =
-            Standing { rules: Rules::default(), conversation: HERE, left: left.clone(), current: Some(tail) };
+        let standing = ConversationState {
+            rules: ImportanceRules::default(),
+            conversation: HERE,
+            left: left.clone(),
+            current: Some(tail),
+        };
         let Transition { output, changes } = begin(standing, &[asked(1, "why?"), asked(2, "now!")], at(9));
         assert_eq!(shorts(changes), wanted, "{left:?}");
         if wanted.is_empty() {
@@ -227,7 +240,12 @@ fn only_a_turn_asked_in_telegram_settles_updates() {
 
 #[test]
 fn the_first_turn_of_a_conversation_begins_its_session() {
-    let standing = Standing { rules: Rules::default(), conversation: HERE, left: None, current: None };
+    let standing = ConversationState {
+        rules: ImportanceRules::default(),
+        conversation: HERE,
+        left: None,
+        current: None,
+    };
     let begun = begin(standing.clone(), &[asked(1, "hi")], at(0));
     assert_eq!(shorts(begun.changes), ["begin session", "0 hi", "session 1", "turn at 0"]);
     assert!(begun.output.question.iter().all(|message| message.session == begun.output.turn.session));
@@ -239,8 +257,12 @@ fn the_first_turn_of_a_conversation_begins_its_session() {
 fn what_a_person_typed_themselves_is_marked_to_be_read_for_facts() {
     let typed = || Inbound { learns: true, ..asked(1, "I live in Riga") };
     let begin_with = |part: Inbound| {
-        let standing =
-            Standing { rules: Rules::default(), conversation: HERE, left: None, current: Some(tail()) };
+        let standing = ConversationState {
+            rules: ImportanceRules::default(),
+            conversation: HERE,
+            left: None,
+            current: Some(tail()),
+        };
         shorts(begin(standing, &[part], at(0)).changes).last().cloned().unwrap()
     };
     assert_eq!(begin_with(typed()), "unread 5");
@@ -264,8 +286,12 @@ fn a_run_that_acted_fails_when_it_gives_way() {
         let task = leased(run);
         let turn = ActiveTurn { id: run, task: Some(task.id), ..turn(&tail, &[]) };
         let left = LeftTurn { turn, question: Vec::new(), acted, task: Some(task) };
-        let standing =
-            Standing { rules: Rules::default(), conversation: HERE, left: Some(left), current: Some(tail) };
+        let standing = ConversationState {
+            rules: ImportanceRules::default(),
+            conversation: HERE,
+            left: Some(left),
+            current: Some(tail),
+        };
         let changes = shorts(begin(standing, &[asked(1, "why?")], at(70)).changes);
         assert_eq!(changes, [wanted, vec!["5 why?", "session 1", "turn at 5"]].concat(), "{acted}");
     }
@@ -273,7 +299,11 @@ fn a_run_that_acted_fails_when_it_gives_way() {
 
 #[test]
 fn a_question_is_tried_again_if_there_is_one() {
-    let exchange = vec![said(Role::User, "why?"), said(Role::Tool, "x"), said(Role::Assistant, "because")];
+    let exchange = vec![
+        said(MessageRole::User, "why?"),
+        said(MessageRole::Tool, "x"),
+        said(MessageRole::Assistant, "because"),
+    ];
     let replaced = ["replaced why?", "replaced x", "replaced because", "5 why?", "session 2", "turn at 5"];
     for (left, exchange, wanted) in [
         (None, &exchange, replaced.to_vec()),
@@ -289,8 +319,12 @@ fn a_question_is_tried_again_if_there_is_one() {
             acted: true,
             task: None,
         });
-        let standing =
-            Standing { rules: Rules::default(), conversation: HERE, left: left.clone(), current: Some(tail) };
+        let standing = ConversationState {
+            rules: ImportanceRules::default(),
+            conversation: HERE,
+            left: left.clone(),
+            current: Some(tail),
+        };
         let model = Some("openai:x".parse().unwrap());
         let asked = AskedAgain {
             origin: from(9),
@@ -338,9 +372,9 @@ fn the_last_exchange_is_what_a_person_asked_last() {
     ] {
         let message = |word: &str| {
             let role = match &word[..1] {
-                "u" => Role::User,
-                "x" => Role::Tool,
-                _ => Role::Assistant,
+                "u" => MessageRole::User,
+                "x" => MessageRole::Tool,
+                _ => MessageRole::Assistant,
             };
             Message {
                 turn: word.chars().find_map(|c| turns.get(c.to_digit(10)? as usize)).copied(),
@@ -364,22 +398,26 @@ fn the_last_exchange_is_what_a_person_asked_last() {
 fn the_turn_of_a_task_begins_if_the_run_is_wanted() {
     let (begun, none) = (&["5 Sing", "session 60", "turn at 5"][..], &[][..]);
     let skipped = &["task Skipped None"][..];
-    let (paused, done) = (State::Paused(PauseReason::Person), State::Done(at(50)));
+    let (paused, done) = (TaskState::Paused(PauseReason::Person), TaskState::Done(at(50)));
     for (state, by_hand, wanted) in [
-        (State::Active, false, begun),
-        (State::Active, true, begun),
+        (TaskState::Active, false, begun),
+        (TaskState::Active, true, begun),
         (paused, false, skipped),
         (paused, true, begun),
         (done, false, skipped),
         (done, true, begun),
-        (State::Cancelled(at(50)), false, skipped),
-        (State::Cancelled(at(50)), true, skipped),
+        (TaskState::Cancelled(at(50)), false, skipped),
+        (TaskState::Cancelled(at(50)), true, skipped),
     ] {
         let run = RunId::new();
         let lease = leased(run).lease.map(|lease| Lease { by_hand, ..lease });
         let task = Task { state, lease, ..leased(run) };
-        let standing =
-            Standing { rules: Rules::default(), conversation: HERE, left: None, current: Some(tail()) };
+        let standing = ConversationState {
+            rules: ImportanceRules::default(),
+            conversation: HERE,
+            left: None,
+            current: Some(tail()),
+        };
         let Transition { output, changes } = begin_task(standing.clone(), &task, run, at(60));
         assert_eq!(shorts(changes), wanted, "{state:?} {by_hand}");
         let output = output.map(|begun| (begun.turn.id, begun.turn.task));
@@ -395,8 +433,11 @@ fn the_turn_of_a_task_begins_if_the_run_is_wanted() {
         let turn = ActiveTurn { id: run, ..turn(&tail(), &[]) };
         let left =
             LeftTurn { turn: turn.clone(), question: Vec::new(), acted: true, task: Some(task.clone()) };
-        let again = begin_task(Standing { left: Some(left), ..standing }, &task, run, at(61));
-        assert_eq!(again, Transition::unchanged(Some(Begun { turn, question: Vec::new(), gave_way: None })));
+        let again = begin_task(ConversationState { left: Some(left), ..standing }, &task, run, at(61));
+        assert_eq!(
+            again,
+            Transition::unchanged(Some(BegunTurn { turn, question: Vec::new(), gave_way: None }))
+        );
     }
 }
 
@@ -406,13 +447,13 @@ fn a_turn_ends_with_its_words_deliveries_and_task() {
     let task = leased(run);
     let plain = ActiveTurn { id: run, ..turn(&tail, &[1, 2]) };
     let of_task = ActiveTurn { task: Some(task.id), ..plain.clone() };
-    let (thought, answer) = (said(Role::Assistant, "hm"), said(Role::Assistant, "because"));
+    let (thought, answer) = (said(MessageRole::Assistant, "hm"), said(MessageRole::Assistant, "because"));
     let messages = vec![thought, answer.clone()];
     let words =
         |entry| PendingDelivery { entry, ..PendingDelivery::new(run, place(), "words".into(), at(2)) };
-    let card = PendingDelivery::of_card(run, place(), Card::Zone, at(3));
+    let card = PendingDelivery::of_card(run, place(), CardKind::Zone, at(3));
     let settle = |ended| Some((TaskChange::Settle(run, ended), at(61)));
-    let failed = |again| settle(Ended::Failed { error: Reason::Busy, again, cost: Cost::default() });
+    let failed = |again| settle(TaskRunResult::Failed { error: Reason::Busy, again, cost: Cost::default() });
     let with_words = |entry| TurnEnd {
         messages: messages.clone(),
         delivery: Some(words(entry)),
@@ -444,7 +485,7 @@ fn a_turn_ends_with_its_words_deliveries_and_task() {
         (&plain, end_of_task(failed(false)), vec![]),
         (&of_task, end_of_task(failed(false)), vec!["task Failed Some(Busy)"]),
         (&of_task, end_of_task(failed(true)), vec!["remove from 3", "task"]),
-        (&of_task, end_of_task(settle(Ended::Silent(Cost::default()))), vec!["task Silent None"]),
+        (&of_task, end_of_task(settle(TaskRunResult::Silent(Cost::default()))), vec!["task Silent None"]),
         (&of_task, end_of_task(Some((TaskChange::Answered(run, Cost::default()), at(61)))), vec!["task"]),
         // A change that does not fit the task leaves it as it is.
         (&of_task, end_of_task(Some((TaskChange::Resume, at(61)))), vec![]),
@@ -472,14 +513,17 @@ fn the_end_of_a_turn_names_its_session_with_its_words_or_without() {
     let turn = turn(&tail, &[1]);
     for (messages, wanted) in [
         (vec![], vec!["session 0", "no turn", "settle [1]"]),
-        (vec![said(Role::Assistant, "because")], vec!["5 because", "session 2", "no turn", "settle [1]"]),
+        (
+            vec![said(MessageRole::Assistant, "because")],
+            vec!["5 because", "session 2", "no turn", "settle [1]"],
+        ),
     ] {
         let name = crate::session::SessionName::by_agent("Pumps", turn.id);
         let with = TurnEnd { messages, name: name.clone(), ..TurnEnd::default() };
         let stored = StoredTurn { on_record: Some(turn.clone()), tail: tail.clone() };
         let changes = end(&turn, stored, EndsWith::default(), with);
         for change in changes.clone() {
-            if let Change::PutSession(session) = change {
+            if let TurnChange::PutSession(session) = change {
                 assert_eq!(session.name, name);
             }
         }
@@ -489,7 +533,7 @@ fn the_end_of_a_turn_names_its_session_with_its_words_or_without() {
 
 #[test]
 fn an_answer_is_looked_for_if_the_end_does_not_bring_it() {
-    let (answer, before) = (said(Role::Assistant, "because"), EntryId::new());
+    let (answer, before) = (said(MessageRole::Assistant, "because"), EntryId::new());
     for (entry, wanted) in [(None, None), (Some(answer.id), None), (Some(before), Some(before))] {
         let delivery =
             PendingDelivery { entry, ..PendingDelivery::new(RunId::new(), place(), "words".into(), at(2)) };
@@ -532,7 +576,7 @@ fn the_end_of_a_delivery_ends_the_run_of_its_task() {
         assert!([7, 8].into_iter().all(|part| delivery.confirm(MessageId(part))));
         let stored = StoredDelivery { delivery, answer: None, task: Some(task) };
         let steps = end_delivery(stored, end.clone(), at(62)).into_iter().filter_map(|change| match change {
-            Change::ChangeTask(step) => step.entry,
+            TurnChange::ChangeTask(step) => step.entry,
             _ => None,
         });
         let steps: Vec<_> = steps.map(|entry| (entry.status, entry.error, entry.message)).collect();
@@ -544,8 +588,8 @@ fn the_end_of_a_delivery_ends_the_run_of_its_task() {
 fn a_delivered_answer_knows_its_messages_and_a_card_leaves_the_live_ones() {
     let mut words = PendingDelivery::new(RunId::new(), place(), "words".into(), at(2));
     words.confirm(MessageId(7));
-    let card = PendingDelivery { card: Some(Card::Zone), ..words.clone() };
-    let answer = Message { index: 4, ..said(Role::Assistant, "words") };
+    let card = PendingDelivery { card: Some(CardKind::Zone), ..words.clone() };
+    let answer = Message { index: 4, ..said(MessageRole::Assistant, "words") };
     for (delivery, answer, wanted) in [
         (&words, Some(&answer), vec!["delivered", "forget live", "4 words"]),
         (&words, None, vec!["delivered", "forget live"]),
@@ -554,7 +598,7 @@ fn a_delivered_answer_knows_its_messages_and_a_card_leaves_the_live_ones() {
         let stored = StoredDelivery { delivery: delivery.clone(), answer: answer.cloned(), task: None };
         let changes = end_delivery(stored, DeliveryEnd::Whole, at(3));
         for change in changes.clone() {
-            if let Change::PutMessage(message) = change {
+            if let TurnChange::PutMessage(message) = change {
                 assert_eq!(message.telegram, [MessageId(7)]);
             }
         }
@@ -591,7 +635,7 @@ fn people_are_told_of_a_change_of_tasks_only_if_one_was_made() {
 
 #[test]
 fn messages_are_appended_without_gaps_also_where_the_record_of_the_session_is_lost() {
-    let new = || [said(Role::User, "a"), said(Role::Assistant, "b")];
+    let new = || [said(MessageRole::User, "a"), said(MessageRole::Assistant, "b")];
     let (mut messages, here) = (new(), tail());
     assert_eq!(shorts(here.clone().append(&mut messages)), ["5 a", "6 b", "session 2"]);
     assert!(messages.iter().all(|message| message.session == here.session));

@@ -1,23 +1,23 @@
-//! Zones by what clocks show: a distance from UTC ("UTC+3"), or the time of day somebody has now ("it is 14:20 here").
+//! Zones from the clock: an offset from UTC ("UTC+3"), or somebody's current time ("it is 14:20 here").
 
 use chrono::{DateTime, Offset, TimeZone, Timelike, Utc};
 use chrono_tz::{TZ_VARIANTS, Tz};
 
-use super::found::{Found, MAX_ZONES};
+use super::found::{MAX_ZONES, ZoneMatches};
 use super::names::{NAMES, fold};
 
-/// Minutes. All zones of today are whole quarters of an hour away from UTC.
+/// Smallest step of offsets, in minutes: all current zones are a multiple of a quarter of an hour from UTC.
 const QUARTER: i32 = 15;
 const DAY: i32 = 24 * 60;
 const HALF_DAY: i32 = DAY / 2;
 
-/// Words that make a time of the clock one of the afternoon.
+/// Words that mark a time as one of the afternoon.
 const LATE: [&str; 9] = ["pm", "tarde", "noite", "noche", "abends", "nachmittags", "вечера", "дня", "soir"];
-/// Words without which a number is no hour: "2 pm", "14 Uhr".
+/// Words that mark a bare number as an hour, as in "2 pm", "14 Uhr".
 const HOURS: [&str; 9] = ["am", "pm", "h", "uhr", "horas", "heures", "часов", "час", "часа"];
 
-/// Zones that have the told distance from UTC now, and the zone that always has it.
-pub(super) fn by_distance(text: &str, now: DateTime<Utc>, language: Option<&str>) -> Option<Found> {
+/// Finds zones that currently have the given offset from UTC, and the zone with this fixed offset.
+pub(super) fn by_distance(text: &str, now: DateTime<Utc>, language: Option<&str>) -> Option<ZoneMatches> {
     let (at, sign) = text.char_indices().find(|(_, c)| "+-−–".contains(*c))?;
     let (before, after) = text.split_at(at);
     let digits = after.strip_prefix(sign)?.trim().trim_end_matches([')', '.', '!']);
@@ -30,13 +30,13 @@ pub(super) fn by_distance(text: &str, now: DateTime<Utc>, language: Option<&str>
     let mut zones = ordered(&[distance], now, language);
     zones.truncate(MAX_ZONES - usize::from(fixed.is_some()));
     zones.extend(fixed);
-    // "+1" is said for other things.
+    // A text such as "+1" may mean other things.
     let sure = base.is_some() || digits.chars().count() > 1;
-    (!zones.is_empty()).then_some(Found { zones, sure })
+    (!zones.is_empty()).then_some(ZoneMatches { zones, sure })
 }
 
-/// Zones whose clocks show the told time now.
-pub(super) fn by_time(text: &str, now: DateTime<Utc>, language: Option<&str>) -> Option<Found> {
+/// Finds zones whose clocks now show the given time.
+pub(super) fn by_time(text: &str, now: DateTime<Utc>, language: Option<&str>) -> Option<ZoneMatches> {
     let time = time_of_day(text)?;
     let likely = NAMES.likely(language);
     let mut zones = ordered(&distances(time.minutes, now), now, language);
@@ -47,10 +47,11 @@ pub(super) fn by_time(text: &str, now: DateTime<Utc>, language: Option<&str>) ->
         zones.splice(known..known, late);
     }
     zones.truncate(MAX_ZONES);
-    (!zones.is_empty()).then_some(Found { zones, sure: true })
+    (!zones.is_empty()).then_some(ZoneMatches { zones, sure: true })
 }
 
-/// Minutes that a clock which is the zero of a distance is ahead of UTC; `None` inside for a bare distance.
+/// Returns the offset in minutes of the reference named before the sign, such as UTC. The inner value is `None` for a bare
+/// offset.
 fn base(before: &str) -> Option<Option<i32>> {
     let folded = fold(before);
     NAMES.bare(&folded).into_iter().find_map(|(_, name)| match name {
@@ -62,7 +63,7 @@ fn base(before: &str) -> Option<Option<i32>> {
     })
 }
 
-/// Minutes of `3`, `03`, `0530`, `5:30` or `5.5`.
+/// Parses an offset such as `3`, `03`, `0530`, `5:30` or `5.5` into minutes.
 fn distance(digits: &str) -> Option<i32> {
     let (hours, minutes) = match digits.split_once([':', '.', ',']) {
         Some((hours, part)) if !digits.contains(':') => (hours, part_of_hour(part)?),
@@ -74,7 +75,7 @@ fn distance(digits: &str) -> Option<i32> {
     (hours <= 14 && minutes < 60).then_some(hours * 60 + minutes)
 }
 
-/// Minutes of a part of an hour that is written behind a point.
+/// Converts the decimals of an hour to minutes.
 fn part_of_hour(part: &str) -> Option<i32> {
     match part {
         "0" | "00" => Some(0),
@@ -90,25 +91,25 @@ fn number(digits: &str, length: std::ops::RangeInclusive<usize>) -> Option<i32> 
     is_number.then(|| digits.parse().ok())?
 }
 
-/// The zone that is always so many minutes ahead of UTC; there are such only for whole hours.
+/// Returns the zone with a fixed offset of this many minutes. Such zones exist only for whole hours.
 fn fixed(minutes: i32) -> Option<Tz> {
     if minutes == 0 {
         return Some(Tz::UTC);
     }
-    // In these names the sign is the other way round than everywhere else.
+    // In these names the sign is reversed.
     let name = || format!("Etc/GMT{:+}", -minutes / 60);
     if minutes % 60 == 0 { name().parse().ok() } else { None }
 }
 
-struct Time {
+struct ClockTime {
     /// Minutes since midnight.
     minutes: i32,
-    /// It can be one of the afternoon too, as clocks of twelve hours show it.
+    /// `true` if it may also be in the afternoon, on a twelve-hour clock.
     may_be_late: bool,
 }
 
-/// A time of day with no words around it but such as say that it is now.
-fn time_of_day(text: &str) -> Option<Time> {
+/// Parses a time of day, with only words around it that belong to a current time.
+fn time_of_day(text: &str) -> Option<ClockTime> {
     let lower = text.to_lowercase();
     let start = lower.find(|c: char| c.is_ascii_digit())?;
     let (before, rest) = lower.split_at(start);
@@ -130,10 +131,10 @@ fn time_of_day(text: &str) -> Option<Time> {
     };
     let may_be_late =
         (1..=12).contains(&hour) && !digits.starts_with('0') && !says(&["am", "pm", "uhr", "h"]);
-    Some(Time { minutes: hour * 60 + minute, may_be_late })
+    Some(ClockTime { minutes: hour * 60 + minute, may_be_late })
 }
 
-/// Out of `14:20`, `14.20`, `14h20`, `14:20:59`; of `14h` and, where words say that it is one, `14` the full hour.
+/// Parses `14:20`, `14.20`, `14h20` and `14:20:59`; also `14h`, and `14` if `is_hour`, as a full hour.
 fn hour_and_minute(digits: &str, is_hour: bool) -> Option<(i32, i32)> {
     let mut parts = digits.trim_end_matches('.').split([':', '.', 'h', '：']);
     let hour = number(parts.next()?, 1..=2)?;
@@ -147,25 +148,25 @@ fn hour_and_minute(digits: &str, is_hour: bool) -> Option<(i32, i32)> {
     (hour < 24 && minute < 60 && second < 60 && parts.next().is_none()).then_some((hour, minute))
 }
 
-/// How many minutes a clock that shows this time can be ahead of UTC. Near the date line there are two ways.
+/// Returns the possible offsets from UTC, in minutes, of a clock that shows this time. Near the date line there are two.
 fn distances(minutes: i32, now: DateTime<Utc>) -> Vec<i32> {
     let utc = i32::try_from(now.num_seconds_from_midnight() / 60).unwrap_or_default();
     let ahead = rounded(minutes - utc).rem_euclid(DAY);
     [ahead, ahead - DAY].into_iter().filter(|ahead| (-HALF_DAY..=HALF_DAY + 120).contains(ahead)).collect()
 }
 
-/// To the nearest quarter of an hour.
+/// Rounds to the nearest quarter of an hour.
 fn rounded(minutes: i32) -> i32 {
     (minutes + QUARTER / 2).div_euclid(QUARTER) * QUARTER
 }
 
-/// Minutes that the clocks of a zone are ahead of UTC, in quarters of an hour.
+/// Returns the current offset of a zone from UTC in minutes, rounded to a quarter of an hour.
 fn ahead(zone: Tz, now: DateTime<Utc>) -> i32 {
     rounded(zone.offset_from_utc_datetime(&now.naive_utc()).fix().local_minus_utc().div_euclid(60))
 }
 
-/// Zones that are now at one of these distances: the likely ones of the language, then a known one of each distance,
-/// then other known ones, then the rest by name.
+/// Returns zones that currently have one of these offsets: the likely ones of the language, then a known one for each
+/// offset, then other known ones, then the rest by name.
 fn ordered(distances: &[i32], now: DateTime<Utc>, language: Option<&str>) -> Vec<Tz> {
     let fits = |zone: &Tz| distances.contains(&ahead(*zone, now));
     let mut zones: Vec<Tz> = NAMES.likely(language).into_iter().filter(fits).collect();

@@ -1,12 +1,12 @@
-//! What a way of reading a zone gives.
+//! Result of a way to read a zone.
 
 use chrono_tz::Tz;
 
-/// The most zones somebody is given to choose from.
+/// Maximum number of zones offered to a person.
 pub(super) const MAX_ZONES: usize = 6;
 
-/// Zones that a text may mean, and whether it hardly means anything else than a zone.
-pub(super) struct Found {
+/// Zones that a text may mean. `sure` is `true` if it is unlikely to mean anything else.
+pub(super) struct ZoneMatches {
     pub(super) zones: Vec<Tz>,
     pub(super) sure: bool,
 }

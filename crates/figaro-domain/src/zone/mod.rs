@@ -1,5 +1,5 @@
-//! How people tell a time zone: by its name, a city or a country in their language, letters, a distance from UTC, or the
-//! time on their clock. Commands, tools and the question for it read with this. What is known stands in `zones.yaml`.
+//! Parsing of time zones as people write them: a zone name, a city or country in their language, an abbreviation, an offset
+//! from UTC, or their current time. Used by commands, tools and the time zone question. The data is in `zones.yaml`.
 
 mod clock;
 mod found;
@@ -11,23 +11,23 @@ mod tests;
 use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
 
-use found::{Found, MAX_ZONES};
+use found::{MAX_ZONES, ZoneMatches};
 use names::NAMES;
 pub use names::city;
 
-/// Words for a place are not longer than this.
+/// Maximum length of a text for a place, in characters.
 const MAX_PLACE_CHARS: usize = 100;
-/// A longer message is no answer to the question where somebody is.
+/// Maximum length of an answer to the time zone question, in characters.
 const MAX_ANSWER_CHARS: usize = 40;
 
-/// What somebody's words for a time zone mean.
+/// Result of parsing a time zone.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ZoneMatch {
-    /// The name stands for exactly this zone.
+    /// The text stands for exactly this zone.
     Zone(Tz),
-    /// One of these, 2 to 6, the likeliest first.
+    /// The text stands for one of 2 to 6 zones, likeliest first.
     Several(Vec<Tz>),
-    /// The name is not known.
+    /// The text is not known as a zone.
     Unknown,
 }
 
@@ -42,20 +42,21 @@ impl ZoneMatch {
     }
 }
 
-/// Reads what somebody says when asked for a time zone. `language` is the tag of their client and decides only which of
-/// several zones come first.
+/// Parses a person's text for a time zone. `language` is the tag of their client; it only affects the order of several
+/// zones.
 ///
-/// - a zone of IANA, in any case and with spaces: `europe/riga`; an older name gives today's
+/// Accepted forms:
+/// - an IANA zone, in any case and with spaces: `europe/riga`; an older name gives the current one
 /// - a city, region or country, also with words around it: `São Paulo`, `moro em Lisboa`, `Portland, Oregon`
-/// - letters: `CET`, `MSK`, `EST`
-/// - a distance from UTC: `UTC+3`, `+05:30`; zones that have it at `now`, then the fixed one
-/// - a time of day: `it is 14:20 here`; zones whose clocks show it at `now`, to the nearest quarter of an hour
+/// - an abbreviation: `CET`, `MSK`, `EST`
+/// - an offset from UTC: `UTC+3`, `+05:30`; gives zones that have it at `now`, then the fixed one
+/// - a time of day: `it is 14:20 here`; gives zones whose clocks show it at `now`, to the nearest quarter of an hour
 #[must_use]
 pub fn read(text: &str, now: DateTime<Utc>, language: Option<&str>) -> ZoneMatch {
     find(text, now, language).map_or(ZoneMatch::Unknown, |found| ZoneMatch::of(found.zones))
 }
 
-/// As [`read`], but only if the text is likely meant as a zone at all; `None` for a question, for more than 40
+/// Parses a text as [`read`] does, if it is likely meant as a zone. Returns `None` for a question, for more than 40
 /// characters, and for names that are ordinary words ("nice", "reading").
 #[must_use]
 pub fn answer(text: &str, now: DateTime<Utc>, language: Option<&str>) -> Option<ZoneMatch> {
@@ -67,8 +68,8 @@ pub fn answer(text: &str, now: DateTime<Utc>, language: Option<&str>) -> Option<
     Some(ZoneMatch::of(found.zones))
 }
 
-/// Zones to offer somebody whose client speaks this language, an IETF tag as Telegram sends it (`pt-br`): one to six, the
-/// likeliest first. For none or an unknown one, well-known zones around the world.
+/// Returns one to six zones to offer to a person whose client has this language, likeliest first. `language` is an IETF tag
+/// as Telegram sends it (`pt-br`). If it is missing or unknown, returns well-known zones around the world.
 #[must_use]
 pub fn guesses(language: Option<&str>) -> Vec<Tz> {
     let mut zones = NAMES.likely(language);
@@ -76,7 +77,7 @@ pub fn guesses(language: Option<&str>) -> Vec<Tz> {
     zones
 }
 
-fn find(text: &str, now: DateTime<Utc>, language: Option<&str>) -> Option<Found> {
+fn find(text: &str, now: DateTime<Utc>, language: Option<&str>) -> Option<ZoneMatches> {
     let text = text.trim();
     if text.chars().count() > MAX_PLACE_CHARS {
         return None;

@@ -1,4 +1,4 @@
-//! The names in `zones.yaml` and those of the zones themselves, made equal in case, accents and marks for look-ups.
+//! Names from `zones.yaml` and the names of the zones themselves, normalized in case, accents and punctuation for lookups.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
@@ -6,9 +6,9 @@ use std::sync::LazyLock;
 use chrono_tz::{TZ_VARIANTS, Tz};
 use serde::Deserialize;
 
-pub(super) static NAMES: LazyLock<Names> = LazyLock::new(|| Names::of(&table()));
+pub(super) static NAMES: LazyLock<ZoneNames> = LazyLock::new(|| ZoneNames::of(&table()));
 
-/// Letters with marks, and the plain ones they are read as.
+/// Letters with diacritics, and their plain form.
 const PLAIN: &[(&str, &str)] = &[
     ("àáâãäåāăąảạấầẩẫậắằẳẵặ", "a"),
     ("çćčĉċ", "c"),
@@ -36,24 +36,24 @@ const PLAIN: &[(&str, &str)] = &[
     ("և", "եւ"),
 ];
 
-/// How the Germans and the Nordic peoples write letters that their keyboards lack.
+/// German and Nordic transcriptions of letters missing on a keyboard.
 const SPELLED: &[(&str, &str)] = &[("ä", "ae"), ("ö", "oe"), ("ü", "ue"), ("ø", "oe"), ("å", "aa")];
 
-/// What people call a zone: the place in its name ("Buenos Aires"); `UTC+3` for one that is a fixed distance.
+/// Returns the name of a zone for people: the place in its name ("Buenos Aires"), or `UTC+3` for a fixed offset.
 #[must_use]
 pub fn city(zone: Tz) -> String {
     let name = zone.name();
-    // In these names the sign is the other way round than everywhere else.
+    // In these names the sign is reversed.
     if let Some(hours) = name.strip_prefix("Etc/GMT").and_then(|hours| hours.parse::<i32>().ok()) {
         return if hours == 0 { "GMT".to_owned() } else { format!("UTC{:+}", -hours) };
     }
     name.rsplit('/').next().unwrap_or(name).replace('_', " ")
 }
 
-/// The data as it is written; `zones.yaml` says what its parts are.
+/// Data of `zones.yaml`; the file describes its parts.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Table {
+pub(super) struct ZoneTable {
     pub(super) links: HashMap<String, Tz>,
     pub(super) abbreviations: HashMap<Tz, Vec<String>>,
     pub(super) cities: HashMap<Tz, Vec<String>>,
@@ -85,12 +85,12 @@ pub(super) struct Country {
 }
 
 #[expect(clippy::expect_used, reason = "the data is part of the binary, and a test reads it")]
-pub(super) fn table() -> Table {
+pub(super) fn table() -> ZoneTable {
     serde_saphyr::from_str(include_str!("zones.yaml")).expect("zones.yaml fits")
 }
 
-/// The zones by their folded names: in lower case, without accents, dots and apostrophes.
-pub(super) struct Names {
+/// Zones by their folded names: in lower case, without accents, dots and apostrophes.
+pub(super) struct ZoneNames {
     zones: HashMap<String, Vec<Tz>>,
     /// All zones of a country, by its names.
     within: HashMap<String, Vec<Tz>>,
@@ -106,8 +106,8 @@ pub(super) struct Names {
     closings: Vec<String>,
 }
 
-impl Names {
-    fn of(table: &Table) -> Self {
+impl ZoneNames {
+    fn of(table: &ZoneTable) -> Self {
         let fold_all = |names: &[String]| names.iter().map(|name| fold(name)).collect::<Vec<_>>();
         let link = |zone: &Tz| Some((zone.name(), *table.links.get(zone.name())?));
         let mut names = Self {
@@ -128,8 +128,7 @@ impl Names {
         names
     }
 
-    /// The names in the table.
-    fn add_written(&mut self, table: &Table) {
+    fn add_written(&mut self, table: &ZoneTable) {
         for (names, zones) in written(table) {
             for spelling in names.iter().flat_map(|name| spellings(name)) {
                 self.zones.insert(spelling, zones.clone());
@@ -149,13 +148,13 @@ impl Names {
         }
     }
 
-    /// The names of the zones themselves: those of today before the older ones, both behind what the table says.
+    /// Adds the names of the zones: current ones take precedence over older ones, and names of the table over both.
     fn add_own(&mut self) {
         let (older, current): (Vec<Tz>, Vec<Tz>) =
             TZ_VARIANTS.iter().partition(|zone| self.links.contains_key(zone.name()));
         for zones in [current, older] {
             let mut own: HashMap<String, Vec<Tz>> = HashMap::new();
-            // Without their signs the fixed ones would be told from each other no more.
+            // Folding removes the sign, so that fixed zones could not be distinguished.
             for zone in zones.into_iter().filter(|zone| !zone.name().starts_with("Etc/")) {
                 for name in HashSet::from([fold(zone.name()), fold(&city(zone))]) {
                     own.entry(name).or_default().push(self.current(zone));
@@ -167,35 +166,35 @@ impl Names {
         }
     }
 
-    /// Today's zone for an older name.
+    /// Returns the current zone for an older name.
     pub(super) fn current(&self, zone: Tz) -> Tz {
         self.links.get(zone.name()).copied().unwrap_or(zone)
     }
 
-    /// Whether people still name the zone so, and live in it.
+    /// Returns `true` if the zone has a current name and people live there.
     pub(super) fn is_lived_in(&self, zone: Tz) -> bool {
         let parts = zone.name().split('/').count();
         let is_polar = zone.name().starts_with("Antarctica/");
         parts == 2 && !is_polar && !zone.name().starts_with("Etc/") && !self.links.contains_key(zone.name())
     }
 
-    /// The zones that a folded name stands for; `None` if it is unknown.
+    /// Returns the zones of a folded name; `None` if it is unknown.
     pub(super) fn zones(&self, name: &str) -> Option<&[Tz]> {
         self.zones.get(name).map(Vec::as_slice)
     }
 
-    /// What lies within the place of this folded name.
+    /// Returns the zones within the place of this folded name.
     pub(super) fn within(&self, name: &str) -> Option<&[Tz]> {
         self.within.get(name).map(Vec::as_slice).or_else(|| self.zones(name))
     }
 
-    /// What the postal letters of a state stand for.
+    /// Returns the zones of a state's postal abbreviation.
     pub(super) fn state(&self, letters: &str) -> Option<&[Tz]> {
         self.states.get(letters).map(Vec::as_slice)
     }
 
-    /// A folded text without what people say before and behind a place, in every way it can be cut, itself first; with
-    /// each what was cut before it.
+    /// Returns all ways to strip common words before and after a place from a folded text, the unchanged text first. Each
+    /// comes with the words stripped before it.
     pub(super) fn bare<'a>(&'a self, text: &'a str) -> Vec<(&'a str, &'a str)> {
         let cut = |opening: &'a String| {
             let rest = text.strip_prefix(opening.as_str())?;
@@ -211,7 +210,7 @@ impl Names {
         opened.flat_map(closed).collect()
     }
 
-    /// All zones where speakers of a language likely live; never empty.
+    /// Returns all zones where speakers of a language probably live; never empty.
     pub(super) fn likely(&self, language: Option<&str>) -> Vec<Tz> {
         let tag = language.unwrap_or_default().to_lowercase().replace('_', "-");
         let mut zones: Vec<Tz> = Vec::new();
@@ -235,8 +234,8 @@ impl Names {
     }
 }
 
-/// Every name in the table with its zones, but for those of states.
-pub(super) fn written(table: &Table) -> impl Iterator<Item = (&[String], Vec<Tz>)> {
+/// Returns all names of the table with their zones, except those of states.
+pub(super) fn written(table: &ZoneTable) -> impl Iterator<Item = (&[String], Vec<Tz>)> {
     let single = table.abbreviations.iter().chain(&table.cities);
     let single = single.map(|(zone, names)| (names.as_slice(), vec![*zone]));
     let several = table.several.iter().map(|entry| (entry.names.as_slice(), entry.zones.clone()));
@@ -244,18 +243,19 @@ pub(super) fn written(table: &Table) -> impl Iterator<Item = (&[String], Vec<Tz>
     single.chain(several).chain(countries)
 }
 
-/// The folded name, and how it is spelled where letters are lacking.
+/// Returns the folded name, and its transcription for keyboards without the letters.
 pub(super) fn spellings(name: &str) -> HashSet<String> {
     let spelled: String = name.to_lowercase().chars().map(|c| replaced(c, SPELLED)).collect();
     HashSet::from([fold(name), fold(&spelled)])
 }
 
-/// A text in small plain letters, its words apart by one space; marks are spaces, but for those inside of words.
+/// Normalizes a text: plain lower-case letters, single spaces between words. Punctuation becomes a space, except inside of
+/// words.
 pub(super) fn fold(text: &str) -> String {
     let mut folded = String::with_capacity(text.len());
     for c in text.chars().flat_map(char::to_lowercase) {
         match c {
-            // Combining accents, and marks that many leave out.
+            // Combining accents, and punctuation that many people leave out.
             '\u{300}'..='\u{36f}' | '.' | '\'' | '’' | '‘' | 'ʻ' | 'ʼ' | '`' | '´' => {}
             _ if c.is_ascii_alphanumeric() => folded.push(c),
             _ if c.is_alphanumeric() => folded.push_str(&replaced(c, PLAIN)),

@@ -2,45 +2,45 @@
 
 use chrono_tz::Tz;
 
-use super::found::{Found, MAX_ZONES};
+use super::found::{MAX_ZONES, ZoneMatches};
 use super::names::{NAMES, fold};
 
-/// What stands between a place and what it lies in.
+/// Characters that separate a place from its region.
 const APART: [char; 8] = [',', ';', '(', ')', '/', '|', '–', '—'];
 
-/// A zone by the name IANA gives it.
-pub(super) fn by_own_name(text: &str) -> Option<Found> {
+/// Finds a zone by its IANA name.
+pub(super) fn by_own_name(text: &str) -> Option<ZoneMatches> {
     let name = text.split_whitespace().collect::<Vec<_>>().join("_");
     let zone = Tz::from_str_insensitive(&name).ok()?;
-    Some(Found { zones: vec![NAMES.current(zone)], sure: is_no_word(&fold(text), text) })
+    Some(ZoneMatches { zones: vec![NAMES.current(zone)], sure: is_no_word(&fold(text), text) })
 }
 
-/// Zones of a place, with words around it or with what it lies in.
-pub(super) fn by_place(text: &str) -> Option<Found> {
+/// Finds the zones of a place, with words around it or with its region.
+pub(super) fn by_place(text: &str) -> Option<ZoneMatches> {
     by_name(&fold(text), text).or_else(|| by_parts(text)).or_else(|| by_two_names(&fold(text)))
 }
 
-/// A name for itself, or with such words around it as "I live in".
-fn by_name(folded: &str, text: &str) -> Option<Found> {
+/// Finds a name on its own, or with words around it such as "I live in".
+fn by_name(folded: &str, text: &str) -> Option<ZoneMatches> {
     NAMES.bare(folded).into_iter().find_map(|(opening, name)| {
-        // "In general" is no place in Mexico, but who lives in Nice says so.
+        // "In general" is no place in Mexico, but a person who lives in Nice says so.
         let is_told = opening.contains(' ');
         let sure = is_told || is_no_word(name, text);
         let declined = || if opening.is_empty() { None } else { nominative(name) };
         let zones = NAMES.zones(name).map(<[Tz]>::to_vec).or_else(declined)?;
-        Some(Found { zones, sure })
+        Some(ZoneMatches { zones, sure })
     })
 }
 
-/// A place and what it lies in, with a mark between: "Austin, Texas, USA".
-fn by_parts(text: &str) -> Option<Found> {
+/// Finds a place with its region, separated by punctuation: "Austin, Texas, USA".
+fn by_parts(text: &str) -> Option<ZoneMatches> {
     let marked = text.replace(" - ", ",");
     let parts: Vec<String> = marked.split(APART).map(fold).filter(|part| !part.is_empty()).collect();
     let (first, around) = parts.split_first()?;
     let mut around = around.iter().rev();
     let last = around.next()?;
     let lies_in = |name: &str| NAMES.state(name).or_else(|| NAMES.within(name)).map(<[Tz]>::to_vec);
-    // What is offered of the last one, and what the place before it can be in.
+    // Zones offered for the last part, and zones that may contain the place before it.
     let offered = NAMES.state(last).or_else(|| NAMES.zones(last)).map(<[Tz]>::to_vec);
     let (mut zones, mut within) = match offered {
         Some(zones) => (zones, lies_in(last)?),
@@ -54,13 +54,13 @@ fn by_parts(text: &str) -> Option<Found> {
         within.clone_from(&zones);
     }
     match by_name(first, first) {
-        Some(found) => Some(Found { zones: narrowed(&found.zones, &within, &zones), sure: true }),
-        None => Some(Found { zones, sure: false }),
+        Some(found) => Some(ZoneMatches { zones: narrowed(&found.zones, &within, &zones), sure: true }),
+        None => Some(ZoneMatches { zones, sure: false }),
     }
 }
 
-/// A place and what it lies in without a mark between: "Riga Latvia".
-fn by_two_names(folded: &str) -> Option<Found> {
+/// Finds a place with its region, without punctuation: "Riga Latvia".
+fn by_two_names(folded: &str) -> Option<ZoneMatches> {
     NAMES.bare(folded).into_iter().find_map(|(_, name)| {
         name.match_indices(' ').find_map(|(at, _)| {
             let (head, tail) = name.split_at(at);
@@ -69,14 +69,14 @@ fn by_two_names(folded: &str) -> Option<Found> {
             let within = state.or_else(|| NAMES.within(tail))?;
             let offered = state.or_else(|| NAMES.zones(tail))?;
             let zones = narrowed(NAMES.zones(head)?, within, offered);
-            // Letters of states are words too: "Boston or".
+            // Abbreviations of states are also words, as in "Boston or".
             let sure = state.is_none() && !NAMES.words.contains(tail);
-            Some(Found { zones, sure })
+            Some(ZoneMatches { zones, sure })
         })
     })
 }
 
-/// Those zones of a place that are in what it lies in; what both offer, if they do not fit together.
+/// Returns the zones of a place that lie in its region. If they do not fit together, returns both.
 fn narrowed(place: &[Tz], within: &[Tz], offered: &[Tz]) -> Vec<Tz> {
     let fitting: Vec<Tz> = place.iter().copied().filter(|zone| within.contains(zone)).collect();
     if !fitting.is_empty() {
@@ -86,7 +86,7 @@ fn narrowed(place: &[Tz], within: &[Tz], offered: &[Tz]) -> Vec<Tz> {
     place.iter().chain(others).copied().take(MAX_ZONES).collect()
 }
 
-/// The zones of a Russian name that stands in another case: "в Москве", "из Риги".
+/// Finds the zones of a Russian name in another grammatical case: "в Москве", "из Риги".
 fn nominative(name: &str) -> Option<Vec<Tz>> {
     let last = name.chars().last().filter(|c| "аеиуыюя".contains(*c))?;
     let stem = name.strip_suffix(last)?;
@@ -95,7 +95,7 @@ fn nominative(name: &str) -> Option<Vec<Tz>> {
     Some(zones.to_vec())
 }
 
-/// Whether a name is hardly said for anything but a zone; letters in capitals ("CAT") are no words.
+/// Returns `true` if a name rarely means anything but a zone. An abbreviation in capitals ("CAT") is no ordinary word.
 fn is_no_word(name: &str, text: &str) -> bool {
     let is_letters = text.len() <= 3 && text.len() > 1 && text.chars().all(|c| c.is_ascii_uppercase());
     is_letters || !NAMES.words.contains(name)

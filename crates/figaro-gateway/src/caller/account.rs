@@ -1,4 +1,5 @@
-//! What one caller may use and has used: whoever shows a key, a token's subject, or all who need show nothing together.
+//! Limits and usage of one caller: the holder of a key, the subject of a token, or all callers without credentials
+//! together.
 
 use std::num::NonZeroU32;
 use std::sync::Arc;
@@ -10,109 +11,110 @@ use governor::{DefaultDirectRateLimiter, Quota, RateLimiter};
 use parking_lot::Mutex;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use super::super::error::ApiError;
+use super::super::error::GatewayError;
 
-/// So many questions of one caller are answered or wait at the same time.
+/// Maximum number of questions of one caller that wait or are answered at the same time.
 const MAX_AT_ONCE: usize = 64;
-/// So many follow turns for one caller at the same time, beside those whose questions are answered.
+/// Maximum number of followers of one caller, besides those whose question is being answered.
 const MAX_FOLLOWERS: usize = 64;
-/// The bodies of questions have so many bytes together at most while these are read, wait and are answered: those of one key, and of
-/// all keys.
-const OF_KEYS: Bounds = Bounds { own: 64 << 20, all: 160 << 20 };
-/// The same of one subject of tokens, and of all: these are many, and take no room from the keys.
-const OF_SUBJECTS: Bounds = Bounds { own: 16 << 20, all: 96 << 20 };
-/// When somebody may come again for whom there is no room.
+/// Limits on bodies of key holders, in bytes: of one key and of all keys. A body counts while it is read, waits and
+/// is answered.
+const OF_KEYS: ByteLimits = ByteLimits { own: 64 << 20, all: 160 << 20 };
+/// Limits on bodies of token subjects, in bytes: of one subject and of all. Subjects are many, so they take no room
+/// from the keys.
+const OF_SUBJECTS: ByteLimits = ByteLimits { own: 16 << 20, all: 96 << 20 };
+/// Retry time when there is no room.
 const ROOM_AFTER: Duration = Duration::from_secs(1);
 
-/// What a caller may use; what is `None` has no bound.
+/// Limits of a caller. `None` means unlimited.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Limits {
-    /// Requests of a minute.
+pub(super) struct CallerLimits {
+    /// Maximum requests per minute.
     pub(super) per_minute: Option<u32>,
-    /// Tokens of a day.
+    /// Maximum tokens per day (UTC).
     pub(super) per_day: Option<u64>,
 }
 
-/// How many bytes bodies have together.
+/// Limits on the total size of bodies, in bytes.
 #[derive(Debug, Clone, Copy)]
-struct Bounds {
-    /// Those of one caller.
+struct ByteLimits {
+    /// Limit of one caller.
     own: usize,
-    /// Those of all callers of its kind.
+    /// Limit of all callers of one kind.
     all: usize,
 }
 
-/// What callers of one kind share with each other.
+/// Limits shared by all callers of one kind.
 #[derive(Debug, Clone)]
-pub(super) struct Shared {
-    /// The questions of all of them.
+pub(super) struct SharedLimits {
+    /// Permits for questions.
     questions: Arc<Semaphore>,
-    /// The bytes of all their bodies.
+    /// Permits for bytes of bodies.
     bytes: Arc<Semaphore>,
-    bounds: Bounds,
+    bounds: ByteLimits,
 }
 
-impl Shared {
-    /// What keys share: so many questions together.
+impl SharedLimits {
+    /// Creates the limits that keys share; `questions` is the maximum of all of them.
     pub(super) fn of_keys(questions: usize) -> Self {
         Self::within(questions, OF_KEYS)
     }
 
-    /// The same of the subjects of tokens.
+    /// Creates the limits that token subjects share.
     pub(super) fn of_subjects(questions: usize) -> Self {
         Self::within(questions, OF_SUBJECTS)
     }
 
-    fn within(questions: usize, bounds: Bounds) -> Self {
+    fn within(questions: usize, bounds: ByteLimits) -> Self {
         let bytes = Arc::new(Semaphore::new(bounds.all));
         Self { questions: Arc::new(Semaphore::new(questions)), bytes, bounds }
     }
 }
 
-/// What a caller may use and has used.
+/// Limits and usage of a caller.
 #[derive(Debug)]
 pub struct Account {
     name: String,
-    limits: Limits,
+    limits: CallerLimits,
     rate: Option<DefaultDirectRateLimiter>,
-    /// The tokens of a day.
-    spent: Mutex<Spent>,
+    /// Tokens used today (UTC).
+    spent: Mutex<DailyTokens>,
     questions: Arc<Semaphore>,
     bytes: Arc<Semaphore>,
     followers: Arc<Semaphore>,
-    shared: Shared,
+    shared: SharedLimits,
 }
 
 #[derive(Debug, Default)]
-struct Spent {
+struct DailyTokens {
     day: NaiveDate,
     tokens: u64,
 }
 
-/// A place among the questions that are answered at the same time, until it is dropped.
+/// Permit for a question in progress; returned on drop.
 #[derive(Debug)]
-pub(crate) struct Room {
+pub(crate) struct QuestionPermit {
     _own: OwnedSemaphorePermit,
     _shared: OwnedSemaphorePermit,
 }
 
-/// Room for the bytes of a body, until it is dropped.
+/// Permit for the bytes of a body; returned on drop.
 #[derive(Debug, Default)]
-pub(crate) struct Bytes {
+pub(crate) struct BodyPermit {
     own: Option<OwnedSemaphorePermit>,
     shared: Option<OwnedSemaphorePermit>,
 }
 
-/// One without bounds of its own, such as of whoever needs no key.
+/// An account without limits of its own, such as that of callers without a key.
 impl Default for Account {
     fn default() -> Self {
-        Self::new("-", Limits::default(), Shared::of_keys(MAX_AT_ONCE))
+        Self::new("-", CallerLimits::default(), SharedLimits::of_keys(MAX_AT_ONCE))
     }
 }
 
 impl Account {
-    /// One of this name, within these bounds.
-    pub(super) fn new(name: &str, limits: Limits, shared: Shared) -> Self {
+    /// Creates an account with this name and these limits.
+    pub(super) fn new(name: &str, limits: CallerLimits, shared: SharedLimits) -> Self {
         let rate = limits.per_minute.and_then(NonZeroU32::new);
         Self {
             name: name.to_owned(),
@@ -126,92 +128,91 @@ impl Account {
         }
     }
 
-    /// What the log and the metrics call it.
+    /// Returns the name for the log and the metrics.
     #[must_use]
     pub(crate) fn name(&self) -> &str {
         &self.name
     }
 
-    /// Counts one request more.
+    /// Counts a request.
     ///
     /// # Errors
-    /// When there were too many in a minute.
-    pub(crate) fn count(&self) -> Result<(), ApiError> {
+    /// If there were too many requests in a minute.
+    pub(crate) fn count(&self) -> Result<(), GatewayError> {
         let Some(Err(early)) = self.rate.as_ref().map(RateLimiter::check) else { return Ok(()) };
         let wait = early.wait_time_from(DefaultClock::default().now());
         let words = "there were too many requests by this key or token; there may be so many in a minute, and no more";
-        Err(ApiError::too_many("rate_limit_exceeded", words).after(wait))
+        Err(GatewayError::too_many("rate_limit_exceeded", words).after(wait))
     }
 
-    /// A place among the questions that are answered at the same time.
+    /// Takes a permit for a question.
     ///
     /// # Errors
-    /// When there is none, or the tokens of the day are used up.
-    pub(crate) fn admit(&self, now: DateTime<Utc>) -> Result<Room, ApiError> {
+    /// If there is none left, or the tokens of the day are used up.
+    pub(crate) fn admit(&self, now: DateTime<Utc>) -> Result<QuestionPermit, GatewayError> {
         if let Some(most) = self.limits.per_day {
             let spent = self.spent.lock();
             if spent.day == now.date_naive() && spent.tokens >= most {
                 let words = format!(
                     "the {most} tokens that this key or token has in a day are used up; it has new ones tomorrow"
                 );
-                return Err(ApiError::too_many("insufficient_quota", words).after(until_tomorrow(now)));
+                return Err(GatewayError::too_many("insufficient_quota", words).after(until_tomorrow(now)));
             }
         }
         let place = |room: &Arc<Semaphore>| {
             room.clone().try_acquire_owned().map_err(|_full| {
                 let words = "as many questions are being answered already as may be at the same time; ask again when one is over";
-                ApiError::too_many("too_many_at_once", words).after(ROOM_AFTER)
+                GatewayError::too_many("too_many_at_once", words).after(ROOM_AFTER)
             })
         };
-        Ok(Room { _own: place(&self.questions)?, _shared: place(&self.shared.questions)? })
+        Ok(QuestionPermit { _own: place(&self.questions)?, _shared: place(&self.shared.questions)? })
     }
 
-    /// A place among those who follow turns, until it is dropped.
+    /// Takes a permit for a follower; returned on drop.
     ///
     /// # Errors
-    /// When there is none.
-    pub(crate) fn follow(&self) -> Result<OwnedSemaphorePermit, ApiError> {
+    /// If there is none left.
+    pub(crate) fn follow(&self) -> Result<OwnedSemaphorePermit, GatewayError> {
         self.followers.clone().try_acquire_owned().map_err(|_full| {
             let words = format!(
                 "{MAX_FOLLOWERS} connections follow turns by this key or token already; end one of them, or ask again when a turn is over"
             );
-            ApiError::too_many("too_many_followers", words).after(ROOM_AFTER)
+            GatewayError::too_many("too_many_followers", words).after(ROOM_AFTER)
         })
     }
 
-    /// Takes room for so many bytes more of a body.
+    /// Takes a permit for this many more bytes of a body.
     ///
     /// # Errors
-    /// When the bodies of this caller, or of all, have as many as they may.
-    pub(crate) fn hold(&self, bytes: usize, held: &mut Bytes) -> Result<(), ApiError> {
+    /// If the bodies of this caller, or of all callers of its kind, are at their limit.
+    pub(crate) fn hold(&self, bytes: usize, held: &mut BodyPermit) -> Result<(), GatewayError> {
         let count = u32::try_from(bytes).unwrap_or(u32::MAX);
         let own = self.bytes.clone().try_acquire_many_owned(count).map_err(|_full| {
             let words = format!(
                 "the requests of this key or token that are at work have {} MiB together already; send this one again when one is over",
                 self.shared.bounds.own >> 20
             );
-            ApiError::too_many("too_many_bytes", words).after(ROOM_AFTER)
+            GatewayError::too_many("too_many_bytes", words).after(ROOM_AFTER)
         })?;
         let shared = self.shared.bytes.clone().try_acquire_many_owned(count).map_err(|_full| {
             let words = "too many long requests are at work; send this one again in a moment";
-            ApiError::unavailable("busy", words).after(ROOM_AFTER)
+            GatewayError::unavailable("busy", words).after(ROOM_AFTER)
         })?;
         join(&mut held.own, own);
         join(&mut held.shared, shared);
         Ok(())
     }
 
-    /// Counts what was used.
     pub(crate) fn spend(&self, tokens: u64, today: NaiveDate) {
         let mut spent = self.spent.lock();
         if spent.day != today {
-            *spent = Spent { day: today, tokens: 0 };
+            *spent = DailyTokens { day: today, tokens: 0 };
         }
         spent.tokens = spent.tokens.saturating_add(tokens);
     }
 }
 
-/// How long the day (UTC) still is.
+/// Returns the time left of the day (UTC).
 fn until_tomorrow(now: DateTime<Utc>) -> Duration {
     let tomorrow = now.date_naive().succ_opt().and_then(|day| day.and_hms_opt(0, 0, 0));
     tomorrow.and_then(|at| (at.and_utc() - now).to_std().ok()).unwrap_or_default()
@@ -230,25 +231,26 @@ mod tests {
 
     #[test]
     fn bodies_have_room_for_each_caller_and_for_all() {
-        let keys = Shared::of_keys(1);
-        let account = |name: &str, shared: &Shared| Account::new(name, Limits::default(), shared.clone());
+        let keys = SharedLimits::of_keys(1);
+        let account =
+            |name: &str, shared: &SharedLimits| Account::new(name, CallerLimits::default(), shared.clone());
         let accounts: Vec<Account> = (0..4).map(|at| account(&at.to_string(), &keys)).collect();
         let own = OF_KEYS.own;
-        let mut held: Vec<Bytes> = Vec::new();
+        let mut held: Vec<BodyPermit> = Vec::new();
         for account in &accounts[..2] {
-            let mut bytes = Bytes::default();
+            let mut bytes = BodyPermit::default();
             account.hold(own - 1, &mut bytes).unwrap();
             account.hold(1, &mut bytes).unwrap();
             held.push(bytes);
-            assert_eq!(account.hold(1, &mut Bytes::default()).unwrap_err().code, "too_many_bytes");
+            assert_eq!(account.hold(1, &mut BodyPermit::default()).unwrap_err().code, "too_many_bytes");
         }
-        let mut rest = Bytes::default();
+        let mut rest = BodyPermit::default();
         accounts[2].hold(OF_KEYS.all - 2 * own, &mut rest).unwrap();
-        let last = || accounts[3].hold(1, &mut Bytes::default());
+        let last = || accounts[3].hold(1, &mut BodyPermit::default());
         assert_eq!(last().unwrap_err().code, "busy");
         // Tokens have room of their own.
-        let subject = account("-", &Shared::of_subjects(1));
-        assert_eq!(subject.hold(OF_SUBJECTS.own, &mut Bytes::default()), Ok(()));
+        let subject = account("-", &SharedLimits::of_subjects(1));
+        assert_eq!(subject.hold(OF_SUBJECTS.own, &mut BodyPermit::default()), Ok(()));
         held.pop();
         assert_eq!(last(), Ok(()));
     }

@@ -1,4 +1,4 @@
-//! Who calls: by a key, by a token, or nobody known.
+//! Identification of callers: by key, by token, or anonymous.
 
 mod account;
 mod headers;
@@ -14,13 +14,13 @@ use axum::extract::{FromRef, FromRequestParts};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, Method, header};
 
-pub(crate) use self::account::{Account, Bytes, Room};
+pub(crate) use self::account::{Account, BodyPermit, QuestionPermit};
 pub(crate) use self::headers::QuestionHeaders;
 use self::known::Keyed;
-pub use self::known::Known;
+pub use self::known::KnownCallers;
 pub(super) use self::names::header;
 use self::names::{named, person_named};
-use super::error::ApiError;
+use super::error::GatewayError;
 use figaro_base::ids::{RequestId, UserId};
 use figaro_config::{Rights, is_tenant};
 use figaro_domain::agent::DEFAULT_TENANT;
@@ -28,64 +28,64 @@ use figaro_domain::chat::Place;
 use figaro_domain::conversation::Conversation;
 use figaro_domain::external::ExternalName;
 
-/// Whoever calls.
+/// Caller of a request.
 #[derive(Debug, Clone)]
 pub struct Caller {
-    /// What they may use, and have used.
+    /// Limits and usage.
     pub account: Arc<Account>,
-    /// What they may do.
+    /// Rights of the key or token.
     pub rights: Rights,
-    /// The tenant that they belong to.
+    /// Tenant of the caller.
     pub tenant: String,
-    /// Who they are within it; `None` for somebody unknown.
+    /// Name of the person within the tenant; `None` if anonymous.
     pub user: Option<String>,
 }
 
-/// Where somebody talks.
+/// Conversation and person of a question.
 #[derive(Debug, Clone)]
 pub(crate) struct CallerPlace {
-    /// The conversation.
+    /// Conversation in the store.
     pub(crate) place: Place,
-    /// The person, as turns know them.
+    /// Id of the person in turns.
     pub(crate) user: UserId,
 }
 
 impl Caller {
-    /// The name in the log.
+    /// Returns the name for the log.
     #[must_use]
     pub(crate) fn name(&self) -> &str {
         self.account.name()
     }
 
-    /// Refuses what this caller may not do.
+    /// Checks a right of this caller.
     ///
     /// # Errors
-    /// If they may not.
-    pub(crate) fn require(&self, may: impl Fn(&Rights) -> bool, what: &str) -> Result<(), ApiError> {
+    /// If the caller does not have it.
+    pub(crate) fn require(&self, may: impl Fn(&Rights) -> bool, what: &str) -> Result<(), GatewayError> {
         match may(&self.rights) {
             true => Ok(()),
-            false => Err(ApiError::forbidden(format!("this key or token is not good for {what}"))),
+            false => Err(GatewayError::forbidden(format!("this key or token is not good for {what}"))),
         }
     }
 
-    /// The person, as turns know them; `None` for somebody unknown.
+    /// Returns the person's id in turns; `None` if anonymous.
     #[must_use]
     pub fn person(&self) -> Option<UserId> {
         self.user.as_deref().map(|user| UserId::external(&self.tenant, user))
     }
 
-    /// The name of all that is one person's: their sessions are parts of it. `None` for somebody unknown.
+    /// Returns the name of the person's chat, which all their sessions are part of. `None` if anonymous.
     #[must_use]
     pub(crate) fn home(&self) -> Option<ExternalName> {
         self.user.as_deref().map(|user| ExternalName::person(&self.tenant, user))
     }
 
-    /// The name of the conversation of a session: a part of what is the person's; of somebody unknown one of its own, which
-    /// whoever shows the same key and names the same session sees.
+    /// Returns the name of a session's conversation. It is part of the person's chat. For an anonymous caller it is a
+    /// chat of its own, shared by everyone who uses the same key and session name.
     ///
     /// # Errors
-    /// If that is no name of a session.
-    pub fn session(&self, session: &str) -> Result<ExternalName, ApiError> {
+    /// If the name is not valid for a session.
+    pub fn session(&self, session: &str) -> Result<ExternalName, GatewayError> {
         let session = named("X-Session-Id", session)?;
         Ok(match self.home() {
             Some(home) => home.session(session),
@@ -93,7 +93,7 @@ impl Caller {
         })
     }
 
-    /// This caller in a conversation. Somebody unknown is another person in each.
+    /// Returns this caller in a conversation. An anonymous caller is a different person in each.
     #[must_use]
     pub(crate) fn in_conversation(&self, conversation: Conversation) -> CallerPlace {
         CallerPlace {
@@ -102,21 +102,23 @@ impl Caller {
         }
     }
 
-    /// Somebody unknown, told from others by this. No person has a name that begins with a blank.
+    /// Returns the id of an anonymous person, distinguished by `by`. The leading blank prevents clashes: no person's
+    /// name begins with one.
     #[must_use]
     pub(crate) fn unknown(&self, by: impl std::fmt::Display) -> UserId {
         UserId::external(&self.tenant, &format!(" {by}"))
     }
 
-    /// The conversation of a question that stands alone: nobody else has it. All such questions are of one chat, so that the books of
-    /// what was spent have one place for them; those of somebody unknown are booked to one such person of the tenant.
+    /// Returns a conversation for a stateless question, which no other question shares. All such questions are in one
+    /// chat, so that usage is booked in one place. Usage of anonymous callers is booked to one anonymous person of
+    /// the tenant.
     #[must_use]
     pub(crate) fn alone(&self) -> CallerPlace {
         let user = self.person().unwrap_or_else(|| self.unknown("anonymous"));
         CallerPlace { place: Place::external(Conversation::unnamed(RequestId::new())), user }
     }
 
-    /// In words that no other has: who sees what this one began.
+    /// Returns a unique text for the caller. Only the same caller sees the turns it began.
     #[must_use]
     pub(crate) fn identity(&self) -> String {
         match &self.user {
@@ -129,11 +131,11 @@ impl Caller {
 impl<S> FromRequestParts<S> for Caller
 where
     S: Send + Sync,
-    Arc<Known>: FromRef<S>,
+    Arc<KnownCallers>: FromRef<S>,
 {
-    type Rejection = ApiError;
+    type Rejection = GatewayError;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, GatewayError> {
         let caller = identify(&Arc::from_ref(state), &parts.headers)?;
         if is_counted(parts) {
             caller.account.count()?;
@@ -142,26 +144,26 @@ where
     }
 }
 
-/// Whether a request counts in the rate of its caller: all of them but to read figures, and to stop a turn, which saves work.
+/// Returns `true` if a request counts towards the caller's rate. Metrics and health do not count, nor does stopping a
+/// turn, which saves work.
 fn is_counted(parts: &Parts) -> bool {
     let path = parts.uri.path();
     path.starts_with("/v1/") && !(parts.method == Method::DELETE && path.starts_with("/v1/turns/"))
 }
 
-/// Finds out who calls.
-fn identify(known: &Known, headers: &HeaderMap) -> Result<Caller, ApiError> {
+fn identify(known: &KnownCallers, headers: &HeaderMap) -> Result<Caller, GatewayError> {
     let shown = header(headers, header::AUTHORIZATION.as_str())?;
     let Some(shown) = shown.filter(|_| !known.is_open()) else {
         return match known.is_open() {
             true => opened(known, headers),
-            false => Err(ApiError::unauthorized(
+            false => Err(GatewayError::unauthorized(
                 "a key is needed: send the header `Authorization: Bearer KEY` with one of API_KEYS, or a token",
             )),
         };
     };
     let (scheme, key) = shown.split_once(' ').unwrap_or_default();
     if !scheme.eq_ignore_ascii_case("bearer") {
-        return Err(ApiError::unauthorized("the header Authorization is not of the form `Bearer KEY`"));
+        return Err(GatewayError::unauthorized("the header Authorization is not of the form `Bearer KEY`"));
     }
     let key = key.trim();
     if let Some(Keyed { key, account }) = known.key(key) {
@@ -174,21 +176,21 @@ fn identify(known: &Known, headers: &HeaderMap) -> Result<Caller, ApiError> {
         return Ok(Caller { account: account.clone(), rights, tenant, user });
     }
     let token = known.token(key)?;
-    // By its own tenant: whoever may name others has the same bounds in all of them.
+    // Accounts go by the caller's own tenant. A caller who may name others has the same limits in all of them.
     let account = known.subject(token.tenant.as_deref().unwrap_or(DEFAULT_TENANT), &token.user);
     let tenant = tenant(headers, token.tenant, token.rights.tenants)?;
     Ok(Caller { account, rights: token.rights, tenant, user: Some(token.user) })
 }
 
-/// Headers by which a proxy tells of whom it asks for: they are not of this machine.
+/// Headers that a proxy adds. A request with one does not come from this machine.
 const PASSED_ON: [&str; 6] =
     ["forwarded", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip", "via"];
 
-/// Where there are no keys, whoever reaches this machine's own address is trusted in who they say that they are, but for a page
-/// in a browser: the pages of others reach it, too.
-fn opened(known: &Known, headers: &HeaderMap) -> Result<Caller, ApiError> {
+/// Trusts local callers in their name if there are no keys. Pages in a browser are refused, because pages of other
+/// sites can reach the local address too.
+fn opened(known: &KnownCallers, headers: &HeaderMap) -> Result<Caller, GatewayError> {
     let host = header(headers, header::HOST.as_str())?.unwrap_or_default();
-    // What somebody has typed into a browser has no page behind it: the browser says so.
+    // A URL typed into a browser has no page behind it; the browser sends `none`.
     let is_typed = headers.get("sec-fetch-site").is_some_and(|site| site.as_bytes() == b"none");
     let is_of_browser = headers.keys().any(|name| name.as_str().starts_with("sec-fetch-"));
     let is_of_page = headers.contains_key(header::ORIGIN)
@@ -196,7 +198,7 @@ fn opened(known: &Known, headers: &HeaderMap) -> Result<Caller, ApiError> {
         || (is_of_browser && !is_typed);
     let is_passed_on = PASSED_ON.iter().any(|name| headers.contains_key(*name));
     if !is_here(host) || is_of_page || is_passed_on {
-        return Err(ApiError::forbidden(
+        return Err(GatewayError::forbidden(
             "without keys only programs of this machine are answered, by its own address: set API_KEYS for others",
         ));
     }
@@ -205,7 +207,8 @@ fn opened(known: &Known, headers: &HeaderMap) -> Result<Caller, ApiError> {
     Ok(Caller { account: known.keyless(), rights, tenant, user: user_header(headers)? })
 }
 
-/// Whether a host is this machine by its own name or number; a name that only begins as a number does is somebody else's.
+/// Returns `true` if a host is this machine by loopback name or address. A name that merely starts like an address
+/// belongs to someone else.
 fn is_here(host: &str) -> bool {
     let name = match host.strip_prefix('[') {
         Some(rest) => rest.split_once(']').map_or(rest, |(number, _)| number),
@@ -214,26 +217,26 @@ fn is_here(host: &str) -> bool {
     name.eq_ignore_ascii_case("localhost") || name.parse::<IpAddr>().is_ok_and(|number| number.is_loopback())
 }
 
-fn user_header(headers: &HeaderMap) -> Result<Option<String>, ApiError> {
+fn user_header(headers: &HeaderMap) -> Result<Option<String>, GatewayError> {
     let user = header(headers, "x-user-id")?;
     user.map(|user| person_named("X-User-Id", user)).transpose()
 }
 
-/// The tenant: the one of the key or the token, or the one that is asked for where these let the caller choose.
-fn tenant(headers: &HeaderMap, own: Option<String>, may_choose: bool) -> Result<String, ApiError> {
+/// Returns the tenant: that of the key or token, or the requested one if these let the caller choose.
+fn tenant(headers: &HeaderMap, own: Option<String>, may_choose: bool) -> Result<String, GatewayError> {
     let asked = header(headers, "x-tenant-id")?;
     let is_own = |asked: &str| asked == own.as_deref().unwrap_or(DEFAULT_TENANT);
     let Some(asked) = asked.filter(|asked| !is_own(asked)) else {
         return Ok(own.unwrap_or_else(|| DEFAULT_TENANT.to_owned()));
     };
     if !is_tenant(asked) {
-        return Err(ApiError::invalid(
+        return Err(GatewayError::invalid(
             "X-Tenant-Id is no name of a tenant: 64 letters, digits and _ - . at most",
         ));
     }
     match may_choose && own.is_none() {
         true => Ok(asked.to_owned()),
-        false => Err(ApiError::forbidden("this key or token is not good for another tenant")),
+        false => Err(GatewayError::forbidden("this key or token is not good for another tenant")),
     }
 }
 

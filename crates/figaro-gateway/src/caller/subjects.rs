@@ -1,4 +1,4 @@
-//! The accounts of those who show tokens: one for each subject, as many as fit.
+//! Accounts of token holders: one per subject, as many as fit.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -6,31 +6,31 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use tokio::time::Instant;
 
-use super::account::{Account, Limits, Shared};
+use super::account::{Account, CallerLimits, SharedLimits};
 
-/// Of so many subjects it is known what they have used; who was there longest ago is forgotten first.
+/// Maximum number of subjects whose usage is kept. The one seen longest ago is forgotten first.
 const MAX_SUBJECTS: usize = 10_000;
 
-/// The accounts of those who show tokens.
+/// Accounts of token holders.
 #[derive(Debug)]
 pub(super) struct Subjects {
-    limits: Limits,
-    shared: Shared,
-    known: Mutex<HashMap<String, Seen>>,
+    limits: CallerLimits,
+    shared: SharedLimits,
+    known: Mutex<HashMap<String, SubjectAccount>>,
 }
 
 #[derive(Debug)]
-struct Seen {
+struct SubjectAccount {
     account: Arc<Account>,
     last: Instant,
 }
 
 impl Subjects {
-    pub(super) fn new(limits: Limits, shared: Shared) -> Self {
+    pub(super) fn new(limits: CallerLimits, shared: SharedLimits) -> Self {
         Self { limits, shared, known: Mutex::default() }
     }
 
-    /// The account of a subject, named in words that no other has.
+    /// Returns the account of a subject, given by a unique text.
     pub(super) fn account(&self, subject: &str) -> Arc<Account> {
         let mut known = self.known.lock();
         let now = Instant::now();
@@ -39,13 +39,13 @@ impl Subjects {
             return seen.account.clone();
         }
         if known.len() >= MAX_SUBJECTS {
-            // Whoever asks now keeps their account.
+            // The subject of this request keeps its account.
             let idle = known.iter().filter(|(_, seen)| Arc::strong_count(&seen.account) == 1);
             let oldest = idle.min_by_key(|(_, seen)| seen.last).map(|(subject, _)| subject.clone());
             oldest.iter().for_each(|oldest| drop(known.remove(oldest)));
         }
         let account = Arc::new(Account::new("-", self.limits, self.shared.clone()));
-        known.insert(subject.to_owned(), Seen { account: account.clone(), last: now });
+        known.insert(subject.to_owned(), SubjectAccount { account: account.clone(), last: now });
         account
     }
 }
@@ -56,8 +56,8 @@ mod tests {
 
     #[test]
     fn each_subject_has_an_account_and_those_of_long_ago_make_room() {
-        let limits = Limits { per_minute: Some(1), per_day: Some(5) };
-        let subjects = Subjects::new(limits, Shared::of_subjects(8));
+        let limits = CallerLimits { per_minute: Some(1), per_day: Some(5) };
+        let subjects = Subjects::new(limits, SharedLimits::of_subjects(8));
         let now = chrono::DateTime::UNIX_EPOCH;
         let ann = subjects.account("ann");
         ann.count().unwrap();

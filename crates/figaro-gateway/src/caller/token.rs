@@ -1,5 +1,5 @@
-//! Tokens (JWT) of callers. The algorithm is that of the configured key, whatever a token says of itself; a token without an end is
-//! refused.
+//! Tokens (JWT) of callers. The algorithm is that of the configured key, whatever a token claims. A token without an
+//! expiry is refused.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -8,17 +8,17 @@ use jsonwebtoken::{Algorithm, DecodingKey, Validation, decode};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::super::error::ApiError;
+use super::super::error::GatewayError;
 use super::names::person_named;
 use figaro_base::secret::ExposeSecret;
 use figaro_config::{Rights, TokenKey, TokenSettings, is_tenant};
 
-/// Clocks may differ by so many seconds.
+/// Tolerated clock difference, in seconds.
 const LEEWAY: u64 = 30;
-/// What the scopes begin with that are meant for Figaro; a token may have others.
+/// Prefix of the scopes meant for Figaro. A token may have others.
 const SCOPE: &str = "figaro:";
 
-/// Verifies tokens.
+/// Verifies tokens with the configured key.
 pub(super) struct Verifier {
     key: DecodingKey,
     validation: Validation,
@@ -31,9 +31,8 @@ impl std::fmt::Debug for Verifier {
     }
 }
 
-/// What a token says.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Token {
+pub(super) struct TokenClaims {
     pub(super) user: String,
     pub(super) tenant: Option<String>,
     pub(super) rights: Rights,
@@ -49,7 +48,7 @@ struct Claims {
 }
 
 impl Verifier {
-    /// By these settings; `None` for a public key that cannot be read, which they have refused.
+    /// Creates a verifier. `None` if the public key cannot be read; the settings refuse such a key earlier.
     pub(super) fn new(settings: &TokenSettings) -> Option<Self> {
         let (key, algorithm) = match &settings.key {
             TokenKey::Secret(secret) => {
@@ -61,27 +60,27 @@ impl Verifier {
         validation.leeway = LEEWAY;
         validation.validate_nbf = true;
         let TokenSettings { audience, issuer, .. } = settings;
-        // Where nobody says whom tokens are for, that is the business of whoever has the key.
+        // Without a configured audience, the holder of the key is responsible for it.
         validation.validate_aud = audience.is_some();
         audience.iter().for_each(|audience| validation.set_audience(&[audience]));
         issuer.iter().for_each(|issuer| validation.set_issuer(&[issuer]));
-        // What is to match has to be there.
+        // A claim that must match must be present.
         let required =
             [Some("exp"), Some("sub"), audience.as_ref().map(|_| "aud"), issuer.as_ref().map(|_| "iss")];
         validation.set_required_spec_claims(&required.into_iter().flatten().collect::<Vec<_>>());
         Some(Self { key, validation })
     }
 
-    /// What a token says.
+    /// Verifies a token and returns its claims.
     ///
     /// # Errors
-    /// If it is not genuine, or not valid now, or says nothing that can be used.
-    pub(super) fn verify(&self, token: &str) -> Result<Token, ApiError> {
+    /// If the token is not genuine, not valid now, or has no usable claims.
+    pub(super) fn verify(&self, token: &str) -> Result<TokenClaims, GatewayError> {
         if has_critical(token) {
-            return Err(ApiError::unauthorized("the token has a `crit` that is not known here"));
+            return Err(GatewayError::unauthorized("the token has a `crit` that is not known here"));
         }
         let decoded = decode::<Claims>(token, &self.key, &self.validation).map_err(|error| {
-            ApiError::unauthorized(match error.kind() {
+            GatewayError::unauthorized(match error.kind() {
                 ErrorKind::ExpiredSignature => "the token has expired",
                 ErrorKind::ImmatureSignature => "the token is not valid yet",
                 ErrorKind::InvalidAudience => "the token is for somebody else: its `aud` is not JWT_AUDIENCE",
@@ -97,14 +96,14 @@ impl Verifier {
         let Claims { sub, tenant_id, scope } = decoded.claims;
         let user = person_named("the `sub` of the token", &sub)?;
         if tenant_id.as_deref().is_some_and(|tenant| !is_tenant(tenant)) {
-            return Err(ApiError::unauthorized("the `tenant_id` of the token is no name of a tenant"));
+            return Err(GatewayError::unauthorized("the `tenant_id` of the token is no name of a tenant"));
         }
-        Ok(Token { user, tenant: tenant_id, rights: rights_of(scope.as_deref().unwrap_or_default()) })
+        Ok(TokenClaims { user, tenant: tenant_id, rights: rights_of(scope.as_deref().unwrap_or_default()) })
     }
 }
 
-/// What the scopes of a token say that are meant for Figaro. One that is not known may be a right less than the usual ones: it gives
-/// none, and takes these away.
+/// Returns the rights in the scopes meant for Figaro. An unknown scope may stand for fewer rights than the default
+/// ones. So it grants nothing and cancels the default.
 fn rights_of(scope: &str) -> Rights {
     let named = scope.split_whitespace().filter_map(|scope| scope.strip_prefix(SCOPE));
     let (rights, is_known) = named.fold((Rights::NONE, true), |(rights, is_known), name| {
@@ -113,7 +112,8 @@ fn rights_of(scope: &str) -> Rights {
     if is_known { rights.or_usual() } else { rights }
 }
 
-/// Whether the head of a token names what whoever reads it has to know (`crit`). Nothing of it is known here.
+/// Returns `true` if the header of a token has `crit`, which lists extensions that a reader must know. None is known
+/// here.
 fn has_critical(token: &str) -> bool {
     let head = token.split('.').next().unwrap_or_default().trim_end_matches('=');
     let head = URL_SAFE_NO_PAD.decode(head).ok().and_then(|head| serde_json::from_slice::<Value>(&head).ok());
@@ -159,7 +159,7 @@ mod tests {
     fn a_genuine_token_says_who_asks_and_what_they_may() {
         let exp = in_an_hour();
         let said = verifier().verify(&token(&json!({"sub": "ann", "exp": exp}))).unwrap();
-        assert_eq!(said, Token { user: "ann".to_owned(), tenant: None, rights: Rights::USUAL });
+        assert_eq!(said, TokenClaims { user: "ann".to_owned(), tenant: None, rights: Rights::USUAL });
         let claims = json!({"sub": "Ann@Example.com", "exp": exp, "tenant_id": "acme", "scope": "openid figaro:chat figaro:owner"});
         let said = verifier().verify(&token(&claims)).unwrap();
         assert_eq!(said.tenant.as_deref(), Some("acme"));

@@ -1,43 +1,47 @@
-//! A whole completion.
+//! Completion as one JSON object.
 
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 
-use super::super::error::ApiError;
+use super::super::error::GatewayError;
 use super::super::handover::Handover;
 use super::super::hub::Follower;
-use super::super::said::Said;
+use super::super::said::TurnTranscript;
 use figaro_agent::delivery::TurnClosing;
 use figaro_domain::tool::Call;
 use figaro_domain::usage::Usage;
 
-/// What all parts of a completion have in common.
+/// Fields shared by all parts of a completion.
 #[derive(Debug, Clone)]
-pub(crate) struct Frame {
+pub(crate) struct CompletionFrame {
     id: String,
     created: i64,
     model: String,
 }
 
-impl Frame {
-    /// Of the completion that this turn is.
+impl CompletionFrame {
+    /// Creates the frame for the completion of this turn.
     #[must_use]
     pub(crate) fn new(follower: &Follower, model: String, now: DateTime<Utc>) -> Self {
         Self { id: format!("chatcmpl-{}", follower.turn().id()), created: now.timestamp(), model }
     }
 
-    /// A part of it, or the whole.
+    /// Builds a chunk or the whole completion around these choices.
     #[must_use]
     pub(crate) fn of(&self, object: &str, choices: Value) -> Value {
         json!({"id": self.id, "object": object, "created": self.created, "model": self.model, "choices": choices})
     }
 }
 
-/// The completion that a turn has come to.
+/// Builds the completion of a turn.
 ///
 /// # Errors
-/// Why it has none.
-pub(crate) fn completion(frame: &Frame, follower: &Follower, said: &Said) -> Result<Value, ApiError> {
+/// Reason why there is none.
+pub(crate) fn completion(
+    frame: &CompletionFrame,
+    follower: &Follower,
+    said: &TurnTranscript,
+) -> Result<Value, GatewayError> {
     let closing = said.ended(follower.turn())?;
     let handover = follower.turn().handover();
     let content = match &handover {
@@ -58,12 +62,12 @@ pub(crate) fn completion(frame: &Frame, follower: &Follower, said: &Said) -> Res
     Ok(body)
 }
 
-/// A call for the caller to make.
+/// Converts a call that the caller is to make.
 pub(crate) fn tool_call(call: &Call) -> Value {
     json!({"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}})
 }
 
-/// Why a completion ends.
+/// Returns the finish reason of a completion.
 pub(crate) const fn finish_reason(closing: &TurnClosing, has_calls: bool) -> &'static str {
     match (has_calls, closing.is_cut) {
         (true, _) => "tool_calls",
@@ -72,7 +76,7 @@ pub(crate) const fn finish_reason(closing: &TurnClosing, has_calls: bool) -> &'s
     }
 }
 
-/// What a turn has used.
+/// Converts the token usage of a turn.
 #[must_use]
 pub(crate) fn usage(usage: Usage) -> Value {
     json!({

@@ -1,4 +1,4 @@
-//! A completion as it is written: chunks of the dialect as server-sent events, and `[DONE]`.
+//! Completion as a stream: chunks as server-sent events, then `[DONE]`.
 
 use std::mem;
 
@@ -7,33 +7,32 @@ use axum::response::sse::Event;
 use serde_json::{Value, json};
 
 use super::super::events::{events, metadata};
-use super::super::hub::{Follower, Turn};
-use super::super::said::Said;
-use super::super::sse::{self, Dialect};
-use super::answer::{Frame, finish_reason, tool_call, usage};
+use super::super::hub::{Follower, HubTurn};
+use super::super::said::TurnTranscript;
+use super::super::sse::{self, TurnEventWriter};
+use super::answer::{CompletionFrame, finish_reason, tool_call, usage};
 use figaro_agent::delivery::OutsideEvent;
 
-/// What else a stream has.
+/// Optional content of a stream.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Wanted {
-    /// It ends with what was used.
+pub(crate) struct ChunkOptions {
+    /// `true` if the stream ends with the usage.
     pub(crate) with_usage: bool,
-    /// Events of the turn stand between its words.
+    /// `true` if events of the turn stand between its text.
     pub(crate) with_events: bool,
 }
 
-struct Writing {
-    frame: Frame,
-    wanted: Wanted,
-    said: Said,
-    /// What is still to be sent.
+struct ChunkWriter {
+    frame: CompletionFrame,
+    wanted: ChunkOptions,
+    said: TurnTranscript,
     queue: Vec<Event>,
 }
 
-/// The completion of a turn as a stream.
+/// Streams the completion of a turn.
 #[must_use]
-pub(crate) fn chunks(frame: Frame, follower: Follower, wanted: Wanted) -> Response {
-    let mut writing = Writing { frame, wanted, said: Said::default(), queue: Vec::new() };
+pub(crate) fn chunks(frame: CompletionFrame, follower: Follower, wanted: ChunkOptions) -> Response {
+    let mut writing = ChunkWriter { frame, wanted, said: TurnTranscript::default(), queue: Vec::new() };
     writing.chunk(json!({"role": "assistant", "content": ""}), None);
     if writing.wanted.with_events {
         writing.queue.push(sse::event("metadata", &metadata(follower.turn())));
@@ -41,7 +40,7 @@ pub(crate) fn chunks(frame: Frame, follower: Follower, wanted: Wanted) -> Respon
     sse::stream(mem::take(&mut writing.queue), follower, writing)
 }
 
-impl Dialect for Writing {
+impl TurnEventWriter for ChunkWriter {
     fn hear(&mut self, told: &OutsideEvent) -> Vec<Event> {
         if let Some(words) = self.said.hear(told) {
             self.chunk(json!({"content": words}), None);
@@ -51,7 +50,7 @@ impl Dialect for Writing {
         mem::take(&mut self.queue)
     }
 
-    fn end(&mut self, turn: &Turn) -> Vec<Event> {
+    fn end(&mut self, turn: &HubTurn) -> Vec<Event> {
         self.close(turn);
         mem::take(&mut self.queue)
     }
@@ -65,7 +64,7 @@ impl Dialect for Writing {
     }
 }
 
-impl Writing {
+impl ChunkWriter {
     fn chunk(&mut self, delta: Value, finish: Option<&str>) {
         let choice = json!({"index": 0, "delta": delta, "logprobs": null, "finish_reason": finish});
         let mut chunk = self.frame.of("chat.completion.chunk", json!([choice]));
@@ -75,8 +74,8 @@ impl Writing {
         self.queue.push(sse::data(&chunk));
     }
 
-    /// What stands behind the last words.
-    fn close(&mut self, turn: &Turn) {
+    /// Queues the chunks after the last text.
+    fn close(&mut self, turn: &HubTurn) {
         let closing = match self.said.ended(turn) {
             Ok(closing) => closing.clone(),
             Err(error) => {

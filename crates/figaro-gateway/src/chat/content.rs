@@ -1,21 +1,21 @@
-//! The content of a message of a request: a text, or parts of several kinds. What is of no kind that Figaro knows is passed over;
-//! where people sent it, the model is told that something was there.
+//! Content of a message: a text, or parts of several kinds. Parts of unknown kinds are skipped. If a person sent one,
+//! the model is told that it was there.
 
 use serde_json::Value;
 
 use figaro_provider::Image;
 
-/// What a content says and shows.
+/// Text and pictures of a content.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) struct Content {
-    /// Its texts.
+pub(crate) struct MessageContent {
+    /// Text of all parts.
     pub text: String,
-    /// Its pictures.
+    /// Pictures of all parts, in order.
     pub images: Vec<Image>,
 }
 
-impl Content {
-    /// Of what people said: of parts that nobody here reads the model is told.
+impl MessageContent {
+    /// Reads content of a person. The model is told of parts that cannot be read.
     ///
     /// # Errors
     /// The fault, in words.
@@ -25,7 +25,7 @@ impl Content {
         })
     }
 
-    /// Of what the model said, or was told to be: what is no text, such as its thoughts, is the business of whoever made it.
+    /// Reads content of the model or of its prompt. Parts that are not text, such as thoughts, are skipped.
     ///
     /// # Errors
     /// The fault, in words.
@@ -33,7 +33,7 @@ impl Content {
         Self::read(content, |_kind, _part| None)
     }
 
-    /// Of what a tool gave: what is no content is a value, as it is, and so is each part of it that is none.
+    /// Reads content of a tool. Anything that is not content, or a part that is none, is kept as its JSON.
     pub(crate) fn of_tool(content: Option<&Value>) -> Self {
         let value = || content.filter(|content| !content.is_null()).map(Value::to_string);
         Self::read(content, |_kind, part| Some(part.to_string()))
@@ -55,25 +55,24 @@ impl Content {
         };
         let (mut texts, mut images) = (Vec::new(), Vec::new());
         for part in parts {
-            match Part::read(part)? {
-                Part::Text(text) => texts.push(text.to_owned()),
-                Part::Image(image) => images.push(image),
-                Part::Unread(kind) => texts.extend(unread(kind, part)),
+            match ContentPart::read(part)? {
+                ContentPart::Text(text) => texts.push(text.to_owned()),
+                ContentPart::Image(image) => images.push(image),
+                ContentPart::Unread(kind) => texts.extend(unread(kind, part)),
             }
         }
         Ok(Self { text: texts.join("\n"), images })
     }
 }
 
-/// A part of a content.
-enum Part<'a> {
+enum ContentPart<'a> {
     Text(&'a str),
     Image(Image),
-    /// Of a kind that is passed over.
+    /// Part of a kind that is skipped.
     Unread(&'a str),
 }
 
-impl<'a> Part<'a> {
+impl<'a> ContentPart<'a> {
     fn read(part: &'a Value) -> Result<Self, String> {
         let field = |name: &str| part.get(name).and_then(Value::as_str);
         if let Some(text) = part.as_str() {
@@ -94,8 +93,8 @@ impl<'a> Part<'a> {
     }
 }
 
-/// A picture, which both dialects send as an address that holds it. Other addresses are not loaded: they could be of machines that
-/// only this one reaches.
+/// Reads a picture, which both dialects send as a data URL. Other URLs are not loaded: they could address machines
+/// that only this one reaches.
 fn image(url: &Value) -> Result<Image, String> {
     let url = url.as_str().or_else(|| url.get("url")?.as_str()).unwrap_or_default();
     Image::of_data_url(url).ok_or_else(|| {
@@ -104,7 +103,7 @@ fn image(url: &Value) -> Result<Image, String> {
     })
 }
 
-/// A word of somebody else in a message, cut.
+/// Quotes foreign text in a message, shortened.
 pub(super) fn shown(word: &str) -> String {
     format!("`{}`", word.chars().filter(|c| !c.is_control()).take(64).collect::<String>())
 }

@@ -1,19 +1,19 @@
-//! What clients of older versions of the dialect send: calls without ids, and numbers in forms of their own.
+//! Older forms of the dialect: calls without ids, and numbers written in other ways.
 
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
-use super::messages::{ChatMessage, ToolCall};
+use super::messages::{ChatMessage, ChatToolCall};
 
-/// The messages with calls of `function_call` and results of the role `function` as those of tools: a result belongs to the newest
-/// call of its name that has none.
+/// Converts `function_call` and messages of the role `function` to tool calls and results. A result belongs to the
+/// newest open call of its name.
 pub(super) fn mended(messages: Vec<ChatMessage>) -> Vec<ChatMessage> {
     let mut open: Vec<(String, String)> = Vec::new();
     let mend = |(at, mut message): (usize, ChatMessage)| {
         if let Some(function) = message.function_call.take() {
             let id = format!("function-{at}");
             open.push((function.name.clone(), id.clone()));
-            message.tool_calls.get_or_insert_default().push(ToolCall { id, function });
+            message.tool_calls.get_or_insert_default().push(ChatToolCall { id, function });
         }
         if message.role == "function" {
             let is_of = |(name, _): &(String, String)| message.name.as_ref() == Some(name);
@@ -27,7 +27,7 @@ pub(super) fn mended(messages: Vec<ChatMessage>) -> Vec<ChatMessage> {
     messages.into_iter().enumerate().map(mend).collect()
 }
 
-/// A bound on tokens: a whole number, however it is written.
+/// Reads a token limit: a whole number in any notation.
 ///
 /// # Errors
 /// For anything else.

@@ -1,110 +1,104 @@
-//! The messages of a request: what the model is told to be, what was said before, the question, and what its turn has done already.
-//! Clients keep them in ways of their own, so their order is mended where it can be meant in one way only.
+//! Messages of a request: the prompt, the history, the question, and the items that its turn has done already.
+//! Clients order them in different ways, so the order is mended where only one meaning is possible.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::super::error::ApiError;
-use super::content::{Content, shown};
+use super::super::error::GatewayError;
+use super::content::{MessageContent, shown};
 use figaro_domain::tool::Call;
 use figaro_prompts::fence;
 use figaro_provider::{Image, Item};
 
-/// The most characters of what the model is told to be: it goes with every pass. Those of editors have 60,000 and more.
+/// Maximum length of a caller's prompt, in characters. It goes with every pass. Prompts of editors have 60,000 and
+/// more.
 const MAX_PROMPT_CHARS: usize = 256_000;
-/// The most messages of a request.
+/// Maximum number of messages in a request.
 const MAX_MESSAGES: usize = 2_000;
 
-/// A message of a request.
 #[derive(Debug, Clone, Default, Deserialize)]
 pub(crate) struct ChatMessage {
-    /// Who speaks.
     pub(crate) role: String,
-    /// What is said: a text, or parts.
+    /// Content: a text, or a list of parts.
     #[serde(default)]
     pub(crate) content: Option<Value>,
-    /// The calls that the model has asked for.
+    /// Calls that the model made.
     #[serde(default)]
-    pub(crate) tool_calls: Option<Vec<ToolCall>>,
-    /// The call that this is the result of.
+    pub(crate) tool_calls: Option<Vec<ChatToolCall>>,
+    /// Call that this message is the result of.
     #[serde(default)]
     pub(crate) tool_call_id: Option<String>,
-    /// What the model said in place of an answer.
+    /// Refusal of the model in place of an answer.
     #[serde(default)]
     pub(crate) refusal: Option<String>,
-    /// The one call of a message of older clients.
+    /// Single call in a message of older clients.
     #[serde(default)]
-    pub(crate) function_call: Option<Function>,
-    /// The name of the speaker, or of the function whose result this is.
+    pub(crate) function_call: Option<FunctionCall>,
+    /// Name of the speaker, or of the function whose result this is.
     #[serde(default)]
     pub(crate) name: Option<String>,
 }
 
-/// A call that the model has asked for.
 #[derive(Debug, Clone, Deserialize)]
-pub(crate) struct ToolCall {
-    /// Its id.
+pub(crate) struct ChatToolCall {
     pub(crate) id: String,
-    /// What is called.
     #[serde(alias = "custom")]
-    pub(crate) function: Function,
+    pub(crate) function: FunctionCall,
 }
 
-/// What is called.
+/// Function of a call, with its arguments.
 #[derive(Debug, Clone, Deserialize)]
-pub(crate) struct Function {
-    /// The name of the tool.
+pub(crate) struct FunctionCall {
     pub(crate) name: String,
-    /// Its arguments: JSON as text or as it is, or words.
+    /// Arguments: JSON as text, JSON as it is, or plain text.
     #[serde(default, alias = "input")]
     pub(crate) arguments: Value,
 }
 
-/// A message, and its place in the body, such as `messages[2]`.
+/// Message with its place in the body, such as `messages[2]`.
 #[derive(Debug, Clone)]
-pub(crate) struct Placed {
+pub(crate) struct PlacedMessage {
     pub(crate) place: String,
     pub(crate) message: ChatMessage,
 }
 
-/// The messages of a request, told apart.
+/// Messages of a request by their part in the conversation.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Talk {
-    /// What the model is told to be; `None` for nothing.
+    /// Prompt of the caller; `None` if empty.
     pub(crate) prompt: Option<String>,
-    /// What was said before the question.
+    /// Items before the question.
     pub(crate) history: Vec<Item>,
-    /// The words of the question.
     pub(crate) question: String,
-    /// The pictures that go with it.
     pub(crate) images: Vec<Image>,
-    /// What was done since: calls of the caller's tools, and their results.
+    /// Items after the question: calls of the caller's tools and their results.
     pub(crate) done: Vec<Item>,
 }
 
-/// Tells the messages apart that the body has in this list.
+/// Splits the messages of this list in the body.
 ///
 /// # Errors
-/// What is wrong with the first that is.
-pub(crate) fn talk(list: &str, messages: &[Placed]) -> Result<Talk, ApiError> {
-    let in_list = |words: &str| ApiError::invalid(words).about(list);
+/// The fault of the first invalid message.
+pub(crate) fn talk(list: &str, messages: &[PlacedMessage]) -> Result<Talk, GatewayError> {
+    let in_list = |words: &str| GatewayError::invalid(words).about(list);
     if messages.len() > MAX_MESSAGES {
         return Err(in_list(&format!("there are more than {MAX_MESSAGES} messages")));
     }
-    let last = messages.iter().rposition(|Placed { message, .. }| message.role == "user");
+    let last = messages.iter().rposition(|PlacedMessage { message, .. }| message.role == "user");
     let last = last.ok_or_else(|| in_list("there is no message of the role user"))?;
     let (mut prompts, mut talk) = (Vec::new(), Talk::default());
-    let (mut results, mut pass) = (Results::of(messages)?, None);
-    for (at, Placed { place, message }) in messages.iter().enumerate() {
-        let wrong = |words: String| ApiError::invalid(words).about(place);
+    let (mut results, mut pass) = (PendingResults::of(messages)?, None);
+    for (at, PlacedMessage { place, message }) in messages.iter().enumerate() {
+        let wrong = |words: String| GatewayError::invalid(words).about(place);
         let items = if at < last { &mut talk.history } else { &mut talk.done };
         match message.role.as_str() {
             "system" | "developer" => {
-                prompts.push(Content::of_model(message.content.as_ref()).map_err(wrong)?.text);
+                prompts.push(MessageContent::of_model(message.content.as_ref()).map_err(wrong)?.text);
             }
             "user" => {
                 pass = None;
-                let Content { text, images } = Content::of_person(message.content.as_ref()).map_err(wrong)?;
+                let MessageContent { text, images } =
+                    MessageContent::of_person(message.content.as_ref()).map_err(wrong)?;
                 if at == last {
                     (talk.question, talk.images) = (text, images);
                 } else if !text.is_empty() || !images.is_empty() {
@@ -112,10 +106,10 @@ pub(crate) fn talk(list: &str, messages: &[Placed]) -> Result<Talk, ApiError> {
                 }
             }
             "assistant" => {
-                let open = pass.take().filter(|open: &Pass| open.goes_on(at));
+                let open = pass.take().filter(|open: &ModelPass| open.goes_on(at));
                 pass = Some(said(items, open, at, message, &mut results).map_err(wrong)?);
             }
-            // It stands behind its call.
+            // A result is read together with its call.
             "tool" => {}
             role => {
                 return Err(wrong(format!(
@@ -131,7 +125,7 @@ pub(crate) fn talk(list: &str, messages: &[Placed]) -> Result<Talk, ApiError> {
     }
     if talk.question.trim().is_empty() && talk.images.is_empty() {
         let place = messages.get(last).map_or(list, |message| &message.place);
-        return Err(ApiError::invalid("the question is empty").about(place));
+        return Err(GatewayError::invalid("the question is empty").about(place));
     }
     talk.prompt = prompt(&prompts).map_err(|words| in_list(&words))?;
     Ok(talk)
@@ -145,44 +139,48 @@ fn prompt(parts: &[String]) -> Result<Option<String>, String> {
     }
 }
 
-/// What the model said in one pass, which may be there in several messages: its words, and each of its calls.
-struct Pass {
-    /// Its place among the items.
+/// Text and calls of the model in one pass. They may be spread over several messages.
+struct ModelPass {
+    /// Index among the items.
     item: usize,
-    /// Its newest message.
+    /// Index of its newest message.
     last: usize,
-    /// The last result of its calls.
+    /// Index of the last result of its calls.
     answered: usize,
 }
 
-impl Pass {
-    /// Whether the message of the assistant at this place is part of it: it stands right behind it, or before a result of it.
+impl ModelPass {
+    /// Returns `true` if the assistant's message at this index belongs to the pass: it comes right after it, or
+    /// before one of its results.
     const fn goes_on(&self, at: usize) -> bool {
         at == self.last + 1 || at < self.answered
     }
 }
 
-/// Adds a message of the assistant, and the results of its calls, to what was said; in the open pass, if there is one.
+/// Adds a message of the assistant and the results of its calls to the items, or to the open pass if it belongs
+/// there.
 fn said(
     items: &mut Vec<Item>,
-    open: Option<Pass>,
+    open: Option<ModelPass>,
     at: usize,
     message: &ChatMessage,
-    results: &mut Results<'_>,
-) -> Result<Pass, String> {
-    let mut words = Content::of_model(message.content.as_ref())?.text;
+    results: &mut PendingResults<'_>,
+) -> Result<ModelPass, String> {
+    let mut words = MessageContent::of_model(message.content.as_ref())?.text;
     if words.is_empty() {
         words = message.refusal.clone().unwrap_or_default();
     }
     let mut pass = open.unwrap_or_else(|| {
         items.push(Item::Assistant { text: String::new(), calls: Vec::new(), private: Vec::new() });
-        Pass { item: items.len() - 1, last: at, answered: at }
+        ModelPass { item: items.len() - 1, last: at, answered: at }
     });
     let mut given = Vec::new();
     if let Some(Item::Assistant { text, calls, .. }) = items.get_mut(pass.item) {
         let gap = if text.is_empty() || words.is_empty() { "" } else { "\n\n" };
         text.push_str(&format!("{gap}{words}"));
-        for ToolCall { id, function: Function { name, arguments } } in message.tool_calls.iter().flatten() {
+        for ChatToolCall { id, function: FunctionCall { name, arguments } } in
+            message.tool_calls.iter().flatten()
+        {
             if calls.iter().any(|call| call.id == *id) {
                 return Err(format!("two calls have the id {}", shown(id)));
             }
@@ -200,10 +198,10 @@ fn said(
         }
     }
     items.extend(given);
-    Ok(Pass { last: at, ..pass })
+    Ok(ModelPass { last: at, ..pass })
 }
 
-/// Arguments as the text that providers take.
+/// Returns arguments as the text that providers take.
 fn written(arguments: &Value) -> String {
     match arguments {
         Value::Null => "{}".to_owned(),
@@ -218,49 +216,53 @@ fn is_json(text: &str) -> bool {
     serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok()
 }
 
-/// What is no JSON is a text of it: so it cannot end the mark that it stands in.
+/// Wraps the output of a tool. Text that is not JSON is encoded as a JSON string, so that it cannot close the fence
+/// around it.
 fn output(words: &str) -> String {
     let json = if is_json(words) { words.to_owned() } else { Value::from(words).to_string() };
     fence::result(&json)
 }
 
-/// The results that no call has taken yet: each call has one, wherever it stands.
-struct Results<'a>(Vec<Given<'a>>);
+/// Results that no call has taken yet. Each call has one, wherever it stands.
+struct PendingResults<'a>(Vec<GivenResult<'a>>);
 
-struct Given<'a> {
+struct GivenResult<'a> {
     at: usize,
     call: &'a str,
-    placed: &'a Placed,
+    placed: &'a PlacedMessage,
 }
 
-impl<'a> Results<'a> {
-    fn of(messages: &'a [Placed]) -> Result<Self, ApiError> {
+impl<'a> PendingResults<'a> {
+    fn of(messages: &'a [PlacedMessage]) -> Result<Self, GatewayError> {
         let tools = messages.iter().enumerate().filter(|(_, placed)| placed.message.role == "tool");
         let given = tools.map(|(at, placed)| {
-            let without = || ApiError::invalid("a message of the role tool has to have a tool_call_id");
+            let without = || GatewayError::invalid("a message of the role tool has to have a tool_call_id");
             let call =
                 placed.message.tool_call_id.as_deref().ok_or_else(|| without().about(&placed.place))?;
-            Ok(Given { at, call, placed })
+            Ok(GivenResult { at, call, placed })
         });
         given.collect::<Result<_, _>>().map(Self)
     }
 
-    /// The result of the call with this id, and its place: the next one, as ids may come again, or else one before it.
-    fn take(&mut self, id: &str, at: usize) -> Option<(usize, Content)> {
-        let is_of = |given: &Given<'_>| given.call == id;
+    /// Takes the result of the call with this id, and its index. Ids may repeat, so the next result is preferred to
+    /// an earlier one.
+    fn take(&mut self, id: &str, at: usize) -> Option<(usize, MessageContent)> {
+        let is_of = |given: &GivenResult<'_>| given.call == id;
         let next = self.0.iter().position(|given| is_of(given) && given.at > at);
         let found = self.0.remove(next.or_else(|| self.0.iter().position(is_of))?);
-        Some((found.at, Content::of_tool(found.placed.message.content.as_ref())))
+        Some((found.at, MessageContent::of_tool(found.placed.message.content.as_ref())))
     }
 
+    /// Checks that no result is left over.
+    ///
     /// # Errors
-    /// If there is one of no call.
-    fn all_taken(&self) -> Result<(), ApiError> {
+    /// If a result belongs to no call.
+    fn all_taken(&self) -> Result<(), GatewayError> {
         match self.0.first() {
             None => Ok(()),
-            Some(Given { call, placed, .. }) => {
+            Some(GivenResult { call, placed, .. }) => {
                 let words = format!("no call has the id {} and waits for a result", shown(call));
-                Err(ApiError::invalid(words).about(&placed.place))
+                Err(GatewayError::invalid(words).about(&placed.place))
             }
         }
     }
@@ -273,7 +275,7 @@ mod tests {
     fn read(messages: Value) -> Result<Talk, String> {
         let messages: Vec<ChatMessage> = serde_json::from_value(messages).unwrap();
         let placed = messages.into_iter().enumerate();
-        let placed = placed.map(|(at, message)| Placed { place: format!("messages[{at}]"), message });
+        let placed = placed.map(|(at, message)| PlacedMessage { place: format!("messages[{at}]"), message });
         talk("messages", &placed.collect::<Vec<_>>())
             .map_err(|error| format!("{}: {}", error.param.unwrap_or_default(), error.message))
     }

@@ -1,36 +1,35 @@
-//! What a request binds its answer to: the tools that it has to call, words that end it, a form that it is to have.
+//! Constraints on an answer: tools that must be called, stop sequences, and an output format.
 
 use std::sync::Arc;
 
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::super::error::ApiError;
+use super::super::error::GatewayError;
 use super::content::shown;
 use figaro_agent::tools::Tool;
 use figaro_domain::form::Form;
 use figaro_domain::generation::OutputFormat;
 use figaro_provider::ToolChoice;
 
-/// So many words may end an answer.
 const MAX_STOPS: usize = 16;
 
-/// Whether the caller's tools may be called, or have to be.
+/// Choice of the caller's tools: none may be called, or as the model's own choice says.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Choice {
+pub(crate) enum CallerToolChoice {
     None,
     Of(ToolChoice),
 }
 
-impl Choice {
-    /// Reads it, in whichever dialect.
+impl CallerToolChoice {
+    /// Reads the choice in either dialect.
     ///
     /// # Errors
-    /// If it names what is no function.
-    pub(crate) fn read(choice: Option<&Value>) -> Result<Self, ApiError> {
+    /// If it names something that is no function.
+    pub(crate) fn read(choice: Option<&Value>) -> Result<Self, GatewayError> {
         let wrong = || {
             let words = "it is auto, none, required, or a function by its name";
-            ApiError::unsupported("tool_choice", words)
+            GatewayError::unsupported("tool_choice", words)
         };
         match choice {
             None | Some(Value::Null) => Ok(Self::Of(ToolChoice::Auto)),
@@ -50,12 +49,15 @@ impl Choice {
         }
     }
 
-    /// What it means for these tools, and those of them that may be called.
+    /// Applies the choice to these tools. Returns the choice for the model and the tools that it may call.
     ///
     /// # Errors
-    /// If the one that it names is not there.
-    pub(crate) fn of(self, tools: Vec<Arc<dyn Tool>>) -> Result<(ToolChoice, Vec<Arc<dyn Tool>>), ApiError> {
-        let wrong = |words: String| Err(ApiError::invalid(words).about("tool_choice"));
+    /// If the named tool does not exist.
+    pub(crate) fn of(
+        self,
+        tools: Vec<Arc<dyn Tool>>,
+    ) -> Result<(ToolChoice, Vec<Arc<dyn Tool>>), GatewayError> {
+        let wrong = |words: String| Err(GatewayError::invalid(words).about("tool_choice"));
         match self {
             Self::None => Ok((ToolChoice::Auto, Vec::new())),
             Self::Of(ToolChoice::Required) if tools.is_empty() => {
@@ -69,12 +71,12 @@ impl Choice {
     }
 }
 
-/// The words that end an answer: one, or several.
+/// Reads the stop sequences: one, or a list.
 ///
 /// # Errors
-/// If they are none.
-pub(crate) fn stop(stop: Option<&Value>) -> Result<Vec<String>, ApiError> {
-    let wrong = |words: &str| ApiError::invalid(words).about("stop");
+/// If they are no texts.
+pub(crate) fn stop(stop: Option<&Value>) -> Result<Vec<String>, GatewayError> {
+    let wrong = |words: &str| GatewayError::invalid(words).about("stop");
     let words = match stop {
         None | Some(Value::Null) => Vec::new(),
         Some(Value::String(word)) => vec![word.clone()],
@@ -87,15 +89,15 @@ pub(crate) fn stop(stop: Option<&Value>) -> Result<Vec<String>, ApiError> {
     }
 }
 
-/// How an answer is held to a form: what the model is told, and what the answer is checked by.
-pub(crate) type Held = (Option<OutputFormat>, Option<Form>);
+/// Format of an answer: the instruction for the model, and the check of the answer.
+pub(crate) type OutputConstraint = (Option<OutputFormat>, Option<Form>);
 
-/// The form of an answer, as `param` has it: one dialect has the schema in a part of it, the other in itself.
+/// Reads the format of an answer from `param`. One dialect nests the schema, the other does not.
 ///
 /// # Errors
 /// The fault, in words.
-pub(crate) fn form(param: &str, format: Option<&Value>) -> Result<Held, ApiError> {
-    let wrong = |words: &str| ApiError::invalid(words).about(param);
+pub(crate) fn form(param: &str, format: Option<&Value>) -> Result<OutputConstraint, GatewayError> {
+    let wrong = |words: &str| GatewayError::invalid(words).about(param);
     let Some(format) = format.filter(|format| !format.is_null()) else { return Ok((None, None)) };
     match format.get("type").and_then(Value::as_str) {
         Some("text") => Ok((None, None)),
@@ -118,7 +120,7 @@ pub(crate) fn form(param: &str, format: Option<&Value>) -> Result<Held, ApiError
     }
 }
 
-/// Whether a schema is one of an object, by itself or by what it refers to, as some clients write it.
+/// Returns `true` if the schema describes an object, directly or by a reference, as some clients write it.
 fn is_of_object(schema: &Value) -> bool {
     let target = schema.get("$ref").and_then(Value::as_str).and_then(|target| target.strip_prefix('#'));
     let meant = target.and_then(|place| schema.pointer(place)).unwrap_or(schema);

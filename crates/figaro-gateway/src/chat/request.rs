@@ -1,34 +1,33 @@
-//! The body of a request for a completion. What clients send beside it is ignored; what would change the meaning and is not there
-//! is refused.
+//! Body of a request for a completion. Unknown fields are ignored. A field that would change the meaning and is not
+//! supported is refused.
 
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::super::asking::Put;
-use super::super::entry::Entry;
-use super::super::error::ApiError;
+use super::super::entry::IncomingQuestion;
+use super::super::error::GatewayError;
 use super::super::gateway::Gateway;
-use super::super::handover::Mark;
+use super::super::handover::CallIdPrefix;
 use super::super::models::{agent_of, agent_of_model, check_model};
 use super::super::packs;
 use super::super::said::not_waited_for;
 use super::legacy::{bound, mended};
-use super::messages::{ChatMessage, Placed, Talk, talk};
-use super::options::{Choice, form, stop};
+use super::messages::{ChatMessage, PlacedMessage, Talk, talk};
+use super::options::{CallerToolChoice, form, stop};
 use super::tools::tools;
 use figaro_agent::turn::requested::Requested;
 use figaro_domain::generation::Generation;
-use figaro_provider::{Item, Options};
+use figaro_provider::{AnswerOptions, Item};
 
-/// A request for a completion.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(expecting = "an object")]
 pub(crate) struct ChatRequest {
-    /// Figaro or an agent of it.
+    /// Figaro or one of its agents.
     pub(crate) model: String,
-    /// The conversation.
+    /// Conversation up to and including the question.
     pub(crate) messages: Vec<ChatMessage>,
-    /// Whether the answer comes as it is written.
+    /// `true` if the answer is streamed.
     #[serde(default)]
     pub(crate) stream: Option<bool>,
     #[serde(default)]
@@ -65,7 +64,6 @@ struct StreamOptions {
     include_usage: Option<bool>,
 }
 
-/// How the model is to write.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Sampling {
     pub(crate) temperature: Option<f64>,
@@ -75,19 +73,19 @@ pub(crate) struct Sampling {
     pub(crate) presence_penalty: Option<f64>,
 }
 
-/// What is asked of Figaro beyond the dialect.
+/// Extensions of Figaro beyond the dialect.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Extras {
-    /// The persona of a file.
+    /// Name of a persona in its file.
     #[serde(default)]
     pub(crate) persona: Option<String>,
-    /// Files that were stored before.
+    /// Ids of stored files. Refused, since none are stored.
     #[serde(default)]
     pub(crate) file_ids: Option<Vec<String>>,
 }
 
-/// What is in the dialect and not here: refused where it would change the answer.
+/// Fields of the dialect that Figaro does not support. Refused if they would change the answer.
 #[derive(Debug, Clone, Default, Deserialize)]
 pub(crate) struct Foreign {
     #[serde(default)]
@@ -109,35 +107,35 @@ pub(crate) struct Foreign {
 }
 
 impl ChatRequest {
-    /// Whether a stream ends with what was used.
+    /// Returns `true` if a stream ends with the usage.
     #[must_use]
     pub(crate) fn wants_usage(&self) -> bool {
         self.stream_options.as_ref().and_then(|options| options.include_usage).unwrap_or_default()
     }
 
-    /// The question that it asks.
+    /// Converts the request to a question.
     ///
     /// # Errors
-    /// What cannot be answered in it.
-    pub(crate) fn put(self, gateway: &Gateway, entry: &Entry) -> Result<Put, ApiError> {
+    /// The part of the request that cannot be answered.
+    pub(crate) fn put(self, gateway: &Gateway, entry: &IncomingQuestion) -> Result<Put, GatewayError> {
         self.foreign.check()?;
-        let choice = Choice::read(self.tool_choice.as_ref())?;
+        let choice = CallerToolChoice::read(self.tool_choice.as_ref())?;
         let agent = agent_of_model(gateway, &self.model)?;
         let placed = mended(self.messages).into_iter().enumerate();
-        let placed = placed.map(|(at, message)| Placed { place: format!("messages[{at}]"), message });
+        let placed = placed.map(|(at, message)| PlacedMessage { place: format!("messages[{at}]"), message });
         let Talk { prompt, history, question, images, done } = talk("messages", &placed.collect::<Vec<_>>())?;
         let sampling = Sampling {
             temperature: self.temperature,
             top_p: self.top_p,
             max_tokens: self.max_completion_tokens.or(self.max_tokens),
-            // Clients send what changes nothing by habit.
+            // Clients send penalties of 0 by habit.
             frequency_penalty: self.frequency_penalty.filter(|penalty| penalty.abs() > 0.0),
             presence_penalty: self.presence_penalty.filter(|penalty| penalty.abs() > 0.0),
         };
         let (format, form) = form("response_format", self.response_format.as_ref())?;
         let (tool_choice, tools) = choice.of(tools(self.tools.as_deref().unwrap_or_default())?)?;
         let stop = stop(self.stop.as_ref())?;
-        let options = Options {
+        let options = AnswerOptions {
             tool_choice,
             stop,
             has_pictures: !images.is_empty(),
@@ -154,35 +152,39 @@ impl ChatRequest {
             tools,
             ..Requested::default()
         };
-        put(Asks { words: question, history, done, extras: self.figaro, requested }, gateway, entry)
+        put(ChatQuestion { words: question, history, done, extras: self.figaro, requested }, gateway, entry)
     }
 }
 
-/// What a request asks, in whatever dialect.
+/// Question of a request, in either dialect.
 #[derive(Debug)]
-pub(crate) struct Asks {
-    /// The words of the question.
+pub(crate) struct ChatQuestion {
+    /// Text of the question.
     pub(crate) words: String,
-    /// What was said before.
+    /// Items before the question.
     pub(crate) history: Vec<Item>,
-    /// What was done since.
+    /// Items after the question.
     pub(crate) done: Vec<Item>,
-    /// What is asked of Figaro beyond the dialect.
+    /// Extensions of Figaro beyond the dialect.
     pub(crate) extras: Option<Extras>,
-    /// The rest.
+    /// All other options of the turn.
     pub(crate) requested: Requested,
 }
 
-/// The question of a request, with what its headers ask for.
+/// Builds the question of a request with the options in its headers.
 ///
 /// # Errors
-/// What is not there, or not for this caller.
-pub(crate) fn put(asks: Asks, gateway: &Gateway, entry: &Entry) -> Result<Put, ApiError> {
-    let Entry { caller, wishes, .. } = entry;
-    let Asks { words, history, done, extras, requested } = asks;
+/// If something is missing or not allowed for this caller.
+pub(crate) fn put(
+    asks: ChatQuestion,
+    gateway: &Gateway,
+    entry: &IncomingQuestion,
+) -> Result<Put, GatewayError> {
+    let IncomingQuestion { caller, wishes, .. } = entry;
+    let ChatQuestion { words, history, done, extras, requested } = asks;
     let Extras { persona, file_ids } = extras.unwrap_or_default();
     if file_ids.is_some_and(|files| !files.is_empty()) {
-        return Err(ApiError::unsupported(
+        return Err(GatewayError::unsupported(
             "figaro.file_ids",
             "files are not stored over HTTP yet: send their text in a message",
         ));
@@ -193,7 +195,7 @@ pub(crate) fn put(asks: Asks, gateway: &Gateway, entry: &Entry) -> Result<Put, A
     {
         let names: Vec<&str> = known.all().map(|persona| persona.name.as_str()).collect();
         let words = format!("there is no persona of this name. There are: {}", names.join(", "));
-        return Err(ApiError::invalid(words).about("figaro.persona"));
+        return Err(GatewayError::invalid(words).about("figaro.persona"));
     }
     if let Some(packs) = &wishes.packs {
         packs::check(gateway, packs)?;
@@ -205,12 +207,12 @@ pub(crate) fn put(asks: Asks, gateway: &Gateway, entry: &Entry) -> Result<Put, A
         Some(agent) => agent_of(gateway, agent)?,
         None => requested.agent,
     };
-    // The session has the question already, and what was done since is what the caller sends.
+    // The session already has the question. The caller sends the items since.
     let resumes = match wishes.session.is_some() && !done.is_empty() {
-        true => Some(Mark::of_last(&done).ok_or_else(not_waited_for)?),
+        true => Some(CallIdPrefix::of_last(&done).ok_or_else(not_waited_for)?),
         false => None,
     };
-    // What is kept of a question are its words.
+    // Only the text of a question is stored.
     let words = match requested.images.len() {
         0 => words,
         count => format!("{words}\n[pictures: {count}]").trim_start().to_owned(),
@@ -229,11 +231,11 @@ pub(crate) fn put(asks: Asks, gateway: &Gateway, entry: &Entry) -> Result<Put, A
 }
 
 impl Sampling {
-    /// As settings of a model.
+    /// Converts the settings for the model.
     ///
     /// # Errors
-    /// What is out of its range.
-    pub(crate) fn read(self) -> Result<Generation, ApiError> {
+    /// The setting that is out of its range.
+    pub(crate) fn read(self) -> Result<Generation, GatewayError> {
         let Self { temperature, top_p, max_tokens, frequency_penalty, presence_penalty } = self;
         let settings = Generation {
             temperature,
@@ -248,16 +250,18 @@ impl Sampling {
             Err(wrong) => {
                 let first = wrong.first().map(|wrong| wrong.name).unwrap_or_default();
                 let words: Vec<String> = wrong.iter().map(ToString::to_string).collect();
-                Err(ApiError::invalid(words.join("; ")).about(first))
+                Err(GatewayError::invalid(words.join("; ")).about(first))
             }
         }
     }
 }
 
 impl Foreign {
+    /// Checks that no unsupported field changes the answer.
+    ///
     /// # Errors
-    /// What is refused.
-    pub(crate) fn check(&self) -> Result<(), ApiError> {
+    /// The refused field.
+    pub(crate) fn check(&self) -> Result<(), GatewayError> {
         let is = |value: &Option<Value>, usual: &[Value]| match value {
             None | Some(Value::Null) => true,
             Some(value) => usual.contains(value),
@@ -282,7 +286,7 @@ impl Foreign {
             ),
         ] {
             if !fits {
-                return Err(ApiError::unsupported(name, words));
+                return Err(GatewayError::unsupported(name, words));
             }
         }
         Ok(())

@@ -1,35 +1,34 @@
-//! Whoever follows a turn.
+//! Followers of a turn.
 
 use std::sync::Arc;
 
 use tokio::sync::watch;
 
-use super::turn::Turn;
+use super::turn::HubTurn;
 use figaro_agent::delivery::OutsideEvent;
 
-/// Follows a turn from its beginning. When the last one is dropped before the turn is over, the turn is stopped.
+/// Follows a turn from its beginning. The turn is stopped if its last follower is dropped before it is over.
 #[derive(Debug)]
 pub(crate) struct Follower {
-    turn: Arc<Turn>,
+    turn: Arc<HubTurn>,
     at: usize,
     news: watch::Receiver<()>,
 }
 
 impl Follower {
-    /// Follows this turn from its beginning on.
+    /// Follows this turn from its beginning.
     #[must_use]
-    pub(crate) fn new(turn: Arc<Turn>) -> Self {
+    pub(crate) fn new(turn: Arc<HubTurn>) -> Self {
         let news = turn.join();
         Self { turn, at: 0, news }
     }
 
-    /// The turn.
     #[must_use]
-    pub(crate) const fn turn(&self) -> &Arc<Turn> {
+    pub(crate) const fn turn(&self) -> &Arc<HubTurn> {
         &self.turn
     }
 
-    /// What it tells next; `None` once it is over and has told all.
+    /// Returns the next message; `None` once the turn is over and all was returned.
     pub(crate) async fn next(&mut self) -> Option<Arc<OutsideEvent>> {
         loop {
             self.news.mark_unchanged();
@@ -44,7 +43,7 @@ impl Follower {
         }
     }
 
-    /// What comes of it once it is over, for as long as something may.
+    /// Returns the next message after the end of the turn; `None` once no more can come.
     pub(crate) async fn next_after(&mut self) -> Option<Arc<OutsideEvent>> {
         loop {
             self.news.mark_unchanged();
@@ -67,8 +66,8 @@ impl Drop for Follower {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::caller::{Account, Bytes};
-    use super::super::{Asked, Cut, Hub};
+    use super::super::super::caller::{Account, BodyPermit};
+    use super::super::{Hub, PendingQuestion, TurnCutoff};
     use super::*;
     use figaro_agent::turn::control::Control;
     use figaro_agent::turn::queue::{Job, Mailboxes, Runner};
@@ -88,11 +87,11 @@ mod tests {
         }
     }
 
-    fn asked() -> Asked {
+    fn asked() -> PendingQuestion {
         let account = Arc::new(Account::default());
         let room = account.admit(chrono::DateTime::UNIX_EPOCH).unwrap();
         let conversation = Conversation::whole(ChatId::external(1));
-        Asked {
+        PendingQuestion {
             requested: Arc::new(Requested::default()),
             conversation,
             session: None,
@@ -100,7 +99,7 @@ mod tests {
             identity: "ann".to_owned(),
             account,
             room,
-            bytes: Bytes::default(),
+            bytes: BodyPermit::default(),
             resumes: None,
             mailboxes: Mailboxes::new(Arc::new(Idle), TaskTracker::default()),
         }
@@ -185,7 +184,7 @@ mod tests {
         hub.forget_caller("bob");
         assert!(hub.turn(turn.id(), "ann").is_some());
         hub.forget_caller("ann");
-        assert_eq!((all(over).await, turn.cut()), (Vec::new(), Some(Cut::Erased)));
+        assert_eq!((all(over).await, turn.cut()), (Vec::new(), Some(TurnCutoff::Erased)));
     }
 
     #[tokio::test]

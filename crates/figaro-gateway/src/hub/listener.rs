@@ -1,4 +1,4 @@
-//! What turns tell, passed on to their followers: their events, and their words in the place of a chat's.
+//! Passes events and text of turns to their followers. Text goes to followers where it would otherwise go to a chat.
 
 use async_trait::async_trait;
 use tokio_util::sync::CancellationToken;
@@ -34,14 +34,14 @@ impl Listener for Hub {
 impl Admins for Hub {}
 impl Channel for Hub {}
 
-/// Delivers answers to those who follow their turns.
+/// Delivers answers to the followers of their turns.
 #[derive(Debug)]
 pub struct GatewayDelivery {
-    /// The turns.
+    /// Turns that can be followed.
     pub hub: Hub,
-    /// Where it is kept that an answer is on its way.
+    /// Store of deliveries in progress.
     pub outbox: OutboxStore,
-    /// Gives the current time.
+    /// Source of the current time.
     pub clock: Clock,
 }
 

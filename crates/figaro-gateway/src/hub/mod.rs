@@ -1,5 +1,6 @@
-//! The turns whose questions came over HTTP, and whoever follows them. What a turn tells is kept in order, so that each follower
-//! reads at their own pace from its beginning: one that is slow keeps nobody waiting, and one that comes late misses nothing.
+//! Turns whose questions came over HTTP, and their followers. The messages of a turn are kept in order, and each
+//! follower reads them from the beginning at its own pace. A slow follower holds up nobody, and a late one misses
+//! nothing.
 
 mod follower;
 mod last;
@@ -17,68 +18,68 @@ use tokio::time::Instant;
 pub(crate) use self::follower::Follower;
 pub use self::listener::GatewayDelivery;
 pub use self::runner::GatewayRunner;
-pub(crate) use self::turn::{Asked, Cut, Turn};
+pub(crate) use self::turn::{HubTurn, PendingQuestion, TurnCutoff};
 use super::handover::Handovers;
 use figaro_agent::turn::control::Control;
 use figaro_base::ids::{RequestId, RunId};
 use figaro_domain::conversation::Conversation;
 use figaro_provider::Item;
 
-/// So many turns that are over can still be followed, and for so long.
+/// Maximum number of finished turns that can still be followed. Each expires after `KEPT`.
 const MAX_KEPT: usize = 500;
 const KEPT: std::time::Duration = std::time::Duration::from_secs(600);
 
-/// Between two looks whether all turns are over.
+/// Interval between checks whether all turns are over.
 const LOOK_AGAIN: std::time::Duration = std::time::Duration::from_millis(20);
 
-/// The turns that can be followed. Cheap to clone; clones share them.
+/// Turns that can be followed. Cheap to clone; clones share them.
 #[derive(Debug, Clone, Default)]
 pub struct Hub {
-    turns: Arc<Mutex<Turns>>,
+    turns: Arc<Mutex<HubTurns>>,
     handovers: Handovers,
 }
 
 #[derive(Debug, Default)]
-struct Turns {
-    all: BTreeMap<RequestId, Arc<Turn>>,
-    /// The one that runs in a conversation: there is one at a time.
-    current: HashMap<Conversation, Arc<Turn>>,
-    runs: HashMap<RunId, Arc<Turn>>,
+struct HubTurns {
+    all: BTreeMap<RequestId, Arc<HubTurn>>,
+    /// Running turn of each conversation; there is at most one.
+    current: HashMap<Conversation, Arc<HubTurn>>,
+    runs: HashMap<RunId, Arc<HubTurn>>,
 }
 
 impl Hub {
-    /// A turn that waits from now on; whoever asked follows it.
+    /// Registers a waiting turn and returns the caller's follower.
     #[must_use]
-    pub(crate) fn expect(&self, asked: Asked) -> Follower {
-        let turn = Arc::new(Turn::new(asked));
+    pub(crate) fn expect(&self, asked: PendingQuestion) -> Follower {
+        let turn = Arc::new(HubTurn::new(asked));
         let mut turns = self.turns();
         turns.forget();
         turns.all.insert(turn.id(), turn.clone());
         Follower::new(turn)
     }
 
-    /// A turn by its id, for whoever began it.
+    /// Returns a turn by its id, if this caller began it.
     #[must_use]
-    pub(crate) fn turn(&self, id: RequestId, identity: &str) -> Option<Arc<Turn>> {
+    pub(crate) fn turn(&self, id: RequestId, identity: &str) -> Option<Arc<HubTurn>> {
         self.any_turn(id, identity).filter(|turn| !turn.is_forgotten())
     }
 
-    /// The same, also one that was forgotten while it runs: it can still be stopped.
+    /// Returns a turn like [`Self::turn`], but also one that was forgotten while it runs: it can still be stopped.
     #[must_use]
-    pub(crate) fn any_turn(&self, id: RequestId, identity: &str) -> Option<Arc<Turn>> {
+    pub(crate) fn any_turn(&self, id: RequestId, identity: &str) -> Option<Arc<HubTurn>> {
         self.turns().all.get(&id).filter(|turn| turn.is_of(identity)).cloned()
     }
 
-    /// The newest turn of a conversation.
+    /// Returns the newest turn of a conversation.
     #[must_use]
-    pub(crate) fn newest_in(&self, conversation: Conversation) -> Option<Arc<Turn>> {
+    pub(crate) fn newest_in(&self, conversation: Conversation) -> Option<Arc<HubTurn>> {
         let turns = self.turns();
         let mut newest = turns.all.values().rev();
         newest.find(|turn| turn.conversation() == conversation && !turn.is_forgotten()).cloned()
     }
 
-    /// The turn begins, and can be stopped; `None` if nobody waits for it any more.
-    fn begin(&self, id: RequestId, control: &Control) -> Option<Arc<Turn>> {
+    /// Begins the turn and makes it stoppable. Returns `None` if nobody waits for it any longer.
+    fn begin(&self, id: RequestId, control: &Control) -> Option<Arc<HubTurn>> {
         let mut turns = self.turns();
         let turn = turns.all.get(&id)?.clone();
         if !turn.begin(control) {
@@ -89,8 +90,8 @@ impl Hub {
         Some(turn)
     }
 
-    /// The turn is over.
-    fn end(&self, turn: &Arc<Turn>) {
+    /// Ends the turn and keeps its hand-over.
+    fn end(&self, turn: &Arc<HubTurn>) {
         let mut turns = self.turns();
         turns.current.remove(&turn.conversation());
         let handover = turn.hand_over();
@@ -103,52 +104,52 @@ impl Hub {
         turn.end();
     }
 
-    /// Forgets what turns of a conversation have told and left to their callers: it was erased.
+    /// Forgets messages and hand-overs of the turns in a conversation that was erased.
     pub(crate) fn forget_conversation(&self, conversation: Conversation) {
         self.forget(|turn| turn.conversation() == conversation);
         self.handovers.forget(|_, there| there == conversation);
     }
 
-    /// The same for all turns of one who asks.
+    /// Forgets messages and hand-overs of all turns of a caller.
     pub(crate) fn forget_caller(&self, identity: &str) {
         self.forget(|turn| turn.is_of(identity));
         self.handovers.forget(|known, _| known == identity);
     }
 
-    /// A turn that has not begun stays: it has told nothing yet.
-    fn forget(&self, is_meant: impl Fn(&Turn) -> bool) {
+    /// Forgets the matching turns. A turn that has not begun stays, because it has no messages yet.
+    fn forget(&self, is_meant: impl Fn(&HubTurn) -> bool) {
         let mut turns = self.turns();
         turns.all.retain(|_, turn| {
             let is_meant = is_meant(turn) && !turn.is_waiting();
             if is_meant {
                 turn.forget();
             }
-            // One that runs goes at its end: until then it can be stopped, and a stop of the bot waits for it.
+            // A running turn is removed at its end. Until then it can be stopped, and a stop of the bot waits for it.
             !(is_meant && turn.is_over())
         });
     }
 
-    /// What was done since a question, where a turn of this caller had left its last calls.
+    /// Replaces `done` up to the caller's last calls by all items of the turn that handed them over.
     #[must_use]
     pub(crate) fn resumed(&self, identity: &str, done: Vec<Item>) -> Vec<Item> {
         self.handovers.resumed(identity, done)
     }
 
-    /// The turn that runs in a conversation.
-    fn current(&self, conversation: Conversation) -> Option<Arc<Turn>> {
+    /// Returns the running turn of a conversation.
+    fn current(&self, conversation: Conversation) -> Option<Arc<HubTurn>> {
         self.turns().current.get(&conversation).cloned()
     }
 
-    /// How many turns wait or run.
+    /// Returns the number of waiting and running turns.
     #[must_use]
     pub(crate) fn open(&self) -> usize {
         self.turns().all.values().filter(|turn| turn.ended_at().is_none()).count()
     }
 
-    /// Ends those that have not begun, as the bot is about to end, and resolves once no other runs.
+    /// Ends waiting turns because the bot is stopping. Resolves once no turn is running.
     pub async fn settled(&self) {
         loop {
-            // Each time: a question may have been on its way when the stop came.
+            // Repeated, because a question may have been on its way when the stop came.
             self.turns().all.values().for_each(|turn| turn.end_waiting());
             if self.open() == 0 {
                 return;
@@ -157,14 +158,14 @@ impl Hub {
         }
     }
 
-    /// A lock whose holder panicked still guards whole maps: every change is complete before anything can fail.
-    fn turns(&self) -> MutexGuard<'_, Turns> {
+    /// The lock is usable even after a panic: every change is complete before anything can fail.
+    fn turns(&self) -> MutexGuard<'_, HubTurns> {
         self.turns.lock()
     }
 }
 
-impl Turns {
-    /// Forgets turns that are over: those of long ago, and the oldest where there are many.
+impl HubTurns {
+    /// Removes finished turns that have expired, and the oldest ones above the limit.
     fn forget(&mut self) {
         let now = Instant::now();
         self.all.retain(|_, turn| turn.ended_at().is_none_or(|at| now.duration_since(at) < KEPT));

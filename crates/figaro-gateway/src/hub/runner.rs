@@ -1,11 +1,12 @@
-//! Runs the turns of the gateway: by the bot's own stages in its store or, where nothing is to be kept, by stages that keep nothing.
+//! Runs the turns of the gateway: with the bot's own stages and store, or with stateless stages if nothing is to be
+//! stored.
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
 
 use super::super::metrics::Meters;
-use super::{Cut, Hub, Turn, last, unnamed};
+use super::{Hub, HubTurn, TurnCutoff, last, unnamed};
 use figaro_agent::delivery::OutsideEvent;
 use figaro_agent::eraser::Eraser;
 use figaro_agent::turn::control::Control;
@@ -19,29 +20,29 @@ use figaro_store::Store;
 /// Runs the turns of the gateway.
 #[derive(Debug)]
 pub struct GatewayRunner {
-    /// The turns that can be followed.
+    /// Turns that can be followed.
     pub hub: Hub,
-    /// Runs those that belong to a session.
+    /// Runs turns that belong to a session.
     pub kept: Turns,
-    /// The store of those.
+    /// Store of the sessions.
     pub store: Store,
-    /// Erases what nobody can name any more.
+    /// Eraser of conversations that no longer have a name.
     pub eraser: Eraser,
-    /// Runs those of which nothing is kept.
+    /// Runs stateless turns.
     pub stateless: Arc<dyn Runner>,
-    /// Counts how turns end.
+    /// Counters of outcomes.
     pub meters: Arc<Meters>,
-    /// Gives the current time.
+    /// Source of the current time.
     pub clock: Clock,
 }
 
-/// Ends a turn for its followers, also by a panic.
-struct Over<'a> {
+/// Ends a turn for its followers on drop, even after a panic.
+struct TurnEndGuard<'a> {
     hub: &'a Hub,
-    turn: Arc<Turn>,
+    turn: Arc<HubTurn>,
 }
 
-impl Drop for Over<'_> {
+impl Drop for TurnEndGuard<'_> {
     fn drop(&mut self) {
         self.hub.end(&self.turn);
     }
@@ -53,8 +54,8 @@ impl Runner for GatewayRunner {
         let question = asked(&job)?;
         let requested = question.requested.clone()?;
         let user = question.asker().map(|asker| asker.user.clone());
-        // Nobody waits for it any more where there is no turn.
-        let over = Over { hub: &self.hub, turn: self.hub.begin(requested.id, &control)? };
+        // If there is no turn, nobody waits for it any longer.
+        let over = TurnEndGuard { hub: &self.hub, turn: self.hub.begin(requested.id, &control)? };
         let next = if requested.is_stateless {
             self.stateless.run(job, control).await
         } else if self.may_resume(&over.turn).await {
@@ -71,14 +72,14 @@ impl Runner for GatewayRunner {
 }
 
 impl GatewayRunner {
-    /// Whether a turn brings no results, or those that its session waits for. It is asked once the turn is the only one at work
-    /// there: before that, another question may come between.
-    async fn may_resume(&self, turn: &Turn) -> bool {
+    /// Returns `true` if a turn brings no results, or those that its session waits for. Checked once the turn is the
+    /// only one running there: another question may come first until then.
+    async fn may_resume(&self, turn: &HubTurn) -> bool {
         let Some(mark) = turn.resumes() else { return true };
         match last::has_left(&self.store, turn.conversation(), mark).await {
             Ok(true) => true,
             Ok(false) => {
-                turn.cut_off(Cut::Foreign);
+                turn.cut_off(TurnCutoff::Foreign);
                 false
             }
             Err(error) => {
@@ -89,14 +90,14 @@ impl GatewayRunner {
         }
     }
 
-    async fn erase_unnamed(&self, turn: &Turn, user: UserId) {
+    async fn erase_unnamed(&self, turn: &HubTurn, user: UserId) {
         if let Err(error) = unnamed::erase(&self.eraser, &self.hub, turn.conversation(), user).await {
             tracing::error!(%error, label = error.label(), "what is left of an erased session stays");
         }
     }
 
-    /// Counts what a turn came to, whoever still follows it.
-    fn account(&self, turn: &Turn) {
+    /// Counts the outcome and the usage of a turn.
+    fn account(&self, turn: &HubTurn) {
         let closing = turn.closing();
         let tokens = closing.as_ref().map_or(0, |closing| closing.usage.total());
         turn.account().spend(tokens, self.clock.now().date_naive());
@@ -104,7 +105,7 @@ impl GatewayRunner {
     }
 }
 
-/// The question of a job; what else there is has nobody who waits for it.
+/// Returns the question of a job. Other jobs have no caller who waits for them.
 fn asked(job: &Job) -> Option<&Question> {
     match job {
         Job::Ask(question) | Job::Resume(_, question) => Some(question),

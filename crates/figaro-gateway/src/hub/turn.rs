@@ -7,56 +7,54 @@ use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-use super::super::caller::{Account, Bytes, Room};
-use super::super::handover::{Handover, Mark};
+use super::super::caller::{Account, BodyPermit, QuestionPermit};
+use super::super::handover::{CallIdPrefix, Handover};
 use figaro_agent::delivery::{OutsideEvent, TurnClosing, TurnEnding, TurnEvent, TurnEventKind};
 use figaro_agent::turn::control::Control;
 use figaro_agent::turn::queue::Mailboxes;
-use figaro_agent::turn::requested::{Left, Requested};
+use figaro_agent::turn::requested::{HandoverSlot, Requested};
 use figaro_base::ids::{RequestId, RunId};
 use figaro_domain::conversation::Conversation;
 use figaro_provider::Item;
 
-/// So long after its end a turn may tell what is remembered of it to those who follow it; whoever comes later hears it too.
+/// Time after its end in which a turn may still report new memories to its followers, including later ones.
 const TEACHES: Duration = Duration::from_secs(10);
 
-/// A question that is on its way.
+/// Question that is on its way.
 #[derive(Debug)]
-pub(crate) struct Asked {
-    /// What was asked for beside it.
+pub(crate) struct PendingQuestion {
     pub(crate) requested: Arc<Requested>,
-    /// Where it is answered.
     pub(crate) conversation: Conversation,
-    /// The session that it belongs to, as its caller calls it.
+    /// Session, by the caller's name for it; `None` if stateless.
     pub(crate) session: Option<String>,
-    /// It is read for what is to be remembered of whoever asks.
+    /// `true` if the question is also read for memories of the caller.
     pub(crate) teaches: bool,
-    /// Whoever may follow it, in words that no other has.
+    /// Unique text of the caller who may follow the turn.
     pub(crate) identity: String,
-    /// Who asks, as what they have used is counted.
+    /// Account that the usage is counted on.
     pub(crate) account: Arc<Account>,
-    /// Its place among their questions.
-    pub(crate) room: Room,
-    /// What its body takes.
-    pub(crate) bytes: Bytes,
-    /// The calls of its session whose results it brings.
-    pub(crate) resumes: Option<Mark>,
-    /// Where it waits.
+    /// Permit among the caller's questions.
+    pub(crate) room: QuestionPermit,
+    /// Permit for the bytes of the body.
+    pub(crate) bytes: BodyPermit,
+    /// Prefix of the session's calls whose results the question brings.
+    pub(crate) resumes: Option<CallIdPrefix>,
+    /// Queues that the question waits in.
     pub(crate) mailboxes: Mailboxes,
 }
 
-/// A turn and all that it has told.
+/// Turn with all of its messages.
 #[derive(Debug)]
-pub(crate) struct Turn {
+pub(crate) struct HubTurn {
     id: RequestId,
     agent: Option<String>,
     session: Option<String>,
     client: Option<String>,
-    left: Arc<Left>,
+    left: Arc<HandoverSlot>,
     conversation: Conversation,
     identity: String,
     account: Arc<Account>,
-    resumes: Option<Mark>,
+    resumes: Option<CallIdPrefix>,
     log: Mutex<Log>,
     news: watch::Sender<()>,
 }
@@ -64,49 +62,48 @@ pub(crate) struct Turn {
 #[derive(Debug)]
 struct Log {
     told: Vec<Arc<OutsideEvent>>,
-    /// What is to be remembered of it is still to be told.
+    /// `true` if new memories are still to be reported.
     teaches: bool,
     followers: usize,
-    state: State,
-    held: Option<Held>,
-    /// What it has left to its caller.
+    state: TurnProgress,
+    held: Option<TurnResources>,
+    /// Hand-over to the caller, set at the end.
     handover: Option<Handover>,
-    /// Why it has no end of its own.
-    cut: Option<Cut>,
-    /// Nothing of it is kept once it is over.
+    /// Reason of a turn that was cut off.
+    cut: Option<TurnCutoff>,
+    /// `true` if nothing of the turn is kept after its end.
     is_forgotten: bool,
 }
 
-/// What a turn holds until it is over.
+/// Permits that a turn holds until it is over.
 #[derive(Debug)]
-struct Held {
-    _room: Room,
-    _bytes: Bytes,
+struct TurnResources {
+    _room: QuestionPermit,
+    _bytes: BodyPermit,
     mailboxes: Mailboxes,
 }
 
-/// Why a turn that is over has no end of its own.
+/// Reason why a turn was cut off, without an outcome of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Cut {
-    /// What was said was erased.
+pub(crate) enum TurnCutoff {
+    /// The conversation was erased.
     Erased,
-    /// Somebody stopped it before it began.
+    /// A caller stopped the turn before it began.
     Stopped,
-    /// It brings results of calls that its session does not wait for.
+    /// The turn brings results that its session does not wait for.
     Foreign,
 }
 
 #[derive(Debug)]
-enum State {
-    /// It has not begun.
+enum TurnProgress {
     Waiting,
     Running(Control),
     Over(Instant),
 }
 
-impl Turn {
-    pub(super) fn new(asked: Asked) -> Self {
-        let Asked {
+impl HubTurn {
+    pub(super) fn new(asked: PendingQuestion) -> Self {
+        let PendingQuestion {
             requested,
             conversation,
             session,
@@ -122,13 +119,13 @@ impl Turn {
             told: Vec::new(),
             teaches,
             followers: 0,
-            state: State::Waiting,
-            held: Some(Held { _room: room, _bytes: bytes, mailboxes }),
+            state: TurnProgress::Waiting,
+            held: Some(TurnResources { _room: room, _bytes: bytes, mailboxes }),
             handover: None,
             cut: None,
             is_forgotten: false,
         };
-        // The messages of a request may be long: they are not kept as long as the turn can be followed.
+        // The messages of a request may be long, so they are dropped earlier than the turn.
         let (id, agent, left) = (requested.id, requested.agent.clone(), requested.left.clone());
         let client = requested.client.clone();
         Self {
@@ -146,60 +143,60 @@ impl Turn {
         }
     }
 
-    /// The id of the turn, by which callers follow and stop it.
+    /// Returns the id by which callers follow and stop the turn.
     #[must_use]
     pub(crate) const fn id(&self) -> RequestId {
         self.id
     }
 
-    /// The agent that was asked for.
+    /// Returns the requested agent.
     #[must_use]
     pub(crate) fn agent(&self) -> Option<&str> {
         self.agent.as_deref()
     }
 
-    /// The session that it belongs to, as its caller calls it.
+    /// Returns the session, by the caller's name for it.
     #[must_use]
     pub(crate) fn session(&self) -> Option<&str> {
         self.session.as_deref()
     }
 
-    /// The kind of client that asks.
+    /// Returns the kind of client.
     pub(super) fn client(&self) -> Option<&str> {
         self.client.as_deref()
     }
 
-    /// What it has left to whoever asks, once it is over.
+    /// Returns the hand-over, once the turn is over.
     #[must_use]
     pub(crate) fn handover(&self) -> Option<Handover> {
         self.log().handover.clone()
     }
 
-    /// Why it has no end of its own; `None` where it has one, or is not over.
+    /// Returns why the turn was cut off; `None` if it was not, or is not over.
     #[must_use]
-    pub(crate) fn cut(&self) -> Option<Cut> {
+    pub(crate) fn cut(&self) -> Option<TurnCutoff> {
         self.log().cut
     }
 
-    /// The calls of its session whose results it brings.
-    pub(super) const fn resumes(&self) -> Option<&Mark> {
+    /// Returns the prefix of the session's calls whose results the turn brings.
+    pub(super) const fn resumes(&self) -> Option<&CallIdPrefix> {
         self.resumes.as_ref()
     }
 
-    /// It ends without having done anything.
-    pub(super) fn cut_off(&self, cut: Cut) {
+    /// Marks the turn as cut off before it did anything.
+    pub(super) fn cut_off(&self, cut: TurnCutoff) {
         self.log().cut = Some(cut);
     }
 
-    /// Nothing of it is to be found any more. What it has told is gone at once, also for those who follow it; one that still
-    /// runs tells the rest to them alone.
+    /// Forgets the turn. Its messages are gone at once, even for its followers. A turn that still runs sends the rest
+    /// to those followers only.
     pub(super) fn forget(&self) {
         let mut log = self.log();
         log.is_forgotten = true;
-        if let State::Over(_) = log.state {
+        if let TurnProgress::Over(_) = log.state {
             log.told = Vec::new();
             log.handover = None;
-            log.cut = Some(Cut::Erased);
+            log.cut = Some(TurnCutoff::Erased);
         }
     }
 
@@ -207,7 +204,7 @@ impl Turn {
         self.log().is_forgotten
     }
 
-    /// Tells its calls from those of others in what it has left; gives what it is to be gone on with from.
+    /// Stores the hand-over with prefixed call ids. Returns it with the items that the turn continues from.
     pub(super) fn hand_over(&self) -> Option<(Handover, Vec<Item>)> {
         let handed = self.left.take()?;
         let handover = Handover::of(self.run()?, &handed);
@@ -215,7 +212,7 @@ impl Turn {
         Some((handover, handed.items))
     }
 
-    /// The id of it in the store, once it has told something.
+    /// Returns the id of the turn in the store, once the turn has sent an event.
     fn run(&self) -> Option<RunId> {
         self.log().told.iter().find_map(|told| match &**told {
             OutsideEvent::Event(event) => Some(event.run),
@@ -227,7 +224,7 @@ impl Turn {
         &self.account
     }
 
-    /// What it has come to, once it has told that.
+    /// Returns the outcome, once the turn has reported it.
     #[must_use]
     pub(crate) fn closing(&self) -> Option<TurnClosing> {
         self.log().told.iter().rev().find_map(|told| match &**told {
@@ -238,13 +235,13 @@ impl Turn {
         })
     }
 
-    /// Whether nothing more comes.
+    /// Returns `true` if the turn is over.
     #[must_use]
     pub(crate) fn is_over(&self) -> bool {
         self.ended_at().is_some()
     }
 
-    /// Where it is answered.
+    /// Returns the conversation of the turn.
     #[must_use]
     pub(crate) const fn conversation(&self) -> Conversation {
         self.conversation
@@ -254,18 +251,18 @@ impl Turn {
         &self.identity
     }
 
-    /// Whether this one may follow it.
+    /// Returns `true` if this caller may follow the turn.
     #[must_use]
     pub(crate) fn is_of(&self, identity: &str) -> bool {
         self.identity == identity
     }
 
-    /// Begins; `false` if nobody waits for it any more.
+    /// Begins the turn. Returns `false` if nobody waits for it any longer.
     pub(super) fn begin(&self, control: &Control) -> bool {
         let mut log = self.log();
         match log.state {
-            State::Waiting => log.state = State::Running(control.clone()),
-            State::Running(_) | State::Over(_) => return false,
+            TurnProgress::Waiting => log.state = TurnProgress::Running(control.clone()),
+            TurnProgress::Running(_) | TurnProgress::Over(_) => return false,
         }
         true
     }
@@ -273,7 +270,7 @@ impl Turn {
     pub(super) fn tell(&self, told: OutsideEvent) {
         let has_taught = match &told {
             OutsideEvent::Event(TurnEvent { kind: TurnEventKind::MemoryUpdated { .. }, .. }) => true,
-            // Of a turn without an answer nothing may ever be read.
+            // A turn without an answer never yields memories.
             OutsideEvent::Event(TurnEvent { kind: TurnEventKind::Closed(closing), .. }) => {
                 closing.ending != TurnEnding::Answered
             }
@@ -282,38 +279,38 @@ impl Turn {
         };
         let mut log = self.log();
         log.teaches &= !has_taught;
-        // One that is over and was forgotten keeps nothing.
-        if !(log.is_forgotten && matches!(log.state, State::Over(_))) {
+        // A turn that is over and was forgotten keeps nothing.
+        if !(log.is_forgotten && matches!(log.state, TurnProgress::Over(_))) {
             log.told.push(Arc::new(told));
         }
         drop(log);
         self.news.send_replace(());
     }
 
-    /// Until when it may still tell what is remembered of it, once it is over; `None` if it has told.
+    /// Returns the time until which a finished turn may report new memories; `None` once it has.
     pub(super) fn teaches_until(&self) -> Option<Instant> {
         let is_over = self.ended_at()?;
         let log = self.log();
         (log.teaches && log.cut.is_none()).then(|| is_over + TEACHES)
     }
 
-    /// Nothing more comes of it.
+    /// Marks the turn as over and releases its permits.
     pub(crate) fn end(&self) {
         let mut log = self.log();
-        log.state = State::Over(Instant::now());
+        log.state = TurnProgress::Over(Instant::now());
         drop(log.held.take());
         drop(log);
         self.news.send_replace(());
     }
 
     pub(super) fn is_waiting(&self) -> bool {
-        matches!(self.log().state, State::Waiting)
+        matches!(self.log().state, TurnProgress::Waiting)
     }
 
     pub(super) fn ended_at(&self) -> Option<Instant> {
         match self.log().state {
-            State::Over(at) => Some(at),
-            State::Waiting | State::Running(_) => None,
+            TurnProgress::Over(at) => Some(at),
+            TurnProgress::Waiting | TurnProgress::Running(_) => None,
         }
     }
 
@@ -322,7 +319,7 @@ impl Turn {
         self.news.subscribe()
     }
 
-    /// One follower less. Without any, a turn is stopped: nobody hears its answer.
+    /// Removes a follower. The turn is stopped when the last one leaves, since nobody would see its answer.
     pub(super) fn leave(&self) {
         let mut log = self.log();
         log.followers = log.followers.saturating_sub(1);
@@ -332,46 +329,46 @@ impl Turn {
         }
     }
 
-    /// Stops it, whoever follows it. One that waits is over at once, and leaves its queue.
+    /// Stops the turn, even while others follow it. A waiting turn is over at once and leaves its queue.
     pub(crate) fn stop(&self) {
         let mut log = self.log();
         match &log.state {
-            State::Waiting => {}
-            State::Running(control) => {
+            TurnProgress::Waiting => {}
+            TurnProgress::Running(control) => {
                 control.stop();
                 return;
             }
-            State::Over(_) => return,
+            TurnProgress::Over(_) => return,
         }
-        log.state = State::Over(Instant::now());
-        log.cut = Some(Cut::Stopped);
+        log.state = TurnProgress::Over(Instant::now());
+        log.cut = Some(TurnCutoff::Stopped);
         let mailboxes = log.held.as_ref().map(|held| held.mailboxes.clone());
         drop(log);
         self.news.send_replace(());
-        // Where it was just taken in hand, its place is given back there.
+        // If a worker has just taken the question, the permit is returned there.
         if mailboxes.is_some_and(|mailboxes| mailboxes.withdraw(self.conversation, self.id)) {
             self.end();
         }
     }
 
-    /// Ends it if it has not begun.
+    /// Ends the turn if it has not begun.
     pub(super) fn end_waiting(&self) {
         let mut log = self.log();
-        if matches!(log.state, State::Waiting) {
-            log.state = State::Over(Instant::now());
+        if matches!(log.state, TurnProgress::Waiting) {
+            log.state = TurnProgress::Over(Instant::now());
             drop(log.held.take());
             drop(log);
             self.news.send_replace(());
         }
     }
 
-    /// What it has told at this place, if it has told so much; and whether nothing more comes.
+    /// Returns the message at this position, if there is one. The flag is `true` if the turn is over.
     pub(super) fn at(&self, at: usize) -> (Option<Arc<OutsideEvent>>, bool) {
         let log = self.log();
-        (log.told.get(at).cloned(), matches!(log.state, State::Over(_)))
+        (log.told.get(at).cloned(), matches!(log.state, TurnProgress::Over(_)))
     }
 
-    /// A lock whose holder panicked still guards a whole log: every change is one assignment.
+    /// The lock is usable even after a panic: every change is a single assignment.
     fn log(&self) -> MutexGuard<'_, Log> {
         self.log.lock()
     }

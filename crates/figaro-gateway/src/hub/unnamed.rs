@@ -1,5 +1,5 @@
-//! What becomes of a turn whose session was erased while its question waited: nobody can name its conversation any more, so what it
-//! has kept is erased, too.
+//! Erasure of a conversation whose session was erased while a question waited. It no longer has a name, so its new
+//! messages are erased too.
 
 use super::Hub;
 use figaro_agent::eraser::Eraser;
@@ -8,10 +8,11 @@ use figaro_domain::conversation::Conversation;
 use figaro_domain::erasure::Erasure;
 use figaro_store::Result;
 
-/// Erases a conversation that has no name any more. Where another turn is at work in it, its end does so.
+/// Erases a conversation that has no name any longer. If another turn is running in it, the end of that turn erases
+/// it.
 ///
 /// # Errors
-/// When the store fails.
+/// If the store fails.
 pub(super) async fn erase(
     eraser: &Eraser,
     hub: &Hub,

@@ -1,4 +1,4 @@
-//! A whole response.
+//! Response as one JSON object.
 
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
@@ -8,26 +8,26 @@ use super::super::hub::Follower;
 use figaro_agent::delivery::TurnClosing;
 use figaro_domain::tool::Call;
 
-/// What all parts of a response have in common.
+/// Fields shared by all parts of a response.
 #[derive(Debug, Clone)]
-pub(crate) struct Frame {
+pub(crate) struct ResponseFrame {
     turn: String,
     created: i64,
     model: String,
 }
 
-impl Frame {
-    /// Of the response that this turn is.
+impl ResponseFrame {
+    /// Creates the frame for the response of this turn.
     pub(crate) fn new(follower: &Follower, model: String, now: DateTime<Utc>) -> Self {
         Self { turn: follower.turn().id().to_string(), created: now.timestamp(), model }
     }
 
-    /// The id of its message.
+    /// Returns the id of the message in the response.
     pub(crate) fn message_id(&self) -> String {
         format!("msg_{}", self.turn)
     }
 
-    /// It, with what it has so far.
+    /// Builds the response with this status and output.
     pub(crate) fn of(&self, status: &str, output: Value) -> Value {
         json!({
             "id": format!("resp_{}", self.turn), "object": "response", "created_at": self.created, "status": status,
@@ -37,7 +37,7 @@ impl Frame {
         })
     }
 
-    /// The whole of it.
+    /// Builds the complete response.
     pub(crate) fn response(
         &self,
         closing: &TurnClosing,
@@ -65,7 +65,7 @@ impl Frame {
         response
     }
 
-    /// Its message.
+    /// Builds the message of the response.
     pub(crate) fn message(&self, words: &str, status: &str) -> Value {
         let content = match words {
             "" => json!([]),
@@ -74,7 +74,7 @@ impl Frame {
         json!({"id": self.message_id(), "type": "message", "role": "assistant", "status": status, "content": content})
     }
 
-    /// A call for the caller to make.
+    /// Converts a call that the caller is to make.
     pub(crate) fn call(&self, call: &Call, status: &str) -> Value {
         json!({
             "id": format!("fc_{}", call.id), "type": "function_call", "status": status, "call_id": call.id,

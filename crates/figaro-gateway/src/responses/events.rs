@@ -1,4 +1,4 @@
-//! A response as it is written, as the events of the dialect.
+//! Response as a stream of the dialect's events.
 
 use std::mem;
 
@@ -6,33 +6,38 @@ use axum::response::Response;
 use axum::response::sse::Event;
 use serde_json::{Value, json};
 
-use super::super::hub::{Follower, Turn};
-use super::super::said::Said;
-use super::super::sse::{self, Dialect};
-use super::answer::Frame;
+use super::super::hub::{Follower, HubTurn};
+use super::super::said::TurnTranscript;
+use super::super::sse::{self, TurnEventWriter};
+use super::answer::ResponseFrame;
 use figaro_agent::delivery::OutsideEvent;
 use figaro_domain::tool::Call;
 
-struct Writing {
-    frame: Frame,
-    said: Said,
-    /// The words that were sent; `None` before the first.
+struct ResponseEventWriter {
+    frame: ResponseFrame,
+    said: TurnTranscript,
+    /// Text sent so far; `None` before the first.
     sent: Option<String>,
-    /// What is still to be sent.
     queue: Vec<Event>,
     number: u64,
 }
 
-/// The response of a turn as a stream.
-pub(crate) fn events(frame: Frame, follower: Follower) -> Response {
-    let mut writing = Writing { frame, said: Said::default(), sent: None, queue: Vec::new(), number: 0 };
+/// Streams the response of a turn.
+pub(crate) fn events(frame: ResponseFrame, follower: Follower) -> Response {
+    let mut writing = ResponseEventWriter {
+        frame,
+        said: TurnTranscript::default(),
+        sent: None,
+        queue: Vec::new(),
+        number: 0,
+    };
     let begun = writing.frame.of("in_progress", json!([]));
     writing.push("response.created", json!({"response": begun}));
     writing.push("response.in_progress", json!({"response": begun}));
     sse::stream(mem::take(&mut writing.queue), follower, writing)
 }
 
-impl Dialect for Writing {
+impl TurnEventWriter for ResponseEventWriter {
     fn hear(&mut self, told: &OutsideEvent) -> Vec<Event> {
         if let Some(words) = self.said.hear(told) {
             self.words(&words);
@@ -40,13 +45,13 @@ impl Dialect for Writing {
         mem::take(&mut self.queue)
     }
 
-    fn end(&mut self, turn: &Turn) -> Vec<Event> {
+    fn end(&mut self, turn: &HubTurn) -> Vec<Event> {
         self.close(turn);
         mem::take(&mut self.queue)
     }
 }
 
-impl Writing {
+impl ResponseEventWriter {
     fn push(&mut self, kind: &str, mut data: Value) {
         if let Some(data) = data.as_object_mut() {
             data.insert("type".to_owned(), kind.into());
@@ -73,7 +78,7 @@ impl Writing {
         self.push("response.output_text.delta", delta);
     }
 
-    fn close(&mut self, turn: &Turn) {
+    fn close(&mut self, turn: &HubTurn) {
         let closing = match self.said.ended(turn) {
             Ok(closing) => closing.clone(),
             Err(error) => {
@@ -94,7 +99,7 @@ impl Writing {
         if self.sent.is_some() {
             self.end_of_message(&sent);
         }
-        // Clients put the items together by their places: each has its own, as in the whole response.
+        // Clients assemble the items by index, so each has the same index as in the whole response.
         for (index, call) in
             (usize::from(self.sent.is_some())..).zip(handed.iter().flat_map(|handed| &handed.calls))
         {

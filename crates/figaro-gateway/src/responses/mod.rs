@@ -1,4 +1,4 @@
-//! `POST /v1/responses`, in the dialect of OpenAI's Responses API: the same questions, other words.
+//! `POST /v1/responses`, in the dialect of OpenAI's Responses API: the same questions in another format.
 
 mod answer;
 mod events;
@@ -8,30 +8,31 @@ use axum::Json;
 use axum::extract::{Request, State};
 use axum::response::{IntoResponse, Response};
 
-use self::answer::Frame;
+use self::answer::ResponseFrame;
 use self::events::events;
 use self::request::ResponseRequest;
 use super::asking::ask;
-use super::body::{self, Body};
+use super::body::{self, RequestBody};
 use super::chat::{Head, all};
-use super::entry::Entry;
-use super::error::ApiError;
+use super::entry::IncomingQuestion;
+use super::error::GatewayError;
 use super::gateway::Gateway;
 
 /// Answers a question.
 ///
 /// # Errors
-/// Why there is no answer.
+/// Reason why there is no answer.
 pub(super) async fn create(
     State(gateway): State<Gateway>,
-    entry: Entry,
+    entry: IncomingQuestion,
     request: Request,
-) -> Result<Response, ApiError> {
-    let Body { said: request, bytes } = body::read::<ResponseRequest>(&entry.caller.account, request).await?;
+) -> Result<Response, GatewayError> {
+    let RequestBody { said: request, bytes } =
+        body::read::<ResponseRequest>(&entry.caller.account, request).await?;
     let (model, streams) = (request.model.clone(), request.stream.unwrap_or_default());
     let put = request.put(&gateway, &entry)?;
     let mut follower = ask(&gateway, entry, put, bytes).await?;
-    let frame = Frame::new(&follower, model, gateway.clock.now());
+    let frame = ResponseFrame::new(&follower, model, gateway.clock.now());
     let head = Head::of(&follower);
     if !streams {
         let said = all(&mut follower).await;
@@ -47,8 +48,8 @@ pub(super) async fn create(
     Ok(head.with(events(frame, follower)))
 }
 
-/// What is about messages is about the input here.
-fn in_input(error: ApiError) -> ApiError {
+/// Renames the field of an error: messages are called `input` in this dialect.
+fn in_input(error: GatewayError) -> GatewayError {
     match error.param.as_deref() {
         Some("messages") => error.about("input"),
         _ => error,

@@ -1,30 +1,29 @@
-//! The body of a request for a response.
+//! Body of a request for a response.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::super::asking::Put;
 use super::super::chat::{
-    Asks, ChatMessage, Choice, Extras, Foreign, Function, Placed, Sampling, Talk, ToolCall, bound, form, put,
-    talk, tools,
+    CallerToolChoice, ChatMessage, ChatQuestion, ChatToolCall, Extras, Foreign, FunctionCall, PlacedMessage,
+    Sampling, Talk, bound, form, put, talk, tools,
 };
-use super::super::entry::Entry;
-use super::super::error::ApiError;
+use super::super::entry::IncomingQuestion;
+use super::super::error::GatewayError;
 use super::super::gateway::Gateway;
 use super::super::models::agent_of_model;
 use figaro_agent::turn::requested::Requested;
 use figaro_domain::generation::Generation;
-use figaro_provider::Options;
+use figaro_provider::AnswerOptions;
 
-/// A request for a response.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(expecting = "an object")]
 pub(crate) struct ResponseRequest {
-    /// Figaro or an agent of it.
+    /// Figaro or one of its agents.
     pub(crate) model: String,
-    /// The question, or items of a conversation.
+    /// Question as a text, or a list of items.
     input: Value,
-    /// Whether the answer comes as it is written.
+    /// `true` if the answer is streamed.
     #[serde(default)]
     pub(crate) stream: Option<bool>,
     #[serde(default)]
@@ -41,7 +40,7 @@ pub(crate) struct ResponseRequest {
     tool_choice: Option<Value>,
     #[serde(default)]
     text: Option<Value>,
-    /// There is none in this dialect.
+    /// Not part of this dialect; refused.
     #[serde(default)]
     stop: Option<Value>,
     #[serde(default)]
@@ -50,7 +49,7 @@ pub(crate) struct ResponseRequest {
     conversation: Option<Value>,
     #[serde(default)]
     background: Option<bool>,
-    /// A prompt that is stored with OpenAI.
+    /// Reference to a prompt stored at OpenAI; refused.
     #[serde(default)]
     prompt: Option<Value>,
     #[serde(default)]
@@ -62,18 +61,18 @@ pub(crate) struct ResponseRequest {
 }
 
 impl ResponseRequest {
-    /// The question that it asks.
+    /// Converts the request to a question.
     ///
     /// # Errors
-    /// What cannot be answered in it.
-    pub(crate) fn put(self, gateway: &Gateway, entry: &Entry) -> Result<Put, ApiError> {
+    /// The part of the request that cannot be answered.
+    pub(crate) fn put(self, gateway: &Gateway, entry: &IncomingQuestion) -> Result<Put, GatewayError> {
         self.check()?;
         let agent = agent_of_model(gateway, &self.model)?;
         let mut messages = messages(&self.input)?;
         if let Some(instructions) = self.instructions {
             let content = Some(instructions.into());
             let message = ChatMessage { role: "system".to_owned(), content, ..ChatMessage::default() };
-            messages.insert(0, Placed { place: "instructions".to_owned(), message });
+            messages.insert(0, PlacedMessage { place: "instructions".to_owned(), message });
         }
         let Talk { prompt, history, question, images, done } = talk("input", &messages)?;
         let sampling = Sampling {
@@ -83,17 +82,18 @@ impl ResponseRequest {
             ..Sampling::default()
         };
         let (format, form) = form("text.format", self.text.as_ref().and_then(|text| text.get("format")))?;
-        let choice = Choice::read(self.tool_choice.as_ref())?;
+        let choice = CallerToolChoice::read(self.tool_choice.as_ref())?;
         let (tool_choice, tools) = choice.of(tools(self.tools.as_deref().unwrap_or_default())?)?;
-        let options = Options { tool_choice, has_pictures: !images.is_empty(), ..Options::default() };
+        let options =
+            AnswerOptions { tool_choice, has_pictures: !images.is_empty(), ..AnswerOptions::default() };
         let settings = Generation { output_format: format, ..sampling.read()? };
         let requested =
             Requested { agent, prompt, settings, form, images, options, tools, ..Requested::default() };
-        put(Asks { words: question, history, done, extras: self.figaro, requested }, gateway, entry)
+        put(ChatQuestion { words: question, history, done, extras: self.figaro, requested }, gateway, entry)
     }
 
-    /// Refuses what would change the answer and is not there.
-    fn check(&self) -> Result<(), ApiError> {
+    /// Refuses unsupported fields that would change the answer.
+    fn check(&self) -> Result<(), GatewayError> {
         self.foreign.check()?;
         let is_set = |value: &Option<Value>| value.as_ref().is_some_and(|value| !value.is_null());
         let kept =
@@ -110,11 +110,11 @@ impl ResponseRequest {
             ),
         ] {
             if is_there {
-                return Err(ApiError::unsupported(name, words));
+                return Err(GatewayError::unsupported(name, words));
             }
         }
         if self.background == Some(true) {
-            return Err(ApiError::unsupported(
+            return Err(GatewayError::unsupported(
                 "background",
                 "a turn ends when nobody follows it: leave background out",
             ));
@@ -123,9 +123,9 @@ impl ResponseRequest {
     }
 }
 
-/// The items of an input as messages. Those that a model's service keeps for itself, such as its thoughts and its own searches, are
-/// passed over.
-fn messages(input: &Value) -> Result<Vec<Placed>, ApiError> {
+/// Converts the items of an input to messages. Items internal to a model's service, such as its thoughts and its own
+/// searches, are skipped.
+fn messages(input: &Value) -> Result<Vec<PlacedMessage>, GatewayError> {
     let items = match input {
         Value::String(_) => {
             let message = ChatMessage {
@@ -133,21 +133,21 @@ fn messages(input: &Value) -> Result<Vec<Placed>, ApiError> {
                 content: Some(input.clone()),
                 ..ChatMessage::default()
             };
-            return Ok(vec![Placed { place: "input".to_owned(), message }]);
+            return Ok(vec![PlacedMessage { place: "input".to_owned(), message }]);
         }
         Value::Array(items) => items,
-        _ => return Err(ApiError::invalid("input is neither a text nor a list of items").about("input")),
+        _ => return Err(GatewayError::invalid("input is neither a text nor a list of items").about("input")),
     };
     let mut messages = Vec::new();
     for (at, item) in items.iter().enumerate() {
         let place = format!("input[{at}]");
-        let message = message(item).map_err(|words| ApiError::invalid(words).about(&place))?;
-        messages.extend(message.map(|message| Placed { place, message }));
+        let message = message(item).map_err(|words| GatewayError::invalid(words).about(&place))?;
+        messages.extend(message.map(|message| PlacedMessage { place, message }));
     }
     Ok(messages)
 }
 
-/// The message that an item is.
+/// Converts one item to a message.
 fn message(item: &Value) -> Result<Option<ChatMessage>, String> {
     let text = |name: &str| item.get(name).and_then(Value::as_str).map(str::to_owned);
     let needed = |name: &str| text(name).ok_or_else(|| format!("it has no {name}"));
@@ -157,8 +157,8 @@ fn message(item: &Value) -> Result<Option<ChatMessage>, String> {
         ..ChatMessage::default()
     };
     let call = |arguments: Value| -> Result<ChatMessage, String> {
-        let function = Function { name: needed("name")?, arguments };
-        let calls = vec![ToolCall { id: needed("call_id")?, function }];
+        let function = FunctionCall { name: needed("name")?, arguments };
+        let calls = vec![ChatToolCall { id: needed("call_id")?, function }];
         Ok(ChatMessage { tool_calls: Some(calls), ..said("assistant".to_owned(), None) })
     };
     let message = match text("type").as_deref().unwrap_or("message") {
@@ -169,7 +169,7 @@ fn message(item: &Value) -> Result<Option<ChatMessage>, String> {
             tool_call_id: Some(needed("call_id")?),
             ..said("tool".to_owned(), item.get("output"))
         },
-        // What it stands for would be missing.
+        // The referenced item would be missing.
         "item_reference" if !text("id").is_some_and(|id| id.starts_with("rs_")) => {
             return Err("items are not kept by their ids: send the item itself (store: false)".to_owned());
         }

@@ -1,49 +1,49 @@
-//! Puts the parts of a formula side by side: spaces where a typesetter would leave some, matrices in rows. Called by
+//! Joins the parts of a formula: spaces where a typesetter would leave some, matrices in rows. Called by
 //! [`mod@super::parse`] and at the end of rendering.
 
 use super::scripts::bracketed;
 use crate::chars::width;
 
-/// The part something plays between its neighbours.
+/// Role of a part between its neighbours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Role {
+pub(super) enum MathRole {
     Atom,
-    /// A fraction: in parentheses beside something it could be taken together with.
+    /// Fraction; in parentheses next to something it could be misread with.
     Fraction,
-    /// Apart from letters on both sides.
+    /// Separated from letters on both sides.
     Function,
-    /// Like a function, but an operator behind it has it as its left side.
+    /// Like a function, but counts as the left operand of an operator after it.
     Word,
     Binary,
     Relation,
     Comma,
-    /// No space on either side.
+    /// Without space on either side.
     Tight,
     Open,
     Close,
-    /// Opens or closes, by turns.
+    /// Opens and closes alternately.
     Bar,
     Space,
-    /// The end of a line.
+    /// End of a line.
     Break,
-    /// Rows one below the other.
+    /// Rows below each other.
     Rows,
 }
 
 #[derive(Debug, Clone)]
-pub(super) struct Item {
-    pub(super) role: Role,
+pub(super) struct MathItem {
+    pub(super) role: MathRole,
     pub(super) text: String,
-    /// Of [`Role::Rows`] alone, all as wide as each other.
+    /// Rows of [`MathRole::Rows`], all of the same width; empty otherwise.
     pub(super) rows: Vec<String>,
 }
 
-impl Item {
-    pub(super) fn new(role: Role, text: impl Into<String>) -> Self {
+impl MathItem {
+    pub(super) fn new(role: MathRole, text: impl Into<String>) -> Self {
         Self { role, text: text.into(), rows: Vec::new() }
     }
 
-    /// Cells in rows, between two brackets that every row gets; a left one alone is a list of cases.
+    /// Arranges cells in rows, between two brackets on every row. A left bracket alone makes a list of cases.
     pub(super) fn rows(cells: &[Vec<String>], brackets: (&str, &str)) -> Self {
         let (left, right) = brackets;
         let joined: Vec<String> = cells.iter().map(|row| row.join(" ")).collect();
@@ -67,25 +67,25 @@ impl Item {
                 .collect::<Vec<_>>()
                 .join(" ")
         };
-        Self { role: Role::Rows, text, rows: cells.iter().map(row).collect() }
+        Self { role: MathRole::Rows, text, rows: cells.iter().map(row).collect() }
     }
 }
 
-/// A line of text.
-pub(super) fn joined(items: &[Item], compact: bool) -> String {
-    let mut line = Line { compact, ..Line::default() };
+/// Joins parts into one line.
+pub(super) fn joined(items: &[MathItem], compact: bool) -> String {
+    let mut line = MathLine { compact, ..MathLine::default() };
     for (at, item) in items.iter().enumerate() {
-        let next = items.iter().skip(at + 1).map(|item| item.role).find(|role| *role != Role::Space);
+        let next = items.iter().skip(at + 1).map(|item| item.role).find(|role| *role != MathRole::Space);
         line.add(item, next);
     }
     line.text
 }
 
-/// The lines of a formula that stands alone, and whether their columns matter.
-pub(super) fn lines(items: &[Item], most: usize) -> (String, bool) {
+/// Returns the lines of a formula that stands alone, and `true` if their columns matter.
+pub(super) fn lines(items: &[MathItem], most: usize) -> (String, bool) {
     let mut aligned = false;
     let mut lines: Vec<String> = Vec::new();
-    for line in items.split(|item| item.role == Role::Break) {
+    for line in items.split(|item| item.role == MathRole::Break) {
         match stacked(line).filter(|rows| rows.iter().all(|row| width(row) <= most)) {
             Some(rows) => {
                 aligned = true;
@@ -98,8 +98,8 @@ pub(super) fn lines(items: &[Item], most: usize) -> (String, bool) {
     (lines.join("\n"), aligned)
 }
 
-/// A line with rows in it, as high as the highest; `None` if it has none.
-fn stacked(items: &[Item]) -> Option<Vec<String>> {
+/// Returns a line with rows in it, as high as the highest; `None` if it has none.
+fn stacked(items: &[MathItem]) -> Option<Vec<String>> {
     let height = items.iter().map(|item| item.rows.len()).max().filter(|height| *height > 1)?;
     let middle = (height - 1) / 2;
     let mut stack = vec![String::new(); height];
@@ -113,9 +113,9 @@ fn stacked(items: &[Item]) -> Option<Vec<String>> {
             line.push_str(&padded(row, wide));
         }
     };
-    for part in items.chunk_by(|a, b| a.role != Role::Rows && b.role != Role::Rows) {
+    for part in items.chunk_by(|a, b| a.role != MathRole::Rows && b.role != MathRole::Rows) {
         match part {
-            [item] if item.role == Role::Rows => add(&item.rows, (height - item.rows.len()) / 2),
+            [item] if item.role == MathRole::Rows => add(&item.rows, (height - item.rows.len()) / 2),
             part => add(&[joined(part, false).trim().to_owned()], middle),
         }
     }
@@ -127,73 +127,88 @@ fn padded(text: &str, wide: usize) -> String {
 }
 
 #[derive(Debug, Default)]
-struct Line {
+struct MathLine {
     text: String,
-    /// No spaces around operators.
+    /// `true` for no spaces around operators.
     compact: bool,
-    last: Option<Role>,
+    last: Option<MathRole>,
     space: bool,
-    /// An odd number of bars has been met.
+    /// `true` after an odd number of bars.
     bar: bool,
 }
 
-impl Line {
-    fn add(&mut self, item: &Item, next: Option<Role>) {
-        let stands = |role: Option<Role>| {
+impl MathLine {
+    fn add(&mut self, item: &MathItem, next: Option<MathRole>) {
+        let stands = |role: Option<MathRole>| {
             matches!(
                 role,
-                Some(Role::Atom | Role::Close | Role::Fraction | Role::Word | Role::Function | Role::Rows)
+                Some(
+                    MathRole::Atom
+                        | MathRole::Close
+                        | MathRole::Fraction
+                        | MathRole::Word
+                        | MathRole::Function
+                        | MathRole::Rows
+                )
             )
         };
         let role = match item.role {
-            Role::Bar if self.bar => Role::Close,
-            Role::Bar => Role::Open,
+            MathRole::Bar if self.bar => MathRole::Close,
+            MathRole::Bar => MathRole::Open,
             role => role,
         };
-        self.bar ^= item.role == Role::Bar;
+        self.bar ^= item.role == MathRole::Bar;
         match role {
-            Role::Space => {
+            MathRole::Space => {
                 self.space = !self.text.is_empty();
                 if item.text.len() > 1 && self.space {
                     self.text.push(' ');
                 }
                 return;
             }
-            Role::Break => {
+            MathRole::Break => {
                 self.text.push_str("; ");
                 self.space = false;
             }
-            Role::Relation => self.apart(&item.text),
-            Role::Binary if stands(self.last) && self.last != Some(Role::Function) => self.apart(&item.text),
-            Role::Comma | Role::Close | Role::Tight => {
+            MathRole::Relation => self.apart(&item.text),
+            MathRole::Binary if stands(self.last) && self.last != Some(MathRole::Function) => {
+                self.apart(&item.text)
+            }
+            MathRole::Comma | MathRole::Close | MathRole::Tight => {
                 self.space = false;
                 self.push(&item.text);
             }
-            Role::Function | Role::Word => {
+            MathRole::Function | MathRole::Word => {
                 self.space |= stands(self.last);
                 self.push(&item.text);
             }
-            Role::Fraction => {
+            MathRole::Fraction => {
                 let after = stands(self.last) && !self.space;
-                let beside = after && !matches!(self.last, Some(Role::Function | Role::Word))
+                let beside = after && !matches!(self.last, Some(MathRole::Function | MathRole::Word))
                     || matches!(
                         next,
-                        Some(Role::Atom | Role::Open | Role::Fraction | Role::Bar | Role::Tight)
+                        Some(
+                            MathRole::Atom
+                                | MathRole::Open
+                                | MathRole::Fraction
+                                | MathRole::Bar
+                                | MathRole::Tight
+                        )
                     );
-                self.space |= after && matches!(self.last, Some(Role::Function | Role::Word));
+                self.space |= after && matches!(self.last, Some(MathRole::Function | MathRole::Word));
                 let text = if beside { bracketed(&item.text) } else { item.text.clone() };
                 self.push(&text);
             }
-            Role::Atom | Role::Open | Role::Binary | Role::Rows | Role::Bar => {
-                let after_word = matches!(self.last, Some(Role::Function | Role::Word));
-                self.space |= after_word && role != Role::Open;
+            MathRole::Atom | MathRole::Open | MathRole::Binary | MathRole::Rows | MathRole::Bar => {
+                let after_word = matches!(self.last, Some(MathRole::Function | MathRole::Word));
+                self.space |= after_word && role != MathRole::Open;
                 self.push(&item.text);
             }
         }
         self.last = Some(role);
     }
 
-    /// Writes something with a space on both sides.
+    /// Writes text with a space on both sides.
     fn apart(&mut self, text: &str) {
         let is_word = text.chars().all(char::is_alphabetic);
         self.space = (!self.compact || is_word) && !self.text.is_empty();

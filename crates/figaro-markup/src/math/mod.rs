@@ -1,5 +1,5 @@
-//! LaTeX formulas as text that reads well: `x²`, `(a + b)/2`, `√(x + 1)`, matrices in rows. Called when a formula of an
-//! answer is shown; anything may be written in it, and what is not known stays as it is.
+//! LaTeX formulas as readable text: `x²`, `(a + b)/2`, `√(x + 1)`, matrices in rows. Called when a formula of an
+//! answer is shown. Accepts any input; unknown parts stay as written.
 
 mod layout;
 mod parse;
@@ -7,18 +7,18 @@ mod rows;
 mod scripts;
 mod symbols;
 
-/// Whether formulas have environments of this name.
+/// Returns `true` if this is the name of a known environment.
 pub(super) fn is_environment(name: &str) -> bool {
     parse::is_environment(name)
 }
 
-/// A formula within a line.
+/// Renders a formula within a line.
 pub(super) fn inline(latex: &str) -> String {
     layout::joined(&parse::items(latex), false).trim().to_owned()
 }
 
-/// A formula on lines of its own, and whether its columns stand one below the other only in monospace, in which it is
-/// at most `width` wide.
+/// Renders a formula on its own lines. The flag is `true` if its columns align only in monospace; it is then at most
+/// `width` wide.
 pub(super) fn display(latex: &str, width: usize) -> (String, bool) {
     let (text, aligned) = layout::lines(&parse::items(latex), width);
     let text = if aligned { text } else { text.lines().map(str::trim).collect::<Vec<_>>().join("\n") };

@@ -1,13 +1,13 @@
-//! Reads LaTeX into parts. Called by [`super::render`]. What it does not know stays as it is written.
+//! Parses LaTeX into parts. Called by [`super::render`]. Unknown parts stay as written.
 
-use super::layout::{Item, Role, joined};
+use super::layout::{MathItem, MathRole, joined};
 use super::rows::{after_columns, cut, matching_end};
 use super::scripts::{bracketed, fraction, mapped, root, script};
-use super::symbols::{self, Command};
+use super::symbols::{self, MathCommand};
 
-/// Groups within groups; deeper ones are left as they are written.
+/// Maximum nesting of groups. Deeper ones stay as written.
 const MAX_DEPTH: usize = 24;
-/// A mark goes over so many characters and no more.
+/// Maximum number of characters under an accent.
 const MAX_MARKED: usize = 8;
 
 /// Environments with a bracket on both sides of every row.
@@ -24,110 +24,109 @@ const MATRICES: [(&str, (&str, &str)); 10] = [
     ("rcases", ("", "}")),
 ];
 
-/// Environments whose rows are lines.
 const LINES: [&str; 9] =
     ["aligned", "align", "alignat", "gather", "gathered", "split", "equation", "eqnarray", "multline"];
 
-/// Whether the environment is one of those above.
+/// Returns `true` if the environment is one of those above.
 pub(super) fn is_environment(name: &str) -> bool {
     let name = name.trim_end_matches('*');
     LINES.contains(&name) || MATRICES.iter().any(|(known, _)| *known == name)
 }
 
-/// The parts of a formula.
-pub(super) fn items(latex: &str) -> Vec<Item> {
-    Reader { rest: latex, depth: 0 }.sequence()
+/// Parses a formula into its parts.
+pub(super) fn items(latex: &str) -> Vec<MathItem> {
+    MathLexer { rest: latex, depth: 0 }.sequence()
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Token<'a> {
+enum MathToken<'a> {
     Command(&'a str),
     Char(char),
     Space,
 }
 
 #[derive(Debug)]
-struct Reader<'a> {
+struct MathLexer<'a> {
     rest: &'a str,
     depth: usize,
 }
 
-impl<'a> Reader<'a> {
-    fn next(&mut self) -> Option<Token<'a>> {
+impl<'a> MathLexer<'a> {
+    fn next(&mut self) -> Option<MathToken<'a>> {
         let first = self.rest.chars().next()?;
         if first.is_whitespace() {
             self.rest = self.rest.trim_start();
-            return Some(Token::Space);
+            return Some(MathToken::Space);
         }
         let after = self.rest.get(first.len_utf8()..).unwrap_or_default();
         self.rest = after;
         if first != '\\' {
-            return Some(Token::Char(first));
+            return Some(MathToken::Char(first));
         }
         let letters = after.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(after.len());
         let length = if letters > 0 { letters } else { after.chars().next().map_or(0, char::len_utf8) };
         let (name, rest) = after.split_at(length);
         self.rest = rest;
-        Some(if name.is_empty() { Token::Char('\\') } else { Token::Command(name) })
+        Some(if name.is_empty() { MathToken::Char('\\') } else { MathToken::Command(name) })
     }
 
-    fn sequence(&mut self) -> Vec<Item> {
-        let mut items: Vec<Item> = Vec::new();
+    fn sequence(&mut self) -> Vec<MathItem> {
+        let mut items: Vec<MathItem> = Vec::new();
         while let Some(token) = self.next() {
             match token {
-                Token::Space => {
-                    // A typesetter leaves a space behind a comma, but not within a number.
-                    if items.last().is_some_and(|item| item.role == Role::Comma) {
-                        items.push(Item::new(Role::Space, " "));
+                MathToken::Space => {
+                    // A typesetter leaves a space after a comma, but not within a number.
+                    if items.last().is_some_and(|item| item.role == MathRole::Comma) {
+                        items.push(MathItem::new(MathRole::Space, " "));
                     }
                 }
-                Token::Char('&') => {}
-                Token::Char('~') => items.push(Item::new(Role::Space, " ")),
-                Token::Char('\'') => raise(&mut items, "′"),
-                Token::Char(sign @ ('^' | '_')) => self.script(&mut items, sign == '^'),
-                Token::Char(':') if self.rest.starts_with('=') => {
+                MathToken::Char('&') => {}
+                MathToken::Char('~') => items.push(MathItem::new(MathRole::Space, " ")),
+                MathToken::Char('\'') => raise(&mut items, "′"),
+                MathToken::Char(sign @ ('^' | '_')) => self.script(&mut items, sign == '^'),
+                MathToken::Char(':') if self.rest.starts_with('=') => {
                     self.next();
-                    items.push(Item::new(Role::Relation, ":="));
+                    items.push(MathItem::new(MathRole::Relation, ":="));
                 }
-                Token::Char('{') => self.group(&mut items),
-                Token::Char('}') => items.push(Item::new(Role::Close, "}")),
-                Token::Char(c) => items.push(Item::new(symbols::role(c), c)),
-                Token::Command("\\" | "newline" | "cr") => {
+                MathToken::Char('{') => self.group(&mut items),
+                MathToken::Char('}') => items.push(MathItem::new(MathRole::Close, "}")),
+                MathToken::Char(c) => items.push(MathItem::new(symbols::role(c), c)),
+                MathToken::Command("\\" | "newline" | "cr") => {
                     self.skip_dimension();
-                    items.push(Item::new(Role::Break, ""));
+                    items.push(MathItem::new(MathRole::Break, ""));
                 }
-                Token::Command(name) => self.command(name, &mut items),
+                MathToken::Command(name) => self.command(name, &mut items),
             }
         }
         items
     }
 
-    /// Whatever stands between braces; `{` was read.
-    fn group(&mut self, items: &mut Vec<Item>) {
+    /// Reads the content of a group, after its `{`.
+    fn group(&mut self, items: &mut Vec<MathItem>) {
         let body = self.braced();
         let Some(inner) = self.inner(body) else {
-            return items.push(Item::new(Role::Atom, format!("{{{body}}}")));
+            return items.push(MathItem::new(MathRole::Atom, format!("{{{body}}}")));
         };
         match inner.as_slice() {
             [_] => items.extend(inner),
-            inner if inner.iter().any(|item| matches!(item.role, Role::Rows | Role::Break)) => {
+            inner if inner.iter().any(|item| matches!(item.role, MathRole::Rows | MathRole::Break)) => {
                 items.extend_from_slice(inner);
             }
-            inner => items.push(Item::new(Role::Atom, joined(inner, false))),
+            inner => items.push(MathItem::new(MathRole::Atom, joined(inner, false))),
         }
     }
 
-    /// The parts of a text within this one; `None` when it is too deep.
-    fn inner(&self, text: &str) -> Option<Vec<Item>> {
+    /// Parses a nested text; `None` if it is too deep.
+    fn inner(&self, text: &str) -> Option<Vec<MathItem>> {
         let depth = self.depth + 1;
-        (depth < MAX_DEPTH).then(|| Reader { rest: text, depth }.sequence())
+        (depth < MAX_DEPTH).then(|| MathLexer { rest: text, depth }.sequence())
     }
 
     fn line(&self, text: &str, compact: bool) -> String {
         self.inner(text).map_or_else(|| text.to_owned(), |items| joined(&items, compact))
     }
 
-    /// The text up to the brace that closes, which is read too.
+    /// Reads the text up to the closing brace, and the brace.
     fn braced(&mut self) -> &'a str {
         self.until('{', '}')
     }
@@ -155,17 +154,17 @@ impl<'a> Reader<'a> {
         std::mem::take(&mut self.rest)
     }
 
-    /// The source of an argument: a group without its braces, a command, or one character.
+    /// Reads the source of an argument: a group without its braces, a command, or one character.
     fn argument(&mut self) -> &'a str {
         self.rest = self.rest.trim_start();
         let start = self.rest;
         match self.next() {
-            Some(Token::Char('{')) => self.braced(),
-            // As in `x^\frac{1}{2}`, which LaTeX itself would not take.
-            Some(Token::Command(name)) => {
+            Some(MathToken::Char('{')) => self.braced(),
+            // As in `x^\frac{1}{2}`, which LaTeX itself would refuse.
+            Some(MathToken::Command(name)) => {
                 let takes = match symbols::command(name) {
-                    Some(Command::Fraction | Command::Binomial | Command::Over { .. }) => 2,
-                    Some(Command::Sign(..) | Command::Silent) | None => 0,
+                    Some(MathCommand::Fraction | MathCommand::Binomial | MathCommand::Over { .. }) => 2,
+                    Some(MathCommand::Sign(..) | MathCommand::Silent) | None => 0,
                     Some(_) => 1,
                 };
                 for _ in 0..takes {
@@ -182,7 +181,7 @@ impl<'a> Reader<'a> {
         Some(self.until('[', ']'))
     }
 
-    /// `\\[4pt]` asks for more room between rows.
+    /// Skips a dimension: `\\[4pt]` asks for more room between rows.
     fn skip_dimension(&mut self) {
         let Some((inside, rest)) = self.rest.strip_prefix('[').and_then(|rest| rest.split_once(']')) else {
             return;
@@ -194,12 +193,12 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn script(&mut self, items: &mut Vec<Item>, raised: bool) {
+    fn script(&mut self, items: &mut Vec<MathItem>, raised: bool) {
         let body = self.argument();
         self.add_script(body, items, raised);
     }
 
-    fn add_script(&self, body: &str, items: &mut Vec<Item>, raised: bool) {
+    fn add_script(&self, body: &str, items: &mut Vec<MathItem>, raised: bool) {
         let small = script(self.line(body, true).trim(), raised);
         match raised {
             true => raise(items, &small),
@@ -207,87 +206,90 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn command(&mut self, name: &'a str, items: &mut Vec<Item>) {
+    fn command(&mut self, name: &'a str, items: &mut Vec<MathItem>) {
         let Some(command) = symbols::command(name) else {
             return items.push(self.unknown(name));
         };
         match command {
-            Command::Silent => self.silent(name),
-            Command::Dropped => {
+            MathCommand::Silent => self.silent(name),
+            MathCommand::Dropped => {
                 self.argument();
             }
-            Command::Plain => self.plain(items),
-            Command::Words => self.words(items),
-            Command::Begin => self.environment(items),
-            Command::Second => {
+            MathCommand::Plain => self.plain(items),
+            MathCommand::Words => self.words(items),
+            MathCommand::Begin => self.environment(items),
+            MathCommand::Second => {
                 self.argument();
                 self.plain(items);
             }
-            Command::Over { raised } => {
+            MathCommand::Over { raised } => {
                 let script = self.argument();
                 self.plain(items);
                 self.add_script(script, items, raised);
             }
-            Command::Aside(words) => {
+            MathCommand::Aside(words) => {
                 let text = bracketed(&format!("{words}{}", self.shown(false)));
-                items.extend([Item::new(Role::Space, " "), Item::new(Role::Atom, text)]);
+                items.extend([MathItem::new(MathRole::Space, " "), MathItem::new(MathRole::Atom, text)]);
             }
             other => items.push(self.value(name, other)),
         }
     }
 
-    /// What a command and its arguments are together.
-    fn value(&mut self, name: &str, command: Command) -> Item {
+    /// Reads the arguments of a command and returns the resulting part.
+    fn value(&mut self, name: &str, command: MathCommand) -> MathItem {
         match command {
-            Command::Sign(role, text) => Item::new(role, text),
-            Command::Arrow => Item::new(Role::Relation, format!("—{}→", self.shown(true))),
-            Command::Accent(mark) => {
+            MathCommand::Sign(role, text) => MathItem::new(role, text),
+            MathCommand::Arrow => MathItem::new(MathRole::Relation, format!("—{}→", self.shown(true))),
+            MathCommand::Accent(mark) => {
                 let text = self.shown(true);
-                // Marks on marks would double the text with every command.
+                // Accents on accents would double the text with every command.
                 let marked = match text.contains(mark) || text.chars().count() > MAX_MARKED {
                     true => text,
                     false => text.chars().flat_map(|c| [c, mark]).collect(),
                 };
-                Item::new(Role::Atom, marked)
+                MathItem::new(MathRole::Atom, marked)
             }
-            Command::Alphabet(from, to) => {
+            MathCommand::Alphabet(from, to) => {
                 let body = self.argument();
-                Item::new(Role::Atom, mapped(body, from, to).unwrap_or_else(|| self.line(body, false)))
+                MathItem::new(
+                    MathRole::Atom,
+                    mapped(body, from, to).unwrap_or_else(|| self.line(body, false)),
+                )
             }
-            Command::Fraction => {
+            MathCommand::Fraction => {
                 let (above, below) = (self.shown(false), self.shown(false));
                 match above.is_empty() && below.is_empty() {
-                    true => Item::new(Role::Atom, format!("\\{name}")),
-                    false => Item::new(Role::Fraction, fraction(&above, &below)),
+                    true => MathItem::new(MathRole::Atom, format!("\\{name}")),
+                    false => MathItem::new(MathRole::Fraction, fraction(&above, &below)),
                 }
             }
-            Command::Binomial => {
+            MathCommand::Binomial => {
                 let (above, below) = (self.shown(false), self.shown(false));
-                Item::new(Role::Atom, format!("C({above}, {below})"))
+                MathItem::new(MathRole::Atom, format!("C({above}, {below})"))
             }
-            Command::Root => {
+            MathCommand::Root => {
                 let degree = self.optional().map(|degree| self.line(degree, true)).unwrap_or_default();
-                Item::new(Role::Atom, root(&degree, &self.shown(false)))
+                MathItem::new(MathRole::Atom, root(&degree, &self.shown(false)))
             }
-            Command::Not => {
+            MathCommand::Not => {
                 let struck = match self.shown(true).as_str() {
                     "=" => "≠".to_owned(),
                     "∈" => "∉".to_owned(),
                     other => format!("{other}\u{338}"),
                 };
-                Item::new(Role::Relation, struck)
+                MathItem::new(MathRole::Relation, struck)
             }
-            _ => Item::new(Role::Atom, format!("\\{name}")),
+            _ => MathItem::new(MathRole::Atom, format!("\\{name}")),
         }
     }
 
-    /// The next argument as a line.
+    /// Reads the next argument and joins it into a line.
     fn shown(&mut self, compact: bool) -> String {
         let body = self.argument();
         self.line(body, compact)
     }
 
-    /// `\left.` has no delimiter to show.
+    /// Handles a command without output. `\left.` has no delimiter to show.
     fn silent(&mut self, name: &str) {
         let rest = self.rest.trim_start();
         if matches!(name, "left" | "right") && rest.starts_with('.') {
@@ -295,40 +297,40 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn plain(&mut self, items: &mut Vec<Item>) {
+    fn plain(&mut self, items: &mut Vec<MathItem>) {
         let body = self.argument();
         match self.inner(body) {
             Some(inner) => items.extend(inner),
-            None => items.push(Item::new(Role::Atom, body)),
+            None => items.push(MathItem::new(MathRole::Atom, body)),
         }
     }
 
-    fn words(&mut self, items: &mut Vec<Item>) {
+    fn words(&mut self, items: &mut Vec<MathItem>) {
         self.rest = self.rest.strip_prefix('*').unwrap_or(self.rest);
         let body = self.argument();
-        // Formulas and escapes within words.
+        // Formulas and escapes within text.
         let text = body.replace("\\ ", " ").replace(['$', '\\'], "");
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        let role = if text.chars().count() > 1 { Role::Word } else { Role::Atom };
-        let space = |on: bool| on.then(|| Item::new(Role::Space, " "));
+        let role = if text.chars().count() > 1 { MathRole::Word } else { MathRole::Atom };
+        let space = |on: bool| on.then(|| MathItem::new(MathRole::Space, " "));
         items.extend(space(body.starts_with(char::is_whitespace)));
-        items.push(Item::new(role, text));
+        items.push(MathItem::new(role, text));
         items.extend(space(body.ends_with(char::is_whitespace)));
     }
 
-    /// A command nobody knows, with the groups that follow it.
-    fn unknown(&mut self, name: &str) -> Item {
+    /// Reads an unknown command with the groups that follow it.
+    fn unknown(&mut self, name: &str) -> MathItem {
         let mut text = format!("\\{name}");
         while let Some(rest) = self.rest.strip_prefix('{') {
             self.rest = rest;
             text.push_str(&format!("{{{}}}", self.braced()));
         }
-        // What follows would run into the name.
+        // The following text would run into the name.
         let is_word = self.rest.starts_with(char::is_whitespace);
-        Item::new(if is_word { Role::Word } else { Role::Atom }, text)
+        MathItem::new(if is_word { MathRole::Word } else { MathRole::Atom }, text)
     }
 
-    fn environment(&mut self, items: &mut Vec<Item>) {
+    fn environment(&mut self, items: &mut Vec<MathItem>) {
         let name = self.argument();
         let plain = name.trim_end_matches('*');
         let end = format!("\\end{{{name}}}");
@@ -340,12 +342,12 @@ impl<'a> Reader<'a> {
         if LINES.contains(&plain) {
             match self.inner(inner) {
                 Some(lines) => items.extend(lines),
-                None => items.push(Item::new(Role::Atom, body)),
+                None => items.push(MathItem::new(MathRole::Atom, body)),
             }
             return;
         }
         let Some((_, brackets)) = MATRICES.iter().find(|(known, _)| *known == plain) else {
-            return items.push(Item::new(Role::Atom, format!("\\begin{{{name}}}{body}{end}")));
+            return items.push(MathItem::new(MathRole::Atom, format!("\\begin{{{name}}}{body}{end}")));
         };
         let cells: Vec<Vec<String>> = cut(inner, "\\\\")
             .into_iter()
@@ -354,35 +356,41 @@ impl<'a> Reader<'a> {
                 cut(row, "&").into_iter().map(|cell| self.line(cell, false).trim().to_owned()).collect()
             })
             .collect();
-        items.push(Item::rows(&cells, *brackets));
+        items.push(MathItem::rows(&cells, *brackets));
     }
 }
 
-fn raise(items: &mut Vec<Item>, small: &str) {
+fn raise(items: &mut Vec<MathItem>, small: &str) {
     match items.last_mut() {
         Some(item) if has_base(item.role) => {
-            if item.role == Role::Fraction {
-                *item = Item::new(Role::Atom, bracketed(&item.text));
+            if item.role == MathRole::Fraction {
+                *item = MathItem::new(MathRole::Atom, bracketed(&item.text));
             }
             item.text.push_str(small);
         }
-        _ => items.push(Item::new(Role::Atom, small)),
+        _ => items.push(MathItem::new(MathRole::Atom, small)),
     }
 }
 
-/// A lowered script goes before a raised one that came first: `x^2_1` is `x_1^2`.
-fn lower(items: &mut Vec<Item>, small: &str) {
+/// Adds a lowered script before a raised one that came first: `x^2_1` becomes `x_1^2`.
+fn lower(items: &mut Vec<MathItem>, small: &str) {
     let Some(item) = items.last_mut().filter(|item| has_base(item.role)) else {
-        return items.push(Item::new(Role::Atom, small));
+        return items.push(MathItem::new(MathRole::Atom, small));
     };
     let base = item.text.trim_end_matches(|c| "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ⁿᵏ′".contains(c)).len();
     let at = if base == 0 { item.text.len() } else { base };
     item.text.insert_str(at, small);
 }
 
-fn has_base(role: Role) -> bool {
+fn has_base(role: MathRole) -> bool {
     matches!(
         role,
-        Role::Atom | Role::Fraction | Role::Function | Role::Word | Role::Close | Role::Bar | Role::Relation
+        MathRole::Atom
+            | MathRole::Fraction
+            | MathRole::Function
+            | MathRole::Word
+            | MathRole::Close
+            | MathRole::Bar
+            | MathRole::Relation
     )
 }

@@ -1,6 +1,6 @@
-//! Finds where an environment ends and where its rows and cells are cut. Called by [`mod@super::parse`].
+//! Finds the end of an environment, and the borders of its rows and cells. Called by [`mod@super::parse`].
 
-/// Where the environment ends, others of its name within it left out.
+/// Returns the end of the environment, skipping nested ones of the same name.
 pub(super) fn matching_end(body: &str, name: &str) -> Option<usize> {
     let (begin, end) = (format!("\\begin{{{name}}}"), format!("\\end{{{name}}}"));
     let mut depth = 0_usize;
@@ -18,13 +18,13 @@ pub(super) fn matching_end(body: &str, name: &str) -> Option<usize> {
     None
 }
 
-/// Behind the `{ccc}` of an array.
+/// Skips the `{ccc}` of an array.
 pub(super) fn after_columns(body: &str) -> &str {
     let columns = body.trim_start().strip_prefix('{').and_then(|rest| rest.split_once('}'));
     columns.map_or(body, |(_, rest)| rest)
 }
 
-/// Cuts at a separator where it is in no group and in no environment of its own.
+/// Cuts at each separator that is in no group and in no nested environment.
 pub(super) fn cut<'a>(text: &'a str, separator: &str) -> Vec<&'a str> {
     let mut parts = Vec::new();
     let (mut depth, mut start, mut at) = (0_usize, 0, 0);

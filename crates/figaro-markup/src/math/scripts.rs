@@ -10,10 +10,10 @@ const RAISED: (&str, &str) = (
 /// Characters with a lowered form, then those forms.
 const LOWERED: (&str, &str) =
     ("0123456789+-=()aehijklmnoprstuvxβγρφχ−", "₀₁₂₃₄₅₆₇₈₉₊₋₌₍₎ₐₑₕᵢⱼₖₗₘₙₒₚᵣₛₜᵤᵥₓᵦᵧᵨᵩᵪ₋");
-/// Stand high enough by themselves.
+/// Characters that need no raised form.
 const HIGH: &str = "′°*†∗";
 
-/// The script as it follows its base: in small characters if all have one, else behind `^` or `_`.
+/// Returns a script to follow its base: in small characters if all have one, else after `^` or `_`.
 pub(super) fn script(text: &str, raised: bool) -> String {
     let (from, to) = if raised { RAISED } else { LOWERED };
     if raised && text == "∘" {
@@ -36,21 +36,21 @@ pub(super) fn script(text: &str, raised: bool) -> String {
     }
 }
 
-/// The text with every character exchanged; `None` if one has no partner.
+/// Replaces every character; `None` if one has no counterpart.
 pub(super) fn mapped(text: &str, from: &str, to: &str) -> Option<String> {
     text.chars()
         .map(|c| from.chars().zip(to.chars()).find(|(known, _)| *known == c).map(|(_, to)| to))
         .collect()
 }
 
-/// `a/b`, with parentheses where the reader would need them.
+/// Returns `a/b`, with parentheses where a reader needs them.
 pub(super) fn fraction(above: &str, below: &str) -> String {
     let above = if is_product(above) { above.to_owned() } else { bracketed(above) };
     let below = if is_single(below) { below.to_owned() } else { bracketed(below) };
     format!("{above}/{below}")
 }
 
-/// `√x`; `degree` is empty for the square root.
+/// Returns `√x`; `degree` is empty for the square root.
 pub(super) fn root(degree: &str, body: &str) -> String {
     let body = if is_single(body) { body.to_owned() } else { bracketed(body) };
     match degree {
@@ -68,7 +68,7 @@ pub(super) fn bracketed(text: &str) -> String {
     format!("({text})")
 }
 
-/// Nothing in it binds weaker than a fraction stroke.
+/// Returns `true` if no operator in it binds weaker than a fraction stroke.
 fn is_product(text: &str) -> bool {
     let mut depth = 0_usize;
     text.chars().all(|c| {
@@ -81,7 +81,8 @@ fn is_product(text: &str) -> bool {
     })
 }
 
-/// A number, a letter with its scripts or its argument, a differential, a root or a pair of parentheses.
+/// Returns `true` for a number, a letter with its scripts or its argument, a differential, a root or a pair of
+/// parentheses.
 fn is_single(text: &str) -> bool {
     let text = text.strip_prefix('√').unwrap_or(text);
     if text.starts_with('(') {
@@ -98,7 +99,7 @@ fn is_single(text: &str) -> bool {
     is_letter && (rest.is_empty() || (rest.starts_with('(') && closes_at_end(rest)))
 }
 
-/// The parenthesis that opens the text is closed by its last character.
+/// Returns `true` if the last character closes the parenthesis that opens the text.
 fn closes_at_end(text: &str) -> bool {
     let mut depth = 0_i64;
     let last = text.len().saturating_sub(1);

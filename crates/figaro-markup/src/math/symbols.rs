@@ -1,15 +1,15 @@
-//! The LaTeX commands that stand for a character or a word, as data. Looked up by [`mod@super::parse`].
+//! LaTeX commands that stand for a character or a word, as data. Looked up by [`mod@super::parse`].
 
-use super::layout::Role;
+use super::layout::MathRole;
 
-/// Commands that are one sign or word, by the part they play between others: a name, then what it shows, and so on.
-const SIGNS: [(Role, &str); 6] = [
-    (Role::Atom, ATOMS),
-    (Role::Binary, BINARY),
-    (Role::Relation, RELATIONS),
-    (Role::Function, FUNCTIONS),
-    (Role::Open, OPENING),
-    (Role::Close, CLOSING),
+/// Commands for a single sign or word, by role. Each list alternates a name and its text.
+const SIGNS: [(MathRole, &str); 6] = [
+    (MathRole::Atom, ATOMS),
+    (MathRole::Binary, BINARY),
+    (MathRole::Relation, RELATIONS),
+    (MathRole::Function, FUNCTIONS),
+    (MathRole::Open, OPENING),
+    (MathRole::Close, CLOSING),
 ];
 
 const ATOMS: &str = "\
@@ -49,109 +49,108 @@ const OPENING: &str = "\
 const CLOSING: &str = "\
     } }  rbrace }  rbrack ]  rangle ⟩  rfloor ⌋  rceil ⌉  rvert |  rVert ‖";
 
-/// Commands that leave some room, and those that leave more.
+/// Commands for a space, and for a wide one.
 const SPACES: [&str; 8] = [",", ":", ";", " ", ">", "\n", "enspace", "thinspace"];
 const WIDE_SPACES: [&str; 2] = ["quad", "qquad"];
 
-/// Commands that say only how something looks, and take nothing.
+/// Commands that only change the appearance, and take no argument.
 const SILENT: &str = "\
     ! displaystyle textstyle scriptstyle limits nolimits nonumber notag hline left right middle big Big \
     bigg Bigg bigl bigr Bigl Bigr biggl biggr Biggl Biggr bigm centering rm bf it allowbreak noindent / \
     mathstrut";
 
-/// Commands whose one argument is shown as it is.
+/// Commands whose single argument is shown as it is.
 const PLAIN: &str = "\
     mathbf mathit mathsf mathtt boldsymbol bm underline overbrace underbrace boxed mathbin mathrel mathord \
     pmb cancel smash mathnormal ensuremath";
 
-/// Commands whose one argument is words.
+/// Commands whose single argument is text.
 const WORDS: &str = "\
     text textbf textit textrm textsf texttt mathrm operatorname mbox emph ce";
 
-/// Marks over a letter, as combining characters.
+/// Accents over a letter, as combining characters.
 const ACCENTS: &str = "\
     bar \u{304} overline \u{305} hat \u{302} widehat \u{302} vec \u{20d7} overrightarrow \u{20d7} dot \u{307} \
     ddot \u{308} tilde \u{303} widetilde \u{303} acute \u{301} check \u{30c} breve \u{306}";
 
-/// Letters of `\mathbb`, and of `\mathcal` and `\mathscr` where every font has them.
+/// Letters of `\mathbb`, and those of `\mathcal` and `\mathscr` that every font has.
 const DOUBLE: (&str, &str) = ("CHNPQRZEFKDAI1", "ℂℍℕℙℚℝℤ𝔼𝔽𝕂𝔻𝔸𝕀𝟙");
 const SCRIPT: (&str, &str) = ("BEFHILMR", "ℬℰℱℋℐℒℳℛ");
 
-/// What a command does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Command {
-    Sign(Role, &'static str),
+pub(super) enum MathCommand {
+    Sign(MathRole, &'static str),
     Silent,
     Plain,
     Words,
     Accent(char),
-    /// Letters of another alphabet.
+    /// Shows its argument in another alphabet.
     Alphabet(&'static str, &'static str),
     Fraction,
     Binomial,
     Root,
     Not,
-    /// Of two arguments the last is shown.
+    /// Shows the last of two arguments.
     Second,
-    /// Taken away with its argument.
+    /// Removed with its argument.
     Dropped,
-    /// An argument in parentheses behind it, after these words.
+    /// Shows its argument in parentheses, after this text.
     Aside(&'static str),
     Begin,
-    /// The first argument as a script of the second.
+    /// Shows the first argument as a script of the second.
     Over {
         raised: bool,
     },
-    /// An arrow with words on it.
+    /// Arrow with text on it.
     Arrow,
 }
 
-/// What a command means; `None` for those that are not known.
-pub(super) fn command(name: &str) -> Option<Command> {
+/// Returns the effect of a command; `None` if unknown.
+pub(super) fn command(name: &str) -> Option<MathCommand> {
     let known = match name {
-        "frac" | "dfrac" | "tfrac" | "cfrac" => Command::Fraction,
-        "binom" | "dbinom" | "tbinom" => Command::Binomial,
-        "sqrt" => Command::Root,
-        "not" => Command::Not,
-        "mathbb" | "Bbb" => Command::Alphabet(DOUBLE.0, DOUBLE.1),
-        "mathcal" | "mathscr" | "mathfrak" => Command::Alphabet(SCRIPT.0, SCRIPT.1),
-        "textcolor" => Command::Second,
-        "color" | "label" | "phantom" | "hspace" | "vspace" => Command::Dropped,
-        "pmod" => Command::Aside("mod "),
-        "tag" => Command::Aside(""),
-        "begin" => Command::Begin,
-        "overset" | "stackrel" => Command::Over { raised: true },
-        "underset" => Command::Over { raised: false },
-        "xrightarrow" => Command::Arrow,
+        "frac" | "dfrac" | "tfrac" | "cfrac" => MathCommand::Fraction,
+        "binom" | "dbinom" | "tbinom" => MathCommand::Binomial,
+        "sqrt" => MathCommand::Root,
+        "not" => MathCommand::Not,
+        "mathbb" | "Bbb" => MathCommand::Alphabet(DOUBLE.0, DOUBLE.1),
+        "mathcal" | "mathscr" | "mathfrak" => MathCommand::Alphabet(SCRIPT.0, SCRIPT.1),
+        "textcolor" => MathCommand::Second,
+        "color" | "label" | "phantom" | "hspace" | "vspace" => MathCommand::Dropped,
+        "pmod" => MathCommand::Aside("mod "),
+        "tag" => MathCommand::Aside(""),
+        "begin" => MathCommand::Begin,
+        "overset" | "stackrel" => MathCommand::Over { raised: true },
+        "underset" => MathCommand::Over { raised: false },
+        "xrightarrow" => MathCommand::Arrow,
         _ => return listed(name),
     };
     Some(known)
 }
 
-fn listed(name: &str) -> Option<Command> {
+fn listed(name: &str) -> Option<MathCommand> {
     let among = |list: &str| list.split_whitespace().any(|known| known == name);
     if SPACES.contains(&name) {
-        return Some(Command::Sign(Role::Space, " "));
+        return Some(MathCommand::Sign(MathRole::Space, " "));
     }
     if WIDE_SPACES.contains(&name) {
-        return Some(Command::Sign(Role::Space, "  "));
+        return Some(MathCommand::Sign(MathRole::Space, "  "));
     }
     if among(SILENT) {
-        return Some(Command::Silent);
+        return Some(MathCommand::Silent);
     }
     if among(PLAIN) {
-        return Some(Command::Plain);
+        return Some(MathCommand::Plain);
     }
     if among(WORDS) {
-        return Some(Command::Words);
+        return Some(MathCommand::Words);
     }
     if let Some(mark) = second(ACCENTS, name) {
-        return mark.chars().next().map(Command::Accent);
+        return mark.chars().next().map(MathCommand::Accent);
     }
-    SIGNS.iter().find_map(|(role, signs)| Some(Command::Sign(*role, second(signs, name)?)))
+    SIGNS.iter().find_map(|(role, signs)| Some(MathCommand::Sign(*role, second(signs, name)?)))
 }
 
-/// What stands behind a name in a list of pairs.
+/// Returns the text paired with a name in a list of pairs.
 fn second(pairs: &'static str, name: &str) -> Option<&'static str> {
     let mut words = pairs.split_whitespace();
     while let (Some(known), Some(shown)) = (words.next(), words.next()) {
@@ -162,19 +161,19 @@ fn second(pairs: &'static str, name: &str) -> Option<&'static str> {
     None
 }
 
-/// The part a character plays that is written as itself.
-pub(super) fn role(c: char) -> Role {
+/// Returns the role of a character that stands for itself.
+pub(super) fn role(c: char) -> MathRole {
     match c {
-        '+' | '-' | '*' | '±' | '×' | '·' | '÷' | '−' | '∪' | '∩' => Role::Binary,
+        '+' | '-' | '*' | '±' | '×' | '·' | '÷' | '−' | '∪' | '∩' => MathRole::Binary,
         '=' | '<' | '>' | '≤' | '≥' | '≠' | '≈' | '→' | '⇒' | '⇔' | '∈' | '∼' | '≡' => {
-            Role::Relation
+            MathRole::Relation
         }
-        ',' | ';' | ':' => Role::Comma,
-        '(' | '[' => Role::Open,
-        ')' | ']' => Role::Close,
-        '/' => Role::Tight,
-        '|' => Role::Bar,
-        '∑' | '∏' | '∫' => Role::Function,
-        _ => Role::Atom,
+        ',' | ';' | ':' => MathRole::Comma,
+        '(' | '[' => MathRole::Open,
+        ')' | ']' => MathRole::Close,
+        '/' => MathRole::Tight,
+        '|' => MathRole::Bar,
+        '∑' | '∏' | '∫' => MathRole::Function,
+        _ => MathRole::Atom,
     }
 }

@@ -1,21 +1,21 @@
-//! `${NAME}` in a value of the file: the variable of the environment, or of the file `.env`, in its place.
+//! Replaces `${NAME}` in a value of the file by a variable of the environment or of the file `.env`.
 
 use std::collections::HashMap;
 
 use figaro_config::is_inherited;
 
-/// A text with variables in their places.
+/// Text with its variables replaced.
 pub(super) struct Expanded<'a> {
     pub(super) text: String,
-    /// What was put there of the environment: it may be secret.
+    /// Values taken from the environment. They may be secret.
     pub(super) values: Vec<&'a str>,
 }
 
-/// Puts variables in the place of `${NAME}` and `${env:NAME}`; of `${NAME:-else}` what stands behind `:-` where the variable is
-/// not set or is empty.
+/// Replaces `${NAME}` and `${env:NAME}` by the variable. `${NAME:-else}` becomes `else` if the variable is unset or
+/// empty.
 ///
 /// # Errors
-/// Which variable is not set, or what is not of this form.
+/// Names the unset variable, or the text that is not of this form.
 pub(super) fn expand<'a>(text: &str, values: &'a HashMap<String, String>) -> Result<Expanded<'a>, String> {
     let (mut done, mut rest) = (String::new(), text);
     let mut used = Vec::new();
@@ -47,7 +47,7 @@ pub(super) fn expand<'a>(text: &str, values: &'a HashMap<String, String>) -> Res
     Ok(Expanded { text: done + rest, values: used })
 }
 
-/// Whether a word can be the name of a variable.
+/// Returns `true` if a word can be the name of a variable.
 pub(super) fn is_name(word: &str) -> bool {
     let begins = word.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
     begins && word.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')

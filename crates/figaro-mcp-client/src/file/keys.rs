@@ -1,10 +1,10 @@
-//! The keys of the file, and those of other clients that mean something else here.
+//! Keys of the file, and keys of other clients that are written differently here.
 
-/// The key that holds the servers.
+/// Key that holds the servers.
 pub(super) const SERVERS: &str = "mcpServers";
-/// Names that would be taken for Figaro's own.
+/// Names that would be confused with Figaro's own tools.
 pub(super) const OWN: [&str; 2] = ["telegram", "figaro"];
-/// What a server can have.
+/// Keys allowed in a server.
 pub(super) const KEYS: [&str; 12] = [
     "type",
     "command",
@@ -20,7 +20,7 @@ pub(super) const KEYS: [&str; 12] = [
     "disabledTools",
 ];
 const NO_OAUTH: &str = "OAuth is not supported: put a token into headers";
-/// What other clients have, and what to do here.
+/// Keys of other clients, each with the advice for this file.
 pub(super) const ELSEWHERE: [(&str, &str); 11] = [
     ("httpUrl", "write url"),
     ("serverUrl", "write url"),
@@ -34,7 +34,7 @@ pub(super) const ELSEWHERE: [(&str, &str); 11] = [
     ("includeTools", "an agent lists the tools that it has"),
     ("excludeTools", "write disabledTools"),
 ];
-/// Headers that the protocol sets.
+/// Headers that the protocol sets. The file may not set them.
 pub(super) const RESERVED: [&str; 9] = [
     "accept",
     "connection",

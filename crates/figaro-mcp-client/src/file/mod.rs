@@ -1,4 +1,4 @@
-//! The owner's file of other MCP servers, `mcp.json`, in the form that other clients have: what it says, read strictly.
+//! Reads the owner's file of other MCP servers, `mcp.json`. It has the format of other clients and is read strictly.
 
 mod expand;
 mod keys;
@@ -16,88 +16,83 @@ use ring::digest::{Context, SHA256};
 pub use self::read::{names, read};
 use figaro_base::secret::{ExposeSecret, SecretString};
 
-/// What stands for all tools of a server.
+/// Stands for all tools of a server.
 pub const ALL: &str = "*";
 
-/// A server that is to be used.
+/// Configuration of a server.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ServerConfig {
-    /// Its name: a letter, then letters, digits, `_` and `-`, 32 at most, without `__` and without `_` at its end.
+    /// Name: a letter, then letters, digits, `_` and `-`; at most 32 characters, without `__`, not ending in `_`.
     pub name: String,
-    /// How it is reached.
-    pub(crate) way: Way,
-    /// The longest that a call may take: 1 to 600 seconds.
+    pub(crate) way: ServerTransport,
+    /// Maximum duration of a call, 1 to 600 seconds.
     pub(crate) timeout: Duration,
-    /// The tools that are called without a person's approval, by their names at the server; [`ALL`] for those that the server
-    /// says to read only, or to destroy nothing.
+    /// Tools that are called without an approval, by their names at the server. [`ALL`] stands for the tools that the
+    /// server marks as read-only or not destructive.
     pub auto_approve: Vec<String>,
-    /// The tools that nobody has, by their names at the server.
+    /// Tools that are never offered, by their names at the server.
     pub disabled_tools: Vec<String>,
-    /// It is not started.
+    /// `true` if the file disables the server. It is then not started.
     pub is_disabled: bool,
-    /// The values that stand in the place of variables, wherever that is.
+    /// Values of all variables that were replaced anywhere in the server's entry.
     pub(crate) substituted: Substituted,
 }
 
-/// Values of variables: any may be a secret.
+/// Values of variables. Any of them may be a secret.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Substituted(Vec<SecretString>);
 
-/// How a server is reached.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Way {
-    /// A program that is started, and spoken to by its standard input and output.
+pub(crate) enum ServerTransport {
+    /// Program that is started and reached by its standard input and output.
     Stdio(Program),
-    /// An address, by streamable HTTP.
+    /// Address that is reached by streamable HTTP.
     Http(Address),
 }
 
-/// A program that is a server.
 #[derive(Clone)]
 pub(crate) struct Program {
-    /// Its name or path.
+    /// Name or path of the executable.
     pub(crate) command: String,
-    /// Its arguments.
     pub(crate) args: Vec<String>,
-    /// What its environment has beside the little that every program gets.
+    /// Environment variables added to the few that every program gets.
     pub(crate) env: BTreeMap<String, SecretString>,
-    /// The folder that it is started in; else the bot's.
+    /// Working directory; the bot's if `None`.
     pub(crate) folder: Option<PathBuf>,
 }
 
-/// The address of a server.
 #[derive(Clone)]
 pub(crate) struct Address {
-    /// It begins with `http://` or `https://`.
+    /// URL with the scheme `http://` or `https://`.
     pub(crate) url: String,
-    /// What goes with every request.
+    /// Headers sent with every request.
     pub(crate) headers: BTreeMap<String, SecretString>,
 }
 
 impl ServerConfig {
-    /// What no log and no chat may show of it.
+    /// Returns the values that no log and no chat may show.
     pub(crate) fn secrets(&self) -> impl Iterator<Item = &SecretString> {
         let named = match &self.way {
-            Way::Stdio(program) => program.env.values(),
-            Way::Http(address) => address.headers.values(),
+            ServerTransport::Stdio(program) => program.env.values(),
+            ServerTransport::Http(address) => address.headers.values(),
         };
-        // A header or variable may hold more than the value put into it: the whole goes first.
+        // A header or variable may be longer than the value put into it, so the whole is redacted first.
         named.chain(&self.substituted.0)
     }
 
-    /// The hash of what its name stands for: the program with its arguments, folder and variables, or the address, as hexadecimal
-    /// digits. A variable may name another database, so it counts; headers, whose tokens change while the server stays the same,
-    /// are left out.
+    /// Returns the hash of the transport as hexadecimal digits. It covers the program with its arguments, folder and
+    /// variables, or the address. Variables count because one may name another database. Headers are left out because
+    /// their tokens change while the server stays the same.
     #[must_use]
     pub fn way_hash(&self) -> String {
         let mut hash = Context::new(&SHA256);
         let mut add = |part: &[u8]| {
-            // With its length, so that no two lists of parts are the same bytes.
+            // The length is hashed too, so that no two lists of parts give the same bytes.
             hash.update(&u64::try_from(part.len()).unwrap_or(u64::MAX).to_le_bytes());
             hash.update(part);
         };
         match &self.way {
-            Way::Stdio(Program { command, args, folder, env }) => {
+            ServerTransport::Stdio(Program { command, args, folder, env }) => {
                 add(b"stdio");
                 let folder = folder.as_deref().map(|folder| folder.as_os_str().as_encoded_bytes());
                 add(folder.unwrap_or_default());
@@ -108,7 +103,7 @@ impl ServerConfig {
                     add(value.expose_secret().as_bytes());
                 }
             }
-            Way::Http(address) => {
+            ServerTransport::Http(address) => {
                 add(b"http");
                 add(address.url.as_bytes());
             }
@@ -116,16 +111,16 @@ impl ServerConfig {
         hash.finish().as_ref().iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
-    /// How it is reached, in a few words without secrets: `stdio: npx` or `http: example.com`.
+    /// Returns the transport in a few words without secrets: `stdio: npx` or `http: example.com`.
     #[must_use]
     pub fn place(&self) -> String {
         match &self.way {
-            Way::Stdio(program) => {
+            ServerTransport::Stdio(program) => {
                 let command = std::path::Path::new(&program.command);
                 let name = command.file_name().map(|name| name.to_string_lossy().into_owned());
                 format!("stdio: {}", name.unwrap_or_default())
             }
-            Way::Http(address) => {
+            ServerTransport::Http(address) => {
                 let url = url::Url::parse(&address.url).ok();
                 format!("http: {}", url.as_ref().and_then(|url| url.host_str()).unwrap_or_default())
             }
@@ -133,7 +128,7 @@ impl ServerConfig {
     }
 }
 
-// Arguments and addresses may hold keys: none is written to a log.
+// Arguments and addresses may hold keys, so they are never logged.
 impl fmt::Debug for Program {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Program({})", self.command)

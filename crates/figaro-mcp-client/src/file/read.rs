@@ -1,4 +1,4 @@
-//! Reads the file, and tells all that is wrong with it at once.
+//! Reads the file and reports all mistakes at once.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Duration;
@@ -8,70 +8,69 @@ use serde_json::Value;
 
 use super::expand::{Expanded, expand, is_name};
 use super::keys::{ELSEWHERE, KEYS, OWN, RESERVED, SERVERS};
-use super::{Address, Program, ServerConfig, Substituted, Way};
+use super::{Address, Program, ServerConfig, ServerTransport, Substituted};
 use figaro_base::secret::SecretString;
 use figaro_base::text::with_nearest;
-use figaro_files::json::{Entry, Kind, Placed, parse};
-use figaro_files::yaml::{Mark, Misfit};
+use figaro_files::json::{JsonEntry, JsonKind, JsonNode, parse};
+use figaro_files::yaml::{Misfit, TextPosition};
 
-/// The most servers of a file.
+/// Maximum number of servers in a file.
 const MAX_SERVERS: usize = 50;
-/// The most characters of a server's name.
+/// Maximum length of a server's name, in characters.
 const MAX_NAME: usize = 32;
-/// How long a call may take, in seconds, unless the file says it.
+/// Default timeout of a call, in seconds.
 const TIMEOUT: u64 = 60;
 const MAX_TIMEOUT: u64 = 600;
-/// The servers of a text, in the order of their names. `values` has the variables that `${NAME}` stands for.
+/// Reads the servers of a text, sorted by name. `values` holds the variables for `${NAME}`.
 ///
 /// # Errors
-/// Everything that is wrong, each with its place where that is known.
+/// All mistakes, each with its place where it is known.
 pub fn read(text: &str, values: &HashMap<String, String>) -> Result<Vec<ServerConfig>, Vec<Misfit>> {
     let whole = parse(text).map_err(|misfit| vec![misfit])?;
-    let mut reading = Reading { values, substituted: BTreeSet::new(), faults: Vec::new() };
+    let mut reading = ServerFileReader { values, substituted: BTreeSet::new(), faults: Vec::new() };
     let mut servers = reading.file(&whole);
     servers.sort_by(|a, b| a.name.cmp(&b.name));
     if reading.faults.is_empty() { Ok(servers) } else { Err(reading.faults) }
 }
 
-/// The names of the servers of a text, whatever else is wrong with it.
+/// Returns the names of the servers in a text, even if the rest has mistakes.
 #[must_use]
 pub fn names(text: &str) -> Vec<String> {
-    let Ok(Placed { kind: Kind::Object(entries), .. }) = parse(text) else { return Vec::new() };
+    let Ok(JsonNode { kind: JsonKind::Object(entries), .. }) = parse(text) else { return Vec::new() };
     let servers = entries.into_iter().find(|entry| entry.key == SERVERS).map(|entry| entry.value.kind);
-    let Some(Kind::Object(servers)) = servers else { return Vec::new() };
+    let Some(JsonKind::Object(servers)) = servers else { return Vec::new() };
     servers.into_iter().map(|server| server.key).collect()
 }
 
-/// What is read so far.
-struct Reading<'a> {
+struct ServerFileReader<'a> {
     values: &'a HashMap<String, String>,
-    /// Of these, what stands in the server that is being read.
+    /// Variable values used in the current server.
     substituted: BTreeSet<&'a str>,
     faults: Vec<Misfit>,
 }
 
-/// A name with its value, and where it stands.
+/// Name with its value and its position.
 struct Pair {
     name: String,
-    at: Mark,
+    at: TextPosition,
     value: String,
 }
 
-/// A server while it is read: its keys by name.
-struct Raw<'a> {
+/// Server that is being read: its keys by name.
+struct RawServer<'a> {
     name: &'a str,
-    at: Mark,
-    keys: BTreeMap<&'a str, &'a Entry>,
+    at: TextPosition,
+    keys: BTreeMap<&'a str, &'a JsonEntry>,
     is_disabled: bool,
 }
 
-impl Reading<'_> {
-    fn fault(&mut self, at: Mark, words: impl Into<String>) {
+impl ServerFileReader<'_> {
+    fn fault(&mut self, at: TextPosition, words: impl Into<String>) {
         self.faults.push(Misfit { at: Some(at), words: words.into() });
     }
 
-    fn file(&mut self, whole: &Placed) -> Vec<ServerConfig> {
-        let Kind::Object(entries) = &whole.kind else {
+    fn file(&mut self, whole: &JsonNode) -> Vec<ServerConfig> {
+        let JsonKind::Object(entries) = &whole.kind else {
             self.fault(
                 whole.at,
                 format!("the file is {}, and takes an object with {SERVERS}", whole.kind.name()),
@@ -108,8 +107,8 @@ impl Reading<'_> {
         }
     }
 
-    fn servers(&mut self, servers: &Placed) -> Vec<ServerConfig> {
-        let Kind::Object(entries) = &servers.kind else {
+    fn servers(&mut self, servers: &JsonNode) -> Vec<ServerConfig> {
+        let JsonKind::Object(entries) = &servers.kind else {
             let is = servers.kind.name();
             self.fault(
                 servers.at,
@@ -132,11 +131,11 @@ impl Reading<'_> {
         all
     }
 
-    fn name(&mut self, entry: &Entry) {
+    fn name(&mut self, entry: &JsonEntry) {
         let name = entry.key.as_str();
         let begins = name.starts_with(|c: char| c.is_ascii_alphabetic());
         let fits = |b: u8| b.is_ascii_alphanumeric() || b == b'_' || b == b'-';
-        // Else the tool `b` of `a_` and the tool `_b` of `a` would have one name.
+        // Otherwise the tool `b` of `a_` and the tool `_b` of `a` would have the same name.
         let is_apart = !name.contains("__") && !name.ends_with('_');
         if !begins || name.len() > MAX_NAME || !name.bytes().all(fits) || !is_apart {
             self.fault(
@@ -151,9 +150,9 @@ impl Reading<'_> {
         }
     }
 
-    fn server(&mut self, entry: &Entry) -> Option<ServerConfig> {
+    fn server(&mut self, entry: &JsonEntry) -> Option<ServerConfig> {
         let name = entry.key.as_str();
-        let Kind::Object(entries) = &entry.value.kind else {
+        let JsonKind::Object(entries) = &entry.value.kind else {
             let is = entry.value.kind.name();
             self.fault(entry.value.at, format!("{name} is {is}, and takes an object with command or url"));
             return None;
@@ -173,7 +172,7 @@ impl Reading<'_> {
                 self.fault(one.at, words);
             }
         }
-        let mut raw = Raw { name, at: entry.at, keys, is_disabled: false };
+        let mut raw = RawServer { name, at: entry.at, keys, is_disabled: false };
         raw.is_disabled = self.flag(&raw, "disabled");
         let (timeout, way) = (self.timeout(&raw), self.way(&raw));
         let mut auto_approve = self.texts(&raw, "autoApprove");
@@ -193,7 +192,7 @@ impl Reading<'_> {
         })
     }
 
-    fn way(&mut self, raw: &Raw<'_>) -> Option<Way> {
+    fn way(&mut self, raw: &RawServer<'_>) -> Option<ServerTransport> {
         let (command, url) = (raw.keys.get("command"), raw.keys.get("url"));
         let name = raw.name;
         let is_http = match (command, url) {
@@ -217,11 +216,15 @@ impl Reading<'_> {
         for key in others.iter().filter_map(|key| raw.keys.get(*key)) {
             self.fault(key.at, format!("{name}: {} goes with {with}", key.key));
         }
-        if is_http { self.address(raw).map(Way::Http) } else { self.program(raw).map(Way::Stdio) }
+        if is_http {
+            self.address(raw).map(ServerTransport::Http)
+        } else {
+            self.program(raw).map(ServerTransport::Stdio)
+        }
     }
 
-    /// Whether `type` says what the other keys say.
-    fn kind(&mut self, raw: &Raw<'_>, is_http: bool) {
+    /// Checks that `type` agrees with the other keys.
+    fn kind(&mut self, raw: &RawServer<'_>, is_http: bool) {
         let Some(entry) = raw.keys.get("type") else { return };
         let (name, at) = (raw.name, entry.value.at);
         let Some(word) = self.text(raw, entry, "type") else { return };
@@ -246,7 +249,7 @@ impl Reading<'_> {
         }
     }
 
-    fn program(&mut self, raw: &Raw<'_>) -> Option<Program> {
+    fn program(&mut self, raw: &RawServer<'_>) -> Option<Program> {
         let entry = raw.keys.get("command")?;
         let command = self.text(raw, entry, "command");
         if command.as_ref().is_some_and(|command| command.trim().is_empty()) {
@@ -262,7 +265,7 @@ impl Reading<'_> {
         Some(Program { command: command?, args, env, folder })
     }
 
-    fn address(&mut self, raw: &Raw<'_>) -> Option<Address> {
+    fn address(&mut self, raw: &RawServer<'_>) -> Option<Address> {
         let entry = raw.keys.get("url")?;
         let url = self.text(raw, entry, "url");
         let parsed = url.as_ref().and_then(|url| url::Url::parse(url).ok());
@@ -295,11 +298,11 @@ impl Reading<'_> {
         Some(Address { url: url?, headers })
     }
 
-    fn timeout(&mut self, raw: &Raw<'_>) -> Duration {
+    fn timeout(&mut self, raw: &RawServer<'_>) -> Duration {
         let Some(entry) = raw.keys.get("timeout") else { return Duration::from_secs(TIMEOUT) };
         let seconds = match &entry.value.kind {
-            Kind::Plain(value) => value.as_u64().filter(|seconds| (1..=MAX_TIMEOUT).contains(seconds)),
-            Kind::Object(_) | Kind::Array(_) => None,
+            JsonKind::Plain(value) => value.as_u64().filter(|seconds| (1..=MAX_TIMEOUT).contains(seconds)),
+            JsonKind::Object(_) | JsonKind::Array(_) => None,
         };
         let seconds = seconds.unwrap_or_else(|| {
             let words = format!("{}: timeout takes whole seconds, from 1 to {MAX_TIMEOUT}", raw.name);
@@ -309,10 +312,10 @@ impl Reading<'_> {
         Duration::from_secs(seconds)
     }
 
-    fn flag(&mut self, raw: &Raw<'_>, key: &str) -> bool {
+    fn flag(&mut self, raw: &RawServer<'_>, key: &str) -> bool {
         let Some(entry) = raw.keys.get(key) else { return false };
         match &entry.value.kind {
-            Kind::Plain(Value::Bool(flag)) => *flag,
+            JsonKind::Plain(Value::Bool(flag)) => *flag,
             other => {
                 let words = format!("{}: {key} is {}, and takes true or false", raw.name, other.name());
                 self.fault(entry.value.at, words);
@@ -321,18 +324,18 @@ impl Reading<'_> {
         }
     }
 
-    fn text(&mut self, raw: &Raw<'_>, entry: &Entry, key: &str) -> Option<String> {
+    fn text(&mut self, raw: &RawServer<'_>, entry: &JsonEntry, key: &str) -> Option<String> {
         self.word(raw, &entry.value, key)
     }
 
-    /// A text, with variables in their places.
-    fn word(&mut self, raw: &Raw<'_>, value: &Placed, key: &str) -> Option<String> {
+    /// Reads a text and replaces its variables.
+    fn word(&mut self, raw: &RawServer<'_>, value: &JsonNode, key: &str) -> Option<String> {
         let name = raw.name;
-        let Kind::Plain(Value::String(text)) = &value.kind else {
+        let JsonKind::Plain(Value::String(text)) = &value.kind else {
             let is = value.kind.name();
             let quotes = match value.kind {
-                Kind::Plain(Value::Number(_) | Value::Bool(_)) => ": put it in quotes",
-                Kind::Plain(_) | Kind::Object(_) | Kind::Array(_) => "",
+                JsonKind::Plain(Value::Number(_) | Value::Bool(_)) => ": put it in quotes",
+                JsonKind::Plain(_) | JsonKind::Object(_) | JsonKind::Array(_) => "",
             };
             self.fault(value.at, format!("{name}: {key} is {is}, and takes a text{quotes}"));
             return None;
@@ -342,7 +345,7 @@ impl Reading<'_> {
                 self.substituted.extend(values);
                 Some(text)
             }
-            // What is not started needs no variables.
+            // A disabled server needs no variables.
             Err(_) if raw.is_disabled => Some(text.clone()),
             Err(fault) => {
                 self.fault(value.at, format!("{name}: {key}: {fault}"));
@@ -351,9 +354,9 @@ impl Reading<'_> {
         }
     }
 
-    fn texts(&mut self, raw: &Raw<'_>, key: &str) -> Vec<String> {
+    fn texts(&mut self, raw: &RawServer<'_>, key: &str) -> Vec<String> {
         let Some(entry) = raw.keys.get(key) else { return Vec::new() };
-        let Kind::Array(items) = &entry.value.kind else {
+        let JsonKind::Array(items) = &entry.value.kind else {
             let words = format!("{}: {key} is {}, and takes a list", raw.name, entry.value.kind.name());
             self.fault(entry.value.at, words);
             return Vec::new();
@@ -361,14 +364,14 @@ impl Reading<'_> {
         items.iter().filter_map(|item| self.word(raw, item, key)).collect()
     }
 
-    fn pairs(&mut self, raw: &Raw<'_>, key: &str) -> Vec<Pair> {
+    fn pairs(&mut self, raw: &RawServer<'_>, key: &str) -> Vec<Pair> {
         let Some(entry) = raw.keys.get(key) else { return Vec::new() };
-        let Kind::Object(entries) = &entry.value.kind else {
+        let JsonKind::Object(entries) = &entry.value.kind else {
             let words = format!("{}: {key} is {}, and takes an object", raw.name, entry.value.kind.name());
             self.fault(entry.value.at, words);
             return Vec::new();
         };
-        let pair = |one: &Entry| {
+        let pair = |one: &JsonEntry| {
             let value = self.word(raw, &one.value, &format!("{key}.{}", one.key))?;
             Some(Pair { name: one.key.clone(), at: one.at, value })
         };

@@ -1,7 +1,7 @@
 use std::collections::HashMap;
 
 use super::*;
-use figaro_files::yaml::{Mark, Misfit};
+use figaro_files::yaml::{Misfit, TextPosition};
 
 const GOOD: &str = r#"{
   "mcpServers": {
@@ -37,14 +37,14 @@ fn a_file_of_another_client_is_read() {
     assert_eq!(names, ["api", "files", "old"]);
     assert_eq!(super::names(GOOD), ["files", "api", "old"]);
     let [api, files, old] = servers.as_slice() else { panic!() };
-    let Way::Stdio(program) = &files.way else { panic!() };
+    let ServerTransport::Stdio(program) = &files.way else { panic!() };
     assert_eq!(program.args[2], "/home/ann/notes");
     let env: Vec<_> = exposed(&program.env).collect();
     assert_eq!(env, [("LEVEL", "info"), ("PLAIN", "$5"), ("TOKEN", "sesame")]);
     assert_eq!((files.timeout, old.timeout), (Duration::from_secs(5), Duration::from_secs(60)));
     assert_eq!(files.auto_approve, ["read_file", "list_directory"]);
     assert_eq!(files.disabled_tools, ["write_file"]);
-    let Way::Http(address) = &api.way else { panic!() };
+    let ServerTransport::Http(address) = &api.way else { panic!() };
     assert_eq!(address.url, "https://example.com/mcp?key=sesame");
     assert_eq!(exposed(&address.headers).collect::<Vec<_>>(), [("Authorization", "Bearer sesame")]);
     assert!(old.is_disabled && !files.is_disabled);
@@ -149,7 +149,7 @@ fn each_mistake_is_told_with_its_place() {
         with("\"command\": \"x\", \"autoApprove\": true, \"disabledTools\": \"x\""),
     ];
     let line = |Misfit { at, words }: Misfit| match at {
-        Some(Mark { line, column }) => format!("  {line}:{column}: {words}"),
+        Some(TextPosition { line, column }) => format!("  {line}:{column}: {words}"),
         None => format!("  {words}"),
     };
     let told = |text: &String| {

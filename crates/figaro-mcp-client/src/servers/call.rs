@@ -1,4 +1,4 @@
-//! Calls of tools of other servers: within a time, few at once, and never waiting for a server that is gone.
+//! Calls of tools of other servers: limited in time and number. A call never waits for a server that is gone.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,90 +14,90 @@ use tokio::time::timeout;
 use super::keeper::grown;
 use super::lenient::unknown_kind;
 use super::recipe;
-use super::server::{Phase, Server, Status};
+use super::server::{Server, ServerPhase, ServerStatus};
 use super::tools::ServerTool;
 use crate::client::words_of;
 
-/// How long a call waits for a server that is being started.
+/// Maximum wait of a call for a server that is starting.
 const STARTING: Duration = Duration::from_secs(10);
-/// How long it waits for others to end.
+/// Maximum wait of a call for other calls to end.
 const BUSY: Duration = Duration::from_secs(30);
 
-/// How types of documents end that are made of words, beside all of `text/`.
+/// Suffixes of media types that are text, besides all of `text/`.
 const TEXTUAL: [&str; 4] = ["json", "xml", "yaml", "javascript"];
 
-/// What is said of a server that ends while it is called.
+/// Reason given when a server ends during a call.
 const ENDED: &str = "it ended during the call";
 
-/// What a tool returned.
+/// Result of a tool.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Reply {
-    /// The parts of it, in their order.
-    pub parts: Vec<Part>,
-    /// The same as one JSON value, where the tool gives one.
+pub struct ServerResult {
+    /// Parts of the result, in their order.
+    pub parts: Vec<ToolResultPart>,
+    /// Structured content as one JSON value; `None` if the tool gives none.
     pub structured: Option<Value>,
-    /// The tool's own word that it failed.
+    /// `true` if the tool itself reports a failure.
     pub is_error: bool,
 }
 
-/// A part of what a tool returned.
+/// Part of a tool's result.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Part {
-    /// Text of the server, as it sent it.
+pub enum ToolResultPart {
+    /// Text as the server sent it.
     Text(String),
-    /// A picture.
+    /// Picture returned by the tool.
     Image {
-        /// Its media type, such as `image/png`.
+        /// Media type, such as `image/png`.
         media_type: String,
-        /// Its bytes as base64.
+        /// Content of the picture, encoded as base64.
         base64: String,
     },
-    /// Sound.
+    /// Sound returned by the tool. Its content is dropped.
     Audio {
-        /// Its media type.
+        /// Media type, such as `audio/wav`.
         media_type: String,
-        /// How many characters its base64 has.
+        /// Length of the base64 content, in characters.
         length: usize,
     },
-    /// A document that came with the answer.
+    /// Document embedded in the result.
     Resource {
-        /// What the server calls it by.
+        /// Address of the document at the server.
         uri: String,
-        /// Its media type, where that is known.
+        /// Media type; `None` if unknown.
         media_type: Option<String>,
-        /// Its words; `None` for what has none.
+        /// Text of the document; `None` if it is not text.
         text: Option<String>,
     },
-    /// A document that the server has.
+    /// Reference to a document that stays at the server.
     Link {
-        /// What the server calls it by.
+        /// Address of the document at the server.
         uri: String,
-        /// Its name for people.
+        /// Name of the document for people.
         name: String,
-        /// What is in it.
+        /// Description of the document by the server.
         description: Option<String>,
     },
-    /// Something that cannot be read, of this type by the server's word.
+    /// Part that cannot be read. Holds the type that the server gave.
     Unknown(String),
 }
 
-/// Why a call has no result.
+/// Reason why a call has no result.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CallError {
-    /// The server is not there, or busy; nothing was called. No word is the server's own.
+    /// The server is down or busy; nothing was called. The text is ours.
     #[error("it is not available: {0}")]
     Unavailable(String),
-    /// The server does not take the call as it is. The words are the server's own.
+    /// The server refuses the call as it stands. The text is the server's own.
     #[error("it refused the call: {0}")]
     Refused(String),
-    /// The connection broke, the answer cannot be used or did not come: whether the call acted is not known. No word is the
-    /// server's own.
+    /// The connection broke, or the answer is unusable or did not come. The call may or may not have acted. The text
+    /// is ours.
     #[error("{0}")]
     Lost(String),
 }
 
 impl Server {
-    /// How long a call takes at most, with the time that it waits before it is made.
+    /// Returns the maximum duration of a call, including the wait before it.
     #[must_use]
     pub fn longest_call(&self) -> Duration {
         STARTING + BUSY + self.config.timeout
@@ -106,8 +106,12 @@ impl Server {
     /// Calls a tool.
     ///
     /// # Errors
-    /// See [`CallError`]. A tool that fails is a [`Reply`].
-    pub async fn call(&self, tool: &ServerTool, arguments: Map<String, Value>) -> Result<Reply, CallError> {
+    /// See [`CallError`]. A tool that reports a failure is a [`ServerResult`], not an error.
+    pub async fn call(
+        &self,
+        tool: &ServerTool,
+        arguments: Map<String, Value>,
+    ) -> Result<ServerResult, CallError> {
         let mut status = self.watch();
         let starting = timeout(STARTING, status.wait_for(|status| status.connection.is_some()));
         let connection = match starting.await {
@@ -125,28 +129,29 @@ impl Server {
         };
         let mut too_long = self.status().too_long;
         too_long.iter_mut().for_each(watch::Receiver::mark_unchanged);
-        let is_gone = |now: &Status| now.connection.as_ref().is_none_or(|now| !Arc::ptr_eq(now, &connection));
+        let is_gone =
+            |now: &ServerStatus| now.connection.as_ref().is_none_or(|now| !Arc::ptr_eq(now, &connection));
         tokio::select! {
             answer = timeout(self.config.timeout, connection.call_tool(&tool.remote, arguments)) => match answer {
-                Ok(answer) => answer.map(Reply::from).map_err(|error| self.failed(error)),
+                Ok(answer) => answer.map(ServerResult::from).map_err(|error| self.failed(error)),
                 Err(_) => {
                     self.suspected.notify_one();
                     Err(CallError::Lost(format!("it gave no answer within {} s", self.config.timeout.as_secs())))
                 }
             },
             () = grown(&mut too_long) => Err(CallError::Lost(recipe::too_long())),
-            // The client would wait for an answer that cannot come any more.
+            // The client would wait for an answer that can no longer come.
             _ = status.wait_for(is_gone) => Err(CallError::Lost(ENDED.to_owned())),
         }
     }
 
-    /// Why it is not there.
+    /// Explains why the server is unavailable.
     fn why(&self) -> String {
         match self.status().phase {
-            Phase::Off => "mcp.json has it off, or has it no more".to_owned(),
-            Phase::Starting | Phase::Ready => "it is being started; try again later".to_owned(),
-            // Why it failed is in words of its own, which are for people: a model might obey them.
-            Phase::Failed(_) => "it failed and is tried again; /mcp tells an owner why".to_owned(),
+            ServerPhase::Off => "mcp.json has it off, or has it no more".to_owned(),
+            ServerPhase::Starting | ServerPhase::Ready => "it is being started; try again later".to_owned(),
+            // The reason of the failure is the server's own text. It is for people only: a model might obey it.
+            ServerPhase::Failed(_) => "it failed and is tried again; /mcp tells an owner why".to_owned(),
         }
     }
 
@@ -167,17 +172,17 @@ impl Server {
     }
 }
 
-impl From<CallToolResult> for Reply {
+impl From<CallToolResult> for ServerResult {
     fn from(result: CallToolResult) -> Self {
         Self {
-            parts: result.content.into_iter().map(Part::from).collect(),
+            parts: result.content.into_iter().map(ToolResultPart::from).collect(),
             structured: result.structured_content,
             is_error: result.is_error == Some(true),
         }
     }
 }
 
-impl From<ContentBlock> for Part {
+impl From<ContentBlock> for ToolResultPart {
     fn from(block: ContentBlock) -> Self {
         match block {
             ContentBlock::Text(text) => match unknown_kind(&text) {
@@ -211,7 +216,7 @@ impl From<ContentBlock> for Part {
     }
 }
 
-/// The words in the bytes of a document, if it is one of words by its type or by what is in it.
+/// Decodes a document, if its type or its bytes show that it is text.
 fn words(media_type: Option<&str>, blob: &str) -> Option<String> {
     let kind = media_type.and_then(|kind| kind.split(';').next()).unwrap_or("text/").trim();
     let is_text = kind.starts_with("text/") || TEXTUAL.iter().any(|end| kind.ends_with(end));

@@ -1,5 +1,5 @@
-//! Servers that are reached by streamable HTTP, with a bound on what they answer: rmcp's own client reads a whole body, however
-//! long it is.
+//! Servers reached by streamable HTTP, with a limit on the size of answers. rmcp's own client reads a whole body,
+//! however long it is.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -20,7 +20,7 @@ use rmcp::transport::streamable_http_client::{
 use serde_json::Value;
 use sse_stream::{Sse, SseStream};
 
-use super::lenient::{Reader, typed};
+use super::lenient::{LenientReader, typed};
 use super::pace::paced;
 use super::recipe::{MAX_MESSAGE, too_long};
 use crate::file::Address;
@@ -30,14 +30,14 @@ use figaro_base::text::one_line;
 const JSON: &str = "application/json";
 const EVENTS: &str = "text/event-stream";
 const SESSION: &str = "mcp-session-id";
-/// A stream that answers one request may hold so much: its answer, and what is told on the way.
+/// Maximum size of a stream that answers one request, in bytes: the answer and the notifications before it.
 const MAX_STREAM: usize = 2 * MAX_MESSAGE;
-/// Of the body of a failure so much is read.
+/// Maximum number of bytes read from the body of a failure.
 const MAX_FAILURE: usize = 4 << 10;
 
-type Failure = StreamableHttpError<reqwest::Error>;
+type HttpTransportError = StreamableHttpError<reqwest::Error>;
 
-/// What speaks to the server of this address.
+/// Builds the transport to the server at this address.
 pub(super) fn transport(
     address: &Address,
     http: reqwest::Client,
@@ -50,14 +50,17 @@ pub(super) fn transport(
     let mut config = StreamableHttpClientTransportConfig::with_uri(address.url.as_str());
     config.custom_headers = address.headers.iter().filter_map(header).collect();
     config.max_sse_event_size = MAX_MESSAGE;
-    StreamableHttpClientTransport::with_client(BoundedClient { http, reader: Reader::default() }, config)
+    StreamableHttpClientTransport::with_client(
+        BoundedClient { http, reader: LenientReader::default() },
+        config,
+    )
 }
 
-/// An HTTP client that reads no more of an answer than a message may have.
+/// HTTP client that limits the size of an answer to that of a message.
 #[derive(Debug, Clone)]
 pub(super) struct BoundedClient {
     http: reqwest::Client,
-    reader: Reader,
+    reader: LenientReader,
 }
 
 impl StreamableHttpClient for BoundedClient {
@@ -70,7 +73,7 @@ impl StreamableHttpClient for BoundedClient {
         session_id: Option<Arc<str>>,
         auth_header: Option<String>,
         custom_headers: HashMap<HeaderName, HeaderValue>,
-    ) -> Result<StreamableHttpPostResponse, Failure> {
+    ) -> Result<StreamableHttpPostResponse, HttpTransportError> {
         let mut request = self.http.post(uri.as_ref()).header(ACCEPT, format!("{EVENTS}, {JSON}"));
         if let Some(key) = auth_header {
             request = request.bearer_auth(key);
@@ -96,7 +99,7 @@ impl StreamableHttpClient for BoundedClient {
         session_id: Arc<str>,
         auth_header: Option<String>,
         custom_headers: HashMap<HeaderName, HeaderValue>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), HttpTransportError> {
         self.http.delete_session(uri, session_id, auth_header, custom_headers).await
     }
 
@@ -107,8 +110,8 @@ impl StreamableHttpClient for BoundedClient {
         last_event_id: Option<String>,
         auth_header: Option<String>,
         custom_headers: HashMap<HeaderName, HeaderValue>,
-    ) -> Result<BoxStream<'static, Result<Sse, SseError>>, Failure> {
-        // Its events are bounded, and no whole answer stands in it.
+    ) -> Result<BoxStream<'static, Result<Sse, SseError>>, HttpTransportError> {
+        // Events of this stream are limited in size, and it carries no large answers.
         let opening = self.http.get_stream_with_max_sse_event_size(
             uri,
             session_id,
@@ -117,7 +120,7 @@ impl StreamableHttpClient for BoundedClient {
             custom_headers,
             MAX_MESSAGE,
         );
-        // One that answers with something else, such as a page for people, has no events.
+        // A server that answers with something else, such as a web page, has no event stream.
         let opened = opening.await.map_err(|error| match error {
             StreamableHttpError::UnexpectedContentType(_) => StreamableHttpError::ServerDoesNotSupportSse,
             other => other,
@@ -127,13 +130,13 @@ impl StreamableHttpClient for BoundedClient {
 }
 
 impl BoundedClient {
-    /// What a server answers to a message; it has to answer a request.
+    /// Reads the answer of a server to a message. A request must have an answer.
     async fn answer(
         &self,
         response: Response,
         has_session: bool,
         request: Option<&RequestId>,
-    ) -> Result<StreamableHttpPostResponse, Failure> {
+    ) -> Result<StreamableHttpPostResponse, HttpTransportError> {
         let status = response.status();
         if matches!(status, StatusCode::ACCEPTED | StatusCode::NO_CONTENT) {
             return Ok(StreamableHttpPostResponse::Accepted);
@@ -148,7 +151,7 @@ impl BoundedClient {
         let (session, kind) = (text(SESSION), text(CONTENT_TYPE.as_str()).unwrap_or_default());
         let Some(request) = request else { return Ok(StreamableHttpPostResponse::Accepted) };
         if kind.starts_with(EVENTS) {
-            // The last event may have no end.
+            // The last event may have no terminator.
             let end = stream::once(async { Ok(Bytes::from_static(b"\n\n")) });
             let pieces = within(response.bytes_stream(), MAX_STREAM).chain(end);
             let events = self.messages(SseStream::from_bytes_stream(pieces));
@@ -168,12 +171,12 @@ impl BoundedClient {
         }
     }
 
-    /// What a server says that refuses a request: an error of the protocol that is of this request, or its own words.
+    /// Reads a refusal: a JSON-RPC error for this request, or the server's own text.
     async fn failure(
         &self,
         response: Response,
         request: Option<&RequestId>,
-    ) -> Result<StreamableHttpPostResponse, Failure> {
+    ) -> Result<StreamableHttpPostResponse, HttpTransportError> {
         let status = response.status();
         let asks = matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
         let words = body(response, MAX_FAILURE).await.unwrap_or_default();
@@ -191,7 +194,7 @@ impl BoundedClient {
         Err(unexpected(format!("it answers {status}{remedy}{said}")))
     }
 
-    /// The messages in events, whatever the events are called.
+    /// Reads the messages of events, whatever the event names are.
     fn messages(
         &self,
         events: impl Stream<Item = Result<Sse, SseError>> + Send + 'static,
@@ -207,8 +210,9 @@ impl BoundedClient {
     }
 }
 
-/// An event for each message in one. One without messages stays, as it can have an id from which a stream goes on.
-fn spread(reader: &Reader, event: Sse) -> Vec<Sse> {
+/// Splits an event into one event per message. An event without messages stays, because its id may be needed to
+/// resume the stream.
+fn spread(reader: &LenientReader, event: Sse) -> Vec<Sse> {
     let messages = reader.read(event.data.as_deref().unwrap_or_default().as_bytes(), None);
     let plain = Sse { event: None, data: None, ..event };
     match messages.is_empty() {
@@ -217,12 +221,12 @@ fn spread(reader: &Reader, event: Sse) -> Vec<Sse> {
     }
 }
 
-fn no_message(kind: &str) -> Failure {
+fn no_message(kind: &str) -> HttpTransportError {
     unexpected(format!("it answers with what is no message of MCP ({})", one_line(kind, 100)))
 }
 
-/// The body of an answer.
-async fn body(response: Response, most: usize) -> Result<Vec<u8>, Failure> {
+/// Reads the body of an answer, at most `most` bytes.
+async fn body(response: Response, most: usize) -> Result<Vec<u8>, HttpTransportError> {
     let mut pieces = Box::pin(within(response.bytes_stream(), most));
     let mut whole = Vec::new();
     while let Some(piece) = pieces.next().await {
@@ -231,7 +235,7 @@ async fn body(response: Response, most: usize) -> Result<Vec<u8>, Failure> {
     Ok(whole)
 }
 
-/// The pieces of a body until there are too many.
+/// Returns the chunks of a body, and an error once they exceed `most` bytes.
 fn within(
     pieces: impl Stream<Item = reqwest::Result<Bytes>> + Send + 'static,
     most: usize,
@@ -247,6 +251,6 @@ fn within(
     })
 }
 
-fn unexpected(words: String) -> Failure {
+fn unexpected(words: String) -> HttpTransportError {
     StreamableHttpError::UnexpectedServerResponse(Cow::Owned(words))
 }

@@ -1,4 +1,4 @@
-//! The life of a server: started or reached, its tools listed, watched, and started anew with growing pauses when it fails.
+//! Life cycle of a server: start or connect, list its tools, watch it, restart it with growing pauses when it fails.
 
 use std::collections::HashSet;
 use std::future::pending;
@@ -11,57 +11,55 @@ use tokio::sync::watch;
 use tokio::time::{Instant, interval, sleep_until, timeout};
 
 use super::recipe::{self, ServerRecipe};
-use super::server::{Phase, Server};
+use super::server::{Server, ServerPhase};
 use super::stdio::Process;
 use super::tools::{LeftOut, Shelf};
 use super::{http, stdio};
 use crate::backoff::pauses;
 use crate::client::{Connection, Hearing, words_of};
-use crate::file::Way;
+use crate::file::ServerTransport;
 
-/// How long a server may take to answer first: a program may have to be downloaded before.
+/// Time for a server to answer first. A program may have to be downloaded before.
 const READY: Duration = Duration::from_secs(60);
-/// How long it may take to list its tools.
+/// Time for a server to list its tools.
 const LISTING: Duration = Duration::from_secs(30);
-/// Its tools are not listed again before this has passed: each list costs work, and a server tells of changes as it likes.
+/// Minimum time between two listings of the tools. Each costs work, and a server may report changes at any rate.
 const RELIST: Duration = Duration::from_secs(5);
-/// How long it may take to say that it is there, when somebody doubts it.
+/// Time for a server to answer a ping after a call failed.
 const PONG: Duration = Duration::from_secs(5);
-/// A server that lived so long was healthy: the next restart is at once again.
+/// Uptime after which a server counts as healthy. The next restart then has no pause.
 const HEALTHY: Duration = Duration::from_secs(60);
-/// The pause before a restart doubles from one of these to the other.
+/// Bounds of the pause before a restart. It doubles with each failure.
 const PAUSES: RangeInclusive<Duration> = Duration::from_millis(500)..=Duration::from_secs(300);
-/// How often it is looked whether a connection is closed.
+/// Interval between checks whether the connection is closed.
 const LOOK: Duration = Duration::from_secs(1);
-/// The most pages that a list of tools may have.
+/// Maximum number of pages in a list of tools.
 const MAX_PAGES: usize = 200;
 
-/// Keeps a server.
-pub(super) struct Keeper {
+pub(super) struct ServerKeeper {
     pub(super) server: Arc<Server>,
     pub(super) recipe: ServerRecipe,
 }
 
-/// A server that answers.
-struct Running {
+struct RunningServer {
     connection: Arc<Connection>,
     hearing: Hearing,
-    /// The program, if it is one.
+    /// Process of the server; `None` for HTTP.
     process: Option<Process>,
 }
 
-/// Why a server is not attended to any more.
-enum Over {
-    /// The bot, or the owner, wants it to end.
+/// Reason why a keeper no longer attends to a server.
+enum KeeperEnd {
+    /// The bot or the owner stopped the server.
     Stopped,
-    /// An owner wants it started anew.
+    /// An owner asked for a restart.
     Again,
-    /// It failed.
+    /// The server failed, for this reason.
     Failed(String),
 }
 
-impl Keeper {
-    /// Keeps the server until it is told to stop.
+impl ServerKeeper {
+    /// Keeps the server running until it is stopped.
     pub(super) async fn keep(self) {
         let mut wait = pauses(PAUSES);
         loop {
@@ -72,16 +70,16 @@ impl Keeper {
             }
             let name = &self.server.config.name;
             match over {
-                Over::Stopped => break,
-                Over::Again => {
+                KeeperEnd::Stopped => break,
+                KeeperEnd::Again => {
                     tracing::info!(server = name, "an MCP server is started anew");
                     wait = pauses(PAUSES);
                 }
-                Over::Failed(why) => {
+                KeeperEnd::Failed(why) => {
                     let why = self.server.told(&why);
                     let pause = wait.next().unwrap_or(*PAUSES.end());
                     tracing::warn!(server = name, why, ?pause, "an MCP server failed; it is tried again");
-                    self.server.set(|status| status.phase = Phase::Failed(why));
+                    self.server.set(|status| status.phase = ServerPhase::Failed(why));
                     tokio::select! {
                         () = self.server.stopping.cancelled() => break,
                         () = self.server.again.notified() => wait = pauses(PAUSES),
@@ -91,14 +89,14 @@ impl Keeper {
             }
             self.server.set(|status| {
                 status.restarts += 1;
-                status.phase = Phase::Starting;
+                status.phase = ServerPhase::Starting;
             });
         }
-        self.server.set(|status| status.phase = Phase::Off);
+        self.server.set(|status| status.phase = ServerPhase::Off);
     }
 
-    /// One life of the server.
-    async fn live(&self) -> Over {
+    /// Starts the server, lists its tools and attends to it until it ends.
+    async fn live(&self) -> KeeperEnd {
         let beginning = async {
             let running = self.begin().await?;
             match self.list(&running.connection).await {
@@ -112,14 +110,14 @@ impl Keeper {
         let running = tokio::select! {
             begun = beginning => match begun {
                 Ok(running) => running,
-                Err(why) => return Over::Failed(why),
+                Err(why) => return KeeperEnd::Failed(why),
             },
-            () = self.server.stopping.cancelled() => return Over::Stopped,
-            () = self.server.again.notified() => return Over::Again,
+            () = self.server.stopping.cancelled() => return KeeperEnd::Stopped,
+            () = self.server.again.notified() => return KeeperEnd::Again,
         };
         let connection = running.connection.clone();
         self.server.set(|status| {
-            status.phase = Phase::Ready;
+            status.phase = ServerPhase::Ready;
             status.connection = Some(connection);
         });
         let tools = self.server.status().tools.len();
@@ -130,19 +128,19 @@ impl Keeper {
         over
     }
 
-    /// Starts or reaches it.
-    async fn begin(&self) -> Result<Running, String> {
+    /// Starts the program or connects to the address.
+    async fn begin(&self) -> Result<RunningServer, String> {
         let hearing = Hearing::default();
         let name = &self.server.config.name;
         let late = || format!("it did not answer within {} s", READY.as_secs());
         match &self.server.config.way {
-            Way::Http(address) => {
+            ServerTransport::Http(address) => {
                 let transport = http::transport(address, self.recipe.http.clone());
                 let opened = timeout(READY, Connection::over(transport, hearing.clone())).await;
                 let connection = Arc::new(opened.unwrap_or_else(|_| Err(late()))?);
-                Ok(Running { connection, hearing, process: None })
+                Ok(RunningServer { connection, hearing, process: None })
             }
-            Way::Stdio(program) => {
+            ServerTransport::Stdio(program) => {
                 let mut started = stdio::start(&self.server.config, program, &self.recipe)?;
                 let opening = timeout(READY, Connection::over(started.transport, hearing.clone()));
                 let opened = started.said.during(opening).await.unwrap_or_else(|_| Err(late()));
@@ -151,10 +149,10 @@ impl Keeper {
                         started.said.forward();
                         self.server.set(|status| status.too_long = Some(started.too_long));
                         let connection = Arc::new(connection);
-                        Ok(Running { connection, hearing, process: Some(started.process) })
+                        Ok(RunningServer { connection, hearing, process: Some(started.process) })
                     }
                     Err(why) => {
-                        // Its own last words tell more than that its pipe was closed.
+                        // The program's last output explains more than the closed pipe does.
                         stdio::end(name, started.process).await;
                         let words = started.said.last_words(LOOK).await;
                         Err(words.map_or(why.clone(), |words| format!("{why}; it said: {words}")))
@@ -164,12 +162,12 @@ impl Keeper {
         }
     }
 
-    /// Lists its tools, within bounds.
+    /// Lists the tools of the server, within limits.
     async fn list(&self, connection: &Connection) -> Result<(), String> {
         let mut too_long = self.server.status().too_long;
         too_long.iter_mut().for_each(watch::Receiver::mark_unchanged);
         let mut shelf = Shelf::of(&self.server.config);
-        // One that says of no tools may have some all the same, or not know the question.
+        // A server that declares no tools may still have some, or may not know the request.
         let has_tools = connection.has_tools();
         let bound = if has_tools { LISTING } else { PONG };
         let listing = timeout(bound, fill(&mut shelf, connection));
@@ -209,24 +207,24 @@ impl Keeper {
         Ok(())
     }
 
-    /// Watches it until it ends.
-    async fn attend(&self, mut running: Running) -> (Running, Over) {
+    /// Watches the server until it ends.
+    async fn attend(&self, mut running: RunningServer) -> (RunningServer, KeeperEnd) {
         let server = &*self.server;
         let mut look = interval(LOOK);
         let mut listed = Instant::now();
         let mut is_changed = false;
         loop {
             let over = tokio::select! {
-                () = server.stopping.cancelled() => Some(Over::Stopped),
-                () = server.again.notified() => Some(Over::Again),
-                status = ended(running.process.as_mut()) => Some(Over::Failed(format!("it ended ({status})"))),
+                () = server.stopping.cancelled() => Some(KeeperEnd::Stopped),
+                () = server.again.notified() => Some(KeeperEnd::Again),
+                status = ended(running.process.as_mut()) => Some(KeeperEnd::Failed(format!("it ended ({status})"))),
                 () = server.suspected.notified() => {
                     let pong = timeout(PONG, running.connection.ping()).await;
-                    let silent = || Over::Failed(format!("it did not answer within {} s", PONG.as_secs()));
+                    let silent = || KeeperEnd::Failed(format!("it did not answer within {} s", PONG.as_secs()));
                     match pong {
-                        // One that knows no ping answers too.
+                        // An error answers the ping too: the server may not know the method.
                         Ok(Ok(()) | Err(ServiceError::McpError(_))) => None,
-                        Ok(Err(error)) => Some(Over::Failed(words_of(&error))),
+                        Ok(Err(error)) => Some(KeeperEnd::Failed(words_of(&error))),
                         Err(_) => Some(silent()),
                     }
                 }
@@ -242,7 +240,7 @@ impl Keeper {
                 }
                 _ = look.tick() => {
                     let is_closed = running.connection.is_closed();
-                    is_closed.then(|| Over::Failed("it closed the connection".to_owned()))
+                    is_closed.then(|| KeeperEnd::Failed("it closed the connection".to_owned()))
                 }
             };
             if let Some(over) = over {
@@ -251,19 +249,19 @@ impl Keeper {
         }
     }
 
-    /// Lists its tools again, unless it is to end meanwhile.
-    async fn list_again(&self, connection: &Connection) -> Option<Over> {
+    /// Lists the tools again, unless the server is to end meanwhile.
+    async fn list_again(&self, connection: &Connection) -> Option<KeeperEnd> {
         tokio::select! {
-            listed = self.list(connection) => listed.err().map(Over::Failed),
-            () = self.server.stopping.cancelled() => Some(Over::Stopped),
-            () = self.server.again.notified() => Some(Over::Again),
+            listed = self.list(connection) => listed.err().map(KeeperEnd::Failed),
+            () = self.server.stopping.cancelled() => Some(KeeperEnd::Stopped),
+            () = self.server.again.notified() => Some(KeeperEnd::Again),
         }
     }
 
-    async fn end(&self, running: Running) {
+    async fn end(&self, running: RunningServer) {
         match Arc::try_unwrap(running.connection) {
             Ok(connection) => connection.close().await,
-            // A call that still holds it breaks.
+            // A call that still holds the connection breaks.
             Err(held) => held.stop(),
         }
         if let Some(process) = running.process {
@@ -272,10 +270,10 @@ impl Keeper {
     }
 }
 
-/// Reads the pages of its list of tools.
+/// Reads the pages of the list of tools.
 async fn fill(shelf: &mut Shelf, connection: &Connection) -> Result<(), String> {
     let mut cursor = None;
-    // One that leads back to where it was seen would lead round and round.
+    // A cursor seen before would lead in a circle.
     let mut seen = HashSet::new();
     for _ in 0..MAX_PAGES {
         let page = connection.tools(cursor).await;
@@ -290,12 +288,12 @@ async fn fill(shelf: &mut Shelf, connection: &Connection) -> Result<(), String> 
             break;
         }
     }
-    // There is more, and nobody knows how much.
+    // There are more tools, of unknown number.
     shelf.beyond = shelf.beyond.max(1);
     Ok(())
 }
 
-/// How a program ended; never, for what is no program.
+/// Waits for the program to end and returns its exit status. Never returns if there is no program.
 async fn ended(process: Option<&mut Process>) -> String {
     match process {
         Some(process) => {

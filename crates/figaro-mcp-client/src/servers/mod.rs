@@ -1,5 +1,5 @@
-//! Other MCP servers, as the owner's file describes them: each is started or reached by a keeper of its own, which starts it
-//! again when it fails. Their tools are listed here, and called.
+//! Other MCP servers, as the owner's file describes them. Each has its own keeper, which starts or connects it and
+//! restarts it when it fails. Their tools are listed and called here.
 
 mod call;
 mod http;
@@ -19,41 +19,45 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::RwLock;
 
-pub use self::call::{CallError, Part, Reply};
-use self::keeper::Keeper;
+pub use self::call::{CallError, ServerResult, ToolResultPart};
+use self::keeper::ServerKeeper;
 pub use self::recipe::ServerRecipe;
-pub use self::server::{Phase, Server, Status};
+pub use self::server::{Server, ServerPhase, ServerStatus};
 pub use self::tools::ServerTool;
 use super::file::ServerConfig;
 use figaro_base::shutdown::TaskTracker;
 use figaro_domain::approval::ToolOfServer;
 
-/// All other servers there are at the moment. Cheap to clone.
+/// All other servers at the moment. Cheap to clone.
 #[derive(Debug, Clone)]
-pub struct Servers(Arc<Inner>);
+pub struct Servers(Arc<ServersInner>);
 
 #[derive(Debug)]
-struct Inner {
+struct ServersInner {
     recipe: ServerRecipe,
     background: TaskTracker,
     all: RwLock<BTreeMap<String, Arc<Server>>>,
-    /// Counts the changes of what tools there are.
+    /// Number of changes to the set of tools.
     changes: Arc<AtomicU64>,
 }
 
 impl Servers {
-    /// Starts these servers, without waiting for any, and keeps them until `background` is asked to stop.
+    /// Starts these servers without waiting for any. Keeps them until `background` is asked to stop.
     #[must_use]
     pub fn start(configs: Vec<ServerConfig>, recipe: ServerRecipe, background: TaskTracker) -> Self {
-        let servers =
-            Self(Arc::new(Inner { recipe, background, all: RwLock::default(), changes: Arc::default() }));
+        let servers = Self(Arc::new(ServersInner {
+            recipe,
+            background,
+            all: RwLock::default(),
+            changes: Arc::default(),
+        }));
         servers.replace(configs);
         servers
     }
 
-    /// Has these servers in the place of those there are. One that is described as before goes on undisturbed.
+    /// Replaces the current servers by these. A server whose configuration is unchanged goes on undisturbed.
     pub fn replace(&self, configs: Vec<ServerConfig>) {
-        let Inner { recipe, background, all, changes } = &*self.0;
+        let ServersInner { recipe, background, all, changes } = &*self.0;
         let mut all = all.write();
         let mut before = std::mem::take(&mut *all);
         for config in configs {
@@ -73,7 +77,7 @@ impl Servers {
                     &recipe.redactor,
                 ));
                 if !server.config.is_disabled {
-                    let keeper = Keeper { server: server.clone(), recipe: recipe.clone() };
+                    let keeper = ServerKeeper { server: server.clone(), recipe: recipe.clone() };
                     background.spawn("mcp_server", keeper.keep());
                 }
                 server
@@ -84,32 +88,32 @@ impl Servers {
         changes.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// The servers in the order of their names.
+    /// Returns the servers, sorted by name.
     #[must_use]
     pub fn all(&self) -> Vec<Arc<Server>> {
         self.0.all.read().values().cloned().collect()
     }
 
-    /// The names of all servers.
+    /// Returns the names of all servers, sorted.
     #[must_use]
     pub fn names(&self) -> Vec<String> {
         self.all().iter().map(|server| server.config.name.clone()).collect()
     }
 
-    /// The server of this name.
+    /// Returns the server of this name; `None` if there is none.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<Arc<Server>> {
         self.0.all.read().get(name).cloned()
     }
 
-    /// The server whose tool this is, as long as its name stands for the same program or address and it is not off.
+    /// Returns the server of a tool, if its name still stands for the same program or address and it is not off.
     #[must_use]
     pub fn of(&self, tool: &ToolOfServer) -> Option<Arc<Server>> {
         let server = self.get(&tool.server)?;
         (!server.config.is_disabled && server.config.way_hash() == tool.way).then_some(server)
     }
 
-    /// How often what tools there are has changed.
+    /// Returns how often the set of tools has changed.
     #[must_use]
     pub fn changes(&self) -> u64 {
         self.0.changes.load(Ordering::Relaxed)

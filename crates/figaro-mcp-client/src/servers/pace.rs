@@ -1,4 +1,4 @@
-//! A bound on how fast a server is listened to: one that talks without end takes its own time, not ours.
+//! Limit on the rate at which a server is read: a flood of messages slows down the server, not the bot.
 
 use std::io;
 use std::pin::Pin;
@@ -9,27 +9,28 @@ use futures::{Stream, StreamExt};
 use tokio::io::{AsyncRead, ReadBuf};
 use tokio::time::{Instant, Sleep, sleep_until};
 
-/// So much is read in each of these.
+/// Length of the interval that the limits apply to.
 const WHILE: Duration = Duration::from_secs(1);
-/// The most messages of a server that are read in a while. A call has one answer and, at most, a few hundred notes on its progress.
+/// Maximum number of messages read from a server per `WHILE`. A call has one answer and at most a few hundred
+/// progress notifications.
 const MAX_MESSAGES: usize = 1_000;
-/// The most bytes of them.
+/// Maximum number of bytes read per `WHILE`.
 const MAX_BYTES: usize = 32 << 20;
 
-/// What was read in this while.
+/// Amount read in the current `WHILE`.
 #[derive(Debug)]
-struct Pace {
+struct ReadRate {
     since: Instant,
     messages: usize,
     bytes: usize,
 }
 
-impl Pace {
+impl ReadRate {
     fn new() -> Self {
         Self { since: Instant::now(), messages: 0, bytes: 0 }
     }
 
-    /// Counts what was read; gives until when nothing more is.
+    /// Counts what was read. Returns the time until which reading pauses, if a limit is reached.
     fn count(&mut self, messages: usize, bytes: usize) -> Option<Instant> {
         if self.since.elapsed() >= WHILE {
             *self = Self::new();
@@ -40,17 +41,17 @@ impl Pace {
     }
 }
 
-/// A pipe that is read at a bounded pace: who writes to it waits. A line of it is a message.
+/// Pipe that is read at a limited rate; its writer has to wait. A line is a message.
 #[derive(Debug)]
 pub(super) struct Paced<R> {
     inner: R,
-    pace: Pace,
+    pace: ReadRate,
     rest: Option<Pin<Box<Sleep>>>,
 }
 
 impl<R> Paced<R> {
     pub(super) fn new(inner: R) -> Self {
-        Self { inner, pace: Pace::new(), rest: None }
+        Self { inner, pace: ReadRate::new(), rest: None }
     }
 }
 
@@ -73,11 +74,11 @@ impl<R: AsyncRead + Unpin> AsyncRead for Paced<R> {
     }
 }
 
-/// The events of a stream at the same pace.
+/// Limits the events of a stream to the same rate.
 pub(super) fn paced<T: Send + 'static>(
     events: impl Stream<Item = T> + Send + 'static,
 ) -> impl Stream<Item = T> + Send + 'static {
-    let mut pace = Pace::new();
+    let mut pace = ReadRate::new();
     events.then(move |event| {
         let rest = pace.count(1, 0);
         async move {

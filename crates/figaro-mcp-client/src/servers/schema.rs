@@ -1,37 +1,38 @@
-//! The schema of a tool's arguments as every provider takes it. One tool that a provider does not take sinks the whole request,
-//! so that what servers write loosely is mended, and what cannot be mended is left out with its reason. Called by
-//! [`super::tools`].
+//! Makes the schema of a tool's arguments acceptable to every provider. A single tool that a provider refuses fails
+//! the whole request. So loose schemas are mended, and tools that cannot be mended are left out with a reason. Called
+//! by [`super::tools`].
 
 use serde_json::{Map, Value, json};
 
 use super::plain::{MAX_DESCRIPTION, MAX_NAME, plain};
 
-/// The most bytes of a schema: each pass of the model carries it.
+/// Maximum size of a schema, in bytes. Each pass of the model carries it.
 const MAX_SCHEMA: usize = 16 << 10;
-/// The most bytes of one that is mended.
+/// Maximum size of a schema that is mended, in bytes.
 const MENDED: usize = 16 * MAX_SCHEMA;
-/// How many objects may stand in each other in arguments.
+/// Maximum nesting of objects in arguments.
 const MAX_LEVELS: usize = 12;
-/// So deep lie lists and objects of JSON in each other then: each object of arguments has its table of properties.
+/// Resulting maximum nesting of lists and objects in the schema: each object of the arguments has its table of
+/// properties.
 const MAX_DEPTH: usize = 2 * MAX_LEVELS + 1;
-/// The most keys of a schema that are dropped one by one.
+/// Maximum number of invalid keys of a schema that are dropped one by one.
 const MAX_MISFITS: usize = 50;
-/// Words of a schema's root that providers refuse there.
+/// Keywords that providers refuse at the root of a schema.
 const NOT_AT_ROOT: [&str; 8] = ["allOf", "anyOf", "oneOf", "not", "enum", "const", "if", "$ref"];
-/// Words of a schema that say nothing to a model.
+/// Keywords that tell a model nothing.
 const SILENT: [&str; 5] = ["$schema", "$id", "$comment", "title", "examples"];
-/// Words whose value is a schema for each of its names.
+/// Keywords whose value is a schema for each of its names.
 const NAMED: [&str; 5] = ["properties", "$defs", "definitions", "patternProperties", "dependentSchemas"];
-/// Words that say something of objects alone, and of lists alone.
+/// Keywords that apply to objects only, and to lists only.
 const OF_OBJECTS: [&str; 5] =
     ["properties", "required", "additionalProperties", "patternProperties", "propertyNames"];
 const OF_LISTS: [&str; 3] = ["items", "prefixItems", "contains"];
-/// Words whose value is a list of schemas.
+/// Keywords whose value is a list of schemas.
 const LISTED: [&str; 4] = ["anyOf", "oneOf", "allOf", "prefixItems"];
-/// Words whose value is a schema.
+/// Keywords whose value is a schema.
 const INNER: [&str; 8] =
     ["items", "additionalProperties", "not", "if", "then", "else", "contains", "propertyNames"];
-/// The types that there are, each with what some call it.
+/// Types of JSON Schema, each with its aliases.
 const TYPES: [(&str, &[&str]); 7] = [
     ("string", &["str", "text"]),
     ("integer", &["int", "int32", "int64", "long"]),
@@ -42,13 +43,13 @@ const TYPES: [(&str, &[&str]); 7] = [
     ("null", &["none"]),
 ];
 
-/// The schema as every provider takes it.
+/// Returns the schema in a form that every provider accepts.
 ///
 /// # Errors
-/// Why there is none, in words for the owner.
+/// Reason why there is none, in words for the owner.
 pub(super) fn parameters(schema: Map<String, Value>) -> Result<Value, String> {
     let bytes = serde_json::to_string(&schema).map_or(usize::MAX, |text| text.len());
-    // What is mended may become shorter, and is looked at again.
+    // Mending may shorten the schema, so its size is checked again.
     if bytes > MENDED {
         return Err(too_long(bytes));
     }
@@ -78,7 +79,7 @@ pub(super) fn parameters(schema: Map<String, Value>) -> Result<Value, String> {
     Ok(schema)
 }
 
-/// Drops what cannot stand where it does, such as a bound that is a text: it is said to nobody but the model.
+/// Drops keywords with invalid values, such as a bound that is a text. Only the model sees the difference.
 fn drop_misfits(schema: &mut Value) -> Result<(), String> {
     for _ in 0..MAX_MISFITS {
         let Err(error) = jsonschema::meta::validate(schema) else { return Ok(()) };
@@ -90,7 +91,7 @@ fn drop_misfits(schema: &mut Value) -> Result<(), String> {
     Err(format!("the schema of its arguments has more than {MAX_MISFITS} mistakes"))
 }
 
-/// Drops the value at this path, or the list that it is in.
+/// Drops the value at this path, or the list that contains it.
 fn is_dropped(schema: &mut Value, path: &str) -> bool {
     let Some((outer, word)) = path.rsplit_once('/') else { return false };
     match schema.pointer_mut(outer) {
@@ -104,7 +105,7 @@ fn too_long(bytes: usize) -> String {
     format!("the schema of its arguments has {bytes} bytes; {MAX_SCHEMA} at most")
 }
 
-/// Whether arguments may be an object by the type of the root.
+/// Returns `true` if the type of the root allows an object.
 fn is_object(kind: Option<&Value>) -> bool {
     match kind {
         Some(Value::Array(kinds)) => kinds.iter().any(|kind| kind == "object"),
@@ -113,8 +114,8 @@ fn is_object(kind: Option<&Value>) -> bool {
     }
 }
 
-/// The root with what it refers to, and with the arguments of all its alternatives: no provider takes these words there. Of
-/// alternatives no argument is required that is not in the root.
+/// Resolves the references of the root and merges the arguments of all its alternatives into it, because no provider
+/// accepts these keywords there. An argument of an alternative is required only if the root requires it.
 fn rooted(mut root: Map<String, Value>) -> Map<String, Value> {
     let whole = Value::Object(root.clone());
     let parts = |word: &str| whole[word].as_array().cloned().unwrap_or_default();
@@ -128,7 +129,8 @@ fn rooted(mut root: Map<String, Value>) -> Map<String, Value> {
     root
 }
 
-/// Adds the arguments of a part to a root, and what the part requires if the root is never without the part.
+/// Adds the arguments of a part to a root. `is_always` is `true` if the part always applies; then its required
+/// arguments are required.
 fn join(root: &mut Map<String, Value>, part: &Value, whole: &Value, is_always: bool) {
     let part = part["$ref"].as_str().and_then(|path| target(whole, path)).unwrap_or(part);
     let own = part["properties"].as_object();
@@ -159,9 +161,9 @@ fn target<'a>(root: &'a Value, path: &str) -> Option<&'a Value> {
     root.pointer(path.strip_prefix('#')?)
 }
 
-/// Mends a schema and all in it.
+/// Mends a schema and all schemas in it.
 fn mend(schema: &mut Value, root: &Value) {
-    // `true`, and what is no schema at all, allows everything.
+    // `true`, and anything that is no schema, allows every value.
     let Value::Object(fields) = schema else {
         *schema = json!({});
         return;
@@ -183,7 +185,7 @@ fn mend(schema: &mut Value, root: &Value) {
     for word in NAMED {
         match fields.get_mut(word) {
             Some(Value::Object(named)) => named.values_mut().for_each(|inner| mend(inner, root)),
-            // An empty table of PHP is a list.
+            // PHP encodes an empty table as a list.
             Some(_) if word == "properties" => drop(fields.insert(word.to_owned(), json!({}))),
             Some(_) => drop(fields.remove(word)),
             None => {}
@@ -206,7 +208,7 @@ fn mend(schema: &mut Value, root: &Value) {
     require_known(fields);
 }
 
-/// Descriptions are words in one line.
+/// Makes the description one line of text.
 fn describe(fields: &mut Map<String, Value>) {
     match fields.get_mut("description") {
         Some(Value::String(words)) => *words = plain(words, MAX_DESCRIPTION),
@@ -215,7 +217,8 @@ fn describe(fields: &mut Map<String, Value>) {
     }
 }
 
-/// Types by their names; what may be anything has none. A name that nobody knows stays, and is told.
+/// Replaces aliases by the names of types. A type that allows any value is removed. An unknown name stays, and is
+/// reported later.
 fn mend_type(fields: &mut Map<String, Value>) {
     let known = |kind: &mut Value| {
         let lower = kind.as_str().unwrap_or_default().to_ascii_lowercase();
@@ -246,15 +249,15 @@ fn mend_type(fields: &mut Map<String, Value>) {
     }
 }
 
-/// A value may be of this type, by what its schema says.
+/// Returns `true` if the schema allows a value of this type.
 fn may_be(fields: &Map<String, Value>, kind: &str) -> bool {
     fields.get("type").is_none_or(|named| {
         named == kind || named.as_array().is_some_and(|all| all.iter().any(|one| one == kind))
     })
 }
 
-/// Bounds as older drafts have them say nothing to a newer one. Servers that make a grammar of a pattern refuse one that is not
-/// anchored, or looks around.
+/// Converts bounds of older drafts. Removes patterns that are not anchored or look around: servers that turn a
+/// pattern into a grammar refuse them.
 fn mend_bounds(fields: &mut Map<String, Value>) {
     for word in ["exclusiveMinimum", "exclusiveMaximum"] {
         if fields.get(word).is_some_and(Value::is_boolean) {
@@ -271,7 +274,7 @@ fn mend_bounds(fields: &mut Map<String, Value>) {
     }
 }
 
-/// A list says what is in it. Of a list with a schema for each place, each thing is like one of them.
+/// Gives each list a schema of its items. A list with a schema per position gets one that allows any of them.
 fn mend_items(fields: &mut Map<String, Value>) {
     let is_list = fields.contains_key("type") && may_be(fields, "array");
     match fields.get("items") {
@@ -290,7 +293,7 @@ fn mend_items(fields: &mut Map<String, Value>) {
     }
 }
 
-/// What is required is described, and named once.
+/// Keeps only required names that are described, each once.
 fn require_known(fields: &mut Map<String, Value>) {
     let Some(required) = fields.remove("required") else { return };
     let properties = fields.get("properties").and_then(Value::as_object);
@@ -306,7 +309,7 @@ fn require_known(fields: &mut Map<String, Value>) {
     }
 }
 
-/// The name of an argument, however deep, that not every provider takes.
+/// Returns the name of an argument, at any depth, that some provider refuses.
 fn odd_name(schema: &Value) -> Option<String> {
     match schema {
         Value::Object(fields) => {
@@ -319,13 +322,13 @@ fn odd_name(schema: &Value) -> Option<String> {
     }
 }
 
-/// Whether the name of an argument is one that every provider takes.
+/// Returns `true` if every provider accepts this name of an argument.
 fn is_property(name: &str) -> bool {
     let fits = |b: u8| b.is_ascii_alphanumeric() || b == b'_' || b == b'-' || b == b'.';
     (1..=MAX_NAME).contains(&name.len()) && name.bytes().all(fits)
 }
 
-/// How deep lists and objects lie in each other.
+/// Returns the nesting depth of lists and objects.
 fn depth(value: &Value) -> usize {
     let deepest = match value {
         Value::Object(map) => map.values().map(depth).max(),

@@ -1,4 +1,4 @@
-//! A server as others see it: how it is, what tools it has, and the way to it.
+//! Server as others see it: its status, its tools and its connection.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,72 +12,71 @@ use crate::file::ServerConfig;
 use figaro_base::secret::Redactor;
 use figaro_base::text::one_line;
 
-/// So many calls of a server are made at the same time; others wait.
+/// Maximum number of concurrent calls of a server. Others wait.
 const MAX_CALLS: usize = 8;
-/// The most characters of why a server failed.
+/// Maximum length of a failure reason, in characters.
 const MAX_REASON: usize = 300;
 
-/// A server of the owner's file.
+/// Server of the owner's file.
 #[derive(Debug)]
 pub struct Server {
-    /// What the file says of it.
+    /// Entry of the server in the file.
     pub config: ServerConfig,
-    status: watch::Sender<Status>,
+    status: watch::Sender<ServerStatus>,
     changes: Arc<AtomicU64>,
-    /// Held by each call that is made.
+    /// Permits for calls; each call holds one.
     pub(super) calls: Semaphore,
-    /// Somebody doubts that it answers.
+    /// Signalled when somebody doubts that the server answers.
     pub(super) suspected: Notify,
-    /// Somebody wants it started anew, now.
+    /// Signalled to restart the server at once.
     pub(super) again: Notify,
-    /// It is to end.
     pub(super) stopping: CancellationToken,
-    /// Knows the bot's secrets and its own.
+    /// Redactor that knows the secrets of the bot and of this server.
     redactor: Redactor,
 }
 
-/// How a server is.
+/// State of a server at one moment.
 #[derive(Debug, Clone)]
-pub struct Status {
-    /// What it does at the moment.
-    pub phase: Phase,
-    /// Its tools, as it listed them last; they stay while it is being restarted.
+pub struct ServerStatus {
+    /// Phase of the server's life.
+    pub phase: ServerPhase,
+    /// Tools of the last listing. They stay during a restart.
     pub tools: Arc<Vec<Arc<ServerTool>>>,
-    /// Tools that nobody can have, with the reason.
+    /// Tools that cannot be offered, with the reason.
     pub left_out: Arc<Vec<LeftOut>>,
-    /// How many more tools were not even looked at.
+    /// Number of further tools that were not examined.
     pub beyond: usize,
-    /// How often it was started anew.
+    /// Number of restarts since the bot was started.
     pub restarts: u32,
-    /// The way to it, while it is ready.
+    /// Connection to the server; `None` unless it is ready.
     pub(super) connection: Option<Arc<Connection>>,
-    /// How many of its messages were too long.
+    /// Number of messages that were too long; `None` if they are not counted.
     pub(super) too_long: Option<watch::Receiver<u64>>,
 }
 
-/// What a server does.
+/// Phase of a server's life.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Phase {
-    /// The file says that it is not to be used.
+pub enum ServerPhase {
+    /// The file disables the server.
     Off,
-    /// It was started and has not answered yet.
+    /// The server was started and has not answered yet.
     Starting,
-    /// It answers.
+    /// The server answers and its tools are listed.
     Ready,
-    /// It failed, for this reason, and will be tried again.
+    /// The server failed, for this reason, and will be restarted.
     Failed(String),
 }
 
 impl Server {
-    /// `redactor` knows the bot's secrets.
+    /// Creates a server. `redactor` knows the bot's secrets.
     pub(super) fn new(
         config: ServerConfig,
         changes: Arc<AtomicU64>,
         stopping: CancellationToken,
         redactor: &Redactor,
     ) -> Self {
-        let phase = if config.is_disabled { Phase::Off } else { Phase::Starting };
-        let status = Status {
+        let phase = if config.is_disabled { ServerPhase::Off } else { ServerPhase::Starting };
+        let status = ServerStatus {
             phase,
             tools: Arc::default(),
             left_out: Arc::default(),
@@ -98,45 +97,45 @@ impl Server {
         }
     }
 
-    /// How it is now.
+    /// Returns the current status.
     #[must_use]
-    pub fn status(&self) -> Status {
+    pub fn status(&self) -> ServerStatus {
         self.status.borrow().clone()
     }
 
-    /// Tells of each change of how it is.
+    /// Returns a receiver of status changes.
     #[must_use]
-    pub(crate) fn watch(&self) -> watch::Receiver<Status> {
+    pub(crate) fn watch(&self) -> watch::Receiver<ServerStatus> {
         self.status.subscribe()
     }
 
-    /// Waits until it is ready, has failed or is off; gives how it is then. It is being started for a minute and a half at most.
-    pub async fn begun(&self) -> Status {
+    /// Waits until the server is ready, failed or off, and returns its status. Starting takes a minute and a half at
+    /// most.
+    pub async fn begun(&self) -> ServerStatus {
         let mut watch = self.watch();
-        let begun = watch.wait_for(|status| status.phase != Phase::Starting).await;
+        let begun = watch.wait_for(|status| status.phase != ServerPhase::Starting).await;
         begun.map_or_else(|_| self.status(), |status| status.clone())
     }
 
-    /// Has it started anew, now; a call that is under way breaks.
+    /// Restarts the server at once. Calls in progress break.
     pub fn restart(&self) {
         self.again.notify_one();
     }
 
-    /// Has it end for good.
     pub(super) fn stop(&self) {
         self.stopping.cancel();
     }
 
-    /// What is told of a failure, to the log and to owners: a line without secrets.
+    /// Returns the reason of a failure for the log and for owners: one line without secrets.
     pub(super) fn told(&self, why: &str) -> String {
         one_line(&self.redactor.clean(why), MAX_REASON)
     }
 
-    pub(super) fn set(&self, change: impl FnOnce(&mut Status)) {
+    pub(super) fn set(&self, change: impl FnOnce(&mut ServerStatus)) {
         self.status.send_modify(change);
     }
 
-    /// The tools are others from now on.
+    /// Counts a change of the tools.
     pub(super) fn tools_changed(&self) {
         self.changes.fetch_add(1, Ordering::Relaxed);
     }

@@ -1,4 +1,4 @@
-//! A server that is a program: started with little of our environment, spoken to by its pipes.
+//! Server that is a program: started with few of our variables, and reached by its pipes.
 
 use std::collections::VecDeque;
 use std::io;
@@ -18,37 +18,36 @@ use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 use tokio::sync::watch;
 use tokio::time::timeout;
 
-use super::lenient::{Reader, typed};
+use super::lenient::{LenientReader, typed};
 use super::pace::Paced;
 use super::recipe::{MAX_MESSAGE, ServerRecipe};
 use crate::file::{Program, ServerConfig};
 use crate::guard;
-use crate::lines::{Lines, LogTo, Said};
+use crate::lines::{ChildOutput, LogTo, PipeLines};
 use figaro_base::secret::ExposeSecret;
 use figaro_base::system::in_words;
 
-/// How long the guard may take to end the program, which has 1.5 s for itself.
+/// Time for the guard to end the program; it gives the program 1.5 s.
 const LEAVE: Duration = Duration::from_millis(2500);
 
-/// A program that was started.
 pub(super) struct Started {
     pub(super) process: Process,
-    pub(super) said: Said<Paced<ChildStderr>>,
+    pub(super) said: ChildOutput<Paced<ChildStderr>>,
     pub(super) transport: Pipes,
-    /// How many messages were too long, which were passed over.
+    /// Number of messages that were skipped because they were too long.
     pub(super) too_long: watch::Receiver<u64>,
 }
 
-/// The process of a program, and the way to close its standard input.
+/// Process of a program, with the handle that closes its standard input.
 pub(super) struct Process {
     pub(super) child: Child,
     input: Weak<Mutex<Pipe>>,
 }
 
-/// Starts a program. What it writes to standard error goes to our log under the name of the server.
+/// Starts a program. Its standard error goes to our log under the server's name.
 ///
 /// # Errors
-/// Why it cannot be started.
+/// Reason why the program cannot be started.
 pub(super) fn start(
     config: &ServerConfig,
     program: &Program,
@@ -63,16 +62,16 @@ pub(super) fn start(
         return Err("its pipes are not there".to_owned());
     };
     let redactor = recipe.redactor.and_all(config.secrets());
-    let said = Said::new(Lines::new(Paced::new(stderr), redactor), LogTo::server(&config.name));
+    let said = ChildOutput::new(PipeLines::new(Paced::new(stderr), redactor), LogTo::server(&config.name));
     let (sender, too_long) = watch::channel(0);
-    let input = Input(Arc::new(Mutex::new(Pipe { inner: Some(stdin), waiting: None })));
+    let input = ServerInput(Arc::new(Mutex::new(Pipe { inner: Some(stdin), waiting: None })));
     let process = Process { child, input: Arc::downgrade(&input.0) };
     let transport = Pipes {
         stdout: BufReader::new(Paced::new(stdout)),
         line: Vec::new(),
         is_over: false,
         too_long: sender,
-        reader: Reader::default(),
+        reader: LenientReader::default(),
         waiting: VecDeque::new(),
         stdin: AsyncRwTransport::new_client(tokio::io::empty(), input),
     };
@@ -95,17 +94,18 @@ fn command(program: &Program, recipe: &ServerRecipe) -> Command {
     if let Some(folder) = &program.folder {
         command.current_dir(folder);
     }
-    // A group of its own: Ctrl-C in a terminal is for the bot, which then ends its servers.
+    // Own process group: Ctrl-C in a terminal is for the bot, which then ends its servers.
     command.process_group(0).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    // The guard ends by itself when its pipe closes, and then ends the program; one that is killed could not.
+    // The guard ends by itself when its pipe closes, and ends the program first. A killed guard could not do so.
     command.kill_on_drop(recipe.guard.is_none());
     command
 }
 
-/// Closes the standard input of a program and waits for its end; kills it if it does not leave.
+/// Closes the standard input of a program and waits for it to end. Kills it if it does not end in time.
 pub(super) async fn end(name: &str, process: Process) {
     let Process { mut child, input } = process;
-    // Whoever waits to write to a program that does not read holds it open: the guard would not hear of the end.
+    // A writer that waits for a program that does not read would keep the pipe open, and the guard would never see
+    // its end.
     close(&input);
     if timeout(LEAVE, child.wait()).await.is_err() {
         tracing::warn!(server = name, "an MCP server did not leave in time; killing it");
@@ -115,14 +115,14 @@ pub(super) async fn end(name: &str, process: Process) {
     }
 }
 
-/// Standard input of a program. It can be closed while somebody waits to write to it.
+/// Standard input of a program. It can be closed while a writer waits.
 #[derive(Debug)]
-pub(super) struct Input(Arc<Mutex<Pipe>>);
+pub(super) struct ServerInput(Arc<Mutex<Pipe>>);
 
 #[derive(Debug)]
 struct Pipe {
     inner: Option<ChildStdin>,
-    /// Whoever waits to write.
+    /// Waker of the blocked writer.
     waiting: Option<Waker>,
 }
 
@@ -136,7 +136,7 @@ fn close(input: &Weak<Mutex<Pipe>>) {
     waiting.into_iter().for_each(Waker::wake);
 }
 
-impl Input {
+impl ServerInput {
     fn poll<T>(
         &self,
         context: &mut Context<'_>,
@@ -152,7 +152,7 @@ impl Input {
     }
 }
 
-impl AsyncWrite for Input {
+impl AsyncWrite for ServerInput {
     fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         self.poll(context, |pipe, context| pipe.poll_write(context, bytes))
     }
@@ -166,29 +166,29 @@ impl AsyncWrite for Input {
     }
 }
 
-/// The pipes of a program, with the messages on them. A line that is too long is passed over and told: whoever waits for the
-/// answer in it would wait in vain.
+/// Pipes of a program, with the messages on them. A line that is too long is skipped and counted, because a caller
+/// waiting for the answer in it would wait in vain.
 pub(super) struct Pipes {
     stdout: BufReader<Paced<ChildStdout>>,
-    /// What was read of the next line; a read that is cut short goes on from it.
+    /// Bytes of the next line. A cancelled read is continued from here.
     line: Vec<u8>,
-    /// The line is too long: the rest of it is passed over.
+    /// `true` if the line is too long. Its rest is skipped.
     is_over: bool,
     too_long: watch::Sender<u64>,
-    reader: Reader,
+    reader: LenientReader,
     /// Messages that came together with one that was received.
     waiting: VecDeque<ServerJsonRpcMessage>,
-    /// Sends messages; what the program answers comes by `stdout`.
-    stdin: AsyncRwTransport<RoleClient, Empty, Input>,
+    /// Sends messages. Answers of the program arrive by `stdout`.
+    stdin: AsyncRwTransport<RoleClient, Empty, ServerInput>,
 }
 
 impl Pipes {
-    /// Reads the next line into `line`; `false` at the end of the stream.
+    /// Reads the next line into `line`. Returns `false` at the end of the stream.
     async fn is_read(&mut self) -> bool {
         loop {
             let Ok(read) = self.stdout.fill_buf().await else { return false };
             if read.is_empty() {
-                // The last line may have no end.
+                // The last line may have no terminator.
                 return !self.line.is_empty();
             }
             let end = read.iter().position(|byte| *byte == b'\n').map(|at| at + 1);

@@ -1,5 +1,6 @@
-//! Tools as other servers list them, made into what models can be offered: names that providers take and that no tool of Figaro's
-//! has, words within bounds, schemas that every provider takes. What cannot be made so is left out, with the reason.
+//! Turns listed tools into tools that models can be offered: with names that providers accept and that no tool of
+//! Figaro has, with descriptions of limited length, and with schemas that every provider accepts. A tool that cannot
+//! be converted is left out, with the reason.
 
 use std::sync::Arc;
 
@@ -11,44 +12,44 @@ use super::plain::{MAX_DESCRIPTION, MAX_NAME, plain};
 use super::schema::parameters;
 use crate::file::{ALL, ServerConfig};
 
-/// The most tools of a server.
+/// Maximum number of tools of a server.
 const MAX_TOOLS: usize = 200;
-/// The most tools that are looked at, with those that nobody can have.
+/// Maximum number of tools that are examined, including those left out.
 const MAX_LOOKED_AT: usize = 500;
-/// The most tools that are told to be left out, each with its reason.
+/// Maximum number of tools that are reported as left out.
 const MAX_LEFT_OUT: usize = 50;
-/// The most characters of a name at the server.
+/// Maximum length of a tool's name at the server, in characters.
 const MAX_REMOTE: usize = 128;
-/// So many digits of a hash tell names apart that had to be changed.
+/// Hexadecimal digits of the hash that tells changed names apart.
 const HASH_DIGITS: usize = 8;
 
-/// A tool of another server.
+/// Tool of another server.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ServerTool {
-    /// What models call it by: the server, `__`, and its name there, changed where providers would not take it.
+    /// Name for models: the server, `__`, and the tool's own name, changed where providers would refuse it.
     pub name: String,
-    /// Its name at the server.
+    /// Name of the tool at the server.
     pub remote: String,
-    /// What its author says that it does, in one line.
+    /// Description by the tool's author, in one line.
     pub description: String,
-    /// The JSON Schema of its arguments, an object.
+    /// JSON Schema of the arguments, an object.
     pub parameters: Value,
-    /// It may destroy something: the server says neither that it only reads nor that it destroys nothing.
+    /// `true` unless the server marks the tool as read-only or not destructive.
     pub is_destructive: bool,
-    /// The owner's file lets it be called without an approval.
+    /// `true` if the owner's file allows calls without an approval.
     pub is_approved: bool,
 }
 
-/// A tool that nobody can have.
+/// Tool that cannot be offered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LeftOut {
-    /// Its name, in one line.
+    /// Name of the tool, in one line.
     pub name: String,
-    /// Why, in a few words.
+    /// Reason in a few words.
     pub reason: String,
 }
 
-/// The tools of a server while they are listed.
+/// Tools of a server during listing.
 #[derive(Debug)]
 pub(super) struct Shelf {
     server: String,
@@ -56,13 +57,13 @@ pub(super) struct Shelf {
     disabled: Vec<String>,
     pub(super) tools: Vec<Arc<ServerTool>>,
     pub(super) left_out: Vec<LeftOut>,
-    /// How many were not looked at, as there were too many.
+    /// Number of tools that were not examined because there were too many.
     pub(super) beyond: usize,
     looked_at: usize,
 }
 
 impl Shelf {
-    /// No tool yet, of the server that is described so.
+    /// Creates an empty list for the server of this configuration.
     pub(super) fn of(config: &ServerConfig) -> Self {
         Self {
             server: config.name.clone(),
@@ -75,22 +76,22 @@ impl Shelf {
         }
     }
 
-    /// Whether no more is looked at.
+    /// Returns `true` if no more tools are examined.
     pub(super) fn is_full(&self) -> bool {
         self.tools.len() >= MAX_TOOLS || self.looked_at >= MAX_LOOKED_AT
     }
 
-    /// No tool was looked at yet.
+    /// Returns `true` if no tool was examined yet.
     pub(super) const fn is_untouched(&self) -> bool {
         self.looked_at == 0
     }
 
-    /// Notes why there are no more.
+    /// Records why the list ends early.
     pub(super) fn cut(&mut self, reason: String) {
         self.left_out.push(LeftOut { name: "the rest of its list".to_owned(), reason });
     }
 
-    /// Adds a tool, or notes why it is left out.
+    /// Adds a tool, or records why it is left out.
     pub(super) fn add(&mut self, tool: Tool) {
         if self.is_full() {
             self.beyond += 1;
@@ -104,7 +105,7 @@ impl Shelf {
         let made = self.made(tool).and_then(|tool| {
             match self.tools.iter().find(|other| other.name == tool.name) {
                 Some(other) if **other != tool => Err("another tool has its name".to_owned()),
-                // Said again, as on a page that is sent twice.
+                // The same tool again, as on a page that is sent twice.
                 Some(_) => Ok(None),
                 None => Ok(Some(tool)),
             }
@@ -138,13 +139,13 @@ impl Shelf {
     }
 }
 
-/// Whether a tool may destroy something. By the protocol one does that says nothing of it.
+/// Returns `true` if a tool may destroy something. By the protocol, a tool without hints may.
 fn is_destructive(hints: Option<&ToolAnnotations>) -> bool {
     hints.is_none_or(|hints| hints.read_only_hint != Some(true) && hints.destructive_hint != Some(false))
 }
 
-/// What models call a tool by: `server__tool`. Characters that providers do not take become `_`; a name that had to be changed or
-/// cut ends in a hash of the whole.
+/// Returns the name for models: `server__tool`. Characters that providers refuse become `_`. A name that was changed
+/// or cut ends in a hash of the whole.
 fn offered_name(server: &str, remote: &str) -> String {
     let is_taken = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     let changed: String = remote.chars().map(|c| if is_taken(c) { c } else { '_' }).collect();
@@ -166,7 +167,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::file::{Address, Substituted, Way};
+    use crate::file::{Address, ServerTransport, Substituted};
 
     #[test]
     fn names_are_taken_by_providers_and_lead_back_to_one_tool() {
@@ -211,7 +212,7 @@ mod tests {
     fn so_many_tools_are_looked_at_and_no_more() {
         let config = ServerConfig {
             name: "many".to_owned(),
-            way: Way::Http(Address { url: "http://a".to_owned(), headers: BTreeMap::new() }),
+            way: ServerTransport::Http(Address { url: "http://a".to_owned(), headers: BTreeMap::new() }),
             timeout: Duration::from_secs(1),
             auto_approve: Vec::new(),
             disabled_tools: Vec::new(),

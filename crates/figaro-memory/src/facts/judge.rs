@@ -1,116 +1,117 @@
-//! Whether a message says what a model proposes to remember of it.
+//! Checks whether a message supports a fact that a model proposes to remember.
 
 use std::collections::HashSet;
 
 use super::super::words::{self, detect};
-use super::lexicon::{LEXICON, Plain, is_unspaced};
+use super::lexicon::{LEXICON, NormalizedText, is_unspaced};
 use super::own::{holds, own_words, sentences};
 use super::secrets::has_secret;
-use super::subject::{About, clauses, split};
+use super::subject::{SentenceSubject, clauses, split};
 use figaro_domain::memory::MAX_CONTENT_CHARS;
 use figaro_domain::message::Span;
 
-/// At least this share of what a memory says has to stand in the person's own words.
+/// Minimum share of a memory's content that has to occur in the person's own words.
 const SUPPORT: f32 = 0.5;
-/// Shorter words say no fact.
+/// Minimum characters of a fact.
 const MIN_CHARS: usize = 4;
-/// Chinese and Japanese say one in fewer.
+/// Minimum characters of a fact in Chinese or Japanese.
 const MIN_UNSPACED_CHARS: usize = 3;
 
-/// A message as the rules see it.
+/// A message to be judged.
 #[derive(Debug, Clone, Copy)]
-pub struct Said<'a> {
-    /// Its text.
+pub struct JudgedMessage<'a> {
+    /// Text of the message.
     pub text: &'a str,
-    /// The parts of it that are not its writer's own words.
+    /// Parts that are not the writer's own words.
     pub foreign: &'a [Span],
 }
 
-/// Why something is not remembered.
+/// Reason why a proposal is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Refusal {
-    /// The person did not say it: it is quoted, forwarded, code, made up, or of a message that there is not.
+pub enum FactRefusal {
+    /// The person did not say it: it is quoted, forwarded, code, made up, or from a message that does not exist.
     NotSaid,
-    /// It orders the bot something, or is about its rules and rights.
+    /// It is an order to the bot, or is about its rules and rights.
     Order,
-    /// It is about somebody else.
+    /// The fact is about somebody else.
     Others,
-    /// It is asked, joked, thought up, or says nothing that lasts.
+    /// It is a question, a joke, imagined, or says nothing lasting.
     NoFact,
-    /// It is a secret.
+    /// It contains a secret, such as a password.
     Secret,
-    /// It is too long or too short.
+    /// The fact is too long or too short.
     Length,
-    /// It is remembered already.
+    /// The same fact is remembered already.
     Known,
-    /// It is about a memory that there is not.
+    /// The memory it refers to does not exist.
     NoMemory,
 }
 
-/// Whether a message says this: `quote` are the words that say it, `content` is what would be remembered.
+/// Checks that a message supports a fact: `quote` are the words that say it, `content` is the text to remember.
 ///
 /// # Errors
-/// Why it does not.
-pub(crate) fn judge(said: Said<'_>, quote: &str, content: &str) -> Result<(), Refusal> {
+/// The reason of the refusal.
+pub(crate) fn judge(said: JudgedMessage<'_>, quote: &str, content: &str) -> Result<(), FactRefusal> {
     let least = if content.is_ascii() { MIN_CHARS } else { MIN_UNSPACED_CHARS };
     let chars = content.trim().chars().count();
     if !(least..=MAX_CONTENT_CHARS).contains(&chars) || content.trim().contains('\n') {
-        return Err(Refusal::Length);
+        return Err(FactRefusal::Length);
     }
     if has_secret(quote) || has_secret(content) {
-        return Err(Refusal::Secret);
+        return Err(FactRefusal::Secret);
     }
     let own = own_words(said.text, said.foreign);
-    // Words on both sides of what was taken out were never said in a row.
+    // Words on both sides of a cut were never said in a row.
     if said.text.starts_with('/') || !holds(&own, quote) {
-        return Err(Refusal::NotSaid);
+        return Err(FactRefusal::NotSaid);
     }
     let around: Vec<&str> = sentences(&own).into_iter().filter(|sentence| touches(sentence, quote)).collect();
-    let plain = Plain::of(&around.join(" "));
-    if is_order(&plain) || is_order(&Plain::of(content)) {
-        return Err(Refusal::Order);
+    let plain = NormalizedText::of(&around.join(" "));
+    if is_order(&plain) || is_order(&NormalizedText::of(content)) {
+        return Err(FactRefusal::Order);
     }
     if is_no_fact(&own, &around, &plain, quote) {
-        return Err(Refusal::NoFact);
+        return Err(FactRefusal::NoFact);
     }
     about_writer(&around, quote, content, &own)
 }
 
-/// Whether a message may say a fact about its writer, in a sentence or a part of one, so that it is worth reading and they are
-/// asked whether it may be remembered.
+/// Returns `true` if a message may state a fact about its writer, in a sentence or a part of one, so that it is worth
+/// reading and asking for consent.
 #[must_use]
-pub fn may_hold_fact(said: Said<'_>) -> bool {
+pub fn may_hold_fact(said: JudgedMessage<'_>) -> bool {
     let own = own_words(said.text, said.foreign);
     sentences(&own).into_iter().any(|sentence| {
         let is_fact = |words: &str| judge(said, words.trim(), words.trim()).is_ok();
-        // What is to be done tomorrow may stand beside what lasts.
-        let is_mixed = || LEXICON.passing.are_in(&Plain::of(sentence));
+        // A plan for tomorrow may stand beside a lasting fact.
+        let is_mixed = || LEXICON.passing.are_in(&NormalizedText::of(sentence));
         is_fact(sentence) || (is_mixed() && split(sentence).into_iter().any(|(part, _)| is_fact(part)))
     })
 }
 
-/// Whether a sentence and a quotation from the same text have words in common, one after the other.
+/// Returns `true` if a sentence and a quotation from the same text share consecutive words.
 fn touches(sentence: &str, quote: &str) -> bool {
     holds(sentence, quote) || sentences(quote).into_iter().any(|part| holds(sentence, part))
 }
 
-fn is_order(plain: &Plain) -> bool {
+fn is_order(plain: &NormalizedText) -> bool {
     let words = &*LEXICON;
     let is_resolution = words.resolutions.are_in(plain);
     words.orders.are_in(plain) || (words.standing.are_in(plain) && !is_resolution)
 }
 
-fn is_no_fact(own: &str, around: &[&str], plain: &Plain, quote: &str) -> bool {
+fn is_no_fact(own: &str, around: &[&str], plain: &NormalizedText, quote: &str) -> bool {
     let words = &*LEXICON;
     let laughs = words.laughs.iter().any(|laugh| own.contains(laugh.as_str()));
-    let is_meant = !laughs && !words.jokes.are_in(&Plain::of(own)) && !words.imagined.are_in(plain);
-    let is_lasting = !words.passing.are_in(&Plain::of(quote));
+    let is_meant = !laughs && !words.jokes.are_in(&NormalizedText::of(own)) && !words.imagined.are_in(plain);
+    let is_lasting = !words.passing.are_in(&NormalizedText::of(quote));
     let is_told = around.iter().all(|sentence| !asks(sentence, quote));
     let says_something = informative(quote).count() > 0;
     !(is_meant && is_lasting && is_told && says_something)
 }
 
-/// Whether a sentence asks what the quotation says: a statement may stand before the question, parted from it.
+/// Returns `true` if a sentence asks what the quotation says; a statement may precede the question, separated by
+/// punctuation.
 fn asks(sentence: &str, quote: &str) -> bool {
     let is_question = sentence.trim_end().ends_with(['?', '？', '؟']) || sentence.contains('¿');
     if !is_question {
@@ -120,11 +121,11 @@ fn asks(sentence: &str, quote: &str) -> bool {
     cut.is_none_or(|cut| !holds(&sentence[..cut], quote) || sentence[..cut].contains('¿'))
 }
 
-/// The words of a text that say something.
+/// Returns the words of a text that carry meaning.
 fn informative(text: &str) -> impl Iterator<Item = String> {
-    let words: Vec<String> = Plain::of(text).words().map(str::to_owned).collect();
+    let words: Vec<String> = NormalizedText::of(text).words().map(str::to_owned).collect();
     words.into_iter().filter(|word| {
-        let one = Plain(format!(" {word} "));
+        let one = NormalizedText(format!(" {word} "));
         let lists =
             [&LEXICON.subjects, &LEXICON.possessives, &LEXICON.objects, &LEXICON.talk, &LEXICON.negations];
         let is_unspaced = word.chars().any(is_unspaced);
@@ -132,29 +133,31 @@ fn informative(text: &str) -> impl Iterator<Item = String> {
     })
 }
 
-/// What is said has to be about the writer, and what would be remembered has to be that.
-fn about_writer(around: &[&str], quote: &str, content: &str, own: &str) -> Result<(), Refusal> {
-    let parts: Vec<(Plain, About)> = around.iter().flat_map(|sentence| clauses(sentence)).collect();
-    let quoted = Plain::of(quote);
-    let is_quoted = |clause: &Plain| {
+/// Checks that the quotation is about the writer, and that the content to remember rests on those parts.
+fn about_writer(around: &[&str], quote: &str, content: &str, own: &str) -> Result<(), FactRefusal> {
+    let parts: Vec<(NormalizedText, SentenceSubject)> =
+        around.iter().flat_map(|sentence| clauses(sentence)).collect();
+    let quoted = NormalizedText::of(quote);
+    let is_quoted = |clause: &NormalizedText| {
         let (clause, quoted) = (clause.0.trim(), quoted.0.trim());
         quoted.contains(clause) || clause.contains(quoted)
     };
-    let of_quote: Vec<&(Plain, About)> = parts.iter().filter(|(clause, _)| is_quoted(clause)).collect();
-    // A quotation over a part that was taken for one and half of another.
+    let of_quote: Vec<&(NormalizedText, SentenceSubject)> =
+        parts.iter().filter(|(clause, _)| is_quoted(clause)).collect();
+    // A quotation may span one detected part and half of another.
     let of_quote = if of_quote.is_empty() { parts.iter().collect() } else { of_quote };
-    let terms_of = |wanted: fn(About) -> bool| -> HashSet<String> {
+    let terms_of = |wanted: fn(SentenceSubject) -> bool| -> HashSet<String> {
         let of = of_quote.iter().filter(|(_, about)| wanted(*about));
         of.flat_map(|(clause, _)| terms(&clause.0, own)).collect()
     };
-    let of_writer = terms_of(|about| about == About::Writer);
+    let of_writer = terms_of(|about| about == SentenceSubject::Writer);
     if of_writer.is_empty() {
-        return Err(Refusal::Others);
+        return Err(FactRefusal::Others);
     }
-    let of_others = terms_of(|about| about != About::Writer);
+    let of_others = terms_of(|about| about != SentenceSubject::Writer);
     let wanted = terms(content, own);
     if wanted.iter().any(|term| of_others.contains(term) && !of_writer.contains(term)) {
-        return Err(Refusal::Others);
+        return Err(FactRefusal::Others);
     }
     let all = terms(own, own);
     let supported = wanted.iter().filter(|term| all.contains(*term)).count();
@@ -165,10 +168,10 @@ fn about_writer(around: &[&str], quote: &str, content: &str, own: &str) -> Resul
     let has_numbers = numbers(content).is_subset(&numbers(own));
     #[expect(clippy::cast_precision_loss, reason = "a memory has few words")]
     let is_supported = !wanted.is_empty() && supported as f32 >= wanted.len() as f32 * SUPPORT;
-    if is_supported && has_numbers { Ok(()) } else { Err(Refusal::NotSaid) }
+    if is_supported && has_numbers { Ok(()) } else { Err(FactRefusal::NotSaid) }
 }
 
-/// The stems of a text in the language of the message that it is of.
+/// Returns the stems of a text, in the language of the message that it comes from.
 pub(super) fn terms(text: &str, own: &str) -> HashSet<String> {
-    words::stems(&Plain::of(text).0, detect(own)).into_iter().collect()
+    words::stems(&NormalizedText::of(text).0, detect(own)).into_iter().collect()
 }

@@ -1,4 +1,4 @@
-//! The words that the rules go by (`lexicon.yaml`), and a text as it is compared with them.
+//! Word lists of the rules (`lexicon.yaml`), and the normalised text that they are matched against.
 
 use std::sync::LazyLock;
 
@@ -6,62 +6,61 @@ use serde::Deserialize;
 
 use super::super::words::{fold, lower};
 
-/// The lists of words, each as [`Plain`] has its words.
+/// Word lists, in the form of [`NormalizedText`].
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Lexicon {
-    pub(super) subjects: Terms,
-    pub(super) possessives: Terms,
-    pub(super) objects: Terms,
-    pub(super) family: Terms,
-    pub(super) others: Terms,
-    pub(super) pronouns: Terms,
-    pub(super) thoughts: Terms,
-    pub(super) reports: Terms,
-    pub(super) sources: Terms,
-    pub(super) experts: Terms,
-    pub(super) contrasts: Terms,
-    pub(super) beginnings: Terms,
-    pub(super) passing: Terms,
-    pub(super) jokes: Terms,
-    /// Signs, not words.
+pub(crate) struct FactLexicon {
+    pub(super) subjects: LexiconTerms,
+    pub(super) possessives: LexiconTerms,
+    pub(super) objects: LexiconTerms,
+    pub(super) family: LexiconTerms,
+    pub(super) others: LexiconTerms,
+    pub(super) pronouns: LexiconTerms,
+    pub(super) thoughts: LexiconTerms,
+    pub(super) reports: LexiconTerms,
+    pub(super) sources: LexiconTerms,
+    pub(super) experts: LexiconTerms,
+    pub(super) contrasts: LexiconTerms,
+    pub(super) beginnings: LexiconTerms,
+    pub(super) passing: LexiconTerms,
+    pub(super) jokes: LexiconTerms,
+    /// Signs of laughter, not words.
     pub(super) laughs: Vec<String>,
-    pub(super) imagined: Terms,
-    pub(super) talk: Terms,
-    pub(super) negations: Terms,
-    pub(super) orders: Terms,
-    pub(super) resolutions: Terms,
-    pub(crate) standing: Terms,
-    pub(super) secrets: Terms,
-    pub(super) quoting: Terms,
-    pub(super) telling: Terms,
+    pub(super) imagined: LexiconTerms,
+    pub(super) talk: LexiconTerms,
+    pub(super) negations: LexiconTerms,
+    pub(super) orders: LexiconTerms,
+    pub(super) resolutions: LexiconTerms,
+    pub(crate) standing: LexiconTerms,
+    pub(super) secrets: LexiconTerms,
+    pub(super) quoting: LexiconTerms,
+    pub(super) telling: LexiconTerms,
 }
 
-/// The lists, read once.
-pub(crate) static LEXICON: LazyLock<Lexicon> =
+pub(crate) static LEXICON: LazyLock<FactLexicon> =
     LazyLock::new(|| serde_saphyr::from_str(include_str!("lexicon.yaml")).unwrap_or_default());
 
 /// A list of words and phrases.
 #[derive(Debug, Default, Deserialize)]
 #[serde(from = "Vec<String>")]
-pub(crate) struct Terms(Vec<Term>);
+pub(crate) struct LexiconTerms(Vec<LexiconTerm>);
 
 #[derive(Debug)]
-struct Term {
+struct LexiconTerm {
     words: String,
-    /// The [`pairs`] of its words.
+    /// Bit set of its letter [`pairs`].
     pairs: u128,
     any_beginning: bool,
     any_ending: bool,
-    /// Of a script without spaces.
+    /// `true` for a script without spaces.
     is_unspaced: bool,
 }
 
-impl From<Vec<String>> for Terms {
+impl From<Vec<String>> for LexiconTerms {
     fn from(list: Vec<String>) -> Self {
         let term = |term: String| {
-            let words = Plain::of(&term).0.trim().to_owned();
-            Term {
+            let words = NormalizedText::of(&term).0.trim().to_owned();
+            LexiconTerm {
                 any_beginning: term.starts_with('*'),
                 any_ending: term.ends_with('*'),
                 is_unspaced: term.chars().any(is_unspaced),
@@ -73,14 +72,14 @@ impl From<Vec<String>> for Terms {
     }
 }
 
-impl Terms {
-    /// Where the first of them stands in a text, in bytes of [`Plain`].
-    pub(super) fn first_in(&self, text: &Plain) -> Option<usize> {
+impl LexiconTerms {
+    /// Returns the position of the first match in a text, in bytes of [`NormalizedText`].
+    pub(super) fn first_in(&self, text: &NormalizedText) -> Option<usize> {
         self.likely(text).filter_map(|term| term.first_in(&text.0)).min()
     }
 
-    /// Whether a text begins with one of them.
-    pub(crate) fn begin(&self, text: &Plain) -> bool {
+    /// Returns `true` if a text begins with one of them.
+    pub(crate) fn begin(&self, text: &NormalizedText) -> bool {
         let rest = text.0.trim_start();
         self.0.iter().any(|term| {
             let behind = rest.strip_prefix(term.words.as_str());
@@ -88,19 +87,19 @@ impl Terms {
         })
     }
 
-    /// Whether one of them stands in a text.
-    pub(crate) fn are_in(&self, text: &Plain) -> bool {
+    /// Returns `true` if one of them occurs in a text.
+    pub(crate) fn are_in(&self, text: &NormalizedText) -> bool {
         self.likely(text).any(|term| term.first_in(&text.0).is_some())
     }
 
-    /// Those whose letters stand in a text: few of thousands, so that no more are looked for.
-    fn likely(&self, text: &Plain) -> impl Iterator<Item = &Term> {
+    /// Returns the terms whose letter pairs occur in a text: few of thousands, so that only these are searched.
+    fn likely(&self, text: &NormalizedText) -> impl Iterator<Item = &LexiconTerm> {
         let there = pairs(&text.0);
         self.0.iter().filter(move |term| term.pairs & !there == 0)
     }
 }
 
-/// The neighbouring bytes of a text, as bits: what has a bit that a text has not does not stand in it.
+/// Returns the pairs of neighbouring bytes in a text as bits: a term with a bit that the text lacks does not occur in it.
 fn pairs(text: &str) -> u128 {
     let bit = |pair: &[u8]| match pair {
         [first, second] => 1_u128 << (first.wrapping_mul(37).wrapping_add(*second) & 127),
@@ -109,7 +108,7 @@ fn pairs(text: &str) -> u128 {
     text.as_bytes().windows(2).map(bit).fold(0, |all, bit| all | bit)
 }
 
-impl Term {
+impl LexiconTerm {
     fn first_in(&self, text: &str) -> Option<usize> {
         let mut found = text.match_indices(&self.words);
         let is_whole = |at: usize| {
@@ -121,12 +120,13 @@ impl Term {
     }
 }
 
-/// A text as it is compared: its words in lower case without accents, parted by single spaces, one at each end.
+/// A text in the form for comparison: words in lower case without accents, separated by single spaces, with one at each
+/// end.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Plain(pub(super) String);
+pub(crate) struct NormalizedText(pub(super) String);
 
-impl Plain {
-    /// The words of a text.
+impl NormalizedText {
+    /// Normalises a text.
     pub(crate) fn of(text: &str) -> Self {
         let lowered = lower(text);
         let mut plain = String::with_capacity(lowered.len() + 2);
@@ -138,35 +138,34 @@ impl Plain {
         Self(plain)
     }
 
-    /// Its words, one by one.
     pub(crate) fn words(&self) -> impl Iterator<Item = &str> {
         self.0.split(' ').filter(|word| !word.is_empty())
     }
 
-    /// The text from a byte on, as a text.
+    /// Returns the text from a byte on.
     pub(super) fn from(&self, at: usize) -> Self {
         Self(format!(" {}", self.0[at..].trim_start()))
     }
 
-    /// What is behind so many of its first words, as a text.
+    /// Returns the text without its first `count` words.
     pub(crate) fn without_first_words(&self, count: usize) -> Self {
         let words: Vec<&str> = self.words().skip(count).collect();
         Self(format!(" {} ", words.join(" ")))
     }
 
-    /// So many of its first words, as a text.
+    /// Returns the first `count` words of the text.
     pub(super) fn first_words(&self, count: usize) -> Self {
         let words: Vec<&str> = self.words().take(count).collect();
         Self(format!(" {} ", words.join(" ")))
     }
 }
 
-/// Letters, digits, and the marks that belong to letters.
+/// Accepts letters, digits, and combining marks.
 fn is_word(c: char) -> bool {
     c.is_alphanumeric() || matches!(c, '\u{300}'..='\u{36f}' | '\u{900}'..='\u{97f}' | '\u{64b}'..='\u{65f}')
 }
 
-/// Whether a letter is of a script without spaces between words.
+/// Returns `true` for a letter of a script without spaces between words.
 pub(super) fn is_unspaced(c: char) -> bool {
     matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}')
 }
@@ -177,7 +176,8 @@ mod tests {
 
     #[test]
     fn words_are_found_whole_unless_they_say_otherwise() {
-        let terms = Terms::from(["i", "pin code", "haha*", "*yorum", "密码"].map(str::to_owned).to_vec());
+        let terms =
+            LexiconTerms::from(["i", "pin code", "haha*", "*yorum", "密码"].map(str::to_owned).to_vec());
         for (text, is_in) in [
             ("I'm here", true),
             ("Iberia", false),
@@ -188,13 +188,13 @@ mod tests {
             ("我的密码是1", true),
             ("", false),
         ] {
-            assert_eq!(terms.are_in(&Plain::of(text)), is_in, "{text}");
+            assert_eq!(terms.are_in(&NormalizedText::of(text)), is_in, "{text}");
         }
     }
 
     #[test]
     fn the_list_is_read() {
-        let Lexicon { subjects, orders, secrets, .. } = &*LEXICON;
+        let FactLexicon { subjects, orders, secrets, .. } = &*LEXICON;
         assert!(subjects.0.len() > 60 && orders.0.len() > 150 && secrets.0.len() > 100);
     }
 }

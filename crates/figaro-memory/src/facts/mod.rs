@@ -1,5 +1,5 @@
-//! What may be remembered about a person. A model proposes; what holds here is decided by rules over the person's own words,
-//! whatever the model says. Pure: `judge()` knows a message, [`plan`] the memories too.
+//! Facts that may be remembered about a person. A model proposes them; rules over the person's own words decide, whatever
+//! the model says. Pure: `judge()` sees a message, [`plan`] the memories too.
 
 mod judge;
 mod lexicon;
@@ -12,10 +12,10 @@ mod subject;
 #[cfg(test)]
 mod tests;
 
-pub(super) use lexicon::{LEXICON, Plain, Terms};
+pub(super) use lexicon::{LEXICON, LexiconTerms, NormalizedText};
 pub(super) use own::sentences;
 
-pub use judge::{Said, may_hold_fact};
-pub use plan::{Known, plan};
+pub use judge::{JudgedMessage, may_hold_fact};
+pub use plan::{ProposalContext, plan};
 pub use proposal::{Proposal, read, schema};
 pub use secrets::has_secret;

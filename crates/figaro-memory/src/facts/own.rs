@@ -1,28 +1,29 @@
-//! A person's own words in a message of theirs: without what they quote, paste or mark as code.
+//! A person's own words in their message: without quotations, pasted text and code.
 
-use super::lexicon::{LEXICON, Plain};
+use super::lexicon::{LEXICON, NormalizedText};
 use figaro_domain::message::Span;
 
-/// Words between quotation marks are somebody else's if there are more than so many; fewer are a name or a title.
+/// Maximum words of a quoted name or title; a longer quotation is somebody else's words.
 const NAME_WORDS: usize = 4;
-/// What is put in the place of others' words.
+/// Replacement of others' words.
 const CUT: char = Span::CUT;
 
-/// The person's own words in a text; what is not theirs leaves a mark that ends a sentence.
+/// Returns the person's own words in a text; each removed part leaves a mark that ends a sentence.
 pub(super) fn own_words(text: &str, foreign: &[Span]) -> String {
     let text = Span::cut_out(text, foreign);
     let text = without_pasted(&without_code(&text));
     without_quotations(&text)
 }
 
-/// Whether a text holds these words, one after the other, within what is the person's own.
+/// Returns `true` if these words occur consecutively in the person's own words.
 pub(super) fn holds(own: &str, words: &str) -> bool {
-    let wanted = Plain::of(words);
+    let wanted = NormalizedText::of(words);
     let wanted = wanted.0.trim();
-    !wanted.is_empty() && own.split(CUT).any(|part| Plain::of(part).0.contains(&format!(" {wanted} ")))
+    !wanted.is_empty()
+        && own.split(CUT).any(|part| NormalizedText::of(part).0.contains(&format!(" {wanted} ")))
 }
 
-/// The sentences of a text: each with its own end mark.
+/// Splits a text into sentences, each with its end mark.
 pub(crate) fn sentences(own: &str) -> Vec<&str> {
     let is_end = |c: char| matches!(c, '.' | '!' | '?' | '…' | '。' | '！' | '？' | '؟' | '।' | '\n' | CUT);
     let mut sentences = Vec::new();
@@ -36,10 +37,11 @@ pub(crate) fn sentences(own: &str) -> Vec<&str> {
         rest = &rest[end..];
     }
     sentences.push(rest);
-    sentences.into_iter().filter(|sentence| !Plain::of(sentence).0.trim().is_empty()).collect()
+    sentences.into_iter().filter(|sentence| !NormalizedText::of(sentence).0.trim().is_empty()).collect()
 }
 
-/// A full stop between two letters or digits, or behind a single letter or a title, ends no sentence.
+/// Returns `true` for a full stop that ends no sentence: between two letters or digits, or after a single letter or a
+/// title.
 fn is_within(text: &str, at: usize) -> bool {
     if !text[at..].starts_with('.') {
         return false;
@@ -57,13 +59,13 @@ fn without_code(text: &str) -> String {
     plain.join(&CUT.to_string())
 }
 
-/// Lines that are marked as a quotation, mails that are passed on, and what somebody or something is said to have written.
+/// Removes lines marked as quotations, forwarded mails, and text introduced as written by others.
 fn without_pasted(text: &str) -> String {
     let mut kept: Vec<String> = Vec::new();
     let mut is_telling = false;
     for line in text.lines() {
         let bare = line.trim_start();
-        let plain = Plain::of(line);
+        let plain = NormalizedText::of(line);
         if bare.is_empty() {
             is_telling = false;
         }
@@ -85,7 +87,7 @@ fn without_pasted(text: &str) -> String {
         .iter()
         .any(|head| bare.to_lowercase().starts_with(head));
         if LEXICON.quoting.are_in(&plain) || is_head {
-            // All that follows was passed on.
+            // All that follows was forwarded.
             break;
         }
         if bare.starts_with(['>', '|', '»']) || is_telling {
@@ -94,7 +96,7 @@ fn without_pasted(text: &str) -> String {
         }
         let told = bare.find([':', '：']).filter(|at| {
             let is_time = bare[..*at].ends_with(|c: char| c.is_ascii_digit());
-            !is_time && LEXICON.telling.are_in(&Plain::of(&bare[..*at]))
+            !is_time && LEXICON.telling.are_in(&NormalizedText::of(&bare[..*at]))
         });
         if let Some(at) = told {
             kept.push(format!("{}{CUT}", &bare[..at]));
@@ -106,7 +108,7 @@ fn without_pasted(text: &str) -> String {
     kept.join("\n")
 }
 
-/// Takes out what stands between quotation marks, unless it is so short that it is a name.
+/// Removes text between quotation marks, unless it is short enough for a name.
 fn without_quotations(text: &str) -> String {
     const PAIRS: [(char, &[char]); 8] = [
         ('"', &['"']),
@@ -126,10 +128,10 @@ fn without_quotations(text: &str) -> String {
         let (before, from) = rest.split_at(at);
         kept.push_str(before);
         let inside = &from[open.len_utf8()..];
-        // An open one that is never closed holds all that follows.
+        // An unclosed quotation mark covers the rest.
         let end = inside.find(closes).unwrap_or(inside.len());
         let words = &inside[..end];
-        let is_name = Plain::of(words).words().count() <= NAME_WORDS && words.chars().count() <= 30;
+        let is_name = NormalizedText::of(words).words().count() <= NAME_WORDS && words.chars().count() <= 30;
         kept.push_str(if is_name { words } else { "\u{1e}" });
         rest = inside[end..].trim_start_matches(closes);
         if end < inside.len() && !rest.is_empty() && !is_name {

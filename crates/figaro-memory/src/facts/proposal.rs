@@ -1,54 +1,52 @@
-//! What a model proposes to remember, as it has to be written: JSON of one form. The schema says it to providers that take one;
-//! what comes back is read strictly, whoever wrote it.
+//! Format of a model's proposals: JSON of one form. The schema goes to providers that accept one; the answer is parsed
+//! strictly in any case.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-/// The most proposals of one answer.
+/// Maximum proposals in one answer.
 pub(crate) const MAX_PROPOSALS: usize = 20;
 
-/// What is to become of a fact.
+/// Proposed change of a fact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Action {
-    /// It is new.
+pub(crate) enum ProposalAction {
     Create,
-    /// It takes the place of what one memory says.
+    /// Replaces the content of one memory.
     Update,
-    /// It says what several memories say.
+    /// Replaces several memories by one.
     Merge,
-    /// One memory is no longer true.
+    /// Removes a memory that is no longer true.
     Remove,
 }
 
-/// One proposal.
+/// Change of memories that a model proposes.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Proposal {
-    /// What is to be done.
-    pub(crate) change: Action,
-    /// The label of the message that it rests on, such as `N1`.
+    pub(crate) change: ProposalAction,
+    /// Label of the message that supports it, such as `N1`.
     pub(crate) message: String,
-    /// The person's words that say it.
+    /// Words of the person that say it.
     pub(crate) quote: String,
-    /// The fact; empty where one is removed.
+    /// Text of the fact; empty for a removal.
     #[serde(default)]
     pub(crate) content: String,
-    /// The labels of the memories that it is about, such as `M1`; none for a new one.
+    /// Labels of the memories that it changes, such as `M1`; empty for a new one.
     #[serde(default)]
     pub(crate) memories: Vec<String>,
-    /// Whether it is a lasting preference.
+    /// `true` for a lasting preference.
     #[serde(default)]
     pub(crate) preference: bool,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Answer {
+struct ProposalList {
     items: Vec<Proposal>,
 }
 
-/// The form of the answer, as JSON Schema.
+/// Returns the format of the answer as JSON Schema.
 #[must_use]
 pub fn schema() -> Value {
     let text = json!({"type": "string"});
@@ -73,7 +71,7 @@ pub fn schema() -> Value {
     })
 }
 
-/// Reads an answer; models that take no schema may put it into a code block.
+/// Parses an answer; models without schema support may wrap it in a code block.
 ///
 /// # Errors
 /// The fault, in words.
@@ -81,7 +79,7 @@ pub fn read(answer: &str) -> Result<Vec<Proposal>, String> {
     let bare = answer.trim();
     let bare = bare.strip_prefix("```json").or_else(|| bare.strip_prefix("```")).unwrap_or(bare);
     let bare = bare.trim_end().strip_suffix("```").unwrap_or(bare);
-    let Answer { items } = serde_json::from_str(bare.trim()).map_err(|error| error.to_string())?;
+    let ProposalList { items } = serde_json::from_str(bare.trim()).map_err(|error| error.to_string())?;
     if items.len() > MAX_PROPOSALS {
         return Err(format!("{} proposals; at most {MAX_PROPOSALS} are read", items.len()));
     }

@@ -1,42 +1,41 @@
-//! Whether two memories say the same.
+//! Comparison of memories.
 
 use std::collections::HashSet;
 
 use super::judge::terms;
-use super::lexicon::{LEXICON, Plain, is_unspaced};
+use super::lexicon::{LEXICON, NormalizedText, is_unspaced};
 use figaro_domain::facts::same_words;
 
-/// Of all terms of two texts so many are in both, where they say the same.
+/// Minimum share of common terms in texts that say the same.
 const SAME: f32 = 0.8;
-/// So many, where one says the other more closely.
+/// Minimum share of common terms if one text is more precise than the other.
 const NEARLY: f32 = 0.6;
 
-/// How two memories are related.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Likeness {
-    /// They say the same.
+    /// Both say the same.
     Same,
-    /// The second says what the first says, more closely or the other way round.
+    /// The second makes the first more precise, updates it or negates it.
     Newer,
-    /// They say different things.
+    /// The texts are about different things.
     Other,
 }
 
-/// How what is known is related to what is new.
+/// Compares a known text with a new one.
 pub(super) fn likeness(known: &str, new: &str) -> Likeness {
     if same_words(known, new) {
         return Likeness::Same;
     }
     let of_words = Overlap::of(&words_of(known), &words_of(new));
-    // Most have no word in common; scripts without spaces are compared by their pieces below.
+    // Most texts have no word in common; scripts without spaces are compared by their pieces below.
     if of_words.both == 0 && is_spaced(known) && is_spaced(new) {
         return Likeness::Other;
     }
-    // What is too short to tell its language is told by the other.
+    // A text too short to show its language takes that of the other.
     let language_of = format!("{known}. {new}");
     let of_stems = Overlap::of(&terms(known, &language_of), &terms(new, &language_of));
     let is_alike = numbers(known) == numbers(new);
-    // Of two that differ in a number alone the second is of a later time.
+    // If only a number differs, the second is the later state.
     if !is_alike && !of_words.is_but_for(1) {
         return Likeness::Other;
     }
@@ -48,11 +47,11 @@ pub(super) fn likeness(known: &str, new: &str) -> Likeness {
     }
 }
 
-/// What two texts have in common.
+/// Overlap of the words of two texts.
 struct Overlap {
-    /// Of all their words this part.
+    /// Share of common words among all words.
     share: f32,
-    /// One has all words of the other.
+    /// `true` if one has all words of the other.
     is_part: bool,
     both: usize,
     most: usize,
@@ -69,7 +68,7 @@ impl Overlap {
         Self { share, is_part: both == least && least > 0, both, most }
     }
 
-    /// Whether all words but so many are in both, and these are most of them.
+    /// Returns `true` if all but `count` words are common, and these are the majority.
     const fn is_but_for(&self, count: usize) -> bool {
         self.both + count >= self.most && self.both > count
     }
@@ -79,15 +78,17 @@ fn is_spaced(text: &str) -> bool {
     !text.chars().any(is_unspaced)
 }
 
-/// The words of a text that are not about who speaks.
+/// Returns the words of a text, except those about the speaker.
 fn words_of(text: &str) -> HashSet<String> {
     let who = [&LEXICON.subjects, &LEXICON.possessives, &LEXICON.negations];
-    let plain = Plain::of(text);
-    let words = plain.words().filter(|word| !who.iter().any(|list| list.are_in(&Plain(format!(" {word} ")))));
+    let plain = NormalizedText::of(text);
+    let words = plain
+        .words()
+        .filter(|word| !who.iter().any(|list| list.are_in(&NormalizedText(format!(" {word} ")))));
     words.map(str::to_owned).collect()
 }
 
-/// Whether two words may be forms of one: where the language cannot be told, stems keep their endings.
+/// Returns `true` if two words may be forms of one: in an unknown language, stems keep their endings.
 fn is_form(one: &str, other: &str) -> bool {
     let (one, other): (Vec<char>, Vec<char>) = (one.chars().collect(), other.chars().collect());
     let both = one.iter().zip(&other).take_while(|(one, other)| one == other).count();
@@ -95,7 +96,7 @@ fn is_form(one: &str, other: &str) -> bool {
 }
 
 fn negates(text: &str) -> bool {
-    LEXICON.negations.are_in(&Plain::of(text))
+    LEXICON.negations.are_in(&NormalizedText::of(text))
 }
 
 fn numbers(text: &str) -> HashSet<&str> {

@@ -1,19 +1,18 @@
-//! Secrets, by their shape and by the words around them: they are never remembered.
+//! Detection of secrets, by their shape and by the words around them: they are never remembered.
 
-use super::lexicon::{LEXICON, Plain};
+use super::lexicon::{LEXICON, NormalizedText};
 
-/// A run of letters and digits at least so long that has both is a key.
+/// Minimum length of a key: a run of letters and digits that has both.
 const KEY_CHARS: usize = 20;
-/// So many words that begin a wallet.
+/// Minimum words of a wallet seed phrase.
 const SEED_WORDS: usize = 12;
-/// How keys of services begin.
 const KEY_BEGINNINGS: [&str; 12] =
     ["sk-", "pk_", "sk_", "ghp_", "gho_", "github_pat_", "xoxb-", "xoxp-", "akia", "eyj", "aiza", "glpat-"];
 
-/// Whether a text holds a secret.
+/// Returns `true` if a text contains a secret.
 #[must_use]
 pub fn has_secret(text: &str) -> bool {
-    LEXICON.secrets.are_in(&Plain::of(text))
+    LEXICON.secrets.are_in(&NormalizedText::of(text))
         || text.contains("-----BEGIN")
         || has_card(text)
         || has_iban(text)
@@ -22,7 +21,7 @@ pub fn has_secret(text: &str) -> bool {
         || is_seed(text)
 }
 
-/// Digits that may be parted by spaces or dashes and pass the check of card numbers.
+/// Finds a card number: digits, also separated by spaces or dashes, with a valid checksum.
 fn has_card(text: &str) -> bool {
     let mut digits: Vec<u32> = Vec::new();
     let mut gap = 0;
@@ -57,7 +56,7 @@ fn is_card(digits: &[u32]) -> bool {
     (13..=19).contains(&digits.len()) && sum.is_multiple_of(10) && digits.iter().any(|digit| *digit > 0)
 }
 
-/// Two letters, two check digits and the rest, whose remainder is 1.
+/// Finds an IBAN: two letters, two check digits and the rest, with remainder 1.
 fn has_iban(text: &str) -> bool {
     let chars: Vec<char> = text.chars().filter(|c| !matches!(c, ' ' | '-' | '\u{a0}')).collect();
     (0..chars.len()).any(|from| {
@@ -82,7 +81,7 @@ fn is_iban(run: &[char]) -> bool {
     remainder == 1
 }
 
-/// Numbers of people at their state: `123-45-6789`, `123.456.789-09`.
+/// Finds national id numbers: `123-45-6789`, `123.456.789-09`.
 fn has_identity(text: &str) -> bool {
     let shape = |word: &str| -> String {
         word.trim_end_matches(['.', ',', '!', '?'])
@@ -93,7 +92,7 @@ fn has_identity(text: &str) -> bool {
     text.split_whitespace().any(|word| ["000-00-0000", "000.000.000-00"].contains(&shape(word).as_str()))
 }
 
-/// A key or a token of a service: by its beginning, or long and of letters and digits.
+/// Detects a key or token of a service: by its prefix, or as a long mix of letters and digits.
 fn is_key(word: &str) -> bool {
     let lowered = word.to_lowercase();
     let begins = KEY_BEGINNINGS.iter().any(|begin| lowered.starts_with(begin)) && word.len() >= 16;
@@ -106,7 +105,7 @@ fn is_key(word: &str) -> bool {
     begins || (run && !is_address)
 }
 
-/// Twelve or more short English words without any that join a sentence.
+/// Detects a seed phrase: twelve or more short English words without joining words.
 fn is_seed(text: &str) -> bool {
     const JOINING: [&str; 14] =
         ["the", "and", "a", "i", "my", "to", "in", "of", "is", "for", "we", "you", "with", "that"];

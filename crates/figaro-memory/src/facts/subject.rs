@@ -1,30 +1,29 @@
-//! Whom a sentence is about: its writer, with the people and animals of their life, or others.
+//! Subject of a sentence: its writer, with the people and animals of their life, or others.
 
-use super::lexicon::{LEXICON, Plain, Terms};
+use super::lexicon::{LEXICON, LexiconTerms, NormalizedText};
 
-/// Whom a part of a sentence is about.
+/// Subject of a clause.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum About {
-    /// Its writer, or somebody of their family.
+pub(super) enum SentenceSubject {
+    /// The writer, or somebody of their family.
     Writer,
-    /// Somebody else.
     Others,
-    /// It does not say.
+    /// No subject is named.
     Nobody,
 }
 
-/// A noun stands so near to the word that says whose it is.
+/// Maximum distance in words from a possessive to its noun.
 const NEAR: usize = 4;
-/// The most words that name who says something: `according to the article`.
+/// Maximum words that name a source: `according to the article`.
 const SOURCE: usize = 5;
 
-/// The parts of a sentence and whom each is about. A pronoun goes on with whom the part before was about, where that was
-/// somebody of the writer's life. What others say of the writer is theirs, up to a word such as `but`.
-pub(super) fn clauses(sentence: &str) -> Vec<(Plain, About)> {
-    let mut found: Vec<(Plain, About)> = Vec::new();
+/// Returns the clauses of a sentence and the subject of each. A pronoun continues the previous subject if that was of the
+/// writer's life. A report of others about the writer counts as theirs, up to a word such as `but`.
+pub(super) fn clauses(sentence: &str) -> Vec<(NormalizedText, SentenceSubject)> {
+    let mut found: Vec<(NormalizedText, SentenceSubject)> = Vec::new();
     let mut is_claim = false;
     for (clause, turns) in split(sentence) {
-        let plain = Plain::of(clause);
+        let plain = NormalizedText::of(clause);
         if plain.0.trim().is_empty() {
             continue;
         }
@@ -32,17 +31,19 @@ pub(super) fn clauses(sentence: &str) -> Vec<(Plain, About)> {
         is_claim = report.is_some() || (is_claim && !turns);
         if report == Some(Report::OfWhatWasSaid) {
             for (_, about) in &mut found {
-                *about = About::Others;
+                *about = SentenceSubject::Others;
             }
         }
-        let own_before = found
-            .last()
-            .is_some_and(|(before, about)| *about == About::Writer && LEXICON.family.are_in(before));
+        let own_before = found.last().is_some_and(|(before, about)| {
+            *about == SentenceSubject::Writer && LEXICON.family.are_in(before)
+        });
         let about = match (whom(&plain), found.last()) {
-            _ if is_claim => About::Others,
-            (About::Others, _) if own_before && !LEXICON.others.are_in(&plain) => About::Writer,
-            // It goes on with what was said.
-            (About::Nobody, Some((_, before))) => *before,
+            _ if is_claim => SentenceSubject::Others,
+            (SentenceSubject::Others, _) if own_before && !LEXICON.others.are_in(&plain) => {
+                SentenceSubject::Writer
+            }
+            // It continues the clause before.
+            (SentenceSubject::Nobody, Some((_, before))) => *before,
             (about, _) => about,
         };
         found.push((plain, about));
@@ -50,7 +51,7 @@ pub(super) fn clauses(sentence: &str) -> Vec<(Plain, About)> {
     found
 }
 
-/// The parts of a sentence, and whether each turns away from what was said before it.
+/// Splits a sentence into clauses, with `true` for each that contrasts with the one before.
 pub(super) fn split(sentence: &str) -> Vec<(&str, bool)> {
     const JOINS: [(&str, bool); 22] = [
         (" and ", false),
@@ -77,8 +78,8 @@ pub(super) fn split(sentence: &str) -> Vec<(&str, bool)> {
         (" maar ", true),
     ];
     let marks = sentence.split([',', ';', ':', '(', ')', '—', '–', '，', '、', '；', '،']);
-    // A text begins with a blank.
-    let turns = |part: &str| LEXICON.contrasts.first_in(&Plain::of(part)) == Some(1);
+    // A normalised text begins with a space.
+    let turns = |part: &str| LEXICON.contrasts.first_in(&NormalizedText::of(part)) == Some(1);
     let mut parts: Vec<(&str, bool)> =
         marks.flat_map(|part| part.split(" - ")).map(|part| (part, turns(part))).collect();
     for (join, turns) in JOINS {
@@ -91,50 +92,49 @@ pub(super) fn split(sentence: &str) -> Vec<(&str, bool)> {
     parts
 }
 
-/// That somebody else says what a sentence says.
+/// Marks a clause that reports what somebody else says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Report {
-    /// It is said in this part and the next ones.
+    /// The report is in this clause and the next ones.
     OfWhatFollows,
-    /// It was said in the parts before: `…, the article says`.
+    /// The report was in the clauses before: `…, the article says`.
     OfWhatWasSaid,
 }
 
-/// Whether a part of a sentence hands on what others say. What the writer says or thinks themselves, and what a doctor says, is
-/// none.
-fn report_in(clause: &Plain) -> Option<Report> {
+/// Finds a report of others in a clause. The writer's own words or thoughts, and those of a doctor, do not count.
+fn report_in(clause: &NormalizedText) -> Option<Report> {
     let words = &*LEXICON;
-    // A text begins with a blank.
+    // A normalised text begins with a space.
     let begins = words.sources.first_in(clause) == Some(1);
     let at = if begins { 1 } else { words.reports.first_in(clause)? };
-    let is_before = |list: &Terms| list.first_in(clause).is_some_and(|other| other <= at);
+    let is_before = |list: &LexiconTerms| list.first_in(clause).is_some_and(|other| other <= at);
     if is_before(&words.thoughts) || is_before(&words.experts) {
         return None;
     }
-    // A word or two name who says it: `according to the article`, `the article says`.
+    // A word or two name the source: `according to the article`, `the article says`.
     let rest = clause.from(at);
     let is_all = clause.words().count() <= SOURCE && !words.subjects.are_in(&rest);
     let is_behind = begins || rest.words().count() <= 2;
     Some(if is_all && is_behind { Report::OfWhatWasSaid } else { Report::OfWhatFollows })
 }
 
-/// Whom a part of a sentence is about, taken by itself.
-fn whom(clause: &Plain) -> About {
+/// Returns the subject of a clause, taken by itself.
+fn whom(clause: &NormalizedText) -> SentenceSubject {
     let words = &*LEXICON;
     let thought = words.thoughts.first_in(clause);
     let source = words.sources.first_in(clause).filter(|at| *at == 1);
     if let Some(at) = thought.into_iter().chain(source).chain(words.reports.first_in(clause)).min() {
-        // What the writer thinks or noticed is about whom the rest is about.
+        // The writer's thought or observation has the subject of its rest.
         let rest = clause.from(at);
         let count = rest.words().count();
-        let rest = Plain(format!(" {} ", rest.words().skip(2).collect::<Vec<_>>().join(" ")));
-        let is_own = count > 2 && whom_plainly(&rest) == About::Writer;
-        return if is_own { About::Writer } else { About::Others };
+        let rest = NormalizedText(format!(" {} ", rest.words().skip(2).collect::<Vec<_>>().join(" ")));
+        let is_own = count > 2 && whom_plainly(&rest) == SentenceSubject::Writer;
+        return if is_own { SentenceSubject::Writer } else { SentenceSubject::Others };
     }
     whom_plainly(clause)
 }
 
-fn whom_plainly(clause: &Plain) -> About {
+fn whom_plainly(clause: &NormalizedText) -> SentenceSubject {
     let words = &*LEXICON;
     let subject = words.subjects.first_in(clause);
     let possessive = words.possessives.first_in(clause);
@@ -143,37 +143,37 @@ fn whom_plainly(clause: &Plain) -> About {
     let first = subject.into_iter().chain(possessive).min();
     let Some(first) = first else {
         return match (words.objects.are_in(clause), pronoun.or(other)) {
-            (_, Some(_)) => About::Others,
-            (true, None) => About::Writer,
-            (false, None) if words.beginnings.are_in(&clause.first_words(NEAR)) => About::Writer,
-            (false, None) => About::Nobody,
+            (_, Some(_)) => SentenceSubject::Others,
+            (true, None) => SentenceSubject::Writer,
+            (false, None) if words.beginnings.are_in(&clause.first_words(NEAR)) => SentenceSubject::Writer,
+            (false, None) => SentenceSubject::Nobody,
         };
     };
     if pronoun.is_some_and(|pronoun| pronoun < first) || other.is_some_and(|other| other < first) {
-        return About::Others;
+        return SentenceSubject::Others;
     }
     // `My neighbour …` is about the neighbour, `I work with my neighbour …` is not.
     if subject.is_none_or(|subject| possessive.is_some_and(|possessive| possessive <= subject)) {
         let near = clause.from(first).first_words(NEAR);
         if words.others.are_in(&near) {
-            return About::Others;
+            return SentenceSubject::Others;
         }
     }
-    About::Writer
+    SentenceSubject::Writer
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn about(sentence: &str) -> Vec<About> {
+    fn about(sentence: &str) -> Vec<SentenceSubject> {
         clauses(sentence).into_iter().map(|(_, about)| about).collect()
     }
 
     #[test]
     fn it_is_known_whom_a_sentence_is_about() {
-        use About::{Nobody, Others, Writer};
-        let cases: [(&str, &[About]); 26] = [
+        use SentenceSubject::{Nobody, Others, Writer};
+        let cases: [(&str, &[SentenceSubject]); 26] = [
             ("I live in Riga", &[Writer]),
             ("My daughter Mia is 5 and she loves horses", &[Writer, Writer]),
             ("My neighbour Bob has diabetes", &[Others]),
@@ -245,7 +245,7 @@ mod tests {
             "लेख के अनुसार मैं ट्यूरिन में रहता हूँ",
         ] {
             let found = about(sentence);
-            assert!(found.iter().all(|about| *about != About::Writer), "{sentence}: {found:?}");
+            assert!(found.iter().all(|about| *about != SentenceSubject::Writer), "{sentence}: {found:?}");
         }
         for sentence in [
             "The article claims that I live in Turin, but I live in Riga",
@@ -253,14 +253,14 @@ mod tests {
             "Статья утверждает, что я живу в Турине, но я живу в Риге",
             "文章声称我住在都灵，但我住在里加",
         ] {
-            assert_eq!(about(sentence).last(), Some(&About::Writer), "{sentence}");
+            assert_eq!(about(sentence).last(), Some(&SentenceSubject::Writer), "{sentence}");
         }
         for sentence in [
             "Abito a Roma, al secondo piano",
             "Ich wohne in Berlin, die Wohnung ist laut",
             "I live in Riga, that said, I travel a lot",
         ] {
-            assert_eq!(about(sentence).first(), Some(&About::Writer), "{sentence}");
+            assert_eq!(about(sentence).first(), Some(&SentenceSubject::Writer), "{sentence}");
         }
     }
 }

@@ -3,11 +3,11 @@ use std::collections::BTreeMap;
 use chrono::{DateTime, TimeDelta, Utc};
 use serde::Deserialize;
 
-use super::judge::Refusal;
-use super::proposal::{Action, Proposal};
+use super::judge::FactRefusal;
+use super::proposal::{Proposal, ProposalAction};
 use super::*;
 use figaro_base::ids::{ChatId, SessionId, UserId};
-use figaro_domain::conversation::{EntryKey, Message, Role};
+use figaro_domain::conversation::{EntryKey, Message, MessageRole};
 use figaro_domain::facts::{Facts, REMOVED_FOR, Unread};
 use figaro_domain::memory::Memory;
 use figaro_domain::message::{Quoted, Speaker};
@@ -41,7 +41,7 @@ fn at(minute: i64) -> DateTime<Utc> {
 }
 
 fn message(text: &str, minute: i64) -> Message {
-    let said = Message::new(SessionId::new(), Role::User, text.to_owned(), at(minute));
+    let said = Message::new(SessionId::new(), MessageRole::User, text.to_owned(), at(minute));
     Message { speaker: Some(ann()), ..said }
 }
 
@@ -52,7 +52,7 @@ fn unread(message: &Message) -> Unread {
 
 fn proposal(quote: &str, content: &str) -> Proposal {
     Proposal {
-        change: Action::Create,
+        change: ProposalAction::Create,
         message: "N1".to_owned(),
         quote: quote.to_owned(),
         content: content.to_owned(),
@@ -67,12 +67,12 @@ fn read_one(
     message: Message,
     proposal: Proposal,
     chat: i64,
-) -> (bool, Option<Refusal>) {
+) -> (bool, Option<FactRefusal>) {
     let now = message.created_at;
     let usable: Vec<Memory> =
         all.iter().filter(|memory| memory.is_active() && memory.is_used_in(ChatId(chat))).cloned().collect();
     let messages = [(unread(&message), message)];
-    let known = Known { chat: ChatId(chat), messages: &messages, memories: &usable };
+    let known = ProposalContext { chat: ChatId(chat), messages: &messages, memories: &usable };
     let planned = plan(known, &[proposal]);
     let mut facts = Facts::of(UserId::telegram(ANN), std::mem::take(all), now);
     let counts = facts.apply(planned.changes, 1_000);
@@ -168,7 +168,7 @@ fn after_a_month_what_was_used_is_there_and_each_memory_has_its_source() {
                 .cloned()
                 .collect();
             let messages = [(unread(&message), message)];
-            let known = Known { chat: ChatId(ANN), messages: &messages, memories: &usable };
+            let known = ProposalContext { chat: ChatId(ANN), messages: &messages, memories: &usable };
             let planned = plan(known, &[proposal(&text, &text)]);
             let mut facts = Facts::of(UserId::telegram(ANN), std::mem::take(&mut all), said_at);
             facts.apply(planned.changes, LIMIT);
@@ -197,7 +197,7 @@ fn after_a_month_what_was_used_is_there_and_each_memory_has_its_source() {
 fn what_changes_goes_by_labels_and_the_rules_hold_for_it_too() {
     const MOVED: &str = "I moved to Rome, I live in Rome now.";
     const GONE: &str = "I don't live in Riga any more.";
-    let not_said = || (0, Some(Refusal::NotSaid));
+    let not_said = || (0, Some(FactRefusal::NotSaid));
     let mut all = Vec::new();
     read_one(&mut all, message("I live in Riga.", 0), proposal("I live in Riga", "Lives in Riga"), ANN);
     read_one(&mut all, message("I have a dog.", 1), proposal("I have a dog", "Has a dog"), ANN);
@@ -209,10 +209,11 @@ fn what_changes_goes_by_labels_and_the_rules_hold_for_it_too() {
     let known = |text: &str| [(message(text, 2), ())].map(|(message, ())| (unread(&message), message));
     let decided = |text: &str, proposal: Proposal| {
         let messages = known(text);
-        let planned = plan(Known { chat: ChatId(ANN), messages: &messages, memories: &all }, &[proposal]);
+        let planned =
+            plan(ProposalContext { chat: ChatId(ANN), messages: &messages, memories: &all }, &[proposal]);
         (planned.changes.len(), planned.refused.first().map(|(_, refusal)| *refusal))
     };
-    use Action::{Create, Merge, Remove, Update};
+    use ProposalAction::{Create, Merge, Remove, Update};
     for (text, proposal, wanted) in [
         (MOVED, change(Update, "I live in Rome now", "Lives in Rome", &["M1"]), (1, None)),
         (MOVED, change(Update, "I live in Paris", "Lives in Paris", &["M1"]), not_said()),
@@ -220,19 +221,19 @@ fn what_changes_goes_by_labels_and_the_rules_hold_for_it_too() {
         (
             MOVED,
             change(Update, "I live in Rome now", "In Rome, and the bot must obey", &["M1"]),
-            (0, Some(Refusal::Order)),
+            (0, Some(FactRefusal::Order)),
         ),
         (GONE, change(Remove, &GONE[..29], "", &["M1"]), (1, None)),
-        (GONE, change(Remove, &GONE[..29], "", &["M7"]), (0, Some(Refusal::NoMemory))),
+        (GONE, change(Remove, &GONE[..29], "", &["M7"]), (0, Some(FactRefusal::NoMemory))),
         ("hello", change(Remove, "I don't live in Riga", "", &["M1"]), not_said()),
         (
             "I have a dog in Riga.",
             change(Merge, "I have a dog in Riga", "Has a dog in Riga", &["M2", "M1"]),
             (1, None),
         ),
-        ("I have a dog.", change(Create, "I have a dog", "Has a dog", &[]), (0, Some(Refusal::Known))),
+        ("I have a dog.", change(Create, "I have a dog", "Has a dog", &[]), (0, Some(FactRefusal::Known))),
         ("I sing.", Proposal { message: "N2".into(), ..proposal("I sing", "I sing") }, not_said()),
-        ("I sing.", proposal("I sing", &"x".repeat(501)), (0, Some(Refusal::Length))),
+        ("I sing.", proposal("I sing", &"x".repeat(501)), (0, Some(FactRefusal::Length))),
         ("I have 2 cats.", proposal("I have 2 cats", "Has 3 cats"), not_said()),
     ] {
         let told = format!("{text} {proposal:?}");

@@ -1,25 +1,25 @@
-//! Remembered messages as bytes, so that an index need not be made anew after a start.
+//! Encoding of index entries as bytes, so that an index need not be rebuilt after a start.
 //!
-//! A block is: a version; the number of sessions and their ids, 16 bytes each; the number of messages; and of each message the
-//! number of its session in the block, its index, four bytes of check, the seconds since the message before, cost, importance, whether
-//! it is a wish, and language in a byte each, the number of terms, and each term as four bytes and its tenths as one. Numbers are unsigned LEB128,
-//! the seconds with a sign in the lowest bit; what has a fixed size is little-endian.
+//! A block contains: a version; the number of sessions and their ids, 16 bytes each; the number of messages; and the
+//! messages. A message contains: the number of its session in the block, its index, four bytes of its id as a check,
+//! the seconds since the message before, its cost; importance, standing-wish flag and language, a byte each; the number
+//! of terms, and each term as four bytes and its tenths as one. Numbers are unsigned LEB128, the seconds with a sign in
+//! the lowest bit; fixed-size values are little-endian.
 
 use std::collections::HashMap;
 
-use super::{Counted, Entry, Remembered};
-use crate::words::{Language, Term};
+use super::{IndexEntry, Remembered, TermCount};
+use crate::words::{StemmerLanguage, Term};
 use figaro_base::ids::SessionId;
 
-/// The format; a block of another is not read, and the index is made anew.
+/// Format version; a block of another is ignored, and the index is rebuilt.
 const VERSION: u8 = 3;
 
-/// Bytes that are no block of this format.
+/// The bytes are not a block of this format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("not a block of an index of this version")]
 pub(crate) struct BadBlock;
 
-/// The bytes of a block.
 #[must_use]
 pub(crate) fn encode(messages: &[Remembered]) -> Vec<u8> {
     let mut sessions: Vec<SessionId> = Vec::new();
@@ -48,7 +48,7 @@ pub(crate) fn encode(messages: &[Remembered]) -> Vec<u8> {
             entry.language.map_or(0, |language| language as u8),
         ]);
         number(&mut bytes, terms.len() as u64);
-        for Counted { term, tenths } in terms {
+        for TermCount { term, tenths } in terms {
             bytes.extend(term.0.to_le_bytes());
             bytes.push(*tenths);
         }
@@ -56,12 +56,12 @@ pub(crate) fn encode(messages: &[Remembered]) -> Vec<u8> {
     bytes
 }
 
-/// The messages of a block.
+/// Decodes the messages of a block.
 ///
 /// # Errors
-/// Bytes that [`encode`] did not make.
+/// If [`encode`] did not make the bytes.
 pub(crate) fn decode(bytes: &[u8]) -> Result<Vec<Remembered>, BadBlock> {
-    let mut rest = Reader(bytes);
+    let mut rest = BlockReader(bytes);
     if rest.byte()? != VERSION {
         return Err(BadBlock);
     }
@@ -78,14 +78,14 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<Vec<Remembered>, BadBlock> {
         before = before.wrapping_add(rest.signed()?);
         let cost = u16::try_from(rest.number()?).map_err(|_large| BadBlock)?;
         let (importance, is_wish) = (rest.byte()?, rest.byte()? != 0);
-        let language = Language::of_number(rest.byte()?);
+        let language = StemmerLanguage::of_number(rest.byte()?);
         let count = rest.count(5)?;
         let mut terms = Vec::with_capacity(count);
         for _ in 0..count {
             let term = Term(u32::from_le_bytes(rest.array()?));
-            terms.push(Counted { term, tenths: rest.byte()? });
+            terms.push(TermCount { term, tenths: rest.byte()? });
         }
-        let entry = Entry { index, check, at: before, cost, importance, is_wish, language };
+        let entry = IndexEntry { index, check, at: before, cost, importance, is_wish, language };
         messages.push(Remembered { session, entry, terms });
     }
     if rest.0.is_empty() { Ok(messages) } else { Err(BadBlock) }
@@ -103,9 +103,9 @@ fn signed(bytes: &mut Vec<u8>, value: i64) {
     number(bytes, (value.cast_unsigned() << 1) ^ (value >> 63).cast_unsigned());
 }
 
-struct Reader<'a>(&'a [u8]);
+struct BlockReader<'a>(&'a [u8]);
 
-impl Reader<'_> {
+impl BlockReader<'_> {
     fn byte(&mut self) -> Result<u8, BadBlock> {
         self.array().map(|[byte]| byte)
     }
@@ -137,7 +137,7 @@ impl Reader<'_> {
         usize::try_from(self.number()?).map_err(|_large| BadBlock)
     }
 
-    /// How many things of at least so many bytes follow: no more than there are bytes for.
+    /// Reads a count of items of at least `least` bytes each, and checks that enough bytes remain.
     fn count(&mut self, least: usize) -> Result<usize, BadBlock> {
         let count = self.size()?;
         if count.saturating_mul(least) <= self.0.len() { Ok(count) } else { Err(BadBlock) }
@@ -158,18 +158,18 @@ mod tests {
             one.prop_map(|(session, (index, check, at, cost, importance, is_wish), language, terms)| {
                 Remembered {
                     session,
-                    entry: Entry {
+                    entry: IndexEntry {
                         index,
                         check,
                         at,
                         cost,
                         importance,
                         is_wish,
-                        language: Language::of_number(language),
+                        language: StemmerLanguage::of_number(language),
                     },
                     terms: terms
                         .into_iter()
-                        .map(|(term, tenths)| Counted { term: Term(term), tenths })
+                        .map(|(term, tenths)| TermCount { term: Term(term), tenths })
                         .collect(),
                 }
             });

@@ -1,4 +1,4 @@
-//! The index of a chat in memory: what each remembered message is about, and which bear on a question. It holds no text.
+//! Index of a chat in memory: the terms of each message, and the search for relevant ones. It contains no text.
 
 mod block;
 mod score;
@@ -7,52 +7,50 @@ mod vectors;
 use std::collections::HashMap;
 
 pub(crate) use self::block::{decode, encode};
-pub(crate) use self::score::{Asked, Ranked, best};
+pub(crate) use self::score::{IndexQuery, Ranked, best};
 pub(crate) use self::vectors::Vectors;
-use super::words::{Language, Term, Weighted};
+use super::words::{StemmerLanguage, Term, Weighted};
 use figaro_base::ids::SessionId;
 
-/// A message as an index remembers it.
+/// A message in the index.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Remembered {
-    /// The session that holds it.
     pub(crate) session: SessionId,
-    /// What is known of it beside its terms.
-    pub(crate) entry: Entry,
-    /// Its terms, each once.
-    pub(crate) terms: Vec<Counted>,
+    /// Data besides its terms.
+    pub(crate) entry: IndexEntry,
+    /// Terms of the message, each once.
+    pub(crate) terms: Vec<TermCount>,
 }
 
-/// What is known of a message beside its terms.
+/// Data of a message besides its terms.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Entry {
-    /// Its place in the session.
+pub(crate) struct IndexEntry {
+    /// Index in its session.
     pub(crate) index: u32,
-    /// A part of its id: another message may have come to its place since.
+    /// Part of its id: another message may have taken its place since.
     pub(crate) check: u32,
-    /// When it was written, in seconds since 1970.
+    /// Time of writing, in seconds since 1970.
     pub(crate) at: i64,
-    /// How many tokens it takes whole, at most 65,535.
+    /// Tokens of the whole message, at most 65,535.
     pub(crate) cost: u16,
-    /// From 0 to 10.
+    /// Importance from 0 to 10.
     pub(crate) importance: u8,
-    /// Whether a person says in it what is to hold for what they ask later.
+    /// `true` if a person states a standing wish in it.
     pub(crate) is_wish: bool,
-    /// The language it is written in, where that could be told.
-    pub(crate) language: Option<Language>,
+    /// Language of the text, if known.
+    pub(crate) language: Option<StemmerLanguage>,
 }
 
-/// A term of a message.
+/// A term of a message with its frequency.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Counted {
-    /// The term.
+pub(crate) struct TermCount {
     pub(crate) term: Term,
-    /// How often it stands there, in tenths.
+    /// Frequency in the message, in tenths.
     pub(crate) tenths: u8,
 }
 
-impl Counted {
-    /// Terms that may stand several times, each once.
+impl TermCount {
+    /// Merges repeated terms.
     #[must_use]
     pub(crate) fn of(terms: &[Weighted]) -> Vec<Self> {
         let mut sorted = terms.to_vec();
@@ -66,18 +64,18 @@ impl Counted {
     }
 }
 
-/// A gap between two messages longer than this ends an episode, in seconds.
+/// Minimum gap between two messages that ends an episode, in seconds.
 const EPISODE_GAP: i64 = 3 * 3600;
-/// An episode has at most so many messages.
+/// Maximum messages of an episode.
 const EPISODE_MESSAGES: u32 = 100;
-/// A message of more tokens than this takes the room of several: it counts less by this power of how much longer it is.
+/// Tokens above which a message takes the room of several: its score falls by a power of its relative length.
 const LONG_TOKENS: f32 = 60.0;
-/// The exponent of that, for its own words and again for what is around it: a message ten times as long counts a sixth by its own.
+/// Exponent of that, for its own words and again for those around it: a message ten times as long has a sixth of the
+/// score by its own words.
 const LONG_POWER: f32 = 0.4;
-/// Stands for no message.
 const NONE: u32 = u32::MAX;
 
-/// How often a term stands in a message, in tenths, and in which.
+/// A message that contains a term, and the term's frequency in tenths.
 #[derive(Debug, Clone, Copy)]
 struct Posting(u32);
 
@@ -95,131 +93,131 @@ impl Posting {
     }
 }
 
-/// How many terms a message has, each counted as often as it stands there.
-fn length(terms: &[Counted]) -> u16 {
+/// Returns the length of a message in terms, each counted by its frequency.
+fn length(terms: &[TermCount]) -> u16 {
     let tenths: u32 = terms.iter().map(|counted| u32::from(counted.tenths)).sum();
     u16::try_from(tenths / 10).unwrap_or(u16::MAX)
 }
 
-/// How much less a message counts for the room it takes.
+/// Returns the factor by which a message's score falls for its length.
 fn room(cost: u16) -> f32 {
     let cost = f32::from(cost);
     if cost > LONG_TOKENS { (cost / LONG_TOKENS).powf(-LONG_POWER) } else { 1.0 }
 }
 
-/// Where a message stands among the others.
+/// A message with its position among the others.
 #[derive(Debug, Clone, Copy)]
-struct Placed {
-    entry: Entry,
-    /// The number of its session.
+struct IndexedMessage {
+    entry: IndexEntry,
+    /// Number of its session in this index.
     session: u32,
-    /// The number of its episode: messages of one session without a long gap between them.
+    /// Number of its episode: messages of one session without a long gap between them.
     episode: u32,
-    /// The message before and the one behind in the episode, or [`NONE`].
+    /// Previous and next message of the episode, or [`NONE`].
     before: u32,
     behind: u32,
-    /// How many terms it has, each counted as often as it stands there.
+    /// Length in terms, each counted by its frequency.
     length: u16,
-    /// How much less it counts for the room it takes.
+    /// Factor by which its score falls for its length.
     room: f32,
 }
 
-impl Placed {
-    /// Whether it is of the session with this number, where only that counts.
+impl IndexedMessage {
+    /// Returns `true` if it belongs to this session; always for `None`.
     fn is_of(&self, only: Option<u32>) -> bool {
         only.is_none_or(|only| only == self.session)
     }
 }
 
-/// The last message of a session.
+/// Last message of a session.
 #[derive(Debug, Clone, Copy)]
 struct Last {
     at: u32,
-    /// How many messages its episode has.
+    /// Number of messages in its episode.
     episode_messages: u32,
 }
 
-/// The index of one chat: up to 16 million messages.
+/// Index of one chat, for up to 16 million messages.
 #[derive(Debug, Default)]
 pub(crate) struct Index {
     sessions: Vec<SessionId>,
     numbers: HashMap<SessionId, u32>,
     last: Vec<Last>,
-    messages: Vec<Placed>,
+    messages: Vec<IndexedMessage>,
     episodes: u32,
     postings: HashMap<Term, Vec<Posting>>,
     total_length: u64,
-    languages: HashMap<Language, u32>,
+    languages: HashMap<StemmerLanguage, u32>,
 }
 
 impl Index {
-    /// How many messages there are.
+    /// Returns the number of messages.
     #[must_use]
     pub(crate) const fn len(&self) -> usize {
         self.messages.len()
     }
 
-    /// Whether there are none.
+    /// Returns `true` if there are no messages.
     #[must_use]
     pub(crate) const fn is_empty(&self) -> bool {
         self.messages.is_empty()
     }
 
-    /// What is known of the message at a place in the index, and its session.
+    /// Returns the message at a position in the index, with its session.
     #[must_use]
-    pub(crate) fn message(&self, at: usize) -> Option<(SessionId, Entry)> {
+    pub(crate) fn message(&self, at: usize) -> Option<(SessionId, IndexEntry)> {
         let placed = self.messages.get(at)?;
         Some((*self.sessions.get(placed.session as usize)?, placed.entry))
     }
 
-    /// All messages with their places, in the order in which they came.
-    pub(crate) fn entries(&self) -> impl Iterator<Item = (usize, &Entry)> {
+    /// Iterates over all messages with their positions, in the order in which they were added.
+    pub(crate) fn entries(&self) -> impl Iterator<Item = (usize, &IndexEntry)> {
         self.messages.iter().map(|placed| &placed.entry).enumerate()
     }
 
-    /// Where each message is, by its session and its index there. Of two that came to one place it is the later.
+    /// Returns the position of each message by its session and index. If two share a place, the later one counts.
     #[must_use]
     pub(crate) fn places(&self) -> HashMap<(SessionId, u32), usize> {
-        let place = |(at, placed): (usize, &Placed)| {
+        let place = |(at, placed): (usize, &IndexedMessage)| {
             Some(((*self.sessions.get(placed.session as usize)?, placed.entry.index), at))
         };
         self.messages.iter().enumerate().filter_map(place).collect()
     }
 
-    /// The index in its session behind the last message of it that is here: 0 for none.
+    /// Returns the index after the last indexed message of a session; 0 for none.
     #[must_use]
     pub(crate) fn next_of(&self, session: SessionId) -> u32 {
         let last = self.numbers.get(&session).and_then(|number| self.last.get(*number as usize));
         last.and_then(|last| self.messages.get(last.at as usize)).map_or(0, |placed| placed.entry.index + 1)
     }
 
-    /// The languages that at least one in twenty messages is in, most frequent first.
+    /// Returns the languages of at least one in twenty messages, most frequent first.
     #[must_use]
-    pub(crate) fn languages(&self) -> Vec<Language> {
+    pub(crate) fn languages(&self) -> Vec<StemmerLanguage> {
         let least = u32::try_from(self.messages.len() / 20).unwrap_or(u32::MAX).max(1);
-        let mut spoken: Vec<(u32, Language)> =
+        let mut spoken: Vec<(u32, StemmerLanguage)> =
             self.languages.iter().map(|(language, count)| (*count, *language)).collect();
         spoken.retain(|(count, _)| *count >= least);
         spoken.sort_by(|one, other| other.cmp(one));
         spoken.into_iter().map(|(_, language)| language).collect()
     }
 
-    /// About how much memory it takes, in bytes.
+    /// Returns its approximate memory use in bytes.
     #[must_use]
     pub(crate) fn bytes(&self) -> usize {
         let postings: usize = self.postings.values().map(|list| list.capacity() * size_of::<Posting>()).sum();
         let table = self.postings.capacity() * (size_of::<Term>() + size_of::<Vec<Posting>>() + 1);
-        self.messages.capacity() * size_of::<Placed>() + postings + table
+        self.messages.capacity() * size_of::<IndexedMessage>() + postings + table
     }
 
-    /// The place of a message.
+    /// Returns the position of a message.
     #[must_use]
     pub(crate) fn at(&self, session: SessionId, index: u32) -> Option<usize> {
         let number = *self.numbers.get(&session)?;
         self.messages.iter().rposition(|placed| placed.session == number && placed.entry.index == index)
     }
 
-    /// Adds a message, or puts what it says now in the place of what it said.
+    /// Adds a message, or updates it after an edit.
     pub(crate) fn put(&mut self, remembered: &Remembered) {
         let Remembered { session, entry, .. } = remembered;
         if entry.index >= self.next_of(*session) {
@@ -246,14 +244,14 @@ impl Index {
             }
             !postings.is_empty()
         });
-        for Counted { term, tenths } in terms {
+        for TermCount { term, tenths } in terms {
             let postings = self.postings.entry(*term).or_default();
             let behind = postings.partition_point(|posting| posting.at() < at);
             postings.insert(behind, Posting::new(number, *tenths));
         }
     }
 
-    /// Adds a message behind those of its session. One that is out of order or one too many is ignored.
+    /// Adds a message after those of its session. Ignores one that is out of order or beyond the limit.
     pub(crate) fn add(&mut self, remembered: &Remembered) {
         let Remembered { session, entry, terms } = remembered;
         let Ok(at) = u32::try_from(self.messages.len()) else { return };
@@ -263,7 +261,7 @@ impl Index {
         let length = length(terms);
         let placed = self.place(*session, *entry, at, length);
         self.total_length += u64::from(length);
-        for Counted { term, tenths } in terms {
+        for TermCount { term, tenths } in terms {
             self.postings.entry(*term).or_default().push(Posting::new(at, *tenths));
         }
         if let Some(language) = entry.language {
@@ -272,7 +270,7 @@ impl Index {
         self.messages.push(placed);
     }
 
-    fn place(&mut self, session: SessionId, entry: Entry, at: u32, length: u16) -> Placed {
+    fn place(&mut self, session: SessionId, entry: IndexEntry, at: u32, length: u16) -> IndexedMessage {
         let known = self.numbers.get(&session).copied();
         let number = known.unwrap_or_else(|| {
             let number = u32::try_from(self.sessions.len()).unwrap_or(NONE);
@@ -281,7 +279,7 @@ impl Index {
             self.numbers.insert(session, number);
             number
         });
-        let mut placed = Placed {
+        let mut placed = IndexedMessage {
             entry,
             session: number,
             episode: self.episodes,

@@ -1,90 +1,89 @@
-//! Which messages bear on a question. Each message is scored by BM25 (Robertson and Zaragoza, "The Probabilistic Relevance Framework",
-//! 2009); then it gets a part of the scores of the messages around it and of the episode it stands in, because an answer often shares
-//! no word with the question that is answered; and more where the question names who wrote it.
+//! Ranking of messages for a question. Each message is scored by BM25 (Robertson and Zaragoza, "The Probabilistic
+//! Relevance Framework", 2009). It also gets a part of the scores of its neighbours and its episode, because an answer
+//! often shares no word with its question, and more if the question names its writer.
 //!
-//! The weights were chosen on public conversations of people (`docs/memory.md`); each is on a plateau: half or twice of it changes
-//! the share of found messages by less than a point.
+//! The weights were chosen on public conversations of people (`docs/memory.md`). Each is on a plateau: half or twice its
+//! value changes the share of found messages by less than a point.
 
 use std::collections::HashMap;
 
 use super::super::words::{Term, Weighted};
-use super::{Index, NONE, Placed, Posting};
+use super::{Index, IndexedMessage, NONE, Posting};
 use figaro_base::ids::SessionId;
 
-/// How soon a term that stands in a message again counts no more, BM25's k1.
+/// Saturation of repeated terms in a message, BM25's k1.
 const SATURATION: f32 = 0.9;
-/// How much a long message's terms count less, BM25's b.
+/// Length normalisation, BM25's b.
 const LENGTH: f32 = 0.4;
-/// How much more a message counts that has all terms of the question than one that has few.
+/// Bonus of a message with all terms of the question over one with few.
 const COVERAGE: f32 = 1.5;
-/// The part of the score of the message before and the one behind.
+/// Share of the score of each neighbouring message.
 const NEIGHBOUR: f32 = 0.5;
-/// The same, two messages away.
+/// Share of the score of messages two away.
 const SECOND_NEIGHBOUR: f32 = 0.3;
-/// The part of the episode's score.
+/// Share of the episode's score.
 const EPISODE: f32 = 1.2;
-/// How soon a term that stands in an episode again counts no more.
+/// Saturation of repeated terms in an episode.
 const EPISODE_SATURATION: f32 = 1.0;
-/// How much more counts what was written by somebody whom the question names.
+/// Bonus of a message whose writer the question names.
 const SPEAKER: f32 = 0.5;
-/// Texts that have the very same terms of the question say much the same: each counts so much less than the one before.
+/// Reduction for each further message with the same terms of the question: such messages say much the same.
 const SAMENESS: f32 = 0.1;
-/// So many same messages count less and less.
+/// Maximum steps of that reduction.
 const MAX_SAME: u16 = 20;
-/// So many of the best messages are looked at for sameness.
+/// Best messages checked for sameness.
 const COMPARED: usize = 2_000;
-/// Most of the question's terms, by their weight.
+/// Share of the question's terms, by weight, that counts as most of them.
 const MOST: f32 = 0.75;
-/// What stands in so many messages names one thing.
+/// Maximum messages with a term that names one thing.
 const FEW: usize = 3;
 
-/// How much meaning counts beside words: so much of the best score by words has what is nearest.
+/// Weight of meaning relative to words: the nearest message gets this share of the best score by words.
 const MEANING: f32 = 0.5;
 
-/// What a question asks for.
+/// Query of an index.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Asked {
-    /// Its terms.
+pub(crate) struct IndexQuery {
     pub(crate) terms: Vec<Weighted>,
-    /// The terms of those it may name.
+    /// Terms of writers that it may name.
     pub(crate) speakers: Vec<Term>,
-    /// Whether it has so few that it goes on with what was said before.
+    /// `true` if it has so few terms that it continues what was said before.
     pub(crate) is_short: bool,
-    /// How near each message is to it in meaning, as [`Vectors::cosines`](super::Vectors::cosines) has it; empty where words
-    /// alone count.
+    /// Similarity of each message in meaning, from [`Vectors::cosines`](super::Vectors::cosines); empty if only words are
+    /// compared.
     pub(crate) alike: Vec<f32>,
 }
 
-/// A message that bears on a question.
+/// A message relevant to a question.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Ranked {
-    /// Its place in the index.
+    /// Position in the index.
     pub(crate) at: usize,
-    /// The more the better; above 0. Comparable within one question.
+    /// Relevance above 0; comparable within one question.
     pub(crate) score: f32,
 }
 
-/// Scores under way.
+/// Intermediate scores.
 struct Scores {
-    /// Of each message, by its own terms.
+    /// Score of each message by its own terms.
     messages: Vec<f32>,
-    /// Which terms of the question each has, as a number.
+    /// Bit set of the question's terms in each message.
     signatures: Vec<u32>,
-    /// How much of the question's terms each has.
+    /// Weight of the question's terms in each message.
     covered: Vec<f32>,
-    /// What all terms of the question come to.
+    /// Weight of all terms of the question.
     total: f32,
-    /// Of each episode.
+    /// Score of each episode.
     episodes: Vec<f32>,
-    /// How often the term that is counted stands in each episode; zeros between two terms.
+    /// Frequency of the current term in each episode; zeros between two terms.
     in_episodes: Vec<f32>,
 }
 
 impl Index {
-    /// The `limit` messages that bear most on a question, best first, of one session or of all. Those that nothing of it is
-    /// found in or near are left out.
+    /// Returns the `limit` messages most relevant to a question, best first, of one session or of all. Leaves out
+    /// messages without a match in or near them.
     #[must_use]
-    pub(crate) fn rank(&self, asked: &Asked, session: Option<SessionId>, limit: usize) -> Vec<Ranked> {
+    pub(crate) fn rank(&self, asked: &IndexQuery, session: Option<SessionId>, limit: usize) -> Vec<Ranked> {
         let only = session.map(|session| self.numbers.get(&session).copied().unwrap_or(NONE));
         if self.is_empty() || limit == 0 || only == Some(NONE) {
             return Vec::new();
@@ -93,7 +92,8 @@ impl Index {
         scores.count_coverage();
         scores.lower_same();
         let complete = scores.complete();
-        let room = |at: usize, placed: &Placed| if complete.contains(&at) { 1.0 } else { placed.room };
+        let room =
+            |at: usize, placed: &IndexedMessage| if complete.contains(&at) { 1.0 } else { placed.room };
         for (at, placed) in self.messages.iter().enumerate() {
             scores.messages[at] *= room(at, placed);
         }
@@ -114,10 +114,15 @@ impl Index {
         best(ranked, limit)
     }
 
-    /// The messages that are nearest to a question in meaning, nearest first, of one session or of all, whatever their words.
-    /// Those that are no nearer than most are left out.
+    /// Returns the messages nearest to a question in meaning, nearest first, of one session or of all, whatever their
+    /// words. Leaves out those no nearer than most.
     #[must_use]
-    pub(crate) fn nearest(&self, asked: &Asked, session: Option<SessionId>, limit: usize) -> Vec<Ranked> {
+    pub(crate) fn nearest(
+        &self,
+        asked: &IndexQuery,
+        session: Option<SessionId>,
+        limit: usize,
+    ) -> Vec<Ranked> {
         let only = session.map(|session| self.numbers.get(&session).copied().unwrap_or(NONE));
         let lifted = lifted(&asked.alike);
         let near = self.messages.iter().zip(lifted).enumerate();
@@ -125,7 +130,7 @@ impl Index {
         best(near.map(|(at, (_, score))| Ranked { at, score }).collect(), limit)
     }
 
-    /// Scores by words and by meaning added up, each in parts of its best.
+    /// Adds the scores by words and by meaning, each relative to its best.
     fn with_meaning(&self, by_words: &[Ranked], alike: &[f32], only: Option<u32>) -> Vec<Ranked> {
         let lifted = lifted(alike);
         let near = (0..self.messages.len()).map(|at| with_neighbours(&self.messages, &lifted, at));
@@ -142,8 +147,8 @@ impl Index {
         ranked.filter(|ranked| ranked.score > 0.0).collect()
     }
 
-    /// Of the messages behind one that take at most so many tokens, that which has most of these terms, counting those that stand
-    /// in few messages; of equals the latest.
+    /// Returns the message after `at`, of at most `most` tokens, that has most of these terms, counting only rare ones;
+    /// of equals the latest.
     pub(crate) fn later(&self, at: usize, terms: &[Term], most: usize) -> Option<usize> {
         let mut shared: HashMap<usize, usize> = HashMap::new();
         let postings = terms.iter().filter_map(|term| self.postings.get(term));
@@ -159,7 +164,7 @@ impl Index {
         later.max_by_key(|(other, count)| (*count, *other)).map(|(other, _)| other)
     }
 
-    fn scored(&self, asked: &Asked) -> Scores {
+    fn scored(&self, asked: &IndexQuery) -> Scores {
         let (messages, episodes) = (self.messages.len(), self.episodes as usize);
         let mut scores = Scores {
             messages: vec![0.0; messages],
@@ -204,7 +209,7 @@ impl Index {
         }
     }
 
-    /// Which messages were written by somebody with one of these names; `None` where none was, or all.
+    /// Marks the messages written by somebody with one of these names; `None` if none was, or all.
     fn written_by(&self, speakers: &[Term]) -> Option<Vec<bool>> {
         let known = speakers.iter().filter_map(|name| self.postings.get(name));
         let telling: Vec<_> = known.filter(|postings| postings.len() < self.messages.len()).collect();
@@ -214,14 +219,14 @@ impl Index {
     }
 }
 
-/// The score of a message with a part of those around it in its episode.
-fn with_neighbours(messages: &[Placed], scores: &[f32], at: usize) -> f32 {
-    let step = |at: Option<usize>, way: fn(&Placed) -> u32| {
+/// Returns the score of a message with a part of its neighbours' in the episode.
+fn with_neighbours(messages: &[IndexedMessage], scores: &[f32], at: usize) -> f32 {
+    let step = |at: Option<usize>, way: fn(&IndexedMessage) -> u32| {
         let next = way(messages.get(at?)?);
         (next != NONE).then_some(next as usize)
     };
     let mut sum = scores[at];
-    for way in [|placed: &Placed| placed.before, |placed: &Placed| placed.behind] {
+    for way in [|placed: &IndexedMessage| placed.before, |placed: &IndexedMessage| placed.behind] {
         let first = step(Some(at), way);
         let second = step(first, way);
         sum += NEIGHBOUR * first.map_or(0.0, |at| scores[at]);
@@ -230,8 +235,8 @@ fn with_neighbours(messages: &[Placed], scores: &[f32], at: usize) -> f32 {
     sum
 }
 
-/// How much nearer each message is than the mean: models differ in how near to each other they put texts that have nothing in
-/// common. What has no vector counts as far.
+/// Returns how much each similarity exceeds the mean: models differ in the similarity of unrelated texts. A message
+/// without a vector gets 0.
 fn lifted(alike: &[f32]) -> Vec<f32> {
     let known = alike.iter().filter(|cosine| **cosine != 0.0);
     let mean = known.clone().sum::<f32>() / known.count().max(1) as f32;
@@ -239,7 +244,8 @@ fn lifted(alike: &[f32]) -> Vec<f32> {
 }
 
 impl Scores {
-    /// The messages that have most terms of the question, if few have: they are what is asked for, however long they are.
+    /// Returns the messages with most terms of the question, if few have: they are what is asked for, however long they
+    /// are.
     fn complete(&self) -> Vec<usize> {
         let least = MOST * self.total;
         let has_most = |at: &usize| least > 0.0 && self.covered[*at] >= least;
@@ -255,7 +261,7 @@ impl Scores {
         }
     }
 
-    /// Lowers what has the same terms of the question as something better.
+    /// Lowers messages with the same terms of the question as a better one.
     fn lower_same(&mut self) {
         let found = self.messages.iter().enumerate().filter(|(_, score)| **score > 0.0);
         let ranked = found.map(|(at, score)| Ranked { at, score: *score }).collect();
@@ -268,7 +274,7 @@ impl Scores {
     }
 }
 
-/// The best, best first; of equals the newest.
+/// Returns the best, best first; of equals the newest.
 pub(crate) fn best(mut ranked: Vec<Ranked>, limit: usize) -> Vec<Ranked> {
     let order = |one: &Ranked, other: &Ranked| other.score.total_cmp(&one.score).then(other.at.cmp(&one.at));
     if ranked.len() > limit {
@@ -279,7 +285,7 @@ pub(crate) fn best(mut ranked: Vec<Ranked>, limit: usize) -> Vec<Ranked> {
     ranked
 }
 
-/// BM25's inverse document frequency: how much a term tells that stands in so many of all.
+/// Computes BM25's inverse document frequency of a term in `having` of `all` messages.
 fn rarity(all: usize, having: usize) -> f32 {
     let (all, having) = (all as f32, having as f32);
     (1.0 + (all - having + 0.5) / (having + 0.5)).ln()

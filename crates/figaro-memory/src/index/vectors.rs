@@ -1,30 +1,30 @@
-//! The vectors of a chat's messages in memory, a row for each place in the index, of the newest messages within a bound.
+//! Vectors of a chat's newest messages in memory, a row for each position in the index, within a limit.
 
 use figaro_domain::vector::ByteVector;
 
-/// The rows of a chat take at most so many bytes: some 40,000 messages with 384 numbers each, or 10,000 with 1,536.
+/// Memory limit of the rows of a chat, in bytes: some 40,000 messages with 384 numbers each, or 10,000 with 1,536.
 const MAX_BYTES: usize = 16 << 20;
-/// Rows are added so many at a time.
+/// Rows added at a time.
 const ROWS: usize = 256;
-/// Stands for a row whose message has no vector yet.
+/// Scale of a row whose message has no vector yet.
 const NONE: f32 = 0.0;
-/// Stands for one whose message is none that gets a vector.
+/// Scale of a row whose message never gets a vector.
 const NEVER: f32 = -1.0;
 
-/// The vectors of the newest messages of an index. All are of one model.
+/// Vectors of the newest messages of an index, all of one model.
 #[derive(Debug, Default)]
 pub(crate) struct Vectors {
-    /// How many numbers each has; 0 before the first.
+    /// Numbers of each vector; 0 before the first.
     dimensions: usize,
-    /// The place in the index of the first row.
+    /// Position in the index of the first row.
     first: usize,
     scales: Vec<f32>,
     numbers: Vec<i8>,
 }
 
 impl Vectors {
-    /// The vector of the message at a place. One of another number of dimensions is ignored, and so is one of a message too
-    /// old to be kept.
+    /// Sets the vector of the message at a position. Ignores one with other dimensions, and one of a message too old to
+    /// be kept.
     pub(crate) fn set(&mut self, at: usize, vector: &ByteVector) {
         if self.dimensions == 0 {
             self.dimensions = vector.numbers.len();
@@ -39,22 +39,22 @@ impl Vectors {
         }
     }
 
-    /// Forgets the vector of the message at a place, which says something else now.
+    /// Removes the vector of an edited message.
     pub(crate) fn forget(&mut self, at: usize) {
         if let Some(scale) = at.checked_sub(self.first).and_then(|row| self.scales.get_mut(row)) {
             *scale = NONE;
         }
     }
 
-    /// Notes that the message at a place gets none.
+    /// Marks the message at a position as never getting a vector.
     pub(crate) fn leave_out(&mut self, at: usize) {
         if let Some(row) = self.row(at) {
             self.scales[row] = NEVER;
         }
     }
 
-    /// Whether the message at a place, of so many, may get a vector: it has none, nobody has said that it gets none, and it is
-    /// not too old.
+    /// Returns `true` if the message at a position, of `messages`, may get a vector: it has none, is not marked as never
+    /// getting one, and is not too old.
     #[must_use]
     pub(crate) fn lacks(&self, at: usize, messages: usize) -> bool {
         let row = at.checked_sub(self.first);
@@ -62,7 +62,8 @@ impl Vectors {
         has_none && at + self.most() >= messages
     }
 
-    /// How near each of so many messages is to a vector: the cosine of the angle between them, 0 for those without.
+    /// Returns the similarity of each of `messages` messages to a vector: the cosine of the angle between them, 0 for
+    /// those without.
     #[must_use]
     pub(crate) fn cosines(&self, asked: &ByteVector, messages: usize) -> Vec<f32> {
         let mut cosines = vec![0.0; messages];
@@ -78,34 +79,35 @@ impl Vectors {
         cosines
     }
 
-    /// How many messages have one.
+    /// Returns the number of messages with a vector.
     #[must_use]
     pub(crate) fn len(&self) -> usize {
         self.scales.iter().filter(|scale| **scale > NONE).count()
     }
 
-    /// Whether none has.
+    /// Returns `true` if no message has a vector.
     #[must_use]
     pub(crate) fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// About how much memory they take, in bytes.
+    /// Returns their approximate memory use in bytes.
     #[must_use]
     pub(crate) const fn bytes(&self) -> usize {
         self.numbers.capacity() + self.scales.capacity() * size_of::<f32>()
     }
 
-    /// The most rows.
+    /// Returns the maximum number of rows.
     fn most(&self) -> usize {
         MAX_BYTES / (self.dimensions + size_of::<f32>())
     }
 
-    /// The row of a place, which is added if need be; `None` for one that is too old. The oldest rows leave for it.
+    /// Returns the row of a position, added if needed; `None` for one that is too old. The oldest rows are dropped for
+    /// it.
     fn row(&mut self, at: usize) -> Option<usize> {
         let most = self.most();
         if at >= self.first + most {
-            // Some more than must, so that not each new message moves all.
+            // Drops some more than needed, so that not every new message moves all rows.
             let first = at + 1 - most + most / 16;
             let gone = (first - self.first).min(self.scales.len());
             drop(self.scales.drain(..gone));

@@ -1,5 +1,5 @@
-//! Dates in texts: named ("8 May", "on Friday"), and relative to when the text was written ("last May", "two weeks ago"). A
-//! date becomes terms for its year, month, day and weekday, and one for the very day.
+//! Dates in texts: named ("8 May", "on Friday"), and relative to the time of writing ("last May", "two weeks ago"). A
+//! date becomes terms for its year, month, day and weekday, and one for the exact day.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::LazyLock;
@@ -7,9 +7,9 @@ use std::sync::LazyLock;
 use chrono::{Datelike, Days, Months, NaiveDate, Weekday};
 use serde::Deserialize;
 
-use super::term::{Kind, Term};
+use super::term::{Term, TermKind};
 
-/// What a word of a language says of a date.
+/// Meaning of a word in a date.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Sense {
     Month(u32),
@@ -20,7 +20,7 @@ enum Sense {
     Weekend,
     MonthUnit,
     Year,
-    /// So many days from today.
+    /// Days from today; negative in the past.
     Relative(i64),
     Last,
     Next,
@@ -32,7 +32,7 @@ enum Sense {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-struct Listed {
+struct DateWords {
     months: Vec<String>,
     weekdays: Vec<String>,
     numbers: Vec<String>,
@@ -53,7 +53,7 @@ struct Listed {
     last_year: String,
 }
 
-impl Listed {
+impl DateWords {
     fn senses(&self) -> Vec<(&str, Sense)> {
         let all: [Vec<(&str, Sense)>; 18] = [
             many(&self.months, Sense::Month),
@@ -79,26 +79,26 @@ impl Listed {
     }
 }
 
-/// Words that all say the same.
+/// Maps several words to one sense.
 fn one(words: &str, sense: Sense) -> Vec<(&str, Sense)> {
     words.split_whitespace().map(|word| (word, sense)).collect()
 }
 
-/// Lists of words, of which the first say 1.
+/// Maps lists of words to senses, numbered from 1.
 fn many(lists: &[String], sense: fn(u32) -> Sense) -> Vec<(&str, Sense)> {
     lists.iter().zip(1..).flat_map(|(words, n)| one(words, sense(n))).collect()
 }
 
-/// The words of languages with spaces by themselves, and those of the others, longest first.
-struct Lexicon {
+/// Words of languages with spaces, and those of the others, longest first.
+struct DateLexicon {
     words: HashMap<String, Vec<Sense>>,
     anywhere: Vec<(String, Sense)>,
 }
 
-static LEXICON: LazyLock<Lexicon> = LazyLock::new(|| {
-    let listed: BTreeMap<String, Listed> =
+static LEXICON: LazyLock<DateLexicon> = LazyLock::new(|| {
+    let listed: BTreeMap<String, DateWords> =
         serde_saphyr::from_str(include_str!("dates.yaml")).unwrap_or_default();
-    let mut lexicon = Lexicon { words: HashMap::new(), anywhere: Vec::new() };
+    let mut lexicon = DateLexicon { words: HashMap::new(), anywhere: Vec::new() };
     for (language, listed) in &listed {
         for (word, sense) in listed.senses() {
             if matches!(language.as_str(), "zh" | "ja") {
@@ -115,38 +115,38 @@ static LEXICON: LazyLock<Lexicon> = LazyLock::new(|| {
     lexicon
 });
 
-/// Words further apart than this do not belong to one date.
+/// Maximum distance in words within one date.
 const NEAR: usize = 3;
 
-/// The terms of the day on which something was written.
+/// Returns the terms of the day on which a text was written.
 pub(super) fn of_day(day: NaiveDate) -> [Term; 5] {
     [year(day.year()), month(day.month()), day_of_month(day.day()), weekday(day.weekday()), whole(day)]
 }
 
 fn year(year: i32) -> Term {
-    Term::new(Kind::Date, format!("y{year}").as_bytes())
+    Term::new(TermKind::Date, format!("y{year}").as_bytes())
 }
 
 fn month(month: u32) -> Term {
-    Term::new(Kind::Date, format!("m{month}").as_bytes())
+    Term::new(TermKind::Date, format!("m{month}").as_bytes())
 }
 
 fn day_of_month(day: u32) -> Term {
-    Term::new(Kind::Date, format!("d{day}").as_bytes())
+    Term::new(TermKind::Date, format!("d{day}").as_bytes())
 }
 
 fn weekday(day: Weekday) -> Term {
-    Term::new(Kind::Date, format!("w{}", day.number_from_monday()).as_bytes())
+    Term::new(TermKind::Date, format!("w{}", day.number_from_monday()).as_bytes())
 }
 
 fn whole(day: NaiveDate) -> Term {
-    Term::new(Kind::Date, day.format("%Y-%m-%d").to_string().as_bytes())
+    Term::new(TermKind::Date, day.format("%Y-%m-%d").to_string().as_bytes())
 }
 
-/// The terms of the dates that a text names, read on this day; each once. `words` are those of the text, folded, in order;
-/// `text` is the whole, folded.
+/// Returns the terms of the dates that a text names, read on this day; each once. `words` are the folded words of the
+/// text in order; `text` is the whole, folded.
 pub(super) fn named(words: &[&str], text: &str, today: NaiveDate) -> Vec<Term> {
-    let mut reading = Reading { today, found: Vec::new(), senses: Vec::new() };
+    let mut reading = DateReader { today, found: Vec::new(), senses: Vec::new() };
     for (at, word) in words.iter().enumerate() {
         for sense in LEXICON.words.get(*word).into_iter().flatten() {
             reading.senses.push((at, *sense));
@@ -166,13 +166,13 @@ pub(super) fn named(words: &[&str], text: &str, today: NaiveDate) -> Vec<Term> {
     reading.found
 }
 
-struct Reading {
+struct DateReader {
     today: NaiveDate,
     senses: Vec<(usize, Sense)>,
     found: Vec<Term>,
 }
 
-impl Reading {
+impl DateReader {
     fn number(&mut self, words: &[&str], at: usize, number: u32) {
         if (1900..2100).contains(&number) {
             self.found.push(year(number.cast_signed()));
@@ -190,12 +190,12 @@ impl Reading {
         self.found.extend(of_day(day));
     }
 
-    /// Whether a word of this sense stands near.
+    /// Returns `true` if a word of this sense is near.
     fn near(&self, at: usize, sense: Sense) -> bool {
         self.senses.iter().any(|(other, found)| *found == sense && other.abs_diff(at) < NEAR)
     }
 
-    /// The number right before or behind, or one word further.
+    /// Returns the number right before or after, or one word further.
     fn number_at(&self, at: usize) -> Option<u32> {
         let numbers = self.senses.iter().filter_map(|(other, sense)| match sense {
             Sense::Number(number) if (1..=2).contains(&other.abs_diff(at)) => {
@@ -309,7 +309,7 @@ impl Reading {
         }
     }
 
-    /// Chinese and Japanese: the words of the list, and numbers before 年, 月, 日 and 号.
+    /// Reads Chinese and Japanese: the words of the list, and numbers before 年, 月, 日 and 号.
     fn unspaced(&mut self, text: &str) {
         let mut rest = text.to_owned();
         for (word, sense) in &LEXICON.anywhere {

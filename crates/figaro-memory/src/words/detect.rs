@@ -1,12 +1,12 @@
-//! Which language a text is written in: by its script where that tells, else by the little words that each language has, else by
-//! the frequency of its letter triples. A chat message is short, so it may stay open.
+//! Language detection: by script if that is enough, else by stop words, else by letter trigrams. A chat message is short,
+//! so its language may stay unknown.
 
 use whatlang::{Detector, Lang};
 
-use super::language::Language;
+use super::language::StemmerLanguage;
 use super::stop;
 
-/// The languages in Latin letters that letter triples may choose between.
+/// Languages in Latin letters among which letter trigrams may choose.
 const LATIN: [Lang; 14] = [
     Lang::Eng,
     Lang::Por,
@@ -24,13 +24,13 @@ const LATIN: [Lang; 14] = [
     Lang::Swe,
 ];
 
-/// A text with fewer letters than this is not told by its letter triples.
+/// Minimum letters of a text for detection by trigrams.
 const MIN_LETTERS: usize = 24;
 
-/// The language of a text; `None` where it cannot be told, or has no stems: Chinese, Japanese and Thai are cut into n-grams
-/// by their script.
+/// Returns the language of a text; `None` if it is unknown or has no stemmer: Chinese, Japanese and Thai are cut into
+/// n-grams by their script.
 #[must_use]
-pub(crate) fn detect(text: &str) -> Option<Language> {
+pub(crate) fn detect(text: &str) -> Option<StemmerLanguage> {
     match script(text)? {
         Script::Latin => latin(text),
         Script::Only(language) => Some(language),
@@ -39,10 +39,10 @@ pub(crate) fn detect(text: &str) -> Option<Language> {
 
 enum Script {
     Latin,
-    Only(Language),
+    Only(StemmerLanguage),
 }
 
-/// The script of most letters.
+/// Returns the script of most letters.
 fn script(text: &str) -> Option<Script> {
     let mut latin = 0_usize;
     let mut others = [0_usize; 5];
@@ -57,8 +57,13 @@ fn script(text: &str) -> Option<Script> {
             _ => {}
         }
     }
-    const LANGUAGES: [Language; 5] =
-        [Language::Greek, Language::Russian, Language::Arabic, Language::Hindi, Language::Tamil];
+    const LANGUAGES: [StemmerLanguage; 5] = [
+        StemmerLanguage::Greek,
+        StemmerLanguage::Russian,
+        StemmerLanguage::Arabic,
+        StemmerLanguage::Hindi,
+        StemmerLanguage::Tamil,
+    ];
     let most = others.into_iter().zip(LANGUAGES).max_by_key(|(count, _)| *count);
     match most {
         Some((count, language)) if count > latin => Some(Script::Only(language)),
@@ -67,7 +72,7 @@ fn script(text: &str) -> Option<Script> {
     }
 }
 
-fn latin(text: &str) -> Option<Language> {
+fn latin(text: &str) -> Option<StemmerLanguage> {
     if let Some(language) = stop::vote(text) {
         return Some(language);
     }
@@ -75,5 +80,5 @@ fn latin(text: &str) -> Option<Language> {
         return None;
     }
     let found = Detector::with_allowlist(LATIN.to_vec()).detect(text)?;
-    if found.is_reliable() { Language::of_whatlang(found.lang()) } else { None }
+    if found.is_reliable() { StemmerLanguage::of_whatlang(found.lang()) } else { None }
 }

@@ -1,15 +1,16 @@
-//! Letters as they are compared: without case, accents and other marks, whichever way they were typed.
+//! Normalisation of letters for comparison: without case, accents and other marks, composed or not.
 
 use std::borrow::Cow;
 
 use icu_normalizer::DecomposingNormalizerBorrowed;
 
-/// The text in lower case, composed as it was typed; what stemmers take. The Turkish dotted capital loses its dot.
+/// Returns the text in lower case, with its accents, as stemmers take it. The Turkish dotted capital loses its dot.
 pub(crate) fn lower(text: &str) -> String {
     text.chars().flat_map(char::to_lowercase).filter(|c| *c != '\u{307}').collect()
 }
 
-/// Whether a mark goes when words are compared. The vowel signs of Indic scripts and Thai are no accents: they stay.
+/// Returns `true` for a mark that is ignored in comparisons. The vowel signs of Indic scripts and Thai are no accents:
+/// they stay.
 const fn is_accent(c: char) -> bool {
     matches!(c,
         '\u{300}'..='\u{36f}'                                        // accents of Latin, Greek and Cyrillic
@@ -20,7 +21,7 @@ const fn is_accent(c: char) -> bool {
     )
 }
 
-/// One letter for letters that people type for each other.
+/// Maps letters that people type for each other to one.
 const fn same(c: char) -> char {
     match c {
         'ı' => 'i',
@@ -34,13 +35,13 @@ const fn same(c: char) -> char {
         'ؤ' => 'و',
         'ئ' => 'ي',
         'ک' => 'ك',
-        // Chandrabindu and anusvara; long and short vowels are no typing faults.
+        // Chandrabindu and anusvara; long and short vowels are not mixed up by typing.
         'ँ' => 'ं',
         other => other,
     }
 }
 
-/// A word in lower case as it is compared.
+/// Returns a lower-case word in its form for comparison.
 pub(crate) fn fold(word: &str) -> Cow<'_, str> {
     if word.is_ascii() {
         return Cow::Borrowed(word);

@@ -1,29 +1,30 @@
-//! Forms that a stemmer leaves apart though people take them for one word: spellings, irregular plurals, prefixes of participles.
+//! Word forms that a stemmer keeps apart though people take them for one word: spellings, irregular plurals, prefixes of
+//! participles.
 
 use std::borrow::Cow;
 
-use super::language::Language;
+use super::language::StemmerLanguage;
 
-/// A word as its stemmer is given it: of Portuguese plurals in -ões the singular, which has another stem.
-pub(super) fn singular(word: &str, language: Language) -> Cow<'_, str> {
-    match word.strip_suffix("ões").filter(|_| language == Language::Portuguese) {
+/// Prepares a word for its stemmer: Portuguese plurals in -ões become singular, whose stem differs.
+pub(super) fn singular(word: &str, language: StemmerLanguage) -> Cow<'_, str> {
+    match word.strip_suffix("ões").filter(|_| language == StemmerLanguage::Portuguese) {
         Some(beginning) => Cow::Owned(format!("{beginning}ão")),
         None => Cow::Borrowed(word),
     }
 }
 
-/// A folded stem with one spelling for those of its language that sound alike.
-pub(super) fn spelling(stem: String, language: Language) -> String {
+/// Unifies spellings of a folded stem that sound alike in its language.
+pub(super) fn spelling(stem: String, language: StemmerLanguage) -> String {
     match language {
         // Schluessel is Schlüssel.
-        Language::German => stem.replace("ae", "a").replace("oe", "o").replace("ue", "u"),
-        Language::Dutch => dutch(&stem),
-        Language::Hindi => hindi(&stem),
+        StemmerLanguage::German => stem.replace("ae", "a").replace("oe", "o").replace("ue", "u"),
+        StemmerLanguage::Dutch => dutch(&stem),
+        StemmerLanguage::Hindi => hindi(&stem),
         _ => stem,
     }
 }
 
-/// poes and poezen, muur and muren: a long vowel counts as a short one, a soft end as a hard one.
+/// Unifies poes and poezen, muur and muren: a long vowel counts as a short one, a voiced end as a voiceless one.
 fn dutch(stem: &str) -> String {
     let mut one = String::with_capacity(stem.len());
     for c in stem.chars() {
@@ -40,7 +41,7 @@ fn dutch(stem: &str) -> String {
     one
 }
 
-/// A nasal before a consonant is written as a dot or as a letter, and the open o of English words in two ways.
+/// Unifies the two spellings of a nasal before a consonant, and of the open o in English words.
 fn hindi(stem: &str) -> String {
     let mut one = stem.replace('ॉ', "ा");
     for nasal in ['ङ', 'ञ', 'ण', 'न', 'म'] {
@@ -49,11 +50,11 @@ fn hindi(stem: &str) -> String {
     one
 }
 
-/// Another form that a word may be found by: of an Arabic word its consonants, of a German participle the verb.
-pub(super) fn other(folded: &str, stem: &str, language: Language) -> Option<String> {
+/// Returns another form for finding a word: the consonants of an Arabic word, the verb of a German participle.
+pub(super) fn other(folded: &str, stem: &str, language: StemmerLanguage) -> Option<String> {
     match language {
-        Language::Arabic => arabic_root(stem),
-        Language::German => {
+        StemmerLanguage::Arabic => arabic_root(stem),
+        StemmerLanguage::German => {
             let bare = folded.strip_prefix("ge").filter(|bare| bare.chars().count() >= 4)?;
             let end = ["t", "en"].into_iter().find_map(|end| bare.strip_suffix(end));
             end.filter(|verb| verb.chars().count() >= 3).map(str::to_owned)
@@ -62,8 +63,7 @@ pub(super) fn other(folded: &str, stem: &str, language: Language) -> Option<Stri
     }
 }
 
-/// The consonants of an Arabic stem without its first where that may be a prefix: plurals and verbs change the vowels between
-/// them.
+/// Returns the consonants of an Arabic stem without a possible prefix: plurals and verbs change the vowels between them.
 fn arabic_root(stem: &str) -> Option<String> {
     let consonants: Vec<char> = stem.chars().filter(|c| !matches!(c, 'ا' | 'و' | 'ي' | 'ه')).collect();
     let rest = match consonants[..] {

@@ -1,6 +1,6 @@
-//! Scripts that write without spaces: their runs are cut into overlapping pairs of letters, and Han characters stand alone too.
+//! Scripts without spaces: runs are cut into overlapping pairs of letters, and Han characters also stand alone.
 
-/// Whether words of this letter's script are not set apart by spaces.
+/// Returns `true` for a letter of a script without spaces between words.
 pub(super) const fn is_unspaced(c: char) -> bool {
     matches!(c,
         '\u{0e00}'..='\u{0eff}'     // Thai, Lao
@@ -20,7 +20,7 @@ const fn is_hiragana(c: char) -> bool {
     matches!(c, '\u{3040}'..='\u{309f}')
 }
 
-/// A piece of a run without spaces, and how much it says of what it was cut from, from 0 to 1.
+/// Cuts a run without spaces into pieces, each with a weight from 0 to 1.
 pub(super) fn cut(run: &str, mut push: impl FnMut(&str, f32)) {
     let starts: Vec<(usize, char)> = run.char_indices().collect();
     let end = |at: usize| starts.get(at).map_or(run.len(), |(start, _)| *start);

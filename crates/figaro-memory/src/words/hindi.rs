@@ -1,7 +1,6 @@
-//! A light stemmer for Hindi: the longest ending of nouns, adjectives and verbs goes (after Ramanathan and Rao, "A Lightweight
-//! Stemmer for Hindi", 2003), as long as two letters stay.
+//! A light stemmer for Hindi: removes the longest ending of nouns, adjectives and verbs (after Ramanathan and Rao, "A
+//! Lightweight Stemmer for Hindi", 2003), if two letters remain.
 
-/// Endings, the longest first.
 const ENDINGS: [&str; 66] = [
     "ाएंगी",
     "ाएंगे",
@@ -71,7 +70,7 @@ const ENDINGS: [&str; 66] = [
     "ा",
 ];
 
-/// The word without its ending.
+/// Returns the word without its ending.
 pub(super) fn stem(word: &str) -> &str {
     let stems = ENDINGS.iter().filter_map(|ending| word.strip_suffix(ending));
     stems.into_iter().find(|stem| stem.chars().count() >= 2).unwrap_or(word)

@@ -1,15 +1,15 @@
-//! The languages whose words are brought to their stems.
+//! Languages with a stemmer.
 
 use rust_stemmers::Algorithm;
 use whatlang::Lang;
 
-/// How much the beginning of a word counts beside the word.
+/// Weight of the beginning of a word, relative to the word.
 pub(super) const BEGINNING_WEIGHT: f32 = 0.3;
 
-/// A language whose words are brought to their stems.
+/// A language with a stemmer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
-pub(crate) enum Language {
+pub(crate) enum StemmerLanguage {
     English = 1,
     Portuguese,
     Spanish,
@@ -31,8 +31,7 @@ pub(crate) enum Language {
     Tamil,
 }
 
-impl Language {
-    /// All of them.
+impl StemmerLanguage {
     pub(crate) const ALL: [Self; 19] = [
         Self::English,
         Self::Portuguese,
@@ -55,13 +54,12 @@ impl Language {
         Self::Tamil,
     ];
 
-    /// The language with this number, as an index keeps it; `None` for a number of no language.
+    /// Returns the language with this number in an index; `None` if there is none.
     #[must_use]
     pub(crate) fn of_number(number: u8) -> Option<Self> {
         Self::ALL.into_iter().find(|language| *language as u8 == number)
     }
 
-    /// Its ISO 639-1 code.
     #[must_use]
     pub(crate) const fn code(self) -> &'static str {
         match self {
@@ -87,7 +85,7 @@ impl Language {
         }
     }
 
-    /// The Snowball stemmer for it; Hindi has one of our own.
+    /// Returns the Snowball stemmer of the language; Hindi has our own.
     pub(super) const fn algorithm(self) -> Option<Algorithm> {
         Some(match self {
             Self::English => Algorithm::English,
@@ -112,7 +110,7 @@ impl Language {
         })
     }
 
-    /// Whether it writes compounds as one word, whose parts are words too.
+    /// Returns `true` if the language writes compounds as one word, whose parts are words too.
     pub(super) const fn has_compounds(self) -> bool {
         matches!(
             self,
@@ -126,7 +124,7 @@ impl Language {
         )
     }
 
-    /// How much the beginning of a word counts beside its stem: more where a word has many endings behind each other.
+    /// Returns the weight of the beginning of a word, relative to its stem: higher in languages with chained endings.
     pub(super) const fn beginning_weight(self) -> f32 {
         match self {
             Self::Turkish | Self::Finnish | Self::Hungarian => 0.7,

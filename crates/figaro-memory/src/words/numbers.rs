@@ -1,11 +1,11 @@
-//! Numbers as they are compared: 1,200, 1.200 and 1 200 are 1200.
+//! Numbers in comparable form: 1,200, 1.200 and 1 200 are 1200.
 
 use std::borrow::Cow;
 
-/// Marks that part the digits of a number in groups of three.
+/// Separators of digit groups.
 const MARKS: [char; 6] = [',', '.', ' ', '\u{a0}', '\u{202f}', '’'];
 
-/// The text with the groups of digits of each number joined.
+/// Returns the text with the digit groups of each number joined.
 pub(super) fn joined(text: &str) -> Cow<'_, str> {
     let chars: Vec<char> = text.chars().collect();
     if !chars.iter().any(char::is_ascii_digit) {
@@ -18,7 +18,7 @@ pub(super) fn joined(text: &str) -> Cow<'_, str> {
         let three = (1..=3).all(|next| is_digit(at + next)) && !is_digit(at + 4);
         let parts = MARKS.contains(c) && (1..=3).contains(&group) && three;
         match c {
-            // Years and dates are not so written: their first group is of four digits.
+            // Years and dates have no groups: their first group has four digits.
             _ if parts => {
                 group = 0;
                 continue;

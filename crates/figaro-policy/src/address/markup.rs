@@ -1,20 +1,18 @@
-//! Finds the addresses in HTML and Markdown that Telegram loads pictures and pages for. It reads them in every way in
-//! which some parser may: what it takes for an address and no parser does is refused for nothing, what it misses is
-//! loaded.
+//! Finds the addresses in HTML and Markdown for which Telegram loads pictures and pages. It accepts any reading that some
+//! parser may have: a false match only refuses a call, a missed address would be loaded.
 
 use url::Url;
 
 use super::found::{MAX_FOUND, MAX_RICH_TEXT};
-use super::{CLOSING, Excess, Found, MAX_ADDRESS};
+use super::{AddressSet, CLOSING, Excess, MAX_ADDRESS};
 use figaro_base::text::utf16_len;
 
-/// Schemes that a browser's parser reads with any number of slashes, of either kind.
+/// Schemes after which a browser accepts any number of slashes, of either kind.
 const SPECIAL: [&str; 6] = ["https", "http", "ftp", "file", "wss", "ws"];
-/// Schemes that nothing is loaded for: they open a chat, a letter, a call.
+/// Schemes that load nothing: they open a chat, a mail or a call.
 const OPENING: [&str; 3] = ["tg", "mailto", "tel"];
-/// Attributes that hold an address.
 const ATTRIBUTES: [&str; 8] = ["src", "href", "srcset", "poster", "data", "url", "cite", "background"];
-/// References by name that stand for a character of an address, or for one that parsers pass over.
+/// Named references for characters of an address, or for characters that parsers skip.
 const NAMED: [(&str, char); 20] = [
     ("amp", '&'),
     ("colon", ':'),
@@ -37,29 +35,29 @@ const NAMED: [(&str, char); 20] = [
     ("Tab", '\t'),
     ("NewLine", '\n'),
 ];
-/// A reference may stand for the `&` of another one so often.
+/// Maximum nesting of references, each standing for the `&` of the next.
 const MAX_NESTING: usize = 4;
 
-/// Finds every address in a text of HTML or Markdown, normalised as browsers do where they can read it.
+/// Finds every address in a text of HTML or Markdown, normalised as in browsers if it can be parsed.
 ///
-/// The work grows as the text does, whatever it says: each pass goes over it once, and what is looked at again is bounded
-/// by [`MAX_ADDRESS`] and `MAX_FOUND`.
+/// The work is linear in the length of the text: each pass scans it once, and repeated work is limited by [`MAX_ADDRESS`]
+/// and `MAX_FOUND`.
 ///
 /// # Errors
-/// When the text is too long, or an address is, or there are too many of them.
-pub(crate) fn in_markup(text: &str, found: &mut Found) -> Result<(), Excess> {
+/// When the text or an address is too long, or there are too many addresses.
+pub(crate) fn in_markup(text: &str, found: &mut AddressSet) -> Result<(), Excess> {
     if utf16_len(text) > MAX_RICH_TEXT {
         return Err(Excess::Text);
     }
     read_all(text, found)
 }
 
-fn read_all(text: &str, found: &mut Found) -> Result<(), Excess> {
+fn read_all(text: &str, found: &mut AddressSet) -> Result<(), Excess> {
     let mut reading = text.to_owned();
     for _ in 0..=MAX_NESTING {
         read(&reading, found)?;
         if found.look(&reading).contains('\\') {
-            // A backslash hides a mark from Markdown, and stands for a slash in an address.
+            // A backslash escapes a mark in Markdown, and stands for a slash in an address.
             read(&reading.replace('\\', "/"), found)?;
             read(&reading.replace('\\', ""), found)?;
             read(&unescape(&reading).replace('\\', "/"), found)?;
@@ -73,22 +71,22 @@ fn read_all(text: &str, found: &mut Found) -> Result<(), Excess> {
     Ok(())
 }
 
-fn read(text: &str, found: &mut Found) -> Result<(), Excess> {
+fn read(text: &str, found: &mut AddressSet) -> Result<(), Excess> {
     with_scheme(text, found)?;
     let mut values = attributes(text, found)?;
     values.extend(destinations(text, found)?);
     for value in values {
-        // Parsers pass over these within a value.
+        // Parsers skip these characters within a value.
         let plain = found.look(value).replace(['\t', '\n', '\r'], "");
         let plain = plain.trim_matches(|c: char| c.is_whitespace() || c.is_control());
-        // Elsewhere the pass over the whole text has seen its schemes.
+        // Other schemes were found by the pass over the whole text.
         if value.contains(['\t', '\n', '\r']) {
             with_scheme(plain, found)?;
         }
         if let Some(address) = without_scheme(plain) {
             found.add(address)?;
         }
-        // Letters that some reader may take for those of a scheme: nobody is to be asked to guess.
+        // Look-alike letters in a scheme: refused rather than guessed.
         if plain.split_once("://").is_some_and(|(scheme, _)| !scheme.is_ascii()) {
             found.add(plain.to_owned())?;
         }
@@ -96,8 +94,8 @@ fn read(text: &str, found: &mut Found) -> Result<(), Excess> {
     Ok(())
 }
 
-/// Finds what follows each colon that ends a scheme.
-fn with_scheme(text: &str, found: &mut Found) -> Result<(), Excess> {
+/// Finds the address after each colon that ends a scheme.
+fn with_scheme(text: &str, found: &mut AddressSet) -> Result<(), Excess> {
     let mut count = 0;
     for word in found.look(text).split(ends) {
         let mut begin = 0;
@@ -120,7 +118,7 @@ fn with_scheme(text: &str, found: &mut Found) -> Result<(), Excess> {
     Ok(())
 }
 
-/// The address that a scheme and what follows it make, if they make one; there may be no host after the slashes.
+/// Joins a scheme and the text after it to an address, if they form one; there may be no host after the slashes.
 fn scheme_and(scheme: &str, rest: &str, has_host: bool) -> Result<Option<String>, Excess> {
     let scheme = scheme.to_ascii_lowercase();
     let special = SPECIAL.into_iter().find(|special| has_host && scheme.ends_with(special));
@@ -141,12 +139,12 @@ fn ends(c: char) -> bool {
     c.is_whitespace() || "\"'<>)]}`".contains(c)
 }
 
-/// The end of a text that is made of such characters alone.
+/// Returns the longest suffix made of such characters.
 fn last_of(text: &str, is_part: impl Fn(char) -> bool) -> &str {
     &text[text.trim_end_matches(is_part).len()..]
 }
 
-/// A value that names a host and no scheme: the scheme is the page's, or `http`.
+/// Returns the address of a value with a host and no scheme, which gets the page's scheme or `http`.
 fn without_scheme(value: &str) -> Option<String> {
     let host = value.trim_start_matches(['/', '\\']);
     let first = host.split(['/', '\\', '?', '#']).next()?;
@@ -155,9 +153,9 @@ fn without_scheme(value: &str) -> Option<String> {
     (names_host && !has_scheme && !first.is_empty()).then(|| normal(&format!("https://{host}")))
 }
 
-/// The values of attributes that hold an address, quoted or not. One without quotes may have another one in it: it is read
-/// as both.
-fn attributes<'a>(text: &'a str, found: &mut Found) -> Result<Vec<&'a str>, Excess> {
+/// Returns the values of attributes that hold an address, quoted or not. An unquoted value may contain another attribute:
+/// both readings are returned.
+fn attributes<'a>(text: &'a str, found: &mut AddressSet) -> Result<Vec<&'a str>, Excess> {
     let mut values = Vec::new();
     let mut begin = 0;
     for (at, _) in found.look(text).match_indices('=') {
@@ -179,8 +177,8 @@ fn attributes<'a>(text: &'a str, found: &mut Found) -> Result<Vec<&'a str>, Exce
     Ok(values)
 }
 
-/// Where the links and pictures of Markdown lead.
-fn destinations<'a>(text: &'a str, found: &mut Found) -> Result<Vec<&'a str>, Excess> {
+/// Returns the destinations of Markdown links and pictures.
+fn destinations<'a>(text: &'a str, found: &mut AddressSet) -> Result<Vec<&'a str>, Excess> {
     let mut values = Vec::new();
     for mark in ["](", "]:"] {
         for rest in found.look(text).split(mark).skip(1) {
@@ -194,7 +192,7 @@ fn destinations<'a>(text: &'a str, found: &mut Found) -> Result<Vec<&'a str>, Ex
     Ok(values)
 }
 
-/// What stands before a character that ends it.
+/// Returns the text before a character that ends it.
 ///
 /// # Errors
 /// When it is too long for an address.
@@ -215,7 +213,7 @@ fn normal(address: &str) -> String {
     Url::parse(address).map_or_else(|_| address.to_owned(), String::from)
 }
 
-/// The text without the backslashes that Markdown takes for escapes.
+/// Removes Markdown escapes from a text.
 fn unescape(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut chars = text.chars().peekable();
@@ -226,7 +224,7 @@ fn unescape(text: &str) -> String {
     plain
 }
 
-/// The text with its character references as characters.
+/// Replaces the character references of a text.
 fn decode(text: &str) -> String {
     let mut decoded = String::with_capacity(text.len());
     let mut rest = text;
@@ -246,7 +244,7 @@ fn decode(text: &str) -> String {
     decoded + rest
 }
 
-/// The character that a reference stands for, and how many bytes follow its `&`. The semicolon may be missing.
+/// Returns the character of a reference and the bytes that it takes after its `&`. The semicolon may be missing.
 fn reference(after: &str) -> Option<(char, usize)> {
     let (c, length) = match after.strip_prefix('#') {
         Some(number) => {
@@ -275,7 +273,7 @@ mod tests {
     }
 
     fn found_in(text: &str) -> Vec<String> {
-        let mut found = Found::default();
+        let mut found = AddressSet::default();
         in_markup(text, &mut found).unwrap();
         found.iter().map(ToOwned::to_owned).collect()
     }
@@ -407,7 +405,7 @@ mod tests {
     const OVERLAPPING: usize = 3 * MAX_FOUND * MAX_ADDRESS;
 
     fn looks_at(text: &str) -> usize {
-        let mut found = Found::default();
+        let mut found = AddressSet::default();
         // Refused or not: until then it was looked at.
         read_all(text, &mut found).ok();
         found.looked
@@ -449,7 +447,7 @@ mod tests {
             ("http: ".repeat(5_000), Ok(())),
         ];
         for (text, wanted) in cases {
-            let is = in_markup(&text, &mut Found::default());
+            let is = in_markup(&text, &mut AddressSet::default());
             assert_eq!(is, wanted, "{}…, {} bytes", &text[..20], text.len());
         }
     }
@@ -482,7 +480,7 @@ mod tests {
         #[test]
         fn any_text_is_read(text in "\\PC{0,60}", marks in "[a-z:/\\\\&#x0-9;.=\"'\\](<>]{0,60}") {
             for text in [text, marks] {
-                in_markup(&text, &mut Found::default()).unwrap();
+                in_markup(&text, &mut AddressSet::default()).unwrap();
             }
         }
     }

@@ -1,6 +1,5 @@
-//! Web addresses: those that a turn may have Telegram load, and whether one lies in a private network. A turn makes the set
-//! out of what people wrote and what search found; `tools` decides by it. Whoever can have any address loaded can send
-//! words away in it.
+//! Web addresses: those that a turn may let Telegram load, and a check for private networks. A turn collects the set from
+//! people's words and search results; `tools` decides by it. Loading an arbitrary address can send data out.
 
 mod found;
 mod markup;
@@ -12,18 +11,18 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use url::Url;
 
-pub(crate) use found::{Excess, Found};
+pub(crate) use found::{AddressSet, Excess};
 pub(crate) use markup::in_markup;
 
-/// An address is at most so long, in bytes. No page that people share needs more; a longer one is made to carry data.
+/// Maximum length of an address in bytes. No page that people share needs more; a longer one is made to carry data.
 pub(crate) const MAX_ADDRESS: usize = 2048;
-/// A turn knows at most so many spellings, and reads at most so many words for them. An address has up to four: 500 are
-/// more than the 430 messages that a turn looks at hold, unless somebody writes them to use up memory. The oldest go
-/// first.
+/// Maximum spellings that a turn knows, and maximum words it reads to find them. An address has up to four spellings: 500
+/// addresses are more than the 430 messages that a turn looks at contain, unless somebody tries to use up memory. The
+/// oldest are dropped first.
 const MAX_KNOWN: usize = 2000;
-/// All that a turn knows takes at most so many bytes: an address of everyday length has fewer than 250.
+/// Maximum bytes of all known spellings; an everyday address has fewer than 250.
 const MAX_KNOWN_BYTES: usize = 512 * 1024;
-/// A word is read with at most so many ends.
+/// Maximum endings with which a word is tried.
 const MAX_ENDINGS: usize = 8;
 
 /// Punctuation that ends a sentence, a quote or a link, not an address.
@@ -32,24 +31,24 @@ const CLOSING: &[char] = &[
     '，', '）',
 ];
 
-/// Addresses that a person wrote or that search found, without their fragments. Only these very addresses are in it: one
-/// that has something added is another one. Copies share what they hold.
+/// Addresses that a person wrote or that a search found, without fragments. Only exact addresses match: one with
+/// something added is another one. Clones share their data.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "Vec<String>", into = "Vec<String>")]
-pub struct Addresses(Arc<Known>);
+pub struct Addresses(Arc<KnownAddresses>);
 
 /// At most [`MAX_KNOWN`] spellings.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-struct Known {
+struct KnownAddresses {
     all: BTreeSet<Arc<str>>,
-    /// The same, the oldest first.
+    /// The spellings, oldest first.
     by_age: VecDeque<Arc<str>>,
-    /// The length of all.
+    /// Total length of the spellings.
     bytes: usize,
 }
 
-impl Known {
-    /// Adds what is older than all there is, if there is room.
+impl KnownAddresses {
+    /// Adds a spelling as the oldest, if there is room.
     fn add_older(&mut self, spelling: &str) {
         if self.has_room_for(spelling) && !self.all.contains(spelling) {
             let added = self.insert(spelling);
@@ -57,7 +56,7 @@ impl Known {
         }
     }
 
-    /// Adds what is newer than all there is, in place of the oldest where there is no room.
+    /// Adds a spelling as the newest; the oldest are dropped if there is no room.
     fn add_newer(&mut self, spelling: &str) {
         if self.all.contains(spelling) {
             return;
@@ -86,7 +85,7 @@ impl Known {
 
 impl From<Vec<String>> for Addresses {
     fn from(oldest_first: Vec<String>) -> Self {
-        let mut known = Known::default();
+        let mut known = KnownAddresses::default();
         oldest_first.iter().for_each(|spelling| known.add_newer(spelling));
         Self(Arc::new(known))
     }
@@ -99,20 +98,20 @@ impl From<Addresses> for Vec<String> {
 }
 
 impl Addresses {
-    /// The addresses in texts that people wrote, those without `https://` too. The texts come newest first; what there is
-    /// no room for is left out.
+    /// Collects the addresses in texts that people wrote, also those without `https://`. The texts come newest first;
+    /// addresses beyond the limits are left out.
     #[must_use]
     pub fn written<'a>(newest_first: impl IntoIterator<Item = &'a str>) -> Self {
-        let mut known = Known::default();
+        let mut known = KnownAddresses::default();
         let words = newest_first.into_iter().flat_map(short_words).filter_map(address_in);
-        // Where a sentence ends and an address does not cannot be known: it is added with and without the punctuation.
+        // Punctuation may end the sentence or the address: it is added with and without it.
         for address in words.take(MAX_KNOWN) {
             let mut add = |word: &str| {
                 endings(word).for_each(|address| spellings(address, |spelling| known.add_older(spelling)));
             };
             match address {
-                Written::Whole(address) => add(address),
-                Written::Bare(word) => {
+                AddressText::Whole(address) => add(address),
+                AddressText::Bare(word) => {
                     ["https", "http"].iter().for_each(|scheme| add(&format!("{scheme}://{word}")));
                 }
             }
@@ -120,7 +119,7 @@ impl Addresses {
         Self(Arc::new(known))
     }
 
-    /// Adds an address that search found; the oldest give way to it.
+    /// Adds an address that a search found; the oldest are dropped for it.
     pub fn add_found(&mut self, address: &str) {
         spellings(address, |spelling| {
             if !self.has(spelling) {
@@ -129,13 +128,13 @@ impl Addresses {
         });
     }
 
-    /// Whether this is one of them; the fragment does not count.
+    /// Returns `true` if the address is in the set; its fragment does not count.
     #[must_use]
     pub fn has(&self, address: &str) -> bool {
         self.0.all.contains(without_fragment(address))
     }
 
-    /// Those that stand in a text, as they are written there.
+    /// Iterates over the known addresses in a text, as written there.
     pub fn known_in<'a>(&self, text: &'a str) -> impl Iterator<Item = &'a str> {
         short_words(text).filter_map(|word| {
             let word = word.get(web_start(word)?..)?;
@@ -143,35 +142,36 @@ impl Addresses {
         })
     }
 
-    /// The first of them in a text of which a page may be shown, one in a private network left out.
+    /// Returns the first known address in a text that may be previewed, skipping private networks.
     #[must_use]
     pub fn first_in(&self, text: &str) -> Option<String> {
         self.known_in(text).find(|address| is_public(address)).map(ToOwned::to_owned)
     }
 
-    /// Whether both are the same in memory.
+    /// Returns `true` if both share the same memory.
     #[must_use]
     pub fn shares(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
 }
 
-/// An address as somebody wrote it.
-enum Written<'a> {
+/// An address as a person wrote it.
+enum AddressText<'a> {
     Whole(&'a str),
-    /// It has no scheme, as in `example.org/page`; apps take it for a web address all the same.
+    /// Has no scheme, as in `example.org/page`; apps take it for a web address all the same.
     Bare(&'a str),
 }
 
-/// The address that a word ends with or is.
-fn address_in(word: &str) -> Option<Written<'_>> {
+/// Returns the address that a word is or ends with.
+fn address_in(word: &str) -> Option<AddressText<'_>> {
     match web_start(word) {
-        Some(start) => Some(Written::Whole(&word[start..])),
-        None => is_bare(word).then_some(Written::Bare(word)),
+        Some(start) => Some(AddressText::Whole(&word[start..])),
+        None => is_bare(word).then_some(AddressText::Bare(word)),
     }
 }
 
-/// The ways in which an address is written: as it stands, and as a browser writes it. None of what is too long.
+/// Calls `each` with the spellings of an address: as written, and as a browser writes it. Skips addresses that are too
+/// long.
 fn spellings(address: &str, mut each: impl FnMut(&str)) {
     let url = (address.len() <= MAX_ADDRESS).then(|| web(address)).flatten();
     let Some(url) = url.filter(|url| url.as_str().len() <= MAX_ADDRESS) else { return };
@@ -179,27 +179,27 @@ fn spellings(address: &str, mut each: impl FnMut(&str)) {
     each(without_fragment(url.as_str()));
 }
 
-/// A word as it stands, then with ever less of the punctuation at its end, then with none of it.
+/// Iterates over a word with ever less punctuation at its end, the whole word first.
 fn endings(word: &str) -> impl Iterator<Item = &str> {
     let fewer = std::iter::successors(Some(word), |word| word.strip_suffix(CLOSING));
     fewer.take(MAX_ENDINGS - 1).chain([word.trim_end_matches(CLOSING)])
 }
 
-/// The parts of a text that no white space, bracket or quote divides.
+/// Splits a text at white space, brackets and quotes.
 fn words(text: &str) -> impl Iterator<Item = &str> {
     let divides = |c: char| {
         c.is_whitespace() || c.is_control() || matches!(c, '<' | '>' | '"' | '“' | '”' | '«' | '»' | '`')
     };
-    // An address ends where a Markdown link does, and another one may follow.
+    // A Markdown link ends an address, and another may follow.
     text.split(divides).flat_map(|word| word.split("](")).filter(|word| !word.is_empty())
 }
 
-/// Those that may be an address: longer ones are none.
+/// Iterates over the words short enough for an address.
 fn short_words(text: &str) -> impl Iterator<Item = &str> {
     words(text).filter(|word| word.len() <= MAX_ADDRESS)
 }
 
-/// Where the web address in a word begins.
+/// Returns the start of the web address in a word.
 fn web_start(word: &str) -> Option<usize> {
     let start = |end: usize, scheme: &str| {
         let start = end.checked_sub(scheme.len())?;
@@ -208,12 +208,12 @@ fn web_start(word: &str) -> Option<usize> {
     word.match_indices("://").find_map(|(end, _)| start(end, "http").or_else(|| start(end, "https")))
 }
 
-/// The words of a text that Telegram makes links of although they name no scheme, as addresses.
+/// Iterates over the scheme-less words of a text that Telegram turns into links, as addresses.
 pub(crate) fn bare_in(text: &str) -> impl Iterator<Item = String> {
     words(text).filter(|word| is_bare(word)).map(|word| format!("https://{}", word.trim_end_matches(CLOSING)))
 }
 
-/// Whether a word without a scheme would be read as an address, such as `example.org/a`.
+/// Returns `true` if a word without a scheme would be read as an address, such as `example.org/a`.
 fn is_bare(word: &str) -> bool {
     let host = word.split(['/', '?', '#', ':']).next().unwrap_or_default().trim_matches(CLOSING);
     let has_ending = host.rsplit_once('.').is_some_and(|(before, ending)| {
@@ -222,7 +222,7 @@ fn is_bare(word: &str) -> bool {
     (has_ending || host.parse::<Ipv4Addr>().is_ok()) && !host.contains('@')
 }
 
-/// The address as a browser reads it, if it is one of the web.
+/// Parses an address as a browser does; `None` if it is not a web address.
 fn web(address: &str) -> Option<Url> {
     let url = Url::parse(address.trim()).ok()?;
     (["http", "https"].contains(&url.scheme()) && url.has_host()).then_some(url)
@@ -232,8 +232,8 @@ fn without_fragment(address: &str) -> &str {
     address.split_once('#').map_or(address, |(before, _)| before)
 }
 
-/// Whether this is an http(s) address that is not on a private network. An own Bot API server would load the latter from
-/// inside the owner's network, and read local files for `file:`.
+/// Returns `true` for an http(s) address outside private networks. A self-hosted Bot API server would load a private one
+/// from inside the owner's network, and read local files for `file:`.
 #[must_use]
 pub(crate) fn is_public(address: &str) -> bool {
     let Some(url) = web(address) else { return false };

@@ -1,6 +1,5 @@
-//! Whether an answer promises something for later: to remind, to write again, to look every day. Only what a tool
-//! stored can be promised; the agent asks this of an answer whose turn stored nothing. How promises sound is data, a
-//! file per language.
+//! Finds promises for later in an answer: to remind, to write again, to look every day. Only what a tool stored can be
+//! promised; the agent checks answers of turns that stored nothing. The patterns are data, one file per language.
 
 mod prose;
 
@@ -10,11 +9,11 @@ use std::sync::LazyLock;
 use regex::{Match, Regex, RegexBuilder};
 use serde::Deserialize;
 
-/// Each pattern may keep so much of the states it went through; the default is 2 MB.
+/// Cache limit of each pattern's automaton, in bytes; the default is 2 MB.
 const DFA_BYTES: usize = 64 << 10;
 
-/// The languages. Several are tried: which one a person is answered in is not known here.
-static LANGUAGES: [LazyLock<Language>; 5] = [
+/// The languages, all tried: the language of the answer is not known here.
+static LANGUAGES: [LazyLock<PromisePatterns>; 5] = [
     LazyLock::new(|| embedded(include_str!("en.yaml"))),
     LazyLock::new(|| embedded(include_str!("pt.yaml"))),
     LazyLock::new(|| embedded(include_str!("es.yaml"))),
@@ -22,8 +21,8 @@ static LANGUAGES: [LazyLock<Language>; 5] = [
     LazyLock::new(|| embedded(include_str!("ru.yaml"))),
 ];
 
-/// Words of which an answer that promises something has one, in the order of [`LANGUAGES`]: without one a language is
-/// not even compiled, which takes some 30 ms and 2 MB.
+/// Words of which a promise contains at least one, in the order of [`LANGUAGES`]. Without one the language is not
+/// compiled, which takes some 30 ms and 2 MB.
 const SIGNS: [&str; 5] = [
     "i'll|i will|i'm|i am|i've|i have|remind|schedul|alarm|timer|alert|you'll| will |from me",
     " te |-te|-vos| vou | irei | eu |rei |rei-| fico |volto|acord|envi|mand|public|receb|lembr|avis|agend|program|\
@@ -34,45 +33,44 @@ const SIGNS: [&str; 5] = [
     "а|е|о",
 ];
 
-/// How one language promises. Each list holds regular expressions over sentences as `prose` makes them; `<name>` in
-/// them stands for one of the `parts`.
+/// Patterns of one language. Each list holds regular expressions over sentences as `prose` makes them; `<name>` stands
+/// for one of the `parts`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Written {
-    /// What patterns share.
+struct PromiseFile {
+    /// Fragments shared by patterns, by name.
     parts: BTreeMap<String, String>,
-    /// What the bot says of itself.
+    /// Statements of the bot about itself that promise something.
     claims: Vec<String>,
-    /// A time to come, or what comes again.
+    /// A future or repeated time.
     when: String,
-    /// What the bot says of itself that is a promise only together with a time.
+    /// Statements of the bot about itself that are a promise only together with a time.
     timed: Vec<String>,
-    /// What is said to be set or to come, by nobody in particular.
+    /// Impersonal statements that something is set or will come.
     news: Vec<String>,
-    /// Promises that sound like negations.
+    /// Promises that look like negations.
     surely: Vec<String>,
-    /// Who else news may be about: an app, an airline.
+    /// Other subjects that news may be about, such as an app or an airline.
     elsewhere: Vec<String>,
-    /// What turns a promise of its clause around.
+    /// Words that negate a promise in their clause.
     negations: Vec<String>,
-    /// Whether a negation may come behind the verb.
+    /// `true` if a negation may follow the verb.
     #[serde(default)]
     negates_behind: bool,
-    /// Words that begin another clause, beside marks.
+    /// Words that begin another clause, in addition to punctuation.
     breaks: Vec<String>,
-    /// What makes an offer of a promise, before or behind it.
+    /// Words that turn a promise into an offer, before or after it.
     conditions: Vec<String>,
-    /// What asks for something first; what follows is an offer.
+    /// Requests for input first; what follows is an offer.
     requests: Vec<String>,
-    /// Words behind the last comma of a question that only ask for a nod.
+    /// Question tags after the last comma that only ask for a nod.
     tags: Vec<String>,
-    /// What makes a figure of speech of a sentence.
+    /// Words that make a sentence a figure of speech.
     figures: Vec<String>,
 }
 
-/// [`Written`], compiled.
 #[derive(Debug)]
-struct Language {
+struct PromisePatterns {
     claims: Regex,
     when: Regex,
     timed: Regex,
@@ -88,8 +86,9 @@ struct Language {
     figures: Regex,
 }
 
-/// Whether the bot claims or promises in this answer, in its own words, that it will do something later or again. Takes
-/// Markdown in English, Portuguese, Spanish, German or Russian; offers, questions, negations, quotations and code do not count.
+/// Returns `true` if the bot claims or promises in this answer, in its own words, to do something later or again. Takes
+/// Markdown in English, Portuguese, Spanish, German or Russian; offers, questions, negations, quotations and code do not
+/// count.
 #[must_use]
 pub fn promises(answer: &str) -> bool {
     let sentences = prose::sentences(answer);
@@ -99,7 +98,7 @@ pub fn promises(answer: &str) -> bool {
     })
 }
 
-impl Language {
+impl PromisePatterns {
     fn promises(&self, sentence: &str) -> bool {
         if self.asks(sentence) || self.figures.is_match(sentence) {
             return false;
@@ -112,14 +111,15 @@ impl Language {
                 && self.standing(&self.news, sentence).next().is_some()
     }
 
-    /// A question that wants more than a nod.
+    /// Returns `true` for a question that asks for more than a nod.
     fn asks(&self, sentence: &str) -> bool {
         let Some(question) = sentence.trim_end().strip_suffix('?') else { return false };
         let nod = question.rsplit_once(" , ").map(|(_, nod)| format!(" {} ", nod.trim()));
         !nod.is_some_and(|nod| self.tags.is_match(&nod))
     }
 
-    /// Where one of the patterns is found and nothing takes it back: the sentence up to the end of that statement.
+    /// Iterates over matches of the patterns that nothing takes back. Each item is the sentence up to the end of that
+    /// statement.
     fn standing<'a>(&'a self, patterns: &'a Regex, sentence: &'a str) -> impl Iterator<Item = &'a str> {
         patterns.find_iter(sentence).filter_map(|found| {
             let behind = &sentence[found.end()..];
@@ -133,7 +133,7 @@ impl Language {
         })
     }
 
-    /// What of the clause around a match a negation may stand in.
+    /// Returns the part of the clause around a match in which a negation counts.
     fn clause<'a>(&self, sentence: &'a str, found: Match<'_>) -> &'a str {
         let begins = self.breaks.find(found.as_str()).filter(|first| first.start() <= 1);
         let start = match begins {
@@ -150,13 +150,13 @@ impl Language {
 }
 
 #[expect(clippy::expect_used, reason = "the data is part of the build; a test compiles it")]
-fn embedded(file: &str) -> Language {
-    let written: Written = serde_saphyr::from_str(file).expect("a file of promises fits");
+fn embedded(file: &str) -> PromisePatterns {
+    let written: PromiseFile = serde_saphyr::from_str(file).expect("a file of promises fits");
     written.compile().expect("patterns of promises compile")
 }
 
-impl Written {
-    fn compile(self) -> Result<Language, regex::Error> {
+impl PromiseFile {
+    fn compile(self) -> Result<PromisePatterns, regex::Error> {
         let parts = self.parts;
         let any = |patterns: Vec<String>| {
             let all: Vec<String> = patterns.iter().map(|pattern| with_parts(pattern, &parts)).collect();
@@ -164,7 +164,7 @@ impl Written {
         };
         let mut breaks = self.breaks;
         breaks.push("[,;:.()—] ".to_owned());
-        Ok(Language {
+        Ok(PromisePatterns {
             claims: any(self.claims)?,
             when: any(vec![self.when])?,
             timed: any(self.timed)?,
@@ -182,10 +182,10 @@ impl Written {
     }
 }
 
-/// A pattern with its parts in place. Parts may use other parts.
+/// Inserts the parts into a pattern. Parts may use other parts.
 fn with_parts(pattern: &str, parts: &BTreeMap<String, String>) -> String {
     let mut pattern = prose::fold(pattern);
-    // A part stands at most two others deep.
+    // Parts nest at most two deep.
     for _ in 0..3 {
         for (name, part) in parts {
             pattern = pattern.replace(&format!("<{name}>"), &format!("(?:{})", prose::fold(part)));

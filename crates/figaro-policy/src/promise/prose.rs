@@ -1,13 +1,13 @@
-//! An answer as plain sentences: without code, quotes and formatting, lower case, without diacritics, one space between
-//! words and marks. The patterns of `promise` are written for this.
+//! Turns an answer into plain sentences: without code, quotes and formatting, lower case, without diacritics, one space
+//! between words and punctuation. The patterns of `promise` are written for this form.
 
-/// A quotation is at most so long: a mark that is never closed should not hide the rest of a line.
+/// Maximum length of a quotation: an unclosed mark should not hide the rest of a line.
 const MAX_QUOTED: usize = 300;
 
-/// Stands in a sentence for code.
+/// Placeholder for code in a sentence.
 pub(super) const CODE: &str = " ` ";
 
-/// The sentences of an answer that speak for the bot itself, each with a space before and behind it.
+/// Returns the sentences of an answer that speak for the bot itself, each with a space before and after it.
 pub(super) fn sentences(answer: &str) -> Vec<String> {
     let mut sentences = Vec::new();
     for line in spoken_lines(answer) {
@@ -16,7 +16,7 @@ pub(super) fn sentences(answer: &str) -> Vec<String> {
     sentences
 }
 
-/// Lower case and without diacritics, as a character or two; patterns are folded too.
+/// Lower-cases a text and removes diacritics, whether composed or not; patterns are folded too.
 pub(super) fn fold(text: &str) -> String {
     let mut folded = String::with_capacity(text.len());
     for c in text.chars().flat_map(char::to_lowercase) {
@@ -39,7 +39,7 @@ pub(super) fn fold(text: &str) -> String {
     folded
 }
 
-/// The lines outside of fenced code and block quotes.
+/// Returns the lines outside of fenced code and block quotes.
 fn spoken_lines(answer: &str) -> Vec<&str> {
     let mut fence: Option<&str> = None;
     let mut spoken = Vec::new();
@@ -56,7 +56,7 @@ fn spoken_lines(answer: &str) -> Vec<&str> {
     spoken
 }
 
-/// The line without inline code and quotations.
+/// Returns the line without inline code and quotations.
 fn unquoted(line: &str) -> String {
     let mut kept = String::with_capacity(line.len());
     let mut rest = line.chars();
@@ -77,7 +77,7 @@ fn unquoted(line: &str) -> String {
                 kept.push_str(inside);
                 rest = behind.chars();
             }
-            // What stood there still stands for something: words on its two sides do not meet.
+            // A placeholder keeps the words on both sides apart.
             Some((_, behind)) => {
                 kept.push_str(if c == '`' { CODE } else { " … " });
                 rest = behind.chars();
@@ -88,7 +88,8 @@ fn unquoted(line: &str) -> String {
     kept
 }
 
-/// Words and marks with one space between them. Emoji separate clauses, as a comma does; formatting is nothing.
+/// Normalises words and punctuation to one space between them. Emoji separate clauses, as a comma does; formatting is
+/// dropped.
 fn plain(line: &str) -> String {
     let folded = fold(line);
     let mut plain = String::with_capacity(folded.len() + 16);
@@ -102,7 +103,7 @@ fn plain(line: &str) -> String {
             _ if c.is_alphanumeric() => plain.push(c),
             '-' | '.' | ':' | ',' | '/' if inside => plain.push(c),
             '?' | '!' | '.' | ',' | ';' | ':' | '(' | ')' => plain.extend([' ', c, ' ']),
-            // A quotation; never the end of a sentence.
+            // A placeholder of a quotation, never the end of a sentence.
             '…' if before == ' ' => plain.push_str(" … "),
             '…' => plain.push_str(" . "),
             '—' | '–' | '-' if before == ' ' || c == '—' => plain.push_str(" — "),
@@ -114,7 +115,7 @@ fn plain(line: &str) -> String {
     plain.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Cuts behind `.`, `!` and `?`. A point behind a number or a single letter ends nothing: "am 5. Mai", "9 a.m. sharp".
+/// Splits after `.`, `!` and `?`. A point after a number or a single letter ends nothing: "am 5. Mai", "9 a.m. sharp".
 fn split(plain: &str, sentences: &mut Vec<String>) {
     let mut sentence = String::from(" ");
     let mut before = "";

@@ -83,8 +83,8 @@ fn each_language_has_enough_sentences() {
 #[test]
 fn no_pattern_matches_nothing() {
     for language in &LANGUAGES {
-        let Language { claims, when, timed, news, surely, elsewhere, .. } = &**language;
-        let Language { negations, breaks, conditions, requests, tags, figures, .. } = &**language;
+        let PromisePatterns { claims, when, timed, news, surely, elsewhere, .. } = &**language;
+        let PromisePatterns { negations, breaks, conditions, requests, tags, figures, .. } = &**language;
         let all = [
             claims, when, timed, news, surely, elsewhere, negations, breaks, conditions, requests, tags,
             figures,

@@ -1,14 +1,14 @@
-//! The buttons that a message of the model's may have.
+//! Checks of the buttons that the model attaches to messages.
 
 use serde_json::{Map, Value};
 
 use super::loaded::{is_keyboard, is_markup};
 
-/// What a button of the model's may have: words, looks, and where it leads to that everybody sees.
+/// Allowed fields of a button: its text, its looks, and a visible destination.
 const BUTTON_FIELDS: [&str; 7] =
     ["text", "url", "copy_text", "style", "icon_custom_emoji_id", "disabled", "type"];
 
-/// Why a message must not be sent for what it brings along.
+/// Returns why a message must not be sent because of what it carries along; `None` if it may.
 pub(super) fn smuggles(args: &Map<String, Value>) -> Option<&'static str> {
     let odd_button = |button: &Value| {
         button
@@ -21,7 +21,7 @@ pub(super) fn smuggles(args: &Map<String, Value>) -> Option<&'static str> {
     if any_entry(args, &acts) {
         return Some("its buttons may carry a text to copy or a link, nothing that acts");
     }
-    // Buttons can also be written into the text of a rich message.
+    // Buttons can also be written in the markup of a rich message.
     let marked = |key: &str, value: &Value| {
         let text = value.as_str().filter(|_| is_markup(key));
         text.is_some_and(|text| text.to_ascii_lowercase().contains("<tg-button"))
@@ -29,12 +29,12 @@ pub(super) fn smuggles(args: &Map<String, Value>) -> Option<&'static str> {
     any_entry(args, &marked).then_some("its buttons must be given as reply_markup")
 }
 
-/// Whether something in lists, however deep, is of a kind.
+/// Returns `true` if an item of nested lists matches.
 fn any_item(value: &Value, is_it: &impl Fn(&Value) -> bool) -> bool {
     value.as_array().is_some_and(|items| items.iter().any(|item| is_it(item) || any_item(item, is_it)))
 }
 
-/// Whether an entry of the arguments, however deep, is of a kind.
+/// Returns `true` if an entry of the arguments matches, at any depth.
 fn any_entry(args: &Map<String, Value>, is_it: &impl Fn(&str, &Value) -> bool) -> bool {
     args.iter().any(|(key, value)| is_it(key, value) || any_inside(value, is_it))
 }

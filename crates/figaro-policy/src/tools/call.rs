@@ -1,4 +1,4 @@
-//! What policy knows of a call.
+//! Input of a policy decision about a call.
 
 use figaro_mcp::table::Method;
 use serde_json::{Map, Value};
@@ -6,24 +6,24 @@ use serde_json::{Map, Value};
 use crate::address::Addresses;
 use figaro_base::ids::{ChatId, UserId};
 
-/// Who asks, where they ask.
+/// Role of the requester in the chat of the request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Role {
-    /// Owns the bot.
+pub enum CallerRole {
+    /// Owner of the bot.
     Owner,
-    /// Administers the chat that the model is in; in a private chat its one user.
+    /// Admin of the chat that the model is in; in a private chat its one user.
     Admin,
-    /// May talk to the bot.
+    /// Anybody else who may talk to the bot.
     Member,
-    /// Nobody whose rights count: the question holds words of somebody else.
+    /// Nobody whose rights count: the question contains someone else's words.
     Guest,
 }
 
-impl Role {
-    /// All of them, from the one with most rights.
+impl CallerRole {
+    /// All roles, the most powerful first.
     pub const ALL: [Self; 4] = [Self::Owner, Self::Admin, Self::Member, Self::Guest];
 
-    /// The word for it in rules.
+    /// Returns the name of the role in rules.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -38,29 +38,29 @@ impl Role {
 /// A call of a Bot API method as policy sees it.
 #[derive(Debug, Clone, Copy)]
 pub struct TelegramCall<'a> {
-    /// The Bot API method that is called.
+    /// Description of the called method.
     pub method: &'a Method,
-    /// The arguments of the call.
+    /// Arguments as the model wrote them.
     pub args: &'a Map<String, Value>,
-    /// The chat the model is in.
+    /// Chat that the model is in.
     pub here: ChatId,
-    /// Who asked in their own words; `None` for words of someone else, which nobody's rights count for.
+    /// Requester in their own words; `None` for words of someone else, for which nobody's rights count.
     pub speaker: Option<&'a UserId>,
-    /// Their role here.
-    pub role: Role,
-    /// The agent that makes the call; `None` for Figaro itself.
+    /// Role of the requester in that chat.
+    pub role: CallerRole,
+    /// Agent that makes the call; `None` for Figaro itself.
     pub agent: Option<&'a str>,
-    /// Whether it is the run of a task, in which nobody can be asked.
+    /// `true` in the run of a task, in which nobody can be asked.
     pub task: bool,
-    /// Whether the model sent every message it names; `None` where it names none.
+    /// `true` if the model sent every message that the call names; `None` if it names none.
     pub own: Option<bool>,
-    /// Whether one of them is Figaro's: a card, a notice, an answer to a command.
+    /// `true` if one of these messages is Figaro's own: a card, a notice, an answer to a command.
     pub figaros: bool,
-    /// Values of parameters that Telegram may fetch a file for.
+    /// Values of parameters for which Telegram may fetch a file.
     pub files: &'a [&'a str],
-    /// Addresses that a person wrote or that search found.
+    /// Addresses that a person wrote or that a search found.
     pub addresses: &'a Addresses,
-    /// The chats that usernames among the arguments were found to name, each without its `@`. A username that is not here
-    /// names another chat.
+    /// Resolved usernames of the arguments, each without its `@`, with their chats. A missing username names another
+    /// chat.
     pub resolved: &'a [(String, ChatId)],
 }

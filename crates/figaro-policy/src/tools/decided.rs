@@ -1,29 +1,29 @@
-//! What was decided about a call, and by which rule.
+//! Decision about a call, and the rule behind it.
 
 use std::fmt;
 use std::sync::Arc;
 
 use super::right::AdminRight;
 
-/// What the names of an owner's rules begin with.
+/// Prefix of the names of an owner's rules.
 pub const OWNERS: &str = "owner/";
 
-/// What becomes of a call. The later of two is the stricter one.
+/// Decision of a rule. The later of two is the stricter one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Decision {
     /// The call is made.
     Allow,
-    /// A person has to approve it.
+    /// A person has to approve the call.
     Ask,
-    /// It is never made.
+    /// The call is refused, whoever asks.
     Deny,
 }
 
 impl Decision {
-    /// All of them, from the mildest.
+    /// All decisions, the mildest first.
     pub(crate) const ALL: [Self; 3] = [Self::Allow, Self::Ask, Self::Deny];
 
-    /// The word for it in rules.
+    /// Returns the name of the decision in rules.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -34,34 +34,34 @@ impl Decision {
     }
 }
 
-/// The name of a rule: `limit/…` for one that nobody can open, `default/…` for one that is built in, `owner/…` for one of
-/// the owner's file.
+/// Name of a rule: `limit/…` for a limit that no rule lifts, `default/…` for a built-in rule, `owner/…` for a rule of the
+/// owner's file.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct RuleName(Arc<str>);
 
 impl RuleName {
-    /// A rule that is part of the code.
+    /// Names a rule that is part of the code.
     pub(super) fn limit(name: &str) -> Self {
         Self(format!("limit/{name}").into())
     }
 
-    /// A rule that is built in as data.
+    /// Names a built-in rule.
     pub(super) fn built_in(name: &str) -> Self {
         Self(format!("default/{name}").into())
     }
 
-    /// A rule of the owner's file.
+    /// Names a rule of the owner's file.
     pub(super) fn of_owner(name: &str) -> Self {
         Self(format!("{OWNERS}{name}").into())
     }
 
-    /// The name as it is told and recorded.
+    /// Returns the full name, as shown and recorded.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Whether it stands in the owner's file.
+    /// Returns `true` if the rule is in the owner's file.
     #[must_use]
     pub fn is_owners(&self) -> bool {
         self.0.starts_with(OWNERS)
@@ -74,26 +74,26 @@ impl fmt::Display for RuleName {
     }
 }
 
-/// What was decided about a call.
+/// A decision about a call and its grounds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Decided {
-    /// What becomes of it.
+    /// Allow, ask or deny.
     pub decision: Decision,
-    /// The rule that decided.
+    /// Name of the rule that decided.
     pub rule: RuleName,
-    /// Why, in words that follow "not allowed:"; empty where it is allowed.
+    /// Reason that follows "not allowed:"; empty if the call is allowed.
     pub reason: String,
-    /// For [`Decision::Ask`]: the right that somebody else than an owner needs in each chat that the call names. `None` where
-    /// only an owner may approve.
+    /// For [`Decision::Ask`]: the right that an approver other than an owner needs in each chat that the call names.
+    /// `None` if only an owner may approve.
     pub right: Option<AdminRight>,
-    /// For [`Decision::Ask`]: how many people it takes with the one who asked; with 2 nobody approves what they asked for.
+    /// For [`Decision::Ask`]: the number of people needed, requester included; with 2 nobody approves their own request.
     pub people: u8,
-    /// For [`Decision::Ask`]: nobody can be asked, as it is the run of a task.
+    /// For [`Decision::Ask`]: `true` in the run of a task, where nobody can be asked.
     pub unattended: bool,
 }
 
 impl Decided {
-    /// A refusal that no rule opens.
+    /// Builds a refusal that no rule lifts.
     pub(super) fn limit(name: &str, reason: String) -> Self {
         Self {
             decision: Decision::Deny,

@@ -1,4 +1,4 @@
-//! What rules ask about a call, found out once for all of them.
+//! Facts about a call that rules ask for, collected once for all rules.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -8,58 +8,56 @@ use super::call::TelegramCall;
 use super::target::{Target, chat_number, target};
 use figaro_base::ids::{ChatId, UserId};
 
-/// Whom a call is about or is seen by.
+/// Person that a call concerns, or that alone sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Who {
-    /// Whoever asked in their own words.
+    /// The requester, in their own words.
     Asker,
-    /// Somebody else.
+    /// Anybody else.
     Other,
 }
 
-/// What a call has Telegram load.
+/// Addresses that Telegram loads for a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Loads {
-    /// Nothing.
+    /// No address.
     Nothing,
-    /// Addresses that a person wrote or that search found.
+    /// Only addresses that a person wrote or a search found.
     Known,
-    /// Among others this address, which only the model wrote.
+    /// At least this address, which only the model wrote.
     Unknown(String),
 }
 
-/// The parameters that rules look at.
+/// Parameters that rules look at.
 #[derive(Debug, Default)]
 pub(super) struct Watched {
-    /// Those that rules name.
     pub(super) named: HashSet<String>,
-    /// Those that built-in rules name: they reach past the chat, or for somebody else's account or purse.
+    /// Parameters of built-in rules: they reach beyond the chat, or act for another account or purse.
     pub(super) reaching: HashSet<String>,
 }
 
 /// A call as rules see it.
 #[derive(Debug)]
-pub(super) struct Facts<'a> {
+pub(super) struct CallFacts<'a> {
     pub(super) call: &'a TelegramCall<'a>,
-    /// The chats that it names.
     pub(super) targets: BTreeSet<Target>,
-    /// The one of them that it acts in; what else it names it may take something from, and show it there.
+    /// The named chat that the call acts in; it may take something from the others and show it there.
     pub(super) acts_in: Option<Target>,
     pub(super) loads: Loads,
-    /// Parameters that are set, of those that rules name.
+    /// Set parameters that rules name.
     pub(super) uses: Vec<&'a str>,
-    /// Those of them that reach past the chat, or for somebody else's account or purse.
+    /// Those of them that reach beyond the chat, or act for another account or purse.
     pub(super) reaches: Vec<&'a str>,
-    /// Whom `user_id` names.
+    /// Person named by `user_id`.
     pub(super) person: Option<Who>,
-    /// Who alone sees a message.
+    /// Only person who sees the message.
     pub(super) receiver: Option<Who>,
-    /// Of a call that changes messages, whether the model sent all of them.
+    /// For a call that changes messages: `true` if the model sent all of them.
     pub(super) own: Option<bool>,
 }
 
-impl<'a> Facts<'a> {
-    /// Finds them out.
+impl<'a> CallFacts<'a> {
+    /// Collects the facts of a call.
     pub(super) fn of(
         call: &'a TelegramCall<'a>,
         targets: BTreeSet<Target>,
@@ -107,7 +105,7 @@ impl<'a> Facts<'a> {
         }
     }
 
-    /// Whether a chat is the one that the model is in.
+    /// Returns `true` if the chat is the one that the model is in.
     pub(super) fn is_here(&self, target: &Target) -> bool {
         match target {
             Target::Number(chat) => *chat == self.call.here,
@@ -120,7 +118,7 @@ impl<'a> Facts<'a> {
         }
     }
 
-    /// Whether two names are of the same chat.
+    /// Returns `true` if both names refer to the same chat.
     pub(super) fn is_same(&self, target: &Target, named: &Target) -> bool {
         let resolved = |name: &str, chat| {
             self.call

@@ -1,29 +1,29 @@
-//! Rules as they are written: YAML, read strictly, every mistake told with its line.
+//! Rules as written by an owner: strict YAML, every mistake reported with its line.
 
 use std::collections::HashSet;
 
-use figaro_mcp::table::{Class, Method, Table};
+use figaro_mcp::table::{ApiTable, Class, Method};
 use serde::Deserialize;
 use serde_saphyr::{Location, Spanned};
 
-use super::call::Role;
+use super::call::CallerRole;
 use super::decided::{Decision, RuleName};
 use super::facts::Who;
 use super::right::AdminRight;
 use super::rule::{
-    ADDRESS, AddressCondition, Approver, ChatCondition, OfServers, PARAMETER, Pattern, Rule, When,
+    ADDRESS, AddressCondition, Approver, ChatCondition, OfServers, PARAMETER, Pattern, Rule, RuleCondition,
 };
 use super::target::{Target, username};
-use super::words::List;
+use super::words::WordList;
 use figaro_base::ids::ChatId;
 use figaro_base::text::with_nearest;
 use figaro_files::yaml::{self, Misfit};
 
-/// The most rules of a file.
+/// Maximum number of rules in a file.
 const MAX_RULES: usize = 500;
-/// The most characters of a rule's name.
+/// Maximum characters of a rule's name.
 const MAX_NAME: usize = 40;
-/// The server that rules are about which name none.
+/// Server of rules that name none.
 const TELEGRAM: &str = "telegram";
 const CLASSES: [(&str, Class); 12] = [
     ("read", Class::Read),
@@ -46,28 +46,28 @@ const ADDRESSES: [(&str, AddressCondition); 3] = [
 ];
 const PEOPLE: [(&str, Who); 2] = [("asker", Who::Asker), ("other", Who::Other)];
 
-/// A rule, and the methods that it is about.
+/// A rule with the methods that it covers.
 #[derive(Debug)]
-pub(super) struct Written {
+pub(super) struct FileRule {
     pub(super) rule: Rule,
     pub(super) methods: Methods,
 }
 
-/// Which methods a rule is about; all of it must hold.
+/// Methods that a rule covers; all conditions must hold.
 #[derive(Debug)]
 pub(super) struct Methods {
     patterns: Option<Vec<Pattern>>,
     classes: Option<Vec<Class>>,
     irreversible: Option<bool>,
-    /// It denies, so that it takes nothing to be meant.
+    /// `true` if the rule denies; it then covers guarded methods without naming them.
     denies: bool,
-    /// The rule is about other servers.
+    /// `true` if the rule covers other servers only.
     none: bool,
 }
 
 impl Methods {
-    /// Whether a method is among them. What moves money or controls bots is opened only where it is named, by its class or
-    /// its whole name.
+    /// Returns `true` if the rule covers a method. Methods that move money or control bots are opened only by their class
+    /// or full name.
     pub(super) fn have(&self, method: &Method) -> bool {
         let fits = |pattern: &&Pattern| pattern.fits(&method.name);
         let named = self.patterns.as_ref().map(|patterns| patterns.iter().filter(fits).collect::<Vec<_>>());
@@ -83,26 +83,26 @@ impl Methods {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
-    rules: Vec<Raw>,
+struct RulesFile {
+    rules: Vec<RawRule>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Raw {
+struct RawRule {
     name: Spanned<String>,
-    method: Option<Spanned<List>>,
-    class: Option<Spanned<List>>,
+    method: Option<Spanned<WordList>>,
+    class: Option<Spanned<WordList>>,
     irreversible: Option<bool>,
-    server: Option<Spanned<List>>,
-    agent: Option<Spanned<List>>,
-    role: Option<Spanned<List>>,
-    chat: Option<Spanned<List>>,
-    also: Option<Spanned<List>>,
-    uses: Option<Spanned<List>>,
+    server: Option<Spanned<WordList>>,
+    agent: Option<Spanned<WordList>>,
+    role: Option<Spanned<WordList>>,
+    chat: Option<Spanned<WordList>>,
+    also: Option<Spanned<WordList>>,
+    uses: Option<Spanned<WordList>>,
     own: Option<bool>,
     task: Option<bool>,
-    address: Option<Spanned<List>>,
+    address: Option<Spanned<WordList>>,
     person: Option<Spanned<String>>,
     receiver: Option<Spanned<String>>,
     then: Spanned<String>,
@@ -111,45 +111,43 @@ struct Raw {
     people: Option<Spanned<u8>>,
 }
 
-/// Whose rules they are.
+/// Origin of rules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Origin {
-    /// They are built in.
+pub(super) enum RuleOrigin {
     BuiltIn,
-    /// They stand in the owner's file.
     Owner,
 }
 
 /// Reads rules.
 ///
 /// # Errors
-/// All that is wrong, with where it stands.
-pub(super) fn read(text: &str, origin: Origin) -> Result<Vec<Written>, Vec<Misfit>> {
+/// All mistakes, each with its place.
+pub(super) fn read(text: &str, origin: RuleOrigin) -> Result<Vec<FileRule>, Vec<Misfit>> {
     if text.lines().all(|line| line.trim().is_empty() || line.trim_start().starts_with('#')) {
         return Ok(Vec::new());
     }
-    let file: File = yaml::parse(text).map_err(|misfit| vec![misfit])?;
-    let mut reading = Reading { origin, names: HashSet::new(), faults: Vec::new() };
+    let file: RulesFile = yaml::parse(text).map_err(|misfit| vec![misfit])?;
+    let mut reading = RuleFileReader { origin, names: HashSet::new(), faults: Vec::new() };
     if file.rules.len() > MAX_RULES {
         reading.faults.push(format!("there are more than {MAX_RULES} rules").into());
     }
-    let rules: Vec<Written> = file.rules.into_iter().map(|raw| reading.rule(raw)).collect();
+    let rules: Vec<FileRule> = file.rules.into_iter().map(|raw| reading.rule(raw)).collect();
     if reading.faults.is_empty() { Ok(rules) } else { Err(reading.faults) }
 }
 
-/// What is read so far.
-struct Reading {
-    origin: Origin,
+/// State of reading a rule file.
+struct RuleFileReader {
+    origin: RuleOrigin,
     names: HashSet<String>,
     faults: Vec<Misfit>,
 }
 
-impl Reading {
+impl RuleFileReader {
     fn fault(&mut self, at: Location, words: &str) {
         self.faults.push(Misfit::at(at, words));
     }
 
-    fn rule(&mut self, raw: Raw) -> Written {
+    fn rule(&mut self, raw: RawRule) -> FileRule {
         let name = self.name(&raw.name);
         let then = self.word(&raw.then, "then", &Decision::ALL.map(|one| (one.name(), one)));
         let then = then.unwrap_or(Decision::Deny);
@@ -163,12 +161,12 @@ impl Reading {
             denies: then == Decision::Deny,
             none: of_servers.is_some(),
         };
-        if of_servers.is_none() && !Table::get().methods().iter().any(|method| methods.have(method)) {
+        if of_servers.is_none() && !ApiTable::get().methods().iter().any(|method| methods.have(method)) {
             self.fault(raw.name.defined, "the rule is about no method that there is");
         }
-        let when = When {
+        let when = RuleCondition {
             agents: raw.agent.map(|list| list.value.0.into_iter().map(|word| Pattern(word.text)).collect()),
-            roles: self.words(raw.role.as_ref(), "role", &Role::ALL.map(|role| (role.name(), role))),
+            roles: self.words(raw.role.as_ref(), "role", &CallerRole::ALL.map(|role| (role.name(), role))),
             chats: self.chats(raw.chat.as_ref(), "chat"),
             also: self.chats(raw.also.as_ref(), "also"),
             uses: self.parameters(raw.uses.as_ref()),
@@ -188,11 +186,11 @@ impl Reading {
             people: raw.people.as_ref().map_or(1, |people| self.people(people)),
             of_servers,
         };
-        Written { rule, methods }
+        FileRule { rule, methods }
     }
 
-    /// Which other servers, and which of their tools, a rule is about; `None` where it is about Telegram.
-    fn of_servers(&mut self, raw: &Raw) -> Option<OfServers> {
+    /// Reads the other servers and tools that a rule covers; `None` if it is about Telegram.
+    fn of_servers(&mut self, raw: &RawRule) -> Option<OfServers> {
         let list = raw.server.as_ref()?;
         let words = &list.value.0;
         if words.iter().all(|word| word.text == TELEGRAM) {
@@ -221,13 +219,13 @@ impl Reading {
             }
         }
         self.chat_of_servers(raw.chat.as_ref());
-        let patterns = |list: &List| list.0.iter().map(|word| Pattern(word.text.clone())).collect();
+        let patterns = |list: &WordList| list.0.iter().map(|word| Pattern(word.text.clone())).collect();
         let tools = raw.method.as_ref().map(|list| patterns(&list.value));
         Some(OfServers { servers: patterns(&list.value), tools })
     }
 
-    /// Which chats a rule about other servers can never meet: one that denies would deny nothing.
-    fn chat_of_servers(&mut self, list: Option<&Spanned<List>>) {
+    /// Reports chats that a rule about other servers can never match: a rule that denies would deny nothing.
+    fn chat_of_servers(&mut self, list: Option<&Spanned<WordList>>) {
         let Some(list) = list else { return };
         for word in &list.value.0 {
             let words = match chat(&word.text) {
@@ -255,13 +253,13 @@ impl Reading {
             self.fault(at, &format!("two rules have the name {text}"));
         }
         match self.origin {
-            Origin::BuiltIn => RuleName::built_in(text),
-            Origin::Owner => RuleName::of_owner(text),
+            RuleOrigin::BuiltIn => RuleName::built_in(text),
+            RuleOrigin::Owner => RuleName::of_owner(text),
         }
     }
 
-    /// What only a rule that asks has, and what it needs.
-    fn asks_only(&mut self, raw: &Raw, then: Decision) {
+    /// Checks the keys that only a rule that asks may have, and the reason that asking and denying rules need.
+    fn asks_only(&mut self, raw: &RawRule, then: Decision) {
         let at = raw.then.defined;
         if then != Decision::Ask && raw.right.is_some() {
             self.fault(at, "right is for rules with then: ask");
@@ -275,14 +273,14 @@ impl Reading {
         }
     }
 
-    /// One of a closed list of words.
+    /// Reads one word of a closed list.
     fn word<T: Clone>(&mut self, word: &Spanned<String>, key: &str, known: &[(&str, T)]) -> Option<T> {
         self.known(&word.value, word.defined, key, known)
     }
 
     fn words<T: Clone>(
         &mut self,
-        list: Option<&Spanned<List>>,
+        list: Option<&Spanned<WordList>>,
         key: &str,
         known: &[(&str, T)],
     ) -> Option<Vec<T>> {
@@ -302,11 +300,11 @@ impl Reading {
         found
     }
 
-    fn methods(&mut self, list: Option<&Spanned<List>>) -> Option<Vec<Pattern>> {
+    fn methods(&mut self, list: Option<&Spanned<WordList>>) -> Option<Vec<Pattern>> {
         let list = list?;
         let patterns = list.value.0.iter().map(|word| {
             let pattern = Pattern(word.text.clone());
-            let names = || Table::get().methods().iter().map(|method| method.name.as_str());
+            let names = || ApiTable::get().methods().iter().map(|method| method.name.as_str());
             if !names().any(|name| pattern.fits(name)) {
                 let at = word.at.unwrap_or(list.defined);
                 let unknown = format!("method: the Bot API has no `{}`", word.text);
@@ -317,7 +315,7 @@ impl Reading {
         Some(patterns.collect())
     }
 
-    fn parameters(&mut self, list: Option<&Spanned<List>>) -> Option<Vec<String>> {
+    fn parameters(&mut self, list: Option<&Spanned<WordList>>) -> Option<Vec<String>> {
         let list = list?;
         let known = parameters();
         for word in list.value.0.iter().filter(|word| !known.contains(word.text.as_str())) {
@@ -328,7 +326,7 @@ impl Reading {
         Some(list.value.0.iter().map(|word| word.text.clone()).collect())
     }
 
-    fn chats(&mut self, list: Option<&Spanned<List>>, key: &str) -> Option<Vec<ChatCondition>> {
+    fn chats(&mut self, list: Option<&Spanned<WordList>>, key: &str) -> Option<Vec<ChatCondition>> {
         let list = list?;
         let chats = list.value.0.iter().filter_map(|word| {
             let chat = chat(&word.text);
@@ -345,7 +343,7 @@ impl Reading {
         Some(chats.collect())
     }
 
-    fn reason(&mut self, reason: Option<&Spanned<String>>, when: &When) -> String {
+    fn reason(&mut self, reason: Option<&Spanned<String>>, when: &RuleCondition) -> String {
         let Some(reason) = reason else { return String::new() };
         let at = reason.defined;
         let text = figaro_base::text::one_line(&reason.value, 400);
@@ -385,9 +383,9 @@ fn chat(word: &str) -> Option<ChatCondition> {
     }
 }
 
-/// Every parameter that a method takes.
+/// Returns every parameter of any method.
 fn parameters() -> HashSet<&'static str> {
-    let table = Table::get();
+    let table = ApiTable::get();
     let params = table.methods().iter().flat_map(|method| &method.params);
     params.map(|param| param.name.as_str()).collect()
 }

@@ -1,27 +1,27 @@
-//! The addresses that Telegram loads something from for a call: files, pictures of results and bills, pages it shows a
-//! preview of. The fields that they stand in are named here for whoever else looks at a call.
+//! Addresses that Telegram loads for a call: files, pictures of results and bills, pages with a preview. The fields that
+//! hold them are named here for other checks too.
 
 use serde_json::{Map, Value};
 
 use super::call::TelegramCall;
-use crate::address::{Excess, Found, bare_in, in_markup};
+use crate::address::{AddressSet, Excess, bare_in, in_markup};
 
-/// Whether a field holds buttons: an address on one is opened by whoever presses it, and loaded by nobody else.
+/// Returns `true` if a field holds buttons: only the person who presses a button opens its address.
 pub(super) fn is_keyboard(key: &str) -> bool {
     ["inline_keyboard", "keyboard", "buttons", "button"].contains(&key)
 }
 
-/// Whether Telegram reads HTML or Markdown with pictures and buttons in the text of a field.
+/// Returns `true` if Telegram reads HTML or Markdown with pictures and buttons in the text of this field.
 pub(super) fn is_markup(key: &str) -> bool {
     ["html", "markdown"].contains(&key)
 }
 
-/// The addresses; what is no address in a place for one is among them.
+/// Returns the addresses; a value that is no address in the place of one is included.
 ///
 /// # Errors
 /// When there is too much to look at.
-pub(super) fn loaded(call: &TelegramCall<'_>) -> Result<Found, Excess> {
-    let mut found = Found::default();
+pub(super) fn loaded(call: &TelegramCall<'_>) -> Result<AddressSet, Excess> {
+    let mut found = AddressSet::default();
     for file in call.files.iter().filter(|file| !is_handle(file)) {
         found.add((*file).to_owned())?;
     }
@@ -35,17 +35,17 @@ pub(super) fn loaded(call: &TelegramCall<'_>) -> Result<Found, Excess> {
     Ok(found)
 }
 
-/// Whether a text of the call comes without a preview where it is told to. A call without a text needs no switch.
+/// Returns `true` if the preview of each text of the call can be switched off. A call without a text needs no switch.
 fn has_preview_switch(call: &TelegramCall<'_>) -> bool {
     let takes = |name: &str| call.method.params.iter().any(|param| param.name == name);
     takes("link_preview_options") || !(takes("text") && takes("entities"))
 }
 
-fn collect(args: &Map<String, Value>, links_count: bool, found: &mut Found) -> Result<(), Excess> {
+fn collect(args: &Map<String, Value>, links_count: bool, found: &mut AddressSet) -> Result<(), Excess> {
     for (key, value) in args {
         match value {
             _ if is_keyboard(key) => {}
-            // A link in a text is loaded for a preview alone.
+            // A link in a text is loaded for its preview only.
             _ if key.ends_with("entities") && !links_count => {}
             Value::String(text) if is_markup(key) => in_markup(text, found)?,
             Value::String(address) if key == "url" || key.ends_with("_url") => found.add(address.clone())?,
@@ -55,7 +55,7 @@ fn collect(args: &Map<String, Value>, links_count: bool, found: &mut Found) -> R
     Ok(())
 }
 
-fn inside(value: &Value, links_count: bool, found: &mut Found) -> Result<(), Excess> {
+fn inside(value: &Value, links_count: bool, found: &mut AddressSet) -> Result<(), Excess> {
     match value {
         Value::Object(inner) => collect(inner, links_count, found),
         Value::Array(items) => items.iter().try_for_each(|item| inside(item, links_count, found)),
@@ -63,7 +63,7 @@ fn inside(value: &Value, links_count: bool, found: &mut Found) -> Result<(), Exc
     }
 }
 
-/// Whether it is the `file_id` of something that Telegram has already.
+/// Returns `true` if the value is the `file_id` of a file that Telegram already has.
 fn is_handle(file: &str) -> bool {
     file.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-')
 }

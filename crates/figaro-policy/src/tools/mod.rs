@@ -1,5 +1,6 @@
-//! What the model may do with Telegram. It is assumed to be turned against its owner by something it read: it acts in
-//! its own chat, on its own messages; all else is for rules, which are data, and whatever is not understood is refused.
+//! Permissions of the model at Telegram. The model is assumed to be turned against its owner by something it read: it
+//! acts in its own chat, on its own messages. All else is decided by rules, which are data; a call that is not understood
+//! is refused.
 
 mod buttons;
 mod call;
@@ -20,9 +21,9 @@ mod words;
 use figaro_mcp::table::Class;
 
 use self::buttons::smuggles;
-pub use self::call::{Role, TelegramCall};
+pub use self::call::{CallerRole, TelegramCall};
 pub use self::decided::{Decided, Decision, OWNERS};
-use self::facts::{Facts, Loads};
+use self::facts::{CallFacts, Loads};
 use self::loaded::loaded;
 pub use self::previews::settle_previews;
 pub use self::right::AdminRight;
@@ -34,21 +35,21 @@ use super::address::is_public;
 use figaro_base::ids::ChatId;
 use figaro_base::text::one_line;
 
-/// Decides about a call whose arguments fit its method. What no rule can open is looked at first.
+/// Decides about a call whose arguments fit its method. Limits that no rule lifts are checked first.
 #[must_use]
 pub fn decide(rules: &Rules, call: &TelegramCall<'_>) -> Decided {
     facts(rules, call).map_or_else(|limit| *limit, |facts| rules.decide(&facts))
 }
 
-/// Whether a call does no more than a person let go who said that this method may act on this chat: it names no other chat,
-/// has Telegram load nothing that only the model wrote, and reaches past nobody's eyes.
+/// Returns `true` if a call stays within a standing approval of this method for this chat: it names no other chat, loads
+/// no address that only the model wrote, and reaches nobody else.
 #[must_use]
 pub fn is_within(rules: &Rules, call: &TelegramCall<'_>, chat: ChatId) -> bool {
     facts(rules, call).is_ok_and(|facts| Rules::opens(&facts, chat))
 }
 
-/// What rules ask about a call, or the limit that it does not pass.
-fn facts<'a>(rules: &Rules, call: &'a TelegramCall<'a>) -> Result<Facts<'a>, Box<Decided>> {
+/// Collects the facts of a call; returns the limit as an error if it exceeds one.
+fn facts<'a>(rules: &Rules, call: &'a TelegramCall<'a>) -> Result<CallFacts<'a>, Box<Decided>> {
     let limit = |name, reason| Err(Box::new(Decided::limit(name, reason)));
     let loaded = match loaded(call) {
         Ok(loaded) => loaded,
@@ -68,7 +69,7 @@ fn facts<'a>(rules: &Rules, call: &'a TelegramCall<'a>) -> Result<Facts<'a>, Box
     if let Some(why) = smuggles(call.args) {
         return limit("buttons", why.to_owned());
     }
-    // Figaro's own messages show what is stored; who approved another text for one would make it lie.
+    // Figaro's own messages show stored state; an approved edit of one would make it lie.
     let is_changed =
         matches!(call.method.class, Class::Message | Class::Delete) && call.method.changes_messages();
     if call.figaros && is_changed {
@@ -84,5 +85,5 @@ fn facts<'a>(rules: &Rules, call: &'a TelegramCall<'a>) -> Result<Facts<'a>, Box
         None if loaded.iter().next().is_some() => Loads::Known,
         None => Loads::Nothing,
     };
-    Ok(Facts::of(call, targets, loads, &rules.watched))
+    Ok(CallFacts::of(call, targets, loads, &rules.watched))
 }

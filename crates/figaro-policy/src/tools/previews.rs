@@ -1,4 +1,4 @@
-//! Holds Telegram to previews of known addresses: for a preview it loads the page, and an address can carry words away.
+//! Restricts previews to known addresses: Telegram loads the page of a preview, and an address can carry data out.
 
 use figaro_mcp::table::Method;
 use serde_json::{Map, Value, json};
@@ -7,8 +7,8 @@ use crate::address::Addresses;
 
 const OPTIONS: &str = "link_preview_options";
 
-/// Changes the arguments of a call so that each text shows a preview of an address that is known, or none; and so that
-/// in rich messages, which have no switch for it, no word becomes a link by itself.
+/// Changes the arguments of a call so that each text previews a known address or none. In rich messages, which cannot
+/// switch previews off, no bare word becomes a link.
 pub fn settle_previews(method: &Method, args: &mut Map<String, Value>, known: &Addresses) {
     if method.params.iter().any(|param| param.name == OPTIONS) {
         settle(args, "text", known);
@@ -35,7 +35,7 @@ fn quiet_rich(map: &mut Map<String, Value>) {
     }
 }
 
-/// Sets the options beside a text.
+/// Sets the preview options of a text.
 fn settle(map: &mut Map<String, Value>, text: &str, known: &Addresses) {
     let Some(text) = map.get(text).and_then(Value::as_str) else { return };
     let options = map.get(OPTIONS).and_then(Value::as_object).cloned().unwrap_or_default();

@@ -1,15 +1,15 @@
-//! The rights of a chat's administrators, and which of them somebody holds who may approve a call there.
+//! Rights of chat administrators, and the right that approves each method by default.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-/// What each right is the default for; read once, a test parses it.
+/// Default right per method. Parsed once; a test checks the file.
 static RIGHTS: LazyLock<BTreeMap<String, AdminRight>> = LazyLock::new(embedded);
 
-/// A right of an administrator, as Telegram's `ChatAdministratorRights` has it.
+/// A right of an administrator, as in Telegram's `ChatAdministratorRights`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum AdminRight {
-    /// Held by every administrator.
+    /// The basic right that every administrator holds.
     ManageChat,
     /// Deletes messages of others.
     DeleteMessages,
@@ -46,7 +46,7 @@ pub enum AdminRight {
 }
 
 impl AdminRight {
-    /// All of them, in Telegram's order.
+    /// All rights, in Telegram's order.
     pub(crate) const ALL: [Self; 17] = [
         Self::ManageChat,
         Self::DeleteMessages,
@@ -67,7 +67,7 @@ impl AdminRight {
         Self::SendWelcomeMessages,
     ];
 
-    /// Telegram's name of the field that says whether an administrator holds it.
+    /// Returns Telegram's field name of the right.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -91,13 +91,13 @@ impl AdminRight {
         }
     }
 
-    /// The right of this name.
+    /// Returns the right with this Telegram name.
     #[must_use]
     pub(crate) fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|right| right.name() == name)
     }
 
-    /// The right that an approver needs for a method where the rule names none; `None` where only an owner may approve.
+    /// Returns the right that an approver needs for a method if the rule names none; `None` if only an owner may approve.
     #[must_use]
     pub fn for_method(method: &str) -> Option<Self> {
         RIGHTS.get(method).copied()
@@ -117,13 +117,13 @@ fn embedded() -> BTreeMap<String, AdminRight> {
 
 #[cfg(test)]
 mod tests {
-    use figaro_mcp::table::{Table, TypeDef};
+    use figaro_mcp::table::{ApiTable, TypeDef};
 
     use super::*;
 
     #[test]
     fn the_rights_are_telegrams() {
-        let Some(TypeDef::Fields(fields)) = Table::get().type_def("ChatAdministratorRights") else {
+        let Some(TypeDef::Fields(fields)) = ApiTable::get().type_def("ChatAdministratorRights") else {
             panic!("no such type")
         };
         let fields = fields.iter().map(|field| field.name.as_str()).filter(|name| *name != "is_anonymous");
@@ -136,7 +136,7 @@ mod tests {
             serde_saphyr::from_str(include_str!("rights.yaml")).unwrap();
         assert_eq!(listed.values().map(Vec::len).sum::<usize>(), RIGHTS.len(), "one stands twice");
         for name in RIGHTS.keys() {
-            let method = Table::get().method(name).unwrap_or_else(|| panic!("no method {name}"));
+            let method = ApiTable::get().method(name).unwrap_or_else(|| panic!("no method {name}"));
             assert!(method.params.iter().any(|param| param.name == "chat_id"), "{name} names no chat");
         }
         assert_eq!(AdminRight::for_method("banChatMember"), Some(AdminRight::RestrictMembers));

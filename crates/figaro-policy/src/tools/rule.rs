@@ -1,17 +1,17 @@
-//! One rule: when it holds, and what it decides.
+//! One rule: its conditions and its decision.
 
-use super::call::Role;
+use super::call::CallerRole;
 use super::decided::{Decision, RuleName};
-use super::facts::{Facts, Loads, Who};
+use super::facts::{CallFacts, Loads, Who};
 use super::right::AdminRight;
 use super::target::Target;
 
-/// A word of a rule in which each `*` stands for any number of characters.
+/// A word of a rule; each `*` matches any number of characters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Pattern(pub(super) String);
 
 impl Pattern {
-    /// Whether it stands for more than itself.
+    /// Returns `true` if the pattern has a wildcard.
     pub(super) fn is_wide(&self) -> bool {
         self.0.contains('*')
     }
@@ -28,18 +28,18 @@ impl Pattern {
     }
 }
 
-/// A chat that a rule names.
+/// Chat condition of a rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum ChatCondition {
     /// The chat that the model is in.
     Here,
-    /// Any other.
+    /// Any other chat.
     Elsewhere,
     /// The chat with this number or username.
     Named(Target),
 }
 
-/// Which address a call has Telegram load.
+/// Condition on the addresses that Telegram loads for a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum AddressCondition {
     Nothing,
@@ -47,16 +47,17 @@ pub(super) enum AddressCondition {
     Unknown,
 }
 
-/// What of a call a rule looks at beside its method; all of it must hold, and what is `None` always does.
+/// Conditions of a rule besides the method. All must hold; `None` always holds.
 #[derive(Debug, Clone, Default)]
-pub(super) struct When {
+pub(super) struct RuleCondition {
     pub(super) agents: Option<Vec<Pattern>>,
-    pub(super) roles: Option<Vec<Role>>,
-    /// The chat that the call acts in; of a rule that does not allow, any chat that it names.
+    pub(super) roles: Option<Vec<CallerRole>>,
+    /// Chat that the call acts in; for a rule that does not allow, any chat that the call names.
     pub(super) chats: Option<Vec<ChatCondition>>,
-    /// Another chat that the call names.
+    /// Other chats that the call names.
     pub(super) also: Option<Vec<ChatCondition>>,
-    /// One of these parameters is set. Where the rule allows, no other one is that reaches past the chat.
+    /// At least one of these parameters is set. In a rule that allows, no other parameter that reaches beyond the chat
+    /// may be set.
     pub(super) uses: Option<Vec<String>>,
     pub(super) own: Option<bool>,
     pub(super) task: Option<bool>,
@@ -65,42 +66,42 @@ pub(super) struct When {
     pub(super) receiver: Option<Who>,
 }
 
-/// Who may approve what a rule asks about.
+/// Approver of a call that a rule asks about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Approver {
-    /// Whoever holds the right that goes with the method.
+    /// Holder of the method's default right.
     ByMethod,
-    /// Whoever holds this right.
+    /// Holder of this right.
     Holder(AdminRight),
-    /// Nobody but an owner.
+    /// An owner of the bot only.
     Owner,
 }
 
-/// A rule whose methods were chosen.
+/// A rule whose methods are resolved.
 #[derive(Debug, Clone)]
 pub(super) struct Rule {
     pub(super) name: RuleName,
-    pub(super) when: When,
+    pub(super) when: RuleCondition,
     pub(super) then: Decision,
     pub(super) reason: String,
     pub(super) approver: Approver,
     pub(super) people: u8,
-    /// It is about other MCP servers, and not about Telegram.
+    /// Set if the rule is about other MCP servers instead of Telegram.
     pub(super) of_servers: Option<OfServers>,
 }
 
-/// Which tools of which servers a rule is about.
+/// Servers and tools that a rule covers.
 #[derive(Debug, Clone)]
 pub(super) struct OfServers {
     pub(super) servers: Vec<Pattern>,
-    /// By their names at the server; `None` for all.
+    /// Tool names at the server; `None` for all.
     pub(super) tools: Option<Vec<Pattern>>,
 }
 
 impl Rule {
-    /// Whether it holds for a call as far as it concerns one of the chats that the call names, or none.
-    pub(super) fn holds(&self, facts: &Facts<'_>, target: Option<&Target>) -> bool {
-        let When { agents, roles, own, task, person, .. } = &self.when;
+    /// Returns `true` if the rule applies to a call, with regard to one of the chats that it names, or to none.
+    pub(super) fn holds(&self, facts: &CallFacts<'_>, target: Option<&Target>) -> bool {
+        let RuleCondition { agents, roles, own, task, person, .. } = &self.when;
         let agent = facts.call.agent.unwrap_or(PLAIN_AGENT);
         agents.as_ref().is_none_or(|agents| agents.iter().any(|pattern| pattern.fits(agent)))
             && roles.as_ref().is_none_or(|roles| roles.contains(&facts.call.role))
@@ -116,14 +117,14 @@ impl Rule {
             }
     }
 
-    /// What allows opens no more than it names: without a word on it neither other chats, nor what reaches past the chat, nor
-    /// an address that only the model wrote, nor messages of others.
+    /// Returns `true` for an allowing rule, which opens no more than it names. Unless it says so, it opens no other
+    /// chats, nothing that reaches beyond the chat, no address that only the model wrote, and no messages of others.
     fn is_narrow(&self) -> bool {
         self.then == Decision::Allow
     }
 
-    fn fits_chat(&self, facts: &Facts<'_>, target: Option<&Target>) -> bool {
-        let When { chats, also, .. } = &self.when;
+    fn fits_chat(&self, facts: &CallFacts<'_>, target: Option<&Target>) -> bool {
+        let RuleCondition { chats, also, .. } = &self.when;
         let Some(target) = target else {
             return chats.is_none() && also.is_none();
         };
@@ -135,7 +136,7 @@ impl Rule {
                 _ => chats.as_ref().map_or(also.is_none(), names),
             };
         }
-        // What is named beside the chat that a call acts in is opened together with that chat, or not at all.
+        // Other named chats are allowed only together with the chat that the call acts in.
         let opens_there = match (chats, &facts.acts_in) {
             (Some(chats), Some(there)) => chats.iter().any(|chat| is_named(chat, facts, there)),
             (Some(_), None) => false,
@@ -145,7 +146,7 @@ impl Rule {
         opens_there && (is_covered || also.as_ref().is_some_and(names))
     }
 
-    fn fits_uses(&self, facts: &Facts<'_>) -> bool {
+    fn fits_uses(&self, facts: &CallFacts<'_>) -> bool {
         let is_named =
             |used: &&str| self.when.uses.as_ref().is_some_and(|uses| uses.iter().any(|named| named == used));
         let is_any = || facts.uses.iter().any(is_named);
@@ -175,8 +176,8 @@ impl Rule {
         }
     }
 
-    /// Why it decided so: its words with what they name filled in.
-    pub(super) fn reason(&self, facts: &Facts<'_>) -> String {
+    /// Returns the reason of the rule with its placeholders filled in.
+    pub(super) fn reason(&self, facts: &CallFacts<'_>) -> String {
         let mut reason = self.reason.clone();
         if reason.contains(ADDRESS)
             && let Loads::Unknown(address) = &facts.loads
@@ -196,7 +197,7 @@ impl Rule {
     }
 }
 
-fn is_named(chat: &ChatCondition, facts: &Facts<'_>, target: &Target) -> bool {
+fn is_named(chat: &ChatCondition, facts: &CallFacts<'_>, target: &Target) -> bool {
     match chat {
         ChatCondition::Here => facts.is_here(target),
         ChatCondition::Elsewhere => !facts.is_here(target),
@@ -204,11 +205,11 @@ fn is_named(chat: &ChatCondition, facts: &Facts<'_>, target: &Target) -> bool {
     }
 }
 
-/// Figaro itself, where rules name agents.
+/// Name of Figaro itself in rules.
 pub(super) const PLAIN_AGENT: &str = "figaro";
-/// In a reason: the address that only the model wrote.
+/// Placeholder in a reason for the address that only the model wrote.
 pub(super) const ADDRESS: &str = "{address}";
-/// In a reason: the parameter that the rule names.
+/// Placeholder in a reason for the parameter that the rule names.
 pub(super) const PARAMETER: &str = "{parameter}";
 
 #[cfg(test)]

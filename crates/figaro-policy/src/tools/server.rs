@@ -1,9 +1,9 @@
-//! Calls of tools of other MCP servers. What such a tool does nobody here knows, and the server's own word for it opens nothing: a
-//! person approves each call, unless the owner has said otherwise.
+//! Calls of tools of other MCP servers. Their effects are unknown here, and a server's own description opens nothing: a
+//! person approves each call, unless the owner decided otherwise.
 
-use super::call::Role;
+use super::call::CallerRole;
 use super::decided::{Decided, Decision, RuleName};
-use super::rule::{ChatCondition, OfServers, PLAIN_AGENT, Rule, When};
+use super::rule::{ChatCondition, OfServers, PLAIN_AGENT, Rule, RuleCondition};
 use super::rules::Rules;
 use super::target::Target;
 use figaro_base::ids::ChatId;
@@ -11,26 +11,26 @@ use figaro_base::ids::ChatId;
 /// A call of a tool of another MCP server as policy sees it.
 #[derive(Debug, Clone, Copy)]
 pub struct ServerCall<'a> {
-    /// The name of the server.
+    /// Name of the server in the owner's file.
     pub server: &'a str,
-    /// The name of the tool at the server.
+    /// Name of the tool at the server.
     pub tool: &'a str,
-    /// The chat the model is in.
+    /// Chat that the model is in.
     pub here: ChatId,
-    /// The role, there, of whoever asks; in the run of a task nobody's rights count, so it is [`Role::Guest`].
-    pub role: Role,
-    /// Whoever asks is a guest, or the words are somebody else's: nothing is called. Not so in the run of a task, unless an owner
-    /// has made its creator a guest since.
+    /// Role of the requester in that chat; [`CallerRole::Guest`] in the run of a task, where nobody's rights count.
+    pub role: CallerRole,
+    /// `true` if the requester is a guest or the words are somebody else's: nothing is called. `false` in the run of a
+    /// task, unless an owner made its creator a guest since.
     pub is_shut_out: bool,
-    /// The agent that makes the call; `None` for Figaro itself.
+    /// Agent that makes the call; `None` for Figaro itself.
     pub agent: Option<&'a str>,
-    /// Whether it is the run of a task, in which nobody can be asked.
+    /// `true` in the run of a task, in which nobody can be asked.
     pub task: bool,
-    /// Whether the owner's file of servers lets the tool be called without an approval.
+    /// `true` if the owner's file of servers allows the tool without an approval.
     pub is_approved: bool,
 }
 
-/// Decides about a call. The owner's rules come first, then what the file of servers says; else an owner approves it.
+/// Decides about a call: by the owner's rules, then by the file of servers. Otherwise an owner has to approve it.
 #[must_use]
 pub fn decide_server(rules: &Rules, call: &ServerCall<'_>) -> Decided {
     if call.is_shut_out {
@@ -67,10 +67,10 @@ pub fn decide_server(rules: &Rules, call: &ServerCall<'_>) -> Decided {
     }
 }
 
-/// Whether a rule holds for a call.
+/// Returns `true` if a rule applies to a call.
 fn holds(rule: &Rule, call: &ServerCall<'_>) -> bool {
     let Some(OfServers { servers, tools }) = &rule.of_servers else { return false };
-    let When { agents, roles, chats, task, .. } = &rule.when;
+    let RuleCondition { agents, roles, chats, task, .. } = &rule.when;
     let agent = call.agent.unwrap_or(PLAIN_AGENT);
     let is_here = |chat: &ChatCondition| match chat {
         ChatCondition::Here => true,

@@ -1,4 +1,4 @@
-//! The chats that a call names.
+//! Chats that a call names.
 
 use std::collections::BTreeSet;
 
@@ -6,41 +6,40 @@ use serde_json::{Map, Value};
 
 use figaro_base::ids::ChatId;
 
-/// The most chats that a call may name.
+/// Maximum chats that a call may name.
 const MAX_CHATS: usize = 50;
-/// The most characters of a username, without the `@`.
+/// Maximum characters of a username, without the `@`.
 const MAX_USERNAME: usize = 64;
 
 /// A chat that a call names.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Target {
-    /// By its number.
     Number(ChatId),
-    /// By its username, in small letters and without the `@`.
+    /// A username in lower case, without the `@`.
     Username(String),
 }
 
-/// What names a chat and cannot be understood, or is too much.
+/// A chat argument that cannot be accepted.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum OddTarget {
-    /// A value that is neither a number nor a username.
+    /// The value is neither a number nor a username.
     #[error("`{0}` names a chat by neither its number nor its @username")]
     Unknown(String),
-    /// Too many chats.
     #[error("it names more than {MAX_CHATS} chats. Make several calls of it")]
     TooMany,
 }
 
-/// The number of a chat, however it is written; a `@username` has none.
+/// Parses the number of a chat, given as a number or a string; `None` for a `@username`.
 #[must_use]
 pub fn chat_number(value: &Value) -> Option<i64> {
     value.as_i64().or_else(|| value.as_str()?.parse().ok())
 }
 
-/// All chats that the arguments of a call name, each once: every field whose name ends in `chat_id`, however deep.
+/// Returns all chats that the arguments of a call name, each once: every field whose name ends in `chat_id`, at any
+/// depth.
 ///
 /// # Errors
-/// When a field holds what names no chat, or when there are too many.
+/// When a field does not name a chat, or when there are too many.
 pub(crate) fn targets(args: &Map<String, Value>) -> Result<BTreeSet<Target>, OddTarget> {
     let mut found = BTreeSet::new();
     collect(args, &mut found)?;
@@ -73,13 +72,13 @@ fn read(key: &str, value: &Value) -> Result<Target, OddTarget> {
     target(value).ok_or_else(|| OddTarget::Unknown(key.to_owned()))
 }
 
-/// The chat that a value names.
+/// Parses the chat that a value names.
 pub(super) fn target(value: &Value) -> Option<Target> {
     let number = chat_number(value).map(|number| Target::Number(ChatId(number)));
     number.or_else(|| value.as_str().and_then(username).map(Target::Username))
 }
 
-/// What stands behind the `@` of a username, in small letters.
+/// Returns the username after the `@` in lower case; `None` if it is not a valid one.
 pub(super) fn username(text: &str) -> Option<String> {
     let name = text.strip_prefix('@')?;
     let fits = name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
@@ -88,7 +87,7 @@ pub(super) fn username(text: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use figaro_mcp::table::{Table, Type};
+    use figaro_mcp::table::{ApiTable, ApiType};
     use serde_json::json;
 
     use super::*;
@@ -147,10 +146,10 @@ mod tests {
 
     #[test]
     fn no_parameter_that_names_a_chat_has_another_name() {
-        for method in Table::get().methods() {
+        for method in ApiTable::get().methods() {
             for param in &method.params {
                 let named = param.name.contains("chat") && !param.name.ends_with("chat_id");
-                let is_id = matches!(param.ty, Type::Integer | Type::Union(_));
+                let is_id = matches!(param.ty, ApiType::Integer | ApiType::Union(_));
                 assert!(!(named && is_id), "{}.{}", method.name, param.name);
             }
         }

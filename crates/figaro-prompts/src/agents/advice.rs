@@ -1,12 +1,12 @@
-//! What of an agent's file is allowed but has no effect.
+//! Advice on parts of an agent's file that are allowed but have no effect.
 
-use super::file::{Extra, File};
+use super::file::{AgentFile, Extra};
 use figaro_domain::agent::{ALL_TOOLS, DEFAULT_AGENT};
 use figaro_files::yaml;
 
-/// What has no effect in the text of an agent's file, a line each. None for a text that is not the file of an agent.
+/// Returns the ineffective parts of an agent's file, one per line; empty if the text is not an agent's file.
 pub(super) fn advice(text: &str) -> Vec<&'static str> {
-    let Ok(file) = yaml::parse::<File>(text) else { return Vec::new() };
+    let Ok(file) = yaml::parse::<AgentFile>(text) else { return Vec::new() };
     let extra = &file.json_schema_extra;
     let describes = file.properties.as_ref().is_some_and(|properties| !properties.value.is_empty());
     let asks = has(extra, "ask_agent");
@@ -29,7 +29,7 @@ pub(super) fn advice(text: &str) -> Vec<&'static str> {
     cases.into_iter().filter_map(|(is_so, words)| is_so.then_some(words)).collect()
 }
 
-/// Whether it has this tool, by its name or as one of all.
+/// Returns `true` if the agent has this tool, by its name or by `*`.
 fn has(extra: &Extra, tool: &str) -> bool {
     has_all(extra) || extra.tools.iter().any(|one| one.server.is_none() && one.name.value == tool)
 }

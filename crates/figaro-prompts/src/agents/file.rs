@@ -1,4 +1,4 @@
-//! The file of an agent as it is written. The published JSON Schema is made of the same types and their words.
+//! File of an agent as written. The published JSON Schema is generated from these types and their docs.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use figaro_domain::generation::Generation;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(title = "Agent")]
-pub(super) struct File {
+pub(super) struct AgentFile {
     /// Always `object`.
     #[schemars(with = "String", extend("const" = "object"))]
     pub(super) r#type: Spanned<String>,
@@ -54,7 +54,7 @@ pub(super) struct Extra {
     pub(super) version: String,
     /// The tools that it has. No tools listed, no tools given. The name `*` stands for all that come with Figaro.
     #[serde(default)]
-    pub(super) tools: Vec<Named>,
+    pub(super) tools: Vec<ToolReference>,
     /// The agents that it may ask or hand over to. None listed, none may be asked.
     #[serde(default)]
     #[schemars(with = "Vec<String>")]
@@ -78,7 +78,7 @@ pub(super) struct Extra {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(inline)]
-pub(super) struct Named {
+pub(super) struct ToolReference {
     /// The name of the tool: with `server`, its name there, or `*` for all of that server.
     #[schemars(with = "String")]
     pub(super) name: Spanned<String>,
@@ -87,21 +87,21 @@ pub(super) struct Named {
     pub(super) server: Option<Spanned<String>>,
 }
 
-/// Where the parts of a file stand that are read without their places.
+/// Places of the parts of a file that are parsed without them.
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct Places {
-    /// Parts of the answer.
+    /// Parts of the answer, by name.
     #[serde(default)]
     pub(super) properties: Option<BTreeMap<String, Spanned<IgnoredAny>>>,
-    /// The agent's own part.
+    /// Places in `json_schema_extra`.
     #[serde(default)]
     pub(super) json_schema_extra: ExtraPlaces,
 }
 
-/// Where settings stand.
+/// Places of settings.
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct ExtraPlaces {
-    /// By the name of the setting.
+    /// Place of each setting, by name.
     #[serde(default)]
     pub(super) settings: BTreeMap<String, Spanned<IgnoredAny>>,
 }

@@ -1,12 +1,12 @@
-//! What agents' files may refer to outside of themselves.
+//! Names outside of agents' files that they may refer to.
 
-/// The names that agents' files may use. Prompts know neither tools nor providers, so whoever has them read says it.
+/// Names that agents' files may use. Prompts know neither tools nor providers, so the caller passes them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Names {
-    /// The tools there are.
+pub struct AgentFileNames {
+    /// Names of the available tools.
     pub tools: Vec<String>,
-    /// The other MCP servers there are.
+    /// Names of the other MCP servers.
     pub servers: Vec<String>,
-    /// The providers of models there are.
+    /// Names of the model providers.
     pub providers: Vec<String>,
 }

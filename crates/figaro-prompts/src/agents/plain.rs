@@ -1,29 +1,29 @@
-//! What the reader of YAML says of a file that does not have the form of an agent, in the words of whoever wrote the file.
+//! Plain words for YAML errors of a file that does not have the form of an agent, for its author.
 
 use serde_json::Value;
 
-use super::names::Names;
+use super::names::AgentFileNames;
 use super::schema::schema;
-use crate::files::Fault;
+use crate::files::FileFault;
 use crate::yaml_place::YamlPlace;
 use figaro_domain::generation::Generation;
 
-/// Keys that other formats have for what is `description` here.
+/// Keys of other formats for what is `description` here.
 const INSTRUCTIONS: [&str; 4] = ["instructions", "prompt", "system", "system_prompt"];
 
-/// The fault that a misfit of this text is, in plainer words where there are any.
-pub(super) fn fault(text: &str, fault: Fault) -> Fault {
+/// Returns the fault of a text in plainer words, if there are any.
+pub(super) fn fault(text: &str, fault: FileFault) -> FileFault {
     let spot = YamlPlace::of(text, fault.at);
     let plainer = unknown_field(&fault.words)
         .or_else(|| spot.as_ref().and_then(|spot| spot.form(&fault.words, "description")))
         .or_else(|| spot.as_ref().and_then(|spot| value(spot, &fault.words)));
     match plainer {
-        Some(words) => Fault { words, ..fault },
+        Some(words) => FileFault { words, ..fault },
         None => fault,
     }
 }
 
-/// What is wrong with a value.
+/// Describes the fault of a value.
 fn value(spot: &YamlPlace<'_>, theirs: &str) -> Option<String> {
     let key = spot.key();
     Some(match theirs {
@@ -44,11 +44,11 @@ fn value(spot: &YamlPlace<'_>, theirs: &str) -> Option<String> {
     })
 }
 
-/// Where a key belongs that is not known where it stands, of the words that say it is not known.
+/// Says where an unknown key belongs, from the error message about it.
 fn unknown_field(theirs: &str) -> Option<String> {
     let (unknown, known) = theirs.strip_prefix("unknown field `")?.split_once("`, expected ")?;
     let is_at = |key: &str| known.split([',', ' ', ':']).any(|one| one == key);
-    let schema = schema(&Names::default());
+    let schema = schema(&AgentFileNames::default());
     let is_of = |path: &str| {
         schema.pointer(path).and_then(Value::as_object).is_some_and(|keys| keys.contains_key(unknown))
     };

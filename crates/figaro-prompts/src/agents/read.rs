@@ -1,14 +1,14 @@
-//! Makes an agent of its file, and tells all that is wrong with it at once.
+//! Parses an agent's file, and reports all its faults at once.
 
 use std::collections::BTreeSet;
 
 use serde_saphyr::Spanned;
 
 use super::answer;
-use super::file::{File, Named, Places};
-use super::names::Names;
+use super::file::{AgentFile, Places, ToolReference};
+use super::names::AgentFileNames;
 use super::plain;
-use crate::files::{Fault, Source, name_faults, parse};
+use crate::files::{FileFault, SourceFile, name_faults, parse};
 use figaro_base::text::with_nearest;
 use figaro_domain::agent::{ALL_TOOLS, Agent, DEFAULT_AGENT, OfServer};
 use figaro_domain::generation::Generation;
@@ -16,17 +16,18 @@ use figaro_domain::model::ModelName;
 use figaro_domain::task::SCHEDULED_AGENT;
 use figaro_files::yaml;
 
-/// The agents that nobody asks: the one that answers where none was chosen and the one that carries out tasks.
+/// Agents that nobody asks: the default one and the one for tasks.
 const UNASKED: [&str; 2] = [DEFAULT_AGENT, SCHEDULED_AGENT];
 
 /// Reads the file of an agent.
 ///
 /// # Errors
-/// All that is wrong with it; of a file that does not have the form of one, the first thing.
-pub(super) fn read(source: &Source<'_>, names: Option<&Names>) -> Result<Agent, Vec<Fault>> {
-    let file: File = yaml::parse(source.text).map_err(|misfit| vec![plain::fault(source.text, misfit)])?;
+/// All faults of the file; only the first if it does not have the form of an agent.
+pub(super) fn read(source: &SourceFile<'_>, names: Option<&AgentFileNames>) -> Result<Agent, Vec<FileFault>> {
+    let file: AgentFile =
+        yaml::parse(source.text).map_err(|misfit| vec![plain::fault(source.text, misfit)])?;
     let places: Places = parse(source.text).unwrap_or_default();
-    let mut reading = Reading { source, names, faults: Vec::new() };
+    let mut reading = AgentFileReader { source, names, faults: Vec::new() };
     reading.shape(&file);
     let answer = answer::schema(&file, &places, &mut reading.faults);
     let extra = file.json_schema_extra;
@@ -46,26 +47,26 @@ pub(super) fn read(source: &Source<'_>, names: Option<&Names>) -> Result<Agent, 
     if reading.faults.is_empty() { Ok(agent) } else { Err(reading.faults) }
 }
 
-/// A file that is being read, and what was found wrong so far.
-struct Reading<'a> {
-    source: &'a Source<'a>,
-    names: Option<&'a Names>,
-    faults: Vec<Fault>,
+/// A file being read, and its faults so far.
+struct AgentFileReader<'a> {
+    source: &'a SourceFile<'a>,
+    names: Option<&'a AgentFileNames>,
+    faults: Vec<FileFault>,
 }
 
-impl Reading<'_> {
+impl AgentFileReader<'_> {
     fn fault<T>(&mut self, at: &Spanned<T>, words: impl Into<String>) {
-        self.faults.push(Fault::at(at.defined, words));
+        self.faults.push(FileFault::at(at.defined, words));
     }
 
-    fn shape(&mut self, file: &File) {
+    fn shape(&mut self, file: &AgentFile) {
         let extra = &file.json_schema_extra;
         for (word, key, wanted) in [(&file.r#type, "type", "object"), (&extra.kind, "kind", "agent")] {
             if word.value != wanted {
                 self.fault(word, format!("{key} is `{}`, and is always {wanted}", word.value));
             }
         }
-        // The default agent may go by Figaro's own rules alone.
+        // The default agent may rely on Figaro's own rules alone.
         if file.description.value.trim().is_empty() && extra.name.value != DEFAULT_AGENT {
             self.fault(&file.description, "description is empty: it holds the agent's instructions");
         }
@@ -78,15 +79,15 @@ impl Reading<'_> {
         let places = &places.json_schema_extra.settings;
         for wrong in settings.check().err().unwrap_or_default() {
             let at = places.get(wrong.name).map(|at| at.defined.into());
-            self.faults.push(Fault { at, words: format!("settings: {wrong}") });
+            self.faults.push(FileFault { at, words: format!("settings: {wrong}") });
         }
     }
 
-    /// The tools that come with Figaro.
-    fn tools(&mut self, tools: &[Named]) -> Vec<String> {
+    /// Returns the tools that come with Figaro.
+    fn tools(&mut self, tools: &[ToolReference]) -> Vec<String> {
         let mut seen = BTreeSet::new();
         let own = tools.iter().filter(|tool| tool.server.is_none()).count();
-        for Named { name, server } in tools {
+        for ToolReference { name, server } in tools {
             let word = name.value.as_str();
             let of = server.as_ref().map(|server| server.value.as_str());
             if !seen.insert((of, word)) {
@@ -113,7 +114,7 @@ impl Reading<'_> {
         }
     }
 
-    /// What a server has is known only while it runs, so its tools are not looked at.
+    /// Checks the name of a server. Its tools are known only while it runs, so they are not checked.
     fn server(&mut self, server: &Spanned<String>) {
         let word = server.value.as_str();
         let known = self.names.map(|names| names.servers.as_slice());
@@ -163,16 +164,16 @@ impl Reading<'_> {
     }
 }
 
-/// The tools of other servers.
-fn server_tools(tools: &[Named]) -> Vec<OfServer> {
-    let of = |tool: &Named| {
+/// Returns the tools of other servers.
+fn server_tools(tools: &[ToolReference]) -> Vec<OfServer> {
+    let of = |tool: &ToolReference| {
         let server = tool.server.as_ref()?.value.clone();
         Some(OfServer { server, tool: tool.name.value.clone() })
     };
     tools.iter().filter_map(of).collect()
 }
 
-/// As [`with_nearest`]; where none is like the word, all that are known.
+/// Like [`with_nearest`], and lists all known words if none is similar.
 fn with_nearest_or_all<'a>(fault: String, word: &str, known: impl Iterator<Item = &'a str>) -> String {
     let known: Vec<&str> = known.collect();
     let told = with_nearest(fault.clone(), word, known.iter().copied());

@@ -46,9 +46,9 @@ json_schema_extra:
   structured_output: true
 ";
 
-fn names() -> Names {
+fn names() -> AgentFileNames {
     let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
-    Names {
+    AgentFileNames {
         servers: owned(&["files", "github"]),
         tools: owned(&[
             "action",

@@ -1,24 +1,24 @@
-//! What was found wrong with the file of a pack while it is read.
+//! Collects the faults of a pack's file while it is read.
 
 use serde_saphyr::{Location, Spanned};
 
-use super::ordered::Texts;
-use crate::files::Fault;
+use super::ordered::PackTexts;
+use crate::files::FileFault;
 use figaro_domain::record::Words;
 
-/// A file that is being read: what was found wrong so far.
+/// A file being read, with its faults so far.
 #[derive(Debug, Default)]
-pub(super) struct Reading {
-    pub(super) faults: Vec<Fault>,
+pub(super) struct PackFileReader {
+    pub(super) faults: Vec<FileFault>,
 }
 
-impl Reading {
+impl PackFileReader {
     pub(super) fn fault(&mut self, at: Location, words: impl Into<String>) {
-        self.faults.push(Fault::at(at, words));
+        self.faults.push(FileFault::at(at, words));
     }
 
-    /// Words of at most so many characters in every language.
-    pub(super) fn words(&mut self, key: &str, words: Spanned<Texts>, most: usize) -> Words {
+    /// Checks texts of at most `most` characters in every language.
+    pub(super) fn words(&mut self, key: &str, words: Spanned<PackTexts>, most: usize) -> Words {
         for (_, one) in words.value.0.all() {
             let chars = one.chars().count();
             if chars == 0 {

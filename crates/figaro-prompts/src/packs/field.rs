@@ -1,33 +1,33 @@
-//! Makes a field of what a file says of it.
+//! Parses a field of a pack's file.
 
 use serde_saphyr::Spanned;
 
-use super::faults::Reading;
+use super::faults::PackFileReader;
 use super::file::{FieldFile, TYPES};
 use figaro_base::text::with_nearest;
 use figaro_domain::record::{Field, FieldType, Range, Words};
 
-/// The most characters of a label or a unit.
+/// Maximum characters of a label or a unit.
 const MAX_LABEL: usize = 40;
 const MAX_UNIT: usize = 12;
-/// The most words to choose of.
+/// Maximum options of a choice.
 const MAX_OPTIONS: usize = 20;
 
-/// What is around a field.
+/// Context of a field.
 #[derive(Clone, Copy)]
-pub(super) struct About<'a> {
-    /// The names of all kinds of the pack.
+pub(super) struct FieldContext<'a> {
+    /// Names of all kinds of the pack.
     pub(super) kinds: &'a [String],
-    /// Whether its kind is a history of readings.
+    /// `true` if its kind is a history of readings.
     pub(super) is_series: bool,
 }
 
-/// The field; `None` where its type is not known.
+/// Reads a field; `None` if its type is unknown.
 pub(super) fn read(
-    reading: &mut Reading,
+    reading: &mut PackFileReader,
     name: String,
     spec: Spanned<FieldFile>,
-    about: About<'_>,
+    about: FieldContext<'_>,
 ) -> Option<Field> {
     let mut spec = spec.value;
     misplaced(reading, &spec, about);
@@ -46,8 +46,8 @@ pub(super) fn read(
     Some(Field { label, form, required: spec.required || key, key, chart: chart.filter(|_| is_drawn), name })
 }
 
-/// Keys that mean nothing for a field of this type.
-fn misplaced(reading: &mut Reading, spec: &FieldFile, about: About<'_>) {
+/// Reports keys that mean nothing for a field of this type.
+fn misplaced(reading: &mut PackFileReader, spec: &FieldFile, about: FieldContext<'_>) {
     let kind = spec.r#type.value.as_str();
     let is_number = ["number", "integer"].contains(&kind);
     let mut only = |at: Option<serde_saphyr::Location>, key: &str, types: &str, fits: bool| {
@@ -66,7 +66,7 @@ fn misplaced(reading: &mut Reading, spec: &FieldFile, about: About<'_>) {
     }
 }
 
-fn form(reading: &mut Reading, spec: &FieldFile, about: About<'_>) -> Option<FieldType> {
+fn form(reading: &mut PackFileReader, spec: &FieldFile, about: FieldContext<'_>) -> Option<FieldType> {
     Some(match spec.r#type.value.as_str() {
         "text" => FieldType::Text,
         "number" => FieldType::Number(range(reading, spec)),
@@ -90,7 +90,7 @@ fn form(reading: &mut Reading, spec: &FieldFile, about: About<'_>) -> Option<Fie
     })
 }
 
-fn range(reading: &mut Reading, spec: &FieldFile) -> Range {
+fn range(reading: &mut PackFileReader, spec: &FieldFile) -> Range {
     let (min, max) = (spec.min.as_ref(), spec.max.as_ref());
     if let Some((min, max)) = min.zip(max).filter(|(min, max)| min.value > max.value) {
         reading.fault(min.defined, format!("min is {}, and max is {}", min.value, max.value));
@@ -108,7 +108,7 @@ fn range(reading: &mut Reading, spec: &FieldFile) -> Range {
     }
 }
 
-fn options(reading: &mut Reading, spec: &FieldFile) -> Vec<String> {
+fn options(reading: &mut PackFileReader, spec: &FieldFile) -> Vec<String> {
     let Some(options) = spec.options.as_ref() else {
         reading.fault(spec.r#type.defined, "a choice needs options: the words to choose of");
         return Vec::new();
@@ -130,7 +130,7 @@ fn options(reading: &mut Reading, spec: &FieldFile) -> Vec<String> {
     all
 }
 
-fn target(reading: &mut Reading, spec: &FieldFile, about: About<'_>) -> String {
+fn target(reading: &mut PackFileReader, spec: &FieldFile, about: FieldContext<'_>) -> String {
     let Some(to) = spec.to.as_ref() else {
         reading.fault(spec.r#type.defined, "a ref needs to: the kind that it refers to");
         return String::new();

@@ -1,4 +1,4 @@
-//! The file of a pack as it is written. The published JSON Schema is made of the same types and their words.
+//! File of a pack as written. The published JSON Schema is generated from these types and their docs.
 
 use std::collections::BTreeMap;
 
@@ -6,9 +6,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_saphyr::Spanned;
 
-use super::ordered::{Ordered, Texts};
+use super::ordered::{Ordered, PackTexts};
 
-/// The types of fields.
 pub(super) const TYPES: [&str; 11] =
     ["text", "number", "integer", "boolean", "date", "time", "datetime", "choice", "list", "ref", "schedule"];
 
@@ -16,16 +15,16 @@ pub(super) const TYPES: [&str; 11] =
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(title = "Context pack")]
-pub(super) struct File {
+pub(super) struct PackFile {
     /// The name of the pack, and of its file without `.yaml`: lower-case letters, digits, `_` and `-`.
     #[schemars(with = "String", regex(pattern = r"^[a-z0-9_-]{1,40}$"))]
     pub(super) name: Spanned<String>,
     /// What people call it.
-    #[schemars(with = "Texts")]
-    pub(super) title: Spanned<Texts>,
+    #[schemars(with = "PackTexts")]
+    pub(super) title: Spanned<PackTexts>,
     /// What it is for, in a line; people see it where they choose packs.
-    #[schemars(with = "Texts")]
-    pub(super) description: Spanned<Texts>,
+    #[schemars(with = "PackTexts")]
+    pub(super) description: Spanned<PackTexts>,
     /// How much of a prompt its records may take.
     #[serde(default)]
     pub(super) tokens: Tokens,
@@ -75,11 +74,11 @@ pub(super) struct Importance {
 #[schemars(inline)]
 pub(super) struct KindFile {
     /// What people call a record of it; its name unless it stands here.
-    #[schemars(with = "Option<Texts>")]
-    pub(super) title: Option<Spanned<Texts>>,
+    #[schemars(with = "Option<PackTexts>")]
+    pub(super) title: Option<Spanned<PackTexts>>,
     /// What people call several records of it; its title unless it stands here.
-    #[schemars(with = "Option<Texts>")]
-    pub(super) plural: Option<Spanned<Texts>>,
+    #[schemars(with = "Option<PackTexts>")]
+    pub(super) plural: Option<Spanned<PackTexts>>,
     /// What it is, for the model, in a line.
     #[schemars(with = "Option<String>")]
     pub(super) about: Option<Spanned<String>>,
@@ -115,8 +114,8 @@ pub(super) struct RemindFile {
     #[schemars(with = "String")]
     pub(super) field: Spanned<String>,
     /// What the bot is to do then, with `{name}` for what is in a field.
-    #[schemars(with = "Texts")]
-    pub(super) text: Spanned<Texts>,
+    #[schemars(with = "PackTexts")]
+    pub(super) text: Spanned<PackTexts>,
     /// So long before a day or time, such as `1d` or `2h`: a reminder for each.
     #[serde(default)]
     #[schemars(with = "Vec<String>")]
@@ -132,8 +131,8 @@ pub(super) struct FieldFile {
     #[schemars(with = "String", extend("enum" = TYPES))]
     pub(super) r#type: Spanned<String>,
     /// What people call it; its name unless it stands here.
-    #[schemars(with = "Option<Texts>")]
-    pub(super) label: Option<Spanned<Texts>>,
+    #[schemars(with = "Option<PackTexts>")]
+    pub(super) label: Option<Spanned<PackTexts>>,
     /// Whether no record is without it.
     #[serde(default)]
     pub(super) required: bool,

@@ -1,5 +1,6 @@
-//! Context packs as files: one YAML file each in `prompts/packs/`. A pack declares kinds of records, when they bear on a question and
-//! how a model is told of them. Read at the start and, by [`PackFiles`], again whenever a file has changed.
+//! Context packs as files: one YAML file each in `prompts/packs/`. A pack declares kinds of records, when they are
+//! relevant to a question, and how they are shown to a model. Read at the start and, by [`PackFiles`], again whenever a
+//! file has changed.
 
 mod faults;
 mod field;

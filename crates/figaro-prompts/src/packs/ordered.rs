@@ -1,4 +1,4 @@
-//! Keys with values in the order in which a file has them, and words by language.
+//! Maps in the order of the file, and texts by language.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -44,11 +44,11 @@ impl<'de, V: Deserialize<'de>> Visitor<'de> for ReadOrdered<V> {
     }
 }
 
-/// Words for everybody, or by the code of a language.
+/// Text for everybody, or by language code.
 #[derive(Debug)]
-pub(super) struct Texts(pub(super) Words);
+pub(super) struct PackTexts(pub(super) Words);
 
-impl JsonSchema for Texts {
+impl JsonSchema for PackTexts {
     fn inline_schema() -> bool {
         true
     }
@@ -72,26 +72,26 @@ impl JsonSchema for Texts {
     }
 }
 
-impl<'de> Deserialize<'de> for Texts {
+impl<'de> Deserialize<'de> for PackTexts {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        from.deserialize_any(ReadTexts)
+        from.deserialize_any(PackTextsVisitor)
     }
 }
 
-struct ReadTexts;
+struct PackTextsVisitor;
 
-impl<'de> Visitor<'de> for ReadTexts {
-    type Value = Texts;
+impl<'de> Visitor<'de> for PackTextsVisitor {
+    type Value = PackTexts;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("words, or words by language such as {en: Patient, pt: Paciente}")
     }
 
-    fn visit_str<E: Error>(self, words: &str) -> Result<Texts, E> {
-        Ok(Texts(Words::plain(words.trim())))
+    fn visit_str<E: Error>(self, words: &str) -> Result<PackTexts, E> {
+        Ok(PackTexts(Words::plain(words.trim())))
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Texts, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<PackTexts, A::Error> {
         let mut all = Vec::new();
         while let Some((code, words)) = map.next_entry::<String, String>()? {
             if !is_code(&code) {
@@ -104,11 +104,11 @@ impl<'de> Visitor<'de> for ReadTexts {
         if all.is_empty() {
             return Err(A::Error::custom("there are no words: write them behind it, or behind a language"));
         }
-        Ok(Texts(Words::by_language(all)))
+        Ok(PackTexts(Words::by_language(all)))
     }
 }
 
-/// Whether this may be the ISO code of a language.
+/// Returns `true` if this may be the ISO code of a language.
 pub(super) fn is_code(code: &str) -> bool {
     (2..=3).contains(&code.len()) && code.bytes().all(|byte| byte.is_ascii_lowercase())
 }

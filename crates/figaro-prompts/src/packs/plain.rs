@@ -1,10 +1,10 @@
-//! What the reader of YAML says of a file that does not have the form of a pack, in the words of whoever wrote the file.
+//! Plain words for YAML errors of a file that does not have the form of a pack, for its author.
 
-use crate::files::Fault;
+use crate::files::FileFault;
 use crate::yaml_place::YamlPlace;
 
-/// The fault that a misfit of this text is, in plainer words where there are any.
-pub(super) fn fault(text: &str, fault: Fault) -> Fault {
+/// Returns the fault of a text in plainer words, if there are any.
+pub(super) fn fault(text: &str, fault: FileFault) -> FileFault {
     let spot = YamlPlace::of(text, fault.at);
     let plainer = spot.as_ref().and_then(|spot| {
         spot.form(&fault.words, "render")
@@ -12,7 +12,7 @@ pub(super) fn fault(text: &str, fault: Fault) -> Fault {
             .or_else(|| value(spot, &fault.words))
     });
     match plainer {
-        Some(words) => Fault { words, ..fault },
+        Some(words) => FileFault { words, ..fault },
         None => fault,
     }
 }
@@ -22,7 +22,7 @@ const OF_KIND: [&str; 8] =
     ["fields", "series", "trend_days", "upcoming", "triggers", "render", "remind", "about"];
 const OF_FIELD: [&str; 9] = ["type", "required", "key", "unit", "min", "max", "options", "to", "chart"];
 
-/// Where a key belongs that is not known where it stands.
+/// Says where an unknown key belongs.
 fn belongs(theirs: &str) -> Option<String> {
     let (unknown, known) = theirs.strip_prefix("unknown field `")?.split_once("`, expected ")?;
     let is_at = |key: &str| known.split([',', ' ', '`']).any(|one| one == key);
@@ -37,7 +37,7 @@ fn belongs(theirs: &str) -> Option<String> {
     }
 }
 
-/// What is wrong with a value.
+/// Describes the fault of a value.
 fn value(spot: &YamlPlace<'_>, theirs: &str) -> Option<String> {
     let key = spot.key();
     Some(match theirs {

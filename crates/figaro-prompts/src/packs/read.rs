@@ -1,50 +1,51 @@
-//! Makes a pack of its file, and tells all that is wrong with it at once.
+//! Parses a pack's file, and reports all its faults at once.
 
 use std::collections::BTreeSet;
 
 use serde_saphyr::{Location, Spanned};
 
-use super::faults::Reading;
+use super::faults::PackFileReader;
 use super::field;
-use super::file::{File, KindFile, RemindFile};
+use super::file::{KindFile, PackFile, RemindFile};
 use super::ordered::is_code;
 use super::plain;
 use super::template;
-use crate::files::{Fault, Source, name_faults};
+use crate::files::{FileFault, SourceFile, name_faults};
 use figaro_base::text::with_nearest;
-use figaro_domain::record::{Field, FieldType, Kind, Pack, Remind, Rules, Series, Share, Words};
+use figaro_domain::record::{Field, FieldType, ImportanceRules, Kind, Pack, Remind, Series, Share, Words};
 use figaro_files::yaml;
 
-/// The most characters of a name of a kind or field: buttons and tools carry it.
+/// Maximum characters of a name of a kind or field: buttons and tools carry it.
 const MAX_NAME: usize = 24;
-/// The most kinds of a pack, and fields of a kind: the model is told all of them in every turn.
+/// Maximum kinds of a pack, and fields of a kind: the model sees all of them in every turn.
 const MAX_KINDS: usize = 12;
 const MAX_FIELDS: usize = 24;
-/// The most characters of titles, labels and units, and of descriptions and reminders.
+/// Maximum characters of titles, labels and units, and of descriptions and reminders.
 const MAX_TITLE: usize = 40;
 const MAX_TEXT: usize = 300;
-/// The most characters of a template.
+/// Maximum characters of a template.
 const MAX_RENDER: usize = 2000;
-/// The days of a trend unless a file says otherwise.
+/// Default days of a trend.
 const TREND_DAYS: u32 = 30;
-/// The share of a prompt unless a file says otherwise.
+/// Default share of a prompt in percent, and its limit in tokens.
 const PERCENT: u64 = 5;
 const MAX_TOKENS: u64 = 1000;
-/// The longest time before which a reminder may come, in minutes: 60 days.
+/// Maximum lead time of a reminder, in minutes: 60 days.
 const MAX_BEFORE: u32 = 60 * 24 * 60;
 
 /// Reads the file of a pack.
 ///
 /// # Errors
-/// All that is wrong with it; of a file that does not have the form of one, the first thing.
-pub(super) fn read(source: &Source<'_>) -> Result<Pack, Vec<Fault>> {
-    let file: File = yaml::parse(source.text).map_err(|misfit| vec![plain::fault(source.text, misfit)])?;
-    let mut reading = Reading::default();
+/// All faults of the file; only the first if it does not have the form of a pack.
+pub(super) fn read(source: &SourceFile<'_>) -> Result<Pack, Vec<FileFault>> {
+    let file: PackFile =
+        yaml::parse(source.text).map_err(|misfit| vec![plain::fault(source.text, misfit)])?;
+    let mut reading = PackFileReader::default();
     if let Some(words) = name_faults(&file.name.value, source.file) {
         reading.fault(file.name.defined, words);
     }
     let share = reading.share(&file);
-    let rules = Rules {
+    let rules = ImportanceRules {
         terms: reading.terms("terms", &file.importance.terms),
         critical: reading.terms("critical", &file.importance.critical),
         unless: reading.terms("unless", &file.importance.unless),
@@ -63,8 +64,8 @@ pub(super) fn read(source: &Source<'_>) -> Result<Pack, Vec<Fault>> {
     if reading.faults.is_empty() { Ok(pack) } else { Err(reading.faults) }
 }
 
-impl Reading {
-    fn share(&mut self, file: &File) -> Share {
+impl PackFileReader {
+    fn share(&mut self, file: &PackFile) -> Share {
         let mut bounded = |key: &str, given: &Option<Spanned<u64>>, range: (u64, u64), otherwise: u64| {
             let Some(given) = given else { return otherwise };
             if !(range.0..=range.1).contains(&given.value) {
@@ -79,7 +80,7 @@ impl Reading {
         Share { percent: size(percent), max: size(max) }
     }
 
-    /// Words of rules. What is compared has neither case nor accents.
+    /// Reads the words of rules, folded for comparison without case and accents.
     fn terms(&mut self, key: &str, terms: &[Spanned<String>]) -> Vec<String> {
         let mut seen = BTreeSet::new();
         for term in terms {
@@ -96,7 +97,7 @@ impl Reading {
         terms.iter().map(|term| term.value.trim().to_owned()).collect()
     }
 
-    /// A name of a kind or field.
+    /// Checks the name of a kind or field.
     fn name(&mut self, what: &str, name: &str, at: Location) {
         let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
         let begins = name.starts_with(|c: char| c.is_ascii_lowercase());
@@ -124,7 +125,7 @@ impl Reading {
                 let words = "field `at`: a reading has its time under this name already; leave it out";
                 self.fault(spec.defined, words);
             }
-            let about = field::About { kinds, is_series: kind.series };
+            let about = field::FieldContext { kinds, is_series: kind.series };
             fields.extend(field::read(self, field, spec, about));
         }
         if fields.len() > MAX_FIELDS {
@@ -170,7 +171,7 @@ impl Reading {
         read
     }
 
-    /// The days of a trend.
+    /// Reads the days of a trend, with the default if none are given.
     fn days(&mut self, is_series: bool, days: Option<Spanned<u32>>) -> u32 {
         let Some(days) = days else { return TREND_DAYS };
         if !is_series {
@@ -181,7 +182,7 @@ impl Reading {
         days.value
     }
 
-    /// The name of a field that a key names; faults where there is none of that name.
+    /// Returns the field that a key names; reports a fault if there is none.
     fn field_of(&mut self, kind: &Kind, key: &str, name: &Spanned<String>) -> Option<Field> {
         let found = kind.field(&name.value).cloned();
         if found.is_none() {
@@ -248,7 +249,7 @@ impl Reading {
         Remind { field: field.value, text, before }
     }
 
-    /// A time before something, in minutes.
+    /// Parses a lead time, in minutes.
     fn span(&mut self, span: &Spanned<String>) -> Option<u32> {
         let text = span.value.trim();
         let (number, unit) = text.split_at(text.len() - text.chars().next_back().map_or(0, char::len_utf8));
@@ -281,7 +282,7 @@ impl Reading {
         template
     }
 
-    /// Kinds that need each other: no record of any of them could ever be the first.
+    /// Reports kinds that require each other: no record of any of them could be the first.
     fn circles(&mut self, kinds: &[Kind], at: Location) {
         for kind in kinds {
             let (mut seen, mut open) = (BTreeSet::new(), vec![kind.name.as_str()]);
@@ -310,7 +311,7 @@ impl Reading {
     }
 }
 
-/// The names that stand in braces.
+/// Returns the names in braces.
 fn places(text: &str) -> Vec<&str> {
     text.split('{').skip(1).filter_map(|rest| rest.split_once('}')).map(|(name, _)| name).collect()
 }

@@ -1,4 +1,4 @@
-//! Makes the line of a prompt that tells of a record.
+//! Renders records as lines of a prompt.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,26 +9,26 @@ use minijinja::value::{Object, ObjectRepr};
 use minijinja::{Environment, Value};
 
 use figaro_base::text::one_line;
-use figaro_domain::record::{Book, Entry, FieldValue, Trend, points, trend};
+use figaro_domain::record::{Book, BookEntry, FieldValue, Trend, points, trend};
 
-/// The most characters of a line.
+/// Maximum characters of a line.
 const MAX_LINE: usize = 600;
 
-/// Renders records by the templates of their packs.
+/// Renderer of records by the templates of their packs.
 #[derive(Debug, Clone, Copy)]
 pub struct Rendering<'a> {
     pub(super) templates: &'a Environment<'static>,
 }
 
 impl Rendering<'_> {
-    /// A line for an entry: the name of its kind, and what its template makes of it.
+    /// Renders a line for an entry: the name of its kind, and the output of its template.
     #[must_use]
-    pub fn line(&self, book: &Book, entry: &Entry<'_>) -> String {
+    pub fn line(&self, book: &Book, entry: &BookEntry<'_>) -> String {
         let words = self.by_template(book, entry).unwrap_or_else(|| plain(book, entry));
         one_line(&format!("{}: {words}", book.label(entry.pack, entry.kind)), MAX_LINE)
     }
 
-    fn by_template(&self, book: &Book, entry: &Entry<'_>) -> Option<String> {
+    fn by_template(&self, book: &Book, entry: &BookEntry<'_>) -> Option<String> {
         entry.kind.render.as_ref()?;
         let name = template_name(&entry.pack.name, &entry.kind.name);
         let values: BTreeMap<&str, Value> = entry
@@ -48,13 +48,13 @@ impl Rendering<'_> {
     }
 }
 
-/// The name of the template of a kind.
+/// Returns the name of the template of a kind.
 pub(super) fn template_name(pack: &str, kind: &str) -> String {
     format!("{pack}/{kind}")
 }
 
-/// All fields of an entry, a name and what stands there for each.
-fn plain(book: &Book, entry: &Entry<'_>) -> String {
+/// Renders all fields of an entry, each with its name.
+fn plain(book: &Book, entry: &BookEntry<'_>) -> String {
     let filled = entry.kind.fields.iter().filter_map(|field| {
         let value = value(book, entry, &field.name)?;
         Some(format!("{}: {value}", field.label.of(None)))
@@ -62,8 +62,8 @@ fn plain(book: &Book, entry: &Entry<'_>) -> String {
     filled.collect::<Vec<_>>().join("; ")
 }
 
-/// What stands in a field of an entry, as a template has it; `None` for nothing.
-fn value(book: &Book, entry: &Entry<'_>, name: &str) -> Option<Value> {
+/// Returns the value of a field for a template; `None` if it is empty.
+fn value(book: &Book, entry: &BookEntry<'_>, name: &str) -> Option<Value> {
     let field = entry.kind.field(name)?;
     let unit = field.form.unit();
     if let (Some(series), Some(_)) = (entry.kind.series, field.form.range()) {
@@ -94,8 +94,8 @@ fn with_unit(number: &str, unit: &str) -> String {
     }
 }
 
-/// The readings of a field as a template has them: as a whole a sentence, or by parts (`last`, `at`, `change`, `min`, `max`,
-/// `count`, `unit`).
+/// Readings of a field for a template: as a sentence, or by parts (`last`, `at`, `change`, `min`, `max`, `count`,
+/// `unit`).
 #[derive(Debug)]
 pub(super) struct ReadingsView {
     pub(super) trend: Trend,

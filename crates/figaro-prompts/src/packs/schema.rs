@@ -1,11 +1,11 @@
-//! The published JSON Schema of a pack's file, by which editors check it and complete its words.
+//! Published JSON Schema of a pack's file, for checks and completion in editors.
 
 use serde_json::Value;
 
-use super::file::File;
+use super::file::PackFile;
 
-/// The schema of a pack's file.
+/// Returns the schema of a pack's file.
 #[must_use]
 pub fn schema() -> Value {
-    schemars::schema_for!(File).to_value()
+    schemars::schema_for!(PackFile).to_value()
 }

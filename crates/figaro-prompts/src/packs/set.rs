@@ -1,4 +1,4 @@
-//! The packs there are at one moment, and the files that they are read from.
+//! Current packs, and the files that they are read from.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -8,15 +8,14 @@ use minijinja::Environment;
 use super::read::read;
 use super::render::{Rendering, template_name};
 use super::template;
-use crate::files::{Folder, own_files};
+use crate::files::{PromptFolder, own_files};
 use figaro_domain::chat::ChatConfig;
-use figaro_domain::record::{Pack, Rules};
+use figaro_domain::record::{ImportanceRules, Pack};
 
-/// The folder of an owner's context packs, in the folder that the bot is started in.
+/// Folder of an owner's context packs, relative to the working directory of the bot.
 pub const PACKS_FOLDER: &str = "prompts/packs";
 
-/// The files of packs.
-const FOLDER: Folder = Folder {
+const FOLDER: PromptFolder = PromptFolder {
     name: "packs",
     what: "a pack",
     embedded: &[
@@ -26,16 +25,16 @@ const FOLDER: Folder = Folder {
 };
 
 own_files! {
-    /// The files of packs in a folder, as they were at one moment: two are equal if nothing has changed between them.
+    /// Pack files of a folder at one moment: two are equal if nothing changed between them.
     PackFiles of FOLDER
 }
 
 impl PackFiles {
-    /// The packs of these files and, where they have none of their name, those built in. `shown` is the folder as people are told
-    /// it.
+    /// Reads the packs of these files, and built-in ones without a file of the same name. Messages show the folder as
+    /// `shown`.
     ///
     /// # Errors
-    /// Everything that is wrong with any file, a line each: file, line, column, and what it is.
+    /// Every fault of any file, one per line: file, line, column and text.
     pub fn read(&self, shown: &str) -> Result<PackSet, Vec<String>> {
         let packs = FOLDER.read(&self.0, shown, read)?;
         let mut templates = template::environment();
@@ -51,7 +50,7 @@ impl PackFiles {
     }
 }
 
-/// The packs of files and those built in, as they were read together.
+/// Packs from files and built-in ones, read together.
 #[derive(Debug)]
 pub struct PackSet {
     packs: BTreeMap<String, Arc<Pack>>,
@@ -60,42 +59,42 @@ pub struct PackSet {
 }
 
 impl PackSet {
-    /// The pack of this name; `None` where no file defines it.
+    /// Returns the pack of this name; `None` if no file defines it.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Arc<Pack>> {
         self.packs.get(name)
     }
 
-    /// All packs, by name.
+    /// Iterates over all packs, by name.
     pub fn all(&self) -> impl Iterator<Item = &Arc<Pack>> {
         self.packs.values()
     }
 
-    /// The packs that a chat of these settings has chosen, as far as they are there.
+    /// Returns the packs chosen in these chat settings, as far as they exist.
     #[must_use]
     pub fn chosen(&self, config: &ChatConfig) -> Vec<Arc<Pack>> {
         config.packs.iter().filter_map(|name| self.get(name)).cloned().collect()
     }
 
-    /// Renders records by the templates of these packs.
+    /// Returns a renderer with the templates of these packs.
     #[must_use]
     pub const fn rendering(&self) -> Rendering<'_> {
         Rendering { templates: &self.templates }
     }
 
-    /// What matters in what people say, by the name of the pack.
+    /// Returns the importance rules of all packs, by pack name.
     #[must_use]
-    pub fn rules(&self) -> BTreeMap<String, Rules> {
+    pub fn rules(&self) -> BTreeMap<String, ImportanceRules> {
         self.packs.iter().map(|(name, pack)| (name.clone(), pack.rules.clone())).collect()
     }
 
-    /// Whether the pack of this name is as it comes with Figaro: no file of the owner's stands in its place.
+    /// Returns `true` if the pack of this name is built in and not overridden by the owner.
     #[must_use]
     pub fn is_built_in(&self, name: &str) -> bool {
         !self.files.define(name)
     }
 
-    /// The files that they were read from.
+    /// Returns the files that they were read from.
     #[must_use]
     pub const fn files(&self) -> &PackFiles {
         &self.files

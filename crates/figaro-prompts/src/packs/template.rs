@@ -1,4 +1,4 @@
-//! The templates by which records stand in a prompt: compiled and tried out when a pack is read, so that no fault is left for later.
+//! Templates of records in prompts: compiled and tried out when a pack is read, so that no fault appears later.
 
 use std::collections::BTreeMap;
 
@@ -8,17 +8,17 @@ use super::render::ReadingsView;
 use figaro_base::text::{one_line, with_nearest};
 use figaro_domain::record::{Kind, Point, Trend};
 
-/// The most characters of what is wrong with a template.
+/// Maximum characters of a template fault.
 const MAX_WORDS: usize = 200;
 
-/// An environment for templates of records.
+/// Creates an environment for templates of records.
 pub(super) fn environment() -> Environment<'static> {
     let mut environment = Environment::new();
     environment.set_undefined_behavior(UndefinedBehavior::Lenient);
     environment
 }
 
-/// What is wrong with the template of a kind, if anything is.
+/// Returns the fault of a kind's template; `None` if it is valid.
 pub(super) fn fault(kind: &Kind, template: &str) -> Option<String> {
     let environment = environment();
     let compiled = match environment.template_from_str(template) {
@@ -50,12 +50,12 @@ fn sorted(names: impl IntoIterator<Item = String>) -> Vec<String> {
     names
 }
 
-/// Whether a name means something in every template.
+/// Returns `true` if a name is defined in every template.
 fn is_function(environment: &Environment<'_>, name: &str) -> bool {
     environment.globals().any(|(known, _)| known == name)
 }
 
-/// Something for a field to try a template with.
+/// Returns a sample value of a field for trying a template.
 fn sample(kind: &Kind, field: &str) -> Value {
     let Some(field) = kind.field(field) else { return Value::UNDEFINED };
     if kind.series.is_some() && field.form.range().is_some() {

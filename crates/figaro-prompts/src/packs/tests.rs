@@ -12,7 +12,7 @@ use tempfile::TempDir;
 use super::*;
 use figaro_base::ids::{ChatId, RunId, UserId};
 use figaro_domain::record::{
-    Book, Draft, FieldType, FieldValue, Origin, Record, Rules, Saved, Share, saving,
+    Book, FieldType, FieldValue, ImportanceRules, Record, RecordDraft, SaveResult, Share, ValueOrigin, saving,
 };
 
 const GOOD: &str = "name: shop
@@ -86,7 +86,7 @@ fn a_folder_adds_packs_and_replaces_those_built_in() {
     assert_eq!((shop.title.of(Some("pt-BR")), shop.title.of(Some("ru"))), ("Loja", "Shop"));
     assert_eq!(shop.share, Share { percent: 4, max: 600 });
     let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
-    let rules = Rules {
+    let rules = ImportanceRules {
         terms: words(&["order", "pedido"]),
         critical: words(&["recalled"]),
         unless: words(&["recalled fondly"]),
@@ -210,7 +210,7 @@ fn all_faults_of_all_files_are_told_together_in_the_order_of_their_lines() {
 fn records(kind: &str, all: &[&[(&str, FieldValue)]]) -> Vec<Record> {
     let mut kept: Vec<Record> = Vec::new();
     for (day, values) in (0..).zip(all) {
-        let draft = Draft {
+        let draft = RecordDraft {
             chat: ChatId(5),
             pack: "shop".to_owned(),
             kind: if day == 0 { "product".to_owned() } else { kind.to_owned() },
@@ -219,10 +219,10 @@ fn records(kind: &str, all: &[&[(&str, FieldValue)]]) -> Vec<Record> {
             at: (kind == "stock" && day > 0).then(|| DateTime::UNIX_EPOCH + TimeDelta::days(day)),
             keys: values.first().map(|(name, _)| (*name).to_owned()).into_iter().collect(),
             required: Vec::new(),
-            origin: Origin { turn: RunId::new(), user: UserId::telegram(7) },
+            origin: ValueOrigin { turn: RunId::new(), user: UserId::telegram(7) },
             now: DateTime::UNIX_EPOCH,
         };
-        let Saved::New(record) = saving(&kept, &draft) else { panic!("{draft:?}") };
+        let SaveResult::New(record) = saving(&kept, &draft) else { panic!("{draft:?}") };
         let record = match &record.fields.get("product") {
             Some(_) => {
                 let mut record = record.clone();

@@ -1,36 +1,36 @@
-//! Why there are no vectors, by what the caller can do.
+//! Errors of embeddings, classified by how the caller can react.
 
 use crate::ProviderError;
 use figaro_domain::model::ModelName;
 
-/// Why texts got no vectors.
+/// Reason why texts have no vectors.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum EmbedError {
     /// The service of the model failed.
     #[error(transparent)]
     Provider(#[from] ProviderError),
-    /// What the model gave is not what was asked for, such as vectors of another number: the owner must choose another.
+    /// The model's answer is not as requested, such as vectors of another size. The owner must choose another model.
     #[error("the model gives no vectors that can be used ({0})")]
     Unusable(String),
-    /// The model in a folder of this machine cannot be loaded or run: the owner must act. Names the folder.
+    /// The model in a local folder cannot be loaded or run. The owner must act. The text names the folder.
     #[error("{0}")]
     Folder(String),
-    /// Today's caps leave no room for it; after midnight it may work.
+    /// Today's budget is used up. After midnight it may work.
     #[error("today's budget is used up")]
     OverBudget,
-    /// Nobody knows what the model costs, and money is the only bound: the owner must act.
+    /// The price of the model is unknown, and the only budget is in money. The owner must act.
     #[error("the price of {0} is not known, and DAILY_USD is the only bound")]
     Unpriced(ModelName),
-    /// Nothing could be set aside for it; the log says why.
+    /// No budget could be reserved; the log has the reason.
     #[error("the store failed")]
     Store,
-    /// The process ends.
+    /// The process is stopping.
     #[error("it was stopped")]
     Stopped,
 }
 
 impl EmbedError {
-    /// A short stable name for metrics and logs.
+    /// Returns a short stable name for metrics and logs.
     #[must_use]
     pub const fn label(&self) -> &'static str {
         match self {
@@ -44,11 +44,11 @@ impl EmbedError {
         }
     }
 
-    /// Whether the same call may well succeed later without anybody's doing.
+    /// Returns `true` if the same call may succeed later without anyone acting.
     #[must_use]
     pub const fn is_passing(&self) -> bool {
         match self {
-            // What was silent was not asked again at once; later it may answer.
+            // After a silence there was no immediate retry; a later one may work.
             Self::Provider(error) => error.is_passing() || matches!(error, ProviderError::Stalled(_)),
             Self::OverBudget | Self::Store => true,
             Self::Unusable(_) | Self::Folder(_) | Self::Unpriced(_) | Self::Stopped => false,

@@ -1,5 +1,5 @@
-//! Vectors for texts, near each other where the texts mean nearly the same: from a model of a service, or from one in a
-//! folder of this machine. Used by whoever looks things up by what they mean.
+//! Vectors for texts, close to each other if the texts have similar meanings. They come from a model of a service, or
+//! from one in a local folder. Used for search by meaning.
 
 mod error;
 #[cfg(feature = "local-embedder")]
@@ -14,50 +14,51 @@ pub use error::EmbedError;
 
 use figaro_base::text::estimate_tokens;
 
-/// A model that makes vectors of texts.
+/// Model that computes vectors of texts.
 #[async_trait]
 pub trait Embedder: Debug + Send + Sync {
-    /// The name of the model, such as `openai:text-embedding-3-small` or `local:` with the beginning of a hash. Only vectors
-    /// of one name can be compared.
+    /// Returns the name of the model, such as `openai:text-embedding-3-small`, or `local:` with the beginning of a
+    /// hash. Only vectors of the same name can be compared.
     fn name(&self) -> &str;
 
-    /// Whether the model runs in this process: texts go nowhere, and nothing is paid.
+    /// Returns `true` if the model runs in this process: texts stay here, and nothing is paid.
     fn is_local(&self) -> bool;
 
-    /// One vector of length 1 for each text, in order, all with the same number of dimensions. There may be any number
-    /// of texts; of a text that is longer than the model takes, its beginning counts. Dropping the future ends the call.
+    /// Returns one vector of length 1 for each text, in order, all with the same number of dimensions. Accepts any
+    /// number of texts. Of a text that is too long for the model, only the beginning counts. Dropping the future
+    /// cancels the call.
     ///
     /// # Errors
-    /// When any of the texts got no vector.
-    async fn embed(&self, purpose: Purpose, texts: &[&str]) -> Result<Embedded, EmbedError>;
+    /// If any of the texts has no vector.
+    async fn embed(&self, purpose: EmbedPurpose, texts: &[&str]) -> Result<Embedded, EmbedError>;
 }
 
-/// What vectors are for: some models make others of a question than of what may answer it.
+/// Purpose of a vector. Some models treat a question and its possible answers differently.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Purpose {
-    /// A text that others are looked up for.
+pub enum EmbedPurpose {
+    /// Text that a search is made for.
     Question,
-    /// A text that is looked up.
+    /// Text that a search can find.
     Passage,
 }
 
-/// The vectors of some texts.
+/// Vectors of some texts.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Embedded {
-    /// One for each text, in order; the dot product of two is the cosine of the angle between them.
+    /// One vector per text, in order. The dot product of two is the cosine of the angle between them.
     pub vectors: Vec<Vec<f32>>,
-    /// The tokens of the texts, as the service counted them or else by estimate from above. Never 0 where something was
-    /// embedded.
+    /// Tokens of the texts, counted by the service or else estimated from above. Never 0 if anything was embedded.
     pub tokens: u64,
 }
 
-/// The most texts of a request to a service.
+/// Maximum number of texts in a request to a service.
 const MAX_TEXTS: usize = 64;
-/// The most tokens of a request with several texts: a model on a machine without a graphics card reads about so many within
-/// the time that a silent service gets.
+/// Maximum number of tokens in a request with several texts. A model on a machine without a graphics card reads about
+/// this many within the timeout of a silent service.
 const MAX_CALL_TOKENS: usize = 16_000;
 
-/// How many of these texts, from the first on, go into one request to a service: one at least, unless there is none.
+/// Returns how many of these texts, from the first on, go into one request to a service: at least one, unless there
+/// are none.
 #[must_use]
 pub fn texts_of_a_call(texts: &[&str]) -> usize {
     let mut sum = 0_usize;
@@ -68,7 +69,7 @@ pub fn texts_of_a_call(texts: &[&str]) -> usize {
     texts.iter().take(MAX_TEXTS).take_while(fits).count().max(1).min(texts.len())
 }
 
-/// A vector of length 1 in the same direction; `None` for one that has no direction.
+/// Scales a vector to length 1; `None` if it has no direction.
 fn unit(mut vector: Vec<f32>) -> Option<Vec<f32>> {
     let length = vector.iter().map(|x| f64::from(*x) * f64::from(*x)).sum::<f64>().sqrt();
     if !length.is_normal() {

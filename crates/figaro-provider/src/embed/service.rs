@@ -1,5 +1,5 @@
-//! A model of a service: texts go in batches, what fails in passing is sent again, and what comes is checked. How a
-//! service is asked is its [`Wire`].
+//! Embedding model of a service. Texts go in batches, passing failures are retried, and results are checked. The
+//! [`Wire`] sends the requests.
 
 use std::fmt::Debug;
 use std::sync::OnceLock;
@@ -9,46 +9,44 @@ use async_trait::async_trait;
 use tokio::time::sleep;
 use tracing::info;
 
-use super::{EmbedError, Embedded, Embedder, MAX_TEXTS, Purpose, texts_of_a_call, unit};
+use super::{EmbedError, EmbedPurpose, Embedded, Embedder, MAX_TEXTS, texts_of_a_call, unit};
 use crate::ProviderError;
 use crate::retry::RetryPolicy;
 use figaro_base::text::{estimate_tokens, first_tokens};
 
-/// Texts that a service finds too long are cut shorter, but not to fewer tokens.
+/// Minimum number of tokens that texts are cut to if a service finds them too long.
 const MIN_TOKENS: usize = 128;
-/// What stands for a text without letters: services refuse an empty one.
+/// Replacement for a text without letters. Services refuse empty texts.
 const BLANK: &str = ".";
 
-/// How a service is asked for vectors.
+/// Request for vectors in the dialect of a service.
 #[async_trait]
 pub(crate) trait Wire: Debug + Send + Sync {
-    /// Sends one request; the texts are few enough and none is empty.
-    async fn ask(&self, purpose: Purpose, texts: &[&str]) -> Result<Answer, ProviderError>;
+    /// Sends one request. The texts are few enough, and none is empty.
+    async fn ask(&self, purpose: EmbedPurpose, texts: &[&str]) -> Result<EmbeddingResponse, ProviderError>;
 }
 
-/// What a service answers.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) struct Answer {
-    /// The vectors in the order of the texts, as they came.
+pub(crate) struct EmbeddingResponse {
+    /// Vectors in the order of the texts, not normalised.
     pub(crate) vectors: Vec<Vec<f32>>,
-    /// The tokens of the texts, where it tells.
+    /// Tokens of the texts, if the service reports them.
     pub(crate) tokens: Option<u64>,
 }
 
-/// A model of a service.
 #[derive(Debug)]
-pub(crate) struct Service {
+pub(crate) struct EmbedService {
     name: String,
     wire: Box<dyn Wire>,
     policy: RetryPolicy,
-    /// The most tokens of a text; less once the service has found texts too long.
+    /// Maximum length of a text, in tokens. Lowered once the service has found texts too long.
     max_tokens: AtomicUsize,
-    /// The number of dimensions of the vectors, once there were any.
+    /// Number of dimensions of the vectors, once known.
     dimensions: OnceLock<usize>,
 }
 
-impl Service {
-    /// The model of this name, which takes texts of at most so many tokens as far as is known.
+impl EmbedService {
+    /// Creates the model of this name. `max_tokens` is the maximum length of a text as far as known.
     pub(crate) fn new(name: String, wire: impl Wire + 'static, max_tokens: usize) -> Self {
         Self {
             name,
@@ -59,7 +57,7 @@ impl Service {
         }
     }
 
-    async fn ask(&self, purpose: Purpose, texts: &[&str]) -> Result<Answer, ProviderError> {
+    async fn ask(&self, purpose: EmbedPurpose, texts: &[&str]) -> Result<EmbeddingResponse, ProviderError> {
         let mut backoff = self.policy.backoff();
         loop {
             let error = match self.wire.ask(purpose, texts).await {
@@ -73,8 +71,8 @@ impl Service {
         }
     }
 
-    /// Cuts texts shorter from now on; `false` if they are short already.
-    fn shorten(&self, batch: &Batch<'_>) -> bool {
+    /// Lowers the maximum length of texts. Returns `false` if they are already short.
+    fn shorten(&self, batch: &EmbeddingBatch<'_>) -> bool {
         let half = batch.longest / 2;
         if half < MIN_TOKENS {
             return false;
@@ -89,7 +87,11 @@ impl Service {
     }
 
     /// Checks the vectors of a batch.
-    fn checked(&self, batch: &Batch<'_>, vectors: Vec<Vec<f32>>) -> Result<Vec<Vec<f32>>, EmbedError> {
+    fn checked(
+        &self,
+        batch: &EmbeddingBatch<'_>,
+        vectors: Vec<Vec<f32>>,
+    ) -> Result<Vec<Vec<f32>>, EmbedError> {
         let (given, wanted) = (vectors.len(), batch.texts.len());
         if given != wanted {
             return Err(EmbedError::Unusable(format!("{given} for {wanted} texts")));
@@ -107,7 +109,7 @@ impl Service {
 }
 
 #[async_trait]
-impl Embedder for Service {
+impl Embedder for EmbedService {
     fn name(&self) -> &str {
         &self.name
     }
@@ -116,11 +118,11 @@ impl Embedder for Service {
         false
     }
 
-    async fn embed(&self, purpose: Purpose, texts: &[&str]) -> Result<Embedded, EmbedError> {
+    async fn embed(&self, purpose: EmbedPurpose, texts: &[&str]) -> Result<Embedded, EmbedError> {
         let mut embedded = Embedded::default();
         let mut rest = texts;
         while !rest.is_empty() {
-            let batch = Batch::first(rest, self.max_tokens.load(Ordering::Relaxed));
+            let batch = EmbeddingBatch::first(rest, self.max_tokens.load(Ordering::Relaxed));
             let answer = match self.ask(purpose, &batch.texts).await {
                 Err(ProviderError::TooLong(_)) if self.shorten(&batch) => continue,
                 answer => answer?,
@@ -133,17 +135,16 @@ impl Embedder for Service {
     }
 }
 
-/// The texts of one call.
-struct Batch<'a> {
+struct EmbeddingBatch<'a> {
     texts: Vec<&'a str>,
-    /// The tokens of all.
+    /// Tokens of all texts.
     sum: usize,
-    /// Those of the longest.
+    /// Tokens of the longest text.
     longest: usize,
 }
 
-impl<'a> Batch<'a> {
-    /// The first of these texts, each cut to its bound: as many as a call takes.
+impl<'a> EmbeddingBatch<'a> {
+    /// Takes as many of the first texts as fit into a call, each cut to `max_tokens`.
     fn first(texts: &[&'a str], max_tokens: usize) -> Self {
         let cut =
             |text: &&'a str| if text.trim().is_empty() { BLANK } else { first_tokens(text, max_tokens) };

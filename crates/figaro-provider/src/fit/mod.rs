@@ -1,5 +1,5 @@
-//! Shortens a conversation until it fits into so many tokens. What a person asked is cut last. Pure. Called for the newest
-//! exchange of a history, and for the context of a model.
+//! Shortens a conversation until it fits into a number of tokens. The question is cut last. Does no I/O. Called for
+//! the newest exchange of a history, and for the context of a model.
 
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -10,47 +10,47 @@ use super::request::{Earlier, Item, Measure, Request};
 use figaro_base::text::{cut_middle, keep_ends, most_tokens};
 use figaro_domain::conversation::EntryKey;
 
-/// A text is not cut to fewer tokens than this.
+/// Minimum number of tokens that a text is cut to.
 const MIN_TOKENS: usize = 100;
-/// In the arguments of a call, of a longer text so many characters at its start and at its end stay.
+/// Characters kept at each end of a long text in the arguments of a call.
 const ARGUMENT_CHARS: usize = 80;
 
 /// Part of a conversation.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Part {
-    /// The message, pass or result itself, which shortening changes.
+pub struct ConversationPart {
+    /// Message, pass or result. Shortening changes it.
     pub item: Item,
-    /// Whether it belongs to the past, to the question or to the turn in progress: it decides how far it may be cut.
+    /// Place in the conversation; it decides how far the part may be cut.
     pub stage: Stage,
-    /// The key by which the whole of it can be looked up; none for what cannot be.
+    /// Key for looking up the whole part; `None` if that is impossible.
     pub key: Option<EntryKey>,
 }
 
-/// To what a part of a conversation belongs.
+/// Place of a part in the conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stage {
-    /// It is kept of before, such as a pin: it stays whole nearly to the last.
+    /// Kept note, such as a pin. It stays whole nearly to the last.
     Kept,
-    /// It belongs to an exchange that is over.
+    /// Part of a past exchange.
     Earlier,
-    /// It is what the conversation is about: it is cut last.
+    /// Question of the conversation. It is cut last.
     Question,
-    /// It belongs to the turn in progress. Its calls stay: a model that does not see what it has done does it again.
+    /// Part of the turn in progress. Its calls stay: a model that does not see what it has done does it again.
     Turn,
 }
 
-/// Shortens parts until they take at most `budget` tokens by `count`, in this order: what is over loses its pictures, and
-/// what only a provider understands; then the oldest results of tools are cut, arguments of calls, long texts; calls of
-/// what is over go; last, the question loses its pictures, what stands around it, and of its words the middle. A text
-/// that is cut keeps its start and its end, an answer mostly its end. Gives whether the parts fit.
-pub fn shrink(parts: &mut Vec<Part>, budget: usize, count: fn(&str) -> usize) -> bool {
+/// Shortens parts until they take at most `budget` tokens by `count`. The order is: pictures and opaque parts of past
+/// exchanges; the oldest results of tools, arguments of calls and long texts; calls of past exchanges; last, the
+/// question's pictures, its surroundings, and the middle of its text. A cut text keeps its start and its end, an
+/// answer mostly its end. Returns `true` if the parts fit.
+pub fn shrink(parts: &mut Vec<ConversationPart>, budget: usize, count: fn(&str) -> usize) -> bool {
     let costs = parts.iter().map(|part| part.item.tokens(count)).collect();
     let mut shrinking = Shrinking { parts, costs, budget, count };
     shrinking.shrink();
     shrinking.excess() == 0
 }
 
-/// Leaves out pictures of results, the oldest first, until those that stay have so many characters in base64 at most: every further
+/// Removes pictures of results, oldest first, until the rest have at most `most` characters in base64. Every further
 /// pass carries them all. A result that loses its pictures says so.
 pub fn bound_pictures(items: &mut [Item], most: usize) {
     let mut left = most;
@@ -67,8 +67,8 @@ pub fn bound_pictures(items: &mut [Item], most: usize) {
     }
 }
 
-/// Leaves out all pictures of results, which the service of the model may have refused; `false` if there are none. Where a server
-/// gave a damaged one, its call has failed and not the turn.
+/// Removes all pictures of results, because the model's service may have refused one. Returns `false` if there are
+/// none. So a damaged picture of a server fails its call and not the turn.
 pub fn drop_pictures(items: &mut [Item]) -> bool {
     let mut had_some = false;
     for item in items {
@@ -85,11 +85,11 @@ pub fn drop_pictures(items: &mut [Item]) -> bool {
     had_some
 }
 
-/// Shortens a request until it takes at most `room` tokens, counted for whatever vocabulary the model has: the oldest of
-/// the earlier exchanges are left out, the newest one and the turn in progress lose what [`shrink`] takes. Where that
-/// does not do, nothing earlier is left. A request that is too long even then is refused by its provider.
+/// Shortens a request until it takes at most `room` tokens in any vocabulary. The oldest of the past exchanges are
+/// left out; the newest one and the turn in progress are cut as in [`shrink`]. If that is not enough, all past
+/// exchanges go. A request that is still too long is refused by its provider.
 pub(crate) fn fit(request: &mut Request, room: usize) {
-    // Counting takes time that most requests need not.
+    // Counting takes time, and most requests do not need it.
     if request.token_bound() <= room {
         return;
     }
@@ -119,8 +119,8 @@ pub(crate) fn fit(request: &mut Request, room: usize) {
 }
 
 impl Request {
-    /// Takes its conversation, each item with what may be left out of it.
-    fn take_parts(&mut self) -> Vec<Part> {
+    /// Takes the conversation out of the request, as parts that can be cut.
+    fn take_parts(&mut self) -> Vec<ConversationPart> {
         let earlier = std::mem::take(&mut self.earlier);
         let (kept, over) = (earlier.kept, earlier.keys.len());
         let keys = earlier.keys.into_iter().chain(std::iter::repeat(None));
@@ -131,11 +131,10 @@ impl Request {
             Ordering::Greater => Stage::Turn,
         };
         let items = std::mem::take(&mut self.items).into_iter().zip(keys).enumerate();
-        items.map(|(at, (item, key))| Part { item, stage: stage(at), key }).collect()
+        items.map(|(at, (item, key))| ConversationPart { item, stage: stage(at), key }).collect()
     }
 
-    /// Gives it a conversation.
-    fn put_parts(&mut self, parts: Vec<Part>) {
+    fn put_parts(&mut self, parts: Vec<ConversationPart>) {
         let kept = parts.iter().filter(|part| part.stage == Stage::Kept).count();
         let over = parts.iter().take_while(|part| matches!(part.stage, Stage::Kept | Stage::Earlier));
         self.earlier = Earlier { keys: over.map(|part| part.key).collect(), kept };
@@ -143,8 +142,9 @@ impl Request {
     }
 }
 
-/// Where the second of the earlier exchanges begins: with a person's words behind something else.
-fn second_exchange(parts: &[Part]) -> Option<usize> {
+/// Returns the index where the second of the past exchanges begins: the first user's message after another kind of
+/// item.
+fn second_exchange(parts: &[ConversationPart]) -> Option<usize> {
     let kept = parts.iter().take_while(|part| part.stage == Stage::Kept).count();
     let earlier = kept + parts[kept..].iter().take_while(|part| part.stage == Stage::Earlier).count();
     let is_user = |at: usize| matches!(parts[at].item, Item::User { .. });
@@ -152,8 +152,8 @@ fn second_exchange(parts: &[Part]) -> Option<usize> {
 }
 
 struct Shrinking<'a> {
-    parts: &'a mut Vec<Part>,
-    /// The tokens of each part.
+    parts: &'a mut Vec<ConversationPart>,
+    /// Tokens of each part.
     costs: Vec<usize>,
     budget: usize,
     count: fn(&str) -> usize,
@@ -161,28 +161,33 @@ struct Shrinking<'a> {
 
 impl Shrinking<'_> {
     fn shrink(&mut self) {
-        let is_over = |part: &Part| part.stage == Stage::Earlier;
-        let is_question = |part: &Part| part.stage == Stage::Question;
-        let is_result = |part: &Part| matches!(part.item, Item::ToolResult { .. });
-        // What is no person's in the turn in progress, Figaro itself has said.
-        let is_long = |part: &Part| match part.item {
+        let is_over = |part: &ConversationPart| part.stage == Stage::Earlier;
+        let is_question = |part: &ConversationPart| part.stage == Stage::Question;
+        let is_result = |part: &ConversationPart| matches!(part.item, Item::ToolResult { .. });
+        // A user's item within the turn in progress is Figaro's own text.
+        let is_long = |part: &ConversationPart| match part.item {
             Item::User { .. } => is_over(part),
             Item::Assistant { .. } => true,
             Item::ToolResult { .. } => false,
         };
         self.each(is_over, |part, _, _| part.leave_out_unseen());
-        self.each(is_result, Part::cut);
-        self.each(|_: &Part| true, |part, _, _| part.cut_arguments());
-        self.each(is_long, Part::cut);
+        self.each(is_result, ConversationPart::cut);
+        self.each(|_: &ConversationPart| true, |part, _, _| part.cut_arguments());
+        self.each(is_long, ConversationPart::cut);
         while self.excess() > 0 && self.leave_out_calls() {}
-        self.each(|_: &Part| true, |part, _, _| part.leave_out_unseen());
+        self.each(|_: &ConversationPart| true, |part, _, _| part.leave_out_unseen());
         self.each(is_question, |part, _, _| part.leave_out_surroundings());
-        self.each(|part: &Part| part.stage == Stage::Kept, Part::cut);
-        self.each(is_question, Part::cut);
+        self.each(|part: &ConversationPart| part.stage == Stage::Kept, ConversationPart::cut);
+        self.each(is_question, ConversationPart::cut);
     }
 
-    /// Does this to each of these parts, the oldest first, until all fit. It is told how many tokens the part may take.
-    fn each(&mut self, is_one: impl Fn(&Part) -> bool, change: impl Fn(&mut Part, usize, fn(&str) -> usize)) {
+    /// Applies a change to each matching part, oldest first, until all fit. `change` receives the tokens that the
+    /// part may take.
+    fn each(
+        &mut self,
+        is_one: impl Fn(&ConversationPart) -> bool,
+        change: impl Fn(&mut ConversationPart, usize, fn(&str) -> usize),
+    ) {
         for at in 0..self.parts.len() {
             let excess = self.excess();
             if excess == 0 {
@@ -200,15 +205,15 @@ impl Shrinking<'_> {
         self.costs.iter().sum::<usize>().saturating_sub(self.budget)
     }
 
-    /// Leaves out the oldest calls of what is over, with what was said before them and their results; `false` if there
-    /// are none.
+    /// Removes the oldest calls of past exchanges with the text before them and their results. Returns `false` if
+    /// there are none.
     fn leave_out_calls(&mut self) -> bool {
-        let has_calls = |part: &Part| {
+        let has_calls = |part: &ConversationPart| {
             let item = &part.item;
             part.stage == Stage::Earlier && matches!(item, Item::Assistant { calls, .. } if !calls.is_empty())
         };
         let Some(at) = self.parts.iter().position(has_calls) else { return false };
-        let is_result = |part: &&Part| matches!(part.item, Item::ToolResult { .. });
+        let is_result = |part: &&ConversationPart| matches!(part.item, Item::ToolResult { .. });
         let results = self.parts[at + 1..].iter().take_while(is_result).count();
         self.parts.drain(at..=at + results);
         self.costs.drain(at..=at + results);
@@ -220,9 +225,8 @@ fn left_out(pictures: usize) -> String {
     format!("\n[pictures left out because there is no room: {pictures}]")
 }
 
-impl Part {
-    /// Leaves out what says nothing in words: pictures, and what only a provider understands. A question that is not
-    /// stored anywhere says so.
+impl ConversationPart {
+    /// Removes what is not text: pictures and opaque parts. A question that is not stored anywhere says so.
     pub fn leave_out_unseen(&mut self) {
         match &mut self.item {
             Item::User { text, images } => {
@@ -241,7 +245,8 @@ impl Part {
         }
     }
 
-    /// Leaves out what the prompt tells beside a question: what others said, notes. No person can write these tags.
+    /// Removes the prompt's additions to a question, such as background messages and notes. People cannot write these
+    /// tags.
     fn leave_out_surroundings(&mut self) {
         let text = self.item.text_mut();
         for name in ["background", "notes"] {
@@ -254,7 +259,7 @@ impl Part {
         }
     }
 
-    /// Shortens long texts in the arguments of calls, which stay JSON.
+    /// Shortens long texts in the arguments of calls. The arguments stay JSON.
     fn cut_arguments(&mut self) {
         let Item::Assistant { calls, .. } = &mut self.item else { return };
         for call in calls.iter_mut().filter(|call| call.arguments.len() > 2 * ARGUMENT_CHARS) {
@@ -263,18 +268,18 @@ impl Part {
         }
     }
 
-    /// Takes the middle out of the words, so that the item takes at most so many tokens where that can be.
+    /// Removes the middle of the text, so that the item takes at most `allowed` tokens if possible.
     fn cut(&mut self, allowed: usize, count: fn(&str) -> usize) {
         let text = self.item.text();
         let stretches: Vec<(Range<usize>, usize)> = match self.item {
-            // Between its tags, so that these stay.
+            // Only text between tags is cut, so the tags stay.
             Item::User { .. } => stretches(text).map(|words| (words.clone(), count(&text[words]))).collect(),
             Item::Assistant { .. } | Item::ToolResult { .. } => vec![(0..text.len(), count(text))],
         };
         let costs: Vec<usize> = stretches.iter().map(|(_, tokens)| *tokens).collect();
         let others = self.item.tokens(count).saturating_sub(costs.iter().sum());
         let room = allowed.saturating_sub(others);
-        // Parts of a text may take a little less than the whole.
+        // The parts of a text may take slightly less than the whole.
         let level = level(costs, room - room / 32).max(MIN_TOKENS);
         for (words, tokens) in stretches.into_iter().rev().filter(|(_, tokens)| *tokens > level) {
             let short = self.shortened(&self.item.text()[words.clone()], tokens, level, count);
@@ -282,13 +287,13 @@ impl Part {
         }
     }
 
-    /// Words that take so many tokens, so that they take fewer.
+    /// Shortens a text of this many tokens to fewer than `allowed`.
     fn shortened(&self, words: &str, tokens: usize, allowed: usize, count: fn(&str) -> usize) -> String {
         let total = words.chars().count();
         let gap = |left_out| self.gap(left_out, words);
         let mut keep = total * allowed.saturating_sub(count(&gap(total))) / tokens;
         loop {
-            // An answer that is gone on with goes on from its end.
+            // A continued answer goes on from its end.
             let start = if matches!(self.item, Item::Assistant { .. }) { keep / 4 } else { keep / 2 };
             let short = cut_middle(words, start, keep - start, &gap(total - keep));
             if keep == 0 || count(&short) <= allowed {
@@ -298,9 +303,9 @@ impl Part {
         }
     }
 
-    /// What stands where something was left out of these words.
+    /// Returns the mark for text that was left out here.
     fn gap(&self, left_out: usize, words: &str) -> String {
-        // They may have been cut before.
+        // The text may have been cut before.
         let key = self.key.map(|key| key.to_string()).or_else(|| key_in(words).map(str::to_owned));
         match (key, self.stage) {
             (Some(key), Stage::Question) => format!(" … [{key}: {left_out} characters left out] … "),
@@ -314,13 +319,13 @@ impl Part {
     }
 }
 
-/// What stands in place of words that can be looked up by this key.
+/// Returns the mark for text that can be looked up by this key.
 #[must_use]
 pub fn gap(key: &str) -> String {
     format!(" … [{key}] … ")
 }
 
-/// The first key that stands in these words in place of others.
+/// Returns the first key in such a mark within a text.
 #[must_use]
 pub fn key_in(words: &str) -> Option<&str> {
     words.match_indices("… [").find_map(|(at, mark)| {
@@ -329,7 +334,7 @@ pub fn key_in(words: &str) -> Option<&str> {
     })
 }
 
-/// The stretches of a prompt's text without a tag. What people wrote has no `<`: it is escaped.
+/// Returns the ranges of a prompt's text between its tags. Text of people has no `<`: it is escaped.
 fn stretches(text: &str) -> impl Iterator<Item = Range<usize>> {
     let tags = text.match_indices('<').map(|(at, _)| {
         let end = text[at..].find('>').map_or(text.len(), |length| at + length + 1);
@@ -340,8 +345,8 @@ fn stretches(text: &str) -> impl Iterator<Item = Range<usize>> {
     starts.zip(ends).filter(|(start, end)| start < end).map(|(start, end)| start..end)
 }
 
-/// The most that each of these may cost, so that all together cost no more than `room`: none is cut to less while another
-/// keeps more.
+/// Returns the largest limit per part that keeps the total within `room`. No part is cut below it while another keeps
+/// more.
 fn level(mut costs: Vec<usize>, mut room: usize) -> usize {
     costs.sort_unstable();
     for (at, cost) in costs.iter().enumerate() {
@@ -354,7 +359,7 @@ fn level(mut costs: Vec<usize>, mut room: usize) -> usize {
     usize::MAX
 }
 
-/// The same JSON with long texts shortened.
+/// Shortens long texts in a JSON value.
 fn short_values(value: Value) -> Value {
     match value {
         Value::String(text) => keep_ends(&text, ARGUMENT_CHARS, " … ").into(),

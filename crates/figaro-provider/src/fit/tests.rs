@@ -43,8 +43,8 @@ fn key(at: usize) -> EntryKey {
 }
 
 /// An exchange: the first is its question, and each part has a key.
-fn exchange(items: Vec<Item>) -> Vec<Part> {
-    let part = |(at, item)| Part {
+fn exchange(items: Vec<Item>) -> Vec<ConversationPart> {
+    let part = |(at, item)| ConversationPart {
         item,
         stage: if at == 0 { Stage::Question } else { Stage::Earlier },
         key: Some(key(at)),
@@ -52,7 +52,7 @@ fn exchange(items: Vec<Item>) -> Vec<Part> {
     items.into_iter().enumerate().map(part).collect()
 }
 
-fn total(parts: &[Part]) -> usize {
+fn total(parts: &[ConversationPart]) -> usize {
     parts.iter().map(|part| part.item.estimate_tokens()).sum()
 }
 
@@ -68,7 +68,7 @@ fn results_are_cut_before_long_texts_and_the_question_last() {
         result("b", &output),
         answer(&long),
     ]);
-    let is_cut = |parts: &[Part], at: usize| parts[at].item.text() != whole[at].item.text();
+    let is_cut = |parts: &[ConversationPart], at: usize| parts[at].item.text() != whole[at].item.text();
     let all = total(&whole);
     // The budget, and which parts are cut: the question, the results, the answer.
     let cases = [
@@ -219,7 +219,7 @@ fn what_stands_around_a_question_goes_before_its_words_and_a_second_cut_keeps_th
     assert_eq!(request.items[0].text(), &question[around.len()..]);
 
     let long = cut_middle(&words(400), 400, 400, &gap(&key(7).to_string()));
-    let mut parts = vec![Part { item: answer(&long), stage: Stage::Turn, key: None }];
+    let mut parts = vec![ConversationPart { item: answer(&long), stage: Stage::Turn, key: None }];
     assert!(shrink(&mut parts, 150, estimate_tokens));
     let cut = parts[0].item.text();
     assert_eq!(

@@ -1,4 +1,4 @@
-//! Where calls of the Gemini API go. Called by [`super`] only.
+//! Endpoints of the Gemini API. Called by [`super`] only.
 
 use std::time::Duration;
 
@@ -7,37 +7,41 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::ProviderError;
-use crate::http::decode::Values;
+use crate::http::decode::ValueStream;
 use crate::http::idle::Pulse;
 use crate::http::{error, json, streamed};
 use figaro_base::secret::{ExposeSecret, SecretString};
 
-/// The header that carries the key.
 const KEY_HEADER: &str = "x-goog-api-key";
 
-/// Gemini at one address with one key.
+/// Gemini API at one address with one key.
 #[derive(Debug, Clone)]
 pub(super) struct GeminiClient {
     http: reqwest::Client,
-    /// Ends with a slash.
+    /// Base URL with a trailing slash.
     base_url: String,
     key: SecretString,
 }
 
 impl GeminiClient {
-    /// `base_url` ends before `/models`.
+    /// Creates a client. `base_url` ends before `/models`.
     pub(super) fn new(http: reqwest::Client, base_url: &str, key: SecretString) -> Self {
         Self { http, base_url: format!("{}/", base_url.trim_end_matches('/')), key }
     }
 
-    /// The pieces of one answer. The pulse beats with every byte.
-    pub(super) async fn ask(&self, model: &str, body: &Value, pulse: Pulse) -> Result<Values, ProviderError> {
+    /// Streams the pieces of one answer. The pulse beats with every byte.
+    pub(super) async fn ask(
+        &self,
+        model: &str,
+        body: &Value,
+        pulse: Pulse,
+    ) -> Result<ValueStream, ProviderError> {
         let url = format!("{}models/{}:streamGenerateContent?alt=sse", self.base_url, checked(model)?);
         let request = self.http.post(url).header(KEY_HEADER, self.key_header()?).json(body);
         streamed(request.send().await.map_err(|error| error::from_reqwest(&error))?, pulse).await
     }
 
-    /// The models that answer questions, by the names they are asked for.
+    /// Lists the models that answer questions, by the names used in requests.
     pub(super) async fn models(&self, limit: Duration) -> Result<Vec<String>, ProviderError> {
         let url = format!("{}models?pageSize=1000", self.base_url);
         let listed: Value = json(self.http.get(url).header(KEY_HEADER, self.key_header()?), limit).await?;
@@ -50,7 +54,8 @@ impl GeminiClient {
         Ok(names.map(|name| without_prefix(name).to_owned()).collect())
     }
 
-    /// Calls a method of a model whose answer comes in one piece. What `body` makes gets the model's full name.
+    /// Calls a method of a model whose answer comes in one piece. `body` builds the request from the model's full
+    /// name.
     pub(super) async fn post<T: DeserializeOwned>(
         &self,
         model: &str,
@@ -74,7 +79,7 @@ impl GeminiClient {
     }
 }
 
-/// A name as it may stand in an address.
+/// Checks that a name is safe within a URL.
 fn checked(model: &str) -> Result<&str, ProviderError> {
     let name = without_prefix(model);
     let fits = |letter: char| letter.is_ascii_alphanumeric() || "-_.".contains(letter);
@@ -84,7 +89,7 @@ fn checked(model: &str) -> Result<&str, ProviderError> {
     }
 }
 
-/// The name without the prefix `models/`, which the list has and people leave out.
+/// Strips the prefix `models/`, which the list has and people leave out.
 fn without_prefix(model: &str) -> &str {
     model.strip_prefix("models/").unwrap_or(model)
 }

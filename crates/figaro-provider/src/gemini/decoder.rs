@@ -5,44 +5,44 @@ use std::collections::HashSet;
 use serde_json::Value;
 use tracing::debug;
 
-use super::signed::Layout;
+use super::signed::PartLayout;
 use crate::http::decode::Decode;
-use crate::{Event, Finish, ProviderError, Search, loose};
+use crate::{Event, Finish, HostedSearch, ProviderError, loose};
 use figaro_domain::source::Source;
 use figaro_domain::tool::Call;
 use figaro_domain::usage::Usage;
 
-/// What has been told of one answer so far.
+/// State of one answer.
 #[derive(Debug)]
-pub(super) struct Decoder {
+pub(super) struct GeminiDecoder {
     model: String,
-    /// What the ids of calls begin with that came without one.
+    /// Prefix of generated ids, for calls that came without one.
     made_id: String,
-    layout: Layout,
-    /// Ids of the calls that were told.
+    layout: PartLayout,
+    /// Ids of the calls already sent.
     calls: HashSet<String>,
-    /// Addresses of the pages that were told.
+    /// Addresses of the pages already sent.
     pages: HashSet<String>,
-    /// So many searches were told as they are billed,
+    /// Number of searches already sent, as they are billed.
     searches: usize,
-    /// and so many of their queries.
+    /// Number of search queries already sent.
     queries: usize,
-    /// The last count; each piece has the tokens up to it.
+    /// Latest token count. Each piece has the tokens up to it.
     usage: Option<Usage>,
     has_text: bool,
-    /// The bytes of thoughts.
+    /// Size of thoughts, in bytes.
     reasoned: usize,
-    /// The last reason to end. Some servers send one with every piece, and some go on behind it.
+    /// Latest finish reason. Some servers send one with every piece, and some continue after it.
     finish: Option<Finish>,
 }
 
-impl Decoder {
-    /// `made_id` is like that of no other answer.
+impl GeminiDecoder {
+    /// Creates a decoder. `made_id` must differ from that of every other answer.
     pub(super) fn new(model: &str, made_id: String) -> Self {
         Self {
             model: model.to_owned(),
             made_id,
-            layout: Layout::default(),
+            layout: PartLayout::default(),
             calls: HashSet::new(),
             pages: HashSet::new(),
             searches: 0,
@@ -89,7 +89,7 @@ impl Decoder {
         Some(Event::ToolCall(Call { id, name: name.to_owned(), arguments }))
     }
 
-    /// What the answer rests on.
+    /// Returns the searches and pages in the grounding metadata.
     fn grounding(&mut self, metadata: &Value) -> Vec<Event> {
         let queries = metadata["webSearchQueries"].as_array().map(Vec::as_slice).unwrap_or_default();
         let mut events = self.searched(queries.len());
@@ -103,10 +103,10 @@ impl Decoder {
         }
         let new = queries.get(self.queries..).unwrap_or_default();
         self.queries += new.len();
-        // Which of the pages which search has found is not told.
+        // The metadata does not say which search found which page.
         let found = |queries: &[Value]| {
             let queries = queries.iter().filter_map(Value::as_str).map(str::to_owned).collect();
-            Event::Found(Search { queries, sources: sources.clone() })
+            Event::Found(HostedSearch { queries, sources: sources.clone() })
         };
         let at_once = if self.is_billed_once() { new.len().max(1) } else { 1 };
         events.extend(new.chunks(at_once).map(found));
@@ -114,12 +114,12 @@ impl Decoder {
         events
     }
 
-    /// Before Gemini 3 an answer is billed one search, however many it made.
+    /// Returns `true` for models before Gemini 3, which bill one search per answer, however many it made.
     fn is_billed_once(&self) -> bool {
         self.model.starts_with("gemini-2")
     }
 
-    /// So many searches were made until now: each that is new is told, as it is billed.
+    /// Returns an event for each newly billed search. `so_far` counts the searches of the answer until now.
     fn searched(&mut self, so_far: usize) -> Vec<Event> {
         let billed = if self.is_billed_once() { so_far.min(1) } else { so_far };
         let news = billed.saturating_sub(self.searches);
@@ -131,15 +131,15 @@ impl Decoder {
         self.has_text || !self.calls.is_empty()
     }
 
-    /// The events that end an answer.
+    /// Returns the events that end an answer.
     fn whole(&mut self, finish: Finish) -> impl Iterator<Item = Event> {
         let private = self.layout.private(&self.model).map(Event::Private);
         private.into_iter().chain([Event::Completed { finish, usage: self.usage }])
     }
 }
 
-impl Decode for Decoder {
-    /// Parts and fields that are not known say nothing.
+impl Decode for GeminiDecoder {
+    /// Unknown parts and fields are ignored.
     fn absorb(&mut self, piece: &Value) -> Result<Vec<Event>, ProviderError> {
         self.usage = usage(&piece["usageMetadata"]).or(self.usage);
         if let Some(reason) = piece["promptFeedback"]["blockReason"].as_str() {
@@ -153,8 +153,8 @@ impl Decode for Decoder {
         Ok(events)
     }
 
-    /// Without a word of its end, what came over a connection that was closed in good order is whole. A model that stops before
-    /// its first word has failed, and says more the next time.
+    /// If the connection closes in order without an end mark, the answer is complete. A model that stops before its
+    /// first word has failed, and the next attempt may succeed.
     fn end(&mut self) -> Result<Vec<Event>, ProviderError> {
         match self.finish.take() {
             Some(Finish::Stop) if !self.is_answer() && self.reasoned == 0 => {
@@ -175,7 +175,7 @@ impl Decode for Decoder {
     }
 }
 
-/// Why a question was not answered.
+/// Explains why a question was not answered.
 fn blocked(reason: &str) -> String {
     let why = match reason {
         "SAFETY" => "Google's safety filter blocked the question",
@@ -190,8 +190,8 @@ fn blocked(reason: &str) -> String {
     why.to_owned()
 }
 
-/// Whether and why the answer ended; an error where asking again may help. A reason that is not known withholds nothing
-/// that has come: `is_answer`.
+/// Returns the reason of the end, if the answer has ended, or an error if another attempt may help. `is_answer` is
+/// `true` if there is content; an unknown reason does not withhold it.
 fn finish(answer: &Value, is_answer: bool) -> Result<Option<Finish>, ProviderError> {
     let why = match answer["finishReason"].as_str().unwrap_or_default() {
         "" | "FINISH_REASON_UNSPECIFIED" => return Ok(None),
@@ -217,7 +217,7 @@ fn finish(answer: &Value, is_answer: bool) -> Result<Option<Finish>, ProviderErr
     Ok(Some(Finish::Filtered(why.to_owned())))
 }
 
-/// Thoughts count as written, and what Google's tools read as sent.
+/// Reads the token usage. Thoughts count as output, and tokens read by Google's tools as input.
 fn usage(usage: &Value) -> Option<Usage> {
     let count = |name: &str| loose::count(&usage[name]).unwrap_or_default();
     Some(Usage {
@@ -237,7 +237,7 @@ mod tests {
     type Events = Vec<Result<Event, ProviderError>>;
 
     fn run(pieces: &[Value]) -> Events {
-        let mut decoder = Decoder::new("gemini-3.5-flash", "made".into());
+        let mut decoder = GeminiDecoder::new("gemini-3.5-flash", "made".into());
         let mut all = Vec::new();
         let mut take = |told: Result<Vec<Event>, ProviderError>| {
             match told {
@@ -384,7 +384,7 @@ mod tests {
         ];
         let page = |title: &str, url: &str| Source { title: title.into(), url: url.into() };
         let found = |sources: &[Source]| {
-            Ok(Event::Found(Search { queries: vec!["q".into()], sources: sources.to_vec() }))
+            Ok(Event::Found(HostedSearch { queries: vec!["q".into()], sources: sources.to_vec() }))
         };
         let expected = [
             hosted(),

@@ -1,8 +1,8 @@
-//! How Google's Gemini is set up and built.
+//! Settings and construction of Google's Gemini.
 
 use std::sync::Arc;
 
-use super::Gemini;
+use super::GeminiProvider;
 use super::embed::embedder;
 use super::name::NAME;
 use crate::descriptor::Descriptor;
@@ -24,7 +24,7 @@ pub(crate) const DESCRIPTOR: Descriptor = Descriptor {
         ],
     },
     build: |settings, http, idle_limit| {
-        Arc::new(Gemini::new(http, &settings.base_url, settings.key.clone(), idle_limit))
+        Arc::new(GeminiProvider::new(http, &settings.base_url, settings.key.clone(), idle_limit))
     },
     embedder: Some(embedder),
 };

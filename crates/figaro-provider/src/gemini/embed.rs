@@ -1,4 +1,4 @@
-//! Vectors of Gemini's models: `POST /models/{model}:batchEmbedContents`. Built by the descriptor.
+//! Embeddings of Gemini's models: `POST /models/{model}:batchEmbedContents`. Built by the descriptor.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,17 +8,16 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::client::GeminiClient;
-use crate::embed::service::{Answer, Service, Wire};
-use crate::embed::{Embedder, Purpose};
+use crate::embed::service::{EmbedService, EmbeddingResponse, Wire};
+use crate::embed::{EmbedPurpose, Embedder};
 use crate::http::error;
 use crate::{Capabilities, ProviderError};
 use figaro_base::secret::Redactor;
 use figaro_config::ProviderSettings;
 
-/// The most tokens of a text where nothing is known of its model.
+/// Maximum length of a text, in tokens, if nothing is known about its model.
 const MAX_TOKENS: usize = 2048;
 
-/// A model of the service.
 #[derive(Debug)]
 struct GeminiEmbeddings {
     client: GeminiClient,
@@ -29,23 +28,23 @@ struct GeminiEmbeddings {
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Listed {
-    embeddings: Vec<Entry>,
-    usage_metadata: Option<Usage>,
+struct GeminiEmbedResponse {
+    embeddings: Vec<GeminiEmbedding>,
+    usage_metadata: Option<GeminiUsage>,
 }
 
 #[derive(Debug, Deserialize)]
-struct Entry {
+struct GeminiEmbedding {
     values: Vec<f32>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Usage {
+struct GeminiUsage {
     prompt_token_count: Option<u64>,
 }
 
-/// A model of the service of these settings.
+/// Builds an embedding model of the service in these settings.
 pub(super) fn embedder(
     settings: &ProviderSettings,
     model: &str,
@@ -59,28 +58,28 @@ pub(super) fn embedder(
         limit,
     };
     let max_tokens = Capabilities::known_window(settings.name, model).unwrap_or(MAX_TOKENS);
-    Arc::new(Service::new(format!("{}:{model}", settings.name), wire, max_tokens))
+    Arc::new(EmbedService::new(format!("{}:{model}", settings.name), wire, max_tokens))
 }
 
 #[async_trait]
 impl Wire for GeminiEmbeddings {
-    async fn ask(&self, purpose: Purpose, texts: &[&str]) -> Result<Answer, ProviderError> {
+    async fn ask(&self, purpose: EmbedPurpose, texts: &[&str]) -> Result<EmbeddingResponse, ProviderError> {
         let body = |name: &str| body(name, purpose, texts);
         let answer = self.client.post(&self.model, "batchEmbedContents", body, self.limit).await;
-        let Listed { embeddings, usage_metadata } =
+        let GeminiEmbedResponse { embeddings, usage_metadata } =
             answer.map_err(|error| error::presentable(error, &self.redactor))?;
-        Ok(Answer {
+        Ok(EmbeddingResponse {
             vectors: embeddings.into_iter().map(|entry| entry.values).collect(),
             tokens: usage_metadata.and_then(|usage| usage.prompt_token_count),
         })
     }
 }
 
-/// Each request of a batch names the model again.
-fn body(name: &str, purpose: Purpose, texts: &[&str]) -> Value {
+/// Builds the body. Each request of a batch names the model again.
+fn body(name: &str, purpose: EmbedPurpose, texts: &[&str]) -> Value {
     let task = match purpose {
-        Purpose::Question => "RETRIEVAL_QUERY",
-        Purpose::Passage => "RETRIEVAL_DOCUMENT",
+        EmbedPurpose::Question => "RETRIEVAL_QUERY",
+        EmbedPurpose::Passage => "RETRIEVAL_DOCUMENT",
     };
     let request =
         |text: &&str| json!({"model": name, "content": {"parts": [{"text": text}]}, "taskType": task});

@@ -1,5 +1,4 @@
-//! Google's Gemini API. One call is one streamed `POST /models/{model}:streamGenerateContent`. Built by its
-//! descriptor.
+//! Google's Gemini API. A call is one streamed `POST /models/{model}:streamGenerateContent`. Built by its descriptor.
 
 mod client;
 mod decoder;
@@ -19,35 +18,36 @@ use futures::future::BoxFuture;
 use ulid::Ulid;
 
 use self::client::GeminiClient;
-use self::decoder::Decoder;
+use self::decoder::GeminiDecoder;
 pub(super) use self::descriptor::DESCRIPTOR;
 use self::name::NAME;
 use self::wire::Signatures;
-use super::http::decode::{Habits, Values, decoded};
+use super::http::decode::{Habits, ValueStream, decoded};
 use super::http::idle::Pulse;
-use super::http::{Watch, error};
+use super::http::{CallWatch, error};
 use super::offered::Offered;
 use super::{Capabilities, Demand, EventStream, Provider, ProviderError, Request};
 use figaro_base::secret::{Redactor, SecretString};
 use figaro_domain::generation::Generation;
 
-/// The Gemini API at one address with one key.
+/// Gemini API at one address with one key.
 #[derive(Debug, Clone)]
-struct Gemini {
+struct GeminiProvider {
     client: GeminiClient,
-    watch: Watch,
+    watch: CallWatch,
 }
 
-impl Gemini {
-    /// `base_url` ends before `/models`, as in `https://generativelanguage.googleapis.com/v1beta`. The client must
-    /// bound the time to connect, and no call as a whole. A provider that is silent for `idle_limit` has stalled.
+impl GeminiProvider {
+    /// Creates the provider. `base_url` ends before `/models`, as in
+    /// `https://generativelanguage.googleapis.com/v1beta`. `http` must limit the time to connect, but no call as a
+    /// whole. A provider that is silent for `idle_limit` has stalled.
     fn new(http: reqwest::Client, base_url: &str, key: SecretString, idle_limit: Duration) -> Self {
-        let watch = Watch { redactor: Redactor::new([&key]), idle_limit };
+        let watch = CallWatch { redactor: Redactor::new([&key]), idle_limit };
         Self { client: GeminiClient::new(http, base_url, key), watch }
     }
 }
 
-impl Provider for Gemini {
+impl Provider for GeminiProvider {
     fn name(&self) -> &'static str {
         NAME
     }
@@ -83,7 +83,7 @@ impl Provider for Gemini {
     fn stream(&self, request: Request) -> EventStream {
         let client = self.client.clone();
         self.watch.clone().over(move |pulse| async move {
-            let decoder = Decoder::new(&request.model, format!("call-{}", Ulid::new()));
+            let decoder = GeminiDecoder::new(&request.model, format!("call-{}", Ulid::new()));
             let habit = Habits::default().of(&request.model);
             let offered = Offered::of(&request.tools);
             Ok(decoded(answer(&client, &request, pulse).await?, decoder, habit, offered))
@@ -91,9 +91,13 @@ impl Provider for Gemini {
     }
 }
 
-/// The pieces of an answer. Should Gemini not accept a signature of an earlier answer, it is asked once more without
-/// any: the conversation would else be at its end.
-async fn answer(client: &GeminiClient, request: &Request, pulse: Pulse) -> Result<Values, ProviderError> {
+/// Streams the pieces of an answer. If Gemini refuses a signature of an earlier answer, the request is repeated
+/// without any; otherwise the conversation could not continue.
+async fn answer(
+    client: &GeminiClient,
+    request: &Request,
+    pulse: Pulse,
+) -> Result<ValueStream, ProviderError> {
     let body = wire::body(request, Signatures::Kept);
     match client.ask(&request.model, &body, pulse.clone()).await {
         Err(ProviderError::Refused(why)) if is_about_signatures(&why) => {

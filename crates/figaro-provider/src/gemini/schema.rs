@@ -1,20 +1,21 @@
-//! JSON Schemas in the subset that Gemini takes. Called by [`super::wire`] for the parameters of tools and for answers.
+//! Reduces JSON Schemas to the subset that Gemini accepts. Called by [`super::wire`] for the parameters of tools and
+//! for answers.
 //!
-//! Gemini refuses a whole request for one reference that goes in a circle, stands beside other words or leads nowhere,
-//! so that what is referred to is put in its place, as deep as it stays of a size that a model reads.
+//! Gemini refuses a whole request for one reference that is circular, has other keywords next to it or leads nowhere.
+//! So references are replaced by their targets, as deep as the schema stays readable for a model.
 
 use serde_json::{Map, Value, json};
 
-/// The most references that lie within each other.
+/// Maximum nesting of references.
 const MAX_DEPTH: usize = 6;
-/// The most parts of a schema with references put in; one without any may be larger.
+/// Maximum number of parts of a schema after replacing references. A schema without references may be larger.
 const MAX_PARTS: usize = 400;
-/// What Gemini understands beside what is treated on its own below.
+/// Keywords that Gemini understands, besides those handled separately below.
 const KEPT: [&str; 5] = ["description", "minimum", "maximum", "minItems", "maxItems"];
-/// Of all formats, those that are taken.
+/// Formats that Gemini accepts.
 const FORMATS: [&str; 3] = ["date-time", "date", "time"];
 
-/// The schema as Gemini takes it.
+/// Returns the schema in the form that Gemini accepts.
 pub(super) fn fitted(schema: &Value) -> Value {
     let at = |depth, parts| Fit { root: schema, parts }.schema(schema, depth);
     let mut best = at(0, usize::MAX).unwrap_or_default();
@@ -30,12 +31,12 @@ pub(super) fn fitted(schema: &Value) -> Value {
 
 struct Fit<'a> {
     root: &'a Value,
-    /// How many parts there may still be.
+    /// Number of parts that may still be added.
     parts: usize,
 }
 
 impl<'a> Fit<'a> {
-    /// `None` when it becomes too large.
+    /// Returns the reduced schema; `None` if it becomes too large.
     fn schema(&mut self, schema: &Value, depth: usize) -> Option<Value> {
         self.parts = self.parts.checked_sub(1)?;
         let Some(source) = schema.as_object() else { return Some(json!({})) };
@@ -61,7 +62,8 @@ impl<'a> Fit<'a> {
         Some(Value::Object(fitted))
     }
 
-    /// What a word of a schema becomes; nothing for one that Gemini does not know.
+    /// Converts a keyword of a schema. The inner `None` drops one that Gemini does not know; the outer means that the
+    /// schema is too large.
     fn word(&mut self, word: &str, value: &Value, depth: usize) -> Option<Option<Value>> {
         Some(match word {
             "type" | "required" => Some(value.clone()),
@@ -81,7 +83,7 @@ impl<'a> Fit<'a> {
         })
     }
 
-    /// The schema with those it must fulfil as well: Gemini knows no `allOf`.
+    /// Merges the schemas in `allOf`, which Gemini does not know.
     fn united(&self, schema: &Map<String, Value>) -> Map<String, Value> {
         let mut whole = schema.clone();
         for part in schema.get("allOf").and_then(Value::as_array).into_iter().flatten() {
@@ -106,7 +108,7 @@ impl<'a> Fit<'a> {
         self.root.pointer(path.strip_prefix('#')?)
     }
 
-    /// What is referred to, in place; what would be too deep, by its kind alone.
+    /// Replaces a reference by its target. A target that is too deep is reduced to its type.
     fn reference(&mut self, path: &str, beside: &Map<String, Value>, depth: usize) -> Option<Value> {
         let target = self.target(path);
         let mut fitted = match (target, depth.checked_sub(1)) {
@@ -119,7 +121,8 @@ impl<'a> Fit<'a> {
         Some(fitted)
     }
 
-    /// Alternatives of either name. One that says nothing Gemini knows would allow everything: then none says more.
+    /// Converts `anyOf` or `oneOf`. An alternative without any known keyword would allow everything, so all are
+    /// dropped then.
     fn alternatives(&mut self, schema: &Map<String, Value>, depth: usize) -> Option<Option<Value>> {
         let Some(any_of) = schema.get("anyOf").or_else(|| schema.get("oneOf")) else { return Some(None) };
         let fitted = self.all(any_of, depth)?;
@@ -132,14 +135,14 @@ impl<'a> Fit<'a> {
     }
 }
 
-/// The values to choose from: words or numbers, since no others and no empty word are taken.
+/// Returns the allowed values that Gemini accepts: texts that are not empty, and numbers.
 fn choice(values: &[Value]) -> Option<Value> {
     let is_taken = |value: &&Value| value.is_number() || value.as_str().is_some_and(|word| !word.is_empty());
     let taken: Vec<Value> = values.iter().filter(is_taken).cloned().collect();
     (!taken.is_empty()).then(|| taken.into())
 }
 
-/// A schema as far as it goes without others.
+/// Reduces a schema to its own keywords, without nested schemas.
 fn kind(schema: &Value) -> Value {
     let mut kind = Map::new();
     if let Some(name) = schema["type"].as_str().filter(|name| *name != "array") {
@@ -151,7 +154,7 @@ fn kind(schema: &Value) -> Value {
     Value::Object(kind)
 }
 
-/// A required property that is not described is refused.
+/// Removes required properties without a description, which Gemini refuses.
 fn only_known_are_required(schema: &mut Map<String, Value>) {
     let Some(Value::Array(required)) = schema.remove("required") else { return };
     let properties = schema.get("properties").and_then(Value::as_object);
@@ -167,8 +170,8 @@ fn only_known_are_required(schema: &mut Map<String, Value>) {
 mod tests {
     use std::collections::BTreeSet;
 
-    use figaro_mcp::catalog::{Catalog, Choice};
-    use figaro_mcp::table::Table;
+    use figaro_mcp::catalog::{Catalog, MethodSelection};
+    use figaro_mcp::table::ApiTable;
 
     use super::*;
 
@@ -308,10 +311,10 @@ mod tests {
     /// none becomes too large to be read.
     #[test]
     fn every_method_of_the_bot_api_fits() {
-        let catalog = Catalog::new(&Choice::default());
+        let catalog = Catalog::new(&MethodSelection::default());
         let known = ["type", "properties", "required", "items", "anyOf", "enum", "additionalProperties"];
         let known: BTreeSet<&str> = known.into_iter().chain(KEPT).collect();
-        for method in Table::get().methods() {
+        for method in ApiTable::get().methods() {
             for (schema, bound) in [(catalog.schema(method), 30_000), (catalog.short_schema(method), 8_000)] {
                 let fitted = fitted(&Value::Object(schema.clone()));
                 let unknown: Vec<_> = words_of(&fitted).difference(&known).copied().collect();

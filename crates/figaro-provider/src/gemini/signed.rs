@@ -1,26 +1,27 @@
-//! What of an answer Gemini wants back beside words and calls: signatures, at the places where they stood, and the
+//! Private parts of Gemini's answers that it wants back besides text and calls: signatures with their positions, and
 //! calls of its own tools. Kept by [`super::decoder`], put back by [`super::wire`].
 //!
-//! Words and calls are stored with the conversation, where they may be shortened later; here are only their places.
+//! Text and calls are stored with the conversation, where they may be shortened later. Only their positions are kept
+//! here.
 
 use serde_json::{Value, json};
 
 use super::name::NAME;
 use figaro_domain::conversation::PrivatePart;
 
-/// Parts that are kept as they are: Google's own tools, and what they gave.
+/// Kinds of parts kept unchanged: calls of Google's own tools and their results.
 const HOSTED: [&str; 4] = ["toolCall", "toolResponse", "executableCode", "codeExecutionResult"];
 
-/// The parts of one answer, in order.
+/// Parts of one answer, in order.
 #[derive(Debug, Default)]
-pub(super) struct Layout {
+pub(super) struct PartLayout {
     parts: Vec<Value>,
-    /// Something in it cannot be told from words and calls alone.
+    /// `true` if some part cannot be rebuilt from text and calls alone.
     is_wanted: bool,
 }
 
-impl Layout {
-    /// Words, by their length. Words with a signature are never joined to others.
+impl PartLayout {
+    /// Adds text by its length. Text with a signature is never joined with other text.
     pub(super) fn text(&mut self, text: &str, part: &Value) {
         let signature = self.signature(part);
         if let (None, Some(last)) = (signature, self.parts.last_mut())
@@ -35,13 +36,13 @@ impl Layout {
         }
     }
 
-    /// A call, by its id.
+    /// Adds a call by its id.
     pub(super) fn call(&mut self, id: &str, part: &Value) {
         let signature = self.signature(part);
         self.push(json!({"functionCall": id}), signature);
     }
 
-    /// Any other part, if it is to be kept.
+    /// Adds any other part, if it must be kept.
     pub(super) fn other(&mut self, part: &Value) {
         let is_signed_thought = part["thought"] == true && part.get("thoughtSignature").is_some();
         if is_signed_thought || HOSTED.iter().any(|kind| part.get(kind).is_some()) {
@@ -50,7 +51,7 @@ impl Layout {
         }
     }
 
-    /// What is to be kept, if anything. Signatures of one model are nothing to another.
+    /// Returns the part to keep, if any. Signatures of one model mean nothing to another.
     pub(super) fn private(&mut self, model: &str) -> Option<PrivatePart> {
         let parts = std::mem::take(&mut self.parts);
         let data = json!({"model": model, "parts": parts});
@@ -58,7 +59,7 @@ impl Layout {
     }
 
     fn signature<'a>(&mut self, part: &'a Value) -> Option<&'a Value> {
-        // Gateways may write its names as Python does.
+        // Gateways may write its names in Python style.
         let signature = part.get("thoughtSignature").or_else(|| part.get("thought_signature"));
         let signature = signature.filter(|signature| signature.is_string());
         self.is_wanted |= signature.is_some();
@@ -73,23 +74,23 @@ impl Layout {
     }
 }
 
-/// What was kept of an answer that this model gave.
+/// Returns the kept parts of an answer by this model.
 pub(super) fn parts<'a>(private: &'a [PrivatePart], model: &str) -> &'a [Value] {
     let own = private.iter().find(|part| part.provider == NAME && part.data["model"] == model);
     own.and_then(|part| part.data["parts"].as_array()).map(Vec::as_slice).unwrap_or_default()
 }
 
-/// Whether a kept part is one of Google's own tools.
+/// Returns `true` if a kept part belongs to one of Google's own tools.
 pub(super) fn is_hosted(kept: &Value) -> bool {
     HOSTED.iter().any(|kind| kept["part"].get(kind).is_some())
 }
 
-/// The parts of an answer, from its words, its calls by their ids, and what was kept of it.
+/// Rebuilds the parts of an answer from its text, its calls by id, and the kept parts.
 pub(super) fn rebuilt(text: &str, calls: &[(&str, Value)], kept: &[&Value]) -> Vec<Value> {
     if text.is_empty() && calls.is_empty() {
         return Vec::new();
     }
-    let mut words = Words::new(text, kept);
+    let mut words = TextPlacer::new(text, kept);
     let mut open: Vec<&(&str, Value)> = calls.iter().collect();
     let mut parts = Vec::new();
     for kept in kept {
@@ -98,7 +99,7 @@ pub(super) fn rebuilt(text: &str, calls: &[(&str, Value)], kept: &[&Value]) -> V
         } else if let Some(length) = kept["text"].as_u64() {
             parts.extend(words.next(length).map(|words| with_signature(json!({"text": words}), kept)));
         } else if let Some(at) = open.iter().position(|(id, _)| kept["functionCall"] == *id) {
-            // Words that changed since stand where they most likely stood.
+            // Text that was changed since goes where it most likely was.
             parts.extend(words.rest());
             parts.push(with_signature(open.remove(at).1.clone(), kept));
         }
@@ -115,14 +116,14 @@ fn with_signature(mut part: Value, kept: &Value) -> Value {
     part
 }
 
-/// The words of an answer on their way back to their places.
-struct Words<'a> {
+/// Distributes the text of an answer to its positions.
+struct TextPlacer<'a> {
     left: &'a str,
-    /// They are of the lengths that were kept.
+    /// `true` if the text still has the kept lengths.
     fit: bool,
 }
 
-impl<'a> Words<'a> {
+impl<'a> TextPlacer<'a> {
     fn new(text: &'a str, kept: &[&Value]) -> Self {
         let mut lengths = kept.iter().filter_map(|part| part["text"].as_u64());
         let end = lengths.try_fold(0_usize, |start, length| {
@@ -132,7 +133,7 @@ impl<'a> Words<'a> {
         Self { left: text, fit: end == Some(text.len()) }
     }
 
-    /// The next so many bytes.
+    /// Returns the next `length` bytes.
     fn next(&mut self, length: u64) -> Option<&'a str> {
         let length = usize::try_from(length).ok().filter(|_| self.fit)?;
         let (words, left) = self.left.split_at_checked(length)?;
@@ -140,7 +141,7 @@ impl<'a> Words<'a> {
         Some(words)
     }
 
-    /// All that is left, if it has no places.
+    /// Returns all remaining text, if it has no positions.
     fn rest(&mut self) -> Option<Value> {
         let words = if self.fit { "" } else { std::mem::take(&mut self.left) };
         (!words.is_empty()).then(|| json!({"text": words}))
@@ -171,7 +172,7 @@ mod tests {
 
     /// What is kept of an answer in these parts.
     fn kept(parts: &[Value]) -> Option<PrivatePart> {
-        let mut layout = Layout::default();
+        let mut layout = PartLayout::default();
         for part in parts {
             match (part["text"].as_str(), part["functionCall"]["id"].as_str()) {
                 (Some(text), _) => layout.text(text, part),
@@ -247,7 +248,7 @@ mod tests {
     fn only_what_is_signed_or_googles_own_is_kept() {
         let thought = json!({"text": "Hm.", "thought": true});
         assert_eq!(kept(&[text("a"), call("a")]), None);
-        let mut layout = Layout::default();
+        let mut layout = PartLayout::default();
         layout.other(&thought);
         layout.other(&json!({"inlineData": {"mimeType": "image/png", "data": "AAAA"}}));
         layout.other(&signed(thought.clone(), "T"));

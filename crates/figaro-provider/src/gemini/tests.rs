@@ -5,9 +5,11 @@ use serde_json::{Value, json};
 use tokio::time::timeout;
 
 use super::*;
-use crate::http::testing::faults::{Events, MINUTE, Subject, ask, fault_suite, replying, request, told};
-use crate::http::testing::{End, HTTP, Reply, Server};
-use crate::{Event, Finish, Item, Search};
+use crate::http::testing::faults::{
+    MINUTE, StreamEvents, TestedProvider, ask, fault_suite, replying, request, told,
+};
+use crate::http::testing::{HTTP, StreamEnd, TestReply, TestServer};
+use crate::{Event, Finish, HostedSearch, Item};
 use figaro_domain::conversation::PrivatePart;
 use figaro_domain::source::Source;
 use figaro_domain::tool::Call;
@@ -51,13 +53,13 @@ fn refusal(code: u16, details: Value) -> String {
     json!({"error": {"code": code, "message": "m", "status": "S", "details": details}}).to_string()
 }
 
-impl Subject for Google {
+impl TestedProvider for Google {
     const MODEL: &'static str = MODEL;
     const KEY: &'static str = "AIza-very-secret";
     const GOES_ON_BEHIND_ITS_END: bool = true;
 
     fn provider(base_url: &str, key: &str, idle_limit: Duration) -> Box<dyn Provider> {
-        Box::new(Gemini::new(HTTP.clone(), base_url, key.into(), idle_limit))
+        Box::new(GeminiProvider::new(HTTP.clone(), base_url, key.into(), idle_limit))
     }
 
     fn says(words: &str) -> String {
@@ -92,7 +94,7 @@ impl Subject for Google {
         ]
     }
 
-    fn rich_told() -> Events {
+    fn rich_told() -> StreamEvents {
         let kept = json!([
             {"text": "На здоровье 👩‍👧!".len()},
             {"functionCall": "c1", "thoughtSignature": "S1"},
@@ -103,7 +105,7 @@ impl Subject for Google {
             said("На здоровье "),
             said("👩‍👧!"),
             Ok(Event::Searched),
-            Ok(Event::Found(Search {
+            Ok(Event::Found(HostedSearch {
                 queries: vec!["q".into()],
                 sources: vec![Source { title: "A".into(), url: "https://example.com/a".into() }],
             })),
@@ -175,18 +177,20 @@ impl Subject for Google {
 
     /// What came, and that it broke off; between two events of an answer, that it is whole. The last event may lack the empty
     /// line behind it.
-    fn may_tell(told: &Events, at: usize, end: End) -> bool {
+    fn may_tell(told: &StreamEvents, at: usize, end: StreamEnd) -> bool {
         let whole = Self::rich_told();
         if *told == whole {
             return at >= Self::rich().concat().trim_ascii_end().len();
         }
         let Some((last, rest)) = told.split_last() else { return false };
-        let rest: Events =
+        let rest: StreamEvents =
             rest.iter().filter(|event| !matches!(event, Ok(Event::Private(_)))).cloned().collect();
         let is_answer = !rest.is_empty();
         let fits = match last {
             Err(ProviderError::Cut(_)) => true,
-            Ok(Event::Completed { finish: Finish::Stop, usage: Some(_) }) => is_answer && end == End::Finish,
+            Ok(Event::Completed { finish: Finish::Stop, usage: Some(_) }) => {
+                is_answer && end == StreamEnd::Finish
+            }
             _ => false,
         };
         fits && rest == whole[..rest.len()]
@@ -195,7 +199,7 @@ impl Subject for Google {
 
 #[tokio::test]
 async fn it_is_asked_in_its_own_words() {
-    let server = replying::<Google>(Reply::stream(vec![Google::rich().concat().into()])).await;
+    let server = replying::<Google>(TestReply::stream(vec![Google::rich().concat().into()])).await;
     assert_eq!(ask::<Google>(&*provider(&server.base_url)).await, Google::rich_told());
     let heard = server.heard.lock().unwrap();
     let line = "post /v1/models/gemini-3.5-flash:streamgeneratecontent?alt=sse http/1.1\r\n";
@@ -209,10 +213,10 @@ async fn it_is_asked_in_its_own_words() {
 async fn an_answer_without_a_word_of_its_end_is_whole_if_the_connection_was_closed_in_good_order() {
     let whole = || Ok(Event::Completed { finish: Finish::Stop, usage: None });
     for end in [b"".as_slice(), b"data: [DONE]\n\n", b"data: \xff\xff\n\n"] {
-        let reply = Reply::stream(vec![Google::says("a").into(), end.to_vec()]);
+        let reply = TestReply::stream(vec![Google::says("a").into(), end.to_vec()]);
         assert_eq!(told::<Google>(reply.clone()).await, [said("a"), whole()]);
         let cut = Err(ProviderError::Cut("the connection broke".into()));
-        assert_eq!(told::<Google>(Reply { end: End::Break, ..reply }).await, [said("a"), cut]);
+        assert_eq!(told::<Google>(TestReply { end: StreamEnd::Break, ..reply }).await, [said("a"), cut]);
     }
 }
 
@@ -221,7 +225,7 @@ async fn an_answer_is_read_behind_a_byte_order_mark_and_as_a_list() {
     let marked = format!("\u{feff}{}{}", sse(&text("a")), sse(&stop()));
     let list = format!("\u{feff}[{:#},\n{:#}]", text("a"), stop());
     for body in [marked, list] {
-        let told = told::<Google>(Reply::stream(vec![body.clone().into()])).await;
+        let told = told::<Google>(TestReply::stream(vec![body.clone().into()])).await;
         assert!(
             told.first() == Some(&said("a")) && matches!(told.last(), Some(Ok(Event::Completed { .. }))),
             "{body}: {told:?}"
@@ -229,7 +233,8 @@ async fn an_answer_is_read_behind_a_byte_order_mark_and_as_a_list() {
     }
     let failed = json!([{"error": {"code": 503, "message": "m", "status": "UNAVAILABLE"}}]);
     let told =
-        told::<Google>(Reply::plain("200 OK\r\ncontent-type: application/json", &failed.to_string())).await;
+        told::<Google>(TestReply::plain("200 OK\r\ncontent-type: application/json", &failed.to_string()))
+            .await;
     assert_eq!(told, [Err(ProviderError::Unavailable("m".into()))]);
 }
 
@@ -240,15 +245,19 @@ async fn reasoning_in_the_text_is_no_part_of_the_answer() {
         sse(&text("nk>Two loaves.")).into(),
         sse(&stop()).into(),
     ];
-    let server = Server::replying(Reply::stream(pieces)).await;
-    let events: Events = ask::<Google>(&*provider(&server.base_url)).await;
+    let server = TestServer::replying(TestReply::stream(pieces)).await;
+    let events: StreamEvents = ask::<Google>(&*provider(&server.base_url)).await;
     assert_eq!(events[0], said("Two loaves."), "{events:?}");
 }
 
 #[tokio::test]
 async fn what_is_known_is_told_at_once() {
     let search = parts(json!([{"toolCall": {"toolType": "GOOGLE_SEARCH_WEB", "id": "s"}}]));
-    let server = Server::replying(Reply { end: End::Hang, ..Reply::stream(vec![sse(&search).into()]) }).await;
+    let server = TestServer::replying(TestReply {
+        end: StreamEnd::Hang,
+        ..TestReply::stream(vec![sse(&search).into()])
+    })
+    .await;
     let mut answer = provider(&server.base_url).stream(request::<Google>("Hi"));
     let first = timeout(Duration::from_secs(5), answer.next()).await;
     assert_eq!(first, Ok(Some(Ok(Event::Searched))));
@@ -257,7 +266,8 @@ async fn what_is_known_is_told_at_once() {
 #[tokio::test]
 async fn calls_without_ids_get_ids_of_their_own() {
     let calls = parts(json!([{"functionCall": {"name": "f"}}, {"functionCall": {"name": "f"}}]));
-    let server = Server::replying(Reply::stream(vec![[sse(&calls), sse(&stop())].concat().into()])).await;
+    let server =
+        TestServer::replying(TestReply::stream(vec![[sse(&calls), sse(&stop())].concat().into()])).await;
     let provider = provider(&server.base_url);
     let mut ids = std::collections::HashSet::new();
     for event in [ask::<Google>(&*provider).await, ask::<Google>(&*provider).await].concat() {
@@ -271,27 +281,27 @@ async fn calls_without_ids_get_ids_of_their_own() {
 #[tokio::test]
 async fn a_signature_that_is_not_accepted_is_left_out_and_the_rest_asked_again() {
     let refused = |words: &str| {
-        Reply::plain("400 Bad Request", &json!({"error": {"code": 400, "message": words}}).to_string())
+        TestReply::plain("400 Bad Request", &json!({"error": {"code": 400, "message": words}}).to_string())
     };
     for words in [
         "Corrupted thought signature.",
         "Function call is missing a thought_signature in functionCall parts.",
     ] {
         let refusal = refused(words);
-        let server = Server::start(move |body| match body.to_string().contains("\"kept\"") {
+        let server = TestServer::start(move |body| match body.to_string().contains("\"kept\"") {
             true => refusal.clone(),
-            false => Reply::stream(vec![sse(&text("b")).into(), sse(&stop()).into()]),
+            false => TestReply::stream(vec![sse(&text("b")).into(), sse(&stop()).into()]),
         })
         .await;
         let data = json!({"model": MODEL, "parts": [{"text": 1, "thoughtSignature": "kept"}]});
         let private = vec![PrivatePart { provider: NAME.into(), data }];
         let items = vec![Item::Assistant { text: "a".into(), calls: Vec::new(), private }, Item::user("b")];
         let request = Request::new(MODEL, "", items);
-        let events: Events = provider(&server.base_url).stream(request).collect().await;
+        let events: StreamEvents = provider(&server.base_url).stream(request).collect().await;
         assert!(matches!(events.last(), Some(Ok(Event::Completed { .. }))), "{events:?}");
         assert_eq!(server.heard.lock().unwrap().len(), 2);
     }
-    let server = Server::replying(refused("Corrupted thought signature.")).await;
+    let server = TestServer::replying(refused("Corrupted thought signature.")).await;
     let expected = ProviderError::Refused("Corrupted thought signature.".into());
     assert_eq!(ask::<Google>(&*provider(&server.base_url)).await, [Err(expected)]);
     assert_eq!(server.heard.lock().unwrap().len(), 2, "it is asked again once");
@@ -301,7 +311,7 @@ async fn a_signature_that_is_not_accepted_is_left_out_and_the_rest_asked_again()
 async fn a_name_that_no_model_has_is_not_asked_for() {
     for model in ["../../secret?", ""] {
         let request = Request::new(model, "", vec![Item::user("Hi")]);
-        let events: Events = provider("http://127.0.0.1:9").stream(request).collect().await;
+        let events: StreamEvents = provider("http://127.0.0.1:9").stream(request).collect().await;
         let [Err(error)] = events.as_slice() else { panic!("{events:?}") };
         assert!(error.label() == "unknown_model" && !error.to_string().contains("127.0.0.1"), "{error}");
     }
@@ -311,10 +321,10 @@ async fn a_name_that_no_model_has_is_not_asked_for() {
 async fn a_name_goes_out_as_it_is() {
     for (model, sent) in [("gemini-3.8-flash-high", "gemini-3.8-flash-high"), ("models/gemini-x", "gemini-x")]
     {
-        let server = Server::replying(Reply::stream(vec![sse(&stop()).into()])).await;
+        let server = TestServer::replying(TestReply::stream(vec![sse(&stop()).into()])).await;
         let request = Request::new(model, "", vec![Item::user("Hi")]);
         let expected = wire::body(&request, Signatures::Kept);
-        let _events: Events = provider(&server.base_url).stream(request).collect().await;
+        let _events: StreamEvents = provider(&server.base_url).stream(request).collect().await;
         let heard = server.heard.lock().unwrap();
         assert!(heard[0].head.starts_with(&format!("post /v1/models/{sent}:stream")), "{}", heard[0].head);
         assert_eq!(heard[0].body, expected);
@@ -330,7 +340,7 @@ async fn models_that_answer_are_listed() {
         model("models/gemma-4-31b-it", &["generateContent"]),
         {"name": "models/unclear"},
     ]});
-    let server = Server::replying(Reply::plain("200 OK", &models.to_string())).await;
+    let server = TestServer::replying(TestReply::plain("200 OK", &models.to_string())).await;
     let listed = provider(&server.base_url).models().await;
     assert_eq!(listed, Ok(vec!["gemini-3.5-flash".to_owned(), "gemma-4-31b-it".to_owned()]));
     let heard = server.heard.lock().unwrap();
@@ -341,7 +351,7 @@ async fn models_that_answer_are_listed() {
 #[tokio::test]
 async fn a_key_is_not_shown_in_what_is_not_understood() {
     let told = format!("the key {} is bad", Google::KEY);
-    let server = Server::replying(Reply::plain("400 Bad Request", &told)).await;
+    let server = TestServer::replying(TestReply::plain("400 Bad Request", &told)).await;
     let provider = provider(&server.base_url);
     let expected = ProviderError::Refused("HTTP 400 Bad Request: the key [secret] is bad".into());
     assert_eq!(ask::<Google>(&*provider).await, [Err(expected.clone())]);

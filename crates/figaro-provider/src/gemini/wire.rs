@@ -1,4 +1,4 @@
-//! A request as `streamGenerateContent` takes it. Called by [`super`] only.
+//! Request in the format of `streamGenerateContent`. Called by [`super`] only.
 
 use serde_json::{Map, Value, json};
 
@@ -8,19 +8,18 @@ use crate::{Capabilities, Image, Item, Request, ToolChoice, ToolSpec};
 use figaro_domain::generation::OutputFormat;
 use figaro_domain::tool::Call;
 
-/// What becomes of the signatures that came with earlier answers.
+/// Treatment of the signatures of earlier answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Signatures {
-    /// They are sent back.
+    /// All are sent back.
     Kept,
-    /// None is, since Gemini does not accept one of them.
+    /// None is sent, because Gemini refuses one of them.
     Dropped,
 }
 
-/// What Gemini takes for the signature of a call that has none, such as another provider's.
+/// Placeholder that Gemini accepts for a call without a signature, such as another provider's.
 const NO_SIGNATURE: &str = "skip_thought_signature_validator";
 
-/// The body of `POST /models/{model}:streamGenerateContent`.
 pub(super) fn body(request: &Request, signatures: Signatures) -> Value {
     let can = Capabilities::of(NAME, &request.model);
     let with_tools = !request.tools.is_empty();
@@ -59,22 +58,22 @@ pub(super) fn body(request: &Request, signatures: Signatures) -> Value {
     body
 }
 
-/// Whether a model may be told how freely to choose its words, by Google's names: those after 3.1 choose by themselves.
+/// Returns `true` if a model accepts sampling parameters, by Google's names. Models after 3.1 do not.
 pub(super) fn samples(model: &str) -> bool {
     ["gemini-1", "gemini-2", "gemini-3-", "gemini-3.1", "gemma"].iter().any(|name| model.starts_with(name))
 }
 
-/// Whether a model refuses a call without a signature, by Google's names: those before Gemini 3 do not.
+/// Returns `true` if a model refuses calls without a signature, by Google's names. Models before Gemini 3 do not.
 fn needs_signatures(model: &str) -> bool {
     !["gemini-1", "gemini-2", "gemma"].iter().any(|name| model.starts_with(name))
 }
 
-/// Whether a model thinks aloud when asked to. It is silent for minutes else, like a dead one.
+/// Returns `true` if a model can stream its thoughts. Without them it is silent for minutes, like a dead one.
 fn thinks(model: &str) -> bool {
     ["gemini-2.5", "gemini-3"].iter().any(|name| model.starts_with(name))
 }
 
-/// How tools are called, where the model does not choose by itself or both kinds are `mixed`.
+/// Returns how tools are called, if the model does not decide alone or both kinds of tools are `mixed`.
 fn tool_config(request: &Request, mixed: bool) -> Map<String, Value> {
     let mut config = Map::new();
     if mixed {
@@ -120,21 +119,21 @@ fn config(request: &Request, is_json: bool) -> Map<String, Value> {
 fn declaration(tool: &ToolSpec) -> Value {
     let mut declaration = json!({"name": tool.name, "description": tool.description});
     let parameters = schema::fitted(&tool.parameters);
-    // An object without properties is refused.
+    // Gemini refuses an object without properties.
     if parameters["properties"].as_object().is_some_and(|properties| !properties.is_empty()) {
         declaration["parametersJsonSchema"] = parameters;
     }
     declaration
 }
 
-/// Turns of both sides. What a model said in several passes with nothing between them is one turn, and so are results:
-/// calls and results that are not neighbours are refused. Calls of Google's own tools are known to it only where both
-/// kinds of tool are `mixed`.
+/// Converts the conversation to alternating turns. Consecutive passes of a model form one turn, and so do results:
+/// Gemini refuses calls and results that are not adjacent. It accepts calls of Google's own tools only if both kinds
+/// of tools are `mixed`.
 fn contents(request: &Request, mixed: bool, signatures: Signatures) -> Vec<Value> {
-    let mut turns: Vec<(Kind, Vec<Value>)> = Vec::new();
+    let mut turns: Vec<(GeminiTurnKind, Vec<Value>)> = Vec::new();
     for item in &request.items {
         let (kind, parts) = match item {
-            Item::User { text, images } => (Kind::Asked, user(text, images)),
+            Item::User { text, images } => (GeminiTurnKind::Asked, user(text, images)),
             Item::Assistant { text, calls, private } => {
                 let told = match signatures {
                     Signatures::Kept => signed::parts(private, &request.model),
@@ -142,38 +141,40 @@ fn contents(request: &Request, mixed: bool, signatures: Signatures) -> Vec<Value
                 };
                 let told: Vec<&Value> =
                     told.iter().filter(|kept| mixed || !signed::is_hosted(kept)).collect();
-                (Kind::Said, signed::rebuilt(text, &called(calls), &told))
+                (GeminiTurnKind::Said, signed::rebuilt(text, &called(calls), &told))
             }
             Item::ToolResult { call_id, name, output, images } => {
                 let pictures = images.iter().map(picture);
-                (Kind::Given, std::iter::once(result(call_id, name, output)).chain(pictures).collect())
+                (
+                    GeminiTurnKind::Given,
+                    std::iter::once(result(call_id, name, output)).chain(pictures).collect(),
+                )
             }
         };
         match turns.last_mut() {
-            Some((last, have)) if *last == kind && kind != Kind::Asked => have.extend(parts),
+            Some((last, have)) if *last == kind && kind != GeminiTurnKind::Asked => have.extend(parts),
             _ if parts.is_empty() => {}
             _ => turns.push((kind, parts)),
         }
     }
     let is_strict = signatures == Signatures::Dropped || needs_signatures(&request.model);
     let turns = turns.into_iter().map(|(kind, mut parts)| {
-        if is_strict && kind == Kind::Said {
+        if is_strict && kind == GeminiTurnKind::Said {
             sign_first_call(&mut parts);
         }
-        json!({"role": if kind == Kind::Said { "model" } else { "user" }, "parts": parts})
+        json!({"role": if kind == GeminiTurnKind::Said { "model" } else { "user" }, "parts": parts})
     });
     turns.collect()
 }
 
-/// Whose turn it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum GeminiTurnKind {
     Asked,
     Said,
     Given,
 }
 
-/// The first call of a turn needs a signature, the others have none of their own.
+/// Adds a placeholder signature to the first call of a turn, which needs one. The others have none.
 fn sign_first_call(parts: &mut [Value]) {
     let call = parts.iter_mut().find(|part| part.get("functionCall").is_some());
     if let Some(call) = call.filter(|call| call.get("thoughtSignature").is_none()) {
@@ -190,7 +191,8 @@ fn picture(Image { mime_type, base64 }: &Image) -> Value {
     json!({"inlineData": {"mimeType": mime_type, "data": base64.as_ref()}})
 }
 
-/// Arguments that are no JSON object would be refused with the whole request; the call's result tells what was wrong.
+/// Converts calls. Arguments that are no JSON object would be refused with the whole request, so they are dropped;
+/// the call's result explains the fault.
 fn called(calls: &[Call]) -> Vec<(&str, Value)> {
     let part = |call: &Call| {
         let arguments = serde_json::from_str::<Map<String, Value>>(&call.arguments).unwrap_or_default();
@@ -199,7 +201,7 @@ fn called(calls: &[Call]) -> Vec<(&str, Value)> {
     calls.iter().map(|call| (call.id.as_str(), part(call))).collect()
 }
 
-/// What a call gave, as text: in an object Gemini would look for references of its own, and refuse a result that
+/// Converts a result to text. In an object Gemini would look for references of its own, and refuse a result that
 /// holds a schema.
 fn result(call_id: &str, name: &str, output: &str) -> Value {
     json!({"functionResponse": {"id": call_id, "name": name, "response": {"output": output}}})

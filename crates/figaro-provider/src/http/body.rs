@@ -1,41 +1,41 @@
-//! The JSON values of a streamed answer, off a connection that cuts it anywhere. One reader for every dialect: servers send
-//! events or lines whatever their dialect asks for, and gateways before them send one JSON document, or a page.
+//! JSON values of a streamed answer, from a connection that may cut it anywhere. One reader serves every dialect:
+//! servers send events or lines whatever their dialect requires, and gateways in front of them send one JSON document
+//! or a web page.
 //!
-//! What is no JSON it passes over. JSON that is not quite right is read as far as its meaning is plain; where it is not, the
-//! answer lacks a piece.
+//! Text that is no JSON is skipped. Faulty JSON is read as far as its meaning is clear; otherwise the answer counts
+//! as incomplete.
 
 use futures::{Stream, StreamExt, future, stream};
 use serde_json::Value;
 use tracing::warn;
 
-use super::decode::Values;
+use super::decode::ValueStream;
 use super::error;
 use crate::{ProviderError, loose};
 
-/// The longest piece of an answer that is taken: none is longer, and memory is not the provider's to fill.
+/// Maximum size of one piece of an answer, in bytes. None is longer, and a provider must not fill our memory.
 const MAX_PIECE_BYTES: usize = 4 * 1024 * 1024;
-/// What ends a stream in the words of the OpenAI dialects; a value of its own.
+/// End mark of a stream in the OpenAI dialects; read as a value of its own.
 pub(crate) const DONE: &str = "[DONE]";
-/// A byte order mark. It belongs at the start of a text, and some servers put one before each event.
+/// Byte order mark. It belongs at the start of a text, but some servers put one before each event.
 const MARK: &[u8] = b"\xEF\xBB\xBF";
-/// The fields of an event.
 const FIELDS: [&str; 5] = ["data", "event", "id", "retry", "error"];
-/// What at least one value of an answer has, by dialect.
+/// Fields that identify an answer, one or more per dialect.
 const OF_ANSWERS: [&str; 8] =
     ["choices", "candidates", "usageMetadata", "message", "output", "type", "done", "delta"];
 
-type Events = Vec<Result<Value, ProviderError>>;
+type BodyEvents = Vec<Result<Value, ProviderError>>;
 
-/// The values of an answer, in order: the first error ends them. A last value that is not whole is an answer that broke off, and
-/// so is a connection that fails; a body in which nothing is an answer comes from something else.
-pub(crate) fn values<S, B, E>(bytes: S) -> Values
+/// Reads the values of an answer in order; the first error ends them. An incomplete last value or a failing
+/// connection means that the answer broke off. A body without any answer comes from something that is no model.
+pub(crate) fn values<S, B, E>(bytes: S) -> ValueStream
 where
     S: Stream<Item = Result<B, E>> + Send + 'static,
     B: AsRef<[u8]> + Send + 'static,
     E: Send + 'static,
 {
     let pieces = bytes.map(Some).chain(stream::once(future::ready(None)));
-    let values = pieces.scan(Body::default(), |body, piece| {
+    let values = pieces.scan(BodyReader::default(), |body, piece| {
         future::ready(Some(match piece {
             Some(Ok(piece)) => body.more(piece.as_ref()),
             Some(Err(_)) => vec![Err(ProviderError::Cut("the connection broke".into()))],
@@ -45,43 +45,42 @@ where
     values.flat_map(stream::iter).boxed()
 }
 
-/// The reader of a body, as far as it has come.
+/// State of the reader of a body.
 #[derive(Debug, Default)]
-struct Body {
-    /// The line that has begun.
+struct BodyReader {
+    /// Bytes of the current line.
     line: Vec<u8>,
-    /// The last byte was a carriage return: a line feed behind it ends no further line.
+    /// `true` after a carriage return. A line feed right after it ends no further line.
     after_return: bool,
-    event: Pending,
-    /// The body so far, where it is one JSON document on several lines.
+    event: PendingEvent,
+    /// Body so far, if it is one JSON document on several lines.
     document: Option<Vec<u8>>,
-    seen: Seen,
+    seen: BodyKinds,
 }
 
-/// The event that has begun.
 #[derive(Debug, Default)]
-struct Pending {
+struct PendingEvent {
     data: Vec<u8>,
     lines: usize,
     is_error: bool,
 }
 
-/// The kinds of things that a body has held so far.
+/// Kinds of content in a body so far.
 #[derive(Debug, Default)]
-struct Seen {
-    /// A comment or a field of an event.
+struct BodyKinds {
+    /// `true` after a comment or a field of an event.
     events: bool,
-    /// A value as answers have it.
+    /// `true` after a value that looks like part of an answer.
     answer: bool,
-    /// Anything else.
+    /// `true` after anything else.
     other: bool,
-    /// JSON that cannot be read: if this is an answer, it lacks a piece.
+    /// `true` after unreadable JSON. If this is an answer, it is incomplete.
     broken: bool,
 }
 
-impl Body {
-    /// The values that these bytes complete.
-    fn more(&mut self, bytes: &[u8]) -> Events {
+impl BodyReader {
+    /// Returns the values completed by these bytes.
+    fn more(&mut self, bytes: &[u8]) -> BodyEvents {
         let mut told = Vec::new();
         for piece in bytes.split_inclusive(|byte| matches!(byte, b'\n' | b'\r')) {
             let held = self.document.as_ref().map_or(self.event.data.len(), Vec::len);
@@ -105,8 +104,9 @@ impl Body {
         told
     }
 
-    /// What the end of the body completes. A last line may lack its end, and a last event the empty line behind it.
-    fn end(&mut self) -> Events {
+    /// Returns the values completed by the end of the body. The last line may lack its terminator, and the last event
+    /// the empty line after it.
+    fn end(&mut self) -> BodyEvents {
         let line = std::mem::take(&mut self.line);
         let mut told = self.line(&line, false);
         if let Some(document) = self.document.take() {
@@ -128,7 +128,7 @@ impl Body {
         told
     }
 
-    fn line(&mut self, line: &[u8], is_whole: bool) -> Events {
+    fn line(&mut self, line: &[u8], is_whole: bool) -> BodyEvents {
         let line = line.strip_prefix(MARK).unwrap_or(line);
         if let Some(document) = &mut self.document {
             document.extend_from_slice(line);
@@ -144,8 +144,8 @@ impl Body {
         }
     }
 
-    /// A line of JSON; the first line of a body may be the first of a document.
-    fn json(&mut self, line: &[u8], is_whole: bool) -> Events {
+    /// Reads a line of JSON. The first line of a body may begin a document.
+    fn json(&mut self, line: &[u8], is_whole: bool) -> BodyEvents {
         let is_first = !self.seen.events && !self.seen.answer && !self.seen.other;
         match serde_json::from_slice::<Value>(line) {
             Err(error) if is_first && is_whole && error.is_eof() => {
@@ -157,8 +157,8 @@ impl Body {
         }
     }
 
-    /// A field of an event or a comment.
-    fn field(&mut self, line: &[u8], is_whole: bool) -> Events {
+    /// Reads a field of an event, or a comment.
+    fn field(&mut self, line: &[u8], is_whole: bool) -> BodyEvents {
         let at = line.iter().position(|byte| *byte == b':').unwrap_or(line.len());
         let (name, value) = line.split_at(at);
         let value = value.strip_prefix(b":").unwrap_or(value);
@@ -171,7 +171,7 @@ impl Body {
         let is_field = name.is_empty() || is_begun || FIELDS.contains(&name.trim_end());
         self.seen.events |= is_field;
         self.seen.other |= !is_field;
-        // Some servers leave out the empty lines: what is whole in one line is an event of its own.
+        // Some servers omit the empty lines. Data that is complete in one line is then an event of its own.
         let is_next = name.trim_end() == "data" && self.event.lines == 1 && is_json(&self.event.data);
         let told = if is_next { self.dispatch() } else { Vec::new() };
         let event = &mut self.event;
@@ -190,9 +190,9 @@ impl Body {
         told
     }
 
-    /// The event that an empty line ends. One without data says nothing, unless it is an error.
-    fn dispatch(&mut self) -> Events {
-        let Pending { data, is_error, .. } = std::mem::take(&mut self.event);
+    /// Ends an event at an empty line. An event without data is ignored, unless it is an error.
+    fn dispatch(&mut self) -> BodyEvents {
+        let PendingEvent { data, is_error, .. } = std::mem::take(&mut self.event);
         if !is_error {
             return if data.trim_ascii().is_empty() { Vec::new() } else { self.value(&data) };
         }
@@ -201,11 +201,12 @@ impl Body {
         vec![Err(error::told(&error).unwrap_or_else(|| error::from_stream(&error)))]
     }
 
-    /// A value, or those of a list; what is not JSON is passed over. Half a character spoils no more than itself.
-    fn value(&mut self, text: &[u8]) -> Events {
+    /// Returns a value, or the values of a list. Text that is no JSON is skipped. A broken character affects only
+    /// itself.
+    fn value(&mut self, text: &[u8]) -> BodyEvents {
         let text = String::from_utf8_lossy(text);
         let text = text.trim().trim_start_matches('\u{feff}');
-        // A gateway may put one event into another.
+        // A gateway may nest one event in another.
         let text = text.strip_prefix("data:").unwrap_or(text).trim();
         if text == DONE {
             return vec![Ok(DONE.into())];
@@ -257,11 +258,11 @@ mod tests {
 
     use super::*;
 
-    fn read(pieces: Vec<Result<Vec<u8>, ()>>) -> Events {
+    fn read(pieces: Vec<Result<Vec<u8>, ()>>) -> BodyEvents {
         futures::executor::block_on(values(stream::iter(pieces)).collect())
     }
 
-    fn whole(text: impl AsRef<[u8]>) -> Events {
+    fn whole(text: impl AsRef<[u8]>) -> BodyEvents {
         read(vec![Ok(text.as_ref().to_vec())])
     }
 
@@ -270,7 +271,7 @@ mod tests {
     }
 
     /// Reads it whole, byte by byte, and cut in two at each place.
-    fn all_ways(text: &[u8]) -> Events {
+    fn all_ways(text: &[u8]) -> BodyEvents {
         let told = whole(text);
         assert_eq!(read(text.iter().map(|byte| Ok(vec![*byte])).collect()), told, "byte by byte");
         for at in 0..=text.len() {
@@ -315,7 +316,7 @@ mod tests {
 
     #[test]
     fn lines_and_documents_are_read_as_well() {
-        let cases: [(&str, Events); 10] = [
+        let cases: [(&str, BodyEvents); 10] = [
             (
                 "{\"done\": 1}\n\n  \r\nnot JSON\n{\"done\": 2}",
                 vec![Ok(json!({"done": 1})), Ok(json!({"done": 2}))],
@@ -454,14 +455,14 @@ mod tests {
     fn a_piece_without_an_end_does_not_fill_the_memory() {
         let starts: [&[u8]; 4] = [b"", b"data: ", b"{", b"{\n"];
         for start in starts {
-            let mut body = Body::default();
+            let mut body = BodyReader::default();
             assert_eq!(body.more(start), []);
             let chunk = [vec![b' '; 64 * 1024 - 1], b"\n".to_vec()].concat();
             let chunk = if start.ends_with(b"\n") { chunk } else { vec![b' '; 64 * 1024] };
             let told = (0..65).map(|_| body.more(&chunk)).find(|told| !told.is_empty()).unwrap();
             assert!(matches!(told.as_slice(), [Err(ProviderError::Refused(_))]), "{told:?}");
         }
-        let mut body = Body::default();
+        let mut body = BodyReader::default();
         let line = [b"data: ".to_vec(), vec![b'x'; 64 * 1024], b"\n".to_vec()].concat();
         assert!((0..65).any(|_| !body.more(&line).is_empty()), "an event of many lines");
     }

@@ -1,4 +1,4 @@
-//! The values of a streamed answer on their way through a decoder.
+//! Values of a streamed answer on their way through a decoder.
 
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
@@ -12,61 +12,61 @@ use serde_json::Value;
 use crate::boxed::Boxed;
 use crate::offered::Offered;
 use crate::thinking::{Passed, Thinking};
-use crate::written::{End, Tail};
+use crate::written::{AnswerEnd, Tail};
 use crate::{Event, EventStream, Finish, ProviderError, loose};
 use figaro_domain::tool::Call;
 use figaro_domain::usage::Usage;
 
-/// So many bytes of text are read of one answer: what a model writes comes in up to four copies, and among it what is
-/// never shown, such as its reasoning. An answer that goes on beyond that is ended as one that was too long.
+/// Maximum text read of one answer, in bytes. The output of a model comes in up to four copies, including hidden text
+/// such as reasoning. A longer answer ends as one that reached its length limit.
 const MAX_TEXT_BYTES: usize = 16 * 1024 * 1024;
 
-/// So many values that are there already are read before text is told.
+/// Maximum number of available values that are read before text is sent.
 const MAX_AHEAD: usize = 64;
 
-/// How long an answer that is whole is kept open for what may still belong to it.
+/// Time that a complete answer is kept open for trailing data.
 const AFTERWORD: Duration = Duration::from_secs(5);
 
 /// Turns the values of one answer into events, without I/O.
 pub(crate) trait Decode: Send + 'static {
-    /// What the next value says.
+    /// Returns the events for the next value.
     fn absorb(&mut self, value: &Value) -> Result<Vec<Event>, ProviderError>;
 
-    /// What is left to say when the stream ends without a word of its end.
+    /// Returns the remaining events if the stream ends without an end mark.
     fn end(&mut self) -> Result<Vec<Event>, ProviderError> {
         Err(ProviderError::Cut("the stream ended early".into()))
     }
 
-    /// The bytes of the model's reasoning, where that came apart from the text.
+    /// Returns the size of reasoning that came apart from the text, in bytes.
     fn reasoned(&self) -> usize {
         0
     }
 
-    /// The bytes of calls that have begun, where an answer that is cut does not tell them.
+    /// Returns the size of calls in progress that an answer cut here does not report, in bytes.
     fn begun(&self) -> usize {
         0
     }
 
-    /// Nothing has to come any more, though something may, such as the count of tokens: a break or a silence is then
-    /// an end like any other.
+    /// Returns `true` if the answer is complete. Further data, such as the token count, may follow, but a break or a
+    /// silence is then a normal end.
     fn is_whole(&self) -> bool {
         false
     }
 }
 
-/// The models of a provider whose reasoning begins without a mark: a template has opened it before they write. Cheap to clone; all
-/// clones are one.
+/// Models of a provider whose reasoning begins without a mark, because a template opens it. Cheap to clone; clones
+/// share them.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Habits(Arc<Mutex<HashSet<String>>>);
 
 impl Habits {
-    /// The habit of a model.
+    /// Returns the habit of a model.
     pub(crate) fn of(&self, model: &str) -> Habit {
         Habit { model: model.to_owned(), known: self.clone() }
     }
 }
 
-/// Whether a model has the habit, by its answers so far.
+/// Tells whether a model begins its reasoning without a mark, from its answers so far.
 #[derive(Debug)]
 pub(crate) struct Habit {
     model: String,
@@ -87,12 +87,17 @@ impl Habit {
     }
 }
 
-/// The values of an answer; the first error ends them.
-pub(crate) type Values = BoxStream<'static, Result<Value, ProviderError>>;
+/// Values of an answer. The first error ends them.
+pub(crate) type ValueStream = BoxStream<'static, Result<Value, ProviderError>>;
 
-/// The events of an answer; they end with [`Event::Completed`] or the first error. Calls have the names of the tools that were
-/// offered, and an object of arguments where theirs can only mean one.
-pub(crate) fn decoded(values: Values, decoder: impl Decode, habit: Habit, offered: Offered) -> EventStream {
+/// Decodes an answer into events, which end with [`Event::Completed`] or the first error. Names of calls become those
+/// of the offered tools, and their arguments become an object where only one meaning is possible.
+pub(crate) fn decoded(
+    values: ValueStream,
+    decoder: impl Decode,
+    habit: Habit,
+    offered: Offered,
+) -> EventStream {
     let decoding = Decoding {
         values,
         decoder,
@@ -113,7 +118,7 @@ pub(crate) fn decoded(values: Values, decoder: impl Decode, habit: Habit, offere
     stream::unfold(decoding, Decoding::next).boxed()
 }
 
-/// The bytes of all strings in a value, however deep.
+/// Returns the size of all strings in a value, at any depth, in bytes.
 fn text_bytes(value: &Value) -> usize {
     match value {
         Value::String(text) => text.len(),
@@ -123,38 +128,39 @@ fn text_bytes(value: &Value) -> usize {
     }
 }
 
-/// The bytes of a call.
+/// Returns the size of a call, in bytes.
 fn call_bytes(event: &Event) -> usize {
     if let Event::ToolCall(call) = event { call.name.len() + call.arguments.len() } else { 0 }
 }
 
 struct Decoding<D> {
-    values: Values,
+    values: ValueStream,
     decoder: D,
     thinking: Thinking,
     boxed: Boxed,
     tail: Tail,
     habit: Habit,
     offered: Offered,
-    /// Text of the answer, or a call, was told.
+    /// `true` once text of the answer or a call was sent.
     has_answer: bool,
-    /// Text was told that stands as part of the answer.
+    /// `true` once text was sent that stands as part of the answer.
     has_told: bool,
-    /// It was told that what came so far was reasoning.
+    /// `true` once the text so far was reported as reasoning.
     has_taken_back: bool,
     ready: VecDeque<Result<Event, ProviderError>>,
-    /// The first call and the calls and opaque parts behind it. They count once the answer has come to its end: one that was cut may
-    /// lack the better part of its last call, or what the calls were to go with.
+    /// First call, and the calls and opaque parts after it. They are sent once the answer has ended: a cut answer may
+    /// lack the better part of its last call, or what the calls belong to.
     calls: Vec<Event>,
     ended: bool,
-    /// How many bytes of text may still come.
+    /// Number of bytes of text that may still be read.
     left: usize,
-    /// How many proved to be reasoning before they were told.
+    /// Number of bytes that proved to be reasoning before they were sent.
     untold: usize,
 }
 
 impl<D: Decode> Decoding<D> {
-    /// What has come already is read before text is told: it may say that the text was reasoning.
+    /// Returns the next event. Values that have already arrived are read before text is sent, because they may show
+    /// that the text was reasoning.
     async fn next(mut self) -> Option<(Result<Event, ProviderError>, Self)> {
         for ahead in 0.. {
             let is_text = |event: &Result<Event, ProviderError>| matches!(event, Ok(Event::TextDelta(_)));
@@ -183,7 +189,7 @@ impl<D: Decode> Decoding<D> {
         Some((event, self))
     }
 
-    /// The next value, or the end of all. What breaks once the answer is whole is an end like any other.
+    /// Takes the next value, or the end. After a complete answer, an error is a normal end.
     fn take(&mut self, value: Option<Result<Value, ProviderError>>) {
         let told = match value.filter(|value| value.is_ok() || !self.decoder.is_whole()) {
             Some(Ok(value)) => match self.left.checked_sub(text_bytes(&value)) {
@@ -205,7 +211,7 @@ impl<D: Decode> Decoding<D> {
         }
     }
 
-    /// Events without the reasoning in their text.
+    /// Queues events without the reasoning in their text.
     fn make_ready(&mut self, events: Vec<Event>) {
         for event in events {
             match event {
@@ -231,28 +237,28 @@ impl<D: Decode> Decoding<D> {
         }
     }
 
-    /// The end: what was held back, the calls of an answer that is whole, and that it was nothing but reasoning.
+    /// Queues the end: held-back text, the calls of a complete answer, and the report that all text was reasoning.
     fn complete(&mut self, finish: Finish, usage: Option<Usage>) {
         let passed = match &finish {
             Finish::Stop => self.thinking.end(),
-            // Of an answer that was cut before its reasoning ended nothing is known to be an answer.
+            // If the answer was cut within its reasoning, no text is known to be part of the answer.
             Finish::Length | Finish::Filtered(_) => self.thinking.cut(),
         };
         self.tell(passed);
         let rest = self.boxed.end();
         let text = self.tail.pass(&rest);
         self.say(text);
-        // A pass of calls alone says nothing of how the model writes.
+        // A pass with calls only shows nothing about the model's habit.
         if finish == Finish::Stop && (self.has_answer || self.thinking.was_taken_back()) {
             self.habit.note(self.thinking.was_taken_back());
         }
         let mut calls = std::mem::take(&mut self.calls);
         match self.tail.end(&self.offered) {
-            End::Text(text) => self.say(text),
+            AnswerEnd::Text(text) => self.say(text),
             // The call itself may have come apart from the text.
             _ if finish != Finish::Stop || !calls.is_empty() => {}
-            End::Calls(written) => calls.extend(written.into_iter().map(Event::ToolCall)),
-            End::Garbled => {
+            AnswerEnd::Calls(written) => calls.extend(written.into_iter().map(Event::ToolCall)),
+            AnswerEnd::Garbled => {
                 let words = "the model wrote a call of a tool as text that cannot be read";
                 return self.ready.push_back(Err(ProviderError::Garbled(words.into())));
             }

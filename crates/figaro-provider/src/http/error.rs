@@ -1,4 +1,4 @@
-//! Failures of providers as [`ProviderError`]s: HTTP answers, transport, and errors told inside a stream.
+//! Failures of providers as [`ProviderError`]s: HTTP responses, transport, and errors within a stream.
 
 use std::error::Error as _;
 use std::time::Duration;
@@ -13,12 +13,12 @@ use figaro_base::secret::Redactor;
 use figaro_base::system::plain;
 use figaro_base::text::one_line;
 
-/// The most bytes of an error's body that are read.
+/// Maximum number of bytes read from the body of an error.
 const MAX_ERROR_BYTES: usize = 64 * 1024;
-/// The most characters of a provider's message that are kept.
+/// Maximum number of characters kept of a provider's message.
 const MAX_MESSAGE_CHARS: usize = 300;
 
-/// How servers say that a conversation does not fit.
+/// Phrases of servers for a conversation that does not fit.
 const TOO_LONG: [&str; 4] = [
     "maximum context length",
     "available context size",
@@ -26,16 +26,16 @@ const TOO_LONG: [&str; 4] = [
     "maximum number of tokens",
 ];
 
-/// What an HTTP answer other than success means.
+/// Classifies an HTTP response other than success.
 pub(crate) fn from_http(status: StatusCode, headers: &HeaderMap, body: &str) -> ProviderError {
-    let said = Said::in_body(status, body);
+    let said = ErrorReport::in_body(status, body);
     let is_unrouted = status == StatusCode::NOT_FOUND && no_route(&said.message, body);
-    let by_status = || if is_unrouted { Class::WrongAddress } else { by_status(status) };
+    let by_status = || if is_unrouted { ErrorClass::WrongAddress } else { by_status(status) };
     let class = said.class().unwrap_or_else(by_status);
     class.error(said.message, retry_after(headers).or(said.retry_after))
 }
 
-/// Whether a server says that it has nothing at a path, and not that it has no such model.
+/// Returns `true` if a server has nothing at the path, rather than no such model.
 fn no_route(message: &str, body: &str) -> bool {
     const WORDS: [&str; 6] =
         ["page not found", "cannot post", "no route", "route not found", "invalid url", "unknown path"];
@@ -45,16 +45,16 @@ fn no_route(message: &str, body: &str) -> bool {
         || WORDS.iter().any(|words| message.contains(words))
 }
 
-/// What an `error` event, or the `error` of a failed response, means. The provider began well, so that a failure
-/// which it does not explain is taken for one of its own.
+/// Classifies an `error` event or the `error` of a failed response. The provider began well, so an unexplained
+/// failure counts as its own.
 pub(crate) fn from_stream(error: &Value) -> ProviderError {
-    let said = Said::in_json(error).unwrap_or_else(|| Said::only("the answer failed".into()));
+    let said = ErrorReport::in_json(error).unwrap_or_else(|| ErrorReport::only("the answer failed".into()));
     let class = said.class().or_else(|| said.status.map(by_status)).or_else(|| said.by_words());
-    class.unwrap_or(Class::Unavailable).error(said.message, said.retry_after)
+    class.unwrap_or(ErrorClass::Unavailable).error(said.message, said.retry_after)
 }
 
-/// The failure that a value of an answer tells in place of a part of it, if it does. Services, and the gateways before them,
-/// each have a shape of their own.
+/// Returns the failure that a value reports in place of a part of the answer, if any. Services and the gateways in
+/// front of them each use their own shape.
 pub(crate) fn told(value: &Value) -> Option<ProviderError> {
     let fields = value.as_object()?;
     let is_failed = |word: &str| word == "error" || word.ends_with("_error") || word.ends_with("Exception");
@@ -71,7 +71,8 @@ pub(crate) fn told(value: &Value) -> Option<ProviderError> {
         return None;
     }
     let listed = [&value["errors"][0], &value["detail"][0], &value["base_resp"]];
-    let is_listed = |error: &&&Value| error.is_string() || Said::has_code(error) || error["msg"].is_string();
+    let is_listed =
+        |error: &&&Value| error.is_string() || ErrorReport::has_code(error) || error["msg"].is_string();
     if let Some(error) = listed.iter().find(is_listed) {
         return Some(from_stream(error));
     }
@@ -79,12 +80,12 @@ pub(crate) fn told(value: &Value) -> Option<ProviderError> {
     if detail.is_object() || detail.as_str().is_some_and(|text| !text.is_empty()) {
         return Some(from_stream(detail));
     }
-    let is_failure = value["error"] == true || value["success"] == false || Said::has_code(value);
+    let is_failure = value["error"] == true || value["success"] == false || ErrorReport::has_code(value);
     let has_words = WORDS.iter().any(|name| value[*name].as_str().is_some_and(|words| !words.is_empty()));
     (is_failure && has_words).then(|| from_stream(value))
 }
 
-/// Whether an error beside a part of an answer is none.
+/// Returns `true` if an `error` field next to a part of an answer is empty.
 pub(crate) fn says_nothing(error: &Value) -> bool {
     match error {
         Value::Null => true,
@@ -94,7 +95,7 @@ pub(crate) fn says_nothing(error: &Value) -> bool {
     }
 }
 
-/// What a failure of the connection means.
+/// Classifies a failure of the connection.
 pub(crate) fn from_reqwest(error: &reqwest::Error) -> ProviderError {
     if error.is_builder() {
         return ProviderError::Refused(format!("the base URL is not usable: {}", root_cause(error)));
@@ -102,7 +103,7 @@ pub(crate) fn from_reqwest(error: &reqwest::Error) -> ProviderError {
     ProviderError::Unavailable(root_cause(error))
 }
 
-/// What an answer other than success means; the status counts even if the body is long, late or broken.
+/// Reads and classifies a response other than success. The status counts even if the body is long, late or broken.
 pub(crate) async fn refusal(mut response: reqwest::Response) -> ProviderError {
     let mut body = Vec::new();
     while body.len() < MAX_ERROR_BYTES
@@ -113,7 +114,7 @@ pub(crate) async fn refusal(mut response: reqwest::Response) -> ProviderError {
     from_http(response.status(), response.headers(), &String::from_utf8_lossy(&body))
 }
 
-/// The error fit to be logged and shown: without secrets, one short line.
+/// Makes an error fit for logs and people: without secrets, in one short line.
 pub(crate) fn presentable(error: ProviderError, redactor: &Redactor) -> ProviderError {
     let short = |text: String| one_line(&redactor.clean(&text), MAX_MESSAGE_CHARS);
     match error {
@@ -135,7 +136,7 @@ pub(crate) fn presentable(error: ProviderError, redactor: &Redactor) -> Provider
 }
 
 #[derive(Debug, Clone, Copy)]
-enum Class {
+enum ErrorClass {
     Unauthorized,
     UnknownModel,
     NoQuota,
@@ -147,14 +148,14 @@ enum Class {
     WrongAddress,
 }
 
-impl Class {
+impl ErrorClass {
     fn error(self, message: String, retry_after: Option<Duration>) -> ProviderError {
         match self {
             Self::Unauthorized => ProviderError::Unauthorized(message),
             Self::UnknownModel => ProviderError::UnknownModel(message),
             Self::NoQuota => ProviderError::NoQuota(message),
             Self::RateLimited => ProviderError::RateLimited { retry_after, message },
-            // One that says when to come back is overloaded.
+            // A service that names a time to return is overloaded.
             Self::Unavailable if retry_after.is_some() => ProviderError::RateLimited { retry_after, message },
             Self::Unavailable => ProviderError::Unavailable(message),
             Self::TooLong => ProviderError::TooLong(message),
@@ -165,50 +166,53 @@ impl Class {
     }
 }
 
-fn by_status(status: StatusCode) -> Class {
+fn by_status(status: StatusCode) -> ErrorClass {
     match status.as_u16() {
-        401 | 403 => Class::Unauthorized,
-        402 => Class::NoQuota,
-        404 => Class::UnknownModel,
-        // There is something at the address, and it is not this service.
-        405 => Class::WrongAddress,
-        408 | 409 | 425 => Class::Unavailable,
-        413 => Class::TooLong,
-        429 => Class::RateLimited,
-        500.. => Class::Unavailable,
-        _ => Class::Refused,
+        401 | 403 => ErrorClass::Unauthorized,
+        402 => ErrorClass::NoQuota,
+        404 => ErrorClass::UnknownModel,
+        // The address exists, but is not this service.
+        405 => ErrorClass::WrongAddress,
+        408 | 409 | 425 => ErrorClass::Unavailable,
+        413 => ErrorClass::TooLong,
+        429 => ErrorClass::RateLimited,
+        500.. => ErrorClass::Unavailable,
+        _ => ErrorClass::Refused,
     }
 }
 
-/// An error in the provider's own words.
+/// Error in the provider's own words.
 #[derive(Debug)]
-struct Said {
-    /// A word, or a number.
+struct ErrorReport {
+    /// Code, as a word or a number.
     code: String,
-    /// Its kind, or the reason or the quota that Google names.
+    /// Kind of the error, or the reason or quota that Google names.
     kind: String,
-    /// What the code or the status is as an HTTP status, if it is one of a failure.
+    /// Code or status as an HTTP status, if it stands for a failure.
     status: Option<StatusCode>,
     message: String,
     retry_after: Option<Duration>,
-    /// The service has added what the model wrote and it could not read.
+    /// `true` if the service includes output of the model that it could not read.
     failed_generation: bool,
 }
 
-/// What words in the kind or the code of an error mean.
-const KINDS: [(&[&str], Class); 7] = [
-    (&["rate_limit", "ratelimit", "too_many_requests", "exhausted", "throttl"], Class::RateLimited),
-    (&["overload", "unavailable", "capacity", "timeout", "internal", "server_error"], Class::Unavailable),
-    (&["authentication", "unauth", "permission", "api_key"], Class::Unauthorized),
-    (&["not_found"], Class::UnknownModel),
-    (&["quota", "billing", "payment", "insufficient"], Class::NoQuota),
-    (&["too_large", "too_long"], Class::TooLong),
-    (&["invalid", "bad_request", "validation", "failed_precondition"], Class::Refused),
+/// Error classes by parts of an error's kind or code.
+const KINDS: [(&[&str], ErrorClass); 7] = [
+    (&["rate_limit", "ratelimit", "too_many_requests", "exhausted", "throttl"], ErrorClass::RateLimited),
+    (
+        &["overload", "unavailable", "capacity", "timeout", "internal", "server_error"],
+        ErrorClass::Unavailable,
+    ),
+    (&["authentication", "unauth", "permission", "api_key"], ErrorClass::Unauthorized),
+    (&["not_found"], ErrorClass::UnknownModel),
+    (&["quota", "billing", "payment", "insufficient"], ErrorClass::NoQuota),
+    (&["too_large", "too_long"], ErrorClass::TooLong),
+    (&["invalid", "bad_request", "validation", "failed_precondition"], ErrorClass::Refused),
 ];
 
-/// Where errors have their code.
+/// Fields that hold an error's code.
 const CODES: [&str; 6] = ["code", "status", "status_code", "statusCode", "error_code", "http_status"];
-/// Where errors have their words.
+/// Fields that hold an error's message.
 const WORDS: [&str; 10] = [
     "message",
     "msg",
@@ -221,7 +225,7 @@ const WORDS: [&str; 10] = [
     "status_msg",
     "title",
 ];
-/// How services say that they could not read what the model wrote.
+/// Phrases of services for unreadable output of the model.
 const GARBLED: [&str; 6] = [
     "tool_use_failed",
     "tool call parse",
@@ -231,7 +235,7 @@ const GARBLED: [&str; 6] = [
     "unexpected tokens remaining in message header",
 ];
 
-impl Said {
+impl ErrorReport {
     fn only(message: String) -> Self {
         Self {
             code: String::new(),
@@ -243,8 +247,8 @@ impl Said {
         }
     }
 
-    /// `{"error": {…}}` as OpenAI has it, the same unwrapped or in a list, or `{"detail": "…"}`. A page of HTML says
-    /// nothing.
+    /// Reads an error body: `{"error": {…}}` as from OpenAI, the same unwrapped or in a list, or `{"detail": "…"}`.
+    /// An HTML page is ignored.
     fn in_body(status: StatusCode, body: &str) -> Self {
         let mut json = serde_json::from_str::<Value>(body).unwrap_or_default();
         if let Some(first) = json.get_mut(0) {
@@ -280,7 +284,7 @@ impl Said {
             let kind = google_detail(error, "/reason").or(google_detail(error, "/violations/0/quotaId"));
             said.kind = kind.or(error["status"].as_str()).unwrap_or_default().to_owned();
         }
-        // A router's own words say only that somebody behind it failed.
+        // A router's own message only says that a provider behind it failed.
         if let Some(behind) = error["metadata"]["raw"].as_str() {
             said.message = format!("{}: {behind}", said.message);
         }
@@ -292,7 +296,7 @@ impl Said {
         }
     }
 
-    /// Whether a value has the code of a failure: a number that is none of success, or a word.
+    /// Returns `true` if a value has the code of a failure: a number other than success, or a word.
     fn has_code(value: &Value) -> bool {
         CODES.iter().any(|name| match &value[*name] {
             Value::Number(code) => code.as_u64().is_none_or(|code| code != 0 && !(100..400).contains(&code)),
@@ -304,14 +308,14 @@ impl Said {
         })
     }
 
-    /// What its words say, where it has no code that is known.
-    fn by_words(&self) -> Option<Class> {
+    /// Returns the class by the words of an error without a known code.
+    fn by_words(&self) -> Option<ErrorClass> {
         let [kind, code, message] =
             [&self.kind, &self.code, &self.message].map(|words| words.to_ascii_lowercase());
         let has = |word: &&str| kind.contains(word) || code.contains(word);
         let known = KINDS.iter().find(|(words, _)| words.iter().any(has)).map(|(_, class)| *class);
         let is_limit = message.contains("rate limit") || message.contains("too many requests");
-        known.or(is_limit.then_some(Class::RateLimited))
+        known.or(is_limit.then_some(ErrorClass::RateLimited))
     }
 
     fn is_garbled(&self) -> bool {
@@ -319,28 +323,28 @@ impl Said {
         GARBLED.iter().any(|words| message.contains(words) || self.code == *words)
     }
 
-    /// A known code tells more than a status. An empty account comes as 429, but only its owner can help, and waiting
-    /// cannot.
-    fn class(&self) -> Option<Class> {
+    /// Returns the class of a known code, which is more precise than the status. An empty account comes as 429, but
+    /// only its owner can help; waiting cannot.
+    fn class(&self) -> Option<ErrorClass> {
         let class = match self.code.as_str() {
-            _ if self.failed_generation => Class::Garbled,
-            "tool_use_failed" | "output_parse_failed" | "json_validate_failed" => Class::Garbled,
-            _ if self.is_garbled() => Class::Garbled,
-            "invalid_api_key" => Class::Unauthorized,
-            "model_not_found" => Class::UnknownModel,
-            "insufficient_quota" | "billing_hard_limit_reached" | "billing_not_active" => Class::NoQuota,
-            "rate_limit_exceeded" => Class::RateLimited,
-            "context_length_exceeded" | "string_above_max_length" => Class::TooLong,
-            "server_error" | "server_is_overloaded" | "slow_down" => Class::Unavailable,
-            // Compatible servers say it in words alone.
-            _ if self.kind == "exceed_context_size_error" => Class::TooLong,
-            _ if TOO_LONG.iter().any(|words| self.message.contains(words)) => Class::TooLong,
-            _ if self.kind == "insufficient_quota" => Class::NoQuota,
-            // Google says that it is the key in the details of a bad request, and what is used up in those of a limit:
-            // to wait for the next minute is no use on a day that is.
-            _ if self.kind == "API_KEY_INVALID" => Class::Unauthorized,
-            _ if self.kind.contains("PerDay") => Class::NoQuota,
-            _ if self.message.contains("credits are depleted") => Class::NoQuota,
+            _ if self.failed_generation => ErrorClass::Garbled,
+            "tool_use_failed" | "output_parse_failed" | "json_validate_failed" => ErrorClass::Garbled,
+            _ if self.is_garbled() => ErrorClass::Garbled,
+            "invalid_api_key" => ErrorClass::Unauthorized,
+            "model_not_found" => ErrorClass::UnknownModel,
+            "insufficient_quota" | "billing_hard_limit_reached" | "billing_not_active" => ErrorClass::NoQuota,
+            "rate_limit_exceeded" => ErrorClass::RateLimited,
+            "context_length_exceeded" | "string_above_max_length" => ErrorClass::TooLong,
+            "server_error" | "server_is_overloaded" | "slow_down" => ErrorClass::Unavailable,
+            // Compatible servers report it in the message only.
+            _ if self.kind == "exceed_context_size_error" => ErrorClass::TooLong,
+            _ if TOO_LONG.iter().any(|words| self.message.contains(words)) => ErrorClass::TooLong,
+            _ if self.kind == "insufficient_quota" => ErrorClass::NoQuota,
+            // Google names a bad key only in the details of a bad request, and an exhausted quota only in those of a
+            // limit. If the quota is per day, waiting a minute is pointless.
+            _ if self.kind == "API_KEY_INVALID" => ErrorClass::Unauthorized,
+            _ if self.kind.contains("PerDay") => ErrorClass::NoQuota,
+            _ if self.message.contains("credits are depleted") => ErrorClass::NoQuota,
             _ => return None,
         };
         Some(class)
@@ -352,18 +356,19 @@ fn failed_status(code: &str) -> Option<StatusCode> {
     (status.is_client_error() || status.is_server_error()).then_some(status)
 }
 
-/// The first that Google's details of an error have at this place.
+/// Returns the first value at this path in Google's error details.
 fn google_detail<'a>(error: &'a Value, pointer: &str) -> Option<&'a str> {
     let mut details = error["details"].as_array()?.iter();
     details.find_map(|detail| detail.pointer(pointer)?.as_str())
 }
 
-/// A time as Google writes it: `3.5s`.
+/// Parses a duration in Google's format: `3.5s`.
 fn seconds(text: &str) -> Option<Duration> {
     Duration::try_from_secs_f64(text.strip_suffix('s')?.parse().ok()?).ok()
 }
 
-/// `retry-after-ms`, else `Retry-After` in seconds or as a date; a date counts from the answer's own.
+/// Reads `retry-after-ms`, else `Retry-After` in seconds or as a date. A date is relative to the date of the
+/// response.
 fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let header = |name: &str| headers.get(name)?.to_str().ok().map(str::trim);
     let number = |name: &str| header(name)?.parse::<f64>().ok();
@@ -378,7 +383,7 @@ fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     Some(wait.to_std().unwrap_or_default())
 }
 
-/// The innermost cause: what went wrong, without the URL, which may hold a secret.
+/// Returns the innermost cause, without the URL, which may hold a secret.
 fn root_cause(error: &reqwest::Error) -> String {
     let mut cause = error.source();
     while let Some(deeper) = cause.and_then(|cause| cause.source()) {

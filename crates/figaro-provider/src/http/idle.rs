@@ -1,5 +1,5 @@
-//! Ends a stream whose provider has gone silent. Silence is the lack of bytes, not of events: a model that thinks for
-//! minutes only sends signs of life which never become events.
+//! Ends a stream whose provider is silent. Silence means no bytes, not no events: a model that thinks for minutes
+//! sends only keep-alives, which never become events.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,18 +10,18 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::{EventStream, ProviderError};
 
-/// When the provider was last heard. Cheap to clone; all clones are one.
+/// Time when the provider was last heard. Cheap to clone; clones share it.
 #[derive(Debug, Clone)]
 pub(crate) struct Pulse(Arc<Mutex<Instant>>);
 
 impl Pulse {
-    /// A pulse whose provider was heard just now.
+    /// Creates a pulse that starts now.
     #[must_use]
     pub(crate) fn start() -> Self {
         Self(Arc::new(Mutex::new(Instant::now())))
     }
 
-    /// Notes that the provider was heard.
+    /// Records that the provider was heard.
     pub(crate) fn beat(&self) {
         *self.0.lock() = Instant::now();
     }
@@ -31,7 +31,7 @@ impl Pulse {
     }
 }
 
-/// The stream, ended with [`ProviderError::Stalled`] once neither an event nor the pulse came for `limit`.
+/// Ends a stream with [`ProviderError::Stalled`] once neither an event nor the pulse has come for `limit`.
 #[must_use]
 pub(crate) fn with_idle_timeout(stream: EventStream, pulse: Pulse, limit: Duration) -> EventStream {
     stream::unfold(Some(stream), move |open| {

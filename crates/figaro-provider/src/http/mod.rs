@@ -1,4 +1,4 @@
-//! What providers over HTTP share: values into events, what failures mean, and when a silent one is given up.
+//! Shared code of providers over HTTP: decoding of values, classification of failures, and the timeout for silence.
 
 pub(super) mod body;
 pub(super) mod decode;
@@ -14,16 +14,16 @@ use reqwest::header::CONTENT_TYPE;
 use reqwest::{RequestBuilder, Response};
 use serde::de::DeserializeOwned;
 
-use self::decode::Values;
+use self::decode::ValueStream;
 use self::idle::{Pulse, with_idle_timeout};
 use super::{EventStream, ProviderError};
 use figaro_base::secret::Redactor;
 
-/// The longest answer in one piece that is read. The longest list of models known has about 2 MB, 64 vectors of 4,096
-/// numbers have 6.
+/// Maximum size of an answer in one piece, in bytes. The longest known list of models has about 2 MB; 64 vectors of
+/// 4,096 numbers have 6 MB.
 const MAX_BODY_BYTES: usize = 16 * 1024 * 1024;
 
-/// The JSON that a request gets within a time.
+/// Sends a request and reads its JSON answer within a time limit.
 pub(super) async fn json<T: DeserializeOwned>(
     request: RequestBuilder,
     limit: Duration,
@@ -39,7 +39,7 @@ pub(super) async fn json<T: DeserializeOwned>(
     tokio::time::timeout(limit, asking).await.unwrap_or(Err(ProviderError::Stalled(limit)))
 }
 
-/// What the bytes of an answer say.
+/// Parses the bytes of an answer.
 pub(super) fn read<T: DeserializeOwned>(body: &[u8]) -> Result<T, ProviderError> {
     serde_json::from_slice(body).map_err(|error| {
         let what = if error.is_data() { "is of another form than expected" } else { "is not JSON" };
@@ -47,8 +47,8 @@ pub(super) fn read<T: DeserializeOwned>(body: &[u8]) -> Result<T, ProviderError>
     })
 }
 
-/// The values of a streamed answer that has begun. The pulse beats with every byte.
-pub(super) async fn streamed(response: Response, pulse: Pulse) -> Result<Values, ProviderError> {
+/// Returns the values of a streamed answer that has begun. The pulse beats with every byte.
+pub(super) async fn streamed(response: Response, pulse: Pulse) -> Result<ValueStream, ProviderError> {
     pulse.beat();
     if !response.status().is_success() {
         return Err(error::refusal(response).await);
@@ -61,7 +61,7 @@ pub(super) async fn streamed(response: Response, pulse: Pulse) -> Result<Values,
     Ok(body::values(response.bytes_stream().inspect(move |_| pulse.beat())))
 }
 
-/// The bytes of an answer, up to [`MAX_BODY_BYTES`].
+/// Reads the bytes of an answer, at most [`MAX_BODY_BYTES`].
 async fn whole(mut response: Response) -> Result<Vec<u8>, ProviderError> {
     let mut body = Vec::new();
     while let Some(chunk) = response.chunk().await.map_err(|error| error::from_reqwest(&error))? {
@@ -74,25 +74,24 @@ async fn whole(mut response: Response) -> Result<Vec<u8>, ProviderError> {
     Ok(body)
 }
 
-/// How a call is watched.
 #[derive(Debug, Clone)]
-pub(super) struct Watch {
-    /// Takes secrets out of what a provider says.
+pub(super) struct CallWatch {
+    /// Removes secrets from messages of the provider.
     pub(super) redactor: Redactor,
-    /// A provider that is silent for so long has stalled.
+    /// Silence after which a provider counts as stalled.
     pub(super) idle_limit: Duration,
 }
 
-impl Watch {
-    /// The stream that `open` begins, ended when the provider goes silent; its errors are fit to be shown. The pulse
-    /// that `open` gets is to beat with every byte.
+impl CallWatch {
+    /// Returns the stream that `open` begins. It ends when the provider falls silent, and its errors are fit to be
+    /// shown. `open` must make its pulse beat with every byte.
     pub(super) fn over<F, O>(self, open: O) -> EventStream
     where
         F: Future<Output = Result<EventStream, ProviderError>> + Send + 'static,
         O: FnOnce(Pulse) -> F + Send + 'static,
     {
         let Self { redactor, idle_limit } = self;
-        // The clock starts when the stream is first asked for, not when it is made.
+        // The timer starts when the stream is first polled, not when it is created.
         let begun = stream::once(async move {
             let pulse = Pulse::start();
             let opening = open(pulse.clone());

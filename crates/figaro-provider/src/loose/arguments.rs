@@ -1,15 +1,15 @@
-//! A call's arguments as the object that they were meant as. Called by [`super`] only.
+//! Repairs a call's arguments to the object that was meant. Called by [`super`] only.
 
 use serde_json::{Map, Value};
 
 use super::clean::clean;
 
-type Object = Map<String, Value>;
+type ArgumentObject = Map<String, Value>;
 
-/// The arguments as a JSON object, if there is one that they can only mean; else as they came, and whoever makes the call tells
-/// the model.
+/// Returns the arguments as a JSON object, if only one meaning is possible. Otherwise returns them unchanged, and the
+/// caller of the tool tells the model.
 pub(crate) fn arguments(text: String) -> String {
-    if serde_json::from_str::<Object>(&text).is_ok() {
+    if serde_json::from_str::<ArgumentObject>(&text).is_ok() {
         return text;
     }
     match meant(&text, true) {
@@ -18,18 +18,18 @@ pub(crate) fn arguments(text: String) -> String {
     }
 }
 
-/// The object that a text means. `is_outer`: it may hold the object as a text.
-fn meant(text: &str, is_outer: bool) -> Option<Object> {
+/// Returns the object that a text means. `is_outer` is `true` if the text may hold the object as a string.
+fn meant(text: &str, is_outer: bool) -> Option<ArgumentObject> {
     let text = bare(text);
     if text.is_empty() {
-        return Some(Object::new());
+        return Some(ArgumentObject::new());
     }
     let values = values(text).or_else(|| values(&clean(text)?))?;
     let mut objects = values.into_iter().map(|value| match value {
         Value::Object(object) => Some(object),
-        Value::Null => Some(Object::new()),
+        Value::Null => Some(ArgumentObject::new()),
         Value::Array(mut items) if items.len() <= 1 => match items.pop() {
-            None => Some(Object::new()),
+            None => Some(ArgumentObject::new()),
             Some(Value::Object(object)) => Some(object),
             Some(_) => None,
         },
@@ -37,14 +37,14 @@ fn meant(text: &str, is_outer: bool) -> Option<Object> {
         Value::Array(_) | Value::String(_) | Value::Bool(_) | Value::Number(_) => None,
     });
     let first = objects.next()??;
-    // The same again says nothing, and neither does an empty one before it.
+    // A repetition adds nothing, and neither does an empty object before the real one.
     objects.try_fold(first, |known, next| {
         let next = next?;
         (known.is_empty() || known == next).then_some(next)
     })
 }
 
-/// The values in a row. A bracket too many behind them closes nothing.
+/// Reads consecutive values. A surplus closing bracket after them is ignored.
 fn values(text: &str) -> Option<Vec<Value>> {
     let mut read = serde_json::Deserializer::from_str(text).into_iter::<Value>();
     let mut values = Vec::new();
@@ -62,7 +62,7 @@ fn values(text: &str) -> Option<Vec<Value>> {
     }
 }
 
-/// A text without the fence around it, and without the tags and the marks of a model's template behind it.
+/// Strips the code fence around a text, and the tags and marks of a model's template after it.
 fn bare(text: &str) -> &str {
     let text = text.trim_matches(|c: char| c.is_whitespace() || c == '\u{feff}');
     let fenced = text.strip_prefix("```").and_then(|text| text.strip_suffix("```"));

@@ -1,9 +1,9 @@
-//! JSON text without what no reader takes: control characters in strings, half characters, `NaN`, numbers beyond all bounds,
-//! too many levels, commas at an end, words and quotes of Python. Called by [`super`] only.
+//! Cleans JSON text of everything that parsers refuse: control characters in strings, lone surrogates, `NaN`, numbers
+//! out of range, too deep nesting, trailing commas, and keywords and quotes of Python. Called by [`super`] only.
 
-/// The most levels that are kept. What lies deeper is left out; readers take 128.
+/// Maximum nesting that is kept. Deeper values are left out; parsers accept 128 levels.
 const MAX_DEPTH: usize = 100;
-/// Words in place of values, with what JSON has for them.
+/// Keywords in place of values, with their JSON equivalents.
 const WORDS: [(&str, &str); 6] = [
     ("NaN", "null"),
     ("Infinity", "null"),
@@ -13,14 +13,14 @@ const WORDS: [(&str, &str); 6] = [
     ("False", "false"),
 ];
 
-/// A text on its way.
+/// State of a text being cleaned.
 struct Cleaner<'a> {
     left: &'a str,
     clean: String,
     depth: usize,
 }
 
-/// The text as JSON, where it is not; none if it breaks off within a string. It may still be none.
+/// Cleans a text into JSON; `None` if it breaks off within a string. The result may still be invalid.
 pub(super) fn clean(text: &str) -> Option<String> {
     let mut cleaner = Cleaner { left: text, clean: String::with_capacity(text.len()), depth: 0 };
     while let Some(first) = cleaner.left.chars().next() {
@@ -36,7 +36,7 @@ pub(super) fn clean(text: &str) -> Option<String> {
 }
 
 impl Cleaner<'_> {
-    /// Takes the next character, which stands for `this`, and keeps that.
+    /// Takes the next character and writes `this` in its place.
     fn take(&mut self, this: char) {
         let length = self.left.chars().next().map_or(0, char::len_utf8);
         self.left = self.left.split_at(length).1;
@@ -70,7 +70,7 @@ impl Cleaner<'_> {
         self.depth = self.depth.saturating_sub(1);
     }
 
-    /// A number or a word.
+    /// Takes a number or a keyword.
     fn word(&mut self) {
         let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '+' | '.' | '_');
         let length = self.left.find(|c| !is_part(c)).unwrap_or(self.left.len());
@@ -81,7 +81,7 @@ impl Cleaner<'_> {
         self.keep_all(known.unwrap_or(if is_beyond { "null" } else { word }));
     }
 
-    /// A string up to its closing quote.
+    /// Takes a string up to its closing quote.
     fn string(&mut self, quote: char) -> Option<()> {
         self.take('"');
         loop {
@@ -104,7 +104,7 @@ impl Cleaner<'_> {
         }
     }
 
-    /// An escape: one for half a character counts only with its other half.
+    /// Takes an escape. A surrogate counts only with its other half.
     fn escape(&mut self) -> Option<()> {
         let length = match (unit(self.left), self.left.get(6..).and_then(unit)) {
             (Some(0xD800..=0xDBFF), Some(0xDC00..=0xDFFF)) => 12,
@@ -127,7 +127,7 @@ impl Cleaner<'_> {
     }
 }
 
-/// The number that a text begins with as `\uXXXX`.
+/// Parses a `\uXXXX` at the start of a text.
 fn unit(text: &str) -> Option<u32> {
     let digits = text.strip_prefix("\\u")?.get(..4)?;
     u32::from_str_radix(digits, 16).ok()

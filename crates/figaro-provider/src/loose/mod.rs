@@ -1,5 +1,4 @@
-//! What services send as JSON and is not quite, read as far as its meaning is plain. Used by every dialect: what is valid
-//! passes as it is.
+//! Reads faulty JSON of services as far as its meaning is clear. Used by every dialect; valid JSON passes unchanged.
 
 mod arguments;
 mod clean;
@@ -11,12 +10,12 @@ use serde_json::Value;
 pub(crate) use self::arguments::arguments;
 use self::clean::clean;
 
-/// The value of a text: as JSON, else without what only spoils it. None if it cannot be read.
+/// Parses a text as JSON, after cleaning it if needed. `None` if it cannot be read.
 pub(crate) fn value(text: &str) -> Option<Value> {
     serde_json::from_str(text).ok().or_else(|| serde_json::from_str(&clean(text)?).ok())
 }
 
-/// A string as it is; what came as another value, as its JSON; nothing as an empty one.
+/// Returns a string as it is, any other value as its JSON, and null as an empty string.
 pub(crate) fn text(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
@@ -25,7 +24,7 @@ pub(crate) fn text(value: &Value) -> String {
     }
 }
 
-/// A count, which some write as a text or a float.
+/// Reads a count, which some services write as text or a float.
 pub(crate) fn count(value: &Value) -> Option<u64> {
     let text = match value {
         Value::Number(number) => Cow::Owned(number.to_string()),

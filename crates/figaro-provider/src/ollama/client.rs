@@ -1,4 +1,4 @@
-//! Where Ollama's calls go and what its refusals mean. Called by [`super`] only.
+//! Endpoints of Ollama and the meaning of its refusals. Called by [`super`] only.
 
 use std::convert::Infallible;
 use std::time::Duration;
@@ -15,24 +15,23 @@ use crate::http::idle::Pulse;
 use crate::http::{error, read};
 use figaro_base::secret::{ExposeSecret, SecretString};
 
-/// A server at one address.
 #[derive(Debug, Clone)]
-pub(super) struct Client {
+pub(super) struct OllamaClient {
     http: reqwest::Client,
     base_url: String,
-    /// What shows the key; `None` if no header can carry it.
+    /// Headers with the key; `None` if no header can carry it.
     headers: Option<HeaderMap>,
 }
 
-impl Client {
-    /// The address may end with the `/api` that Ollama's own documents put there.
+impl OllamaClient {
+    /// Creates a client. The address may end with `/api`, as in Ollama's own documentation.
     pub(super) fn new(http: reqwest::Client, base_url: &str, key: Option<&SecretString>) -> Self {
         let base_url = base_url.trim_end_matches('/');
         let base_url = base_url.strip_suffix("/api").unwrap_or(base_url).to_owned();
         Self { http, base_url, headers: key.map_or_else(|| Some(HeaderMap::new()), bearer) }
     }
 
-    /// The answer to a request, if it is one of success.
+    /// Sends a request and returns a successful response.
     pub(super) async fn send(&self, path: &str, body: Option<&Value>) -> Result<Response, ProviderError> {
         let Some(headers) = self.headers.clone() else {
             let advice = "it holds characters that no key has; copy it again";
@@ -56,7 +55,7 @@ impl Client {
         Ok(response)
     }
 
-    /// The JSON that a request gets.
+    /// Sends a request and returns its JSON.
     pub(super) async fn json<T: DeserializeOwned>(
         &self,
         path: &str,
@@ -83,8 +82,8 @@ fn unsent(error: &reqwest::Error) -> ProviderError {
     }
 }
 
-/// Waits for an answer to begin. While a model is loaded and reads the prompt, which may take minutes, Ollama sends
-/// nothing; it gives up loading when its client goes.
+/// Waits for an answer to begin. While Ollama loads a model and reads the prompt, which may take minutes, it sends
+/// nothing. It stops loading when its client goes.
 pub(super) async fn begun<T>(
     answer: impl Future<Output = Result<T, ProviderError>>,
     limit: Duration,
@@ -107,7 +106,7 @@ async fn beating(pulse: &Pulse, pause: Duration) -> Infallible {
     }
 }
 
-/// The error with what its words mean, and what helps.
+/// Adds the meaning of an error and its remedy.
 pub(super) fn explained(error: ProviderError, model: &str) -> ProviderError {
     match error {
         ProviderError::UnknownModel(told) if told.contains("model") => {
@@ -128,7 +127,7 @@ pub(super) fn explained(error: ProviderError, model: &str) -> ProviderError {
     }
 }
 
-/// Whether a request was refused because the model takes no tools.
+/// Returns `true` if a request was refused because the model takes no tools.
 pub(super) fn is_about_tools(error: &ProviderError) -> bool {
     matches!(error, ProviderError::Refused(told) if told.contains("does not support tools"))
 }
@@ -162,7 +161,7 @@ mod tests {
     fn the_address_is_taken_with_and_without_its_end() {
         use crate::http::testing::HTTP;
         for given in ["http://h:1", "http://h:1/", "http://h:1/api", "http://h:1/api/"] {
-            assert_eq!(Client::new(HTTP.clone(), given, None).base_url, "http://h:1", "{given}");
+            assert_eq!(OllamaClient::new(HTTP.clone(), given, None).base_url, "http://h:1", "{given}");
         }
     }
 }

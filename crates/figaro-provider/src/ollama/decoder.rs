@@ -1,4 +1,5 @@
-//! Turns the lines of a chat answer into events, one at a time and without I/O. Servers before 0.13 give calls no ids.
+//! Turns the lines of a chat answer into events, one at a time and without I/O. Servers before 0.13 give calls no
+//! ids.
 
 use std::collections::HashSet;
 
@@ -14,21 +15,21 @@ use figaro_domain::conversation::PrivatePart;
 use figaro_domain::tool::Call;
 use figaro_domain::usage::Usage;
 
-/// What has been told of one answer so far.
+/// State of one answer.
 #[derive(Debug, Default)]
-pub(super) struct Decoder {
-    /// Ids of calls made before.
+pub(super) struct OllamaDecoder {
+    /// Ids of earlier calls.
     taken: HashSet<String>,
-    /// This answer's calls, as the server sent them.
+    /// Calls of this answer, as the server sent them.
     calls: HashSet<Value>,
-    /// Fields of calls that their service alone knows, by the ids of the calls.
+    /// Extra fields of calls, by call id.
     more: Map<String, Value>,
     thinking: String,
     has_text: bool,
     reasoned: usize,
 }
 
-impl Decode for Decoder {
+impl Decode for OllamaDecoder {
     fn absorb(&mut self, line: &Value) -> Result<Vec<Event>, ProviderError> {
         let message = &line["message"];
         let thinking = message["thinking"].as_str().unwrap_or_default();
@@ -53,7 +54,7 @@ impl Decode for Decoder {
         self.reasoned
     }
 
-    /// A model that says the same again and again is stopped by Ollama, which then ends the answer without a word.
+    /// Ollama stops a model that repeats itself, and then ends the answer without a message.
     fn end(&mut self) -> Result<Vec<Event>, ProviderError> {
         if !self.has_text {
             return Err(ProviderError::Cut("the stream ended early".into()));
@@ -64,8 +65,8 @@ impl Decode for Decoder {
     }
 }
 
-impl Decoder {
-    /// For the answer to what these items hold.
+impl OllamaDecoder {
+    /// Creates a decoder for the answer to these items.
     pub(super) fn after(items: &[Item]) -> Self {
         let calls = items.iter().filter_map(|item| match item {
             Item::Assistant { calls, .. } => Some(calls),
@@ -75,8 +76,8 @@ impl Decoder {
         Self { taken, ..Self::default() }
     }
 
-    /// A call with an id that no other has. The same call with the same id is told once; without ids, two that are alike
-    /// are two.
+    /// Returns a call with a unique id. The same call with the same id is returned once. Without ids, two equal calls
+    /// count as two.
     fn call(&mut self, sent: &Value) -> Option<Call> {
         let function = &sent["function"];
         let Some(name) = function["name"].as_str().filter(|name| !name.is_empty()) else {
@@ -102,7 +103,8 @@ impl Decoder {
         Some(Call { id, name: name.to_owned(), arguments: loose::text(&function["arguments"]) })
     }
 
-    /// What led to calls, and what they have beside what every call has: the model wants it back with their results.
+    /// Returns the thoughts before the calls and the extra fields of the calls. The model wants them back with the
+    /// results.
     fn thoughts(&mut self) -> Option<Event> {
         let (thinking, more) = (std::mem::take(&mut self.thinking), std::mem::take(&mut self.more));
         let mut data = Map::new();
@@ -128,7 +130,7 @@ impl Decoder {
     }
 }
 
-/// A count of nothing is left out.
+/// A count of zero is left out.
 fn usage(line: &Value) -> Option<Usage> {
     let (input, output) = (loose::count(&line["prompt_eval_count"]), loose::count(&line["eval_count"]));
     if input.is_none() && output.is_none() {
@@ -143,7 +145,7 @@ mod tests {
 
     use super::*;
 
-    fn run(decoder: &mut Decoder, lines: &[Value]) -> Vec<Result<Event, ProviderError>> {
+    fn run(decoder: &mut OllamaDecoder, lines: &[Value]) -> Vec<Result<Event, ProviderError>> {
         let mut all = Vec::new();
         for line in lines {
             match decoder.absorb(line) {
@@ -155,7 +157,7 @@ mod tests {
     }
 
     fn told(lines: &[Value]) -> Vec<Result<Event, ProviderError>> {
-        run(&mut Decoder::default(), lines)
+        run(&mut OllamaDecoder::default(), lines)
     }
 
     fn says(text: &str) -> Value {
@@ -274,7 +276,7 @@ mod tests {
                 call(json!(""), json!({}))
             ])),
         ];
-        let told: Vec<Call> = run(&mut Decoder::after(&items), &lines)
+        let told: Vec<Call> = run(&mut OllamaDecoder::after(&items), &lines)
             .into_iter()
             .map(|event| match event {
                 Ok(Event::ToolCall(call)) => call,
@@ -291,7 +293,7 @@ mod tests {
 
     #[test]
     fn an_end_without_a_word_is_one_only_after_text() {
-        let mut decoder = Decoder::default();
+        let mut decoder = OllamaDecoder::default();
         let thinks = json!({"message": {"thinking": "hm"}});
         assert_eq!(run(&mut decoder, &[thinks]), []);
         assert_eq!(decoder.end(), Err(ProviderError::Cut("the stream ended early".into())));

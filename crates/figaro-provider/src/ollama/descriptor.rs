@@ -1,8 +1,8 @@
-//! How Ollama is set up and built.
+//! Settings and construction of Ollama.
 
 use std::sync::Arc;
 
-use super::Ollama;
+use super::OllamaProvider;
 use super::embed::embedder;
 use super::name::NAME;
 use crate::descriptor::Descriptor;
@@ -25,7 +25,7 @@ pub(crate) const DESCRIPTOR: Descriptor = Descriptor {
             )
             .required("the name of a model that it serves")
             .if_none_served("`ollama pull qwen3:8b` fetches one")
-            // Ollama's own: the folder of its models.
+            // Ollama's own variable: the folder of its models.
             .unlike(&["OLLAMA_MODELS"])
             .sets_up(),
             ProviderVariable::time(
@@ -39,7 +39,7 @@ pub(crate) const DESCRIPTOR: Descriptor = Descriptor {
     },
     build: |settings, http, idle_limit| {
         let load_limit = settings.time(LOAD_TIMEOUT);
-        Arc::new(Ollama::new(http, &settings.base_url, settings.given_key(), idle_limit, load_limit))
+        Arc::new(OllamaProvider::new(http, &settings.base_url, settings.given_key(), idle_limit, load_limit))
     },
     embedder: Some(|settings, model, http, idle_limit| {
         let limit = settings.time(LOAD_TIMEOUT).max(idle_limit);

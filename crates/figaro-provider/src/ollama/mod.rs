@@ -1,5 +1,5 @@
-//! Ollama's own chat API. One call is one streamed `POST /api/chat`, for which a model that is not known yet is asked
-//! about first. Built by its descriptor.
+//! Ollama's own chat API. A call is one streamed `POST /api/chat`. Before the first call of an unknown model, the
+//! server is asked about it. Built by its descriptor.
 
 mod client;
 mod decoder;
@@ -21,41 +21,41 @@ use serde_json::{Value, json};
 use tokio::time::{Instant, timeout};
 use tracing::{debug, info};
 
-use self::client::{Client, begun, explained, is_about_tools};
-use self::decoder::Decoder;
+use self::client::{OllamaClient, begun, explained, is_about_tools};
+use self::decoder::OllamaDecoder;
 pub(super) use self::descriptor::DESCRIPTOR;
-use self::models::{Facts, Models};
+use self::models::{OllamaModelInfo, OllamaModels};
 use self::name::NAME;
 use self::wire::Able;
 use super::fit::fit;
 use super::http::decode::{Habits, decoded};
 use super::http::idle::Pulse;
-use super::http::{Watch, error, streamed};
+use super::http::{CallWatch, error, streamed};
 use super::offered::Offered;
 use super::{Capabilities, Demand, EventStream, Provider, ProviderError, Request};
 use figaro_base::secret::{ExposeSecret, Redactor, SecretString};
 use figaro_domain::generation::Generation;
 
-/// So many models are asked about at a time.
+/// Maximum number of models asked about at a time.
 const ASKED_AT_ONCE: usize = 4;
-/// A model of which nothing is told for so long is listed all the same.
+/// Timeout for the details of a model. After it the model is listed all the same.
 const TELLING_LIMIT: Duration = Duration::from_secs(5);
 
-/// The chat API of one Ollama server.
+/// Chat API of one Ollama server.
 #[derive(Debug, Clone)]
-struct Ollama {
-    client: Client,
-    watch: Watch,
+struct OllamaProvider {
+    client: OllamaClient,
+    watch: CallWatch,
     load_limit: Duration,
-    models: Arc<Models>,
+    models: Arc<OllamaModels>,
     habits: Habits,
 }
 
-impl Ollama {
-    /// `base_url` ends before `/api`; a key is only for servers behind something that wants one, and an empty one is
-    /// none. The client must bound the time to connect, and no call as a whole. A server that is silent for
-    /// `idle_limit` amid an answer has stalled, and so has one that has not begun it after `load_limit`: until then it
-    /// may be loading the model.
+impl OllamaProvider {
+    /// Creates the provider. `base_url` ends before `/api`. A key is only for servers behind something that wants
+    /// one; an empty one counts as none. `http` must limit the time to connect, but no call as a whole. A server that
+    /// is silent for `idle_limit` within an answer has stalled. One that has not begun the answer after `load_limit`
+    /// has stalled too; until then it may be loading the model.
     fn new(
         http: reqwest::Client,
         base_url: &str,
@@ -64,8 +64,8 @@ impl Ollama {
         load_limit: Duration,
     ) -> Self {
         let key = key.filter(|key| !key.expose_secret().is_empty());
-        let watch = Watch { redactor: Redactor::new(&key), idle_limit };
-        let client = Client::new(http, base_url, key.as_ref());
+        let watch = CallWatch { redactor: Redactor::new(&key), idle_limit };
+        let client = OllamaClient::new(http, base_url, key.as_ref());
         Self { client, watch, load_limit, models: Arc::default(), habits: Habits::default() }
     }
 
@@ -99,7 +99,7 @@ impl Ollama {
         let able = Able { tools: can.tools, vision: can.vision, thinking };
         fit(&mut request, room);
         let mut body = wire::body(&request, able);
-        // What only the body tells: what JSON adds to tools and calls.
+        // Only the body shows how much JSON adds to tools and calls.
         let excess = size::input_tokens(&body).saturating_sub(room);
         if excess > 0 {
             fit(&mut request, room.saturating_sub(excess));
@@ -113,18 +113,18 @@ impl Ollama {
         let model = model.to_owned();
         let values = streamed(answer, pulse.clone()).await?;
         let (habit, offered) = (self.habits.of(&model), Offered::of(&request.tools));
-        let events = decoded(values, Decoder::after(&request.items), habit, offered);
+        let events = decoded(values, OllamaDecoder::after(&request.items), habit, offered);
         Ok(events.map_err(move |error| explained(error, &model)).boxed())
     }
 
-    /// Asks about a model that is not known. A server that does not tell may still answer.
+    /// Asks about an unknown model. A server without details may still answer.
     async fn get_to_know(&self, model: &str) -> Result<(), ProviderError> {
         if self.models.knows(model) {
             return Ok(());
         }
         let shown = self.client.json("/api/show", Some(&json!({"model": model}))).await;
         match shown.map_err(|error| explained(error, model)) {
-            Ok(shown) => self.models.learn(model, Facts::shown(&shown)),
+            Ok(shown) => self.models.learn(model, OllamaModelInfo::shown(&shown)),
             Err(ProviderError::Refused(_) | ProviderError::Foreign(_)) => {
                 debug!(model, "the server tells nothing of a model");
             }
@@ -133,28 +133,28 @@ impl Ollama {
         Ok(())
     }
 
-    /// The names of the models that answer; on the way all that is told of them is learned.
+    /// Lists the models that answer, and learns the details reported with them.
     async fn list(&self) -> Result<Vec<String>, ProviderError> {
         let listed = self.client.json::<Value>("/api/tags", None).await;
         let listed = listed.map_err(|error| explained(error, ""))?;
         let entries = listed["models"].as_array().map(Vec::as_slice).unwrap_or_default();
         let described = entries.iter().filter_map(|entry| {
             let name = entry["name"].as_str().or_else(|| entry["model"].as_str())?;
-            Some(self.described(name.to_owned(), Facts::listed(entry)))
+            Some(self.described(name.to_owned(), OllamaModelInfo::listed(entry)))
         });
         let names = stream::iter(described.collect::<Vec<_>>()).buffered(ASKED_AT_ONCE);
         Ok(names.filter_map(future::ready).collect().await)
     }
 
-    /// The name of a model that answers, once it is known as well as it can be.
-    async fn described(&self, name: String, listed: Option<Facts>) -> Option<String> {
+    /// Returns the name of a model that answers, after asking for its details.
+    async fn described(&self, name: String, listed: Option<OllamaModelInfo>) -> Option<String> {
         let facts = match listed {
             Some(facts) => facts,
             None => {
                 let asked = json!({"model": name});
                 let shown = timeout(TELLING_LIMIT, self.client.json("/api/show", Some(&asked))).await;
                 let Ok(Ok(shown)) = shown else { return Some(name) };
-                Facts::shown(&shown)
+                OllamaModelInfo::shown(&shown)
             }
         };
         self.models.learn(&name, facts);
@@ -162,7 +162,7 @@ impl Ollama {
     }
 }
 
-impl Provider for Ollama {
+impl Provider for OllamaProvider {
     fn name(&self) -> &'static str {
         NAME
     }
@@ -172,7 +172,7 @@ impl Provider for Ollama {
     }
 
     fn window(&self, _model: &str) -> Option<usize> {
-        // What a model has is asked of the server before the first request to it.
+        // Details are requested before the first request to the model.
         None
     }
 

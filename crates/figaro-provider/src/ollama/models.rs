@@ -1,5 +1,5 @@
-//! What is known of the models of one Ollama server: learned from what it tells of them, kept for as long as the process
-//! runs, refreshed when they are listed. Called by [`super`] only.
+//! Details of the models of one Ollama server. Learned from its reports, kept while the process runs, refreshed by
+//! each listing. Called by [`super`] only.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -11,14 +11,14 @@ use tokio::time::Instant;
 use super::name::NAME;
 use crate::Capabilities;
 
-/// A larger context is kept for so long after it was last needed: Ollama keeps an idle model loaded for five minutes, and
-/// a request for another size makes it load the model anew.
+/// Time for which a larger context is kept after it was last needed. Ollama keeps an idle model loaded for five
+/// minutes, and another context size makes it load the model anew.
 const CONTEXT_KEPT: Duration = Duration::from_secs(5 * 60);
 
-/// What the server tells of a model; servers before 0.6.4 do not tell what it can do.
+/// Details of a model as the server reports them. Servers before 0.6.4 do not report abilities.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Facts {
-    /// The most tokens it was made for.
+pub(super) struct OllamaModelInfo {
+    /// Maximum context of the model, in tokens.
     context_length: Option<usize>,
     skills: Option<Skills>,
 }
@@ -31,8 +31,8 @@ struct Skills {
     thinking: bool,
 }
 
-impl Facts {
-    /// From the answer of `POST /api/show`.
+impl OllamaModelInfo {
+    /// Reads the answer of `POST /api/show`.
     pub(super) fn shown(answer: &Value) -> Self {
         let info = &answer["model_info"];
         let architecture = info["general.architecture"].as_str().unwrap_or_default();
@@ -40,14 +40,14 @@ impl Facts {
         Self { context_length: count(context_length), skills: Skills::told(&answer["capabilities"]) }
     }
 
-    /// From an entry of `GET /api/tags`; none where the server is too old to say as much there.
+    /// Reads an entry of `GET /api/tags`; `None` if the server is too old to report details there.
     pub(super) fn listed(entry: &Value) -> Option<Self> {
         let context_length = count(&entry["details"]["context_length"])?;
         let skills = Skills::told(&entry["capabilities"])?;
         Some(Self { context_length: Some(context_length), skills: Some(skills) })
     }
 
-    /// Whether it answers at all: an embedding model does not.
+    /// Returns `true` if the model answers at all. An embedding model does not.
     pub(super) fn answers(&self) -> bool {
         self.skills.is_none_or(|skills| skills.completion)
     }
@@ -70,44 +70,44 @@ fn count(value: &Value) -> Option<usize> {
     value.as_u64().and_then(|count| usize::try_from(count).ok()).filter(|count| *count > 0)
 }
 
-/// What is known of each model.
+/// Details of each model.
 #[derive(Debug, Default)]
-pub(super) struct Models(Mutex<HashMap<String, Known>>);
+pub(super) struct OllamaModels(Mutex<HashMap<String, KnownModel>>);
 
 #[derive(Debug, Default)]
-struct Known {
-    facts: Option<Facts>,
-    /// It was sent tools and refused them.
+struct KnownModel {
+    facts: Option<OllamaModelInfo>,
+    /// `true` if the model was sent tools and refused them.
     refused_tools: bool,
-    /// The context last asked for, and when so much was last needed.
+    /// Context requested last, and the time it was last needed.
     context: Option<(usize, Instant)>,
 }
 
-impl Models {
-    /// Whether the server has told of the model.
+impl OllamaModels {
+    /// Returns `true` if the server has reported details of the model.
     pub(super) fn knows(&self, model: &str) -> bool {
         self.known().get(&full(model)).is_some_and(|known| known.facts.is_some())
     }
 
-    /// What the server told of the model.
-    pub(super) fn learn(&self, model: &str, facts: Facts) {
+    /// Stores the reported details of the model.
+    pub(super) fn learn(&self, model: &str, facts: OllamaModelInfo) {
         let mut all = self.known();
         let known = all.entry(full(model)).or_default();
         known.refused_tools &= facts.skills.is_none();
         known.facts = Some(facts);
     }
 
-    /// The model takes no tools, whatever was told of it.
+    /// Records that the model takes no tools, whatever the server reports.
     pub(super) fn refused_tools(&self, model: &str) {
         self.known().entry(full(model)).or_default().refused_tools = true;
     }
 
-    /// The model is gone; what comes back under its name may be another.
+    /// Forgets a removed model. Another may come back under its name.
     pub(super) fn forget(&self, model: &str) {
         self.known().remove(&full(model));
     }
 
-    /// What the model can do, and whether it thinks: as the server told, else as the data has it.
+    /// Returns the model's abilities, and `true` if it thinks: as the server reports, else from the data.
     pub(super) fn abilities(&self, model: &str) -> (Capabilities, bool) {
         let mut can = Capabilities::of(NAME, model);
         let all = self.known();
@@ -121,7 +121,7 @@ impl Models {
         (can, facts.skills.is_some_and(|skills| skills.thinking))
     }
 
-    /// The context to ask for where `needed` is enough: no less than was needed a short while ago.
+    /// Returns the context to request if `needed` is enough. It is no smaller than was needed a short while ago.
     pub(super) fn context(&self, model: &str, needed: usize, now: Instant) -> usize {
         let mut all = self.known();
         let known = all.entry(full(model)).or_default();
@@ -134,12 +134,12 @@ impl Models {
         }
     }
 
-    fn known(&self) -> MutexGuard<'_, HashMap<String, Known>> {
+    fn known(&self) -> MutexGuard<'_, HashMap<String, KnownModel>> {
         self.0.lock()
     }
 }
 
-/// The name with its tag: `llama3.2` and `llama3.2:latest` are one model.
+/// Returns the name with its tag: `llama3.2` and `llama3.2:latest` are the same model.
 fn full(model: &str) -> String {
     let last = model.rsplit('/').next().unwrap_or_default();
     if last.contains(':') { model.to_owned() } else { format!("{model}:latest") }
@@ -169,44 +169,50 @@ mod tests {
         let cases = [
             (
                 shown(json!(["completion", "tools", "thinking"])),
-                Facts { context_length: length, skills: skills(true, false, true) },
+                OllamaModelInfo { context_length: length, skills: skills(true, false, true) },
             ),
             (
                 shown(json!(["vision", "completion", "new"])),
-                Facts { context_length: length, skills: skills(false, true, false) },
+                OllamaModelInfo { context_length: length, skills: skills(false, true, false) },
             ),
-            (shown(Value::Null), Facts { context_length: length, skills: None }),
-            (shown(json!([])), Facts { context_length: length, skills: None }),
-            (json!({"model_info": {"general.architecture": "x", "x.context_length": 0}}), Facts::default()),
-            (json!({"model_info": {}}), Facts::default()),
-            (json!("no"), Facts::default()),
+            (shown(Value::Null), OllamaModelInfo { context_length: length, skills: None }),
+            (shown(json!([])), OllamaModelInfo { context_length: length, skills: None }),
+            (
+                json!({"model_info": {"general.architecture": "x", "x.context_length": 0}}),
+                OllamaModelInfo::default(),
+            ),
+            (json!({"model_info": {}}), OllamaModelInfo::default()),
+            (json!("no"), OllamaModelInfo::default()),
         ];
         for (answer, expected) in cases {
-            assert_eq!(Facts::shown(&answer), expected, "{answer}");
+            assert_eq!(OllamaModelInfo::shown(&answer), expected, "{answer}");
         }
         let entry = json!({"details": {"context_length": 8192}, "capabilities": ["embedding"]});
         let embeds = Skills { completion: false, tools: false, vision: false, thinking: false };
-        let facts = Facts { context_length: Some(8192), skills: Some(embeds) };
-        assert_eq!(Facts::listed(&entry), Some(facts));
-        assert!(!facts.answers() && Facts::default().answers());
-        assert_eq!(Facts::listed(&json!({"details": {"context_length": 8192}})), None);
-        assert_eq!(Facts::listed(&json!({"details": {}, "capabilities": ["completion"]})), None);
+        let facts = OllamaModelInfo { context_length: Some(8192), skills: Some(embeds) };
+        assert_eq!(OllamaModelInfo::listed(&entry), Some(facts));
+        assert!(!facts.answers() && OllamaModelInfo::default().answers());
+        assert_eq!(OllamaModelInfo::listed(&json!({"details": {"context_length": 8192}})), None);
+        assert_eq!(OllamaModelInfo::listed(&json!({"details": {}, "capabilities": ["completion"]})), None);
     }
 
     #[test]
     fn what_was_told_goes_before_the_data() {
-        let models = Models::default();
+        let models = OllamaModels::default();
         let data = Capabilities::of(NAME, "qwen3");
         assert_eq!(models.abilities("qwen3"), (data, false));
         assert!(data.tools && !data.vision && !data.web_search);
         assert!(data.structured_output && !data.schema_with_tools);
 
-        models.learn("qwen3:latest", Facts { context_length: Some(40960), skills: skills(true, true, true) });
+        models.learn(
+            "qwen3:latest",
+            OllamaModelInfo { context_length: Some(40960), skills: skills(true, true, true) },
+        );
         let told = Capabilities { context_window: 40960, vision: true, ..data };
         assert_eq!(models.abilities("qwen3"), (told, true));
         assert!(models.knows("qwen3") && !models.knows("qwen3:4b") && !models.knows("hf.co/qwen3"));
 
-        models.learn("qwen3", Facts { context_length: Some(2048), skills: None });
+        models.learn("qwen3", OllamaModelInfo { context_length: Some(2048), skills: None });
         assert_eq!(models.abilities("qwen3"), (Capabilities { context_window: 2048, ..data }, false));
         models.forget("qwen3");
         assert_eq!(models.abilities("qwen3:latest"), (data, false));
@@ -214,12 +220,12 @@ mod tests {
 
     #[test]
     fn refused_tools_are_remembered_until_the_server_says_more() {
-        let models = Models::default();
+        let models = OllamaModels::default();
         models.refused_tools("old");
         assert!(!models.abilities("old").0.tools);
-        models.learn("old", Facts::default());
+        models.learn("old", OllamaModelInfo::default());
         assert!(!models.abilities("old").0.tools);
-        models.learn("old", Facts { context_length: None, skills: skills(true, false, false) });
+        models.learn("old", OllamaModelInfo { context_length: None, skills: skills(true, false, false) });
         assert!(models.abilities("old").0.tools);
         models.refused_tools("old");
         assert!(!models.abilities("old").0.tools);
@@ -241,7 +247,7 @@ mod tests {
 
     #[test]
     fn a_context_shrinks_only_when_it_was_not_needed_for_a_while() {
-        let models = Models::default();
+        let models = OllamaModels::default();
         let begun = Instant::now();
         let at = |seconds| begun + Duration::from_secs(seconds);
         let steps = [

@@ -1,26 +1,26 @@
-//! How much of a model's context a request takes. Ollama cuts what does not fit without a word, and loads the model anew
-//! for each other size. Called by [`super`] only.
+//! Size of a request within a model's context. Ollama silently cuts what does not fit, and loads the model anew for
+//! each other context size. Called by [`super`] only.
 
 use serde_json::Value;
 
 use crate::ProviderError;
 use figaro_base::text::most_tokens;
 
-/// The least context that is asked for: what Ollama itself begins with.
+/// Minimum context that is requested: Ollama's own default.
 const MIN_CONTEXT: usize = 4096;
-/// What a model's template adds of its own, the words about tools among it.
+/// Tokens added by the model's template, including its text about tools.
 const TEMPLATE_TOKENS: usize = 512;
-/// What a role and its marks take beside a message's text.
+/// Tokens of a message's role and separators.
 const MESSAGE_TOKENS: usize = 12;
-/// What a picture is taken to cost: the most that today's models count for one of Telegram's photos.
+/// Assumed tokens of a picture: the most that current models count for a photo of Telegram.
 const IMAGE_TOKENS: usize = 1600;
-/// The room for an answer whose length nobody bound, and what thinking adds to it.
+/// Tokens reserved for an answer without a set limit, and the addition for thinking.
 const ANSWER_TOKENS: usize = 2048;
 const THINKING_TOKENS: usize = 4096;
-/// A request that leaves less room than this for its answer does not fit.
+/// Minimum tokens left for an answer. A request that leaves less does not fit.
 const MIN_ANSWER: usize = 256;
 
-/// The tokens of a body of `POST /api/chat`, estimated from above for whatever vocabulary the model has.
+/// Returns an upper estimate of the tokens of a body of `POST /api/chat`, in any vocabulary.
 pub(super) fn input_tokens(body: &Value) -> usize {
     let messages = body["messages"].as_array().map(Vec::as_slice).unwrap_or_default();
     let tools = json_tokens(&body["tools"]) + json_tokens(&body["format"]);
@@ -38,7 +38,7 @@ fn json_tokens(value: &Value) -> usize {
     if value.is_null() { 0 } else { most_tokens(&value.to_string()) }
 }
 
-/// The tokens that a request may take in a window beside its answer.
+/// Returns the tokens that a request may take in a window next to its answer.
 pub(super) fn room(longest_answer: Option<u32>, thinks: bool, window: usize) -> usize {
     window.saturating_sub(answer_tokens(longest_answer, thinks).min(window / 2))
 }
@@ -48,7 +48,7 @@ fn answer_tokens(longest_answer: Option<u32>, thinks: bool) -> usize {
     longest_answer.map_or(free, |most| usize::try_from(most).unwrap_or(usize::MAX))
 }
 
-/// The context to ask for: a power of two that holds request and answer, or all that the model has.
+/// Returns the context to request: a power of two that holds request and answer, or the model's maximum.
 pub(super) fn context(
     input: usize,
     longest_answer: Option<u32>,

@@ -1,4 +1,4 @@
-//! A request as Ollama's chat API takes it. Called by [`super`] only.
+//! Request in the format of Ollama's chat API. Called by [`super`] only.
 
 use serde_json::{Map, Value, json};
 
@@ -9,7 +9,7 @@ use figaro_domain::conversation::PrivatePart;
 use figaro_domain::generation::OutputFormat;
 use figaro_domain::tool::Call;
 
-/// What a request may make use of.
+/// Features that a request may use.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Able {
     pub(super) tools: bool,
@@ -17,10 +17,10 @@ pub(super) struct Able {
     pub(super) thinking: bool,
 }
 
-/// The body of `POST /api/chat`, but for the size of the context.
+/// Builds the body of `POST /api/chat`, without the size of the context.
 ///
-/// What is too long is to be refused rather than cut, and an answer is to end at the end of the context rather than push
-/// out what came first; servers before 0.13 know neither word.
+/// A conversation that is too long is to be refused rather than cut. An answer is to end at the end of the context
+/// rather than push out the beginning. Servers before 0.13 know neither option.
 pub(super) fn body(request: &Request, able: Able) -> Value {
     let mut body = json!({
         "model": request.model,
@@ -31,13 +31,13 @@ pub(super) fn body(request: &Request, able: Able) -> Value {
         "options": options(request),
     });
     if able.thinking {
-        // Unasked, older servers leave the thoughts in the text.
+        // Older servers leave the thoughts in the text unless asked for them.
         body["think"] = true.into();
     }
     if able.tools && !request.tools.is_empty() {
         body["tools"] = request.tools.iter().map(|spec| tool(spec)).collect();
     } else if let Some(format) = format(request) {
-        // A form binds every word, so that no tool could be called.
+        // A format constrains every word, so no tool could be called.
         body["format"] = format;
     }
     body
@@ -73,7 +73,7 @@ fn options(request: &Request) -> Value {
     options.into()
 }
 
-/// Thoughts go back only within the turn they belong to; later, templates leave them out anyway.
+/// Converts the conversation. Thoughts go back only within their turn; later, templates leave them out anyway.
 fn messages(request: &Request, able: Able) -> Vec<Value> {
     let mut messages = Vec::new();
     if !request.instructions.is_empty() {
@@ -92,7 +92,7 @@ fn messages(request: &Request, able: Able) -> Vec<Value> {
                     json!({"role": "tool", "content": output, "tool_name": name, "tool_call_id": call_id});
                 Some(with_images(message, images, able))
             }
-            // Templates of models without tools have no such role: the result would be lost.
+            // Templates of models without tools lack this role, and the result would be lost.
             Item::ToolResult { name, output, images, .. } => {
                 Some(user(&format!("[Result of the tool {name}]\n{output}"), images, able))
             }
@@ -134,7 +134,8 @@ fn assistant(text: &str, calls: &[Call], private: &[PrivatePart], thinks: bool) 
     Some(message)
 }
 
-/// Arguments that are no JSON object would be refused with the whole request; the call's result tells what was wrong.
+/// Converts a call. Arguments that are no JSON object would be refused with the whole request, so they are dropped;
+/// the call's result explains the fault.
 fn call(call: &Call) -> Value {
     let arguments: Map<String, Value> = serde_json::from_str(&call.arguments).unwrap_or_default();
     json!({"id": call.id, "function": {"name": call.name, "arguments": arguments}})
@@ -143,7 +144,7 @@ fn call(call: &Call) -> Value {
 fn tool(tool: &ToolSpec) -> Value {
     let mut parameters = typed(&tool.parameters);
     if let Some(fields) = parameters.as_object_mut() {
-        // Templates walk through both without asking whether they are there.
+        // Templates iterate over both without checking that they exist.
         fields.entry("type").or_insert_with(|| "object".into());
         fields.entry("properties").or_insert_with(|| json!({}));
     }
@@ -153,7 +154,7 @@ fn tool(tool: &ToolSpec) -> Value {
     })
 }
 
-/// The schema with an object wherever Ollama wants the schema of a property: a mere `true` would be refused.
+/// Replaces a property's schema by an object where Ollama requires one. It would refuse a mere `true`.
 fn typed(schema: &Value) -> Value {
     let Some(fields) = schema.as_object() else { return json!({}) };
     let part = |(name, value): (&String, &Value)| {

@@ -1,64 +1,64 @@
-//! A call's arguments as they come, in pieces: whether they are whole is known after each without reading them again.
-//! Used by [`super::calls`].
+//! Arguments of a call as they arrive in pieces. After each piece it is known whether they are complete, without
+//! reading them again. Used by [`super::calls`].
 
 use serde_json::{Map, Value};
 
 /// JSON text so far.
 #[derive(Debug, Default)]
-pub(super) struct Arguments {
+pub(super) struct JsonArguments {
     text: String,
-    state: State,
-    /// Brackets that are open.
+    state: JsonState,
+    /// Number of open brackets.
     depth: usize,
     in_string: bool,
     escaped: bool,
-    /// How often the text was read as JSON.
+    /// Number of times the text was parsed.
     #[cfg(test)]
     reads: usize,
 }
 
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-enum State {
-    /// No object so far, and more may make it one.
+enum JsonState {
+    /// No object so far; further text may make it one.
     #[default]
     Open,
-    /// A whole object, with nothing in it if `is_empty`; white space may follow.
+    /// Complete object, without fields if `is_empty`. White space may follow.
     Object { is_empty: bool },
-    /// No object whatever follows.
+    /// No object, whatever follows.
     Never,
 }
 
-impl Arguments {
+impl JsonArguments {
     /// Adds the next piece of the arguments.
     pub(super) fn push(&mut self, piece: &str) {
         let start = self.text.len();
         self.text.push_str(piece);
         for (at, byte) in piece.bytes().enumerate() {
             match self.state {
-                State::Open => self.pass(byte, start + at + 1),
-                State::Object { .. } if !is_space(byte) => self.state = State::Never,
-                State::Object { .. } => {}
-                State::Never => return,
+                JsonState::Open => self.pass(byte, start + at + 1),
+                JsonState::Object { .. } if !is_space(byte) => self.state = JsonState::Never,
+                JsonState::Object { .. } => {}
+                JsonState::Never => return,
             }
         }
     }
 
-    /// Whether anything of them has come.
+    /// Returns `true` if any text has arrived.
     pub(super) const fn has_begun(&self) -> bool {
         !self.text.is_empty()
     }
 
-    /// Whether they are a whole JSON object.
+    /// Returns `true` if the text is a complete JSON object.
     pub(super) const fn is_object(&self) -> bool {
-        matches!(self.state, State::Object { .. })
+        matches!(self.state, JsonState::Object { .. })
     }
 
-    /// Whether they are a whole object without fields.
+    /// Returns `true` if the text is a complete object without fields.
     pub(super) const fn is_empty_object(&self) -> bool {
-        matches!(self.state, State::Object { is_empty: true })
+        matches!(self.state, JsonState::Object { is_empty: true })
     }
 
-    /// Whether they are this text, but for white space around it.
+    /// Returns `true` if the arguments equal this text, apart from surrounding white space.
     pub(super) fn is(&self, text: &str) -> bool {
         self.text.trim() == text.trim()
     }
@@ -67,7 +67,7 @@ impl Arguments {
         self.text
     }
 
-    /// Goes on by the byte before `end`. The object is read once, when its last bracket has come.
+    /// Advances by the byte before `end`. The object is parsed once, at its last bracket.
     fn pass(&mut self, byte: u8, end: usize) {
         if self.in_string {
             self.in_string = self.escaped || byte != b'"';
@@ -77,7 +77,7 @@ impl Arguments {
         match byte {
             b'{' => self.depth += 1,
             _ if self.depth == 0 && is_space(byte) => {}
-            _ if self.depth == 0 => self.state = State::Never,
+            _ if self.depth == 0 => self.state = JsonState::Never,
             b'"' => self.in_string = true,
             b'[' => self.depth += 1,
             b'}' | b']' => {
@@ -90,20 +90,20 @@ impl Arguments {
         }
     }
 
-    fn read(&mut self, end: usize) -> State {
+    fn read(&mut self, end: usize) -> JsonState {
         #[cfg(test)]
         {
             self.reads += 1;
         }
         let object = self.text.get(..end).map(serde_json::from_str::<Map<String, Value>>);
         match object {
-            Some(Ok(object)) => State::Object { is_empty: object.is_empty() },
-            Some(Err(_)) | None => State::Never,
+            Some(Ok(object)) => JsonState::Object { is_empty: object.is_empty() },
+            Some(Err(_)) | None => JsonState::Never,
         }
     }
 }
 
-/// What JSON takes for white space.
+/// Returns `true` for white space in JSON.
 const fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\n' | b'\r' | b'\t')
 }
@@ -114,8 +114,8 @@ mod tests {
 
     use super::*;
 
-    fn of(pieces: &[&str]) -> Arguments {
-        let mut arguments = Arguments::default();
+    fn of(pieces: &[&str]) -> JsonArguments {
+        let mut arguments = JsonArguments::default();
         pieces.iter().for_each(|piece| arguments.push(piece));
         arguments
     }

@@ -1,33 +1,32 @@
-//! Puts calls together from their pieces. Servers differ in what a piece names its call by: an index, an id, a name, or
-//! nothing at all; some use one index for several calls, and some say a whole call twice. Used by the decoder.
+//! Assembles calls from their pieces. Servers identify the call of a piece by an index, an id, a name, or not at all.
+//! Some use one index for several calls, and some send a complete call twice. Used by the decoder.
 
 use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
-use super::arguments::Arguments;
+use super::arguments::JsonArguments;
 use crate::beside::beside;
 use crate::loose::text;
 use crate::offered::{Offered, UNNAMED};
 use figaro_domain::tool::Call;
 
-/// So many bytes are kept of all calls of an answer, before whoever bounds the answer sees any of them: more than it may
-/// have.
+/// Maximum size kept of all calls of an answer, in bytes. It exceeds the limit of an answer, which applies later.
 const MAX_BYTES: usize = 1024 * 1024;
-/// What a call counts at least: so no more than a thousand are looked through for each piece.
+/// Minimum size that a call counts as, in bytes. It bounds the calls that are searched for each piece to about a
+/// thousand.
 const CALL_BYTES: usize = 1024;
 
-/// The calls of one answer so far, in the order they began.
+/// Calls of one answer so far, in the order they began.
 #[derive(Debug, Default)]
-pub(super) struct Calls {
-    begun: Vec<Begun>,
+pub(super) struct ChatCalls {
+    begun: Vec<ChatPartialCall>,
     bytes: usize,
     offered: Offered,
 }
 
-/// A piece of a call.
 #[derive(Debug, Default)]
-struct Piece {
+struct CallDelta {
     index: Option<u64>,
     id: String,
     name: String,
@@ -35,35 +34,35 @@ struct Piece {
     more: Map<String, Value>,
 }
 
-/// All of a call's pieces so far.
+/// All pieces of a call so far.
 #[derive(Debug, Default)]
-struct Begun {
+struct ChatPartialCall {
     index: Option<u64>,
     id: String,
     name: String,
-    arguments: Arguments,
-    /// What it has beside what every call has: only its service knows what that is.
+    arguments: JsonArguments,
+    /// Extra fields, known only to the service.
     more: Map<String, Value>,
 }
 
-impl Calls {
-    /// Of an answer whose model was offered these tools.
+impl ChatCalls {
+    /// Creates the calls of an answer whose model was offered these tools.
     pub(super) fn of(offered: Offered) -> Self {
         Self { offered, ..Self::default() }
     }
 
-    /// What a piece of the answer adds to them.
+    /// Adds the calls in a piece of the answer.
     pub(super) fn absorb(&mut self, delta: &Value) {
         let sent = &delta["tool_calls"];
         let only = if sent.is_object() { std::slice::from_ref(sent) } else { &[] };
         let pieces = sent.as_array().map_or(only, Vec::as_slice);
         for (at, piece) in pieces.iter().enumerate() {
-            self.add(Piece::of(piece, &piece["function"]), at == 0);
+            self.add(CallDelta::of(piece, &piece["function"]), at == 0);
         }
-        // The form before there were several calls.
+        // Older form, for a single call.
         let only = &delta["function_call"];
         if pieces.is_empty() && only.is_object() {
-            self.add(Piece::of(only, only), true);
+            self.add(CallDelta::of(only, only), true);
         }
     }
 
@@ -71,27 +70,26 @@ impl Calls {
         self.begun.is_empty()
     }
 
-    /// How much has come of them.
+    /// Returns the size of the calls so far, in bytes.
     pub(super) const fn bytes(&self) -> usize {
         self.bytes.saturating_sub(self.begun.len() * CALL_BYTES)
     }
 
-    /// Whether more has come than is kept.
+    /// Returns `true` if the calls exceed the maximum size that is kept.
     pub(super) const fn is_too_long(&self) -> bool {
         self.bytes > MAX_BYTES
     }
 
-    /// Whether none lacks a part of its arguments.
+    /// Returns `true` if the arguments of all calls are complete.
     pub(super) fn are_whole(&self) -> bool {
         self.begun.iter().all(|call| call.arguments.is_object())
     }
 
-    /// All of them, now that the answer has ended, with what they have beside what every call has; each gets an id that is not
-    /// taken.
+    /// Returns all calls at the end of the answer, each with an unused id and with its extra fields.
     pub(super) fn end(&mut self, taken: &mut HashSet<String>) -> Vec<(Call, Map<String, Value>)> {
         let mut calls = Vec::new();
         let mut count = 0;
-        for Begun { id, name, arguments, more, .. } in std::mem::take(&mut self.begun) {
+        for ChatPartialCall { id, name, arguments, more, .. } in std::mem::take(&mut self.begun) {
             let name = if name.is_empty() { UNNAMED.to_owned() } else { name };
             let call = Call { id: free(id, taken, &mut count), name, arguments: arguments.into_text() };
             calls.push((call, more));
@@ -99,7 +97,7 @@ impl Calls {
         calls
     }
 
-    fn add(&mut self, piece: Piece, is_first: bool) {
+    fn add(&mut self, piece: CallDelta, is_first: bool) {
         let more = if piece.more.is_empty() { 0 } else { Value::from(piece.more.clone()).to_string().len() };
         self.bytes += piece.id.len() + piece.name.len() + piece.arguments.len() + more;
         if self.is_too_long() {
@@ -111,33 +109,36 @@ impl Calls {
         }
     }
 
-    fn begin(&mut self, piece: Piece) {
+    fn begin(&mut self, piece: CallDelta) {
         self.bytes += CALL_BYTES;
-        self.begun.push(Begun::of(piece));
+        self.begun.push(ChatPartialCall::of(piece));
     }
 
-    /// Adds a piece to a call, or begins another where nothing can be added.
-    fn join(&mut self, piece: Piece, at: usize) {
+    /// Adds a piece to a call, or begins another call if that is impossible.
+    fn join(&mut self, piece: CallDelta, at: usize) {
         let Some(known) = self.begun.get_mut(at) else { return };
         if let Some(piece) = known.join(piece, &self.offered) {
-            // It may have got the name of the one before.
+            // The piece may have taken over the name of the previous call.
             self.bytes += piece.name.len();
             self.begin(piece);
         }
     }
 
-    /// The call that a piece belongs to; none if it begins one. `is_first` of those that came together.
-    fn place(&self, piece: &Piece, is_first: bool) -> Option<usize> {
-        let same_index = |known: &Begun| piece.index.is_some() && known.index == piece.index;
-        let clashes = |known: &Begun| piece.index.is_some() && known.index.is_some() && !same_index(known);
-        let same_id = |known: &Begun| !piece.id.is_empty() && known.id == piece.id && !clashes(known);
+    /// Returns the call that a piece belongs to; `None` if it begins one. `is_first` is `true` for the first of the
+    /// pieces that came together.
+    fn place(&self, piece: &CallDelta, is_first: bool) -> Option<usize> {
+        let same_index = |known: &ChatPartialCall| piece.index.is_some() && known.index == piece.index;
+        let clashes =
+            |known: &ChatPartialCall| piece.index.is_some() && known.index.is_some() && !same_index(known);
+        let same_id =
+            |known: &ChatPartialCall| !piece.id.is_empty() && known.id == piece.id && !clashes(known);
         if let Some(at) = self.begun.iter().rposition(same_id) {
             return Some(at);
         }
         let begins = !piece.name.is_empty();
         if let Some(at) = self.begun.iter().rposition(same_index) {
-            // One index for all calls: then it is the id that tells them apart.
-            let is_other = |known: &Begun| begins && !piece.id.is_empty() && !known.id.is_empty();
+            // If all calls have the same index, the id tells them apart.
+            let is_other = |known: &ChatPartialCall| begins && !piece.id.is_empty() && !known.id.is_empty();
             return (!self.begun.get(at).is_some_and(is_other)).then_some(at);
         }
         let last = self.begun.len().checked_sub(1)?;
@@ -150,7 +151,7 @@ impl Calls {
     }
 }
 
-impl Piece {
+impl CallDelta {
     fn of(piece: &Value, function: &Value) -> Self {
         Self {
             index: piece["index"].as_u64(),
@@ -162,7 +163,7 @@ impl Piece {
     }
 }
 
-/// What a piece has beside what every call has.
+/// Returns the extra fields of a piece.
 fn more(piece: &Value, function: &Value) -> Map<String, Value> {
     let mut more = beside(piece, &["index", "id", "type", "function", "name", "arguments"]);
     let inner = beside(function, &["index", "id", "name", "arguments"]);
@@ -172,15 +173,15 @@ fn more(piece: &Value, function: &Value) -> Map<String, Value> {
     more
 }
 
-impl Begun {
-    fn of(Piece { index, id, name, arguments: piece, more }: Piece) -> Self {
-        let mut arguments = Arguments::default();
+impl ChatPartialCall {
+    fn of(CallDelta { index, id, name, arguments: piece, more }: CallDelta) -> Self {
+        let mut arguments = JsonArguments::default();
         arguments.push(&piece);
         Self { index, id, name, arguments, more }
     }
 
-    /// Adds a piece; gives it back as a call of its own where nothing can be added. The same again says nothing.
-    fn join(&mut self, mut piece: Piece, offered: &Offered) -> Option<Piece> {
+    /// Adds a piece. Returns it if it must be a call of its own. A repetition is ignored.
+    fn join(&mut self, mut piece: CallDelta, offered: &Offered) -> Option<CallDelta> {
         if !piece.arguments.trim().is_empty() && self.arguments.is_object() {
             if self.arguments.is(&piece.arguments) {
                 self.more.append(&mut piece.more);
@@ -189,9 +190,9 @@ impl Begun {
             let stands_in = self.arguments.is_empty_object() && piece.name.is_empty();
             if !stands_in {
                 let name = if piece.name.is_empty() { self.name.clone() } else { piece.name };
-                return Some(Piece { name, ..piece });
+                return Some(CallDelta { name, ..piece });
             }
-            self.arguments = Arguments::default();
+            self.arguments = JsonArguments::default();
         }
         self.more.append(&mut piece.more);
         self.index = self.index.or(piece.index);
@@ -209,13 +210,13 @@ impl Begun {
     }
 }
 
-/// Whether a text is a whole JSON object.
+/// Returns `true` if a text is a complete JSON object.
 pub(super) fn is_object(text: &str) -> bool {
     serde_json::from_str::<Map<String, Value>>(text).is_ok()
 }
 
-/// The id if nothing else has it, else the next of our own. The same conversation gets the same ids. `count` is that of
-/// the one before: ids up to it are taken.
+/// Returns the id if it is unused, else the next generated one. The same conversation gets the same ids. `count` is
+/// the number of the last generated id.
 fn free(id: String, taken: &mut HashSet<String>, count: &mut usize) -> String {
     if !id.is_empty() && taken.insert(id.clone()) {
         return id;
@@ -239,7 +240,7 @@ mod tests {
 
     /// The calls of these deltas in short: `a:f{}` is a call of `f` with the id `a`.
     fn made(deltas: &[Value]) -> String {
-        let mut calls = Calls::of(offering(&["add_note"]));
+        let mut calls = ChatCalls::of(offering(&["add_note"]));
         deltas.iter().for_each(|delta| calls.absorb(delta));
         let mut taken = HashSet::from(["old".to_owned()]);
         let ended = calls.end(&mut taken);
@@ -333,7 +334,7 @@ mod tests {
     #[test]
     fn whole_calls_are_told_from_those_that_lack_a_part() {
         for (pieces, expected) in [("0 a f {}", true), ("0 a f {} | 1 b f {'x'", false), ("0 a f _", false)] {
-            let mut calls = Calls::default();
+            let mut calls = ChatCalls::default();
             calls.absorb(&delta(pieces));
             assert_eq!(calls.are_whole(), expected, "{pieces}");
         }
@@ -381,14 +382,14 @@ mod tests {
             ),
         ];
         for (name, pieces, expected) in cases {
-            let mut calls = Calls::default();
+            let mut calls = ChatCalls::default();
             pieces.into_iter().for_each(|sent| calls.absorb(&piece(sent)));
             let more: Vec<Value> =
                 calls.end(&mut HashSet::new()).into_iter().map(|(_, more)| more.into()).collect();
             assert_eq!(more, [expected], "{name}");
         }
         let old = json!({"function_call": {"name": "f", "arguments": "{}", "sign": "S"}});
-        let mut calls = Calls::default();
+        let mut calls = ChatCalls::default();
         calls.absorb(&old);
         assert_eq!(Value::from(calls.end(&mut HashSet::new()).remove(0).1), json!({"sign": "S"}));
     }
@@ -399,7 +400,7 @@ mod tests {
         let begin = delta("0 a f {'x':'");
         let piece = json!({"tool_calls": [{"index": 0, "function": {"arguments": long}}]});
         let many = |piece: &dyn Fn(usize) -> Value| {
-            let mut calls = Calls::default();
+            let mut calls = ChatCalls::default();
             calls.absorb(&delta("9 z g {}"));
             calls.absorb(&begin);
             let taken = (0..100_000).take_while(|at| {
@@ -413,7 +414,7 @@ mod tests {
         assert!((1_000..1_024).contains(&taken), "{taken} small calls");
         // Each of these is a call of its own, with the name of the one before.
         let named = json!({"tool_calls": [{"index": 9, "function": {"name": long, "arguments": "{}"}}]});
-        let mut calls = Calls::default();
+        let mut calls = ChatCalls::default();
         calls.absorb(&named);
         (0..10_000).for_each(|at| calls.absorb(&delta(&format!("9 - - {{'x':{at}}}"))));
         let bytes: usize = calls.begun.iter().map(|call| call.name.len()).sum();

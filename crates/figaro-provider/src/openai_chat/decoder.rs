@@ -1,11 +1,11 @@
-//! Turns the chunks of a chat completion into events, one at a time and without I/O. Servers differ in nearly all they
-//! send beside the text: what they leave out is done without, and what they add stays out of the answer.
+//! Turns the chunks of a chat completion into events, one at a time and without I/O. Servers differ in nearly
+//! everything besides the text: missing data is tolerated, and additions stay out of the answer.
 
 use std::collections::HashSet;
 
 use serde_json::Value;
 
-use super::calls::Calls;
+use super::calls::ChatCalls;
 use super::reasoning::Reasoning;
 use crate::fold::MAX_CALLS;
 use crate::http::body::DONE;
@@ -17,27 +17,27 @@ use crate::usage::usage;
 use crate::{Event, Finish, Item, ProviderError, Request};
 use figaro_domain::usage::Usage;
 
-/// What has come of one answer so far.
+/// State of one answer.
 #[derive(Debug)]
-pub(super) struct Decoder {
+pub(super) struct ChatDecoder {
     model: String,
-    /// The ids of all calls of the conversation.
+    /// Ids of all calls of the conversation.
     taken: HashSet<String>,
-    /// The answer belongs to a turn with calls.
+    /// `true` if the answer belongs to a turn with calls.
     after_calls: bool,
     reasoning: Reasoning,
-    calls: Calls,
-    /// The addresses that were told.
+    calls: ChatCalls,
+    /// Addresses already sent.
     cited: HashSet<String>,
-    /// Text of the answer has come.
+    /// `true` once text of the answer has come.
     has_spoken: bool,
     finish: Option<Finish>,
     usage: Option<Usage>,
 }
 
-impl Decode for Decoder {
-    /// A chunk that is not known says nothing. Neither a finish reason nor a count of tokens is an end: there are
-    /// servers that send them with every chunk, and servers that go on behind them.
+impl Decode for ChatDecoder {
+    /// Unknown chunks are ignored. Neither a finish reason nor a token count marks the end: some servers send them
+    /// with every chunk, and some continue after them.
     fn absorb(&mut self, chunk: &Value) -> Result<Vec<Event>, ProviderError> {
         if chunk == DONE {
             return self.done();
@@ -61,8 +61,8 @@ impl Decode for Decoder {
         Ok(events)
     }
 
-    /// The answer is whole if the model said so. Many servers never say so, and close the connection in good order: then it is
-    /// whole if there is one and no call in it lacks its end.
+    /// The answer is complete if the model reported its end. Many servers never do, and close the connection in
+    /// order. Then the answer is complete if there is one and no call in it is incomplete.
     fn end(&mut self) -> Result<Vec<Event>, ProviderError> {
         let is_answer = self.has_spoken || !self.calls.is_empty();
         match self.finish.take() {
@@ -85,8 +85,8 @@ impl Decode for Decoder {
     }
 }
 
-impl Decoder {
-    /// For the answer to this request.
+impl ChatDecoder {
+    /// Creates a decoder for the answer to this request.
     pub(super) fn new(request: &Request) -> Self {
         let ids = request.items.iter().flat_map(|item| match item {
             Item::Assistant { calls, .. } => calls.iter().map(|call| call.id.clone()).collect(),
@@ -98,7 +98,7 @@ impl Decoder {
             taken: ids.collect(),
             after_calls: turn.into_iter().any(|item| matches!(item, Item::ToolResult { .. })),
             reasoning: Reasoning::default(),
-            calls: Calls::of(Offered::of(&request.tools)),
+            calls: ChatCalls::of(Offered::of(&request.tools)),
             cited: HashSet::new(),
             has_spoken: false,
             finish: None,
@@ -106,7 +106,7 @@ impl Decoder {
         }
     }
 
-    /// A piece of the answer; from a server that sends it whole, the answer.
+    /// Returns the events for a piece of the answer, or for the whole answer of a server that sends it at once.
     fn piece(&mut self, choice: &Value) -> Vec<Event> {
         let has_begun = self.has_spoken || !self.calls.is_empty();
         let delta = match &choice["delta"] {
@@ -115,7 +115,7 @@ impl Decoder {
         };
         self.reasoning.absorb(delta);
         self.calls.absorb(delta);
-        // Servers of the completions before have the text beside the delta.
+        // Servers of the older completions have the text next to the delta.
         let bare = if delta.is_null() { content(&choice["text"]) } else { String::new() };
         let written = [content(&delta["content"]), content(&delta["refusal"]), bare].concat();
         self.has_spoken |= !written.trim().is_empty();
@@ -126,8 +126,8 @@ impl Decoder {
         events
     }
 
-    /// `[DONE]` is the server's word that it said all: also where it never gave a reason, if there is an answer, or
-    /// reasoning that came to none.
+    /// Handles `[DONE]`, by which the server reports that it sent everything. It counts even without a finish reason,
+    /// if there is an answer, or reasoning without one.
     fn done(&mut self) -> Result<Vec<Event>, ProviderError> {
         let is_answer = self.has_spoken || !self.calls.is_empty() || self.reasoning.bytes() > 0;
         match self.finish.take() {
@@ -137,7 +137,7 @@ impl Decoder {
         }
     }
 
-    /// Calls of an answer that was ended before its end are not whole, whatever they look like.
+    /// Returns the final events. Calls of an answer that was cut count as incomplete, whatever they look like.
     fn whole(&mut self, finish: Finish) -> Vec<Event> {
         let mut events = Vec::new();
         let calls = if finish == Finish::Stop { self.calls.end(&mut self.taken) } else { Vec::new() };
@@ -156,14 +156,14 @@ fn said(text: String) -> Option<Event> {
     (!text.is_empty()).then_some(Event::TextDelta(text))
 }
 
-/// The error that a choice tells, if any.
+/// Returns the error in a choice, if any.
 fn failure(value: &Value) -> Option<&Value> {
     let error = &value["error"];
     let is_some = (error.is_object() || error.is_string()) && !error::says_nothing(error);
     is_some.then_some(error)
 }
 
-/// Text as one string or in parts, of which those that hold reasoning are none.
+/// Returns the text of a string or of parts, without parts that hold reasoning.
 fn content(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
@@ -183,7 +183,7 @@ fn part(part: &Value) -> Option<&str> {
     }
 }
 
-/// What a reason means. There are many for an answer that ended well; the others are named here.
+/// Classifies a finish reason. Many reasons mean a normal end; the others are listed here.
 fn finish(reason: &str) -> Result<Finish, ProviderError> {
     let words = || format!("it ended the answer with `{reason}`");
     match reason.to_ascii_lowercase().as_str() {
@@ -217,7 +217,7 @@ mod tests {
 
     /// What is told of these chunks and of the end behind them.
     fn run_after(items: Vec<Item>, chunks: &[Value]) -> Events {
-        let mut decoder = Decoder::new(&Request::new("m", "", items));
+        let mut decoder = ChatDecoder::new(&Request::new("m", "", items));
         let mut all = Vec::new();
         let mut take = |told: Result<Vec<Event>, ProviderError>| {
             match told {
@@ -328,7 +328,7 @@ mod tests {
             _ => delta(json!({"tool_calls": [{"index": 1, "id": "b", "function": {"name": "f", "arguments": "x".repeat(4096)}}]})),
         });
         let mut read = 0;
-        let mut decoder = Decoder::new(&Request::new("m", "", vec![Item::user("Hi")]));
+        let mut decoder = ChatDecoder::new(&Request::new("m", "", vec![Item::user("Hi")]));
         let mut told: Events = Vec::new();
         for chunk in endless {
             read += 1;

@@ -1,4 +1,4 @@
-//! How a service of the Chat Completions dialect is set up and built.
+//! Settings and construction of a service with the Chat Completions dialect.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use crate::descriptor::Descriptor;
 use crate::openai_embed;
 use figaro_domain::provider_spec::{ProviderSpec, ProviderVariable};
 
-/// Any service of the dialect.
+/// Any service with this dialect.
 pub(crate) const DESCRIPTOR: Descriptor = Descriptor {
     spec: ProviderSpec {
         name: NAME,

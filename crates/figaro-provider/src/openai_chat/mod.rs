@@ -1,5 +1,5 @@
-//! The Chat Completions dialect: OpenRouter, vLLM, llama.cpp, LM Studio, DeepSeek and the many others that speak it,
-//! each in its own way. One call is one streamed `POST /chat/completions`. Built by its descriptor.
+//! Chat Completions dialect: OpenRouter, vLLM, llama.cpp, LM Studio, DeepSeek and many others, each with its own
+//! variations. A call is one streamed `POST /chat/completions`. Built by its descriptor.
 
 mod arguments;
 mod calls;
@@ -15,22 +15,23 @@ use std::time::Duration;
 
 use futures::future::BoxFuture;
 
-use self::decoder::Decoder;
+use self::decoder::ChatDecoder;
 pub(super) use self::descriptor::DESCRIPTOR;
 use self::name::NAME;
 use super::offered::Offered;
-use super::openai_client::{OpenAiClient, Path};
+use super::openai_client::{OpenAiClient, OpenAiEndpoint};
 use super::{Capabilities, Demand, EventStream, Provider, ProviderError, Request};
 use figaro_base::secret::SecretString;
 use figaro_domain::generation::Generation;
 
-/// A server that speaks the dialect, at one address.
+/// Server with this dialect, at one address.
 #[derive(Debug, Clone)]
 struct OpenAiChat(OpenAiClient);
 
 impl OpenAiChat {
-    /// `base_url` ends before `/chat/completions`; a server of one's own may want no key. The client must bound the
-    /// time to connect, and no call as a whole. A provider that is silent for `idle_limit` has stalled.
+    /// Creates the provider. `base_url` ends before `/chat/completions`. The owner's own server may need no key.
+    /// `http` must limit the time to connect, but no call as a whole. A provider that is silent for `idle_limit` has
+    /// stalled.
     fn new(http: reqwest::Client, base_url: &str, key: Option<SecretString>, idle_limit: Duration) -> Self {
         Self(OpenAiClient::new(http, base_url, key, idle_limit))
     }
@@ -45,7 +46,7 @@ impl Provider for OpenAiChat {
         Capabilities::known_window(self.name(), model)
     }
 
-    /// Both measures against repetition go out as one, of which the dialect's own wins.
+    /// Both settings against repetition are sent as one field; the dialect's own wins.
     fn ignored(&self, _model: &str, settings: &Generation) -> Vec<&'static str> {
         match settings.frequency_penalty {
             Some(_) => settings.set_among(&["repeat_penalty"]),
@@ -69,9 +70,9 @@ impl Provider for OpenAiChat {
 
     fn stream(&self, request: Request) -> EventStream {
         self.0.stream(
-            Path::ChatCompletions,
+            OpenAiEndpoint::ChatCompletions,
             wire::body(&request),
-            Decoder::new(&request),
+            ChatDecoder::new(&request),
             Offered::of(&request.tools),
         )
     }

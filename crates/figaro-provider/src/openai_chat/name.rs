@@ -1,4 +1,4 @@
-//! The name of the provider.
+//! Name of the provider.
 
-/// The provider's name in `provider:model` and in the private parts of its answers.
+/// Provider's name in `provider:model` and in the private parts of its answers.
 pub(super) const NAME: &str = "compatible";

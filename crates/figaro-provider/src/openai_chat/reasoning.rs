@@ -1,6 +1,7 @@
-//! A model's reasoning, kept only to be sent back: OpenRouter's `reasoning_details`, which hold the signatures that
-//! some models ask for, and the `reasoning_content` without which DeepSeek refuses its own calls. Beside it stands what a call
-//! has that is of one service alone, such as the `extra_content` with Gemini's signature. Used by the decoder.
+//! Reasoning of a model, kept only to be sent back: OpenRouter's `reasoning_details`, with the signatures that some
+//! models require, and `reasoning_content`, without which DeepSeek refuses its own calls. The extra fields of calls
+//! that only one service knows are kept with it, such as `extra_content` with Gemini's signature. Used by the
+//! decoder.
 
 use std::collections::{HashMap, HashSet};
 
@@ -9,29 +10,28 @@ use serde_json::{Map, Value, json};
 use super::name::NAME;
 use figaro_domain::conversation::PrivatePart;
 
-/// The fields of a message that go back as they came.
+/// Fields of a message that go back unchanged.
 pub(super) const FIELDS: [&str; 2] = [CONTENT, DETAILS];
-/// Where DeepSeek and those like it put the reasoning.
+/// Field of the reasoning of DeepSeek and similar services.
 pub(super) const CONTENT: &str = "reasoning_content";
 const DETAILS: &str = "reasoning_details";
-/// Where the part has what calls are sent back with, by their ids.
+/// Field of the private part with the extra fields of calls, by call id.
 pub(super) const CALLS: &str = "calls";
 
-/// The reasoning of one answer.
 #[derive(Debug, Default)]
 pub(super) struct Reasoning {
     content: String,
     bytes: usize,
     details: Vec<Map<String, Value>>,
-    /// Which of the details goes on under a kind and an index.
+    /// Index of the detail that continues for each kind and index.
     places: HashMap<(String, String), usize>,
 }
 
 impl Reasoning {
-    /// What a piece of the answer adds to it.
+    /// Adds the reasoning in a piece of the answer.
     pub(super) fn absorb(&mut self, delta: &Value) {
         self.content.push_str(delta[CONTENT].as_str().unwrap_or_default());
-        // Some send the same in several fields.
+        // Some services send the same text in several fields.
         let words = [CONTENT, "reasoning", "thinking"].map(|field| delta[field].as_str().map_or(0, str::len));
         let sealed = if delta[DETAILS][0].is_null() { 0 } else { delta[DETAILS].to_string().len() };
         self.bytes += words.into_iter().max().filter(|bytes| *bytes > 0).unwrap_or(sealed);
@@ -48,13 +48,14 @@ impl Reasoning {
         }
     }
 
-    /// The bytes of what came of it.
+    /// Returns the size of the reasoning, in bytes.
     pub(super) const fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// The part that is sent back to this model, if there was any reasoning. What is sealed for a call has its id, and goes
-    /// back with it alone: not for calls that are left out. `more` is what calls had beside what every call has, by their ids.
+    /// Returns the part to send back to this model, if there was any reasoning. Encrypted content of a call has the
+    /// call's id and goes back only with that call, not if the call is dropped. `more` holds the extra fields of
+    /// calls, by id.
     pub(super) fn part<'a>(
         &self,
         model: &str,
@@ -83,7 +84,8 @@ impl Reasoning {
     }
 }
 
-/// Under which kind and index text comes in pieces: its signature holds for the whole. What is sealed comes whole.
+/// Returns the kind and index under which text comes in pieces; its signature covers the whole. Encrypted content
+/// comes whole.
 fn place(detail: &Map<String, Value>) -> Option<(String, String)> {
     let kind = detail.get("type").and_then(Value::as_str)?;
     let index = detail.get("index").filter(|index| index.is_number())?;

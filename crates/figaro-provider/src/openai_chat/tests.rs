@@ -4,8 +4,10 @@ use serde_json::{Value, json};
 use tokio::time::timeout;
 
 use super::*;
-use crate::http::testing::faults::{Events, MINUTE, Subject, ask, fault_suite, replying, request, told};
-use crate::http::testing::{End, HTTP, Reply, Server};
+use crate::http::testing::faults::{
+    MINUTE, StreamEvents, TestedProvider, ask, fault_suite, replying, request, told,
+};
+use crate::http::testing::{HTTP, StreamEnd, TestReply, TestServer};
 use crate::{Event, Finish};
 use figaro_domain::conversation::PrivatePart;
 use figaro_domain::tool::Call;
@@ -72,7 +74,7 @@ fn rich_end() -> Vec<String> {
     vec![sse(&stop()), sse(&json!({"choices": [], "usage": usage})), "data: [DONE]\n\n".into()]
 }
 
-fn rich_events(usage: Option<Usage>) -> Events {
+fn rich_events(usage: Option<Usage>) -> StreamEvents {
     let call = |id: &str, name: &str, arguments: &str| Call {
         id: id.into(),
         name: name.into(),
@@ -90,7 +92,7 @@ fn rich_events(usage: Option<Usage>) -> Events {
     ]
 }
 
-impl Subject for Chat {
+impl TestedProvider for Chat {
     const MODEL: &'static str = "m";
     const KEY: &'static str = "sk-very-secret";
 
@@ -110,7 +112,7 @@ impl Subject for Chat {
         [rich_start(), rich_end()].concat()
     }
 
-    fn rich_told() -> Events {
+    fn rich_told() -> StreamEvents {
         rich_events(counted())
     }
 
@@ -175,20 +177,22 @@ impl Subject for Chat {
 
     /// Up to its reason an answer has broken off, unless it was closed in good order between two events; from there on it is whole,
     /// counted or not. The last event may lack the empty line behind it.
-    fn may_tell(told: &Events, at: usize, end: End) -> bool {
+    fn may_tell(told: &StreamEvents, at: usize, end: StreamEnd) -> bool {
         if at >= rich_start().concat().len() + sse(&stop()).len() {
             let uncounted = Self::rich().concat().len() - "data: [DONE]\n\n".len();
-            let is_counted = at >= uncounted || (end == End::Finish && at + 2 >= uncounted);
+            let is_counted = at >= uncounted || (end == StreamEnd::Finish && at + 2 >= uncounted);
             return *told == rich_events(if is_counted { counted() } else { None });
         }
         if *told == [text("<thi"), completed(None)] {
-            return end == End::Finish;
+            return end == StreamEnd::Finish;
         }
         let Some((last, rest)) = told.split_last() else { return false };
         let said = rest.iter().filter(|event| matches!(event, Ok(Event::TextDelta(_)))).count();
         let fits = match last {
             Err(ProviderError::Cut(_)) => rest.len() == said,
-            Ok(Event::Completed { finish: Finish::Stop, usage: None }) => said > 0 && end == End::Finish,
+            Ok(Event::Completed { finish: Finish::Stop, usage: None }) => {
+                said > 0 && end == StreamEnd::Finish
+            }
             _ => false,
         };
         fits && rest[..said] == rich_events(None)[..said]
@@ -202,7 +206,7 @@ fn counted() -> Option<Usage> {
 #[tokio::test]
 async fn it_is_asked_in_its_own_words_with_a_key_or_without() {
     for key in [Some(Chat::KEY), None] {
-        let server = replying::<Chat>(Reply::stream(vec![Chat::rich().concat().into()])).await;
+        let server = replying::<Chat>(TestReply::stream(vec![Chat::rich().concat().into()])).await;
         assert_eq!(ask::<Chat>(&provider(&server.base_url, key)).await, Chat::rich_told());
         let heard = server.heard.lock().unwrap();
         assert!(heard[0].head.starts_with("post /v1/chat/completions http/1.1\r\n"), "{}", heard[0].head);
@@ -218,10 +222,10 @@ async fn an_answer_without_a_word_of_its_end_is_whole_if_the_connection_was_clos
     let count = json!({"choices": [], "usage": {"prompt_tokens": 9, "completion_tokens": 3}});
     let bytes = [Chat::says("a"), sse(&count)].concat();
     let usage = Some(Usage { input: 9, cached: 0, output: 3 });
-    let reply = Reply::stream(vec![bytes.into()]);
+    let reply = TestReply::stream(vec![bytes.into()]);
     assert_eq!(told::<Chat>(reply.clone()).await, [text("a"), completed(usage)]);
     let cut = Err(ProviderError::Cut("the connection broke".into()));
-    assert_eq!(told::<Chat>(Reply { end: End::Break, ..reply }).await, [text("a"), cut]);
+    assert_eq!(told::<Chat>(TestReply { end: StreamEnd::Break, ..reply }).await, [text("a"), cut]);
 }
 
 #[tokio::test]
@@ -233,14 +237,14 @@ async fn an_answer_that_is_no_stream_is_read_all_the_same() {
         let head = format!("200 OK\r\ncontent-type: {kind}");
         for body in [whole.to_string(), format!("{whole:#}\n")] {
             assert_eq!(
-                told::<Chat>(Reply::plain(&head, &body)).await,
+                told::<Chat>(TestReply::plain(&head, &body)).await,
                 [text("a"), completed(None)],
                 "{body}"
             );
         }
         for body in [failed.to_string(), format!("[{failed:#}]"), format!("event: error\ndata: {failed}\n\n")]
         {
-            assert_eq!(told::<Chat>(Reply::plain(&head, &body)).await, limited(), "{body}");
+            assert_eq!(told::<Chat>(TestReply::plain(&head, &body)).await, limited(), "{body}");
         }
     }
 }
@@ -248,9 +252,12 @@ async fn an_answer_that_is_no_stream_is_read_all_the_same() {
 #[tokio::test]
 async fn a_byte_order_mark_does_no_harm() {
     let bytes = ["\u{feff}".to_owned(), sse(&words("a")), "\u{feff}".into(), sse(&stop())].concat();
-    assert_eq!(told::<Chat>(Reply::stream(vec![bytes.clone().into()])).await, [text("a"), completed(None)]);
+    assert_eq!(
+        told::<Chat>(TestReply::stream(vec![bytes.clone().into()])).await,
+        [text("a"), completed(None)]
+    );
     let pieces = bytes.bytes().map(|byte| vec![byte]).collect();
-    assert_eq!(told::<Chat>(Reply::stream(pieces)).await, [text("a"), completed(None)]);
+    assert_eq!(told::<Chat>(TestReply::stream(pieces)).await, [text("a"), completed(None)]);
 }
 
 /// Once a model was seen to begin so, its next answer shows nothing of it.
@@ -265,9 +272,9 @@ async fn a_model_that_begins_its_reasoning_unmarked_is_known_by_it() {
         })
         .collect();
     let asked = std::sync::atomic::AtomicUsize::new(0);
-    let server = Server::start(move |_| {
+    let server = TestServer::start(move |_| {
         let pieces = bodies[asked.fetch_add(1, std::sync::atomic::Ordering::Relaxed)].clone();
-        Reply { pause: Duration::from_millis(100), ..Reply::stream(pieces) }
+        TestReply { pause: Duration::from_millis(100), ..TestReply::stream(pieces) }
     })
     .await;
     let provider = provider(&server.base_url, None);
@@ -297,14 +304,14 @@ async fn reasoning_in_the_text_is_told_apart_from_the_answer() {
     for (pieces, before, end) in cases {
         let events: Vec<Vec<u8>> =
             pieces.iter().map(|piece| sse(&words(piece)).into()).chain([sse(&stop()).into()]).collect();
-        let at_once = Reply::stream(vec![[events.concat(), b"data: [DONE]\n\n".to_vec()].concat()]);
+        let at_once = TestReply::stream(vec![[events.concat(), b"data: [DONE]\n\n".to_vec()].concat()]);
         let end = [end, vec![completed(None)]].concat();
         assert_eq!(told::<Chat>(at_once).await, end, "{pieces:?}");
-        let paced = Reply { pause: Duration::from_millis(100), ..Reply::stream(events) };
+        let paced = TestReply { pause: Duration::from_millis(100), ..TestReply::stream(events) };
         assert_eq!(told::<Chat>(paced).await, [before, end].concat(), "{pieces:?}, paced");
     }
     let apart = sse(&delta(json!({"reasoning": "hm"}))) + &sse(&stop());
-    assert_eq!(told::<Chat>(Reply::stream(vec![apart.into()])).await, [reasoned(), completed(None)]);
+    assert_eq!(told::<Chat>(TestReply::stream(vec![apart.into()])).await, [reasoned(), completed(None)]);
 }
 
 #[tokio::test]
@@ -319,7 +326,7 @@ async fn the_word_that_all_is_said_is_an_end() {
     for (bytes, expected) in cases {
         let pieces = bytes.iter().map(|byte| vec![*byte]).collect();
         for pieces in [vec![bytes.clone()], pieces] {
-            assert_eq!(told::<Chat>(Reply::stream(pieces)).await, expected);
+            assert_eq!(told::<Chat>(TestReply::stream(pieces)).await, expected);
         }
     }
 }
@@ -327,7 +334,7 @@ async fn the_word_that_all_is_said_is_an_end() {
 #[tokio::test]
 async fn a_whole_answer_does_not_wait_for_a_server_that_hangs() {
     let body = [sse(&words("a")), sse(&stop())].concat();
-    let hanging = Reply { end: End::Hang, ..Reply::stream(vec![body.into()]) };
+    let hanging = TestReply { end: StreamEnd::Hang, ..TestReply::stream(vec![body.into()]) };
     assert_eq!(timeout(MINUTE / 2, told::<Chat>(hanging)).await, Ok(vec![text("a"), completed(None)]));
 }
 
@@ -336,13 +343,14 @@ async fn models_are_listed_as_they_are_served() {
     let expected = Ok(vec!["b/two:free".to_owned(), "a".to_owned()]);
     let listed = json!([{"id": "b/two:free", "object": "model"}, {"name": "no id"}, {"id": "a"}]);
     for body in [json!({"object": "list", "data": listed, "models": []}), listed] {
-        let reply = Reply::plain("200 OK\r\ncontent-type: application/json", &body.to_string());
-        let server = Server::replying(reply).await;
+        let reply = TestReply::plain("200 OK\r\ncontent-type: application/json", &body.to_string());
+        let server = TestServer::replying(reply).await;
         assert_eq!(provider(&server.base_url, Some(Chat::KEY)).models().await, expected);
         let heard = server.heard.lock().unwrap();
         assert!(heard[0].head.starts_with("get /v1/models http/1.1\r\n"), "{}", heard[0].head);
     }
-    let server = Server::replying(Reply::plain("401 Unauthorized", r#"{"error":"no sk-very-secret"}"#)).await;
+    let server =
+        TestServer::replying(TestReply::plain("401 Unauthorized", r#"{"error":"no sk-very-secret"}"#)).await;
     let refused = provider(&server.base_url, Some(Chat::KEY)).models().await;
     assert_eq!(refused, Err(ProviderError::Unauthorized("no [secret]".into())));
 }

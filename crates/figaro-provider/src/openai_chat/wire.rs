@@ -1,4 +1,4 @@
-//! A request as the Chat Completions dialect takes it. Called by [`super`] only.
+//! Request in the format of the Chat Completions dialect. Called by [`super`] only.
 
 use serde_json::{Value, json};
 
@@ -11,8 +11,8 @@ use figaro_domain::conversation::PrivatePart;
 use figaro_domain::generation::OutputFormat;
 use figaro_domain::tool::Call;
 
-/// The body of `POST /chat/completions`. It has nothing in it that was not asked for: strict servers refuse what they
-/// do not know.
+/// Builds the body of `POST /chat/completions`. It contains only what was requested: strict servers refuse unknown
+/// fields.
 pub(super) fn body(request: &Request) -> Value {
     let mut body = json!({
         "model": request.model,
@@ -57,7 +57,7 @@ fn settings(request: &Request, body: &mut Value) {
         body["max_tokens"] = most.into();
     }
     body["response_format"] = match &request.schema {
-        // Strict would be for schemas of a narrower kind, and refuse the others.
+        // Strict mode needs a narrower kind of schema and would refuse the others.
         Some(AnswerSchema { name, schema }) => json!({
             "type": "json_schema",
             "json_schema": {"name": name, "schema": schema, "strict": false},
@@ -74,7 +74,8 @@ fn tool(tool: &ToolSpec) -> Value {
     })
 }
 
-/// What people said in a row is one message: many chat templates want people and model to speak by turns.
+/// Converts the conversation. Consecutive messages of people become one, because many chat templates require people
+/// and model to alternate.
 fn messages(request: &Request) -> Vec<Value> {
     let reasons = gives_reasoning(request);
     let mut messages = Vec::new();
@@ -97,7 +98,8 @@ const fn is_result(item: &Item) -> bool {
     matches!(item, Item::ToolResult { .. })
 }
 
-/// The results of a pass. A result is words alone in this dialect: the pictures of all of them stand in a message behind them.
+/// Converts the results of a pass. Results are text only in this dialect, so the pictures of all of them go into a
+/// message after them.
 fn results(items: &[&Item]) -> Vec<Value> {
     let (mut messages, mut pictures) = (Vec::new(), Vec::new());
     for item in items {
@@ -117,12 +119,12 @@ const fn is_user(item: &Item) -> bool {
     matches!(item, Item::User { .. })
 }
 
-/// An answer of which nothing is left; servers refuse it.
+/// Returns `true` for an empty answer, which servers refuse.
 fn is_empty(item: &Item) -> bool {
     matches!(item, Item::Assistant { text, calls, .. } if text.is_empty() && calls.is_empty())
 }
 
-/// The message that an item makes, or several of people in a row.
+/// Converts an item, or several consecutive ones of people, to a message.
 fn message(items: &[&Item], model: &str, reasons: bool) -> Option<Value> {
     Some(match items.first()? {
         Item::User { .. } => json!({"role": "user", "content": user(items)}),
@@ -135,7 +137,7 @@ fn message(items: &[&Item], model: &str, reasons: bool) -> Option<Value> {
     })
 }
 
-/// A string where there is nothing to see: not every server takes parts.
+/// Converts messages of people. Without pictures the content is a string, because not every server accepts parts.
 fn user(items: &[&Item]) -> Value {
     let mut parts = Vec::new();
     let mut texts = Vec::new();
@@ -164,13 +166,14 @@ fn assistant(text: &str, calls: &[Call]) -> Value {
     message
 }
 
-/// Arguments that are no JSON object would be refused with the whole request; the call's result tells what was wrong.
+/// Converts a call. Arguments that are no JSON object would be refused with the whole request, so they are dropped;
+/// the call's result explains the fault.
 fn call(call: &Call) -> Value {
     let arguments = if is_object(&call.arguments) { call.arguments.as_str() } else { "{}" };
     json!({"id": call.id, "type": "function", "function": {"name": call.name, "arguments": arguments}})
 }
 
-/// Puts a model's own reasoning back where it came from. DeepSeek refuses a conversation of which one answer lacks it.
+/// Puts a model's own reasoning back. DeepSeek refuses a conversation in which one answer lacks it.
 fn give_back(private: &[PrivatePart], model: &str, reasons: bool, message: &mut Value) {
     for part in own(private, model) {
         for field in FIELDS {
@@ -188,7 +191,7 @@ fn give_back(private: &[PrivatePart], model: &str, reasons: bool, message: &mut 
     }
 }
 
-/// What this very model wants back; a signature says nothing to another one.
+/// Returns the private parts of exactly this model. A signature means nothing to another one.
 fn own<'a>(private: &'a [PrivatePart], model: &str) -> impl Iterator<Item = &'a Value> {
     private
         .iter()
@@ -197,7 +200,7 @@ fn own<'a>(private: &'a [PrivatePart], model: &str) -> impl Iterator<Item = &'a 
         .filter(move |data| data["model"] == model)
 }
 
-/// Whether the model has given its reasoning in plain words.
+/// Returns `true` if the model has sent its reasoning as plain text.
 fn gives_reasoning(request: &Request) -> bool {
     request.items.iter().any(|item| match item {
         Item::Assistant { private, .. } => {

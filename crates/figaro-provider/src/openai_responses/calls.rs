@@ -1,34 +1,34 @@
-//! Calls that have begun: their arguments come in events of their own, and not every server repeats them with the whole call.
-//! Used by the decoder.
+//! Calls in progress. Their arguments come in separate events, and not every server repeats them with the complete
+//! call. Used by the decoder.
 
 use serde_json::{Value, json};
 
 use crate::loose;
 
-/// So many bytes are kept of all arguments: more than an answer may have.
+/// Maximum size of all arguments, in bytes; more than an answer may have.
 const MAX_BYTES: usize = 1024 * 1024;
 
-/// So many calls are noted, far more than are made.
+/// Maximum number of recorded calls; far more than are made.
 const MAX_CALLS: usize = 256;
 
-/// The calls of one answer so far, in the order they began.
+/// Calls of one answer so far, in the order they began.
 #[derive(Debug, Default)]
-pub(super) struct Calls {
-    begun: Vec<Begun>,
+pub(super) struct ResponsesCalls {
+    begun: Vec<ResponsesPartialCall>,
     bytes: usize,
 }
 
 #[derive(Debug, Default)]
-struct Begun {
-    /// As it began.
+struct ResponsesPartialCall {
+    /// Item of the call at its start.
     item: Value,
     arguments: String,
-    /// It was told, or its arguments have come to their end.
+    /// `true` once the call was sent, or its arguments are complete.
     is_whole: bool,
 }
 
-impl Calls {
-    /// Notes a call that begins, or goes on in one more event.
+impl ResponsesCalls {
+    /// Records a call that begins or continues with this event.
     pub(super) fn absorb(&mut self, event: &Value) {
         match event["type"].as_str().unwrap_or_default() {
             "response.output_item.added"
@@ -37,7 +37,7 @@ impl Calls {
                 let mut item = event["item"].clone();
                 item["output_index"] = event["output_index"].clone();
                 let arguments = item["arguments"].as_str().unwrap_or_default().to_owned();
-                self.begun.push(Begun { item, arguments, is_whole: false });
+                self.begun.push(ResponsesPartialCall { item, arguments, is_whole: false });
             }
             "response.function_call_arguments.delta" => {
                 let delta = event["delta"].as_str().unwrap_or_default();
@@ -50,12 +50,12 @@ impl Calls {
             }
             "response.function_call_arguments.done" => {
                 if self.of(event).is_none() && event["name"].is_string() && self.begun.len() < MAX_CALLS {
-                    // Its beginning was not told.
+                    // The event for its start is missing.
                     let item = json!({
                         "type": "function_call", "id": event["item_id"], "call_id": event["call_id"],
                         "name": event["name"], "output_index": event["output_index"],
                     });
-                    self.begun.push(Begun { item, ..Begun::default() });
+                    self.begun.push(ResponsesPartialCall { item, ..ResponsesPartialCall::default() });
                 }
                 let Some(call) = self.of(event) else { return };
                 call.is_whole = true;
@@ -73,7 +73,7 @@ impl Calls {
         }
     }
 
-    /// A whole call with what only its beginning had, or the events between.
+    /// Completes a call with fields that only earlier events had.
     pub(super) fn completed(&mut self, item: &Value) -> Value {
         let mut item = item.clone();
         let Some(call) = self.of(&item) else { return item };
@@ -90,7 +90,7 @@ impl Calls {
         item
     }
 
-    /// The calls that have all their arguments, as items; told once the answer is whole.
+    /// Returns the calls with complete arguments, as items. Used when the answer is complete.
     pub(super) fn whole(&self) -> Vec<Value> {
         let whole = self.begun.iter().filter(|call| call.is_whole);
         whole
@@ -102,7 +102,7 @@ impl Calls {
             .collect()
     }
 
-    /// The calls of an answer that was told to be whole: also those whose arguments came in deltas alone.
+    /// Returns the calls of an answer reported as complete, including those whose arguments came in deltas only.
     pub(super) fn told_whole(&mut self) -> Vec<Value> {
         for call in &mut self.begun {
             call.is_whole |= loose::value(&call.arguments).is_some();
@@ -110,22 +110,24 @@ impl Calls {
         self.whole()
     }
 
-    /// How much has come of their arguments.
+    /// Returns the size of the arguments so far, in bytes.
     pub(super) const fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// Whether one has begun that lacks a part of its arguments.
+    /// Returns `true` if the arguments of some call are incomplete.
     pub(super) fn is_open(&self) -> bool {
         self.begun.iter().any(|call| !call.is_whole)
     }
 
-    /// The call that an event or an item belongs to: by its own id, the id of the call, or its place.
-    fn of(&mut self, value: &Value) -> Option<&mut Begun> {
+    /// Returns the call of an event or item: by its own id, the id of the call, or its index.
+    fn of(&mut self, value: &Value) -> Option<&mut ResponsesPartialCall> {
         let same = |mine: &Value, others: &[&Value]| !mine.is_null() && mine != "" && others.contains(&mine);
         let ids = [&value["item_id"], &value["id"], &value["call_id"]];
-        let is_it = |call: &Begun| same(&call.item["id"], &ids) || same(&call.item["call_id"], &ids);
-        let by_place = |call: &Begun| same(&call.item["output_index"], &[&value["output_index"]]);
+        let is_it =
+            |call: &ResponsesPartialCall| same(&call.item["id"], &ids) || same(&call.item["call_id"], &ids);
+        let by_place =
+            |call: &ResponsesPartialCall| same(&call.item["output_index"], &[&value["output_index"]]);
         let at = self.begun.iter().rposition(is_it).or_else(|| self.begun.iter().rposition(by_place));
         let is_nameless = ids.iter().all(|id| id.is_null()) && value["output_index"].is_null();
         let at = at.or_else(|| self.begun.len().checked_sub(1).filter(|_| is_nameless));
@@ -214,7 +216,7 @@ mod tests {
             ("no call", vec![added(json!({"type": "message"}), 0), delta("a", 0, "{}")], ""),
         ];
         for (name, events, expected) in cases {
-            let mut calls = Calls::default();
+            let mut calls = ResponsesCalls::default();
             events.iter().for_each(|event| calls.absorb(event));
             let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
             let whole = calls.whole();
@@ -227,7 +229,7 @@ mod tests {
 
     #[test]
     fn a_whole_call_gets_what_came_before() {
-        let mut calls = Calls::default();
+        let mut calls = ResponsesCalls::default();
         [begins("a", 0), delta("a", 0, "{}")].iter().for_each(|event| calls.absorb(event));
         let told = calls
             .completed(&json!({"type": "function_call", "id": "a", "status": "completed", "arguments": ""}));

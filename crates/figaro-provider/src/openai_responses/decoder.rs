@@ -1,12 +1,12 @@
 //! Turns the events of the Responses API into ours, one at a time and without I/O. Servers that only resemble OpenAI
-//! leave out deltas, ids or whole events: what was missed is made up for later, and nothing is said twice.
+//! omit deltas, ids or whole events. Missing parts are added later, and nothing is sent twice.
 
 use std::collections::HashSet;
 
 use serde_json::{Map, Value, json};
 use tracing::debug;
 
-use super::calls::Calls;
+use super::calls::ResponsesCalls;
 use super::name::NAME;
 use crate::beside::beside;
 use crate::http::decode::Decode;
@@ -14,41 +14,40 @@ use crate::http::error;
 use crate::loose::text;
 use crate::openai_client::cited;
 use crate::usage::usage;
-use crate::{Event, Finish, ProviderError, Search};
+use crate::{Event, Finish, HostedSearch, ProviderError};
 use figaro_domain::conversation::PrivatePart;
 use figaro_domain::source::Source;
 use figaro_domain::tool::Call;
 
-/// The type of the part with what calls have of their service alone. It is no item of the API.
+/// Type of the private part with the extra fields of calls. It is no item of the API.
 pub(super) const CALLS: &str = "figaro.calls";
-/// The type of the item of a hosted search.
+/// Type of the item of a hosted search.
 const SEARCH: &str = "web_search_call";
 
-/// What has been told of one answer so far.
+/// State of one answer.
 #[derive(Debug, Default)]
-pub(super) struct Decoder {
-    /// All text, in the order it was told.
+pub(super) struct ResponsesDecoder {
+    /// All text, in the order it was sent.
     text: String,
-    /// How many bytes of it belong to messages that are whole.
+    /// Number of its bytes that belong to complete messages.
     settled: usize,
-    /// Items that were told.
+    /// Ids of items already sent.
     told: HashSet<String>,
-    /// Calls that have begun.
-    begun: Calls,
-    /// Fields of calls that their service alone knows, by the ids of the calls.
+    begun: ResponsesCalls,
+    /// Extra fields of calls, by call id.
     more: Map<String, Value>,
-    /// The bytes of reasoning that came in words, or of what tells of it.
+    /// Size of reasoning that came as text or in events about it, in bytes.
     reasoned: usize,
-    /// Names and arguments of calls that were told.
+    /// Names and arguments of calls already sent.
     calls: HashSet<(String, String)>,
-    /// The addresses of pages that were told.
+    /// Addresses of pages already sent.
     cited: HashSet<String>,
 }
 
-impl Decode for Decoder {
-    /// Kinds of event that are not known say nothing.
+impl Decode for ResponsesDecoder {
+    /// Events of unknown kinds are ignored.
     fn absorb(&mut self, event: &Value) -> Result<Vec<Event>, ProviderError> {
-        // A server that was asked for events may send the answer as it is when whole.
+        // A server that was asked for events may send the complete answer as one object.
         if event["object"] == "response" && event["type"].is_null() {
             return self.whole("response.completed", event);
         }
@@ -82,7 +81,7 @@ impl Decode for Decoder {
         Ok(events.into_iter().collect())
     }
 
-    /// Without a word of its end, what came over a connection that was closed in good order is whole, unless a call lacks its end.
+    /// If the connection closes in order without an end event, the answer is complete unless a call is not.
     fn end(&mut self) -> Result<Vec<Event>, ProviderError> {
         let is_answer =
             !self.text.trim().is_empty() || !self.calls.is_empty() || !self.begun.whole().is_empty();
@@ -101,13 +100,13 @@ impl Decode for Decoder {
     }
 }
 
-impl Decoder {
+impl ResponsesDecoder {
     fn more(&mut self, text: &str) -> Option<Event> {
         self.text.push_str(text);
         (!text.is_empty()).then(|| Event::TextDelta(text.to_owned()))
     }
 
-    /// Only a hosted tool is worth telling of before it is done.
+    /// Reports a hosted search at its start. Other items are reported when they are complete.
     fn begun(&mut self, item: &Value) -> Option<Event> {
         (item["type"] == SEARCH && self.is_new(item)).then_some(Event::Searched)
     }
@@ -120,14 +119,14 @@ impl Decoder {
         }
     }
 
-    /// The whole text of a part, of which no delta came.
+    /// Returns the complete text of a part that had no deltas.
     fn missed(&mut self, event: &Value) -> Option<Event> {
         let whole = event["text"].as_str().or_else(|| event["refusal"].as_str()).unwrap_or_default();
         let is_told = !self.text[self.settled..].is_empty();
         if is_told { None } else { self.more(whole) }
     }
 
-    /// A whole message: what its deltas lacked, if anything.
+    /// Returns the text of a complete message that its deltas lacked.
     fn message(&mut self, item: &Value) -> Option<Event> {
         if !self.is_new(item) {
             return None;
@@ -144,7 +143,7 @@ impl Decoder {
         event
     }
 
-    /// A page that the answer cites: said as it is cited, again with its message, and once more at the end.
+    /// Returns a cited page. It comes with the citation, again with the message, and once more at the end.
     fn page(&mut self, annotation: &Value) -> Option<Event> {
         let page = cited(annotation).filter(|page| self.cited.insert(page.url.clone()))?;
         Some(Event::Source(page))
@@ -156,7 +155,7 @@ impl Decoder {
         annotations.filter_map(|annotation| self.page(annotation)).collect()
     }
 
-    /// A whole call; one that was cut off with the answer is none.
+    /// Returns a complete call. A call cut off with the answer is dropped.
     fn call(&mut self, item: &Value) -> Option<Event> {
         if item["status"] == "incomplete" {
             return None;
@@ -179,7 +178,7 @@ impl Decoder {
         Some(Event::ToolCall(call))
     }
 
-    /// Reasoning as it came. Where it is neither sealed nor open there is nothing that could be sent back.
+    /// Keeps reasoning as it came. Without its encrypted or plain content nothing could be sent back.
     fn reasoning(&mut self, item: &Value) -> Option<Event> {
         let sealed = item["encrypted_content"].as_str().is_some_and(|content| !content.is_empty());
         let open = item["content"].as_array().is_some_and(|parts| !parts.is_empty());
@@ -187,7 +186,7 @@ impl Decoder {
         kept.then(|| Event::Private(PrivatePart { provider: NAME.into(), data: item.clone() }))
     }
 
-    /// The last event: it repeats the whole answer, of which only what was missed is told.
+    /// Handles the last event. It repeats the whole answer, and only missing parts are sent.
     fn whole(&mut self, kind: &str, response: &Value) -> Result<Vec<Event>, ProviderError> {
         let finish = finish(kind, response)?;
         let output = response["output"].as_array().map(Vec::as_slice).unwrap_or_default();
@@ -221,14 +220,14 @@ impl Decoder {
         Ok(events)
     }
 
-    /// Notes an item, known by its id or, without one, by all it holds.
+    /// Records an item by its id, or by its whole content if it has none. Returns `true` if it is new.
     fn is_new(&mut self, item: &Value) -> bool {
         let id = item["call_id"].as_str().or_else(|| item["id"].as_str());
         self.told.insert(id.map_or_else(|| item.to_string(), str::to_owned))
     }
 }
 
-/// What a hosted search has looked for and found: older answers tell one query, and pages only where they were asked for.
+/// Returns the queries and results of a hosted search. Older answers have one query, and pages only on request.
 fn found(item: &Value) -> Event {
     let action = &item["action"];
     let all = |value: &Value| value.as_array().cloned().unwrap_or_default();
@@ -240,10 +239,10 @@ fn found(item: &Value) -> Event {
     let pages = all(&action["sources"]);
     let pages = pages.iter().map(|page| &page["url"]).chain([&action["url"]]);
     let source = |url: &str| Source { title: url.to_owned(), url: url.to_owned() };
-    Event::Found(Search { queries, sources: pages.filter_map(Value::as_str).map(source).collect() })
+    Event::Found(HostedSearch { queries, sources: pages.filter_map(Value::as_str).map(source).collect() })
 }
 
-/// The status decides: some servers send every end as `response.completed`.
+/// Returns the reason of the end by the status: some servers send every end as `response.completed`.
 fn finish(kind: &str, response: &Value) -> Result<Finish, ProviderError> {
     let status = response["status"].as_str().unwrap_or_default();
     match (kind, status) {
@@ -276,7 +275,7 @@ mod tests {
     use figaro_domain::usage::Usage;
 
     fn run(events: &[Value]) -> Vec<Result<Event, ProviderError>> {
-        let mut decoder = Decoder::default();
+        let mut decoder = ResponsesDecoder::default();
         let mut all = Vec::new();
         for event in events {
             match decoder.absorb(event) {
@@ -465,7 +464,7 @@ mod tests {
             (vec![json!({"type": "response.created", "response": {}})], false),
         ];
         for (events, is_whole) in cases {
-            let mut decoder = Decoder::default();
+            let mut decoder = ResponsesDecoder::default();
             events.iter().for_each(|event| drop(decoder.absorb(event).unwrap()));
             assert_eq!(decoder.end().is_ok(), is_whole, "{events:?}");
         }
@@ -527,7 +526,7 @@ mod tests {
         ];
         let private = |data: Value| Ok(Event::Private(PrivatePart { provider: "openai".into(), data }));
         let hosted = || Ok(Event::Searched);
-        let found = || Ok(Event::Found(Search::default()));
+        let found = || Ok(Event::Found(HostedSearch::default()));
         let told = [private(thought), hosted(), found(), hosted(), found(), private(open), stop()];
         assert_eq!(run(&events), told);
     }
@@ -535,7 +534,7 @@ mod tests {
     #[test]
     fn what_a_hosted_search_looked_for_and_found_is_told() {
         let page = |url: &str| Source { title: url.into(), url: url.into() };
-        let search = |queries: &[&str], pages: &[&str]| Search {
+        let search = |queries: &[&str], pages: &[&str]| HostedSearch {
             queries: queries.iter().map(|query| (*query).to_owned()).collect(),
             sources: pages.iter().map(|url| page(url)).collect(),
         };

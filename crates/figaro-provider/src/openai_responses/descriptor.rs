@@ -1,4 +1,4 @@
-//! How OpenAI, or a service that speaks its Responses API, is set up and built.
+//! Settings and construction of OpenAI, or of a service with its Responses API.
 
 use std::sync::Arc;
 

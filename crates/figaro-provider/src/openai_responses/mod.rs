@@ -1,4 +1,4 @@
-//! OpenAI's Responses API, and servers that speak it. One call is one streamed `POST /responses`. Built by its
+//! OpenAI's Responses API, and servers that implement it. A call is one streamed `POST /responses`. Built by its
 //! descriptor.
 
 mod calls;
@@ -13,22 +13,22 @@ use std::time::Duration;
 
 use futures::future::BoxFuture;
 
-use self::decoder::Decoder;
+use self::decoder::ResponsesDecoder;
 pub(super) use self::descriptor::DESCRIPTOR;
 use self::name::NAME;
 use super::offered::Offered;
-use super::openai_client::{OpenAiClient, Path};
+use super::openai_client::{OpenAiClient, OpenAiEndpoint};
 use super::{Capabilities, Demand, EventStream, Provider, ProviderError, Request};
 use figaro_base::secret::SecretString;
 use figaro_domain::generation::Generation;
 
-/// The Responses API at one address with one key.
+/// Responses API at one address with one key.
 #[derive(Debug, Clone)]
 struct OpenAiResponses(OpenAiClient);
 
 impl OpenAiResponses {
-    /// `base_url` ends before `/responses`. The client must bound the time to connect, and no call as a whole. A
-    /// provider that is silent for `idle_limit` has stalled.
+    /// Creates the provider. `base_url` ends before `/responses`. `http` must limit the time to connect, but no call
+    /// as a whole. A provider that is silent for `idle_limit` has stalled.
     fn new(http: reqwest::Client, base_url: &str, key: SecretString, idle_limit: Duration) -> Self {
         Self(OpenAiClient::new(http, base_url, Some(key), idle_limit))
     }
@@ -67,6 +67,11 @@ impl Provider for OpenAiResponses {
     }
 
     fn stream(&self, request: Request) -> EventStream {
-        self.0.stream(Path::Responses, wire::body(&request), Decoder::default(), Offered::of(&request.tools))
+        self.0.stream(
+            OpenAiEndpoint::Responses,
+            wire::body(&request),
+            ResponsesDecoder::default(),
+            Offered::of(&request.tools),
+        )
     }
 }

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::*;
-use crate::http::testing::faults::{Events, Subject, ask, fault_suite, replying, request, told};
-use crate::http::testing::{End, HTTP, Reply};
+use crate::http::testing::faults::{StreamEvents, TestedProvider, ask, fault_suite, replying, request, told};
+use crate::http::testing::{HTTP, StreamEnd, TestReply};
 use crate::{Event, Finish};
 use figaro_domain::conversation::PrivatePart;
 use figaro_domain::tool::Call;
@@ -26,7 +26,7 @@ fn thought() -> Value {
     json!({"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "gAAA"})
 }
 
-impl Subject for Responses {
+impl TestedProvider for Responses {
     const MODEL: &'static str = "m";
     const KEY: &'static str = "sk-very-secret";
 
@@ -64,7 +64,7 @@ impl Subject for Responses {
         ]
     }
 
-    fn rich_told() -> Events {
+    fn rich_told() -> StreamEvents {
         let call = Call { id: "call_1".into(), name: "f".into(), arguments: "{\"a\":\"é\"}".into() };
         let usage = Some(Usage { input: 9, cached: 4, output: 3 });
         vec![
@@ -124,7 +124,7 @@ impl Subject for Responses {
 
     /// What came, and that it broke off; between two events of an answer, that it is whole. The last event may lack the empty
     /// line behind it.
-    fn may_tell(told: &Events, at: usize, end: End) -> bool {
+    fn may_tell(told: &StreamEvents, at: usize, end: StreamEnd) -> bool {
         let whole = Self::rich_told();
         if *told == whole {
             return at >= Self::rich().concat().trim_ascii_end().len();
@@ -133,7 +133,9 @@ impl Subject for Responses {
         let is_answer = rest.iter().any(|event| !matches!(event, Ok(Event::Private(_))));
         let fits = match last {
             Err(ProviderError::Cut(_)) => true,
-            Ok(Event::Completed { finish: Finish::Stop, usage: None }) => is_answer && end == End::Finish,
+            Ok(Event::Completed { finish: Finish::Stop, usage: None }) => {
+                is_answer && end == StreamEnd::Finish
+            }
             _ => false,
         };
         fits && rest.len() < whole.len() && *rest == whole[..rest.len()]
@@ -142,7 +144,7 @@ impl Subject for Responses {
 
 #[tokio::test]
 async fn it_is_asked_in_its_own_words() {
-    let server = replying::<Responses>(Reply::stream(vec![Responses::rich().concat().into()])).await;
+    let server = replying::<Responses>(TestReply::stream(vec![Responses::rich().concat().into()])).await;
     let provider = Responses::provider(&server.base_url, Responses::KEY, Duration::from_secs(60));
     assert_eq!(ask::<Responses>(&*provider).await, Responses::rich_told());
     let heard = server.heard.lock().unwrap();
@@ -157,11 +159,11 @@ async fn it_is_asked_in_its_own_words() {
 async fn an_answer_without_a_word_of_its_end_is_whole_if_the_connection_was_closed_in_good_order() {
     let said = || Ok(Event::TextDelta("a".into()));
     for end in ["", "data: [DONE]\n\n"] {
-        let reply = Reply::stream(vec![Responses::says("a").into(), end.into()]);
+        let reply = TestReply::stream(vec![Responses::says("a").into(), end.into()]);
         let whole = Ok(Event::Completed { finish: Finish::Stop, usage: None });
         assert_eq!(told::<Responses>(reply.clone()).await, [said(), whole]);
         let cut = Err(ProviderError::Cut("the connection broke".into()));
-        assert_eq!(told::<Responses>(Reply { end: End::Break, ..reply }).await, [said(), cut]);
+        assert_eq!(told::<Responses>(TestReply { end: StreamEnd::Break, ..reply }).await, [said(), cut]);
     }
 }
 

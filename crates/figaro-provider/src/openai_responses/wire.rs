@@ -1,4 +1,4 @@
-//! A request as the Responses API takes it. Called by [`super`] only.
+//! Request in the format of the Responses API. Called by [`super`] only.
 
 use serde_json::{Map, Value, json};
 
@@ -10,10 +10,9 @@ use figaro_domain::conversation::PrivatePart;
 use figaro_domain::generation::OutputFormat;
 use figaro_domain::tool::Call;
 
-/// A lower bound on an answer is refused.
+/// Minimum limit on an answer, in tokens. A lower one is refused.
 const MIN_TOKENS: u32 = 16;
 
-/// The body of `POST /responses`.
 pub(super) fn body(request: &Request) -> Value {
     let reasons = reasons(&request.model);
     let input: Vec<Value> = request.items.iter().flat_map(|item| input(item, reasons)).collect();
@@ -47,7 +46,7 @@ pub(super) fn body(request: &Request) -> Value {
     body
 }
 
-/// A model that reasons refuses to be told how freely to choose its words.
+/// Adds the settings. A reasoning model refuses sampling parameters.
 fn settings(request: &Request, reasons: bool, body: &mut Value) {
     let settings = &request.settings;
     if let Some(most) = settings.max_tokens {
@@ -69,9 +68,9 @@ fn settings(request: &Request, reasons: bool, body: &mut Value) {
     body["text"] = json!({"format": format});
 }
 
-/// Whether a model thinks before it answers, by OpenAI's names: `o3`, `gpt-5-mini` and what follows them.
+/// Returns `true` if a model thinks before it answers, by OpenAI's names: `o3`, `gpt-5-mini` and later ones.
 ///
-/// To ask any other model for its reasoning, or to send it some, is an error.
+/// Asking any other model for its reasoning, or sending it some, is an error.
 pub(super) fn reasons(model: &str) -> bool {
     let digits = |text: &str| text.chars().take_while(char::is_ascii_digit).collect::<String>();
     if let Some(rest) = model.strip_prefix("gpt-") {
@@ -106,7 +105,7 @@ fn input(item: &Item, reasons: bool) -> Vec<Value> {
     }
 }
 
-/// Reasoning goes before what it led to; alone it would be refused.
+/// Converts an answer. Reasoning goes before what it led to; alone it would be refused.
 fn assistant(text: &str, calls: &[Call], private: &[PrivatePart], reasons: bool) -> Vec<Value> {
     let mut items = Vec::new();
     if !text.is_empty() {
@@ -143,7 +142,8 @@ fn message(role: &str, kind: &str, text: &str) -> Value {
     json!({"type": "message", "role": role, "content": [{"type": kind, "text": text}]})
 }
 
-/// Arguments that are no JSON object would be refused with the whole request; the call's result tells what was wrong.
+/// Converts a call. Arguments that are no JSON object would be refused with the whole request, so they are dropped;
+/// the call's result explains the fault.
 fn call(call: &Call) -> Value {
     let is_object = serde_json::from_str::<Map<String, Value>>(&call.arguments).is_ok();
     let arguments = if is_object { call.arguments.as_str() } else { "{}" };

@@ -1,9 +1,9 @@
-//! What models put around their reasoning, and around the answer behind it. Called by [`super`] only.
+//! Marks of models around their reasoning, and around the answer after it. Called by [`super`] only.
 
-/// The longest tag with attributes.
+/// Maximum length of a tag with attributes, in bytes.
 const MAX_TAG_BYTES: usize = 80;
 
-/// Reasoning between marks.
+/// Kind of reasoning block, with its opening and closing marks.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Block {
     open: &'static str,
@@ -16,12 +16,12 @@ macro_rules! tagged {
     };
 }
 
-/// Reasoning between tags.
+/// Blocks in tags.
 static TAGGED: [Block; 17] = tagged![
     "think" "thinking" "thought" "thoughts" "reasoning" "reflection" "scratchpad" "seed:think" "mm:think" "think:"
     "longcat_think" "think_fast" "antthinking" "ant_thinking" "inner_monologue" "reason" "analysis"
 ];
-/// Reasoning between marks of other kinds.
+/// Blocks with other marks.
 static MARKED: [Block; 12] = [
     Block { open: "[think]", close: &["[/think]"] },
     Block { open: "◁think▷", close: &["◁/think▷"] },
@@ -37,7 +37,7 @@ static MARKED: [Block; 12] = [
     Block { open: "<details type=\"reasoning\"", close: &["</details>"] },
 ];
 
-/// Marks around an answer, with those that end it.
+/// Marks before an answer, with those that end it.
 static ANSWERS: [(&str, &[&str]); 12] = [
     ("<|channel|>final<|message|>", &["<|return|>", "<|end|>"]),
     ("<|channel|>final <|constrain|>text<|message|>", &["<|return|>", "<|end|>"]),
@@ -52,85 +52,85 @@ static ANSWERS: [(&str, &[&str]); 12] = [
     ("<response>", &["</response>"]),
     ("<output>", &["</output>"]),
 ];
-/// So many of these end the reasoning wherever they stand,
+/// Number of answer marks, from the first on, that end the reasoning wherever they occur.
 const FINAL: usize = 3;
-/// and so many are no words where no reasoning went before.
+/// Number of answer marks, from the first on, that count as marks even without reasoning before them.
 const NO_WORDS: usize = 7;
-/// What stands behind the name of a channel that holds a call.
+/// Text after the name of a channel that holds a call.
 const CALLS: &str = " to=";
-/// What says only that a model begins.
+/// Marks that only say that the model begins.
 const SKIPPED: [&str; 4] = ["<|start|>assistant", "<|im_start|>assistant", "/no_think\n", "/think\n"];
-/// Reasoning that begins and ends with plain words: as long as it has not ended it may be an answer.
+/// Reasoning that begins and ends with plain words. Until it has ended, it may be an answer.
 const WORDED: [&str; 2] = ["here is my thought process:", "here's my thought process:"];
 const ENDS_WORDED: [&str; 2] = ["here is my response:", "here's my response:"];
 
-/// What a text begins with.
+/// Beginning of a text.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Begins {
-    /// A block, with so many bytes.
+    /// Block, and the length of its mark in bytes.
     Block(&'static Block, usize),
-    /// The marks around an answer, with what ends it.
+    /// Mark before an answer, with the marks that end it, and its length in bytes.
     Answer(&'static [&'static str], usize),
-    /// A mark that says nothing.
+    /// Mark without meaning, and its length in bytes.
     Skipped(usize),
-    /// Words that reasoning begins with, and an answer may.
+    /// Words that reasoning begins with, but an answer may too.
     Words,
-    /// More has to come before that can be said.
+    /// More text is needed to decide.
     Perhaps,
-    /// None of them.
+    /// No mark and no such words.
     Never,
 }
 
-/// What a mark within a text is.
+/// Meaning of a mark within a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Mark {
-    /// The start of a block.
+pub(super) enum ThinkingMark {
+    /// Start of a block.
     Open(&'static Block),
-    /// The end of a block.
+    /// End of a block.
     Close,
-    /// The start of an answer, with what ends it.
+    /// Start of an answer, with the marks that end it.
     Answer(&'static [&'static str]),
-    /// The end of an answer.
+    /// End of an answer.
     End,
 }
 
-/// A mark and what it is.
-type Known = (&'static str, Mark);
+type MarkPattern = (&'static str, ThinkingMark);
 
 impl Block {
-    /// `true` if its marks can mean nothing but reasoning, also within an answer.
+    /// Returns `true` if its marks can only mean reasoning, even within an answer.
     pub(super) fn is_plain(&self) -> bool {
         self.open.contains("think")
     }
 
-    /// The length of the mark that it begins with.
+    /// Returns the length of its opening mark, in bytes.
     pub(super) const fn open_len(&self) -> usize {
         self.open.len()
     }
 
-    /// What ends it within an answer.
-    pub(super) fn own_marks(&self) -> Vec<Known> {
-        self.close.iter().map(|close| (*close, Mark::Close)).collect()
+    /// Returns the marks that end it within an answer.
+    pub(super) fn own_marks(&self) -> Vec<MarkPattern> {
+        self.close.iter().map(|close| (*close, ThinkingMark::Close)).collect()
     }
 
-    /// What ends it: its own end, or the start of an answer.
-    pub(super) fn marks(&self) -> Vec<Known> {
-        let answers = ANSWERS.iter().map(|(open, ends)| (*open, Mark::Answer(ends)));
+    /// Returns the marks that end it: its own, or the start of an answer.
+    pub(super) fn marks(&self) -> Vec<MarkPattern> {
+        let answers = ANSWERS.iter().map(|(open, ends)| (*open, ThinkingMark::Answer(ends)));
         self.own_marks().into_iter().chain(answers).collect()
     }
 }
 
-/// What is looked at within an answer that ends with one of `ends`, and where it `is_worded` began with words of reasoning.
-pub(super) fn of_answer(ends: &'static [&'static str], is_worded: bool) -> Vec<Known> {
+/// Returns the marks to look for within an answer that ends with one of `ends`. `is_worded` is `true` if it began
+/// with words of reasoning.
+pub(super) fn of_answer(ends: &'static [&'static str], is_worded: bool) -> Vec<MarkPattern> {
     let spoken_of = || TAGGED.iter().chain(MARKED.iter().take(4));
-    let opens = spoken_of().map(|block| (block.open, Mark::Open(block)));
+    let opens = spoken_of().map(|block| (block.open, ThinkingMark::Open(block)));
     let closes = spoken_of().flat_map(|block| block.close).chain(ENDS_WORDED.iter().filter(|_| is_worded));
-    let final_answer = ANSWERS.iter().take(FINAL).map(|(open, ends)| (*open, Mark::Answer(ends)));
-    let ends = ends.iter().map(|end| (*end, Mark::End));
-    ends.chain(opens).chain(closes.map(|close| (*close, Mark::Close))).chain(final_answer).collect()
+    let final_answer = ANSWERS.iter().take(FINAL).map(|(open, ends)| (*open, ThinkingMark::Answer(ends)));
+    let ends = ends.iter().map(|end| (*end, ThinkingMark::End));
+    ends.chain(opens).chain(closes.map(|close| (*close, ThinkingMark::Close))).chain(final_answer).collect()
 }
 
-/// What a text begins with; `is_behind` a block.
+/// Returns the beginning of a text. `is_behind` is `true` after a block.
 pub(super) fn begins(text: &str, is_behind: bool) -> Begins {
     let lower = text.get(..text.floor_char_boundary(MAX_TAG_BYTES)).unwrap_or_default().to_ascii_lowercase();
     let blocks = || TAGGED.iter().chain(&MARKED);
@@ -164,7 +164,7 @@ pub(super) fn begins(text: &str, is_behind: bool) -> Begins {
     }
 }
 
-/// A tag that has attributes, with its length once it has its end.
+/// Returns the block of a tag with attributes, and the tag's length once it is complete.
 fn with_attributes(lower: &str) -> Option<(&'static Block, Option<usize>)> {
     let inner = lower.strip_prefix('<')?;
     let (name, _) = inner.split_once(char::is_whitespace)?;
@@ -175,15 +175,15 @@ fn with_attributes(lower: &str) -> Option<(&'static Block, Option<usize>)> {
     TAGGED.iter().find(tag).filter(|_| is_open).map(|block| (block, end))
 }
 
-/// The first of these marks in a text: where it stands, its length, and what it is.
-pub(super) fn find(text: &str, marks: &[Known]) -> Option<(usize, usize, Mark)> {
+/// Returns the first of these marks in a text: its position, its length, and its meaning.
+pub(super) fn find(text: &str, marks: &[MarkPattern]) -> Option<(usize, usize, ThinkingMark)> {
     let lower = text.to_ascii_lowercase();
     let found = marks.iter().filter_map(|(word, mark)| Some((lower.find(word)?, word.len(), *mark)));
     found.min_by_key(|(at, ..)| *at)
 }
 
-/// How many bytes at the end of a text may be the start of one of these marks.
-pub(super) fn held_back(text: &str, marks: &[Known]) -> usize {
+/// Returns the number of bytes at the end of a text that may be the start of one of these marks.
+pub(super) fn held_back(text: &str, marks: &[MarkPattern]) -> usize {
     let longest = marks.iter().map(|(word, _)| word.len()).max().unwrap_or_default();
     let from = text.ceil_char_boundary(text.len().saturating_sub(longest));
     let tail = text.get(from..).unwrap_or_default().to_ascii_lowercase();

@@ -1,79 +1,79 @@
-//! Takes the reasoning out of the text of an answer, where a server leaves that to its clients, however the stream cuts it.
-//! Used by [`super::http::decode`] for every dialect that mixes the two.
+//! Removes reasoning from the text of an answer, where a server leaves that to its clients, however the stream is
+//! cut. Used by [`super::http::decode`] for every dialect that mixes the two.
 //!
-//! Reasoning stands in blocks before the answer. Where a template has opened the first one, only its end is in the text: then
-//! what was taken for the answer was none. Within an answer a tag is a word like any other, but for a block on lines of its own
-//! behind a whole sentence.
+//! Reasoning stands in blocks before the answer. If a template has opened the first block, only its end is in the
+//! text, and the text before it was no part of the answer. Within an answer a tag is ordinary text, except for a
+//! block on its own lines after a complete sentence.
 
 mod marks;
 
-use self::marks::{Begins, Block, Mark, begins, find, held_back};
+use self::marks::{Begins, Block, ThinkingMark, begins, find, held_back};
 
-/// Text on its way through.
+/// Filter that removes reasoning from text.
 #[derive(Debug, Default)]
 pub(crate) struct Thinking {
-    place: Place,
-    /// What cannot be told yet: it may belong to a mark.
+    place: AnswerPosition,
+    /// Text held back because it may belong to a mark.
     held: String,
-    /// How many bytes of space it begins with, as far as that was looked at.
+    /// Number of white-space bytes at its start, as far as examined.
     space: usize,
-    /// There was a block.
+    /// `true` once there was a block.
     has_block: bool,
-    /// The bytes of what is not told.
+    /// Size of the removed reasoning, in bytes.
     reasoned: usize,
-    answer: Answer,
-    /// Text that may prove to be reasoning, where it is not told before that is known.
+    answer: AnswerScanner,
+    /// Text that may prove to be reasoning, if it is held back until that is known.
     kept: Option<String>,
     was_taken_back: bool,
 }
 
-/// What is to be told.
+/// Output of the filter.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Passed {
-    /// All text that was told before belongs to the reasoning.
+    /// `true` if all earlier text belongs to the reasoning.
     pub(crate) takes_back: bool,
     pub(crate) text: String,
 }
 
 #[derive(Debug, Default, Clone, Copy)]
-enum Place {
-    /// Nothing but space has come.
+enum AnswerPosition {
+    /// Nothing but white space so far.
     #[default]
     Start,
     /// Within a block.
     Inside(&'static Block),
-    /// Within a block in the midst of an answer, if it is one.
+    /// Within what may be a block in the middle of an answer.
     Aside(&'static Block),
-    /// Behind a block, where another one may follow.
+    /// After a block. Another one may follow.
     Behind,
-    /// In the answer.
+    /// Within the answer.
     Answer,
 }
 
-/// The answer as far as it was told.
+/// State of the answer as far as it was sent.
 #[derive(Debug, Default)]
-struct Answer {
+struct AnswerScanner {
     last: Option<char>,
-    /// The last one that is no space and stands in no brackets or quotes of its own.
+    /// Last character that is not white space and not in brackets or quotes of its own.
     last_sign: Option<char>,
-    /// An odd number of backticks: it is within code.
+    /// `true` after an odd number of backticks, that is, within code.
     is_code: bool,
-    /// It is between fences of tildes.
+    /// `true` between fences of tildes.
     is_fenced: bool,
-    /// Tildes in a row.
+    /// Number of consecutive tildes.
     tildes: usize,
-    /// Spaces that its last line begins with, and whether there is more in that line.
+    /// Number of spaces at the start of its last line, and whether more follows in that line.
     indent: usize,
     is_written: bool,
-    /// It speaks of a block, whose end is a word too.
+    /// `true` if the answer mentions a block, whose end is then ordinary text too.
     names_block: bool,
-    /// It began with words of reasoning, which it may prove to be.
+    /// `true` if it began with words of reasoning and may prove to be reasoning.
     is_worded: bool,
-    /// What ends it, where it stands within marks of its own.
+    /// Marks that end it, if it has marks of its own.
     ends: &'static [&'static str],
 }
 
-impl Answer {
+impl AnswerScanner {
     fn note(&mut self, text: &str) {
         for c in text.chars() {
             self.is_code ^= c == '`';
@@ -96,15 +96,16 @@ impl Answer {
         self.is_code || self.is_fenced || (!self.is_written && self.indent >= 4)
     }
 
-    /// Whether a block may begin here: on a line of its own, behind a whole sentence that does not lead up to it.
+    /// Returns `true` if a block may begin here: on its own line, after a complete sentence that does not introduce
+    /// it.
     fn opens_block(&self, block: &Block) -> bool {
         let is_sentence = self.last_sign.is_some_and(|sign| ".!?…。！？".contains(sign));
         let is_line = self.last == Some('\n') && !self.is_code();
         block.is_plain() && is_line && is_sentence && !self.names_block
     }
 
-    /// Whether the end of a block that was not opened is one, by what stands around it. Where an answer speaks of it, it stands
-    /// among words or in quotes.
+    /// Returns `true` if the closing mark of an unopened block really is one, judging by its surroundings. An answer
+    /// that mentions the mark has it within text or in quotes.
     fn ends_block(&self, next: Option<char>) -> bool {
         let is_quote = |c: char| "\"'`“”„«»‘’()".contains(c);
         let is_apart = |c: Option<char>| c.is_none_or(|c| c == '\n' || c == '\r');
@@ -118,28 +119,29 @@ impl Answer {
 }
 
 impl Thinking {
-    /// Of a model that `begins_unmarked`: nothing is told before the end of its reasoning, or of its text.
+    /// Creates a filter. If the model `begins_unmarked`, nothing is sent before the end of its reasoning or of its
+    /// text.
     pub(crate) fn of_model(begins_unmarked: bool) -> Self {
         Self { kept: begins_unmarked.then(String::new), ..Self::default() }
     }
 
-    /// Whether its reasoning began without a mark.
+    /// Returns `true` if the reasoning began without a mark.
     pub(crate) const fn was_taken_back(&self) -> bool {
         self.was_taken_back
     }
 
-    /// What can be told of the text so far and not told yet.
+    /// Takes more text. Returns the text that can be passed on so far.
     pub(crate) fn pass(&mut self, text: &str) -> Passed {
         self.held.push_str(text);
         self.go_on(false)
     }
 
-    /// What was held back and turned out to be text. A block that was never closed is none.
+    /// Returns the held-back text that turned out to be part of the answer. A block that was never closed is none.
     pub(crate) fn end(&mut self) -> Passed {
         self.go_on(true)
     }
 
-    /// The end of an answer that was cut. What was kept back is reasoning, as far as anybody knows.
+    /// Ends an answer that was cut. Held-back text counts as reasoning, since nothing else is known.
     pub(crate) fn cut(&mut self) -> Passed {
         match self.kept.take() {
             Some(kept) if !kept.is_empty() => {
@@ -147,7 +149,7 @@ impl Thinking {
                 self.reasoned += kept.len();
                 Passed::default()
             }
-            _ if matches!(self.place, Place::Aside(_)) => {
+            _ if matches!(self.place, AnswerPosition::Aside(_)) => {
                 self.reasoned += self.held.len();
                 Passed::default()
             }
@@ -155,12 +157,12 @@ impl Thinking {
         }
     }
 
-    /// The bytes of reasoning that was never told.
+    /// Returns the size of reasoning that was never sent, in bytes.
     pub(crate) const fn reasoned(&self) -> usize {
         self.reasoned
     }
 
-    /// True once a block of reasoning was seen.
+    /// Returns `true` once a block of reasoning was seen.
     pub(crate) const fn has_reasoned(&self) -> bool {
         self.has_block
     }
@@ -169,10 +171,10 @@ impl Thinking {
         let mut passed = Passed::default();
         loop {
             let goes_on = match self.place {
-                Place::Start | Place::Behind => self.begin(is_end),
-                Place::Inside(block) => self.inside(block),
-                Place::Aside(block) => self.aside(block, is_end, &mut passed),
-                Place::Answer => self.answer(is_end, &mut passed),
+                AnswerPosition::Start | AnswerPosition::Behind => self.begin(is_end),
+                AnswerPosition::Inside(block) => self.inside(block),
+                AnswerPosition::Aside(block) => self.aside(block, is_end, &mut passed),
+                AnswerPosition::Answer => self.answer(is_end, &mut passed),
             };
             if !goes_on {
                 if let Some(kept) = self.kept.take_if(|_| is_end) {
@@ -183,49 +185,49 @@ impl Thinking {
         }
     }
 
-    /// Before the answer. `false` when more is needed.
+    /// Reads text before the answer. Returns `false` if more is needed.
     fn begin(&mut self, is_end: bool) -> bool {
         let begun = self.held.get(self.space..).unwrap_or_default().trim_start();
         self.space = self.held.len() - begun.len();
-        match begins(begun, matches!(self.place, Place::Behind)) {
+        match begins(begun, matches!(self.place, AnswerPosition::Behind)) {
             Begins::Block(block, length) => {
                 self.held = begun.split_at(length).1.to_owned();
                 self.has_block = true;
                 drop(self.kept.take_if(|kept| kept.is_empty()));
-                self.place = Place::Inside(block);
+                self.place = AnswerPosition::Inside(block);
             }
             Begins::Answer(ends, length) => {
                 self.held = begun.split_at(length).1.to_owned();
                 self.answer.ends = ends;
-                self.place = Place::Behind;
+                self.place = AnswerPosition::Behind;
             }
             Begins::Skipped(length) => {
                 self.held = begun.split_at(length).1.to_owned();
-                self.place = Place::Behind;
+                self.place = AnswerPosition::Behind;
             }
             Begins::Perhaps if !is_end => return false,
             words @ (Begins::Perhaps | Begins::Never | Begins::Words) => {
                 self.answer.is_worded = words == Begins::Words;
-                if is_end || matches!(self.place, Place::Behind) {
+                if is_end || matches!(self.place, AnswerPosition::Behind) {
                     self.held = begun.to_owned();
                 }
-                self.place = Place::Answer;
+                self.place = AnswerPosition::Answer;
             }
         }
         self.space = 0;
         true
     }
 
-    /// Within a block, of which nothing is kept.
+    /// Reads text within a block, which is dropped.
     fn inside(&mut self, block: &'static Block) -> bool {
         match find(&self.held, &block.marks()) {
             Some((at, length, mark)) => {
                 self.held = self.held.split_at(at + length).1.to_owned();
                 self.reasoned += at;
-                if let Mark::Answer(ends) = mark {
+                if let ThinkingMark::Answer(ends) = mark {
                     self.answer.ends = ends;
                 }
-                self.place = Place::Behind;
+                self.place = AnswerPosition::Behind;
                 true
             }
             None => {
@@ -237,8 +239,8 @@ impl Thinking {
         }
     }
 
-    /// Within a block in the midst of an answer, which is kept until it is known to be one: it has words, and nothing stands
-    /// behind it on its line. One that is never closed is none.
+    /// Reads a possible block in the middle of an answer. It is held back until it is known to be one: it must have
+    /// text, and nothing may follow it on its line. A block that is never closed is none.
     fn aside(&mut self, block: &'static Block, is_end: bool, passed: &mut Passed) -> bool {
         let found = find(&self.held, &block.own_marks());
         let behind = found
@@ -247,13 +249,13 @@ impl Thinking {
         if !is_end && behind.is_none_or(str::is_empty) {
             return false;
         }
-        self.place = Place::Answer;
+        self.place = AnswerPosition::Answer;
         let inner = found.and_then(|(at, ..)| self.held.get(block.open_len()..at));
         let is_block = inner.is_some_and(|inner| !inner.trim().is_empty())
             && behind.is_some_and(|behind| behind.is_empty() || behind.starts_with(['\n', '\r']));
         if let Some((at, length, _)) = found.filter(|_| is_block) {
             self.held = self.held.split_off(at + length);
-            (self.has_block, self.reasoned, self.place) = (true, self.reasoned + at, Place::Behind);
+            (self.has_block, self.reasoned, self.place) = (true, self.reasoned + at, AnswerPosition::Behind);
             return true;
         }
         self.answer.names_block = true;
@@ -278,18 +280,18 @@ impl Thinking {
         let text = std::mem::take(&mut self.held);
         self.tell(&text, passed);
         match mark {
-            Mark::End => self.answer.ends = &[],
-            Mark::Open(block) if self.answer.opens_block(block) => {
+            ThinkingMark::End => self.answer.ends = &[],
+            ThinkingMark::Open(block) if self.answer.opens_block(block) => {
                 self.held = tag + &behind;
-                self.place = Place::Aside(block);
+                self.place = AnswerPosition::Aside(block);
                 return true;
             }
-            Mark::Open(_) => {
+            ThinkingMark::Open(_) => {
                 self.answer.names_block = true;
                 self.tell(&tag, passed);
             }
-            Mark::Close | Mark::Answer(_) => {
-                // Before it is known what follows, nobody knows what it was.
+            ThinkingMark::Close | ThinkingMark::Answer(_) => {
+                // Without the text that follows, it cannot be decided.
                 if behind.trim().is_empty() && !is_end {
                     self.held = tag + &behind;
                     return false;
@@ -306,16 +308,16 @@ impl Thinking {
         true
     }
 
-    fn take_back(&mut self, mark: Mark, passed: &mut Passed) {
-        // What was kept back was never told.
+    fn take_back(&mut self, mark: ThinkingMark, passed: &mut Passed) {
+        // Held-back text was never sent.
         let kept = self.kept.take();
         self.reasoned += kept.as_ref().map_or(passed.text.len(), String::len);
         *passed = Passed { takes_back: kept.is_none(), text: String::new() };
         self.was_taken_back = true;
-        let ends = if let Mark::Answer(ends) = mark { ends } else { &[] };
-        self.answer = Answer { ends, ..Answer::default() };
+        let ends = if let ThinkingMark::Answer(ends) = mark { ends } else { &[] };
+        self.answer = AnswerScanner { ends, ..AnswerScanner::default() };
         self.has_block = true;
-        self.place = Place::Behind;
+        self.place = AnswerPosition::Behind;
     }
 
     fn tell(&mut self, text: &str, passed: &mut Passed) {

@@ -1,4 +1,4 @@
-//! Calls as models' templates write them, read from text. Called by [`super`] only.
+//! Calls that a model's template writes as text. Called by [`super`] only.
 
 use serde_json::{Map, Value};
 use ulid::Ulid;
@@ -7,20 +7,20 @@ use crate::loose;
 use crate::offered::{Offered, takes_text};
 use figaro_domain::tool::Call;
 
-type Object = Map<String, Value>;
+type CallObject = Map<String, Value>;
 
-/// What a text with marks of calls is.
+/// Meaning of a text with marks of calls.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Written {
-    /// Calls, each of a tool that was offered.
+pub(super) enum WrittenCalls {
+    /// Calls, each of an offered tool.
     Calls(Vec<Call>),
-    /// Calls of which one cannot be made.
+    /// Calls, at least one of which is unreadable.
     Garbled,
-    /// Text that speaks of the marks.
+    /// Text that mentions the marks.
     Text,
 }
 
-/// Marks of an end.
+/// End marks of templates.
 pub(super) const ENDS: [&str; 13] = [
     "<|im_end|>",
     "<|eot_id|>",
@@ -63,7 +63,7 @@ const MARKS: [&str; 24] = [
     "<|channel|>commentary to=",
     "<|channel|>analysis to=",
 ];
-/// Marks behind which the name of a call may stand.
+/// Marks that the name of a call may follow.
 const BEFORE_NAMES: [&str; 5] = [
     "<|tool_call_begin|>",
     "<｜tool▁call▁begin｜>",
@@ -71,7 +71,7 @@ const BEFORE_NAMES: [&str; 5] = [
     "<|channel|>commentary to=",
     "<|channel|>analysis to=",
 ];
-/// What stands between a name and its arguments, or before the name.
+/// Separators between a name and its arguments, or before the name.
 const BETWEEN: [&str; 8] = [
     "<|tool_call_argument_begin|>",
     "<｜tool▁sep｜>",
@@ -82,47 +82,47 @@ const BETWEEN: [&str; 8] = [
     "<|constrain|>json",
     "<|message|>",
 ];
-/// How a call with a name in a tag begins, what ends its name, and what ends the call.
+/// Calls with a tagged name: opening, end of the name, and end of the call.
 const TAGS: [(&str, char, &str); 4] = [
     ("<function=", '>', "</function>"),
     ("<invoke name=\"", '"', "</invoke>"),
     ("<｜DSML｜invoke name=\"", '"', "</｜DSML｜invoke>"),
     ("<function name=\"", '"', "</function>"),
 ];
-/// How an argument in a tag begins, what ends its name, and what ends the argument.
+/// Tagged arguments: opening, end of the name, and end of the argument.
 const ARGUMENTS: [(&str, char, &str); 3] = [
     ("<parameter=", '>', "</parameter>"),
     ("<parameter name=\"", '"', "</parameter>"),
     ("<｜DSML｜parameter name=\"", '"', "</｜DSML｜parameter>"),
 ];
 
-/// What calls in text begin with.
+/// Returns the marks that calls in text begin with.
 fn openers() -> impl Iterator<Item = &'static str> {
     let is_end = |mark: &&str| mark.starts_with("</") || mark.contains("end");
     MARKS.into_iter().filter(move |mark| !is_end(mark)).chain(TAGS.iter().take(3).map(|(open, ..)| *open))
 }
 
-/// Whether a text begins with a mark of a call.
+/// Returns `true` if a text begins with a mark of a call.
 pub(super) fn begins_call(text: &str) -> bool {
     openers().any(|mark| text.starts_with(mark))
 }
 
-/// Whether it does once more has come.
+/// Returns `true` if a text is the beginning of such a mark.
 pub(super) fn may_begin_call(text: &str) -> bool {
     openers().any(|mark| mark.starts_with(text))
 }
 
-/// The calls of a text that begins with one of their marks.
-pub(super) fn read(text: &str, offered: &Offered) -> Written {
-    let mut reader = Reader { left: text, offered, calls: Vec::new(), is_named: false };
+/// Reads the calls of a text that begins with one of their marks.
+pub(super) fn read(text: &str, offered: &Offered) -> WrittenCalls {
+    let mut reader = CallParser { left: text, offered, calls: Vec::new(), is_named: false };
     match reader.all() {
-        Some(()) if !reader.calls.is_empty() => Written::Calls(reader.calls),
-        _ if is_about(text) => Written::Text,
-        _ => Written::Garbled,
+        Some(()) if !reader.calls.is_empty() => WrittenCalls::Calls(reader.calls),
+        _ if is_about(text) => WrittenCalls::Text,
+        _ => WrittenCalls::Garbled,
     }
 }
 
-/// `true` for a text about the marks: words stand behind the first marks, or behind the last.
+/// Returns `true` for text about the marks: words follow the first marks, or the last.
 fn is_about(text: &str) -> bool {
     let (mut inner, mut is_named) = (text, false);
     while let Some(mark) = MARKS.iter().find(|mark| inner.starts_with(**mark)) {
@@ -142,15 +142,15 @@ fn is_about(text: &str) -> bool {
     begins || is_words(behind)
 }
 
-struct Reader<'a> {
+struct CallParser<'a> {
     left: &'a str,
     offered: &'a Offered,
     calls: Vec<Call>,
-    /// A name comes next.
+    /// `true` if a name comes next.
     is_named: bool,
 }
 
-impl Reader<'_> {
+impl CallParser<'_> {
     fn all(&mut self) -> Option<()> {
         loop {
             self.left = self.left.trim_start();
@@ -171,7 +171,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The JSON value that comes next.
+    /// Reads the next JSON value.
     fn value(&mut self) -> Option<Value> {
         let mut values = serde_json::Deserializer::from_str(self.left).into_iter::<Value>();
         let value = values.next()?.ok()?;
@@ -179,7 +179,7 @@ impl Reader<'_> {
         Some(value)
     }
 
-    /// A call or several, as JSON.
+    /// Reads one or several calls as JSON.
     fn json(&mut self) -> Option<()> {
         let value = self.value()?;
         let all = value.as_array().map_or(std::slice::from_ref(&value), Vec::as_slice);
@@ -191,7 +191,7 @@ impl Reader<'_> {
         })
     }
 
-    /// A name with its arguments behind it.
+    /// Reads a name followed by its arguments.
     fn named(&mut self) -> Option<()> {
         let (head, _) = self.left.split_once('{')?;
         self.left = self.left.get(head.len()..)?;
@@ -201,7 +201,7 @@ impl Reader<'_> {
         self.call(head.split_whitespace().next_back()?, &arguments.to_string())
     }
 
-    /// A call whose name stands in a tag, with its arguments in tags or as JSON.
+    /// Reads a call with its name in a tag, and its arguments in tags or as JSON.
     fn tagged(&mut self) -> Option<()> {
         let (name, inner, left) = element(self.left, &TAGS)?;
         self.left = left;
@@ -210,7 +210,7 @@ impl Reader<'_> {
             return self.call(name, inner);
         }
         let tool = self.offered.meant(name)?;
-        let mut arguments = Object::new();
+        let mut arguments = CallObject::new();
         while !inner.is_empty() {
             let (key, written, left) = element(inner, &ARGUMENTS)?;
             let written = written.strip_prefix('\n').unwrap_or(written);
@@ -225,13 +225,13 @@ impl Reader<'_> {
     fn call(&mut self, name: &str, arguments: &str) -> Option<()> {
         let name = self.offered.meant(name)?.name.clone();
         let arguments = loose::arguments(arguments.to_owned());
-        let is_object = serde_json::from_str::<Object>(&arguments).is_ok();
+        let is_object = serde_json::from_str::<CallObject>(&arguments).is_ok();
         let call = Call { id: format!("call_{}", Ulid::new()), name, arguments };
         is_object.then(|| self.calls.push(call))
     }
 }
 
-/// The name, the inner text and what is behind an element that begins with one of these.
+/// Returns the name and the inner text of an element of one of these kinds, and the text after it.
 fn element<'a>(text: &'a str, kinds: &[(&str, char, &str)]) -> Option<(&'a str, &'a str, &'a str)> {
     let (open, end_of_name, close) = kinds.iter().find(|(open, ..)| text.starts_with(open))?;
     let (name, behind) = text.strip_prefix(open)?.split_once(*end_of_name)?;

@@ -1,37 +1,36 @@
-//! Calls and end marks of a model's template that a server has left in the text of an answer. Used by the reader of every
-//! dialect, behind the filter of reasoning.
+//! Calls and end marks of a model's template that a server has left in the text of an answer. Used by the reader of
+//! every dialect, after the filter of reasoning.
 //!
-//! Only what the text ends with is taken out: what stands in code, or has other words behind it, is text about it.
+//! Only marks at the end of the text are removed. Marks in code, or followed by other words, are text about them.
 
 mod calls;
 
-use self::calls::{ENDS, Written, begins_call, may_begin_call, read};
+use self::calls::{ENDS, WrittenCalls, begins_call, may_begin_call, read};
 use crate::offered::Offered;
 use figaro_domain::tool::Call;
 
-/// The text of an answer on its way through.
+/// Filter for the text of an answer.
 #[derive(Debug, Default)]
 pub(crate) struct Tail {
-    /// What may be no text: it begins with a mark, or with a part of one.
+    /// Text that may not be shown: it begins with a mark, or with part of one.
     held: String,
-    /// An odd number of backticks was told: it is within code.
+    /// `true` after an odd number of backticks, that is, within code.
     is_code: bool,
     last: Option<char>,
 }
 
-/// What an answer ends with.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum End {
-    /// The rest of the text.
+pub(crate) enum AnswerEnd {
+    /// Remaining text, without marks.
     Text(String),
-    /// Calls of tools that were offered.
+    /// Calls of offered tools.
     Calls(Vec<Call>),
-    /// Marks of a call that cannot be made.
+    /// Marks of a call that is unreadable.
     Garbled,
 }
 
 impl Tail {
-    /// What can be told of the text so far and was not told yet.
+    /// Takes more text. Returns the text that can be passed on so far.
     pub(crate) fn pass(&mut self, text: &str) -> String {
         self.held.push_str(text);
         let mut length = self.held.len();
@@ -49,28 +48,28 @@ impl Tail {
         told
     }
 
-    /// The end of the text.
-    pub(crate) fn end(&mut self, offered: &Offered) -> End {
+    /// Returns the end of the answer.
+    pub(crate) fn end(&mut self, offered: &Offered) -> AnswerEnd {
         let held = std::mem::take(&mut self.held);
         if begins_call(&held) {
             return match read(&held, offered) {
-                Written::Calls(calls) => End::Calls(calls),
-                Written::Garbled => End::Garbled,
-                Written::Text => End::Text(without_ends(&held).to_owned()),
+                WrittenCalls::Calls(calls) => AnswerEnd::Calls(calls),
+                WrittenCalls::Garbled => AnswerEnd::Garbled,
+                WrittenCalls::Text => AnswerEnd::Text(without_ends(&held).to_owned()),
             };
         }
-        // An answer that speaks of a mark has it among its words.
+        // An answer that mentions a mark has it within its text.
         let is_word = self.last.is_some_and(|last| " \t\"'`(“«‘„".contains(last));
-        End::Text(if is_word { held } else { without_ends(&held).to_owned() })
+        AnswerEnd::Text(if is_word { held } else { without_ends(&held).to_owned() })
     }
 
-    /// Forgets all text: it was none of the answer.
+    /// Resets the filter: the text so far was no part of the answer.
     pub(crate) fn take_back(&mut self) {
         *self = Self::default();
     }
 }
 
-/// Whether a text begins with a mark, or may once more has come.
+/// Returns `true` if a text begins with a mark, or is the beginning of one.
 fn may_be_mark(text: &str) -> bool {
     if begins_call(text) || may_begin_call(text) {
         return true;
@@ -82,7 +81,7 @@ fn may_be_mark(text: &str) -> bool {
     ENDS.iter().any(|mark| mark.starts_with(rest))
 }
 
-/// A text without the marks at its end.
+/// Strips the marks at the end of a text.
 fn without_ends(text: &str) -> &str {
     let mut text = text;
     while let Some(before) = ENDS.iter().find_map(|mark| text.trim_end().strip_suffix(mark)) {
@@ -97,17 +96,17 @@ mod tests {
     use crate::offered::tests::offering;
 
     /// What is told of a text, whole, and what it ends with: the same however it is cut.
-    fn told(text: &str) -> (String, End) {
+    fn told(text: &str) -> (String, AnswerEnd) {
         let all = |pieces: &[&str]| {
             let mut tail = Tail::default();
             let told: String = pieces.iter().map(|piece| tail.pass(piece)).collect();
             match tail.end(&offering(&["list_notes", "add_note"])) {
-                End::Text(rest) => (told + &rest, End::Text(String::new())),
-                End::Calls(calls) => {
+                AnswerEnd::Text(rest) => (told + &rest, AnswerEnd::Text(String::new())),
+                AnswerEnd::Calls(calls) => {
                     let short = calls.iter().map(|call| format!("{}{} ", call.name, call.arguments));
-                    (told + "|" + &short.collect::<String>(), End::Text("calls".into()))
+                    (told + "|" + &short.collect::<String>(), AnswerEnd::Text("calls".into()))
                 }
-                End::Garbled => (told, End::Garbled),
+                AnswerEnd::Garbled => (told, AnswerEnd::Garbled),
             }
         };
         let whole = all(&[text]);
@@ -133,7 +132,7 @@ mod tests {
             "Two loaves.<|return|> </s>",
         ];
         for text in taken {
-            assert_eq!(told(text), ("Two loaves.".into(), End::Text(String::new())), "{text}");
+            assert_eq!(told(text), ("Two loaves.".into(), AnswerEnd::Text(String::new())), "{text}");
         }
         let kept = [
             "It ends with <|im_end|>",
@@ -148,7 +147,7 @@ mod tests {
             "<|im_end|> is its end.",
         ];
         for text in kept {
-            assert_eq!(told(text), (text.into(), End::Text(String::new())), "{text}");
+            assert_eq!(told(text), (text.into(), AnswerEnd::Text(String::new())), "{text}");
         }
     }
 
@@ -195,7 +194,7 @@ mod tests {
             ),
         ];
         for (text, expected) in cases {
-            assert_eq!(told(text), (expected.into(), End::Text("calls".into())), "{text}");
+            assert_eq!(told(text), (expected.into(), AnswerEnd::Text("calls".into())), "{text}");
         }
     }
 
@@ -211,7 +210,7 @@ mod tests {
             "[TOOL_CALLS]other{}",
         ];
         for text in cases {
-            assert_eq!(told(text), (String::new(), End::Garbled), "{text}");
+            assert_eq!(told(text), (String::new(), AnswerEnd::Garbled), "{text}");
         }
     }
 
@@ -227,7 +226,7 @@ mod tests {
             "[TOOL_CALLS] is a mark of Mistral.",
         ];
         for text in cases {
-            assert_eq!(told(text), (text.into(), End::Text(String::new())), "{text}");
+            assert_eq!(told(text), (text.into(), AnswerEnd::Text(String::new())), "{text}");
         }
     }
 }

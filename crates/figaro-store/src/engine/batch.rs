@@ -1,45 +1,45 @@
-//! What is written and what is read: a batch of changes, a range of keys.
+//! Input of writes and reads: a batch of changes, a range of keys.
 
 use std::collections::BTreeMap;
 use std::ops::Bound;
 
-/// What to do with the keys of one table: the new value, or `None` to remove the key.
+/// Changes of one table by key: the new value, or `None` to remove the key.
 type TableChanges = BTreeMap<Vec<u8>, Option<Vec<u8>>>;
 
-/// Changes of several tables that are made together or not at all. Of several changes of one key the last one counts.
+/// Changes of several tables, made together or not at all. The last change of a key counts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Batch(BTreeMap<&'static str, TableChanges>);
 
 impl Batch {
-    /// Writes a value, in the place of one that may be there.
+    /// Writes a value, replacing an existing one.
     pub fn put(&mut self, table: &'static str, key: Vec<u8>, value: Vec<u8>) {
         self.0.entry(table).or_default().insert(key, Some(value));
     }
 
-    /// Removes a key, if it is there.
+    /// Removes a key, if it exists.
     pub fn remove(&mut self, table: &'static str, key: Vec<u8>) {
         self.0.entry(table).or_default().insert(key, None);
     }
 
-    /// Whether nothing is changed.
+    /// Returns `true` if there are no changes.
     #[must_use]
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Whether a key of a table is among the changes.
+    /// Returns `true` if a key of a table is changed.
     #[must_use]
     pub(crate) fn touches(&self, table: &'static str, key: &[u8]) -> bool {
         self.0.get(table).is_some_and(|changes| changes.contains_key(key))
     }
 
-    /// What becomes of a key; `None` if nothing does.
+    /// Returns the change of a key, with `Some(None)` for a removed key; `None` if it is unchanged.
     #[must_use]
     pub(crate) fn get(&self, table: &str, key: &[u8]) -> Option<Option<&[u8]>> {
         self.0.get(table)?.get(key).map(Option::as_deref)
     }
 
-    /// What becomes of a range of keys, in order.
+    /// Iterates over the changes of a range of keys, in order.
     pub(crate) fn range(&self, table: &str, keys: &Keys) -> impl Iterator<Item = (&[u8], Option<&[u8]>)> {
         let changes = self.0.get(table).filter(|_| !keys.is_empty()).into_iter();
         changes
@@ -47,7 +47,7 @@ impl Batch {
             .map(|(key, value)| (key.as_slice(), value.as_deref()))
     }
 
-    /// Adds the changes that another batch makes after this one. Gives about how many bytes these are.
+    /// Adds the changes of a later batch. Returns their approximate size in bytes.
     pub(crate) fn absorb(&mut self, later: Self) -> usize {
         let mut bytes = 0;
         for (table, changes) in later.0 {
@@ -60,7 +60,7 @@ impl Batch {
         bytes
     }
 
-    /// The changes by table, and in each by key.
+    /// Iterates over the changes by table, and in each by key.
     pub(crate) fn tables(
         &self,
     ) -> impl Iterator<Item = (&'static str, impl Iterator<Item = (&[u8], Option<&[u8]>)>)> {
@@ -70,42 +70,42 @@ impl Batch {
     }
 }
 
-/// A range of keys.
+/// A range of keys with inclusive, exclusive or open ends.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Keys {
-    /// The first key, or the one before it; unbounded from the first key there is.
+    /// First key, or the key before it; unbounded from the very first key.
     pub(crate) begin: Bound<Vec<u8>>,
-    /// The last key, or the one after it; unbounded up to the last key there is.
+    /// Last key, or the key after it; unbounded up to the very last key.
     pub(crate) end: Bound<Vec<u8>>,
 }
 
 impl Keys {
-    /// All keys that begin with these bytes; with none, all keys.
+    /// Returns the range of keys with this prefix; all keys for an empty one.
     #[must_use]
     pub fn beginning_with(prefix: impl Into<Vec<u8>>) -> Self {
         let prefix = prefix.into();
         Self { end: after(&prefix), begin: Bound::Included(prefix) }
     }
 
-    /// The keys from this one on that begin with `prefix`.
+    /// Returns the range from this key on, within `prefix`.
     #[must_use]
     pub(crate) fn from(first: impl Into<Vec<u8>>, prefix: &[u8]) -> Self {
         Self { begin: Bound::Included(first.into()), end: after(prefix) }
     }
 
-    /// The keys after this one.
+    /// Returns the range after this key.
     #[must_use]
     pub(crate) fn after(last: impl Into<Vec<u8>>) -> Self {
         Self { begin: Bound::Excluded(last.into()), end: Bound::Unbounded }
     }
 
-    /// The keys before this one that begin with `prefix`.
+    /// Returns the range before this key, within `prefix`.
     #[must_use]
     pub(crate) fn before(end: impl Into<Vec<u8>>, prefix: &[u8]) -> Self {
         Self { begin: Bound::Included(prefix.to_vec()), end: Bound::Excluded(end.into()) }
     }
 
-    /// Whether no key can be in it. Engines need not look for one then; some panic if asked.
+    /// Returns `true` if the range cannot contain a key. Engines may skip it; some panic on such a range.
     #[must_use]
     pub(crate) fn is_empty(&self) -> bool {
         match (&self.begin, &self.end) {
@@ -118,20 +118,20 @@ impl Keys {
         }
     }
 
-    /// Whether a key is in it.
+    /// Returns `true` if the range contains a key.
     #[cfg(test)]
     pub(crate) fn contains(&self, key: &[u8]) -> bool {
         std::ops::RangeBounds::<[u8]>::contains(&self.bounds(), key)
     }
 
-    /// Both ends, as ranges of standard collections take them.
+    /// Returns both ends in the form of standard collections.
     #[must_use]
     pub(crate) fn bounds(&self) -> (Bound<&[u8]>, Bound<&[u8]>) {
         (self.begin.as_ref().map(Vec::as_slice), self.end.as_ref().map(Vec::as_slice))
     }
 }
 
-/// The end of all keys that begin with these bytes: the bytes with one added to the last that can take it.
+/// Returns the end of the keys with this prefix: the prefix with one added to the last byte that can take it.
 fn after(prefix: &[u8]) -> Bound<Vec<u8>> {
     match prefix.iter().rposition(|byte| *byte < u8::MAX) {
         Some(last) => {

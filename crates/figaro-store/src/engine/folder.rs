@@ -1,5 +1,5 @@
-//! The folder of an engine that keeps files. The account that runs the bot may look at them and no other, since they hold
-//! what people said; a folder that is private from its beginning protects every file that is made in it later.
+//! Folder of an engine with files. Only the account that runs the bot may read it, since it contains people's messages; a
+//! folder that is private from the start protects every file created in it later.
 
 use std::fs::{self, DirBuilder, File, Permissions, TryLockError};
 use std::io::{self, ErrorKind, Write};
@@ -15,33 +15,33 @@ use super::error::EngineError;
 use super::names::{FRESH, MOVING, WHOLE, is_ours};
 
 const FOLDER: u32 = 0o700;
-/// Permissions of a file of a store.
+/// Permissions of a store file.
 pub(super) const FILE: u32 = 0o600;
-/// Permissions of anyone but the owner of a file.
+/// Permissions of accounts other than the owner of a file.
 const OTHERS: u32 = 0o077;
-/// How often and after what pause a lock that is taken is tried again.
+/// Number of retries of a taken lock, and the pause between them.
 const LOCK_TRIES: u32 = 20;
 const LOCK_PAUSE: Duration = Duration::from_millis(20);
-/// The same of the lock of a folder whose store is open and can wait: whoever looks at it on a busy machine may take seconds. The
+/// Retries of the folder lock while the store is open and can wait: a reader on a busy machine may take seconds. The
 /// pause grows up to this.
 const PATIENT_TRIES: u32 = 60;
 const LONGEST_PAUSE: Duration = Duration::from_millis(500);
-/// The same of a lock that this process holds itself.
+/// Retries of a lock that this process holds itself.
 const CLOSE_TRIES: u32 = 1_000;
 
-/// Opens what has a lock, tried again for a moment while the lock is taken: threads of a store that was just closed may
-/// hold it a little longer, and so may a process that is just ending.
+/// Opens a locked resource, retrying for a moment: threads of a store that was just closed may hold the lock a little
+/// longer, and so may a process that is just ending.
 pub(super) fn patiently<T>(open: impl FnMut() -> Result<T, EngineError>) -> Result<T, EngineError> {
     tried(LOCK_TRIES, LOCK_PAUSE, open)
 }
 
-/// The same of what this process itself has just closed: on a busy machine its threads may take seconds to end, and nobody else
-/// can have it.
+/// Opens a resource that this process has just closed, with more retries: on a busy machine its threads may take seconds
+/// to end, and nobody else can hold it.
 pub(super) fn once_closed<T>(open: impl FnMut() -> Result<T, EngineError>) -> Result<T, EngineError> {
     tried(CLOSE_TRIES, LOCK_PAUSE, open)
 }
 
-/// Tries so often, with a pause between that doubles up to the longest.
+/// Retries with a pause that doubles up to the longest.
 fn tried<T>(
     tries: u32,
     longest: Duration,
@@ -60,13 +60,13 @@ fn tried<T>(
     open()
 }
 
-/// Keeps other processes from opening the store of this folder, and from replacing its files, while the file is held. A folder
-/// that is not there cannot be locked.
+/// Keeps other processes from opening the store of this folder, and from replacing its files, while the file is held. A
+/// missing folder cannot be locked.
 pub(super) fn lock(folder: &Path) -> Result<Option<File>, EngineError> {
     lock_within(folder, LOCK_TRIES, LOCK_PAUSE)
 }
 
-/// The same, tried for half a minute.
+/// Like [`lock`], with retries for half a minute.
 pub(super) fn lock_patiently(folder: &Path) -> Result<Option<File>, EngineError> {
     lock_within(folder, PATIENT_TRIES, LONGEST_PAUSE)
 }
@@ -95,11 +95,11 @@ pub(super) fn in_use(file: &Path) -> Result<(), EngineError> {
     }
 }
 
-/// Tries whether files can be made in this folder or, where there is none, in one like it in the nearest folder above that is there.
-/// Nothing is left of it.
+/// Checks that files can be created in this folder or, if it is missing, in a folder created in its nearest existing
+/// parent. Leaves nothing behind.
 ///
 /// # Errors
-/// Why not, and of which folder.
+/// The folder that failed, and the error.
 pub(super) fn try_place(folder: &Path) -> Result<(), (PathBuf, io::Error)> {
     let here = |path: &Path| if path.as_os_str().is_empty() { PathBuf::from(".") } else { path.to_owned() };
     let there = folder.ancestors().map(here).find(|path| path.symlink_metadata().is_ok());
@@ -115,9 +115,9 @@ pub(super) fn try_place(folder: &Path) -> Result<(), (PathBuf, io::Error)> {
     };
     tried.map_err(|error| {
         let why = match error.kind() {
-            // Where programs make no files, such as in `/proc`.
+            // On file systems without ordinary files, such as `/proc`.
             ErrorKind::NotFound => io::Error::other("its file system takes no new files"),
-            // The name of what was tried is of no use to anybody.
+            // The name of the test file would not help anybody.
             kind @ (ErrorKind::PermissionDenied
             | ErrorKind::ReadOnlyFilesystem
             | ErrorKind::StorageFull
@@ -132,7 +132,7 @@ fn try_write(folder: &Path) -> io::Result<()> {
     tempfile::tempfile_in(folder)?.write_all(&[0; 4096])
 }
 
-/// `true` if this account may read and write an existing file.
+/// Checks that this account may read and write a file; a missing file passes.
 pub(super) fn may_change(file: &Path) -> io::Result<()> {
     match access(file, Access::READ_OK | Access::WRITE_OK) {
         Ok(()) | Err(Errno::NOENT) => Ok(()),
@@ -140,7 +140,7 @@ pub(super) fn may_change(file: &Path) -> io::Result<()> {
     }
 }
 
-/// The bytes of all files in a folder, those of folders in it included.
+/// Returns the size of all files in a folder, including nested folders.
 pub(super) fn size(folder: &Path) -> io::Result<u64> {
     let mut bytes = 0;
     for entry in fs::read_dir(folder)? {
@@ -154,12 +154,12 @@ pub(super) fn size(folder: &Path) -> io::Result<u64> {
     Ok(bytes)
 }
 
-/// Makes the entries of a folder durable, and its own entry in the folder above it.
+/// Makes the entries of a folder durable, and its own entry in its parent folder.
 pub(super) fn sync_entries(folder: &Path) -> io::Result<()> {
     sync_if_there(folder)?;
     if let Some(parent) = folder.canonicalize()?.parent() {
         match sync_if_there(parent) {
-            // A folder above that may not be listed cannot be synced; the store itself is.
+            // A parent folder that may not be listed cannot be synced; the store itself is synced.
             Err(error) if error.kind() == ErrorKind::PermissionDenied => {}
             outcome => outcome?,
         }
@@ -167,7 +167,7 @@ pub(super) fn sync_entries(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Makes a file or the entries of a folder durable.
+/// Makes a file or the entries of a folder durable, if it exists.
 pub(super) fn sync_if_there(path: &Path) -> io::Result<()> {
     match File::open(path) {
         Ok(file) => file.sync_all(),
@@ -176,15 +176,15 @@ pub(super) fn sync_if_there(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Makes a folder that is not there yet, or closes one that is empty, before anything is written into it.
+/// Creates a missing folder, or makes an empty one private, before anything is written into it.
 ///
 /// # Errors
-/// When the folder cannot be made, read or closed.
+/// When the folder cannot be created, read or made private.
 pub(super) fn prepare(folder: &Path) -> io::Result<()> {
     let is_empty = fs::read_dir(folder).map(|mut entries| entries.next().is_none());
     match is_empty {
         Ok(true) => match restrict(folder, FOLDER) {
-            // Another's folder that may be written to; `mend` tells of it.
+            // A writable folder of another owner; `mend` reports it.
             Err(error) if error.kind() == ErrorKind::PermissionDenied => Ok(()),
             done => done,
         },
@@ -199,18 +199,18 @@ pub(super) fn prepare(folder: &Path) -> io::Result<()> {
     }
 }
 
-/// Closes the folder and files of a store, as earlier versions and copies leave them open. A folder with other things in it
-/// stays as it is: others may need those. A failure is logged; the store works all the same.
+/// Makes the folder and files of a store private, as earlier versions and copies leave them readable. A folder with other
+/// content stays as it is, since others may need it. A failure is logged; the store works all the same.
 pub(super) fn mend(folder: &Path) {
     let path = folder.display();
     match close(folder) {
-        Ok(Found::Private) => {}
-        Ok(Found::Open) => {
+        Ok(FolderAccess::Private) => {}
+        Ok(FolderAccess::Open) => {
             tracing::info!(
                 "other accounts of this machine could read the store {path}; now only this one can"
             );
         }
-        Ok(Found::Shared) => tracing::warn!(
+        Ok(FolderAccess::Shared) => tracing::warn!(
             "the store {path} has other files beside it, so its folder stays open to other accounts of this machine: give \
              it a folder of its own"
         ),
@@ -221,24 +221,24 @@ pub(super) fn mend(folder: &Path) {
     }
 }
 
-/// How the folder of a store was found.
-enum Found {
+/// State of a store's folder.
+enum FolderAccess {
     Private,
     Open,
     Shared,
 }
 
-fn close(folder: &Path) -> io::Result<Found> {
+fn close(folder: &Path) -> io::Result<FolderAccess> {
     let is_shared = close_files(folder)?;
     let is_open = fs::metadata(folder)?.permissions().mode() & OTHERS != 0;
     match (is_open, is_shared) {
-        (false, _) => Ok(Found::Private),
-        (true, true) => Ok(Found::Shared),
-        (true, false) => restrict(folder, FOLDER).map(|()| Found::Open),
+        (false, _) => Ok(FolderAccess::Private),
+        (true, true) => Ok(FolderAccess::Shared),
+        (true, false) => restrict(folder, FOLDER).map(|()| FolderAccess::Open),
     }
 }
 
-/// Closes all that is the store's; gives whether there is anything else.
+/// Makes all files of the store private; returns `true` if the folder has other content.
 fn close_files(folder: &Path) -> io::Result<bool> {
     let mut others = false;
     for entry in fs::read_dir(folder)? {
@@ -247,13 +247,13 @@ fn close_files(folder: &Path) -> io::Result<bool> {
         let name = name.to_string_lossy();
         let kind = entry.file_type()?;
         let done = match &*name {
-            // Of `figaro demo --store`.
+            // Store of `figaro demo --store`.
             "demo" if kind.is_dir() => close_files_of(&entry.path()),
-            // What is in it is removed or moved before anything else.
+            // Its content is removed or moved before anything else.
             FRESH | WHOLE | MOVING if kind.is_dir() => restrict(&entry.path(), FOLDER),
             _ if kind.is_dir() && is_ours(&name, true) => close_files_of(&entry.path()),
             _ if kind.is_file() && is_ours(&name, false) => restrict(&entry.path(), FILE),
-            // The file system's own.
+            // Created by the file system.
             "lost+found" => Ok(()),
             _ => {
                 others = true;
@@ -261,7 +261,7 @@ fn close_files(folder: &Path) -> io::Result<bool> {
             }
         };
         match done {
-            // Engines remove what they no longer need.
+            // Engines remove files that they no longer need.
             Err(error) if error.kind() == ErrorKind::NotFound => {}
             done => done?,
         }

@@ -1,8 +1,8 @@
-//! The high-water mark: how far the commits of a store were durable, kept in a file apart from it. A store that comes back
-//! from damage with less than that has lost something, which its engine alone does not notice.
+//! The high-water mark: the last durable commit of a store, in a file beside it. A damaged store that comes back with
+//! fewer commits has lost data, which its engine alone does not notice.
 //!
-//! The file has two slots, written in turn: whatever a crash leaves of one, the other is whole. A slot is a line of JSON
-//! and its checksum, so that a damaged one counts as none.
+//! The file has two slots, written in turn: if a crash damages one, the other is intact. A slot is a line of JSON and its
+//! checksum; a damaged one is ignored.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Read};
@@ -13,21 +13,21 @@ use ring::digest::{SHA256, digest};
 
 use super::error::EngineError;
 use super::folder::FILE;
-use super::port::{Mark, MarkKeeper, Result};
+use super::port::{MarkKeeper, Result, StoreMark};
 
-/// Bytes of a slot: a mark takes about 90, its checksum 17.
+/// Size of a slot in bytes: a mark takes about 90, its checksum 17.
 const SLOT: usize = 128;
-/// No more bytes of a file are looked at.
+/// Maximum bytes read of a mark file.
 const MOST: u64 = 2 * SLOT as u64;
-/// Bytes of SHA-256 that are kept.
+/// Stored bytes of the SHA-256.
 const SUM: usize = 8;
 
-/// The file of the marks of a store.
+/// Mark file of a store.
 #[derive(Debug)]
 pub(super) struct MarkFile(pub(super) PathBuf);
 
 impl MarkKeeper for MarkFile {
-    fn newest(&self) -> Result<Option<Mark>> {
+    fn newest(&self) -> Result<Option<StoreMark>> {
         let mut bytes = Vec::new();
         match File::open(&self.0).and_then(|file| file.take(MOST).read_to_end(&mut bytes)) {
             Ok(_) => Ok(bytes.chunks(SLOT).filter_map(decode).max_by_key(|mark| mark.commits)),
@@ -36,12 +36,12 @@ impl MarkKeeper for MarkFile {
         }
     }
 
-    /// After a loss of power the file may be a little behind, never ahead: it is written after what it tells of is durable.
-    fn keep(&self, mark: &Mark) -> Result<()> {
+    /// After a power loss the file may lag a little, but is never ahead: it is written after the commit is durable.
+    fn keep(&self, mark: &StoreMark) -> Result<()> {
         write(&self.0, mark).map_err(|error| failed(&self.0, &error))
     }
 
-    fn replace(&self, mark: Option<&Mark>) -> Result<()> {
+    fn replace(&self, mark: Option<&StoreMark>) -> Result<()> {
         match fs::remove_file(&self.0) {
             Err(error) if error.kind() != ErrorKind::NotFound => return Err(failed(&self.0, &error)),
             _ => {}
@@ -50,7 +50,7 @@ impl MarkKeeper for MarkFile {
     }
 }
 
-fn write(path: &Path, mark: &Mark) -> io::Result<()> {
+fn write(path: &Path, mark: &StoreMark) -> io::Result<()> {
     let mut options = OpenOptions::new();
     let file = options.write(true).create(true).truncate(false).mode(FILE).open(path)?;
     let place = if mark.commits.is_multiple_of(2) { 0 } else { SLOT as u64 };
@@ -62,7 +62,7 @@ fn failed(path: &Path, error: &io::Error) -> EngineError {
     EngineError::failed(&format!("the file {name} beside it, which says how far it was durable: {error}"))
 }
 
-fn encode(mark: &Mark) -> io::Result<Vec<u8>> {
+fn encode(mark: &StoreMark) -> io::Result<Vec<u8>> {
     let text = serde_json::to_string(mark)?;
     let mut slot = format!("{} {text}", sum(text.as_bytes())).into_bytes();
     slot.resize(SLOT - 1, b' ');
@@ -70,7 +70,7 @@ fn encode(mark: &Mark) -> io::Result<Vec<u8>> {
     Ok(slot)
 }
 
-fn decode(slot: &[u8]) -> Option<Mark> {
+fn decode(slot: &[u8]) -> Option<StoreMark> {
     let (kept, text) = std::str::from_utf8(slot).ok()?.trim_end().split_once(' ')?;
     (sum(text.as_bytes()) == kept).then(|| serde_json::from_str(text).ok())?
 }
@@ -85,8 +85,8 @@ mod tests {
 
     use super::*;
 
-    fn mark(commits: u64) -> Mark {
-        Mark { store: ulid::Ulid::new().to_string(), commits, at: DateTime::UNIX_EPOCH }
+    fn mark(commits: u64) -> StoreMark {
+        StoreMark { store: ulid::Ulid::new().to_string(), commits, at: DateTime::UNIX_EPOCH }
     }
 
     #[test]
@@ -117,7 +117,8 @@ mod tests {
 
     #[test]
     fn the_longest_mark_has_room() {
-        let longest = Mark { commits: u64::MAX, at: DateTime::from_timestamp_nanos(i64::MAX), ..mark(0) };
+        let longest =
+            StoreMark { commits: u64::MAX, at: DateTime::from_timestamp_nanos(i64::MAX), ..mark(0) };
         let slot = encode(&longest).unwrap();
         assert_eq!(slot.len(), SLOT);
         assert_eq!(decode(&slot), Some(longest));

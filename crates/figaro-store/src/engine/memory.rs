@@ -1,5 +1,5 @@
-//! The engine that keeps a store in memory: it opens no file, and its content goes with it. `store::kv` uses it for what is not
-//! to be kept.
+//! Engine that keeps a store in memory: it opens no file, and its content is gone with it. `store::kv` uses it for
+//! temporary stores.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -8,32 +8,32 @@ use parking_lot::{RwLock, RwLockWriteGuard};
 
 use super::batch::{Batch, Keys};
 use super::error::EngineError;
-use super::port::{Engine, Entry, Mark, MarkKeeper, Reader, Result, Revision, Scan, View};
+use super::port::{Engine, EntryScan, KeyValue, MarkKeeper, Reader, Result, Revision, StoreMark, View};
 
-/// A store in memory.
 #[derive(Debug, Default)]
-pub(crate) struct MemoryEngine(RwLock<Arc<Content>>);
+pub(crate) struct MemoryEngine(RwLock<Arc<MemoryTables>>);
 
-/// All there is at one moment. Views share it: a commit copies only the tables that a view still shows.
+/// Contents at one moment. Views share it: a commit copies only the tables that a view still shows.
 #[derive(Debug, Clone, Default)]
-struct Content {
-    tables: BTreeMap<&'static str, Arc<Table>>,
+struct MemoryTables {
+    tables: BTreeMap<&'static str, Arc<MemoryTable>>,
     commits: u64,
 }
 
-type Table = BTreeMap<Vec<u8>, Vec<u8>>;
+type MemoryTable = BTreeMap<Vec<u8>, Vec<u8>>;
 
-/// A store in memory ends with its process, so nothing is noted about how far it got.
+/// Marks of a store in memory, which ends with its process and needs none.
 #[derive(Debug)]
 struct NoMarks;
 
 impl MemoryEngine {
-    fn content(&self) -> Arc<Content> {
+    fn content(&self) -> Arc<MemoryTables> {
         Arc::clone(&self.0.read())
     }
 
-    /// The content for a change. Nothing panics while it is held, so it is whole also if the lock is poisoned.
-    fn change(&self) -> RwLockWriteGuard<'_, Arc<Content>> {
+    /// Locks the content for a change. No code panics while holding the lock, so the content is intact even if the lock
+    /// is poisoned.
+    fn change(&self) -> RwLockWriteGuard<'_, Arc<MemoryTables>> {
         self.0.write()
     }
 }
@@ -95,7 +95,7 @@ impl Engine for MemoryEngine {
         Ok(false)
     }
 
-    /// What was removed is gone already.
+    /// Removed data is gone already.
     fn rewrite(&self, tables: &[&'static str]) -> Result<()> {
         match self.content().tables.keys().find(|name| !tables.contains(name)) {
             Some(name) => Err(EngineError::Failed(format!("it has a table {name} that is not known"))),
@@ -104,19 +104,19 @@ impl Engine for MemoryEngine {
     }
 }
 
-impl Content {
+impl MemoryTables {
     fn range<'a>(
         &'a self,
         table: &str,
         keys: &Keys,
     ) -> impl DoubleEndedIterator<Item = (&'a Vec<u8>, &'a Vec<u8>)> + use<'a> {
-        // A map panics when it is asked for a range that ends before it begins.
+        // A map panics on a range that ends before it begins.
         let table = self.tables.get(table).filter(|_| !keys.is_empty());
         table.map(|table| table.range::<[u8], _>(keys.bounds())).into_iter().flatten()
     }
 }
 
-impl View for Arc<Content> {
+impl View for Arc<MemoryTables> {
     fn revision(&self) -> Revision {
         Revision(self.commits)
     }
@@ -125,25 +125,25 @@ impl View for Arc<Content> {
         Ok(self.tables.get(table).and_then(|table| table.get(key)).cloned())
     }
 
-    fn scan(&self, table: &str, keys: &Keys) -> Result<Scan<'_, Entry>> {
+    fn scan(&self, table: &str, keys: &Keys) -> Result<EntryScan<'_, KeyValue>> {
         Ok(Box::new(self.range(table, keys).map(|(key, value)| Ok((key.clone(), value.clone())))))
     }
 
-    fn keys(&self, table: &str, keys: &Keys) -> Result<Scan<'_, Vec<u8>>> {
+    fn keys(&self, table: &str, keys: &Keys) -> Result<EntryScan<'_, Vec<u8>>> {
         Ok(Box::new(self.range(table, keys).map(|(key, _)| Ok(key.clone()))))
     }
 }
 
 impl MarkKeeper for NoMarks {
-    fn newest(&self) -> Result<Option<Mark>> {
+    fn newest(&self) -> Result<Option<StoreMark>> {
         Ok(None)
     }
 
-    fn keep(&self, _mark: &Mark) -> Result<()> {
+    fn keep(&self, _mark: &StoreMark) -> Result<()> {
         Ok(())
     }
 
-    fn replace(&self, _mark: Option<&Mark>) -> Result<()> {
+    fn replace(&self, _mark: Option<&StoreMark>) -> Result<()> {
         Ok(())
     }
 }

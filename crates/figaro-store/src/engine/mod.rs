@@ -1,7 +1,7 @@
-//! What keeps a store: ordered keys in named tables, scans both ways, one atomic and durable commit over several tables that
-//! fails on conflict (`port`). What the keys mean is the business of `store::kv`, which is written once over it.
+//! Storage engines: ordered keys in named tables, scans in both directions, one atomic and durable commit over several
+//! tables that fails on conflict (`port`). The meaning of keys belongs to `store::kv`, which is written once on top.
 //!
-//! No call assumes a local disk. What an engine keeps in files is its own business, and so are its lock and its cache.
+//! No call assumes a local disk. Files, locks and caches are internal to an engine.
 
 mod batch;
 mod error;
@@ -25,5 +25,5 @@ pub(crate) use self::memory::MemoryEngine;
 pub(crate) use self::open::open_to_read;
 pub use self::open::{found, has_mark, has_room, has_store, open, try_place};
 pub(crate) use self::panic::{catching, words_of};
-pub use self::port::{Engine, Entry};
-pub(crate) use self::port::{Mark, Reader, Result, Scan, View};
+pub use self::port::{Engine, KeyValue};
+pub(crate) use self::port::{EntryScan, Reader, Result, StoreMark, View};

@@ -1,4 +1,4 @@
-//! Opening the engine that a URL names, or that has a store in its folder.
+//! Opens the engine that a URL names, or the one with a store in its folder.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -8,11 +8,11 @@ use super::port::{Engine, Reader, Result};
 use super::{folder, names, redb, room, sled};
 use figaro_config::{EngineKind, StoreUrl};
 
-/// Opens the engine that keeps the store at this place, or makes an empty one there. Blocking.
+/// Opens the engine with the store at this place, or creates an empty store there. Blocking.
 ///
 /// # Errors
-/// If another process has it, if what is there is no store of this engine or a damaged one, if the folder cannot be read and
-/// written.
+/// If another process has the store open, the files are no store of this engine or damaged, or the folder cannot be read
+/// and written.
 pub fn open(url: &StoreUrl) -> Result<Box<dyn Engine>> {
     let open = || -> Result<Box<dyn Engine>> {
         let folder = &url.folder;
@@ -24,11 +24,11 @@ pub fn open(url: &StoreUrl) -> Result<Box<dyn Engine>> {
     catching(open)
 }
 
-/// Opens the store at this place to look at it, and changes nothing there. `None` for one that cannot be looked at so: its engine
-/// writes whenever it opens a store, or it was not closed and is to be mended first. Blocking.
+/// Opens the store at this place read-only. `None` if that is not possible: its engine writes whenever it opens a store,
+/// or the store was not closed and has to be repaired first. Blocking.
 ///
 /// # Errors
-/// If another process has it, if what is there is no store of this engine or a damaged one, if it cannot be read.
+/// If another process has the store open, the files are no store of this engine or damaged, or it cannot be read.
 pub(crate) fn open_to_read(url: &StoreUrl) -> Result<Option<Box<dyn Reader>>> {
     let open = || -> Result<Option<Box<dyn Reader>>> {
         Ok(match url.engine {
@@ -37,7 +37,7 @@ pub(crate) fn open_to_read(url: &StoreUrl) -> Result<Option<Box<dyn Reader>>> {
             }
             EngineKind::Sled => {
                 let file = names::file_of(url.engine, &url.folder);
-                // It is not there while a store that was rewritten takes its place.
+                // The file is missing while a rewritten store takes its place.
                 if is_there(&file) {
                     folder::in_use(&file)?;
                 }
@@ -48,10 +48,10 @@ pub(crate) fn open_to_read(url: &StoreUrl) -> Result<Option<Box<dyn Reader>>> {
     catching(open)
 }
 
-/// Tries whether the store at this place can be made or changed, without a change of it. Blocking.
+/// Checks that the store at this place can be created or changed, without changing it. Blocking.
 ///
 /// # Errors
-/// Why not, and of which folder or file: of those above the folder of the store, the nearest that is there.
+/// The failing folder or file, with the error; of missing folders, their nearest existing parent.
 pub fn try_place(url: &StoreUrl) -> std::result::Result<(), (PathBuf, io::Error)> {
     folder::try_place(&url.folder)?;
     names::files_of(url.engine, &url.folder)
@@ -59,8 +59,8 @@ pub fn try_place(url: &StoreUrl) -> std::result::Result<(), (PathBuf, io::Error)
         .try_for_each(|file| folder::may_change(&file).map_err(|error| (file, error)))
 }
 
-/// The store that is in a folder: of the engine that is asked for if it has one there, else of another that has, else of one of
-/// which only the mark is left, else of the one asked for, to be made.
+/// Returns the URL of the store in a folder: of the requested engine if it has one there, else of another engine that
+/// has, else of one with only a mark left, else of the requested engine, to be created.
 #[must_use]
 pub fn found(url: &StoreUrl) -> StoreUrl {
     let kinds = [url.engine].into_iter().chain(EngineKind::ALL);
@@ -72,27 +72,27 @@ pub fn found(url: &StoreUrl) -> StoreUrl {
         .clone()
 }
 
-/// Whether there is a store at this place, whole or damaged.
+/// Returns `true` if there is a store at this place, whole or damaged.
 #[must_use]
 pub fn has_store(url: &StoreUrl) -> bool {
     names::files_of(url.engine, &url.folder).iter().any(|file| is_there(file))
 }
 
-/// Whether it is noted of a store at this place how far it was durable, be it there or not.
+/// Returns `true` if there is a mark of a store at this place, even if the store itself is missing.
 #[must_use]
 pub fn has_mark(url: &StoreUrl) -> bool {
     is_there(&names::mark_of(url.engine, &url.folder))
 }
 
-/// What cannot be looked at counts as there: opening it says why.
+/// Returns `true` if the path exists, or cannot be checked: opening it then reports why.
 fn is_there(path: &Path) -> bool {
     path.try_exists().unwrap_or(true)
 }
 
-/// Whether the disk of a folder takes what a store that has just been opened writes. Blocking.
+/// Checks that the disk of a folder has room for the writes of a newly opened store. Blocking.
 ///
 /// # Errors
-/// Why it does not.
+/// The reason why it has not.
 pub fn has_room(folder: &Path) -> io::Result<()> {
     room::find(folder)
 }

@@ -1,4 +1,4 @@
-//! Panics of engines: some answer damage with one. Used where a store is opened and where all of it is read.
+//! Panics of engines, some of which answer damage with one. Used when opening a store and when reading all of it.
 
 use std::any::Any;
 use std::cell::Cell;
@@ -8,21 +8,21 @@ use std::sync::Once;
 use super::error::EngineError;
 
 thread_local! {
-    /// Whether a panic of this thread is caught and told in words of our own.
+    /// `true` while a panic of this thread is caught and reported in our own words.
     static IS_CAUGHT: Cell<bool> = const { Cell::new(false) };
 }
 
-/// What a panic says.
+/// Returns the message of a panic.
 pub(crate) fn words_of(panic: &(dyn Any + Send)) -> String {
     let words = panic.downcast_ref::<String>().map(String::as_str);
     let words = words.or_else(|| panic.downcast_ref::<&str>().copied());
     words.unwrap_or("the storage engine stopped").to_owned()
 }
 
-/// Does work of an engine on this thread.
+/// Runs engine work on this thread.
 ///
 /// # Errors
-/// [`EngineError::Unreadable`] where the engine panics. Nothing is printed then: nobody but us can read what would be.
+/// [`EngineError::Unreadable`] if the engine panics. The panic message is not printed: it would not help the user.
 pub(crate) fn catching<T>(work: impl FnOnce() -> Result<T, EngineError>) -> Result<T, EngineError> {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {
@@ -34,7 +34,7 @@ pub(crate) fn catching<T>(work: impl FnOnce() -> Result<T, EngineError>) -> Resu
         }));
     });
     IS_CAUGHT.set(true);
-    // What the work leaves behind is not used again: a store that cannot be read is given up.
+    // The state left behind is not used again: an unreadable store is given up.
     let done = catch_unwind(AssertUnwindSafe(work));
     IS_CAUGHT.set(false);
     done.unwrap_or_else(|panic| {

@@ -1,4 +1,4 @@
-//! The port: what an engine does for the store, and what a view of it shows.
+//! Port of the store: the operations of an engine and its views.
 
 use std::collections::BTreeSet;
 use std::fmt::Debug;
@@ -9,144 +9,143 @@ use serde::{Deserialize, Serialize};
 use super::batch::{Batch, Keys};
 use super::error::EngineError;
 
-/// The result of every operation of an engine.
+/// Result of an engine operation.
 pub(crate) type Result<T, E = EngineError> = std::result::Result<T, E>;
 
-/// A key and its value.
-pub type Entry = (Vec<u8>, Vec<u8>);
+/// A key and its value, as stored.
+pub type KeyValue = (Vec<u8>, Vec<u8>);
 
-/// What a scan gives, one at a time.
-pub(crate) type Scan<'a, T> = Box<dyn DoubleEndedIterator<Item = Result<T>> + 'a>;
+/// Items of a scan, from either end.
+pub(crate) type EntryScan<'a, T> = Box<dyn DoubleEndedIterator<Item = Result<T>> + 'a>;
 
-/// A point in the life of a store.
+/// A point in the history of a store.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Mark {
-    /// Which store it is: a ULID, made with it.
+pub struct StoreMark {
+    /// ULID of the store, created with it.
     pub(crate) store: String,
-    /// How many commits it has had.
+    /// Number of commits so far.
     pub(crate) commits: u64,
-    /// When the last of them was made.
+    /// Time of the last commit.
     pub(crate) at: DateTime<Utc>,
 }
 
-/// How many commits a store has seen since it was opened. It tells whether what was read still stands.
+/// Number of commits since the store was opened. Shows whether data read earlier is still current.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Revision(pub u64);
 
-/// What can be asked of a store without a change of it. Blocking.
+/// Read access to a store. Blocking.
 pub trait Reader: Debug + Send + Sync {
-    /// The names of the tables it has.
+    /// Returns the names of its tables.
     ///
     /// # Errors
     /// Of the storage.
     fn tables(&self) -> Result<BTreeSet<String>>;
 
-    /// Everything that was committed before the call, and nothing that is committed while the view is held.
+    /// Returns a view of everything committed before the call, and nothing committed while it is held.
     ///
     /// # Errors
     /// Of the storage.
     fn view(&self) -> Result<Box<dyn View + '_>>;
 
-    /// Where marks of this store are kept.
+    /// Returns the place of this store's marks.
     fn marks(&self) -> &dyn MarkKeeper;
 
-    /// The bytes that it takes where it keeps them; the garbage in it included.
+    /// Returns the storage used, in bytes, garbage included.
     ///
     /// # Errors
     /// Of the storage.
     fn disk_bytes(&self) -> Result<u64>;
 }
 
-/// Tables of ordered keys. Blocking: the store calls it on threads of its own choice.
+/// Tables of ordered keys. Blocking: the store chooses the threads to call it on.
 pub trait Engine: Reader {
-    /// Makes those of these tables that are not there, empty.
+    /// Creates missing tables, empty.
     ///
     /// # Errors
     /// Of the storage.
     fn create_tables(&mut self, tables: &[&'static str]) -> Result<()>;
 
-    /// Makes the changes of a batch, all or none, seen by every later view. They are durable when it returns: a loss of
-    /// power loses none of them.
+    /// Makes the changes of a batch, all or none, visible to every later view. They are durable on return, even after a
+    /// power loss.
     ///
     /// # Errors
-    /// [`EngineError::Conflict`] if something was committed since the view that `based_on` comes from; nothing is changed
-    /// then. Else of the storage: the changes may or may not be there, and the engine takes no further ones.
+    /// [`EngineError::Conflict`] if another commit was made since the view of `based_on`; nothing is changed then. Other
+    /// errors of the storage: the changes may or may not be made, and the engine accepts no further ones.
     fn commit(&self, based_on: Revision, batch: &Batch) -> Result<()>;
 
-    /// [`Self::commit`] based on what is there now, for a caller that looked at nothing.
+    /// Calls [`Self::commit`] based on the current state, for a caller that read nothing.
     ///
     /// # Errors
     /// Those of [`Self::commit`].
     fn write(&self, batch: &Batch) -> Result<()> {
-        // The view ends here: an engine may keep commits away as long as somebody looks.
+        // Drops the view: an engine may block commits while one is held.
         let revision = self.view()?.revision();
         self.commit(revision, batch)
     }
 
-    /// Whether all there is can be read and is as it was written, as far as the engine can tell. It looks at everything.
+    /// Reads everything and returns `true` if all of it is as written, as far as the engine can tell.
     ///
     /// # Errors
     /// Of the storage.
     fn verify(&mut self) -> Result<bool>;
 
-    /// Gives the space of what was removed back to the system, as far as that is possible while it is open. Gives whether
-    /// there was something to do.
+    /// Returns free space to the system, as far as possible while the store is open. Returns `true` if there was any.
     ///
     /// # Errors
     /// Of the storage. Nothing is lost then.
     fn compact(&mut self) -> Result<bool>;
 
-    /// Writes all there is into new files, which take the place of the old ones: no byte of what was removed or changed before
-    /// this call is left in the folder of the store when it returns. `tables` are all tables that it may have. Others read
-    /// and write meanwhile; at the end they wait a moment. Blocking.
+    /// Writes all data into new files, which replace the old ones: on return, the folder of the store contains no byte
+    /// that was removed or changed before this call. `tables` are all tables that the store may have. Others read and
+    /// write meanwhile; at the end they wait a moment. Blocking.
     ///
     /// # Errors
-    /// If it has another table, if it is being rewritten already, of the storage. The store is as it was then, unless it
-    /// cannot be opened again: then every later call fails, and opening the store anew ends what was begun.
+    /// If the store has another table or is being rewritten already; of the storage. The store is then unchanged, unless
+    /// it cannot be reopened: then every later call fails, and reopening the store completes the rewrite.
     fn rewrite(&self, tables: &[&'static str]) -> Result<()>;
 }
 
-/// Keeps how far the commits of a store were durable, apart from its content.
+/// Stores the last durable commit of a store, apart from its content.
 pub trait MarkKeeper: Debug + Send + Sync {
-    /// The newest mark; `None` if there is none that can be read.
+    /// Returns the newest readable mark; `None` if there is none.
     ///
     /// # Errors
     /// Of the storage.
-    fn newest(&self) -> Result<Option<Mark>>;
+    fn newest(&self) -> Result<Option<StoreMark>>;
 
-    /// Keeps a mark of commits that are durable. It need not be durable itself.
+    /// Stores a mark of durable commits. The mark need not be durable itself.
     ///
     /// # Errors
     /// Of the storage.
-    fn keep(&self, mark: &Mark) -> Result<()>;
+    fn keep(&self, mark: &StoreMark) -> Result<()>;
 
-    /// Puts a mark, or none, in the place of those that were kept.
+    /// Replaces all stored marks by this one, or by none.
     ///
     /// # Errors
     /// Of the storage.
-    fn replace(&self, mark: Option<&Mark>) -> Result<()>;
+    fn replace(&self, mark: Option<&StoreMark>) -> Result<()>;
 }
 
-/// The content of an engine at one moment. A table that was not made is empty.
+/// Contents of an engine at one moment. A missing table is empty.
 pub trait View {
-    /// Which commit it shows.
+    /// Returns the commit that the view shows.
     fn revision(&self) -> Revision;
 
-    /// One value; `None` where there is none.
+    /// Returns the value of a key; `None` if there is none.
     ///
     /// # Errors
     /// Of the storage.
     fn get(&self, table: &str, key: &[u8]) -> Result<Option<Vec<u8>>>;
 
-    /// The entries of a range in the order of their keys, from either end. An error is the last item.
+    /// Returns the entries of a range in key order, from either end. An error is the last item.
     ///
     /// # Errors
     /// Of the storage.
-    fn scan(&self, table: &str, keys: &Keys) -> Result<Scan<'_, Entry>>;
+    fn scan(&self, table: &str, keys: &Keys) -> Result<EntryScan<'_, KeyValue>>;
 
-    /// The keys of a range, as [`Self::scan`] gives them.
+    /// Returns the keys of a range, in the order of [`Self::scan`].
     ///
     /// # Errors
     /// Of the storage.
-    fn keys(&self, table: &str, keys: &Keys) -> Result<Scan<'_, Vec<u8>>>;
+    fn keys(&self, table: &str, keys: &Keys) -> Result<EntryScan<'_, Vec<u8>>>;
 }

@@ -1,4 +1,4 @@
-//! The engine that redb keeps in one file of a folder: a table per table.
+//! The redb engine, with one file in a folder and a redb table per table.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -18,29 +18,28 @@ use redb::{
 use super::batch::{Batch, Keys};
 use super::error::EngineError;
 use super::mark::MarkFile;
-use super::port::{Engine, Entry, MarkKeeper, Reader, Result, Revision, Scan, View};
+use super::port::{Engine, EntryScan, KeyValue, MarkKeeper, Reader, Result, Revision, View};
 use super::rewrite::{Rewritable, Since, fresh_of, remove, rewrite};
 use super::{folder, names};
 use figaro_config::EngineKind;
 
-/// Bytes redb keeps in memory: the conversations of the moment, not the history.
+/// Cache limit of redb in bytes: enough for current conversations, not for the history.
 const CACHE: usize = 8 * 1024 * 1024;
 
-/// A store that redb keeps.
 pub(super) struct RedbEngine {
     folder: PathBuf,
     marks: MarkFile,
-    /// Another one once the store was rewritten.
+    /// The database, replaced when the store is rewritten.
     db: RwLock<Arc<Database>>,
-    /// How many commits there were.
+    /// Number of commits since the store was opened.
     commits: AtomicU64,
-    /// Held by a commit from its look at that number to its end. Views do not wait for it.
+    /// Held by a commit from reading that number to its end. Views do not wait for it.
     committing: Mutex<()>,
     since: Since,
 }
 
 impl RedbEngine {
-    /// Opens the store in this folder, or makes an empty one; fails as `engine::open` says.
+    /// Opens the store in this folder, or creates an empty one; fails as `engine::open` does.
     pub(super) fn open(folder: &Path) -> Result<Self> {
         if folder.is_file() {
             return Err(EngineError::Unreadable("it is a file, a store is a folder".to_owned()));
@@ -48,7 +47,7 @@ impl RedbEngine {
         prepare(folder).map_err(|error| EngineError::failed(&error))?;
         let _locked = folder::lock(folder)?;
         let db = open(&file(folder))?;
-        // Nobody rewrites the store: it is locked now.
+        // No other process is rewriting the store: it is locked now.
         remove(&fresh_of(folder)).map_err(|error| EngineError::failed(&error))?;
         folder::sync_entries(folder).map_err(|error| EngineError::failed(&error))?;
         folder::mend(folder);
@@ -66,7 +65,7 @@ impl RedbEngine {
         Arc::clone(&self.db.read())
     }
 
-    /// The database for what nobody else may use it meanwhile.
+    /// Returns the database for exclusive use.
     fn db_mut(&mut self) -> Result<&mut Database> {
         let db = self.db.get_mut();
         Arc::get_mut(db).ok_or_else(|| EngineError::failed(&"somebody looks at it"))
@@ -81,7 +80,7 @@ fn open(file: &Path) -> Result<Database> {
     })
 }
 
-/// Makes the folder and the file, which the owner alone may read from its first byte on.
+/// Creates the folder and the file, private from the first byte.
 fn prepare(folder: &Path) -> io::Result<()> {
     folder::prepare(folder)?;
     let mut options = OpenOptions::new();
@@ -114,10 +113,10 @@ impl Rewritable for RedbEngine {
         Ok(Box::new(Self::open(folder)?))
     }
 
-    /// Views that are held go on showing the old file, which has no name any more.
+    /// Open views continue to show the old file, which no longer has a name.
     fn adopt(&self, fresh: &Path) -> Result<()> {
         let failed = |error: io::Error| EngineError::failed(&error);
-        // Open before it has its name, so that no other process can be faster.
+        // Opened before it gets its name, so that no other process can be faster.
         let db = open(&file(fresh))?;
         fs::rename(file(fresh), file(&self.folder)).map_err(failed)?;
         // Before anything else can fail: from now on the old file has no name.
@@ -134,8 +133,8 @@ impl Reader for RedbEngine {
     }
 
     fn view(&self) -> Result<Box<dyn View + '_>> {
-        // The number first: a commit in between makes the view newer than its number, and what is based on it is refused
-        // where it need not be, never taken where it must not be.
+        // Read the number first: a commit in between makes the view newer than its number, so a batch based on it may be
+        // refused without need, but is never accepted wrongly.
         let revision = Revision(self.commits.load(Ordering::Acquire));
         let db = self.db();
         let read = db.begin_read().map_err(transaction_error)?;
@@ -208,7 +207,7 @@ fn tables(db: &impl ReadableDatabase) -> Result<BTreeSet<String>> {
     Ok(tables.map(|table| table.name().to_owned()).collect())
 }
 
-/// A store of redb's that is looked at and not changed: no file of it is opened for writing.
+/// A redb store opened read-only: no file is opened for writing.
 pub(super) struct RedbReader {
     folder: PathBuf,
     marks: MarkFile,
@@ -216,7 +215,7 @@ pub(super) struct RedbReader {
 }
 
 impl RedbReader {
-    /// Opens the store in this folder; `None` for one that was not closed, which has to be mended before it can be read.
+    /// Opens the store in this folder; `None` if it was not closed and has to be repaired before reading.
     pub(super) fn open(folder: &Path) -> Result<Option<Self>> {
         let mut builder = Database::builder();
         builder.set_cache_size(CACHE);
@@ -269,7 +268,7 @@ impl fmt::Debug for RedbEngine {
 struct RedbView {
     read: ReadTransaction,
     revision: Revision,
-    /// It is closed when the last view of it ends, also if another has taken its place.
+    /// Closed with its last view, even if another database has replaced it.
     _db: Option<Arc<Database>>,
 }
 
@@ -307,7 +306,7 @@ impl View for RedbView {
         Ok(found.map(|value| value.value().to_vec()))
     }
 
-    fn scan(&self, table: &str, keys: &Keys) -> Result<Scan<'_, Entry>> {
+    fn scan(&self, table: &str, keys: &Keys) -> Result<EntryScan<'_, KeyValue>> {
         let Some(found) = self.range(table, keys)? else { return Ok(Box::new(std::iter::empty())) };
         Ok(Box::new(found.map(|item| match item {
             Ok((key, value)) => Ok((key.value().to_vec(), value.value().to_vec())),
@@ -315,7 +314,7 @@ impl View for RedbView {
         })))
     }
 
-    fn keys(&self, table: &str, keys: &Keys) -> Result<Scan<'_, Vec<u8>>> {
+    fn keys(&self, table: &str, keys: &Keys) -> Result<EntryScan<'_, Vec<u8>>> {
         let Some(found) = self.range(table, keys)? else { return Ok(Box::new(std::iter::empty())) };
         Ok(Box::new(found.map(|item| match item {
             Ok((key, _)) => Ok(key.value().to_vec()),
@@ -363,7 +362,7 @@ fn commit_error(error: CommitError) -> EngineError {
 fn storage_error(error: StorageError) -> EngineError {
     match error {
         StorageError::Corrupted(said) => EngineError::unreadable("its file is not as it was written", &said),
-        // What a file says that is none of redb's.
+        // Error for a file that is not redb's.
         StorageError::Io(error) if error.kind() == ErrorKind::InvalidData => {
             EngineError::unreadable("its file is none of a store, or its beginning is damaged", &error)
         }

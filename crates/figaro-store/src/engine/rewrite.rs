@@ -1,8 +1,8 @@
-//! A store that is written anew while others read and write: what is in it is copied into new files beside it, which then take
-//! the place of the old ones. So no byte of what was removed or changed before is left in its folder.
+//! Rewrites a store while others read and write: copies its data into new files beside it, which then replace the old
+//! ones. No byte that was removed or changed before is left in its folder.
 //!
-//! A process that is killed meanwhile leaves the old store or the new one, whole; what is left beside it is removed when the
-//! store is opened next.
+//! If the process is killed meanwhile, the old or the new store is intact; the next opening removes the leftovers beside
+//! it.
 
 use std::fs;
 use std::io::{self, ErrorKind};
@@ -16,32 +16,32 @@ use super::names::FRESH;
 use super::port::{Engine, Reader, Result};
 use super::{folder, room};
 
-/// So many records, or bytes of them, are copied in one commit.
+/// Maximum records, or bytes of them, copied in one commit.
 const RECORDS: usize = 1_000;
 const BYTES: usize = 1024 * 1024;
-/// So often what came meanwhile is written before others have to wait: each time less comes.
+/// Rounds of copying new changes before others have to wait: each round finds fewer.
 const ROUNDS: usize = 3;
 
 /// An engine whose files can be replaced while it is open.
 pub(super) trait Rewritable: Reader {
-    /// The folder of its store.
+    /// Returns the folder of the store.
     fn folder(&self) -> &Path;
 
-    /// What is committed while its store is copied.
+    /// Returns the log of commits made during the copy.
     fn since(&self) -> &Since;
 
-    /// Keeps commits away as long as it is held.
+    /// Blocks commits while the guard is held.
     fn alone(&self) -> MutexGuard<'_, ()>;
 
-    /// Opens an empty store of its kind in this folder.
+    /// Opens an empty store of this engine in a folder.
     fn open_fresh(&self, folder: &Path) -> Result<Box<dyn Engine>>;
 
-    /// Puts the closed store of a folder in the place of its own, durably. Called while commits are kept away and its folder is
+    /// Replaces this store by the closed store of a folder, durably. Called while commits are blocked and its folder is
     /// locked.
     fn adopt(&self, fresh: &Path) -> Result<()>;
 }
 
-/// Rewrites the store of an engine; fails as [`Engine::rewrite`] says.
+/// Rewrites the store of an engine; fails as [`Engine::rewrite`] does.
 pub(super) fn rewrite(engine: &dyn Rewritable, tables: &[&'static str]) -> Result<()> {
     let unknown = engine.tables()?.into_iter().find(|table| !tables.contains(&table.as_str()));
     if let Some(table) = unknown {
@@ -55,7 +55,7 @@ pub(super) fn rewrite(engine: &dyn Rewritable, tables: &[&'static str]) -> Resul
     let done = rewrite_into(engine, &place, tables);
     drop(copying);
     if done.is_err() {
-        // What cannot be removed now is removed at the next opening.
+        // Leftovers that cannot be removed now are removed at the next opening.
         let _left = remove(&place);
     }
     done
@@ -64,18 +64,18 @@ pub(super) fn rewrite(engine: &dyn Rewritable, tables: &[&'static str]) -> Resul
 fn rewrite_into(engine: &dyn Rewritable, place: &Path, tables: &[&'static str]) -> Result<()> {
     let failed = |error: io::Error| EngineError::failed(&error);
     remove(place).map_err(failed)?;
-    // A disk that is full would stop the store itself.
+    // A full disk would stop the store itself.
     room::for_copy(engine.folder(), engine.disk_bytes()?).map_err(failed)?;
     let mut fresh = engine.open_fresh(place)?;
     fresh.create_tables(tables)?;
     for table in tables {
         copy(engine, &*fresh, table)?;
     }
-    // What came meanwhile: most of it before the others have to wait.
+    // Copies most of the new changes before others have to wait.
     for _ in 0..ROUNDS {
         fresh.write(&engine.since().take())?;
     }
-    // Whoever opens the store must not do so between two steps. Others write while this waits.
+    // Nobody may open the store between two steps. Others write while this waits.
     let _locked = folder::lock_patiently(engine.folder())?;
     let _alone = engine.alone();
     fresh.write(&engine.since().take())?;
@@ -83,8 +83,8 @@ fn rewrite_into(engine: &dyn Rewritable, place: &Path, tables: &[&'static str]) 
     engine.adopt(place)
 }
 
-/// Copies a table part by part, each as it is by then. What was committed since the copy began is written over it in the end, so
-/// it does not matter how much of that is copied.
+/// Copies a table part by part, each in its current state. Commits made since the copy began are applied at the end, so
+/// partly copied ones do no harm.
 fn copy(from: &dyn Rewritable, to: &dyn Engine, table: &'static str) -> Result<()> {
     let mut rest = Keys::beginning_with([]);
     loop {
@@ -100,7 +100,7 @@ fn copy(from: &dyn Rewritable, to: &dyn Engine, table: &'static str) -> Result<(
                 break;
             }
         }
-        // It ends here: an engine may keep commits away as long as somebody looks.
+        // Drops the view: an engine may block commits while one is held.
         drop(view);
         let Some(last) = last else { return Ok(()) };
         to.write(&batch)?;
@@ -111,12 +111,12 @@ fn copy(from: &dyn Rewritable, to: &dyn Engine, table: &'static str) -> Result<(
     }
 }
 
-/// Where a store is rewritten.
+/// Returns the folder in which a store is rewritten.
 pub(super) fn fresh_of(folder: &Path) -> PathBuf {
     folder.join(FRESH)
 }
 
-/// Removes what a rewriting has left in this folder, if it is there.
+/// Removes the leftovers of a rewrite in this folder, if any.
 pub(super) fn remove(fresh: &Path) -> io::Result<()> {
     match fs::remove_dir_all(fresh) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
@@ -130,15 +130,15 @@ pub(super) fn take_place(file: &Path, of: &Path) -> io::Result<()> {
     of.parent().map_or(Ok(()), folder::sync_entries)
 }
 
-/// What is committed while a store is copied.
+/// Log of commits made while a store is copied.
 #[derive(Debug, Default)]
 pub(super) struct Since(Mutex<Option<Batch>>);
 
-/// Notes what is committed until it is dropped.
+/// Records commits until it is dropped.
 struct Copying<'a>(&'a Since);
 
 impl Since {
-    /// Begins to note what is committed; `None` if somebody does already. `_alone` shows that nothing is just being committed.
+    /// Starts recording commits; `None` if somebody does already. `_alone` proves that no commit is in progress.
     fn begin(&self, _alone: &MutexGuard<'_, ()>) -> Option<Copying<'_>> {
         let mut noted = self.0.lock();
         match *noted {
@@ -150,14 +150,14 @@ impl Since {
         }
     }
 
-    /// Notes a batch that was committed, if that is wanted.
+    /// Records a committed batch, if recording is on.
     pub(super) fn note(&self, batch: &Batch) {
         if let Some(noted) = &mut *self.0.lock() {
             let _bytes = noted.absorb(batch.clone());
         }
     }
 
-    /// All changes that were noted since the last time, as one.
+    /// Takes all changes recorded since the last call, as one batch.
     fn take(&self) -> Batch {
         self.0.lock().as_mut().map(std::mem::take).unwrap_or_default()
     }

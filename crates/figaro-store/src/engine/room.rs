@@ -1,17 +1,17 @@
-//! Whether there is room on the disk of a store that failed to write.
+//! Free space on the disk of a store that failed to write.
 
 use std::io::{self, Write};
 use std::path::Path;
 
-/// So many bytes must be free before a store is opened again: enough for hours of talk, so that it does not fail again at
-/// once.
+/// Bytes that must be free before a store is reopened: enough for hours of conversation, so that it does not fail again
+/// at once.
 const ENOUGH: usize = 8 * 1024 * 1024;
 static PIECE: [u8; 64 * 1024] = [0; 64 * 1024];
 
-/// Tries whether so much can be written into this folder; it leaves nothing there. Blocking.
+/// Checks that this much can be written into a folder; leaves nothing behind. Blocking.
 ///
 /// # Errors
-/// Why it cannot.
+/// The reason why it cannot.
 pub(super) fn find(folder: &Path) -> io::Result<()> {
     let mut file = tempfile::tempfile_in(folder)?;
     for _ in 0..ENOUGH / PIECE.len() {
@@ -20,10 +20,11 @@ pub(super) fn find(folder: &Path) -> io::Result<()> {
     file.sync_all()
 }
 
-/// Whether so many bytes, and some more, are free on the disk of a folder. One that does not tell has them. Blocking.
+/// Checks that `bytes` and a reserve are free on the disk of a folder. A disk that does not report its free space passes.
+/// Blocking.
 ///
 /// # Errors
-/// If they are not.
+/// If they are not free.
 pub(super) fn for_copy(folder: &Path, bytes: u64) -> io::Result<()> {
     let Ok(disk) = rustix::fs::statvfs(folder) else { return Ok(()) };
     let free = disk.f_bavail.saturating_mul(disk.f_frsize);

@@ -90,7 +90,7 @@ fn apply(model: &mut Model, changes: &[Change]) {
 fn is_as(view: &dyn View, model: &Model, ranges: &[Keys]) {
     for (number, table) in TABLES.iter().enumerate() {
         for keys in ranges {
-            let expected: Vec<Entry> = model
+            let expected: Vec<KeyValue> = model
                 .iter()
                 .filter(|((of, key), _)| *of == number && keys.contains(key))
                 .map(|((_, key), value)| (key.clone(), value.clone()))

@@ -1,11 +1,11 @@
-//! The audit log by place, and where it ends. Operations that are worth an entry add it with [`append`], in the commit of what it
-//! tells of. The key of the hashes of arguments stands in the table of the store itself, which no export and no copy carries.
+//! The audit log by place, and its end. Operations add their entries with [`append`], in the same commit as the action.
+//! The key for hashes of arguments is in the table about the store itself, which exports and copies leave out.
 
 use chrono::{DateTime, Utc};
 use ring::hmac;
 
 use super::super::changes::Changes;
-use super::super::fault::Fault;
+use super::super::fault::StoreFault;
 use super::super::key;
 use super::super::tables::Tables;
 use crate::engine::Keys;
@@ -14,23 +14,23 @@ use figaro_domain::approval::canonical;
 use figaro_domain::audit::{AuditEntry, AuditVerdict, Audited};
 use figaro_domain::code::hex;
 
-/// The key of the one record that says where the log ends.
+/// Key of the record with the end of the log.
 const HEAD: &[u8] = b"head";
-/// The key of the one record that says where it begins, once old entries have gone.
+/// Key of the record with the beginning of the log, once old entries were deleted.
 const ANCHOR: &[u8] = b"anchor";
-/// So many entries go at once, so that no other writer waits long.
+/// Maximum entries deleted at once, so that other writers do not wait long.
 const EXPIRED_AT_ONCE: usize = 1_000;
-/// The key of the secret of the hashes.
+/// Key of the secret for hashes.
 const SECRET: &[u8] = b"audit_secret";
-/// The bytes of that secret.
+/// Length of that secret, in bytes.
 const SECRET_BYTES: usize = 32;
 
-/// Adds entries behind all others, also behind those that the same operation has added before.
+/// Appends entries, also after those that the same operation added before.
 pub(crate) fn append(
     tables: &Tables<'_>,
     changes: &mut Changes<'_>,
     events: Vec<Audited>,
-) -> Result<(), Fault> {
+) -> Result<(), StoreFault> {
     for Audited { event, arguments } in events {
         let head = match changes.pending(&tables.audit_head, HEAD)? {
             Some(head) => head,
@@ -50,12 +50,12 @@ pub(crate) fn append(
     Ok(())
 }
 
-/// The newest entries before this place, the newest first. What cannot be read stays where it is: it is evidence.
+/// Returns the newest entries before this place, newest first. Unreadable entries stay in place: they are evidence.
 pub(crate) fn newest(
     tables: &Tables<'_>,
     before: Option<u64>,
     limit: usize,
-) -> Result<Vec<AuditEntry>, Fault> {
+) -> Result<Vec<AuditEntry>, StoreFault> {
     let mut found = Vec::new();
     let keys = match before {
         Some(before) => Keys::before(key::audit(before), &[]),
@@ -71,8 +71,8 @@ pub(crate) fn newest(
     Ok(found)
 }
 
-/// Follows the chain from its first entry to where it has to end.
-pub(crate) fn verify(tables: &Tables<'_>) -> Result<AuditVerdict, Fault> {
+/// Follows the chain from its first entry to the recorded end.
+pub(crate) fn verify(tables: &Tables<'_>) -> Result<AuditVerdict, StoreFault> {
     let end = tables.audit_head.get(HEAD)?.unwrap_or_default();
     let mut at = tables.audit_head.get(ANCHOR)?.unwrap_or_default();
     let (mut entries, mut broken) = (0, None);
@@ -92,13 +92,13 @@ pub(crate) fn verify(tables: &Tables<'_>) -> Result<AuditVerdict, Fault> {
     Ok(AuditVerdict { entries, broken })
 }
 
-/// Removes the oldest entries that were made before this time, up to [`EXPIRED_AT_ONCE`], and notes where the log begins then. It
-/// ends at the first entry that is not what belongs there: what is broken is not to be cleared away.
+/// Deletes the oldest entries from before this time, up to [`EXPIRED_AT_ONCE`], and records the new beginning of the log.
+/// Stops at the first entry that breaks the chain: damage must not be cleared away.
 pub(crate) fn expire(
     tables: &Tables<'_>,
     changes: &mut Changes<'_>,
     before: DateTime<Utc>,
-) -> Result<usize, Fault> {
+) -> Result<usize, StoreFault> {
     let (mut at, mut gone) = (tables.audit_head.get(ANCHOR)?.unwrap_or_default(), 0);
     for item in tables.audit.entries(&[])?.take(EXPIRED_AT_ONCE) {
         let (key, bytes) = item?;
@@ -115,8 +115,8 @@ pub(crate) fn expire(
     Ok(gone)
 }
 
-/// The secret of the hashes, made when it is needed first.
-fn secret(tables: &Tables<'_>, changes: &mut Changes<'_>) -> Result<String, Fault> {
+/// Returns the secret for hashes, created on first use.
+fn secret(tables: &Tables<'_>, changes: &mut Changes<'_>) -> Result<String, StoreFault> {
     let known = match changes.pending(&tables.store_secrets, SECRET)? {
         Some(secret) => Some(secret),
         None => tables.store_secrets.get(SECRET)?,
@@ -124,7 +124,7 @@ fn secret(tables: &Tables<'_>, changes: &mut Changes<'_>) -> Result<String, Faul
     if let Some(secret) = known {
         return Ok(secret);
     }
-    let made = random_hex(SECRET_BYTES).map_err(|error| Fault::Panic(error.to_string()))?;
+    let made = random_hex(SECRET_BYTES).map_err(|error| StoreFault::Panic(error.to_string()))?;
     let made = made.expose_secret().to_owned();
     changes.put(&tables.store_secrets, SECRET, &made)?;
     Ok(made)

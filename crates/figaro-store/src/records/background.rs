@@ -5,21 +5,21 @@ use std::slice::from_ref;
 use chrono::{DateTime, Utc};
 
 use super::super::changes::Changes;
-use super::super::fault::Fault;
+use super::super::fault::StoreFault;
 use super::super::key;
 use super::super::tables::Tables;
 use super::people;
 use figaro_domain::conversation::Conversation;
 use figaro_domain::message::Inbound;
 
-/// Keeps a message of Telegram; the oldest beyond `keep` go.
+/// Stores a Telegram message; deletes the oldest beyond `keep`.
 pub(crate) fn keep(
     tables: &Tables<'_>,
     changes: &mut Changes<'_>,
     conversation: Conversation,
     message: &Inbound,
     keep: usize,
-) -> Result<(), Fault> {
+) -> Result<(), StoreFault> {
     let Some(id) = message.origin.message() else { return Ok(()) };
     let new = key::background(conversation, message.sent_at, id);
     people::note(tables, changes, from_ref(message))?;
@@ -36,13 +36,13 @@ pub(crate) fn keep(
     Ok(())
 }
 
-/// The newest messages since a time, oldest first.
+/// Returns the newest messages since a time, oldest first.
 pub(crate) fn since(
     tables: &Tables<'_>,
     conversation: Conversation,
     since: DateTime<Utc>,
     limit: usize,
-) -> Result<Vec<Inbound>, Fault> {
+) -> Result<Vec<Inbound>, StoreFault> {
     let mut messages = Vec::new();
     for item in tables.background.scan(&key::conversation(conversation))?.rev().take(limit) {
         let (_, message) = item?;

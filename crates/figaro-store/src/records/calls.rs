@@ -1,20 +1,20 @@
-//! The tool calls of turns, by turn and in the order in which they began.
+//! Tool calls of turns, by turn and in the order in which they began.
 
 use super::super::changes::Changes;
-use super::super::fault::Fault;
+use super::super::fault::StoreFault;
 use super::super::key;
 use super::super::tables::Tables;
 use figaro_base::ids::RunId;
 use figaro_domain::tool::ToolCall;
 
-/// Writes calls of a turn. One that is known keeps its place, new ones stand behind all. Looked for from the end, where the
-/// calls under way are: a turn may have made very many before.
+/// Writes calls of a turn. A known call keeps its place, new ones go to the end. Searches from the end, where calls in
+/// progress are: a turn may have made many calls before.
 pub(crate) fn put(
     tables: &Tables<'_>,
     changes: &mut Changes<'_>,
     run: RunId,
     calls: &[ToolCall],
-) -> Result<(), Fault> {
+) -> Result<(), StoreFault> {
     let mut new: Vec<&ToolCall> = calls.iter().collect();
     for item in tables.calls.scan(&key::id(run))?.rev() {
         if new.is_empty() {
@@ -29,9 +29,13 @@ pub(crate) fn put(
     (next..).zip(new).try_for_each(|(index, call)| changes.put(&tables.calls, key::call(run, index), call))
 }
 
-/// Takes the results out of the records of a turn that ends: from now on only messages hold them. Until then a result that cannot
-/// be read among the messages is taken from here. What a provider did itself has no message.
-pub(super) fn leave_results(tables: &Tables<'_>, changes: &mut Changes<'_>, run: RunId) -> Result<(), Fault> {
+/// Removes the results from the call records of a turn that ends: from now on only messages hold them. Until then the
+/// record replaces an unreadable result message. Calls made by a provider itself have no message.
+pub(super) fn leave_results(
+    tables: &Tables<'_>,
+    changes: &mut Changes<'_>,
+    run: RunId,
+) -> Result<(), StoreFault> {
     for item in tables.calls.scan(&key::id(run))? {
         let (key, call) = item?;
         if call.result.is_some() && !call.hosted {

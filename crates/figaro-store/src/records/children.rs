@@ -1,53 +1,56 @@
-//! The children of turns, by the ids of their turns, and what they said, by their own.
+//! Children of turns, by turn id, and their messages, by child id.
 
 use chrono::{DateTime, Utc};
 
 use super::super::changes::Changes;
-use super::super::fault::Fault;
+use super::super::fault::StoreFault;
 use super::super::key;
 use super::super::tables::Tables;
 use figaro_base::ids::{ChatId, RunId};
 use figaro_domain::child::ChildRun;
 use figaro_domain::conversation::Message;
 
-/// The children of a turn, in the order in which they began.
-pub(crate) fn of_turn(tables: &Tables<'_>, root: RunId) -> Result<Vec<ChildRun>, Fault> {
+/// Returns the children of a turn, in the order in which they began.
+pub(crate) fn of_turn(tables: &Tables<'_>, root: RunId) -> Result<Vec<ChildRun>, StoreFault> {
     tables.children.list(&key::id(root))
 }
 
-/// Whether a turn is on record as one at work.
-pub(crate) fn is_at_work(tables: &Tables<'_>, root: RunId) -> Result<bool, Fault> {
+/// Returns `true` if a turn is in progress.
+pub(crate) fn is_at_work(tables: &Tables<'_>, root: RunId) -> Result<bool, StoreFault> {
     Ok(tables.turns.list(&[])?.iter().any(|turn| turn.id == root))
 }
 
-/// Writes the record of a child.
-pub(crate) fn put(tables: &Tables<'_>, changes: &mut Changes<'_>, child: &ChildRun) -> Result<(), Fault> {
+pub(crate) fn put(
+    tables: &Tables<'_>,
+    changes: &mut Changes<'_>,
+    child: &ChildRun,
+) -> Result<(), StoreFault> {
     changes.put(&tables.children, key::child(child.root, child.id), child)
 }
 
-/// The record of a child as it is now; `None` where it was erased.
-pub(crate) fn find(tables: &Tables<'_>, child: &ChildRun) -> Result<Option<ChildRun>, Fault> {
+/// Returns the current record of a child; `None` if it was erased.
+pub(crate) fn find(tables: &Tables<'_>, child: &ChildRun) -> Result<Option<ChildRun>, StoreFault> {
     tables.children.find(&key::child(child.root, child.id))
 }
 
-/// The record of a child that has not ended.
-pub(crate) fn going_on(tables: &Tables<'_>, child: &ChildRun) -> Result<Option<ChildRun>, Fault> {
+/// Returns the record of a child that has not ended.
+pub(crate) fn going_on(tables: &Tables<'_>, child: &ChildRun) -> Result<Option<ChildRun>, StoreFault> {
     Ok(find(tables, child)?.filter(|child| child.outcome.is_none()))
 }
 
-/// Appends a message of a child. Called once per operation.
+/// Appends a message of a child. Call it once per operation.
 pub(crate) fn append(
     tables: &Tables<'_>,
     changes: &mut Changes<'_>,
     child: RunId,
     mut message: Message,
-) -> Result<(), Fault> {
+) -> Result<(), StoreFault> {
     message.index = tables.child_messages.next_index(&key::id(child))?;
     changes.put(&tables.child_messages, key::call(child, message.index), &message)
 }
 
-/// Ends the children of a turn that has ended: those that went on are cancelled, and no words of any are kept.
-pub(crate) fn end_all(tables: &Tables<'_>, changes: &mut Changes<'_>, root: RunId) -> Result<(), Fault> {
+/// Ends the children of an ended turn: cancels unfinished ones, and deletes the messages of all.
+pub(crate) fn end_all(tables: &Tables<'_>, changes: &mut Changes<'_>, root: RunId) -> Result<(), StoreFault> {
     for child in of_turn(tables, root)? {
         clear(tables, changes, child.id)?;
         put(tables, changes, &child.without_words())?;
@@ -55,8 +58,12 @@ pub(crate) fn end_all(tables: &Tables<'_>, changes: &mut Changes<'_>, root: RunI
     Ok(())
 }
 
-/// Removes the children of a turn as if they had never been.
-pub(crate) fn remove_all(tables: &Tables<'_>, changes: &mut Changes<'_>, root: RunId) -> Result<(), Fault> {
+/// Deletes the children of a turn without a trace.
+pub(crate) fn remove_all(
+    tables: &Tables<'_>,
+    changes: &mut Changes<'_>,
+    root: RunId,
+) -> Result<(), StoreFault> {
     for child in of_turn(tables, root)? {
         clear(tables, changes, child.id)?;
         changes.remove(&tables.children, key::child(root, child.id));
@@ -64,13 +71,13 @@ pub(crate) fn remove_all(tables: &Tables<'_>, changes: &mut Changes<'_>, root: R
     Ok(())
 }
 
-/// Has `forget` change the messages of children of turns in a chat, which gives whether it did.
+/// Applies `forget` to the messages of children of turns in a chat; it returns `true` for a changed message.
 pub(crate) fn forget_read(
     tables: &Tables<'_>,
     changes: &mut Changes<'_>,
     chat: ChatId,
     forget: impl Fn(&mut Message) -> bool,
-) -> Result<(), Fault> {
+) -> Result<(), StoreFault> {
     for child in tables.children.list(&[])?.into_iter().filter(|child| child.chat == chat) {
         for item in tables.child_messages.scan(&key::id(child.id))? {
             let (key, mut message) = item?;
@@ -82,12 +89,12 @@ pub(crate) fn forget_read(
     Ok(())
 }
 
-/// Removes what is kept of all children of turns in a chat.
+/// Deletes all stored data of children of turns in a chat.
 pub(crate) fn remove_of_chat(
     tables: &Tables<'_>,
     changes: &mut Changes<'_>,
     chat: ChatId,
-) -> Result<(), Fault> {
+) -> Result<(), StoreFault> {
     for child in tables.children.list(&[])?.into_iter().filter(|child| child.chat == chat) {
         clear(tables, changes, child.id)?;
         changes.remove(&tables.children, key::child(child.root, child.id));
@@ -95,25 +102,25 @@ pub(crate) fn remove_of_chat(
     Ok(())
 }
 
-/// Gives what the children in a chat took to the id that the chat has from now on.
+/// Moves the children of a chat to its new id.
 pub(crate) fn migrate(
     tables: &Tables<'_>,
     changes: &mut Changes<'_>,
     from: ChatId,
     to: ChatId,
-) -> Result<(), Fault> {
+) -> Result<(), StoreFault> {
     for child in tables.children.list(&[])?.into_iter().filter(|child| child.chat == from) {
         put(tables, changes, &ChildRun { chat: to, ..child })?;
     }
     Ok(())
 }
 
-/// Forgets the children that have ended and began before this time. Gives how many there were.
+/// Deletes children that have ended and began before this time. Returns the number deleted.
 pub(crate) fn expire(
     tables: &Tables<'_>,
     changes: &mut Changes<'_>,
     before: DateTime<Utc>,
-) -> Result<usize, Fault> {
+) -> Result<usize, StoreFault> {
     let at_work: Vec<RunId> = tables.turns.list(&[])?.into_iter().map(|turn| turn.id).collect();
     let is_old = |child: &ChildRun| child.started_at < before && !at_work.contains(&child.root);
     let old: Vec<ChildRun> = tables.children.list(&[])?.into_iter().filter(is_old).collect();
@@ -124,8 +131,8 @@ pub(crate) fn expire(
     Ok(old.len())
 }
 
-/// Removes the messages and calls of a child.
-fn clear(tables: &Tables<'_>, changes: &mut Changes<'_>, child: RunId) -> Result<(), Fault> {
+/// Deletes the messages and calls of a child.
+fn clear(tables: &Tables<'_>, changes: &mut Changes<'_>, child: RunId) -> Result<(), StoreFault> {
     for key in tables.child_messages.keys_of(&key::id(child))? {
         changes.remove(&tables.child_messages, key?);
     }

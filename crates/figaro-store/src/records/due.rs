@@ -1,21 +1,25 @@
-//! That the files of the store are to be rewritten, and for what.
+//! The rewrite that is due for the files of the store, and the reasons for it.
 
 use std::collections::BTreeSet;
 
 use chrono::{DateTime, Utc};
 
 use super::super::changes::Changes;
-use super::super::fault::Fault;
+use super::super::fault::StoreFault;
 use super::super::key;
 use super::super::tables::{RewriteDue, Tables};
 use figaro_base::ids::UpdateId;
 
-/// The key of the one record that says so.
+/// Key of the due record.
 const DUE: &[u8] = b"due";
 
-/// Notes that the files of the store are to be rewritten. Updates that are being served may hold what was erased, as that of the
-/// press of a button under it does: their bytes are to go as well, once they are settled.
-pub(crate) fn mark(tables: &Tables<'_>, changes: &mut Changes<'_>, now: DateTime<Utc>) -> Result<(), Fault> {
+/// Marks a rewrite of the store's files as due. Updates in progress may contain erased data, such as the press of a
+/// button under it: their bytes have to go too, once they are settled.
+pub(crate) fn mark(
+    tables: &Tables<'_>,
+    changes: &mut Changes<'_>,
+    now: DateTime<Utc>,
+) -> Result<(), StoreFault> {
     let before = tables.erasures.find(DUE)?;
     let since = before.as_ref().filter(|due| !due.is_rewritten).map_or(now, |due| due.since);
     let mut due = before.unwrap_or_else(|| RewriteDue::since(now));
@@ -24,17 +28,17 @@ pub(crate) fn mark(tables: &Tables<'_>, changes: &mut Changes<'_>, now: DateTime
     changes.put(&tables.erasures, DUE, &after)
 }
 
-/// What the files of the store are to be rewritten for; `None` if they need not be.
-pub(crate) fn due(tables: &Tables<'_>) -> Result<Option<RewriteDue>, Fault> {
+/// Returns the reasons for a due rewrite; `None` if none is due.
+pub(crate) fn due(tables: &Tables<'_>) -> Result<Option<RewriteDue>, StoreFault> {
     Ok(tables.erasures.find(DUE)?.filter(|due| !due.is_rewritten))
 }
 
-/// These updates leave the inbox. Gives whether the files are to be rewritten for one of them.
+/// Records that these updates left the inbox. Returns `true` if one of them makes a rewrite due.
 pub(crate) fn settled(
     tables: &Tables<'_>,
     changes: &mut Changes<'_>,
     updates: &[UpdateId],
-) -> Result<bool, Fault> {
+) -> Result<bool, StoreFault> {
     let Some(mut due) = tables.erasures.find(DUE)? else { return Ok(false) };
     let before = due.unsettled.len();
     due.unsettled.retain(|update| !updates.contains(update));
@@ -46,23 +50,23 @@ pub(crate) fn settled(
     Ok(true)
 }
 
-/// They were rewritten, which began at a time when they were due for this. What was erased since then stays due, and so do the
-/// updates that are still being served.
+/// Records a finished rewrite, which began with this due record. Later erasures stay due, and so do updates still in
+/// progress.
 pub(crate) fn rewritten(
     tables: &Tables<'_>,
     changes: &mut Changes<'_>,
     then: &RewriteDue,
     begun: DateTime<Utc>,
-) -> Result<(), Fault> {
+) -> Result<(), StoreFault> {
     let Some(mut due) = tables.erasures.find(DUE)? else { return Ok(()) };
     let inbox = in_inbox(tables)?;
     due.unsettled.retain(|update| inbox.contains(update));
     if due.settled != then.settled {
-        // What these held was erased earlier: it waits no longer.
+        // The data in these updates was erased earlier: it must not wait longer.
         return changes.put(&tables.erasures, DUE, &due);
     }
     if due.erasures != then.erasures {
-        // None of them was before that.
+        // All remaining erasures are later than the start of the rewrite.
         return changes.put(&tables.erasures, DUE, &RewriteDue { since: begun, ..due });
     }
     if due.unsettled.is_empty() {
@@ -72,8 +76,8 @@ pub(crate) fn rewritten(
     changes.put(&tables.erasures, DUE, &RewriteDue { is_rewritten: true, ..due })
 }
 
-/// The updates that are being served, or wait for it.
-fn in_inbox(tables: &Tables<'_>) -> Result<BTreeSet<UpdateId>, Fault> {
+/// Returns the updates that are in progress or waiting.
+fn in_inbox(tables: &Tables<'_>) -> Result<BTreeSet<UpdateId>, StoreFault> {
     let mut updates = BTreeSet::new();
     for found in tables.inbox.keys_of(&[])? {
         updates.extend(key::update_of(&found?));

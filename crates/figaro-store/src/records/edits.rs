@@ -1,30 +1,30 @@
-//! Messages that their writers edit: what is stored says what they say now.
+//! Edits of messages by their writers: updates the stored copies.
 
 use std::collections::HashSet;
 
 use chrono::TimeDelta;
 
 use super::super::changes::Changes;
-use super::super::fault::Fault;
+use super::super::fault::StoreFault;
 use super::super::key;
 use super::super::tables::Tables;
 use super::{index, parked, summaries, vectors};
 use figaro_base::ids::RunId;
-use figaro_domain::conversation::{Message, Role};
+use figaro_domain::conversation::{Message, MessageRole};
 use figaro_domain::facts::Unread;
 use figaro_domain::importance::{self, By};
 use figaro_domain::message::Inbound;
-use figaro_domain::record::Rules;
+use figaro_domain::record::ImportanceRules;
 
-/// So many of the newest messages of a conversation are looked through, in all its sessions together.
+/// Maximum newest messages of a conversation searched, in all its sessions together.
 const LOOKED_THROUGH: usize = 5_000;
-/// Behind so many of them, those that were sent long before the edited one end the search. Before that they do not: what a turn
-/// that waited had said moves behind what was said meanwhile.
+/// Number of messages after which much older ones end the search. Before that they do not: messages of a turn that waited
+/// move behind later ones.
 const NEAR: usize = 200;
 
-/// The stored messages that an edit changes, as they are with it: the message, and its copies in later tries. For the question of a
-/// turn at work, or one that waits for a person, it comes too late: that goes on with what it was asked.
-pub(crate) fn find(tables: &Tables<'_>, edited: &Inbound) -> Result<Vec<Message>, Fault> {
+/// Returns the stored messages that an edit changes, with the edit applied: the message, and its copies in later tries.
+/// Too late for the question of a turn in progress or waiting for a person: it continues with the question it was asked.
+pub(crate) fn find(tables: &Tables<'_>, edited: &Inbound) -> Result<Vec<Message>, StoreFault> {
     let (mut looked, mut found) = (0, Vec::new());
     let before = edited.sent_at - TimeDelta::hours(1);
     let conversation = edited.place.conversation();
@@ -47,13 +47,14 @@ pub(crate) fn find(tables: &Tables<'_>, edited: &Inbound) -> Result<Vec<Message>
     Ok(found)
 }
 
-/// Writes them, and takes away the words of the summaries that cover them, and their vectors; the index of the chat is to take note. Gives how many there were.
+/// Writes these messages, and marks the summaries, vectors and index entries made of them as stale. Returns the number of
+/// messages.
 pub(crate) fn apply(
     tables: &Tables<'_>,
     changes: &mut Changes<'_>,
     edited: &Inbound,
-    rules: &Rules,
-) -> Result<usize, Fault> {
+    rules: &ImportanceRules,
+) -> Result<usize, StoreFault> {
     let mut found = find(tables, edited)?;
     for message in &mut found {
         message.importance = importance::of_with(By::Person, &message.text, rules);
@@ -71,9 +72,9 @@ pub(crate) fn apply(
     Ok(found.len())
 }
 
-/// The message as it was edited; `None` if it is another one, or says the same.
+/// Returns the message with the edit applied; `None` if it is another message, or unchanged.
 fn with_edit(message: Message, edited: &Inbound) -> Option<Message> {
-    let is_it = message.role == Role::User
+    let is_it = message.role == MessageRole::User
         && edited.origin.message().is_some_and(|id| message.telegram.contains(&id));
     let is_changed = message.text != edited.text || message.attachments != edited.attachments;
     (is_it && is_changed).then(|| message.edited(edited))

@@ -1,22 +1,22 @@
-//! Names of conversations outside Telegram: how they get their numbers, and how they are erased.
+//! Names of conversations outside Telegram: assigning their numbers, and erasing them.
 
 use super::super::changes::Changes;
-use super::super::fault::Fault;
+use super::super::fault::StoreFault;
 use super::super::key;
 use super::super::tables::Tables;
 use figaro_base::ids::{ChatId, TopicId};
 use figaro_domain::conversation::Conversation;
 use figaro_domain::external::ExternalName;
 
-/// The key of the one record that has the next number.
+/// Key of the record with the next number.
 const NEXT: &[u8] = b"next";
 
-/// The conversation of a name. A new name gets the next number, and so does the whole that it is a part of.
+/// Returns the conversation of a name. A new name gets the next number; so does the parent that it is a part of.
 pub(crate) fn keep(
     tables: &Tables<'_>,
     changes: &mut Changes<'_>,
     name: &ExternalName,
-) -> Result<Conversation, Fault> {
+) -> Result<Conversation, StoreFault> {
     let key = key::id(name);
     if let Some(known) = tables.external.get(&key)? {
         return Ok(known);
@@ -32,19 +32,19 @@ pub(crate) fn keep(
     Ok(conversation)
 }
 
-/// A number that nothing else gets, also after its name was erased.
-fn number(tables: &Tables<'_>, changes: &mut Changes<'_>) -> Result<u32, Fault> {
+/// Returns a number that is never reused, even after its name was erased.
+fn number(tables: &Tables<'_>, changes: &mut Changes<'_>) -> Result<u32, StoreFault> {
     let number = match changes.pending(&tables.external_next, NEXT)? {
         Some(number) => number,
         // Topics have positive numbers.
         None => tables.external_next.get(NEXT)?.unwrap_or(1),
     };
-    changes.put(&tables.external_next, NEXT, &number.checked_add(1).ok_or(Fault::NoNumber)?)?;
+    changes.put(&tables.external_next, NEXT, &number.checked_add(1).ok_or(StoreFault::NoNumber)?)?;
     Ok(number)
 }
 
-/// Erases the names of a chat and of all its parts, or that of one part. `of` is what their keys begin with.
-pub(crate) fn forget(tables: &Tables<'_>, changes: &mut Changes<'_>, of: &[u8]) -> Result<(), Fault> {
+/// Erases the names of a chat and all its parts, or of one part. `of` is the prefix of their keys.
+pub(crate) fn forget(tables: &Tables<'_>, changes: &mut Changes<'_>, of: &[u8]) -> Result<(), StoreFault> {
     for item in tables.external_names.scan(of)? {
         let (conversation, name) = item?;
         changes.remove(&tables.external, key::id(name));

@@ -1,77 +1,77 @@
-//! Memories of people, and the messages that facts are still to be taken from.
+//! Memories of people, and the messages still to be read for facts.
 
 use std::collections::BTreeSet;
 
 use chrono::{DateTime, Utc};
 
 use super::super::changes::Changes;
-use super::super::fault::Fault;
+use super::super::fault::StoreFault;
 use super::super::key;
 use super::super::tables::Tables;
 use super::pins;
 use figaro_base::ids::SessionId;
 use figaro_base::ids::{ChatId, EntryId};
-use figaro_domain::conversation::{Message, Role};
+use figaro_domain::conversation::{Message, MessageRole};
 use figaro_domain::facts::FactChange;
 use figaro_domain::facts::{Facts, Unread, UsedMemories};
 
-/// Messages of a person in one session that facts are to be taken from.
+/// Messages of a person in one session to be read for facts.
 #[derive(Debug, Clone, PartialEq)]
 pub struct UnreadBatch {
-    /// The chat that they were said in.
+    /// Chat in which they were written.
     pub chat: ChatId,
-    /// The session that they stand in.
+    /// Session that contains them.
     pub session: SessionId,
-    /// The messages, oldest first, each with its mark.
+    /// Messages, oldest first, each with its mark.
     pub messages: Vec<(Unread, Message)>,
-    /// What was said right before the first of them, oldest first.
+    /// Context right before the first of them, oldest first.
     pub before: Vec<Message>,
 }
 
-/// How many messages are read at once, and how often a model is asked about each.
+/// Limits of reading messages for facts.
 #[derive(Debug, Clone, Copy)]
-pub struct Reading {
-    /// The most messages at once.
+pub struct ExtractionLimits {
+    /// Maximum messages read at once.
     pub messages: usize,
-    /// The most messages before them.
+    /// Maximum context messages before them.
     pub before: usize,
-    /// The most tries; a message that had so many is given up.
+    /// Maximum tries; a message that reaches it is given up.
     pub tries: u8,
 }
 
-/// What reading messages has come to.
+/// Result of reading messages for facts.
 #[derive(Debug, Clone)]
 pub struct ReadFacts {
-    /// The messages that were read.
+    /// Messages that were read; their marks are deleted.
     pub read: Vec<EntryId>,
-    /// What changes.
+    /// Changes to the memories of the person.
     pub changes: Vec<FactChange>,
-    /// The most memories of a person.
+    /// Maximum memories of a person.
     pub limit: usize,
-    /// The current time, UTC.
+    /// Current time, UTC.
     pub now: DateTime<Utc>,
 }
 
-/// How many memories there are.
+/// Counts of memories and unread messages.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct MemoryCounts {
-    /// Those that are used.
+    /// Memories in use.
     pub active: usize,
-    /// Those that were removed and are still stored.
+    /// Memories removed and still stored.
     pub removed: usize,
-    /// Messages that facts are still to be taken from.
+    /// Messages still to be read for facts.
     pub unread: usize,
 }
 
-/// The most marks of a person: who says more than is read loses the oldest.
+/// Maximum marks of a person; beyond it the oldest is dropped.
 const MAX_UNREAD: usize = 200;
 
-/// Notes a message that facts are still to be taken from.
+/// Marks a message to be read for facts.
 pub(super) fn put_unread(
     tables: &Tables<'_>,
     changes: &mut Changes<'_>,
     unread: &Unread,
-) -> Result<(), Fault> {
+) -> Result<(), StoreFault> {
     let keys = tables.unread.keys_of(&key::user(&unread.user))?.collect::<Result<Vec<_>, _>>()?;
     let surplus = (keys.len() + 1).saturating_sub(MAX_UNREAD);
     for key in keys.into_iter().take(surplus) {
@@ -80,12 +80,12 @@ pub(super) fn put_unread(
     changes.put(&tables.unread, key::of_user(&unread.user, unread.id), unread)
 }
 
-/// Counts that an answer has used memories.
+/// Counts the use of memories by an answer.
 pub(super) fn use_all(
     tables: &Tables<'_>,
     changes: &mut Changes<'_>,
     used: &UsedMemories,
-) -> Result<(), Fault> {
+) -> Result<(), StoreFault> {
     for id in &used.ids {
         let key = key::of_user(&used.user, id);
         if let Some(mut memory) = tables.memories.find(&key)? {
@@ -97,13 +97,13 @@ pub(super) fn use_all(
     Ok(())
 }
 
-/// What is taken from a message goes with it: it is taken back before anybody has read an answer to it.
+/// Deletes the marks and memories of a message that is taken back before anybody read an answer to it.
 pub(super) fn lose_source(
     tables: &Tables<'_>,
     changes: &mut Changes<'_>,
     message: &Message,
-) -> Result<(), Fault> {
-    let writer = message.speaker.as_ref().filter(|_| message.role == Role::User);
+) -> Result<(), StoreFault> {
+    let writer = message.speaker.as_ref().filter(|_| message.role == MessageRole::User);
     let Some(user) = writer.map(|speaker| &speaker.user) else { return Ok(()) };
     changes.remove(&tables.unread, key::of_user(user, message.id));
     for memory in tables.memories.list(&key::user(user))? {
@@ -115,8 +115,12 @@ pub(super) fn lose_source(
     Ok(())
 }
 
-/// Writes what has changed of the memories of a person.
-pub(crate) fn put_all(tables: &Tables<'_>, changes: &mut Changes<'_>, facts: &Facts) -> Result<(), Fault> {
+/// Writes the changed memories of a person.
+pub(crate) fn put_all(
+    tables: &Tables<'_>,
+    changes: &mut Changes<'_>,
+    facts: &Facts,
+) -> Result<(), StoreFault> {
     for memory in facts.written() {
         changes.put(&tables.memories, key::of_user(&memory.user, memory.id), memory)?;
         pins::follow_memory(tables, changes, memory, facts.has_expired(memory.id))?;
@@ -124,12 +128,12 @@ pub(crate) fn put_all(tables: &Tables<'_>, changes: &mut Changes<'_>, facts: &Fa
     Ok(())
 }
 
-/// Removes memories that were removed before this time for good; gives how many.
+/// Deletes memories that were removed before this time for good; returns the number deleted.
 pub(crate) fn purge(
     tables: &Tables<'_>,
     changes: &mut Changes<'_>,
     before: DateTime<Utc>,
-) -> Result<usize, Fault> {
+) -> Result<usize, StoreFault> {
     let mut gone = 0;
     for item in tables.memories.scan(&[])? {
         let (key, memory) = item?;
@@ -141,21 +145,21 @@ pub(crate) fn purge(
     Ok(gone)
 }
 
-/// Removes the marks of a person with this key.
-pub(crate) fn skip(tables: &Tables<'_>, changes: &mut Changes<'_>, of: &[u8]) -> Result<(), Fault> {
+/// Deletes the marks of a person with this key.
+pub(crate) fn skip(tables: &Tables<'_>, changes: &mut Changes<'_>, of: &[u8]) -> Result<(), StoreFault> {
     for key in tables.unread.keys_of(of)? {
         changes.remove(&tables.unread, key?);
     }
     Ok(())
 }
 
-/// The oldest messages of a person with this key that facts are still to be taken from, of one session; counts a try of each.
+/// Returns the oldest messages to be read of a person with this key, of one session; counts a try of each.
 pub(crate) fn take(
     tables: &Tables<'_>,
     changes: &mut Changes<'_>,
     of: &[u8],
-    reading: Reading,
-) -> Result<Option<UnreadBatch>, Fault> {
+    reading: ExtractionLimits,
+) -> Result<Option<UnreadBatch>, StoreFault> {
     let mut batch: Option<UnreadBatch> = None;
     for item in tables.unread.scan(of)? {
         let (key, mut unread) = item?;
@@ -194,12 +198,17 @@ pub(crate) fn take(
     Ok(batch)
 }
 
-/// What people and the bot have said right before a message, oldest first.
-fn before(tables: &Tables<'_>, session: SessionId, index: u32, most: usize) -> Result<Vec<Message>, Fault> {
+/// Returns the messages of people and the bot right before a message, oldest first.
+fn before(
+    tables: &Tables<'_>,
+    session: SessionId,
+    index: u32,
+    most: usize,
+) -> Result<Vec<Message>, StoreFault> {
     let mut found = Vec::new();
     for at in (0..index).rev().take(most * 3) {
         let said = tables.messages.find(&key::message(session, at))?.filter(|message| {
-            let is_said = matches!(message.role, Role::User | Role::Assistant);
+            let is_said = matches!(message.role, MessageRole::User | MessageRole::Assistant);
             is_said && !message.replaced && !message.text.trim().is_empty()
         });
         found.extend(said);

@@ -1,20 +1,20 @@
-//! A chat that gets a new id, as a group does when it becomes a supergroup: what is kept under the old one moves over.
+//! A chat that gets a new id, as a group does when it becomes a supergroup: its stored data moves.
 
 use super::super::changes::Changes;
-use super::super::fault::Fault;
+use super::super::fault::StoreFault;
 use super::super::key;
 use super::super::tables::Tables;
 use super::{access, children, index, parked, people, receptions, spending, tasks, undos};
 use figaro_base::ids::ChatId;
 use figaro_domain::access::AccessChange;
 
-/// Moves everything but what is in progress: turns and deliveries end where they began.
+/// Moves everything that is not in progress: turns and deliveries end under the old id.
 pub(crate) fn migrate(
     tables: &Tables<'_>,
     changes: &mut Changes<'_>,
     from: ChatId,
     to: ChatId,
-) -> Result<(), Fault> {
+) -> Result<(), StoreFault> {
     if from == to {
         return Ok(());
     }
@@ -27,7 +27,7 @@ pub(crate) fn migrate(
     move_memories(tables, changes, from, to)?;
     move_sessions(tables, changes, from, to)?;
     move_background(tables, changes, from, to)?;
-    // It is made anew where the chat's messages are found from now on.
+    // The index is rebuilt under the new id.
     index::drop_all(tables, changes, from)?;
     index::drop_all(tables, changes, to)?;
     receptions::drop_all(tables, changes, from)?;
@@ -46,7 +46,7 @@ fn move_settings(
     changes: &mut Changes<'_>,
     from: ChatId,
     to: ChatId,
-) -> Result<(), Fault> {
+) -> Result<(), StoreFault> {
     let (old, new) = (key::chat(from), key::chat(to));
     let Some(config) = tables.chats.find(&old)? else {
         return Ok(());
@@ -63,7 +63,7 @@ fn move_config_changes(
     changes: &mut Changes<'_>,
     from: ChatId,
     to: ChatId,
-) -> Result<(), Fault> {
+) -> Result<(), StoreFault> {
     for item in tables.config_changes.scan(&[])? {
         let (key, mut change) = item?;
         if change.chat == from {
@@ -74,7 +74,12 @@ fn move_config_changes(
     Ok(())
 }
 
-fn move_notes(tables: &Tables<'_>, changes: &mut Changes<'_>, from: ChatId, to: ChatId) -> Result<(), Fault> {
+fn move_notes(
+    tables: &Tables<'_>,
+    changes: &mut Changes<'_>,
+    from: ChatId,
+    to: ChatId,
+) -> Result<(), StoreFault> {
     let kept = tables.notes.list(&key::chat(to))?;
     for item in tables.notes.scan(&key::chat(from))? {
         let (old, mut note) = item?;
@@ -87,13 +92,13 @@ fn move_notes(tables: &Tables<'_>, changes: &mut Changes<'_>, from: ChatId, to: 
     Ok(())
 }
 
-/// All records move: others refer to them.
+/// Moves all records, because others refer to them.
 fn move_records(
     tables: &Tables<'_>,
     changes: &mut Changes<'_>,
     from: ChatId,
     to: ChatId,
-) -> Result<(), Fault> {
+) -> Result<(), StoreFault> {
     for item in tables.records.scan(&key::chat(from))? {
         let (old, mut record) = item?;
         record.chat = to;
@@ -103,14 +108,14 @@ fn move_records(
     Ok(())
 }
 
-/// All personas move, since the settings may name any of them. The messages that asked for words stay behind: nobody replies
-/// to them in the new chat.
+/// Moves all personas, since the settings may name any of them. Questions for words stay behind: nobody replies to them
+/// in the new chat.
 fn move_personas(
     tables: &Tables<'_>,
     changes: &mut Changes<'_>,
     from: ChatId,
     to: ChatId,
-) -> Result<(), Fault> {
+) -> Result<(), StoreFault> {
     for item in tables.personas.scan(&key::chat(from))? {
         let (old, mut persona) = item?;
         persona.chat = to;
@@ -123,14 +128,19 @@ fn move_personas(
     Ok(())
 }
 
-fn move_pins(tables: &Tables<'_>, changes: &mut Changes<'_>, from: ChatId, to: ChatId) -> Result<(), Fault> {
+fn move_pins(
+    tables: &Tables<'_>,
+    changes: &mut Changes<'_>,
+    from: ChatId,
+    to: ChatId,
+) -> Result<(), StoreFault> {
     let kept = tables.pins.list(&key::chat(to))?;
     for item in tables.pins.scan(&key::chat(from))? {
         let (old, mut pin) = item?;
         pin.chat = to;
-        // The messages of the old group have other numbers than those of the new one.
+        // The messages of the old group have other ids than those of the new one.
         pin.telegram = None;
-        // What Figaro itself keeps it keeps once.
+        // A pin of Figaro's own exists once per chat.
         if !kept.iter().any(|kept| pin.replaces(kept)) {
             changes.put(&tables.pins, key::pin(to, pin.id), &pin)?;
         }
@@ -139,13 +149,13 @@ fn move_pins(tables: &Tables<'_>, changes: &mut Changes<'_>, from: ChatId, to: C
     Ok(())
 }
 
-/// A memory says where it was said: only there it is used.
+/// Updates the chat of memories, since a memory is used only in its own chat.
 fn move_memories(
     tables: &Tables<'_>,
     changes: &mut Changes<'_>,
     from: ChatId,
     to: ChatId,
-) -> Result<(), Fault> {
+) -> Result<(), StoreFault> {
     for item in tables.memories.scan(&[])? {
         let (key, mut memory) = item?;
         if memory.chat == from {
@@ -156,13 +166,13 @@ fn move_memories(
     Ok(())
 }
 
-/// Of a chat's sessions only the current ones are found by its id; of the others each says where it took place.
+/// Moves the current sessions of a chat, which are found by its id, and updates the chat in all others.
 fn move_sessions(
     tables: &Tables<'_>,
     changes: &mut Changes<'_>,
     from: ChatId,
     to: ChatId,
-) -> Result<(), Fault> {
+) -> Result<(), StoreFault> {
     for item in tables.sessions.scan(&[])? {
         let (key, mut session) = item?;
         if session.conversation.chat == from {
@@ -188,7 +198,7 @@ fn move_background(
     changes: &mut Changes<'_>,
     from: ChatId,
     to: ChatId,
-) -> Result<(), Fault> {
+) -> Result<(), StoreFault> {
     for item in tables.background.scan(&key::chat(from))? {
         let (old, mut message) = item?;
         message.place.chat = to;
@@ -198,13 +208,13 @@ fn move_background(
     Ok(())
 }
 
-/// What people asked for in a chat.
+/// Moves the wishes of people in a chat.
 fn move_wishes(
     tables: &Tables<'_>,
     changes: &mut Changes<'_>,
     from: ChatId,
     to: ChatId,
-) -> Result<(), Fault> {
+) -> Result<(), StoreFault> {
     for item in tables.profiles.scan(&[])? {
         let (key, mut profile) = item?;
         if profile.migrate(from, to) {

@@ -1,6 +1,6 @@
-//! The records of the store: how they are found and written, whichever operation needs it. What is here reads through
-//! [`Tables`](super::tables::Tables), writes into [`Changes`](super::changes::Changes), and knows nothing of the disk. The
-//! files above this folder call it, each for the operations of one port.
+//! Records of the store: finding and writing them, for any operation. Code here reads through
+//! [`Tables`](super::tables::Tables), writes into [`Changes`](super::changes::Changes), and knows nothing of the disk.
+//! The files above this folder call it, each for the operations of one port.
 
 pub(super) mod access;
 pub(super) mod audit;

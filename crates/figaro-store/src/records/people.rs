@@ -1,4 +1,4 @@
-//! Who wrote in a group: noted with each message that is stored.
+//! People who wrote in a group, recorded with each stored message.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -6,21 +6,25 @@ use std::collections::btree_map::Entry;
 use chrono::{DateTime, Utc};
 
 use super::super::changes::Changes;
-use super::super::fault::Fault;
+use super::super::fault::StoreFault;
 use super::super::key;
 use super::super::tables::Tables;
 use figaro_base::ids::{ChatId, UserId};
 use figaro_domain::message::{Inbound, Speaker};
-use figaro_domain::people::{MAX_PEOPLE, Seen};
+use figaro_domain::people::{KnownPerson, MAX_PEOPLE};
 
-/// How many go at once where a chat is full, so that they are not looked for with each new person.
+/// Number of people dropped at once from a full chat, so that each new person does not need a search.
 const GOING: usize = MAX_PEOPLE / 20;
 
-/// Notes who wrote these messages of one chat.
-pub(crate) fn note(tables: &Tables<'_>, changes: &mut Changes<'_>, said: &[Inbound]) -> Result<(), Fault> {
-    let mut noted: BTreeMap<Vec<u8>, Seen> = BTreeMap::new();
+/// Records the writers of these messages of one chat.
+pub(crate) fn note(
+    tables: &Tables<'_>,
+    changes: &mut Changes<'_>,
+    said: &[Inbound],
+) -> Result<(), StoreFault> {
+    let mut noted: BTreeMap<Vec<u8>, KnownPerson> = BTreeMap::new();
     let mut strangers = None;
-    for part in said.iter().filter(|part| Seen::is_told_by(part)) {
+    for part in said.iter().filter(|part| KnownPerson::is_told_by(part)) {
         match noted.entry(key::person(part.place.chat, &part.speaker.user)) {
             Entry::Occupied(mut known) => known.get_mut().note(part),
             Entry::Vacant(free) => {
@@ -28,7 +32,7 @@ pub(crate) fn note(tables: &Tables<'_>, changes: &mut Changes<'_>, said: &[Inbou
                 if known.is_none() {
                     strangers = Some(part.place.chat);
                 }
-                free.insert(known.unwrap_or_else(|| Seen::new(part))).note(part);
+                free.insert(known.unwrap_or_else(|| KnownPerson::new(part))).note(part);
             }
         }
     }
@@ -41,19 +45,19 @@ pub(crate) fn note(tables: &Tables<'_>, changes: &mut Changes<'_>, said: &[Inbou
     Ok(())
 }
 
-/// Notes people who came into a chat, those who are not known.
+/// Records people who joined a chat and are not known yet.
 pub(crate) fn came(
     tables: &Tables<'_>,
     changes: &mut Changes<'_>,
     chat: ChatId,
     came: Vec<Speaker>,
     now: DateTime<Utc>,
-) -> Result<(), Fault> {
-    let mut strangers: BTreeMap<Vec<u8>, Seen> = BTreeMap::new();
+) -> Result<(), StoreFault> {
+    let mut strangers: BTreeMap<Vec<u8>, KnownPerson> = BTreeMap::new();
     for speaker in came {
         let key = key::person(chat, &speaker.user);
         if !tables.people.contains(&key)? {
-            strangers.insert(key, Seen { speaker, seen_at: now, posted: Vec::new() });
+            strangers.insert(key, KnownPerson { speaker, seen_at: now, posted: Vec::new() });
         }
     }
     if !strangers.is_empty() {
@@ -65,8 +69,13 @@ pub(crate) fn came(
     Ok(())
 }
 
-/// Has those go who were silent longest, where `more` would be too many.
-fn make_room(tables: &Tables<'_>, changes: &mut Changes<'_>, chat: ChatId, more: usize) -> Result<(), Fault> {
+/// Drops the people silent longest if `more` would exceed the limit.
+fn make_room(
+    tables: &Tables<'_>,
+    changes: &mut Changes<'_>,
+    chat: ChatId,
+    more: usize,
+) -> Result<(), StoreFault> {
     let known = tables.people.keys_of(&key::chat(chat))?.count();
     if known + more <= MAX_PEOPLE {
         return Ok(());
@@ -79,18 +88,18 @@ fn make_room(tables: &Tables<'_>, changes: &mut Changes<'_>, chat: ChatId, more:
     Ok(())
 }
 
-/// Forgets a person of a chat.
+/// Deletes a person of a chat.
 pub(crate) fn forget(tables: &Tables<'_>, changes: &mut Changes<'_>, chat: ChatId, user: &UserId) {
     changes.remove(&tables.people, key::person(chat, user));
 }
 
-/// Moves them to the chat's new id. The messages of the old group have other numbers than those of the new one.
+/// Moves them to the chat's new id. The messages of the old group have other ids than those of the new one.
 pub(crate) fn migrate(
     tables: &Tables<'_>,
     changes: &mut Changes<'_>,
     from: ChatId,
     to: ChatId,
-) -> Result<(), Fault> {
+) -> Result<(), StoreFault> {
     for item in tables.people.scan(&key::chat(from))? {
         let (old, mut seen) = item?;
         let new = key::moved(&old, to);

@@ -1,4 +1,4 @@
-//! Pins: added by people and by rules, changed with their source, and those that Figaro itself keeps.
+//! Pins: added by people and by rules, updated with their source, and those of Figaro itself.
 
 use std::collections::BTreeSet;
 
@@ -6,50 +6,53 @@ use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
 
 use super::super::changes::Changes;
-use super::super::fault::Fault;
+use super::super::fault::StoreFault;
 use super::super::key;
 use super::super::tables::Tables;
 use figaro_base::ids::{ChatId, MemoryId, MessageId, PinId, SessionId, UserId};
 use figaro_domain::conversation::{Conversation, EntryKey, Session};
 use figaro_domain::memory::Memory;
 use figaro_domain::pin::{Pin, PinType, SystemPin};
-use figaro_domain::pinning::{self, Adding, Followed};
+use figaro_domain::pinning::{self, Adding, PinEditEffect};
 use figaro_domain::profile::{Consent, UserProfile};
-use figaro_domain::record::Rules;
+use figaro_domain::record::ImportanceRules;
 
-/// What became of a pin that was to be added.
+/// Result of adding a pin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PinAdded {
-    /// It was stored.
+    /// Stored as a new pin.
     New,
-    /// The chat has one with the same words, which stays; nothing was stored. Its id.
+    /// The chat already has a pin with the same words, with this id; nothing was stored.
     Already(PinId),
-    /// The chat has as many pins as it may; nothing was stored.
+    /// The chat has the maximum of pins; nothing was stored.
     Full,
 }
 
-/// Writes a pin.
-pub(crate) fn put(tables: &Tables<'_>, changes: &mut Changes<'_>, pin: &Pin) -> Result<(), Fault> {
+pub(crate) fn put(tables: &Tables<'_>, changes: &mut Changes<'_>, pin: &Pin) -> Result<(), StoreFault> {
     changes.put(&tables.pins, key::pin(pin.chat, pin.id), pin)
 }
 
-/// A pin of a chat; none that Figaro itself keeps.
-pub(crate) fn of_people(tables: &Tables<'_>, chat: ChatId, pin: PinId) -> Result<Option<Pin>, Fault> {
+/// Returns a pin of a chat, unless it is Figaro's own.
+pub(crate) fn of_people(tables: &Tables<'_>, chat: ChatId, pin: PinId) -> Result<Option<Pin>, StoreFault> {
     Ok(tables.pins.get(&key::pin(chat, pin))?.filter(|pin| pin.about.is_none()))
 }
 
 /// Adds a pin, if there is room for it.
-pub(crate) fn add(tables: &Tables<'_>, changes: &mut Changes<'_>, pin: &Pin) -> Result<PinAdded, Fault> {
+pub(crate) fn add(tables: &Tables<'_>, changes: &mut Changes<'_>, pin: &Pin) -> Result<PinAdded, StoreFault> {
     let mut kept = tables.pins.list(&key::chat(pin.chat))?;
     add_to(&mut kept, tables, changes, pin)
 }
 
-/// Adds what is vital in the messages of a question. Of the same words the source is the latest.
-pub(super) fn add_vital(tables: &Tables<'_>, changes: &mut Changes<'_>, pins: &[Pin]) -> Result<(), Fault> {
+/// Pins vital statements in the messages of a question. The same words are pinned once, with the latest source.
+pub(super) fn add_vital(
+    tables: &Tables<'_>,
+    changes: &mut Changes<'_>,
+    pins: &[Pin],
+) -> Result<(), StoreFault> {
     let Some(first) = pins.first() else { return Ok(()) };
     let mut kept = tables.pins.list(&key::chat(first.chat))?;
     for pin in pins {
-        // Who wants nothing remembered pins by hand.
+        // People who refused memories pin by hand only.
         if let Some(user) = &pin.author
             && let Some(profile) = tables.profiles.find(&key::user(user))?
             && profile.consent == Consent::Refused
@@ -72,7 +75,7 @@ fn add_to(
     tables: &Tables<'_>,
     changes: &mut Changes<'_>,
     pin: &Pin,
-) -> Result<PinAdded, Fault> {
+) -> Result<PinAdded, StoreFault> {
     let leaves = match pinning::adding(kept, pin) {
         Adding::Already(id) => return Ok(PinAdded::Already(id)),
         Adding::Full => return Ok(PinAdded::Full),
@@ -87,14 +90,14 @@ fn add_to(
     Ok(PinAdded::New)
 }
 
-/// Has the pin of a lasting preference say what its memory says now. It goes when the memory does, but for one that went because there
-/// were too many: that nobody took back.
+/// Updates the pin of a lasting preference to the words of its memory. Removes it with the memory, unless the memory was
+/// dropped only because of the limit.
 pub(super) fn follow_memory(
     tables: &Tables<'_>,
     changes: &mut Changes<'_>,
     memory: &Memory,
     has_expired: bool,
-) -> Result<(), Fault> {
+) -> Result<(), StoreFault> {
     let Some(chat) = memory.user.telegram_id().map(ChatId) else { return Ok(()) };
     let mut kept = tables.pins.list(&key::chat(chat))?;
     let known = kept.iter().find(|pin| pin.memory == Some(memory.id)).cloned();
@@ -113,13 +116,13 @@ pub(super) fn follow_memory(
     }
 }
 
-/// Removes what was pinned of memories of a person that go for good, and of all with `None`.
+/// Deletes the pins made from memories of a person that are deleted for good; of all memories with `None`.
 pub(crate) fn remove_of_memories(
     tables: &Tables<'_>,
     changes: &mut Changes<'_>,
     user: &UserId,
     gone: Option<&BTreeSet<MemoryId>>,
-) -> Result<usize, Fault> {
+) -> Result<usize, StoreFault> {
     let Some(chat) = user.telegram_id().map(ChatId) else { return Ok(0) };
     let mut removed = 0;
     for pin in tables.pins.list(&key::chat(chat))? {
@@ -132,40 +135,39 @@ pub(crate) fn remove_of_memories(
     Ok(removed)
 }
 
-/// What a message says since it was edited.
+/// Edit of a message.
 pub(crate) struct Edit<'a> {
-    /// The message.
     pub(crate) message: MessageId,
-    /// Its words now.
+    /// Words after the edit.
     pub(crate) words: &'a str,
-    /// What rules of packs hold in its chat.
-    pub(crate) rules: &'a Rules,
+    /// Rules of packs in its chat.
+    pub(crate) rules: &'a ImportanceRules,
 }
 
-/// Has the pins of an edited message say what it says now.
+/// Updates the pins of an edited message.
 pub(crate) fn follow(
     tables: &Tables<'_>,
     changes: &mut Changes<'_>,
     chat: ChatId,
     Edit { message, words, rules }: Edit<'_>,
-) -> Result<(), Fault> {
+) -> Result<(), StoreFault> {
     let pins = tables.pins.list(&key::chat(chat))?;
     for pin in pins.iter().filter(|pin| pin.telegram == Some(message)) {
         match pinning::followed(pin, words, rules) {
-            Followed::Same => {}
-            Followed::Changed(pin) => put(tables, changes, &pin)?,
-            Followed::Gone => changes.remove(&tables.pins, key::pin(chat, pin.id)),
+            PinEditEffect::Same => {}
+            PinEditEffect::Changed(pin) => put(tables, changes, &pin)?,
+            PinEditEffect::Gone => changes.remove(&tables.pins, key::pin(chat, pin.id)),
         }
     }
     Ok(())
 }
 
-/// Removes what was pinned by itself from messages of a session that are taken back, this one and all behind it.
+/// Deletes automatic pins of this and all later messages of a session, which are taken back.
 pub(super) fn take_back(
     tables: &Tables<'_>,
     changes: &mut Changes<'_>,
     first: EntryKey,
-) -> Result<(), Fault> {
+) -> Result<(), StoreFault> {
     let Some(session) = tables.sessions.find(&key::id(first.session))? else { return Ok(()) };
     let chat = session.conversation.chat;
     let is_from = |source: EntryKey| source.session == first.session && source.index >= first.index;
@@ -178,13 +180,13 @@ pub(super) fn take_back(
     Ok(())
 }
 
-/// Keeps what a person has agreed to, in their private chat, until they take it back.
+/// Pins a person's consent in their private chat, until they withdraw it.
 pub(crate) fn consent_changed(
     tables: &Tables<'_>,
     changes: &mut Changes<'_>,
     profile: &UserProfile,
     now: DateTime<Utc>,
-) -> Result<(), Fault> {
+) -> Result<(), StoreFault> {
     let Some(chat) = profile.user.telegram_id().map(ChatId) else { return Ok(()) };
     let words = now.format(SystemPin::TIME).to_string();
     let session = anywhere(tables, chat)?;
@@ -196,22 +198,22 @@ pub(crate) fn consent_changed(
     }
 }
 
-/// The session that goes on in a chat: what Figaro keeps of a chat holds in all sessions, also where there is none yet.
-fn anywhere(tables: &Tables<'_>, chat: ChatId) -> Result<SessionId, Fault> {
+/// Returns the current session of a chat. Figaro's own pins apply in all sessions, even before the first.
+fn anywhere(tables: &Tables<'_>, chat: ChatId) -> Result<SessionId, StoreFault> {
     let current = tables.current.find(&key::conversation(Conversation { chat, topic: None }))?;
     Ok(current.unwrap_or(SessionId::from_bytes([0; 16])))
 }
 
-/// Removes the pin in whose place this one would be kept.
-fn drop_replaced(tables: &Tables<'_>, changes: &mut Changes<'_>, pin: &Pin) -> Result<(), Fault> {
+/// Removes the pin that this one would replace.
+fn drop_replaced(tables: &Tables<'_>, changes: &mut Changes<'_>, pin: &Pin) -> Result<(), StoreFault> {
     let kept = tables.pins.list(&key::chat(pin.chat))?;
     let gone = kept.iter().filter(|kept| pin.replaces(kept));
     gone.for_each(|gone| changes.remove(&tables.pins, key::pin(pin.chat, gone.id)));
     Ok(())
 }
 
-/// Keeps a pin of Figaro's own in place of the one that it replaces.
-pub(crate) fn keep(tables: &Tables<'_>, changes: &mut Changes<'_>, mut pin: Pin) -> Result<(), Fault> {
+/// Stores a pin of Figaro's own, replacing its predecessor.
+pub(crate) fn keep(tables: &Tables<'_>, changes: &mut Changes<'_>, mut pin: Pin) -> Result<(), StoreFault> {
     let kept = tables.pins.list(&key::chat(pin.chat))?;
     if let Some(known) = kept.iter().find(|kept| pin.replaces(kept)) {
         pin.id = known.id;
@@ -219,26 +221,26 @@ pub(crate) fn keep(tables: &Tables<'_>, changes: &mut Changes<'_>, mut pin: Pin)
     put(tables, changes, &pin)
 }
 
-/// Keeps the zone that a chat is in now, or that it is in none.
+/// Pins the zone of a chat, or removes the pin if it has none.
 pub(crate) fn zone_changed(
     tables: &Tables<'_>,
     changes: &mut Changes<'_>,
     chat: ChatId,
     zone: Option<Tz>,
     now: DateTime<Utc>,
-) -> Result<(), Fault> {
+) -> Result<(), StoreFault> {
     let session = anywhere(tables, chat)?;
     let words = zone.map_or_else(String::new, |zone| zone.name().to_owned());
     let pin = Pin::system(SystemPin::Zone, chat, session, words, now);
     if zone.is_some() { keep(tables, changes, pin) } else { drop_replaced(tables, changes, &pin) }
 }
 
-/// Keeps when the session that goes on in a conversation began, and what it is called.
+/// Pins the start and name of the current session of a conversation.
 pub(crate) fn session_began(
     tables: &Tables<'_>,
     changes: &mut Changes<'_>,
     session: &Session,
-) -> Result<(), Fault> {
+) -> Result<(), StoreFault> {
     let Conversation { chat, topic } = session.conversation;
     let began = session.created_at.format(SystemPin::TIME);
     let words = match &session.name {

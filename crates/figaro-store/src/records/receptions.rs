@@ -1,30 +1,29 @@
-//! What became of messages that came in, by chat and message. It names people and turns: it goes with what they have
-//! forgotten.
+//! Outcomes of received messages, by chat and message. They name people and turns, and are erased with them.
 
 use std::collections::BTreeSet;
 
 use chrono::{DateTime, Utc};
 
 use super::super::changes::Changes;
-use super::super::fault::Fault;
+use super::super::fault::StoreFault;
 use super::super::key;
 use super::super::tables::Tables;
 use figaro_base::ids::{ChatId, MessageId, UserId};
 use figaro_domain::erasure::Erasure;
-use figaro_domain::reception::{KEPT_IN_CHAT, Received, Reception};
+use figaro_domain::reception::{KEPT_IN_CHAT, ReceivedMessage, Reception};
 
-/// So many go at once by age, so that no other writer waits long.
+/// Maximum records deleted at once by age, so that other writers do not wait long.
 const EXPIRED_AT_ONCE: usize = 1_000;
 
-/// Adds this to what is known of messages of a chat. What is one too many goes with [`expire`]: each message of a group is noted,
-/// and none is to wait for others to be counted.
+/// Adds outcomes to messages of a chat. [`expire`] deletes records beyond the limit: every message of a group is
+/// recorded, and none should wait for a count.
 pub(crate) fn note(
     tables: &Tables<'_>,
     changes: &mut Changes<'_>,
     chat: ChatId,
     messages: &[MessageId],
-    received: &Received,
-) -> Result<(), Fault> {
+    received: &ReceivedMessage,
+) -> Result<(), StoreFault> {
     for message in messages {
         let key = key::telegram(chat, *message);
         let known = tables.received.find(&key)?;
@@ -34,13 +33,13 @@ pub(crate) fn note(
     Ok(())
 }
 
-/// The last message of a person in a chat before this one that was no command.
+/// Returns the last message of a person in a chat before this one that was not a command.
 pub(crate) fn last(
     tables: &Tables<'_>,
     chat: ChatId,
     user: &UserId,
     before: MessageId,
-) -> Result<Option<(MessageId, Received)>, Fault> {
+) -> Result<Option<(MessageId, ReceivedMessage)>, StoreFault> {
     for item in tables.received.scan(&key::chat(chat))?.rev() {
         let (key, received) = item?;
         let Some(message) = key::message_in(&key).filter(|message| message.0 < before.0) else { continue };
@@ -51,13 +50,13 @@ pub(crate) fn last(
     Ok(None)
 }
 
-/// Removes those that came in before this time, and of each chat all but the newest [`KEPT_IN_CHAT`], up to [`EXPIRED_AT_ONCE`].
-/// Gives how many there were.
+/// Deletes records from before this time, and all but the newest [`KEPT_IN_CHAT`] of each chat, up to
+/// [`EXPIRED_AT_ONCE`]. Returns the number deleted.
 pub(crate) fn expire(
     tables: &Tables<'_>,
     changes: &mut Changes<'_>,
     before: DateTime<Utc>,
-) -> Result<usize, Fault> {
+) -> Result<usize, StoreFault> {
     let (mut gone, mut chat, mut kept) = (0, Vec::new(), 0);
     for item in tables.received.scan(&[])?.rev() {
         let (key, received) = item?;
@@ -78,13 +77,13 @@ pub(crate) fn expire(
     Ok(gone)
 }
 
-/// Removes those of messages that are erased; of a person, or of a private chat, all.
+/// Deletes the records of erased messages; all of them for a person or a private chat.
 pub(crate) fn forget(
     tables: &Tables<'_>,
     changes: &mut Changes<'_>,
     what: &Erasure,
     erased: &BTreeSet<MessageId>,
-) -> Result<(), Fault> {
+) -> Result<(), StoreFault> {
     if let Erasure::Chat(chat, _) = what {
         return drop_all(tables, changes, *chat);
     }
@@ -98,8 +97,12 @@ pub(crate) fn forget(
     Ok(())
 }
 
-/// Removes all of a chat. Of a group that gets a new number too: its messages have other numbers there.
-pub(crate) fn drop_all(tables: &Tables<'_>, changes: &mut Changes<'_>, chat: ChatId) -> Result<(), Fault> {
+/// Deletes all records of a chat. Also for a group that gets a new id: its messages have other ids there.
+pub(crate) fn drop_all(
+    tables: &Tables<'_>,
+    changes: &mut Changes<'_>,
+    chat: ChatId,
+) -> Result<(), StoreFault> {
     for key in tables.received.keys_of(&key::chat(chat))? {
         changes.remove(&tables.received, key?);
     }

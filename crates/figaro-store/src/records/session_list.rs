@@ -1,46 +1,46 @@
-//! The sessions of a conversation: which there are, what is said in each, and how one is resumed or deleted.
+//! Sessions of a conversation: listing, outlines, resuming and deleting.
 
 use super::super::changes::Changes;
-use super::super::fault::Fault;
+use super::super::fault::StoreFault;
 use super::super::key;
 use super::super::tables::Tables;
 use super::{parked, pins, sessions};
 use chrono::{DateTime, Utc};
 use figaro_base::ids::{ChatId, SessionId};
-use figaro_domain::conversation::{Conversation, Message, Role, Session};
+use figaro_domain::conversation::{Conversation, Message, MessageRole, Session};
 
-/// What is said in a session.
+/// Outline of a session's messages.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Outline {
-    /// The first words of a person in it.
+    /// First words of a person in it.
     pub first_words: Option<String>,
-    /// How many messages of people and of the model it has. Above 5,000 messages results of tools count too.
+    /// Number of messages of people and of the model. Above 5,000 messages tool results count too.
     pub messages: u32,
 }
 
-/// What is kept of a session beside its messages, and how much these matter.
+/// Stored amounts of a session besides its messages, and their importance.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct SessionStats {
-    /// Its summaries, those that are to be made anew too.
+    /// Number of its summaries, stale ones included.
     pub summaries: usize,
-    /// What people pinned in it, and what was pinned for them.
+    /// Number of its pins, by people and automatic.
     pub pins: usize,
-    /// The mean importance, from 0 to 10, of its newest 5,000 messages of people and the model; `None` without any.
+    /// Mean importance, from 0 to 10, of its newest 5,000 messages of people and the model; `None` without any.
     pub importance: Option<f32>,
-    /// When its oldest message of people and the model was written, UTC.
+    /// Time of its oldest message of people and the model, UTC.
     pub oldest: Option<DateTime<Utc>>,
-    /// When its newest one was, UTC.
+    /// Time of its newest such message, UTC.
     pub newest: Option<DateTime<Utc>>,
 }
 
-/// Messages are counted one by one up to so many; beyond, results of tools count too.
+/// Maximum messages counted one by one; beyond it tool results count too.
 const COUNTED: u32 = 5_000;
-/// So many messages from the first on say what a session is about.
+/// Number of first messages searched for the words that describe a session.
 const FIRST_MESSAGES: usize = 200;
 
-/// The sessions of a conversation, the one with the newest message first. One that nothing was said in and nothing was chosen
-/// for is left out, unless it is the current one.
-pub(crate) fn all(tables: &Tables<'_>, conversation: Conversation) -> Result<Vec<Session>, Fault> {
+/// Returns the sessions of a conversation, the one with the newest message first. A session without messages or settings
+/// is left out, unless it is the current one.
+pub(crate) fn all(tables: &Tables<'_>, conversation: Conversation) -> Result<Vec<Session>, StoreFault> {
     let current = tables.current.find(&key::conversation(conversation))?;
     let mut all = Vec::new();
     for found in tables.sessions_of.keys_of(&key::conversation(conversation))? {
@@ -55,18 +55,18 @@ pub(crate) fn all(tables: &Tables<'_>, conversation: Conversation) -> Result<Vec
     Ok(all)
 }
 
-/// A session, if it is one of this conversation.
+/// Returns a session, if it belongs to this conversation.
 pub(crate) fn one(
     tables: &Tables<'_>,
     conversation: Conversation,
     session: SessionId,
-) -> Result<Option<Session>, Fault> {
+) -> Result<Option<Session>, StoreFault> {
     let found = tables.sessions.get(&key::id(session))?;
     Ok(found.filter(|session| session.conversation == conversation))
 }
 
-/// What is said in a session.
-pub(crate) fn outline(tables: &Tables<'_>, session: SessionId) -> Result<Outline, Fault> {
+/// Returns the outline of a session.
+pub(crate) fn outline(tables: &Tables<'_>, session: SessionId) -> Result<Outline, StoreFault> {
     let prefix = key::id(session);
     let last = tables.messages.next_index(&prefix)?;
     let (mut messages, mut first_words) = (last, None);
@@ -87,8 +87,12 @@ pub(crate) fn outline(tables: &Tables<'_>, session: SessionId) -> Result<Outline
     Ok(Outline { first_words, messages })
 }
 
-/// What is kept of a session of this chat.
-pub(crate) fn stats(tables: &Tables<'_>, chat: ChatId, session: SessionId) -> Result<SessionStats, Fault> {
+/// Returns the stored amounts of a session of this chat.
+pub(crate) fn stats(
+    tables: &Tables<'_>,
+    chat: ChatId,
+    session: SessionId,
+) -> Result<SessionStats, StoreFault> {
     let (mut sum, mut count, mut newest) = (0.0, 0_u16, None);
     for item in tables.messages.scan(&key::id(session))?.rev().take(COUNTED as usize) {
         let (_, message) = item?;
@@ -115,39 +119,39 @@ pub(crate) fn stats(tables: &Tables<'_>, chat: ChatId, session: SessionId) -> Re
     })
 }
 
-/// The first so many messages that people and the model said in a session, oldest first.
+/// Returns the first messages of people and the model in a session, at most `limit`, oldest first.
 pub(crate) fn first_said(
     tables: &Tables<'_>,
     session: SessionId,
     limit: usize,
-) -> Result<Vec<Message>, Fault> {
+) -> Result<Vec<Message>, StoreFault> {
     let first = tables.messages.scan(&key::id(session))?.take(FIRST_MESSAGES);
     let said = first.map(|item| item.map(|(_, message)| message));
     said.filter(|message| message.as_ref().map_or(true, is_said)).take(limit).collect()
 }
 
-/// Whether people see it: words of a person or of the model that no later try has replaced.
+/// Returns `true` if people see the message: words of a person or of the model that no later try replaced.
 fn is_said(message: &Message) -> bool {
     match message.role {
         _ if message.replaced => false,
-        Role::User => true,
-        Role::Assistant => !message.text.trim().is_empty(),
-        Role::Tool | Role::System => false,
+        MessageRole::User => true,
+        MessageRole::Assistant => !message.text.trim().is_empty(),
+        MessageRole::Tool | MessageRole::System => false,
     }
 }
 
 fn words_of_person(message: Message) -> Option<String> {
-    (message.role == Role::User && !message.text.trim().is_empty()).then_some(message.text)
+    (message.role == MessageRole::User && !message.text.trim().is_empty()).then_some(message.text)
 }
 
-/// Makes a session the current one of its conversation and gives up the turns that wait there; `false` if it is no session
-/// of it.
+/// Makes a session the current one of its conversation and gives up the turns that wait there; `false` if it belongs to
+/// another conversation.
 pub(crate) fn switch(
     tables: &Tables<'_>,
     changes: &mut Changes<'_>,
     conversation: Conversation,
     session: SessionId,
-) -> Result<bool, Fault> {
+) -> Result<bool, StoreFault> {
     let Some(session) = one(tables, conversation, session)? else { return Ok(false) };
     if tables.current.find(&key::conversation(conversation))? != Some(session.id) {
         parked::give_up_all(tables, changes, conversation)?;

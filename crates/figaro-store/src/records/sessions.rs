@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 
 use super::super::changes::Changes;
 use super::super::decoded::Decoded;
-use super::super::fault::Fault;
+use super::super::fault::StoreFault;
 use super::super::key;
 use super::super::tables::Tables;
 use super::pins;
@@ -14,31 +14,30 @@ use figaro_base::ids::{ChatId, SessionId};
 use figaro_domain::conversation::{Conversation, EntryKey, Message, Session};
 use figaro_domain::turn::SessionTail;
 
-/// The current session, begun if there is none.
+/// Returns the current session, beginning one if there is none.
 pub(crate) fn current(
     tables: &Tables<'_>,
     changes: &mut Changes<'_>,
     conversation: Conversation,
     now: DateTime<Utc>,
-) -> Result<Session, Fault> {
+) -> Result<Session, StoreFault> {
     stored(tables, conversation)?.map_or_else(|| begin(tables, changes, conversation, now), Ok)
 }
 
-/// The current session; `None` before the first one.
-fn stored(tables: &Tables<'_>, conversation: Conversation) -> Result<Option<Session>, Fault> {
+/// Returns the current session; `None` before the first one.
+fn stored(tables: &Tables<'_>, conversation: Conversation) -> Result<Option<Session>, StoreFault> {
     match tables.current.get(&key::conversation(conversation))? {
         Some(id) => tables.sessions.get(&key::id(id)),
         None => Ok(None),
     }
 }
 
-/// Begins another session.
 pub(crate) fn begin(
     tables: &Tables<'_>,
     changes: &mut Changes<'_>,
     conversation: Conversation,
     now: DateTime<Utc>,
-) -> Result<Session, Fault> {
+) -> Result<Session, StoreFault> {
     let session = Session::new(conversation, now);
     pins::session_began(tables, changes, &session)?;
     put_current(tables, changes, &session)?;
@@ -50,17 +49,17 @@ pub(crate) fn put_current(
     tables: &Tables<'_>,
     changes: &mut Changes<'_>,
     session: &Session,
-) -> Result<(), Fault> {
+) -> Result<(), StoreFault> {
     changes.put(&tables.sessions, key::id(session.id), session)?;
     changes.put(&tables.sessions_of, key::session_of(session.conversation, session.id), &())?;
     changes.put(&tables.current, key::conversation(session.conversation), &session.id)
 }
 
-/// The end of the current session; `None` before the first one.
+/// Returns the end of the current session; `None` before the first one.
 pub(super) fn current_tail(
     tables: &Tables<'_>,
     conversation: Conversation,
-) -> Result<Option<SessionTail>, Fault> {
+) -> Result<Option<SessionTail>, StoreFault> {
     let Some(session) = stored(tables, conversation)? else {
         return Ok(None);
     };
@@ -68,21 +67,21 @@ pub(super) fn current_tail(
     Ok(Some(SessionTail { session: session.id, record: Some(session), next_index }))
 }
 
-/// The end of a session, also of one whose record cannot be read.
-pub(super) fn tail(tables: &Tables<'_>, session: SessionId) -> Result<SessionTail, Fault> {
+/// Returns the end of a session, even if its record is unreadable.
+pub(super) fn tail(tables: &Tables<'_>, session: SessionId) -> Result<SessionTail, StoreFault> {
     let record = tables.sessions.find(&key::id(session))?;
     let erased_to = record.as_ref().map_or(0, |record| record.erased_to);
     let next_index = tables.messages.next_index(&key::id(session))?.max(erased_to);
     Ok(SessionTail { session, record, next_index })
 }
 
-/// The newest messages of a session, oldest first.
+/// Returns the newest messages of a session, oldest first.
 pub(crate) fn recent(
     tables: &Tables<'_>,
     decoded: &Decoded<Message>,
     session: SessionId,
     limit: usize,
-) -> Result<Vec<Arc<Message>>, Fault> {
+) -> Result<Vec<Arc<Message>>, StoreFault> {
     let newest = tables.messages.list_decoded(&key::id(session), decoded)?.rev();
     let current = newest.filter(|message| !message.as_ref().is_ok_and(|message| message.replaced));
     let mut messages = current.take(limit).collect::<Result<Vec<_>, _>>()?;
@@ -90,8 +89,8 @@ pub(crate) fn recent(
     Ok(messages)
 }
 
-/// A message by its key, if its session belongs to this chat.
-pub(crate) fn entry(tables: &Tables<'_>, chat: ChatId, key: EntryKey) -> Result<Option<Message>, Fault> {
+/// Returns a message by its key, if its session belongs to this chat.
+pub(crate) fn entry(tables: &Tables<'_>, chat: ChatId, key: EntryKey) -> Result<Option<Message>, StoreFault> {
     let session = tables.sessions.get(&key::id(key.session))?;
     match session.filter(|session| session.conversation.chat == chat) {
         Some(session) => {

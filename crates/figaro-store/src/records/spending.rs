@@ -1,18 +1,18 @@
-//! What was spent: a record for each day, chat, person and model.
+//! Spending: a record for each day, chat, person and model.
 
 use super::super::changes::Changes;
-use super::super::fault::Fault;
+use super::super::fault::StoreFault;
 use super::super::key;
 use super::super::tables::Tables;
 use figaro_base::ids::ChatId;
 use figaro_domain::usage::{Spending, Spent};
 
-/// Adds to the record of the same day, chat, person and model. What came to nothing needs none.
+/// Adds to the record of the same day, chat, person and model. Skips empty spending.
 pub(crate) fn add(
     tables: &Tables<'_>,
     changes: &mut Changes<'_>,
     mut spending: Spending,
-) -> Result<(), Fault> {
+) -> Result<(), StoreFault> {
     if spending.spent == Spent::default() {
         return Ok(());
     }
@@ -23,13 +23,13 @@ pub(crate) fn add(
     changes.put(&tables.spent, key, &spending)
 }
 
-/// Gives what was spent in a chat to the id it has from now on.
+/// Moves the spending of a chat to its new id.
 pub(super) fn migrate(
     tables: &Tables<'_>,
     changes: &mut Changes<'_>,
     from: ChatId,
     to: ChatId,
-) -> Result<(), Fault> {
+) -> Result<(), StoreFault> {
     for item in tables.spent.scan(&[])? {
         let (key, spending) = item?;
         if spending.chat == from {

@@ -1,39 +1,39 @@
-//! Summaries beside the messages that they cover: which come next, which may be stored, which are to be made anew.
+//! Summaries and the messages that they cover: the next to make, the ones that may be stored, the stale ones.
 
 use std::sync::Arc;
 
 use super::super::changes::Changes;
-use super::super::fault::Fault;
+use super::super::fault::StoreFault;
 use super::super::key;
 use super::super::tables::Tables;
 use crate::engine::Keys;
 use figaro_base::ids::SessionId;
 use figaro_domain::conversation::{Message, Session};
-use figaro_domain::summary::Run;
+use figaro_domain::summary::MessageRange;
 use figaro_domain::summary::{Summary, SummaryJob, to_be_made_again};
 
-/// What is to be summarised of a session.
+/// Messages of a session to be summarised.
 #[derive(Debug, Clone)]
 pub struct Unsummarised {
-    /// The session as it is stored when the messages were read.
+    /// The session as stored when the messages were read.
     pub session: Session,
-    /// The run that comes before all others: its summary is to be made anew, or is missing.
-    pub again: Option<Run>,
-    /// The messages of that run or, without one, the oldest that no summary covers. Those that may still be taken back are not
-    /// among them, those that a later try replaced are.
+    /// Range with priority: its summary is stale or missing.
+    pub again: Option<MessageRange>,
+    /// Messages of that range or, without one, the oldest that no summary covers. Excludes messages that may still be
+    /// taken back, includes those that a later try replaced.
     pub messages: Vec<Arc<Message>>,
-    /// Others stand behind these.
+    /// `true` if more messages follow.
     pub has_more: bool,
-    /// How many messages that is in all.
+    /// Total number of messages to be summarised.
     pub left: u32,
 }
 
-/// What is to be summarised of a session; `None` if there is no such session.
+/// Returns the messages of a session to be summarised; `None` if there is no such session.
 pub(crate) fn unsummarised(
     tables: &Tables<'_>,
     session: SessionId,
     limit: usize,
-) -> Result<Option<Unsummarised>, Fault> {
+) -> Result<Option<Unsummarised>, StoreFault> {
     let Some(session) = tables.sessions.find(&key::id(session))? else { return Ok(None) };
     let summaries = tables.summaries.list(&key::id(session.id))?;
     let again = to_be_made_again(&summaries);
@@ -48,7 +48,7 @@ pub(crate) fn unsummarised(
         if message.index >= end {
             break;
         }
-        // A run that is made again is read whole.
+        // A range that is made again is read whole.
         has_more = again.is_none() && messages.len() >= limit;
         if has_more {
             break;
@@ -58,14 +58,14 @@ pub(crate) fn unsummarised(
     Ok(Some(Unsummarised { session, again, messages, has_more, left: end.saturating_sub(start) }))
 }
 
-/// Stores a summary if it fits beside the others and its messages are as they were read: words that were erased or edited
-/// meanwhile do not come back.
+/// Stores a summary if it fits beside the others and its messages are unchanged: erased or edited words must not come
+/// back.
 pub(crate) fn put(
     tables: &Tables<'_>,
     changes: &mut Changes<'_>,
     summary: &Summary,
     made_of: &[Arc<Message>],
-) -> Result<bool, Fault> {
+) -> Result<bool, StoreFault> {
     let Some(session) = tables.sessions.find(&key::id(summary.session))? else { return Ok(false) };
     let others = tables.summaries.list(&key::id(session.id))?;
     for read in made_of {
@@ -82,8 +82,8 @@ pub(crate) fn put(
     Ok(fits)
 }
 
-/// Where a summary begins: what was erased between it and the one before it leaves no gap.
-fn first_of(tables: &Tables<'_>, summary: &Summary, others: &[Summary]) -> Result<u32, Fault> {
+/// Returns the start of a summary: messages erased between it and the one before it leave no gap.
+fn first_of(tables: &Tables<'_>, summary: &Summary, others: &[Summary]) -> Result<u32, StoreFault> {
     let next = next_of(others);
     if summary.start <= next {
         return Ok(summary.start);
@@ -94,14 +94,14 @@ fn first_of(tables: &Tables<'_>, summary: &Summary, others: &[Summary]) -> Resul
     Ok(if is_erased { next } else { summary.start })
 }
 
-/// Takes the words of the summary that covers a message away, and notes that it is to be made anew; `false` if none covers it.
-/// Whatever changes or erases a stored message calls this in the same change.
+/// Clears the summary that covers a message and marks it as stale; `false` if none covers it. Every change or erasure of
+/// a stored message calls this in the same write.
 pub(crate) fn make_stale(
     tables: &Tables<'_>,
     changes: &mut Changes<'_>,
     session: SessionId,
     index: u32,
-) -> Result<bool, Fault> {
+) -> Result<bool, StoreFault> {
     let summaries = tables.summaries.list(&key::id(session))?;
     let Some(covering) = summaries.into_iter().find(|summary| summary.covers(index)) else {
         return Ok(false);
@@ -111,13 +111,13 @@ pub(crate) fn make_stale(
     Ok(true)
 }
 
-/// The index behind the last message that is covered.
+/// Returns the index after the last covered message.
 fn next_of(summaries: &[Summary]) -> u32 {
     summaries.last().map_or(0, |last| last.end.saturating_add(1))
 }
 
-/// The index behind the last message that is there to stay: what a turn in progress has stored may be taken back.
-fn end_of(tables: &Tables<'_>, session: &Session) -> Result<u32, Fault> {
+/// Returns the index after the last permanent message: messages of a turn in progress may be taken back.
+fn end_of(tables: &Tables<'_>, session: &Session) -> Result<u32, StoreFault> {
     let turn = tables.turns.find(&key::conversation(session.conversation))?;
     match turn.filter(|turn| turn.session == session.id) {
         Some(turn) => Ok(turn.first_index),

@@ -1,28 +1,28 @@
-//! The record of a task. It is found by its id; other tables list the ids by chat, by creator, by the time somebody has to
-//! look after it, and those under way, and are kept in step by [`put`] alone.
+//! Records of tasks, by id. Other tables list the ids by chat, by creator, by due time, and by lease; only [`put`] keeps
+//! them in step.
 
 use super::super::changes::Changes;
-use super::super::fault::Fault;
+use super::super::fault::StoreFault;
 use super::super::key;
 use super::super::tables::Tables;
 use figaro_base::ids::{ChatId, TaskId};
 use figaro_domain::task::{Task, TaskStep};
 
-/// How many tasks there may be that may still run.
+/// Limits on tasks that may still run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TaskLimits {
-    /// The most tasks of a chat.
+    /// Maximum tasks of a chat.
     pub per_chat: usize,
-    /// The most tasks of one person in all chats.
+    /// Maximum tasks of one person in all chats.
     pub per_user: usize,
 }
 
-/// What became of a task that was to be added.
+/// Result of adding a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TaskAdded {
-    /// It was stored as a new task.
+    /// Stored as a new task.
     New,
-    /// The chat has a live task that asks for the same at the same times, which stays; nothing was stored. Its id.
+    /// The chat has a live task with the same prompt and times, with this id; nothing was stored.
     Already(TaskId),
     /// The chat has reached [`TaskLimits::per_chat`]; nothing was stored.
     ChatFull,
@@ -30,16 +30,16 @@ pub enum TaskAdded {
     UserFull,
 }
 
-/// The most runs that are kept of a task; the oldest go first.
+/// Maximum stored runs of a task; the oldest are deleted first.
 pub const KEPT_RUNS: u32 = 20;
 
-/// A task by its id, if there is an id; `None` too if the task is gone or cannot be read.
-pub(crate) fn find(tables: &Tables<'_>, id: Option<TaskId>) -> Result<Option<Task>, Fault> {
+/// Returns a task by its id; `None` without an id, and for a task that is gone or unreadable.
+pub(crate) fn find(tables: &Tables<'_>, id: Option<TaskId>) -> Result<Option<Task>, StoreFault> {
     id.map_or(Ok(None), |id| tables.tasks.find(&key::id(id)))
 }
 
-/// All tasks of a chat, in the order of their ids; one that is gone or cannot be read is passed over.
-pub(crate) fn of_chat(tables: &Tables<'_>, chat: ChatId) -> Result<Vec<Task>, Fault> {
+/// Returns all tasks of a chat, in the order of their ids; skips those that are gone or unreadable.
+pub(crate) fn of_chat(tables: &Tables<'_>, chat: ChatId) -> Result<Vec<Task>, StoreFault> {
     let mut tasks = Vec::new();
     for key in tables.tasks_of_chat.keys_of(&key::chat(chat))? {
         if let Some(task) = find(tables, key::task_of(&key?))? {
@@ -49,8 +49,8 @@ pub(crate) fn of_chat(tables: &Tables<'_>, chat: ChatId) -> Result<Vec<Task>, Fa
     Ok(tasks)
 }
 
-/// Writes a change of a task, and its history, of which the newest runs are kept.
-pub(super) fn step(tables: &Tables<'_>, changes: &mut Changes<'_>, step: TaskStep) -> Result<(), Fault> {
+/// Writes a change of a task and its history, keeping the newest runs.
+pub(super) fn step(tables: &Tables<'_>, changes: &mut Changes<'_>, step: TaskStep) -> Result<(), StoreFault> {
     let TaskStep { before, after, entry } = step;
     put(tables, changes, Some(&before), Some(&after))?;
     let Some(entry) = entry else { return Ok(()) };
@@ -62,13 +62,13 @@ pub(super) fn step(tables: &Tables<'_>, changes: &mut Changes<'_>, step: TaskSte
     Ok(())
 }
 
-/// Writes a task in place of what it was, in every table that lists it.
+/// Writes a task over its former state, in every table that lists it.
 pub(crate) fn put(
     tables: &Tables<'_>,
     changes: &mut Changes<'_>,
     before: Option<&Task>,
     after: Option<&Task>,
-) -> Result<(), Fault> {
+) -> Result<(), StoreFault> {
     if let Some(task) = before {
         changes.remove(&tables.tasks, key::id(task.id));
         changes.remove(&tables.tasks_of_chat, key::chat_task(task.place.chat, task.id));
@@ -97,19 +97,19 @@ pub(crate) fn put(
     }
 }
 
-/// Whether messages may show a task as it was before: until they were looked at, they may go on doing so.
-fn is_stale(tables: &Tables<'_>, before: Option<&Task>, task: &Task) -> Result<bool, Fault> {
+/// Returns `true` if messages may show a former state of a task; they stay marked until they are checked.
+fn is_stale(tables: &Tables<'_>, before: Option<&Task>, task: &Task) -> Result<bool, StoreFault> {
     let is_new = before.is_none_or(|before| !before.looks_like(task) || before.messages != task.messages);
     Ok(!task.messages.is_empty() && (is_new || tables.stale_cards.contains(&key::id(task.id))?))
 }
 
-/// Gives a chat's tasks to the id it has from now on. A run under way ends where it began.
+/// Moves the tasks of a chat to its new id. A run in progress ends under the old one.
 pub(super) fn migrate(
     tables: &Tables<'_>,
     changes: &mut Changes<'_>,
     from: ChatId,
     to: ChatId,
-) -> Result<(), Fault> {
+) -> Result<(), StoreFault> {
     for task in of_chat(tables, from)? {
         put(tables, changes, Some(&task), Some(&task.moved_to(to)))?;
     }

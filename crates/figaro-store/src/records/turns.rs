@@ -1,11 +1,11 @@
-//! Turns from their question to their end: what the rules of turns take is loaded here, and what they give is written.
+//! Turns from their question to their end: loads what the turn rules need, and writes their results.
 
 use std::slice::from_mut;
 
 use chrono::{DateTime, Utc};
 
 use super::super::changes::Changes;
-use super::super::fault::Fault;
+use super::super::fault::StoreFault;
 use super::super::key;
 use super::super::tables::Tables;
 use super::{calls, parked, people, sessions, tasks, write};
@@ -14,14 +14,14 @@ use figaro_domain::conversation::{Conversation, EntryKey, Message};
 use figaro_domain::message::Inbound;
 use figaro_domain::model::ModelName;
 use figaro_domain::origin::Origin;
-use figaro_domain::record::Rules;
+use figaro_domain::record::ImportanceRules;
 use figaro_domain::task::Task;
 use figaro_domain::turn::{
-    self, ActiveTurn, AskedAgain, Begun, EndsWith, GoneOn, LastExchange, LeftTurn, Standing, Step,
-    StoredParked, StoredTurn, TurnEnd,
+    self, ActiveTurn, AskedAgain, BegunTurn, ConversationState, EndsWith, GoneOn, LastExchange, LeftTurn,
+    Step, StoredParked, StoredTurn, TurnEnd,
 };
 
-/// A conversation in which a turn is to begin.
+/// A conversation in which a turn is about to begin.
 #[derive(Clone, Copy)]
 pub(crate) struct Beginning {
     pub(crate) bot: BotId,
@@ -35,23 +35,23 @@ pub(crate) fn begin(
     changes: &mut Changes<'_>,
     at: Beginning,
     question: &[Inbound],
-    rules: &Rules,
-) -> Result<Begun, Fault> {
-    let standing = Standing { rules: rules.clone(), ..standing(tables, at.conversation)? };
+    rules: &ImportanceRules,
+) -> Result<BegunTurn, StoreFault> {
+    let standing = ConversationState { rules: rules.clone(), ..standing(tables, at.conversation)? };
     let begun = write::transition(tables, changes, at.bot, turn::begin(standing, question, at.now))?;
     people::note(tables, changes, question)?;
     log_gave_way(&begun);
     Ok(begun)
 }
 
-/// Begins a turn with the last question once more; `None` where nothing was asked yet.
+/// Begins a turn that retries the last question; `None` if nothing was asked yet.
 pub(crate) fn begin_again(
     tables: &Tables<'_>,
     changes: &mut Changes<'_>,
     at: Beginning,
     origin: Origin,
     model: Option<ModelName>,
-) -> Result<Option<Begun>, Fault> {
+) -> Result<Option<BegunTurn>, StoreFault> {
     let standing = standing(tables, at.conversation)?;
     let exchange = match &standing.current {
         Some(tail) => last_exchange(tables, tail.session)?,
@@ -71,21 +71,21 @@ pub(crate) fn begin_task(
     at: Beginning,
     task: &Task,
     run: RunId,
-) -> Result<Option<Begun>, Fault> {
+) -> Result<Option<BegunTurn>, StoreFault> {
     let standing = standing(tables, at.conversation)?;
     let begun = write::transition(tables, changes, at.bot, turn::begin_task(standing, task, run, at.now))?;
     begun.iter().for_each(log_gave_way);
     Ok(begun)
 }
 
-/// Goes on with a turn that waited for a person; `None` if it does not wait any more or has no answer.
+/// Resumes a turn that waited for a person; `None` if it no longer waits or has no answer.
 pub(crate) fn go_on(
     tables: &Tables<'_>,
     changes: &mut Changes<'_>,
     bot: BotId,
     run: RunId,
     now: DateTime<Utc>,
-) -> Result<Option<GoneOn>, Fault> {
+) -> Result<Option<GoneOn>, StoreFault> {
     let Some(parked) = tables.parked.find(&key::id(run))? else { return Ok(None) };
     let standing = standing(tables, parked.turn.conversation)?;
     let stored = StoredParked {
@@ -106,7 +106,7 @@ pub(crate) fn end(
     bot: BotId,
     turn: &ActiveTurn,
     end: TurnEnd,
-) -> Result<(), Fault> {
+) -> Result<(), StoreFault> {
     let stored = stored(tables, turn)?;
     let answer = end.earlier_answer().map(|entry| place_of(tables, turn, entry)).transpose()?.flatten();
     let with = EndsWith { answer, task: tasks::find(tables, turn.task)? };
@@ -114,13 +114,13 @@ pub(crate) fn end(
     write::write(tables, changes, bot, turn::end(turn, stored, with, end))
 }
 
-/// Takes a turn back with all the messages since its question, unless it has ended.
+/// Takes back a turn with all messages since its question, unless it has ended.
 pub(crate) fn retract(
     tables: &Tables<'_>,
     changes: &mut Changes<'_>,
     bot: BotId,
     turn: &ActiveTurn,
-) -> Result<(), Fault> {
+) -> Result<(), StoreFault> {
     let stored = stored(tables, turn)?;
     write::write(tables, changes, bot, turn::retract(turn, &stored))
 }
@@ -132,27 +132,27 @@ pub(crate) fn step(
     bot: BotId,
     turn: &ActiveTurn,
     step: Step,
-) -> Result<(), Fault> {
+) -> Result<(), StoreFault> {
     let stored = stored(tables, turn)?;
     write::write(tables, changes, bot, turn::step(turn, stored, step))
 }
 
-/// Appends a message to its session and gives its index. Called once per operation: it counts on from what is stored,
-/// not from what the same operation is about to store.
+/// Appends a message to its session and returns its index. Call it once per operation: it counts from the stored
+/// messages, not from those the same operation is about to store.
 pub(crate) fn append(
     tables: &Tables<'_>,
     changes: &mut Changes<'_>,
     bot: BotId,
     mut message: Message,
-) -> Result<u32, Fault> {
+) -> Result<u32, StoreFault> {
     let tail = sessions::tail(tables, message.session)?;
     let index = tail.next_index;
     write::write(tables, changes, bot, tail.append(from_mut(&mut message)))?;
     Ok(index)
 }
 
-/// The question of a turn.
-pub(crate) fn question(tables: &Tables<'_>, turn: &ActiveTurn) -> Result<Vec<Message>, Fault> {
+/// Returns the messages of a turn's question, oldest first.
+pub(crate) fn question(tables: &Tables<'_>, turn: &ActiveTurn) -> Result<Vec<Message>, StoreFault> {
     let mut question = Vec::new();
     for item in tables.messages.scan(&key::id(turn.session))?.rev() {
         let (_, message) = item?;
@@ -167,27 +167,27 @@ pub(crate) fn question(tables: &Tables<'_>, turn: &ActiveTurn) -> Result<Vec<Mes
     Ok(question)
 }
 
-/// How things stand in a conversation in which a turn is to begin.
-fn standing(tables: &Tables<'_>, conversation: Conversation) -> Result<Standing, Fault> {
+/// Returns the state of a conversation in which a turn is about to begin.
+fn standing(tables: &Tables<'_>, conversation: Conversation) -> Result<ConversationState, StoreFault> {
     let on_record = tables.turns.find(&key::conversation(conversation))?;
     let left = on_record.map(|turn| left(tables, turn)).transpose()?;
     let current = sessions::current_tail(tables, conversation)?;
-    Ok(Standing { conversation, left, current, rules: Rules::default() })
+    Ok(ConversationState { conversation, left, current, rules: ImportanceRules::default() })
 }
 
-fn left(tables: &Tables<'_>, turn: ActiveTurn) -> Result<LeftTurn, Fault> {
+fn left(tables: &Tables<'_>, turn: ActiveTurn) -> Result<LeftTurn, StoreFault> {
     let question = question(tables, &turn)?;
     let acted = tables.calls.next_index(&key::id(turn.id))? > 0;
     let task = tasks::find(tables, turn.task)?;
     Ok(LeftTurn { turn, question, acted, task })
 }
 
-fn stored(tables: &Tables<'_>, turn: &ActiveTurn) -> Result<StoredTurn, Fault> {
+fn stored(tables: &Tables<'_>, turn: &ActiveTurn) -> Result<StoredTurn, StoreFault> {
     let on_record = tables.turns.get(&key::conversation(turn.conversation))?;
     Ok(StoredTurn { on_record, tail: sessions::tail(tables, turn.session)? })
 }
 
-fn last_exchange(tables: &Tables<'_>, session: SessionId) -> Result<Vec<Message>, Fault> {
+fn last_exchange(tables: &Tables<'_>, session: SessionId) -> Result<Vec<Message>, StoreFault> {
     let mut exchange = LastExchange::default();
     for item in tables.messages.scan(&key::id(session))?.rev() {
         let (_, message) = item?;
@@ -198,8 +198,8 @@ fn last_exchange(tables: &Tables<'_>, session: SessionId) -> Result<Vec<Message>
     Ok(exchange.into_messages())
 }
 
-/// Where a message of a turn is stored.
-fn place_of(tables: &Tables<'_>, turn: &ActiveTurn, entry: EntryId) -> Result<Option<EntryKey>, Fault> {
+/// Returns the place of a turn's message; `None` if it is not stored.
+fn place_of(tables: &Tables<'_>, turn: &ActiveTurn, entry: EntryId) -> Result<Option<EntryKey>, StoreFault> {
     for item in tables.messages.scan(&key::id(turn.session))?.rev() {
         let (_, message) = item?;
         if message.id == entry {
@@ -212,7 +212,7 @@ fn place_of(tables: &Tables<'_>, turn: &ActiveTurn, entry: EntryId) -> Result<Op
     Ok(None)
 }
 
-fn log_gave_way(begun: &Begun) {
+fn log_gave_way(begun: &BegunTurn) {
     if let Some(left) = &begun.gave_way {
         let LeftTurn { turn, acted, .. } = left;
         tracing::warn!(run = %turn.id, acted, "a turn that never ended gives way to the next one");

@@ -1,31 +1,31 @@
-//! What turns did that can be taken back, by the ids of the turns.
+//! Actions of turns that can be undone, by turn id.
 
 use super::super::changes::Changes;
-use super::super::fault::Fault;
+use super::super::fault::StoreFault;
 use super::super::key;
 use super::super::tables::Tables;
 use figaro_base::ids::{ChatId, UserId};
 use figaro_domain::undo::TurnUndo;
 
-/// Removes the records of which this holds. Gives how many there were.
+/// Deletes the records that match. Returns the number deleted.
 pub(crate) fn remove_where(
     tables: &Tables<'_>,
     changes: &mut Changes<'_>,
     is_over: impl Fn(&TurnUndo) -> bool,
-) -> Result<usize, Fault> {
+) -> Result<usize, StoreFault> {
     let over: Vec<TurnUndo> = tables.undos.list(&[])?.into_iter().filter(is_over).collect();
     over.iter().for_each(|undo| changes.remove(&tables.undos, key::id(undo.run)));
     Ok(over.len())
 }
 
-/// Forgets a person in a chat: what was done for them cannot be taken back any more, and what was done to them for others has no
-/// name of theirs.
+/// Forgets a person in a chat: actions requested by them can no longer be undone, and actions on them for others lose
+/// their name.
 pub(super) fn forget(
     tables: &Tables<'_>,
     changes: &mut Changes<'_>,
     chat: ChatId,
     user: &UserId,
-) -> Result<(), Fault> {
+) -> Result<(), StoreFault> {
     for undo in tables.undos.list(&[])? {
         let mut nameless = undo.clone();
         for call in nameless.calls.iter_mut().filter(|call| call.target.chat == chat) {
@@ -42,14 +42,14 @@ pub(super) fn forget(
     Ok(())
 }
 
-/// Gives what was done in a chat to the id it has from now on: records that were removed come back there. What acted on messages, people or the title of the chat was done to
-/// the one it was before: that cannot be taken back any more.
+/// Moves the actions of a chat to its new id: removed records are restored there. Actions on messages, people or the
+/// title of the old chat can no longer be undone.
 pub(super) fn migrate(
     tables: &Tables<'_>,
     changes: &mut Changes<'_>,
     from: ChatId,
     to: ChatId,
-) -> Result<(), Fault> {
+) -> Result<(), StoreFault> {
     for before in tables.undos.list(&[])? {
         let mut undo = before.clone();
         let moved = undo.calls.iter().filter_map(|call| match call.target.chat == from {

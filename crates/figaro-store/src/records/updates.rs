@@ -1,20 +1,20 @@
-//! Updates that are settled: no longer in the inbox, among those that were seen.
+//! Settled updates: no longer in the inbox, but known as seen.
 
 use super::super::changes::Changes;
-use super::super::fault::Fault;
+use super::super::fault::StoreFault;
 use super::super::key;
 use super::super::tables::Tables;
 use super::due;
 use figaro_base::ids::{BotId, UpdateId};
 
-/// Moves updates from the inbox to those that were seen, at the time they were accepted. One that is not in the inbox is
-/// passed over. Gives whether the files of the store are to be rewritten for what one of them may hold.
+/// Moves updates from the inbox to the seen ones, at the time of their acceptance. Skips updates that are not in the
+/// inbox. Returns `true` if a rewrite of the store's files is due because of one of them.
 pub(crate) fn settle(
     tables: &Tables<'_>,
     changes: &mut Changes<'_>,
     bot: BotId,
     updates: &[UpdateId],
-) -> Result<bool, Fault> {
+) -> Result<bool, StoreFault> {
     for &id in updates {
         let key = key::update(bot, id);
         let Some(update) = tables.inbox.find(&key)? else {

@@ -1,10 +1,10 @@
-//! Vectors of messages, kept beside them by the same keys.
+//! Vectors of messages, stored with the same keys.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 
 use super::super::changes::Changes;
-use super::super::fault::Fault;
+use super::super::fault::StoreFault;
 use super::super::key;
 use super::super::tables::{StoredVector, Tables};
 use crate::engine::Keys;
@@ -14,50 +14,50 @@ use figaro_domain::conversation::Message;
 use figaro_domain::vector::ByteVector;
 use std::sync::Arc;
 
-/// How far a session goes.
+/// Position up to which a session's messages are permanent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SessionEnd {
-    /// The session whose messages are counted.
+    /// Session whose messages are counted.
     pub session: SessionId,
-    /// The index behind its last message that is there to stay: what a turn in progress has stored may be taken back.
+    /// Index after its last permanent message: messages of a turn in progress may be taken back.
     pub next_index: u32,
 }
 
-/// A vector of a message, to be kept.
+/// A new vector of a message.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MessageVector {
-    /// Where the message stands.
+    /// Key of the message.
     pub place: EntryKey,
-    /// The message that it was made of: another may have come to its place, or it may have been edited.
+    /// Message that the vector was made of: another may have taken its place, or it may have been edited.
     pub of: Arc<Message>,
-    /// What was made of it.
+    /// Vector of that message.
     pub vector: ByteVector,
 }
 
-/// A vector of a message of a session, as it is kept.
+/// A stored vector of a session's message.
 #[derive(Debug, Clone, PartialEq)]
 pub struct KeptVector {
-    /// The place of the message in the session.
+    /// Index of the message in its session.
     pub index: u32,
-    /// The name of the model that made it: only vectors of one model can be compared.
+    /// Name of the model that made it: only vectors of one model can be compared.
     pub model: String,
-    /// The vector; without numbers if it could not be read.
+    /// The vector; empty if it is unreadable.
     pub vector: ByteVector,
 }
 
-/// The newest vectors of a session's messages before an index, newest first.
+/// Returns the newest vectors of a session's messages before an index, newest first.
 pub(crate) fn before(
     tables: &Tables<'_>,
     session: SessionId,
     index: u32,
     limit: usize,
-) -> Result<Vec<KeptVector>, Fault> {
+) -> Result<Vec<KeptVector>, StoreFault> {
     let range = Keys::before(key::message(session, index), &key::id(session));
     let mut found = Vec::new();
     for item in tables.vectors.scan_range(&range)?.rev().take(limit) {
         let (key, StoredVector(model, scale, bytes)) = item?;
         let Some(index) = key::index_of(&key) else { continue };
-        // What is no vector any more has none to be compared with, and is made anew.
+        // A damaged vector counts as empty and is made anew.
         let bytes = STANDARD_NO_PAD.decode(bytes).unwrap_or_default();
         let numbers = bytes.into_iter().map(u8::cast_signed).collect();
         found.push(KeptVector { index, model, vector: ByteVector { scale, numbers } });
@@ -65,13 +65,13 @@ pub(crate) fn before(
     Ok(found)
 }
 
-/// Keeps vectors of messages that are still where they were and say what they said. Gives where these are.
+/// Stores vectors of messages that are unmoved and unchanged. Returns the places of these messages.
 pub(crate) fn put(
     tables: &Tables<'_>,
     changes: &mut Changes<'_>,
     model: &str,
     vectors: &[MessageVector],
-) -> Result<Vec<EntryKey>, Fault> {
+) -> Result<Vec<EntryKey>, StoreFault> {
     let mut kept = Vec::new();
     for MessageVector { place, of, vector } in vectors {
         let key = key::message(place.session, place.index);
@@ -86,13 +86,13 @@ pub(crate) fn put(
     Ok(kept)
 }
 
-/// Removes a message by its key, with what was made of it.
+/// Deletes a message by its key, with the data made of it.
 pub(crate) fn remove_message(tables: &Tables<'_>, changes: &mut Changes<'_>, key: Vec<u8>) {
     remove(tables, changes, &key);
     changes.remove(&tables.messages, key);
 }
 
-/// Removes the vector of a message by its key: the message says something else now.
+/// Deletes the vector of a changed message by its key.
 pub(crate) fn remove(tables: &Tables<'_>, changes: &mut Changes<'_>, key: &[u8]) {
     changes.remove(&tables.vectors, key);
 }

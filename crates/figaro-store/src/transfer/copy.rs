@@ -1,21 +1,22 @@
-//! A store copied into another, of another engine or in another place.
+//! Copies a store into another one, of another engine or in another place.
 
 use super::Result;
-use super::source::Source;
-use super::target::Target;
+use super::source::StoreSource;
+use super::target::StoreTarget;
 use crate::inventory::Inventory;
 use figaro_config::StoreUrl;
 
-/// Copies a closed store into a new one, and compares the two. `tell` is called with each table before it is copied. Blocking.
+/// Copies a closed store into a new one, and compares the two. Calls `tell` with each table before it is copied.
+/// Blocking.
 ///
 /// # Errors
-/// If one of them cannot be opened, if there is another store where the new one is to be, if they differ in the end.
+/// If one of them cannot be opened, there is another store at the target, or they differ in the end.
 pub fn copy(from: &StoreUrl, to: &StoreUrl, mut tell: impl FnMut(&str)) -> Result<Inventory> {
-    let source = Source::open(from)?;
-    let mut target = Target::begin(to)?;
+    let source = StoreSource::open(from)?;
+    let mut target = StoreTarget::begin(to)?;
     for table in source.tables()? {
         tell(table);
-        // Keys are copied in their order: the last one there tells how far an earlier copy came.
+        // Keys are copied in order: the last one there shows how far an earlier copy came.
         let last = target.last(table)?;
         source.records(table, last, |key, value| target.put(table, key, value))?;
     }

@@ -1,33 +1,34 @@
-//! A store written as lines of JSON.
+//! Exports a store as lines of JSON.
 
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, BufWriter, Seek, SeekFrom, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-use super::lines::{End, Header, Line, Record, VERSION, contents};
-use super::source::Source;
+use super::lines::{ExportFooter, ExportHeader, ExportLine, ExportRecord, VERSION, contents};
+use super::source::StoreSource;
 use super::{Result, TransferError};
 use crate::format::FORMAT;
 use crate::inventory::Inventory;
 use figaro_base::clock::Clock;
 use figaro_config::StoreUrl;
 
-/// Permissions of the file: it holds what people said.
+/// Permissions of the file: it contains people's messages.
 const MODE: u32 = 0o600;
 
-/// Writes a closed store into a file, or goes on with one that was cut short. `tell` is called with each table before it is written. Blocking.
+/// Writes a closed store into a file, or continues one that was cut short. Calls `tell` with each table before it is
+/// written. Blocking.
 ///
 /// # Errors
-/// If the store cannot be opened, if the file cannot be written, if it holds something else or a whole export.
+/// If the store cannot be opened, or the file cannot be written, contains something else or is a complete export.
 pub fn export_file(from: &StoreUrl, to: &Path, tell: impl FnMut(&str)) -> Result<Inventory> {
-    let source = Source::open(from)?;
+    let source = StoreSource::open(from)?;
     let mut options = OpenOptions::new();
     let file = options.read(true).write(true).create(true).truncate(false).mode(MODE).open(to)?;
     if !file.metadata()?.is_file() {
         return Err(TransferError::Refused("this is no file to write an export into: name one".to_owned()));
     }
-    let done = Done::read(&file, &header(&source)?)?;
+    let done = ExportProgress::read(&file, &header(&source)?)?;
     file.set_len(done.bytes)?;
     let mut lines = BufWriter::new(&file);
     lines.seek(SeekFrom::Start(done.bytes))?;
@@ -38,49 +39,49 @@ pub fn export_file(from: &StoreUrl, to: &Path, tell: impl FnMut(&str)) -> Result
     Ok(exported)
 }
 
-/// The same into anything that takes bytes, from the beginning.
+/// Writes a closed store into any writer, from the beginning.
 ///
 /// # Errors
-/// If the store cannot be opened, if the bytes are not taken.
+/// If the store cannot be opened, or the writer fails.
 pub fn export_to(from: &StoreUrl, to: impl Write) -> Result<Inventory> {
-    let source = Source::open(from)?;
+    let source = StoreSource::open(from)?;
     let mut lines = BufWriter::new(to);
     let exported = write(&source, None, &mut lines, |_table| {})?;
     lines.flush()?;
     Ok(exported)
 }
 
-fn header(source: &Source) -> Result<Header> {
-    Ok(Header { figaro_export: VERSION, format: FORMAT, mark: source.mark()? })
+fn header(source: &StoreSource) -> Result<ExportHeader> {
+    Ok(ExportHeader { figaro_export: VERSION, format: FORMAT, mark: source.mark()? })
 }
 
 /// A table and a key in it.
-type Place = (String, Vec<u8>);
+type RecordPosition = (String, Vec<u8>);
 
-/// What an earlier export has left in a file.
+/// Content of a file left by an earlier export.
 #[derive(Default)]
-struct Done {
-    /// The bytes of all whole lines.
+struct ExportProgress {
+    /// Length of all complete lines, in bytes.
     bytes: u64,
-    /// The last record.
-    last: Option<Place>,
+    /// Position of the last record.
+    last: Option<RecordPosition>,
 }
 
-impl Done {
-    fn read(file: &File, header: &Header) -> Result<Self> {
+impl ExportProgress {
+    fn read(file: &File, header: &ExportHeader) -> Result<Self> {
         let mut reader = BufReader::new(file);
         let begin = serde_json::to_vec(header).map_err(std::io::Error::from)?;
         let (mut line, mut done) = (Vec::new(), Self::default());
         loop {
             line.clear();
             let bytes = reader.read_until(b'\n', &mut line)?;
-            // What has no end of line was cut short.
+            // A line without an end was cut short.
             let is_cut = !line.ends_with(b"\n") && (done.bytes > 0 || begin.starts_with(&line));
             if bytes == 0 || is_cut {
                 return Ok(done);
             }
             if done.bytes == 0 {
-                match serde_json::from_slice::<Header>(&line) {
+                match serde_json::from_slice::<ExportHeader>(&line) {
                     Ok(found) if found == *header && header.mark.is_some() => {}
                     _ => {
                         return Err(other(
@@ -89,12 +90,12 @@ impl Done {
                     }
                 }
             } else {
-                match Line::parse(&line) {
-                    Ok(Line::Record(record)) => {
+                match ExportLine::parse(&line) {
+                    Ok(ExportLine::Record(record)) => {
                         let entry = record.entry().ok_or_else(|| other("it holds something else"))?;
                         done.last = Some((record.table.into_owned(), entry.0));
                     }
-                    Ok(Line::End(_)) => return Err(other("it is a whole export already")),
+                    Ok(ExportLine::End(_)) => return Err(other("it is a whole export already")),
                     Err(_) => return Err(other("it is damaged")),
                 }
             }
@@ -107,10 +108,10 @@ fn other(what: &str) -> TransferError {
     TransferError::Refused(format!("the file is left as it is, because {what}: remove it or name another"))
 }
 
-/// Writes what comes after a place, or all.
+/// Writes the records after a position, or all.
 fn write(
-    source: &Source,
-    after: Option<Place>,
+    source: &StoreSource,
+    after: Option<RecordPosition>,
     lines: &mut impl Write,
     mut tell: impl FnMut(&str),
 ) -> Result<Inventory> {
@@ -124,10 +125,10 @@ fn write(
             _ => None,
         };
         tell(table);
-        source.records(table, last, |key, value| put(lines, &Record::of(table, &key, &value)))?;
+        source.records(table, last, |key, value| put(lines, &ExportRecord::of(table, &key, &value)))?;
     }
     let inventory = source.inventory()?;
-    put(lines, &End { exported_at: Clock::system().now(), tables: contents(&inventory) })?;
+    put(lines, &ExportFooter { exported_at: Clock::system().now(), tables: contents(&inventory) })?;
     Ok(inventory)
 }
 

@@ -1,29 +1,29 @@
-//! A store made of the lines of an export.
+//! Imports a store from the lines of an export.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, Read};
 
-use super::lines::{Header, Line, VERSION, contents};
-use super::target::Target;
+use super::lines::{ExportHeader, ExportLine, VERSION, contents};
+use super::target::StoreTarget;
 use super::{Result, TransferError};
 use crate::format::FORMAT;
 use crate::inventory::Inventory;
 use crate::tables::NAMES;
 use figaro_config::StoreUrl;
 
-/// The longest line, in bytes: no record comes near it.
+/// Maximum length of a line in bytes; no record comes near it.
 const MAX_LINE: u64 = 64 * 1024 * 1024;
 
-/// Makes a new store of the lines of an export, or goes on with one that was cut short, and compares it with what the export
-/// says. Blocking.
+/// Creates a store from the lines of an export, or continues one that was cut short, and compares it with the footer of
+/// the export. Blocking.
 ///
 /// # Errors
-/// If there is another store, if it cannot be written, if the lines cannot be read or are no whole export of a version that
+/// If there is another store, it cannot be written, or the lines are unreadable or no complete export of a version that
 /// this build knows.
 pub fn import(mut from: impl BufRead, to: &StoreUrl) -> Result<Inventory> {
     check_header(&mut from)?;
-    let mut target = Target::begin(to)?;
-    // What an earlier try has left, table by table. Keys come in their order.
+    let mut target = StoreTarget::begin(to)?;
+    // Records left by an earlier try, table by table. Keys come in order.
     let mut done = BTreeMap::new();
     for table in NAMES {
         done.insert(table, target.last(table)?);
@@ -42,11 +42,11 @@ pub fn import(mut from: impl BufRead, to: &StoreUrl) -> Result<Inventory> {
         }
         let wrong = |what: &str| TransferError::Refused(format!("line {number} of the export {what}"));
         let is_cut = !line.ends_with(b"\n");
-        let parsed = Line::parse(&line)
+        let parsed = ExportLine::parse(&line)
             .map_err(|error| if is_cut { early() } else { wrong(&format!("cannot be read: {error}")) });
         match parsed? {
-            Line::End(end) => break end,
-            Line::Record(record) => {
+            ExportLine::End(end) => break end,
+            ExportLine::Record(record) => {
                 let known = NAMES.into_iter().find(|name| *name == record.table);
                 let unknown =
                     || wrong(&format!("has a table {} that this Figaro does not know", record.table));
@@ -73,7 +73,7 @@ pub fn import(mut from: impl BufRead, to: &StoreUrl) -> Result<Inventory> {
     })
 }
 
-/// Reads the next line in the place of the one before; none is left at the end.
+/// Reads the next line, replacing the one before; empty at the end.
 fn read_line(from: &mut impl BufRead, line: &mut Vec<u8>) -> Result<()> {
     line.clear();
     let most = MAX_LINE + 1;
@@ -88,7 +88,7 @@ fn read_line(from: &mut impl BufRead, line: &mut Vec<u8>) -> Result<()> {
 fn check_header(from: &mut impl BufRead) -> Result<()> {
     let mut line = Vec::new();
     read_line(from, &mut line)?;
-    match serde_json::from_slice::<Header>(&line) {
+    match serde_json::from_slice::<ExportHeader>(&line) {
         Ok(header) if header.figaro_export != VERSION || header.format != FORMAT => {
             Err(TransferError::Refused(
                 "another version of Figaro made this export, in a form that this one does not read: import it with \

@@ -1,5 +1,4 @@
-//! The lines of an export: one that says what it is, one for each record, one that says what a whole export has. Each is a
-//! JSON object.
+//! Lines of an export: a header, a line for each record, and a footer with the totals. Each is a JSON object.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -10,37 +9,36 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 
-use crate::engine::Mark;
-use crate::inventory::{Inventory, Table};
+use crate::engine::StoreMark;
+use crate::inventory::{Inventory, TableInventory};
 
-/// The version of the lines that this build writes and reads.
+/// Version of the lines that this build writes and reads.
 pub(super) const VERSION: u32 = 1;
 
-/// The first line.
+/// First line of an export.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Header {
-    /// The version of the lines.
+pub(super) struct ExportHeader {
+    /// Version of the lines.
     pub(super) figaro_export: u32,
-    /// The format of the store.
+    /// Format of the store.
     pub(super) format: u32,
-    /// How far the store had come; `None` if it did not count.
-    pub(super) mark: Option<Mark>,
+    /// Last commit of the store; `None` if it was not counted.
+    pub(super) mark: Option<StoreMark>,
 }
 
-/// A line after the first one.
+/// A line after the header.
 #[derive(Debug)]
-pub(super) enum Line<'a> {
-    /// A record.
-    Record(Record<'a>),
-    /// The last line.
-    End(End),
+pub(super) enum ExportLine<'a> {
+    Record(ExportRecord<'a>),
+    /// Last line of an export.
+    End(ExportFooter),
 }
 
-impl<'a> Line<'a> {
-    /// Reads a line.
+impl<'a> ExportLine<'a> {
+    /// Parses a line.
     ///
     /// # Errors
-    /// What is wrong with it as a record, if it is neither.
+    /// The error of parsing it as a record, if it is neither.
     pub(super) fn parse(line: &'a [u8]) -> Result<Self, serde_json::Error> {
         serde_json::from_slice(line)
             .map(Self::Record)
@@ -48,58 +46,58 @@ impl<'a> Line<'a> {
     }
 }
 
-/// A record.
+/// A record of the store.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Record<'a> {
-    /// Its table.
+pub(super) struct ExportRecord<'a> {
+    /// Name of its table.
     #[serde(borrow)]
     pub(super) table: Cow<'a, str>,
-    /// Its key, in hexadecimal digits.
+    /// Key in hexadecimal digits.
     pub(super) key: String,
-    /// What it holds, as it is stored.
+    /// Stored value, if it is JSON on one line.
     #[serde(borrow, default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     value: Option<&'a RawValue>,
-    /// What it holds in Base64, if that is no line of JSON.
+    /// Stored value in Base64, if it is not JSON on one line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     bytes: Option<String>,
 }
 
-/// A value that is there: `null` is one, too.
+/// Deserializes a value that is present, even if it is `null`.
 fn present<'de, D: Deserializer<'de>>(from: D) -> Result<Option<&'de RawValue>, D::Error> {
     <&RawValue>::deserialize(from).map(Some)
 }
 
-/// The last line.
+/// Last line of an export.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct End {
-    /// When the export was made.
+pub(super) struct ExportFooter {
+    /// Time of the export.
     pub(super) exported_at: DateTime<Utc>,
-    /// What each table holds.
-    pub(super) tables: BTreeMap<String, Content>,
+    /// Summary of each table, by name.
+    pub(super) tables: BTreeMap<String, TableSummary>,
 }
 
-/// What a table holds.
+/// Size and hash of a table.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Content {
+pub(super) struct TableSummary {
     records: u64,
     /// SHA-256 of its keys and values, as `kv::inventory` builds it, in hexadecimal digits.
     sha256: String,
 }
 
-impl<'a> Record<'a> {
-    /// A record as a line has it.
+impl<'a> ExportRecord<'a> {
+    /// Creates the line of a record.
     pub(super) fn of(table: &'a str, key: &[u8], value: &'a [u8]) -> Self {
         let line = std::str::from_utf8(value).ok().filter(|text| !text.contains(['\n', '\r']));
-        // Blanks around a value would get lost on the way.
+        // Blanks around a value would be lost.
         let line = line.filter(|text| text.trim() == *text);
         let json = line.and_then(|text| serde_json::from_str(text).ok());
         let bytes = json.is_none().then(|| STANDARD.encode(value));
         Self { table: table.into(), key: hex(key), value: json, bytes }
     }
 
-    /// Its key and what it holds; `None` if the line has none.
+    /// Returns its key and value; `None` if the line has no valid ones.
     pub(super) fn entry(&self) -> Option<(Vec<u8>, Vec<u8>)> {
         let value = match (self.value, &self.bytes) {
             (Some(value), None) => value.get().as_bytes().to_vec(),
@@ -110,10 +108,10 @@ impl<'a> Record<'a> {
     }
 }
 
-/// What the last line says of what is in a store.
-pub(super) fn contents(inventory: &Inventory) -> BTreeMap<String, Content> {
-    let content = |table: &Table| Content { records: table.records, sha256: hex(&table.hash) };
-    // Tables that this build makes and another does not are no difference while they are empty.
+/// Returns the table summaries of the footer.
+pub(super) fn contents(inventory: &Inventory) -> BTreeMap<String, TableSummary> {
+    let content = |table: &TableInventory| TableSummary { records: table.records, sha256: hex(&table.hash) };
+    // Empty tables do not count as a difference: another build may not have them.
     let filled = inventory.iter().filter(|(_, table)| table.records > 0);
     filled.map(|(name, table)| (name.clone(), content(table))).collect()
 }
@@ -143,9 +141,9 @@ mod tests {
             let json = serde_json::json!({ "text": text, "number": number }).to_string();
             let json = if spaced { format!(" {json}\n") } else { json };
             for value in [value, json.into_bytes(), b"null".to_vec(), Vec::new()] {
-                let line = serde_json::to_string(&Record::of("notes", &key, &value)).unwrap();
+                let line = serde_json::to_string(&ExportRecord::of("notes", &key, &value)).unwrap();
                 prop_assert!(!line.contains('\n'));
-                let Line::Record(record) = Line::parse(line.as_bytes()).unwrap() else { panic!("{line}") };
+                let ExportLine::Record(record) = ExportLine::parse(line.as_bytes()).unwrap() else { panic!("{line}") };
                 prop_assert_eq!(record.entry(), Some((key.clone(), value)));
             }
         }
@@ -157,7 +155,9 @@ mod tests {
             [("0", "\"value\":1"), ("zz", "\"value\":1"), ("00", "\"bytes\":\"?\""), ("+1", "\"value\":1")]
         {
             let line = format!(r#"{{"table":"notes","key":"{key}",{value}}}"#);
-            let Line::Record(record) = Line::parse(line.as_bytes()).unwrap() else { panic!("{line}") };
+            let ExportLine::Record(record) = ExportLine::parse(line.as_bytes()).unwrap() else {
+                panic!("{line}")
+            };
             assert_eq!(record.entry(), None, "{line}");
         }
     }

@@ -1,5 +1,5 @@
-//! A whole store moved: into another store (`copy`), into a file (`export`), out of one (`import`). What was cut short goes on
-//! where it stopped; a new store cannot be opened until it is whole and was compared.
+//! Moves of a whole store: into another store (`copy`), into a file (`export`), out of one (`import`). An interrupted
+//! move continues where it stopped; a new store cannot be opened until it is complete and was compared.
 
 mod copy;
 mod error;
@@ -14,5 +14,5 @@ pub use self::error::TransferError;
 pub use self::export::{export_file, export_to};
 pub use self::import::import;
 
-/// The result of moving a store.
+/// Result of moving a store.
 type Result<T, E = TransferError> = std::result::Result<T, E>;

@@ -1,44 +1,44 @@
-//! The store that something is moved from.
+//! Source store of a move.
 
 use super::Result;
 use super::error::of;
 use crate::StoreError;
-use crate::engine::{self, Engine, EngineError, Keys, Mark};
+use crate::engine::{self, Engine, EngineError, Keys, StoreMark};
 use crate::inventory::{Inventory, inventory};
 use crate::marks;
 use crate::tables::{META, NAMES};
 use crate::verify::{state, verify};
 use figaro_config::StoreUrl;
 
-/// What is done with it.
+/// Operation named in errors.
 const READ: &str = "be read";
 
 /// A store that no bot has open, read from its first record to its last.
-pub(super) struct Source {
+pub(super) struct StoreSource {
     url: StoreUrl,
     engine: Box<dyn Engine>,
 }
 
-impl Source {
-    /// Opens the store, and reads all of it once to see that it is whole.
+impl StoreSource {
+    /// Opens the store, and reads all of it once to check that it is complete.
     ///
     /// # Errors
-    /// If it cannot be opened, is no whole store, or has lost something.
+    /// If it cannot be opened, is incomplete, or has lost commits.
     pub(super) fn open(url: &StoreUrl) -> Result<Self> {
         let failed = of(url, READ);
         let mut engine = engine::open(url).map_err(&failed)?;
         if let Some(lost) = state(&*engine, url)? {
             return Err(StoreError::Lost { place: url.to_string(), loss: lost.to_string() }.into());
         }
-        // What is damaged would be taken for what was written.
+        // Otherwise damaged data would be copied as if it were correct.
         verify(&mut *engine).map_err(&failed)?;
         Ok(Self { url: url.clone(), engine })
     }
 
-    /// The tables that it has, without what is recorded of the store itself.
+    /// Returns its tables, except the table about the store itself.
     ///
     /// # Errors
-    /// Of the engine; if there is one that this build does not know.
+    /// Of the engine; if this build does not know one of them.
     pub(super) fn tables(&self) -> Result<Vec<&'static str>> {
         let tables = self.engine.tables().map_err(of(&self.url, READ))?;
         let known = tables.iter().filter(|table| *table != META).map(|table| {
@@ -50,7 +50,7 @@ impl Source {
         known.collect()
     }
 
-    /// Gives each record of a table, only those after this key where there is one.
+    /// Calls `each` with the records of a table, or only with those after this key.
     ///
     /// # Errors
     /// Of the engine; those of `each`.
@@ -70,7 +70,7 @@ impl Source {
         Ok(())
     }
 
-    /// All there is, which the new store must have too.
+    /// Returns the inventory, which the new store must match.
     ///
     /// # Errors
     /// Of the engine.
@@ -79,11 +79,11 @@ impl Source {
         inventory(&*self.engine, without_meta).map_err(of(&self.url, READ))
     }
 
-    /// How far it has come; `None` if a version wrote it that did not count.
+    /// Returns its last commit; `None` if a version without counts wrote it.
     ///
     /// # Errors
     /// Of the engine; if it cannot be read.
-    pub(super) fn mark(&self) -> Result<Option<Mark>> {
+    pub(super) fn mark(&self) -> Result<Option<StoreMark>> {
         marks::recorded(&*self.engine).map_err(of(&self.url, READ))
     }
 }

@@ -1,23 +1,23 @@
-//! The store that something is moved into.
+//! Target store of a move.
 
 use super::Result;
 use super::error::{TransferError, of};
-use crate::engine::{self, Batch, Engine, EngineError, Keys, Mark};
+use crate::engine::{self, Batch, Engine, EngineError, Keys, StoreMark};
 use crate::format::{COPYING, FORMAT, KEY};
 use crate::inventory::{Inventory, inventory};
 use crate::marks::{self, MARK};
 use crate::tables::{META, NAMES};
 use figaro_config::StoreUrl;
 
-/// So many records, or bytes of them, are written in one commit.
+/// Maximum records, or bytes of them, written in one commit.
 const RECORDS: usize = 1_000;
 const BYTES: usize = 1024 * 1024;
 
-/// What is done with it.
+/// Operation named in errors.
 const WRITTEN: &str = "be written";
 
-/// A store that is being made. Records must come in the order of their keys, table by table.
-pub(super) struct Target {
+/// A store being created. Records must come in key order, table by table.
+pub(super) struct StoreTarget {
     url: StoreUrl,
     engine: Box<dyn Engine>,
     batch: Batch,
@@ -25,11 +25,11 @@ pub(super) struct Target {
     bytes: usize,
 }
 
-impl Target {
-    /// Begins a new store, or goes on with one that is not whole yet.
+impl StoreTarget {
+    /// Begins a new store, or continues an incomplete one.
     ///
     /// # Errors
-    /// If it cannot be opened, if there is a whole one.
+    /// If it cannot be opened, or there is a complete one.
     pub(super) fn begin(url: &StoreUrl) -> Result<Self> {
         let failed = of(url, WRITTEN);
         let mut engine = engine::open(url).map_err(&failed)?;
@@ -41,7 +41,7 @@ impl Target {
         Ok(Self { url: url.clone(), engine, batch: Batch::default(), records: 0, bytes: 0 })
     }
 
-    /// The last key of a table that an earlier try has left.
+    /// Returns the last key of a table, left by an earlier try.
     ///
     /// # Errors
     /// Of the engine.
@@ -68,7 +68,7 @@ impl Target {
         if batch.is_empty() { Ok(()) } else { self.engine.write(&batch).map_err(of(&self.url, WRITTEN)) }
     }
 
-    /// Compares the new store with what it must be, table by table, and makes it one that can be opened. Gives what is in it.
+    /// Compares the new store with this inventory, table by table, and makes it ready to be opened. Returns its contents.
     ///
     /// # Errors
     /// Of the engine; if they differ.
@@ -88,8 +88,8 @@ impl Target {
         })?;
         let mut batch = Batch::default();
         batch.put(META, KEY.to_vec(), FORMAT.to_string().into_bytes());
-        // Its first commit as a store of its own: an export of it can be gone on with.
-        let mark = Mark { commits: 1, ..marks::first() };
+        // The first commit of this store, so that an interrupted export of it can continue.
+        let mark = StoreMark { commits: 1, ..marks::first() };
         batch.put(META, MARK.to_vec(), serde_json::to_vec(&mark).map_err(std::io::Error::from)?);
         batch.remove(META, COPYING.to_vec());
         self.engine.write(&batch).map_err(&failed)?;
@@ -98,10 +98,10 @@ impl Target {
     }
 }
 
-/// Notes that a store is being made; `false` if there is something else.
+/// Marks a store as being created; `false` if there is something else.
 fn begin(engine: &mut dyn Engine) -> Result<bool, EngineError> {
     if engine.tables()?.is_empty() {
-        // Of a store that was there before.
+        // The mark of a store that was there before.
         engine.marks().replace(None)?;
         engine.create_tables(&[META])?;
         let mut batch = Batch::default();

@@ -1,23 +1,23 @@
-//! The buttons by which an owner decides whether somebody may talk to the bot.
+//! Buttons with which an owner lets people and groups talk to the bot, or denies it.
 
 use super::Short;
 use super::buttons::{as_word, buttons};
 use figaro_base::ids::ChatId;
 use figaro_domain::role::AccessRole;
 
-/// What an owner decides about somebody who wants to talk to the bot.
+/// Decision of an owner about a person who wants to talk to the bot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Decision {
-    /// They may talk to the bot.
+pub(crate) enum AccessDecision {
+    /// The person may talk to the bot.
     Allow,
-    /// They may not, and ask nobody again for a while.
+    /// The person may not talk to the bot, and cannot ask again for a while.
     Ignore,
-    /// They are denied everywhere.
+    /// The person is denied in every chat.
     Block,
 }
 
-impl Decision {
-    /// All of them, in the order of their buttons.
+impl AccessDecision {
+    /// All decisions, in the order of their buttons.
     pub(crate) const ALL: [Self; 3] = [Self::Allow, Self::Ignore, Self::Block];
 
     const fn word(self) -> &'static str {
@@ -30,19 +30,18 @@ impl Decision {
 }
 
 buttons! {
-    /// A button under the question whether somebody may talk to the bot.
+    /// Button under an owner's question about a person who wants to talk to the bot.
     #[derive(Debug, Clone, PartialEq, Eq)]
-    pub(crate) struct Admit = "admit" {
-        /// What is decided.
-        pub(crate) decision: Decision,
-        /// The number of the person's Telegram account.
+    pub(crate) struct AdmitButton = "admit" {
+        pub(crate) decision: AccessDecision,
+        /// Telegram user id of the person.
         pub(crate) person: i64,
-        /// The IETF tag of the language to greet them in; none for the bot's own.
+        /// IETF tag of the language to greet the person in; `None` for the bot's own.
         pub(crate) language: Option<Short<12>>,
     }
 }
 
-/// What an owner decides about a group that the bot was brought into.
+/// Decision of an owner about a group that the bot was added to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum GroupDecision {
     /// Everybody there may talk to the bot.
@@ -54,7 +53,7 @@ pub(crate) enum GroupDecision {
 }
 
 impl GroupDecision {
-    /// All of them, in the order of their buttons.
+    /// All decisions, in the order of their buttons.
     pub(crate) const ALL: [Self; 3] = [Self::Allow, Self::Leave, Self::Ignore];
 
     const fn word(self) -> &'static str {
@@ -67,46 +66,43 @@ impl GroupDecision {
 }
 
 buttons! {
-    /// A button under the question whether a group may talk to the bot.
+    /// Button under an owner's question about a group that the bot was added to.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-    pub(crate) struct AdmitGroup = "group" {
-        /// What is decided.
+    pub(crate) struct AdmitGroupButton = "group" {
         pub(crate) decision: GroupDecision,
-        /// The group that an owner lets in, leaves or ignores.
+        /// Id of the group in question.
         pub(crate) chat: ChatId,
     }
 }
 
 buttons! {
-    /// The button that makes a code which lets somebody in.
+    /// Button that creates a code which lets one person in.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-    pub(crate) struct MakeCode = "code", "new"
+    pub(crate) struct MakeCodeButton = "code", "new"
 }
 
 buttons! {
-    /// The buttons under the question whether nobody in the group may talk to the bot any more, and the way to the card of `/deny`.
+    /// Buttons under the question to deny the whole group, and the button that opens the card of `/deny`.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-    pub(crate) enum DenyHere = "deny" {
-        /// The whole group is shut out: yes, after the question.
+    pub(crate) enum DenyHereButton = "deny" {
+        /// Confirms the question: the whole group is denied.
         Yes = "yes",
-        /// It stays as it is.
         No = "no",
-        /// Opens the list of people and groups that are shut out.
+        /// Opens the list of denied people and groups.
         Show = "show",
     }
 }
 
 buttons! {
-    /// A button that gives somebody a role.
+    /// Button that gives a person a role.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-    pub(crate) struct GiveRole = "role" {
-        /// The role that they are given.
+    pub(crate) struct GiveRoleButton = "role" {
         pub(crate) role: AccessRole,
-        /// The number of the person's Telegram account.
+        /// Telegram user id of the person.
         pub(crate) person: i64,
-        /// Where it holds; everywhere without one.
+        /// Chat in which the role holds; `None` for every chat.
         pub(crate) chat: Option<ChatId>,
     }
 }
 
-as_word!(Decision, GroupDecision, AccessRole);
+as_word!(AccessDecision, GroupDecision, AccessRole);

@@ -1,23 +1,23 @@
-//! The buttons that show agents and choose which one answers.
+//! Buttons that show agents and choose the agent that answers.
 
 use super::buttons::buttons;
 use super::{Page, Short};
 
 buttons! {
-    /// The buttons of the cards of `/agents`. A page is the one of the list that is shown again.
+    /// Buttons of the cards of `/agents`. A page is the list page to show afterwards.
     #[derive(Debug, Clone, PartialEq, Eq)]
-    pub(crate) enum Agents = "agents" {
-        /// Shows a page of the agents to choose one of for the chat.
+    pub(crate) enum AgentsButton = "agents" {
+        /// Shows a page of the agents to choose from for the chat.
         List(page: Page) = "list",
-        /// Has this agent answer in the chat.
+        /// Lets this agent answer in the chat.
         Set(agent: Short<40>, page: Page) = "set",
-        /// Takes the chat's agent away.
+        /// Removes the chat's agent; Figaro itself answers again.
         Clear(page: Page) = "clear",
-        /// Shows a page of the agents to choose one of for the conversation that goes on now.
+        /// Shows a page of the agents to choose from for the current conversation.
         Here(page: Page) = "here",
-        /// Has this agent answer in that conversation alone.
+        /// Lets this agent answer in the current conversation only.
         SetHere(agent: Short<40>, page: Page) = "use",
-        /// Takes that conversation's agent away: that of the chat answers again.
+        /// Removes the conversation's agent; the chat's agent answers again.
         ClearHere(page: Page) = "drop",
     }
 }

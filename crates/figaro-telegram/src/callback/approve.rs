@@ -1,32 +1,33 @@
-//! The buttons under a call that takes an approval, and those of the list of what waits.
+//! Buttons under a call that needs an approval, and buttons of the list of waiting calls.
 
 use std::fmt::{self, Display};
 use std::str::FromStr;
 
-use super::{Family, Fields, Gone, Page};
+use super::{ButtonFamily, Fields, Gone, Page};
 use figaro_base::ids::RunId;
 use figaro_domain::approval::Ruled;
 
-/// A button of what waits for an approval.
+/// Button of a call that waits for an approval, or of the list of these calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Approve {
+pub(crate) enum ApproveButton {
     /// Shows a page of the list.
     List(Page),
-    /// Shows the call that this turn waits with.
+    /// Shows the waiting call of this turn.
     Open(RunId, Page),
-    /// Says this to the call that this turn waits with; of a card that was opened from the list, with its page.
+    /// Approves or denies the waiting call of this turn; with the list page if the card was opened from the list.
     Rule(RunId, Ruled, Option<Page>),
-    /// Shows the call that this turn waits with, with or without its details; of a card that was opened from the list, with its page.
+    /// Shows the waiting call of this turn, with its details if `true`; with the list page if the card was opened
+    /// from the list.
     Details(RunId, bool, Option<Page>),
-    /// Ends the hour for which the call of this turn was approved; of the list, with its page.
+    /// Ends the approval for an hour that this turn's call got; with the list page if pressed in the list.
     End(RunId, Option<Page>),
 }
 
-impl Family for Approve {
+impl ButtonFamily for ApproveButton {
     const NAME: &'static str = "approve";
 }
 
-impl Display for Approve {
+impl Display for ApproveButton {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = Self::NAME;
         match self {
@@ -53,7 +54,7 @@ impl Display for Approve {
     }
 }
 
-impl FromStr for Approve {
+impl FromStr for ApproveButton {
     type Err = Gone;
 
     fn from_str(data: &str) -> Result<Self, Gone> {

@@ -1,4 +1,4 @@
-//! The button that takes back what a turn did.
+//! Button that takes back what a turn did.
 
 use super::buttons::buttons;
 use figaro_base::ids::RunId;
@@ -6,5 +6,5 @@ use figaro_base::ids::RunId;
 buttons! {
     /// Takes back what this turn did in chats.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-    pub(crate) struct Back = "back" (RunId)
+    pub(crate) struct BackButton = "back" (RunId)
 }

@@ -1,4 +1,5 @@
-//! How a family of buttons is declared: what each button says stands beside it once, and is written and read by that.
+//! Macros that declare a family of buttons: each button is declared once, with its word and its fields, and the code
+//! that writes and reads it is generated.
 
 use std::fmt::Display;
 
@@ -7,26 +8,26 @@ use chrono_tz::Tz;
 use super::{Fields, Gone, ModelKey, Page, Short};
 use figaro_base::ids::{ChatId, MemoryId, MessageId, NoteId, PersonaId, PinId, RecordId, RunId, SessionId};
 
-/// A field of the data of a button.
-pub(super) trait Part: Sized {
-    /// Adds it to data, behind a separator.
+/// Field in the data of a button.
+pub(super) trait ButtonField: Sized {
+    /// Appends the field to `data`, after a separator.
     fn write(&self, data: &mut String);
 
     /// Reads the next field.
     ///
     /// # Errors
-    /// [`Gone`] if there is none, or it is no such value.
+    /// [`Gone`] if there is no field or its value is invalid.
     fn read(fields: &mut Fields<'_>) -> Result<Self, Gone>;
 }
 
-/// Adds a value to data, behind a separator.
+/// Appends a value to `data`, after a separator.
 pub(super) fn add(data: &mut String, value: impl Display) {
     data.push(super::SEPARATOR);
     data.push_str(&value.to_string());
 }
 
-/// Declares families of buttons. An enum has a word for each of its buttons, `FAMILY:WORD:FIELD:…`; a struct is one button,
-/// `FAMILY:FIELD:…`, or says a word alone.
+/// Declares a family of buttons. An enum has a word for each of its buttons: `FAMILY:WORD:FIELD:…`. A struct is a
+/// single button: `FAMILY:FIELD:…` or `FAMILY:WORD`.
 macro_rules! buttons {
     ($(#[$meta:meta])* $vis:vis enum $name:ident = $family:literal {
         $($(#[$doc:meta])* $button:ident $(($($field:ident: $part:ty),+))? = $word:literal,)+
@@ -39,11 +40,11 @@ macro_rules! buttons {
             |button, data| match button {
                 $($name::$button $(($($field),+))? => {
                     $crate::callback::buttons::add(data, $word);
-                    $($($crate::callback::buttons::Part::write($field, data);)+)?
+                    $($($crate::callback::buttons::ButtonField::write($field, data);)+)?
                 })+
             },
             |fields| match fields.word()? {
-                $($word => $name::$button $(($(<$part as $crate::callback::buttons::Part>::read(fields)?),+))?,)+
+                $($word => $name::$button $(($(<$part as $crate::callback::buttons::ButtonField>::read(fields)?),+))?,)+
                 _ => return Err($crate::callback::Gone),
             }
         }
@@ -69,8 +70,8 @@ macro_rules! buttons {
 
         $crate::callback::buttons::buttons! {
             @family $name = $family,
-            |button, data| { $($crate::callback::buttons::Part::write(&button.$field, data);)+ },
-            |fields| $name { $($field: <$part as $crate::callback::buttons::Part>::read(fields)?,)+ }
+            |button, data| { $($crate::callback::buttons::ButtonField::write(&button.$field, data);)+ },
+            |fields| $name { $($field: <$part as $crate::callback::buttons::ButtonField>::read(fields)?,)+ }
         }
     };
     ($(#[$meta:meta])* $vis:vis struct $name:ident = $family:literal ($part:ty)) => {
@@ -79,12 +80,12 @@ macro_rules! buttons {
 
         $crate::callback::buttons::buttons! {
             @family $name = $family,
-            |button, data| $crate::callback::buttons::Part::write(&button.0, data),
-            |fields| $name(<$part as $crate::callback::buttons::Part>::read(fields)?)
+            |button, data| $crate::callback::buttons::ButtonField::write(&button.0, data),
+            |fields| $name(<$part as $crate::callback::buttons::ButtonField>::read(fields)?)
         }
     };
     (@family $name:ident = $family:literal, |$button:pat_param, $data:ident| $write:expr, |$fields:ident| $read:expr) => {
-        impl $crate::callback::Family for $name {
+        impl $crate::callback::ButtonFamily for $name {
             const NAME: &'static str = $family;
         }
 
@@ -111,10 +112,10 @@ macro_rules! buttons {
 }
 pub(super) use buttons;
 
-/// Has fields of these types written and read as the names of their values.
+/// Writes and reads fields of these types as the names of their values.
 macro_rules! as_word {
     ($($type:ty),+) => {$(
-        impl $crate::callback::buttons::Part for $type {
+        impl $crate::callback::buttons::ButtonField for $type {
             fn write(&self, data: &mut String) {
                 $crate::callback::buttons::add(data, self.word());
             }
@@ -128,10 +129,10 @@ macro_rules! as_word {
 }
 pub(super) use as_word;
 
-/// Has fields of these types written and read as their texts.
+/// Writes and reads fields of these types with `Display` and `FromStr`.
 macro_rules! as_text {
     ($($type:ty),+ $(,)?) => {$(
-        impl $crate::callback::buttons::Part for $type {
+        impl $crate::callback::buttons::ButtonField for $type {
             fn write(&self, data: &mut String) {
                 $crate::callback::buttons::add(data, self);
             }
@@ -146,8 +147,8 @@ pub(super) use as_text;
 
 as_text!(i32, i64, u8, Tz, MemoryId, NoteId, PersonaId, PinId, RecordId, RunId, SessionId);
 
-/// A page; without one the first.
-impl Part for Page {
+/// A missing page reads as the first page.
+impl ButtonField for Page {
     fn write(&self, data: &mut String) {
         add(data, self);
     }
@@ -157,8 +158,8 @@ impl Part for Page {
     }
 }
 
-/// A field that may be left out behind all others.
-impl<T: Part> Part for Option<T> {
+/// Optional field, possible only after all other fields.
+impl<T: ButtonField> ButtonField for Option<T> {
     fn write(&self, data: &mut String) {
         self.iter().for_each(|value| value.write(data));
     }
@@ -168,7 +169,7 @@ impl<T: Part> Part for Option<T> {
     }
 }
 
-impl<const N: usize> Part for Short<N> {
+impl<const N: usize> ButtonField for Short<N> {
     fn write(&self, data: &mut String) {
         add(data, self);
     }
@@ -178,8 +179,8 @@ impl<const N: usize> Part for Short<N> {
     }
 }
 
-/// The last field: names of models have separators of their own.
-impl<const N: usize> Part for ModelKey<N> {
+/// Must be the last field, because names of models may contain separators.
+impl<const N: usize> ButtonField for ModelKey<N> {
     fn write(&self, data: &mut String) {
         add(data, self);
     }
@@ -189,7 +190,7 @@ impl<const N: usize> Part for ModelKey<N> {
     }
 }
 
-impl Part for MessageId {
+impl ButtonField for MessageId {
     fn write(&self, data: &mut String) {
         add(data, self.0);
     }
@@ -199,7 +200,7 @@ impl Part for MessageId {
     }
 }
 
-impl Part for ChatId {
+impl ButtonField for ChatId {
     fn write(&self, data: &mut String) {
         add(data, self.0);
     }

@@ -1,4 +1,4 @@
-//! The buttons by which people have Figaro forget, and get what it keeps.
+//! Buttons of `/forget`, `/privacy` and `/export`.
 
 use std::fmt::{self, Display};
 use std::str::FromStr;
@@ -9,40 +9,38 @@ use figaro_base::ids::{MessageId, SessionId};
 use figaro_domain::conversation::EntryKey;
 use figaro_domain::erasure::SaidAt;
 
-/// The number of a search, by which its buttons find what it has found.
+/// Number of a search; its buttons carry it to find the results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Search(pub(crate) u32);
+pub(crate) struct SearchNumber(pub(crate) u32);
 
 buttons! {
-    /// The buttons of `/forget`.
+    /// Buttons of `/forget`: of its menu, its questions and its search results.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-    pub(crate) enum Forget = "forget" {
-        /// Shows what can be forgotten.
+    pub(crate) enum ForgetButton = "forget" {
+        /// Shows the choice of what to forget.
         Menu = "menu",
-        /// Leaves all as it is.
+        /// Answers a question with no: nothing is forgotten.
         Keep = "keep",
-        /// Asks whether the current session is to be forgotten.
+        /// Asks for confirmation to forget the current session.
         AskSession = "here",
-        /// Forgets a session.
         Session(session: SessionId) = "session",
-        /// Asks whether all about somebody is to be forgotten.
+        /// Asks for confirmation to forget everything about a person.
         AskAll = "me",
-        /// Forgets all about whoever asked, by their number at Telegram: nobody else's press counts.
+        /// Forgets everything about the person who asked, by Telegram user id; presses by others are refused.
         All(user: i64) = "all",
-        /// Asks whether a message is to be forgotten, which a search has found.
-        AskSaid(said: SaidKey, search: Option<Search>) = "ask",
-        /// Forgets a message.
+        /// Asks for confirmation to forget a message that a search found.
+        AskSaid(said: SaidKey, search: Option<SearchNumber>) = "ask",
         Said(said: SaidKey) = "said",
-        /// Shows a page of what a search has found.
-        Found(search: Search, page: Page) = "found",
-        /// Asks whether all that a search has found is to be forgotten.
-        AskFound(search: Search) = "askall",
-        /// Forgets all that a search has found.
-        AllFound(search: Search) = "allfound",
+        /// Shows a page of the results of a search.
+        Found(search: SearchNumber, page: Page) = "found",
+        /// Asks for confirmation to forget all results of a search.
+        AskFound(search: SearchNumber) = "askall",
+        /// Forgets all results of a search.
+        AllFound(search: SearchNumber) = "allfound",
     }
 }
 
-/// Where a message is kept, in a button: `SESSION.INDEX`, or its number behind a `b` for one beside the bot.
+/// Location of a stored message in a button: `SESSION.INDEX`, or `b` and the message id for a background message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct SaidKey(pub(crate) SaidAt);
 
@@ -73,31 +71,30 @@ impl FromStr for SaidKey {
 }
 
 buttons! {
-    /// The button that shows `/privacy`.
+    /// Button that shows the card of `/privacy`.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-    pub(crate) struct Privacy = "privacy", "show"
+    pub(crate) struct PrivacyButton = "privacy", "show"
 }
 
 buttons! {
-    /// The buttons of `/export`.
+    /// Buttons of the card of `/export`.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-    pub(crate) enum Export = "export" {
-        /// Shows what can be had.
+    pub(crate) enum ExportButton = "export" {
+        /// Shows the exports to choose from.
         Menu = "menu",
-        /// Sends the current session.
         Session = "session",
-        /// Sends all that is kept of whoever presses.
+        /// Sends all data kept about the person who presses.
         All = "all",
     }
 }
 
-impl Display for Search {
+impl Display for SearchNumber {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
     }
 }
 
-impl FromStr for Search {
+impl FromStr for SearchNumber {
     type Err = Gone;
 
     fn from_str(text: &str) -> Result<Self, Gone> {
@@ -105,4 +102,4 @@ impl FromStr for Search {
     }
 }
 
-as_text!(SaidKey, Search);
+as_text!(SaidKey, SearchNumber);

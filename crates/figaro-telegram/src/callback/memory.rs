@@ -1,32 +1,29 @@
-//! The buttons of what is remembered about a person.
+//! Buttons of the memories about a person.
 
 use super::Page;
 use super::buttons::buttons;
 use figaro_base::ids::MemoryId;
 
 buttons! {
-    /// The buttons of memories. They act for whoever presses, in their own chat with the bot.
+    /// Buttons of memories. They act on the memories of the person who presses, in their private chat with the bot.
     #[derive(Debug, Clone, PartialEq, Eq)]
-    pub(crate) enum Memory = "memory" {
+    pub(crate) enum MemoryButton = "memory" {
         /// Shows a page of the list, from 0.
         List(page: Page) = "list",
-        /// Shows one memory.
         Open(memory: MemoryId) = "open",
-        /// Shows the message that it was said in.
+        /// Shows the message that the memory was taken from.
         Source(memory: MemoryId) = "source",
-        /// Asks for other words.
+        /// Asks for a new wording of the memory.
         Edit(memory: MemoryId) = "edit",
-        /// Removes it.
         Remove(memory: MemoryId) = "drop",
-        /// Puts it back.
+        /// Restores a memory that was removed.
         Undo(memory: MemoryId) = "undo",
-        /// Agrees to facts being remembered.
+        /// Turns the remembering of facts on.
         On = "on",
-        /// Has no more facts remembered.
+        /// Turns the remembering of facts off.
         Off = "off",
-        /// Asks whether all are to be erased.
+        /// Asks for confirmation to erase all memories.
         Ask = "ask",
-        /// Erases all.
         Erase = "erase",
     }
 }

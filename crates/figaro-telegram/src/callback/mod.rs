@@ -1,9 +1,9 @@
-//! What a button says when it is pressed: one type for each family of buttons, written `FAMILY:FIELD:…` within the 64 bytes
-//! that Telegram allows. Cards make buttons of these types and commands read presses back into them; nothing else writes
+//! Data of buttons: one type for each family of buttons, written as `FAMILY:FIELD:…` within the 64 bytes that
+//! Telegram allows. Cards build buttons from these types, and commands parse presses into them; nothing else writes
 //! or splits the data of a button.
 //!
-//! Buttons stay in chats for years, so the form of a family is never changed, only added to. Free text, such as a name,
-//! has a type of its own that leaves room for the rest, so that every value of a family fits.
+//! Buttons stay in chats for years, so the format of a family is only extended, never changed. Free text, such as a
+//! name, has a type with a length limit, so that every value of a family fits.
 
 mod access;
 mod agents;
@@ -31,62 +31,63 @@ mod turn;
 use std::fmt::{self, Display};
 use std::str::FromStr;
 
-pub(crate) use access::{Admit, AdmitGroup, Decision, DenyHere, GiveRole, GroupDecision, MakeCode};
-pub(crate) use agents::Agents;
-pub(crate) use approve::Approve;
-pub(crate) use audit::Audit;
-pub(crate) use back::Back;
-pub(crate) use chat::{Help, Notes, Start, Status, Usage};
-pub(crate) use forget::{Export, Forget, Privacy, SaidKey, Search};
-pub(crate) use memory::Memory;
-pub(crate) use people::People;
-pub(crate) use persona::Persona;
-pub(crate) use pins::{KeepAnswer, Pins};
-pub(crate) use question::Choose;
-pub(crate) use records::{KindKey, Records};
-pub(crate) use servers::Servers;
-pub(crate) use sessions::Sessions;
-pub(crate) use settings::{Choice, Config, Field, Model, Undo, Zone};
-pub(crate) use tasks::{AgentKey, TaskPress, TaskVerb, Tasks};
+pub(crate) use access::{
+    AccessDecision, AdmitButton, AdmitGroupButton, DenyHereButton, GiveRoleButton, GroupDecision,
+    MakeCodeButton,
+};
+pub(crate) use agents::AgentsButton;
+pub(crate) use approve::ApproveButton;
+pub(crate) use audit::AuditButton;
+pub(crate) use back::BackButton;
+pub(crate) use chat::{HelpButton, NotesButton, StartButton, StatusButton, UsageButton};
+pub(crate) use forget::{ExportButton, ForgetButton, PrivacyButton, SaidKey, SearchNumber};
+pub(crate) use memory::MemoryButton;
+pub(crate) use people::PeopleButton;
+pub(crate) use persona::PersonaButton;
+pub(crate) use pins::{KeepAnswerButton, PinsButton};
+pub(crate) use question::ChooseButton;
+pub(crate) use records::{KindKey, RecordsButton};
+pub(crate) use servers::ServersButton;
+pub(crate) use sessions::SessionsButton;
+pub(crate) use settings::{ConfigButton, ModelButton, SettingChoice, SettingField, UndoButton, ZoneButton};
+pub(crate) use tasks::{AgentKey, TaskPress, TaskVerb, TasksButton};
 pub use trail::ParentCard;
 pub(crate) use trail::Trail;
-pub(crate) use turn::{Retry, TurnTag};
+pub(crate) use turn::{RetryButton, TurnTag};
 
 use figaro_domain::model::ModelName;
 
-/// The most bytes of a button's data, by the Bot API.
+/// Maximum size of a button's data in the Bot API, in bytes.
 pub(crate) const MAX_BYTES: usize = 64;
-/// What parts the fields.
 const SEPARATOR: char = ':';
 
-/// A page of a list, from 0.
+/// Index of a list page, from 0.
 pub(crate) type Page = u32;
 
-/// A family of buttons. `Display` writes the whole data, beginning with the family's name, and `FromStr` reads it.
-pub trait Family: Display + FromStr<Err = Gone> {
-    /// The first field, by which a press finds who deals with it.
+/// A family of buttons. `Display` writes the whole data, starting with the family's name; `FromStr` parses it.
+pub trait ButtonFamily: Display + FromStr<Err = Gone> {
+    /// First field of the data; selects the handler of a press.
     const NAME: &'static str;
 }
 
-/// Data that no button of this version says: of an older version, or made up.
+/// Data that this version does not know: of an older version, or forged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("no button says this")]
 pub struct Gone;
 
-/// The data of a button: at most `MAX_BYTES`.
+/// Callback data of a button, at most `MAX_BYTES` long.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Data(String);
 
 impl Data {
-    /// As Telegram gets it.
     #[must_use]
     pub(crate) fn as_str(&self) -> &str {
         &self.0
     }
 }
 
-impl<F: Family> From<F> for Data {
-    /// A value that is too long becomes its family's name alone, which is answered as an old button is: Telegram would
+impl<F: ButtonFamily> From<F> for Data {
+    /// A value that is too long is reduced to its family's name and answered like an old button; Telegram would
     /// refuse the whole message.
     fn from(value: F) -> Self {
         let data = value.to_string();
@@ -98,30 +99,30 @@ impl<F: Family> From<F> for Data {
     }
 }
 
-/// The family that data is of.
+/// Returns the name of the family at the start of `data`.
 #[must_use]
 pub(crate) fn family(data: &str) -> &str {
     data.split_once(SEPARATOR).map_or(data, |(family, _)| family)
 }
 
-/// The fields of data behind the family's name, read one by one.
+/// Reads the fields after the family's name one by one.
 #[derive(Debug)]
 pub struct Fields<'a>(Option<&'a str>);
 
 impl<'a> Fields<'a> {
-    /// The fields of data of a family.
+    /// Starts reading data of the family `F`.
     ///
     /// # Errors
     /// [`Gone`] for data of another family.
-    pub fn of<F: Family>(data: &'a str) -> Result<Self, Gone> {
+    pub fn of<F: ButtonFamily>(data: &'a str) -> Result<Self, Gone> {
         let rest = data.strip_prefix(F::NAME).and_then(|rest| rest.strip_prefix(SEPARATOR));
         rest.map(|rest| Self(Some(rest))).ok_or(Gone)
     }
 
-    /// The next field.
+    /// Returns the next field as text.
     ///
     /// # Errors
-    /// [`Gone`] if there is none.
+    /// [`Gone`] if no field is left.
     pub fn word(&mut self) -> Result<&'a str, Gone> {
         let rest = self.0.ok_or(Gone)?;
         let (word, rest) = rest.split_once(SEPARATOR).map_or((rest, None), |(word, rest)| (word, Some(rest)));
@@ -129,20 +130,20 @@ impl<'a> Fields<'a> {
         Ok(word)
     }
 
-    /// The next field as a value.
+    /// Parses the next field.
     ///
     /// # Errors
-    /// [`Gone`] if there is none, or it is no such value.
+    /// [`Gone`] if no field is left or its value is invalid.
     pub fn parse<T: FromStr>(&mut self) -> Result<T, Gone> {
         self.word()?.parse().map_err(|_error: T::Err| Gone)
     }
 
-    /// The next field as a page; the first page if there is no field, or it is no page.
+    /// Parses the next field as a page; 0 if the field is missing or invalid.
     pub(crate) fn page(&mut self) -> Page {
         self.parse().unwrap_or_default()
     }
 
-    /// All that is left, which may hold separators of its own.
+    /// Returns the rest of the data, which may contain separators.
     ///
     /// # Errors
     /// [`Gone`] if nothing is left.
@@ -150,27 +151,26 @@ impl<'a> Fields<'a> {
         self.0.take().ok_or(Gone)
     }
 
-    /// The value that was read, if no field is left.
+    /// Returns `value` if no field is left.
     ///
     /// # Errors
-    /// [`Gone`] if one is.
+    /// [`Gone`] if a field is left.
     pub fn end<T>(&self, value: T) -> Result<T, Gone> {
         if self.0.is_some() { Err(Gone) } else { Ok(value) }
     }
 }
 
-/// Text of at most `N` bytes, and at least one.
+/// Text of 1 to `N` bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Short<const N: usize>(String);
 
 impl<const N: usize> Short<N> {
-    /// This text; `None` if it is empty or too long.
+    /// Returns `None` if the text is empty or too long.
     #[must_use]
     pub(crate) fn new(text: &str) -> Option<Self> {
         (!text.is_empty() && text.len() <= N).then(|| Self(text.to_owned()))
     }
 
-    /// The text, 1 to `N` bytes.
     #[must_use]
     pub(crate) fn as_str(&self) -> &str {
         &self.0
@@ -191,19 +191,18 @@ impl<const N: usize> Display for Short<N> {
     }
 }
 
-/// A model in a button, in at most `N` bytes: by its name or, where that is too long, by its [`mark`].
+/// Model in a button, in at most `N` bytes: its name or, where that is too long, its [`mark`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ModelKey<const N: usize>(Short<N>);
 
 impl<const N: usize> ModelKey<N> {
-    /// What names this model.
+    /// Uses the name if it fits, and the mark otherwise.
     #[must_use]
     pub(crate) fn of(model: &ModelName) -> Self {
         let name = Short::new(&model.to_string());
         Self(name.unwrap_or_else(|| Short(mark(model))))
     }
 
-    /// The name or the mark.
     #[must_use]
     pub(crate) fn as_str(&self) -> &str {
         self.0.as_str()
@@ -224,14 +223,14 @@ impl<const N: usize> Display for ModelKey<N> {
     }
 }
 
-/// Seventeen bytes that stand for a model with a long name: `#` and the FNV-1a hash of the name, the same wherever it is
-/// made.
+/// Returns a key of 17 bytes for a model with a long name: `#` and the FNV-1a hash of the name, the same in every
+/// process.
 #[must_use]
 pub(crate) fn mark(model: &ModelName) -> String {
     format!("#{:016x}", hash(&model.to_string()))
 }
 
-/// The FNV-1a hash of a name.
+/// Returns the FNV-1a hash of a name.
 fn hash(name: &str) -> u64 {
     name.bytes()
         .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))

@@ -1,35 +1,35 @@
-//! The buttons of the list of people who may talk to the bot, and of the card of one of them.
+//! Buttons of the list of people who may talk to the bot, and of the card of a person.
 
 use std::fmt::{self, Display};
 use std::str::FromStr;
 
-use super::{Family, Fields, Gone, Page};
+use super::{ButtonFamily, Fields, Gone, Page};
 use figaro_base::ids::ChatId;
 use figaro_domain::role::AccessRole;
 
-/// A button of the list or of a card. People are named by the numbers of their Telegram accounts; the page is that of the list which
-/// the card was opened from.
+/// Button of the list or of a card. A person is named by their Telegram user id. The page is the list page that the
+/// card was opened from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum People {
+pub(crate) enum PeopleButton {
     /// Shows a page of the list.
     List(Page),
     /// Shows the card of a person.
     Open(i64, Page),
     /// Lets a person talk to the bot.
     Allow(i64, Page),
-    /// Shuts a person out.
+    /// Denies a person in every chat.
     Deny(i64, Page),
     /// Gives a person a role that holds everywhere.
     Role(AccessRole, i64, Page),
-    /// Takes back the role and the ban that a person has in a chat; without one, those that hold everywhere.
+    /// Removes the role and the ban of a person in a chat; `None` for those that hold everywhere.
     Lift(i64, Option<ChatId>, Page),
 }
 
-impl Family for People {
+impl ButtonFamily for PeopleButton {
     const NAME: &'static str = "people";
 }
 
-impl Display for People {
+impl Display for PeopleButton {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = Self::NAME;
         match self {
@@ -45,7 +45,7 @@ impl Display for People {
     }
 }
 
-impl FromStr for People {
+impl FromStr for PeopleButton {
     type Err = Gone;
 
     fn from_str(data: &str) -> Result<Self, Gone> {
@@ -65,5 +65,5 @@ impl FromStr for People {
     }
 }
 
-/// No chat has this number.
+/// Stands for "everywhere" in the data; no chat has this id.
 const EVERYWHERE: ChatId = ChatId(0);

@@ -1,32 +1,31 @@
-//! The buttons that show, choose and change the personas of a chat.
+//! Buttons that show, choose and change the personas of a chat.
 
 use super::buttons::buttons;
 use super::{Page, Short};
 use figaro_base::ids::PersonaId;
 
 buttons! {
-    /// The buttons of the card of `/persona`. A page is the one of the list that is shown again.
+    /// Buttons of the card of `/persona`. A page is the list page to show afterwards.
     #[derive(Debug, Clone, PartialEq, Eq)]
-    pub(crate) enum Persona = "persona" {
+    pub(crate) enum PersonaButton = "persona" {
         /// Shows a page of the list.
         List(page: Page) = "list",
-        /// Chooses a persona of a file, by its name.
+        /// Chooses a persona from a file, by its name.
         File(persona: Short<40>, page: Page) = "file",
-        /// Chooses a persona of the chat's own.
+        /// Chooses one of the chat's own personas.
         Own(persona: PersonaId, page: Page) = "own",
-        /// Takes the chosen persona away.
+        /// Removes the choice of a persona.
         Clear(page: Page) = "clear",
-        /// Asks for the words of a new persona.
+        /// Asks for the text of a new persona.
         New = "new",
-        /// Shows a persona of the chat's own, with what can be done to it.
+        /// Shows one of the chat's own personas with its actions.
         Open(persona: PersonaId, page: Page) = "open",
-        /// Asks for other words of a persona of the chat's own.
+        /// Asks for a new text for one of the chat's own personas.
         Edit(persona: PersonaId) = "edit",
-        /// Asks for settings of a persona of the chat's own.
+        /// Asks for settings of one of the chat's own personas.
         Writing(persona: PersonaId) = "set",
-        /// Asks whether a persona of the chat's own is to be deleted.
+        /// Asks for confirmation to delete one of the chat's own personas.
         Drop(persona: PersonaId, page: Page) = "drop",
-        /// Deletes it.
         Delete(persona: PersonaId, page: Page) = "gone",
     }
 }

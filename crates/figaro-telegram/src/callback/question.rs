@@ -1,15 +1,14 @@
-//! The buttons under a question that a turn waits with.
+//! Buttons under a question whose answer a turn waits for.
 
 use super::buttons::buttons;
 use figaro_base::ids::RunId;
 
 buttons! {
-    /// Chooses an answer.
+    /// Button that answers the question with one of its options.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-    pub(crate) struct Choose = "choose" {
-        /// The turn that waits.
+    pub(crate) struct ChooseButton = "choose" {
         pub(crate) turn: RunId,
-        /// The answer's place among the options, from 0.
+        /// Index of the answer in the options, from 0.
         pub(crate) option: u8,
     }
 }

@@ -1,4 +1,4 @@
-//! The buttons of records and of the packs that give them their forms.
+//! Buttons of records and of the packs that define their kinds.
 
 use std::fmt::{self, Display};
 use std::str::FromStr;
@@ -7,12 +7,12 @@ use super::buttons::{as_text, buttons};
 use super::{Gone, Page, Short, hash};
 use figaro_base::ids::RecordId;
 
-/// A kind of a pack in a button: twelve digits of the hash of both names.
+/// Kind of a pack in a button: 12 hex digits of the hash of both names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct KindKey(u64);
 
 impl KindKey {
-    /// What stands for this kind of this pack, the same wherever it is made.
+    /// Returns the key of a pack's kind; equal names give the same key in every process.
     #[must_use]
     pub(crate) fn of(pack: &str, kind: &str) -> Self {
         Self(hash(&format!("{pack}/{kind}")) & 0xffff_ffff_ffff)
@@ -35,38 +35,37 @@ impl FromStr for KindKey {
 }
 
 buttons! {
-    /// The buttons of `/records`.
+    /// Buttons of the cards of `/records`.
     #[derive(Debug, Clone, PartialEq, Eq)]
-    pub(crate) enum Records = "records" {
+    pub(crate) enum RecordsButton = "records" {
         /// Shows the kinds of the chat's packs.
         Kinds = "kinds",
-        /// Shows a page of the packs, to choose of.
+        /// Shows a page of the packs to choose from.
         Packs(page: Page) = "packs",
-        /// Takes a pack for the chat.
+        /// Enables a pack in the chat.
         Take(pack: Short<40>, page: Page) = "use",
-        /// Puts a pack back.
+        /// Disables a pack in the chat.
         Leave(pack: Short<40>, page: Page) = "off",
         /// Shows a page of the records of a kind.
         Kind(kind: KindKey, page: Page) = "kind",
-        /// Shows one record.
         Open(record: RecordId) = "open",
-        /// Asks what is to be saved; of the card of a kind, with that kind.
+        /// Asks for the record to save; with the kind if pressed on the card of a kind.
         Add(kind: Option<KindKey>) = "add",
-        /// Has the bot remind of it.
+        /// Lets the bot remind of the record.
         Remind(record: RecordId) = "remind",
-        /// Draws a chart of its readings: the first, the second, …
+        /// Draws a chart of the record's readings; `at` selects the chart.
         Chart(record: RecordId, at: u8) = "chart",
-        /// Asks whether it is to be removed.
+        /// Asks for confirmation to remove the record.
         Ask(record: RecordId) = "ask",
-        /// Removes it, and those that belong to it.
+        /// Removes the record and the records that belong to it.
         Remove(record: RecordId) = "drop",
-        /// Puts it back.
+        /// Restores a record that was removed.
         Undo(record: RecordId) = "undo",
     }
 }
 
-impl Records {
-    /// Whether pressing it changes something; else it only shows.
+impl RecordsButton {
+    /// Returns `true` if a press changes something, `false` if it only shows.
     #[must_use]
     pub(crate) const fn changes(&self) -> bool {
         match self {

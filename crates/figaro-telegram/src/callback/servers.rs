@@ -1,17 +1,16 @@
-//! The buttons of other MCP servers.
+//! Buttons of the cards of MCP servers.
 
 use super::buttons::buttons;
 use super::{Page, Short};
 
 buttons! {
-    /// A button of the cards of `/mcp`.
+    /// Button of the cards of `/mcp`.
     #[derive(Debug, Clone, PartialEq, Eq)]
-    pub(crate) enum Servers = "mcp" {
-        /// Shows a page of the servers.
+    pub(crate) enum ServersButton = "mcp" {
+        /// Shows a page of the MCP servers.
         List(page: Page) = "list",
         /// Shows a server, with a page of its tools.
         Open(server: Short<32>, page: Page) = "open",
-        /// Starts a server anew.
         Restart(server: Short<32>) = "restart",
     }
 }

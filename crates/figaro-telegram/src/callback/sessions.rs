@@ -1,32 +1,31 @@
-//! The buttons of the list of sessions and of a session's cards.
+//! Buttons of the list of sessions and of a session's cards.
 
 use super::buttons::buttons;
 use super::{ModelKey, Page};
 use figaro_base::ids::SessionId;
 
 buttons! {
-    /// The buttons of sessions. Each of one session acts on no other, and on none of another conversation.
+    /// Buttons of sessions. A button acts only on the session it names, and only in that session's conversation.
     #[derive(Debug, Clone, PartialEq, Eq)]
-    pub(crate) enum Sessions = "sessions" {
+    pub(crate) enum SessionsButton = "sessions" {
         /// Shows a page of the conversation's sessions, from 0.
         List(page: Page) = "list",
         /// Shows the card of a session.
         Open(session: SessionId) = "open",
-        /// Makes it the one that the next question belongs to.
+        /// Makes the session current: the next question belongs to it.
         Switch(session: SessionId) = "use",
-        /// Asks for its new name.
+        /// Asks for a new name of the session.
         Rename(session: SessionId) = "name",
-        /// Sends it as a file.
+        /// Sends the session as a file.
         Export(session: SessionId) = "save",
-        /// Asks whether it is to be deleted.
+        /// Asks for confirmation to delete the session.
         Ask(session: SessionId) = "ask",
-        /// Deletes it.
         Delete(session: SessionId) = "drop",
-        /// Shows the models to choose one of for it.
+        /// Shows the models to choose from for the session.
         Models(session: SessionId) = "models",
-        /// Sets the model that answers in it.
+        /// Sets the model that answers in the session.
         Set(session: SessionId, model: ModelKey<24>) = "set",
-        /// Takes its model away: that of the chat answers again.
+        /// Removes the session's model; the chat's model answers again.
         Clear(session: SessionId) = "clear",
     }
 }

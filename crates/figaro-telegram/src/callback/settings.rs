@@ -1,35 +1,35 @@
-//! The buttons that show and change a chat's settings, its zone and its model, and undo what the model changed.
+//! Buttons that show and change the settings, time zone and model of a chat, and undo changes by the model.
 
 use std::str::FromStr;
 
 use chrono_tz::Tz;
 
-use super::buttons::{Part, add, buttons};
+use super::buttons::{ButtonField, add, buttons};
 use super::{Fields, Gone, MAX_BYTES, ModelKey, Page, Short};
 use figaro_base::ids::RunId;
 
-/// A setting of a chat that the card of `/config` changes.
+/// Chat setting that the card of `/config` changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Field {
-    /// The language of answers, in free words; without a value that of each message.
+pub(crate) enum SettingField {
+    /// Language of answers, as free text; without a value, the language of each message.
     Language,
-    /// The tone of answers, in free words.
+    /// Tone of answers, as free text.
     Tone,
     /// Instructions that the chat adds to the system prompt.
     Instructions,
-    /// The agent that answers, by its name; without a value Figaro itself does.
+    /// Name of the agent that answers; without a value, Figaro itself answers.
     Agent,
-    /// When the bot answers in a group; the values are the names of [`AnswerWhen`](figaro_domain::chat::AnswerWhen).
+    /// Condition for answers in a group; the values are the names of [`AnswerWhen`](figaro_domain::chat::AnswerWhen).
     Answers,
 }
 
-impl Field {
+impl SettingField {
     /// All settings, in the order in which the card shows them.
     pub(crate) const ALL: [Self; 5] =
         [Self::Language, Self::Tone, Self::Instructions, Self::Agent, Self::Answers];
 
-    /// The name of the setting in callback data and after `/config`, in lower case. Stored buttons carry it, so it must not
-    /// change.
+    /// Returns the name of the setting in callback data and after `/config`, in lower case. Buttons in chats carry
+    /// it, so it must not change.
     #[must_use]
     pub(crate) const fn name(self) -> &'static str {
         match self {
@@ -42,7 +42,7 @@ impl Field {
     }
 }
 
-impl FromStr for Field {
+impl FromStr for SettingField {
     type Err = Gone;
 
     fn from_str(name: &str) -> Result<Self, Gone> {
@@ -51,45 +51,44 @@ impl FromStr for Field {
 }
 
 buttons! {
-    /// The buttons of the card of `/config`.
+    /// Buttons of the card of `/config`.
     #[derive(Debug, Clone, PartialEq, Eq)]
-    pub(crate) enum Config = "config" {
-        /// Shows the card with all settings in place of the one that is shown.
+    pub(crate) enum ConfigButton = "config" {
+        /// Replaces the card of one setting with the card of all settings.
         Show = "show",
-        /// Shows the card of one setting: its value, the values to choose from, and how to set another one.
-        Ask(field: Field) = "ask",
-        /// Gives a setting this value. Anyone who may not change the chat's settings is told so.
-        Set(choice: Choice) = "set",
-        /// Asks for the instructions, to be written in a reply.
+        /// Shows the card of one setting: its value, the choices, and how to set another value.
+        Ask(field: SettingField) = "ask",
+        /// Sets a setting to this value. People who may not change the chat's settings get a refusal.
+        Set(choice: SettingChoice) = "set",
+        /// Asks for the instructions, as a reply.
         Type = "type",
-        /// Takes the value of a setting away: the default holds again.
-        Clear(field: Field) = "clear",
+        /// Removes the value of a setting; the default applies again.
+        Clear(field: SettingField) = "clear",
     }
 }
 
-/// A setting and a value for it that together fit the 64 bytes of a button's data.
+/// A setting and its new value, which together fit the 64 bytes of a button's data.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Choice {
-    field: Field,
+pub(crate) struct SettingChoice {
+    field: SettingField,
     value: String,
 }
 
-impl Choice {
-    /// A choice of this value; `None` if it is empty or does not fit a button together with the setting's name.
+impl SettingChoice {
+    /// Creates a choice; `None` if the value is empty or does not fit a button together with the setting's name.
     #[must_use]
-    pub(crate) fn new(field: Field, value: &str) -> Option<Self> {
+    pub(crate) fn new(field: SettingField, value: &str) -> Option<Self> {
         let choice = Self { field, value: value.to_owned() };
-        let bytes = Config::Set(choice.clone()).to_string().len();
+        let bytes = ConfigButton::Set(choice.clone()).to_string().len();
         (!value.is_empty() && bytes <= MAX_BYTES).then_some(choice)
     }
 
-    /// The setting that is changed.
     #[must_use]
-    pub(crate) const fn field(&self) -> Field {
+    pub(crate) const fn field(&self) -> SettingField {
         self.field
     }
 
-    /// The value that the setting gets; never empty.
+    /// Returns the new value of the setting; never empty.
     #[must_use]
     pub(crate) fn value(&self) -> &str {
         &self.value
@@ -97,48 +96,49 @@ impl Choice {
 }
 
 buttons! {
-    /// The button that undoes what the model changed of a chat's settings in this turn, as far as it still holds.
+    /// Button that undoes the model's changes of a chat's settings in this turn, except settings that changed again
+    /// since.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-    pub(crate) struct Undo = "undo" (RunId)
+    pub(crate) struct UndoButton = "undo" (RunId)
 }
 
 buttons! {
-    /// The buttons of the card of `/timezone`.
+    /// Buttons of the card of `/timezone`.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-    pub(crate) enum Zone = "zone" {
+    pub(crate) enum ZoneButton = "zone" {
         /// Shows the card with the chat's zone and the time there.
         Show = "show",
-        /// Sets the chat's zone. Tasks whose zone was assumed follow it.
+        /// Sets the chat's zone. Tasks whose zone was only assumed follow it.
         Set(zone: Tz) = "set",
-        /// Moves the chat's tasks of other zones to this one; their clock times stay.
+        /// Moves the chat's tasks in other zones to this zone; their clock times stay.
         Move(zone: Tz) = "move",
-        /// Takes the chat's zone away: the bot's default holds again.
+        /// Removes the chat's zone; the bot's default applies again.
         Clear = "clear",
     }
 }
 
 buttons! {
-    /// The buttons of the card of `/model`.
+    /// Buttons of the card of `/model`.
     #[derive(Debug, Clone, PartialEq, Eq)]
-    pub(crate) enum Model = "model" {
-        /// Shows the card with the chat's model and the models that the settings of the bot name.
+    pub(crate) enum ModelButton = "model" {
+        /// Shows the card with the chat's model and the models named in the bot's settings.
         Show = "show",
         /// Shows a page of the models that a provider serves: the provider's name and the page, from 0.
         Served(provider: Short<40>, page: Page) = "served",
         /// Sets the model that answers in the chat.
         Set(model: ModelKey<54>) = "set",
-        /// Takes the chat's model away: the one of its agent, or the bot's default, answers again.
+        /// Removes the chat's model; the model of its agent, or the bot's default, answers again.
         Clear = "clear",
-        /// Shows the card with how the model writes.
+        /// Shows the card with the model's writing parameters.
         Writing = "writing",
-        /// Asks for a parameter of how it writes, to be written in a reply.
+        /// Asks for a writing parameter, as a reply.
         Type = "type",
-        /// Takes all parameters of how it writes away.
+        /// Removes all writing parameters of the chat.
         Plain = "plain",
     }
 }
 
-impl Part for Field {
+impl ButtonField for SettingField {
     fn write(&self, data: &mut String) {
         add(data, self.name());
     }
@@ -148,7 +148,7 @@ impl Part for Field {
     }
 }
 
-impl Part for Choice {
+impl ButtonField for SettingChoice {
     fn write(&self, data: &mut String) {
         self.field.write(data);
         add(data, &self.value);

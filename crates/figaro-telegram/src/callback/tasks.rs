@@ -1,48 +1,46 @@
-//! The buttons of the list of tasks, of a task's cards, and of notices about tasks.
+//! Buttons of the list of tasks, of a task's cards, and of notices about tasks.
 
 use std::fmt::{self, Display};
 use std::str::FromStr;
 
-use super::{Family, Fields, Gone, Page, hash};
+use super::{ButtonFamily, Fields, Gone, Page, hash};
 use figaro_base::ids::TaskId;
 use figaro_domain::task::IfMissed;
 
-/// Stands between a task's id and the page of the list that its card was opened from.
+/// Separates a task's id from the list page that its card was opened from.
 const PAGE_MARK: char = '~';
 
-/// The buttons of the list of tasks, of their cards and of notices about them.
+/// Buttons of the list of tasks, of their cards and of notices about them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Tasks {
+pub(crate) enum TasksButton {
     /// Shows a page of the chat's tasks, from 0.
     List(Page),
-    /// Answers whether tasks that were paused when the bot was removed from their chat run again: `true` resumes them all,
-    /// `false` leaves them paused.
+    /// Answers the question about tasks that were paused when the bot was removed from their chat: `true` resumes
+    /// them all, `false` leaves them paused.
     Back(bool),
-    /// Shows or changes one task.
+    /// Acts on one task: shows or changes it.
     One(TaskPress),
 }
 
-/// What a button does with a task: `tasks:VERB:ID`, with `~PAGE` behind the id if its card was opened from the list, and
-/// `:MORE` at the end for the verbs that need more.
+/// Action on a task: `tasks:VERB:ID`, then `~PAGE` if the card was opened from the list, then `:MORE` for verbs with
+/// a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct TaskPress {
-    /// What the button does with the task.
     pub(crate) verb: TaskVerb,
-    /// The task that it acts on.
     pub(crate) task: TaskId,
-    /// The page of the list that its card was opened from, from 0; `None` if it was opened elsewhere.
+    /// List page that the card was opened from, from 0; `None` if it was opened elsewhere.
     pub(crate) page: Option<Page>,
 }
 
-/// An agent in a button of a task, beside whose id its name has no room: twelve digits of the hash of the name.
+/// Agent in a button of a task: 12 hex digits of the hash of its name, which has no room beside the task's id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct AgentKey(u64);
 
 impl AgentKey {
-    /// What stands for the agent of this name, the same wherever it is made.
+    /// Returns the key of an agent; equal names give the same key in every process.
     #[must_use]
     pub(crate) fn of(name: &str) -> Self {
-        // More digits have no room beside the id and the longest page.
+        // Longer keys do not fit beside the id and the longest page.
         Self(hash(name) & 0xffff_ffff_ffff)
     }
 }
@@ -62,22 +60,22 @@ impl FromStr for AgentKey {
     }
 }
 
-/// What a button does with a task. All but `Open`, `History` and `Label` are for whoever may change the task.
+/// Action on a task. All but `Open`, `History` and `Label` require the right to change the task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TaskVerb {
-    /// Shows the task's card as it is now.
+    /// Shows the current card of the task.
     Open,
-    /// Shows a page of its last runs, from 0, newest first.
+    /// Shows a page of the task's last runs, newest first.
     History(Page),
-    /// Shows the card with buttons that change its times and what becomes of missed runs.
+    /// Shows the card with buttons that change the task's times and its policy for missed runs.
     Edit,
-    /// Moves its times by so many minutes, back if negative.
+    /// Moves the task's times by this number of minutes, back if negative.
     Shift(i32),
-    /// Sets what becomes of runs that are missed while the bot is off.
+    /// Sets the policy for runs that are missed while the bot is off.
     Missed(IfMissed),
-    /// Shows a page of the agents, from 0, to choose one of for the task.
+    /// Shows a page of the agents to choose from for the task.
     Agents(Page),
-    /// Has this agent carry the task out.
+    /// Lets this agent run the task.
     Agent(AgentKey),
     /// Runs the task now; its schedule stays as it is.
     Run,
@@ -87,17 +85,17 @@ pub(crate) enum TaskVerb {
     Pause,
     /// Resumes the paused task at its next due time.
     Resume,
-    /// Cancels the task for good, but for a minute in which it can be undone.
+    /// Cancels the task. It can be restored for a minute.
     Cancel,
-    /// Undoes its cancellation, within a minute and if the chat has room for it.
+    /// Restores a cancelled task, within a minute and if the chat has room for it.
     Undo,
-    /// Says what the buttons below are about.
+    /// Label of the buttons below; a press only explains them.
     Label,
-    /// What a task reminded of is done.
+    /// Marks the reminder of the task as done.
     Done,
-    /// Has a single run come again, in so many minutes.
+    /// Repeats a single run after this number of minutes.
     Later(i32),
-    /// Has a single run come again tomorrow at its time.
+    /// Repeats a single run tomorrow at the same time.
     Tomorrow,
 }
 
@@ -124,7 +122,8 @@ impl TaskVerb {
         }
     }
 
-    /// Reads a verb from its word and the fields behind the task. Errors if there is no such verb or its fields do not fit.
+    /// Reads a verb from its word and the fields after the task. Errors if the verb is unknown or its fields are
+    /// invalid.
     fn read(word: &str, fields: &mut Fields<'_>) -> Result<Self, Gone> {
         Ok(match word {
             "open" => Self::Open,
@@ -149,11 +148,11 @@ impl TaskVerb {
     }
 }
 
-impl Family for Tasks {
+impl ButtonFamily for TasksButton {
     const NAME: &'static str = "tasks";
 }
 
-impl Display for Tasks {
+impl Display for TasksButton {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = Self::NAME;
         match self {
@@ -186,7 +185,7 @@ impl Display for Tasks {
     }
 }
 
-impl FromStr for Tasks {
+impl FromStr for TasksButton {
     type Err = Gone;
 
     fn from_str(data: &str) -> Result<Self, Gone> {

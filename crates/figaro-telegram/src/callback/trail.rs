@@ -1,24 +1,24 @@
-//! The way by which a card was reached: letters before the data of its buttons, one for each card of another command that it
-//! leads back through. The table of commands reads and writes it; commands only mark their first cards, and the buttons that lead
-//! to those of others.
+//! Trail of cards by which a card was reached: one letter before the data of its buttons for each card of another
+//! command that Back leads through. The command table reads and writes the trail; commands only mark their first
+//! cards and the buttons that open cards of other commands.
 
-use super::{Config, Data, DenyHere, MAX_BYTES, Privacy, Start};
+use super::{ConfigButton, Data, DenyHereButton, MAX_BYTES, PrivacyButton, StartButton};
 
-/// Parts the letters of the way from the data of the button.
+/// Separates the letters of the trail from the data of the button.
 const END: char = '>';
 
 /// A card with buttons that open cards of other commands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ParentCard {
-    /// The card of `/start`.
+    /// Card of `/start`; `s` in a trail.
     Start,
-    /// The card of `/config`.
+    /// Card of `/config`; `c` in a trail.
     Config,
-    /// The card of `/allow`.
+    /// Card of `/allow`; `a` in a trail.
     Allow,
-    /// The card of `/deny`.
+    /// Card of `/deny`; `d` in a trail.
     Deny,
-    /// The card of `/privacy`.
+    /// Card of `/privacy`; `p` in a trail.
     Privacy,
 }
 
@@ -37,21 +37,21 @@ impl ParentCard {
 
     fn data(self) -> Data {
         match self {
-            Self::Start => Start::Back.into(),
-            Self::Config => Config::Show.into(),
-            Self::Allow => Start::Access.into(),
-            Self::Deny => DenyHere::Show.into(),
-            Self::Privacy => Privacy.into(),
+            Self::Start => StartButton::Back.into(),
+            Self::Config => ConfigButton::Show.into(),
+            Self::Allow => StartButton::Access.into(),
+            Self::Deny => DenyHereButton::Show.into(),
+            Self::Privacy => PrivacyButton.into(),
         }
     }
 }
 
-/// The cards through which a card was reached, the first first.
+/// Cards through which a card was reached, oldest first.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Trail(Vec<ParentCard>);
 
 impl Trail {
-    /// The way that data of a button begins with, and the rest of the data; no way for data without one.
+    /// Splits data into its trail and the rest. Without a trail, the trail is empty.
     pub(crate) fn read(data: &str) -> (Self, &str) {
         let cards = |way: &str| {
             let card = |letter| ParentCard::ALL.into_iter().find(|card| card.letter() == letter);
@@ -61,18 +61,18 @@ impl Trail {
         parted.unwrap_or((Self::default(), data))
     }
 
-    /// The same with this card behind it.
+    /// Returns the trail with this card appended.
     pub(crate) fn through(&self, parent: Option<ParentCard>) -> Self {
         Self(self.0.iter().copied().chain(parent).collect())
     }
 
-    /// The data that leads back to the last card.
+    /// Returns the data that opens the last card of the trail; `None` if the trail is empty.
     pub(crate) fn back(&self) -> Option<Data> {
         let (last, before) = self.0.split_last()?;
         Some(Self(before.to_vec()).lead(last.data()))
     }
 
-    /// Data with this way before it; the data alone where there is no room for both.
+    /// Prepends the trail to data; returns the data alone if both do not fit.
     pub(crate) fn lead(&self, data: Data) -> Data {
         let way: String = self.0.iter().map(|card| card.letter()).collect();
         let led = format!("{way}{END}{}", data.0);

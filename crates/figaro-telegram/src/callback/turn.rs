@@ -1,18 +1,17 @@
-//! The buttons under an answer that broke off or failed.
+//! Buttons under an answer that broke off or failed.
 
-use super::buttons::{Part, buttons};
+use super::buttons::{ButtonField, buttons};
 use super::{Fields, Gone, ModelKey, Short};
 use figaro_base::ids::RunId;
 
-/// So many bytes of a turn's id stand in a button.
+/// Number of bytes of a turn's id in a button.
 const TAG_BYTES: usize = 10;
 
-/// The end of a turn's id, which tells it from all others; whole it would leave no room for the name of a model.
+/// Last bytes of a turn's id, enough to tell turns apart. The whole id would leave no room for the name of a model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct TurnTag(Short<TAG_BYTES>);
 
 impl TurnTag {
-    /// What stands for this turn.
     #[must_use]
     pub(crate) fn of(turn: RunId) -> Self {
         let id = turn.to_string();
@@ -21,22 +20,21 @@ impl TurnTag {
 }
 
 buttons! {
-    /// Buttons that try a turn again or go on with it. Each says for which turn it is.
+    /// Buttons that repeat a turn or continue it. Each names its turn.
     #[derive(Debug, Clone, PartialEq, Eq)]
-    pub(crate) enum Retry = "retry" {
-        /// Goes on with the answer.
+    pub(crate) enum RetryButton = "retry" {
+        /// Continues the answer that broke off.
         GoOn(turn: TurnTag) = "go_on",
-        /// Asks the same again.
+        /// Asks the same model the question again.
         Again(turn: TurnTag) = "again",
-        /// Shows the models that can be asked instead.
+        /// Shows other models to ask instead.
         Choose(turn: TurnTag) = "choose",
-        /// Asks this model the same.
+        /// Asks this model the same question.
         With(turn: TurnTag, model: ModelKey<42>) = "with",
     }
 }
 
-impl Retry {
-    /// The turn that it is for.
+impl RetryButton {
     #[must_use]
     pub(crate) const fn turn(&self) -> &TurnTag {
         match self {
@@ -45,7 +43,7 @@ impl Retry {
     }
 }
 
-impl Part for TurnTag {
+impl ButtonField for TurnTag {
     fn write(&self, data: &mut String) {
         self.0.write(data);
     }

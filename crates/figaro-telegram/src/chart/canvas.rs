@@ -1,39 +1,38 @@
-//! The pixels that a chart is drawn on, and its letters.
+//! Pixel buffer of a chart, and its font.
 
 use noto_sans_mono_bitmap::{FontWeight, RasterHeight, get_raster, get_raster_width};
 use plotters::coord::Shift;
 use plotters::prelude::{BitMapBackend, Color, DrawingArea, DrawingAreaErrorKind, DrawingBackend, RGBColor};
 
-/// The pixels of a picture.
 pub(super) type Canvas<'a> = BitMapBackend<'a>;
-/// Why they could not be drawn on.
-pub(super) type Failure = <BitMapBackend<'static> as DrawingBackend>::ErrorType;
+/// Error of drawing on a canvas.
+pub(super) type CanvasError = <BitMapBackend<'static> as DrawingBackend>::ErrorType;
 
-/// The height of letters in pixels.
+/// Height of a letter, in pixels.
 pub(super) const HEIGHT: i32 = 24;
 const SIZE: RasterHeight = RasterHeight::Size24;
 const WEIGHT: FontWeight = FontWeight::Regular;
-/// Stands for a letter that cannot be drawn.
+/// Replaces characters that the font lacks.
 const UNKNOWN: char = '?';
 
-/// Whether all letters of a text can be drawn.
+/// Returns `true` if the font has all characters of a text.
 pub(super) fn is_drawn(text: &str) -> bool {
     text.chars().all(|c| get_raster(c, WEIGHT, SIZE).is_some())
 }
 
-/// The width of a text in pixels: all letters are equally wide.
+/// Returns the width of a text in pixels. The font is monospaced.
 pub(super) fn width(text: &str) -> i32 {
     let letters = i32::try_from(text.chars().count()).unwrap_or(i32::MAX);
     letters.saturating_mul(i32::try_from(get_raster_width(WEIGHT, SIZE)).unwrap_or_default())
 }
 
-/// Writes a text, whose upper left corner is there.
+/// Writes a text with its upper left corner at `at`.
 pub(super) fn write(
     area: &DrawingArea<Canvas<'_>, Shift>,
     text: &str,
     at: (i32, i32),
     colour: RGBColor,
-) -> Result<(), DrawingAreaErrorKind<Failure>> {
+) -> Result<(), DrawingAreaErrorKind<CanvasError>> {
     let letters = text
         .chars()
         .filter_map(|c| get_raster(c, WEIGHT, SIZE).or_else(|| get_raster(UNKNOWN, WEIGHT, SIZE)));
@@ -49,7 +48,7 @@ pub(super) fn write(
     Ok(())
 }
 
-/// The pixels as a PNG.
+/// Encodes RGB pixels as a PNG.
 pub(super) fn encode(pixels: &[u8], size: (u32, u32)) -> Result<Vec<u8>, String> {
     let mut out = Vec::new();
     let mut encoder = png::Encoder::new(&mut out, size.0, size.1);

@@ -1,5 +1,5 @@
-//! Draws readings as a chart: a PNG that reads well on a phone. Pure: it takes points and words and gives bytes. The letters are those
-//! that come with the program; words in other scripts are left out and belong beside the picture.
+//! Draws readings as a chart: a PNG that reads well on a phone. Pure: takes points and labels, returns bytes. The
+//! font is built in; text in other scripts is left out and belongs in the caption.
 
 mod canvas;
 
@@ -11,60 +11,55 @@ use plotters::prelude::*;
 use self::canvas::{Canvas, is_drawn};
 use figaro_domain::record::Point;
 
-/// The size of the picture in pixels.
+/// Width of the picture, in pixels.
 const WIDTH: u32 = 900;
 const HEIGHT: u32 = 560;
-/// The room of the axes and of what stands above the lines.
+/// Margin left of the plot, in pixels, for the axis labels.
 const LEFT: i32 = 84;
 const RIGHT: i32 = 28;
 const TOP: i32 = 78;
 const BOTTOM: i32 = 56;
-/// About so many lines across.
+/// Approximate number of horizontal grid lines.
 const STEPS: f64 = 5.0;
-/// The most days that are named below.
+/// Maximum number of dates on the time axis.
 const DAYS: usize = 6;
-/// Marks stand on so many readings at most; more would hide the line.
+/// Maximum number of readings that get a mark; more marks would hide the line.
 const MARKS: usize = 60;
 
 const INK: RGBColor = RGBColor(40, 44, 52);
 const FAINT: RGBColor = RGBColor(222, 226, 230);
-/// Colours that people with colour blindness tell apart too.
+/// Colours that people with colour blindness can tell apart.
 const COLOURS: [RGBColor; 4] =
     [RGBColor(0, 114, 178), RGBColor(213, 94, 0), RGBColor(0, 158, 115), RGBColor(204, 121, 167)];
 
-/// A line of a chart.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Line {
-    /// What it is called.
+pub(super) struct ChartLine {
     pub(super) label: String,
-    /// What it is called where the letters of the label cannot be drawn.
+    /// Label to use if the font lacks characters of `label`.
     pub(super) name: String,
-    /// The readings, the oldest first.
+    /// Readings with their times, oldest first.
     pub(super) points: Vec<Point>,
 }
 
-/// A chart: lines of one unit, over time.
+/// Chart with lines of one unit over time.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Chart {
-    /// What stands above it.
     pub(super) title: String,
-    /// The unit of the numbers.
     pub(super) unit: String,
-    /// The lines.
-    pub(super) lines: Vec<Line>,
-    /// The zone whose days stand below.
+    pub(super) lines: Vec<ChartLine>,
+    /// Time zone of the dates on the time axis.
     pub(super) zone: Tz,
 }
 
-/// What can go wrong, in words for the log.
-type Failed = String;
+/// Message about a failed drawing, for the log.
+type ChartError = String;
 
-/// The picture of a chart, as PNG; `None` if no line has two readings at different times.
+/// Draws a chart as a PNG; `None` if no line has two readings at different times.
 ///
 /// # Errors
-/// In words, if it cannot be drawn.
-pub(super) fn png(chart: &Chart) -> Result<Option<Vec<u8>>, Failed> {
-    let has_line = |line: &&Line| {
+/// A message if drawing or encoding fails.
+pub(super) fn png(chart: &Chart) -> Result<Option<Vec<u8>>, ChartError> {
+    let has_line = |line: &&ChartLine| {
         line.points.first().zip(line.points.last()).is_some_and(|(first, last)| first.at < last.at)
     };
     if !chart.lines.iter().any(|line| has_line(&line)) {
@@ -80,11 +75,11 @@ pub(super) fn png(chart: &Chart) -> Result<Option<Vec<u8>>, Failed> {
 }
 
 type Area<'a> = DrawingArea<Canvas<'a>, Shift>;
-type Drawn = Result<(), DrawingAreaErrorKind<canvas::Failure>>;
+type DrawResult = Result<(), DrawingAreaErrorKind<canvas::CanvasError>>;
 
-fn draw(chart: &Chart, area: &Area<'_>) -> Drawn {
+fn draw(chart: &Chart, area: &Area<'_>) -> DrawResult {
     area.fill(&WHITE)?;
-    let frame = Frame::of(chart);
+    let frame = PlotArea::of(chart);
     head(chart, area)?;
     frame.draw_values(area)?;
     frame.draw_days(area)?;
@@ -98,8 +93,8 @@ fn draw(chart: &Chart, area: &Area<'_>) -> Drawn {
     Ok(())
 }
 
-/// The title, and what each line is.
-fn head(chart: &Chart, area: &Area<'_>) -> Drawn {
+/// Draws the title and the legend.
+fn head(chart: &Chart, area: &Area<'_>) -> DrawResult {
     let title = if is_drawn(&chart.title) { chart.title.as_str() } else { "" };
     let unit = Some(chart.unit.as_str()).filter(|unit| !unit.is_empty() && is_drawn(unit));
     let title = unit.map_or(title.to_owned(), |unit| format!("{title} ({unit})"));
@@ -114,8 +109,8 @@ fn head(chart: &Chart, area: &Area<'_>) -> Drawn {
     Ok(())
 }
 
-/// The part of the picture where lines are, and what it stands for.
-struct Frame {
+/// Plot area: its range of times and values.
+struct PlotArea {
     from: DateTime<Utc>,
     until: DateTime<Utc>,
     low: f64,
@@ -124,14 +119,14 @@ struct Frame {
     zone: Tz,
 }
 
-impl Frame {
+impl PlotArea {
     fn of(chart: &Chart) -> Self {
         let points = || chart.lines.iter().flat_map(|line| line.points.iter());
         let from = points().map(|point| point.at).min().unwrap_or_default();
         let until = points().map(|point| point.at).max().unwrap_or_default();
         let least = points().map(|point| point.value).fold(f64::INFINITY, f64::min);
         let most = points().map(|point| point.value).fold(f64::NEG_INFINITY, f64::max);
-        // A flat line stands in the middle.
+        // Centre a flat line.
         let (least, most) =
             if (most - least).abs() < f64::EPSILON { (least - 1.0, most + 1.0) } else { (least, most) };
         let step = round_step((most - least) / STEPS);
@@ -156,8 +151,8 @@ impl Frame {
         bottom - ((bottom - top) as f64 * share).round() as i32
     }
 
-    /// Lines across, with their numbers.
-    fn draw_values(&self, area: &Area<'_>) -> Drawn {
+    /// Draws the horizontal grid lines with their values.
+    fn draw_values(&self, area: &Area<'_>) -> DrawResult {
         let count = ((self.high - self.low) / self.step).round() as u32;
         for at in 0..=count {
             let value = self.low + self.step * f64::from(at);
@@ -170,8 +165,8 @@ impl Frame {
         Ok(())
     }
 
-    /// Days below, by the clock of the zone; within two days times.
-    fn draw_days(&self, area: &Area<'_>) -> Drawn {
+    /// Draws the dates of the time axis in the chart's zone, with clock times if the chart spans less than two days.
+    fn draw_days(&self, area: &Area<'_>) -> DrawResult {
         let y = HEIGHT as i32 - BOTTOM + 14;
         let mut free_from = 0;
         for (at, label) in self.days() {
@@ -213,7 +208,7 @@ impl Frame {
     }
 }
 
-/// A step of 1, 2 or 5 times a power of ten that is at least this.
+/// Returns the smallest 1, 2 or 5 times a power of ten that is at least `least`.
 fn round_step(least: f64) -> f64 {
     let power = 10_f64.powf(least.log10().floor());
     [1.0, 2.0, 5.0, 10.0].into_iter().map(|step| step * power).find(|step| *step >= least).unwrap_or(power)
@@ -229,7 +224,7 @@ mod tests {
     }
 
     fn chart(lines: &[&[f64]]) -> Chart {
-        let line = |values: &&[f64]| Line {
+        let line = |values: &&[f64]| ChartLine {
             label: "Sistólica".to_owned(),
             name: "systolic".to_owned(),
             points: points(values),

@@ -1,15 +1,19 @@
-//! `/approve`: what waits for an approval, and what is approved for an hour; the buttons by which people say yes or no to it, here and under the call itself; and the
-//! one that takes back what was done.
+//! `/approve`: calls that wait for an approval and approvals for an hour, the buttons that approve or deny a call,
+//! here and under the call itself, and the button that takes back what was done.
+
+use std::collections::HashSet;
 
 use async_trait::async_trait;
 
 use super::asker::Asker;
 use super::card::{CARD_UNITS, Card, ROWS, number, page_of, pager};
 use super::cards::Cards;
-use super::command::{Access, Command, Group, Outcome, Press, PressError, Pressed, Request};
+use super::command::{
+    Access, Command, CommandOutcome, CommandRequest, CommandSpec, Group, Press, PressError, Pressed,
+};
 use super::handles::Handles;
 use super::take_back::TakeBack;
-use crate::callback::{Approve as Button, Back, Family, Page, family};
+use crate::callback::{ApproveButton, BackButton, ButtonFamily, Page, family};
 use crate::send;
 use figaro_agent::tools::telegram::Approvers;
 use figaro_agent::turn::approval_details;
@@ -19,21 +23,21 @@ use figaro_base::ids::RunId;
 use figaro_base::text::{one_line, utf16_len};
 use figaro_domain::approval::{Approval, Grant, Ruled, Ruling};
 use figaro_domain::turn::ParkedTurn;
-use figaro_markup::{File, render};
-use figaro_mcp_client::servers::{Phase, Servers};
+use figaro_markup::{CodeFile, render};
+use figaro_mcp_client::servers::{ServerPhase, Servers};
 use figaro_policy::access::Standing;
 use figaro_policy::approval::NotAllowed;
 use figaro_prompts::texts::{Texts, fill};
 use figaro_store::{AuditStore, StoreError};
 
-/// What a call does is named in the list in so many characters.
+/// Maximum length of a call's line in the list, in characters.
 const GIST_CHARS: usize = 60;
-/// The name of the document with a call that is too long for a message.
+/// Name of the document with a call that is too long for a message.
 const FILE_NAME: &str = "call.md";
 
-/// Shows what waits for an approval, takes what people say to it, and ends what they have approved for an hour.
+/// Shows calls that wait for an approval, handles decisions, and ends approvals for an hour.
 #[derive(Debug)]
-pub(super) struct Approve {
+pub(super) struct ApproveCommand {
     cards: Cards,
     parked: Parked,
     mailboxes: Mailboxes,
@@ -43,7 +47,7 @@ pub(super) struct Approve {
     back: TakeBack,
 }
 
-impl Approve {
+impl ApproveCommand {
     pub(super) fn new(handles: &Handles) -> Self {
         Self {
             cards: handles.cards.clone(),
@@ -58,67 +62,52 @@ impl Approve {
 }
 
 #[async_trait]
-impl Command for Approve {
-    fn name(&self) -> &'static str {
-        "approve"
+impl Command for ApproveCommand {
+    fn spec(&self) -> CommandSpec {
+        // Admins approve too: the right is checked for each call.
+        CommandSpec::new("approve", Texts::command_approve)
+            .group(Group::Owner)
+            .owners()
+            .pressed_by(Access::Everybody)
+            .families(&[ApproveButton::NAME, BackButton::NAME])
     }
 
-    fn about<'a>(&'a self, texts: &'a Texts) -> &'a str {
-        texts.command_approve()
-    }
-
-    fn group(&self) -> Option<Group> {
-        Some(Group::Owner)
-    }
-
-    fn access(&self) -> Access {
-        Access::Owners
-    }
-
-    /// Admins approve too: who may is judged for each call.
-    fn press_access(&self) -> Access {
-        Access::Everybody
-    }
-
-    async fn run(&self, request: &Request<'_>) -> Result<Outcome, StoreError> {
+    async fn run(&self, request: &CommandRequest<'_>) -> Result<CommandOutcome, StoreError> {
         Ok(self.list(request.asker, 0).into())
     }
 
-    fn families(&self) -> &'static [&'static str] {
-        &[Button::NAME, Back::NAME]
-    }
-
     async fn press(&self, press: &Press<'_>) -> Result<Pressed, PressError> {
-        if family(press.data) == Back::NAME {
+        if family(press.data) == BackButton::NAME {
             return self.back.press(press).await;
         }
         let (asker, texts) = (press.asker, self.cards.texts(press.asker));
         Ok(match press.data.parse()? {
-            Button::Rule(run, ruled, page) => self.rule(press, run, ruled, page).await?,
-            Button::End(run, page) => self.end(press, run, page).await?,
-            Button::List(_) | Button::Open(..) if asker.standing != Standing::Owner => {
+            ApproveButton::Rule(run, ruled, page) => self.rule(press, run, ruled, page).await?,
+            ApproveButton::End(run, page) => self.end(press, run, page).await?,
+            ApproveButton::List(_) | ApproveButton::Open(..) if asker.standing != Standing::Owner => {
                 Pressed::toast(texts.owner_only())
             }
-            Button::List(page) => Pressed::card(self.list(asker, page)),
-            Button::Open(run, page) => self.open(asker, run, page),
-            Button::Details(run, is_whole, page) => self.details(asker, run, is_whole, page).await,
+            ApproveButton::List(page) => Pressed::card(self.list(asker, page)),
+            ApproveButton::Open(run, page) => self.open(asker, run, page),
+            ApproveButton::Details(run, is_whole, page) => self.details(asker, run, is_whole, page).await,
         })
     }
 }
 
-impl Approve {
-    /// What waits and may be shown here: in a group what was asked for there, in private all of it.
+impl ApproveCommand {
+    /// Returns the waiting calls that may be shown here: in a group those requested there, in private all.
     fn waiting(&self, asker: &Asker) -> Vec<ParkedTurn> {
         let mut all = self.parked.with_approvals();
         all.retain(|parked| !asker.place.is_group() || parked.place.chat == asker.place.chat);
         all
     }
 
-    /// What is approved for an hour and may be shown here, each turn once.
+    /// Returns the approvals for an hour that may be shown here, one for each turn.
     fn approved(&self, asker: &Asker) -> Vec<Grant> {
         let mut all = self.approvers.grants.open(self.cards.now());
         all.retain(|grant| !asker.place.is_group() || grant.asked_in == asker.place.chat);
-        all.dedup_by_key(|grant| grant.run);
+        let mut turns = HashSet::new();
+        all.retain(|grant| turns.insert(grant.run));
         all
     }
 
@@ -134,22 +123,25 @@ impl Approve {
             let who = one_line(&grant.requester.name, GIST_CHARS / 3);
             let what = texts.method(&grant.method);
             let label = format!("{}: {who}, {what} ({left} min)", texts.button_approve_end());
-            vec![send::Button::new(one_line(&label, GIST_CHARS), Button::End(grant.run, Some(number(page))))]
+            vec![send::Button::new(
+                one_line(&label, GIST_CHARS),
+                ApproveButton::End(grant.run, Some(number(page))),
+            )]
         };
         let row = |parked: &ParkedTurn| {
             let name = parked.question.approval.as_deref().map(|asked| asked.requester.name.as_str());
             let label = format!("{}: {}", name.unwrap_or_default(), plain(&parked.question.text));
-            let press = Button::Open(parked.turn.id, number(page));
+            let press = ApproveButton::Open(parked.turn.id, number(page));
             vec![send::Button::new(one_line(&label, GIST_CHARS), press)]
         };
         let title = if all.is_empty() { texts.approval_open() } else { texts.approval_list() };
         Card::titled(title, String::new())
             .rows(all.iter().skip(page * ROWS).take(ROWS).map(row))
-            .row(pager(texts, page, all.len(), Button::List))
+            .row(pager(texts, page, all.len(), ApproveButton::List))
             .rows(hours.iter().rev().take(ROWS).map(ends))
     }
 
-    /// Takes back what was approved for an hour, if they may do so now. Whatever is asked for next is shown to a person again.
+    /// Ends an approval for an hour, if the asker has the right to. Later calls need a person's approval again.
     async fn end(&self, press: &Press<'_>, run: RunId, page: Option<Page>) -> Result<Pressed, PressError> {
         let (asker, texts, now) = (press.asker, self.cards.texts(press.asker), self.cards.now());
         let user = &asker.speaker.user;
@@ -169,7 +161,7 @@ impl Approve {
         })
     }
 
-    /// The call that a turn waits with.
+    /// Shows the waiting call of a turn.
     fn open(&self, asker: &Asker, run: RunId, page: Page) -> Pressed {
         match self.waiting(asker).into_iter().find(|parked| parked.turn.id == run) {
             Some(parked) => Pressed::card(self.card(asker, &parked, Some(page), None)),
@@ -177,7 +169,8 @@ impl Approve {
         }
     }
 
-    /// The same with its details or without them, for those who see its card; what is too long for a message comes as a file.
+    /// Shows the waiting call of a turn with or without details, to those who see its card. Details that are too long
+    /// for a message are sent as a file.
     async fn details(&self, asker: &Asker, run: RunId, is_whole: bool, page: Option<Page>) -> Pressed {
         let Some(parked) = self.parked.with_approval(run) else { return Pressed::Stale };
         let is_here = parked.place.chat == asker.place.chat;
@@ -189,36 +182,36 @@ impl Approve {
         let fits = |whole: &String| utf16_len(whole) + utf16_len(&parked.question.text) < CARD_UNITS;
         if let Some(whole) = whole.clone().filter(|whole| !fits(whole)) {
             let (name, language) = (FILE_NAME.to_owned(), Some("markdown".to_owned()));
-            self.cards.send_file(asker, File { name, language, content: whole }).await;
+            self.cards.send_file(asker, CodeFile { name, language, content: whole }).await;
             return Pressed::Shown { toast: None, card: None };
         }
         Pressed::card(self.card(asker, &parked, page, whole))
     }
 
-    /// What is asked, with these details, and the buttons that answer it.
+    /// Returns the card of a waiting call: the question, the details, and the buttons to decide.
     fn card(&self, asker: &Asker, parked: &ParkedTurn, page: Option<Page>, details: Option<String>) -> Card {
         let (texts, run) = (self.cards.texts(asker), parked.turn.id);
         let may_last = parked.question.approval.as_deref().is_some_and(|approval| approval.may_last);
-        let button = |label: &str, ruled| send::Button::new(label, Button::Rule(run, ruled, page));
+        let button = |label: &str, ruled| send::Button::new(label, ApproveButton::Rule(run, ruled, page));
         let hour = may_last.then(|| button(texts.button_approve_hour(), Ruled::Hour));
         let once = button(texts.button_approve_once(), Ruled::Once);
         let deny = button(texts.button_approve_deny(), Ruled::Denied);
         let other = if details.is_some() { texts.button_details_hide() } else { texts.button_details() };
-        let other = send::Button::new(other, Button::Details(run, details.is_none(), page));
-        let back = page.map(|page| send::Button::new(texts.button_back(), Button::List(page)));
+        let other = send::Button::new(other, ApproveButton::Details(run, details.is_none(), page));
+        let back = page.map(|page| send::Button::new(texts.button_back(), ApproveButton::List(page)));
         let words = [Some(parked.question.text.clone()), details];
         Card::markdown(&words.into_iter().flatten().collect::<Vec<_>>().join("\n\n"))
             .row([once].into_iter().chain(hour).chain([deny]).collect())
             .row([other].into_iter().chain(back).collect())
     }
 
-    /// Whether the server of a call is being started or tried again: an approval counts once, and would be used up for nothing.
+    /// Returns `true` if the server of a call is not ready. An approval can be used only once and would be wasted.
     fn has_to_wait(&self, approval: &Approval) -> bool {
         let server = approval.server.as_ref().and_then(|tool| self.servers.of(tool));
-        server.is_some_and(|server| server.status().phase != Phase::Ready)
+        server.is_some_and(|server| server.status().phase != ServerPhase::Ready)
     }
 
-    /// Takes what somebody says, if they may say it now.
+    /// Stores a person's decision on a call, if they have the right to it.
     async fn rule(
         &self,
         press: &Press<'_>,
@@ -250,7 +243,7 @@ impl Approve {
         let Some(conversation) = stored else { return Ok(Pressed::Stale) };
         tracing::info!(%run, user = %ruling.by, ?ruled, "a call that waited was ruled on");
         self.approvers.grants.add(approval.grants(run, &ruling), at);
-        // It is stored: no bound on what waits may turn it away any more.
+        // The decision is stored, so limits on waiting jobs must not reject it.
         self.mailboxes.post(conversation, Job::GoOn(run));
         let words = match ruled {
             Ruled::Once => texts.approval_approved(),
@@ -258,15 +251,15 @@ impl Approve {
             Ruled::Denied => texts.approval_denied(),
         };
         let words = fill(words, &[("name", &ruling.name)]);
-        let back = page.map(|page| send::Button::new(texts.button_back(), Button::List(page)));
+        let back = page.map(|page| send::Button::new(texts.button_back(), ApproveButton::List(page)));
         let end = (ruled == Ruled::Hour)
-            .then(|| send::Button::new(texts.button_approve_end(), Button::End(run, None)));
+            .then(|| send::Button::new(texts.button_approve_end(), ApproveButton::End(run, None)));
         let shown = Card::closed(&parked.question, &words);
         Ok(Pressed::both(words, shown.row(end.into_iter().chain(back).collect())))
     }
 }
 
-/// The first line of Markdown as plain text, from behind what is marked in it.
+/// Returns the first line of Markdown as plain text, from after its last bold text.
 fn plain(markdown: &str) -> String {
     let first = markdown.lines().next().unwrap_or_default();
     let words = first.rsplit("**").next().unwrap_or_default();

@@ -1,29 +1,26 @@
-//! Who gave a command or pressed a button, and where.
+//! Sender of a command or of a button press, with the place.
 
 use figaro_base::ids::MessageId;
 use figaro_domain::chat::Place;
 use figaro_domain::message::{Inbound, Speaker};
 use figaro_policy::access::Standing;
 
-/// Who gave a command or pressed a button, and where.
+/// Sender of a command or of a button press, with the place.
 #[derive(Debug, Clone)]
 pub(crate) struct Asker {
-    /// The chat and topic of the command.
     pub(crate) place: Place,
-    /// The person who sent the command.
     pub(crate) speaker: Speaker,
-    /// The IETF tag of the language to speak to them in: that of their client, unless the chat has set one.
+    /// IETF tag of the language for replies: that of their client, unless the chat has set one.
     pub(crate) language: Option<String>,
-    /// The IETF tag of the language of their client.
+    /// IETF tag of the language of the sender's Telegram client.
     pub(crate) client: Option<String>,
-    /// What they may do.
+    /// Rights of the sender in this place.
     pub(crate) standing: Standing,
-    /// The message to answer in a group; of a press, the one with the button.
+    /// Message to reply to in a group; for a press, the message with the button.
     pub(crate) message: Option<MessageId>,
 }
 
 impl Asker {
-    /// The writer of a message.
     #[must_use]
     pub(crate) fn new(part: &Inbound, standing: Standing) -> Self {
         Self {
@@ -36,7 +33,7 @@ impl Asker {
         }
     }
 
-    /// Whether an owner asks where nobody else reads the answer.
+    /// Returns `true` if an owner asks in a private chat, where nobody else reads the answer.
     pub(super) fn is_owner_alone(&self) -> bool {
         self.standing == Standing::Owner && !self.place.is_group()
     }

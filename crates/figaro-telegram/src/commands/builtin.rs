@@ -1,67 +1,67 @@
-//! The commands that Figaro has: a new one is one file here and one line below.
+//! List of the built-in commands: a new command is one file here and one line below.
 
 use std::sync::Arc;
 
-use super::access::ChangeAccess;
-use super::agents::Agents;
-use super::approve::Approve;
-use super::audit::Audit;
+use super::access::AccessCommand;
+use super::agents::AgentsCommand;
+use super::approve::ApproveCommand;
+use super::audit::AuditCommand;
 use super::command::Command;
-use super::config::Config;
-use super::export::Export;
-use super::forget::Forget;
+use super::config::ConfigCommand;
+use super::export::ExportCommand;
+use super::forget::ForgetCommand;
 use super::handles::Handles;
-use super::help::Help;
-use super::memory::Memory;
-use super::model::Model;
-use super::new::NewSession;
-use super::notes::Notes;
-use super::persona::Persona;
-use super::pins::{PinWords, Pins};
-use super::privacy::Privacy;
-use super::records::Records;
-use super::retry::Retry;
-use super::servers::McpServers;
-use super::sessions::Sessions;
-use super::start::Start;
-use super::status::Status;
-use super::stop::Stop;
-use super::tasks::Tasks;
-use super::usage::Usage;
-use super::why::Why;
-use super::zone::Timezone;
+use super::help::HelpCommand;
+use super::memory::MemoryCommand;
+use super::model::ModelCommand;
+use super::new::NewCommand;
+use super::notes::NotesCommand;
+use super::persona::PersonaCommand;
+use super::pins::{PinCommand, PinsCommand};
+use super::privacy::PrivacyCommand;
+use super::records::RecordsCommand;
+use super::retry::RetryCommand;
+use super::servers::McpCommand;
+use super::sessions::SessionsCommand;
+use super::start::StartCommand;
+use super::status::StatusCommand;
+use super::stop::StopCommand;
+use super::tasks::TasksCommand;
+use super::usage::UsageCommand;
+use super::why::WhyCommand;
+use super::zone::TimezoneCommand;
 
-/// Every built-in command, in the order in which Telegram's list and `/help` show them.
+/// Creates every built-in command, in the order of Telegram's list and of `/help`.
 #[must_use]
 pub fn builtin(handles: &Handles) -> Vec<Arc<dyn Command>> {
     vec![
-        Arc::new(Start::new(handles)),
-        Arc::new(Help::new(handles)),
-        Arc::new(NewSession::new(handles)),
-        Arc::new(Sessions::new(handles)),
-        Arc::new(Retry::new(handles)),
-        Arc::new(Stop::new(handles)),
-        Arc::new(Why::new(handles)),
-        Arc::new(Notes::new(handles)),
-        Arc::new(Records::new(handles)),
-        Arc::new(PinWords::new(handles)),
-        Arc::new(Pins::new(handles)),
-        Arc::new(Memory::new(handles)),
-        Arc::new(Forget::new(handles)),
-        Arc::new(Export::new(handles)),
-        Arc::new(Privacy::new(handles)),
-        Arc::new(Tasks::new(handles)),
-        Arc::new(Model::new(handles)),
-        Arc::new(Persona::new(handles)),
-        Arc::new(Agents::new(handles)),
-        Arc::new(Config::new(handles)),
-        Arc::new(Timezone::new(handles)),
-        Arc::new(Usage::new(handles)),
-        Arc::new(Status::new(handles)),
-        Arc::new(Approve::new(handles)),
-        Arc::new(Audit::new(handles)),
-        Arc::new(McpServers::new(handles)),
-        Arc::new(ChangeAccess::allow(handles)),
-        Arc::new(ChangeAccess::deny(handles)),
+        Arc::new(StartCommand::new(handles)),
+        Arc::new(HelpCommand::new(handles)),
+        Arc::new(NewCommand::new(handles)),
+        Arc::new(SessionsCommand::new(handles)),
+        Arc::new(RetryCommand::new(handles)),
+        Arc::new(StopCommand::new(handles)),
+        Arc::new(WhyCommand::new(handles)),
+        Arc::new(NotesCommand::new(handles)),
+        Arc::new(RecordsCommand::new(handles)),
+        Arc::new(PinCommand::new(handles)),
+        Arc::new(PinsCommand::new(handles)),
+        Arc::new(MemoryCommand::new(handles)),
+        Arc::new(ForgetCommand::new(handles)),
+        Arc::new(ExportCommand::new(handles)),
+        Arc::new(PrivacyCommand::new(handles)),
+        Arc::new(TasksCommand::new(handles)),
+        Arc::new(ModelCommand::new(handles)),
+        Arc::new(PersonaCommand::new(handles)),
+        Arc::new(AgentsCommand::new(handles)),
+        Arc::new(ConfigCommand::new(handles)),
+        Arc::new(TimezoneCommand::new(handles)),
+        Arc::new(UsageCommand::new(handles)),
+        Arc::new(StatusCommand::new(handles)),
+        Arc::new(ApproveCommand::new(handles)),
+        Arc::new(AuditCommand::new(handles)),
+        Arc::new(McpCommand::new(handles)),
+        Arc::new(AccessCommand::new(handles, true)),
+        Arc::new(AccessCommand::new(handles, false)),
     ]
 }

@@ -1,47 +1,45 @@
-//! Cards: the messages of Figaro's own that commands show and buttons change.
+//! Cards: messages that commands show and buttons change.
 
-use crate::callback::{Family, Page, Trail};
-use crate::send::{Button, Outgoing, Press};
+use crate::callback::{ButtonFamily, Page, Trail};
+use crate::send::{Button, Outgoing, PressEffect};
 use crate::views::{KeyView, MessageView};
 use figaro_base::text::{as_markdown, utf16_len, utf16_prefix};
 use figaro_domain::turn::PersonQuestion;
 use figaro_domain::usage::{PARTLY_UNKNOWN, UNKNOWN_MONEY};
-use figaro_markup::{Entity, Formatted, Kind, cut, render, split};
+use figaro_markup::{Entity, EntityKind, Formatted, cut, render, split};
 use figaro_prompts::texts::Texts;
 
-/// The most UTF-16 units of a card's text: what a message takes, less its title.
+/// Maximum length of a card's text in UTF-16 units: the limit of a message, less the title.
 pub(super) const CARD_UNITS: usize = 3800;
-/// So many rows a card shows at once.
+/// Number of list rows on a page of a card.
 pub(super) const ROWS: usize = 8;
-/// So many lines of an approval's card say what was asked, where, and by whom.
+/// Number of lines at the start of an approval's card that tell the call, the chat and the requester.
 const ASKED_LINES: usize = 3;
 
-/// A message of Figaro's own: its first line as a title, if it has one, and buttons.
+/// Message of a command: an optional title, text and buttons.
 #[derive(Debug, Clone, Default)]
 pub struct Card {
-    /// What stands above it in the same message.
+    /// Formatted text above the title, in the same message.
     pub(crate) lead: Option<Formatted>,
-    /// The title, shown bold above the text.
+    /// Title, shown in bold above the body.
     pub(crate) title: Option<String>,
-    /// The text under the title.
     pub(crate) body: String,
-    /// How to change what it shows, under the text: for those who may.
+    /// Instructions under the body for people who may change what the card shows.
     pub(crate) how: Option<String>,
-    /// Lines of the body that are shown bold.
+    /// Lines of the body that are shown in bold.
     pub(crate) headings: Vec<String>,
-    /// Its command shows it first: it has Back only where a card of another command opened it.
+    /// `true` for the first card of its command: it has Back only if a card of another command opened it.
     pub(crate) is_first: bool,
-    /// Rows of buttons.
     pub(crate) buttons: Vec<Vec<Button>>,
 }
 
 impl Card {
-    /// A card without a title.
+    /// Creates a card without a title.
     pub(crate) fn text(body: impl Into<String>) -> Self {
         Self { body: body.into(), ..Self::default() }
     }
 
-    /// A card of Markdown, whose end is left out where it is too long for a message.
+    /// Creates a card from Markdown, truncated to fit a message.
     #[must_use]
     pub(crate) fn markdown(words: &str) -> Self {
         let whole = render(words);
@@ -52,7 +50,8 @@ impl Card {
         Self { lead: Some(shown), ..Self::default() }
     }
 
-    /// A question that waits no more, with what became of it. Who could approve a call, and until when, matters no more.
+    /// Creates the card of a closed question with its outcome. For a call, drops the lines about who could approve it
+    /// and until when.
     #[must_use]
     pub(crate) fn closed(question: &PersonQuestion, became: &str) -> Self {
         let lines = if question.approval.is_some() { ASKED_LINES } else { usize::MAX };
@@ -60,12 +59,12 @@ impl Card {
         Self::markdown(&format!("{}\n\n{}", asked.join("\n"), as_markdown(became)))
     }
 
-    /// A card with a title.
+    /// Creates a card with a title.
     pub fn titled(title: &str, body: impl Into<String>) -> Self {
         Self { title: Some(title.to_owned()), body: body.into(), ..Self::default() }
     }
 
-    /// The same with a row of buttons below; none if there are no buttons.
+    /// Adds a row of buttons; an empty row is ignored.
     #[must_use]
     pub fn row(mut self, row: Vec<Button>) -> Self {
         if !row.is_empty() {
@@ -74,29 +73,29 @@ impl Card {
         self
     }
 
-    /// The same with rows of buttons below.
+    /// Adds rows of buttons; empty rows are ignored.
     #[must_use]
     pub(crate) fn rows(self, rows: impl IntoIterator<Item = Vec<Button>>) -> Self {
         rows.into_iter().fold(self, Self::row)
     }
 
-    /// The same with words on how to change what it shows.
+    /// Adds instructions on how to change what the card shows.
     #[must_use]
     pub(super) fn how(self, words: impl Into<String>) -> Self {
         Self { how: Some(words.into()), ..self }
     }
 
-    /// The same as the one that its command shows first.
+    /// Marks the card as the first card of its command.
     #[must_use]
     pub(super) fn first(self) -> Self {
         Self { is_first: true, ..self }
     }
 
-    /// The card as one that was reached by this way: all its buttons keep it, and its first card leads back along it.
+    /// Adds the trail to all buttons of the card, and a Back button to a first card.
     #[must_use]
     pub(super) fn reached(mut self, trail: &Trail, texts: &Texts) -> Self {
         for button in self.buttons.iter_mut().flatten() {
-            if let Press::Data(data) = &mut button.press {
+            if let PressEffect::Data(data) = &mut button.press {
                 *data = trail.through(button.parent).lead(data.clone());
             }
         }
@@ -104,18 +103,19 @@ impl Card {
         self.row(back.into_iter().collect())
     }
 
-    /// The card as a message to be sent.
+    /// Converts the card into a message to send.
     #[must_use]
     pub(crate) fn outgoing(self) -> Outgoing {
         Outgoing { content: self.content(), buttons: self.buttons, ..Outgoing::default() }
     }
 
-    /// Whether a message shows the words and the buttons of this card already. Telegram takes space off the ends of a text.
+    /// Returns `true` if a message already shows the text and the buttons of this card. Telegram trims the text of
+    /// messages.
     pub(super) fn is_shown_by(&self, message: &MessageView) -> bool {
         let is_same = |(key, button): (&KeyView, &Button)| {
             let does = match &button.press {
-                Press::Data(data) => key.callback_data.as_deref() == Some(data.as_str()),
-                Press::Url(url) => key.url.as_deref() == Some(url),
+                PressEffect::Data(data) => key.callback_data.as_deref() == Some(data.as_str()),
+                PressEffect::Url(url) => key.url.as_deref() == Some(url),
             };
             key.text == button.text && does
         };
@@ -143,7 +143,7 @@ impl Card {
             let length = utf16_len(line);
             let is_title = at == 0 && self.title.is_some();
             if is_title || self.headings.iter().any(|heading| heading == line) {
-                entities.push(Entity { kind: Kind::Bold, offset, length });
+                entities.push(Entity { kind: EntityKind::Bold, offset, length });
             }
             offset += length + 1;
         }
@@ -155,13 +155,14 @@ impl Card {
     }
 }
 
-/// The page of a list of so many rows that is shown for the one asked for: the last one if there are not so many.
+/// Returns the page to show for the requested page of a list with this number of rows: the last page if the list is
+/// shorter.
 pub(super) fn page_of(asked: Page, rows: usize) -> usize {
     usize::try_from(asked).unwrap_or(usize::MAX).min(rows.saturating_sub(1) / ROWS)
 }
 
-/// The buttons that turn pages, for a list of so many rows of which this page is shown.
-pub(super) fn pager<F: Family>(
+/// Returns the buttons that turn pages, for the current page of a list with this number of rows.
+pub(super) fn pager<F: ButtonFamily>(
     texts: &Texts,
     page: usize,
     rows: usize,
@@ -173,14 +174,14 @@ pub(super) fn pager<F: Family>(
     back.into_iter().chain(on).collect()
 }
 
-/// Says below lines with money what a price that nobody knows is shown as, if one is.
+/// Adds a line that explains unknown prices, if one of the lines shows one.
 pub(super) fn explain_unknown(lines: &mut Vec<String>, texts: &Texts) {
     if lines.iter().any(|line| line.contains(UNKNOWN_MONEY) || line.contains(PARTLY_UNKNOWN)) {
         lines.push(texts.price_unknown().to_owned());
     }
 }
 
-/// A page as buttons name it.
+/// Converts a page index for use in buttons.
 pub(super) fn number(page: usize) -> Page {
     Page::try_from(page).unwrap_or(Page::MAX)
 }

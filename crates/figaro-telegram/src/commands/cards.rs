@@ -1,4 +1,4 @@
-//! What all commands share: texts in a person's language, cards shown and changed, presses answered.
+//! Shared by all commands: texts in a person's language, showing and editing cards, answering presses.
 
 use std::sync::Arc;
 
@@ -16,16 +16,16 @@ use figaro_base::ids::{ChatId, MessageId, UserId};
 use figaro_base::telemetry::vitals::Vitals;
 use figaro_base::text::one_line;
 use figaro_domain::chat::{ChatConfig, Place};
-use figaro_markup::File;
+use figaro_markup::CodeFile;
 use figaro_markup::Formatted;
 use figaro_policy::access::{Admins, Standing, may_change};
 use figaro_prompts::texts::Texts;
 use figaro_store::{ProfileStore, StoreError};
 
-/// The most characters of the words over a button; the Bot API takes 200.
+/// Maximum length of a toast, in characters; the Bot API allows 200.
 const TOAST_CHARS: usize = 190;
 
-/// The most characters of a name that a card shows.
+/// Maximum length of a name on a card, in characters.
 const NAME_CHARS: usize = 40;
 
 /// Shows cards and answers presses. Cheap to clone.
@@ -33,58 +33,57 @@ const NAME_CHARS: usize = 40;
 pub struct Cards {
     /// Sends and edits messages within the rate limits.
     pub sender: Sender,
-    /// The texts for people, and which of them a chat gets.
+    /// Texts, and the language of each chat.
     pub languages: Languages,
-    /// Who administers a chat.
+    /// Looks up the admins of a chat.
     pub admins: Arc<dyn Admins>,
-    /// Where failures of the store are noted.
+    /// Records failures of the store for `/status`.
     pub vitals: Arc<Vitals>,
-    /// The names of people as they had them when they last asked something.
+    /// Names of people, as of their last question.
     pub profiles: ProfileStore,
 }
 
 impl Cards {
-    /// Texts in somebody's language.
+    /// Returns the texts in the asker's language.
     #[must_use]
     pub(crate) fn texts(&self, asker: &Asker) -> &Texts {
         self.languages.locales.of(asker.language.as_deref())
     }
 
-    /// Somebody who has changed settings of the chat: they may be spoken to in another language now.
+    /// Updates the asker's language, which a change of the chat's settings may have changed.
     pub(crate) async fn again(&self, asker: &Asker) -> Asker {
         let language = self.languages.of(asker.place.chat, asker.client.as_deref()).await;
         Asker { language, ..asker.clone() }
     }
 
-    /// The current time, UTC.
     #[must_use]
     pub(crate) fn now(&self) -> DateTime<Utc> {
         self.sender.clock.now()
     }
 
-    /// Whether someone may change what holds for the whole chat.
+    /// Returns `true` if the asker may change the settings of the chat.
     pub(crate) async fn may_change(&self, asker: &Asker) -> bool {
         may_change(&*self.admins, asker.standing, &asker.place, &asker.speaker.user).await
     }
 
-    /// Shows a card as a new message; in a group as an answer to the command. An owner's does not wait behind answers to
-    /// others. `false` if the bot stops meanwhile.
+    /// Shows a card as a new message; in a group as a reply to the command. Cards for owners are sent before waiting
+    /// answers to others. Returns `false` if the bot is stopping.
     pub(crate) async fn show(&self, asker: &Asker, card: Card) -> bool {
         self.send(asker, card, urgency(asker)).await
     }
 
-    /// Shows a card that nobody waits for, once no answer waits. `false` if the bot stops meanwhile.
+    /// Shows a card that nobody waits for, after all waiting answers. Returns `false` if the bot is stopping.
     pub(crate) async fn notify(&self, asker: &Asker, card: Card) -> bool {
         self.send(asker, card, Urgency::Notice).await
     }
 
-    /// Sends a file where somebody asked for it; `false` if Telegram does not take it or the bot stops.
-    pub(crate) async fn send_file(&self, asker: &Asker, file: File) -> bool {
+    /// Sends a file to the asker's chat. Returns `false` if Telegram refuses it or the bot is stopping.
+    pub(crate) async fn send_file(&self, asker: &Asker, file: CodeFile) -> bool {
         let message = Outgoing { file: Some(file), urgency: urgency(asker), ..Outgoing::default() };
         self.deliver(&asker.place, &message).await.is_ok()
     }
 
-    /// Sends a picture where somebody asked for it; `false` if Telegram does not take it or the bot stops.
+    /// Sends a picture to the asker's chat. Returns `false` if Telegram refuses it or the bot is stopping.
     pub(crate) async fn send_picture(&self, asker: &Asker, png: Vec<u8>, caption: String) -> bool {
         let content = Formatted { text: caption, entities: Vec::new() };
         let message =
@@ -92,11 +91,11 @@ impl Cards {
         self.deliver(&asker.place, &message).await.is_ok()
     }
 
-    /// Asks somebody for words: the field of a reply opens for them, with a hint in it. Gives the message that asks, to
-    /// which they reply; `None` if it could not be sent.
+    /// Asks for text: opens a reply field with a hint for the asker. Returns the message to reply to; `None` if it
+    /// could not be sent.
     pub(crate) async fn ask(&self, asker: &Asker, words: &str, hint: &str) -> Option<MessageId> {
         let Asker { place, speaker, .. } = asker;
-        // In a group the field of a reply opens for whoever is named.
+        // In a group, the reply field opens only for people named in the message.
         let name = speaker.username.as_deref().filter(|_| place.is_group());
         let text = name.map_or(words.to_owned(), |name| format!("@{name} {words}"));
         let content = Formatted { text, entities: Vec::new() };
@@ -110,7 +109,7 @@ impl Cards {
         !matches!(self.deliver(&asker.place, &message).await, Err(Unsent::Stopping))
     }
 
-    /// Shows a card in a chat where nobody has asked for it; `false` if it was not shown.
+    /// Shows a card in a chat without a request from there. Returns `false` if it was not shown.
     pub(crate) async fn write(&self, place: &Place, card: Card, urgency: Urgency) -> bool {
         self.deliver(place, &Outgoing { urgency, ..card.outgoing() }).await.is_ok()
     }
@@ -124,14 +123,14 @@ impl Cards {
         })
     }
 
-    /// The name that Telegram knows a chat or a person by, with their username; the number where nobody knows one.
+    /// Returns the Telegram name of a chat or a person with the username; the id if no name is known.
     pub(crate) async fn name_of(&self, chat: ChatId) -> String {
         let (name, username) = self.names_of(chat).await;
         named(&name, username.as_deref())
     }
 
-    /// The same as two: the name, or the number where nobody knows one, and the username. Of people who have written in groups
-    /// alone Telegram tells nothing, and their profile does.
+    /// Returns the name, or the id if no name is known, and the username. Telegram tells bots nothing about people
+    /// who have written only in groups, so their stored profile is used.
     pub(crate) async fn names_of(&self, chat: ChatId) -> (String, Option<String>) {
         let known = self.sender.api.call(GetChat(json!({"chat_id": chat}))).await.unwrap_or(Value::Null);
         let text = |key: &str| known.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
@@ -144,23 +143,23 @@ impl Cards {
         (format!("{name}{last}"), text("username").map(str::to_owned))
     }
 
-    /// Changes a message of the bot into this card.
+    /// Edits a message of the bot to show this card.
     pub(crate) async fn edit(&self, asker: &Asker, message: MessageId, card: Card) {
         let card = Outgoing { urgency: urgency(asker), ..card.outgoing() };
         self.sender.edit(asker.place.chat, message, &card).await;
     }
 
-    /// Takes the buttons off a message, so that what they do is done once.
+    /// Removes the buttons of a message, so that they can be used only once.
     pub(crate) async fn without_buttons(&self, asker: &Asker, message: MessageId) {
         self.sender.without_buttons(&asker.place, message, Urgency::Answer).await;
     }
 
-    /// Gives a message this keyboard, as Telegram takes it.
+    /// Sets the keyboard of a message, in Telegram's JSON.
     pub(crate) async fn set_buttons(&self, asker: &Asker, message: MessageId, keyboard: &Value) {
         self.sender.set_buttons(&asker.place, message, keyboard, Urgency::Answer).await;
     }
 
-    /// Ends the waiting of the button of a callback query, with words over it if there are any.
+    /// Answers a callback query, so that its button stops waiting; shows the toast, if any.
     pub(crate) async fn answer(&self, callback: &str, toast: Option<&str>) {
         let mut body = json!({"callback_query_id": callback});
         if let Some(text) = toast {
@@ -171,31 +170,31 @@ impl Cards {
         }
     }
 
-    /// Notes that the store failed, and gives what is shown for it.
+    /// Records a failure of the store and returns the card to show.
     #[must_use]
     pub(crate) fn failed(&self, asker: &Asker, error: &StoreError) -> Card {
         tracing::error!(%error, label = error.label(), "a command could not use the store");
         self.vitals.failed(self.now(), error.label());
         let texts = self.texts(asker);
-        // A store that failed cannot settle the update either: the next start deals with it.
+        // If the store failed, the update cannot be settled either, and the next start handles it again.
         let is_kept = matches!(error, StoreError::Failed { .. });
         Card::text(if is_kept { texts.error_store() } else { texts.error_internal() })
     }
 }
 
-/// A person or a chat as cards call them: `Ann Lee (@ann)`.
+/// Formats a person or a chat for cards: `Ann Lee (@ann)`.
 #[must_use]
 pub(crate) fn named(name: &str, username: Option<&str>) -> String {
     let name = one_line(name, NAME_CHARS);
     username.map_or(name.clone(), |username| format!("{name} (@{username})"))
 }
 
-/// What is said over a button that sets something of a chat: that it is saved, or that it was so before.
+/// Returns the toast of a button that changes a chat's settings: saved, or unchanged.
 pub(super) fn saved<'a>(texts: &'a Texts, before: &ChatConfig, now: &ChatConfig) -> &'a str {
     if before == now { texts.nothing_changed() } else { texts.config_saved() }
 }
 
-/// What an owner asks for does not wait behind answers to others.
+/// Replies to owners are sent before waiting answers to others.
 const fn urgency(asker: &Asker) -> Urgency {
     match asker.standing {
         Standing::Owner => Urgency::First,

@@ -1,5 +1,5 @@
-//! What a command is: a name, what is said of it, who may give it, what it does, and what its buttons do. The table calls
-//! it; nothing else of Figaro knows one command from another.
+//! Interface of a command: name, description, rights, effect and buttons. The table calls commands; the rest of
+//! Figaro does not tell one command from another.
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -20,135 +20,176 @@ use figaro_domain::origin::Origin;
 use figaro_prompts::texts::Texts;
 use figaro_store::StoreError;
 
-/// A command that people give with `/name`, and the buttons of its cards.
+/// Command that people give with `/name`, and the buttons of its cards.
 #[async_trait]
 pub trait Command: Debug + Send + Sync {
-    /// Its name in lower case, without the slash. No two commands have the same.
-    fn name(&self) -> &'static str;
+    /// Name, list entry, rights and buttons of the command. No two commands share a name or a button family.
+    fn spec(&self) -> CommandSpec;
 
-    /// What it does, in a few words, for `/help` and Telegram's list of commands.
-    fn about<'a>(&'a self, texts: &'a Texts) -> &'a str;
-
-    /// The heading of `/help` that it stands under; `None` if `/help` does not list it.
-    fn group(&self) -> Option<Group>;
-
-    /// Who may give it. Commands of owners are not in Telegram's list of commands, which everybody
-    /// sees.
-    fn access(&self) -> Access {
-        Access::Everybody
-    }
-
-    /// Who may press its buttons, where that is not the same.
-    fn press_access(&self) -> Access {
-        self.access()
-    }
-
-    /// Whether its buttons change what holds for the whole chat: then they are for those who may change that, and its card has
-    /// none for others.
-    fn changes_chat(&self) -> bool {
-        false
-    }
-
-    /// Whether later messages depend on what it does, so that it is done before they are looked at; then it must not take
-    /// long.
+    /// Returns `true` if later messages depend on the effect of the command. It then runs before they are handled,
+    /// and must be fast.
     fn is_immediate(&self, _argument: &str) -> bool {
         false
     }
 
-    /// Whether it begins a turn, so that it needs a place in the queue even from an owner.
-    fn begins_turn(&self) -> bool {
-        false
-    }
-
-    /// Does what can be done where there is no room for a message. `false` if that is nothing: then whoever gave it is told
-    /// that there is no room.
+    /// Runs the command without a place in the queue. Returns `false` if it cannot; the sender is then told that the
+    /// queue is full.
     fn run_without_room(&self, _message: &Inbound) -> bool {
         false
     }
 
-    /// The code of an invitation to own the bot in what stands behind the command. It is redeemed before the command is
-    /// run, also for strangers.
+    /// Returns the code of an owner invite in the argument. It is redeemed before the command runs, also for
+    /// strangers.
     fn invitation<'a>(&self, _argument: &'a str) -> Option<&'a str> {
         None
     }
 
-    /// Does what it says.
-    async fn run(&self, request: &Request<'_>) -> Result<Outcome, StoreError>;
+    /// Runs the command for a request.
+    async fn run(&self, request: &CommandRequest<'_>) -> Result<CommandOutcome, StoreError>;
 
-    /// The families of its buttons. No two commands share one.
-    fn families(&self) -> &'static [&'static str] {
-        &[]
-    }
-
-    /// Does what a button of one of its families says.
+    /// Handles a press on a button of one of the command's families.
     async fn press(&self, _press: &Press<'_>) -> Result<Pressed, PressError> {
         Err(PressError::Gone)
     }
 
-    /// The question that a press asks, as [`Self::press`] would ask it, to go on with its turn after a restart; `None` for a
-    /// button that asks nothing. It changes nothing.
+    /// Returns the question that [`Self::press`] would ask, to resume its turn after a restart; `None` for a button
+    /// that asks nothing. Has no side effects.
     fn question(&self, _press: &Press<'_>) -> Option<Question> {
         None
     }
 }
 
-/// A command as somebody gave it.
+/// Fixed facts about a command: for the table, `/help` and Telegram's list of commands.
+#[derive(Debug, Clone, Copy)]
+pub struct CommandSpec {
+    /// Name in lower case, without the slash.
+    pub name: &'static str,
+    /// Returns the short description for `/help` and Telegram's list of commands.
+    pub about: fn(&Texts) -> &str,
+    /// Heading of `/help` above the command; `None` if `/help` does not list it.
+    pub group: Option<Group>,
+    /// People who may give the command. Telegram's list, which everybody sees, leaves out commands for owners.
+    pub access: Access,
+    /// People who may press its buttons.
+    pub press_access: Access,
+    /// `true` if its buttons change a setting of the whole chat. People who may not change it see the card without
+    /// buttons.
+    pub changes_chat: bool,
+    /// `true` if it begins a turn, so that it needs room in the queue even from an owner.
+    pub begins_turn: bool,
+    /// Families of callback data of its buttons.
+    pub families: &'static [&'static str],
+}
+
+impl CommandSpec {
+    /// Creates the spec of a command for everybody, without buttons, that `/help` does not list.
+    #[must_use]
+    pub const fn new(name: &'static str, about: fn(&Texts) -> &str) -> Self {
+        Self {
+            name,
+            about,
+            group: None,
+            access: Access::Everybody,
+            press_access: Access::Everybody,
+            changes_chat: false,
+            begins_turn: false,
+            families: &[],
+        }
+    }
+
+    /// Lists it under a heading of `/help`.
+    #[must_use]
+    pub const fn group(self, group: Group) -> Self {
+        Self { group: Some(group), ..self }
+    }
+
+    /// Restricts the command and its buttons to the bot's owners.
+    #[must_use]
+    pub const fn owners(self) -> Self {
+        Self { access: Access::Owners, press_access: Access::Owners, ..self }
+    }
+
+    /// Sets who may press its buttons.
+    #[must_use]
+    pub(crate) const fn pressed_by(self, press_access: Access) -> Self {
+        Self { press_access, ..self }
+    }
+
+    /// Marks that its buttons change a setting of the whole chat.
+    #[must_use]
+    pub(crate) const fn changes_chat(self) -> Self {
+        Self { changes_chat: true, ..self }
+    }
+
+    /// Marks that it begins a turn.
+    #[must_use]
+    pub(crate) const fn begins_turn(self) -> Self {
+        Self { begins_turn: true, ..self }
+    }
+
+    /// Registers the families of its buttons.
+    #[must_use]
+    pub const fn families(self, families: &'static [&'static str]) -> Self {
+        Self { families, ..self }
+    }
+}
+
+/// A command as it was sent.
 #[derive(Debug)]
-pub struct Request<'a> {
-    /// Who gave it, and where.
+pub struct CommandRequest<'a> {
+    /// Sender of the command, with the place.
     pub(crate) asker: &'a Asker,
-    /// The words behind its name, without space at the ends; [`Self::argument`] tells that they count.
+    /// Text after the command's name, trimmed; [`Self::argument`] also marks it as read.
     pub(super) words: &'a str,
-    /// Set once the command has asked for its words.
+    /// Set when the command reads its argument.
     pub(super) is_read: &'a AtomicBool,
-    /// Who wrote the message that it replies to; none for a bot's.
+    /// Author of the message that the command replies to; `None` for a bot's.
     pub(crate) replied: Option<&'a Speaker>,
-    /// The message that holds the command.
     pub(crate) message: &'a Inbound,
-    /// All commands there are, in the order of their registration.
+    /// All commands, in the order of their registration.
     pub(crate) commands: &'a [Arc<dyn Command>],
 }
 
-impl<'a> Request<'a> {
-    /// What stands behind its name. Where a command never asks for it, whoever wrote it is told that it changed nothing.
+impl<'a> CommandRequest<'a> {
+    /// Returns the text after the command's name. If a command never reads it, the sender is told that it changed
+    /// nothing.
     pub fn argument(&self) -> &'a str {
         self.is_read.store(true, Ordering::Relaxed);
         self.words
     }
 }
 
-/// What a command leads to.
+/// Result of a command, which the table shows or queues.
 #[derive(Debug)]
-pub enum Outcome {
-    /// A card is shown.
+pub enum CommandOutcome {
+    /// Card to show to the sender.
     Card(Card),
-    /// This is put into the queue of the conversation.
+    /// Job to put into the queue of the conversation.
     Job(Box<Job>),
-    /// A turn was stopped: the card is shown unless its own words say so.
+    /// A turn was stopped. The card is shown unless the turn's own message says so.
     Stopped(Card, Control),
 }
 
-impl From<Card> for Outcome {
+impl From<Card> for CommandOutcome {
     fn from(card: Card) -> Self {
         Self::Card(card)
     }
 }
 
-/// A press of a button.
+/// A press of a button, as commands get it.
 #[derive(Debug)]
 pub struct Press<'a> {
-    /// The update that told of it.
+    /// Id of the update with the press.
     pub(crate) update: UpdateId,
-    /// Who pressed, and where.
+    /// Person who pressed, with the place.
     pub(crate) asker: &'a Asker,
-    /// The message with the button.
     pub(crate) message: MessageId,
-    /// What the button says.
+    /// Callback data of the button, without the trail.
     pub data: &'a str,
 }
 
 impl Press<'_> {
-    /// These words as if whoever pressed had typed them at this time.
+    /// Creates a question with this text, as if the person had typed it at this time.
     #[must_use]
     pub fn ask(&self, words: &str, now: DateTime<Utc>) -> Question {
         let Asker { place, speaker, language, client, standing, .. } = &self.asker;
@@ -162,70 +203,70 @@ impl Press<'_> {
     }
 }
 
-/// What a press leads to.
+/// Result of a press, which the table shows or queues.
 #[derive(Debug)]
 pub enum Pressed {
-    /// Words over the button, and the card in a new state.
+    /// Shows a toast and the new state of the card.
     Shown {
-        /// The text that Telegram shows over the chat for a moment.
+        /// Text that Telegram shows over the chat for a moment.
         toast: Option<String>,
-        /// The new state; `None` leaves the card as it is.
+        /// New state of the card; `None` leaves it unchanged.
         card: Option<Card>,
     },
-    /// It comes too late: that is said, and the buttons are taken off.
+    /// The press is too late: the person is told, and the buttons are removed.
     Stale,
-    /// Words over the button, and the buttons are taken off: what they were for is done.
+    /// Shows a toast and removes all buttons of the message.
     Over(String),
-    /// Words over the button, which has another label from now on; the other buttons of the message stay.
+    /// Shows a toast and changes the label of the button; the other buttons stay.
     Relabelled {
-        /// The text that Telegram shows over the chat for a moment.
+        /// Text that Telegram shows over the chat for a moment.
         toast: String,
-        /// The label; `None` takes the button off.
+        /// New label; `None` removes the button.
         label: Option<String>,
     },
-    /// Words over the button, which has this label from now on; the other buttons are taken off: what they were for is done.
+    /// Shows a toast, changes the label of the button, and removes the other buttons.
     Marked {
-        /// The text that Telegram shows over the chat for a moment.
+        /// Text that Telegram shows over the chat for a moment.
         toast: String,
-        /// The label.
+        /// New label of the pressed button.
         label: String,
     },
-    /// This is put into the queue of the conversation, at the place of the press.
+    /// Puts a job into the queue of the conversation, at the position of the press.
     Job {
-        /// What is to be done.
+        /// Job to put into the queue.
         job: Box<Job>,
-        /// Words over the button.
+        /// Toast to show over the chat, if any.
         toast: Option<String>,
-        /// Whether the buttons are taken off, so that what they do is done once.
+        /// `true` if the buttons are removed, so that they can be used only once.
         once: bool,
     },
 }
 
 impl Pressed {
-    /// Words over the button alone.
+    /// Creates a result that only shows a toast.
     pub(crate) fn toast(text: impl Into<String>) -> Self {
         Self::Shown { toast: Some(text.into()), card: None }
     }
 
-    /// The card in a new state.
+    /// Creates a result that only shows the new state of the card.
     #[must_use]
     pub(crate) const fn card(card: Card) -> Self {
         Self::Shown { toast: None, card: Some(card) }
     }
 
-    /// Words over the button, and the card in a new state.
+    /// Creates a result with a toast and the new state of the card.
     pub fn both(text: impl Into<String>, card: Card) -> Self {
         Self::Shown { toast: Some(text.into()), card: Some(card) }
     }
 }
 
-/// Why a press did nothing.
+/// Reason why a press had no effect.
 #[derive(Debug, thiserror::Error)]
 pub enum PressError {
-    /// The button is of an older version, or what it is about is no more: the person is told so.
+    /// The button is from an older version, or its subject no longer exists; the person is told so.
     #[error("the button is out of date")]
     Gone,
-    /// The store failed: the card says so.
+    /// The store failed; the card says so.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -236,36 +277,36 @@ impl From<Gone> for PressError {
     }
 }
 
-/// Who may give a command.
+/// People who may give a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
     /// Everybody who may talk to the bot.
     Everybody,
-    /// The bot's owners alone.
+    /// Only the owners of the bot.
     Owners,
 }
 
-/// A heading of `/help`.
+/// Heading of `/help` that groups commands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Group {
     /// Commands about talking to the bot.
     Chat,
-    /// Commands about what is remembered.
+    /// Commands about memory, notes and other stored data.
     Remember,
-    /// What runs by itself.
+    /// Commands about tasks that run on a schedule.
     Schedule,
-    /// Commands about settings and figures.
+    /// Commands about settings, usage and the bot's status.
     Settings,
-    /// Commands for owners.
+    /// Commands for owners of the bot.
     Owner,
 }
 
 impl Group {
-    /// All of them, in the order of `/help`.
+    /// All headings, in the order of `/help`.
     pub(crate) const ALL: [Self; 5] =
         [Self::Chat, Self::Remember, Self::Schedule, Self::Settings, Self::Owner];
 
-    /// The words of the heading.
+    /// Returns the text of the heading.
     #[must_use]
     pub(crate) const fn heading(self, texts: &Texts) -> &str {
         match self {

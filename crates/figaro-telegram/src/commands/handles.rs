@@ -1,4 +1,4 @@
-//! What the built-in commands are made of. Each takes what it needs.
+//! Dependencies of the built-in commands. Each command takes what it needs.
 
 use std::sync::Arc;
 
@@ -23,49 +23,49 @@ use figaro_policy::tools::Policy;
 use figaro_prompts::Prompts;
 use figaro_store::Store;
 
-/// Handles of all that commands work on.
+/// Dependencies that the built-in commands are created with.
 #[derive(Debug)]
 pub struct Handles {
-    /// Sends and edits cards.
+    /// Shows and edits cards, and answers presses.
     pub cards: Cards,
-    /// All that is stored.
+    /// Database; gives access to the single stores.
     pub store: Store,
-    /// The agents that a chat can choose.
+    /// Agents, personas and context packs that a chat can choose.
     pub prompts: Arc<Prompts>,
-    /// Who may use the bot by the settings.
+    /// Owners and access mode, from the settings.
     pub access: AccessSettings,
-    /// Turns that wait for a person.
+    /// Turns that wait for an answer or an approval by a person.
     pub parked: Parked,
-    /// The records of chats.
+    /// Records of chats and their packs.
     pub records: RecordBooks,
-    /// Makes reminders of records.
+    /// Creates and finds reminder tasks of records.
     pub reminding: Reminding,
-    /// Erases what people want forgotten.
+    /// Erases stored data, for `/forget` and deleted sessions.
     pub eraser: Eraser,
-    /// The key of the hashes of codes that let people in.
+    /// Key for the hashes of pairing codes.
     pub code_key: CodeKey,
-    /// Who may approve what takes an approval.
+    /// Checks the right to approve a call.
     pub approvers: Approvers,
-    /// The calls of the Bot API, by which what was done is taken back.
+    /// Bot API calls, used to take back what a turn did.
     pub telegram: TelegramTools,
-    /// The bot's own account.
+    /// Identity of the bot's account, as Telegram tells it.
     pub me: Me,
-    /// What models there are and what they have cost.
+    /// Models that can answer, with their prices and usage.
     pub ledger: Arc<Ledger>,
-    /// The queues of conversations.
+    /// Job queues of the conversations, with their limits.
     pub mailboxes: Mailboxes,
-    /// Takes facts from what people say.
+    /// Extracts facts to remember from messages.
     pub extractor: Extractor,
-    /// Every tool there is.
+    /// All tools that the model can call.
     pub tools: Arc<Registry>,
-    /// What the model may do.
+    /// Rules for the calls that the model may make.
     pub policy: Policy,
-    /// The most tasks of a chat.
+    /// Maximum number of tasks of a chat.
     pub tasks_per_chat: usize,
-    /// The zone of chats that set none.
+    /// Time zone of chats without a zone.
     pub default_zone: Tz,
-    /// The other MCP servers.
+    /// Configured MCP servers other than Telegram's.
     pub servers: Servers,
-    /// The handle of the Telegram MCP server's process.
+    /// Handle of the Telegram MCP server's process.
     pub mcp: Mcp,
 }

@@ -1,12 +1,14 @@
-//! `/help`: what can be asked for, examples as buttons that ask them, and the commands that the person may give.
+//! `/help`: overview, examples as buttons that ask them, and the commands that the person may give.
 
 use async_trait::async_trait;
 
 use super::card::Card;
 use super::cards::Cards;
-use super::command::{Access, Command, Group, Outcome, Press, PressError, Pressed, Request};
+use super::command::{
+    Access, Command, CommandOutcome, CommandRequest, CommandSpec, Group, Press, PressError, Pressed,
+};
 use super::handles::Handles;
-use crate::callback::{self, Family, Gone};
+use crate::callback::{self, ButtonFamily, Gone};
 use crate::send::Button;
 use figaro_agent::turn::question::Question;
 use figaro_agent::turn::queue::Job;
@@ -14,36 +16,29 @@ use figaro_policy::access::Standing;
 use figaro_prompts::texts::Texts;
 use figaro_store::StoreError;
 
-/// Before each example in the text of `/help`, by whom it works for: everybody, all but guests, those who may change the chat.
+/// Bullets of the examples in the text of `/help`, by audience: everybody, all but guests, people who may change the
+/// chat.
 const BULLETS: [&str; 3] = ["• ", "◦ ", "▪ "];
 
-/// Lists the commands by group.
+/// Shows examples and the commands by group.
 #[derive(Debug)]
-pub(super) struct Help {
+pub(super) struct HelpCommand {
     cards: Cards,
 }
 
-impl Help {
+impl HelpCommand {
     pub(super) fn new(handles: &Handles) -> Self {
         Self { cards: handles.cards.clone() }
     }
 }
 
 #[async_trait]
-impl Command for Help {
-    fn name(&self) -> &'static str {
-        "help"
+impl Command for HelpCommand {
+    fn spec(&self) -> CommandSpec {
+        CommandSpec::new("help", Texts::command_help).families(&[callback::HelpButton::NAME])
     }
 
-    fn about<'a>(&'a self, texts: &'a Texts) -> &'a str {
-        texts.command_help()
-    }
-
-    fn group(&self) -> Option<Group> {
-        None
-    }
-
-    async fn run(&self, request: &Request<'_>) -> Result<Outcome, StoreError> {
+    async fn run(&self, request: &CommandRequest<'_>) -> Result<CommandOutcome, StoreError> {
         let texts = self.cards.texts(request.asker);
         let is_owner = request.asker.standing == Standing::Owner;
         let may_change = self.cards.may_change(request.asker).await;
@@ -59,11 +54,12 @@ impl Command for Help {
         let as_text: Vec<&str> = said.lines().filter(|line| example(line).is_none()).collect();
         let mut card = Card::titled(title, [&[texts.help_tap()][..], &as_text].concat().join("\n"));
         for group in Group::ALL {
-            let of_group = request.commands.iter().filter(|command| command.group() == Some(group));
+            let of_group = request.commands.iter().filter(|command| command.spec().group == Some(group));
             let lines: Vec<String> = of_group
-                .filter(|command| is_owner || command.access() == Access::Everybody)
-                .filter(|command| may_change || !command.changes_chat())
-                .map(|command| format!("/{} – {}", command.name(), command.about(texts)))
+                .filter(|command| is_owner || command.spec().access == Access::Everybody)
+                .filter(|command| may_change || !command.spec().changes_chat)
+                .map(|command| command.spec())
+                .map(|spec| format!("/{} – {}", spec.name, (spec.about)(texts)))
                 .collect();
             if !lines.is_empty() {
                 let heading = group.heading(texts);
@@ -73,12 +69,8 @@ impl Command for Help {
         }
         let works = |(bullet, _): &(usize, &str)| *bullet < bullets;
         let shown = examples(texts).zip(0..).filter(|(example, _)| works(example));
-        let buttons = shown.map(|((_, words), at)| vec![Button::new(words, callback::Help(at))]);
+        let buttons = shown.map(|((_, words), at)| vec![Button::new(words, callback::HelpButton(at))]);
         Ok(card.rows(buttons).into())
-    }
-
-    fn families(&self) -> &'static [&'static str] {
-        &[callback::Help::NAME]
     }
 
     async fn press(&self, press: &Press<'_>) -> Result<Pressed, PressError> {
@@ -95,21 +87,21 @@ impl Command for Help {
     }
 }
 
-impl Help {
-    /// The example that a button asks.
+impl HelpCommand {
+    /// Returns the example question of a button.
     fn asked(&self, press: &Press<'_>) -> Result<&str, Gone> {
-        let callback::Help(at) = press.data.parse()?;
+        let callback::HelpButton(at) = press.data.parse()?;
         let (_, words) = examples(self.cards.texts(press.asker)).nth(at.into()).ok_or(Gone)?;
         Ok(words)
     }
 }
 
-/// The examples that can be asked as they stand, each with the place of its bullet in [`BULLETS`].
+/// Returns the examples that can be asked as they are, each with its index in [`BULLETS`].
 fn examples(texts: &Texts) -> impl Iterator<Item = (usize, &str)> {
     texts.help().lines().filter_map(example)
 }
 
-/// The example of a line; none where its words alone are not enough, as those of a reply.
+/// Returns the example of a line; `None` if its text alone is not enough, as for a reply.
 fn example(line: &str) -> Option<(usize, &str)> {
     let mut bullets = BULLETS.into_iter().enumerate();
     let found = bullets.find_map(|(at, bullet)| Some((at, line.strip_prefix(bullet)?)));

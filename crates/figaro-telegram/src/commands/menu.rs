@@ -11,15 +11,15 @@ use super::command::{Access, Command};
 use crate::api::{DeleteMyCommands, SetMyCommands};
 use figaro_base::ids::ChatId;
 
-/// The lists that Telegram shows now, beside those for everybody. Cheap to clone.
+/// Language tags of the chats that have their own list. Cheap to clone.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Menus(Arc<Mutex<HashMap<ChatId, &'static str>>>);
 
 impl Menus {
-    /// Gives Telegram the list of commands that everybody sees, in each language.
+    /// Registers the list of commands for everybody, in each language.
     pub(super) async fn publish(&self, cards: &Cards, commands: &[Arc<dyn Command>]) {
         for (tag, listed) in listed(cards, commands).into_iter() {
-            // English is also what everybody else sees.
+            // English is also the default for all other languages.
             let body = match tag {
                 "en" => json!({"commands": listed}),
                 other => json!({"commands": listed, "language_code": other}),
@@ -30,8 +30,8 @@ impl Menus {
         }
     }
 
-    /// Gives a chat its list in the language of this tag, or the one for everybody, unless it has that already. It does not
-    /// wait for Telegram. What fails is tried again when this is next called for the chat.
+    /// Registers the list of a chat in this language, or removes it for `None`, unless it is already so. Does not
+    /// wait for Telegram. A failed call is repeated at the next call for the chat.
     pub(super) fn keep(
         &self,
         cards: &Cards,
@@ -60,7 +60,7 @@ impl Menus {
         });
     }
 
-    /// Notes what a chat has; gives what it had.
+    /// Sets the language tag of a chat and returns the previous one.
     fn replace(&self, chat: ChatId, tag: Option<&'static str>) -> Option<&'static str> {
         let mut menus = self.0.lock();
         match tag {
@@ -70,14 +70,15 @@ impl Menus {
     }
 }
 
-/// The list in each language.
+/// Returns the list of commands in each language.
 fn listed(cards: &Cards, commands: &[Arc<dyn Command>]) -> Vec<(&'static str, Vec<Value>)> {
-    let everybodys = || commands.iter().filter(|command| command.access() == Access::Everybody);
+    let everybodys = || commands.iter().filter(|command| command.spec().access == Access::Everybody);
     let locales = cards.languages.locales.all();
     locales
         .map(|(tag, texts)| {
             let one = |command: &Arc<dyn Command>| {
-                json!({"command": command.name(), "description": command.about(texts)})
+                let spec = command.spec();
+                json!({"command": spec.name, "description": (spec.about)(texts)})
             };
             (tag, everybodys().map(one).collect())
         })

@@ -1,5 +1,6 @@
-//! Commands and buttons: what acts at once, beside any turn. A command is a file or folder that implements [`Command`]; the
-//! [`CommandTable`] finds the one that is meant. A new one is one file here and one line in [`builtin()`].
+//! Commands and buttons, which act at once, independently of turns. A command is a file or folder that implements
+//! [`Command`]; the [`CommandTable`] finds the command to run. A new command is one file here and one line in
+//! [`builtin()`].
 
 mod access;
 mod agents;
@@ -46,7 +47,9 @@ pub use builtin::builtin;
 pub use card::Card;
 pub use cards::Cards;
 pub(crate) use cards::named;
-pub use command::{Access, Command, Group, Outcome, Press, PressError, Pressed, Request};
+pub use command::{
+    Access, Command, CommandOutcome, CommandRequest, CommandSpec, Group, Press, PressError, Pressed,
+};
 pub(crate) use config::undo::{settings_card, unreadable_card};
 pub use handles::Handles;
 pub use memory::Rewordings;

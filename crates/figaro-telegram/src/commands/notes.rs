@@ -1,14 +1,16 @@
-//! `/notes`: lists by key; a key opens its items, each with a button for done and one to remove it.
+//! `/notes`: shows the lists by key. A list opens its items, each with a button for done and a button to remove it.
 
 use async_trait::async_trait;
 
 use super::asker::Asker;
 use super::card::{Card, ROWS, page_of, pager};
 use super::cards::Cards;
-use super::command::{Command, Group, Outcome, Press, PressError, Pressed, Request};
+use super::command::{
+    Command, CommandOutcome, CommandRequest, CommandSpec, Group, Press, PressError, Pressed,
+};
 use super::handles::Handles;
-use super::removed::Removed;
-use crate::callback::{self, Family, Page};
+use super::removed::RecentlyRemoved;
+use crate::callback::{self, ButtonFamily, Page};
 use crate::send::Button;
 use figaro_base::ids::{NoteId, RunId};
 use figaro_base::text::one_line;
@@ -16,72 +18,62 @@ use figaro_domain::note::{Note, by_key};
 use figaro_prompts::texts::{Texts, fill};
 use figaro_store::{ConversationStore, NoteStore, StoreError};
 
-/// What a card shows of a note.
+/// Maximum length of a note on a card, in characters.
 const LINE_CHARS: usize = 300;
-/// The notes that a turn has added are looked for in so many of the newest messages.
+/// Number of newest messages that are searched for the notes that a turn added.
 const RECENT: usize = 500;
-/// What a button shows of a note.
+/// Maximum length of a note on a button, in characters.
 const BUTTON_CHARS: usize = 40;
 
 /// Shows and removes the notes of a chat.
 #[derive(Debug)]
-pub(super) struct Notes {
+pub(super) struct NotesCommand {
     cards: Cards,
     store: NoteStore,
-    /// Finds the notes that a turn has added, by its calls.
+    /// Finds the notes that a turn added, by its tool calls.
     conversations: ConversationStore,
-    /// Those that were removed by a button just now.
-    removed: Removed<NoteId, Note>,
+    /// Notes that were just removed by a button and can be restored.
+    removed: RecentlyRemoved<NoteId, Note>,
 }
 
 #[async_trait]
-impl Command for Notes {
-    fn name(&self) -> &'static str {
-        "notes"
+impl Command for NotesCommand {
+    fn spec(&self) -> CommandSpec {
+        CommandSpec::new("notes", Texts::command_notes)
+            .group(Group::Remember)
+            .families(&[callback::NotesButton::NAME])
     }
 
-    fn about<'a>(&'a self, texts: &'a Texts) -> &'a str {
-        texts.command_notes()
-    }
-
-    fn group(&self) -> Option<Group> {
-        Some(Group::Remember)
-    }
-
-    async fn run(&self, request: &Request<'_>) -> Result<Outcome, StoreError> {
+    async fn run(&self, request: &CommandRequest<'_>) -> Result<CommandOutcome, StoreError> {
         match request.argument() {
-            "" => self.lists(request.asker, 0).await.map(Outcome::Card),
-            words => self.meant(request.asker, words).await.map(Outcome::Card),
+            "" => self.lists(request.asker, 0).await.map(CommandOutcome::Card),
+            words => self.meant(request.asker, words).await.map(CommandOutcome::Card),
         }
-    }
-
-    fn families(&self) -> &'static [&'static str] {
-        &[callback::Notes::NAME]
     }
 
     async fn press(&self, press: &Press<'_>) -> Result<Pressed, PressError> {
         let asker = press.asker;
         Ok(match press.data.parse()? {
-            callback::Notes::Lists(page) => Pressed::card(self.lists(asker, page).await?),
-            callback::Notes::Open(note, page) => self.open_key(asker, note, page).await?,
-            callback::Notes::Show(note) => {
+            callback::NotesButton::Lists(page) => Pressed::card(self.lists(asker, page).await?),
+            callback::NotesButton::Open(note, page) => self.open_key(asker, note, page).await?,
+            callback::NotesButton::Show(note) => {
                 if let Pressed::Shown { card: Some(card), .. } = self.open_key(asker, note, 0).await? {
                     self.cards.show(asker, card).await;
                 }
                 Pressed::Shown { toast: None, card: None }
             }
-            callback::Notes::Drop(note) => self.drop_added(asker, note).await?,
-            callback::Notes::DropAll(turn) => self.drop_all(asker, turn).await?,
-            callback::Notes::Done(note) => self.remove(asker, note, true).await?,
-            callback::Notes::Remove(note) => self.remove(asker, note, false).await?,
-            callback::Notes::Undo(note) => self.undo(asker, note).await?,
+            callback::NotesButton::Drop(note) => self.drop_added(asker, note).await?,
+            callback::NotesButton::DropAll(turn) => self.drop_all(asker, turn).await?,
+            callback::NotesButton::Done(note) => self.remove(asker, note, true).await?,
+            callback::NotesButton::Remove(note) => self.remove(asker, note, false).await?,
+            callback::NotesButton::Undo(note) => self.undo(asker, note).await?,
         })
     }
 }
 
-impl Notes {
+impl NotesCommand {
     pub(super) fn new(handles: &Handles) -> Self {
-        let removed = Removed::after(handles.eraser.erasures.clone());
+        let removed = RecentlyRemoved::after(handles.eraser.erasures.clone());
         let (store, conversations) = (handles.store.notes(), handles.store.conversations());
         Self { cards: handles.cards.clone(), store, conversations, removed }
     }
@@ -95,21 +87,21 @@ impl Notes {
         let keys = by_key(&notes);
         let page = page_of(page, keys.len());
         let rows = keys.iter().skip(page * ROWS).take(ROWS).map(|(key, notes)| {
-            // A key may be longer than callback data: its first note stands for it.
+            // A key may be too long for callback data, so its first note identifies it.
             vec![Button::new(
                 format!("{} ({})", one_line(key, BUTTON_CHARS), notes.len()),
-                callback::Notes::Open(notes[0].id, 0),
+                callback::NotesButton::Open(notes[0].id, 0),
             )]
         });
         Ok(Card::titled(texts.notes_title(), "").rows(rows).row(pager(
             texts,
             page,
             keys.len(),
-            callback::Notes::Lists,
+            callback::NotesButton::Lists,
         )))
     }
 
-    /// The list that these words name, or else the one with an item that has them; all lists where there is none.
+    /// Returns the list with this name, or else a list with a matching name or item; all lists if none matches.
     async fn meant(&self, asker: &Asker, words: &str) -> Result<Card, StoreError> {
         let notes = self.store.of_chat(asker.place.chat).await?;
         let wanted = words.to_lowercase();
@@ -145,20 +137,20 @@ impl Notes {
             vec![
                 Button::new(
                     format!("✓ {}", one_line(&note.content, BUTTON_CHARS)),
-                    callback::Notes::Done(note.id),
+                    callback::NotesButton::Done(note.id),
                 ),
-                Button::new("✕", callback::Notes::Remove(note.id)),
+                Button::new("✕", callback::NotesButton::Remove(note.id)),
             ]
         });
         let pages = items.first().map(|first| {
-            let open = |page| callback::Notes::Open(first.id, page);
+            let open = |page| callback::NotesButton::Open(first.id, page);
             pager(self.cards.texts(asker), page, items.len(), open)
         });
-        let back = vec![Button::new(self.cards.texts(asker).button_back(), callback::Notes::Lists(0))];
+        let back = vec![Button::new(self.cards.texts(asker).button_back(), callback::NotesButton::Lists(0))];
         Card::titled(key, body.join("\n")).rows(rows).row(pages.unwrap_or_default()).row(back)
     }
 
-    /// Takes back all that the turn of an answer has added; its words and its other buttons stay.
+    /// Removes all notes that a turn added. The text and the other buttons of its answer stay.
     async fn drop_all(&self, asker: &Asker, turn: RunId) -> Result<Pressed, StoreError> {
         let (texts, mut removed) = (self.cards.texts(asker), Vec::new());
         for id in self.added_by(asker, turn).await? {
@@ -169,7 +161,7 @@ impl Notes {
         Ok(Pressed::Relabelled { toast, label: None })
     }
 
-    /// The notes that a turn of the session that goes on here has added.
+    /// Returns the notes that a turn of the current session added.
     async fn added_by(&self, asker: &Asker, turn: RunId) -> Result<Vec<NoteId>, StoreError> {
         let session = self.conversations.session(asker.place.conversation(), self.cards.now()).await?;
         let recent = self.conversations.recent(session.id, RECENT).await?;
@@ -181,7 +173,7 @@ impl Notes {
             .collect())
     }
 
-    /// Takes back what an answer has just added; its words and its other buttons stay.
+    /// Removes the note that a turn just added. The text and the other buttons of its answer stay.
     async fn drop_added(&self, asker: &Asker, id: NoteId) -> Result<Pressed, StoreError> {
         let texts = self.cards.texts(asker);
         let removed = self.store.remove(asker.place.chat, id).await?;
@@ -198,12 +190,12 @@ impl Notes {
         let words = if is_done { texts.notes_done() } else { texts.notes_removed() };
         let toast = fill(words, &[("text", &note.content)]);
         let card = self.after(asker, &note.key).await?;
-        let undo = vec![Button::new(texts.button_undo(), callback::Notes::Undo(id))];
+        let undo = vec![Button::new(texts.button_undo(), callback::NotesButton::Undo(id))];
         self.removed.keep(id, note, asker.place.chat, self.cards.now());
         Ok(Pressed::both(toast, card.row(undo)))
     }
 
-    /// The list again, or all lists when it was its last item.
+    /// Returns the card of the list, or of all lists if the list is now empty.
     async fn after(&self, asker: &Asker, key: &str) -> Result<Card, StoreError> {
         let notes = self.store.of_chat(asker.place.chat).await?;
         if notes.iter().any(|note| note.key == key) {

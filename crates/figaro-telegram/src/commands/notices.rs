@@ -1,35 +1,34 @@
-//! What is said without a command: to strangers, to groups that the bot comes into, and where there is no room.
+//! Messages without a command: to strangers, to groups that the bot is added to, and when a queue is full.
 
 use super::card::Card;
 use crate::inbound::Me;
 use figaro_agent::turn::queue::admission::{Full, MAX_IN_CONVERSATION, MAX_OF_PERSON};
 use figaro_prompts::texts::{Texts, fill};
 
-/// Why nothing is done for a press of a button.
+/// Reason why a button press has no effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Refused {
-    /// There is no room for what it asks.
+pub(crate) enum PressRefusal {
+    /// The queue for the question is full.
     Full(Full),
-    /// Whoever pressed may not talk to the bot.
+    /// The person who pressed may not talk to the bot.
     Stranger,
-    /// There is no message that the button belongs to.
+    /// The message of the button is missing.
     Gone,
-    /// The store failed.
     Failed,
 }
 
-/// What is said over a button for which nothing is done.
+/// Returns the toast for a press that has no effect.
 #[must_use]
-pub(crate) fn refused(texts: &Texts, why: Refused) -> String {
+pub(crate) fn refused(texts: &Texts, why: PressRefusal) -> String {
     match why {
-        Refused::Full(full) => no_room(texts, full),
-        Refused::Stranger => texts.press_not_allowed().to_owned(),
-        Refused::Gone => texts.gone().to_owned(),
-        Refused::Failed => texts.error_internal().to_owned(),
+        PressRefusal::Full(full) => no_room(texts, full),
+        PressRefusal::Stranger => texts.press_not_allowed().to_owned(),
+        PressRefusal::Gone => texts.gone().to_owned(),
+        PressRefusal::Failed => texts.error_internal().to_owned(),
     }
 }
 
-/// For a stranger with this Telegram number; owners were asked about them, or not.
+/// Returns the card for a stranger with this Telegram user id; `is_asked` if owners were asked about them.
 #[must_use]
 pub(crate) fn private(texts: &Texts, number: Option<i64>, is_asked: bool) -> Card {
     if is_asked {
@@ -39,25 +38,25 @@ pub(crate) fn private(texts: &Texts, number: Option<i64>, is_asked: bool) -> Car
     Card::text(fill(texts.private_bot(), &[("id", &id)]))
 }
 
-/// For a group that no owner has let in; owners were asked about it, or not.
+/// Returns the card for a group that no owner has allowed; `is_asked` if owners were asked about it.
 #[must_use]
 pub(crate) fn group_waits(texts: &Texts, is_asked: bool) -> Card {
     Card::text(if is_asked { texts.group_waits_asked() } else { texts.group_waits() })
 }
 
-/// For a group that the bot has just been added to, as an administrator or not.
+/// Returns the card for a group that the bot has just been added to.
 #[must_use]
 pub(crate) fn joined(texts: &Texts, me: &Me, is_admin: bool) -> Card {
     let values = [("name", me.name.as_str()), ("username", &me.username)];
     let words = fill(texts.joined(), &values);
-    // An admin sees everything, whatever the privacy mode.
+    // A bot that is an admin gets all messages, whatever its privacy mode.
     if me.reads_all || is_admin {
         return Card::text(words);
     }
     Card::text(format!("{words}\n\n{}", texts.privacy_hint()))
 }
 
-/// Why a message was not kept, and what to do.
+/// Returns the message for a full queue: the reason and what to do.
 #[must_use]
 pub(crate) fn no_room(texts: &Texts, full: Full) -> String {
     match full {

@@ -1,56 +1,48 @@
-//! `/privacy`: what is kept, for how long, who sees it, and the buttons to get and to erase it.
+//! `/privacy`: tells which data is stored, for how long, and who sees it, with buttons to export and erase it.
 
 use async_trait::async_trait;
 
 use super::asker::Asker;
 use super::card::Card;
 use super::cards::Cards;
-use super::command::{Command, Group, Outcome, Press, PressError, Pressed, Request};
+use super::command::{
+    Command, CommandOutcome, CommandRequest, CommandSpec, Group, Press, PressError, Pressed,
+};
 use super::handles::Handles;
 use super::model::ChatModels;
-use crate::callback::{self, Export, Family, Forget, ParentCard};
+use crate::callback::{self, ButtonFamily, ExportButton, ForgetButton, ParentCard};
 use crate::send::Button;
 use figaro_domain::conversation::KEPT_BACKGROUND;
 use figaro_prompts::texts::{Texts, fill};
 use figaro_store::{SettingsStore, StoreError};
 
-/// Says what is kept.
+/// Shows how data is stored and used.
 #[derive(Debug)]
-pub(super) struct Privacy {
+pub(super) struct PrivacyCommand {
     cards: Cards,
     settings: SettingsStore,
     models: ChatModels,
 }
 
 #[async_trait]
-impl Command for Privacy {
-    fn name(&self) -> &'static str {
-        "privacy"
+impl Command for PrivacyCommand {
+    fn spec(&self) -> CommandSpec {
+        CommandSpec::new("privacy", Texts::command_privacy)
+            .group(Group::Remember)
+            .families(&[callback::PrivacyButton::NAME])
     }
 
-    fn about<'a>(&'a self, texts: &'a Texts) -> &'a str {
-        texts.command_privacy()
-    }
-
-    fn group(&self) -> Option<Group> {
-        Some(Group::Remember)
-    }
-
-    async fn run(&self, request: &Request<'_>) -> Result<Outcome, StoreError> {
-        self.card(request.asker).await.map(Outcome::Card)
-    }
-
-    fn families(&self) -> &'static [&'static str] {
-        &[callback::Privacy::NAME]
+    async fn run(&self, request: &CommandRequest<'_>) -> Result<CommandOutcome, StoreError> {
+        self.card(request.asker).await.map(CommandOutcome::Card)
     }
 
     async fn press(&self, press: &Press<'_>) -> Result<Pressed, PressError> {
-        let callback::Privacy = press.data.parse()?;
+        let callback::PrivacyButton = press.data.parse()?;
         Ok(Pressed::card(self.card(press.asker).await?))
     }
 }
 
-impl Privacy {
+impl PrivacyCommand {
     pub(super) fn new(handles: &Handles) -> Self {
         Self {
             cards: handles.cards.clone(),
@@ -68,8 +60,8 @@ impl Privacy {
         parts.push(fill(texts.privacy_seen(), &[("provider", &model.provider), ("model", &model.model)]));
         parts.push(texts.privacy_erase().to_owned());
         Ok(Card::titled(texts.privacy_title(), parts.join("\n\n")).row(vec![
-            Button::new(texts.button_export(), Export::Menu).through(ParentCard::Privacy),
-            Button::new(texts.button_forget(), Forget::Menu).through(ParentCard::Privacy),
+            Button::new(texts.button_export(), ExportButton::Menu).through(ParentCard::Privacy),
+            Button::new(texts.button_forget(), ForgetButton::Menu).through(ParentCard::Privacy),
         ]))
     }
 }

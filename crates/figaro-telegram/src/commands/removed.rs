@@ -1,4 +1,5 @@
-//! What a button has just removed and another can put back: for a minute, and not once its chat has had something forgotten.
+//! Values that a button has just removed and another button can restore: for a minute, unless the chat has had data
+//! erased since.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -9,34 +10,34 @@ use parking_lot::Mutex;
 use figaro_agent::eraser::{Erasures, UNDO};
 use figaro_base::ids::ChatId;
 
-/// What was removed within the last minute, by its id.
+/// Values that were removed within the last minute, by id.
 #[derive(Debug)]
-pub(super) struct Removed<K, V> {
-    kept: Mutex<HashMap<K, Kept<V>>>,
+pub(super) struct RecentlyRemoved<K, V> {
+    kept: Mutex<HashMap<K, RemovedValue<V>>>,
     erasures: Erasures,
 }
 
 #[derive(Debug)]
-struct Kept<V> {
+struct RemovedValue<V> {
     value: V,
     chat: ChatId,
     at: DateTime<Utc>,
 }
 
-impl<K: Eq + Hash, V> Removed<K, V> {
-    /// Nothing; what is removed from now on is not put back after these erasures.
+impl<K: Eq + Hash, V> RecentlyRemoved<K, V> {
+    /// Creates an empty store. Values removed before one of these erasures in the same chat cannot be restored.
     pub(super) fn after(erasures: Erasures) -> Self {
         Self { kept: Mutex::default(), erasures }
     }
 
-    /// Keeps what was removed from a chat now.
+    /// Keeps a value that was removed from a chat now.
     pub(super) fn keep(&self, id: K, value: V, chat: ChatId, now: DateTime<Utc>) {
         let mut kept = self.kept.lock();
         kept.retain(|_, one| now - one.at < UNDO);
-        kept.insert(id, Kept { value, chat, at: now });
+        kept.insert(id, RemovedValue { value, chat, at: now });
     }
 
-    /// What was removed from this chat and can be put back now, and when it was removed; it stays here.
+    /// Returns a value that can still be restored in this chat, with the time of its removal, and keeps it.
     pub(super) fn look(&self, id: &K, chat: ChatId, now: DateTime<Utc>) -> Option<(V, DateTime<Utc>)>
     where
         V: Clone,
@@ -46,11 +47,11 @@ impl<K: Eq + Hash, V> Removed<K, V> {
         Some((one.value.clone(), one.at))
     }
 
-    fn is_free(&self, one: &Kept<V>, chat: ChatId, now: DateTime<Utc>) -> bool {
+    fn is_free(&self, one: &RemovedValue<V>, chat: ChatId, now: DateTime<Utc>) -> bool {
         one.chat == chat && now - one.at < UNDO && !self.erasures.has_since(chat, one.at)
     }
 
-    /// What was removed from this chat, to be put back now; `None` where that is over.
+    /// Takes a value out to restore it in this chat; `None` if it can no longer be restored.
     pub(super) fn take(&self, id: &K, chat: ChatId, now: DateTime<Utc>) -> Option<V> {
         let taken = self.kept.lock().remove(id)?;
         self.is_free(&taken, chat, now).then_some(taken.value)
@@ -68,7 +69,7 @@ mod tests {
         let (here, there) = (ChatId(1), ChatId(2));
         let at = |second: i64| DateTime::UNIX_EPOCH + TimeDelta::seconds(second);
         let erasures = Erasures::default();
-        let removed = Removed::after(erasures.clone());
+        let removed = RecentlyRemoved::after(erasures.clone());
         removed.keep(1, "one", here, at(0));
         assert_eq!((removed.take(&1, here, at(59)), removed.take(&1, here, at(59))), (Some("one"), None));
         removed.keep(1, "one", here, at(0));

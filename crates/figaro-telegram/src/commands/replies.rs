@@ -1,5 +1,5 @@
-//! Words that a card asks for by a message that is replied to. What they are for stands in the record of that message, so that
-//! a reply still counts after a restart.
+//! Texts that a card asks for with a message to reply to. The record of that message stores their purpose, so that a
+//! reply still counts after a restart.
 
 use tokio_util::sync::CancellationToken;
 
@@ -12,8 +12,8 @@ use figaro_domain::delivery::Author;
 use figaro_domain::message::Inbound;
 use figaro_store::{OutboxStore, StoreError};
 
-/// Asks for words: the field of a reply opens with a hint in it, in a group for whoever is named. `author` says what they are
-/// for.
+/// Asks for text: opens a reply field with a hint, in a group only for the asker. `author` stores the purpose of the
+/// text.
 pub(super) async fn ask(cards: &Cards, asker: &Asker, words: String, hint: &str, author: Author) -> Pressed {
     let username = asker.speaker.username.as_ref().filter(|_| asker.place.is_group());
     let words = username.map_or(words.clone(), |username| format!("@{username} {words}"));
@@ -26,10 +26,11 @@ pub(super) async fn ask(cards: &Cards, asker: &Asker, words: String, hint: &str,
     Pressed::Shown { toast, card: None }
 }
 
-/// Who asked, and what for, in the message that this one replies to with words of its writer's; `None` for any other message.
+/// Returns the author record of the bot's message that this message answers with text of its own; `None` for any
+/// other message.
 ///
 /// # Errors
-/// When the store fails.
+/// If the store fails.
 pub(crate) async fn asked_by(outbox: &OutboxStore, part: &Inbound) -> Result<Option<Author>, StoreError> {
     let is_plain = part.reply_to_bot && part.forwarded_from.is_none() && !part.text.trim().is_empty();
     let replied = part.quotes.as_ref().filter(|_| is_plain).and_then(|quoted| quoted.message);

@@ -1,4 +1,4 @@
-//! `/retry`, and the buttons under an answer that broke off or failed: again, with another model, go on.
+//! `/retry`, and the buttons under an answer that broke off or failed: repeat it, use another model, continue.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -10,52 +10,57 @@ use parking_lot::Mutex;
 use super::asker::Asker;
 use super::card::Card;
 use super::cards::Cards;
-use super::command::{Command, Group, Outcome, Press, PressError, Pressed, Request};
+use super::command::{
+    Command, CommandOutcome, CommandRequest, CommandSpec, Group, Press, PressError, Pressed,
+};
 use super::handles::Handles;
-use super::model::{ChatModels, Purpose};
+use super::model::{ChatModels, ModelScope};
 use crate::callback::{
-    Approve, Back, Family, KeepAnswer, Notes, Records, Retry as Button, TaskPress, TaskVerb, Tasks, TurnTag,
+    ApproveButton, BackButton, ButtonFamily, KeepAnswerButton, NotesButton, RecordsButton, RetryButton,
+    TaskPress, TaskVerb, TasksButton, TurnTag,
 };
 use crate::send;
-use figaro_agent::turn::question::{Again, Question};
+use figaro_agent::turn::question::{Question, RepeatRequest};
 use figaro_agent::turn::queue::Job;
 use figaro_agent::turn::rights::{LAST_MESSAGES, last_asked};
 use figaro_base::ids::{ChatId, MessageId, RunId, TaskId};
 use figaro_domain::approval::Ruled;
-use figaro_domain::conversation::{Message, Role};
+use figaro_domain::conversation::{Message, MessageRole};
 use figaro_domain::delivery::Action;
 use figaro_domain::message::Attachment;
 use figaro_domain::model::ModelName;
 use figaro_prompts::texts::Texts;
 use figaro_store::{ConversationStore, StoreError};
 
-/// For so long a message whose button was pressed is remembered: until the turn that it began is stored.
+/// Time for which a message is remembered after a press of its button; by then the new turn is stored.
 const REMEMBERED: TimeDelta = TimeDelta::minutes(1);
 
-/// The rows of buttons under the answer of a turn; none if nothing can be done.
+/// Returns the rows of buttons under the answer of a turn; empty without actions.
 #[must_use]
 pub(crate) fn action_buttons(actions: &[Action], run: RunId, texts: &Texts) -> Vec<Vec<send::Button>> {
     let turn = TurnTag::of(run);
     let of_task = |label, verb, task: TaskId| {
-        send::Button::new(label, Tasks::One(TaskPress { verb, task, page: None }))
+        send::Button::new(label, TasksButton::One(TaskPress { verb, task, page: None }))
     };
-    let rules = |label, ruled| send::Button::new(label, Approve::Rule(run, ruled, None));
+    let rules = |label, ruled| send::Button::new(label, ApproveButton::Rule(run, ruled, None));
     let button = |action: &Action| match *action {
-        Action::GoOn => send::Button::new(texts.button_go_on(), Button::GoOn(turn.clone())),
-        Action::Retry => send::Button::new(texts.button_retry(), Button::Again(turn.clone())),
-        Action::OtherModel => send::Button::new(texts.button_other_model(), Button::Choose(turn.clone())),
-        Action::Pin => send::Button::new(texts.button_pin(), KeepAnswer::Ask),
+        Action::GoOn => send::Button::new(texts.button_go_on(), RetryButton::GoOn(turn.clone())),
+        Action::Retry => send::Button::new(texts.button_retry(), RetryButton::Again(turn.clone())),
+        Action::OtherModel => {
+            send::Button::new(texts.button_other_model(), RetryButton::Choose(turn.clone()))
+        }
+        Action::Pin => send::Button::new(texts.button_pin(), KeepAnswerButton::Ask),
         Action::ApproveOnce => rules(texts.button_approve_once(), Ruled::Once),
         Action::ApproveHour => rules(texts.button_approve_hour(), Ruled::Hour),
         Action::ApproveDeny => rules(texts.button_approve_deny(), Ruled::Denied),
         Action::ApproveDetails => {
-            send::Button::new(texts.button_details(), Approve::Details(run, true, None))
+            send::Button::new(texts.button_details(), ApproveButton::Details(run, true, None))
         }
-        Action::Undo => send::Button::new(texts.button_undo(), Back(run)),
-        Action::Remind(record) => send::Button::new(texts.button_remind(), Records::Remind(record)),
-        Action::DropNote(note) => send::Button::new(texts.button_undo(), Notes::Drop(note)),
-        Action::DropNotes => send::Button::new(texts.button_undo(), Notes::DropAll(run)),
-        Action::ShowNotes(note) => send::Button::new(texts.button_list(), Notes::Show(note)),
+        Action::Undo => send::Button::new(texts.button_undo(), BackButton(run)),
+        Action::Remind(record) => send::Button::new(texts.button_remind(), RecordsButton::Remind(record)),
+        Action::DropNote(note) => send::Button::new(texts.button_undo(), NotesButton::Drop(note)),
+        Action::DropNotes => send::Button::new(texts.button_undo(), NotesButton::DropAll(run)),
+        Action::ShowNotes(note) => send::Button::new(texts.button_list(), NotesButton::Show(note)),
         Action::RunTask(task) => of_task(texts.button_run_now(), TaskVerb::Run, task),
         Action::SkipTask(task) => of_task(texts.button_skip(), TaskVerb::Skip, task),
         Action::ResumeTask(task) => of_task(texts.button_resume(), TaskVerb::Resume, task),
@@ -70,40 +75,31 @@ pub(crate) fn action_buttons(actions: &[Action], run: RunId, texts: &Texts) -> V
     rows.into_iter().filter(|row| !row.is_empty()).collect()
 }
 
-/// Asks the last question again, or goes on with the last answer.
+/// Repeats the last question, or continues the last answer.
 #[derive(Debug)]
-pub(super) struct Retry {
+pub(super) struct RetryCommand {
     cards: Cards,
     conversations: ConversationStore,
     models: ChatModels,
-    /// Messages under which a button was pressed within the last minute, and when.
+    /// Messages under which a button was pressed within [`REMEMBERED`], with the time of the press.
     pressed: Mutex<HashMap<(ChatId, MessageId), DateTime<Utc>>>,
 }
 
 #[async_trait]
-impl Command for Retry {
-    fn name(&self) -> &'static str {
-        "retry"
+impl Command for RetryCommand {
+    fn spec(&self) -> CommandSpec {
+        CommandSpec::new("retry", Texts::command_retry)
+            .group(Group::Chat)
+            .begins_turn()
+            .families(&[RetryButton::NAME])
     }
 
-    fn about<'a>(&'a self, texts: &'a Texts) -> &'a str {
-        texts.command_retry()
-    }
-
-    fn group(&self) -> Option<Group> {
-        Some(Group::Chat)
-    }
-
-    /// It comes before any question that follows; only to find out which model is meant may take a while.
+    /// The retry must start before questions that follow. With an argument, the lookup of the model may be slow.
     fn is_immediate(&self, argument: &str) -> bool {
         argument.is_empty()
     }
 
-    fn begins_turn(&self) -> bool {
-        true
-    }
-
-    async fn run(&self, request: &Request<'_>) -> Result<Outcome, StoreError> {
+    async fn run(&self, request: &CommandRequest<'_>) -> Result<CommandOutcome, StoreError> {
         let model = match request.argument() {
             "" => None,
             name => match self.models.chosen(request.asker, name).await {
@@ -112,41 +108,37 @@ impl Command for Retry {
             },
         };
         let asked = Question::new(request.message.clone(), request.asker.standing);
-        Ok(Outcome::Job(Box::new(Job::Again(Again { asked, model }))))
-    }
-
-    fn families(&self) -> &'static [&'static str] {
-        &[Button::NAME]
+        Ok(CommandOutcome::Job(Box::new(Job::Again(RepeatRequest { asked, model }))))
     }
 
     async fn press(&self, press: &Press<'_>) -> Result<Pressed, PressError> {
-        let button: Button = press.data.parse()?;
+        let button: RetryButton = press.data.parse()?;
         match self.is_current(&button, press.asker).await {
             Ok(true) => {}
             Ok(false) => return Ok(Pressed::Stale),
             Err(error) => return Ok(Pressed::toast(self.cards.failed(press.asker, &error).body)),
         }
         match &button {
-            Button::GoOn(_) => Ok(self.once(press, Job::Ask(self.going_on(press)))),
-            Button::Again(_) => Ok(self.once(press, self.again(press, None))),
-            Button::With(_, model) => match self.models.chosen(press.asker, model.as_str()).await {
+            RetryButton::GoOn(_) => Ok(self.once(press, Job::Ask(self.going_on(press)))),
+            RetryButton::Again(_) => Ok(self.once(press, self.again(press, None))),
+            RetryButton::With(_, model) => match self.models.chosen(press.asker, model.as_str()).await {
                 Ok(model) => Ok(self.once(press, self.again(press, Some(model)))),
                 Err(complaint) => Ok(Pressed::toast(complaint)),
             },
-            Button::Choose(turn) => self.choose(press, turn).await,
+            RetryButton::Choose(turn) => self.choose(press, turn).await,
         }
     }
 
     fn question(&self, press: &Press<'_>) -> Option<Question> {
         match press.data.parse().ok()? {
-            Button::GoOn(_) => Some(self.going_on(press)),
-            Button::Again(_) | Button::With(..) => Some(press.ask("", self.cards.now())),
-            Button::Choose(_) => None,
+            RetryButton::GoOn(_) => Some(self.going_on(press)),
+            RetryButton::Again(_) | RetryButton::With(..) => Some(press.ask("", self.cards.now())),
+            RetryButton::Choose(_) => None,
         }
     }
 }
 
-impl Retry {
+impl RetryCommand {
     pub(super) fn new(handles: &Handles) -> Self {
         Self {
             cards: handles.cards.clone(),
@@ -156,28 +148,28 @@ impl Retry {
         }
     }
 
-    /// Whether a button is under the last turn of its conversation that a person began. The answer of a task that came
-    /// since can be gone on with too.
-    async fn is_current(&self, button: &Button, asker: &Asker) -> Result<bool, StoreError> {
+    /// Returns `true` if a button belongs to the last turn of the conversation that a person began. A later answer of
+    /// a task can be continued too.
+    async fn is_current(&self, button: &RetryButton, asker: &Asker) -> Result<bool, StoreError> {
         let session = self.conversations.session(asker.place.conversation(), self.cards.now()).await?;
         let messages = self.conversations.recent(session.id, LAST_MESSAGES).await?;
         let is_meant = |turn: Option<RunId>| turn.is_some_and(|turn| TurnTag::of(turn) == *button.turn());
         let last = messages.iter().rev().find_map(|message| message.turn);
-        let goes_on = matches!(button, Button::GoOn(_));
+        let goes_on = matches!(button, RetryButton::GoOn(_));
         Ok(is_meant(last_asked(&messages)) || goes_on && is_meant(last))
     }
 
-    /// Whether all that a turn was asked is a picture.
+    /// Returns `true` if the question of a turn is a picture without text.
     async fn is_picture(&self, turn: &TurnTag, asker: &Asker) -> Result<bool, StoreError> {
         let session = self.conversations.session(asker.place.conversation(), self.cards.now()).await?;
         let messages = self.conversations.recent(session.id, LAST_MESSAGES).await?;
         let of_turn = |message: &&Arc<Message>| message.turn.is_some_and(|one| TurnTag::of(one) == *turn);
-        let question = || messages.iter().filter(of_turn).filter(|message| message.role == Role::User);
+        let question = || messages.iter().filter(of_turn).filter(|message| message.role == MessageRole::User);
         let has_words = question().any(|message| !message.text.trim().is_empty());
         Ok(!has_words && question().any(|message| message.attachments.iter().any(Attachment::is_picture)))
     }
 
-    /// Whether this is the first press under a message: of two in a moment only one counts.
+    /// Returns `true` for the first press under a message within a minute; a second press does not count.
     fn is_first(&self, press: &Press<'_>) -> bool {
         let now = self.cards.now();
         let mut pressed = self.pressed.lock();
@@ -193,23 +185,23 @@ impl Retry {
     }
 
     fn again(&self, press: &Press<'_>, model: Option<ModelName>) -> Job {
-        Job::Again(Again { asked: press.ask("", self.cards.now()), model })
+        Job::Again(RepeatRequest { asked: press.ask("", self.cards.now()), model })
     }
 
     fn going_on(&self, press: &Press<'_>) -> Question {
         let words = self.cards.texts(press.asker).go_on_question();
-        // What goes on may be what others have asked for: that is looked up when the turn begins.
+        // Another person may have asked for the answer that continues; the turn looks that up when it begins.
         Question { goes_on: true, ..press.ask(words, self.cards.now()) }
     }
 
-    /// Shows the models to choose from as a message of its own.
+    /// Shows the models to choose from in a new message.
     async fn choose(&self, press: &Press<'_>, turn: &TurnTag) -> Result<Pressed, PressError> {
         let asker = press.asker;
         if !self.is_first(press) {
             return Err(PressError::Gone);
         }
         let sees = self.is_picture(turn, asker).await?;
-        let card = match self.models.card(asker, &Purpose::Again { turn: turn.clone(), sees }).await {
+        let card = match self.models.card(asker, &ModelScope::Again { turn: turn.clone(), sees }).await {
             Ok(card) => card,
             Err(error) => return Ok(Pressed::toast(self.cards.failed(asker, &error).body)),
         };

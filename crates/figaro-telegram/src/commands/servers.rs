@@ -1,4 +1,4 @@
-//! `/mcp`: the other MCP servers, how they are, and what tools they have, for owners; a button starts one anew.
+//! `/mcp`: shows owners the other MCP servers with their state and tools; a button restarts a server.
 
 use std::sync::Arc;
 
@@ -7,67 +7,55 @@ use async_trait::async_trait;
 use super::asker::Asker;
 use super::card::{Card, ROWS, number, page_of, pager};
 use super::cards::Cards;
-use super::command::{Access, Command, Group, Outcome, Press, PressError, Pressed, Request};
+use super::command::{
+    Command, CommandOutcome, CommandRequest, CommandSpec, Group, Press, PressError, Pressed,
+};
 use super::handles::Handles;
-use crate::callback::{Family, Page, Servers as Button, Short};
+use crate::callback::{ButtonFamily, Page, ServersButton, Short};
 use crate::send;
 use figaro_base::text::one_line;
 use figaro_domain::agent::{ALL_TOOLS, Agent};
-use figaro_mcp_client::servers::{Phase, Server, ServerTool, Servers, Status};
+use figaro_mcp_client::servers::{Server, ServerPhase, ServerStatus, ServerTool, Servers};
 use figaro_prompts::Prompts;
 use figaro_prompts::texts::{Texts, fill};
 use figaro_store::StoreError;
 
-/// What a tool does is shown in so many characters.
+/// Maximum length of a tool's name and of its description, in characters.
 const ABOUT_CHARS: usize = 90;
-/// Why a server failed in the list of all.
+/// Maximum length of a failure's reason in the list of servers, in characters.
 const WHY_CHARS: usize = 120;
-/// So many tools that are left out are shown, each with its reason.
+/// Maximum number of excluded tools that are shown with their reasons.
 const LEFT_OUT: usize = 5;
 
-/// Shows other MCP servers.
 #[derive(Debug)]
-pub(super) struct McpServers {
+pub(super) struct McpCommand {
     cards: Cards,
     servers: Servers,
     prompts: Arc<Prompts>,
 }
 
 #[async_trait]
-impl Command for McpServers {
-    fn name(&self) -> &'static str {
-        "mcp"
+impl Command for McpCommand {
+    fn spec(&self) -> CommandSpec {
+        CommandSpec::new("mcp", Texts::command_mcp)
+            .group(Group::Owner)
+            .owners()
+            .families(&[ServersButton::NAME])
     }
 
-    fn about<'a>(&'a self, texts: &'a Texts) -> &'a str {
-        texts.command_mcp()
-    }
-
-    fn group(&self) -> Option<Group> {
-        Some(Group::Owner)
-    }
-
-    fn access(&self) -> Access {
-        Access::Owners
-    }
-
-    async fn run(&self, request: &Request<'_>) -> Result<Outcome, StoreError> {
+    async fn run(&self, request: &CommandRequest<'_>) -> Result<CommandOutcome, StoreError> {
         Ok(self.list(request.asker, 0).into())
-    }
-
-    fn families(&self) -> &'static [&'static str] {
-        &[Button::NAME]
     }
 
     async fn press(&self, press: &Press<'_>) -> Result<Pressed, PressError> {
         let (asker, texts) = (press.asker, self.cards.texts(press.asker));
         Ok(match press.data.parse()? {
-            Button::List(page) => Pressed::card(self.list(asker, page)),
-            Button::Open(name, page) => match self.servers.get(name.as_str()) {
+            ServersButton::List(page) => Pressed::card(self.list(asker, page)),
+            ServersButton::Open(name, page) => match self.servers.get(name.as_str()) {
                 Some(server) => Pressed::card(self.one(asker, &server, page)),
                 None => Pressed::both(texts.gone(), self.list(asker, 0)),
             },
-            Button::Restart(name) => match self.servers.get(name.as_str()) {
+            ServersButton::Restart(name) => match self.servers.get(name.as_str()) {
                 Some(server) if !server.config.is_disabled => {
                     server.restart();
                     Pressed::toast(texts.servers_restarting())
@@ -78,13 +66,13 @@ impl Command for McpServers {
     }
 }
 
-impl McpServers {
+impl McpCommand {
     pub(super) fn new(handles: &Handles) -> Self {
         let Handles { cards, servers, prompts, .. } = handles;
         Self { cards: cards.clone(), servers: servers.clone(), prompts: prompts.clone() }
     }
 
-    /// A page of the servers.
+    /// Returns a page of the servers.
     fn list(&self, asker: &Asker, page: Page) -> Card {
         let (texts, all) = (self.cards.texts(asker), self.servers.all());
         if all.is_empty() {
@@ -99,16 +87,16 @@ impl McpServers {
         let lines: Vec<String> = lines.collect();
         let row = |server: &&Arc<Server>| {
             let name = &server.config.name;
-            Some(vec![send::Button::new(name, Button::Open(Short::new(name)?, 0))])
+            Some(vec![send::Button::new(name, ServersButton::Open(Short::new(name)?, 0))])
         };
-        let refresh = vec![send::Button::new(texts.button_refresh(), Button::List(number(page)))];
+        let refresh = vec![send::Button::new(texts.button_refresh(), ServersButton::List(number(page)))];
         Card::titled(texts.servers_title(), lines.join("\n"))
             .rows(shown.iter().filter_map(row))
-            .row(pager(texts, page, all.len(), Button::List))
+            .row(pager(texts, page, all.len(), ServersButton::List))
             .row(refresh)
     }
 
-    /// A server, with a page of its tools.
+    /// Returns the card of a server with a page of its tools.
     fn one(&self, asker: &Asker, server: &Server, page: Page) -> Card {
         let (texts, status) = (self.cards.texts(asker), server.status());
         let page = page_of(page, status.tools.len());
@@ -131,19 +119,20 @@ impl McpServers {
             lines.push(fill(texts.servers_beyond(), &[("count", &more.to_string())]));
         }
         let name = &server.config.name;
-        let open = |page| Short::new(name).map_or(Button::List(0), |name| Button::Open(name, page));
-        let restart = Short::new(name).filter(|_| !server.config.is_disabled).map(Button::Restart);
+        let open =
+            |page| Short::new(name).map_or(ServersButton::List(0), |name| ServersButton::Open(name, page));
+        let restart = Short::new(name).filter(|_| !server.config.is_disabled).map(ServersButton::Restart);
         let restart = restart.map(|press| send::Button::new(texts.button_restart(), press));
         let refresh = send::Button::new(texts.button_refresh(), open(number(page)));
-        let back = vec![send::Button::new(texts.button_back(), Button::List(0))];
+        let back = vec![send::Button::new(texts.button_back(), ServersButton::List(0))];
         Card::titled(name, lines.join("\n"))
             .row(pager(texts, page, status.tools.len(), open))
             .row([refresh].into_iter().chain(restart).collect())
             .row(back)
     }
 
-    /// Which agents have tools of a server, and which list what it does not have.
-    fn agents(&self, texts: &Texts, server: &Server, status: &Status) -> Vec<String> {
+    /// Returns the lines about the agents that use a server, and about tools they list that the server lacks.
+    fn agents(&self, texts: &Texts, server: &Server, status: &ServerStatus) -> Vec<String> {
         let name = &server.config.name;
         let agents = self.prompts.agents();
         let lists = |agent: &&Arc<Agent>| agent.server_tools.iter().any(|of| of.server == *name);
@@ -155,7 +144,7 @@ impl McpServers {
         }];
         let is_there =
             |tool: &str| tool == ALL_TOOLS || status.tools.iter().any(|known| known.remote == tool);
-        for agent in listing.iter().filter(|_| status.phase == Phase::Ready) {
+        for agent in listing.iter().filter(|_| status.phase == ServerPhase::Ready) {
             let of = agent.server_tools.iter().filter(|of| of.server == *name && !is_there(&of.tool));
             lines.extend(
                 of.map(|of| fill(texts.servers_missing(), &[("agent", &agent.name), ("tool", &of.tool)])),
@@ -165,22 +154,22 @@ impl McpServers {
     }
 }
 
-/// A sign for how a server is.
-const fn mark(status: &Status) -> &'static str {
+/// Returns a symbol for the state of a server.
+const fn mark(status: &ServerStatus) -> &'static str {
     match status.phase {
-        Phase::Off => "○",
-        Phase::Starting => "⏳",
-        Phase::Ready => "✓",
-        Phase::Failed(_) => "✗",
+        ServerPhase::Off => "○",
+        ServerPhase::Starting => "⏳",
+        ServerPhase::Ready => "✓",
+        ServerPhase::Failed(_) => "✗",
     }
 }
 
-fn state(texts: &Texts, status: &Status, most: usize) -> String {
+fn state(texts: &Texts, status: &ServerStatus, most: usize) -> String {
     match &status.phase {
-        Phase::Off => texts.servers_off().to_owned(),
-        Phase::Starting => texts.servers_starting().to_owned(),
-        Phase::Ready => fill(texts.servers_ready(), &[("count", &status.tools.len().to_string())]),
-        Phase::Failed(why) => fill(texts.servers_failed(), &[("reason", &one_line(why, most))]),
+        ServerPhase::Off => texts.servers_off().to_owned(),
+        ServerPhase::Starting => texts.servers_starting().to_owned(),
+        ServerPhase::Ready => fill(texts.servers_ready(), &[("count", &status.tools.len().to_string())]),
+        ServerPhase::Failed(why) => fill(texts.servers_failed(), &[("reason", &one_line(why, most))]),
     }
 }
 

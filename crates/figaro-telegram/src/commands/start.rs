@@ -1,4 +1,4 @@
-//! `/start`: what the bot is, with buttons to begin with. A link to it may carry an invitation to own the bot.
+//! `/start`: introduces the bot, with buttons to begin with. A link to it may carry an owner invite.
 
 use std::sync::Arc;
 
@@ -8,9 +8,9 @@ use super::access::AccessCard;
 use super::asker::Asker;
 use super::card::Card;
 use super::cards::Cards;
-use super::command::{Command, Group, Outcome, Press, PressError, Pressed, Request};
+use super::command::{Command, CommandOutcome, CommandRequest, CommandSpec, Press, PressError, Pressed};
 use super::handles::Handles;
-use crate::callback::{self, Family, ParentCard};
+use crate::callback::{self, ButtonFamily, ParentCard};
 use crate::send::Button;
 use figaro_agent::turn::question::Question;
 use figaro_agent::turn::queue::Job;
@@ -20,17 +20,16 @@ use figaro_policy::access::Standing;
 use figaro_prompts::texts::{Texts, fill};
 use figaro_store::StoreError;
 
-/// Shows the first card.
+/// Introduces the bot with its first card.
 #[derive(Debug)]
-pub(super) struct Start {
+pub(super) struct StartCommand {
     cards: Cards,
     ledger: Arc<Ledger>,
-    /// The bot's first name.
     name: String,
     access: AccessCard,
 }
 
-impl Start {
+impl StartCommand {
     pub(super) fn new(handles: &Handles) -> Self {
         Self {
             cards: handles.cards.clone(),
@@ -44,67 +43,57 @@ impl Start {
         let texts = self.cards.texts(asker);
         let model = self.ledger.models.default_model().to_string();
         let values = [("name", self.name.as_str()), ("model", &model)];
-        let example = vec![Button::new(texts.button_example(), callback::Start::Example)];
+        let example = vec![Button::new(texts.button_example(), callback::StartButton::Example)];
         if asker.standing != Standing::Owner {
             return Card::text(fill(texts.start_member(), &values)).row(example);
         }
-        let access =
-            vec![Button::new(texts.button_access(), callback::Start::Access).through(ParentCard::Start)];
-        let settings =
-            vec![Button::new(texts.button_settings(), callback::Config::Show).through(ParentCard::Start)];
+        let access = vec![
+            Button::new(texts.button_access(), callback::StartButton::Access).through(ParentCard::Start),
+        ];
+        let settings = vec![
+            Button::new(texts.button_settings(), callback::ConfigButton::Show).through(ParentCard::Start),
+        ];
         Card::text(fill(texts.start_owner(), &values)).row(example).row(access).row(settings)
     }
 }
 
 #[async_trait]
-impl Command for Start {
-    fn name(&self) -> &'static str {
-        "start"
-    }
-
-    fn about<'a>(&'a self, texts: &'a Texts) -> &'a str {
-        texts.command_start()
-    }
-
-    fn group(&self) -> Option<Group> {
-        None
+impl Command for StartCommand {
+    fn spec(&self) -> CommandSpec {
+        CommandSpec::new("start", Texts::command_start).families(&[callback::StartButton::NAME])
     }
 
     fn invitation<'a>(&self, argument: &'a str) -> Option<&'a str> {
         Some(argument).filter(|argument| !argument.is_empty())
     }
 
-    async fn run(&self, request: &Request<'_>) -> Result<Outcome, StoreError> {
-        // A good invitation has been redeemed before.
+    async fn run(&self, request: &CommandRequest<'_>) -> Result<CommandOutcome, StoreError> {
+        // A valid invite has already been redeemed.
         if looks_like_invite(request.argument()) && request.asker.standing != Standing::Owner {
             return Ok(Card::text(self.cards.texts(request.asker).owner_invite_void()).into());
         }
         Ok(self.card(request.asker).into())
     }
 
-    fn families(&self) -> &'static [&'static str] {
-        &[callback::Start::NAME]
-    }
-
     async fn press(&self, press: &Press<'_>) -> Result<Pressed, PressError> {
         let texts = self.cards.texts(press.asker);
         Ok(match press.data.parse()? {
-            callback::Start::Example => Pressed::Job {
+            callback::StartButton::Example => Pressed::Job {
                 job: Box::new(Job::Ask(press.ask(texts.example_question(), self.cards.now()))),
                 toast: Some(texts.example_question().to_owned()),
                 once: false,
             },
-            callback::Start::Access if press.asker.standing != Standing::Owner => {
+            callback::StartButton::Access if press.asker.standing != Standing::Owner => {
                 Pressed::toast(texts.owner_only())
             }
-            callback::Start::Access => Pressed::card(self.access.card(press.asker).await?),
-            callback::Start::Back => Pressed::card(self.card(press.asker)),
+            callback::StartButton::Access => Pressed::card(self.access.card(press.asker).await?),
+            callback::StartButton::Back => Pressed::card(self.card(press.asker)),
         })
     }
 
     fn question(&self, press: &Press<'_>) -> Option<Question> {
         let texts = self.cards.texts(press.asker);
-        let asks = press.data.parse() == Ok(callback::Start::Example);
+        let asks = press.data.parse() == Ok(callback::StartButton::Example);
         asks.then(|| press.ask(texts.example_question(), self.cards.now()))
     }
 }

@@ -1,4 +1,4 @@
-//! `/status`: in two words for members, in full for owners.
+//! `/status`: tells how the bot is doing, briefly to members, in full to owners.
 
 use async_trait::async_trait;
 use chrono::{DateTime, Datelike, Utc};
@@ -7,11 +7,13 @@ use chrono_tz::Tz;
 use super::asker::Asker;
 use super::card::Card;
 use super::cards::Cards;
-use super::command::{Command, Group, Outcome, Press, PressError, Pressed, Request};
+use super::command::{
+    Command, CommandOutcome, CommandRequest, CommandSpec, Group, Press, PressError, Pressed,
+};
 use super::handles::Handles;
 use super::model::ChatModels;
 use super::usage::cap_lines;
-use crate::callback::{self, Family};
+use crate::callback::{self, ButtonFamily};
 use crate::send::Button;
 use figaro_agent::turn::extraction::Extractor;
 use figaro_agent::turn::queue::Mailboxes;
@@ -22,13 +24,13 @@ use figaro_mcp_client::supervisor::Mcp;
 use figaro_prompts::texts::{Texts, fill};
 use figaro_store::{Store, StoreError, StoreHealth};
 
-/// A store that takes so many times what it holds is told to be compacted, unless it is small all the same.
+/// A store larger than this multiple of its live data should be compacted, unless it is small.
 const MUCH: u64 = 5;
 const FEW_BYTES: u64 = 64 << 20;
 
-/// Shows how the bot is doing.
+/// Shows the state of the bot.
 #[derive(Debug)]
-pub(super) struct Status {
+pub(super) struct StatusCommand {
     cards: Cards,
     store: Store,
     models: ChatModels,
@@ -39,34 +41,24 @@ pub(super) struct Status {
 }
 
 #[async_trait]
-impl Command for Status {
-    fn name(&self) -> &'static str {
-        "status"
+impl Command for StatusCommand {
+    fn spec(&self) -> CommandSpec {
+        CommandSpec::new("status", Texts::command_status)
+            .group(Group::Settings)
+            .families(&[callback::StatusButton::NAME])
     }
 
-    fn about<'a>(&'a self, texts: &'a Texts) -> &'a str {
-        texts.command_status()
-    }
-
-    fn group(&self) -> Option<Group> {
-        Some(Group::Settings)
-    }
-
-    async fn run(&self, request: &Request<'_>) -> Result<Outcome, StoreError> {
-        self.card(request.asker).await.map(Outcome::Card)
-    }
-
-    fn families(&self) -> &'static [&'static str] {
-        &[callback::Status::NAME]
+    async fn run(&self, request: &CommandRequest<'_>) -> Result<CommandOutcome, StoreError> {
+        self.card(request.asker).await.map(CommandOutcome::Card)
     }
 
     async fn press(&self, press: &Press<'_>) -> Result<Pressed, PressError> {
-        let callback::Status = press.data.parse()?;
+        let callback::StatusButton = press.data.parse()?;
         Ok(Pressed::card(self.card(press.asker).await?))
     }
 }
 
-impl Status {
+impl StatusCommand {
     pub(super) fn new(handles: &Handles) -> Self {
         Self {
             cards: handles.cards.clone(),
@@ -86,7 +78,7 @@ impl Status {
         let this_year = self.cards.now().with_timezone(&zone).year();
         let moment = |at: DateTime<Utc>| texts.dated(&at.with_timezone(&zone), this_year);
         let since = moment(vitals.started_at);
-        // In a group everybody would read an owner's figures.
+        // In a group everybody would read the figures for owners.
         if !asker.is_owner_alone() {
             let model = self.models.of(&config).to_string();
             return Ok(Card::text(fill(texts.status_member(), &[("since", &since), ("model", &model)])));
@@ -113,7 +105,7 @@ impl Status {
         let error = vitals.last_error().map(|(at, label)| {
             fill(texts.status_error(), &[("error", &texts.error(label)), ("time", &moment(at))])
         });
-        // Zeros and faults that are not there get no line.
+        // Zero counts and absent faults get no line.
         let lines = [
             Some(fill(texts.status_owner(), &values)),
             count(texts.status_waiting(), waiting),
@@ -128,11 +120,11 @@ impl Status {
             fill(texts.status_model_rests(), &[("model", &model.to_string()), ("time", &moment(until))])
         });
         let lines: Vec<String> = lines.into_iter().flatten().chain(broken).chain(resting).collect();
-        let refresh = vec![Button::new(texts.button_refresh(), callback::Status)];
+        let refresh = vec![Button::new(texts.button_refresh(), callback::StatusButton)];
         Ok(Card::text(lines.join("\n")).row(refresh))
     }
 
-    /// The model that is to answer here, and the one that did where another had to stand in.
+    /// Returns the models in their order of use, and the last model that answered if it was not the first.
     fn model_line(&self, texts: &Texts, model: &ModelName) -> String {
         let order: Vec<String> =
             self.models.ledger.models.order(model).iter().map(ToString::to_string).collect();
@@ -144,12 +136,12 @@ impl Status {
     }
 }
 
-/// Whether the store takes far more than it holds.
+/// Returns `true` if the store is much larger than its live data.
 const fn is_too_large(health: &StoreHealth) -> bool {
     health.bytes > FEW_BYTES && health.bytes / MUCH > health.live
 }
 
-/// The memory of these processes together: the proportional set size, as Linux gives it in `/proc/PID/smaps_rollup`.
+/// Returns the total memory of these processes: the proportional set size from Linux's `/proc/PID/smaps_rollup`.
 async fn memory(processes: [u32; 2]) -> String {
     let mut bytes = 0;
     for pid in processes {

@@ -1,4 +1,5 @@
-//! The table of commands: finds the one that a message or a press means, checks who may, and does it. The router calls it.
+//! Table of commands: finds the command of a message or a press, checks the rights, and runs it. Called by the
+//! router.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -6,16 +7,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::asker::Asker;
 use super::card::Card;
 use super::cards::Cards;
-use super::command::{Access, Command, Outcome, Press, PressError, Pressed, Request};
+use super::command::{Access, Command, CommandOutcome, CommandRequest, Press, PressError, Pressed};
 use super::menu::Menus;
-use super::notices::{self, Refused};
-use crate::callback::{self, Back, Family, Trail};
+use super::notices::{self, PressRefusal};
+use crate::callback::{self, BackButton, ButtonFamily, Trail};
 use crate::inbound::{CommandLine, place, speaker_of};
 use crate::views::{CallbackView, KeyView};
 use figaro_agent::languages::Languages;
 use figaro_agent::turn::question::Question;
-use figaro_agent::turn::queue::admission::{Full, Slot};
-use figaro_agent::turn::queue::{Mailboxes, Posted};
+use figaro_agent::turn::queue::admission::{Full, WaitingSlot};
+use figaro_agent::turn::queue::{Mailboxes, QueuedJob};
 use figaro_base::ids::{ChatId, MessageId, UpdateId};
 use figaro_base::text::{nearest, one_line};
 use figaro_config::AccessSettings;
@@ -25,13 +26,12 @@ use figaro_policy::access::{Standing, Verdict, judge};
 use figaro_prompts::texts::fill;
 use figaro_store::{SettingsStore, StoreError};
 
-/// The most characters of words behind a command that are repeated.
+/// Maximum length of an ignored argument that a card repeats, in characters.
 const NAMED_CHARS: usize = 40;
 
-/// All commands there are.
+/// Registered commands, and the dispatch of messages and presses to them.
 #[derive(Debug)]
 pub struct CommandTable {
-    /// Sends and edits cards.
     pub(crate) cards: Cards,
     access: AccessSettings,
     settings: SettingsStore,
@@ -39,44 +39,47 @@ pub struct CommandTable {
     menus: Menus,
 }
 
-/// A command that cannot be registered.
+/// Name or button family that two commands share; the second command cannot be registered.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("two commands claim `{0}`")]
-pub struct Taken(pub &'static str);
+pub struct DuplicateName(pub &'static str);
 
 impl CommandTable {
-    /// A table without commands. `access` and `settings` say who may press buttons.
+    /// Creates a table without commands. `access` and `settings` decide who may press buttons.
     #[must_use]
     pub fn new(cards: Cards, access: AccessSettings, settings: SettingsStore) -> Self {
         Self { cards, access, settings, commands: Vec::new(), menus: Menus::default() }
     }
 
-    /// Adds a command behind those there are.
+    /// Adds a command at the end of the table.
     ///
     /// # Errors
-    /// `Taken` if another has its name or a family of its buttons.
-    pub fn register(&mut self, command: Arc<dyn Command>) -> Result<(), Taken> {
-        if self.find(command.name()).is_some() {
-            return Err(Taken(command.name()));
+    /// [`DuplicateName`] if another command has its name or one of its button families.
+    pub fn register(&mut self, command: Arc<dyn Command>) -> Result<(), DuplicateName> {
+        if self.find(command.spec().name).is_some() {
+            return Err(DuplicateName(command.spec().name));
         }
-        if let Some(family) = command.families().iter().find(|family| self.of_family(family).is_some()) {
-            return Err(Taken(family));
+        if let Some(family) = command.spec().families.iter().find(|family| self.of_family(family).is_some()) {
+            return Err(DuplicateName(family));
         }
         self.commands.push(command);
         Ok(())
     }
 
-    /// The command of this name in lower case.
+    /// Returns the command with this name, in lower case.
     #[must_use]
     pub(crate) fn find(&self, name: &str) -> Option<&Arc<dyn Command>> {
-        self.commands.iter().find(|command| command.name() == name)
+        self.commands.iter().find(|command| command.spec().name == name)
     }
 
-    /// What is said of a name that no command has: the one that may be meant, of those that this person may give.
+    /// Returns the message for an unknown command, with the most similar command that the asker may give.
     fn unknown(&self, name: &str, asker: &Asker) -> String {
         let texts = self.cards.texts(asker);
-        let known =
-            self.commands.iter().filter(|command| has(command.access(), asker)).map(|command| command.name());
+        let known = self
+            .commands
+            .iter()
+            .filter(|command| has(command.spec().access, asker))
+            .map(|command| command.spec().name);
         match nearest(name, known, |known| known.len().div_ceil(3)) {
             Some(meant) => fill(texts.unknown_command_meant(), &[("name", name), ("command", meant)]),
             None => texts.unknown_command().to_owned(),
@@ -84,19 +87,19 @@ impl CommandTable {
     }
 
     fn of_family(&self, family: &str) -> Option<&Arc<dyn Command>> {
-        self.commands.iter().find(|command| command.families().contains(&family))
+        self.commands.iter().find(|command| command.spec().families.contains(&family))
     }
 
-    /// Does what a command says, if this person may give it.
-    pub(crate) async fn run(&self, line: &CommandLine, message: &Inbound, asker: &Asker) -> Outcome {
+    /// Runs a command if the asker may give it.
+    pub(crate) async fn run(&self, line: &CommandLine, message: &Inbound, asker: &Asker) -> CommandOutcome {
         let texts = self.cards.texts(asker);
         let Some(command) = self.find(&line.name) else {
             return Card::text(self.unknown(&line.name, asker)).into();
         };
-        if !has(command.access(), asker) {
+        if !has(command.spec().access, asker) {
             return Card::text(texts.owner_only()).into();
         }
-        let request = Request {
+        let request = CommandRequest {
             asker,
             words: &line.argument,
             is_read: &AtomicBool::new(false),
@@ -105,38 +108,43 @@ impl CommandTable {
             commands: &self.commands,
         };
         let done = command.run(&request).await;
-        // It may have changed the language.
+        // The command may have changed the language of the chat.
         self.keep_menu(asker.place.chat).await;
         match done.unwrap_or_else(|error| self.cards.failed(asker, &error).into()) {
-            Outcome::Card(card) => self.fitting(card, command, &request).await.into(),
+            CommandOutcome::Card(card) => self.fitting(card, command, &request).await.into(),
             outcome => outcome,
         }
     }
 
-    /// A card without what whoever asks may not do, and with a word about words that changed nothing.
-    async fn fitting(&self, mut card: Card, command: &Arc<dyn Command>, request: &Request<'_>) -> Card {
+    /// Removes buttons that the asker may not use, and adds a note about an argument that changed nothing.
+    async fn fitting(
+        &self,
+        mut card: Card,
+        command: &Arc<dyn Command>,
+        request: &CommandRequest<'_>,
+    ) -> Card {
         let texts = self.cards.texts(request.asker);
-        let is_closed = !card.buttons.is_empty() && command.changes_chat();
+        let is_closed = !card.buttons.is_empty() && command.spec().changes_chat;
         if is_closed && !self.cards.may_change(request.asker).await {
             card = Card { buttons: Vec::new(), how: Some(texts.admins_change().to_owned()), ..card };
         }
         if !request.words.is_empty() && !request.is_read.load(Ordering::Relaxed) {
             let words = one_line(request.words, NAMED_CHARS);
-            let told = fill(texts.words_ignored(), &[("command", command.name()), ("words", &words)]);
+            let told = fill(texts.words_ignored(), &[("command", command.spec().name), ("words", &words)]);
             card.lead = Some(Formatted { text: told, entities: Vec::new() });
         }
         card.reached(&Trail::default(), texts)
     }
 
-    /// Does what a command can do where there is no room for a message; `false` if that is nothing.
+    /// Runs a command without a place in the queue. Returns `false` if it cannot.
     #[must_use]
     pub(crate) fn run_without_room(&self, line: &CommandLine, message: &Inbound, asker: &Asker) -> bool {
-        let command = self.find(&line.name).filter(|command| has(command.access(), asker));
+        let command = self.find(&line.name).filter(|command| has(command.spec().access, asker));
         command.is_some_and(|command| command.run_without_room(message))
     }
 
-    /// Answers a press that nothing is done for, and says why. The update is dealt with: always `true`.
-    pub(crate) async fn refuse_press(&self, view: &CallbackView, why: Refused) -> bool {
+    /// Answers a press that has no effect, with the reason. Always returns `true`: the update is settled.
+    pub(crate) async fn refuse_press(&self, view: &CallbackView, why: PressRefusal) -> bool {
         let chat = view.message.as_ref().map(|message| ChatId(message.chat.id));
         let client = view.from.language_code.as_deref();
         let texts = self.cards.languages.texts(chat.unwrap_or(ChatId(view.from.id)), client).await;
@@ -144,20 +152,20 @@ impl CommandTable {
         true
     }
 
-    /// Does what a button says; it always gets an answer, also an old one. What asks something goes into the queue at the
-    /// place of the press; where an owner's has none, only that is refused. `true` if the update is dealt with, and no turn
-    /// settles it.
+    /// Handles a press. Every press is answered, also of old buttons. A job goes into the queue at the position of
+    /// the press; without a slot, only presses that need one are refused. Returns `true` if the update is settled,
+    /// `false` if a turn settles it.
     pub(crate) async fn press(
         &self,
         update: UpdateId,
         view: &CallbackView,
         mailboxes: &Mailboxes,
-        slot: Result<Slot, Full>,
+        slot: Result<WaitingSlot, Full>,
     ) -> bool {
         let (asker, message) = match self.asker_of(view).await {
             Ok(Some(found)) => found,
-            Ok(None) => return self.refuse_press(view, Refused::Stranger).await,
-            Err(_told) => return self.refuse_press(view, Refused::Failed).await,
+            Ok(None) => return self.refuse_press(view, PressRefusal::Stranger).await,
+            Err(_told) => return self.refuse_press(view, PressRefusal::Failed).await,
         };
         let (trail, data) = Trail::read(view.data.as_deref().unwrap_or_default());
         let press = Press { update, asker: &asker, message, data };
@@ -178,10 +186,10 @@ impl CommandTable {
         };
         let slot = match slot {
             Ok(slot) => slot,
-            Err(full) => return self.refuse_press(view, Refused::Full(full)).await,
+            Err(full) => return self.refuse_press(view, PressRefusal::Full(full)).await,
         };
-        // First of all: what is written next must not come before it.
-        mailboxes.post(asker.place.conversation(), Posted::new(job, Some(slot)));
+        // Done first, because messages written next must not come before it.
+        mailboxes.post(asker.place.conversation(), QueuedJob::new(job, Some(slot)));
         self.cards.answer(&view.id, toast.as_deref()).await;
         if once {
             self.buttons_off(view, &press).await;
@@ -189,7 +197,7 @@ impl CommandTable {
         false
     }
 
-    /// Says this over a button, and shows its card in a new state. The update is dealt with.
+    /// Shows a toast and the new state of the card. Always returns `true`: the update is settled.
     async fn show(
         &self,
         view: &CallbackView,
@@ -205,21 +213,22 @@ impl CommandTable {
         true
     }
 
-    /// Says this over a button and takes off all buttons of its message. The update is dealt with.
+    /// Shows a toast and removes the buttons of the message. Always returns `true`: the update is settled.
     async fn end(&self, view: &CallbackView, press: &Press<'_>, words: &str) -> bool {
         self.cards.answer(&view.id, Some(words)).await;
         self.buttons_off(view, press).await;
         true
     }
 
-    /// Takes off all buttons of a message but the one that takes back what its turn did: that is another matter.
+    /// Removes all buttons of a message except the one that takes back what the turn did, which is independent of
+    /// them.
     async fn buttons_off(&self, view: &CallbackView, press: &Press<'_>) {
         let is_kept = |key: &KeyView| is_back(key.callback_data.as_deref()) && !is_back(Some(press.data));
         let label = |key| is_kept(key).then_some(key.text.as_str());
         self.set_labels(view, press, label).await;
     }
 
-    /// Says this over a button and gives it this label, or takes it off. The update is dealt with.
+    /// Shows a toast and sets the label of the button, or removes it. Always returns `true`: the update is settled.
     async fn relabel(
         &self,
         view: &CallbackView,
@@ -237,8 +246,8 @@ impl CommandTable {
         true
     }
 
-    /// Says this over a button, gives it this label and takes off the others, but for the one that takes back what its turn did. One
-    /// that has its label already keeps it. The update is dealt with.
+    /// Shows a toast, sets the label of the button and removes the others, except the one that takes back what the
+    /// turn did. Does not edit the message if no other button is left. Always returns `true`: the update is settled.
     async fn mark(&self, view: &CallbackView, press: &Press<'_>, toast: &str, label: &str) -> bool {
         self.cards.answer(&view.id, Some(toast)).await;
         let is_pressed = |key: &KeyView| key.callback_data == view.data;
@@ -263,7 +272,7 @@ impl CommandTable {
         self.cards.set_buttons(press.asker, press.message, &keyboard).await;
     }
 
-    /// What is said where a card is to show what its message shows already: without a word the press would seem to do nothing.
+    /// Returns the toast for a card that its message already shows; without it the press would seem to do nothing.
     fn unchanged(&self, asker: &Asker, view: &CallbackView, card: Option<&Card>) -> Option<&str> {
         let is_shown = card?.is_shown_by(view.message.as_ref()?);
         is_shown.then_some(self.cards.texts(asker).still_so())
@@ -274,10 +283,10 @@ impl CommandTable {
         let Some(command) = self.of_family(callback::family(press.data)) else {
             return Pressed::toast(texts.gone());
         };
-        if !has(command.press_access(), press.asker) {
+        if !has(command.spec().press_access, press.asker) {
             return Pressed::toast(texts.owner_only());
         }
-        if command.changes_chat() && !self.cards.may_change(press.asker).await {
+        if command.spec().changes_chat && !self.cards.may_change(press.asker).await {
             return Pressed::toast(texts.admin_only());
         }
         match command.press(press).await {
@@ -287,10 +296,11 @@ impl CommandTable {
         }
     }
 
-    /// The question that a press asks, as it was before a restart; of a further try, who asked for it.
+    /// Returns the question of a press from before a restart; for a retry, an empty question of the person who
+    /// pressed.
     ///
     /// # Errors
-    /// When the store fails.
+    /// If the store fails.
     pub(crate) async fn question_of(
         &self,
         update: UpdateId,
@@ -300,11 +310,11 @@ impl CommandTable {
         let (_, data) = Trail::read(view.data.as_deref().unwrap_or_default());
         let press = Press { update, asker: &asker, message, data };
         let command =
-            self.of_family(callback::family(data)).filter(|command| has(command.press_access(), &asker));
+            self.of_family(callback::family(data)).filter(|command| has(command.spec().press_access, &asker));
         Ok(command.and_then(|command| command.question(&press)))
     }
 
-    /// Who pressed, if they may; and the message with the button.
+    /// Returns the person who pressed and the message with the button; `None` without the right to press.
     async fn asker_of(&self, view: &CallbackView) -> Result<Option<(Asker, MessageId)>, StoreError> {
         let Some(message) = view.message.as_ref() else { return Ok(None) };
         let (place, speaker) = (place(message), speaker_of(&view.from));
@@ -321,18 +331,18 @@ impl CommandTable {
         Ok(Some((Asker { place, speaker, language, client, standing, message: Some(id) }, id)))
     }
 
-    /// Gives Telegram the list of commands that everybody sees, in each language.
+    /// Registers the list of commands for everybody with Telegram, in each language.
     pub async fn publish(&self) {
         self.menus.publish(&self.cards, &self.commands).await;
     }
 
-    /// The IETF tag of the language to speak in a chat, to somebody whose client speaks `client`. Where the chat has set one,
-    /// Telegram's list of its commands is in that language too.
+    /// Returns the IETF tag of the language for replies in a chat to a person whose client uses `client`. If the chat
+    /// has set a language, also updates Telegram's list of its commands.
     pub(crate) async fn language(&self, chat: ChatId, client: Option<&str>) -> Option<String> {
         Languages::spoken(self.keep_menu(chat).await, client)
     }
 
-    /// Keeps Telegram's list of a chat's commands in the language that the chat has set; gives its tag.
+    /// Updates Telegram's list of a chat's commands to the language that the chat has set. Returns its tag.
     async fn keep_menu(&self, chat: ChatId) -> Option<&'static str> {
         let set = self.cards.languages.set_in(chat).await;
         self.menus.keep(&self.cards, &self.commands, chat, set);
@@ -340,12 +350,12 @@ impl CommandTable {
     }
 }
 
-/// Whether a button takes back what a turn did.
+/// Returns `true` if a button takes back what a turn did.
 fn is_back(data: Option<&str>) -> bool {
-    data.is_some_and(|data| callback::family(data) == Back::NAME)
+    data.is_some_and(|data| callback::family(data) == BackButton::NAME)
 }
 
-/// Whether somebody is one of those.
+/// Returns `true` if `access` includes the asker.
 fn has(access: Access, asker: &Asker) -> bool {
     match access {
         Access::Everybody => true,

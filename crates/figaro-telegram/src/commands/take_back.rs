@@ -1,32 +1,31 @@
-//! The button under an answer that takes back what its turn did, and what is told of that.
+//! Button under an answer that takes back what its turn did, and the messages about it.
 
 use super::card::Card;
 use super::cards::Cards;
 use super::command::{Press, PressError, Pressed};
 use super::handles::Handles;
-use crate::callback::Back;
+use crate::callback::BackButton;
 use crate::send::Button;
 use figaro_agent::tools::telegram::{Approvers, TelegramTools};
 use figaro_base::text::one_line;
-use figaro_domain::undo::{RESTORE_RECORDS, Refusal, Taken, TurnUndo, Undoable, Undone};
+use figaro_domain::undo::{RESTORE_RECORDS, TurnUndo, UndoAuthor, UndoRefusal, Undoable, Undone};
 use figaro_policy::approval::NotAllowed;
 use figaro_prompts::texts::{Texts, fill};
 use figaro_store::{RecordStore, UndoStore};
 
-/// A name or a title is at most so long there.
+/// Maximum length of a name or a title in these messages, in characters.
 const NAME_CHARS: usize = 60;
 
-/// What a turn did that said nothing, with the button that takes it back.
+/// Returns the card that lists what a turn without an answer did, with the button that takes it back.
 #[must_use]
 pub(crate) fn undo_card(texts: &Texts, undo: &TurnUndo) -> Card {
     let line = |call: &Undoable| format!("• {}", what(texts, undo, call));
     let mut lines: Vec<String> = undo.calls.iter().map(line).collect();
     lines.extend(left_out(texts, undo));
-    let button = Button::new(texts.button_undo(), Back(undo.run));
+    let button = Button::new(texts.button_undo(), BackButton(undo.run));
     Card::titled(texts.undo_offer(), lines.join("\n")).row(vec![button])
 }
 
-/// Takes back what turns did.
 #[derive(Debug)]
 pub(super) struct TakeBack {
     cards: Cards,
@@ -47,17 +46,17 @@ impl TakeBack {
         }
     }
 
-    /// Takes back what a turn did, once, if whoever presses may have that done now.
+    /// Takes back what a turn did, once, if the asker has the right to now.
     pub(super) async fn press(&self, press: &Press<'_>) -> Result<Pressed, PressError> {
         match self.pressed(press).await {
-            // The message with the button is an answer: it is to stay as it is.
+            // The message with the button is an answer and must stay unchanged.
             Err(PressError::Store(error)) => Ok(Pressed::toast(self.cards.failed(press.asker, &error).body)),
             pressed => pressed,
         }
     }
 
     async fn pressed(&self, press: &Press<'_>) -> Result<Pressed, PressError> {
-        let Back(run) = press.data.parse()?;
+        let BackButton(run) = press.data.parse()?;
         let (asker, texts, now) = (press.asker, self.cards.texts(press.asker), self.cards.now());
         let user = &asker.speaker.user;
         let late = || Pressed::Relabelled { toast: texts.undo_late().to_owned(), label: None };
@@ -65,7 +64,7 @@ impl TakeBack {
         if undo.asked_in != asker.place.chat {
             return Err(PressError::Gone);
         }
-        // The first press comes once more after a crash, whatever rights whoever pressed has now.
+        // After a crash, the first press is handled again, whatever rights the person has now.
         if let Some(taken) = undo.taken.clone().filter(|taken| taken.press == press.update) {
             return Ok(self.again(press, undo, &taken).await);
         }
@@ -83,12 +82,12 @@ impl TakeBack {
             return Ok(self.again(press, undo, &taken).await);
         }
         let taken =
-            Taken { by: user.clone(), name: asker.speaker.name.clone(), at: now, press: press.update };
+            UndoAuthor { by: user.clone(), name: asker.speaker.name.clone(), at: now, press: press.update };
         let Some(mut undo) = self.undos.take(run, taken.clone()).await? else {
             return Ok(Pressed::toast(texts.undo_under_way()));
         };
         tracing::info!(%run, %user, calls = undo.calls.len(), "what a turn did is taken back");
-        // What was done last may rest on what was done before.
+        // In reverse order, because later calls may depend on earlier ones.
         for at in (0..undo.calls.len()).rev() {
             if undo.calls[at].is_of_records() {
                 self.restore(&mut undo, at).await;
@@ -100,7 +99,7 @@ impl TakeBack {
         Ok(self.told(press, &undo, &taken).await)
     }
 
-    /// Puts removed records back. Done once more after a crash, it is done once.
+    /// Restores removed records. Safe to repeat after a crash.
     async fn restore(&self, undo: &mut TurnUndo, at: usize) {
         match self.records.undo_removal(undo.run, at, self.cards.now()).await {
             Ok(outcome) => undo.note(at, outcome),
@@ -111,9 +110,9 @@ impl TakeBack {
         }
     }
 
-    /// A press after the first. The first one comes once more if a crash came between: what had no outcome by then is not asked of
+    /// Handles a repeated press. After a crash the first press is repeated: calls without an outcome are not sent to
     /// Telegram a second time.
-    async fn again(&self, press: &Press<'_>, mut undo: TurnUndo, taken: &Taken) -> Pressed {
+    async fn again(&self, press: &Press<'_>, mut undo: TurnUndo, taken: &UndoAuthor) -> Pressed {
         if taken.press == press.update {
             for at in (0..undo.calls.len()).rev() {
                 if undo.calls[at].outcome.is_some() {
@@ -138,14 +137,13 @@ impl TakeBack {
     async fn note(&self, undo: &mut TurnUndo, at: usize, outcome: Undone) {
         undo.note(at, outcome);
         if let Err(error) = self.undos.note_undone(undo.run, at, outcome).await {
-            // What follows is told as it was in this process; after a crash it is not known.
+            // This process still reports the outcome; after a crash it counts as unknown.
             tracing::error!(%error, run = %undo.run, "what became of a call that was taken back could not be stored");
         }
     }
 
-    /// What is told of a record whose calls all have an outcome: over the button, on it and, where something was not taken back, in a
-    /// message of its own.
-    async fn told(&self, press: &Press<'_>, undo: &TurnUndo, taken: &Taken) -> Pressed {
+    /// Reports the outcomes: as a toast, on the button and, if something could not be taken back, in a new message.
+    async fn told(&self, press: &Press<'_>, undo: &TurnUndo, taken: &UndoAuthor) -> Pressed {
         let texts = self.cards.texts(press.asker);
         if undo.is_whole() {
             let toast = lines(texts, undo).join("; ");
@@ -159,7 +157,7 @@ impl TakeBack {
         }
         let title = fill(texts.undo_result(), &[("name", &one_line(&taken.name, NAME_CHARS))]);
         self.cards.show(press.asker, Card::titled(&title, lines(texts, undo).join("\n"))).await;
-        // What did not reach Telegram can be tried again.
+        // Calls that did not reach Telegram can be tried again.
         if unsent > 0 {
             return Pressed::toast(texts.undo_unreached());
         }
@@ -167,13 +165,13 @@ impl TakeBack {
     }
 }
 
-/// What the button says once what it was for is done.
-fn label(texts: &Texts, undo: &TurnUndo, taken: &Taken) -> String {
+/// Returns the label of the button after everything was tried.
+fn label(texts: &Texts, undo: &TurnUndo, taken: &UndoAuthor) -> String {
     let words = if undo.is_whole() { texts.undo_label() } else { texts.undo_label_partly() };
     fill(words, &[("name", &one_line(&taken.name, NAME_CHARS))])
 }
 
-/// What became of each call, and how many there were beside.
+/// Returns a line for the outcome of each call, and one for the number of other calls.
 fn lines(texts: &Texts, undo: &TurnUndo) -> Vec<String> {
     let line = |call: &Undoable| {
         let what = what(texts, undo, call);
@@ -196,18 +194,18 @@ fn left_out(texts: &Texts, undo: &TurnUndo) -> Option<String> {
     (count > 0).then(|| fill(texts.undo_left_out(), &[("count", &count.to_string())]))
 }
 
-fn why(texts: &Texts, refusal: Refusal) -> &str {
+fn why(texts: &Texts, refusal: UndoRefusal) -> &str {
     match refusal {
-        Refusal::TooOld => texts.undo_why_old(),
-        Refusal::Gone => texts.undo_why_gone(),
-        Refusal::NoRight => texts.undo_why_right(),
-        Refusal::NotThere => texts.undo_why_left(),
-        Refusal::Changed => texts.undo_why_changed(),
-        Refusal::Other => texts.undo_why_refused(),
+        UndoRefusal::TooOld => texts.undo_why_old(),
+        UndoRefusal::Gone => texts.undo_why_gone(),
+        UndoRefusal::NoRight => texts.undo_why_right(),
+        UndoRefusal::NotThere => texts.undo_why_left(),
+        UndoRefusal::Changed => texts.undo_why_changed(),
+        UndoRefusal::Other => texts.undo_why_refused(),
     }
 }
 
-/// What was done, as what is taken back.
+/// Returns the description of a call to take back.
 fn what(texts: &Texts, undo: &TurnUndo, undoable: &Undoable) -> String {
     let (call, target) = (&undoable.call, &undoable.target);
     let words = match call.method.as_str() {

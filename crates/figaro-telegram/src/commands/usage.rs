@@ -1,5 +1,5 @@
-//! `/usage`: what the last days have cost. Members and groups see their own chat, an owner in private the whole bot, by
-//! day, chat, person or model.
+//! `/usage`: shows the usage and costs of the last days. Members and groups see their own chat; an owner in private
+//! sees the whole bot, by day, chat, person or model.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -8,33 +8,35 @@ use std::sync::Arc;
 use super::asker::Asker;
 use super::card::{Card, ROWS, explain_unknown};
 use super::cards::Cards;
-use super::command::{Command, Group, Outcome, Press, PressError, Pressed, Request};
+use super::command::{
+    Command, CommandOutcome, CommandRequest, CommandSpec, Group, Press, PressError, Pressed,
+};
 use super::handles::Handles;
-use crate::callback::{Family, Usage as View};
+use crate::callback::{ButtonFamily, UsageButton};
 use crate::send::Button;
 use async_trait::async_trait;
 use chrono::{Datelike, NaiveDate};
 use figaro_base::ids::{ChatId, RunId, UserId};
 use figaro_base::text::one_line;
 use figaro_domain::child::{ChildEnd, ChildRun};
-use figaro_domain::conversation::{Conversation, Message, Role};
+use figaro_domain::conversation::{Conversation, Message, MessageRole};
 use figaro_domain::usage::{Spending, Spent, UNKNOWN_MONEY, dollars, tokens};
 use figaro_ledger::{Ledger, in_background, sum};
 use figaro_prompts::texts::{Texts, fill};
 use figaro_store::{ChildStore, ConversationStore, StoreError};
 
-/// So many days are shown.
+/// Number of days that are shown.
 const DAYS: u64 = 7;
-/// The number of blocks in a full bar.
+/// Number of blocks in a full bar.
 const BAR: u128 = 10;
-/// So many messages are looked through for the last answer.
+/// Number of newest messages that are searched for the last answer.
 const RECENT: usize = 20;
-/// The most characters of a name before its bar.
+/// Maximum length of a name before its bar, in characters.
 const NAME_CHARS: usize = 24;
 
-/// Shows what the last days have cost.
+/// Shows the usage and costs of the last days.
 #[derive(Debug)]
-pub(super) struct Usage {
+pub(super) struct UsageCommand {
     cards: Cards,
     conversations: ConversationStore,
     children: ChildStore,
@@ -42,30 +44,18 @@ pub(super) struct Usage {
 }
 
 #[async_trait]
-impl Command for Usage {
-    fn name(&self) -> &'static str {
-        "usage"
+impl Command for UsageCommand {
+    fn spec(&self) -> CommandSpec {
+        CommandSpec::new("usage", Texts::command_usage).group(Group::Settings).families(&[UsageButton::NAME])
     }
 
-    fn about<'a>(&'a self, texts: &'a Texts) -> &'a str {
-        texts.command_usage()
-    }
-
-    fn group(&self) -> Option<Group> {
-        Some(Group::Settings)
-    }
-
-    async fn run(&self, request: &Request<'_>) -> Result<Outcome, StoreError> {
-        // In a group everybody would read an owner's figures.
+    async fn run(&self, request: &CommandRequest<'_>) -> Result<CommandOutcome, StoreError> {
+        // In a group everybody would read the figures for owners.
         let card = match request.asker.is_owner_alone() {
-            true => self.of_bot(request.asker, View::Days).await?,
+            true => self.of_bot(request.asker, UsageButton::Days).await?,
             false => self.of_chat(request.asker).await?,
         };
         Ok(card.into())
-    }
-
-    fn families(&self) -> &'static [&'static str] {
-        &[View::NAME]
     }
 
     async fn press(&self, press: &Press<'_>) -> Result<Pressed, PressError> {
@@ -77,7 +67,7 @@ impl Command for Usage {
     }
 }
 
-impl Usage {
+impl UsageCommand {
     pub(super) fn new(handles: &Handles) -> Self {
         let (cards, ledger) = (handles.cards.clone(), handles.ledger.clone());
         Self {
@@ -99,20 +89,20 @@ impl Usage {
         Ok(Card::titled(texts.usage_title_chat(), lines.join("\n")))
     }
 
-    async fn of_bot(&self, asker: &Asker, view: View) -> Result<Card, StoreError> {
+    async fn of_bot(&self, asker: &Asker, view: UsageButton) -> Result<Card, StoreError> {
         let texts = self.cards.texts(asker);
         let (days, spent) = self.ledger.last_days(DAYS).await?;
         let mut lines = match view {
-            View::Days => day_lines(texts, &days, &spent),
-            View::Chats => {
+            UsageButton::Days => day_lines(texts, &days, &spent),
+            UsageButton::Chats => {
                 let rows = ranked(&spent, |spending| spending.chat);
                 self.named(rows, |chat| Some(chat.0)).await
             }
-            View::People => {
+            UsageButton::People => {
                 let rows = ranked(&spent, |spending| spending.user.clone());
                 self.named(rows, UserId::telegram_id).await
             }
-            View::Models => {
+            UsageButton::Models => {
                 let rows = ranked(&spent, |spending| spending.model.to_string());
                 bars(rows)
             }
@@ -121,18 +111,18 @@ impl Usage {
         lines.extend(cap_lines(&self.ledger, texts));
         lines.extend(self.last_answer(asker, texts).await?);
         explain_unknown(&mut lines, texts);
-        let buttons = View::ALL.into_iter().filter(|other| *other != view);
+        let buttons = UsageButton::ALL.into_iter().filter(|other| *other != view);
         let row = buttons.map(|other| Button::new(label(other, texts), other));
         Ok(Card::titled(texts.usage_title(), lines.join("\n")).row(row.collect()))
     }
 
-    /// What the last answer of a chat took, and what of it the agents took that were asked for it.
+    /// Returns the usage of the last answer of a chat, with a line for each agent that helped with it.
     async fn last_answer(&self, asker: &Asker, texts: &Texts) -> Result<Vec<String>, StoreError> {
         let here: Conversation = asker.place.conversation();
         let session = self.conversations.session(here, self.cards.now()).await?;
         let recent = self.conversations.recent(session.id, RECENT).await?;
         let is_answer =
-            |message: &&Arc<Message>| message.role == Role::Assistant && message.token_usage.is_some();
+            |message: &&Arc<Message>| message.role == MessageRole::Assistant && message.token_usage.is_some();
         let Some(at) = recent.iter().rposition(|message| is_answer(&message)) else { return Ok(Vec::new()) };
         let last = &recent[at];
         let count = tokens(last.token_usage.unwrap_or_default().total());
@@ -149,7 +139,7 @@ impl Usage {
         Ok(lines)
     }
 
-    /// Rows with the names that Telegram knows chats and people by.
+    /// Returns rows labelled with the Telegram names of chats and people.
     async fn named<T>(&self, rows: Vec<(T, Spent)>, id: impl Fn(&T) -> Option<i64>) -> Vec<String> {
         let mut named = Vec::new();
         for (of, spent) in rows {
@@ -163,7 +153,7 @@ impl Usage {
     }
 }
 
-/// How much of today's caps is gone.
+/// Returns the lines that show how much of today's caps is used.
 pub(super) fn cap_lines(ledger: &Ledger, texts: &Texts) -> Vec<String> {
     let (caps, spent) = (ledger.caps(), ledger.spent_today());
     let line = |gone: String, cap: String, percent: String| {
@@ -183,7 +173,7 @@ pub(super) fn cap_lines(ledger: &Ledger, texts: &Texts) -> Vec<String> {
     by_tokens.into_iter().chain(by_money).collect()
 }
 
-/// What of all this nobody waited for.
+/// Returns the line for background usage, which nobody waited for.
 fn background_line(texts: &Texts, spent: &[Spending]) -> Option<String> {
     let spent = in_background(spent);
     let (count, money) = (tokens(spent.tokens), spent.money());
@@ -191,7 +181,7 @@ fn background_line(texts: &Texts, spent: &[Spending]) -> Option<String> {
     (spent.tokens > 0).then(|| fill(texts.usage_background(), &values))
 }
 
-/// A line for each agent that was asked for an answer, below the one that asked it.
+/// Returns a line for each child agent, below its parent.
 fn tree(texts: &Texts, children: &[ChildRun]) -> Vec<String> {
     let ids: Vec<RunId> = children.iter().map(|child| child.id).collect();
     let tops = children.iter().filter(|child| !ids.contains(&child.parent));
@@ -214,7 +204,7 @@ fn branch(texts: &Texts, children: &[ChildRun], child: &ChildRun, lines: &mut Ve
     own.for_each(|other| branch(texts, children, other, lines));
 }
 
-/// How a child ended that did not do all it was asked.
+/// Returns the text for the end of a child that did not finish its work; `None` if it did.
 fn end_words(texts: &Texts, end: ChildEnd) -> Option<&str> {
     match end {
         ChildEnd::Done => None,
@@ -225,17 +215,17 @@ fn end_words(texts: &Texts, end: ChildEnd) -> Option<&str> {
     }
 }
 
-/// What the button of a view says.
-fn label(view: View, texts: &Texts) -> &str {
+/// Returns the label of a view's button.
+fn label(view: UsageButton, texts: &Texts) -> &str {
     match view {
-        View::Days => texts.usage_days(),
-        View::Chats => texts.usage_chats(),
-        View::People => texts.usage_people(),
-        View::Models => texts.usage_models(),
+        UsageButton::Days => texts.usage_days(),
+        UsageButton::Chats => texts.usage_chats(),
+        UsageButton::People => texts.usage_people(),
+        UsageButton::Models => texts.usage_models(),
     }
 }
 
-/// A line a day, the oldest first.
+/// Returns a line for each day, oldest first.
 fn day_lines(texts: &Texts, days: &RangeInclusive<NaiveDate>, spent: &[Spending]) -> Vec<String> {
     let names: Vec<&str> = texts.weekdays().split_whitespace().collect();
     let row = |day: NaiveDate| {
@@ -246,7 +236,7 @@ fn day_lines(texts: &Texts, days: &RangeInclusive<NaiveDate>, spent: &[Spending]
     bars(days.start().iter_days().take_while(|day| day <= days.end()).map(row).collect())
 }
 
-/// Those that took the most tokens first.
+/// Groups spending by `of` and returns the top rows, most tokens first.
 fn ranked<T: Ord>(spent: &[Spending], of: impl Fn(&Spending) -> T) -> Vec<(T, Spent)> {
     let mut sums: BTreeMap<T, Spent> = BTreeMap::new();
     for spending in spent {
@@ -258,7 +248,7 @@ fn ranked<T: Ord>(spent: &[Spending], of: impl Fn(&Spending) -> T) -> Vec<(T, Sp
     rows
 }
 
-/// `Fri ███████░░░ 71 k · $0.09`, the longest bar for the most.
+/// Formats rows as bars, such as `Fri ███████░░░ 71 k · $0.09`; the row with the most tokens has a full bar.
 fn bars(rows: Vec<(String, Spent)>) -> Vec<String> {
     let most = rows.iter().map(|(_, spent)| spent.tokens).max().unwrap_or_default().max(1);
     let line = |(name, spent): (String, Spent)| {

@@ -1,5 +1,6 @@
-//! `/timezone`: where a chat is, said with a button, behind the command, or as an answer to the question that follows a
-//! task made on a guess. `/config` and the delivery show the same card. In a group only admins and owners change it.
+//! `/timezone`: sets the time zone of a chat, by a button, the command's argument, or a reply to the question that
+//! follows a task made with an assumed zone. `/config` and the delivery show the same card. In groups only admins and
+//! owners change the zone.
 
 use async_trait::async_trait;
 use chrono::{DateTime, TimeDelta, Utc};
@@ -8,39 +9,41 @@ use chrono_tz::Tz;
 use super::asker::Asker;
 use super::card::{Card, ROWS};
 use super::cards::{Cards, saved};
-use super::command::{self, Command, Group, Outcome, PressError, Pressed, Request};
+use super::command::{
+    self, Command, CommandOutcome, CommandRequest, CommandSpec, Group, PressError, Pressed,
+};
 use super::handles::Handles;
-use crate::callback::{Family, Zone as Press};
+use crate::callback::{ButtonFamily, ZoneButton};
 use crate::send::Button;
 use figaro_base::ids::MessageId;
 use figaro_base::text::one_line;
 use figaro_domain::chat::{ChatConfig, ConfigPatch, Place};
 use figaro_domain::message::Inbound;
-use figaro_domain::task::{State, Task};
+use figaro_domain::task::{Task, TaskState};
 use figaro_domain::zone::{self, ZoneMatch};
-use figaro_memory::facts::{Said, may_hold_fact};
+use figaro_memory::facts::{JudgedMessage, may_hold_fact};
 use figaro_policy::access::Standing;
 use figaro_prompts::texts::{Texts, fill};
-use figaro_store::{Changing, Followed, SettingsStore, StoreError, TaskStore, change_chat, move_tasks};
+use figaro_store::{
+    Changing, SettingsStore, StoreError, TaskStore, ZoneChangeResult, change_chat, move_tasks,
+};
 
-/// So long after the question a message may be its answer.
+/// Time after the question within which a message may be its answer.
 const OPEN: TimeDelta = TimeDelta::hours(1);
-/// What an answer repeats of somebody's words.
+/// Maximum length of the typed text that an error message repeats, in characters.
 const WORDS_CHARS: usize = 80;
 
-/// For whom and when zones are shown.
+/// Language and time for the cards of time zones.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Clocks<'a> {
-    /// The texts in the language of whoever asked.
     pub(crate) texts: &'a Texts,
-    /// The IETF tag of the language that the person's client speaks.
+    /// IETF tag of the person's language, to guess zones from.
     pub(crate) language: Option<&'a str>,
-    /// The current time, UTC.
     pub(crate) now: DateTime<Utc>,
 }
 
 impl Clocks<'_> {
-    /// Asks where a chat is; until it says so, this zone is assumed.
+    /// Returns the question for a chat's time zone; until it is answered, `assumed` applies.
     #[must_use]
     pub(crate) fn question(&self, place: &Place, assumed: Tz) -> Card {
         let how = if place.is_group() { self.texts.zone_answer_group() } else { self.texts.zone_answer() };
@@ -49,14 +52,14 @@ impl Clocks<'_> {
         Card::text(body).rows(self.choices(&zone::guesses(self.language)))
     }
 
-    /// Where a chat is, and how that can be changed.
+    /// Returns the card of a chat's time zone, with how to change it.
     fn card(&self, config: &ChatConfig, default: Tz) -> Card {
         let texts = self.texts;
         let here = match config.timezone {
             Some(zone) => self.here(texts.zone_here(), zone),
             None => self.here(texts.zone_default(), default),
         };
-        let clear = config.timezone.map(|_| Button::new(texts.button_clear(), Press::Clear));
+        let clear = config.timezone.map(|_| Button::new(texts.button_clear(), ZoneButton::Clear));
         Card::titled(texts.config_timezone(), here)
             .how(self.by_time(texts.zone_type(), config.timezone.unwrap_or(default)))
             .rows(self.choices(&zone::guesses(self.language)))
@@ -64,26 +67,26 @@ impl Clocks<'_> {
             .first()
     }
 
-    /// Help for saying where somebody is, with the time that these clocks show as the example: a fixed one would be the
-    /// time of no place for most of the hour.
+    /// Returns the help for typing a zone, with the current time in `zone` as the example: a fixed time would fit no
+    /// zone for most of the hour.
     fn by_time(&self, how: &str, zone: Tz) -> String {
         fill(how, &[("time", &self.now.with_timezone(&zone).format("%H:%M").to_string())])
     }
 
-    /// Zones to choose from, for words that leave it open.
+    /// Returns the card with zones to choose from, for an ambiguous answer.
     fn which(&self, zones: &[Tz]) -> Card {
         Card::text(self.texts.zone_which()).rows(self.choices(zones))
     }
 
-    /// What became of a chat's tasks now that it is here.
-    fn done(&self, zone: Tz, followed: &Followed) -> Card {
+    /// Returns the card that confirms a zone and tells what happens to the chat's tasks.
+    fn done(&self, zone: Tz, followed: &ZoneChangeResult) -> Card {
         let texts = self.texts;
         let line = |words: &str, task: &Task, shown: Tz| {
             let time = task.next.map(|next| texts.moment(&next.with_timezone(&shown))).unwrap_or_default();
             fill(words, &[("task", &task.title()), ("time", &time), ("zone", shown.name())])
         };
         let next = |task: &Task, words: &str, shown: Tz| match task.state {
-            State::Active => line(words, task, shown),
+            TaskState::Active => line(words, task, shown),
             _ => format!("• {}", task.title()),
         };
         let moved = followed.moved.iter().map(|task| next(task, texts.zone_task(), zone));
@@ -98,10 +101,10 @@ impl Clocks<'_> {
         let body: Vec<String> = std::iter::once(first).chain(lists.into_iter().flatten()).collect();
         let count = followed.others.len().to_string();
         let offer = vec![
-            Button::new(fill(texts.button_move(), &[("count", &count)]), Press::Move(zone)),
-            Button::new(texts.button_leave(), Press::Show),
+            Button::new(fill(texts.button_move(), &[("count", &count)]), ZoneButton::Move(zone)),
+            Button::new(texts.button_leave(), ZoneButton::Show),
         ];
-        let show = vec![Button::new(texts.config_timezone(), Press::Show)];
+        let show = vec![Button::new(texts.config_timezone(), ZoneButton::Show)];
         Card::text(body.join("\n\n")).row(if followed.others.is_empty() { show } else { offer })
     }
 
@@ -114,59 +117,47 @@ impl Clocks<'_> {
         fill(words, &values)
     }
 
-    /// A button each, two a row.
+    /// Returns a button for each zone, two in a row.
     fn choices(&self, zones: &[Tz]) -> Vec<Vec<Button>> {
-        let button =
-            |zone: &Tz| Button::new(format!("{} {}", zone::city(*zone), self.time(*zone)), Press::Set(*zone));
+        let button = |zone: &Tz| {
+            Button::new(format!("{} {}", zone::city(*zone), self.time(*zone)), ZoneButton::Set(*zone))
+        };
         zones.chunks(2).map(|row| row.iter().map(button).collect()).collect()
     }
 }
 
-/// Where chats are, and how people say so. Cheap to clone.
+/// Sets and shows the time zones of chats. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Zones {
     cards: Cards,
     settings: SettingsStore,
     tasks: TaskStore,
     default_zone: Tz,
-    /// The bot's name, which is no part of an answer.
+    /// Username of the bot, which is removed from answers.
     username: String,
 }
 
-/// Shows and changes where a chat is.
+/// Shows and changes the time zone of a chat.
 #[derive(Debug)]
-pub(super) struct Timezone(Zones);
+pub(super) struct TimezoneCommand(Zones);
 
-impl Timezone {
+impl TimezoneCommand {
     pub(super) fn new(handles: &Handles) -> Self {
         Self(Zones::new(handles))
     }
 }
 
 #[async_trait]
-impl Command for Timezone {
-    fn name(&self) -> &'static str {
-        Zones::COMMAND
+impl Command for TimezoneCommand {
+    fn spec(&self) -> CommandSpec {
+        CommandSpec::new(Zones::COMMAND, Texts::command_timezone)
+            .group(Group::Settings)
+            .changes_chat()
+            .families(&[ZoneButton::NAME])
     }
 
-    fn about<'a>(&'a self, texts: &'a Texts) -> &'a str {
-        texts.command_timezone()
-    }
-
-    fn group(&self) -> Option<Group> {
-        Some(Group::Settings)
-    }
-
-    fn changes_chat(&self) -> bool {
-        true
-    }
-
-    async fn run(&self, request: &Request<'_>) -> Result<Outcome, StoreError> {
-        self.0.told(request.asker, request.argument()).await.map(Outcome::Card)
-    }
-
-    fn families(&self) -> &'static [&'static str] {
-        &[Press::NAME]
+    async fn run(&self, request: &CommandRequest<'_>) -> Result<CommandOutcome, StoreError> {
+        self.0.told(request.asker, request.argument()).await.map(CommandOutcome::Card)
     }
 
     async fn press(&self, press: &command::Press<'_>) -> Result<Pressed, PressError> {
@@ -176,18 +167,18 @@ impl Command for Timezone {
         let (settings, chat) = (&zones.settings, asker.place.chat);
         let before = settings.chat_config(chat).await?;
         Ok(match wanted {
-            Press::Show => Pressed::card(zones.card(asker).await?),
-            Press::Set(zone) => {
+            ZoneButton::Show => Pressed::card(zones.card(asker).await?),
+            ZoneButton::Set(zone) => {
                 let asked = zones.asks_in(asker, press.message).await?;
                 let done = zones.set(asker, zone).await?;
                 match asked {
-                    // The card of its task is drawn anew without the question.
+                    // The card of the task updates by itself, without the question.
                     true if done.buttons.len() <= 1 => Pressed::toast(done.body),
                     _ => Pressed::both(saved(texts, &before, &settings.chat_config(chat).await?), done),
                 }
             }
-            Press::Move(zone) => zones.move_others(asker, zone).await?,
-            Press::Clear => {
+            ZoneButton::Move(zone) => zones.move_others(asker, zone).await?,
+            ZoneButton::Clear => {
                 zones.clear(asker).await?;
                 let toast = saved(texts, &before, &settings.chat_config(chat).await?);
                 Pressed::both(toast, zones.card(asker).await?)
@@ -197,10 +188,10 @@ impl Command for Timezone {
 }
 
 impl Zones {
-    /// The command that says where a chat is; among the settings it has the same name.
+    /// Name of the command, and of the setting in `/config`.
     pub(super) const COMMAND: &'static str = "timezone";
 
-    /// What these handles know of zones.
+    /// Creates it with the dependencies in `handles`.
     #[must_use]
     pub fn new(handles: &Handles) -> Self {
         Self {
@@ -212,7 +203,7 @@ impl Zones {
         }
     }
 
-    /// What is shown for what somebody writes behind the command.
+    /// Handles the argument of the command.
     pub(super) async fn told(&self, asker: &Asker, argument: &str) -> Result<Card, StoreError> {
         let argument = argument.trim();
         if argument.is_empty() {
@@ -241,8 +232,8 @@ impl Zones {
         }
     }
 
-    /// What is shown for a message that answers the question where its chat is, written by somebody who may say so;
-    /// `None` for any other message.
+    /// Handles a message that answers the question for the chat's time zone, if its author may change it, and returns
+    /// the card to show. Returns `None` for any other message.
     pub(crate) async fn answered(
         &self,
         config: &ChatConfig,
@@ -266,7 +257,7 @@ impl Zones {
                     Ok(card) => card,
                     Err(error) => self.cards.failed(&asker, &error),
                 };
-                // Nothing led here that one could go back to.
+                // No card led here, so there is nothing to go back to.
                 card.buttons.retain(|row| row.len() > 1);
                 Some(card)
             }
@@ -275,18 +266,18 @@ impl Zones {
         }
     }
 
-    /// Whether a message that answers the question says more than a place: a sentence of its writer's about themselves, which is
-    /// a message to the bot as well.
+    /// Returns `true` if an answer to the question is more than a place: a sentence about its author, which is also a
+    /// message to the bot.
     #[must_use]
     pub(crate) fn is_statement(part: &Inbound) -> bool {
         let words: Vec<&str> = part.text.split_whitespace().collect();
         let is_sentence = words.len() > 2 && words.iter().any(|word| word.starts_with(char::is_lowercase));
         let has_clock = part.text.contains(|c: char| c.is_ascii_digit());
-        let said = Said { text: &part.text, foreign: &part.foreign };
+        let said = JudgedMessage { text: &part.text, foreign: &part.foreign };
         !part.place.is_group() && is_sentence && !has_clock && part.may_hold_facts() && may_hold_fact(said)
     }
 
-    /// Whether a message shows a task and asks for the zone below.
+    /// Returns `true` if a message shows a task with the question for the zone below.
     async fn asks_in(&self, asker: &Asker, message: MessageId) -> Result<bool, StoreError> {
         let (chat, tasks) = (asker.place.chat, self.tasks.of_chat(asker.place.chat).await?);
         Ok(tasks.iter().filter_map(|task| task.message(chat, message)).any(|message| message.asks_zone))
@@ -310,7 +301,7 @@ impl Zones {
         self.settings.change_chat_config(asker.place.chat, change).await.map(|_| ())
     }
 
-    /// Has the other tasks follow too, unless the chat has moved on since that was offered.
+    /// Moves the other tasks to the zone too, unless the chat's zone has changed since the offer.
     async fn move_others(&self, asker: &Asker, zone: Tz) -> Result<Pressed, StoreError> {
         let chat = asker.place.chat;
         if self.settings.chat_config(chat).await?.timezone != Some(zone) {
@@ -325,7 +316,7 @@ impl Zones {
     }
 }
 
-/// A heading with so many, and the first of them; nothing for none.
+/// Returns a heading with the number of lines, and the first lines; `None` without lines.
 fn list(heading: &str, mut lines: Vec<String>) -> Option<String> {
     let count = lines.len();
     lines.truncate(ROWS);
@@ -336,13 +327,13 @@ fn list(heading: &str, mut lines: Vec<String>) -> Option<String> {
     (count > 0).then(|| format!("{heading}\n{}", lines.join("\n")))
 }
 
-/// A message without the name by which it calls the bot.
+/// Removes the bot's username from a message.
 fn without_name(text: &str, username: &str) -> String {
     let is_name = |word: &&str| {
         let name = word.trim_end_matches([',', ':', '.', '!']).strip_prefix('@');
         name.is_some_and(|name| name.eq_ignore_ascii_case(username))
     };
-    // Lines stay lines.
+    // Line breaks must stay.
     text.split(' ').filter(|word| !is_name(word)).collect::<Vec<_>>().join(" ")
 }
 

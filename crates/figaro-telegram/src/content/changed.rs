@@ -1,4 +1,4 @@
-//! Changes of checklists, which Telegram tells of as of something that was done. Called by [`super`] and by the router.
+//! Changes of checklists, which Telegram reports as service messages. Called by [`super`] and by the router.
 
 use serde_json::{Map, Value, json};
 
@@ -7,7 +7,7 @@ use super::said::name;
 const DONE: &str = "marked_as_done_task_ids";
 const NOT_DONE: &str = "marked_as_not_done_task_ids";
 
-/// What was marked, in words; only the list knows what its tasks are called.
+/// Describes which tasks were marked; their texts are taken from the checklist.
 pub(super) fn marked(done: &Value) -> String {
     let list = done.pointer("/checklist_message/checklist");
     let tasks: Vec<&Value> = list.and_then(|list| list["tasks"].as_array()).into_iter().flatten().collect();
@@ -24,7 +24,7 @@ pub(super) fn marked(done: &Value) -> String {
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-/// The message with a checklist that somebody of this name changed, as it is with the change; `None` for any other content.
+/// Returns the checklist's message with the change by `by` applied; `None` for any other content.
 pub(crate) fn checklist(content: &Map<String, Value>, by: &str) -> Option<Value> {
     let added = content.get("checklist_tasks_added");
     let change = content.get("checklist_tasks_done").or(added)?;

@@ -1,11 +1,12 @@
-//! Files, places, contacts and polls as attachments. Called by [`super`] for a message and by [`super::rich`] for a block.
+//! Reads files, places, contacts and polls as attachments. Called by [`super`] for a message and by [`super::rich`]
+//! for a block.
 
 use serde_json::{Map, Value};
 
 use figaro_domain::message::{Attachment, AttachmentKind as Kind};
 
-/// The fields that hold a file, as messages and blocks name them. Telegram gives an animation as a document too: the first
-/// that is there tells what it is.
+/// Fields of messages and blocks that hold a file. Telegram sends an animation also as a document, so the first match
+/// decides.
 const FILES: [(&str, Kind); 11] = [
     ("photo", Kind::Photo),
     ("live_photo", Kind::Photo),
@@ -20,7 +21,7 @@ const FILES: [(&str, Kind); 11] = [
     ("location", Kind::Location),
 ];
 
-/// The file, the place, the contact or the poll in these fields; the first of several.
+/// Returns the file, place, contact or poll in these fields; the first of several.
 pub(super) fn of(content: &Map<String, Value>) -> Option<Attachment> {
     let has = |name: &str| content.get(name).filter(|value| value.is_object());
     if let Some(venue) = has("venue") {
@@ -45,7 +46,7 @@ fn file(kind: Kind, value: &Value) -> Option<Attachment> {
         let live = if value.get("live_period").is_some() { ", live" } else { "" };
         return Some(described(kind, format!("{}, {}{live}", at("latitude")?, at("longitude")?)));
     }
-    // Of a photo there are several sizes, the largest last.
+    // A photo comes in several sizes, the largest last.
     let sizes = if kind == Kind::Photo { value.get("photo").unwrap_or(value) } else { value };
     let file = match sizes {
         Value::Array(sizes) => sizes.last()?,
@@ -60,7 +61,7 @@ fn file(kind: Kind, value: &Value) -> Option<Attachment> {
     })
 }
 
-/// A poll: what it asks, its options with the votes they have, and what kind of poll it is.
+/// Describes a poll: question, options with votes, and kind.
 fn poll(poll: &Value) -> String {
     let count = |value: &Value, name: &str| value.get(name).and_then(Value::as_u64).unwrap_or_default();
     let option = |one: &Value| match count(one, "voter_count") {

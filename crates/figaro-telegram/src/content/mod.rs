@@ -1,8 +1,8 @@
-//! What a message holds beside the text that was typed for it: rich blocks, checklists, files, polls, what somebody did.
-//! Called by [`super::inbound`]. Pure.
+//! Contents of a message other than its typed text: rich blocks, checklists, files, polls, service messages. Called
+//! by [`super::inbound`]. Pure.
 //!
-//! Nothing here knows every kind of message. What has files or words of its own is read as such; of all the rest the name
-//! of its field says what it is, and [`told`] finds the words in it.
+//! Only kinds with files or a text of their own are known here. All others are described by the name of their field
+//! and the text that [`told`] finds in it.
 
 mod changed;
 mod item;
@@ -15,16 +15,17 @@ mod told;
 use serde_json::{Map, Value};
 
 pub(crate) use self::changed::checklist as changed_checklist;
-pub(crate) use self::rich::Words;
+pub(crate) use self::rich::RichText;
 pub(crate) use self::said::words;
 use self::told::told;
 use figaro_base::text::one_line;
 use figaro_domain::message::{Attachment, AttachmentKind};
 
-/// The fields of a message that [`super::views`] does not name.
-pub(crate) type Content = Map<String, Value>;
+/// Fields of a message that [`super::views`] does not name.
+pub(crate) type ContentFields = Map<String, Value>;
 
-/// Fields that tell about a message and are no part of it. Others that do hold no object and no list.
+/// Fields that are about the message and not part of its content. Other such fields hold neither an object nor a
+/// list.
 const ABOUT: [&str; 11] = [
     "chat",
     "direct_messages_topic",
@@ -39,7 +40,7 @@ const ABOUT: [&str; 11] = [
     "forward_from_chat",
 ];
 
-/// What somebody did to something ends with one of [`DONE`], but for these.
+/// Fields of service messages that do not end with a word of [`DONE`].
 const DEEDS: [&str; 13] = [
     "new_chat_members",
     "left_chat_member",
@@ -86,14 +87,14 @@ const DONE: [&str; 28] = [
     "unhidden",
 ];
 
-/// What is told of a kind has at most so many characters.
+/// Maximum length of a label, in characters.
 const MAX_LABEL: usize = 2_000;
-/// Its words are secrets or what people typed elsewhere.
+/// Field whose text is not shown, because it contains personal secrets.
 const UNTOLD: &str = "passport_data";
 
-/// What comes with the words of a message: files and things, or else what its writer did. `is_text`: its words are a text,
-/// beside which Telegram sends only what tells about it.
-pub(crate) fn attachments(content: &Content, is_text: bool) -> Vec<Attachment> {
+/// Returns the attachments of a message: its files and other items, or else the service event. `is_text`: the message
+/// has a text, so Telegram sends only fields about the message beside it.
+pub(crate) fn attachments(content: &ContentFields, is_text: bool) -> Vec<Attachment> {
     if let Some(words) = words(content) {
         return words.attachments;
     }
@@ -105,15 +106,15 @@ pub(crate) fn attachments(content: &Content, is_text: bool) -> Vec<Attachment> {
     parts.filter(|_| !is_text).map(|(name, value)| named(name, value)).collect()
 }
 
-/// The story that a message replies to, and whose it is.
-pub(crate) fn story(content: &Content) -> Option<(Option<String>, Attachment)> {
+/// Returns the story that a message replies to, with the name of its owner.
+pub(crate) fn story(content: &ContentFields) -> Option<(Option<String>, Attachment)> {
     let story = content.get("reply_to_story").filter(|story| story.is_object())?;
     let attachment = Attachment { named: Some("story".to_owned()), ..Attachment::new(AttachmentKind::Other) };
     Some((story.get("chat").and_then(said::name), attachment))
 }
 
-/// The task of a checklist or the option of a poll that a reply is about.
-pub(crate) fn chosen(content: &Content, replied: &Content) -> Option<String> {
+/// Returns the text of the checklist task or poll option that a reply is about.
+pub(crate) fn chosen(content: &ContentFields, replied: &ContentFields) -> Option<String> {
     let one = |id: &str, all: &str, known_by: &str| {
         let id = content.get(id)?;
         let all = replied.values().find_map(|value| value.get(all)?.as_array())?;
@@ -123,7 +124,7 @@ pub(crate) fn chosen(content: &Content, replied: &Content) -> Option<String> {
         .or_else(|| one("reply_to_poll_option_id", "options", "persistent_id"))
 }
 
-/// A field that says how a message is shown or sent, as opposed to what it holds.
+/// Returns `true` for a field about how a message is shown or sent, not about its content.
 fn is_detail(name: &str, value: &Value) -> bool {
     !is_deed(name) && !matches!(value, Value::Object(_) | Value::Array(_))
 }
@@ -133,7 +134,7 @@ fn is_deed(name: &str) -> bool {
     is_done || DEEDS.contains(&name)
 }
 
-/// What has no kind of its own goes by the name of its field.
+/// Creates an attachment that is named after its field.
 fn named(name: &str, value: &Value) -> Attachment {
     let kind = if is_deed(name) { AttachmentKind::Event } else { AttachmentKind::Other };
     let words = match name {

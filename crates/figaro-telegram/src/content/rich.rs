@@ -1,5 +1,5 @@
-//! A rich message as plain text: one walk of its blocks, with the parts that mean something and the files between them. Called
-//! by [`super::said`].
+//! Converts a rich message to plain text in one pass over its blocks, with entities and the files between them.
+//! Called by [`super::said`].
 
 use serde_json::Value;
 
@@ -8,26 +8,26 @@ use crate::views::EntityView;
 use figaro_base::text::utf16_len;
 use figaro_domain::message::Attachment;
 
-/// Where a block has words or further blocks, in the order in which they are read.
+/// Fields of a block with text or further blocks, in reading order.
 const PARTS: [&str; 7] = ["summary", "text", "expression", "blocks", "buttons", "caption", "credit"];
 const INDENT: &str = "  ";
 
-/// What a message says.
+/// Text of a message with its entities and files.
 #[derive(Debug, Default)]
-pub(crate) struct Words {
+pub(crate) struct RichText {
     pub(crate) text: String,
-    /// Its parts with a meaning.
+    /// Entities of the text, with offsets in UTF-16 units.
     pub(crate) entities: Vec<EntityView>,
-    /// The files between the words.
+    /// Files between the parts of the text.
     pub(crate) attachments: Vec<Attachment>,
 }
 
-impl Words {
+impl RichText {
     pub(super) fn of(text: String) -> Self {
         Self { text, ..Self::default() }
     }
 
-    /// Adds the text of a field, and its parts with a meaning, which another field has.
+    /// Appends the text of the field `text`, with the entities of the field `entities`.
     pub(super) fn add(&mut self, of: &Value, text: &str, entities: &str) {
         let begin = utf16_len(&self.text);
         self.text.push_str(of.get(text).and_then(Value::as_str).unwrap_or_default());
@@ -38,26 +38,26 @@ impl Words {
     }
 }
 
-/// The words of these blocks.
-pub(super) fn read(blocks: &Value) -> Words {
-    let mut reader = Reader::default();
+/// Reads the text of these blocks.
+pub(super) fn read(blocks: &Value) -> RichText {
+    let mut reader = RichTextReader::default();
     reader.blocks(blocks);
     reader.words.text.truncate(reader.words.text.trim_end().len());
     reader.words
 }
 
 #[derive(Debug, Default)]
-struct Reader {
-    words: Words,
-    /// The length of the text in UTF-16 units.
+struct RichTextReader {
+    words: RichText,
+    /// Length of the text, in UTF-16 units.
     units: usize,
-    /// How many lists the next line stands in.
+    /// Nesting depth of the next line in lists.
     depth: usize,
-    /// The line has only the mark of an item: what comes goes on in it.
+    /// `true` after the mark of a list item: the text continues on the same line.
     is_marked: bool,
 }
 
-impl Reader {
+impl RichTextReader {
     fn push(&mut self, text: &str) {
         self.words.text.push_str(text);
         self.units += utf16_len(text);
@@ -73,7 +73,7 @@ impl Reader {
         self.push(&INDENT.repeat(self.depth));
     }
 
-    /// Whatever `read` pushes is a part of this kind.
+    /// Adds an entity of this kind around the text that `read` pushes.
     fn part(&mut self, kind: &str, of: &Value, read: impl FnOnce(&mut Self)) {
         let offset = self.units;
         read(self);
@@ -117,7 +117,7 @@ impl Reader {
         }
     }
 
-    /// Everything in a block that can be read, a line each.
+    /// Reads all parts of a block, each on its own line.
     fn parts(&mut self, block: &Value) {
         for (name, part) in PARTS.iter().filter_map(|name| Some((*name, block.get(name)?))) {
             match name {
@@ -171,7 +171,7 @@ impl Reader {
         }
     }
 
-    /// A part with a mark. Of most marks only the words count.
+    /// Reads a formatted part. For most formats only the text counts.
     fn marked(&mut self, part: &Value) {
         let inner = &part["text"];
         match part["type"].as_str().unwrap_or_default() {

@@ -1,12 +1,12 @@
-//! Words of a message that are no text and no caption: a rich message, a checklist, the emoji of a sticker. Called by
+//! Text of a message other than its text or caption: a rich message, a checklist, the emoji of a sticker. Called by
 //! [`super`] and by [`super::told`].
 
 use serde_json::{Map, Value};
 
-use super::rich::{self, Words};
+use super::rich::{self, RichText};
 
-/// The words, if the message has any of these.
-pub(crate) fn words(content: &Map<String, Value>) -> Option<Words> {
+/// Returns the text, if the message has any of these.
+pub(crate) fn words(content: &Map<String, Value>) -> Option<RichText> {
     let blocks = content.get("rich_message").and_then(|message| message.get("blocks"));
     if let Some(blocks) = blocks {
         return Some(rich::read(blocks));
@@ -14,14 +14,14 @@ pub(crate) fn words(content: &Map<String, Value>) -> Option<Words> {
     if let Some(list) = content.get("checklist").filter(|list| list.is_object()) {
         return Some(checklist(list));
     }
-    // People mean what it says.
+    // A sticker stands for its emoji.
     let emoji = content.get("sticker").and_then(|sticker| sticker.get("emoji")).and_then(Value::as_str);
-    emoji.map(|emoji| Words::of(emoji.to_owned()))
+    emoji.map(|emoji| RichText::of(emoji.to_owned()))
 }
 
-/// A checklist: its title, and each task with a box and, once it is done, by whom.
-fn checklist(list: &Value) -> Words {
-    let mut words = Words::of("Checklist: ".to_owned());
+/// Formats a checklist: its title, and each task with a box and the name of who has done it.
+fn checklist(list: &Value) -> RichText {
+    let mut words = RichText::of("Checklist: ".to_owned());
     words.add(list, "title", "title_entities");
     for task in list.get("tasks").and_then(Value::as_array).into_iter().flatten() {
         let who = task.get("completed_by_user").or_else(|| task.get("completed_by_chat"));
@@ -36,7 +36,7 @@ fn checklist(list: &Value) -> Words {
     words
 }
 
-/// The name of an account or of a chat.
+/// Returns the name of an account or a chat.
 pub(super) fn name(value: &Value) -> Option<String> {
     let part = |name: &str| value.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
     let full = part("first_name").map(|first| match part("last_name") {

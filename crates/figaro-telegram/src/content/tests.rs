@@ -2,7 +2,7 @@ use serde_json::{Value, json};
 
 use super::*;
 
-fn content(value: Value) -> Content {
+fn content(value: Value) -> ContentFields {
     value.as_object().unwrap().clone()
 }
 

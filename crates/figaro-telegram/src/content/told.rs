@@ -1,5 +1,4 @@
-//! The words in any value that Telegram sends, for kinds of which no more is known than the names of their fields. Called by
-//! [`super`].
+//! Describes any value that Telegram sends, for kinds of which only the field names are known. Called by [`super`].
 
 use chrono::DateTime;
 use serde_json::{Map, Value};
@@ -7,7 +6,7 @@ use serde_json::{Map, Value};
 use super::said::{name, words};
 use figaro_base::text::one_line;
 
-/// Fields that say themselves what they are.
+/// Fields whose value is shown without the field's name.
 const BARE: [&str; 10] = [
     "title",
     "name",
@@ -20,13 +19,13 @@ const BARE: [&str; 10] = [
     "option_text",
     "prize_description",
 ];
-/// Fields for programs.
+/// Last words of fields that only programs need; they are left out.
 const SILENT: [&str; 9] =
     ["id", "ids", "entities", "width", "height", "size", "thumbnail", "color", "payload"];
-/// A message is told with so many characters of its words.
+/// Maximum length of a message's text, in characters.
 const MAX_MESSAGE: usize = 300;
 
-/// What a value says; empty if that is nothing.
+/// Describes a value; empty if there is nothing to tell.
 pub(super) fn told(value: &Value) -> String {
     match value {
         Value::String(text) => text.trim().to_owned(),
@@ -45,7 +44,7 @@ fn joined(parts: impl Iterator<Item = String>, between: &str) -> String {
     parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join(between)
 }
 
-/// An account or a chat.
+/// Returns `true` for an account or a chat.
 fn is_somebody(fields: &Map<String, Value>) -> bool {
     let is_chat = fields.get("type").and_then(Value::as_str);
     fields.contains_key("first_name")
@@ -60,7 +59,7 @@ fn field(name: &str, value: &Value) -> String {
         value.as_i64().filter(|_| name.ends_with("date")).and_then(|at| DateTime::from_timestamp(at, 0));
     let words = match (moment, value) {
         (Some(moment), _) => moment.format("%Y-%m-%d %H:%M UTC").to_string(),
-        // What a thing is or can do is told by `true` alone; how it looks, by no more than its name.
+        // A field that is `true` is shown by its name alone. Fields named `is_…` are left out.
         (None, Value::Bool(true)) if !name.starts_with("is_") => return name.replace('_', " "),
         (None, value) => told(value),
     };
@@ -70,7 +69,7 @@ fn field(name: &str, value: &Value) -> String {
     }
 }
 
-/// The beginning of a message, and who wrote it.
+/// Describes a message by the start of its text and its author.
 fn message(fields: &Map<String, Value>) -> String {
     let typed = ["text", "caption"].into_iter().find_map(|name| fields.get(name)?.as_str());
     let words = typed.map(str::to_owned).or_else(|| Some(words(fields)?.text)).unwrap_or_default();

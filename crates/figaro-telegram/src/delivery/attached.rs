@@ -1,4 +1,4 @@
-//! Cards of tasks below the words of an answer, in the same message where both fit, or in one of their own.
+//! Cards of tasks below an answer, in the same message if both fit, or in a separate one.
 
 use super::super::commands;
 use super::super::send::Outgoing;
@@ -9,7 +9,7 @@ use figaro_domain::delivery::{Author, PendingDelivery};
 use figaro_domain::task::{TaskChange, TaskMessage};
 
 impl TelegramDelivery {
-    /// The messages of an answer, with the card of its task; `None` if that cannot be found out now.
+    /// Adds the card of the answer's task to its messages; `None` if the task cannot be read now.
     pub(super) async fn with_attached(
         &self,
         delivery: &PendingDelivery,
@@ -24,7 +24,7 @@ impl TelegramDelivery {
         match messages.last_mut().filter(|_| has_lead) {
             Some(last) => {
                 last.content = card.content;
-                // What a card says is Figaro's word: the model may not change it.
+                // The text of a card is by Figaro: the model must not edit it.
                 last.author = Author::Figaro;
                 last.buttons.extend(card.buttons);
             }
@@ -33,8 +33,8 @@ impl TelegramDelivery {
         Some(messages)
     }
 
-    /// The card of a task as this message is to show it. `Some(None)` if there is no such task any more, `None` if that cannot
-    /// be found out now.
+    /// Returns the card of a task for this message. `Some(None)` if the task no longer exists, `None` if it cannot be
+    /// read now.
     pub(super) async fn task_card(
         &self,
         task: TaskId,
@@ -50,7 +50,7 @@ impl TelegramDelivery {
         }
     }
 
-    /// Notes that this message shows the card of a task: it is kept up to date from now on.
+    /// Records that a message shows the card of a task, so that it is kept up to date.
     /// `is_only`: the delivery is one message.
     pub(super) async fn note_card(
         &self,

@@ -1,5 +1,5 @@
-//! Carries answers to Telegram: Markdown to entities, split at the limit, long code as files, each confirmed part
-//! recorded before the next.
+//! Delivers answers to Telegram: converts Markdown to entities, splits at the limit, sends long code as files, and
+//! records each confirmed part before the next.
 
 mod attached;
 mod card;
@@ -22,59 +22,59 @@ use figaro_agent::delivery::Delivery;
 use figaro_agent::languages::Languages;
 use figaro_agent::turn::parked::Parked;
 use figaro_base::ids::{MessageId, RunId};
-use figaro_domain::delivery::{Card, DeliveryEnd, LiveMessage, PendingDelivery};
+use figaro_domain::delivery::{CardKind, DeliveryEnd, LiveMessage, PendingDelivery};
 use figaro_domain::message::Inbound;
 use figaro_markup::cut;
 use figaro_prompts::texts::Texts;
 use figaro_store::{SettingsStore, StoreError, TaskStore, UndoStore};
 
-/// Delivers answers and cards to Telegram chats: the one implementation of [`Delivery`].
+/// Delivers answers and cards to Telegram chats; the only implementation of [`Delivery`].
 #[derive(Debug)]
 pub struct TelegramDelivery {
     /// Sends, edits and deletes messages within the rate limits, with retries.
     pub sender: Sender,
-    /// The previews of turns in progress. A turn's preview is stopped before its answer is sent.
+    /// Previews of running turns. A turn's preview is stopped before its answer is sent.
     pub live: Arc<Live>,
-    /// The texts on buttons and cards, and which of them a chat gets.
+    /// Texts on buttons and cards, and the language of each chat.
     pub languages: Languages,
-    /// Turns whose questions are sent, and wait for an answer.
+    /// Turns whose questions are sent and that wait for an answer.
     pub parked: Parked,
-    /// The stored tasks, which task cards show.
+    /// Stored tasks, which task cards show.
     pub tasks: TaskStore,
-    /// The settings of chats: their time zones, and what settings cards show.
+    /// Settings of chats: their time zones, and the values on settings cards.
     pub settings: SettingsStore,
-    /// What turns did that can be taken back.
+    /// Records of the calls of turns that can be taken back.
     pub undos: UndoStore,
-    /// The zone of chats that set none.
+    /// Time zone of chats without a zone.
     pub default_zone: Tz,
-    /// The newest messages of private chats.
+    /// Newest messages of private chats, to decide about quotes.
     pub newest: Newest,
-    /// Draws cards of tasks.
+    /// Builds the cards of tasks from their current state.
     pub task_cards: TaskCards,
 }
 
-/// The bounds of sending one message.
-struct Attempt<'a> {
+/// Retry limits and stop signal of sending one message.
+struct SendAttempt<'a> {
     tries: &'a mut Tries,
-    /// A person's stop: cancels sending at once.
+    /// Stop by a person; cancels sending at once.
     stop: &'a CancellationToken,
 }
 
-/// The position of a message in its delivery, and the live messages that it may go into.
-struct Slot<'a> {
-    /// Messages that showed the answer while it was written.
+/// Position of a message in its delivery, with the live messages that it may reuse.
+struct MessageSlot<'a> {
+    /// Messages that showed the answer while it was being written.
     live: &'a mut Vec<LiveMessage>,
-    /// The position in the delivery, from 0.
+    /// Position in the delivery, from 0.
     at: usize,
 }
 
-/// The outcome of sending the messages of a delivery.
+/// Outcome of sending the messages of a delivery.
 struct SendOutcome {
-    /// The fingerprint of each of its messages.
+    /// Fingerprints of all messages of the delivery.
     prints: Vec<u64>,
-    /// Whether Telegram has confirmed all messages.
+    /// `true` if Telegram has confirmed all messages.
     is_whole: bool,
-    /// How many messages, counted from the first, are confirmed.
+    /// Number of confirmed messages, counted from the first.
     sent: usize,
 }
 
@@ -100,8 +100,8 @@ impl Delivery for TelegramDelivery {
         for (at, mut message) in messages.into_iter().enumerate().skip(delivery.confirmed.len()) {
             message.reply_to = message.reply_to.filter(|_| quotes);
             let mut tries = Tries::of(&delivery, self.sender.clock.now(), std::mem::take(&mut repeated));
-            let slot = Slot { live: &mut live, at };
-            match self.send(&delivery, message, slot, Attempt { tries: &mut tries, stop }).await {
+            let slot = MessageSlot { live: &mut live, at };
+            match self.send(&delivery, message, slot, SendAttempt { tries: &mut tries, stop }).await {
                 Ok(id) => {
                     self.parked.shown(delivery.run, id);
                     self.confirm(&delivery, id, at == last).await;
@@ -167,8 +167,8 @@ impl Delivery for TelegramDelivery {
 }
 
 impl TelegramDelivery {
-    /// Where a turn ended before its answer, messages that do not begin these words stay as people have read them, and the
-    /// words come behind.
+    /// If the turn ended before its answer and its first live message differs from the first message to send, keeps
+    /// the live messages, because people have read them; the new messages follow.
     async fn leave_earlier(
         &self,
         delivery: &PendingDelivery,
@@ -186,8 +186,8 @@ impl TelegramDelivery {
         }
     }
 
-    /// Takes back what is no part of the answer, or of what has come of it: messages behind it, and where it was not
-    /// delivered whole those in a private chat that show something else.
+    /// Deletes live messages that are not part of the answer: those after its last message or, if it was not
+    /// delivered completely, those in a private chat that show something else.
     async fn clear(
         &self,
         delivery: &PendingDelivery,
@@ -209,7 +209,7 @@ impl TelegramDelivery {
         self.sender.take_back(&mut live, 0, &CancellationToken::new()).await
     }
 
-    /// The messages that a delivery is made of; `None` if the bot stops before they are known.
+    /// Returns the messages of a delivery, with retries; `None` if the bot stops first.
     async fn messages_in_time(
         &self,
         delivery: &PendingDelivery,
@@ -225,8 +225,8 @@ impl TelegramDelivery {
         }
     }
 
-    /// The messages that a delivery is made of, the first quoting the question, the last with the buttons; `None` if
-    /// that cannot be found out now.
+    /// Returns the messages of a delivery: the first quotes the question, the last has the buttons. `None` if they
+    /// cannot be built now.
     async fn messages(&self, delivery: &PendingDelivery) -> Option<Vec<Outgoing>> {
         let language = self.languages.of(delivery.place.chat, delivery.language.as_deref()).await;
         let texts = self.languages.locales.of(language.as_deref());
@@ -235,17 +235,17 @@ impl TelegramDelivery {
             None => return self.with_attached(delivery, parts(texts, delivery)).await,
         };
         match card {
-            Card::Task(task) => self
+            CardKind::Task(task) => self
                 .task_card(task, &card_of(delivery))
                 .await
                 .map(|card| card.map(super::commands::Card::outgoing).into_iter().collect()),
-            Card::Settings => match self.settings.config_change(delivery.run).await {
+            CardKind::Settings => match self.settings.config_change(delivery.run).await {
                 Ok(change) => {
                     let now = self.sender.clock.now();
                     let card = |change| settings_card(texts, &change, self.default_zone, now).outgoing();
                     Some(change.map(card).into_iter().collect())
                 }
-                // It will not be readable later either. That something was changed is told all the same.
+                // The record will not be readable later either. The card still tells that something was changed.
                 Err(StoreError::Record { what }) => {
                     tracing::error!(what, "what a turn changed of settings cannot be read");
                     Some(vec![unreadable_card(texts).outgoing()])
@@ -255,9 +255,9 @@ impl TelegramDelivery {
                     None
                 }
             },
-            Card::Undo => self.undo_card(delivery.run, texts).await,
-            Card::Zone => match self.settings.chat_config(delivery.place.chat).await {
-                // It has been said meanwhile.
+            CardKind::Undo => self.undo_card(delivery.run, texts).await,
+            CardKind::Zone => match self.settings.chat_config(delivery.place.chat).await {
+                // The zone has been set meanwhile.
                 Ok(config) if config.timezone.is_some() => Some(Vec::new()),
                 Ok(_) => {
                     let now = self.sender.clock.now();
@@ -272,7 +272,8 @@ impl TelegramDelivery {
         }
     }
 
-    /// The card of what a turn did that can be taken back; no message where that is not so any more.
+    /// Returns the card of the calls that can be taken back; no message if they no longer can, `None` if the store
+    /// fails.
     async fn undo_card(&self, run: RunId, texts: &Texts) -> Option<Vec<Outgoing>> {
         let undo = self.undos.find(run).await;
         let undo = undo.inspect_err(|error| {
@@ -285,8 +286,8 @@ impl TelegramDelivery {
         &self,
         delivery: &PendingDelivery,
         message: Outgoing,
-        slot: Slot<'_>,
-        Attempt { tries, stop }: Attempt<'_>,
+        slot: MessageSlot<'_>,
+        SendAttempt { tries, stop }: SendAttempt<'_>,
     ) -> Result<MessageId, Unsent> {
         let (place, sender) = (&delivery.place, &self.sender);
         if let Some(otherwise) = &delivery.otherwise {
@@ -310,18 +311,18 @@ impl TelegramDelivery {
         }
     }
 
-    /// The live message that shows this, if there is one at its place that does or can be changed. Else those from there
-    /// on are taken back: what is sent now comes behind what is there.
+    /// Reuses the live message at this position if it shows the message or can be edited to. Otherwise deletes the
+    /// live messages from there on, so that new messages come after the remaining ones.
     async fn standing(
         &self,
         message: &Outgoing,
-        Slot { live, at }: Slot<'_>,
+        MessageSlot { live, at }: MessageSlot<'_>,
         stop: &CancellationToken,
     ) -> Result<Option<MessageId>, Unsent> {
         let there = live.iter().find(|live| usize::try_from(live.index) == Ok(at)).copied();
         if let Some(there) = there {
             let is_shown = there.shown == Some(message.fingerprint());
-            // No message becomes a document.
+            // A text message cannot be turned into a document.
             if is_shown || (message.file.is_none() && self.sender.amend(there, message, stop).await?) {
                 return Ok(Some(there.message));
             }
@@ -330,8 +331,9 @@ impl TelegramDelivery {
         Ok(None)
     }
 
-    /// Sends code that may not be a file. Together its messages are one part of the answer, known by the last: how
-    /// many parts there are must not depend on what Telegram takes. Where parts are bounded, it is one message.
+    /// Sends code as text if a file was refused. Its messages are one part of the answer, known by the last message,
+    /// because the number of parts must not depend on what Telegram accepts. For a task, which has a limit of parts,
+    /// it is one message.
     async fn as_texts(
         &self,
         delivery: &PendingDelivery,
@@ -356,8 +358,8 @@ impl TelegramDelivery {
         last
     }
 
-    /// Whether the answer quotes its question: in a private chat not where nothing stands between them, or a part of it is
-    /// there already.
+    /// Returns `true` if the answer quotes its question. In a private chat it does only if newer messages follow the
+    /// question and no part of the answer is shown yet.
     fn quotes(&self, delivery: &PendingDelivery, live: &[LiveMessage]) -> bool {
         let is_behind = |question| self.newest.is_behind(delivery.place.chat, question);
         delivery.place.is_group() || (live.is_empty() && delivery.reply_to.is_some_and(is_behind))

@@ -1,6 +1,7 @@
-//! The messages that an answer is made of: its Markdown in parts, the first quoting the question, the last with the buttons.
+//! Splits an answer into messages: its Markdown in parts, the first with the quote of the question, the last with the
+//! buttons.
 
-use super::super::callback::Choose;
+use super::super::callback::ChooseButton;
 use super::super::commands::action_buttons;
 use super::super::live::MESSAGE_UNITS;
 use super::super::send::{Button, Outgoing};
@@ -9,7 +10,7 @@ use figaro_domain::task::MAX_ANSWER_MESSAGES;
 use figaro_markup::{Formatted, Piece, at_most, messages, split};
 use figaro_prompts::texts::Texts;
 
-/// All of them, in order.
+/// Returns the messages of an answer, in order.
 pub(super) fn parts(texts: &Texts, delivery: &PendingDelivery) -> Vec<Outgoing> {
     let pieces = pieces(delivery);
     let last = pieces.len().saturating_sub(1);
@@ -17,7 +18,7 @@ pub(super) fn parts(texts: &Texts, delivery: &PendingDelivery) -> Vec<Outgoing> 
     pieces.into_iter().enumerate().map(message).collect()
 }
 
-/// A part of an answer: the first quotes the question, the last has the buttons.
+/// Creates the message of one part.
 fn outgoing(
     texts: &Texts,
     delivery: &PendingDelivery,
@@ -40,14 +41,14 @@ fn outgoing(
     Outgoing { content, preview, reply_to, buttons, file, author, ..Outgoing::default() }
 }
 
-/// A row for each answer to choose from.
+/// Returns a row of buttons for each answer to choose from.
 fn answer_buttons(delivery: &PendingDelivery) -> impl Iterator<Item = Vec<Button>> {
     let options = delivery.options.iter().zip(0..);
-    options.map(|(label, option)| vec![Button::new(label, Choose { turn: delivery.run, option })])
+    options.map(|(label, option)| vec![Button::new(label, ChooseButton { turn: delivery.run, option })])
 }
 
-/// What is sent of an answer; of a task's, which nobody waits for, only so much. Should its formatting fail, it still
-/// arrives, as plain text.
+/// Splits an answer into pieces; a task's answer, which nobody waits for, has a limit. If formatting panics, the
+/// answer is sent as plain text.
 fn pieces(delivery: &PendingDelivery) -> Vec<Piece> {
     let markdown = &delivery.markdown;
     let pieces = std::panic::catch_unwind(|| messages(markdown, MESSAGE_UNITS)).unwrap_or_else(|_panic| {

@@ -1,16 +1,16 @@
-//! Shows a turn in a private chat: each part of the answer is sent as a message once it is full, and a draft shows the
-//! rest. It grows from the first moment and fades under the answer.
+//! Shows a turn in a private chat: each full part of the answer is sent as a message, and a draft shows the rest. The
+//! draft starts at once, grows, and fades under the answer.
 
 use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use super::pace::Pace;
+use super::pace::PreviewPace;
 use super::preview::{Preview, Update};
 use super::render::newest_part;
-use super::standing::Standing;
-use super::state::{PreviewState, Version};
+use super::standing::TurnLiveMessages;
+use super::state::{PreviewState, PreviewVersion};
 use crate::api::SendMessageDraft;
 use crate::send::{Outgoing, Sender};
 use figaro_agent::outbound::Urgency;
@@ -18,27 +18,27 @@ use figaro_base::ids::RunId;
 use figaro_domain::delivery::Author;
 use figaro_markup::{Formatted, Piece};
 
-/// The usual time between two updates of a draft.
+/// Usual time between two updates of a draft.
 const USUAL: Duration = Duration::from_millis(350);
-/// The first draft of a turn comes so long after its beginning: nobody sees a shorter wait.
+/// Delay of the first draft of a turn; nobody notices a shorter wait.
 const FIRST: Duration = Duration::from_millis(80);
-/// An unchanged draft is sent again after this time: Telegram shows it for 30 s.
+/// Time after which an unchanged draft is sent again; Telegram shows a draft for 30 s.
 const KEEP: Duration = Duration::from_secs(20);
 
-/// A draft, and the messages before it.
+/// A draft and the messages before it.
 struct Drafting<'a> {
     preview: &'a Preview,
     sender: &'a Sender,
-    pace: Pace,
-    standing: Standing<'a>,
+    pace: PreviewPace,
+    standing: TurnLiveMessages<'a>,
     state: PreviewState,
-    /// What the draft is known to show, and since when.
+    /// Content that the draft is known to show, and the time when it was sent.
     shown: Option<(Formatted, Instant)>,
-    /// What was rendered last: it is not rendered again as long as nothing changes that is seen.
-    rendered: Option<(Version, Formatted)>,
+    /// Last rendered content; it is rendered again only after a visible change.
+    rendered: Option<(PreviewVersion, Formatted)>,
 }
 
-/// Shows the turn until it has ended. An answer that is whole after [`FIRST`] needs no draft.
+/// Shows the turn until it ends. An answer that is complete within [`FIRST`] needs no draft.
 pub(super) async fn show(preview: &Preview, sender: &Sender) {
     preview.ended_by(Instant::now() + FIRST).await;
     if preview.has_ended() {
@@ -47,8 +47,8 @@ pub(super) async fn show(preview: &Preview, sender: &Sender) {
     let mut drafting = Drafting {
         preview,
         sender,
-        pace: Pace::new(USUAL, Instant::now()),
-        standing: Standing::of(preview, sender).await,
+        pace: PreviewPace::new(USUAL, Instant::now()),
+        standing: TurnLiveMessages::of(preview, sender).await,
         state: PreviewState::new(),
         shown: None,
         rendered: None,
@@ -57,10 +57,10 @@ pub(super) async fn show(preview: &Preview, sender: &Sender) {
 }
 
 impl Drafting<'_> {
-    /// Waits until it is time and shows what is new. `false` when there is nothing more to show.
+    /// Waits for the next update and sends it. Returns `false` when there is nothing more to show.
     async fn step(&mut self) -> bool {
         match &self.shown {
-            // Only "thinking" is there: the first words need not wait for their turn.
+            // The draft shows only "thinking", so the first text need not wait.
             Some((last, _)) if last.text.is_empty() => self.preview.words_by(self.pace.ready()).await,
             _ => self.preview.ended_by(self.pace.ready()).await,
         }
@@ -96,7 +96,7 @@ impl Drafting<'_> {
         }
         match self.put(&content).await {
             Update::Later(wait) => self.put_off(wait).await,
-            // What was refused is not sent again until it has changed.
+            // Refused content is not sent again until it changes.
             Update::Shown | Update::Refused => {
                 let now = Instant::now();
                 self.pace.updated(now);
@@ -107,11 +107,11 @@ impl Drafting<'_> {
 
     async fn put_off(&mut self, wait: Duration) {
         self.pace.pushed_back(Instant::now(), wait);
-        // The pause that Telegram asked for holds for the first words too.
+        // The pause that Telegram asked for applies to the first text too.
         self.preview.ended_by(self.pace.ready()).await;
     }
 
-    /// Sends the parts that are full. With each Telegram takes the draft away, which then shows what is behind it.
+    /// Sends the full parts as messages. With each message Telegram removes the draft, which then shows the rest.
     async fn send_parts(&mut self) -> Update {
         while !self.state.has_given_up {
             let Some((index, piece)) = self.state.full_part() else { break };
@@ -127,7 +127,7 @@ impl Drafting<'_> {
         Update::Shown
     }
 
-    /// A part is no less urgent than the answer it belongs to.
+    /// Sends a part, with the urgency of an answer.
     async fn send(&mut self, index: usize, part: &Outgoing) -> Update {
         let chat = self.preview.place.chat;
         tokio::select! {
@@ -173,7 +173,7 @@ fn body(preview: &Preview, content: &Formatted) -> Value {
     body
 }
 
-/// Telegram wants a number other than 0, the same for all states of a draft.
+/// Returns the id of a turn's draft: not 0, and the same for all states of the draft, as Telegram requires.
 fn draft_id(run: RunId) -> i64 {
     let hash =
         run.to_string().bytes().fold(0_u64, |hash, byte| hash.wrapping_mul(31).wrapping_add(u64::from(byte)));

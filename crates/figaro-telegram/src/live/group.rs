@@ -6,45 +6,45 @@ use std::time::Duration;
 use serde_json::json;
 use tokio::time::Instant;
 
-use super::pace::Pace;
+use super::pace::PreviewPace;
 use super::preview::{Incoming, Preview, Update};
 use super::render::first_part;
-use super::standing::Standing;
-use super::state::{PreviewState, Version};
+use super::standing::TurnLiveMessages;
+use super::state::{PreviewState, PreviewVersion};
 use crate::api::SendChatAction;
 use crate::send::{Outgoing, Sender};
 use figaro_markup::Formatted;
 
-/// Words of a pass are shown once they have been there this long: a short answer comes whole.
+/// Time after which the first text of a pass is shown, so that a short answer appears complete.
 const SHOW_AFTER: Duration = Duration::from_secs(2);
-/// The message changes at most so often; Telegram lets a group have 20 messages and edits a minute.
+/// Minimum time between edits; Telegram allows 20 messages and edits a minute in a group.
 const USUAL: Duration = Duration::from_secs(4);
-/// "typing" is shown again before it ends, which it does after 5 s.
+/// Time after which "typing" is shown again; Telegram ends it after 5 s.
 const TYPING_KEEP: Duration = Duration::from_millis(4500);
 
-/// A message that grows, or may come to.
+/// A message that grows by edits, once there is one.
 struct Growing<'a> {
     preview: &'a Preview,
     sender: &'a Sender,
-    pace: Pace,
-    standing: Standing<'a>,
+    pace: PreviewPace,
+    standing: TurnLiveMessages<'a>,
     state: PreviewState,
-    /// What the message is known to show.
+    /// Content that the message is known to show.
     shown: Option<Formatted>,
-    /// What was rendered last: it is not rendered again as long as nothing changes that is seen.
-    rendered: Option<(Version, Formatted)>,
-    /// When "typing" is to be shown next.
+    /// Last rendered content; it is rendered again only after a visible change.
+    rendered: Option<(PreviewVersion, Formatted)>,
+    /// Time at which "typing" is shown next.
     typing: Instant,
 }
 
-/// Shows the turn until it has ended. A turn that goes on after a restart goes on in the message it had.
+/// Shows the turn until it ends. A turn that continues after a restart keeps its message.
 pub(super) async fn show(preview: &Preview, sender: &Sender) {
-    let standing = Standing::of(preview, sender).await;
+    let standing = TurnLiveMessages::of(preview, sender).await;
     let now = Instant::now();
     let mut growing = Growing {
         preview,
         sender,
-        pace: Pace::new(USUAL, now),
+        pace: PreviewPace::new(USUAL, now),
         standing,
         state: PreviewState::new(),
         shown: None,
@@ -55,7 +55,7 @@ pub(super) async fn show(preview: &Preview, sender: &Sender) {
 }
 
 impl Growing<'_> {
-    /// Does what is due, or waits for it; `false` when there is nothing more to show.
+    /// Sends the update that is due, or waits for the next. Returns `false` when there is nothing more to show.
     async fn step(&mut self) -> bool {
         let now = Instant::now();
         if self.preview.has_ended() {
@@ -78,7 +78,8 @@ impl Growing<'_> {
         true
     }
 
-    /// When the next update is due, if there may be something to show. A status alone begins no message.
+    /// Returns the time of the next update; `None` if there is nothing to show. A status alone does not start a
+    /// message.
     fn due(&self, incoming: &Incoming) -> Option<Instant> {
         match incoming.since {
             Some(since) => Some(self.pace.ready().max(since + SHOW_AFTER)),
@@ -109,7 +110,7 @@ impl Growing<'_> {
                 self.shown = Some(content);
             }
             Update::Later(wait) => self.pace.pushed_back(now, wait),
-            // Someone has deleted it, or the bot may not write here: the delivery will see what is to be done.
+            // The message was deleted or the bot may not write here; the delivery handles that.
             Update::Refused => {
                 self.preview.ended().await;
                 return false;

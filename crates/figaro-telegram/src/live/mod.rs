@@ -1,6 +1,6 @@
-//! Shows a preview of a turn while it works: in a private chat each full part of the answer as a message and the rest as a
-//! growing draft (`draft`), in a group "typing" and a growing message (`group`). It hears the events of the turn and
-//! updates at its own pace; only the newest state is shown.
+//! Shows a preview of a running turn: in a private chat each full part of the answer as a message and the rest as a
+//! growing draft (`draft`), in a group "typing" and a growing message (`group`). It receives the events of the turn
+//! and updates at its own pace; only the newest state is shown.
 
 mod draft;
 mod group;
@@ -30,11 +30,11 @@ use figaro_domain::origin::Origin;
 use figaro_domain::tool::StatusKey;
 use figaro_prompts::texts::{Locales, fill};
 
-/// An answer waits at most so long for a preview call whose effect fades: as long as Telegram usually takes, so that the draft
-/// does not come after the answer.
+/// Maximum time that an answer waits for a preview call whose effect fades: as long as Telegram usually takes, so
+/// that the draft does not come after the answer.
 const TRANSIENT_CALL_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// Shows previews of the turns in progress.
+/// Shows previews of running turns, driven by their events.
 #[derive(Debug)]
 pub struct Live {
     sender: Sender,
@@ -43,29 +43,29 @@ pub struct Live {
     previews: Arc<Mutex<HashMap<RunId, Arc<Preview>>>>,
 }
 
-/// Takes a preview off the list when it ends, by a panic too.
-struct Listed {
+/// Removes a preview from the list when it ends, also by a panic.
+struct PreviewGuard {
     previews: Arc<Mutex<HashMap<RunId, Arc<Preview>>>>,
     run: RunId,
 }
 
-impl Drop for Listed {
+impl Drop for PreviewGuard {
     fn drop(&mut self) {
         self.previews.lock().remove(&self.run);
     }
 }
 
 impl Live {
-    /// Sends through this sender, within its rate limits. Status lines come in the language of whoever asked.
+    /// Sends through this sender, within its rate limits. Status lines are in the language of the person who asked.
     #[must_use]
     pub fn new(sender: Sender, background: TaskTracker, locales: Arc<Locales>) -> Self {
         Self { sender, background, locales, previews: Arc::default() }
     }
 
-    /// Ends a turn's preview, waits until none of its calls is under way, and gives the messages it leaves, also after a
-    /// restart. A draft that takes longer than a little stands under the answer until it fades; a call that sends or
-    /// changes a message is waited for as long as it takes, else it might put the answer back to a part of it. `None` if the
-    /// bot stops before the store says which they are.
+    /// Ends a turn's preview, waits for its calls, and returns its messages, also after a restart. A slow draft call
+    /// is not waited for; its draft stays under the answer until it fades. A call that sends or edits a message is
+    /// always waited for, because it might replace the answer by a part of it. Returns `None` if the bot stops before
+    /// the store returns the messages.
     pub(crate) async fn settle(&self, run: RunId) -> Option<Vec<LiveMessage>> {
         let preview = self.previews.lock().get(&run).cloned();
         if let Some(preview) = preview {
@@ -91,7 +91,7 @@ impl Live {
         self.previews.lock().insert(run, Arc::clone(&preview));
         let (sender, previews) = (self.sender.clone(), Arc::clone(&self.previews));
         self.background.spawn("live", async move {
-            let _listed = Listed { previews, run };
+            let _listed = PreviewGuard { previews, run };
             match preview.place.is_group() {
                 true => group::show(&preview, &sender).await,
                 false => draft::show(&preview, &sender).await,

@@ -1,47 +1,46 @@
-//! When the next update may go out: at a usual pace, slower for a while after Telegram has pushed back. Pure; both ways
-//! of showing a turn ask it.
+//! Pace of updates: the usual one, slower for a while after Telegram has pushed back. Pure; used by both kinds of
+//! previews.
 
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// No pause between two updates is longer.
 const MAX_PAUSE: Duration = Duration::from_secs(60);
-/// What has not changed visibly is looked at again after this.
+/// Time before the next look after one without a visible change.
 const LOOK: Duration = Duration::from_millis(350);
 
-/// The pace of one preview.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Pace {
+pub(super) struct PreviewPace {
     usual: Duration,
     pause: Duration,
     ready: Instant,
 }
 
-impl Pace {
-    /// Updates this far apart; the first may go out now.
+impl PreviewPace {
+    /// Creates a pace with this usual pause; the first update may go out now.
     pub(super) const fn new(usual: Duration, now: Instant) -> Self {
         Self { usual, pause: usual, ready: now }
     }
 
-    /// When the next update may go out.
+    /// Returns the time of the next update.
     pub(super) const fn ready(&self) -> Instant {
         self.ready
     }
 
-    /// An update was shown: the next one comes after the pause, which returns to the usual one by a quarter at a time.
+    /// Records a shown update: the next one waits for the pause, which shrinks by a quarter down to the usual one.
     pub(super) fn updated(&mut self, now: Instant) {
         self.ready = now + self.pause;
         self.pause = self.usual.max(self.pause * 3 / 4);
     }
 
-    /// There was no room, or Telegram asked to wait: the pause doubles, and is no shorter than that wait.
+    /// Records that the rate limit was reached or Telegram asked to wait: the pause doubles, and the next update
+    /// waits at least `wait`.
     pub(super) fn pushed_back(&mut self, now: Instant, wait: Duration) {
         self.pause = MAX_PAUSE.min(self.pause * 2);
         self.ready = now + self.pause.max(wait);
     }
 
-    /// There was nothing new to show.
+    /// Records a look that found nothing new to show.
     pub(super) fn looked(&mut self, now: Instant) {
         self.ready = self.ready.max(now + LOOK);
     }
@@ -59,7 +58,7 @@ mod tests {
     /// in seconds that Telegram asked for.
     fn pauses(updates: &[Option<u64>]) -> Vec<u128> {
         let mut now = Instant::now();
-        let mut pace = Pace::new(USUAL, now);
+        let mut pace = PreviewPace::new(USUAL, now);
         let after = |update: &Option<u64>| {
             match update {
                 None => pace.updated(now),
@@ -87,7 +86,7 @@ mod tests {
     #[test]
     fn a_look_without_news_delays_the_next_and_no_update() {
         let now = Instant::now();
-        let mut pace = Pace::new(USUAL, now);
+        let mut pace = PreviewPace::new(USUAL, now);
         pace.looked(now);
         assert_eq!(pace.ready(), now + LOOK);
         pace.updated(now);

@@ -1,5 +1,5 @@
-//! The preview of one turn: the text and status that have not been shown yet, and the wait for more. [`super::Live`] writes it; it is sent by
-//! [`mod@super::draft`] and [`mod@super::group`].
+//! Preview of one turn: text and status that are not shown yet, and the wait for more. Written by [`super::Live`],
+//! sent by [`mod@super::draft`] and [`mod@super::group`].
 
 use std::time::Duration;
 
@@ -13,43 +13,41 @@ use crate::error::ApiError;
 use figaro_base::ids::{MessageId, RunId};
 use figaro_domain::chat::Place;
 
-/// The preview of one turn. The listener writes to it, one task sends it.
+/// Preview of one turn. The listener writes to it; one task sends it.
 #[derive(Debug)]
 pub(super) struct Preview {
     pub(super) run: RunId,
     pub(super) place: Place,
-    /// The message the turn answers, where it is known.
+    /// Message that the turn answers, if known.
     pub(super) message: Option<MessageId>,
     pub(super) language: Option<String>,
     pub(super) incoming: Mutex<Incoming>,
     pub(super) changed: Notify,
-    /// Held during a call whose effect fades (a draft, "typing"): it should not arrive after the answer.
+    /// Held during a call whose effect fades (a draft, "typing"), which should not arrive after the answer.
     pub(super) transient_call: tokio::sync::Mutex<()>,
-    /// Held during a call that sends or edits a message: the answer must know of that message and come after it.
+    /// Held during a call that sends or edits a message: the answer must know that message and come after it.
     pub(super) message_call: tokio::sync::Mutex<()>,
 }
 
-/// What the turn has given since the preview was last brought up to date.
+/// Output of the turn since the last update of the preview.
 #[derive(Debug, Default)]
 pub(super) struct Incoming {
-    /// The number of the pass in progress.
     pub(super) pass: u64,
-    /// Its text since then.
+    /// New text of the current pass.
     pub(super) text: String,
-    /// Since when it has had text.
+    /// Time of the first text of the pass; `None` without text.
     pub(super) since: Option<Instant>,
     pub(super) status: Option<String>,
     pub(super) ended: bool,
 }
 
-/// The outcome of one call for the preview.
+/// Outcome of one call for the preview.
 pub(super) enum Update {
-    /// Telegram has taken it.
     Shown,
-    /// Not now; Telegram asked to wait at least so long (zero if it named no wait). This slows the preview alone, not the
+    /// Not possible now; wait at least this long (zero if Telegram named no time). Slows only the preview, not the
     /// answer.
     Later(Duration),
-    /// Telegram does not take it, or it cannot be known; the same is not tried again.
+    /// Refused, or the outcome is unknown; the same call is not repeated.
     Refused,
 }
 
@@ -81,14 +79,14 @@ impl Preview {
         self.look(|incoming| incoming.ended)
     }
 
-    /// Moves the new text and status into the state. `false` once the turn has ended.
+    /// Moves the new text and status into the state. Returns `false` after the end of the turn.
     pub(super) fn update(&self, state: &mut PreviewState) -> bool {
         let mut incoming = self.incoming.lock();
         state.push(incoming.pass, &std::mem::take(&mut incoming.text), incoming.status.clone());
         !incoming.ended
     }
 
-    /// Waits for a change since the last wait, at most until then.
+    /// Waits for a change since the last wait, at most until `deadline`.
     pub(super) async fn changed_by(&self, deadline: Option<Instant>) {
         match deadline {
             Some(deadline) => drop(timeout_at(deadline, self.changed.notified()).await),
@@ -96,7 +94,7 @@ impl Preview {
         }
     }
 
-    /// Waits for the first words of a pass or for the end, at most until then.
+    /// Waits for the first text of a pass or for the end, at most until `deadline`.
     pub(super) async fn words_by(&self, deadline: Instant) {
         let words = async {
             while !self.look(|incoming| incoming.ended || incoming.since.is_some()) {
@@ -112,7 +110,7 @@ impl Preview {
         }
     }
 
-    /// Waits until then, or for the end if that comes first.
+    /// Waits for the end of the turn, at most until `deadline`.
     pub(super) async fn ended_by(&self, deadline: Instant) {
         drop(timeout_at(deadline, self.ended()).await);
     }

@@ -1,27 +1,26 @@
-//! What a preview shows of a turn: the text behind the parts that were sent, with the status line under it, in one
-//! message. Pure.
+//! Renders the preview of a turn: the text after the sent parts with the status line below, in one message. Pure.
 
 use super::state::{MESSAGE_UNITS, PreviewState};
 use figaro_base::text::utf16_len;
 use figaro_markup::{Formatted, MORE, Piece, split, window};
 
-/// Stands where the beginning of a block is left out.
+/// Marks the omitted beginning of a block.
 const LESS: &str = "… ";
 
-/// So many bytes of Markdown are rendered: one update of a long text takes the same time at its end as at its beginning.
+/// Maximum size of the Markdown that is rendered, in bytes, so that updates of a long text do not get slower.
 const KEPT: usize = 32 * 1024;
 
-/// So much of a long text may be hidden behind its beginning, in UTF-16 units: a paragraph that is soon whole.
+/// Maximum length of a text that is hidden after its beginning, in UTF-16 units: a paragraph that is soon complete.
 const HIDDEN: usize = 512;
 
-/// Of a long text the first message, which it will be in the end too.
+/// Renders the first message of the text, as it will also be in the answer.
 pub(super) fn first_part(state: &PreviewState) -> Formatted {
     let (text, goes_on) = state.parts.left(KEPT);
     beginning(state, text, goes_on)
 }
 
-/// What a draft shows behind the parts that were sent, without links, since it has no switch for previews. Of a block that
-/// is longer than a message it is the end, which is being written.
+/// Renders the content of a draft after the sent parts. Links are removed, because drafts have no option to turn link
+/// previews off. A block longer than a message is shown by its end, which is being written.
 pub(super) fn newest_part(state: &PreviewState) -> Formatted {
     let is_waiting = !state.has_given_up;
     if let Some(Piece::Text(text)) = state.ready.front().filter(|_| is_waiting) {
@@ -44,7 +43,7 @@ pub(super) fn newest_part(state: &PreviewState) -> Formatted {
     end
 }
 
-/// The first message of a text, the status under it.
+/// Renders the first message of a text, with the status below.
 fn beginning(state: &PreviewState, text: Formatted, goes_on: bool) -> Formatted {
     let line = status_line(state, &text);
     let mut parts = split(text, MESSAGE_UNITS - utf16_len(MORE) - utf16_len(&line)).into_iter();
@@ -56,7 +55,7 @@ fn beginning(state: &PreviewState, text: Formatted, goes_on: bool) -> Formatted 
     first
 }
 
-/// The status as it is: it stands outside of any code that the text has left open.
+/// Returns the status line as plain text, outside of code that the text has left open.
 fn status_line(state: &PreviewState, above: &Formatted) -> String {
     let gap = if above.text.is_empty() { "" } else { "\n\n" };
     state.status.as_ref().map_or_else(String::new, |status| format!("{gap}{status}"))

@@ -1,5 +1,5 @@
-//! Sends and changes the messages of an answer that are there before it is whole, and keeps them on record, so that the
-//! answer goes into them also after a crash.
+//! Sends and edits the messages of an answer before it is complete, and records them, so that the answer reuses them
+//! even after a crash.
 
 use serde_json::{Value, json};
 
@@ -11,15 +11,15 @@ use crate::send::{Outgoing, Sender, body, is_unchanged, sent_id};
 use figaro_agent::outbound::Urgency;
 use figaro_domain::delivery::LiveMessage;
 
-/// The messages of one turn, by index.
-pub(super) struct Standing<'a> {
+/// Live messages of one turn, by index.
+pub(super) struct TurnLiveMessages<'a> {
     preview: &'a Preview,
     sender: &'a Sender,
     live: Vec<LiveMessage>,
 }
 
-impl<'a> Standing<'a> {
-    /// Those there are: a turn that goes on after a restart goes on in the messages it had.
+impl<'a> TurnLiveMessages<'a> {
+    /// Loads the recorded messages: a turn that continues after a restart keeps its messages.
     pub(super) async fn of(preview: &'a Preview, sender: &'a Sender) -> Self {
         let live = sender.outbox.live_of(preview.run).await.unwrap_or_else(|error| {
             tracing::error!(%error, run = %preview.run, "what was shown of an answer could not be looked up");
@@ -32,7 +32,7 @@ impl<'a> Standing<'a> {
         self.live.is_empty()
     }
 
-    /// Whether the message with this index shows exactly this.
+    /// Returns `true` if the message with this index shows exactly this content.
     pub(super) fn shows(&self, index: usize, content: &Outgoing) -> bool {
         self.at(index).is_some_and(|live| live.shown == Some(content.fingerprint()))
     }
@@ -41,8 +41,8 @@ impl<'a> Standing<'a> {
         self.live.iter().find(|live| usize::try_from(live.index) == Ok(index)).copied()
     }
 
-    /// Has the message with this index, which may be the one behind the last, show this. `is_final`: it is a full part,
-    /// not one that grows.
+    /// Makes the message with this index show the content; sends a new message if there is none. `is_final`: the
+    /// content is a full part, which no longer grows.
     pub(super) async fn show(&mut self, index: usize, content: &Outgoing, is_final: bool) -> Update {
         let shown = is_final.then(|| content.fingerprint());
         match self.at(index) {
@@ -55,7 +55,7 @@ impl<'a> Standing<'a> {
         if content.file.is_some() {
             return Update::Refused;
         }
-        // Until Telegram has confirmed it, nobody knows which of both it shows.
+        // Until Telegram confirms the edit, the message may show either content.
         let unknown = LiveMessage { shown: None, ..live };
         if live.shown.is_some() && !self.record(unknown).await {
             return Update::Refused;
@@ -74,13 +74,13 @@ impl<'a> Standing<'a> {
         update
     }
 
-    /// Sends the message and records it before anything else happens; one that cannot be recorded is deleted at once. If
-    /// the process dies between Telegram's confirmation and the record, or the confirmation is lost, nobody knows of the
-    /// message: then at most this one stays beside the answer, as with any delivery.
+    /// Sends a message and records it at once; a message that cannot be recorded is deleted. If the process dies
+    /// between the confirmation by Telegram and the record, or the confirmation is lost, the message is unknown: at
+    /// most this one remains beside the answer, as with any delivery.
     async fn begin(&mut self, index: usize, content: &Outgoing, shown: Option<u64>) -> Update {
         let place = &self.preview.place;
         let sent = match self.sender.call(content.file.as_ref(), &body(place, content)).await {
-            // Another try might leave a second one.
+            // A retry might send a second message.
             Err(ApiError::Unclear(words)) => {
                 tracing::warn!(chat = %place.chat, words, "a part of an answer may stand in the chat for good");
                 return Update::Refused;

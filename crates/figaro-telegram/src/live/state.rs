@@ -1,31 +1,29 @@
-//! What there is to show of a turn: the text of the pass in progress, the parts of it that are full, the status. Pure.
+//! State of a turn's preview: the text of the current pass, its full parts, the status. Pure.
 
 use std::collections::VecDeque;
 
 use figaro_base::text::may_be_json;
-use figaro_markup::{Parts, Piece};
+use figaro_markup::{AnswerSplitter, Piece};
 
-/// The most UTF-16 units of a message, and of a draft.
+/// Maximum length of a message and of a draft, in UTF-16 units.
 pub(crate) const MESSAGE_UNITS: usize = 4096;
 
-/// The state of a preview: what there is to show.
 #[derive(Debug)]
 pub(super) struct PreviewState {
     pass: u64,
-    pub(super) parts: Parts,
-    /// Full parts that have not been sent.
+    pub(super) parts: AnswerSplitter,
+    /// Full parts that are not sent yet.
     pub(super) ready: VecDeque<Piece>,
-    /// How many parts stand in the chat.
+    /// Number of parts that are sent.
     pub(super) sent: usize,
     pub(super) status: Option<String>,
-    /// Telegram has refused a part of the pass, or nobody knows whether it has taken it: the delivery will see what is to be
-    /// done.
+    /// `true` after Telegram refused a part of the pass or its outcome is unknown; the delivery handles the rest.
     pub(super) has_given_up: bool,
 }
 
-/// What the rendered preview depends on: states of the same version render the same.
+/// Key of a rendered preview: states with equal versions render the same.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Version {
+pub(super) struct PreviewVersion {
     pass: u64,
     sent: usize,
     is_waiting: bool,
@@ -40,11 +38,11 @@ impl PreviewState {
     }
 
     fn of_pass(pass: u64) -> Self {
-        let parts = Parts::new(MESSAGE_UNITS);
+        let parts = AnswerSplitter::new(MESSAGE_UNITS);
         Self { pass, parts, ready: VecDeque::new(), sent: 0, status: None, has_given_up: false }
     }
 
-    /// Adds text of a pass. Another pass begins with nothing.
+    /// Adds text of a pass. A new pass starts empty.
     pub(super) fn push(&mut self, pass: u64, text: &str, status: Option<String>) {
         if self.pass != pass {
             *self = Self::of_pass(pass);
@@ -53,9 +51,9 @@ impl PreviewState {
         self.status = status;
     }
 
-    /// The next part that can be sent, and its place among the parts.
+    /// Returns the next part that can be sent, with its index.
     pub(super) fn full_part(&mut self) -> Option<(usize, &Piece)> {
-        // An answer that is one JSON value becomes code when it is whole.
+        // An answer that is a single JSON value becomes code when it is complete.
         let is_first = self.sent == 0 && self.ready.is_empty();
         if self.ready.is_empty() && !(is_first && may_be_json(self.parts.markdown())) {
             self.ready.extend(self.parts.cut_off());
@@ -63,12 +61,12 @@ impl PreviewState {
         Some((self.sent, self.ready.front()?))
     }
 
-    /// The part that [`Self::full_part`] gave stands in the chat.
+    /// Records that the part from [`Self::full_part`] was sent.
     pub(super) fn part_sent(&mut self) {
         self.sent += usize::from(self.ready.pop_front().is_some());
     }
 
-    /// No more parts of this pass are sent before it is whole.
+    /// Stops sending parts of this pass before it is complete.
     pub(super) const fn give_up(&mut self) {
         self.has_given_up = true;
     }
@@ -77,9 +75,9 @@ impl PreviewState {
         self.pass
     }
 
-    pub(super) fn version(&self) -> Version {
+    pub(super) fn version(&self) -> PreviewVersion {
         let (length, has_given_up) = (self.parts.markdown().len(), self.has_given_up);
         let (is_waiting, status) = (!self.ready.is_empty(), self.status.clone());
-        Version { pass: self.pass, sent: self.sent, is_waiting, has_given_up, length, status }
+        PreviewVersion { pass: self.pass, sent: self.sent, is_waiting, has_given_up, length, status }
     }
 }

@@ -1,14 +1,14 @@
-//! Room for what people send: a place for each message, command and press, what is said where there is none, and what
-//! strangers are told.
+//! Admission: a slot in the queue for each message, command and press, the message when there is none, and the
+//! message to strangers.
 
 use std::sync::Arc;
 
-use super::{Arrival, Fate, Router};
-use crate::commands::notices::{self, Refused};
-use crate::commands::{Asker, Card, Outcome};
+use super::{Arrival, Router, UpdateFate};
+use crate::commands::notices::{self, PressRefusal};
+use crate::commands::{Asker, Card, CommandOutcome};
 use crate::inbound::{self, CommandLine};
 use crate::views::CallbackView;
-use figaro_agent::turn::queue::admission::{Full, Refusal, Slot};
+use figaro_agent::turn::queue::admission::{AdmissionRefusal, Full, WaitingSlot};
 use figaro_base::ids::UpdateId;
 use figaro_domain::access::AccessChange;
 use figaro_domain::audit::AuditActor;
@@ -19,8 +19,8 @@ use figaro_policy::access::{Standing, Verdict, judge};
 use figaro_store::StoreError;
 
 impl Router {
-    /// A place for a message or a command.
-    pub(super) fn slot(&self, part: &Inbound, arrival: Arrival) -> Result<Slot, Refusal> {
+    /// Returns a slot in the queue for a message or a command.
+    pub(super) fn slot(&self, part: &Inbound, arrival: Arrival) -> Result<WaitingSlot, AdmissionRefusal> {
         let (user, conversation) = (&part.speaker.user, part.place.conversation());
         match arrival {
             Arrival::New => self.mailboxes.admit(Some(user), conversation),
@@ -28,12 +28,12 @@ impl Router {
         }
     }
 
-    /// Tells whoever wrote a message that there is no room for it: in a private chat in words, in a group by a reaction,
-    /// and once. A message of which a stop keeps its writer from hearing is taken up by the next start.
-    pub(super) fn refuse(self: &Arc<Self>, part: &Inbound, refusal: Refusal) -> Fate {
+    /// Tells the author of a message that the queue is full, once: by a card in a private chat, by a reaction in a
+    /// group. If a stop prevents that, the next start handles the message again.
+    pub(super) fn refuse(self: &Arc<Self>, part: &Inbound, refusal: AdmissionRefusal) -> UpdateFate {
         tracing::debug!(origin = ?part.origin, full = ?refusal.full, "there is no room for a message");
         if !refusal.is_first {
-            return Fate::Dropped("no_room");
+            return UpdateFate::Dropped("no_room");
         }
         let (this, asker) = (Arc::clone(self), Asker::new(part, Standing::Member));
         let (place, message, update) = (part.place.clone(), part.origin.message(), part.origin.update());
@@ -50,26 +50,26 @@ impl Router {
                 Full::All => {}
             }
         });
-        Fate::Refused(Reception::NoRoom)
+        UpdateFate::Refused(Reception::NoRoom)
     }
 
-    /// A press of a button. Presses count as messages do; an owner's card works also where there is no room for a
-    /// question.
+    /// Handles a press of a button. Presses count like messages, but an owner's card works even when the queue is
+    /// full.
     pub(super) async fn press(
         self: &Arc<Self>,
         id: UpdateId,
         pressed: Box<CallbackView>,
         arrival: Arrival,
-    ) -> Result<Fate, StoreError> {
+    ) -> Result<UpdateFate, StoreError> {
         let user = inbound::speaker_of(&pressed.from).user;
         let Some(place) = pressed.message.as_ref().map(inbound::place) else {
-            self.refuse_press(pressed, Refused::Gone);
-            return Ok(Fate::Dropped("no_message"));
+            self.refuse_press(pressed, PressRefusal::Gone);
+            return Ok(UpdateFate::Dropped("no_message"));
         };
         let list = self.settings.access().await?;
         let Verdict::Allow(standing) = judge(&self.access, &list, &place, &user, self.clock.now()) else {
-            self.refuse_press(pressed, Refused::Stranger);
-            return Ok(Fate::Dropped("not_allowed"));
+            self.refuse_press(pressed, PressRefusal::Stranger);
+            return Ok(UpdateFate::Dropped("not_allowed"));
         };
         let admitted = match arrival {
             Arrival::New => self.mailboxes.admit(Some(&user), place.conversation()),
@@ -77,8 +77,8 @@ impl Router {
         };
         let slot = match admitted {
             Err(refusal) if standing != Standing::Owner => {
-                self.refuse_press(pressed, Refused::Full(refusal.full));
-                return Ok(Fate::Dropped("no_room"));
+                self.refuse_press(pressed, PressRefusal::Full(refusal.full));
+                return Ok(UpdateFate::Dropped("no_room"));
             }
             admitted => admitted.map_err(|refusal| refusal.full),
         };
@@ -89,12 +89,12 @@ impl Router {
             }
             this.answer_first().await;
         });
-        Ok(Fate::Pending)
+        Ok(UpdateFate::Pending)
     }
 
-    /// Ends the waiting of a button that nothing is done for, and says why. While very many such answers are under way,
-    /// further ones are left out.
-    fn refuse_press(self: &Arc<Self>, pressed: Box<CallbackView>, why: Refused) {
+    /// Answers a press that has no effect, with the reason. If very many such answers are pending, further ones are
+    /// skipped.
+    fn refuse_press(self: &Arc<Self>, pressed: Box<CallbackView>, why: PressRefusal) {
         let Some(room) = self.commands.cards.sender.limiter.notice_room() else { return };
         let this = Arc::clone(self);
         self.background.spawn("no_room", async move {
@@ -103,20 +103,20 @@ impl Router {
         });
     }
 
-    /// Someone who may not talk to the bot writes to it in private: its owners are asked, and they are told so, once. While too many such notices
-    /// wait, the message is as if it had not come, and the next one counts as the first.
+    /// Handles a private message of a stranger: asks the owners and tells the stranger so, once. If too many such
+    /// notices are pending, the message is dropped, and the next one counts as the first.
     pub(super) async fn refuse_unknown(
         self: &Arc<Self>,
         part: Inbound,
         arrival: Arrival,
-    ) -> Result<Fate, StoreError> {
+    ) -> Result<UpdateFate, StoreError> {
         let Some(room) = self.commands.cards.sender.limiter.notice_room() else {
-            return Ok(Fate::Dropped("too_many_notices"));
+            return Ok(UpdateFate::Dropped("too_many_notices"));
         };
         let is_new = self.settings.greet_stranger(&part.speaker.user, self.clock.now()).await?;
-        // One that a stop left open was marked as told, and was not told.
+        // An update that a stop left open was marked as told, but the notice was not sent.
         if !is_new && arrival == Arrival::New {
-            return Ok(Fate::Dropped("stranger"));
+            return Ok(UpdateFate::Dropped("stranger"));
         }
         let this = Arc::clone(self);
         self.background.spawn("stranger", async move {
@@ -129,11 +129,11 @@ impl Router {
                 this.settle(part.origin.update().as_slice()).await;
             }
         });
-        Ok(Fate::Refused(Reception::Stranger))
+        Ok(UpdateFate::Refused(Reception::Stranger))
     }
 
-    /// Someone opened a link that makes an owner; `true` if it was good and they own the bot now. None is good while the
-    /// settings name the owners.
+    /// Handles a link that makes its user an owner. Returns `true` if the invite was valid and they are an owner now.
+    /// No invite is valid while the settings name the owners.
     pub(super) async fn accept_owner_invite(
         self: &Arc<Self>,
         id: UpdateId,
@@ -155,7 +155,7 @@ impl Router {
         let (this, part, line) = (Arc::clone(self), part.clone(), line.clone());
         let asker = Asker::new(&part, Standing::Owner);
         self.background.spawn("owner_invite", async move {
-            if let Outcome::Card(card) = this.commands.run(&line, &part, &asker).await {
+            if let CommandOutcome::Card(card) = this.commands.run(&line, &part, &asker).await {
                 let title = Some(this.commands.cards.texts(&asker).owner_invite_redeemed().to_owned());
                 this.show(id, &asker, Card { title, ..card }).await;
             }

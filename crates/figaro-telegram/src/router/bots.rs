@@ -1,8 +1,9 @@
-//! Messages of other bots: those that an owner allowed in a group are answered when they speak to this one, within bounds.
+//! Messages of other bots: bots that an owner allowed in a group are answered when they address this bot, within
+//! limits.
 
 use std::sync::Arc;
 
-use super::{Arrival, Fate, Router};
+use super::{Arrival, Router, UpdateFate};
 use crate::commands::Card;
 use crate::inbound;
 use crate::views::MessageView;
@@ -10,12 +11,12 @@ use figaro_base::ids::UpdateId;
 use figaro_domain::message::Inbound;
 use figaro_domain::reception::Reception;
 use figaro_policy::access::Standing;
-use figaro_policy::bots::Ruling;
+use figaro_policy::bots::BotDecision;
 use figaro_prompts::texts::fill;
 use figaro_store::StoreError;
 
 impl Router {
-    /// The message of a bot that is allowed in its group; `None` for any other message.
+    /// Reads the message of a bot that is allowed in its group; `None` for any other message.
     pub(super) async fn read_bot(
         &self,
         id: UpdateId,
@@ -30,16 +31,16 @@ impl Router {
         Ok(Some(part).filter(|_| is_heard))
     }
 
-    /// A message of a bot that is allowed here. It gives no commands, and is answered only where it speaks to this one, whatever
-    /// the settings of the chat.
+    /// Handles a message of an allowed bot. It cannot give commands, and is answered only if it addresses this bot,
+    /// whatever the chat's settings.
     pub(super) async fn bot_spoke(
         self: &Arc<Self>,
         part: Inbound,
         is_command: bool,
         arrival: Arrival,
-    ) -> Result<Fate, StoreError> {
+    ) -> Result<UpdateFate, StoreError> {
         if is_command {
-            return Ok(Fate::Dropped("command_of_a_bot"));
+            return Ok(UpdateFate::Dropped("command_of_a_bot"));
         }
         if !part.is_addressed() {
             return self.add_background(&part, Reception::NotAddressed).await;
@@ -47,9 +48,9 @@ impl Router {
         let (chat, bot) = (part.place.chat, part.speaker.user.clone());
         let ruling = self.heard(&part);
         match ruling {
-            Ruling::Answer => self.talk(part, Standing::Borrowed, arrival).await,
-            Ruling::Stop { is_first: false } => Ok(Fate::Dropped("bots_loop")),
-            Ruling::Stop { is_first: true } => {
+            BotDecision::Answer => self.talk(part, Standing::Borrowed, arrival).await,
+            BotDecision::Stop { is_first: false } => Ok(UpdateFate::Dropped("bots_loop")),
+            BotDecision::Stop { is_first: true } => {
                 tracing::info!(%chat, %bot, "a bot is not answered for now: it and this one had only each other to answer");
                 let language = self.commands.language(chat, None).await;
                 let name = part.speaker.username.as_deref().unwrap_or_default();
@@ -60,12 +61,12 @@ impl Router {
         }
     }
 
-    fn heard(&self, part: &Inbound) -> Ruling {
+    fn heard(&self, part: &Inbound) -> BotDecision {
         let mut exchanges = self.exchanges.lock();
         exchanges.heard(part.place.chat, &part.speaker.user, &part.text, self.clock.now())
     }
 
-    /// A person writes in a chat: bots may be answered there again.
+    /// Records that a person wrote in a chat, so that bots may be answered there again.
     pub(super) fn person_spoke(&self, part: &Inbound) {
         self.exchanges.lock().person_spoke(part.place.chat);
     }

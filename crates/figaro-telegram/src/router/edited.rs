@@ -1,4 +1,4 @@
-//! Edited messages: what is stored and pinned of them follows.
+//! Edited messages: updates the stored message and its pins.
 
 use super::Router;
 use crate::inbound;
@@ -9,7 +9,7 @@ use figaro_policy::access::{Verdict, judge};
 use figaro_store::StoreError;
 
 impl Router {
-    /// Takes in an edit: the question that it changes, and the pins of the message.
+    /// Applies an edit to the question and to the pins of the message.
     pub(super) async fn edited(&self, id: UpdateId, view: &MessageView) -> Result<(), StoreError> {
         let Some(edited) = inbound::read(id, view, &self.me) else { return Ok(()) };
         self.mailboxes.edit(&edited);
@@ -19,7 +19,7 @@ impl Router {
         if !matches!(judge(&self.access, &list, &place, &speaker.user, self.clock.now()), Verdict::Allow(_)) {
             return Ok(());
         }
-        // Of a command the words behind it were pinned.
+        // For a command, the pin contains only its argument.
         let words = inbound::command(view, &self.me).map_or(text, |line| line.argument);
         match origin.message() {
             Some(message) => self.pins.follow_edit(place.chat, message, &words).await,

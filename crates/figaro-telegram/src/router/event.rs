@@ -1,7 +1,6 @@
-//! What people do beside writing, as Telegram tells of it: they join, pin a message, tick a task. Nobody is answered for it;
-//! the next turn knows of it.
+//! Service messages: people join, pin a message, tick a task. They are not answered, but the next turn gets them.
 
-use super::{Fate, Router};
+use super::{Router, UpdateFate};
 use crate::content;
 use crate::views::MessageView;
 use figaro_base::ids::UpdateId;
@@ -10,25 +9,25 @@ use figaro_domain::reception::Reception;
 use figaro_policy::access::{Verdict, is_served, judge};
 use figaro_store::StoreError;
 
-/// True if a checklist was changed by its author: words of somebody else must not become theirs.
+/// Returns `true` if a checklist was changed by its author. Text by others must not become the author's.
 fn is_by_its_author(event: &MessageView, checklist: &MessageView) -> bool {
     let id = |view: &MessageView| view.from.as_ref().map(|from| from.id);
     id(event).is_some() && id(event) == id(checklist)
 }
 
 impl Router {
-    /// Keeps what somebody did as background, where what they write would be kept. A checklist that its author changes is an edit of
-    /// its message as well.
+    /// Stores an event as a background message, in chats where messages would be stored too. A checklist changed by
+    /// its author also counts as an edit of its message.
     pub(super) async fn event(
         &self,
         id: UpdateId,
         view: &MessageView,
         part: &Inbound,
-    ) -> Result<Fate, StoreError> {
+    ) -> Result<UpdateFate, StoreError> {
         let list = self.settings.access().await?;
         let verdict = judge(&self.access, &list, &part.place, &part.speaker.user, self.clock.now());
         if !matches!(verdict, Verdict::Allow(_)) || !is_served(&self.access, &list, &part.place) {
-            return Ok(Fate::Dropped("event"));
+            return Ok(UpdateFate::Dropped("event"));
         }
         if let Some(changed) = content::changed_checklist(&view.content, &part.speaker.name)
             && let Ok(message) = serde_json::from_value::<MessageView>(changed)

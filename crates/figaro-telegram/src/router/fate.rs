@@ -1,29 +1,28 @@
-//! What becomes of an update.
+//! Outcomes of updates.
 
 use figaro_domain::reception::Reception;
 
-/// What became of an update.
+/// Outcome of an update after the router has handled it.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Fate {
-    /// It is dealt with.
+pub(super) enum UpdateFate {
     Settled,
-    /// What answers it settles it.
+    /// The task that answers the update settles it.
     Pending,
-    /// It is a question that waits for its turn, which settles it.
+    /// The update is a question; its turn settles it.
     Asked,
-    /// It is not taken, for this reason, and its writer is told so: what tells them settles it.
+    /// The message is refused for this reason; the notice to its author settles it.
     Refused(Reception),
-    /// It is dealt with: it is kept beside the conversation, and not answered for this reason.
+    /// The message is stored as background and not answered, for this reason.
     Kept(Reception),
-    /// Nothing is to be done, for this reason.
+    /// The update is dropped, for this reason.
     Dropped(&'static str),
 }
 
-/// Whether an update is new.
+/// Arrival of an update: new, or left from before a restart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Arrival {
-    /// It comes from Telegram now: there may be no room for it.
+    /// The update is new, and may be refused if the queue is full.
     New,
-    /// It was accepted before a restart, and is not refused any more.
+    /// The update was accepted before a restart, and is not refused.
     Accepted,
 }

@@ -1,5 +1,5 @@
-//! The first questions of people who are not let in yet. They are answered once an owner lets them in, so that nobody has to
-//! ask again. They are in memory alone: of a stranger nothing is stored.
+//! First questions of people without access. They are answered when an owner allows the person, so that nobody has to
+//! ask again. They are kept only in memory: nothing by a stranger is stored.
 
 use std::sync::Arc;
 
@@ -10,13 +10,13 @@ use figaro_domain::message::Inbound;
 use figaro_policy::access::{Verdict, judge};
 use figaro_store::StoreError;
 
-/// So many people's questions wait, the newest.
+/// Maximum number of waiting questions; the oldest is dropped first.
 const MAX_WAITING: usize = 20;
-/// An older question is not answered.
+/// Maximum age of a question that is answered.
 const MAX_AGE: TimeDelta = TimeDelta::hours(24);
 
 impl Router {
-    /// Has what a stranger wrote wait, if nothing of theirs does.
+    /// Keeps a stranger's message, unless one of theirs already waits.
     pub(super) fn keep_first(&self, part: &Inbound) {
         let mut waiting = self.first_questions.lock();
         if waiting.iter().any(|one| one.speaker.user == part.speaker.user) {
@@ -28,7 +28,7 @@ impl Router {
         waiting.push(part.clone());
     }
 
-    /// Puts the questions of those who were let in meanwhile into their queues.
+    /// Queues the questions of people who were allowed meanwhile.
     pub(super) async fn answer_first(self: &Arc<Self>) {
         if let Err(error) = self.take_first().await {
             tracing::error!(%error, label = error.label(), "the first question of somebody is not answered");
@@ -46,7 +46,7 @@ impl Router {
         let settled: Vec<Inbound> = self.first_questions.lock().extract_if(.., is_settled).collect();
         for part in settled {
             let Verdict::Allow(standing) = verdict(&part) else { continue };
-            // Nobody waits for the answer to a question of last week.
+            // The person no longer waits for the answer to an old question.
             if self.clock.now() - part.sent_at > MAX_AGE {
                 continue;
             }

@@ -1,59 +1,59 @@
-//! Groups that no owner has let in: owners are asked about each once, and the group is told so, once.
+//! Groups that no owner has allowed: owners are asked about each group once, and the group is told once.
 
 use std::sync::Arc;
 
-use super::{Arrival, Fate, Router};
+use super::{Arrival, Router, UpdateFate};
 use crate::commands::{Asker, notices};
-use crate::inbound::{CommandLine, Target};
+use crate::inbound::{CommandLine, CommandTarget};
 use figaro_base::ids::{UpdateId, UserId};
 use figaro_domain::message::Inbound;
 use figaro_domain::reception::Reception;
 use figaro_policy::access::Standing;
 use figaro_store::StoreError;
 
-/// What owners are asked about a group.
+/// Question to the owners about a group.
 #[derive(Debug)]
 pub(super) struct GroupAsk {
-    /// Who wants the bot there, and where.
+    /// Person who wants the bot in the group, with the place.
     pub(super) asker: Asker,
-    /// Whether they have just added it; else they talk to it.
+    /// `true` if the person has just added the bot, `false` if they wrote to it.
     pub(super) is_added: bool,
 }
 
 impl Router {
-    /// Somebody writes in a group that no owner has let in. Owners are asked where the bot is spoken to: it may have been in the
-    /// group since before it had to be let in.
+    /// Handles a message in a group that no owner has allowed. Owners are asked if the message addresses the bot,
+    /// which may be in the group since before access was required.
     pub(super) async fn refuse_group(
         self: &Arc<Self>,
         part: Inbound,
         command: Option<&CommandLine>,
         arrival: Arrival,
-    ) -> Result<Fate, StoreError> {
-        let is_meant = part.is_addressed() || command.is_some_and(|line| line.target == Target::Me);
+    ) -> Result<UpdateFate, StoreError> {
+        let is_meant = part.is_addressed() || command.is_some_and(|line| line.target == CommandTarget::Me);
         if !is_meant {
-            return Ok(Fate::Dropped("group_not_allowed"));
+            return Ok(UpdateFate::Dropped("group_not_allowed"));
         }
         let asker = Asker::new(&part, Standing::Member);
         self.ask_about_group(part.origin.update(), GroupAsk { asker, is_added: false }, arrival).await
     }
 
-    /// Asks the owners about a group and tells the group, once. While too many such notices wait, it is as if nothing had
-    /// happened, and the next time counts as the first.
+    /// Asks the owners about a group and tells the group, once. If too many such notices are pending, the update is
+    /// dropped, and the next one counts as the first.
     pub(super) async fn ask_about_group(
         self: &Arc<Self>,
         id: Option<UpdateId>,
         ask: GroupAsk,
         arrival: Arrival,
-    ) -> Result<Fate, StoreError> {
+    ) -> Result<UpdateFate, StoreError> {
         let Some(room) = self.commands.cards.sender.limiter.notice_room() else {
-            return Ok(Fate::Dropped("too_many_notices"));
+            return Ok(UpdateFate::Dropped("too_many_notices"));
         };
-        // A group is noted as whoever speaks in its name is.
+        // A group is recorded under the id of those who speak in its name.
         let group = UserId::telegram(ask.asker.place.chat.0);
         let is_new = self.settings.greet_stranger(&group, self.clock.now()).await?;
-        // One that a stop left open was marked as told, and was not told.
+        // An update that a stop left open was marked as told, but the notice was not sent.
         if !is_new && arrival == Arrival::New {
-            return Ok(Fate::Dropped("group_not_allowed"));
+            return Ok(UpdateFate::Dropped("group_not_allowed"));
         }
         let this = Arc::clone(self);
         self.background.spawn("group", async move {
@@ -65,6 +65,6 @@ impl Router {
                 this.settle(id.as_slice()).await;
             }
         });
-        Ok(Fate::Refused(Reception::GroupNotAllowed))
+        Ok(UpdateFate::Refused(Reception::GroupNotAllowed))
     }
 }

@@ -1,11 +1,11 @@
-//! What follows when the bot is put out of a chat, comes into one, or is blocked and taken back.
+//! Changes of the bot's membership: it is removed from a chat, added to one, blocked or unblocked.
 
 use std::sync::Arc;
 
 use chrono::DateTime;
 
 use super::groups::GroupAsk;
-use super::{Arrival, Fate, Router};
+use super::{Arrival, Router, UpdateFate};
 use crate::commands::{Asker, notices};
 use crate::inbound;
 use crate::views::{MemberUpdateView, MessageView, UserView};
@@ -18,29 +18,30 @@ use figaro_policy::access::{Standing, Verdict, is_served, judge};
 use figaro_store::StoreError;
 
 impl Router {
-    /// The bot was put out of a chat, or is in it again. A private chat is left by blocking the bot.
+    /// Handles the removal of the bot from a chat, or its return. Blocking the bot counts as removal from a private
+    /// chat.
     pub(super) async fn membership(
         self: &Arc<Self>,
         id: UpdateId,
         member: MemberUpdateView,
         arrival: Arrival,
-    ) -> Result<Fate, StoreError> {
+    ) -> Result<UpdateFate, StoreError> {
         let is_out = |status: &str| ["left", "kicked", ""].contains(&status);
         let is_in = |status: &str| ["administrator", "member"].contains(&status);
         let (old, new) = (member.old_chat_member.status.as_str(), member.new_chat_member.status.as_str());
         let place = inbound::place_of_chat(&member.chat);
         if !new.is_empty() && is_out(new) {
             self.resting.leave(place.chat).await?;
-            return Ok(Fate::Settled);
+            return Ok(UpdateFate::Settled);
         }
         match place.kind {
             ChatKind::Group if is_out(old) && is_in(new) => self.joined(id, place, member, arrival).await,
             ChatKind::Private if is_out(old) && is_in(new) => self.unblocked(id, place, member).await,
-            _ => Ok(Fate::Dropped("membership")),
+            _ => Ok(UpdateFate::Dropped("membership")),
         }
     }
 
-    /// Notes who came into a group that the bot serves: they can be meant by name before they write.
+    /// Records people who joined a group that the bot serves, so that they can be named before they write.
     pub(super) async fn note_came(&self, view: &MessageView) -> Result<(), StoreError> {
         let people: Vec<UserView> = view.part("new_chat_members");
         let people = people.iter().filter(|user| !user.is_bot);
@@ -59,37 +60,38 @@ impl Router {
         }
     }
 
-    /// Somebody takes the bot back: tasks that rest since they blocked it are offered.
+    /// Handles an unblock: offers to resume tasks that were paused when the person blocked the bot.
     async fn unblocked(
         self: &Arc<Self>,
         id: UpdateId,
         place: Place,
         member: MemberUpdateView,
-    ) -> Result<Fate, StoreError> {
+    ) -> Result<UpdateFate, StoreError> {
         let speaker = inbound::speaker_of(&member.from);
         let list = self.settings.access().await?;
         let Verdict::Allow(standing) = judge(&self.access, &list, &place, &speaker.user, self.clock.now())
         else {
-            return Ok(Fate::Dropped("membership"));
+            return Ok(UpdateFate::Dropped("membership"));
         };
         let client = member.from.language_code.clone();
         let language = self.commands.language(place.chat, client.as_deref()).await;
         let asker = Asker { place, speaker, language, client, standing, message: None };
-        let Some(card) = self.resting.returned(&asker).await? else { return Ok(Fate::Settled) };
+        let Some(card) = self.resting.returned(&asker).await? else { return Ok(UpdateFate::Settled) };
         let this = Arc::clone(self);
         self.background.spawn("unblocked", async move { this.show(id, &asker, card).await });
-        Ok(Fate::Pending)
+        Ok(UpdateFate::Pending)
     }
 
-    /// The bot was added to a group: by an owner, the group may talk to it from now on; of one that nobody has let in, owners are
-    /// asked. It says so where it may talk, and offers tasks that rest since it was put out of the group.
+    /// Handles the addition of the bot to a group. If an owner added it, the group is allowed; if no owner has
+    /// allowed the group, owners are asked. In an allowed group, the bot introduces itself and offers to resume tasks
+    /// that were paused by its removal.
     async fn joined(
         self: &Arc<Self>,
         id: UpdateId,
         place: Place,
         member: MemberUpdateView,
         arrival: Arrival,
-    ) -> Result<Fate, StoreError> {
+    ) -> Result<UpdateFate, StoreError> {
         let adder = inbound::speaker_of(&member.from);
         let list = self.settings.access().await?;
         let client = member.from.language_code.clone();
@@ -108,7 +110,7 @@ impl Router {
                 };
                 return self.ask_about_group(Some(id), GroupAsk { asker, is_added: true }, arrival).await;
             }
-            Verdict::Stranger | Verdict::Ignore(_) => return Ok(Fate::Settled),
+            Verdict::Stranger | Verdict::Ignore(_) => return Ok(UpdateFate::Settled),
         };
         if standing == Standing::Owner {
             self.settings
@@ -127,6 +129,6 @@ impl Router {
                 this.show(id, &asker, offer).await;
             }
         });
-        Ok(Fate::Pending)
+        Ok(UpdateFate::Pending)
     }
 }

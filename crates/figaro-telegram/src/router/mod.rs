@@ -1,5 +1,6 @@
-//! Where an update goes: dropped with a reason, kept as background, acted on at once, or put into its conversation's
-//! queue. Called by the poller for each new update, in order, and by recovery for those a restart left open.
+//! Routes updates: drops them with a reason, keeps them as background, acts on them at once, or puts them into the
+//! queue of their conversation. Called for each new update in order, and by recovery for those that a restart left
+//! open.
 
 mod admit;
 mod answer;
@@ -24,18 +25,19 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use serde::Deserialize;
 
-use self::fate::{Arrival, Fate};
+use self::fate::{Arrival, UpdateFate};
 use super::commands::{
-    AccessRequests, Asker, Card, CommandTable, Outcome, Personas, Renames, RestingTasks, Rewordings, Zones,
+    AccessRequests, Asker, Card, CommandOutcome, CommandTable, Personas, Renames, RestingTasks, Rewordings,
+    Zones,
 };
-use super::inbound::{self, CommandLine, Me, Target};
+use super::inbound::{self, CommandLine, CommandTarget, Me};
 use super::newest::Newest;
 use super::views::{MessageView, StoppedView, UpdateView};
 use figaro_agent::delivery::Owners;
 use figaro_agent::turn::parked::Parked;
 use figaro_agent::turn::question::Question;
-use figaro_agent::turn::queue::{Mailboxes, Posted};
-use figaro_agent::turn::rights::Rights;
+use figaro_agent::turn::queue::{Mailboxes, QueuedJob};
+use figaro_agent::turn::rights::RightsChecker;
 use figaro_base::clock::Clock;
 use figaro_base::ids::{ChatId, TopicId, UpdateId};
 use figaro_base::shutdown::TaskTracker;
@@ -51,72 +53,72 @@ use figaro_store::{
     SessionStore, SettingsStore, StoreError, TaskStore,
 };
 
-/// Decides where an update goes and takes it there.
+/// Decides how to handle an update, and does so.
 #[derive(Debug)]
 pub struct Router {
-    /// The bot's own account.
+    /// Identity of the bot's account, as Telegram tells it.
     pub me: Me,
-    /// Who may use the bot by the settings.
+    /// Owners and access mode, from the settings.
     pub access: AccessSettings,
-    /// The store in which updates are settled.
+    /// Store in which updates are settled.
     pub inbox: InboxStore,
-    /// The store of background messages.
+    /// Store of conversations and background messages.
     pub conversations: ConversationStore,
-    /// Who came into groups.
+    /// Store of the people seen in groups.
     pub people: PeopleStore,
-    /// The store of the messages that the bot sent, with what each asks for.
+    /// Store of the bot's own messages, with the request that each makes.
     pub outbox: OutboxStore,
-    /// Access and chats' settings.
+    /// Store of access rights and of chat settings.
     pub settings: SettingsStore,
-    /// The pins of chats, which follow edits.
+    /// Pins of chats, which follow edits.
     pub pins: PinStore,
-    /// What became of messages.
+    /// Store of the outcomes of messages, for `/why`.
     pub receptions: ReceptionStore,
-    /// The stored tasks, which messages may be about.
+    /// Stored tasks, which messages may refer to.
     pub tasks: TaskStore,
-    /// The queues of all conversations.
+    /// Job queues of all conversations, with their limits.
     pub mailboxes: Mailboxes,
-    /// Turns that wait for a person.
+    /// Turns that wait for an answer or an approval by a person.
     pub parked: Parked,
-    /// Who may go on with them.
-    pub rights: Rights,
-    /// Commands and buttons.
+    /// Checks the rights to resume turns.
+    pub rights: RightsChecker,
+    /// Table that runs commands and button presses.
     pub commands: Arc<CommandTable>,
-    /// What asks owners about strangers.
+    /// Asks owners about strangers and groups.
     pub requests: AccessRequests,
-    /// What was said with other bots.
+    /// Recent exchanges with other bots, to stop loops.
     pub exchanges: Mutex<Exchanges>,
-    /// Wrong codes that people have sent.
+    /// Wrong pairing codes that people sent recently.
     pub guesses: Mutex<Guesses>,
-    /// The first questions of people who are not let in yet.
+    /// First questions of people without access.
     pub first_questions: Mutex<Vec<Inbound>>,
-    /// What answers the question where a chat is.
+    /// Handles answers to the question for a chat's time zone.
     pub zones: Zones,
-    /// What takes new names of sessions out of replies.
+    /// Applies new names of sessions from replies.
     pub renames: Renames,
-    /// What takes other words for memories out of replies.
+    /// Applies new wordings of memories from replies.
     pub rewordings: Rewordings,
-    /// The sessions and the topics that they are in.
+    /// Store of sessions and of the topics they belong to.
     pub sessions: SessionStore,
-    /// What takes the words of personas that it asked for.
+    /// Handles replies with the text of a persona.
     pub personas: Personas,
-    /// Tasks of chats that the bot is put out of.
+    /// Pauses and resumes tasks of chats that removed the bot.
     pub resting: RestingTasks,
-    /// Who is told of updates that cannot be dealt with.
+    /// Tells owners about updates that cannot be handled.
     pub owners: Arc<dyn Owners>,
-    /// The kinds of them that the owners know of.
+    /// Kinds of such updates that the owners were told about.
     pub odd_kinds: Mutex<HashSet<String>>,
-    /// Gives the current time.
+    /// Source of the current time, in UTC.
     pub clock: Clock,
-    /// The newest messages of private chats.
+    /// Newest messages of private chats, to decide about quotes.
     pub newest: Newest,
-    /// Tracks what is done beside the next update, such as answers to commands.
+    /// Tracks background work, such as answers to commands.
     pub background: TaskTracker,
 }
 
-/// A command that somebody may give.
+/// A command whose sender has the right to give it.
 #[derive(Debug)]
-struct Given {
+struct AuthorizedCommand {
     id: UpdateId,
     part: Inbound,
     standing: Standing,
@@ -124,7 +126,7 @@ struct Given {
 }
 
 impl Router {
-    /// Deals with updates that were stored now, in their order. Those that are dealt with are settled in one write.
+    /// Handles newly stored updates in their order. Updates that are done are settled in one write.
     pub(crate) async fn take(self: &Arc<Self>, updates: Vec<RawUpdate>) {
         let mut done = Vec::new();
         for update in updates {
@@ -138,7 +140,7 @@ impl Router {
         }
     }
 
-    /// Deals with an update that was stored before a restart and not settled.
+    /// Handles an update that was stored before a restart and not settled.
     pub(crate) async fn take_up(self: &Arc<Self>, update: RawUpdate) {
         let id = update.id;
         if self.route(update, Arrival::Accepted).await {
@@ -146,23 +148,23 @@ impl Router {
         }
     }
 
-    /// `true` if the update is dealt with and can be settled. When the store fails it stays open: the next start deals
-    /// with it.
+    /// Returns `true` if the update is done and can be settled. If the store fails, the update stays open for the
+    /// next start.
     async fn route(self: &Arc<Self>, update: RawUpdate, arrival: Arrival) -> bool {
         let id = update.id;
         let fate = match UpdateView::deserialize(&update.body) {
             Ok(view) if odd::is_odd(&update.body, &view) => self.set_aside(&update, "odd").await,
-            // One update that breaks the code must not end the taking in of all others, at every start again.
+            // An update that panics must not stop the intake of all others, again at every start.
             Ok(view) => match odd::guarded(self.decide(id, view, arrival), arrival).await {
                 Some(decided) => decided,
                 None => self.set_aside(&update, "panicked").await,
             },
-            Err(_) => Ok(Fate::Dropped("unreadable")),
+            Err(_) => Ok(UpdateFate::Dropped("unreadable")),
         };
         match fate {
-            Ok(Fate::Pending | Fate::Asked | Fate::Refused(_)) => false,
-            Ok(Fate::Settled | Fate::Kept(_)) => true,
-            Ok(Fate::Dropped(reason)) => {
+            Ok(UpdateFate::Pending | UpdateFate::Asked | UpdateFate::Refused(_)) => false,
+            Ok(UpdateFate::Settled | UpdateFate::Kept(_)) => true,
+            Ok(UpdateFate::Dropped(reason)) => {
                 tracing::debug!(update = %id, reason, "an update was dropped");
                 true
             }
@@ -173,10 +175,10 @@ impl Router {
         }
     }
 
-    /// The message of an update that opens or continues a question, if it is one and its writer may talk.
+    /// Returns the question in an update, if it has one and its author may talk to the bot.
     ///
     /// # Errors
-    /// When the store fails.
+    /// If the store fails.
     pub(crate) async fn question(&self, update: &RawUpdate) -> Result<Option<Question>, StoreError> {
         let Ok(view) = UpdateView::deserialize(&update.body) else {
             return Ok(None);
@@ -192,7 +194,7 @@ impl Router {
         };
         let list = self.settings.access().await?;
         Ok(match judge(&self.access, &list, &part.place, &part.speaker.user, self.clock.now()) {
-            // A bot has nobody's rights.
+            // Another bot has no person's rights.
             Verdict::Allow(_) if part.borrowed => Some(Question::new(part, Standing::Borrowed)),
             Verdict::Allow(standing) => Some(Question::new(part, standing)),
             Verdict::Stranger | Verdict::Unapproved | Verdict::Ignore(_) => None,
@@ -204,13 +206,13 @@ impl Router {
         id: UpdateId,
         view: UpdateView,
         arrival: Arrival,
-    ) -> Result<Fate, StoreError> {
+    ) -> Result<UpdateFate, StoreError> {
         if let Some(message) = view.message {
             return self.noted(id, &message, arrival).await;
         }
         if let Some(edited) = view.edited_message {
             self.edited(id, &edited).await?;
-            return Ok(Fate::Settled);
+            return Ok(UpdateFate::Settled);
         }
         if let Some(stopped) = view.stopped_message_generation {
             return Ok(self.stop(&stopped));
@@ -220,7 +222,7 @@ impl Router {
         }
         match view.my_chat_member {
             Some(member) => self.membership(id, *member, arrival).await,
-            None => Ok(Fate::Dropped("unknown_kind")),
+            None => Ok(UpdateFate::Dropped("unknown_kind")),
         }
     }
 
@@ -229,19 +231,20 @@ impl Router {
         id: UpdateId,
         view: &MessageView,
         arrival: Arrival,
-    ) -> Result<Fate, StoreError> {
-        // Both groups tell of it; the second time takes along what was written to the old one in between.
+    ) -> Result<UpdateFate, StoreError> {
+        // Both groups report the migration. The second report also moves messages that were sent to the old group in
+        // between.
         let here = ChatId(view.chat.id);
         let moved = view.migrate_to_chat_id.map(|new| (here, ChatId(new)));
         if let Some((from, to)) = moved.or_else(|| view.migrate_from_chat_id.map(|old| (ChatId(old), here))) {
             self.settings.migrate_chat(from, to).await?;
             self.parked.reload(None).await?;
-            return Ok(Fate::Settled);
+            return Ok(UpdateFate::Settled);
         }
         self.note_title(view).await?;
         self.note_came(view).await?;
         let Some(part) = self.read(id, view).await? else {
-            return Ok(Fate::Dropped("no_person"));
+            return Ok(UpdateFate::Dropped("no_person"));
         };
         if part.is_event() {
             return self.event(id, view, &part).await;
@@ -254,11 +257,11 @@ impl Router {
             && !list.invites.is_empty()
             && self.accept_owner_invite(id, &part, line).await?
         {
-            return Ok(Fate::Pending);
+            return Ok(UpdateFate::Pending);
         }
         let standing = match judge(&self.access, &list, &part.place, &part.speaker.user, self.clock.now()) {
             Verdict::Allow(standing) => standing,
-            Verdict::Ignore(reason) => return Ok(Fate::Dropped(reason)),
+            Verdict::Ignore(reason) => return Ok(UpdateFate::Dropped(reason)),
             Verdict::Stranger => return self.stranger(part, command.as_ref(), arrival).await,
             Verdict::Unapproved => return self.refuse_group(part, command.as_ref(), arrival).await,
         };
@@ -266,12 +269,13 @@ impl Router {
             return self.bot_spoke(part, command.is_some() || is_others, arrival).await;
         }
         self.person_spoke(&part);
-        // An owner may speak to the bot in any group; the rest of what is said in it is not kept before it is let in.
+        // An owner may address the bot in any group, but other messages there are not stored before the group is
+        // allowed.
         if command.is_none() && !part.is_addressed() && !is_served(&self.access, &list, &part.place) {
-            return Ok(Fate::Dropped("group_not_allowed"));
+            return Ok(UpdateFate::Dropped("group_not_allowed"));
         }
         match command {
-            Some(line) => self.command(Given { id, part, standing, line }, arrival).await,
+            Some(line) => self.command(AuthorizedCommand { id, part, standing, line }, arrival).await,
             None if is_others && part.place.is_group() => {
                 self.add_background(&part, Reception::OtherBot).await
             }
@@ -279,16 +283,21 @@ impl Router {
         }
     }
 
-    /// A command: it acts at once, beside any turn, or begins one. An owner's is refused only where it begins a turn.
-    async fn command(self: &Arc<Self>, given: Given, arrival: Arrival) -> Result<Fate, StoreError> {
-        let Given { id, part, standing, line } = &given;
+    /// Runs a command at once, or starts its turn. If the queue is full, an owner's command is refused only if it
+    /// starts a turn.
+    async fn command(
+        self: &Arc<Self>,
+        given: AuthorizedCommand,
+        arrival: Arrival,
+    ) -> Result<UpdateFate, StoreError> {
+        let AuthorizedCommand { id, part, standing, line } = &given;
         let command = self.commands.find(&line.name);
-        let begins_turn = command.is_some_and(|command| command.begins_turn());
+        let begins_turn = command.is_some_and(|command| command.spec().begins_turn);
         let asker = Asker::new(part, *standing);
         let slot = match self.slot(part, arrival) {
             Ok(slot) => Some(slot),
             Err(_) if *standing == Standing::Owner && !begins_turn => None,
-            Err(_) if self.commands.run_without_room(line, part, &asker) => return Ok(Fate::Settled),
+            Err(_) if self.commands.run_without_room(line, part, &asker) => return Ok(UpdateFate::Settled),
             Err(refusal) => return Ok(self.refuse(part, refusal)),
         };
         let (conversation, id) = (part.place.conversation(), *id);
@@ -296,10 +305,10 @@ impl Router {
             true => Some(self.commands.run(line, part, &asker).await),
             false => None,
         };
-        if let Some(Outcome::Job(job)) = done {
-            // Here, so that it comes before what is written next.
-            self.mailboxes.post(conversation, Posted::new(*job, slot));
-            return Ok(Fate::Pending);
+        if let Some(CommandOutcome::Job(job)) = done {
+            // Posted here, so that it comes before the next message.
+            self.mailboxes.post(conversation, QueuedJob::new(*job, slot));
+            return Ok(UpdateFate::Pending);
         }
         let this = Arc::clone(self);
         self.background.spawn("command", async move {
@@ -308,32 +317,32 @@ impl Router {
                 None => this.commands.run(&given.line, &given.part, &asker).await,
             };
             match outcome {
-                Outcome::Job(job) => this.mailboxes.post(conversation, Posted::new(*job, slot)),
-                Outcome::Card(card) => {
+                CommandOutcome::Job(job) => this.mailboxes.post(conversation, QueuedJob::new(*job, slot)),
+                CommandOutcome::Card(card) => {
                     let _slot = slot;
                     this.show(id, &asker, card).await;
                     this.answer_first().await;
                 }
-                Outcome::Stopped(card, turn) => match turn.has_told_of_stop().await {
+                CommandOutcome::Stopped(card, turn) => match turn.has_told_of_stop().await {
                     true => this.settle(&[id]).await,
                     false => this.show(id, &asker, card).await,
                 },
             }
         });
-        Ok(Fate::Pending)
+        Ok(UpdateFate::Pending)
     }
 
-    /// Shows a card for an update and settles it, unless the bot stops before that: then the next start does.
+    /// Shows a card for an update and settles it. If the bot stops before that, the next start handles the update.
     async fn show(&self, id: impl Into<Option<UpdateId>>, asker: &Asker, card: Card) {
         if self.commands.cards.show(asker, card).await {
             self.settle(id.into().as_slice()).await;
         }
     }
 
-    fn stop(&self, stopped: &StoppedView) -> Fate {
+    fn stop(&self, stopped: &StoppedView) -> UpdateFate {
         let topic = stopped.message_thread_id.map(TopicId);
         let stopped = self.mailboxes.stop(Conversation { chat: ChatId(stopped.chat.id), topic });
-        if stopped.is_some() { Fate::Settled } else { Fate::Dropped("nothing_to_stop") }
+        if stopped.is_some() { UpdateFate::Settled } else { UpdateFate::Dropped("nothing_to_stop") }
     }
 
     async fn settle(&self, ids: &[UpdateId]) {
@@ -342,12 +351,12 @@ impl Router {
         }
     }
 
-    /// Whether a command is for another bot. In a group one that names nobody and is not known here may be.
+    /// Returns `true` if a command is for another bot. In a group, an unknown command without a bot's name may be.
     fn is_others(&self, line: &CommandLine, part: &Inbound) -> bool {
         match line.target {
-            Target::Me => false,
-            Target::Another => true,
-            Target::Nobody => part.place.is_group() && self.commands.find(&line.name).is_none(),
+            CommandTarget::Me => false,
+            CommandTarget::Another => true,
+            CommandTarget::Nobody => part.place.is_group() && self.commands.find(&line.name).is_none(),
         }
     }
 }

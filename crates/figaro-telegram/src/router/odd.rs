@@ -1,5 +1,5 @@
-//! Updates that cannot be dealt with: those that break the code, and those of a known kind that are not what they were.
-//! They are kept as text, and the owners are told, since whoever wrote gets no answer.
+//! Updates that cannot be handled: those that panic, and those of a known kind with an unknown form. They are kept as
+//! text and the owners are told, because their author gets no answer.
 
 use std::future::Future;
 use std::panic::AssertUnwindSafe;
@@ -7,28 +7,28 @@ use std::panic::AssertUnwindSafe;
 use futures::FutureExt;
 use serde_json::Value;
 
-use super::fate::{Arrival, Fate};
+use super::fate::{Arrival, UpdateFate};
 use crate::views::UpdateView;
 use figaro_store::StoreError;
 
-/// What `decide` comes to. If it panics on a new update, the update stays open: the next start deals with it, and what
-/// broke may have passed. If it panics again, `None`.
+/// Runs `decide`. If it panics on a new update, the update stays open for the next start, because the cause may have
+/// passed. If it panics again, returns `None`.
 pub(super) async fn guarded(
-    decide: impl Future<Output = Result<Fate, StoreError>>,
+    decide: impl Future<Output = Result<UpdateFate, StoreError>>,
     arrival: Arrival,
-) -> Option<Result<Fate, StoreError>> {
+) -> Option<Result<UpdateFate, StoreError>> {
     match (AssertUnwindSafe(decide).catch_unwind().await, arrival) {
         (Ok(decided), _) => Some(decided),
         (Err(_panic), Arrival::New) => {
             tracing::error!("an update broke the code that reads it; the next start tries it once more");
-            Some(Ok(Fate::Pending))
+            Some(Ok(UpdateFate::Pending))
         }
         (Err(_panic), Arrival::Accepted) => None,
     }
 }
 
-/// Whether what Telegram sent is of a kind that is known and yet cannot be read as one: the whole of it, or the words and
-/// the writer of a message, without which nothing can be answered.
+/// Returns `true` if an update of a known kind cannot be read, or if a message's text or author cannot be read,
+/// without which it cannot be answered.
 pub(super) fn is_odd(body: &Value, view: &UpdateView) -> bool {
     let has = |kind: &str| body.get(kind).is_some_and(|value| !value.is_null());
     let unread = (has("message") && view.message.is_none())
@@ -45,7 +45,7 @@ pub(super) fn is_odd(body: &Value, view: &UpdateView) -> bool {
         || (field("from") && message.from.is_none())
 }
 
-/// The name of the field that says what an update is.
+/// Returns the name of the field that tells the kind of an update.
 pub(super) fn kind_of(body: &Value) -> &str {
     let fields = body.as_object().into_iter().flatten();
     fields.map(|(name, _)| name.as_str()).find(|name| *name != "update_id").unwrap_or("none")
@@ -89,9 +89,12 @@ mod tests {
     #[tokio::test]
     async fn an_update_that_breaks_the_code_is_tried_once_more() {
         let broken = async { panic!("broken") };
-        assert!(matches!(guarded(broken, Arrival::New).await, Some(Ok(Fate::Pending))));
+        assert!(matches!(guarded(broken, Arrival::New).await, Some(Ok(UpdateFate::Pending))));
         let broken = async { panic!("broken") };
         assert!(guarded(broken, Arrival::Accepted).await.is_none());
-        assert!(matches!(guarded(async { Ok(Fate::Settled) }, Arrival::New).await, Some(Ok(Fate::Settled))));
+        assert!(matches!(
+            guarded(async { Ok(UpdateFate::Settled) }, Arrival::New).await,
+            Some(Ok(UpdateFate::Settled))
+        ));
     }
 }

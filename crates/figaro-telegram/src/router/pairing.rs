@@ -1,8 +1,8 @@
-//! Codes that owners give to people: a stranger who sends one in private, or opens its link, is let in.
+//! Pairing codes that owners give to people: a stranger who sends a code in private, or opens its link, gets access.
 
 use std::sync::Arc;
 
-use super::{Arrival, Fate, Router};
+use super::{Arrival, Router, UpdateFate};
 use crate::commands::{Asker, Card, named};
 use crate::inbound::CommandLine;
 use figaro_agent::outbound::NoticeRoom;
@@ -16,13 +16,13 @@ use figaro_prompts::texts::{Texts, fill};
 use figaro_store::StoreError;
 
 impl Router {
-    /// Someone who may not talk to the bot writes to it in private: a code lets them in, anything else is refused.
+    /// Handles a private message of a stranger: a valid code gives access, anything else is refused.
     pub(super) async fn stranger(
         self: &Arc<Self>,
         part: Inbound,
         line: Option<&CommandLine>,
         arrival: Arrival,
-    ) -> Result<Fate, StoreError> {
+    ) -> Result<UpdateFate, StoreError> {
         let presented = self.presented(&part, line);
         let is_mistyped = presented.is_some_and(PairingCode::is_mistyped);
         match presented.and_then(PairingCode::read) {
@@ -37,7 +37,7 @@ impl Router {
         }
     }
 
-    /// What may be a code: the words of a message, or what its link has; none where codes let nobody in.
+    /// Returns a possible code: the text of a message or the argument of a link; `None` if codes are disabled.
     fn presented<'a>(&'a self, part: &'a Inbound, line: Option<&'a CommandLine>) -> Option<&'a str> {
         let words = match line {
             Some(line) => self.commands.find(&line.name)?.invitation(&line.argument)?,
@@ -47,7 +47,7 @@ impl Router {
         Some(words).filter(|_| self.requests.asks())
     }
 
-    async fn pair(self: &Arc<Self>, part: Inbound, code: &str) -> Result<Fate, StoreError> {
+    async fn pair(self: &Arc<Self>, part: Inbound, code: &str) -> Result<UpdateFate, StoreError> {
         let (user, now) = (part.speaker.user.clone(), self.clock.now());
         let room = match self.room_to_guess(&user) {
             Ok(room) => room,
@@ -68,27 +68,32 @@ impl Router {
             this.show(part.origin.update(), &asker, Card::text(words)).await;
             this.answer_first().await;
         });
-        Ok(Fate::Pending)
+        Ok(UpdateFate::Pending)
     }
 
-    /// Somebody sends what was meant as a code and is none. It counts as a wrong one, so that there are few answers.
-    fn mistyped(self: &Arc<Self>, part: Inbound) -> Fate {
+    /// Handles a mistyped code. It counts as a wrong one, which limits the number of answers.
+    fn mistyped(self: &Arc<Self>, part: Inbound) -> UpdateFate {
         match self.room_to_guess(&part.speaker.user) {
             Ok(room) => self.tell_wrong(part, room, Texts::code_mistyped),
             Err(fate) => fate,
         }
     }
 
-    /// Room for the answer to a code, where somebody has not sent too many wrong ones.
-    fn room_to_guess(&self, user: &UserId) -> Result<NoticeRoom, Fate> {
+    /// Returns room for the answer to a code, unless the person has sent too many wrong ones.
+    fn room_to_guess(&self, user: &UserId) -> Result<NoticeRoom, UpdateFate> {
         if !self.guesses.lock().may_guess(user, self.clock.now()) {
-            return Err(Fate::Dropped("too_many_codes"));
+            return Err(UpdateFate::Dropped("too_many_codes"));
         }
-        self.commands.cards.sender.limiter.notice_room().ok_or(Fate::Dropped("too_many_notices"))
+        self.commands.cards.sender.limiter.notice_room().ok_or(UpdateFate::Dropped("too_many_notices"))
     }
 
-    /// Counts a wrong code, and says that it is one.
-    fn tell_wrong(self: &Arc<Self>, part: Inbound, room: NoticeRoom, words: fn(&Texts) -> &str) -> Fate {
+    /// Counts a wrong code and tells the person that it is wrong.
+    fn tell_wrong(
+        self: &Arc<Self>,
+        part: Inbound,
+        room: NoticeRoom,
+        words: fn(&Texts) -> &str,
+    ) -> UpdateFate {
         let has_more = self.guesses.lock().note_wrong(part.speaker.user.clone(), self.clock.now());
         let this = Arc::clone(self);
         self.background.spawn("pairing", async move {
@@ -99,7 +104,7 @@ impl Router {
             let words = fill(words, &[("hours", &PairingCode::HOURS.to_string())]);
             this.show(part.origin.update(), &asker, Card::text(words)).await;
         });
-        Fate::Pending
+        UpdateFate::Pending
     }
 
     async fn tell_who_came_in(&self, asker: &Asker) {

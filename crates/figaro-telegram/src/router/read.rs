@@ -1,4 +1,4 @@
-//! A message with what the store knows of it: the language of its chat, the task that it is about.
+//! Completes a message from the store: the language of its chat, the task that it is about.
 
 use super::Router;
 use crate::inbound;
@@ -9,8 +9,8 @@ use figaro_domain::task::Task;
 use figaro_store::StoreError;
 
 impl Router {
-    /// A message as the domain knows it, with the language to speak to its writer in; `None` for one that no person wrote, and no
-    /// bot that is allowed in its group.
+    /// Reads a message with the language for replies; `None` if it is neither by a person nor by a bot that is
+    /// allowed in its group.
     pub(super) async fn read(&self, id: UpdateId, view: &MessageView) -> Result<Option<Inbound>, StoreError> {
         let part = match inbound::read(id, view, &self.me) {
             Some(part) => Some(part),
@@ -21,7 +21,7 @@ impl Router {
         Ok(Some(Inbound { language, ..part }))
     }
 
-    /// A message; where it replies to one that shows a task, it says so.
+    /// Adds the task to a message that replies to the card of a task.
     pub(super) async fn about_task(&self, mut part: Inbound) -> Result<Inbound, StoreError> {
         if let Some(quoted) = part.quotes.as_mut().filter(|_| part.reply_to_bot)
             && let Some(message) = quoted.message

@@ -1,10 +1,10 @@
-//! What messages say about sessions: the new name of one, and whether somebody has chosen the title of a topic.
+//! Session changes by messages: a new name, and titles of topics chosen by people.
 
 use std::sync::Arc;
 
-use super::{Arrival, Fate, Router};
-use crate::commands::{Asker, Outcome, asked_by};
-use crate::inbound::{self, CommandLine, Target};
+use super::{Arrival, Router, UpdateFate};
+use crate::commands::{Asker, CommandOutcome, asked_by};
+use crate::inbound::{self, CommandLine, CommandTarget};
 use crate::views::{MessageView, TopicView};
 use figaro_base::ids::SessionId;
 use figaro_domain::delivery::Author;
@@ -12,44 +12,56 @@ use figaro_domain::message::Inbound;
 use figaro_policy::access::{Standing, Verdict, judge};
 use figaro_store::StoreError;
 
-/// What a reply changes.
-enum Wanted {
-    /// The name of a session.
+/// Change of a session or a setting that a reply requests.
+enum ReplyChange {
     Name(SessionId),
-    /// A setting of the chat, as this command would.
+    /// Change of a chat setting, by this command.
     Setting(CommandLine),
 }
 
-impl Wanted {
+impl ReplyChange {
     fn set(command: &str, argument: String) -> Self {
-        Self::Setting(CommandLine { name: command.to_owned(), argument, target: Target::Me, replied: None })
+        Self::Setting(CommandLine {
+            name: command.to_owned(),
+            argument,
+            target: CommandTarget::Me,
+            replied: None,
+        })
     }
 }
 
 impl Router {
-    /// A reply with the words that a card has asked for: the new name of a session, other words for a memory, or a setting, which is
-    /// the command that sets it.
+    /// Handles a reply with the text that a card asked for: a new name of a session, a new wording of a memory, or a
+    /// setting, which runs the command that sets it.
     pub(super) async fn words_asked_for(
         self: &Arc<Self>,
         part: &Inbound,
         standing: Standing,
         arrival: Arrival,
-    ) -> Result<Option<Fate>, StoreError> {
+    ) -> Result<Option<UpdateFate>, StoreError> {
         let wanted = match asked_by(&self.outbox, part).await? {
-            Some(Author::Rename(session)) => Wanted::Name(session),
+            Some(Author::Rename(session)) => ReplyChange::Name(session),
             Some(Author::Reword(memory)) => {
                 let card = self.rewordings.reword(memory, part, standing).await;
                 return Ok(Some(self.answer(part, standing, card, None)));
             }
-            Some(Author::Instructions) => Wanted::set("config", format!("instructions {}", part.text.trim())),
-            Some(Author::Writing) => Wanted::set("model", part.text.trim().to_owned()),
+            Some(Author::Instructions) => {
+                ReplyChange::set("config", format!("instructions {}", part.text.trim()))
+            }
+            Some(Author::Writing) => ReplyChange::set("model", part.text.trim().to_owned()),
             Some(Author::Figaro | Author::Model) | None => return Ok(None),
         };
         Ok(Some(self.change(wanted, part.clone(), standing, arrival)))
     }
 
-    /// A reply that changes something. It takes a place, as a command does.
-    fn change(self: &Arc<Self>, wanted: Wanted, part: Inbound, standing: Standing, arrival: Arrival) -> Fate {
+    /// Applies a requested change. It needs a slot in the queue, like a command.
+    fn change(
+        self: &Arc<Self>,
+        wanted: ReplyChange,
+        part: Inbound,
+        standing: Standing,
+        arrival: Arrival,
+    ) -> UpdateFate {
         let slot = match self.slot(&part, arrival) {
             Ok(slot) => slot,
             Err(refusal) => return self.refuse(&part, refusal),
@@ -58,18 +70,21 @@ impl Router {
         self.background.spawn("change", async move {
             let (_slot, asker) = (slot, Asker::new(&part, standing));
             let done = match wanted {
-                Wanted::Name(session) => Outcome::Card(this.renames.name(session, &part, standing).await),
-                Wanted::Setting(line) => this.commands.run(&line, &part, &asker).await,
+                ReplyChange::Name(session) => {
+                    CommandOutcome::Card(this.renames.name(session, &part, standing).await)
+                }
+                ReplyChange::Setting(line) => this.commands.run(&line, &part, &asker).await,
             };
-            if let Outcome::Card(card) = done {
+            if let CommandOutcome::Card(card) = done {
                 this.show(part.origin.update(), &asker, card).await;
             }
         });
-        Fate::Pending
+        UpdateFate::Pending
     }
 
-    /// Notes whether the title of the topic that a message stands in is one that Telegram made up: then the name of the first
-    /// session may become the title. It is told when the topic is made, or with what a message replies to.
+    /// Records that Telegram made up the title of a message's topic, so that the name of the first session may become
+    /// the title, or that people have chosen one. Telegram tells this when the topic is created or renamed, or with
+    /// the message that is replied to.
     pub(super) async fn note_title(&self, view: &MessageView) -> Result<(), StoreError> {
         let created = |view: &MessageView| view.part::<Option<TopicView>>("forum_topic_created");
         let root = || view.reply_to_message.as_deref().and_then(created);

@@ -1,11 +1,11 @@
-//! Messages that are no commands: questions, answers to what was asked of their writers, and background.
+//! Messages other than commands: questions, answers to questions of the bot, and background.
 
 use std::sync::Arc;
 
-use super::{Arrival, Fate, Router};
+use super::{Arrival, Router, UpdateFate};
 use crate::commands::{Asker, Zones};
 use figaro_agent::turn::question::Question;
-use figaro_agent::turn::queue::{Job, Posted};
+use figaro_agent::turn::queue::{Job, QueuedJob};
 use figaro_domain::chat::{AnswerWhen, ChatConfig};
 use figaro_domain::conversation::KEPT_BACKGROUND;
 use figaro_domain::message::Inbound;
@@ -14,19 +14,19 @@ use figaro_policy::access::Standing;
 use figaro_store::StoreError;
 
 impl Router {
-    /// A message that is no command: a question, what was asked of its writer, or background.
+    /// Handles a message that is not a command: a question, an answer to a question of the bot, or background.
     pub(super) async fn talk(
         self: &Arc<Self>,
         part: Inbound,
         standing: Standing,
         arrival: Arrival,
-    ) -> Result<Fate, StoreError> {
-        // What was asked of somebody is not refused for want of room, nor by a setting.
+    ) -> Result<UpdateFate, StoreError> {
+        // An answer to a question of the bot is not refused for a full queue or by a setting.
         if let Some(fate) = self.asked_of_writer(&part, standing, arrival).await? {
             return Ok(fate);
         }
         let config = match self.settings.chat_config(part.place.chat).await {
-            // They will not be readable later either, and a question is not left unanswered for it.
+            // The settings will not be readable later either, and the question must still be answered.
             Err(error @ StoreError::Record { .. }) => {
                 tracing::error!(%error, chat = %part.place.chat, "settings cannot be read; those of a new chat hold");
                 ChatConfig::default()
@@ -58,24 +58,24 @@ impl Router {
                 return Ok(self.answer(&part, standing, card, Some(slot)));
             }
             let (this, asker) = (Arc::clone(self), Asker::new(&part, standing));
-            // The update is settled by the turn.
+            // The turn settles the update.
             self.background.spawn("zone", async move { this.show(None, &asker, card).await });
         }
         let conversation = part.place.conversation();
         let part = self.about_task(part).await?;
         self.newest.note(&part.place, part.origin.message());
         let job = Job::Ask(Question::new(part, standing));
-        self.mailboxes.post(conversation, Posted::new(job, Some(slot)));
-        Ok(Fate::Asked)
+        self.mailboxes.post(conversation, QueuedJob::new(job, Some(slot)));
+        Ok(UpdateFate::Asked)
     }
 
-    /// What a turn or a card asked of the writer of a message; `None` if it is none.
+    /// Handles an answer to a question by a turn or a card; `None` for any other message.
     async fn asked_of_writer(
         self: &Arc<Self>,
         part: &Inbound,
         standing: Standing,
         arrival: Arrival,
-    ) -> Result<Option<Fate>, StoreError> {
+    ) -> Result<Option<UpdateFate>, StoreError> {
         if let Some(card) = self.personas.answered(part, standing).await? {
             return Ok(Some(self.answer(part, standing, card, None)));
         }
@@ -83,13 +83,17 @@ impl Router {
             && let Some(conversation) = self.parked.answer(run, part).await?
         {
             self.mailboxes.post(conversation, Job::GoOn(run));
-            return Ok(Some(Fate::Settled));
+            return Ok(Some(UpdateFate::Settled));
         }
         self.words_asked_for(part, standing, arrival).await
     }
 
-    pub(super) async fn add_background(&self, part: &Inbound, why: Reception) -> Result<Fate, StoreError> {
+    pub(super) async fn add_background(
+        &self,
+        part: &Inbound,
+        why: Reception,
+    ) -> Result<UpdateFate, StoreError> {
         self.conversations.add_background(part.place.conversation(), part, KEPT_BACKGROUND).await?;
-        Ok(Fate::Kept(why))
+        Ok(UpdateFate::Kept(why))
     }
 }

@@ -1,6 +1,6 @@
 //! Arguments for any method, made from the table: the least that is valid, as much as is sensible, and one fault in it.
 
-use figaro_mcp::table::{Field, Method, Table, Type, TypeDef, Unit};
+use figaro_mcp::table::{ApiField, ApiTable, ApiType, Method, TypeDef, Unit};
 use serde_json::{Map, Value, json};
 
 /// Objects within objects, at most; deeper ones have only what they must.
@@ -21,7 +21,7 @@ pub(crate) fn arguments(method: &Method, size: Size) -> Map<String, Value> {
 }
 
 /// A value that no place of this type takes.
-pub(crate) fn mistyped(ty: &Type) -> Value {
+pub(crate) fn mistyped(ty: &ApiType) -> Value {
     if takes_boolean(ty) { json!("no") } else { json!(true) }
 }
 
@@ -37,11 +37,11 @@ pub(crate) fn sent(value: Value) -> Value {
     }
 }
 
-fn takes_boolean(ty: &Type) -> bool {
+fn takes_boolean(ty: &ApiType) -> bool {
     match ty {
-        Type::Boolean | Type::True => true,
-        Type::Union(types) => types.iter().any(takes_boolean),
-        Type::Named(name) => match Table::get().type_def(name) {
+        ApiType::Boolean | ApiType::True => true,
+        ApiType::Union(types) => types.iter().any(takes_boolean),
+        ApiType::Named(name) => match ApiTable::get().type_def(name) {
             Some(TypeDef::Union(types)) => types.iter().any(takes_boolean),
             _ => false,
         },
@@ -49,12 +49,12 @@ fn takes_boolean(ty: &Type) -> bool {
     }
 }
 
-fn object(fields: &[Field], size: Size, depth: usize) -> Map<String, Value> {
-    let wanted = |field: &&Field| field.required || (size == Size::Full && depth < MAX_DEPTH);
+fn object(fields: &[ApiField], size: Size, depth: usize) -> Map<String, Value> {
+    let wanted = |field: &&ApiField| field.required || (size == Size::Full && depth < MAX_DEPTH);
     fields.iter().filter(wanted).map(|field| (field.name.clone(), value(field, size, depth))).collect()
 }
 
-fn value(field: &Field, size: Size, depth: usize) -> Value {
+fn value(field: &ApiField, size: Size, depth: usize) -> Value {
     let one_of = match size {
         Size::Minimal => field.one_of.first(),
         Size::Full => field.one_of.last(),
@@ -67,14 +67,14 @@ fn value(field: &Field, size: Size, depth: usize) -> Value {
     }
     let bound = bound(field, size);
     match (&field.ty, field.unit) {
-        (Type::String, Some(Unit::Chars | Unit::Bytes)) => "x".repeat(bound).into(),
-        (Type::Integer, Some(Unit::Value)) => bound.into(),
-        (Type::Array(inner), Some(Unit::Items)) => list(inner, bound, size, depth),
+        (ApiType::String, Some(Unit::Chars | Unit::Bytes)) => "x".repeat(bound).into(),
+        (ApiType::Integer, Some(Unit::Value)) => bound.into(),
+        (ApiType::Array(inner), Some(Unit::Items)) => list(inner, bound, size, depth),
         (ty, _) => of(ty, size, depth),
     }
 }
 
-fn bound(field: &Field, size: Size) -> usize {
+fn bound(field: &ApiField, size: Size) -> usize {
     let bound = match size {
         Size::Minimal => field.min.unwrap_or(1),
         Size::Full => field.max.or(field.min).unwrap_or(1),
@@ -82,17 +82,17 @@ fn bound(field: &Field, size: Size) -> usize {
     usize::try_from(bound).unwrap()
 }
 
-fn of(ty: &Type, size: Size, depth: usize) -> Value {
+fn of(ty: &ApiType, size: Size, depth: usize) -> Value {
     match ty {
-        Type::Integer => json!(1),
-        Type::Float => json!(0.5),
-        Type::String => json!("x"),
-        Type::Boolean | Type::True => json!(true),
-        Type::InputFile => file(Size::Full),
-        Type::Array(inner) => list(inner, alternatives(inner, size, depth).len().max(1), size, depth),
-        Type::Union(types) if types.contains(&Type::InputFile) => file(size),
-        Type::Union(_) => alternatives(ty, size, depth).pop().unwrap(),
-        Type::Named(name) => match Table::get().type_def(name).unwrap() {
+        ApiType::Integer => json!(1),
+        ApiType::Float => json!(0.5),
+        ApiType::String => json!("x"),
+        ApiType::Boolean | ApiType::True => json!(true),
+        ApiType::InputFile => file(Size::Full),
+        ApiType::Array(inner) => list(inner, alternatives(inner, size, depth).len().max(1), size, depth),
+        ApiType::Union(types) if types.contains(&ApiType::InputFile) => file(size),
+        ApiType::Union(_) => alternatives(ty, size, depth).pop().unwrap(),
+        ApiType::Named(name) => match ApiTable::get().type_def(name).unwrap() {
             TypeDef::Fields(fields) => Value::Object(object(fields, size, depth + 1)),
             TypeDef::Union(_) => alternatives(ty, size, depth).pop().unwrap(),
         },
@@ -100,16 +100,16 @@ fn of(ty: &Type, size: Size, depth: usize) -> Value {
 }
 
 /// A list of that many, in turn of each alternative.
-fn list(inner: &Type, count: usize, size: Size, depth: usize) -> Value {
+fn list(inner: &ApiType, count: usize, size: Size, depth: usize) -> Value {
     let alternatives = alternatives(inner, size, depth);
     alternatives.iter().cycle().take(count).cloned().collect()
 }
 
 /// One value for each alternative of a type; of the smallest size and from some depth on only for the first.
-fn alternatives(ty: &Type, size: Size, depth: usize) -> Vec<Value> {
+fn alternatives(ty: &ApiType, size: Size, depth: usize) -> Vec<Value> {
     let types = match ty {
-        Type::Union(types) if !types.contains(&Type::InputFile) => types,
-        Type::Named(name) => match Table::get().type_def(name).unwrap() {
+        ApiType::Union(types) if !types.contains(&ApiType::InputFile) => types,
+        ApiType::Named(name) => match ApiTable::get().type_def(name).unwrap() {
             TypeDef::Union(types) => types,
             TypeDef::Fields(_) => return vec![of(ty, size, depth)],
         },

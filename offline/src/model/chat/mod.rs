@@ -9,36 +9,36 @@ mod tests;
 use axum::Router;
 use serde_json::Value;
 
-use super::dialect::{Call, Dialect, Event, Refusal, Service, Turn};
+use super::dialect::{Dialect, DialectError, ModelCall, ModelTurn, Service, WireEvent};
 use super::openai::{self, OpenAi};
-use super::request::{Asked, ModelRequest, text_of};
+use super::request::{ModelRequest, RequestContent, text_of};
 use super::respond;
-use super::shared::Shared;
+use super::shared::SharedModel;
 
 #[derive(Debug)]
-struct Chat;
+struct ChatCompletions;
 
-pub(super) fn routes() -> Router<Shared> {
-    Router::new().route("/v1/chat/completions", respond::route(&Chat))
+pub(super) fn routes() -> Router<SharedModel> {
+    Router::new().route("/v1/chat/completions", respond::route(&ChatCompletions))
 }
 
-impl Dialect for Chat {
+impl Dialect for ChatCompletions {
     fn service(&self) -> &dyn Service {
         &OpenAi
     }
 
-    fn check(&self, call: &Call<'_>) -> Result<(), Refusal> {
+    fn check(&self, call: &ModelCall<'_>) -> Result<(), DialectError> {
         Ok(rules::check(call.body)?)
     }
 
-    fn asked(&self, call: &Call<'_>) -> Asked {
+    fn asked(&self, call: &ModelCall<'_>) -> RequestContent {
         let body = call.body;
         let list = |name: &str| body[name].as_array().map(Vec::as_slice).unwrap_or_default();
         let (system, spoken): (Vec<&Value>, Vec<&Value>) =
             list("messages").iter().partition(|message| message::is_system(message));
         let instructions: Vec<String> = system.iter().map(|message| text_of(&message["content"])).collect();
         let names = list("tools").iter().filter_map(|tool| tool["function"]["name"].as_str());
-        Asked {
+        RequestContent {
             model: body["model"].as_str().unwrap_or_default().to_owned(),
             instructions: instructions.join("\n"),
             input: spoken.into_iter().flat_map(message::items).collect(),
@@ -53,12 +53,12 @@ impl Dialect for Chat {
         openai::CONTENT_TYPE
     }
 
-    fn events(&self, turn: &Turn<'_>) -> Vec<Event> {
+    fn events(&self, turn: &ModelTurn<'_>) -> Vec<WireEvent> {
         stream::events(turn)
     }
 
     #[cfg(feature = "testing")]
-    fn failure(&self, _: &Turn<'_>, _: usize, message: &str) -> Vec<u8> {
+    fn failure(&self, _: &ModelTurn<'_>, _: usize, message: &str) -> Vec<u8> {
         stream::failure(message)
     }
 }

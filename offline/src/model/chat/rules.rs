@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::super::checks::{at_least, is_object_text, non_empty_str, unknown_field, within};
-use super::super::dialect::Checked;
+use super::super::dialect::Validation;
 use super::super::openai;
 use super::message::{gives_reasoning, is_system, reasoning_field};
 
@@ -40,7 +40,7 @@ const PARAMETERS: [&str; 23] = [
 const OF_TOOLS: [&str; 2] = ["tool_choice", "parallel_tool_calls"];
 
 /// Checks the body of a request.
-pub(super) fn check(body: &Value) -> Checked {
+pub(super) fn check(body: &Value) -> Validation {
     if !body.is_object() {
         return Err("the body must be a JSON object".to_owned());
     }
@@ -64,7 +64,7 @@ pub(super) fn check(body: &Value) -> Checked {
     format(body, messages)
 }
 
-fn switches(body: &Value) -> Checked {
+fn switches(body: &Value) -> Validation {
     if body["stream"] != true {
         return Err("stream must be true".to_owned());
     }
@@ -83,7 +83,7 @@ fn switches(body: &Value) -> Checked {
     Ok(())
 }
 
-fn settings(body: &Value, model: &str) -> Checked {
+fn settings(body: &Value, model: &str) -> Validation {
     within(body, "temperature", 0.0, 2.0)?;
     within(body, "top_p", 0.0, 1.0)?;
     within(body, "frequency_penalty", -2.0, 2.0)?;
@@ -101,7 +101,7 @@ fn settings(body: &Value, model: &str) -> Checked {
     }
 }
 
-fn message(message: &Value, model: &str) -> Checked {
+fn message(message: &Value, model: &str) -> Validation {
     let known: &[&str] = match message["role"].as_str() {
         Some("system" | "developer" | "user") => &["role", "content", "name"],
         Some("assistant") if gives_reasoning(model) && message[reasoning_field(model)].is_string() => {
@@ -125,7 +125,7 @@ fn message(message: &Value, model: &str) -> Checked {
     }
 }
 
-fn assistant(message: &Value) -> Checked {
+fn assistant(message: &Value) -> Validation {
     let calls = match &message["tool_calls"] {
         Value::Null => &[],
         Value::Array(calls) if !calls.is_empty() => calls.as_slice(),
@@ -142,7 +142,7 @@ fn assistant(message: &Value) -> Checked {
     }
 }
 
-fn call(call: &Value) -> Checked {
+fn call(call: &Value) -> Validation {
     let function = &call["function"];
     if let Some(unknown) = unknown_field(call, &["id", "type", "function"])
         .or_else(|| unknown_field(function, &["name", "arguments"]))
@@ -162,7 +162,7 @@ fn call(call: &Value) -> Checked {
 }
 
 /// Text, or parts; pictures among them only where a model is named that may see them.
-fn content(content: &Value, model: Option<&str>) -> Checked {
+fn content(content: &Value, model: Option<&str>) -> Validation {
     let parts = match content {
         Value::String(text) if !text.is_empty() => return Ok(()),
         Value::Array(parts) if !parts.is_empty() => parts,
@@ -182,7 +182,7 @@ fn content(content: &Value, model: Option<&str>) -> Checked {
     Ok(())
 }
 
-fn image(part: &Value, model: &str) -> Checked {
+fn image(part: &Value, model: &str) -> Validation {
     let image = &part["image_url"];
     let unknown =
         unknown_field(part, &["type", "image_url"]).or_else(|| unknown_field(image, &["url", "detail"]));
@@ -197,7 +197,7 @@ fn image(part: &Value, model: &str) -> Checked {
 
 /// System messages come first; the results of calls follow them at once, one for each; the last word is not the
 /// model's.
-fn order(messages: &[Value]) -> Checked {
+fn order(messages: &[Value]) -> Validation {
     let mut open: BTreeSet<&str> = BTreeSet::new();
     let mut seen: BTreeSet<&str> = BTreeSet::new();
     let unanswered = |open: &BTreeSet<&str>| match open.first() {
@@ -238,7 +238,7 @@ fn order(messages: &[Value]) -> Checked {
 }
 
 /// Reasoning that goes back goes back with every call.
-fn reasoning(messages: &[Value], model: &str) -> Checked {
+fn reasoning(messages: &[Value], model: &str) -> Validation {
     let field = reasoning_field(model);
     let lacks = |message: &Value| message["tool_calls"].is_array() && message[field].is_null();
     let is_there = messages.iter().any(|message| !message[field].is_null());
@@ -248,7 +248,7 @@ fn reasoning(messages: &[Value], model: &str) -> Checked {
     }
 }
 
-fn tools(body: &Value) -> Checked {
+fn tools(body: &Value) -> Validation {
     let list = match &body["tools"] {
         Value::Null => {
             let needless = OF_TOOLS.into_iter().find(|name| !body[name].is_null());
@@ -275,7 +275,7 @@ fn tools(body: &Value) -> Checked {
     openai::functions(list.iter().map(|tool| &tool["function"]))
 }
 
-fn format(body: &Value, messages: &[Value]) -> Checked {
+fn format(body: &Value, messages: &[Value]) -> Validation {
     let format = &body["response_format"];
     if format.is_null() {
         return Ok(());

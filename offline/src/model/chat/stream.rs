@@ -6,28 +6,28 @@ use serde_json::{Value, json};
 
 #[cfg(feature = "testing")]
 use super::super::dialect::Service;
-use super::super::dialect::{Event, Turn, arguments_text, pieces};
+use super::super::dialect::{ModelTurn, WireEvent, arguments_text, pieces};
 #[cfg(feature = "testing")]
 use super::super::openai::OpenAi;
-use super::super::reply::{Finish, Part};
+use super::super::reply::{ReplyFinish, ReplyPart};
 use super::message::reasoning_field;
 
-struct Writer<'a> {
-    turn: &'a Turn<'a>,
-    events: Vec<Event>,
+struct ChatStreamWriter<'a> {
+    turn: &'a ModelTurn<'a>,
+    events: Vec<WireEvent>,
     calls: usize,
 }
 
 /// An answer as the chunks of a stream, up to `[DONE]`.
-pub(super) fn events(turn: &Turn<'_>) -> Vec<Event> {
-    let mut writer = Writer { turn, events: Vec::new(), calls: 0 };
+pub(super) fn events(turn: &ModelTurn<'_>) -> Vec<WireEvent> {
+    let mut writer = ChatStreamWriter { turn, events: Vec::new(), calls: 0 };
     writer.delta(json!({"role": "assistant", "content": ""}), false);
     for part in turn.parts {
         match part {
-            Part::Text(text) => writer.text("content", text),
-            Part::Refusal(text) => writer.text("refusal", text),
-            Part::Thought(text) => writer.text(reasoning_field(turn.request.model()), text),
-            Part::Call { name, arguments } => writer.call(name, arguments),
+            ReplyPart::Text(text) => writer.text("content", text),
+            ReplyPart::Refusal(text) => writer.text("refusal", text),
+            ReplyPart::Thought(text) => writer.text(reasoning_field(turn.request.model()), text),
+            ReplyPart::Call { name, arguments } => writer.call(name, arguments),
         }
     }
     writer.citations();
@@ -45,7 +45,7 @@ fn line(data: &Value) -> Vec<u8> {
     format!("data: {data}\n\n").into_bytes()
 }
 
-impl Writer<'_> {
+impl ChatStreamWriter<'_> {
     fn chunk(&mut self, choices: Value, usage: Option<Value>, is_delta: bool) {
         let turn = self.turn;
         let mut data = json!({
@@ -55,7 +55,7 @@ impl Writer<'_> {
         if self.counts() {
             data["usage"] = usage.unwrap_or_default();
         }
-        self.events.push(Event { bytes: line(&data), is_delta });
+        self.events.push(WireEvent { bytes: line(&data), is_delta });
     }
 
     fn delta(&mut self, delta: Value, is_delta: bool) {
@@ -96,10 +96,10 @@ impl Writer<'_> {
 
     fn end(&mut self) {
         let finish = match &self.turn.reply.finish {
-            Finish::Length => "length",
-            Finish::Blocked(_) => "content_filter",
-            Finish::Stop if self.calls > 0 => "tool_calls",
-            Finish::Stop => "stop",
+            ReplyFinish::Length => "length",
+            ReplyFinish::Blocked(_) => "content_filter",
+            ReplyFinish::Stop if self.calls > 0 => "tool_calls",
+            ReplyFinish::Stop => "stop",
         };
         self.chunk(json!([{"index": 0, "delta": {}, "finish_reason": finish}]), None, false);
         if let (true, Some((input, output))) = (self.counts(), self.turn.usage()) {
@@ -109,7 +109,7 @@ impl Writer<'_> {
             });
             self.chunk(json!([]), Some(usage), false);
         }
-        self.events.push(Event { bytes: b"data: [DONE]\n\n".to_vec(), is_delta: false });
+        self.events.push(WireEvent { bytes: b"data: [DONE]\n\n".to_vec(), is_delta: false });
     }
 
     /// Whether the request wants to know what it costs.

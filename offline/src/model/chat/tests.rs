@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::super::request::Picture;
 use super::super::tests::{Bed, changed, datas, read};
-use super::super::{Part, Reply, Script};
+use super::super::{ModelReply, ReplyPart, ReplyScript};
 
 fn body() -> Value {
     let schema = json!({"type": "object", "required": ["a"], "properties": {"a": {"type": "string"}}});
@@ -53,14 +53,16 @@ fn told(chunks: &[Value]) -> (Vec<Value>, Value) {
 
 #[tokio::test]
 async fn text_and_calls_are_streamed_in_fragments() {
-    let call = |arguments: Value| Part::Call { name: "t".to_owned(), arguments };
+    let call = |arguments: Value| ReplyPart::Call { name: "t".to_owned(), arguments };
     let parts = vec![
-        Part::Thought("hm".to_owned()),
-        Part::Text("Hello there".to_owned()),
+        ReplyPart::Thought("hm".to_owned()),
+        ReplyPart::Text("Hello there".to_owned()),
         call(json!({"a": "a long text"})),
         call(json!("{oops")),
     ];
-    let bed = Bed::new(Script::new().then(Reply::turn(parts).paced(6, Duration::ZERO).usage(10, 3))).await;
+    let bed =
+        Bed::new(ReplyScript::new().then(ModelReply::turn(parts).paced(6, Duration::ZERO).usage(10, 3)))
+            .await;
     let chunks = chunks(&bed, &body()).await;
     let fragment =
         |at: u64, text: &str| json!({"tool_calls": [{"index": at, "function": {"arguments": text}}]});
@@ -95,7 +97,7 @@ async fn text_and_calls_are_streamed_in_fragments() {
 
 #[tokio::test]
 async fn an_answer_ends_in_many_ways() {
-    let one = || Reply::text("one");
+    let one = || ModelReply::text("one");
     let searching = changed(body(), "/web_search_options", json!({}));
     let cited = json!([{
         "type": "url_citation",
@@ -105,11 +107,11 @@ async fn an_answer_ends_in_many_ways() {
         (one(), body(), json!({"content": "one"}), "stop"),
         (one().cut_by_length(), body(), json!({"content": "one"}), "length"),
         (one().blocked("SAFETY"), body(), json!({"content": "one"}), "content_filter"),
-        (Reply::refusal("no"), body(), json!({"refusal": "no"}), "stop"),
+        (ModelReply::refusal("no"), body(), json!({"refusal": "no"}), "stop"),
         (one().sources(&[("T", "https://t.example")]), body(), json!({"content": "one"}), "stop"),
         (one().sources(&[("T", "https://t.example")]), searching, json!({"annotations": cited}), "stop"),
     ];
-    let script = Script::new();
+    let script = ReplyScript::new();
     let bed = Bed::new(script.clone()).await;
     for (reply, body, wanted, finish) in cases {
         script.push(reply);
@@ -126,9 +128,9 @@ async fn an_answer_ends_in_many_ways() {
 
 #[tokio::test]
 async fn faults_have_the_shape_of_the_dialect() {
-    let speech = || Reply::text("one two three").paced(0, Duration::ZERO);
-    let script = Script::new()
-        .then(Reply::status(429, "slow down").retry_after(7))
+    let speech = || ModelReply::text("one two three").paced(0, Duration::ZERO);
+    let script = ReplyScript::new()
+        .then(ModelReply::status(429, "slow down").retry_after(7))
         .then(speech().break_after(1))
         .then(speech().hang_after(1))
         .then(speech().fail_after(1, "It broke."));
@@ -150,7 +152,7 @@ async fn faults_have_the_shape_of_the_dialect() {
 
 #[tokio::test]
 async fn each_violation_is_told_and_kept() {
-    let bed = Bed::new(Script::new().otherwise(Reply::text("ok"))).await;
+    let bed = Bed::new(ReplyScript::new().otherwise(ModelReply::text("ok"))).await;
     let call = |id: &str| json!({"id": id, "type": "function", "function": {"name": "t", "arguments": "{}"}});
     let named = |name: &str| json!({"type": "function", "function": {"name": name, "parameters": {"type": "object", "properties": {}}}});
     let user = json!({"role": "user", "content": "x"});
@@ -211,8 +213,8 @@ async fn each_violation_is_told_and_kept() {
 
 #[tokio::test]
 async fn reasoning_goes_back_only_where_it_is_wanted_and_then_with_every_call() {
-    let thought = Reply::turn(vec![Part::Thought("hm".to_owned())]);
-    let bed = Bed::new(Script::new().otherwise(thought)).await;
+    let thought = ModelReply::turn(vec![ReplyPart::Thought("hm".to_owned())]);
+    let bed = Bed::new(ReplyScript::new().otherwise(thought)).await;
     let body = changed(body(), "/messages/1/content", json!("x"));
     let other = changed(body.clone(), "/messages/2/reasoning_content", json!("hm"));
     let asked = changed(other.clone(), "/model", json!("deepseek-reasoner"));
@@ -236,7 +238,7 @@ async fn reasoning_goes_back_only_where_it_is_wanted_and_then_with_every_call() 
 
 #[tokio::test]
 async fn a_request_is_understood_like_any_other() {
-    let bed = Bed::new(Script::new().when("look", Reply::text("ok"))).await;
+    let bed = Bed::new(ReplyScript::new().when("look", ModelReply::text("ok"))).await;
     chunks(&bed, &body()).await;
     let requests = bed.model.requests();
     let request = &requests[0];

@@ -3,9 +3,9 @@
 use chrono::{NaiveDateTime, TimeZone};
 use chrono_tz::TZ_VARIANTS;
 
-use super::language::Words;
-use super::question::Question;
-use super::step::Step;
+use super::language::DemoText;
+use super::question::DemoQuestion;
+use super::step::DemoStep;
 
 const ASKS: [&str; 11] = [
     "what time is it",
@@ -21,29 +21,29 @@ const ASKS: [&str; 11] = [
     "what is today's date",
 ];
 
-const IS: Words = Words {
+const IS: DemoText = DemoText {
     en: "It is {}, by the clock of this chat.",
     pt: "São {}, pelo relógio deste chat.",
     es: "Son las {}, según el reloj de este chat.",
 };
 
-const THERE: Words = Words { en: "It is {} there.", pt: "Lá são {}.", es: "Allí son las {}." };
-const ONLY_HERE: Words = Words {
+const THERE: DemoText = DemoText { en: "It is {} there.", pt: "Lá são {}.", es: "Allí son las {}." };
+const ONLY_HERE: DemoText = DemoText {
     en: "I only know the clock of this chat: it is {}.",
     pt: "Só conheço o relógio deste chat: são {}.",
     es: "Solo conozco el reloj de este chat: son las {}.",
 };
 
 /// Whether a message asks for the time or the date.
-pub(super) fn is_asked(question: &Question) -> bool {
+pub(super) fn is_asked(question: &DemoQuestion) -> bool {
     question.now.is_some() && ASKS.iter().any(|asks| question.begins(asks))
 }
 
 /// Says the time and the date, in the place that a message names if that is known.
-pub(super) fn tell(question: &Question) -> Step {
-    let said = |words: Words, now: Option<NaiveDateTime>| {
+pub(super) fn tell(question: &DemoQuestion) -> DemoStep {
+    let said = |words: DemoText, now: Option<NaiveDateTime>| {
         let now = now.map(|now| now.format("%H:%M, %Y-%m-%d").to_string()).unwrap_or_default();
-        Step::Say(words.with(question.language, &now))
+        DemoStep::Say(words.with(question.language, &now))
     };
     let Some(place) = question.after(&["in", "em", "en"]) else { return said(IS, question.now) };
     match there(question, place.trim_end_matches('?')) {
@@ -53,7 +53,7 @@ pub(super) fn tell(question: &Question) -> Step {
 }
 
 /// The time in a place that a zone is named after.
-fn there(question: &Question, place: &str) -> Option<NaiveDateTime> {
+fn there(question: &DemoQuestion, place: &str) -> Option<NaiveDateTime> {
     let city = |name: &str| name.rsplit('/').next().unwrap_or(name).replace('_', " ");
     let zone = TZ_VARIANTS.iter().find(|zone| city(zone.name()).eq_ignore_ascii_case(place))?;
     let now = question.zone?.from_local_datetime(&question.now?).earliest()?;
@@ -67,11 +67,16 @@ mod tests {
     #[test]
     fn the_time_is_that_of_the_prompt() {
         let now = chrono::NaiveDate::from_ymd_opt(2026, 11, 24).and_then(|day| day.and_hms_opt(14, 5, 0));
-        let asked = Question { now, ..Question::of("What time is it?") };
-        assert!(is_asked(&asked) && !is_asked(&Question { now, ..Question::of("what time suits you?") }));
-        let of = |text: &str| match tell(&Question { now, zone: Some(chrono_tz::UTC), ..Question::of(text) })
-        {
-            Step::Say(words) => words,
+        let asked = DemoQuestion { now, ..DemoQuestion::of("What time is it?") };
+        assert!(
+            is_asked(&asked) && !is_asked(&DemoQuestion { now, ..DemoQuestion::of("what time suits you?") })
+        );
+        let of = |text: &str| match tell(&DemoQuestion {
+            now,
+            zone: Some(chrono_tz::UTC),
+            ..DemoQuestion::of(text)
+        }) {
+            DemoStep::Say(words) => words,
             other => panic!("{other:?}"),
         };
         assert_eq!(of("what time is it in Tokyo?"), "It is 23:05, 2026-11-24 there.");
@@ -81,6 +86,6 @@ mod tests {
             "I only know the clock of this chat: it is 14:05, 2026-11-24."
         );
         let told = "It is 14:05, 2026-11-24, by the clock of this chat.";
-        assert_eq!(tell(&asked), Step::Say(told.to_owned()));
+        assert_eq!(tell(&asked), DemoStep::Say(told.to_owned()));
     }
 }

@@ -1,11 +1,11 @@
 //! What the stand-in says of itself: its greeting, and what it says to what it does not know.
 
-use super::language::Words;
-use super::question::Question;
-use super::step::Step;
+use super::language::DemoText;
+use super::question::DemoQuestion;
+use super::step::DemoStep;
 use crate::model::extraction;
 
-const GREETING: Words = Words {
+const GREETING: DemoText = DemoText {
     en: "Hello! I am Figaro, here with an **offline stand-in model**: no key, no network, a handful of rules. What you see \
          around me is real. Try:\n\n\
          - `format`: what formatted text looks like\n\
@@ -60,7 +60,7 @@ const GREETING: Words = Words {
          - `explica el interés compuesto`, `cuéntame un chiste`: textos preparados\n\
          - `código`, `largo`, `despacio`: un programa, una respuesta larga, una que se puede parar",
 };
-const UNKNOWN: Words = Words {
+const UNKNOWN: DemoText = DemoText {
     en: "The demo's offline model knows only a few phrases (English, Portuguese, Spanish), and a real model would answer \
          this: try `remind me in 1 minute to drink water`, or `help` for more.",
     pt: "O modelo offline da demo só conhece algumas frases (inglês, português, espanhol), e um modelo de verdade \
@@ -68,66 +68,66 @@ const UNKNOWN: Words = Words {
     es: "El modelo sin conexión de la demo solo conoce algunas frases (inglés, portugués, español), y un modelo de verdad \
          respondería a esto: prueba `recuérdame en 1 minuto beber agua`, o `ayuda` para más.",
 };
-const NOT_OFFERED: Words = Words {
+const NOT_OFFERED: DemoText = DemoText {
     en: "I would need a tool for that which is not given to me here.",
     pt: "Para isso eu precisaria de uma ferramenta que não me é dada aqui.",
     es: "Para eso necesitaría una herramienta que aquí no se me da.",
 };
-const NO_PACK: Words = Words {
+const NO_PACK: DemoText = DemoText {
     en: "This chat has no forms for that yet: choose a pack in /records.",
     pt: "Este chat ainda não tem fichas para isso: escolha um pacote em /records.",
     es: "Este chat todavía no tiene fichas para eso: elige un paquete en /records.",
 };
-const LEARNED: Words = Words {
+const LEARNED: DemoText = DemoText {
     en: "Good to know. `/memory` shows, in private, what is remembered about you.",
     pt: "É bom saber. `/memory` mostra, em privado, o que fica lembrado sobre você.",
     es: "Bueno saberlo. `/memory` muestra, en privado, lo que queda recordado sobre ti.",
 };
-const FORGOTTEN: Words = Words {
+const FORGOTTEN: DemoText = DemoText {
     en: "I take that out of what is remembered about you: `/memory` shows the rest. Our messages stay; `/forget` erases those.",
     pt: "Tiro isso do que fica lembrado sobre você: `/memory` mostra o resto. As mensagens ficam; `/forget` as apaga.",
     es: "Lo quito de lo que queda recordado sobre ti: `/memory` muestra el resto. Los mensajes quedan; `/forget` los borra.",
 };
-const WELCOME: Words = Words { en: "You are welcome.", pt: "De nada.", es: "De nada." };
+const WELCOME: DemoText = DemoText { en: "You are welcome.", pt: "De nada.", es: "De nada." };
 
 /// Says what the stand-in is, and what can be tried. The bot has an answer that promises something for later written
 /// anew: the words must sound like no promise in any language.
-pub(super) fn greeting(question: &Question) -> Step {
-    Step::say(GREETING, question)
+pub(super) fn greeting(question: &DemoQuestion) -> DemoStep {
+    DemoStep::say(GREETING, question)
 }
 
 /// Answers thanks.
-pub(super) fn welcome(question: &Question) -> Step {
-    Step::say(WELCOME, question)
+pub(super) fn welcome(question: &DemoQuestion) -> DemoStep {
+    DemoStep::say(WELCOME, question)
 }
 
 /// Whether a message states what the stand-in takes for a fact about its writer when the bot asks it for such.
-pub(super) fn is_fact(question: &Question) -> bool {
+pub(super) fn is_fact(question: &DemoQuestion) -> bool {
     extraction::is_fact(&question.text) && !question.text.ends_with('?')
 }
 
 /// Answers a fact about the writer.
-pub(super) fn learned(question: &Question) -> &'static str {
+pub(super) fn learned(question: &DemoQuestion) -> &'static str {
     LEARNED.of(question.language)
 }
 
 /// A message wants such a fact forgotten.
-pub(super) fn is_unwanted_fact(question: &Question) -> bool {
+pub(super) fn is_unwanted_fact(question: &DemoQuestion) -> bool {
     extraction::forgotten(&question.text).is_some()
 }
 
 /// Answers that: the bot reads what people say, and takes the fact out by itself.
-pub(super) fn forgotten(question: &Question) -> Step {
-    Step::say(FORGOTTEN, question)
+pub(super) fn forgotten(question: &DemoQuestion) -> DemoStep {
+    DemoStep::say(FORGOTTEN, question)
 }
 
 /// Answers a message that no rule fits.
-pub(super) fn unknown(question: &Question) -> Step {
-    Step::say(UNKNOWN, question)
+pub(super) fn unknown(question: &DemoQuestion) -> DemoStep {
+    DemoStep::say(UNKNOWN, question)
 }
 
 /// Says that a tool is missing.
-pub(super) fn not_offered(tool: &str, question: &Question) -> &'static str {
+pub(super) fn not_offered(tool: &str, question: &DemoQuestion) -> &'static str {
     let words = if tool == "save_record" { NO_PACK } else { NOT_OFFERED };
     words.of(question.language)
 }

@@ -1,8 +1,8 @@
 //! Going on with an answer that was stopped: the stand-in works out the same answer again, and says what is left of it.
 
-use super::language::Words;
-use super::question::Question;
-use super::step::Step;
+use super::language::DemoText;
+use super::question::DemoQuestion;
+use super::step::DemoStep;
 use crate::model::request::{ModelRequest, text_of};
 
 const PHRASES: [&str; 7] = [
@@ -16,29 +16,29 @@ const PHRASES: [&str; 7] = [
 ];
 const ALONE: [&str; 5] = ["go on", "continue", "continua", "continúa", "sigue"];
 
-const NOTHING_LEFT: Words = Words {
+const NOTHING_LEFT: DemoText = DemoText {
     en: "That was all: there is nothing left to go on with.",
     pt: "Era tudo: não sobrou nada para continuar.",
     es: "Eso era todo: no queda nada por continuar.",
 };
 
 /// Whether a message asks to go on.
-pub(super) fn is_asked(question: &Question) -> bool {
+pub(super) fn is_asked(question: &DemoQuestion) -> bool {
     PHRASES.iter().any(|phrase| question.says(phrase)) || ALONE.iter().any(|phrase| question.is(phrase))
 }
 
 /// Goes on with the last answer of a conversation. `again` works out what was answered to a request.
 pub(super) fn step(
-    question: &Question,
+    question: &DemoQuestion,
     request: &ModelRequest,
-    again: impl Fn(&ModelRequest) -> Step,
-) -> Step {
+    again: impl Fn(&ModelRequest) -> DemoStep,
+) -> DemoStep {
     let rest = before(request).and_then(|(earlier, written)| match again(&earlier) {
-        Step::Say(whole) => Some(Step::Say(left(&whole, &written)?)),
-        Step::SaySlowly(whole) => Some(Step::SaySlowly(left(&whole, &written)?)),
-        Step::Call(..) => None,
+        DemoStep::Say(whole) => Some(DemoStep::Say(left(&whole, &written)?)),
+        DemoStep::SaySlowly(whole) => Some(DemoStep::SaySlowly(left(&whole, &written)?)),
+        DemoStep::Call(..) => None,
     });
-    rest.unwrap_or_else(|| Step::say(NOTHING_LEFT, question))
+    rest.unwrap_or_else(|| DemoStep::say(NOTHING_LEFT, question))
 }
 
 /// The request before the last answer, and what was written of it.
@@ -86,8 +86,8 @@ mod tests {
     #[test]
     fn some_words_ask_to_go_on() {
         for text in ["Go on where you stopped.", "Continue de onde você parou.", "go on", "Continue!"] {
-            assert!(is_asked(&Question::of(text)), "{text}");
+            assert!(is_asked(&DemoQuestion::of(text)), "{text}");
         }
-        assert!(!is_asked(&Question::of("continue the list with eggs")));
+        assert!(!is_asked(&DemoQuestion::of("continue the list with eggs")));
     }
 }

@@ -3,7 +3,7 @@
 
 /// A language that the stand-in writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Language {
+pub(super) enum DemoLanguage {
     English,
     Portuguese,
     Spanish,
@@ -11,37 +11,37 @@ pub(super) enum Language {
 
 /// The same words in each language; `{}` stands for a value.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Words {
+pub(super) struct DemoText {
     pub(super) en: &'static str,
     pub(super) pt: &'static str,
     pub(super) es: &'static str,
 }
 
-impl Words {
+impl DemoText {
     /// The words in one language.
-    pub(super) const fn of(self, language: Language) -> &'static str {
+    pub(super) const fn of(self, language: DemoLanguage) -> &'static str {
         match language {
-            Language::English => self.en,
-            Language::Portuguese => self.pt,
-            Language::Spanish => self.es,
+            DemoLanguage::English => self.en,
+            DemoLanguage::Portuguese => self.pt,
+            DemoLanguage::Spanish => self.es,
         }
     }
 
     /// The words in one language, with a value in each `{}`.
-    pub(super) fn with(self, language: Language, value: &str) -> String {
+    pub(super) fn with(self, language: DemoLanguage, value: &str) -> String {
         self.of(language).replace("{}", value)
     }
 }
 
 /// Words that tell a language, because they are common and the other two do not have them.
-const MARKS: [(Language, &str); 4] = [
+const MARKS: [(DemoLanguage, &str); 4] = [
     (
-        Language::English,
+        DemoLanguage::English,
         "the and is are to in of you my it this that what where when which for with on at an every tell remind make \
          explain answer go show please how who can do i me",
     ),
     (
-        Language::Portuguese,
+        DemoLanguage::Portuguese,
         "você não em uma um na nas nos da do dos das às ao os são isto isso também anote faça explique resuma conte me \
          responda diante agora onde amanhã hoje todo toda lembre enquete duas frases compras sexta segunda sou o \
          tempo mude cancele pesquise agendado notas compre foto formatação ajuda olá oi obrigado escolha arquivo dado \
@@ -49,14 +49,14 @@ const MARKS: [(Language, &str); 4] = [
          sabes boa",
     ),
     (
-        Language::Spanish,
+        DemoLanguage::Spanish,
         "el la los las una un en del al y con por qué esto eso también apunta haz explica resume responde me dime ahora \
          adelante dónde mañana hoy todo cada recuérdame encuesta dos lista compra lunes viernes tiempo cambia cancela \
          busca programado formato ayuda hola gracias archivo dado código largo despacio puedes cuéntame elegir buenos es quién cuál cuándo cómo cuánto",
     ),
     // Of languages that it does not write, so that none of these is taken for another.
     (
-        Language::English,
+        DemoLanguage::English,
         "der die das ist sind und ich nicht wie was wo wer ein eine mich mir du bist kann kannst warum wann mit für um es \
          morgen heute le la les des du de et est je il elle vous nous tu quel quelle où pourquoi comment quand qui ne \
          pas pour avec un une en dans sur moi demain temps che di è il lo gli per non come dove domani oggi tempo con",
@@ -64,12 +64,12 @@ const MARKS: [(Language, &str); 4] = [
 ];
 
 /// The language of some words, given in lower case; English where nothing tells.
-pub(super) fn written(words: &[&str]) -> Language {
+pub(super) fn written(words: &[&str]) -> DemoLanguage {
     let count = |marks: &str| {
         let marks: Vec<&str> = marks.split_whitespace().collect();
         words.iter().filter(|word| marks.contains(word)).count()
     };
-    let mut best = (0, Language::English);
+    let mut best = (0, DemoLanguage::English);
     for (language, marks) in MARKS {
         let found = (count(marks), language);
         best = if found.0 > best.0 { found } else { best };
@@ -78,10 +78,10 @@ pub(super) fn written(words: &[&str]) -> Language {
 }
 
 /// What languages are called: in English, Portuguese and Spanish.
-const NAMES: [([&str; 3], Option<Language>); 14] = [
-    (["english", "inglês", "inglés"], Some(Language::English)),
-    (["portuguese", "português", "portugués"], Some(Language::Portuguese)),
-    (["spanish", "espanhol", "español"], Some(Language::Spanish)),
+const NAMES: [([&str; 3], Option<DemoLanguage>); 14] = [
+    (["english", "inglês", "inglés"], Some(DemoLanguage::English)),
+    (["portuguese", "português", "portugués"], Some(DemoLanguage::Portuguese)),
+    (["spanish", "espanhol", "español"], Some(DemoLanguage::Spanish)),
     (["french", "francês", "francés"], None),
     (["german", "alemão", "alemán"], None),
     (["italian", "italiano", "italiano"], None),
@@ -96,7 +96,7 @@ const NAMES: [([&str; 3], Option<Language>); 14] = [
 ];
 
 /// The language that words in lower case name, and the stand-in's own if it writes that one: `Spanish`, `em espanhol`.
-pub(super) fn named<'a>(words: &[&'a str]) -> Option<(&'a str, Option<Language>)> {
+pub(super) fn named<'a>(words: &[&'a str]) -> Option<(&'a str, Option<DemoLanguage>)> {
     words.iter().find_map(|word| {
         let known = NAMES.iter().find(|(names, _)| names.contains(word));
         known.map(|(_, language)| (*word, *language))
@@ -104,7 +104,7 @@ pub(super) fn named<'a>(words: &[&'a str]) -> Option<(&'a str, Option<Language>)
 }
 
 /// The language after `in`, `em` or `en`: `tell me a joke in Spanish`.
-pub(super) fn wanted(words: &[&str]) -> Option<Language> {
+pub(super) fn wanted(words: &[&str]) -> Option<DemoLanguage> {
     words.windows(2).find_map(|two| match two {
         ["in" | "em" | "en", name] => named(&[name])?.1,
         _ => None,
@@ -118,24 +118,24 @@ mod tests {
     #[test]
     fn words_tell_their_language() {
         let cases = [
-            ("", Language::English),
-            ("buy milk", Language::English),
-            ("go on where you stopped", Language::English),
-            ("do this for me", Language::English),
-            ("continue de onde você parou", Language::Portuguese),
-            ("explique juros compostos em duas frases", Language::Portuguese),
-            ("todo dia às 7:30", Language::Portuguese),
-            ("notas", Language::Portuguese),
-            ("que tempo faz no porto", Language::Portuguese),
-            ("como me chamo", Language::Portuguese),
-            ("explica el interés compuesto en dos frases", Language::Spanish),
-            ("hola", Language::Spanish),
-            ("quién escribió don quijote", Language::Spanish),
-            ("quem escreveu os lusíadas", Language::Portuguese),
-            ("quelle est la capitale de la france", Language::English),
-            ("wie spät ist es in lissabon", Language::English),
-            ("che tempo fa a roma", Language::English),
-            ("какая сегодня погода", Language::English),
+            ("", DemoLanguage::English),
+            ("buy milk", DemoLanguage::English),
+            ("go on where you stopped", DemoLanguage::English),
+            ("do this for me", DemoLanguage::English),
+            ("continue de onde você parou", DemoLanguage::Portuguese),
+            ("explique juros compostos em duas frases", DemoLanguage::Portuguese),
+            ("todo dia às 7:30", DemoLanguage::Portuguese),
+            ("notas", DemoLanguage::Portuguese),
+            ("que tempo faz no porto", DemoLanguage::Portuguese),
+            ("como me chamo", DemoLanguage::Portuguese),
+            ("explica el interés compuesto en dos frases", DemoLanguage::Spanish),
+            ("hola", DemoLanguage::Spanish),
+            ("quién escribió don quijote", DemoLanguage::Spanish),
+            ("quem escreveu os lusíadas", DemoLanguage::Portuguese),
+            ("quelle est la capitale de la france", DemoLanguage::English),
+            ("wie spät ist es in lissabon", DemoLanguage::English),
+            ("che tempo fa a roma", DemoLanguage::English),
+            ("какая сегодня погода", DemoLanguage::English),
         ];
         for (text, wanted) in cases {
             assert_eq!(written(&text.split(' ').collect::<Vec<_>>()), wanted, "{text}");
@@ -145,8 +145,8 @@ mod tests {
     #[test]
     fn languages_have_names() {
         let of = |text: &str| wanted(&text.split(' ').collect::<Vec<_>>());
-        assert_eq!(of("a joke in spanish please"), Some(Language::Spanish));
-        assert_eq!(of("também em espanhol"), Some(Language::Spanish));
+        assert_eq!(of("a joke in spanish please"), Some(DemoLanguage::Spanish));
+        assert_eq!(of("também em espanhol"), Some(DemoLanguage::Spanish));
         assert_eq!((of("in french"), of("in two sentences")), (None, None));
         assert_eq!(named(&["answer", "latvian"]), Some(("latvian", None)));
     }

@@ -1,7 +1,7 @@
 //! The brain of `figaro demo`: rules of words that show off formatting, tools and streaming without a network. It says
 //! what it is, calls only tools that the request offers, and answers in English, Portuguese or Spanish.
 //!
-//! A request becomes a [`Question`], a question has a [`Topic`], and a topic's function gives the next [`Step`]: to call a
+//! A request becomes a [`DemoQuestion`], a question has a [`Topic`], and a topic's function gives the next [`DemoStep`]: to call a
 //! tool, or to say what came of it.
 
 mod attached;
@@ -30,10 +30,10 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use self::question::Question;
-use self::step::{Results, Step, failure};
+use self::question::DemoQuestion;
+use self::step::{DemoStep, ToolResults, failure};
 use self::topic::Topic;
-use super::reply::{Brain, Part, Reply};
+use super::reply::{Brain, ModelReply, ReplyPart};
 use super::request::ModelRequest;
 
 /// An answer that is to be stopped comes so many times slower than others.
@@ -51,22 +51,24 @@ pub struct DemoModel {
 }
 
 impl Brain for DemoModel {
-    fn answer(&self, request: &ModelRequest) -> Reply {
+    fn answer(&self, request: &ModelRequest) -> ModelReply {
         if let Some(schema) = request.schema() {
-            let question = Question::read(request, self.unescape);
-            return Reply::text(&form::filled(&schema, &question.text).to_string());
+            let question = DemoQuestion::read(request, self.unescape);
+            return ModelReply::text(&form::filled(&schema, &question.text).to_string());
         }
         match self.step(request) {
-            Step::Say(words) => Reply::text(&words).paced(0, self.word_pause),
-            Step::SaySlowly(words) => Reply::text(&words).paced(0, self.word_pause * SLOWER),
-            Step::Call(tool, calls) if request.tool_names().contains(&tool) => {
-                let call = |arguments| Part::Call { name: tool.to_owned(), arguments };
-                Reply::turn(calls.into_iter().map(call).collect())
+            DemoStep::Say(words) => ModelReply::text(&words).paced(0, self.word_pause),
+            DemoStep::SaySlowly(words) => ModelReply::text(&words).paced(0, self.word_pause * SLOWER),
+            DemoStep::Call(tool, calls) if request.tool_names().contains(&tool) => {
+                let call = |arguments| ReplyPart::Call { name: tool.to_owned(), arguments };
+                ModelReply::turn(calls.into_iter().map(call).collect())
             }
-            Step::Call(tool, _) if is_to_be_found(request) => Reply::call(FINDER, json!({"query": tool})),
-            Step::Call(tool, _) => {
-                let question = Question::read(request, self.unescape);
-                Reply::text(fallback::not_offered(tool, &question)).paced(0, self.word_pause)
+            DemoStep::Call(tool, _) if is_to_be_found(request) => {
+                ModelReply::call(FINDER, json!({"query": tool}))
+            }
+            DemoStep::Call(tool, _) => {
+                let question = DemoQuestion::read(request, self.unescape);
+                ModelReply::text(fallback::not_offered(tool, &question)).paced(0, self.word_pause)
             }
         }
     }
@@ -80,8 +82,8 @@ fn is_to_be_found(request: &ModelRequest) -> bool {
 
 impl DemoModel {
     /// The next step of the turn that a request is about.
-    fn step(&self, request: &ModelRequest) -> Step {
-        let question = Question::read(request, self.unescape);
+    fn step(&self, request: &ModelRequest) -> DemoStep {
+        let question = DemoQuestion::read(request, self.unescape);
         let results: Vec<(&str, Value)> =
             request.tool_results().into_iter().map(|(tool, output)| (tool, read(&output))).collect();
         let unclear = settings::unclear(&question, &results);
@@ -115,7 +117,7 @@ fn is_given(request: &ModelRequest, these: &[&str], none: &[&str]) -> bool {
 }
 
 /// The next step for a question whose answer needs nothing but the question and the results so far.
-fn answer(topic: Topic, question: &Question, results: &Results<'_>) -> Step {
+fn answer(topic: Topic, question: &DemoQuestion, results: &ToolResults<'_>) -> DemoStep {
     match topic {
         Topic::Settings => settings::change(question, results),
         Topic::NewTask if fallback::is_fact(question) && schedule::is_behind(question) => {
@@ -127,7 +129,7 @@ fn answer(topic: Topic, question: &Question, results: &Results<'_>) -> Step {
         Topic::Prepared => prepared::answer(question),
         Topic::Search => web::search(question, results),
         Topic::Poll => poll::make(question, results),
-        Topic::Format => Step::Say(shows::FORMATTED.to_owned()),
+        Topic::Format => DemoStep::Say(shows::FORMATTED.to_owned()),
         Topic::ListNotes => notes::list(question, results),
         Topic::AddNote => notes::add(question, results),
         Topic::RemoveNote => notes::remove(question, results),
@@ -135,7 +137,7 @@ fn answer(topic: Topic, question: &Question, results: &Results<'_>) -> Step {
         Topic::Name => names::answer(question, results),
         Topic::Clock => clock::tell(question),
         Topic::Moderate => moderate::answer(question, results),
-        Topic::Fact => Step::Say(fallback::learned(question).to_owned()),
+        Topic::Fact => DemoStep::Say(fallback::learned(question).to_owned()),
         Topic::UnwantedFact => fallback::forgotten(question),
         Topic::React => tricks::react(question, results),
         Topic::Choose => tricks::choose(question, results),
@@ -144,9 +146,9 @@ fn answer(topic: Topic, question: &Question, results: &Results<'_>) -> Step {
         Topic::File => tricks::file(question, results),
         Topic::Dice => tricks::dice(question, results),
         Topic::Agent => tricks::ask_agent(question, results),
-        Topic::Code => Step::Say(shows::code()),
-        Topic::Long => Step::Say(shows::long()),
-        Topic::Slow => Step::SaySlowly(shows::SLOW.to_owned()),
+        Topic::Code => DemoStep::Say(shows::code()),
+        Topic::Long => DemoStep::Say(shows::long()),
+        Topic::Slow => DemoStep::SaySlowly(shows::SLOW.to_owned()),
         Topic::Thanks => fallback::welcome(question),
         Topic::Examples => prepared::examples(question),
         Topic::Greet => fallback::greeting(question),
@@ -155,8 +157,8 @@ fn answer(topic: Topic, question: &Question, results: &Results<'_>) -> Step {
 }
 
 /// Carries a task out: what is to be looked up is looked up once, and told in each language that the task asks for.
-fn due(task: &Question, results: &Results<'_>) -> Step {
-    let due = schedule::Due::read(task);
+fn due(task: &DemoQuestion, results: &ToolResults<'_>) -> DemoStep {
+    let due = schedule::DueTask::read(task);
     let [first, others @ ..] = due.questions.as_slice() else { return schedule::due(task) };
     if due.reminds {
         return schedule::due(task);
@@ -165,15 +167,15 @@ fn due(task: &Question, results: &Results<'_>) -> Step {
     if !matches!(topic, Topic::Search | Topic::Prepared | Topic::ListNotes | Topic::Poll | Topic::Photo) {
         return schedule::due(task);
     }
-    let Step::Say(mut words) = answer(topic.clone(), first, results) else {
+    let DemoStep::Say(mut words) = answer(topic.clone(), first, results) else {
         return answer(topic, first, results);
     };
     for other in others {
-        if let Step::Say(more) = answer(topic.clone(), other, results) {
+        if let DemoStep::Say(more) = answer(topic.clone(), other, results) {
             words = format!("{words}\n\n{more}");
         }
     }
-    Step::Say(words)
+    DemoStep::Say(words)
 }
 
 /// A result of a tool as JSON; what is none has failed.

@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::language::Words;
-use super::question::{Question, trimmed};
-use super::step::{Results, Step, last};
+use super::language::DemoText;
+use super::question::{DemoQuestion, trimmed};
+use super::step::{DemoStep, ToolResults, last};
 
 /// What begins a request, by the action of the tool.
 const VERBS: [(&str, &[&str]); 6] = [
@@ -20,30 +20,30 @@ const REPLIED: [&str; 9] = ["him", "her", "them", "this", "ele", "ela", "isto", 
 /// How units of time begin, and their minutes.
 const UNITS: [(&str, u32); 5] = [("min", 1), ("hour", 60), ("hora", 60), ("day", 24 * 60), ("d", 24 * 60)];
 
-const DONE: Words = Words { en: "Done: {}.", pt: "Feito: {}.", es: "Hecho: {}." };
-const GROUPS: Words = Words {
+const DONE: DemoText = DemoText { en: "Done: {}.", pt: "Feito: {}.", es: "Hecho: {}." };
+const GROUPS: DemoText = DemoText {
     en: "That works in groups only: say it in one where I am an admin.",
     pt: "Isso só funciona em grupos: diga num em que sou administrador.",
     es: "Eso solo funciona en grupos: dilo en uno donde soy administrador.",
 };
 
 /// Whether a message asks for such a thing.
-pub(super) fn is_asked(question: &Question) -> bool {
+pub(super) fn is_asked(question: &DemoQuestion) -> bool {
     wanted(question).is_some()
 }
 
 /// Does what is asked for.
-pub(super) fn answer(question: &Question, results: &Results<'_>) -> Step {
+pub(super) fn answer(question: &DemoQuestion, results: &ToolResults<'_>) -> DemoStep {
     let is_group = question.ids[0].as_ref().and_then(Value::as_i64).is_none_or(|chat| chat < 0);
     match (last(results, "moderate"), wanted(question)) {
-        (Some(_), _) => Step::Say(DONE.with(question.language, trimmed(&question.text))),
-        (None, Some(arguments)) if is_group => Step::call("moderate", arguments),
-        (None, _) => Step::say(GROUPS, question),
+        (Some(_), _) => DemoStep::Say(DONE.with(question.language, trimmed(&question.text))),
+        (None, Some(arguments)) if is_group => DemoStep::call("moderate", arguments),
+        (None, _) => DemoStep::say(GROUPS, question),
     }
 }
 
 /// The arguments of `moderate` for a message.
-fn wanted(question: &Question) -> Option<Value> {
+fn wanted(question: &DemoQuestion) -> Option<Value> {
     let first = question.plain.first().filter(|_| !question.text.ends_with('?'))?;
     let (action, _) = VERBS.iter().find(|(_, verbs)| verbs.contains(&first.as_str()))?;
     let mut arguments = json!({"action": action});
@@ -63,7 +63,7 @@ fn wanted(question: &Question) -> Option<Value> {
 }
 
 /// How long it is to last.
-fn minutes(question: &Question) -> Option<u32> {
+fn minutes(question: &DemoQuestion) -> Option<u32> {
     question.plain.windows(2).find_map(|two| {
         let [count, unit] = two else { return None };
         let (_, minutes) = UNITS.iter().find(|(begins, _)| unit.starts_with(begins))?;
@@ -93,24 +93,24 @@ mod tests {
             ("ban Robin?", None),
         ];
         for (text, arguments) in cases {
-            assert_eq!(wanted(&Question::of(text)), arguments, "{text}");
+            assert_eq!(wanted(&DemoQuestion::of(text)), arguments, "{text}");
         }
         for (text, action) in [("kick her", "kick"), ("ban", "ban")] {
-            let reply = Question { replied: Some(json!(7)), ..Question::of(text) };
+            let reply = DemoQuestion { replied: Some(json!(7)), ..DemoQuestion::of(text) };
             assert_eq!(wanted(&reply), Some(json!({"action": action, "person": "replied"})), "{text}");
         }
-        let unpinned = wanted(&Question::of("unpin this"));
+        let unpinned = wanted(&DemoQuestion::of("unpin this"));
         assert_eq!(unpinned, Some(json!({"action": "unpin"})));
     }
 
     #[test]
     fn what_was_done_is_told_and_groups_are_asked_for() {
-        let mut question = Question::of("mute @robin!");
+        let mut question = DemoQuestion::of("mute @robin!");
         question.ids[0] = Some(json!(-5));
-        assert!(matches!(answer(&question, &[]), Step::Call("moderate", _)));
+        assert!(matches!(answer(&question, &[]), DemoStep::Call("moderate", _)));
         let done = [("moderate", json!({"success": true}))];
-        assert_eq!(answer(&question, &done), Step::Say("Done: mute @robin.".to_owned()));
+        assert_eq!(answer(&question, &done), DemoStep::Say("Done: mute @robin.".to_owned()));
         question.ids[0] = Some(json!(5));
-        assert_eq!(answer(&question, &[]), Step::Say(GROUPS.en.to_owned()));
+        assert_eq!(answer(&question, &[]), DemoStep::Say(GROUPS.en.to_owned()));
     }
 }

@@ -2,10 +2,10 @@
 
 use serde_json::json;
 
-use super::language::Words;
-use super::question::{Question, trimmed};
+use super::language::DemoText;
+use super::question::{DemoQuestion, trimmed};
 use super::schedule;
-use super::step::{Results, Step};
+use super::step::{DemoStep, ToolResults};
 
 /// What stands before the name that a person wants to be called by.
 const CALL: [&str; 12] = [
@@ -52,25 +52,25 @@ const KNOWN: [&str; 11] = [
     "qué recuerdas de mí",
 ];
 
-const REMEMBERED: Words = Words {
+const REMEMBERED: DemoText = DemoText {
     en: "You told me:\n\n{}\n\n`/memory` shows, in private, what is remembered about you.",
     pt: "O que sei sobre você:\n\n{}\n\n`/memory` mostra, em privado, o que fica lembrado sobre você.",
     es: "Me contaste:\n\n{}\n\n`/memory` muestra, en privado, lo que queda recordado sobre ti.",
 };
-const NOTHING: Words = Words {
+const NOTHING: DemoText = DemoText {
     en: "I know nothing else yet: tell me something about yourself, such as `I live in Riga`.",
     pt: "Nada mais ainda: conte algo sobre você, como `Moro em Lisboa`.",
     es: "No sé nada más todavía: cuéntame algo de ti, como `Vivo en Madrid`.",
 };
-const CALLED: Words = Words {
+const CALLED: DemoText = DemoText {
     en: "I call you {} from now on.",
     pt: "De agora em diante chamo você de {}.",
     es: "De ahora en adelante te llamo {}.",
 };
-const IS: Words = Words { en: "You are {}.", pt: "Você é {}.", es: "Eres {}." };
+const IS: DemoText = DemoText { en: "You are {}.", pt: "Você é {}.", es: "Eres {}." };
 
 /// The name that a message gives its writer.
-fn given(question: &Question) -> Option<String> {
+fn given(question: &DemoQuestion) -> Option<String> {
     let call = CALL.iter().find(|call| question.begins(call))?;
     let rest = question.said.get(call.split(' ').count()..)?.join(" ");
     let end = schedule::ENDS.iter().filter_map(|end| rest.find(end)).min().unwrap_or(rest.len());
@@ -81,30 +81,30 @@ fn given(question: &Question) -> Option<String> {
 }
 
 /// Whether a message is about its writer's name.
-pub(super) fn is_asked(question: &Question) -> bool {
+pub(super) fn is_asked(question: &DemoQuestion) -> bool {
     given(question).is_some() || WHO.iter().any(|who| question.begins(who)) || is_of_memories(question)
 }
 
-fn is_of_memories(question: &Question) -> bool {
+fn is_of_memories(question: &DemoQuestion) -> bool {
     KNOWN.iter().any(|known| question.begins(known))
 }
 
 /// Keeps the name that is given, or says the one that is known.
-pub(super) fn answer(question: &Question, results: &Results<'_>) -> Step {
+pub(super) fn answer(question: &DemoQuestion, results: &ToolResults<'_>) -> DemoStep {
     if is_of_memories(question) {
         let lines: Vec<String> = question.memories.iter().map(|memory| format!("- {memory}")).collect();
         let known = match lines.is_empty() {
             true => NOTHING.of(question.language).to_owned(),
             false => REMEMBERED.with(question.language, &lines.join("\n")),
         };
-        return Step::Say(format!("{} {known}", IS.with(question.language, &question.name)));
+        return DemoStep::Say(format!("{} {known}", IS.with(question.language, &question.name)));
     }
     let Some(name) = given(question) else {
-        return Step::Say(IS.with(question.language, &question.name));
+        return DemoStep::Say(IS.with(question.language, &question.name));
     };
     match results.iter().any(|(tool, _)| *tool == "set_profile") {
         true => schedule::also(&CALLED.with(question.language, &name), question, results),
-        false => Step::call("set_profile", json!({ "name": name })),
+        false => DemoStep::call("set_profile", json!({ "name": name })),
     }
 }
 
@@ -114,18 +114,18 @@ mod tests {
 
     #[test]
     fn a_name_is_kept_and_told() {
-        let given = Question::of("Call me Annie!");
-        assert_eq!(answer(&given, &[]), Step::call("set_profile", json!({"name": "Annie"})));
+        let given = DemoQuestion::of("Call me Annie!");
+        assert_eq!(answer(&given, &[]), DemoStep::call("set_profile", json!({"name": "Annie"})));
         let kept = answer(&given, &[("set_profile", json!({"success": true}))]);
-        assert_eq!(kept, Step::Say("I call you Annie from now on.".to_owned()));
-        let known = Question {
+        assert_eq!(kept, DemoStep::Say("I call you Annie from now on.".to_owned()));
+        let known = DemoQuestion {
             memories: vec!["I live in Lisbon".to_owned()],
-            ..Question::of("What do you know about me?")
+            ..DemoQuestion::of("What do you know about me?")
         };
         let told = "You are you. You told me:\n\n- I live in Lisbon";
-        assert!(matches!(answer(&known, &[]), Step::Say(words) if words.starts_with(told)));
-        let asked = Question { name: "Annie".to_owned(), ..Question::of("what is my name?") };
-        assert!(is_asked(&asked) && !is_asked(&Question::of("call me back tomorrow at nine please")));
-        assert_eq!(answer(&asked, &[]), Step::Say("You are Annie.".to_owned()));
+        assert!(matches!(answer(&known, &[]), DemoStep::Say(words) if words.starts_with(told)));
+        let asked = DemoQuestion { name: "Annie".to_owned(), ..DemoQuestion::of("what is my name?") };
+        assert!(is_asked(&asked) && !is_asked(&DemoQuestion::of("call me back tomorrow at nine please")));
+        assert_eq!(answer(&asked, &[]), DemoStep::Say("You are Annie.".to_owned()));
     }
 }

@@ -2,20 +2,20 @@
 
 use serde_json::{Value, json};
 
-use super::language::{Language, Words};
-use super::question::{Question, trimmed};
-use super::step::{Results, Step, last};
+use super::language::{DemoLanguage, DemoText};
+use super::question::{DemoQuestion, trimmed};
+use super::step::{DemoStep, ToolResults, last};
 
 /// Words that ask to keep something, and under which key where no list is named.
-const KEEP: [(&[&str], Words); 3] = [
+const KEEP: [(&[&str], DemoText); 3] = [
     (
         &["buy", "compre", "comprar", "compra"],
-        Words { en: "shopping list", pt: "lista de compras", es: "lista de la compra" },
+        DemoText { en: "shopping list", pt: "lista de compras", es: "lista de la compra" },
     ),
-    (&["remember", "lembre", "recuerda"], Words { en: "facts", pt: "fatos", es: "datos" }),
+    (&["remember", "lembre", "recuerda"], DemoText { en: "facts", pt: "fatos", es: "datos" }),
     (
         &["note", "anote", "anota", "guarde", "adicione", "adiciona", "añade", "apunta", "add", "put"],
-        Words { en: "notes", pt: "notas", es: "notas" },
+        DemoText { en: "notes", pt: "notas", es: "notas" },
     ),
 ];
 /// What stands before the name of a list.
@@ -39,16 +39,16 @@ const BEFORE_LIST: [&str; 16] = [
 ];
 const LINKS: [&str; 6] = ["that ", "que ", "to buy ", "to ", "de comprar ", "comprar "];
 
-const NOTED: Words =
-    Words { en: "Noted for “{}”: ", pt: "Anotado em “{}”: ", es: "Apuntado en «{}»: " };
-const SHOW: Words = Words {
+const NOTED: DemoText =
+    DemoText { en: "Noted for “{}”: ", pt: "Anotado em “{}”: ", es: "Apuntado en «{}»: " };
+const SHOW: DemoText = DemoText {
     en: "`notes` or /notes shows all that I keep.",
     pt: "`notas` ou /notes mostra tudo o que guardo.",
     es: "`notas` o /notes muestra todo lo que guardo.",
 };
-const KEPT: Words =
-    Words { en: "This is what I keep:", pt: "Isto é o que guardo:", es: "Esto es lo que guardo:" };
-const NONE: Words = Words {
+const KEPT: DemoText =
+    DemoText { en: "This is what I keep:", pt: "Isto é o que guardo:", es: "Esto es lo que guardo:" };
+const NONE: DemoText = DemoText {
     en: "I keep nothing yet. Say `remember to buy milk`.",
     pt: "Ainda não guardo nada. Diga `anote leite na lista de compras`.",
     es: "Todavía no guardo nada. Di `apunta leche en la lista de la compra`.",
@@ -77,21 +77,21 @@ const OFF_LIST: [&str; 12] = [
 /// What may stand before the name of a list that is meant whole.
 const WHOLE: [&str; 9] = ["all of ", "the ", "my ", "our ", "a minha ", "a ", "la ", "mi ", "toda "];
 
-const REMOVED: Words =
-    Words { en: "Taken off “{}”: ", pt: "Tirado de “{}”: ", es: "Quitado de «{}»: " };
-const NOT_THERE: Words =
-    Words { en: "I keep nothing like that.", pt: "Não guardo nada assim.", es: "No guardo nada así." };
+const REMOVED: DemoText =
+    DemoText { en: "Taken off “{}”: ", pt: "Tirado de “{}”: ", es: "Quitado de «{}»: " };
+const NOT_THERE: DemoText =
+    DemoText { en: "I keep nothing like that.", pt: "Não guardo nada assim.", es: "No guardo nada así." };
 
 /// Whether a message wants something taken off a list, or a list forgotten.
-pub(super) fn is_removal(question: &Question) -> bool {
+pub(super) fn is_removal(question: &DemoQuestion) -> bool {
     REMOVE.iter().any(|verb| question.begins(verb)) && !question.is_due && unwanted(question).is_some()
 }
 
 /// Removes the notes that a message names.
-pub(super) fn remove(question: &Question, results: &Results<'_>) -> Step {
+pub(super) fn remove(question: &DemoQuestion, results: &ToolResults<'_>) -> DemoStep {
     let lists = results.iter().find(|(tool, _)| *tool == "list_notes").map(|(_, result)| &result["lists"]);
     let (Some(lists), Some((list, items))) = (lists, unwanted(question)) else {
-        return Step::call("list_notes", json!({}));
+        return DemoStep::call("list_notes", json!({}));
     };
     let lists: Vec<&Value> = lists.as_array().into_iter().flatten().collect();
     // “The list” is the only one, else the one to buy from; items are looked for on all.
@@ -106,15 +106,15 @@ pub(super) fn remove(question: &Question, results: &Results<'_>) -> Step {
         |note: &&Value| items.is_empty() || items.iter().any(|item| is_same(&note["content"], item));
     let notes: Vec<&Value> = notes.filter(is_named).collect();
     if notes.is_empty() {
-        return Step::say(NOT_THERE, question);
+        return DemoStep::say(NOT_THERE, question);
     }
     if last(results, "remove_note").is_some() {
         let names: Vec<&str> = notes.iter().filter_map(|note| note["content"].as_str()).collect();
         let has = |one: &&&Value| one["notes"].as_array().is_some_and(|of| of.contains(notes[0]));
         let list = meant.iter().find(has).and_then(|one| one["key"].as_str()).unwrap_or(&list);
-        return Step::Say(format!("{}{}.", REMOVED.with(question.language, list), names.join(", ")));
+        return DemoStep::Say(format!("{}{}.", REMOVED.with(question.language, list), names.join(", ")));
     }
-    Step::Call("remove_note", notes.iter().map(|note| json!({"note_id": note["note_id"]})).collect())
+    DemoStep::Call("remove_note", notes.iter().map(|note| json!({"note_id": note["note_id"]})).collect())
 }
 
 fn is_same(written: &Value, meant: &str) -> bool {
@@ -122,7 +122,7 @@ fn is_same(written: &Value, meant: &str) -> bool {
 }
 
 /// The list that a message wants shorter, and the items to go; none of them where the whole list is to go.
-fn unwanted(question: &Question) -> Option<(String, Vec<String>)> {
+fn unwanted(question: &DemoQuestion) -> Option<(String, Vec<String>)> {
     let rest = question.after(&REMOVE)?;
     if let Some((items, list)) = named_list(&rest, &OFF_LIST) {
         return Some((list, parted(items)));
@@ -132,30 +132,30 @@ fn unwanted(question: &Question) -> Option<(String, Vec<String>)> {
 }
 
 /// Keeps what a message wants kept, an item a note.
-pub(super) fn add(question: &Question, results: &Results<'_>) -> Step {
+pub(super) fn add(question: &DemoQuestion, results: &ToolResults<'_>) -> DemoStep {
     let (key, items) = wanted(question);
     if last(results, "add_note").is_some() {
         let language = question.language;
         let noted = format!("{}{}.", NOTED.with(language, &key), items.join(", "));
-        return Step::Say(format!("{noted}\n\n{}", SHOW.of(language)));
+        return DemoStep::Say(format!("{noted}\n\n{}", SHOW.of(language)));
     }
     let call = |item: &String| json!({"key": key, "content": item});
-    Step::Call("add_note", items.iter().map(call).collect())
+    DemoStep::Call("add_note", items.iter().map(call).collect())
 }
 
 /// Reads out what is kept.
-pub(super) fn list(question: &Question, results: &Results<'_>) -> Step {
+pub(super) fn list(question: &DemoQuestion, results: &ToolResults<'_>) -> DemoStep {
     match last(results, "list_notes") {
-        Some(result) => Step::Say(read_out(result, question.language)),
-        None => Step::call("list_notes", json!({})),
+        Some(result) => DemoStep::Say(read_out(result, question.language)),
+        None => DemoStep::call("list_notes", json!({})),
     }
 }
 
 /// The key and the items of what a message wants kept. Only the items of a list are parted.
-fn wanted(question: &Question) -> (String, Vec<String>) {
+fn wanted(question: &DemoQuestion) -> (String, Vec<String>) {
     let (text, list) = match list_of(&question.text) {
-        Some((text, list)) => (Question::of(text), Some(list)),
-        None => (Question::of(&question.text), None),
+        Some((text, list)) => (DemoQuestion::of(text), Some(list)),
+        None => (DemoQuestion::of(&question.text), None),
     };
     let [bought, .., (_, other)] = &KEEP;
     let found = KEEP.iter().find_map(|(words, key)| Some((text.after(words)?, *key, *words == bought.0)));
@@ -207,7 +207,7 @@ fn is_plain(list: &str) -> bool {
 }
 
 /// The lists of a `list_notes` result.
-fn read_out(result: &Value, language: Language) -> String {
+fn read_out(result: &Value, language: DemoLanguage) -> String {
     let text = |value: &Value, key: &str| value[key].as_str().unwrap_or_default().to_owned();
     let list = |list: &Value| {
         let notes = list["notes"].as_array().into_iter().flatten();
@@ -228,9 +228,9 @@ mod tests {
     #[test]
     fn notes_are_read_out_in_words() {
         let lists = json!([{"key": "shopping", "notes": [{"note_id": "x", "content": "milk"}]}]);
-        let told = read_out(&json!({"lists": lists}), Language::English);
+        let told = read_out(&json!({"lists": lists}), DemoLanguage::English);
         assert_eq!(told, "This is what I keep:\n\n**shopping**\n- milk");
-        assert!(read_out(&json!({"lists": []}), Language::Portuguese).starts_with("Ainda não guardo"));
+        assert!(read_out(&json!({"lists": []}), DemoLanguage::Portuguese).starts_with("Ainda não guardo"));
     }
 
     #[test]
@@ -252,21 +252,22 @@ mod tests {
             ("clear the list", &["a", "b"], "Taken off “shopping list”: milk, Bread."),
         ];
         for (text, ids, told) in cases {
-            let question = Question::of(text);
+            let question = DemoQuestion::of(text);
             assert!(is_removal(&question), "{text}");
-            assert_eq!(remove(&question, &[]), Step::call("list_notes", json!({})));
+            assert_eq!(remove(&question, &[]), DemoStep::call("list_notes", json!({})));
             let calls = ids.iter().map(|id| json!({"note_id": id})).collect();
             assert_eq!(
                 remove(&question, std::slice::from_ref(&listed)),
-                Step::Call("remove_note", calls),
+                DemoStep::Call("remove_note", calls),
                 "{text}"
             );
-            assert_eq!(remove(&question, &[listed.clone(), gone.clone()]), Step::Say(told.to_owned()));
+            assert_eq!(remove(&question, &[listed.clone(), gone.clone()]), DemoStep::Say(told.to_owned()));
         }
-        let other = Question::of("remove eggs from the shopping list");
-        assert_eq!(remove(&other, &[listed]), Step::Say(NOT_THERE.en.to_owned()));
+        let other = DemoQuestion::of("remove eggs from the shopping list");
+        assert_eq!(remove(&other, &[listed]), DemoStep::Say(NOT_THERE.en.to_owned()));
         assert!(
-            !is_removal(&Question::of("remove the task")) && !is_removal(&Question::of("the shopping list"))
+            !is_removal(&DemoQuestion::of("remove the task"))
+                && !is_removal(&DemoQuestion::of("the shopping list"))
         );
     }
 
@@ -295,7 +296,7 @@ mod tests {
         ];
         for (text, key, items) in cases {
             let items = items.iter().map(|item| (*item).to_owned()).collect();
-            assert_eq!(wanted(&Question::of(text)), (key.to_owned(), items), "{text}");
+            assert_eq!(wanted(&DemoQuestion::of(text)), (key.to_owned(), items), "{text}");
         }
     }
 }

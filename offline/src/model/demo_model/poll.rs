@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::language::{Language, Words};
-use super::question::{Question, capital, trimmed};
-use super::step::{Results, Step, last};
+use super::language::{DemoLanguage, DemoText};
+use super::question::{DemoQuestion, capital, trimmed};
+use super::step::{DemoStep, ToolResults, last};
 
 /// Words that ask for a poll.
 const POLL: [&str; 6] = ["poll", "vote", "enquete", "votação", "sondagem", "encuesta"];
@@ -14,18 +14,22 @@ const MAX_QUESTION: usize = 299;
 const MAX_OPTION: usize = 100;
 const MAX_OPTIONS: usize = 10;
 
-const PLACES: Words = Words {
+const PLACES: DemoText = DemoText {
     en: "The pizza place|The noodle bar|A picnic in the park",
     pt: "Na pizzaria|No restaurante da esquina|Um piquenique no parque",
     es: "En la pizzería|En el bar de la esquina|Un pícnic en el parque",
 };
-const DISHES: Words = Words { en: "Pizza|Soup|Salad", pt: "Pizza|Sopa|Salada", es: "Pizza|Sopa|Ensalada" };
-const DAYS: Words =
-    Words { en: "Friday|Saturday|Sunday", pt: "Sexta-feira|Sábado|Domingo", es: "Viernes|Sábado|Domingo" };
-const TIMES: Words = Words { en: "12:00|12:30|13:00", pt: "12:00|12:30|13:00", es: "13:00|13:30|14:00" };
-const YES_OR_NO: Words = Words { en: "Yes|No|Perhaps", pt: "Sim|Não|Talvez", es: "Sí|No|Quizás" };
+const DISHES: DemoText =
+    DemoText { en: "Pizza|Soup|Salad", pt: "Pizza|Sopa|Salada", es: "Pizza|Sopa|Ensalada" };
+const DAYS: DemoText =
+    DemoText {
+        en: "Friday|Saturday|Sunday", pt: "Sexta-feira|Sábado|Domingo", es: "Viernes|Sábado|Domingo"
+    };
+const TIMES: DemoText =
+    DemoText { en: "12:00|12:30|13:00", pt: "12:00|12:30|13:00", es: "13:00|13:30|14:00" };
+const YES_OR_NO: DemoText = DemoText { en: "Yes|No|Perhaps", pt: "Sim|Não|Talvez", es: "Sí|No|Quizás" };
 /// Options by what a question asks for: the first row with one of its words.
-const OPTIONS: [(&[&str], Words); 4] = [
+const OPTIONS: [(&[&str], DemoText); 4] = [
     (&["where", "onde", "dónde"], PLACES),
     (&["when", "which day", "what day", "quando", "que dia", "cuándo", "qué día"], DAYS),
     (&["what time", "a que horas", "a qué hora"], TIMES),
@@ -46,18 +50,21 @@ const FOOD: [&str; 11] = [
     "cena",
 ];
 
-const ABOUT_FOOD: Words =
-    Words { en: "What shall we have for {}?", pt: "O que vamos comer no {}?", es: "¿Qué comemos en {}?" };
-const ABOUT_ANYTHING: Words =
-    Words { en: "{}: is it a good idea?", pt: "{}: é uma boa ideia?", es: "{}: ¿es una buena idea?" };
-const SAMPLE: Words = Words { en: "Where shall we eat?", pt: "Onde vamos comer?", es: "¿Dónde comemos?" };
-const THERE: Words =
-    Words { en: "There is the poll.", pt: "Aí está a enquete.", es: "Ahí está la encuesta." };
+const ABOUT_FOOD: DemoText =
+    DemoText {
+        en: "What shall we have for {}?", pt: "O que vamos comer no {}?", es: "¿Qué comemos en {}?"
+    };
+const ABOUT_ANYTHING: DemoText =
+    DemoText { en: "{}: is it a good idea?", pt: "{}: é uma boa ideia?", es: "{}: ¿es una buena idea?" };
+const SAMPLE: DemoText =
+    DemoText { en: "Where shall we eat?", pt: "Onde vamos comer?", es: "¿Dónde comemos?" };
+const THERE: DemoText =
+    DemoText { en: "There is the poll.", pt: "Aí está a enquete.", es: "Ahí está la encuesta." };
 
 /// Makes the poll that a message asks for.
-pub(super) fn make(question: &Question, results: &Results<'_>) -> Step {
+pub(super) fn make(question: &DemoQuestion, results: &ToolResults<'_>) -> DemoStep {
     if last(results, "sendPoll").is_some() {
-        return Step::say(THERE, question);
+        return DemoStep::say(THERE, question);
     }
     let (asked, options) = wanted(question);
     let cut = |text: &str, most: usize| text.chars().take(most).collect::<String>();
@@ -66,10 +73,10 @@ pub(super) fn make(question: &Question, results: &Results<'_>) -> Step {
     let mut arguments = question.place();
     arguments["question"] = cut(&asked, MAX_QUESTION).into();
     arguments["options"] = options.into();
-    Step::call("sendPoll", arguments)
+    DemoStep::call("sendPoll", arguments)
 }
 
-fn wanted(question: &Question) -> (String, Vec<String>) {
+fn wanted(question: &DemoQuestion) -> (String, Vec<String>) {
     let language = question.language;
     let rest = question.after(&POLL).unwrap_or_default();
     let about = ABOUT.iter().find_map(|about| rest.strip_prefix(about));
@@ -86,7 +93,7 @@ fn wanted(question: &Question) -> (String, Vec<String>) {
             let about = trimmed(about).trim_end_matches('?');
             let bare =
                 ["o ", "a ", "the "].iter().find_map(|article| about.strip_prefix(article)).unwrap_or(about);
-            let is_food = FOOD.iter().any(|word| Question::of(about).says(word));
+            let is_food = FOOD.iter().any(|word| DemoQuestion::of(about).says(word));
             let (words, about) =
                 if is_food { (ABOUT_FOOD, bare.to_owned()) } else { (ABOUT_ANYTHING, capital(about)) };
             let asked = words.with(language, &about);
@@ -107,13 +114,13 @@ fn named_options(text: &str) -> Vec<String> {
 }
 
 /// Options for a question that names none.
-fn fitting(asked: &str, language: Language) -> Vec<String> {
-    let asked = Question::of(asked);
+fn fitting(asked: &str, language: DemoLanguage) -> Vec<String> {
+    let asked = DemoQuestion::of(asked);
     let found = OPTIONS.iter().find(|(words, _)| words.iter().any(|word| asked.says(word)));
     options_of(found.map_or(YES_OR_NO, |(_, options)| *options), language)
 }
 
-fn options_of(options: Words, language: Language) -> Vec<String> {
+fn options_of(options: DemoText, language: DemoLanguage) -> Vec<String> {
     options.of(language).split('|').map(ToOwned::to_owned).collect()
 }
 
@@ -138,7 +145,7 @@ mod tests {
         ];
         for (text, asked, options) in cases {
             let options = options.split('|').map(ToOwned::to_owned).collect();
-            assert_eq!(wanted(&Question::of(text)), (asked.to_owned(), options), "{text}");
+            assert_eq!(wanted(&DemoQuestion::of(text)), (asked.to_owned(), options), "{text}");
         }
     }
 }

@@ -1,9 +1,9 @@
 //! Short texts that stand ready for questions that a real model would answer by itself; each says that it was prepared. And
 //! the summary of a message, which is its first sentence.
 
-use super::language::{Language, Words};
-use super::question::Question;
-use super::step::Step;
+use super::language::{DemoLanguage, DemoText};
+use super::question::DemoQuestion;
+use super::step::DemoStep;
 
 /// The longest sentence that a summary repeats, in characters.
 const MAX_SENTENCE: usize = 240;
@@ -11,10 +11,10 @@ const MAX_SENTENCE: usize = 240;
 const EXPLAIN: [&str; 6] = ["explain", "explique", "explica", "what is", "o que é", "qué es"];
 
 /// What a text is about, and the text.
-const TEXTS: [(&[&str], Words); 4] = [
+const TEXTS: [(&[&str], DemoText); 4] = [
     (
         &["compound interest", "juros compostos", "interés compuesto"],
-        Words {
+        DemoText {
             en: "Compound interest is interest on the money you put in and also on the interest it has already earned. \
                  So the sum grows faster every year: 100 at 5 % is 105 after one year and about 163 after ten.",
             pt: "Juros compostos são juros sobre o dinheiro que você aplicou e também sobre os juros que ele já rendeu. \
@@ -25,7 +25,7 @@ const TEXTS: [(&[&str], Words); 4] = [
     ),
     (
         &["inflation", "inflação", "inflación"],
-        Words {
+        DemoText {
             en: "Inflation is the rise of prices in general, so that the same money buys less. At 3 % a year prices double \
                  in about 24 years.",
             pt: "Inflação é a alta geral dos preços: com o mesmo dinheiro se compra menos. A 3 % ao ano os preços dobram em \
@@ -36,7 +36,7 @@ const TEXTS: [(&[&str], Words); 4] = [
     ),
     (
         &["sky blue", "blue sky", "céu azul", "céu é azul", "cielo azul", "cielo es azul"],
-        Words {
+        DemoText {
             en: "Air scatters blue light more than red, so blue reaches the eye from the whole sky. In the evening the light \
                  comes a longer way, most blue is lost on it, and the sky turns red.",
             pt: "O ar espalha mais a luz azul do que a vermelha, e assim o azul chega aos olhos de todo o céu. À tarde a luz vem \
@@ -47,7 +47,7 @@ const TEXTS: [(&[&str], Words); 4] = [
     ),
     (
         &["joke", "piada", "anedota", "chiste"],
-        Words {
+        DemoText {
             en: "A customer asks: “How long for a haircut?” The barber: “Two hours.” The customer leaves. The barber to his \
                  friend: “Follow him: where does he always go?” The friend comes back: “To your house.”",
             pt: "Um cliente pergunta: “Quanto demora um corte?” O barbeiro: “Duas horas.” O cliente sai. O barbeiro a um amigo: \
@@ -58,12 +58,12 @@ const TEXTS: [(&[&str], Words); 4] = [
     ),
 ];
 
-const LABEL: Words = Words {
+const LABEL: DemoText = DemoText {
     en: "_(a prepared text: an offline stand-in answers here)_",
     pt: "_(um texto pronto: aqui responde um substituto offline)_",
     es: "_(un texto preparado: aquí responde un sustituto sin conexión)_",
 };
-const UNPREPARED: Words = Words {
+const UNPREPARED: DemoText = DemoText {
     en: "A stand-in has texts on compound interest, inflation and why the sky is blue, and a joke; no more. A real model \
          would explain this too.",
     pt: "Um substituto tem textos sobre juros compostos, inflação e por que o céu é azul, e uma piada; nada mais. Um modelo de \
@@ -71,7 +71,7 @@ const UNPREPARED: Words = Words {
     es: "Un sustituto tiene textos sobre el interés compuesto, la inflación y por qué el cielo es azul, y un chiste; nada más. \
          Un modelo de verdad explicaría esto también.",
 };
-const EXAMPLES: Words = Words {
+const EXAMPLES: DemoText = DemoText {
     en: "Three examples:\n\n\
          - `Every weekday at 8:00, tell me the weather in Riga`: I come back by myself\n\
          - `Remember: milk, bread and coffee for the shopping list`: I keep lists\n\
@@ -88,51 +88,51 @@ const EXAMPLES: Words = Words {
          - `Haz una encuesta: ¿dónde comemos el viernes?`: uso lo que tiene Telegram\n\n\
          Aquí responde un sustituto sin conexión: `ayuda` muestra lo que sabe hacer.",
 };
-const SUMMARY: Words = Words { en: "In short: {}", pt: "Em resumo: {}", es: "En resumen: {}" };
-const SUMMARY_LABEL: Words = Words {
+const SUMMARY: DemoText = DemoText { en: "In short: {}", pt: "Em resumo: {}", es: "En resumen: {}" };
+const SUMMARY_LABEL: DemoText = DemoText {
     en: "_(its first sentence, of {} words in all: a stand-in does not understand the rest)_",
     pt: "_(a primeira frase, de {} palavras ao todo: um substituto não entende o resto)_",
     es: "_(su primera frase, de {} palabras en total: un sustituto no entiende el resto)_",
 };
-const NOTHING_TO_SUM_UP: Words = Words {
+const NOTHING_TO_SUM_UP: DemoText = DemoText {
     en: "Reply with that to the message that you want summarised.",
     pt: "Responda com isso à mensagem que você quer resumida.",
     es: "Responde con eso al mensaje que quieres resumido.",
 };
 
 /// Whether a text stands ready for a message, or it asks to explain something.
-pub(super) fn is_asked(question: &Question) -> bool {
+pub(super) fn is_asked(question: &DemoQuestion) -> bool {
     text(question).is_some() || EXPLAIN.iter().take(3).any(|word| question.begins(word))
 }
 
 /// The text that stands ready for a message.
-pub(super) fn answer(question: &Question) -> Step {
+pub(super) fn answer(question: &DemoQuestion) -> DemoStep {
     let language = question.answer_language();
     match text(question) {
-        Some(text) => Step::Say(format!("{}\n\n{}", text.of(language), LABEL.of(language))),
-        None => Step::Say(UNPREPARED.of(language).to_owned()),
+        Some(text) => DemoStep::Say(format!("{}\n\n{}", text.of(language), LABEL.of(language))),
+        None => DemoStep::Say(UNPREPARED.of(language).to_owned()),
     }
 }
 
-fn text(question: &Question) -> Option<Words> {
+fn text(question: &DemoQuestion) -> Option<DemoText> {
     let found = TEXTS.iter().find(|(about, _)| about.iter().any(|words| question.says(words)));
     found.map(|(_, text)| *text)
 }
 
 /// Three examples of what to ask for.
-pub(super) fn examples(question: &Question) -> Step {
-    Step::say(EXAMPLES, question)
+pub(super) fn examples(question: &DemoQuestion) -> DemoStep {
+    DemoStep::say(EXAMPLES, question)
 }
 
 /// The summary of the message that a question replies to.
-pub(super) fn summary(question: &Question) -> Step {
-    let language: Language = question.answer_language();
+pub(super) fn summary(question: &DemoQuestion) -> DemoStep {
+    let language: DemoLanguage = question.answer_language();
     let Some(quoted) = question.quoted.as_deref() else {
-        return Step::Say(NOTHING_TO_SUM_UP.of(language).to_owned());
+        return DemoStep::Say(NOTHING_TO_SUM_UP.of(language).to_owned());
     };
     let count = quoted.split_whitespace().count().to_string();
     let summary = SUMMARY.with(language, &first_sentence(quoted));
-    Step::Say(format!("{summary}\n\n{}", SUMMARY_LABEL.with(language, &count)))
+    DemoStep::Say(format!("{summary}\n\n{}", SUMMARY_LABEL.with(language, &count)))
 }
 
 /// The first sentence of a text, on one line and cut where it is long.
@@ -152,9 +152,9 @@ fn first_sentence(text: &str) -> String {
 mod tests {
     use super::*;
 
-    fn said(step: Step) -> String {
+    fn said(step: DemoStep) -> String {
         match step {
-            Step::Say(words) => words,
+            DemoStep::Say(words) => words,
             other => panic!("{other:?}"),
         }
     }
@@ -170,7 +170,7 @@ mod tests {
             ("explain love", "A stand-in has texts", "too."),
         ];
         for (text, begin, end) in cases {
-            let told = said(answer(&Question::of(text)));
+            let told = said(answer(&DemoQuestion::of(text)));
             assert!(told.starts_with(begin) && told.ends_with(end), "{text}: {told}");
         }
     }
@@ -178,10 +178,10 @@ mod tests {
     #[test]
     fn a_summary_is_the_first_sentence() {
         let quoted = "\nRain is coming. It will be wet.\nVery.";
-        let question = Question { quoted: Some(quoted.to_owned()), ..Question::of("Summarise this") };
+        let question = DemoQuestion { quoted: Some(quoted.to_owned()), ..DemoQuestion::of("Summarise this") };
         let told = said(summary(&question));
         assert!(told.starts_with("In short: Rain is coming.\n\n") && told.contains("8 words"), "{told}");
-        assert_eq!(said(summary(&Question::of("Resuma isto"))), NOTHING_TO_SUM_UP.pt);
+        assert_eq!(said(summary(&DemoQuestion::of("Resuma isto"))), NOTHING_TO_SUM_UP.pt);
         assert!(first_sentence(&"word ".repeat(100)).ends_with("word…"));
     }
 }

@@ -5,12 +5,12 @@ use chrono_tz::Tz;
 use serde_json::{Value, json};
 
 use super::attached::Attached;
-use super::language::{self, Language};
+use super::language::{self, DemoLanguage};
 use crate::model::request::{ModelRequest, TaggedMessage, last_element, tagged, text_of};
 
 /// What a person says, and what surrounds it.
 #[derive(Debug, Clone)]
-pub(super) struct Question {
+pub(super) struct DemoQuestion {
     /// The words as the person wrote them, without the name of the bot before them.
     pub(super) text: String,
     /// The same word by word.
@@ -36,14 +36,14 @@ pub(super) struct Question {
     /// The time zone of the chat, in which `now` is told.
     pub(super) zone: Option<Tz>,
     /// The language to answer in.
-    pub(super) language: Language,
+    pub(super) language: DemoLanguage,
     /// It is a task whose time has come: nobody says it now.
     pub(super) is_due: bool,
     /// `chat_id`, `message_thread_id` and `message_id`, where it has them.
     pub(super) ids: [Option<Value>; 3],
 }
 
-impl Question {
+impl DemoQuestion {
     /// Reads the last question of a request. `unescape` gives the words that a person wrote.
     pub(super) fn read(request: &ModelRequest, unescape: fn(&str) -> String) -> Self {
         let whole = request.user_text();
@@ -128,7 +128,7 @@ impl Question {
     }
 
     /// The language that it asks an answer in, else the one to answer in anyway.
-    pub(super) fn answer_language(&self) -> Language {
+    pub(super) fn answer_language(&self) -> DemoLanguage {
         let plain: Vec<&str> = self.plain.iter().map(String::as_str).collect();
         language::wanted(&plain).unwrap_or(self.language)
     }
@@ -224,7 +224,7 @@ fn now(whole: &str) -> Option<(NaiveDateTime, Tz)> {
 }
 
 /// The language that the chat is set to, if the stand-in writes it.
-fn of_chat(instructions: &str) -> Option<Language> {
+fn of_chat(instructions: &str) -> Option<DemoLanguage> {
     let (_, rest) = instructions.rsplit_once("Answer in this language: ")?;
     language::named(&[rest.lines().next()?.trim().to_lowercase().as_str()])?.1
 }
@@ -237,12 +237,13 @@ fn number(message: &TaggedMessage<'_>, name: &str) -> Option<Value> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::request::Asked;
+    use crate::model::request::RequestContent;
 
-    fn read(text: &str, instructions: &str) -> Question {
+    fn read(text: &str, instructions: &str) -> DemoQuestion {
         let input = vec![json!({"role": "user", "content": text})];
-        let asked = Asked { input, instructions: instructions.to_owned(), ..Asked::default() };
-        Question::read(&ModelRequest::new(Value::Null, asked), |text| text.replace("&lt;", "<"))
+        let asked =
+            RequestContent { input, instructions: instructions.to_owned(), ..RequestContent::default() };
+        DemoQuestion::read(&ModelRequest::new(Value::Null, asked), |text| text.replace("&lt;", "<"))
     }
 
     #[test]
@@ -280,9 +281,9 @@ mod tests {
         let said = |text: &str, instructions: &str| {
             read(&format!("<message x=\"1\">\n{text}\n</message>"), instructions).language
         };
-        assert_eq!(said("hello you", spanish), Language::Spanish);
+        assert_eq!(said("hello you", spanish), DemoLanguage::Spanish);
         let joke = read("<message x=\"1\">\na joke in English\n</message>", spanish);
-        assert_eq!((joke.language, joke.answer_language()), (Language::Spanish, Language::English));
-        assert_eq!(said("que tempo faz em Lisboa", ""), Language::Portuguese);
+        assert_eq!((joke.language, joke.answer_language()), (DemoLanguage::Spanish, DemoLanguage::English));
+        assert_eq!(said("que tempo faz em Lisboa", ""), DemoLanguage::Portuguese);
     }
 }

@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::language::Words;
-use super::question::{Question, plain};
-use super::step::{Results, Step};
+use super::language::DemoText;
+use super::question::{DemoQuestion, plain};
+use super::step::{DemoStep, ToolResults};
 
 const TAKES: [&str; 3] = ["takes", "toma", "tomar"];
 const OF: [&str; 2] = ["of", "de"];
@@ -18,12 +18,12 @@ const CARES: [&str; 6] = ["looks after", "cares for", "cuida de", "cuida da", "c
 /// How the bot asks what to save, in each language.
 const ASKED: [&str; 2] = ["what should i save?", "o que devo guardar?"];
 
-const SAVED: Words = Words {
+const SAVED: DemoText = DemoText {
     en: "Saved: {}. /records shows it.",
     pt: "Salvo: {}. /records mostra.",
     es: "Guardado: {}. /records lo muestra.",
 };
-const EXAMPLES: Words = Words {
+const EXAMPLES: DemoText = DemoText {
     en: "An offline stand-in saves only a few kinds of sentences; a real model takes your own words. For *Care of the elderly*:\n\n\
          - `Mary takes 500 mg of metformin at 8 and 20`\n- `Mary's blood pressure is 120/80`\n- `Ann looks after Mary`\n\n\
          For *School class*:\n\n- `Tom got 8 in maths`",
@@ -43,7 +43,7 @@ struct Stated {
 }
 
 impl Stated {
-    fn read(question: &Question) -> Option<Self> {
+    fn read(question: &DemoQuestion) -> Option<Self> {
         medication(question)
             .or_else(|| reading(question))
             .or_else(|| mark(question))
@@ -52,19 +52,19 @@ impl Stated {
 }
 
 /// The place of the first of these words from a place on.
-fn find(question: &Question, words: &[&str], from: usize) -> Option<usize> {
+fn find(question: &DemoQuestion, words: &[&str], from: usize) -> Option<usize> {
     let found = question.plain.iter().skip(from).position(|word| words.contains(&word.as_str()))?;
     Some(from + found)
 }
 
 /// The words from one place to another as they were said.
-fn said(question: &Question, from: usize, to: usize) -> Option<String> {
+fn said(question: &DemoQuestion, from: usize, to: usize) -> Option<String> {
     let words = question.said.get(from..to)?.join(" ");
     let words = words.trim_matches(|c: char| !c.is_alphanumeric());
     (!words.is_empty()).then(|| words.to_owned())
 }
 
-fn medication(question: &Question) -> Option<Stated> {
+fn medication(question: &DemoQuestion) -> Option<Stated> {
     let takes = find(question, &TAKES, 1)?;
     let of = find(question, &OF, takes + 2)?;
     let at = find(question, &AT, of + 2)?;
@@ -87,7 +87,7 @@ fn time(word: &str) -> Option<String> {
     (hour < 24 && minute < 60).then(|| format!("{hour}:{minute:02}"))
 }
 
-fn reading(question: &Question) -> Option<Stated> {
+fn reading(question: &DemoQuestion) -> Option<Stated> {
     let at = find(question, &PRESSURE, 0)?;
     let pair = |word: &String| {
         let (high, low) = word.split_once('/')?;
@@ -103,7 +103,7 @@ fn reading(question: &Question) -> Option<Stated> {
     Some(Stated { records: vec![("patient", json!({ "name": patient })), ("vitals", vitals)], told })
 }
 
-fn mark(question: &Question) -> Option<Stated> {
+fn mark(question: &DemoQuestion) -> Option<Stated> {
     let got = find(question, &GOT, 1)?;
     let number = |word: &String| word.parse::<f64>().ok().filter(|mark| (0.0..=10.0).contains(mark));
     let (pupil, mark) = (said(question, 0, got)?, question.plain.iter().skip(got + 1).find_map(number)?);
@@ -113,7 +113,7 @@ fn mark(question: &Question) -> Option<Stated> {
     Some(Stated { records: vec![("pupil", json!({ "name": pupil })), ("mark", record)], told })
 }
 
-fn caregiver(question: &Question) -> Option<Stated> {
+fn caregiver(question: &DemoQuestion) -> Option<Stated> {
     let begins = |at: usize, words: &str| {
         words
             .split(' ')
@@ -135,12 +135,12 @@ fn caregiver(question: &Question) -> Option<Stated> {
 }
 
 /// Whether a message states something for records.
-pub(super) fn is_stated(question: &Question) -> bool {
+pub(super) fn is_stated(question: &DemoQuestion) -> bool {
     Stated::read(question).is_some()
 }
 
 /// Whether a message answers the bot's question what to save.
-pub(super) fn is_answer(question: &Question) -> bool {
+pub(super) fn is_answer(question: &DemoQuestion) -> bool {
     question.quoted.as_deref().is_some_and(|quoted| {
         let quoted = quoted.to_lowercase();
         ASKED.iter().any(|asked| quoted.contains(asked))
@@ -148,17 +148,17 @@ pub(super) fn is_answer(question: &Question) -> bool {
 }
 
 /// Says what the stand-in can save.
-pub(super) fn examples(question: &Question) -> Step {
-    Step::say(EXAMPLES, question)
+pub(super) fn examples(question: &DemoQuestion) -> DemoStep {
+    DemoStep::say(EXAMPLES, question)
 }
 
 /// Saves one record after the other.
-pub(super) fn save(question: &Question, results: &Results<'_>) -> Step {
-    let Some(stated) = Stated::read(question) else { return Step::Say(String::new()) };
+pub(super) fn save(question: &DemoQuestion, results: &ToolResults<'_>) -> DemoStep {
+    let Some(stated) = Stated::read(question) else { return DemoStep::Say(String::new()) };
     let saved = results.iter().filter(|(tool, _)| *tool == "save_record").count();
     match stated.records.into_iter().nth(saved) {
-        Some((kind, fields)) => Step::call("save_record", json!({"kind": kind, "fields": fields})),
-        None => Step::Say(SAVED.with(question.language, &stated.told)),
+        Some((kind, fields)) => DemoStep::call("save_record", json!({"kind": kind, "fields": fields})),
+        None => DemoStep::Say(SAVED.with(question.language, &stated.told)),
     }
 }
 
@@ -168,18 +168,19 @@ mod tests {
 
     #[test]
     fn the_example_of_the_card_is_saved() {
-        let question = Question::of("Mary takes 500 mg of metformin at 8 and 20.");
+        let question = DemoQuestion::of("Mary takes 500 mg of metformin at 8 and 20.");
         let saved = ("save_record", json!({"success": true}));
         let step = |count: usize| save(&question, &vec![saved.clone(); count]);
-        let call =
-            |kind: &str, fields: Value| Step::call("save_record", json!({"kind": kind, "fields": fields}));
+        let call = |kind: &str, fields: Value| {
+            DemoStep::call("save_record", json!({"kind": kind, "fields": fields}))
+        };
         assert_eq!(step(0), call("patient", json!({"name": "Mary"})));
         let fields =
             json!({"patient": "Mary", "name": "metformin", "dose": "500 mg", "times": "8:00, 20:00"});
         assert_eq!(step(1), call("medication", fields));
         assert_eq!(
             step(2),
-            Step::Say("Saved: Mary, metformin 500 mg, 8:00, 20:00. /records shows it.".to_owned())
+            DemoStep::Say("Saved: Mary, metformin 500 mg, 8:00, 20:00. /records shows it.".to_owned())
         );
     }
 
@@ -196,7 +197,7 @@ mod tests {
         ];
         for (text, told) in cases {
             assert_eq!(
-                Stated::read(&Question::of(text)).map(|stated| stated.told).as_deref(),
+                Stated::read(&DemoQuestion::of(text)).map(|stated| stated.told).as_deref(),
                 Some(told),
                 "{text}"
             );
@@ -209,7 +210,7 @@ mod tests {
             "I got 3 apples",
             "who looks after the shop in August?",
         ] {
-            assert!(!is_stated(&Question::of(other)), "{other}");
+            assert!(!is_stated(&DemoQuestion::of(other)), "{other}");
         }
     }
 }

@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::language::{self, Language, Words};
-use super::question::{Question, capital};
-use super::step::{Results, Step};
+use super::language::{self, DemoLanguage, DemoText};
+use super::question::{DemoQuestion, capital};
+use super::step::{DemoStep, ToolResults};
 use super::{fallback, schedule};
 
 /// What says that something holds from now on.
@@ -26,57 +26,57 @@ const PLACES: [&str; 6] = ["i am in", "i live in", "estou em", "moro em", "estoy
 const CLOCKS: [(&str, &str); 4] =
     [("it is", "here"), ("it's", "here"), ("aqui são", ""), ("aquí son las", "")];
 
-const SPEAKS: Words = Words {
+const SPEAKS: DemoText = DemoText {
     en: "From now on I answer in English.",
     pt: "De agora em diante respondo em português.",
     es: "De ahora en adelante respondo en español.",
 };
-const UNKNOWN_LANGUAGE: Words = Words {
+const UNKNOWN_LANGUAGE: DemoText = DemoText {
     en: "Saved: {}. A stand-in writes only English, Portuguese and Spanish; a real model would answer in it now.",
     pt: "Salvo: {}. Um modelo substituto só escreve inglês, português e espanhol; um modelo de verdade já responderia assim.",
     es: "Guardado: {}. Un modelo sustituto solo escribe inglés, portugués y español; un modelo de verdad ya respondería así.",
 };
-const KEPT: Words = Words {
+const KEPT: DemoText = DemoText {
     en: "Saved. A real model would keep that in mind here; a stand-in's answers stay as they are.",
     pt: "Salvo. Um modelo de verdade teria isso em mente aqui; as respostas de um substituto ficam como são.",
     es: "Guardado. Un modelo de verdad lo tendría en cuenta aquí; las respuestas de un sustituto quedan como son.",
 };
-const ZONE: Words = Words {
+const ZONE: DemoText = DemoText {
     en: "Times here are in {} from now on.",
     pt: "Agora sigo os relógios de {}.",
     es: "Ahora sigo los relojes de {}.",
 };
 /// Of a place after which no zone is named.
-const BY_CLOCKS: Words = Words {
+const BY_CLOCKS: DemoText = DemoText {
     en: "{}. Times here are too from now on.",
     pt: "{}. Os horários daqui também, a partir de agora.",
     es: "{}. Las horas de aquí también, a partir de ahora.",
 };
-const IN_ZONE: Words =
-    Words { en: " is in the time zone ", pt: " fica no fuso horário ", es: " está en la zona horaria " };
+const IN_ZONE: DemoText =
+    DemoText { en: " is in the time zone ", pt: " fica no fuso horário ", es: " está en la zona horaria " };
 
-const WHERE: Words = Words {
+const WHERE: DemoText = DemoText {
     en: "I cannot tell by that alone where you are. `/timezone {}` shows the places that it may be, with a button each.",
     pt: "Só por isso não sei dizer onde você está. `/timezone {}` mostra os lugares possíveis, com um botão cada.",
     es: "Solo por eso no sé decir dónde estás. `/timezone {}` muestra los lugares posibles, con un botón cada uno.",
 };
 
 /// Whether a message changes a setting.
-pub(super) fn is_asked(question: &Question) -> bool {
+pub(super) fn is_asked(question: &DemoQuestion) -> bool {
     wanted(question).is_some()
 }
 
 /// Changes what a message asks to change.
-pub(super) fn change(question: &Question, results: &Results<'_>) -> Step {
+pub(super) fn change(question: &DemoQuestion, results: &ToolResults<'_>) -> DemoStep {
     let wanted = wanted(question).unwrap_or_else(|| json!({"custom_prompt": question.text}));
     let Some((_, result)) = results.iter().find(|(tool, _)| *tool == "set_config") else {
-        return Step::call("set_config", wanted);
+        return DemoStep::call("set_config", wanted);
     };
     schedule::also(&told(&wanted, result, question.language), question, results)
 }
 
 /// What to say if it is not clear where a message says that its writer is.
-pub(super) fn unclear(question: &Question, results: &Results<'_>) -> Option<Step> {
+pub(super) fn unclear(question: &DemoQuestion, results: &ToolResults<'_>) -> Option<DemoStep> {
     let place = zone(question)?;
     let refused = |(tool, result): &&(&str, Value)| *tool == "set_config" && result["success"] == false;
     let (_, result) = results.iter().find(refused)?;
@@ -90,7 +90,7 @@ pub(super) fn unclear(question: &Question, results: &Results<'_>) -> Option<Step
 }
 
 /// The arguments of `set_config` for a message.
-fn wanted(question: &Question) -> Option<Value> {
+fn wanted(question: &DemoQuestion) -> Option<Value> {
     if let Some(zone) = zone(question) {
         return Some(json!({"timezone": zone}));
     }
@@ -113,7 +113,7 @@ fn wanted(question: &Question) -> Option<Value> {
 }
 
 /// Where a message says that its writer is: a place, or the time there.
-fn zone(question: &Question) -> Option<String> {
+fn zone(question: &DemoQuestion) -> Option<String> {
     let clock = |(before, after): &(&str, &str)| {
         let has_time = question.plain.iter().any(|word| word.contains(':'));
         question.begins(before) && has_time && (after.is_empty() || question.says(after))
@@ -128,7 +128,7 @@ fn zone(question: &Question) -> Option<String> {
     (1..=3).contains(&rest.split_whitespace().count()).then_some(rest)
 }
 
-fn told(wanted: &Value, result: &Value, language: Language) -> String {
+fn told(wanted: &Value, result: &Value, language: DemoLanguage) -> String {
     if let Some(name) = wanted["language"].as_str() {
         return match language::named(&[name.to_lowercase().as_str()]) {
             Some((_, Some(spoken))) => SPEAKS.of(spoken).to_owned(),
@@ -166,32 +166,32 @@ mod tests {
             ("Explain compound interest in two sentences", None),
         ];
         for (text, arguments) in cases {
-            assert_eq!(wanted(&Question::of(text)), arguments, "{text}");
+            assert_eq!(wanted(&DemoQuestion::of(text)), arguments, "{text}");
         }
     }
 
     #[test]
     fn a_time_that_many_places_have_is_left_to_the_command() {
         let refused = [("set_config", json!({"success": false, "error": "it may be several time zones"}))];
-        let told = unclear(&Question::of("it is 14:20 here"), &refused);
+        let told = unclear(&DemoQuestion::of("it is 14:20 here"), &refused);
         assert!(
-            matches!(&told, Some(Step::Say(words)) if words.contains("`/timezone it is 14:20 here`")),
+            matches!(&told, Some(DemoStep::Say(words)) if words.contains("`/timezone it is 14:20 here`")),
             "{told:?}"
         );
         let denied = [("set_config", json!({"success": false, "error": "only an admin of this chat may"}))];
-        let member = Question::of("I live in Porto");
-        assert_eq!(unclear(&member, &denied), Some(Step::Say(fallback::learned(&member).to_owned())));
-        assert_eq!(unclear(&Question::of("answer me in Spanish"), &refused), None);
+        let member = DemoQuestion::of("I live in Porto");
+        assert_eq!(unclear(&member, &denied), Some(DemoStep::Say(fallback::learned(&member).to_owned())));
+        assert_eq!(unclear(&DemoQuestion::of("answer me in Spanish"), &refused), None);
     }
 
     #[test]
     fn a_change_is_told_in_the_language_that_counts_now() {
         let speaks =
-            |name: &str| told(&json!({"language": name}), &json!({"success": true}), Language::English);
+            |name: &str| told(&json!({"language": name}), &json!({"success": true}), DemoLanguage::English);
         assert_eq!(speaks("Espanhol"), SPEAKS.es);
         assert!(speaks("Latvian").starts_with("Saved: Latvian."));
         let goes = |place: &str| {
-            told(&json!({"timezone": place}), &json!({"timezone": "Europe/Lisbon"}), Language::English)
+            told(&json!({"timezone": place}), &json!({"timezone": "Europe/Lisbon"}), DemoLanguage::English)
         };
         assert!(goes("Porto").starts_with("Porto is in the time zone Europe/Lisbon. "));
         assert_eq!(goes("lisbon"), "Times here are in Europe/Lisbon from now on.");

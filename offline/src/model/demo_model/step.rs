@@ -2,12 +2,12 @@
 
 use serde_json::Value;
 
-use super::language::{Language, Words};
-use super::question::Question;
+use super::language::{DemoLanguage, DemoText};
+use super::question::DemoQuestion;
 
 /// The next step of a turn.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Step {
+pub(super) enum DemoStep {
     /// The answer.
     Say(String),
     /// An answer that comes so slowly that it can be stopped.
@@ -16,9 +16,9 @@ pub(super) enum Step {
     Call(&'static str, Vec<Value>),
 }
 
-impl Step {
+impl DemoStep {
     /// An answer in the language of a question.
-    pub(super) fn say(words: Words, question: &Question) -> Self {
+    pub(super) fn say(words: DemoText, question: &DemoQuestion) -> Self {
         Self::Say(words.of(question.language).to_owned())
     }
 
@@ -29,16 +29,19 @@ impl Step {
 }
 
 /// The results of the tools so far in the turn, oldest first: the name of the tool and what it gave.
-pub(super) type Results<'a> = [(&'a str, Value)];
+pub(super) type ToolResults<'a> = [(&'a str, Value)];
 
 /// The last result, if it is of this tool.
-pub(super) fn last<'a>(results: &'a Results<'_>, tool: &str) -> Option<&'a Value> {
+pub(super) fn last<'a>(results: &'a ToolResults<'_>, tool: &str) -> Option<&'a Value> {
     results.last().filter(|(name, _)| *name == tool).map(|(_, result)| result)
 }
 
-const FAILED: Words =
-    Words { en: "I could not do that: {}.", pt: "Não consegui fazer isso: {}.", es: "No pude hacerlo: {}." };
-const UNREADABLE: Words = Words {
+const FAILED: DemoText = DemoText {
+    en: "I could not do that: {}.",
+    pt: "Não consegui fazer isso: {}.",
+    es: "No pude hacerlo: {}.",
+};
+const UNREADABLE: DemoText = DemoText {
     en: "the tool did not say why",
     pt: "a ferramenta não disse por quê",
     es: "la herramienta no dijo por qué",
@@ -46,22 +49,22 @@ const UNREADABLE: Words = Words {
 
 /// What the tools say of a time that is not to come, and what to say instead.
 const NOT_TO_COME: &str = "is not in the future";
-pub(super) const PAST: Words = Words {
+pub(super) const PAST: DemoText = DemoText {
     en: "That time has passed. Say one that is still to come, such as `in 5 minutes` or `tomorrow at 9`.",
     pt: "Essa hora já passou. Diga uma que ainda venha, como `em 5 minutos` ou `amanhã às 9`.",
     es: "Esa hora ya pasó. Di una que esté por venir, como `en 5 minutos` o `mañana a las 9`.",
 };
 
 /// What to say if a tool failed, with the tool's first sentence: what follows it tells a model what to do about it.
-pub(super) fn failure(results: &Results<'_>, language: Language) -> Option<Step> {
+pub(super) fn failure(results: &ToolResults<'_>, language: DemoLanguage) -> Option<DemoStep> {
     let (_, result) = results.iter().rev().find(|(_, result)| result["success"] == false)?;
     let error = result["error"].as_str().unwrap_or_else(|| UNREADABLE.of(language));
     if error.contains(NOT_TO_COME) {
-        return Some(Step::Say(PAST.of(language).to_owned()));
+        return Some(DemoStep::Say(PAST.of(language).to_owned()));
     }
     let (first, _) = error.split_once(". ").unwrap_or((error, ""));
     let first = first.strip_prefix("not allowed: ").unwrap_or(first);
-    Some(Step::Say(FAILED.with(language, first.trim_end_matches('.'))))
+    Some(DemoStep::Say(FAILED.with(language, first.trim_end_matches('.'))))
 }
 
 #[cfg(test)]
@@ -72,20 +75,20 @@ mod tests {
 
     #[test]
     fn a_failed_tool_is_told_in_words() {
-        let told = |result: Value| failure(&[("sendPoll", result)], Language::English);
+        let told = |result: Value| failure(&[("sendPoll", result)], DemoLanguage::English);
         let refused = json!({"success": false, "error": "only an admin may do that. Ask one."});
         assert_eq!(
             told(refused),
-            Some(Step::Say("I could not do that: only an admin may do that.".to_owned()))
+            Some(DemoStep::Say("I could not do that: only an admin may do that.".to_owned()))
         );
         let past = json!({"success": false, "error": "2026-11-25T21:25:25+00:00 is not in the future: it is now. Give"});
-        assert_eq!(told(past), Some(Step::Say(PAST.en.to_owned())));
+        assert_eq!(told(past), Some(DemoStep::Say(PAST.en.to_owned())));
         let denied = json!({"success": false, "error": "not allowed: a person denied it"});
-        assert_eq!(told(denied), Some(Step::Say("I could not do that: a person denied it.".to_owned())));
+        assert_eq!(told(denied), Some(DemoStep::Say("I could not do that: a person denied it.".to_owned())));
         let silent = json!({"success": false, "error": {"code": 5}});
         assert_eq!(
             told(silent),
-            Some(Step::Say("I could not do that: the tool did not say why.".to_owned()))
+            Some(DemoStep::Say("I could not do that: the tool did not say why.".to_owned()))
         );
         assert_eq!(told(json!({"success": true})), None);
     }

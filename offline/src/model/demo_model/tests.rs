@@ -1,4 +1,4 @@
-use super::super::request::Asked;
+use super::super::request::RequestContent;
 use super::*;
 
 const MODEL: DemoModel = DemoModel { unescape: str::to_owned, word_pause: Duration::ZERO };
@@ -7,8 +7,8 @@ fn said(text: &str) -> Value {
     json!({"role": "user", "content": format!("<message chat_id=\"-5\" from=\"Ann\" message_id=\"7\">\n{text}\n</message>")})
 }
 
-fn step(input: Vec<Value>) -> Step {
-    MODEL.step(&ModelRequest::new(Value::Null, Asked { input, ..Asked::default() }))
+fn step(input: Vec<Value>) -> DemoStep {
+    MODEL.step(&ModelRequest::new(Value::Null, RequestContent { input, ..RequestContent::default() }))
 }
 
 fn result(tool: &str, output: &Value) -> [Value; 2] {
@@ -25,12 +25,12 @@ fn an_answer_that_was_stopped_is_gone_on_with_as_often_as_it_takes() {
     let go_on = || said("Go on where you stopped.");
     let begun = "I am taking my time";
     let stopped = vec![said("slow"), written(begun), go_on()];
-    let Step::SaySlowly(rest) = step(stopped.clone()) else { panic!("it is not gone on with") };
+    let DemoStep::SaySlowly(rest) = step(stopped.clone()) else { panic!("it is not gone on with") };
     assert_eq!(format!("{begun} {rest}"), shows::SLOW);
     let again = [stopped, vec![written("with this one, word"), go_on()]].concat();
-    assert!(matches!(step(again), Step::SaySlowly(rest) if rest.starts_with("by word, so that")));
+    assert!(matches!(step(again), DemoStep::SaySlowly(rest) if rest.starts_with("by word, so that")));
     let over = step(vec![said("hello"), written("Hello yourself."), go_on()]);
-    assert!(matches!(&over, Step::Say(words) if words.starts_with("That was all")), "{over:?}");
+    assert!(matches!(&over, DemoStep::Say(words) if words.starts_with("That was all")), "{over:?}");
 }
 
 #[test]
@@ -61,21 +61,21 @@ fn what_is_stated_is_kept_and_the_reminder_behind_it_is_made() {
             .map(|content| json!({"role": "user", "content": format!("{now}{content}")}));
         let mut input: Vec<Value> = said.into_iter().collect();
         if !first.is_empty() {
-            assert!(matches!(step(input.clone()), Step::Call(tool, _) if tool == first), "{text}");
+            assert!(matches!(step(input.clone()), DemoStep::Call(tool, _) if tool == first), "{text}");
             input.extend(result(first, &set));
         }
         let call = step(input.clone());
         let asks = |calls: &[Value]| calls[0]["prompt"] == prompt;
-        assert!(matches!(&call, Step::Call("schedule_task", calls) if asks(calls)), "{text}: {call:?}");
+        assert!(matches!(&call, DemoStep::Call("schedule_task", calls) if asks(calls)), "{text}: {call:?}");
         let answer = step([input, result("schedule_task", &set).to_vec()].concat());
         let is_set =
             |said: &str| [" is set.", "Está marcado.", "Está puesto."].iter().any(|set| said.contains(set));
-        let kept = matches!(&answer, Step::Say(said) if is_set(said) && said.contains(told));
+        let kept = matches!(&answer, DemoStep::Say(said) if is_set(said) && said.contains(told));
         assert!(kept, "{text}: {answer:?}");
     }
     let denied = result("set_config", &json!({"success": false, "error": "only an admin of this chat may"}));
     let input = [vec![said("I live in Lisbon and wake me in an hour")], denied.to_vec()].concat();
-    assert!(matches!(step(input), Step::Call("schedule_task", _)));
+    assert!(matches!(step(input), DemoStep::Call("schedule_task", _)));
 }
 
 #[test]
@@ -88,7 +88,7 @@ fn a_question_that_no_script_has_is_told_so_in_one_sentence() {
         ("Quem escreveu Os Lusíadas?", "O modelo offline da demo só conhece algumas frases"),
     ] {
         let answer = step(vec![said(text)]);
-        assert!(matches!(&answer, Step::Say(words) if words.starts_with(told)), "{text}: {answer:?}");
+        assert!(matches!(&answer, DemoStep::Say(words) if words.starts_with(told)), "{text}: {answer:?}");
     }
 }
 
@@ -97,7 +97,7 @@ fn a_result_that_says_no_is_told_in_words() {
     let error = json!({"success": false, "error": "only an admin of this chat may do that"});
     let input = [vec![said("make a poll")], result("sendPoll", &error).to_vec()].concat();
     let told = "I could not do that: only an admin of this chat may do that.";
-    assert_eq!(step(input), Step::Say(told.to_owned()));
+    assert_eq!(step(input), DemoStep::Say(told.to_owned()));
 }
 
 #[test]
@@ -108,7 +108,7 @@ fn the_task_last_spoken_of_is_the_one_that_changes() {
     let input =
         [vec![said("every day at 8 sing B")], made.to_vec(), vec![said("make it 7:30")], listed.to_vec()];
     let arguments = json!({"task_id": "B", "schedule": "30 7 * * *", "recurring": true});
-    assert_eq!(step(input.concat()), Step::call("update_task", arguments));
+    assert_eq!(step(input.concat()), DemoStep::call("update_task", arguments));
 }
 
 #[test]
@@ -117,11 +117,11 @@ fn a_task_is_carried_out() {
         let text = format!("<scheduled_task set_up_by=\"Ann\" chat_id=\"5\">\n{prompt}\n</scheduled_task>");
         json!({"role": "user", "content": text})
     };
-    assert_eq!(step(vec![due("Remind Ann to drink water.")]), Step::Say("⏰ Drink water!".to_owned()));
+    assert_eq!(step(vec![due("Remind Ann to drink water.")]), DemoStep::Say("⏰ Drink water!".to_owned()));
     let weather = due("Tell Ann the weather in Riga, also in Spanish.");
-    assert_eq!(step(vec![weather.clone()]), Step::call("web_search", json!({"query": "weather Riga"})));
+    assert_eq!(step(vec![weather.clone()]), DemoStep::call("web_search", json!({"query": "weather Riga"})));
     let found = result("web_search", &json!({"success": true, "data_from_the_web": {"results": []}}));
     let told = step([vec![weather], found.to_vec()].concat());
     let fits = |words: &str| words.contains("weather in Riga") && words.contains("el tiempo en Riga");
-    assert!(matches!(&told, Step::Say(words) if fits(words)), "{told:?}");
+    assert!(matches!(&told, DemoStep::Say(words) if fits(words)), "{told:?}");
 }

@@ -1,8 +1,8 @@
 //! What a message is about: a table of words for each topic, in the languages that the stand-in writes. The first topic
 //! that fits counts.
 
-use super::question::Question;
-use super::schedule::{self, Change};
+use super::question::DemoQuestion;
+use super::schedule::{self, TaskRequest};
 use super::tricks::AGENT;
 use super::{clock, fallback, go_on, moderate, names, notes, prepared, records, settings, web};
 
@@ -11,7 +11,7 @@ use super::{clock, fallback, go_on, moderate, names, notes, prepared, records, s
 pub(super) enum Topic {
     GoOn,
     Settings,
-    ChangeTask(Change),
+    ChangeTask(TaskRequest),
     NewTask,
     ListTasks,
     Summary,
@@ -157,7 +157,7 @@ const ABOUT: [&str; 15] = [
 ];
 impl Topic {
     /// What a message is about.
-    pub(super) fn of(question: &Question) -> Self {
+    pub(super) fn of(question: &DemoQuestion) -> Self {
         if go_on::is_asked(question) {
             return Self::GoOn;
         }
@@ -208,7 +208,7 @@ impl Topic {
 }
 
 /// Whether a message asks what is in a picture or a file, or sends one without words that ask for something else.
-fn is_of_attached(question: &Question, named: Option<&Topic>) -> bool {
+fn is_of_attached(question: &DemoQuestion, named: Option<&Topic>) -> bool {
     let is_of_files = matches!(named, Some(Topic::Photo | Topic::File));
     if question.attached.is_empty() {
         return is_of_files && ABOUT.iter().any(|word| question.begins(word));
@@ -275,11 +275,11 @@ mod tests {
             ("what can I cook in 20 minutes?", Topic::Other),
             ("What is scheduled?", Topic::ListTasks),
             ("o que está agendado?", Topic::ListTasks),
-            ("cancel it", Topic::ChangeTask(Change::Cancel)),
+            ("cancel it", Topic::ChangeTask(TaskRequest::Cancel)),
             ("Who is free on Friday?", Topic::Other),
         ];
         for (text, wanted) in cases {
-            assert_eq!(Topic::of(&Question::of(text)), wanted, "{text}");
+            assert_eq!(Topic::of(&DemoQuestion::of(text)), wanted, "{text}");
         }
     }
 
@@ -293,7 +293,7 @@ mod tests {
             ("escreva um ficheiro", Topic::File),
             ("guarde leite na lista de compras", Topic::AddNote),
         ] {
-            assert_eq!(Topic::of(&Question::of(text)), wanted, "{text}");
+            assert_eq!(Topic::of(&DemoQuestion::of(text)), wanted, "{text}");
         }
     }
 }

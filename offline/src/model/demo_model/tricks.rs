@@ -2,48 +2,51 @@
 
 use serde_json::{Value, json};
 
-use super::language::Words;
-use super::question::Question;
-use super::step::{Results, Step, last};
+use super::language::DemoText;
+use super::question::DemoQuestion;
+use super::step::{DemoStep, ToolResults, last};
 
 /// A picture of red, white and blue stripes, as PNG in base64.
 const POLE: &str = "iVBORw0KGgoAAAANSUhEUgAAAGAAAABgAgMAAACf9p+rAAAACVBMVEX////IHi0ePKC9/z/pAAAAm0lEQVR42u3UsQnDUBCD4d8BN+69hKfwCC\
     mifTJKyqApc4Y0Dqc+mNc8BIL3VScASfXa/smT9ICb/T5nZukOi/06Z1Zph81+nvPFCQIxEYiZQKwEQgSiip6ooieq6AkRCBEIEYjj15Y4cktU\
     7onKPbFfniAQNwKxEIiNQJhAVNETVfREFeFGCIQJhAnE99rGXo29Gns19ur/9+oDGv4937nGYnkAAAAASUVORK5CYII=";
 
-const REACTED: Words = Words {
+const REACTED: DemoText = DemoText {
     en: "I left a 👍 on your message.",
     pt: "Deixei um 👍 na sua mensagem.",
     es: "Dejé un 👍 en tu mensaje.",
 };
-const PICTURE: Words =
-    Words { en: "There is the picture.", pt: "Aí está a foto.", es: "Ahí está la foto." };
-const FILE: Words = Words {
+const PICTURE: DemoText =
+    DemoText { en: "There is the picture.", pt: "Aí está a foto.", es: "Ahí está la foto." };
+const FILE: DemoText = DemoText {
     en: "There is the file, written just now.",
     pt: "Aí está o arquivo, escrito agora mesmo.",
     es: "Ahí está el archivo, escrito ahora mismo.",
 };
-const CHOSEN: Words = Words {
+const CHOSEN: DemoText = DemoText {
     en: "You chose **{}**. I waited for that, and would have waited over a restart too.",
     pt: "Você escolheu **{}**. Esperei por isso, e teria esperado também depois de um reinício.",
     es: "Elegiste **{}**. Esperé por eso, y habría esperado también tras un reinicio.",
 };
-const APPROVED: Words = Words {
+const APPROVED: DemoText = DemoText {
     en: "The message is at the top of the chat now. That changes more than my own messages, so I ask first.",
     pt: "A mensagem está agora no topo do chat. Isso muda mais do que as minhas próprias mensagens, por isso pergunto antes.",
     es: "El mensaje está ahora arriba del chat. Eso cambia más que mis propios mensajes, por eso pregunto antes.",
 };
-const SERVICE: Words =
-    Words { en: "Which service shall it be?", pt: "Qual serviço vai ser?", es: "¿Qué servicio va a ser?" };
-const SERVICES: Words = Words { en: "Cut|Shave|Wig", pt: "Corte|Barba|Peruca", es: "Corte|Afeitado|Peluca" };
-const ROLLED: Words = Words {
+const SERVICE: DemoText =
+    DemoText {
+        en: "Which service shall it be?", pt: "Qual serviço vai ser?", es: "¿Qué servicio va a ser?"
+    };
+const SERVICES: DemoText =
+    DemoText { en: "Cut|Shave|Wig", pt: "Corte|Barba|Peruca", es: "Corte|Afeitado|Peluca" };
+const ROLLED: DemoText = DemoText {
     en: "It shows {}. I looked that method up first, and may use it until `/new`.",
     pt: "Deu {}. Procurei primeiro como se joga um dado, e posso jogar de novo até `/new`.",
     es: "Salió {}. Busqué primero cómo se tira un dado, y puedo volver a tirarlo hasta `/new`.",
 };
 
-const TIDES: Words = Words { en: "tides", pt: "marés", es: "mareas" };
-const FOUND_OUT: Words = Words {
+const TIDES: DemoText = DemoText { en: "tides", pt: "marés", es: "mareas" };
+const FOUND_OUT: DemoText = DemoText {
     en: "The agent researcher found this out for me; `/usage` shows what it took:\n\n{}",
     pt: "O agente researcher descobriu isto para mim; `/usage` mostra o que gastou:\n\n{}",
     es: "El agente researcher averiguó esto para mí; `/usage` muestra lo que gastó:\n\n{}",
@@ -54,88 +57,88 @@ pub(super) const AGENT: [&str; 7] =
     ["agent", "researcher", "specialist", "agente", "pesquisador", "investigador", "especialista"];
 
 /// Leaves a reaction on the message.
-pub(super) fn react(question: &Question, results: &Results<'_>) -> Step {
+pub(super) fn react(question: &DemoQuestion, results: &ToolResults<'_>) -> DemoStep {
     if last(results, "setMessageReaction").is_some() {
-        return Step::say(REACTED, question);
+        return DemoStep::say(REACTED, question);
     }
     let mut arguments = question.message();
     arguments["reaction"] = json!([{"type": "emoji", "emoji": "👍"}]);
-    Step::call("setMessageReaction", arguments)
+    DemoStep::call("setMessageReaction", arguments)
 }
 
 /// Sends a picture.
-pub(super) fn photo(question: &Question, results: &Results<'_>) -> Step {
+pub(super) fn photo(question: &DemoQuestion, results: &ToolResults<'_>) -> DemoStep {
     if last(results, "sendPhoto").is_some() {
-        return Step::say(PICTURE, question);
+        return DemoStep::say(PICTURE, question);
     }
     let mut arguments = question.place();
     arguments["photo"] = json!({"name": "barber-pole.png", "base64": POLE});
     arguments["caption"] = "A barber's pole".into();
-    Step::call("sendPhoto", arguments)
+    DemoStep::call("sendPhoto", arguments)
 }
 
 /// Writes a table and sends it as a file.
-pub(super) fn file(question: &Question, results: &Results<'_>) -> Step {
+pub(super) fn file(question: &DemoQuestion, results: &ToolResults<'_>) -> DemoStep {
     if last(results, "sendDocument").is_some() {
-        return Step::say(FILE, question);
+        return DemoStep::say(FILE, question);
     }
     let mut arguments = question.place();
     let table = "service,minutes,euro\ncut,30,20\nshave,15,12\nwig,45,35\n";
     arguments["document"] = json!({"name": "prices.csv", "text": table});
     arguments["caption"] = "The barber's prices".into();
-    Step::call("sendDocument", arguments)
+    DemoStep::call("sendDocument", arguments)
 }
 
 /// Rolls a dice, by a method that has to be found first.
-pub(super) fn dice(question: &Question, results: &Results<'_>) -> Step {
+pub(super) fn dice(question: &DemoQuestion, results: &ToolResults<'_>) -> DemoStep {
     if let Some(result) = last(results, "sendDice") {
         let value = result.pointer("/result/dice/value").and_then(Value::as_i64).unwrap_or_default();
-        return Step::Say(ROLLED.with(question.language, &value.to_string()));
+        return DemoStep::Say(ROLLED.with(question.language, &value.to_string()));
     }
-    Step::call("sendDice", json!({"emoji": "🎲"}))
+    DemoStep::call("sendDice", json!({"emoji": "🎲"}))
 }
 
 /// Sets a method off that takes an approval: it puts the message, or the one that it replies to, at the top
 /// of the chat.
-pub(super) fn approve(question: &Question, results: &Results<'_>) -> Step {
+pub(super) fn approve(question: &DemoQuestion, results: &ToolResults<'_>) -> DemoStep {
     if last(results, "pinChatMessage").is_some() {
-        return Step::say(APPROVED, question);
+        return DemoStep::say(APPROVED, question);
     }
     let mut arguments = question.message();
     if let Some(replied) = &question.replied {
         arguments["message_id"] = replied.clone();
     }
-    Step::call("pinChatMessage", arguments)
+    DemoStep::call("pinChatMessage", arguments)
 }
 
 /// Has the researcher find something out, and gives what it found.
-pub(super) fn ask_agent(question: &Question, results: &Results<'_>) -> Step {
+pub(super) fn ask_agent(question: &DemoQuestion, results: &ToolResults<'_>) -> DemoStep {
     let topic = question.after(&AGENT).filter(|topic| !topic.is_empty());
     let topic = topic.unwrap_or_else(|| TIDES.of(question.language).to_owned());
     research(&topic, question, results)
 }
 
 /// Has the researcher find out what somebody says.
-pub(super) fn pass_on(question: &Question, results: &Results<'_>) -> Step {
+pub(super) fn pass_on(question: &DemoQuestion, results: &ToolResults<'_>) -> DemoStep {
     research(&question.text, question, results)
 }
 
-fn research(topic: &str, question: &Question, results: &Results<'_>) -> Step {
+fn research(topic: &str, question: &DemoQuestion, results: &ToolResults<'_>) -> DemoStep {
     if let Some(result) = last(results, "ask_agent") {
-        return Step::Say(FOUND_OUT.with(question.language, result["text"].as_str().unwrap_or("?")));
+        return DemoStep::Say(FOUND_OUT.with(question.language, result["text"].as_str().unwrap_or("?")));
     }
-    Step::call("ask_agent", json!({"agent_name": "researcher", "input_text": format!("search {topic}")}))
+    DemoStep::call("ask_agent", json!({"agent_name": "researcher", "input_text": format!("search {topic}")}))
 }
 
 /// Asks the person something, and waits for the answer.
-pub(super) fn choose(question: &Question, results: &Results<'_>) -> Step {
+pub(super) fn choose(question: &DemoQuestion, results: &ToolResults<'_>) -> DemoStep {
     let language = question.language;
     if let Some(result) = last(results, "action") {
-        return Step::Say(CHOSEN.with(language, result["answer"].as_str().unwrap_or("?")));
+        return DemoStep::Say(CHOSEN.with(language, result["answer"].as_str().unwrap_or("?")));
     }
     let options: Vec<&str> = SERVICES.of(language).split('|').collect();
     let payload = json!({"question": SERVICE.of(language), "options": options});
-    Step::call("action", json!({"type": "elicit", "payload": payload}))
+    DemoStep::call("action", json!({"type": "elicit", "payload": payload}))
 }
 
 #[cfg(test)]
@@ -144,31 +147,33 @@ mod tests {
 
     #[test]
     fn each_is_called_and_then_told() {
-        let question = Question::of("like this");
-        let Step::Call(tool, calls) = react(&question, &[]) else { panic!("it calls no tool") };
+        let question = DemoQuestion::of("like this");
+        let DemoStep::Call(tool, calls) = react(&question, &[]) else { panic!("it calls no tool") };
         assert_eq!((tool, &calls[0]["reaction"][0]["emoji"]), ("setMessageReaction", &json!("👍")));
         let told = react(&question, &[("setMessageReaction", json!({"success": true}))]);
-        assert_eq!(told, Step::Say(REACTED.en.to_owned()));
+        assert_eq!(told, DemoStep::Say(REACTED.en.to_owned()));
     }
 
     #[test]
     fn another_agent_is_asked_about_what_follows_its_name() {
-        let asked = |text: &str| match ask_agent(&Question::of(text), &[]) {
-            Step::Call("ask_agent", calls) => calls[0]["input_text"].as_str().unwrap().to_owned(),
+        let asked = |text: &str| match ask_agent(&DemoQuestion::of(text), &[]) {
+            DemoStep::Call("ask_agent", calls) => calls[0]["input_text"].as_str().unwrap().to_owned(),
             other => panic!("{other:?}"),
         };
         assert_eq!(asked("agent the tides of Riga"), "search the tides of Riga");
         assert_eq!(asked("show me an agent"), "search tides");
         let found = ("ask_agent", json!({"success": true, "text": "High water at noon."}));
-        let told = ask_agent(&Question::of("agent tides"), &[found]);
-        assert!(matches!(told, Step::Say(words) if words.ends_with("\n\nHigh water at noon.")));
+        let told = ask_agent(&DemoQuestion::of("agent tides"), &[found]);
+        assert!(matches!(told, DemoStep::Say(words) if words.ends_with("\n\nHigh water at noon.")));
     }
 
     #[test]
     fn a_dice_is_rolled_and_told() {
-        let question = Question::of("dice");
-        assert!(matches!(dice(&question, &[]), Step::Call("sendDice", _)));
+        let question = DemoQuestion::of("dice");
+        assert!(matches!(dice(&question, &[]), DemoStep::Call("sendDice", _)));
         let rolled = ("sendDice", json!({"success": true, "result": {"dice": {"value": 4}}}));
-        assert!(matches!(dice(&question, &[rolled]), Step::Say(words) if words.starts_with("It shows 4.")));
+        assert!(
+            matches!(dice(&question, &[rolled]), DemoStep::Say(words) if words.starts_with("It shows 4."))
+        );
     }
 }

@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::language::{Language, Words};
-use super::question::{Question, trimmed};
-use super::step::{Results, Step, last};
+use super::language::{DemoLanguage, DemoText};
+use super::question::{DemoQuestion, trimmed};
+use super::step::{DemoStep, ToolResults, last};
 
 /// The most characters of a query.
 const MAX_QUERY: usize = 400;
@@ -28,36 +28,37 @@ const NEWS: [&str; 6] = ["the news", "headlines", "as notícias", "notícias", "
 /// What stands before the name of a place.
 const IN: [&str; 7] = ["in", "for", "em", "en", "no", "na", "de"];
 
-const SAMPLE: Words =
-    Words { en: "barbers of Seville", pt: "barbeiros de Sevilha", es: "barberos de Sevilla" };
-const WEATHER_QUERY: Words = Words { en: "weather", pt: "previsão do tempo", es: "pronóstico del tiempo" };
-const NEWS_QUERY: Words = Words { en: "news", pt: "notícias", es: "noticias" };
-const WEATHER_FOUND: Words = Words {
+const SAMPLE: DemoText =
+    DemoText { en: "barbers of Seville", pt: "barbeiros de Sevilha", es: "barberos de Sevilla" };
+const WEATHER_QUERY: DemoText =
+    DemoText { en: "weather", pt: "previsão do tempo", es: "pronóstico del tiempo" };
+const NEWS_QUERY: DemoText = DemoText { en: "news", pt: "notícias", es: "noticias" };
+const WEATHER_FOUND: DemoText = DemoText {
     en: "I searched for the weather{}. The demo's pages are made up, so this is no forecast:",
     pt: "Procurei o tempo{}. As páginas da demo são inventadas, então isto não é uma previsão:",
     es: "Busqué el tiempo{}. Las páginas de la demo son inventadas, así que esto no es un pronóstico:",
 };
-const FOUND: Words = Words {
+const FOUND: DemoText = DemoText {
     en: "This is what a search found. The demo's pages are made up, and a stand-in cannot weigh them:",
     pt: "Isto é o que uma busca encontrou. As páginas da demo são inventadas, e um substituto não sabe avaliá-las:",
     es: "Esto es lo que encontró una búsqueda. Las páginas de la demo son inventadas, y un sustituto no sabe valorarlas:",
 };
 
 /// Whether a message asks for the weather or the news.
-pub(super) fn is_news(question: &Question) -> bool {
+pub(super) fn is_news(question: &DemoQuestion) -> bool {
     WEATHER.iter().chain(&NEWS).any(|words| question.says(words))
 }
 
 /// Searches for what a message asks for, and gives the pages.
-pub(super) fn search(question: &Question, results: &Results<'_>) -> Step {
+pub(super) fn search(question: &DemoQuestion, results: &ToolResults<'_>) -> DemoStep {
     match last(results, "web_search") {
-        Some(result) => Step::Say(told(question, result)),
-        None => Step::call("web_search", json!({"query": query(question)})),
+        Some(result) => DemoStep::Say(told(question, result)),
+        None => DemoStep::call("web_search", json!({"query": query(question)})),
     }
 }
 
 /// The pages of a search in answer to a question, in its language.
-pub(super) fn told(question: &Question, result: &Value) -> String {
+pub(super) fn told(question: &DemoQuestion, result: &Value) -> String {
     let language = question.answer_language();
     let found = match is_about(question, &WEATHER) {
         true => WEATHER_FOUND
@@ -67,7 +68,7 @@ pub(super) fn told(question: &Question, result: &Value) -> String {
     format!("{found}\n\n{}", pages(result))
 }
 
-fn query(question: &Question) -> String {
+fn query(question: &DemoQuestion) -> String {
     let words = if is_about(question, &WEATHER) {
         let place = place(question).map(|place| format!(" {place}")).unwrap_or_default();
         format!("{}{place}", WEATHER_QUERY.of(question.language))
@@ -79,12 +80,12 @@ fn query(question: &Question) -> String {
     words.chars().take(MAX_QUERY).collect()
 }
 
-fn is_about(question: &Question, phrases: &[&str]) -> bool {
+fn is_about(question: &DemoQuestion, phrases: &[&str]) -> bool {
     question.after(&SEARCH).is_none() && phrases.iter().any(|phrase| question.says(phrase))
 }
 
 /// What follows the word that asks for a search; a sample if nothing does.
-fn asked(question: &Question) -> String {
+fn asked(question: &DemoQuestion) -> String {
     let rest = question.after(&SEARCH).unwrap_or_else(|| question.text.clone());
     let is_skipped = |word: &&str| SKIPPED.contains(&super::question::plain(word).as_str());
     let words: Vec<&str> = rest.split_whitespace().skip_while(is_skipped).collect();
@@ -93,7 +94,7 @@ fn asked(question: &Question) -> String {
 }
 
 /// The place that a question of the weather names, at its end.
-fn place(question: &Question) -> Option<String> {
+fn place(question: &DemoQuestion) -> Option<String> {
     let at = question.plain.iter().rposition(|word| IN.contains(&word.as_str()))?;
     let place = question.said.get(at + 1..)?.join(" ");
     let place = trimmed(&place).trim_end_matches('?').to_owned();
@@ -101,8 +102,8 @@ fn place(question: &Question) -> Option<String> {
     (is_name && place.split_whitespace().count() <= 3).then_some(place)
 }
 
-fn there(place: &str, language: Language) -> String {
-    Words { en: " in {}", pt: " em {}", es: " en {}" }.with(language, place)
+fn there(place: &str, language: DemoLanguage) -> String {
+    DemoText { en: " in {}", pt: " em {}", es: " en {}" }.with(language, place)
 }
 
 fn pages(result: &Value) -> String {
@@ -133,16 +134,16 @@ mod tests {
             ("the news", "news"),
         ];
         for (text, wanted) in cases {
-            assert_eq!(query(&Question::of(text)), wanted, "{text}");
+            assert_eq!(query(&DemoQuestion::of(text)), wanted, "{text}");
         }
-        assert_eq!(query(&Question::of(&format!("search {}", "é".repeat(500)))).chars().count(), 400);
+        assert_eq!(query(&DemoQuestion::of(&format!("search {}", "é".repeat(500)))).chars().count(), 400);
     }
 
     #[test]
     fn pages_are_told_as_made_up() {
         let hit = json!({"title": "Rain", "url": "https://rain.example", "content": "It rains."});
         let result = json!({"data_from_the_web": {"results": [hit]}});
-        let told = told(&Question::of("o tempo em Lisboa"), &result);
+        let told = told(&DemoQuestion::of("o tempo em Lisboa"), &result);
         assert!(told.starts_with("Procurei o tempo em Lisboa.") && told.contains("inventadas"), "{told}");
         assert!(told.ends_with("- [Rain](https://rain.example): It rains."), "{told}");
     }

@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use super::super::checks::{OpenCalls, non_empty_str};
-use super::super::dialect::Checked;
-use super::known::Known;
+use super::super::dialect::Validation;
+use super::known::GeminiModelName;
 use super::{signature, tools};
 
 /// What a part can be.
@@ -14,7 +14,7 @@ const DATA: [&str; 6] =
 const PICTURES: [&str; 5] = ["image/png", "image/jpeg", "image/webp", "image/heic", "image/heif"];
 
 /// Checks the conversation of a request.
-pub(super) fn check(body: &Value, model: &Known) -> Checked {
+pub(super) fn check(body: &Value, model: &GeminiModelName) -> Validation {
     let Some(contents) = body["contents"].as_array().filter(|contents| !contents.is_empty()) else {
         return Err("* GenerateContentRequest.contents: contents is not specified".to_owned());
     };
@@ -38,7 +38,7 @@ pub(super) fn parts(content: &Value) -> &[Value] {
     content["parts"].as_array().map(Vec::as_slice).unwrap_or_default()
 }
 
-fn content(content: &Value, path: &str) -> Checked {
+fn content(content: &Value, path: &str) -> Validation {
     let role = content["role"].as_str().unwrap_or("user");
     if !matches!(role, "user" | "model" | "function") {
         return Err("Please use a valid role: user, model.".to_owned());
@@ -52,7 +52,7 @@ fn content(content: &Value, path: &str) -> Checked {
     Ok(())
 }
 
-fn part(part: &Value, role: &str, path: &str) -> Checked {
+fn part(part: &Value, role: &str, path: &str) -> Validation {
     let data: Vec<&str> = DATA.into_iter().filter(|name| !part[name].is_null()).collect();
     let kind = match data.as_slice() {
         [kind] => *kind,
@@ -84,7 +84,7 @@ fn part(part: &Value, role: &str, path: &str) -> Checked {
     }
 }
 
-fn picture(blob: &Value) -> Checked {
+fn picture(blob: &Value) -> Validation {
     let kind = blob["mimeType"].as_str().unwrap_or_default();
     match (PICTURES.contains(&kind), non_empty_str(blob, "data")) {
         (false, _) => Err(format!("Unsupported MIME type: {kind}")),
@@ -98,7 +98,7 @@ fn holds(content: &Value, kind: &str) -> bool {
 }
 
 /// Calls come after a user or after results; their results come at once, all in one turn, each for its call.
-fn turns(contents: &[Value]) -> Checked {
+fn turns(contents: &[Value]) -> Validation {
     let mut before: Option<&Value> = None;
     for content in contents {
         let is_answer = holds(content, "functionResponse");
@@ -129,7 +129,7 @@ fn turns(contents: &[Value]) -> Checked {
     }
 }
 
-fn answers(calls: &Value, results: &Value) -> Checked {
+fn answers(calls: &Value, results: &Value) -> Validation {
     let responses: Vec<&Value> = parts(results).iter().map(|part| &part["functionResponse"]).collect();
     let made: Vec<&Value> =
         parts(calls).iter().map(|part| &part["functionCall"]).filter(|c| !c.is_null()).collect();
@@ -157,7 +157,7 @@ fn answers(calls: &Value, results: &Value) -> Checked {
 
 /// In the turn that goes on, the first call of each step of a third-generation model carries the signature it came
 /// with. Signatures that are there must be whole, wherever they are.
-fn signatures(contents: &[Value], model: &Known) -> Checked {
+fn signatures(contents: &[Value], model: &GeminiModelName) -> Validation {
     let is_question = |content: &Value| content["role"] != "model" && !holds(content, "functionResponse");
     let since = contents.iter().rposition(is_question).unwrap_or_default();
     for (at, content) in contents.iter().enumerate() {
@@ -190,7 +190,7 @@ fn missing(name: &str, at: usize) -> String {
 }
 
 /// A signature is ours and of this very call, or one of the placeholders for calls that another model made.
-fn genuine(signature: &str, name: &str, call: Option<&Value>) -> Checked {
+fn genuine(signature: &str, name: &str, call: Option<&Value>) -> Validation {
     if !signature::is_placeholder(signature) {
         return if signature::is_of(signature, name) {
             Ok(())

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::known::EMBEDDING;
 use super::{contents, proto};
-use crate::model::dialect::Refusal;
+use crate::model::dialect::DialectError;
 use crate::model::request::VectorRequest;
 
 /// The most texts of a request.
@@ -23,7 +23,7 @@ const TASKS: [&str; 8] = [
 ];
 
 /// What a request for vectors of this model says, if it keeps the rules.
-pub(super) fn read(body: &Value, model: &str) -> Result<VectorRequest, Refusal> {
+pub(super) fn read(body: &Value, model: &str) -> Result<VectorRequest, DialectError> {
     let body = proto::read(body, &proto::BATCH_EMBED, "")?;
     let requests = body["requests"].as_array().filter(|list| (1..=MAX_TEXTS).contains(&list.len()));
     let requests = requests.ok_or_else(|| format!("requests must be a list of 1 to {MAX_TEXTS}"))?;
@@ -32,7 +32,7 @@ pub(super) fn read(body: &Value, model: &str) -> Result<VectorRequest, Refusal> 
             "models/{model} is not found for API version v1beta, or is not supported for embedContent. Call ListModels to \
              see the list of available models and their supported methods."
         );
-        return Err(Refusal { status: StatusCode::NOT_FOUND, message });
+        return Err(DialectError { status: StatusCode::NOT_FOUND, message });
     }
     let mut read = VectorRequest { model: model.to_owned(), ..VectorRequest::default() };
     for request in requests {
@@ -50,7 +50,7 @@ pub(super) fn write(vectors: &[Vec<f32>]) -> Value {
 }
 
 /// The text of one request of a batch, and its task.
-fn one(request: &Value, model: &str) -> Result<(String, String), Refusal> {
+fn one(request: &Value, model: &str) -> Result<(String, String), DialectError> {
     if request["model"] != format!("models/{model}") {
         return Err("the model of each request must be that of the batch, with its models/"
             .to_owned()

@@ -14,9 +14,9 @@ pub(super) const EMBEDDING: &str = "gemini-embedding-001";
 
 /// The name of a model that is served.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Known(&'static str);
+pub(super) struct GeminiModelName(&'static str);
 
-impl Known {
+impl GeminiModelName {
     /// The model of this name, if it is served.
     pub(super) fn of(name: &str) -> Option<Self> {
         MODELS.into_iter().find(|known| *known == name).map(Self)

@@ -18,34 +18,34 @@ use axum::routing::{get, post};
 use axum::{Json, Router};
 use serde_json::{Value, json};
 
-use self::known::{EMBEDDING, Known, MODELS};
+use self::known::{EMBEDDING, GeminiModelName, MODELS};
 use super::checks::OpenCalls;
-use super::dialect::{Call, Dialect, Event, Refusal, Service, Turn, VectorDialect};
-use super::request::{Asked, ModelRequest, VectorRequest};
+use super::dialect::{Dialect, DialectError, ModelCall, ModelTurn, Service, VectorDialect, WireEvent};
+use super::request::{ModelRequest, RequestContent, VectorRequest};
 use super::respond;
-use super::shared::Shared;
+use super::shared::SharedModel;
 use super::vectors;
 
 const NO_KEY: &str = "Method doesn't allow unregistered callers (callers without established identity). Please use API \
                       Key or other form of API consumer identity to call this API.";
 
 #[derive(Debug)]
-struct Gemini;
+struct GeminiDialect;
 
-pub(super) fn routes() -> Router<Shared> {
+pub(super) fn routes() -> Router<SharedModel> {
     Router::new().route("/v1beta/models/{call}", post(call)).route("/v1beta/models", get(models))
 }
 
-async fn call(State(shared): State<Shared>, request: Request) -> Response {
+async fn call(State(shared): State<SharedModel>, request: Request) -> Response {
     match target(request.uri()).1 {
-        "batchEmbedContents" => vectors::answer(shared, &Gemini, request).await,
-        _ => respond::respond(shared, &Gemini, request).await,
+        "batchEmbedContents" => vectors::answer(shared, &GeminiDialect, request).await,
+        _ => respond::respond(shared, &GeminiDialect, request).await,
     }
 }
 
-async fn models(State(shared): State<Shared>, uri: Uri, headers: HeaderMap) -> Response {
-    if let Err(refusal) = Gemini.identify(&headers, &uri) {
-        return respond::refusal(&Gemini, &refusal);
+async fn models(State(shared): State<SharedModel>, uri: Uri, headers: HeaderMap) -> Response {
+    if let Err(refusal) = GeminiDialect.identify(&headers, &uri) {
+        return respond::refusal(&GeminiDialect, &refusal);
     }
     let speaking = ["generateContent", "countTokens"].as_slice();
     let all = MODELS
@@ -73,17 +73,17 @@ fn target(uri: &Uri) -> (&str, &str) {
     last.rsplit_once(':').unwrap_or((last, ""))
 }
 
-impl Service for Gemini {
-    fn identify(&self, headers: &HeaderMap, uri: &Uri) -> Result<(), Refusal> {
+impl Service for GeminiDialect {
+    fn identify(&self, headers: &HeaderMap, uri: &Uri) -> Result<(), DialectError> {
         let header = headers.get("x-goog-api-key").and_then(|value| value.to_str().ok());
         if header.or_else(|| query(uri, "key")).is_some_and(|key| !key.trim().is_empty()) {
             return Ok(());
         }
-        Err(Refusal { status: StatusCode::FORBIDDEN, message: NO_KEY.to_owned() })
+        Err(DialectError { status: StatusCode::FORBIDDEN, message: NO_KEY.to_owned() })
     }
 
     fn serves(&self, model: &str) -> bool {
-        Known::of(model).is_some()
+        GeminiModelName::of(model).is_some()
     }
 
     fn gone(&self, model: &str) -> String {
@@ -114,12 +114,12 @@ impl Service for Gemini {
     }
 }
 
-impl Dialect for Gemini {
+impl Dialect for GeminiDialect {
     fn service(&self) -> &dyn Service {
         self
     }
 
-    fn check(&self, call: &Call<'_>) -> Result<(), Refusal> {
+    fn check(&self, call: &ModelCall<'_>) -> Result<(), DialectError> {
         let (name, method) = target(call.uri);
         match method {
             "generateContent" => {}
@@ -129,7 +129,7 @@ impl Dialect for Gemini {
             }
             other => return Err(format!("there is no method '{other}'").into()),
         }
-        let Some(model) = Known::of(name) else {
+        let Some(model) = GeminiModelName::of(name) else {
             return Err(self.gone(name).into());
         };
         let body = proto::read(call.body, &proto::REQUEST, "")?;
@@ -137,7 +137,7 @@ impl Dialect for Gemini {
         Ok(tools::check(&body, &model)?)
     }
 
-    fn asked(&self, call: &Call<'_>) -> Asked {
+    fn asked(&self, call: &ModelCall<'_>) -> RequestContent {
         let (model, method) = target(call.uri);
         // What breaks the rules is shown as far as it can be read.
         let body = proto::read(call.body, &proto::REQUEST, "").unwrap_or_else(|_| call.body.clone());
@@ -148,7 +148,7 @@ impl Dialect for Gemini {
         let names = tools.iter().flat_map(|tool| list(&tool["functionDeclarations"]));
         let names = names.filter_map(|declaration| declaration["name"].as_str().map(ToOwned::to_owned));
         let mut open = OpenCalls::default();
-        Asked {
+        RequestContent {
             model: model.to_owned(),
             instructions: system.collect::<Vec<_>>().join("\n"),
             input: list(&body["contents"]).iter().flat_map(|content| items(content, &mut open)).collect(),
@@ -163,22 +163,22 @@ impl Dialect for Gemini {
         if request.is_whole() { "application/json; charset=UTF-8" } else { "text/event-stream" }
     }
 
-    fn events(&self, turn: &Turn<'_>) -> Vec<Event> {
+    fn events(&self, turn: &ModelTurn<'_>) -> Vec<WireEvent> {
         stream::events(turn)
     }
 
     #[cfg(feature = "testing")]
-    fn failure(&self, _: &Turn<'_>, _: usize, message: &str) -> Vec<u8> {
+    fn failure(&self, _: &ModelTurn<'_>, _: usize, message: &str) -> Vec<u8> {
         stream::line(&self.error(StatusCode::SERVICE_UNAVAILABLE, message, None))
     }
 }
 
-impl VectorDialect for Gemini {
+impl VectorDialect for GeminiDialect {
     fn service(&self) -> &dyn Service {
         self
     }
 
-    fn read(&self, call: &Call<'_>) -> Result<VectorRequest, Refusal> {
+    fn read(&self, call: &ModelCall<'_>) -> Result<VectorRequest, DialectError> {
         embed::read(call.body, target(call.uri).0)
     }
 

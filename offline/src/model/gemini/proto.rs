@@ -6,10 +6,10 @@ use serde_json::{Map, Value};
 use super::super::checks::is_base64;
 
 /// A message: its fields by name.
-pub(super) type Message = &'static [(&'static str, Shape)];
+pub(super) type ProtoMessage = &'static [(&'static str, FieldShape)];
 
 /// What a field holds.
-pub(super) enum Shape {
+pub(super) enum FieldShape {
     Text,
     Texts,
     Number,
@@ -21,118 +21,125 @@ pub(super) enum Shape {
     Struct,
     /// Any JSON.
     Json,
-    One(Message),
-    Many(Message),
+    One(ProtoMessage),
+    Many(ProtoMessage),
     /// An object of messages by name.
-    Map(Message),
+    Map(ProtoMessage),
 }
 
 /// `POST /v1beta/models/{model}:generateContent`.
-pub(super) static REQUEST: [(&str, Shape); 6] = [
-    ("contents", Shape::Many(&CONTENT)),
-    ("systemInstruction", Shape::One(&CONTENT)),
-    ("tools", Shape::Many(&TOOL)),
-    ("toolConfig", Shape::One(&TOOL_CONFIG)),
-    ("generationConfig", Shape::One(&GENERATION)),
-    ("safetySettings", Shape::Many(&SAFETY)),
+pub(super) static REQUEST: [(&str, FieldShape); 6] = [
+    ("contents", FieldShape::Many(&CONTENT)),
+    ("systemInstruction", FieldShape::One(&CONTENT)),
+    ("tools", FieldShape::Many(&TOOL)),
+    ("toolConfig", FieldShape::One(&TOOL_CONFIG)),
+    ("generationConfig", FieldShape::One(&GENERATION)),
+    ("safetySettings", FieldShape::Many(&SAFETY)),
 ];
 
 /// `POST /v1beta/models/{model}:batchEmbedContents`.
-pub(super) static BATCH_EMBED: [(&str, Shape); 1] = [("requests", Shape::Many(&EMBED))];
+pub(super) static BATCH_EMBED: [(&str, FieldShape); 1] = [("requests", FieldShape::Many(&EMBED))];
 
-static EMBED: [(&str, Shape); 5] = [
-    ("model", Shape::Text),
-    ("content", Shape::One(&CONTENT)),
-    ("taskType", Shape::Text),
-    ("title", Shape::Text),
-    ("outputDimensionality", Shape::Whole),
+static EMBED: [(&str, FieldShape); 5] = [
+    ("model", FieldShape::Text),
+    ("content", FieldShape::One(&CONTENT)),
+    ("taskType", FieldShape::Text),
+    ("title", FieldShape::Text),
+    ("outputDimensionality", FieldShape::Whole),
 ];
 
-static CONTENT: [(&str, Shape); 2] = [("role", Shape::Text), ("parts", Shape::Many(&PART))];
+static CONTENT: [(&str, FieldShape); 2] = [("role", FieldShape::Text), ("parts", FieldShape::Many(&PART))];
 
-static PART: [(&str, Shape); 8] = [
-    ("text", Shape::Text),
-    ("inlineData", Shape::One(&BLOB)),
-    ("functionCall", Shape::One(&CALL)),
-    ("functionResponse", Shape::One(&RESPONSE)),
-    ("toolCall", Shape::Struct),
-    ("toolResponse", Shape::Struct),
-    ("thought", Shape::Flag),
-    ("thoughtSignature", Shape::Bytes),
+static PART: [(&str, FieldShape); 8] = [
+    ("text", FieldShape::Text),
+    ("inlineData", FieldShape::One(&BLOB)),
+    ("functionCall", FieldShape::One(&CALL)),
+    ("functionResponse", FieldShape::One(&RESPONSE)),
+    ("toolCall", FieldShape::Struct),
+    ("toolResponse", FieldShape::Struct),
+    ("thought", FieldShape::Flag),
+    ("thoughtSignature", FieldShape::Bytes),
 ];
 
-static BLOB: [(&str, Shape); 2] = [("mimeType", Shape::Text), ("data", Shape::Bytes)];
+static BLOB: [(&str, FieldShape); 2] = [("mimeType", FieldShape::Text), ("data", FieldShape::Bytes)];
 
-static CALL: [(&str, Shape); 3] = [("id", Shape::Text), ("name", Shape::Text), ("args", Shape::Struct)];
+static CALL: [(&str, FieldShape); 3] =
+    [("id", FieldShape::Text), ("name", FieldShape::Text), ("args", FieldShape::Struct)];
 
-static RESPONSE: [(&str, Shape); 3] =
-    [("id", Shape::Text), ("name", Shape::Text), ("response", Shape::Struct)];
+static RESPONSE: [(&str, FieldShape); 3] =
+    [("id", FieldShape::Text), ("name", FieldShape::Text), ("response", FieldShape::Struct)];
 
-static TOOL: [(&str, Shape); 2] =
-    [("functionDeclarations", Shape::Many(&DECLARATION)), ("googleSearch", Shape::One(&[]))];
+static TOOL: [(&str, FieldShape); 2] =
+    [("functionDeclarations", FieldShape::Many(&DECLARATION)), ("googleSearch", FieldShape::One(&[]))];
 
-static DECLARATION: [(&str, Shape); 6] = [
-    ("name", Shape::Text),
-    ("description", Shape::Text),
-    ("parameters", Shape::One(&SCHEMA)),
-    ("parametersJsonSchema", Shape::Json),
-    ("response", Shape::One(&SCHEMA)),
-    ("responseJsonSchema", Shape::Json),
+static DECLARATION: [(&str, FieldShape); 6] = [
+    ("name", FieldShape::Text),
+    ("description", FieldShape::Text),
+    ("parameters", FieldShape::One(&SCHEMA)),
+    ("parametersJsonSchema", FieldShape::Json),
+    ("response", FieldShape::One(&SCHEMA)),
+    ("responseJsonSchema", FieldShape::Json),
 ];
 
-static TOOL_CONFIG: [(&str, Shape); 2] =
-    [("functionCallingConfig", Shape::One(&CALLING)), ("includeServerSideToolInvocations", Shape::Flag)];
-
-static CALLING: [(&str, Shape); 2] = [("mode", Shape::Text), ("allowedFunctionNames", Shape::Texts)];
-
-static GENERATION: [(&str, Shape); 13] = [
-    ("temperature", Shape::Number),
-    ("topP", Shape::Number),
-    ("topK", Shape::Whole),
-    ("candidateCount", Shape::Whole),
-    ("maxOutputTokens", Shape::Whole),
-    ("stopSequences", Shape::Texts),
-    ("seed", Shape::Whole),
-    ("presencePenalty", Shape::Number),
-    ("frequencyPenalty", Shape::Number),
-    ("responseMimeType", Shape::Text),
-    ("responseSchema", Shape::One(&SCHEMA)),
-    ("responseJsonSchema", Shape::Json),
-    ("thinkingConfig", Shape::One(&THINKING)),
+static TOOL_CONFIG: [(&str, FieldShape); 2] = [
+    ("functionCallingConfig", FieldShape::One(&CALLING)),
+    ("includeServerSideToolInvocations", FieldShape::Flag),
 ];
 
-static THINKING: [(&str, Shape); 3] =
-    [("includeThoughts", Shape::Flag), ("thinkingBudget", Shape::Whole), ("thinkingLevel", Shape::Text)];
+static CALLING: [(&str, FieldShape); 2] =
+    [("mode", FieldShape::Text), ("allowedFunctionNames", FieldShape::Texts)];
 
-static SAFETY: [(&str, Shape); 2] = [("category", Shape::Text), ("threshold", Shape::Text)];
+static GENERATION: [(&str, FieldShape); 13] = [
+    ("temperature", FieldShape::Number),
+    ("topP", FieldShape::Number),
+    ("topK", FieldShape::Whole),
+    ("candidateCount", FieldShape::Whole),
+    ("maxOutputTokens", FieldShape::Whole),
+    ("stopSequences", FieldShape::Texts),
+    ("seed", FieldShape::Whole),
+    ("presencePenalty", FieldShape::Number),
+    ("frequencyPenalty", FieldShape::Number),
+    ("responseMimeType", FieldShape::Text),
+    ("responseSchema", FieldShape::One(&SCHEMA)),
+    ("responseJsonSchema", FieldShape::Json),
+    ("thinkingConfig", FieldShape::One(&THINKING)),
+];
+
+static THINKING: [(&str, FieldShape); 3] = [
+    ("includeThoughts", FieldShape::Flag),
+    ("thinkingBudget", FieldShape::Whole),
+    ("thinkingLevel", FieldShape::Text),
+];
+
+static SAFETY: [(&str, FieldShape); 2] = [("category", FieldShape::Text), ("threshold", FieldShape::Text)];
 
 /// The part of OpenAPI's schema that Gemini takes: no `$ref`, no `additionalProperties`, no `oneOf`.
-static SCHEMA: [(&str, Shape); 21] = [
-    ("type", Shape::Text),
-    ("format", Shape::Text),
-    ("title", Shape::Text),
-    ("description", Shape::Text),
-    ("nullable", Shape::Flag),
-    ("enum", Shape::Texts),
-    ("items", Shape::One(&SCHEMA)),
-    ("minItems", Shape::Whole),
-    ("maxItems", Shape::Whole),
-    ("properties", Shape::Map(&SCHEMA)),
-    ("required", Shape::Texts),
-    ("minProperties", Shape::Whole),
-    ("maxProperties", Shape::Whole),
-    ("minimum", Shape::Number),
-    ("maximum", Shape::Number),
-    ("minLength", Shape::Whole),
-    ("maxLength", Shape::Whole),
-    ("pattern", Shape::Text),
-    ("default", Shape::Json),
-    ("anyOf", Shape::Many(&SCHEMA)),
-    ("propertyOrdering", Shape::Texts),
+static SCHEMA: [(&str, FieldShape); 21] = [
+    ("type", FieldShape::Text),
+    ("format", FieldShape::Text),
+    ("title", FieldShape::Text),
+    ("description", FieldShape::Text),
+    ("nullable", FieldShape::Flag),
+    ("enum", FieldShape::Texts),
+    ("items", FieldShape::One(&SCHEMA)),
+    ("minItems", FieldShape::Whole),
+    ("maxItems", FieldShape::Whole),
+    ("properties", FieldShape::Map(&SCHEMA)),
+    ("required", FieldShape::Texts),
+    ("minProperties", FieldShape::Whole),
+    ("maxProperties", FieldShape::Whole),
+    ("minimum", FieldShape::Number),
+    ("maximum", FieldShape::Number),
+    ("minLength", FieldShape::Whole),
+    ("maxLength", FieldShape::Whole),
+    ("pattern", FieldShape::Text),
+    ("default", FieldShape::Json),
+    ("anyOf", FieldShape::Many(&SCHEMA)),
+    ("propertyOrdering", FieldShape::Texts),
 ];
 
 /// A message with its fields in camel case, or what is wrong with it.
-pub(super) fn read(value: &Value, message: Message, path: &str) -> Result<Value, String> {
+pub(super) fn read(value: &Value, message: ProtoMessage, path: &str) -> Result<Value, String> {
     let Value::Object(fields) = value else {
         return Err(mismatch(path, "message", value));
     };
@@ -155,31 +162,31 @@ fn unknown(name: &str, path: &str) -> String {
     format!("Invalid JSON payload received. Unknown name \"{name}\"{place}: Cannot find field.")
 }
 
-fn field(value: &Value, shape: &Shape, path: &str) -> Result<Value, String> {
+fn field(value: &Value, shape: &FieldShape, path: &str) -> Result<Value, String> {
     let fits = match shape {
-        Shape::One(message) => return read(value, message, path),
-        Shape::Many(message) => return many(value, message, path),
-        Shape::Map(message) => return map(value, message, path),
-        Shape::Text => value.is_string(),
-        Shape::Texts => value.as_array().is_some_and(|all| all.iter().all(Value::is_string)),
-        Shape::Number => value.is_number(),
-        Shape::Whole => value.is_i64() || value.as_str().is_some_and(|text| text.parse::<i64>().is_ok()),
-        Shape::Flag => value.is_boolean(),
-        Shape::Bytes => value.as_str().is_some_and(is_bytes),
-        Shape::Struct => value.is_object(),
-        Shape::Json => true,
+        FieldShape::One(message) => return read(value, message, path),
+        FieldShape::Many(message) => return many(value, message, path),
+        FieldShape::Map(message) => return map(value, message, path),
+        FieldShape::Text => value.is_string(),
+        FieldShape::Texts => value.as_array().is_some_and(|all| all.iter().all(Value::is_string)),
+        FieldShape::Number => value.is_number(),
+        FieldShape::Whole => value.is_i64() || value.as_str().is_some_and(|text| text.parse::<i64>().is_ok()),
+        FieldShape::Flag => value.is_boolean(),
+        FieldShape::Bytes => value.as_str().is_some_and(is_bytes),
+        FieldShape::Struct => value.is_object(),
+        FieldShape::Json => true,
     };
     if fits { Ok(value.clone()) } else { Err(mismatch(path, shape.name(), value)) }
 }
 
-fn many(value: &Value, message: Message, path: &str) -> Result<Value, String> {
+fn many(value: &Value, message: ProtoMessage, path: &str) -> Result<Value, String> {
     let Value::Array(all) = value else {
         return Err(mismatch(path, "list", value));
     };
     all.iter().enumerate().map(|(at, one)| read(one, message, &format!("{path}[{at}]"))).collect()
 }
 
-fn map(value: &Value, message: Message, path: &str) -> Result<Value, String> {
+fn map(value: &Value, message: ProtoMessage, path: &str) -> Result<Value, String> {
     let Value::Object(all) = value else {
         return Err(mismatch(path, "map", value));
     };
@@ -211,7 +218,7 @@ fn camel(name: &str) -> String {
     camel
 }
 
-impl Shape {
+impl FieldShape {
     fn name(&self) -> &'static str {
         match self {
             Self::Text => "TYPE_STRING",

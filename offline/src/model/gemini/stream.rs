@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::super::dialect::{Event, Turn};
-use super::super::reply::{Finish, Part};
-use super::known::Known;
+use super::super::dialect::{ModelTurn, WireEvent};
+use super::super::reply::{ReplyFinish, ReplyPart};
+use super::known::GeminiModelName;
 use super::signature;
 
 const SEARCH: &str = "GOOGLE_SEARCH_WEB";
@@ -16,19 +16,19 @@ struct Chunk {
 }
 
 /// An answer as the chunks of a stream, or as one piece if the request asks for that.
-pub(super) fn events(turn: &Turn<'_>) -> Vec<Event> {
+pub(super) fn events(turn: &ModelTurn<'_>) -> Vec<WireEvent> {
     let (mut chunks, is_garbled) = chunks(turn);
     let last = last(turn, &mut chunks, is_garbled);
     if turn.request.is_whole() {
-        return vec![Event { bytes: whole(chunks, last).to_string().into_bytes(), is_delta: true }];
+        return vec![WireEvent { bytes: whole(chunks, last).to_string().into_bytes(), is_delta: true }];
     }
     let written = chunks.into_iter().map(|Chunk { parts, is_delta }| {
         let candidate = json!({"content": {"parts": parts, "role": "model"}, "index": 0});
         let mut chunk = json!({"candidates": [candidate]});
         frame(turn, &mut chunk);
-        Event { bytes: line(&chunk), is_delta }
+        WireEvent { bytes: line(&chunk), is_delta }
     });
-    written.chain([Event { bytes: line(&last), is_delta: false }]).collect()
+    written.chain([WireEvent { bytes: line(&last), is_delta: false }]).collect()
 }
 
 /// A chunk on the wire.
@@ -36,22 +36,22 @@ pub(super) fn line(chunk: &Value) -> Vec<u8> {
     format!("data: {chunk}\r\n\r\n").into_bytes()
 }
 
-fn signs(turn: &Turn<'_>) -> bool {
-    Known::of(turn.request.model()).is_some_and(Known::is_third)
+fn signs(turn: &ModelTurn<'_>) -> bool {
+    GeminiModelName::of(turn.request.model()).is_some_and(GeminiModelName::is_third)
 }
 
 /// What is said and called, and whether a call came out as something else than an object. Calls that follow each other
 /// come together, and only the first of them is signed.
-fn chunks(turn: &Turn<'_>) -> (Vec<Chunk>, bool) {
+fn chunks(turn: &ModelTurn<'_>) -> (Vec<Chunk>, bool) {
     let mut chunks: Vec<Chunk> = searched(turn).into_iter().collect();
     let shows_thoughts = thinking(turn)["includeThoughts"] == true;
     let mut made = 0;
     for part in turn.parts {
         match part {
-            Part::Text(text) | Part::Refusal(text) => chunks.extend(text_chunks(turn, text, false)),
-            Part::Thought(text) if shows_thoughts => chunks.extend(text_chunks(turn, text, true)),
-            Part::Thought(_) => {}
-            Part::Call { name, arguments } if arguments.is_object() => {
+            ReplyPart::Text(text) | ReplyPart::Refusal(text) => chunks.extend(text_chunks(turn, text, false)),
+            ReplyPart::Thought(text) if shows_thoughts => chunks.extend(text_chunks(turn, text, true)),
+            ReplyPart::Thought(_) => {}
+            ReplyPart::Call { name, arguments } if arguments.is_object() => {
                 let call = call(turn, name, arguments, made);
                 match chunks.last_mut().filter(|_| made > 0).filter(|chunk| !chunk.is_delta) {
                     Some(chunk) => chunk.parts.push(call),
@@ -59,20 +59,20 @@ fn chunks(turn: &Turn<'_>) -> (Vec<Chunk>, bool) {
                 }
                 made += 1;
             }
-            Part::Call { .. } => return (chunks, true),
+            ReplyPart::Call { .. } => return (chunks, true),
         }
     }
     (chunks, false)
 }
 
 /// The settings for thinking, in a request that writes names in either case.
-fn thinking<'a>(turn: &'a Turn<'_>) -> &'a Value {
+fn thinking<'a>(turn: &'a ModelTurn<'_>) -> &'a Value {
     let body = &turn.request.body;
     let config = body.get("generationConfig").unwrap_or(&body["generation_config"]);
     config.get("thinkingConfig").unwrap_or(&config["thinking_config"])
 }
 
-fn text_chunks(turn: &Turn<'_>, text: &str, is_thought: bool) -> Vec<Chunk> {
+fn text_chunks(turn: &ModelTurn<'_>, text: &str, is_thought: bool) -> Vec<Chunk> {
     let chunk = |piece: String| {
         let part = if is_thought { json!({"text": piece, "thought": true}) } else { json!({"text": piece}) };
         Chunk { parts: vec![part], is_delta: true }
@@ -80,7 +80,7 @@ fn text_chunks(turn: &Turn<'_>, text: &str, is_thought: bool) -> Vec<Chunk> {
     turn.pieces(text).into_iter().map(chunk).collect()
 }
 
-fn call(turn: &Turn<'_>, name: &str, arguments: &Value, at: usize) -> Value {
+fn call(turn: &ModelTurn<'_>, name: &str, arguments: &Value, at: usize) -> Value {
     let mut part = json!({"functionCall": {"name": name, "args": arguments}});
     if signs(turn) {
         part["functionCall"]["id"] = json!(signature::call_id(turn.number, at));
@@ -92,7 +92,7 @@ fn call(turn: &Turn<'_>, name: &str, arguments: &Value, at: usize) -> Value {
 }
 
 /// Where functions and search stand together, the search shows as a call of the service's own.
-fn searched(turn: &Turn<'_>) -> Option<Chunk> {
+fn searched(turn: &ModelTurn<'_>) -> Option<Chunk> {
     if turn.sources().is_empty() || turn.request.tool_names().is_empty() {
         return None;
     }
@@ -108,7 +108,7 @@ fn searched(turn: &Turn<'_>) -> Option<Chunk> {
 }
 
 /// The last chunk: why it ends, what it rests on, what it cost.
-fn last(turn: &Turn<'_>, chunks: &mut [Chunk], is_garbled: bool) -> Value {
+fn last(turn: &ModelTurn<'_>, chunks: &mut [Chunk], is_garbled: bool) -> Value {
     let mut candidate = json!({"content": {"role": "model"}, "finishReason": "STOP", "index": 0});
     if chunks.last().is_some_and(|chunk| chunk.is_delta) {
         let mut part = json!({"text": ""});
@@ -122,14 +122,14 @@ fn last(turn: &Turn<'_>, chunks: &mut [Chunk], is_garbled: bool) -> Value {
             candidate["finishReason"] = json!("MALFORMED_FUNCTION_CALL");
             candidate["finishMessage"] = json!("Malformed function call: the arguments are no object");
         }
-        Finish::Stop => {}
-        Finish::Length => candidate["finishReason"] = json!("MAX_TOKENS"),
-        Finish::Blocked(reason) if chunks.is_empty() => {
+        ReplyFinish::Stop => {}
+        ReplyFinish::Length => candidate["finishReason"] = json!("MAX_TOKENS"),
+        ReplyFinish::Blocked(reason) if chunks.is_empty() => {
             let mut blocked = json!({"promptFeedback": {"blockReason": reason}});
             frame(turn, &mut blocked);
             return blocked;
         }
-        Finish::Blocked(reason) => candidate["finishReason"] = json!(reason),
+        ReplyFinish::Blocked(reason) => candidate["finishReason"] = json!(reason),
     }
     if !turn.sources().is_empty() {
         candidate["groundingMetadata"] = grounding(turn);
@@ -140,7 +140,7 @@ fn last(turn: &Turn<'_>, chunks: &mut [Chunk], is_garbled: bool) -> Value {
 }
 
 /// What stands beside the candidates of every chunk.
-fn frame(turn: &Turn<'_>, chunk: &mut Value) {
+fn frame(turn: &ModelTurn<'_>, chunk: &mut Value) {
     if let Some((input, output)) = turn.usage() {
         chunk["usageMetadata"] = json!({
             "promptTokenCount": input, "candidatesTokenCount": output, "totalTokenCount": input + output,
@@ -152,9 +152,9 @@ fn frame(turn: &Turn<'_>, chunk: &mut Value) {
 }
 
 /// The whole text rests on every page; places in it are counted in bytes.
-fn grounding(turn: &Turn<'_>) -> Value {
+fn grounding(turn: &ModelTurn<'_>) -> Value {
     let texts = turn.parts.iter().filter_map(|part| match part {
-        Part::Text(text) => Some(text.as_str()),
+        ReplyPart::Text(text) => Some(text.as_str()),
         _ => None,
     });
     let text: String = texts.collect();

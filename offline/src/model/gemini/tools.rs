@@ -5,16 +5,16 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::super::checks::{non_empty_str, references, within};
-use super::super::dialect::Checked;
-use super::known::Known;
+use super::super::dialect::Validation;
+use super::known::GeminiModelName;
 
 const MODES: [&str; 5] = ["MODE_UNSPECIFIED", "AUTO", "ANY", "NONE", "VALIDATED"];
 
 const LEVELS: [&str; 4] = ["MINIMAL", "LOW", "MEDIUM", "HIGH"];
 
 /// Checks the tools and the settings of a request.
-pub(super) fn check(body: &Value, model: &Known) -> Checked {
-    let tools = Tools::of(body)?;
+pub(super) fn check(body: &Value, model: &GeminiModelName) -> Validation {
+    let tools = GeminiTools::of(body)?;
     for (at, declaration) in tools.functions.iter().enumerate() {
         self::declaration(declaration, &format!("tools[0].function_declarations[{at}]"))?;
     }
@@ -28,12 +28,12 @@ pub(super) fn check(body: &Value, model: &Known) -> Checked {
     together(&tools, is_json, &body["toolConfig"], model)
 }
 
-struct Tools<'a> {
+struct GeminiTools<'a> {
     functions: Vec<&'a Value>,
     searches: bool,
 }
 
-impl<'a> Tools<'a> {
+impl<'a> GeminiTools<'a> {
     fn of(body: &'a Value) -> Result<Self, String> {
         let list = body["tools"].as_array().map(Vec::as_slice).unwrap_or_default();
         let is_empty = |tool: &Value| tool.as_object().is_none_or(serde_json::Map::is_empty);
@@ -50,7 +50,7 @@ impl<'a> Tools<'a> {
 }
 
 /// Before its third generation a model either calls functions, or searches, or writes JSON.
-fn together(tools: &Tools<'_>, is_json: bool, config: &Value, model: &Known) -> Checked {
+fn together(tools: &GeminiTools<'_>, is_json: bool, config: &Value, model: &GeminiModelName) -> Validation {
     let calls = !tools.functions.is_empty();
     if model.is_third() {
         if calls && tools.searches && config["includeServerSideToolInvocations"] != true {
@@ -77,7 +77,7 @@ fn together(tools: &Tools<'_>, is_json: bool, config: &Value, model: &Known) -> 
     }
 }
 
-fn declaration(declaration: &Value, path: &str) -> Checked {
+fn declaration(declaration: &Value, path: &str) -> Validation {
     if !non_empty_str(declaration, "name").is_some_and(is_name) {
         return Err(format!(
             "* GenerateContentRequest.{path}.name: Invalid function name. Must start with a letter or an underscore. \
@@ -113,7 +113,7 @@ pub(super) fn is_name(name: &str) -> bool {
 }
 
 /// JSON Schema as it is: an object whose references lead somewhere.
-fn json_schema(schema: &Value) -> Checked {
+fn json_schema(schema: &Value) -> Validation {
     if schema["type"] != "object" {
         return Err("the schema must have type 'object'".to_owned());
     }
@@ -121,7 +121,7 @@ fn json_schema(schema: &Value) -> Checked {
 }
 
 /// Gemini's own kind of schema, whose fields are known to be of the right types.
-fn schema(schema: &Value, path: &str) -> Checked {
+fn schema(schema: &Value, path: &str) -> Validation {
     let told = |why: &str| Err(format!("* GenerateContentRequest.{path}{why}"));
     let kind = schema["type"].as_str().unwrap_or_default().to_ascii_uppercase();
     let options = schema["anyOf"].as_array().map(Vec::as_slice).unwrap_or_default();
@@ -153,7 +153,7 @@ fn schema(schema: &Value, path: &str) -> Checked {
     }
 }
 
-fn object(schema: &Value, path: &str) -> Checked {
+fn object(schema: &Value, path: &str) -> Validation {
     let Some(properties) = schema["properties"].as_object().filter(|all| !all.is_empty()) else {
         return Err(format!(
             "* GenerateContentRequest.{path}.properties: should be non-empty for OBJECT type"
@@ -171,7 +171,7 @@ fn object(schema: &Value, path: &str) -> Checked {
     }
 }
 
-fn config(config: &Value, names: &BTreeSet<&str>) -> Checked {
+fn config(config: &Value, names: &BTreeSet<&str>) -> Validation {
     let calling = &config["functionCallingConfig"];
     if calling.is_null() {
         return Ok(());
@@ -197,7 +197,7 @@ fn config(config: &Value, names: &BTreeSet<&str>) -> Checked {
 }
 
 /// Checks the settings; true if the answer is to be JSON.
-fn generation(config: &Value, model: &Known) -> Result<bool, String> {
+fn generation(config: &Value, model: &GeminiModelName) -> Result<bool, String> {
     within(config, "temperature", 0.0, 2.0)?;
     within(config, "topP", 0.0, 1.0)?;
     let penalised = ["presencePenalty", "frequencyPenalty"];
@@ -227,7 +227,7 @@ fn generation(config: &Value, model: &Known) -> Result<bool, String> {
     Ok(is_json)
 }
 
-fn thinking(config: &Value, model: &Known) -> Checked {
+fn thinking(config: &Value, model: &GeminiModelName) -> Validation {
     let level = config["thinkingLevel"].as_str();
     if level.is_some() && !config["thinkingBudget"].is_null() {
         return Err("You can only set only one of thinking budget and thinking level.".to_owned());

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::installed::Installed;
 use crate::model::checks::{non_empty_str, unknown_field};
-use crate::model::dialect::Refusal;
+use crate::model::dialect::DialectError;
 use crate::model::request::VectorRequest;
 use crate::model::vectors::texts;
 
@@ -12,7 +12,7 @@ use crate::model::vectors::texts;
 const MAX_TEXTS: usize = 64;
 
 /// What a request for vectors says, if it keeps the rules; whether there is such a model is another matter.
-pub(super) fn read(body: &Value) -> Result<VectorRequest, Refusal> {
+pub(super) fn read(body: &Value) -> Result<VectorRequest, DialectError> {
     let known = ["model", "input", "truncate", "dimensions", "options", "keep_alive"];
     if let Some(unknown) = unknown_field(body, &known) {
         return Err(format!("unknown field '{unknown}'").into());

@@ -16,24 +16,24 @@ use serde_json::{Map, Value, json};
 
 use self::installed::Installed;
 use super::checks::{OpenCalls, picture_type, unknown_field};
-use super::dialect::{Call, Dialect, Event, Refusal, Service, Turn, VectorDialect};
-use super::request::{Asked, ModelRequest, VectorRequest};
+use super::dialect::{Dialect, DialectError, ModelCall, ModelTurn, Service, VectorDialect, WireEvent};
+use super::request::{ModelRequest, RequestContent, VectorRequest};
 use super::respond;
-use super::shared::Shared;
+use super::shared::SharedModel;
 use super::vectors;
 
 #[derive(Debug)]
-struct Ollama;
+struct OllamaDialect;
 
-pub(super) fn routes() -> Router<Shared> {
+pub(super) fn routes() -> Router<SharedModel> {
     Router::new()
-        .route("/api/chat", respond::route(&Ollama))
-        .route("/api/embed", vectors::route(&Ollama))
+        .route("/api/chat", respond::route(&OllamaDialect))
+        .route("/api/embed", vectors::route(&OllamaDialect))
         .route("/api/tags", get(tags))
         .route("/api/show", post(show))
 }
 
-async fn tags(State(shared): State<Shared>) -> Response {
+async fn tags(State(shared): State<SharedModel>) -> Response {
     let at = shared.now().to_rfc3339();
     let listed = installed::MODELS.iter().filter(|known| !shared.is_retired(known.name)).map(|known| {
         json!({
@@ -44,7 +44,7 @@ async fn tags(State(shared): State<Shared>) -> Response {
     Json(json!({"models": listed.collect::<Vec<_>>()})).into_response()
 }
 
-async fn show(State(shared): State<Shared>, Json(body): Json<Value>) -> Response {
+async fn show(State(shared): State<SharedModel>, Json(body): Json<Value>) -> Response {
     let name = body["model"].as_str().unwrap_or_default();
     if let Some(why) = unknown_field(&body, &["model", "verbose"])
         .map(|unknown| format!("unknown field '{unknown}'"))
@@ -52,11 +52,11 @@ async fn show(State(shared): State<Shared>, Json(body): Json<Value>) -> Response
     {
         #[cfg(feature = "testing")]
         shared.records().add_violation(&why);
-        return respond::refusal(&Ollama, &why.into());
+        return respond::refusal(&OllamaDialect, &why.into());
     }
     let Some(known) = Installed::of(name).filter(|_| !shared.is_retired(name)) else {
-        let gone = Refusal { status: StatusCode::NOT_FOUND, message: Ollama.gone(name) };
-        return respond::refusal(&Ollama, &gone);
+        let gone = DialectError { status: StatusCode::NOT_FOUND, message: OllamaDialect.gone(name) };
+        return respond::refusal(&OllamaDialect, &gone);
     };
     let mut info = Map::new();
     info.insert("general.architecture".to_owned(), known.family.into());
@@ -68,9 +68,9 @@ async fn show(State(shared): State<Shared>, Json(body): Json<Value>) -> Response
     Json(shown).into_response()
 }
 
-impl Service for Ollama {
+impl Service for OllamaDialect {
     /// Ollama has no keys, so everyone is let in.
-    fn identify(&self, _: &HeaderMap, _: &Uri) -> Result<(), Refusal> {
+    fn identify(&self, _: &HeaderMap, _: &Uri) -> Result<(), DialectError> {
         Ok(())
     }
 
@@ -87,16 +87,16 @@ impl Service for Ollama {
     }
 }
 
-impl Dialect for Ollama {
+impl Dialect for OllamaDialect {
     fn service(&self) -> &dyn Service {
         self
     }
 
-    fn check(&self, call: &Call<'_>) -> Result<(), Refusal> {
+    fn check(&self, call: &ModelCall<'_>) -> Result<(), DialectError> {
         rules::check(call.body)
     }
 
-    fn asked(&self, call: &Call<'_>) -> Asked {
+    fn asked(&self, call: &ModelCall<'_>) -> RequestContent {
         let body = call.body;
         let list = |name: &str| body[name].as_array().map(Vec::as_slice).unwrap_or_default();
         let (system, spoken): (Vec<&Value>, Vec<&Value>) =
@@ -105,7 +105,7 @@ impl Dialect for Ollama {
             system.iter().filter_map(|message| message["content"].as_str()).collect();
         let names = list("tools").iter().filter_map(|tool| tool["function"]["name"].as_str());
         let mut open = OpenCalls::default();
-        Asked {
+        RequestContent {
             model: body["model"].as_str().unwrap_or_default().to_owned(),
             instructions: instructions.join("\n"),
             input: spoken.into_iter().flat_map(|message| items(message, &mut open)).collect(),
@@ -120,22 +120,22 @@ impl Dialect for Ollama {
         "application/x-ndjson"
     }
 
-    fn events(&self, turn: &Turn<'_>) -> Vec<Event> {
+    fn events(&self, turn: &ModelTurn<'_>) -> Vec<WireEvent> {
         stream::events(turn)
     }
 
     #[cfg(feature = "testing")]
-    fn failure(&self, _: &Turn<'_>, _: usize, message: &str) -> Vec<u8> {
+    fn failure(&self, _: &ModelTurn<'_>, _: usize, message: &str) -> Vec<u8> {
         stream::failure(message)
     }
 }
 
-impl VectorDialect for Ollama {
+impl VectorDialect for OllamaDialect {
     fn service(&self) -> &dyn Service {
         self
     }
 
-    fn read(&self, call: &Call<'_>) -> Result<VectorRequest, Refusal> {
+    fn read(&self, call: &ModelCall<'_>) -> Result<VectorRequest, DialectError> {
         let asked = embed::read(call.body)?;
         if self.serves(&asked.model) { Ok(asked) } else { Err(vectors::not_served(self, &asked.model)) }
     }

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::super::checks::{
     OpenCalls, at_least, is_base64, non_empty_str, references, unknown_field, within,
 };
-use super::super::dialect::{Checked, Refusal};
+use super::super::dialect::{DialectError, Validation};
 use super::super::openai;
 use super::installed::Installed;
 
@@ -37,7 +37,7 @@ const DEFAULT_CONTEXT: u64 = 4_096;
 const BYTES_A_TOKEN: u64 = 6;
 
 /// Checks the body of a request; the model is one that is installed.
-pub(super) fn check(body: &Value) -> Result<(), Refusal> {
+pub(super) fn check(body: &Value) -> Result<(), DialectError> {
     if !body.is_object() {
         return Err("missing request body".to_owned().into());
     }
@@ -54,13 +54,13 @@ pub(super) fn check(body: &Value) -> Result<(), Refusal> {
     }
     if !model.can("vision") && messages.iter().any(|message| !message["images"].is_null()) {
         let message = "this model is missing data required for image input".to_owned();
-        return Err(Refusal { status: StatusCode::INTERNAL_SERVER_ERROR, message });
+        return Err(DialectError { status: StatusCode::INTERNAL_SERVER_ERROR, message });
     }
     order(messages)?;
     Ok(context(body, messages)?)
 }
 
-fn fields(body: &Value) -> Checked {
+fn fields(body: &Value) -> Validation {
     if let Some(unknown) = unknown_field(body, &FIELDS) {
         return Err(format!("'{unknown}' is no field of a chat request, and would be passed over"));
     }
@@ -89,7 +89,7 @@ fn is_duration(text: &str) -> bool {
     starts && text.ends_with(['s', 'm', 'h'])
 }
 
-fn options(options: &Value) -> Checked {
+fn options(options: &Value) -> Validation {
     let Value::Object(set) = options else {
         return if options.is_null() { Ok(()) } else { Err("options must be an object".to_owned()) };
     };
@@ -114,7 +114,7 @@ fn options(options: &Value) -> Checked {
     within(options, "repeat_penalty", 0.0, 2.0)
 }
 
-fn tools(tools: &Value) -> Checked {
+fn tools(tools: &Value) -> Validation {
     let list = match tools {
         Value::Null => return Ok(()),
         Value::Array(list) => list,
@@ -140,7 +140,7 @@ fn tools(tools: &Value) -> Checked {
 }
 
 /// What Ollama's own types can hold of a schema.
-fn parameters(schema: &Value) -> Checked {
+fn parameters(schema: &Value) -> Validation {
     if schema["type"] != "object" || !schema["properties"].is_object() {
         return Err("the parameters must have type 'object' and properties".to_owned());
     }
@@ -148,7 +148,7 @@ fn parameters(schema: &Value) -> Checked {
     property(schema)
 }
 
-fn property(schema: &Value) -> Checked {
+fn property(schema: &Value) -> Validation {
     if !schema.is_object() {
         return Err(format!("json: cannot unmarshal {schema} into Go value of type api.ToolProperty"));
     }
@@ -168,7 +168,7 @@ fn property(schema: &Value) -> Checked {
     properties.into_iter().flat_map(|all| all.values()).try_for_each(property)
 }
 
-fn capable(body: &Value, model: &Installed) -> Checked {
+fn capable(body: &Value, model: &Installed) -> Validation {
     let name = model.name;
     if !model.can("completion") {
         return Err(format!("\"{name}\" does not support chat"));
@@ -188,7 +188,7 @@ fn capable(body: &Value, model: &Installed) -> Checked {
     }
 }
 
-fn message(message: &Value) -> Checked {
+fn message(message: &Value) -> Validation {
     let known: &[&str] = match message["role"].as_str() {
         Some("system") => &["role", "content"],
         Some("user") => &["role", "content", "images"],
@@ -220,7 +220,7 @@ fn message(message: &Value) -> Checked {
     calls.iter().try_for_each(call)
 }
 
-fn images(images: &Value) -> Checked {
+fn images(images: &Value) -> Validation {
     let is_list = images.as_array().is_some_and(|all| !all.is_empty());
     if !images.is_null() && !is_list {
         return Err("images must be a list of base64 texts".to_owned());
@@ -234,7 +234,7 @@ fn images(images: &Value) -> Checked {
     }
 }
 
-fn call(call: &Value) -> Checked {
+fn call(call: &Value) -> Validation {
     let function = &call["function"];
     let unknown = unknown_field(call, &["id", "type", "function"])
         .or_else(|| unknown_field(function, &["index", "name", "arguments", "description"]));
@@ -251,7 +251,7 @@ fn call(call: &Value) -> Checked {
 }
 
 /// Templates put the system message first, and results right behind their calls.
-fn order(messages: &[Value]) -> Checked {
+fn order(messages: &[Value]) -> Validation {
     let mut open = OpenCalls::default();
     let unanswered = |open: &OpenCalls, at: usize| match open.first() {
         Some(call) => Err(format!("messages[{at}]: the call of {} has no result yet", call.name)),
@@ -281,7 +281,7 @@ fn order(messages: &[Value]) -> Checked {
 }
 
 /// A conversation that does not fit loses its beginning, and nobody is told.
-fn context(body: &Value, messages: &[Value]) -> Checked {
+fn context(body: &Value, messages: &[Value]) -> Validation {
     let room = body["options"]["num_ctx"].as_u64().unwrap_or(DEFAULT_CONTEXT);
     let texts = messages.iter().map(|message| {
         message["content"].as_str().unwrap_or_default().len() + message["tool_calls"].to_string().len()

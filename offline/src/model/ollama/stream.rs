@@ -3,31 +3,33 @@
 use chrono::SecondsFormat;
 use serde_json::{Value, json};
 
-use super::super::dialect::{Event, Turn};
-use super::super::reply::{Finish, Part};
+use super::super::dialect::{ModelTurn, WireEvent};
+use super::super::reply::{ReplyFinish, ReplyPart};
 use super::installed::Installed;
 
 /// An answer as the lines of a stream, the last of which has the figures. Calls come whole, as Ollama sends them.
-pub(super) fn events(turn: &Turn<'_>) -> Vec<Event> {
+pub(super) fn events(turn: &ModelTurn<'_>) -> Vec<WireEvent> {
     let mut events = Vec::new();
     let mut calls = 0;
     for part in turn.parts {
         match part {
-            Part::Text(text) | Part::Refusal(text) => events.extend(text_events(turn, "content", text)),
-            Part::Thought(text) if thinks(turn) => events.extend(text_events(turn, "thinking", text)),
-            Part::Thought(_) => {}
-            Part::Call { name, arguments } if arguments.is_object() => {
+            ReplyPart::Text(text) | ReplyPart::Refusal(text) => {
+                events.extend(text_events(turn, "content", text))
+            }
+            ReplyPart::Thought(text) if thinks(turn) => events.extend(text_events(turn, "thinking", text)),
+            ReplyPart::Thought(_) => {}
+            ReplyPart::Call { name, arguments } if arguments.is_object() => {
                 events.push(call(turn, name, arguments, calls));
                 calls += 1;
             }
-            Part::Call { arguments, .. } => {
+            ReplyPart::Call { arguments, .. } => {
                 let why = format!("error parsing tool call: raw={arguments}, err=it is no JSON object");
-                events.push(Event { bytes: failure(&why), is_delta: false });
+                events.push(WireEvent { bytes: failure(&why), is_delta: false });
                 return events;
             }
         }
     }
-    events.push(Event { bytes: end(turn), is_delta: false });
+    events.push(WireEvent { bytes: end(turn), is_delta: false });
     events
 }
 
@@ -37,29 +39,29 @@ pub(super) fn failure(message: &str) -> Vec<u8> {
 }
 
 /// Models that can think do, unless they are told not to.
-fn thinks(turn: &Turn<'_>) -> bool {
+fn thinks(turn: &ModelTurn<'_>) -> bool {
     let can = Installed::of(turn.request.model()).is_some_and(|model| model.can("thinking"));
     can && turn.request.body["think"] != false
 }
 
-fn text_events(turn: &Turn<'_>, field: &str, text: &str) -> Vec<Event> {
+fn text_events(turn: &ModelTurn<'_>, field: &str, text: &str) -> Vec<WireEvent> {
     let line = |piece: String| {
         let mut message = json!({"role": "assistant", "content": ""});
         message[field] = json!(piece);
-        Event { bytes: line(turn, message, false, Value::Null), is_delta: true }
+        WireEvent { bytes: line(turn, message, false, Value::Null), is_delta: true }
     };
     turn.pieces(text).into_iter().map(line).collect()
 }
 
-fn call(turn: &Turn<'_>, name: &str, arguments: &Value, at: usize) -> Event {
+fn call(turn: &ModelTurn<'_>, name: &str, arguments: &Value, at: usize) -> WireEvent {
     let function = json!({"index": at, "name": name, "arguments": arguments});
     let call = json!({"id": format!("call_{}_{at}", turn.number), "function": function});
     let message = json!({"role": "assistant", "content": "", "tool_calls": [call]});
-    Event { bytes: line(turn, message, false, Value::Null), is_delta: false }
+    WireEvent { bytes: line(turn, message, false, Value::Null), is_delta: false }
 }
 
-fn end(turn: &Turn<'_>) -> Vec<u8> {
-    let reason = if turn.reply.finish == Finish::Length { "length" } else { "stop" };
+fn end(turn: &ModelTurn<'_>) -> Vec<u8> {
+    let reason = if turn.reply.finish == ReplyFinish::Length { "length" } else { "stop" };
     let mut figures = json!({
         "done_reason": reason, "total_duration": 174_560_334, "load_duration": 101_397_084,
         "prompt_eval_duration": 13_074_791, "eval_duration": 52_479_709,
@@ -71,7 +73,7 @@ fn end(turn: &Turn<'_>) -> Vec<u8> {
     line(turn, json!({"role": "assistant", "content": ""}), true, figures)
 }
 
-fn line(turn: &Turn<'_>, message: Value, done: bool, figures: Value) -> Vec<u8> {
+fn line(turn: &ModelTurn<'_>, message: Value, done: bool, figures: Value) -> Vec<u8> {
     let at = turn.at.to_rfc3339_opts(SecondsFormat::Nanos, true);
     let mut line = json!({"model": turn.request.model(), "created_at": at, "message": message, "done": done});
     if let (Some(line), Value::Object(figures)) = (line.as_object_mut(), figures) {

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::super::request::Picture;
 use super::super::tests::{Bed, changed, read};
-use super::super::{Part, Reply, Script};
+use super::super::{ModelReply, ReplyPart, ReplyScript};
 
 /// The first bytes of a PNG.
 const PNG: &str = "iVBORw0KGgoA";
@@ -46,12 +46,14 @@ async fn lines(bed: &Bed, body: &Value) -> (Vec<Value>, &'static str) {
 #[tokio::test]
 async fn text_comes_in_lines_and_calls_come_whole() {
     let parts = vec![
-        Part::Thought("hm".to_owned()),
-        Part::Text("Hello there".to_owned()),
-        Part::Call { name: "t".to_owned(), arguments: json!({"a": "b"}) },
-        Part::Call { name: "t".to_owned(), arguments: json!({}) },
+        ReplyPart::Thought("hm".to_owned()),
+        ReplyPart::Text("Hello there".to_owned()),
+        ReplyPart::Call { name: "t".to_owned(), arguments: json!({"a": "b"}) },
+        ReplyPart::Call { name: "t".to_owned(), arguments: json!({}) },
     ];
-    let bed = Bed::new(Script::new().then(Reply::turn(parts).paced(6, Duration::ZERO).usage(10, 3))).await;
+    let bed =
+        Bed::new(ReplyScript::new().then(ModelReply::turn(parts).paced(6, Duration::ZERO).usage(10, 3)))
+            .await;
     let (lines, end) = lines(&bed, &body()).await;
     let line = |message: Value| {
         json!({
@@ -85,15 +87,15 @@ async fn text_comes_in_lines_and_calls_come_whole() {
 
 #[tokio::test]
 async fn an_answer_ends_in_many_ways() {
-    let speech = || Reply::text("one two three").paced(0, Duration::ZERO);
-    let script = Script::new()
+    let speech = || ModelReply::text("one two three").paced(0, Duration::ZERO);
+    let script = ReplyScript::new()
         .then(speech().cut_by_length())
         .then(speech().without_usage())
         .then(speech().break_after(1))
         .then(speech().hang_after(1))
         .then(speech().fail_after(1, "It broke."))
-        .then(Reply::call("t", json!("{oops")))
-        .then(Reply::status(503, "busy").retry_after(3));
+        .then(ModelReply::call("t", json!("{oops")))
+        .then(ModelReply::status(503, "busy").retry_after(3));
     let bed = Bed::new(script).await;
     let (cut, _) = lines(&bed, &body()).await;
     assert_eq!((&cut[3]["done_reason"], &cut[3]["done"]), (&json!("length"), &json!(true)));
@@ -115,7 +117,7 @@ async fn an_answer_ends_in_many_ways() {
 
 #[tokio::test]
 async fn each_violation_is_told_and_kept() {
-    let bed = Bed::new(Script::new().otherwise(Reply::text("ok"))).await;
+    let bed = Bed::new(ReplyScript::new().otherwise(ModelReply::text("ok"))).await;
     let call = json!({"function": {"name": "v", "arguments": {}}});
     let schema = "/tools/0/function/parameters";
     let property = "/tools/0/function/parameters/properties/a";
@@ -175,7 +177,7 @@ async fn each_violation_is_told_and_kept() {
 
 #[tokio::test]
 async fn models_are_listed_shown_and_gone_without_blame() {
-    let bed = Bed::new(Script::new()).await;
+    let bed = Bed::new(ReplyScript::new()).await;
     bed.model.retire("gemma3:4b");
     let tags = bed.http.get(format!("{}/api/tags", bed.model.ollama_url())).send().await.unwrap();
     let tags = tags.json::<Value>().await.unwrap();
@@ -202,7 +204,7 @@ async fn models_are_listed_shown_and_gone_without_blame() {
 
 #[tokio::test]
 async fn a_request_is_understood_like_any_other() {
-    let bed = Bed::new(Script::new().when("look", Reply::text("ok"))).await;
+    let bed = Bed::new(ReplyScript::new().when("look", ModelReply::text("ok"))).await;
     lines(&bed, &changed(body(), "/format", json!("json"))).await;
     let requests = bed.model.requests();
     let request = &requests[0];

@@ -5,16 +5,16 @@ mod stream;
 
 use axum::Router;
 
-use super::dialect::{Call, Dialect, Event, Refusal, Service, Turn};
+use super::dialect::{Dialect, DialectError, ModelCall, ModelTurn, Service, WireEvent};
 use super::openai::{self, OpenAi};
-use super::request::{Asked, ModelRequest};
+use super::request::{ModelRequest, RequestContent};
 use super::respond;
-use super::shared::Shared;
+use super::shared::SharedModel;
 
 #[derive(Debug)]
 struct Responses;
 
-pub(super) fn routes() -> Router<Shared> {
+pub(super) fn routes() -> Router<SharedModel> {
     Router::new().route("/v1/responses", respond::route(&Responses))
 }
 
@@ -23,15 +23,15 @@ impl Dialect for Responses {
         &OpenAi
     }
 
-    fn check(&self, call: &Call<'_>) -> Result<(), Refusal> {
+    fn check(&self, call: &ModelCall<'_>) -> Result<(), DialectError> {
         Ok(rules::check(call.body)?)
     }
 
-    fn asked(&self, call: &Call<'_>) -> Asked {
+    fn asked(&self, call: &ModelCall<'_>) -> RequestContent {
         let text = |name: &str| call.body[name].as_str().unwrap_or_default().to_owned();
         let tools = call.body["tools"].as_array().map(Vec::as_slice).unwrap_or_default();
         let names = tools.iter().filter_map(|tool| tool["name"].as_str());
-        Asked {
+        RequestContent {
             model: text("model"),
             instructions: text("instructions"),
             input: call.body["input"].as_array().cloned().unwrap_or_default(),
@@ -46,12 +46,12 @@ impl Dialect for Responses {
         openai::CONTENT_TYPE
     }
 
-    fn events(&self, turn: &Turn<'_>) -> Vec<Event> {
+    fn events(&self, turn: &ModelTurn<'_>) -> Vec<WireEvent> {
         stream::events(turn)
     }
 
     #[cfg(feature = "testing")]
-    fn failure(&self, turn: &Turn<'_>, sent: usize, message: &str) -> Vec<u8> {
+    fn failure(&self, turn: &ModelTurn<'_>, sent: usize, message: &str) -> Vec<u8> {
         stream::failure(turn, sent, message)
     }
 }

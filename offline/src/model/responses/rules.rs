@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::super::checks::{is_object_text, non_empty_str, unknown_field, within};
-use super::super::dialect::Checked;
+use super::super::dialect::Validation;
 use super::super::openai;
 
 const ROLES: [&str; 4] = ["user", "assistant", "system", "developer"];
@@ -46,7 +46,7 @@ const INCLUDABLE: [&str; 4] = [
 const SEARCHLESS: [&str; 6] = ["gpt-3.5", "gpt-4.1-nano", "o1", "o3-mini", "gpt-4-", "chatgpt-4o"];
 
 /// Checks the body of a request.
-pub(super) fn check(body: &Value) -> Checked {
+pub(super) fn check(body: &Value) -> Validation {
     if !body.is_object() {
         return Err("the body must be a JSON object".to_owned());
     }
@@ -67,7 +67,7 @@ pub(super) fn check(body: &Value) -> Checked {
     format(body, items)
 }
 
-fn switches(body: &Value) -> Checked {
+fn switches(body: &Value) -> Validation {
     let Some(model) = non_empty_str(body, "model") else {
         return Err("model must be a name".to_owned());
     };
@@ -93,7 +93,7 @@ fn switches(body: &Value) -> Checked {
     }
 }
 
-fn item(item: &Value, model: &str) -> Checked {
+fn item(item: &Value, model: &str) -> Validation {
     let kind = item["type"].as_str().unwrap_or("message");
     let known: &[&str] = match kind {
         "message" => &["type", "role", "content", "id", "status"],
@@ -113,7 +113,7 @@ fn item(item: &Value, model: &str) -> Checked {
     }
 }
 
-fn call(item: &Value) -> Checked {
+fn call(item: &Value) -> Validation {
     if non_empty_str(item, "call_id").is_none() || !non_empty_str(item, "name").is_some_and(openai::is_name) {
         return Err("a function_call has a call_id and the name of a tool".to_owned());
     }
@@ -123,7 +123,7 @@ fn call(item: &Value) -> Checked {
     Err("arguments must be a JSON object written as a string".to_owned())
 }
 
-fn output(item: &Value, model: &str) -> Checked {
+fn output(item: &Value, model: &str) -> Validation {
     match &item["output"] {
         _ if non_empty_str(item, "call_id").is_none() => {
             Err("a function_call_output has a call_id".to_owned())
@@ -134,7 +134,7 @@ fn output(item: &Value, model: &str) -> Checked {
     }
 }
 
-fn reasoning(item: &Value) -> Checked {
+fn reasoning(item: &Value) -> Validation {
     if non_empty_str(item, "encrypted_content").is_none() {
         return Err("reasoning without encrypted_content means nothing when store is false".to_owned());
     }
@@ -145,7 +145,7 @@ fn reasoning(item: &Value) -> Checked {
     }
 }
 
-fn message(item: &Value, model: &str) -> Checked {
+fn message(item: &Value, model: &str) -> Validation {
     let Some(role) = item["role"].as_str().filter(|r| ROLES.contains(r)) else {
         return Err(format!("role must be one of {}", ROLES.join(", ")));
     };
@@ -157,7 +157,7 @@ fn message(item: &Value, model: &str) -> Checked {
     }
 }
 
-fn part(part: &Value, prefix: &str, model: &str) -> Checked {
+fn part(part: &Value, prefix: &str, model: &str) -> Validation {
     let kind = part["type"].as_str().unwrap_or_default();
     let known: &[&str] = match kind {
         "input_text" => &["type", "text"],
@@ -183,7 +183,7 @@ fn part(part: &Value, prefix: &str, model: &str) -> Checked {
 }
 
 /// Only models that reason take reasoning, and only together with what it led to.
-fn thoughts(body: &Value, items: &[Value], model: &str) -> Checked {
+fn thoughts(body: &Value, items: &[Value], model: &str) -> Validation {
     let include = body["include"].as_array().map(Vec::as_slice).unwrap_or_default();
     if let Some(unknown) = include.iter().find(|name| !name.as_str().is_some_and(|n| INCLUDABLE.contains(&n)))
     {
@@ -212,7 +212,7 @@ fn thoughts(body: &Value, items: &[Value], model: &str) -> Checked {
 }
 
 /// Every call has exactly one output before anybody speaks again, and every output an earlier call.
-fn pairs(items: &[Value]) -> Checked {
+fn pairs(items: &[Value]) -> Validation {
     let mut seen = BTreeSet::new();
     let mut open = BTreeMap::new();
     let unanswered = |open: &BTreeMap<&str, usize>| match open.first_key_value() {
@@ -242,7 +242,7 @@ fn pairs(items: &[Value]) -> Checked {
     unanswered(&open)
 }
 
-fn tools(tools: &Value, model: &str) -> Checked {
+fn tools(tools: &Value, model: &str) -> Validation {
     let list = match tools {
         Value::Null => return Ok(()),
         Value::Array(list) => list,
@@ -265,7 +265,7 @@ fn tools(tools: &Value, model: &str) -> Checked {
 }
 
 /// What the answer is to look like. The instructions do not count as words that ask for JSON.
-fn format(body: &Value, items: &[Value]) -> Checked {
+fn format(body: &Value, items: &[Value]) -> Validation {
     let format = &body["text"]["format"];
     if format.is_null() {
         return Ok(());

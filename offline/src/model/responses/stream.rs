@@ -2,21 +2,22 @@
 
 use serde_json::{Value, json};
 
-use super::super::dialect::{Event, Turn, arguments_text, pieces};
+use super::super::dialect::{ModelTurn, WireEvent, arguments_text, pieces};
 use super::super::openai;
-use super::super::reply::{Finish, Part, Source};
+use super::super::reply::{HostedPage, ReplyFinish, ReplyPart};
 
-struct Writer<'a> {
-    turn: &'a Turn<'a>,
-    events: Vec<Event>,
+struct ResponsesStreamWriter<'a> {
+    turn: &'a ModelTurn<'a>,
+    events: Vec<WireEvent>,
     output: Vec<Value>,
     /// Pages that the next text rests on.
-    sources: &'a [Source],
+    sources: &'a [HostedPage],
 }
 
 /// An answer as the events of a stream, from `response.created` to its end.
-pub(super) fn events(turn: &Turn<'_>) -> Vec<Event> {
-    let mut writer = Writer { turn, events: Vec::new(), output: Vec::new(), sources: turn.sources() };
+pub(super) fn events(turn: &ModelTurn<'_>) -> Vec<WireEvent> {
+    let mut writer =
+        ResponsesStreamWriter { turn, events: Vec::new(), output: Vec::new(), sources: turn.sources() };
     let mut response = response(turn);
     writer.push("response.created", json!({"response": response}));
     writer.push("response.in_progress", json!({"response": response}));
@@ -25,17 +26,17 @@ pub(super) fn events(turn: &Turn<'_>) -> Vec<Event> {
     }
     for part in turn.parts {
         match part {
-            Part::Text(text) => writer.message(text, false),
-            Part::Refusal(text) => writer.message(text, true),
-            Part::Thought(_) if openai::reasons(turn.request.model()) => writer.thought(),
-            Part::Thought(_) => {}
-            Part::Call { name, arguments } => writer.call(name, arguments),
+            ReplyPart::Text(text) => writer.message(text, false),
+            ReplyPart::Refusal(text) => writer.message(text, true),
+            ReplyPart::Thought(_) if openai::reasons(turn.request.model()) => writer.thought(),
+            ReplyPart::Thought(_) => {}
+            ReplyPart::Call { name, arguments } => writer.call(name, arguments),
         }
     }
     let (kind, status, reason) = match &turn.reply.finish {
-        Finish::Stop => ("response.completed", "completed", None),
-        Finish::Length => ("response.incomplete", "incomplete", Some("max_output_tokens")),
-        Finish::Blocked(_) => ("response.incomplete", "incomplete", Some("content_filter")),
+        ReplyFinish::Stop => ("response.completed", "completed", None),
+        ReplyFinish::Length => ("response.incomplete", "incomplete", Some("max_output_tokens")),
+        ReplyFinish::Blocked(_) => ("response.incomplete", "incomplete", Some("content_filter")),
     };
     if let Some(reason) = reason {
         response["incomplete_details"] = json!({"reason": reason});
@@ -50,7 +51,7 @@ pub(super) fn events(turn: &Turn<'_>) -> Vec<Event> {
 
 /// An error within a stream, after so many events.
 #[cfg(feature = "testing")]
-pub(super) fn failure(turn: &Turn<'_>, sent: usize, message: &str) -> Vec<u8> {
+pub(super) fn failure(turn: &ModelTurn<'_>, sent: usize, message: &str) -> Vec<u8> {
     let mut response = response(turn);
     response["status"] = json!("failed");
     response["error"] = json!({"code": "server_error", "message": message});
@@ -60,7 +61,7 @@ pub(super) fn failure(turn: &Turn<'_>, sent: usize, message: &str) -> Vec<u8> {
     bytes
 }
 
-fn response(turn: &Turn<'_>) -> Value {
+fn response(turn: &ModelTurn<'_>) -> Value {
     let body = &turn.request.body;
     json!({
         "id": format!("resp_offline_{}", turn.number), "object": "response", "created_at": turn.at.timestamp(),
@@ -81,10 +82,10 @@ fn event(kind: &str, number: usize, fields: Value) -> Vec<u8> {
     format!("event: {kind}\ndata: {data}\n\n").into_bytes()
 }
 
-impl Writer<'_> {
+impl ResponsesStreamWriter<'_> {
     fn push(&mut self, kind: &str, fields: Value) {
         let is_delta = matches!(kind, "response.output_text.delta" | "response.refusal.delta");
-        self.events.push(Event { bytes: event(kind, self.events.len(), fields), is_delta });
+        self.events.push(WireEvent { bytes: event(kind, self.events.len(), fields), is_delta });
     }
 
     /// The place and the id of the next item.
@@ -114,7 +115,7 @@ impl Writer<'_> {
         item["action"] = json!({"type": "search", "query": query, "queries": [query]});
         let included = self.turn.request.body["include"].as_array().cloned().unwrap_or_default();
         if included.contains(&json!("web_search_call.action.sources")) {
-            let source = |page: &Source| json!({"type": "url", "url": page.url});
+            let source = |page: &HostedPage| json!({"type": "url", "url": page.url});
             item["action"]["sources"] = self.turn.sources().iter().map(source).collect();
         }
         self.done(item);
@@ -195,7 +196,7 @@ impl Writer<'_> {
 }
 
 /// A page that is cited where its address stands in the text; where it does not, the whole text rests on it.
-fn citation(text: &str, source: &Source) -> Value {
+fn citation(text: &str, source: &HostedPage) -> Value {
     let count = |text: &str| text.chars().count();
     let (start, end) = text.find(&source.url).map_or((0, count(text)), |at| {
         let start = count(&text[..at]);
@@ -206,7 +207,7 @@ fn citation(text: &str, source: &Source) -> Value {
     })
 }
 
-fn usage(turn: &Turn<'_>) -> Value {
+fn usage(turn: &ModelTurn<'_>) -> Value {
     turn.usage().map_or(Value::Null, |(input, output)| {
         json!({
             "input_tokens": input, "input_tokens_details": {"cached_tokens": 0}, "output_tokens": output,

@@ -4,5 +4,5 @@ mod records;
 mod replies;
 mod script;
 
-pub(super) use self::records::Records;
-pub use self::script::Script;
+pub(super) use self::records::RequestLog;
+pub use self::script::ReplyScript;

@@ -14,13 +14,13 @@ const MAX_REQUESTS: usize = 2_000;
 
 /// The requests and violations so far.
 #[derive(Debug, Default)]
-pub(in super::super) struct Records {
-    seen: Mutex<Seen>,
+pub(in super::super) struct RequestLog {
+    seen: Mutex<SeenRequests>,
     changed: watch::Sender<()>,
 }
 
 #[derive(Debug, Default)]
-struct Seen {
+struct SeenRequests {
     requests: Vec<ModelRequest>,
     /// Requests for names of conversations, which tests do not count among the others.
     names: Vec<ModelRequest>,
@@ -33,7 +33,7 @@ struct Seen {
     planned: VecDeque<VectorFault>,
 }
 
-impl Records {
+impl RequestLog {
     /// Remembers a request, and what was wrong with it if anything was.
     pub(in super::super) fn add(&self, request: &ModelRequest, violation: Option<String>) {
         self.with(|seen| {
@@ -106,7 +106,7 @@ impl Records {
         self.changed.subscribe()
     }
 
-    fn with<T>(&self, work: impl FnOnce(&mut Seen) -> T) -> T {
+    fn with<T>(&self, work: impl FnOnce(&mut SeenRequests) -> T) -> T {
         work(&mut self.seen.lock())
     }
 }

@@ -16,18 +16,18 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, post};
 use serde_json::Value;
 
-use super::dialect::{Call, Refusal, Service, VectorDialect};
+use super::dialect::{DialectError, ModelCall, Service, VectorDialect};
 use super::respond::{MAX_BODY_BYTES, refusal};
-use super::shared::Shared;
+use super::shared::SharedModel;
 
 /// The route that serves requests in a dialect.
-pub(super) fn route(dialect: &'static dyn VectorDialect) -> MethodRouter<Shared> {
-    post(move |State(shared): State<Shared>, request: Request| answer(shared, dialect, request))
+pub(super) fn route(dialect: &'static dyn VectorDialect) -> MethodRouter<SharedModel> {
+    post(move |State(shared): State<SharedModel>, request: Request| answer(shared, dialect, request))
 }
 
 /// Answers a request.
 pub(super) async fn answer(
-    shared: Shared,
+    shared: SharedModel,
     dialect: &'static dyn VectorDialect,
     request: Request,
 ) -> Response {
@@ -38,9 +38,9 @@ pub(super) async fn answer(
         Err(error) => return refusal(service, &error.to_string().into()),
     };
     let read = serde_json::from_slice::<Value>(&bytes);
-    let read = read.map_err(|error| Refusal::from(format!("could not parse the JSON body: {error}")));
+    let read = read.map_err(|error| DialectError::from(format!("could not parse the JSON body: {error}")));
     let asked = service.identify(&parts.headers, &parts.uri).and_then(|()| {
-        let call = Call { headers: &parts.headers, uri: &parts.uri, body: &read? };
+        let call = ModelCall { headers: &parts.headers, uri: &parts.uri, body: &read? };
         dialect.read(&call)
     });
     let asked = match asked {
@@ -66,14 +66,14 @@ pub(super) async fn answer(
 }
 
 /// What is said of a model that there is not.
-pub(super) fn not_served(service: &dyn Service, model: &str) -> Refusal {
-    Refusal { status: axum::http::StatusCode::NOT_FOUND, message: service.gone(model) }
+pub(super) fn not_served(service: &dyn Service, model: &str) -> DialectError {
+    DialectError { status: axum::http::StatusCode::NOT_FOUND, message: service.gone(model) }
 }
 
 /// The texts of a list.
-pub(super) fn texts(list: &Value, name: &str, most: usize) -> Result<Vec<String>, Refusal> {
+pub(super) fn texts(list: &Value, name: &str, most: usize) -> Result<Vec<String>, DialectError> {
     let wrong =
-        || Refusal::from(format!("{name} must be a list of 1 to {most} texts: we always send a list"));
+        || DialectError::from(format!("{name} must be a list of 1 to {most} texts: we always send a list"));
     let list = list.as_array().filter(|list| (1..=most).contains(&list.len())).ok_or_else(wrong)?;
     list.iter().map(|text| text.as_str().map(ToOwned::to_owned).ok_or_else(wrong)).collect()
 }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::model::tests::{Bed, changed};
-use crate::model::{Script, VectorRequest};
+use crate::model::{ReplyScript, VectorRequest};
 
 /// The path and a good request of each dialect.
 fn dialects() -> [(&'static str, Value); 3] {
@@ -26,7 +26,7 @@ async fn post(bed: &Bed, path: &str, body: &Value) -> (u16, Value) {
 
 #[tokio::test]
 async fn each_dialect_gives_the_same_vectors_in_its_own_shape() {
-    let bed = Bed::new(Script::new()).await;
+    let bed = Bed::new(ReplyScript::new()).await;
     let mut given = Vec::new();
     for (path, body) in dialects() {
         let (status, answer) = post(&bed, path, &body).await;
@@ -48,7 +48,7 @@ async fn each_dialect_gives_the_same_vectors_in_its_own_shape() {
 
 #[tokio::test]
 async fn what_breaks_the_rules_is_refused_and_told() {
-    let bed = Bed::new(Script::new()).await;
+    let bed = Bed::new(ReplyScript::new()).await;
     let [openai, ollama, gemini] = dialects();
     let cases = [
         (&openai, "/input", json!("red apples"), "'input' must be a list"),

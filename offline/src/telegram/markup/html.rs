@@ -2,17 +2,17 @@
 
 use serde_json::{Value, json};
 
-use super::plain::Plain;
+use super::plain::TextBuilder;
 
-struct Open {
+struct OpenHtmlTag {
     tag: String,
     start: usize,
     entity: Option<Value>,
 }
 
-pub(super) fn parse(markup: &str) -> Result<Plain, String> {
-    let mut plain = Plain::default();
-    let mut open: Vec<Open> = Vec::new();
+pub(super) fn parse(markup: &str) -> Result<TextBuilder, String> {
+    let mut plain = TextBuilder::default();
+    let mut open: Vec<OpenHtmlTag> = Vec::new();
     let mut at = 0;
     while let Some(c) = markup[at..].chars().next() {
         match c {
@@ -31,7 +31,12 @@ pub(super) fn parse(markup: &str) -> Result<Plain, String> {
 }
 
 /// Reads the tag at `at` and gives the place after it.
-fn tag(markup: &str, at: usize, plain: &mut Plain, open: &mut Vec<Open>) -> Result<usize, String> {
+fn tag(
+    markup: &str,
+    at: usize,
+    plain: &mut TextBuilder,
+    open: &mut Vec<OpenHtmlTag>,
+) -> Result<usize, String> {
     let Some(length) = markup[at..].find('>') else {
         return Err(format!("Unclosed start tag at byte offset {at}"));
     };
@@ -45,12 +50,17 @@ fn tag(markup: &str, at: usize, plain: &mut Plain, open: &mut Vec<Open>) -> Resu
     let name = name.to_ascii_lowercase();
     let entity = start_tag(&name, attributes, open)
         .map_err(|()| format!("Unsupported start tag \"{name}\" at byte offset {at}"))?;
-    open.push(Open { tag: name, start: plain.units, entity });
+    open.push(OpenHtmlTag { tag: name, start: plain.units, entity });
     Ok(next)
 }
 
-fn end_tag(name: &str, at: usize, plain: &mut Plain, open: &mut Vec<Open>) -> Result<(), String> {
-    let Some(Open { tag, start, entity }) = open.pop() else {
+fn end_tag(
+    name: &str,
+    at: usize,
+    plain: &mut TextBuilder,
+    open: &mut Vec<OpenHtmlTag>,
+) -> Result<(), String> {
+    let Some(OpenHtmlTag { tag, start, entity }) = open.pop() else {
         return Err(format!("Unexpected end tag at byte offset {at}"));
     };
     if !name.is_empty() && !name.eq_ignore_ascii_case(&tag) {
@@ -65,7 +75,7 @@ fn end_tag(name: &str, at: usize, plain: &mut Plain, open: &mut Vec<Open>) -> Re
 }
 
 /// The entity a tag opens; `None` for the `code` inside `pre`, which only names the language.
-fn start_tag(name: &str, attributes: &str, open: &mut [Open]) -> Result<Option<Value>, ()> {
+fn start_tag(name: &str, attributes: &str, open: &mut [OpenHtmlTag]) -> Result<Option<Value>, ()> {
     let kind = match name {
         "b" | "strong" => "bold",
         "i" | "em" => "italic",
@@ -87,7 +97,7 @@ fn start_tag(name: &str, attributes: &str, open: &mut [Open]) -> Result<Option<V
     Ok(Some(json!({"type": kind})))
 }
 
-fn code(attributes: &str, open: &mut [Open]) -> Option<Value> {
+fn code(attributes: &str, open: &mut [OpenHtmlTag]) -> Option<Value> {
     let Some(pre) = open.last_mut().filter(|o| o.tag == "pre") else {
         return Some(json!({"type": "code"}));
     };
@@ -107,7 +117,7 @@ fn attribute(attributes: &str, name: &str) -> Option<String> {
         '"' | '\'' => rest[1..].split(quote).next()?,
         _ => rest.split_whitespace().next()?,
     };
-    let mut plain = Plain::default();
+    let mut plain = TextBuilder::default();
     let mut at = 0;
     while let Some(c) = value[at..].chars().next() {
         if c == '&' {
@@ -121,7 +131,7 @@ fn attribute(attributes: &str, name: &str) -> Option<String> {
 }
 
 /// Writes the character a reference stands for; what is no reference is text.
-fn reference(markup: &str, at: usize, plain: &mut Plain) -> usize {
+fn reference(markup: &str, at: usize, plain: &mut TextBuilder) -> usize {
     let rest = &markup[at + 1..];
     let named = rest.split_once(';').and_then(|(name, _)| Some((name, character(name)?)));
     match named {

@@ -2,12 +2,12 @@
 
 use serde_json::json;
 
-use super::plain::Plain;
+use super::plain::TextBuilder;
 
 const RESERVED: &str = "_*[]()~`>#+-=|{}.!";
 
 /// Something opened and not yet closed.
-struct Open {
+struct OpenMarkup {
     mark: &'static str,
     name: &'static str,
     kind: &'static str,
@@ -18,13 +18,13 @@ struct Open {
 struct Parser<'a> {
     markup: &'a str,
     at: usize,
-    plain: Plain,
-    open: Vec<Open>,
+    plain: TextBuilder,
+    open: Vec<OpenMarkup>,
     quote: Option<usize>,
 }
 
-pub(super) fn parse(markup: &str) -> Result<Plain, String> {
-    let mut parser = Parser { markup, at: 0, plain: Plain::default(), open: Vec::new(), quote: None };
+pub(super) fn parse(markup: &str) -> Result<TextBuilder, String> {
+    let mut parser = Parser { markup, at: 0, plain: TextBuilder::default(), open: Vec::new(), quote: None };
     while !parser.rest().is_empty() {
         parser.step()?;
     }
@@ -122,7 +122,7 @@ impl<'a> Parser<'a> {
 
     fn link_start(&mut self, mark: &'static str) {
         let (byte, start) = (self.at, self.plain.units);
-        self.open.push(Open { mark, name: "TextUrl", kind: "text_link", byte, start });
+        self.open.push(OpenMarkup { mark, name: "TextUrl", kind: "text_link", byte, start });
         self.at += mark.len();
     }
 
@@ -173,7 +173,7 @@ impl<'a> Parser<'a> {
                 Err(format!("Can't find end of {} entity at byte offset {}", inner.0, inner.1))
             }
             None => {
-                self.open.push(Open { mark, name, kind, byte, start });
+                self.open.push(OpenMarkup { mark, name, kind, byte, start });
                 Ok(())
             }
         }

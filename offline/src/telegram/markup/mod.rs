@@ -7,9 +7,9 @@ mod plain;
 
 use serde_json::{Map, Value};
 
-use self::plain::Plain;
+use self::plain::TextBuilder;
 use super::entities;
-use super::error::Refusal;
+use super::error::BotApiError;
 
 /// The text field, its mode field and its entities field, wherever such a trio occurs.
 const TRIOS: [[&str; 3]; 7] = [
@@ -23,7 +23,7 @@ const TRIOS: [[&str; 3]; 7] = [
 ];
 
 /// Replaces markup by text and entities, in the arguments and everything nested in them.
-pub(super) fn resolve(args: &mut Map<String, Value>) -> Result<(), Refusal> {
+pub(super) fn resolve(args: &mut Map<String, Value>) -> Result<(), BotApiError> {
     for [text, mode, entities] in TRIOS {
         let Some(markup) = args.get(text).and_then(Value::as_str).map(ToOwned::to_owned) else {
             continue;
@@ -31,7 +31,7 @@ pub(super) fn resolve(args: &mut Map<String, Value>) -> Result<(), Refusal> {
         let Some(wanted) = args.get(mode).and_then(Value::as_str).map(ToOwned::to_owned) else {
             continue;
         };
-        let (plain, found) = parse(&wanted, &markup).map_err(Refusal::bad)?;
+        let (plain, found) = parse(&wanted, &markup).map_err(BotApiError::bad)?;
         args.remove(mode);
         args.insert(text.to_owned(), Value::String(plain));
         args.insert(entities.to_owned(), Value::Array(found));
@@ -40,18 +40,18 @@ pub(super) fn resolve(args: &mut Map<String, Value>) -> Result<(), Refusal> {
 }
 
 /// Checks the entities of every formatted text in the arguments.
-pub(super) fn check_entities(args: &Map<String, Value>) -> Result<(), Refusal> {
+pub(super) fn check_entities(args: &Map<String, Value>) -> Result<(), BotApiError> {
     for [text, _, entities] in TRIOS {
         if let (Some(Value::String(text)), Some(Value::Array(entities))) =
             (args.get(text), args.get(entities))
         {
-            entities::check(text, entities).map_err(Refusal::bad)?;
+            entities::check(text, entities).map_err(BotApiError::bad)?;
         }
     }
     args.values().try_for_each(check_within)
 }
 
-fn resolve_within(value: &mut Value) -> Result<(), Refusal> {
+fn resolve_within(value: &mut Value) -> Result<(), BotApiError> {
     match value {
         Value::Object(map) => resolve(map),
         Value::Array(items) => items.iter_mut().try_for_each(resolve_within),
@@ -59,7 +59,7 @@ fn resolve_within(value: &mut Value) -> Result<(), Refusal> {
     }
 }
 
-fn check_within(value: &Value) -> Result<(), Refusal> {
+fn check_within(value: &Value) -> Result<(), BotApiError> {
     match value {
         Value::Object(map) => check_entities(map),
         Value::Array(items) => items.iter().try_for_each(check_within),
@@ -76,7 +76,7 @@ fn parse(mode: &str, markup: &str) -> Result<(String, Vec<Value>), String> {
             return Err(format!("unsupported parse_mode {mode:?}: use HTML or MarkdownV2, or send entities"));
         }
     };
-    parsed.map(Plain::finish).map_err(|fault| format!("can't parse entities: {fault}"))
+    parsed.map(TextBuilder::finish).map_err(|fault| format!("can't parse entities: {fault}"))
 }
 
 #[cfg(test)]

@@ -4,14 +4,14 @@ use serde_json::{Value, json};
 
 /// Text under construction, with the entities closed so far.
 #[derive(Default)]
-pub(super) struct Plain {
+pub(super) struct TextBuilder {
     pub(super) text: String,
     /// Its length in UTF-16 units.
     pub(super) units: usize,
     entities: Vec<Value>,
 }
 
-impl Plain {
+impl TextBuilder {
     pub(super) fn push(&mut self, c: char) {
         self.text.push(c);
         self.units += c.len_utf16();

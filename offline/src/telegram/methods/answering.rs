@@ -1,28 +1,28 @@
 //! Methods that answer without a message: drafts, chat actions, reactions, button presses.
 
-use figaro_mcp::table::Field;
+use figaro_mcp::table::ApiField;
 use serde_json::json;
 use tokio::time::Instant;
 
 use super::super::amend;
-use super::super::error::Refusal;
-use super::super::state::State;
-use super::super::world::{ChatKind, Draft};
-use super::request::{Outcome, Request};
+use super::super::error::BotApiError;
+use super::super::state::TelegramState;
+use super::super::world::{ChatType, MessageDraft};
+use super::request::{CheckedRequest, MethodOutcome};
 
-pub(super) fn draft(state: &mut State, request: &Request<'_>) -> Outcome {
+pub(super) fn draft(state: &mut TelegramState, request: &CheckedRequest<'_>) -> MethodOutcome {
     let chat = request.chat(state)?;
-    if state.world.chats.get(&chat).is_none_or(|c| c.kind != ChatKind::Private) {
-        return Err(Refusal::bad("TEXTDRAFT_PEER_INVALID"));
+    if state.world.chats.get(&chat).is_none_or(|c| c.kind != ChatType::Private) {
+        return Err(BotApiError::bad("TEXTDRAFT_PEER_INVALID"));
     }
     let id = request.number("draft_id").unwrap_or_default();
     if id == 0 {
-        return Err(Refusal::bad("draft identifier must be non-zero"));
+        return Err(BotApiError::bad("draft identifier must be non-zero"));
     }
     let thread = request.thread(state, chat)?;
     let rich = request.value("rich_message").and_then(|r| r["markdown"].as_str().or(r["html"].as_str()));
     let text = rich.or(request.text("text")).unwrap_or_default().to_owned();
-    let draft = Draft {
+    let draft = MessageDraft {
         id,
         thread,
         text,
@@ -35,13 +35,13 @@ pub(super) fn draft(state: &mut State, request: &Request<'_>) -> Outcome {
     Ok(json!(true))
 }
 
-pub(super) fn chat_action(state: &mut State, request: &Request<'_>) -> Outcome {
+pub(super) fn chat_action(state: &mut TelegramState, request: &CheckedRequest<'_>) -> MethodOutcome {
     let chat = request.chat(state)?;
     let thread = request.thread(state, chat)?;
     let action = request.text("action").unwrap_or_default();
     let known = request.method.params.iter().find(|p| p.name == "action");
     if !named(known, action) {
-        return Err(Refusal::bad("wrong parameter action in request"));
+        return Err(BotApiError::bad("wrong parameter action in request"));
     }
     let mut data = json!({"chat_id": chat, "action": action});
     if let Some(thread) = thread {
@@ -51,28 +51,28 @@ pub(super) fn chat_action(state: &mut State, request: &Request<'_>) -> Outcome {
     Ok(json!(true))
 }
 
-pub(super) fn react(state: &mut State, request: &Request<'_>) -> Outcome {
+pub(super) fn react(state: &mut TelegramState, request: &CheckedRequest<'_>) -> MethodOutcome {
     let chat_id = request.chat(state)?;
     let id = request.number("message_id").unwrap_or_default();
     let reactions = request.list("reaction");
     let Some(chat) = state.world.chats.get_mut(&chat_id).filter(|c| c.messages.contains_key(&id)) else {
-        return Err(Refusal::bad("message to react not found"));
+        return Err(BotApiError::bad("message to react not found"));
     };
     if reactions.len() > 1 {
-        return Err(Refusal::bad("REACTIONS_TOO_MANY"));
+        return Err(BotApiError::bad("REACTIONS_TOO_MANY"));
     }
     if !reactions.iter().all(|r| amend::reactions().any(|known| r["emoji"] == known)) {
-        return Err(Refusal::bad("REACTION_INVALID"));
+        return Err(BotApiError::bad("REACTION_INVALID"));
     }
     chat.reactions.insert(id, reactions.to_vec());
     state.tell_reactions(chat_id, id);
     Ok(json!(true))
 }
 
-pub(super) fn answer_press(state: &mut State, request: &Request<'_>) -> Outcome {
+pub(super) fn answer_press(state: &mut TelegramState, request: &CheckedRequest<'_>) -> MethodOutcome {
     let id = request.text("callback_query_id").unwrap_or_default();
     let Some(press) = state.presses.get_mut(id).filter(|p| p.answer.is_none()) else {
-        return Err(Refusal::bad("query is too old and response timeout expired or query ID is invalid"));
+        return Err(BotApiError::bad("query is too old and response timeout expired or query ID is invalid"));
     };
     let mut answer = json!({"callback_query_id": id, "show_alert": request.flag("show_alert")});
     if let Some(text) = request.text("text").filter(|t| !t.is_empty()) {
@@ -84,6 +84,6 @@ pub(super) fn answer_press(state: &mut State, request: &Request<'_>) -> Outcome 
 }
 
 /// The value is one of those the table names for the field.
-fn named(field: Option<&Field>, value: &str) -> bool {
+fn named(field: Option<&ApiField>, value: &str) -> bool {
     field.is_some_and(|f| f.one_of.iter().any(|known| known == value))
 }

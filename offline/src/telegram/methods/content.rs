@@ -2,18 +2,18 @@
 
 use serde_json::{Map, Value, json};
 
-use super::super::error::Refusal;
-use super::request::Request;
+use super::super::error::BotApiError;
+use super::request::CheckedRequest;
 
 /// Text or caption with its entities, or the refusal of empty text.
 pub(super) fn text_content(
     field: &str,
     text: String,
     entities: Vec<Value>,
-) -> Result<Map<String, Value>, Refusal> {
+) -> Result<Map<String, Value>, BotApiError> {
     let mut content = Map::new();
     if text.is_empty() {
-        return if field == "text" { Err(Refusal::bad("message text is empty")) } else { Ok(content) };
+        return if field == "text" { Err(BotApiError::bad("message text is empty")) } else { Ok(content) };
     }
     content.insert(field.to_owned(), Value::String(text));
     if !entities.is_empty() {
@@ -24,20 +24,20 @@ pub(super) fn text_content(
 }
 
 /// `rich_message` as the message shows it; markup stays unparsed, as one paragraph.
-pub(super) fn rich_content(request: &Request<'_>) -> Result<Map<String, Value>, Refusal> {
+pub(super) fn rich_content(request: &CheckedRequest<'_>) -> Result<Map<String, Value>, BotApiError> {
     let rich = request.value("rich_message").cloned().unwrap_or_default();
     let blocks = match (&rich["blocks"], rich["markdown"].as_str().or(rich["html"].as_str())) {
         (Value::Array(blocks), None) if !blocks.is_empty() => json!(blocks),
         (Value::Null, Some(markup)) if !markup.is_empty() => json!([{"type": "paragraph", "text": markup}]),
         _ => {
-            return Err(Refusal::bad("rich message must have exactly one of markdown, html, blocks"));
+            return Err(BotApiError::bad("rich message must have exactly one of markdown, html, blocks"));
         }
     };
     Ok(object(json!({"rich_message": {"blocks": blocks}})))
 }
 
 /// The caption and how it is shown; empty without one.
-pub(super) fn caption(request: &Request<'_>) -> Result<Map<String, Value>, Refusal> {
+pub(super) fn caption(request: &CheckedRequest<'_>) -> Result<Map<String, Value>, BotApiError> {
     let (text, entities) = request.formatted("caption", "caption_entities");
     let mut content = text_content("caption", text, entities)?;
     for (argument, field) in

@@ -1,13 +1,13 @@
 //! Methods that change or delete messages.
 
-use figaro_mcp::table::Type;
+use figaro_mcp::table::ApiType;
 use serde_json::{Map, Value, json};
 
-use super::super::error::Refusal;
+use super::super::error::BotApiError;
 use super::super::sample;
-use super::super::state::State;
-use super::super::world::ChatKind;
-use super::request::{Outcome, Request};
+use super::super::state::TelegramState;
+use super::super::world::ChatType;
+use super::request::{CheckedRequest, MethodOutcome};
 use super::{content, keyboard, media as files};
 
 const HOURS_48: i64 = 48 * 3600;
@@ -25,7 +25,7 @@ const CONTENT: [&str; 10] = [
     "animation",
 ];
 
-pub(super) fn text(state: &mut State, request: &Request<'_>) -> Outcome {
+pub(super) fn text(state: &mut TelegramState, request: &CheckedRequest<'_>) -> MethodOutcome {
     if request.value("inline_message_id").is_some() {
         return Ok(json!(true));
     }
@@ -40,29 +40,30 @@ pub(super) fn text(state: &mut State, request: &Request<'_>) -> Outcome {
             replace(message, &["text", "entities", "rich_message"], content);
             return Ok(());
         }
-        Err(Refusal::bad("there is no text in the message to edit"))
+        Err(BotApiError::bad("there is no text in the message to edit"))
     })
 }
 
-pub(super) fn caption(state: &mut State, request: &Request<'_>) -> Outcome {
+pub(super) fn caption(state: &mut TelegramState, request: &CheckedRequest<'_>) -> MethodOutcome {
     let content = content::caption(request)?;
     edit(state, request, |message| {
         if message.contains_key("text") || message.contains_key("poll") {
-            return Err(Refusal::bad("there is no caption in the message to edit"));
+            return Err(BotApiError::bad("there is no caption in the message to edit"));
         }
         replace(message, &["caption", "caption_entities", "show_caption_above_media"], content);
         Ok(())
     })
 }
 
-pub(super) fn markup(state: &mut State, request: &Request<'_>) -> Outcome {
+pub(super) fn markup(state: &mut TelegramState, request: &CheckedRequest<'_>) -> MethodOutcome {
     edit(state, request, |_| Ok(()))
 }
 
-pub(super) fn media(state: &mut State, request: &Request<'_>) -> Outcome {
+pub(super) fn media(state: &mut TelegramState, request: &CheckedRequest<'_>) -> MethodOutcome {
     let item = request.value("media").cloned().unwrap_or_default();
     let kind = item["type"].as_str().unwrap_or_default().to_owned();
-    let ty = if kind == "photo" { Type::parse("Array<PhotoSize>") } else { Type::Named(capitalised(&kind)) };
+    let ty =
+        if kind == "photo" { ApiType::parse("Array<PhotoSize>") } else { ApiType::Named(capitalised(&kind)) };
     let source = item["media"].as_str().unwrap_or_default();
     let value = files::attached(state, request, &kind, &ty, source)?;
     let mut content = Map::from_iter([(kind, value)]);
@@ -75,19 +76,19 @@ pub(super) fn media(state: &mut State, request: &Request<'_>) -> Outcome {
     })
 }
 
-pub(super) fn stop_poll(state: &mut State, request: &Request<'_>) -> Outcome {
+pub(super) fn stop_poll(state: &mut TelegramState, request: &CheckedRequest<'_>) -> MethodOutcome {
     let edited = edit(state, request, |message| match message.get_mut("poll") {
         Some(poll) if poll["is_closed"] == json!(false) => {
             poll["is_closed"] = json!(true);
             Ok(())
         }
-        Some(_) => Err(Refusal::bad("poll has already been closed")),
-        None => Err(Refusal::bad("message with poll to stop not found")),
+        Some(_) => Err(BotApiError::bad("poll has already been closed")),
+        None => Err(BotApiError::bad("message with poll to stop not found")),
     })?;
     Ok(edited["poll"].clone())
 }
 
-pub(super) fn delete(state: &mut State, request: &Request<'_>) -> Outcome {
+pub(super) fn delete(state: &mut TelegramState, request: &CheckedRequest<'_>) -> MethodOutcome {
     let chat = request.chat(state)?;
     let id = request.number("message_id").unwrap_or_default();
     deletable(state, request, chat, id)?;
@@ -96,7 +97,7 @@ pub(super) fn delete(state: &mut State, request: &Request<'_>) -> Outcome {
 }
 
 /// Telegram skips what it can not find here, and refuses all if one may not go.
-pub(super) fn delete_many(state: &mut State, request: &Request<'_>) -> Outcome {
+pub(super) fn delete_many(state: &mut TelegramState, request: &CheckedRequest<'_>) -> MethodOutcome {
     let chat = request.chat(state)?;
     let known = |id: &i64| state.world.chats.get(&chat).is_some_and(|c| c.messages.contains_key(id));
     let ids: Vec<i64> = request.list("message_ids").iter().filter_map(Value::as_i64).filter(known).collect();
@@ -109,23 +110,24 @@ pub(super) fn delete_many(state: &mut State, request: &Request<'_>) -> Outcome {
 
 /// Changes a message of the bot; an edit that changes nothing is refused, as is one of others' messages.
 fn edit(
-    state: &mut State,
-    request: &Request<'_>,
-    change: impl FnOnce(&mut Map<String, Value>) -> Result<(), Refusal>,
-) -> Outcome {
+    state: &mut TelegramState,
+    request: &CheckedRequest<'_>,
+    change: impl FnOnce(&mut Map<String, Value>) -> Result<(), BotApiError>,
+) -> MethodOutcome {
     if request.value("inline_message_id").is_some() {
-        return Ok(sample::of_type(&Type::True));
+        return Ok(sample::of_type(&ApiType::True));
     }
     let chat = request.chat(state)?;
-    let id =
-        request.number("message_id").ok_or_else(|| Refusal::bad("message identifier is not specified"))?;
+    let id = request
+        .number("message_id")
+        .ok_or_else(|| BotApiError::bad("message identifier is not specified"))?;
     let bot = state.world.bot.id;
     let Some(Value::Object(old)) = state.world.chats.get(&chat).and_then(|c| c.messages.get(&id)).cloned()
     else {
-        return Err(Refusal::bad("message to edit not found"));
+        return Err(BotApiError::bad("message to edit not found"));
     };
     if old.get("from").and_then(|f| f["id"].as_i64()) != Some(bot) || old.contains_key("forward_origin") {
-        return Err(Refusal::bad("message can't be edited"));
+        return Err(BotApiError::bad("message can't be edited"));
     }
     let keyboard = keyboard::inline(request.value("reply_markup"));
     let mut new = old.clone();
@@ -137,7 +139,7 @@ fn edit(
         keyboard.map(|k| ("reply_markup".to_owned(), k)).into_iter().collect(),
     );
     if new == old {
-        return Err(Refusal::bad(
+        return Err(BotApiError::bad(
             "message is not modified: specified new message content and reply markup are exactly the same as a \
              current content and reply markup of the message",
         ));
@@ -155,20 +157,25 @@ fn replace(message: &mut Map<String, Value>, names: &[&str], content: Map<String
     message.extend(content);
 }
 
-fn deletable(state: &State, request: &Request<'_>, chat: i64, id: i64) -> Result<(), Refusal> {
+fn deletable(
+    state: &TelegramState,
+    request: &CheckedRequest<'_>,
+    chat: i64,
+    id: i64,
+) -> Result<(), BotApiError> {
     let Some(chat) = state.world.chats.get(&chat) else {
-        return Err(Refusal::bad("chat not found"));
+        return Err(BotApiError::bad("chat not found"));
     };
     let Some(message) = chat.messages.get(&id) else {
-        return Err(Refusal::bad("message to delete not found"));
+        return Err(BotApiError::bad("message to delete not found"));
     };
     let own = message["from"]["id"].as_i64() == Some(state.world.bot.id);
     let admin = chat.standing(state.world.bot.id).is_admin();
-    if !own && !admin && chat.kind != ChatKind::Private {
-        return Err(Refusal::bad("message can't be deleted"));
+    if !own && !admin && chat.kind != ChatType::Private {
+        return Err(BotApiError::bad("message can't be deleted"));
     }
     if request.now - message["date"].as_i64().unwrap_or(request.now) > HOURS_48 && !admin {
-        return Err(Refusal::bad("message can't be deleted for everyone"));
+        return Err(BotApiError::bad("message can't be deleted for everyone"));
     }
     Ok(())
 }

@@ -3,11 +3,11 @@
 use serde_json::{Value, json};
 
 use super::super::entities::covered;
-use super::super::error::Refusal;
+use super::super::error::BotApiError;
 use super::super::world::{Person, World};
 
 /// Refuses an inline keyboard with a button that does not have exactly one working action.
-pub(in super::super) fn check(markup: Option<&Value>) -> Result<(), Refusal> {
+pub(in super::super) fn check(markup: Option<&Value>) -> Result<(), BotApiError> {
     let rows = markup.and_then(|m| m["inline_keyboard"].as_array());
     rows.into_iter().flatten().filter_map(Value::as_array).flatten().try_for_each(check_button)
 }
@@ -50,21 +50,23 @@ fn people_of(message: &Value, world: &World) -> Vec<i64> {
     message["reply_to_message"]["from"]["id"].as_i64().into_iter().chain(named).collect()
 }
 
-fn check_button(button: &Value) -> Result<(), Refusal> {
+fn check_button(button: &Value) -> Result<(), BotApiError> {
     let looks = ["text", "icon_custom_emoji_id", "style"];
     let actions = button.as_object().map_or(0, |b| b.keys().filter(|k| !looks.contains(&k.as_str())).count());
     if actions != 1 {
-        return Err(Refusal::bad(
+        return Err(BotApiError::bad(
             "can't parse inline keyboard button: Text buttons are unallowed in the inline keyboard",
         ));
     }
     let data = button["callback_data"].as_str().map_or(1, str::len);
     if data == 0 || data > 64 {
-        return Err(Refusal::bad("BUTTON_DATA_INVALID"));
+        return Err(BotApiError::bad("BUTTON_DATA_INVALID"));
     }
     let url = button["url"].as_str().unwrap_or("https://example.com");
     if !["http://", "https://", "tg://"].iter().any(|scheme| url.starts_with(scheme)) {
-        return Err(Refusal::bad(format!("inline keyboard button URL '{url}' is invalid: Wrong HTTP URL")));
+        return Err(BotApiError::bad(format!(
+            "inline keyboard button URL '{url}' is invalid: Wrong HTTP URL"
+        )));
     }
     Ok(())
 }

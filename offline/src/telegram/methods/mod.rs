@@ -14,15 +14,15 @@ mod media;
 mod request;
 mod sending;
 
-use figaro_mcp::table::{Method, Type};
+use figaro_mcp::table::{ApiType, Method};
 
 pub(super) use self::keyboard::check as check_keyboard;
-use self::request::{Outcome, Request};
+use self::request::{CheckedRequest, MethodOutcome};
 use super::args::Args;
 use super::sample;
-use super::state::State;
+use super::state::TelegramState;
 
-type Behaviour = fn(&mut State, &Request<'_>) -> Outcome;
+type Behaviour = fn(&mut TelegramState, &CheckedRequest<'_>) -> MethodOutcome;
 
 /// Methods with a behaviour of their own; methods that return a `Message` are sent by default.
 const BEHAVIOURS: [(&str, Behaviour); 41] = [
@@ -70,13 +70,13 @@ const BEHAVIOURS: [(&str, Behaviour); 41] = [
 ];
 
 /// Does a call that arrived at `now`, in Unix time. Gives the `result` of its answer.
-pub(super) fn perform(state: &mut State, method: &Method, args: &Args, now: i64) -> Outcome {
-    let request = Request { method, args, now };
+pub(super) fn perform(state: &mut TelegramState, method: &Method, args: &Args, now: i64) -> MethodOutcome {
+    let request = CheckedRequest { method, args, now };
     let own = BEHAVIOURS.iter().find(|(name, _)| *name == method.name);
     if let Some((_, behaviour)) = own {
         return behaviour(state, &request);
     }
-    let sends = method.name.starts_with("send") && method.returns == Type::Named("Message".to_owned());
+    let sends = method.name.starts_with("send") && method.returns == ApiType::Named("Message".to_owned());
     if sends && request.value("chat_id").is_some() {
         return sending::send_other(state, &request);
     }

@@ -5,24 +5,24 @@ use serde_json::Value;
 
 use super::super::args::Args;
 use super::super::entities;
-use super::super::error::Refusal;
-use super::super::state::State;
+use super::super::error::BotApiError;
+use super::super::state::TelegramState;
 #[cfg(feature = "testing")]
 use super::super::world::Chat;
-use super::super::world::{ChatKind, Standing};
+use super::super::world::{ChatType, MemberStatus};
 
 /// What a method answers: its `result`, or why it does nothing.
-pub(super) type Outcome = Result<Value, Refusal>;
+pub(super) type MethodOutcome = Result<Value, BotApiError>;
 
 /// A call whose arguments passed the table's check.
-pub(super) struct Request<'a> {
+pub(super) struct CheckedRequest<'a> {
     pub(super) method: &'a Method,
     pub(super) args: &'a Args,
     /// Unix time of its arrival.
     pub(super) now: i64,
 }
 
-impl Request<'_> {
+impl CheckedRequest<'_> {
     /// An argument that is there and not null.
     pub(super) fn value(&self, name: &str) -> Option<&Value> {
         self.args.fields.get(name).filter(|v| !v.is_null())
@@ -52,44 +52,48 @@ impl Request<'_> {
     }
 
     /// The chat the call is about, if the bot can act there.
-    pub(super) fn chat(&self, state: &State) -> Result<i64, Refusal> {
+    pub(super) fn chat(&self, state: &TelegramState) -> Result<i64, BotApiError> {
         self.chat_named(state, "chat_id")
     }
 
     /// The same for the chat that another parameter names.
-    pub(super) fn chat_named(&self, state: &State, parameter: &str) -> Result<i64, Refusal> {
+    pub(super) fn chat_named(&self, state: &TelegramState, parameter: &str) -> Result<i64, BotApiError> {
         let found = self.value(parameter).and_then(|id| state.world.find(id));
         let Some(chat) = found.and_then(|id| state.world.chats.get(&id)) else {
-            return Err(Refusal::bad("chat not found"));
+            return Err(BotApiError::bad("chat not found"));
         };
         if let Some(to) = chat.migrated_to {
-            return Err(Refusal::migrated(to));
+            return Err(BotApiError::migrated(to));
         }
-        let kind = if chat.kind == ChatKind::Supergroup { "supergroup" } else { chat.kind.name() };
+        let kind = if chat.kind == ChatType::Supergroup { "supergroup" } else { chat.kind.name() };
         match (chat.standing(state.world.bot.id), chat.kind) {
-            (Standing::Owner | Standing::Admin | Standing::Member, _) => Ok(chat.id),
-            (Standing::Kicked, ChatKind::Private) => Err(Refusal::forbidden("bot was blocked by the user")),
-            (Standing::Kicked, _) => Err(Refusal::forbidden(&format!("bot was kicked from the {kind} chat"))),
-            (Standing::Left, ChatKind::Private) => Err(Refusal::bad("chat not found")),
-            (Standing::Left, _) => {
-                Err(Refusal::forbidden(&format!("bot is not a member of the {kind} chat")))
+            (MemberStatus::Owner | MemberStatus::Admin | MemberStatus::Member, _) => Ok(chat.id),
+            (MemberStatus::Kicked, ChatType::Private) => {
+                Err(BotApiError::forbidden("bot was blocked by the user"))
+            }
+            (MemberStatus::Kicked, _) => {
+                Err(BotApiError::forbidden(&format!("bot was kicked from the {kind} chat")))
+            }
+            (MemberStatus::Left, ChatType::Private) => Err(BotApiError::bad("chat not found")),
+            (MemberStatus::Left, _) => {
+                Err(BotApiError::forbidden(&format!("bot is not a member of the {kind} chat")))
             }
         }
     }
 
     /// The topic the call names. The General topic has no id of its own: naming it as 1 is refused, as by Telegram.
-    pub(super) fn thread(&self, state: &State, chat: i64) -> Result<Option<i64>, Refusal> {
+    pub(super) fn thread(&self, state: &TelegramState, chat: i64) -> Result<Option<i64>, BotApiError> {
         let Some(thread) = self.number("message_thread_id") else {
             return Ok(None);
         };
         let known = state.world.chats.get(&chat).is_some_and(|c| c.topics.contains_key(&thread));
-        if known { Ok(Some(thread)) } else { Err(Refusal::bad("message thread not found")) }
+        if known { Ok(Some(thread)) } else { Err(BotApiError::bad("message thread not found")) }
     }
 
     /// Counts a message to a chat against the flood limits, if a test wants them.
     #[cfg(feature = "testing")]
-    pub(super) fn count_message(&self, state: &mut State, chat: i64) -> Result<(), Refusal> {
+    pub(super) fn count_message(&self, state: &mut TelegramState, chat: i64) -> Result<(), BotApiError> {
         let group = state.world.chats.get(&chat).is_some_and(Chat::is_group).then_some(chat);
-        state.testing.count_message(group).map_err(Refusal::retry_after)
+        state.testing.count_message(group).map_err(BotApiError::retry_after)
     }
 }

@@ -1,13 +1,13 @@
 //! Methods that put a new message into a chat.
 
-use figaro_mcp::table::{Table, Type, TypeDef};
+use figaro_mcp::table::{ApiTable, ApiType, TypeDef};
 use serde_json::{Map, Value, json};
 
-use super::super::error::Refusal;
+use super::super::error::BotApiError;
 use super::super::sample;
-use super::super::state::State;
+use super::super::state::TelegramState;
 use super::content::{caption, object, rich_content, text_content};
-use super::request::{Outcome, Request};
+use super::request::{CheckedRequest, MethodOutcome};
 use super::{keyboard, media};
 
 /// What belongs to one message alone and is not copied or forwarded with its content.
@@ -28,18 +28,18 @@ const ENVELOPE: [&str; 14] = [
     "via_bot",
 ];
 
-pub(super) fn send_message(state: &mut State, request: &Request<'_>) -> Outcome {
+pub(super) fn send_message(state: &mut TelegramState, request: &CheckedRequest<'_>) -> MethodOutcome {
     let (text, entities) = request.formatted("text", "entities");
     let content = text_content("text", text, entities)?;
     post(state, request, content)
 }
 
-pub(super) fn send_rich(state: &mut State, request: &Request<'_>) -> Outcome {
+pub(super) fn send_rich(state: &mut TelegramState, request: &CheckedRequest<'_>) -> MethodOutcome {
     let content = rich_content(request)?;
     post(state, request, content)
 }
 
-pub(super) fn send_poll(state: &mut State, request: &Request<'_>) -> Outcome {
+pub(super) fn send_poll(state: &mut TelegramState, request: &CheckedRequest<'_>) -> MethodOutcome {
     let options: Vec<Value> = request
         .list("options")
         .iter()
@@ -50,7 +50,7 @@ pub(super) fn send_poll(state: &mut State, request: &Request<'_>) -> Outcome {
         .collect();
     let kind = request.text("type").unwrap_or("regular");
     if kind == "quiz" && request.list("correct_option_ids").is_empty() {
-        return Err(Refusal::bad("quiz must have correct_option_ids"));
+        return Err(BotApiError::bad("quiz must have correct_option_ids"));
     }
     let mut poll = json!({
         "id": state.fresh("poll-"),
@@ -74,13 +74,13 @@ pub(super) fn send_poll(state: &mut State, request: &Request<'_>) -> Outcome {
 }
 
 /// An emoji that falls on a number by chance, as Telegram throws it.
-pub(super) fn send_dice(state: &mut State, request: &Request<'_>) -> Outcome {
+pub(super) fn send_dice(state: &mut TelegramState, request: &CheckedRequest<'_>) -> MethodOutcome {
     let emoji = request.text("emoji").unwrap_or("🎲");
     let sides = match emoji {
         "🎲" | "🎯" | "🎳" => 6,
         "🏀" | "⚽" => 5,
         "🎰" => 64,
-        _ => return Err(Refusal::bad("wrong dice emoji specified")),
+        _ => return Err(BotApiError::bad("wrong dice emoji specified")),
     };
     // Without chance there is still a number.
     let chance = getrandom::u32().unwrap_or_default();
@@ -88,7 +88,7 @@ pub(super) fn send_dice(state: &mut State, request: &Request<'_>) -> Outcome {
 }
 
 /// Sends what has no method of its own here: the field of the message that is named like the method.
-pub(super) fn send_other(state: &mut State, request: &Request<'_>) -> Outcome {
+pub(super) fn send_other(state: &mut TelegramState, request: &CheckedRequest<'_>) -> MethodOutcome {
     let field = snake_case(request.method.name.trim_start_matches("send"));
     let Some(ty) = message_field(&field) else {
         return Ok(sample::of_type(&request.method.returns));
@@ -102,7 +102,7 @@ pub(super) fn send_other(state: &mut State, request: &Request<'_>) -> Outcome {
     post(state, request, content)
 }
 
-pub(super) fn send_media_group(state: &mut State, request: &Request<'_>) -> Outcome {
+pub(super) fn send_media_group(state: &mut TelegramState, request: &CheckedRequest<'_>) -> MethodOutcome {
     let group = state.fresh("album-");
     let mut sent = Vec::new();
     for item in request.list("media") {
@@ -120,32 +120,37 @@ pub(super) fn send_media_group(state: &mut State, request: &Request<'_>) -> Outc
     Ok(Value::Array(sent))
 }
 
-pub(super) fn forward(state: &mut State, request: &Request<'_>) -> Outcome {
+pub(super) fn forward(state: &mut TelegramState, request: &CheckedRequest<'_>) -> MethodOutcome {
     let id = request.number("message_id").unwrap_or_default();
     let original =
-        original(state, request, id).ok_or_else(|| Refusal::bad("message to forward not found"))?;
+        original(state, request, id).ok_or_else(|| BotApiError::bad("message to forward not found"))?;
     post(state, request, forwarded(&original))
 }
 
-pub(super) fn forward_many(state: &mut State, request: &Request<'_>) -> Outcome {
+pub(super) fn forward_many(state: &mut TelegramState, request: &CheckedRequest<'_>) -> MethodOutcome {
     many(state, request, |original| forwarded(&original))
 }
 
-pub(super) fn copy(state: &mut State, request: &Request<'_>) -> Outcome {
+pub(super) fn copy(state: &mut TelegramState, request: &CheckedRequest<'_>) -> MethodOutcome {
     let id = request.number("message_id").unwrap_or_default();
-    let original = original(state, request, id).ok_or_else(|| Refusal::bad("message to copy not found"))?;
+    let original =
+        original(state, request, id).ok_or_else(|| BotApiError::bad("message to copy not found"))?;
     let mut content = bare(&original);
     content.extend(caption(request)?);
     let sent = post(state, request, content)?;
     Ok(json!({"message_id": sent["message_id"]}))
 }
 
-pub(super) fn copy_many(state: &mut State, request: &Request<'_>) -> Outcome {
+pub(super) fn copy_many(state: &mut TelegramState, request: &CheckedRequest<'_>) -> MethodOutcome {
     many(state, request, |original| bare(&original))
 }
 
 /// Puts a message of the bot into the chat of the call and takes its drafts away.
-pub(super) fn post(state: &mut State, request: &Request<'_>, content: Map<String, Value>) -> Outcome {
+pub(super) fn post(
+    state: &mut TelegramState,
+    request: &CheckedRequest<'_>,
+    content: Map<String, Value>,
+) -> MethodOutcome {
     let chat_id = request.chat(state)?;
     let keyboard = keyboard::inline(request.value("reply_markup"));
     let (reply, replied_thread) = reply(state, request, chat_id)?;
@@ -155,7 +160,7 @@ pub(super) fn post(state: &mut State, request: &Request<'_>, content: Map<String
     let placed = state.world.placed(chat_id, asked.or(replied_thread));
     let bot = state.world.bot.json();
     let Some(chat) = state.world.chats.get_mut(&chat_id) else {
-        return Err(Refusal::bad("chat not found"));
+        return Err(BotApiError::bad("chat not found"));
     };
     let mut message = object(json!({
         "message_id": chat.next_message_id(), "from": bot, "chat": chat.json(), "date": request.now,
@@ -177,25 +182,24 @@ pub(super) fn post(state: &mut State, request: &Request<'_>, content: Map<String
 
 /// The fields of a reply, and the topic the replied message is in.
 fn reply(
-    state: &State,
-    request: &Request<'_>,
+    state: &TelegramState,
+    request: &CheckedRequest<'_>,
     chat: i64,
-) -> Result<(Map<String, Value>, Option<i64>), Refusal> {
+) -> Result<(Map<String, Value>, Option<i64>), BotApiError> {
     let Some(parameters) = request.value("reply_parameters") else {
         return Ok((Map::new(), None));
     };
     let elsewhere = match &parameters["chat_id"] {
         Value::Null => None,
-        id => {
-            Some(state.world.find(id).ok_or_else(|| Refusal::bad("chat not found"))?).filter(|c| *c != chat)
-        }
+        id => Some(state.world.find(id).ok_or_else(|| BotApiError::bad("chat not found"))?)
+            .filter(|c| *c != chat),
     };
     let id = parameters["message_id"].as_i64().unwrap_or_default();
     let replied = state.world.chats.get(&elsewhere.unwrap_or(chat)).and_then(|c| c.as_replied_to(id));
     let Some(replied) = replied else {
         return match parameters["allow_sending_without_reply"].as_bool() {
             Some(true) => Ok((Map::new(), None)),
-            _ => Err(Refusal::bad("message to be replied not found")),
+            _ => Err(BotApiError::bad("message to be replied not found")),
         };
     };
     if elsewhere.is_some() {
@@ -204,7 +208,7 @@ fn reply(
     let mut fields = Map::new();
     if let Some(quote) = parameters["quote"].as_str() {
         let text = replied["text"].as_str().or(replied["caption"].as_str()).unwrap_or_default();
-        let at = text.find(quote).ok_or_else(|| Refusal::bad("QUOTE_TEXT_INVALID"))?;
+        let at = text.find(quote).ok_or_else(|| BotApiError::bad("QUOTE_TEXT_INVALID"))?;
         let position = text[..at].encode_utf16().count();
         fields.insert("quote".to_owned(), json!({"text": quote, "position": position, "is_manual": true}));
     }
@@ -214,13 +218,17 @@ fn reply(
     Ok((fields, topic))
 }
 
-fn original(state: &State, request: &Request<'_>, id: i64) -> Option<Value> {
+fn original(state: &TelegramState, request: &CheckedRequest<'_>, id: i64) -> Option<Value> {
     let chat = request.chat_named(state, "from_chat_id").ok()?;
     state.world.chats.get(&chat)?.messages.get(&id).cloned()
 }
 
 /// Telegram skips what it can not find in these.
-fn many(state: &mut State, request: &Request<'_>, content: fn(Value) -> Map<String, Value>) -> Outcome {
+fn many(
+    state: &mut TelegramState,
+    request: &CheckedRequest<'_>,
+    content: fn(Value) -> Map<String, Value>,
+) -> MethodOutcome {
     let ids: Vec<i64> = request.list("message_ids").iter().filter_map(Value::as_i64).collect();
     let mut sent = Vec::new();
     for id in ids {
@@ -250,7 +258,7 @@ fn forwarded(original: &Value) -> Map<String, Value> {
 }
 
 /// The sample with those fields replaced that the call has arguments for.
-fn overlaid(mut value: Value, request: &Request<'_>) -> Value {
+fn overlaid(mut value: Value, request: &CheckedRequest<'_>) -> Value {
     if let Some(fields) = value.as_object_mut() {
         for (name, field) in fields.iter_mut() {
             if let Some(given) = request.value(name) {
@@ -261,8 +269,8 @@ fn overlaid(mut value: Value, request: &Request<'_>) -> Value {
     value
 }
 
-fn message_field(name: &str) -> Option<&'static Type> {
-    let Some(TypeDef::Fields(fields)) = Table::get().type_def("Message") else {
+fn message_field(name: &str) -> Option<&'static ApiType> {
+    let Some(TypeDef::Fields(fields)) = ApiTable::get().type_def("Message") else {
         return None;
     };
     fields.iter().find(|f| f.name == name).map(|f| &f.ty)

@@ -2,7 +2,7 @@
 
 /// How a call fails, and whether it has its effect all the same.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Failure {
+pub enum PlannedFailure {
     /// An error answer; nothing happens.
     Status {
         /// `error_code` and HTTP status.
@@ -26,24 +26,24 @@ pub enum Failure {
 
 /// The faults still to come.
 #[derive(Debug, Default)]
-pub(super) struct Faults(Vec<Planned>);
+pub(super) struct PlannedFaults(Vec<PlannedFault>);
 
 #[derive(Debug)]
-struct Planned {
+struct PlannedFault {
     method: String,
-    failure: Failure,
+    failure: PlannedFailure,
     times: usize,
 }
 
-impl Faults {
+impl PlannedFaults {
     /// Plans a failure for the next `times` calls of a method; `*` means any method but `getUpdates`.
-    pub(super) fn plan(&mut self, method: &str, failure: Failure, times: usize) {
-        self.0.push(Planned { method: method.to_owned(), failure, times });
+    pub(super) fn plan(&mut self, method: &str, failure: PlannedFailure, times: usize) {
+        self.0.push(PlannedFault { method: method.to_owned(), failure, times });
     }
 
     /// The failure for this call, if one is planned.
-    pub(super) fn take(&mut self, method: &str) -> Option<Failure> {
-        let hit = |p: &Planned| {
+    pub(super) fn take(&mut self, method: &str) -> Option<PlannedFailure> {
+        let hit = |p: &PlannedFault| {
             p.method.eq_ignore_ascii_case(method) || (p.method == "*" && method != "getUpdates")
         };
         let at = self.0.iter().position(|p| p.times > 0 && hit(p))?;

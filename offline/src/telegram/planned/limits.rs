@@ -17,12 +17,12 @@ struct Rate {
 
 /// When the messages within the windows of the limits went out: overall, and by group.
 #[derive(Debug, Default)]
-pub(super) struct Limits {
+pub(super) struct SendLimits {
     overall: VecDeque<Instant>,
     groups: BTreeMap<i64, VecDeque<Instant>>,
 }
 
-impl Limits {
+impl SendLimits {
     /// Counts a message to a chat; `Err` holds the seconds to wait if there were too many.
     pub(super) fn count(&mut self, group: Option<i64>, now: Instant) -> Result<(), u64> {
         wait(&mut self.overall, OVERALL, now)?;
@@ -54,7 +54,7 @@ mod tests {
 
     #[test]
     fn both_windows_slide() {
-        let mut limits = Limits::default();
+        let mut limits = SendLimits::default();
         let start = Instant::now();
         for _ in 0..20 {
             assert_eq!(limits.count(Some(-1), start), Ok(()));
@@ -62,7 +62,7 @@ mod tests {
         assert_eq!(limits.count(Some(-1), start), Err(60));
         assert_eq!(limits.count(Some(-1), start + Duration::from_millis(20_500)), Err(40));
         assert_eq!(limits.count(Some(-1), start + Duration::from_secs(60)), Ok(()));
-        let mut limits = Limits::default();
+        let mut limits = SendLimits::default();
         for _ in 0..30 {
             assert_eq!(limits.count(None, start), Ok(()));
         }

@@ -5,4 +5,4 @@ mod observe;
 mod people;
 mod plan;
 
-pub use self::observe::View;
+pub use self::observe::TelegramView;

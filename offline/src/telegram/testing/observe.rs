@@ -6,24 +6,24 @@ use serde_json::Value;
 use tokio::sync::broadcast;
 
 use super::super::OfflineTelegram;
-use super::super::call::Call;
-use super::super::state::{State, WebEvent};
-use super::super::world::Draft;
+use super::super::call::ApiCall;
+use super::super::state::{TelegramState, WebEvent};
+use super::super::world::MessageDraft;
 
 /// What can be seen at one moment. It holds the server's lock: look quickly, and do not act from inside.
 #[derive(Debug)]
-pub struct View<'a>(&'a State);
+pub struct TelegramView<'a>(&'a TelegramState);
 
-impl View<'_> {
+impl TelegramView<'_> {
     /// The calls answered so far, in the order of their ends.
     #[must_use]
-    pub fn calls(&self) -> &[Call] {
+    pub fn calls(&self) -> &[ApiCall] {
         self.0.testing.calls()
     }
 
     /// The calls of one method.
     #[must_use]
-    pub fn calls_of(&self, method: &str) -> Vec<&Call> {
+    pub fn calls_of(&self, method: &str) -> Vec<&ApiCall> {
         self.calls().iter().filter(|c| c.method == method).collect()
     }
 
@@ -48,7 +48,7 @@ impl View<'_> {
 
     /// The drafts shown in a chat.
     #[must_use]
-    pub fn drafts(&self, chat: i64) -> Vec<&Draft> {
+    pub fn drafts(&self, chat: i64) -> Vec<&MessageDraft> {
         self.0.world.chats.get(&chat).map(|c| c.drafts.values().collect()).unwrap_or_default()
     }
 
@@ -73,13 +73,13 @@ impl View<'_> {
 
 impl OfflineTelegram {
     /// Looks at everything at one moment, while nothing changes. `look` must be quick.
-    pub fn view<T>(&self, look: impl FnOnce(&View<'_>) -> T) -> T {
-        self.shared.look(|state| look(&View(state)))
+    pub fn view<T>(&self, look: impl FnOnce(&TelegramView<'_>) -> T) -> T {
+        self.shared.look(|state| look(&TelegramView(state)))
     }
 
     /// The calls answered so far.
     #[must_use]
-    pub fn calls(&self) -> Vec<Call> {
+    pub fn calls(&self) -> Vec<ApiCall> {
         self.view(|view| view.calls().to_vec())
     }
 
@@ -99,7 +99,7 @@ impl OfflineTelegram {
     pub async fn wait_until<T>(
         &self,
         timeout: Duration,
-        mut find: impl FnMut(&View<'_>) -> Option<T>,
+        mut find: impl FnMut(&TelegramView<'_>) -> Option<T>,
     ) -> Option<T> {
         let mut changes = self.shared.changes();
         let found = async {

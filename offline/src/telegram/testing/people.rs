@@ -7,8 +7,8 @@ use super::super::amend::{self, Act};
 use super::super::people;
 use super::super::possible::{Possible, chat_mut, no};
 use super::super::say::SentByPerson;
-use super::super::state::State;
-use super::super::world::{Chat, ChatKind, Standing};
+use super::super::state::TelegramState;
+use super::super::world::{Chat, ChatType, MemberStatus};
 
 impl OfflineTelegram {
     /// A person changes the text (or caption) of an own message.
@@ -40,7 +40,7 @@ impl OfflineTelegram {
     /// The chat or the person is unknown.
     pub fn bot_removed(&self, chat: i64, by: i64) -> Possible<()> {
         let now = self.shared.now().timestamp();
-        self.shared.change(|state| people::bot_becomes(state, chat, by, Standing::Kicked, now))
+        self.shared.change(|state| people::bot_becomes(state, chat, by, MemberStatus::Kicked, now))
     }
 
     /// A group becomes a supergroup, and the bot is told by both service messages. Gives the new chat's id.
@@ -73,13 +73,13 @@ impl OfflineTelegram {
     }
 }
 
-fn upgrade(state: &mut State, group: i64) -> Possible<i64> {
+fn upgrade(state: &mut TelegramState, group: i64) -> Possible<i64> {
     let old = chat_mut(state, group)?;
-    if old.kind != ChatKind::Group || old.migrated_to.is_some() {
+    if old.kind != ChatType::Group || old.migrated_to.is_some() {
         return no(format!("chat {group} is no basic group"));
     }
     let to = -1_000_000_000_000 + group;
-    let mut new = Chat::new(to, ChatKind::Supergroup, &old.title);
+    let mut new = Chat::new(to, ChatType::Supergroup, &old.title);
     new.members.clone_from(&old.members);
     old.migrated_to = Some(to);
     state.world.chats.insert(to, new);

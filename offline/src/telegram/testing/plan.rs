@@ -3,13 +3,13 @@
 use serde_json::Value;
 
 use super::super::OfflineTelegram;
-use super::super::planned::Failure;
-use super::super::world::ChatKind;
+use super::super::planned::PlannedFailure;
+use super::super::world::ChatType;
 
 impl OfflineTelegram {
     /// Adds a basic group with the bot as a member.
     pub fn add_group(&self, id: i64, title: &str) {
-        self.add_chat(id, ChatKind::Group, title);
+        self.add_chat(id, ChatType::Group, title);
     }
 
     /// Queues any update, whatever the bot asked for; `update_id` is filled in. Gives it.
@@ -24,7 +24,7 @@ impl OfflineTelegram {
     }
 
     /// The next `times` calls of a method (`*`: of any but `getUpdates`) fail.
-    pub fn fail(&self, method: &str, failure: Failure, times: usize) {
+    pub fn fail(&self, method: &str, failure: PlannedFailure, times: usize) {
         self.shared.change(|state| state.testing.plan(method, failure, times));
     }
 

@@ -3,13 +3,14 @@
 use reqwest::multipart::{Form, Part};
 use serde_json::{Value, json};
 
-use super::super::{Options, Standing};
+use super::super::{MemberStatus, TelegramOptions};
 use super::{ANN, BOB, Bed, GROUP};
 
 impl Bed {
     /// With the routes of the page, and a bot that asks for these kinds of updates.
     async fn with_page(kinds: &[&str]) -> Self {
-        let bed = Self::with(Options { page: Some("<h1>chat</h1>"), ..Options::default() }).await;
+        let bed =
+            Self::with(TelegramOptions { page: Some("<h1>chat</h1>"), ..TelegramOptions::default() }).await;
         bed.call("getUpdates", json!({"allowed_updates": kinds})).await.unwrap();
         bed
     }
@@ -128,7 +129,7 @@ async fn a_reaction_replaces_that_of_the_same_person() {
     let react = |emoji: &str| json!({"chat_id": GROUP, "message_id": id, "from": BOB, "emoji": emoji});
     bed.act("react", react("👍")).await.unwrap();
     assert_eq!(bed.told("message_reaction").await.len(), 3);
-    bed.tg.set_member(GROUP, bed.tg.bot_id(), Standing::Admin).unwrap();
+    bed.tg.set_member(GROUP, bed.tg.bot_id(), MemberStatus::Admin).unwrap();
     bed.act("react", react("🔥")).await.unwrap();
     assert_eq!(bed.told("message_reaction").await.len(), 4);
     bed.end().await;

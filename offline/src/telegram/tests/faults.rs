@@ -4,15 +4,15 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::super::Failure;
+use super::super::PlannedFailure;
 use super::{ANN, Bed, GROUP};
 
 #[tokio::test]
 async fn planned_faults_hit_as_often_as_planned() {
     let bed = Bed::new().await;
-    let down = Failure::Status { status: 502, description: "Bad Gateway".to_owned() };
+    let down = PlannedFailure::Status { status: 502, description: "Bad Gateway".to_owned() };
     bed.tg.fail("sendMessage", down, 1);
-    bed.tg.fail("*", Failure::RetryAfter(3), 1);
+    bed.tg.fail("*", PlannedFailure::RetryAfter(3), 1);
     let args = json!({"chat_id": ANN, "text": "x"});
     assert_eq!(bed.answer("sendMessage", &args).await["error_code"], 502);
     let limited = bed.answer("sendMessage", &args).await;
@@ -35,13 +35,13 @@ async fn planned_faults_hit_as_often_as_planned() {
 async fn broken_connections_with_and_without_effect() {
     let bed = Bed::new().await;
     let request = || bed.http.post(bed.address("sendMessage")).json(&json!({"chat_id": ANN, "text": "x"}));
-    for (failure, messages) in [(Failure::DropConnection, 0), (Failure::AppliedButDropped, 1)] {
+    for (failure, messages) in [(PlannedFailure::DropConnection, 0), (PlannedFailure::AppliedButDropped, 1)] {
         bed.tg.fail("sendMessage", failure.clone(), 1);
         let got = async { request().send().await?.bytes().await }.await;
         assert!(got.is_err(), "{failure:?}");
         assert_eq!(bed.tg.messages(ANN).len(), messages, "{failure:?}");
     }
-    bed.tg.fail("sendMessage", Failure::Hang, 1);
+    bed.tg.fail("sendMessage", PlannedFailure::Hang, 1);
     let hung = request().timeout(Duration::from_millis(100)).send().await;
     assert!(hung.unwrap_err().is_timeout());
     assert_eq!(bed.tg.messages(ANN).len(), 1);
@@ -51,7 +51,7 @@ async fn broken_connections_with_and_without_effect() {
 #[tokio::test]
 async fn a_hanging_call_does_not_hold_the_end_up() {
     let bed = Bed::new().await;
-    bed.tg.fail("getMe", Failure::Hang, 1);
+    bed.tg.fail("getMe", PlannedFailure::Hang, 1);
     let hanging = bed.http.get(bed.address("getMe")).send();
     let (_, ()) = tokio::join!(hanging, async {
         bed.tg.wait_until(Duration::from_secs(5), |v| (!v.calls().is_empty()).then_some(())).await.unwrap();

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::super::amend::{self, Act};
 use super::super::keep::KeepError;
-use super::super::{Kept, OfflineTelegram, Options, Person, Say};
+use super::super::{OfflineTelegram, Person, Say, TelegramOptions, WorldFolder};
 use crate::Runtime;
 
 const ANN: i64 = 11;
@@ -15,8 +15,8 @@ const FORUM: i64 = -100_300;
 
 async fn start(store: &Path, runtime: &Runtime) -> OfflineTelegram {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let kept = Kept::open(store, runtime.now()).unwrap();
-    OfflineTelegram::start_kept(listener, Options::default(), runtime, kept).unwrap()
+    let kept = WorldFolder::open(store, runtime.now()).unwrap();
+    OfflineTelegram::start_kept(listener, TelegramOptions::default(), runtime, kept).unwrap()
 }
 
 async fn end(telegram: OfflineTelegram, runtime: Runtime) {
@@ -41,7 +41,7 @@ async fn a_world_goes_on_as_it_was() {
         let act = Act { from: ANN, chat: ANN, message_id: sent.message_id };
         amend::react(state, act, Some("🔥"), 0).unwrap();
     });
-    let again = Kept::open(folder.path(), Runtime::system().now());
+    let again = WorldFolder::open(folder.path(), Runtime::system().now());
     assert!(matches!(again, Err(KeepError::InUse(_))), "{again:?}");
     let messages = telegram.messages(ANN);
     let file = messages[0]["photo"][0]["file_id"].as_str().unwrap().to_owned();

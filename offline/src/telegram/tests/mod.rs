@@ -14,7 +14,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
-use super::{OfflineTelegram, Options, Person, Standing};
+use super::{MemberStatus, OfflineTelegram, Person, TelegramOptions};
 use crate::Runtime;
 
 const ANN: i64 = 11;
@@ -33,10 +33,10 @@ struct Bed {
 
 impl Bed {
     async fn new() -> Self {
-        Self::with(Options::default()).await
+        Self::with(TelegramOptions::default()).await
     }
 
-    async fn with(options: Options) -> Self {
+    async fn with(options: TelegramOptions) -> Self {
         let now = NOW.parse().unwrap();
         let runtime = Runtime::new(move || now);
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -47,8 +47,8 @@ impl Bed {
         tg.add_group(GROUP, "Family");
         tg.add_forum(FORUM, "Project");
         for chat in [GROUP, FORUM] {
-            tg.set_member(chat, ANN, Standing::Owner).unwrap();
-            tg.set_member(chat, BOB, Standing::Member).unwrap();
+            tg.set_member(chat, ANN, MemberStatus::Owner).unwrap();
+            tg.set_member(chat, BOB, MemberStatus::Member).unwrap();
         }
         let topic = tg.add_topic(FORUM, "Bugs").unwrap();
         Self { tg, runtime, http: client(), topic }

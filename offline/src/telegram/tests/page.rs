@@ -5,11 +5,11 @@ use std::time::Duration;
 use futures::StreamExt;
 use serde_json::{Value, json};
 
-use super::super::{Options, WebEvent};
+use super::super::{TelegramOptions, WebEvent};
 use super::{ANN, BOB, Bed, GROUP};
 
 async fn bed() -> Bed {
-    let bed = Bed::with(Options { page: Some("<h1>chat</h1>"), ..Options::default() }).await;
+    let bed = Bed::with(TelegramOptions { page: Some("<h1>chat</h1>"), ..TelegramOptions::default() }).await;
     bed.tg.set_demo_user(ANN);
     bed
 }

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::super::{Options, Say, Standing};
+use super::super::{MemberStatus, Say, TelegramOptions};
 use super::{ANN, BOB, Bed, FORUM, GROUP};
 
 const SOON: Duration = Duration::from_secs(5);
@@ -97,10 +97,11 @@ async fn privacy_mode_hides_talk_that_is_not_for_the_bot() {
         let sent = bed.tg.send(say.clone()).unwrap();
         assert_eq!(sent.update_id.is_some(), wanted, "{say:?}");
     }
-    bed.tg.set_member(GROUP, bed.tg.bot_id(), Standing::Admin).unwrap();
+    bed.tg.set_member(GROUP, bed.tg.bot_id(), MemberStatus::Admin).unwrap();
     assert!(bed.tg.say(ANN, GROUP, "nice weather").unwrap().update_id.is_some());
     bed.end().await;
-    let open = Bed::with(Options { can_read_all_group_messages: true, ..Options::default() }).await;
+    let open =
+        Bed::with(TelegramOptions { can_read_all_group_messages: true, ..TelegramOptions::default() }).await;
     assert!(open.tg.say(ANN, GROUP, "nice weather").unwrap().update_id.is_some());
     assert_eq!(open.call("getMe", json!({})).await.unwrap()["can_read_all_group_messages"], true);
     open.end().await;
@@ -173,7 +174,7 @@ async fn replies_forwards_and_anonymous_admins_look_as_at_telegram() {
     let bed = Bed::new().await;
     let group = -1_000_000_000_041;
     bed.tg.add_supergroup(group, "Plain");
-    bed.tg.set_member(group, ANN, Standing::Owner).unwrap();
+    bed.tg.set_member(group, ANN, MemberStatus::Owner).unwrap();
     let first = bed.send(group, "first").await;
     let reply = bed.tg.send(Say::new(ANN, group, "/yes").reply_to(first).sender_chat(group)).unwrap();
     let message = bed.tg.messages(group).pop().unwrap();

@@ -1,10 +1,10 @@
 //! Every method of the table can be called, and answers what the table promises.
 
-use figaro_mcp::table::{Table, Type, TypeDef};
+use figaro_mcp::table::{ApiTable, ApiType, TypeDef};
 use serde_json::{Map, Value, json};
 
-use super::super::state::{Press, StoredFile};
-use super::super::{Standing, sample};
+use super::super::state::{ButtonPress, StoredFile};
+use super::super::{MemberStatus, sample};
 use super::{ANN, Bed, FORUM, GROUP};
 
 /// Arguments that make sense to the methods which look at them.
@@ -35,14 +35,14 @@ fn sensible(bed: &Bed, mine: i64, args: &mut Map<String, Value>, method: &str) {
 #[tokio::test]
 async fn every_method_of_the_table_answers_its_smallest_call() {
     let bed = Bed::new().await;
-    bed.tg.set_member(FORUM, bed.tg.bot_id(), Standing::Admin).unwrap();
+    bed.tg.set_member(FORUM, bed.tg.bot_id(), MemberStatus::Admin).unwrap();
     bed.tg.shared.change(|state| {
         let file = StoredFile { path: "x".to_owned(), bytes: Vec::new() };
         state.files.insert("file-known".to_owned(), file);
-        state.presses.insert("press-known".to_owned(), Press { answer: None });
+        state.presses.insert("press-known".to_owned(), ButtonPress { answer: None });
     });
     let mut refused = Vec::new();
-    for method in Table::get().methods() {
+    for method in ApiTable::get().methods() {
         let keyboard = json!({"inline_keyboard": [[{"text": "a", "callback_data": "x"}]]});
         let fresh = json!({"chat_id": ANN, "text": "x", "reply_markup": keyboard});
         let mine = bed.call("sendMessage", fresh).await.unwrap()["message_id"].as_i64().unwrap();
@@ -73,16 +73,16 @@ async fn every_method_of_the_table_answers_its_smallest_call() {
 }
 
 /// The result has the returned type's own fields and no others.
-fn fits(ty: &Type, value: &Value) -> bool {
+fn fits(ty: &ApiType, value: &Value) -> bool {
     match ty {
-        Type::Integer => value.is_i64(),
-        Type::Float => value.is_number(),
-        Type::String | Type::InputFile => value.is_string(),
-        Type::Boolean => value.is_boolean(),
-        Type::True => *value == json!(true),
-        Type::Array(inner) => value.as_array().is_some_and(|items| items.iter().all(|v| fits(inner, v))),
-        Type::Union(types) => types.iter().any(|t| fits(t, value)),
-        Type::Named(name) => match (Table::get().type_def(name), value) {
+        ApiType::Integer => value.is_i64(),
+        ApiType::Float => value.is_number(),
+        ApiType::String | ApiType::InputFile => value.is_string(),
+        ApiType::Boolean => value.is_boolean(),
+        ApiType::True => *value == json!(true),
+        ApiType::Array(inner) => value.as_array().is_some_and(|items| items.iter().all(|v| fits(inner, v))),
+        ApiType::Union(types) => types.iter().any(|t| fits(t, value)),
+        ApiType::Named(name) => match (ApiTable::get().type_def(name), value) {
             (Some(TypeDef::Union(types)), _) => types.iter().any(|t| fits(t, value)),
             (Some(TypeDef::Fields(fields)), Value::Object(map)) => {
                 let typed = |(key, value): (&String, &Value)| {

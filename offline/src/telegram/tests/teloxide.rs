@@ -9,7 +9,7 @@ use teloxide::types::{
     InputPollOption, MessageId, ParseMode, ReplyParameters, UpdateKind, UserId,
 };
 
-use super::super::{Say, Standing};
+use super::super::{MemberStatus, Say};
 use super::{ANN, Bed, FORUM, GROUP};
 
 fn bot(bed: &Bed) -> Bot {
@@ -63,7 +63,7 @@ async fn updates_are_read() {
     bed.tg.send(Say::new(ANN, ANN, "why?").reply_to(said).quote("first")).unwrap();
     bed.tg.bot_removed(GROUP, ANN).unwrap();
     bed.tg.bot_joined(GROUP, ANN).unwrap();
-    bed.tg.set_member(GROUP, bed.tg.bot_id(), Standing::Admin).unwrap();
+    bed.tg.set_member(GROUP, bed.tg.bot_id(), MemberStatus::Admin).unwrap();
     let keyboard = json!({"inline_keyboard": [[{"text": "Ok", "callback_data": "ok"}]]});
     let asked = bed.call("sendMessage", json!({"chat_id": ANN, "text": "?", "reply_markup": keyboard})).await;
     bed.tg.press(ANN, ANN, asked.unwrap()["message_id"].as_i64().unwrap(), "ok").unwrap();

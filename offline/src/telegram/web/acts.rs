@@ -10,7 +10,7 @@ use serde_json::json;
 use super::super::amend::{self, Act};
 use super::super::people;
 use super::super::say::Say;
-use super::super::shared::Shared;
+use super::super::shared::SharedTelegram;
 
 use super::refusal::{answer, refused};
 
@@ -18,7 +18,7 @@ use super::refusal::{answer, refused};
 const MAX_TEXT_UNITS: usize = 4096;
 
 /// The acts whose body is JSON.
-pub(super) fn routes(shared: Shared) -> Router {
+pub(super) fn routes(shared: SharedTelegram) -> Router {
     Router::new()
         .route("/demo/send", post(send))
         .route("/demo/press", post(press))
@@ -93,7 +93,7 @@ struct VoteBody {
     options: Vec<usize>,
 }
 
-async fn send(Extract(shared): Extract<Shared>, Json(body): Json<SendBody>) -> Response {
+async fn send(Extract(shared): Extract<SharedTelegram>, Json(body): Json<SendBody>) -> Response {
     if let Some(fault) = fault_of_text(&body.text) {
         return refused(fault);
     }
@@ -107,18 +107,18 @@ async fn send(Extract(shared): Extract<Shared>, Json(body): Json<SendBody>) -> R
     answer(sent.map(|sent| json!({"message_id": sent.message_id})))
 }
 
-async fn press(Extract(shared): Extract<Shared>, Json(body): Json<PressBody>) -> Response {
+async fn press(Extract(shared): Extract<SharedTelegram>, Json(body): Json<PressBody>) -> Response {
     let PressBody { chat_id, message_id, from, data } = body;
     let pressed = shared.change(|state| people::press(state, from, chat_id, message_id, &data));
     answer(pressed.map(|id| json!({"callback_query_id": id})))
 }
 
-async fn stop(Extract(shared): Extract<Shared>, Json(body): Json<StopBody>) -> Response {
+async fn stop(Extract(shared): Extract<SharedTelegram>, Json(body): Json<StopBody>) -> Response {
     let stopped = shared.change(|state| people::stop_draft(state, body.chat_id, body.draft_id));
     answer(stopped.map(|_| json!({})))
 }
 
-async fn edit(Extract(shared): Extract<Shared>, Json(body): Json<EditBody>) -> Response {
+async fn edit(Extract(shared): Extract<SharedTelegram>, Json(body): Json<EditBody>) -> Response {
     if let Some(fault) = fault_of_text(&body.text) {
         return refused(fault);
     }
@@ -128,13 +128,13 @@ async fn edit(Extract(shared): Extract<Shared>, Json(body): Json<EditBody>) -> R
     answer(edited.map(|_| json!({})))
 }
 
-async fn delete(Extract(shared): Extract<Shared>, Json(body): Json<DeleteBody>) -> Response {
+async fn delete(Extract(shared): Extract<SharedTelegram>, Json(body): Json<DeleteBody>) -> Response {
     let DeleteBody { chat_id: chat, message_id, from } = body;
     let deleted = shared.change(|state| amend::delete(state, Act { from, chat, message_id }));
     answer(deleted.map(|()| json!({})))
 }
 
-async fn react(Extract(shared): Extract<Shared>, Json(body): Json<ReactBody>) -> Response {
+async fn react(Extract(shared): Extract<SharedTelegram>, Json(body): Json<ReactBody>) -> Response {
     let ReactBody { chat_id: chat, message_id, from, emoji } = body;
     let act = Act { from, chat, message_id };
     let now = shared.now().timestamp();
@@ -142,7 +142,7 @@ async fn react(Extract(shared): Extract<Shared>, Json(body): Json<ReactBody>) ->
     answer(reacted.map(|()| json!({})))
 }
 
-async fn vote(Extract(shared): Extract<Shared>, Json(body): Json<VoteBody>) -> Response {
+async fn vote(Extract(shared): Extract<SharedTelegram>, Json(body): Json<VoteBody>) -> Response {
     let VoteBody { chat_id: chat, message_id, from, options } = body;
     let voted = shared.change(|state| amend::vote(state, Act { from, chat, message_id }, &options));
     answer(voted.map(|()| json!({})))

@@ -10,20 +10,20 @@ use axum::routing::get;
 use futures::stream::{self, Stream, StreamExt};
 use tokio::sync::broadcast::{Receiver, error::RecvError};
 
-use super::super::shared::Shared;
+use super::super::shared::SharedTelegram;
 use super::super::state::WebEvent;
-use super::super::world::About;
+use super::super::world::DemoInfo;
 use super::hello::hello;
 
 /// What the route of the events holds.
 #[derive(Clone)]
 struct Demo {
-    shared: Shared,
-    about: Arc<About>,
+    shared: SharedTelegram,
+    about: Arc<DemoInfo>,
 }
 
 /// The stream of events.
-pub(super) fn routes(shared: Shared, about: &About) -> Router {
+pub(super) fn routes(shared: SharedTelegram, about: &DemoInfo) -> Router {
     let demo = Demo { shared, about: Arc::new(about.clone()) };
     Router::new().route("/demo/events", get(events)).with_state(demo)
 }

@@ -12,7 +12,7 @@ use serde_json::json;
 
 use super::super::people;
 use super::super::say::{PhotoFile, Say};
-use super::super::shared::Shared;
+use super::super::shared::SharedTelegram;
 use super::refusal::{answer, refused};
 
 /// A larger file is not taken. Telegram takes more, and gives a bot none above 20 MB.
@@ -23,7 +23,7 @@ const MAX_CAPTION_UNITS: usize = 1024;
 const TOO_LARGE: &str = "the demo takes files of up to 50 MB";
 
 /// Sending files, and loading them.
-pub(super) fn routes(shared: Shared) -> Router {
+pub(super) fn routes(shared: SharedTelegram) -> Router {
     Router::new()
         .route("/demo/upload", post(upload))
         .layer(DefaultBodyLimit::max(MAX_FORM_BYTES))
@@ -34,7 +34,7 @@ pub(super) fn routes(shared: Shared) -> Router {
 /// The part `about` of an upload. The other parts are the file, or the sizes of the photo in this order.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct About {
+struct UploadInfo {
     chat_id: i64,
     message_thread_id: Option<i64>,
     from: i64,
@@ -46,13 +46,13 @@ struct About {
 
 /// The parts of an upload as they came.
 #[derive(Default)]
-struct Form {
-    about: Option<About>,
+struct UploadForm {
+    about: Option<UploadInfo>,
     /// File names and contents.
     files: Vec<(String, Bytes)>,
 }
 
-async fn upload(Extract(shared): Extract<Shared>, form: Multipart) -> Response {
+async fn upload(Extract(shared): Extract<SharedTelegram>, form: Multipart) -> Response {
     let form = match read(form).await {
         Ok(form) => form,
         Err(error) if error.status() == StatusCode::PAYLOAD_TOO_LARGE => return refused(TOO_LARGE),
@@ -67,8 +67,8 @@ async fn upload(Extract(shared): Extract<Shared>, form: Multipart) -> Response {
     answer(sent.map(|sent| json!({"message_id": sent.message_id})))
 }
 
-async fn read(mut parts: Multipart) -> Result<Form, MultipartError> {
-    let mut form = Form::default();
+async fn read(mut parts: Multipart) -> Result<UploadForm, MultipartError> {
+    let mut form = UploadForm::default();
     while let Some(part) = parts.next_field().await? {
         if part.name() == Some("about") {
             form.about = serde_json::from_str(&part.text().await?).ok();
@@ -81,8 +81,8 @@ async fn read(mut parts: Multipart) -> Result<Form, MultipartError> {
 }
 
 /// The message that an upload makes, or why it makes none.
-fn say_of(form: Form) -> Result<Say, &'static str> {
-    let Form { about: Some(about), files } = form else {
+fn say_of(form: UploadForm) -> Result<Say, &'static str> {
+    let UploadForm { about: Some(about), files } = form else {
         return Err("the file did not come through");
     };
     if about.caption.encode_utf16().count() > MAX_CAPTION_UNITS {
@@ -122,7 +122,7 @@ fn bare_name(name: &str) -> String {
 }
 
 /// A file of a message. Only pictures are shown: the browser saves anything else, and runs nothing of it.
-async fn file(Extract(shared): Extract<Shared>, Path(id): Path<String>) -> Response {
+async fn file(Extract(shared): Extract<SharedTelegram>, Path(id): Path<String>) -> Response {
     let Some(bytes) = shared.look(|state| state.files.get(&id).map(|file| file.bytes.clone())) else {
         return (StatusCode::NOT_FOUND, "That file is not here any more.").into_response();
     };

@@ -4,14 +4,14 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::super::state::{self, State, WebEvent};
-use super::super::world::{About, Chat, ChatKind};
+use super::super::state::{self, TelegramState, WebEvent};
+use super::super::world::{Chat, ChatType, DemoInfo};
 
 /// Messages of a chat a page is told of when it opens.
 const MAX_HISTORY: usize = 200;
 
 /// What there is: who the visitor is, the chats with what was said in them, and what the page says of the demo.
-pub(super) fn hello(state: &State, about: &About) -> WebEvent {
+pub(super) fn hello(state: &TelegramState, about: &DemoInfo) -> WebEvent {
     let world = &state.world;
     let me = state.demo_user.and_then(|id| world.people.get(&id));
     let member = |id: &i64| {
@@ -30,8 +30,8 @@ pub(super) fn hello(state: &State, about: &About) -> WebEvent {
         .map(|chat| {
             let topic = |(id, name): (&i64, &String)| json!({"message_thread_id": id, "name": name});
             // Whose private chat it is.
-            let person = (chat.kind == ChatKind::Private).then(|| member(&chat.id)).flatten();
-            let title = if chat.kind == ChatKind::Private { &world.bot.first_name } else { &chat.title };
+            let person = (chat.kind == ChatType::Private).then(|| member(&chat.id)).flatten();
+            let title = if chat.kind == ChatType::Private { &world.bot.first_name } else { &chat.title };
             json!({
                 "id": chat.id, "type": chat.kind.name(), "title": title, "is_forum": chat.is_forum,
                 "person": person,

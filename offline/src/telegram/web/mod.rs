@@ -14,11 +14,11 @@ use axum::middleware::{self, Next};
 use axum::response::{Html, IntoResponse, Response};
 use axum::routing::get;
 
-use super::shared::Shared;
-use super::world::About;
+use super::shared::SharedTelegram;
+use super::world::DemoInfo;
 
 /// The page at `/` and everything it uses under `/demo`.
-pub(super) fn routes(shared: &Shared, page_html: &'static str, about: &About) -> Router {
+pub(super) fn routes(shared: &SharedTelegram, page_html: &'static str, about: &DemoInfo) -> Router {
     Router::new()
         .route("/", get(move || async move { Html(page_html) }))
         .merge(events::routes(shared.clone(), about))

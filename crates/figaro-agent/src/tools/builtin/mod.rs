@@ -1,8 +1,8 @@
-//! The tools that come with Figaro, and the table that they, and any other, are registered in.
+//! Figaro's own tools, and the table in which all tools are registered.
 
 use std::sync::Arc;
 
-use figaro_mcp::catalog::{Catalog, Choice};
+use figaro_mcp::catalog::{Catalog, MethodSelection};
 
 use super::config::ConfigTools;
 use super::recall::MemoryTools;
@@ -18,19 +18,19 @@ use super::{
 
 use figaro_store::{ConversationStore, NoteStore, PinStore, ProfileStore};
 
-/// The names of the tools that come with Figaro, a line each; a test compares them with the table.
+/// Names of Figaro's own tools, one per line. A test compares them with the table.
 const NAMES: &str = include_str!("names.txt");
 
-/// The names of all tools that an agent can have, known without a bot that runs: those that come with Figaro, then the methods
-/// of the Bot API.
+/// Returns the names of all tools that an agent can have, without a running bot: Figaro's own, then the methods of the Bot
+/// API.
 #[must_use]
 pub fn names() -> Vec<String> {
-    let methods = Catalog::new(&Choice::default()).listed();
+    let methods = Catalog::new(&MethodSelection::default()).listed();
     let methods = methods.into_iter().map(|listed| listed.method.name.clone());
     NAMES.lines().map(str::to_owned).chain(methods).collect()
 }
 
-/// Tools and sources, until a registry is made of them.
+/// Tools and sources from which a registry is made.
 #[derive(Debug, Default)]
 pub struct ToolTable {
     tools: Vec<Arc<dyn Tool>>,
@@ -39,7 +39,7 @@ pub struct ToolTable {
 }
 
 impl ToolTable {
-    /// Adds a tool: it is offered in every turn, or where it was found if it is [rare](Tool::rare).
+    /// Adds a tool, offered in every turn, or only once found if it is [rare](Tool::rare).
     pub(crate) fn add(&mut self, tool: Arc<dyn Tool>) {
         match tool.rare() {
             Some(_) => self.rare.push(tool),
@@ -47,12 +47,12 @@ impl ToolTable {
         }
     }
 
-    /// Adds a source, whose tools are offered where they were found.
+    /// Adds a source, whose tools are offered once found.
     pub(crate) fn add_source(&mut self, source: Arc<dyn ToolSource>) {
         self.sources.push(source);
     }
 
-    /// The same table without the tools of these names; those of its sources stay.
+    /// Removes the tools of these names, except those of sources.
     #[must_use]
     pub fn without(mut self, names: &[&str]) -> Self {
         let stays = |tool: &Arc<dyn Tool>| !names.contains(&tool.spec().name.as_str());
@@ -61,8 +61,8 @@ impl ToolTable {
         self
     }
 
-    /// The registry of all of them, with the tool that finds those of the sources. Built-in tools come before those of
-    /// the sources, these in the order in which they were added.
+    /// Makes the registry, including the finder. Built-in tools take precedence over sources, and sources in the order
+    /// added.
     #[must_use]
     pub fn registry(self) -> Registry {
         let rare: Arc<dyn ToolSource> = Arc::new(Rare(self.rare));
@@ -72,31 +72,31 @@ impl ToolTable {
     }
 }
 
-/// What the built-in tools work on.
+/// Dependencies of the built-in tools.
 #[derive(Debug, Clone)]
 pub struct BuiltIn {
-    /// The notes of chats.
+    /// Notes of chats, for the note tools.
     pub notes: NoteStore,
-    /// The pins of chats.
+    /// Pins of chats, for `pin` and `unpin`.
     pub pins: PinStore,
-    /// The profiles of people.
+    /// Profiles of people, for `set_profile`.
     pub profiles: ProfileStore,
-    /// The messages of sessions.
+    /// Messages of sessions, for `lookup` and `pin`.
     pub conversations: ConversationStore,
-    /// What was said earlier in chats.
+    /// Search in earlier messages of chats.
     pub memory: MemoryTools,
-    /// The records of chats.
+    /// Records of chats, for the record tools.
     pub records: RecordTools,
-    /// The settings of chats.
+    /// Settings of chats, for the settings tools.
     pub config: ConfigTools,
-    /// The tools for scheduled tasks.
+    /// Scheduled tasks, for the scheduling tools.
     pub tasks: TaskTools,
-    /// The service that searches the web.
+    /// Web search service behind `web_search`.
     pub web: Arc<dyn WebSearch>,
 }
 
 impl BuiltIn {
-    /// Adds every built-in tool. A new one is a file in `tools/` and a line here.
+    /// Adds every built-in tool. A new tool is a file in `tools/` and a line here.
     pub fn register(self, table: &mut ToolTable) {
         let Self { notes, pins, profiles, conversations, memory, records, config, tasks, web } = self;
         table.add(notes::add(notes.clone()));

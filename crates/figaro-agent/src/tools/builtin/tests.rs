@@ -9,10 +9,10 @@ use tempfile::TempDir;
 
 use super::*;
 use crate::tools::recall::MemoryTools;
-use crate::tools::source::Listed;
+use crate::tools::source::ToolListing;
 use crate::tools::tasks::TaskReader;
-use crate::tools::web::{Found, SearchError};
-use crate::tools::{About, ToolContext, typed};
+use crate::tools::web::{SearchError, WebSearchResult};
+use crate::tools::{ToolContext, ToolDefinition, typed};
 use figaro_base::clock::Clock;
 use figaro_base::ids::BotId;
 use figaro_config::{EngineKind, StoreUrl};
@@ -20,7 +20,7 @@ use figaro_domain::tool::{Effect, MAX_FOUND, StatusKey, ToolKind};
 use figaro_memory::{Chats, RecordBooks};
 use figaro_policy::access::Admins;
 use figaro_prompts::texts::Locales;
-use figaro_prompts::{Names, Prompts};
+use figaro_prompts::{AgentFileNames, Prompts};
 use figaro_provider::models::Models;
 use figaro_store::Store;
 use figaro_store::TaskLimits;
@@ -33,8 +33,8 @@ impl Admins for Nobody {}
 
 #[async_trait]
 impl WebSearch for Nobody {
-    async fn search(&self, _context: &ToolContext, _query: &str) -> Result<Found, SearchError> {
-        Ok(Found::default())
+    async fn search(&self, _context: &ToolContext, _query: &str) -> Result<WebSearchResult, SearchError> {
+        Ok(WebSearchResult::default())
     }
 }
 
@@ -89,7 +89,7 @@ async fn built_in() -> (ToolTable, TempDir) {
 fn invented(name: &'static str, words: &'static str) -> Arc<dyn Tool> {
     #[derive(serde::Deserialize, schemars::JsonSchema)]
     struct Nothing {}
-    let about = About::new(name, words, Effect::Read, StatusKey("tool_telegram"));
+    let about = ToolDefinition::new(name, words, Effect::Read, StatusKey("tool_telegram"));
     typed(about, move |_: ToolContext, Nothing {}| async move { Ok(json!({"done": name})) })
 }
 
@@ -98,8 +98,8 @@ fn invented(name: &'static str, words: &'static str) -> Arc<dyn Tool> {
 struct Garden(Vec<Arc<dyn Tool>>);
 
 impl ToolSource for Garden {
-    fn list(&self) -> Vec<Listed> {
-        let listed = self.0.iter().map(|tool| Listed {
+    fn list(&self) -> Vec<ToolListing> {
+        let listed = self.0.iter().map(|tool| ToolListing {
             name: tool.spec().name.clone(),
             description: tool.spec().description.clone(),
             words: String::new(),
@@ -193,7 +193,7 @@ async fn the_names_of_all_tools_are_known_without_a_bot() {
     let documented = documented.map_while(|line| line.strip_prefix("| `")?.split('`').next());
     assert_eq!(documented.collect::<Vec<_>>(), NAMES.lines().collect::<Vec<_>>(), "docs/agents.md");
     // The agents that come with Figaro name no other.
-    Prompts::load_for(None, &Names { tools: all, ..Names::default() }).unwrap();
+    Prompts::load_for(None, &AgentFileNames { tools: all, ..AgentFileNames::default() }).unwrap();
 }
 
 /// A built-in tool is named in the file, or the folder, where it is made. Nothing else in the program goes by its name.

@@ -1,5 +1,5 @@
-//! The tool `moderate`: what admins ask for in names and words, made with the calls of the Bot API that do it. Each takes the
-//! same way as if the model had made it itself.
+//! The `moderate` tool: an admin's request in names and words, translated to calls of the Bot API. Policy treats each call
+//! as if the model had made it itself.
 
 mod compose;
 
@@ -9,12 +9,12 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use self::compose::{Action, Asked, compose};
+use self::compose::{ModerationAction, ModerationRequest, compose};
 use super::telegram::TelegramTools;
-use super::{About, Tool, ToolContext, ToolError, ToolOutput, names, typed};
+use super::{Tool, ToolContext, ToolDefinition, ToolError, ToolOutput, names, typed};
 use figaro_base::ids::{MessageId, UserId};
 use figaro_domain::approval::MethodCall;
-use figaro_domain::people::{MAX_POSTED, Seen};
+use figaro_domain::people::{KnownPerson, MAX_POSTED};
 use figaro_domain::tool::{Effect, StatusKey};
 use figaro_store::PeopleStore;
 
@@ -23,7 +23,7 @@ use figaro_store::PeopleStore;
 struct Moderate {
     /// unban, unmute and unpin take back; kick lets them come back; pin, unpin and `delete_messages` without a person are for
     /// the message that the question replies to.
-    action: Action,
+    action: ModerationAction,
     /// @username, a name, "me", or "replied" for the writer of the message that the question replies to.
     #[serde(default)]
     person: Option<String>,
@@ -38,18 +38,18 @@ struct Moderate {
     text: Option<String>,
 }
 
-/// Whom a request is about, and which of their messages.
+/// Target of a request, and its messages to delete.
 #[derive(Default)]
-struct Whom {
+struct ModerationTarget {
     id: Option<i64>,
     messages: Vec<MessageId>,
 }
 
-/// Does what an admin of a group asks for; found by the tool that finds others.
+/// Makes `moderate`, which carries out requests of a group's admins. A rare tool.
 #[must_use]
 pub(super) fn tool(telegram: TelegramTools) -> Arc<dyn Tool> {
     let words = "Moderates this group for an admin who asks for it. People by name or username: ids are found for you.";
-    let about = About::new("moderate", words, Effect::Destructive, StatusKey("tool_telegram")).rare(
+    let about = ToolDefinition::new("moderate", words, Effect::Destructive, StatusKey("tool_telegram")).rare(
         "moderate mute silence restrict unmute ban unban kick remove member user spammer delete last messages of somebody pin \
          this message or take it down set change group title name description",
     );
@@ -70,14 +70,14 @@ async fn moderate(
         ));
     }
     let wanted = wanted(&request)?;
-    // What was approved is made as it was shown, whoever a name means by now.
+    // Approved calls are made as shown, even if a name means somebody else by now.
     if let Some(approved) = &context.approved {
         let reached = approved.approval.calls.iter().map(deletes).sum();
         let output = telegram.perform(Vec::new(), context).await?;
         return Ok(told(output, wanted, reached));
     }
     let whom = whom(&telegram.people, context, &request, wanted).await?;
-    let asked = Asked {
+    let asked = ModerationRequest {
         action: request.action,
         person: whom.id,
         replied: context.replied.as_ref().map(|replied| replied.message),
@@ -90,7 +90,7 @@ async fn moderate(
     Ok(told(output, wanted, asked.messages.len()))
 }
 
-/// How many messages a call deletes.
+/// Returns the number of messages that a call deletes.
 fn deletes(call: &MethodCall) -> usize {
     match call.method.as_str() {
         "deleteMessage" => 1,
@@ -99,7 +99,7 @@ fn deletes(call: &MethodCall) -> usize {
     }
 }
 
-/// A result with how many messages it reached, where it did not reach all that were wanted.
+/// Adds the number of deleted messages to the result if it is less than wanted.
 fn told(mut output: ToolOutput, wanted: usize, reached: usize) -> ToolOutput {
     if output.asks.is_none() && reached < wanted {
         output.value["deleted"] = json!(reached);
@@ -112,9 +112,9 @@ fn told(mut output: ToolOutput, wanted: usize, reached: usize) -> ToolOutput {
     output
 }
 
-/// How many messages of a person are to be deleted.
+/// Returns the number of a person's messages to delete.
 fn wanted(request: &Moderate) -> Result<usize, ToolError> {
-    let deletes = request.action == Action::DeleteMessages;
+    let deletes = request.action == ModerationAction::DeleteMessages;
     match (request.count, &request.person) {
         (Some(0), _) => Err(ToolError::ForModel("count takes 1 or more".to_owned())),
         (Some(_), None) if deletes => {
@@ -130,12 +130,12 @@ async fn whom(
     context: &ToolContext,
     request: &Moderate,
     wanted: usize,
-) -> Result<Whom, ToolError> {
-    let Some(words) = &request.person else { return Ok(Whom::default()) };
+) -> Result<ModerationTarget, ToolError> {
+    let Some(words) = &request.person else { return Ok(ModerationTarget::default()) };
     let seen = people.of_chat(context.place.chat).await?;
     let id = names::person(&seen, context, words)?;
     let user = UserId::telegram(id);
-    let known: Option<&Seen> = seen.iter().find(|seen| seen.speaker.user == user);
+    let known: Option<&KnownPerson> = seen.iter().find(|seen| seen.speaker.user == user);
     let messages = known.map(|seen| seen.last(wanted, context.now)).unwrap_or_default();
-    Ok(Whom { id: Some(id), messages })
+    Ok(ModerationTarget { id: Some(id), messages })
 }

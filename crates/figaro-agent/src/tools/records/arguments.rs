@@ -1,4 +1,4 @@
-//! The arguments of the tools. The docs of their fields are the descriptions in the schemas that the model reads.
+//! Arguments of the tools. The docs of the fields become descriptions in the schemas for the model.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -18,7 +18,7 @@ pub(super) struct Save {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct List {
+pub(super) struct ListRecordsArguments {
     /// Only this kind.
     #[serde(default)]
     #[schemars(with = "String")]
@@ -31,7 +31,7 @@ pub(super) struct List {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Remove {
+pub(super) struct RemoveRecordArguments {
     /// From list_records or save_record.
     pub(super) record_id: String,
 }

@@ -1,4 +1,4 @@
-//! What the record tools share: where records are, and how the model is shown them.
+//! Shared parts of the record tools: finding records and showing them to the model.
 
 use serde_json::{Value, json};
 
@@ -9,20 +9,20 @@ use figaro_base::text::with_nearest;
 use figaro_domain::record::{Book, Field, Kind, Pack, Record};
 use figaro_memory::RecordBooks;
 
-/// The name of the tool that removes; the audit log has it too.
+/// Name of the tool that removes records, also used in the audit log.
 pub(super) const REMOVE_NAME: &str = "remove_record";
 
-/// What the record tools work on. Cheap to clone.
+/// Dependencies of the record tools. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct RecordTools {
-    /// The records of chats.
+    /// Records of chats.
     pub books: RecordBooks,
-    /// The tasks that remind of them.
+    /// Scheduled tasks, used as reminders.
     pub tasks: TaskTools,
 }
 
 impl RecordTools {
-    /// The record of the chat with this id.
+    /// Finds a record of the chat by id.
     pub(super) async fn found(&self, context: &ToolContext, id: &str) -> Result<(Book, RecordId), ToolError> {
         let book = self.books.in_chat(context.place.chat).await?;
         let unknown =
@@ -35,7 +35,7 @@ impl RecordTools {
     }
 }
 
-/// A record as the model sees it.
+/// Shows a record to the model.
 pub(super) fn shown(book: &Book, record: &Record) -> Value {
     let label = book.kind_of(record).map(|(pack, kind)| book.label(pack, kind)).unwrap_or_default();
     let mut fields = serde_json::Map::new();
@@ -53,7 +53,7 @@ pub(super) fn shown(book: &Book, record: &Record) -> Value {
     shown
 }
 
-/// The kind that the model named.
+/// Finds the kind that the model named.
 pub(super) fn kind_named<'a>(book: &'a Book, label: &str) -> Result<(&'a Pack, &'a Kind), ToolError> {
     book.kind(label).ok_or_else(|| {
         let known: Vec<String> = book.kinds().map(|(pack, kind)| book.label(pack, kind)).collect();

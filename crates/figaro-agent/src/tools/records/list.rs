@@ -1,22 +1,22 @@
-//! `list_records`: the records of the chat; of histories their trends and newest readings.
+//! `list_records`: records of the chat; for series their trend and newest readings.
 
 use serde_json::{Value, json};
 
-use super::arguments::List;
+use super::arguments::ListRecordsArguments;
 use super::base::{RecordTools, kind_named, shown};
 use crate::tools::{ToolContext, ToolError, as_data};
-use figaro_domain::record::{Book, Entry};
+use figaro_domain::record::{Book, BookEntry};
 
-/// So many entries are listed at once.
+/// Maximum number of entries in a list.
 const MAX_ENTRIES: usize = 60;
-/// So many readings of a history, the newest.
+/// Maximum number of readings per series, newest first.
 const MAX_READINGS: usize = 10;
 
 /// Lists the records of the chat.
 pub(super) async fn list(
     tools: &RecordTools,
     context: &ToolContext,
-    List { kind, about }: List,
+    ListRecordsArguments { kind, about }: ListRecordsArguments,
 ) -> Result<Value, ToolError> {
     let book = tools.books.in_chat(context.place.chat).await?;
     let kind = kind.as_deref().map(|label| kind_named(&book, label)).transpose()?;
@@ -26,8 +26,8 @@ pub(super) async fn list(
     };
     let wanted = about.map(|about| about.to_lowercase()).filter(|about| !about.trim().is_empty());
     let packs = tools.books.prompts.packs();
-    let line = |entry: &Entry<'_>| packs.rendering().line(&book, entry);
-    let entries: Vec<Entry<'_>> = entries
+    let line = |entry: &BookEntry<'_>| packs.rendering().line(&book, entry);
+    let entries: Vec<BookEntry<'_>> = entries
         .into_iter()
         .filter(|entry| wanted.as_ref().is_none_or(|word| has(&book, entry, &line(entry), word.trim())))
         .collect();
@@ -41,13 +41,13 @@ pub(super) async fn list(
     Ok(answer)
 }
 
-/// Whether a word stands in an entry.
-fn has(book: &Book, entry: &Entry<'_>, line: &str, word: &str) -> bool {
+/// Returns `true` if an entry contains the word.
+fn has(book: &Book, entry: &BookEntry<'_>, line: &str, word: &str) -> bool {
     let fields = || shown(book, entry.record)["fields"].to_string().to_lowercase();
     line.to_lowercase().contains(word) || fields().contains(word)
 }
 
-fn one(book: &Book, entry: &Entry<'_>, line: &str) -> Value {
+fn one(book: &Book, entry: &BookEntry<'_>, line: &str) -> Value {
     if entry.kind.series.is_none() {
         return shown(book, entry.record);
     }

@@ -1,5 +1,5 @@
-//! The record tools: `save_record`, `list_records`, `remove_record`. Records belong to the chat, in the forms of the context packs that
-//! it has chosen; without any these tools are not offered.
+//! The record tools: `save_record`, `list_records`, `remove_record`. Records belong to the chat; its context packs define
+//! their fields. Without packs these tools are not offered.
 
 mod arguments;
 mod base;

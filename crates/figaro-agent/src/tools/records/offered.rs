@@ -1,4 +1,4 @@
-//! The tools as a chat is offered them: what they are told to be depends on its packs.
+//! The record tools as offered to a chat: their descriptions depend on its packs.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use super::arguments::{List, Remove, Save};
+use super::arguments::{ListRecordsArguments, RemoveRecordArguments, Save};
 use super::base::{REMOVE_NAME, RecordTools};
 use super::{list, remove, save, scheduling};
 use crate::tools::typed::complaint;
@@ -16,14 +16,13 @@ use figaro_domain::record::{Book, Field, Kind, Pack};
 use figaro_domain::tool::{Effect, StatusKey, ToolKind};
 use figaro_provider::ToolSpec;
 
-/// What a chat shows while one of these tools is at work.
+/// Status text shown during a call.
 const STATUS: StatusKey = StatusKey("tool_records");
 
-/// The names of the tools.
+/// Names of the tools.
 const SAVE_NAME: &str = "save_record";
 const LIST_NAME: &str = "list_records";
 
-/// What one of the tools does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Verb {
     Save,
@@ -31,7 +30,7 @@ enum Verb {
     Remove,
 }
 
-/// One of the tools, as a chat is offered it.
+/// A record tool as offered to a chat.
 #[derive(Debug)]
 struct RecordTool {
     spec: Arc<ToolSpec>,
@@ -40,14 +39,14 @@ struct RecordTool {
 }
 
 impl RecordTools {
-    /// The tools for chats without packs, which are not offered: for those who name tools.
+    /// Makes the tools for chats without packs: not offered, only for agents that name them.
     #[must_use]
     pub(crate) fn unoffered(&self) -> [Arc<dyn Tool>; 3] {
         self.of(&Book::default())
     }
 
-    /// The tools for a chat with these records, and the one that schedules, which knows of them; none where it has chosen no context
-    /// pack.
+    /// Makes the tools for a chat with these records, including the one that schedules reminders of them; none without
+    /// context packs.
     #[must_use]
     pub(crate) fn offered(&self, book: &Book) -> Vec<Arc<dyn Tool>> {
         if book.packs().is_empty() {
@@ -70,12 +69,14 @@ fn spec(verb: Verb, book: &Book) -> ToolSpec {
     let kinds: Vec<String> = book.kinds().map(|(pack, kind)| book.label(pack, kind)).collect();
     let (name, words, mut parameters) = match verb {
         Verb::Save => (SAVE_NAME, saves(book), schema::of::<Save>()),
-        Verb::List => {
-            (LIST_NAME, "Lists records of this chat with their ids.".to_owned(), schema::of::<List>())
-        }
+        Verb::List => (
+            LIST_NAME,
+            "Lists records of this chat with their ids.".to_owned(),
+            schema::of::<ListRecordsArguments>(),
+        ),
         Verb::Remove => {
             let words = "Removes one record of this chat, when somebody asked for exactly that.".to_owned();
-            (REMOVE_NAME, words, schema::of::<Remove>())
+            (REMOVE_NAME, words, schema::of::<RemoveRecordArguments>())
         }
     };
     if let Some(kind) = parameters.pointer_mut("/properties/kind").filter(|_| !kinds.is_empty()) {
@@ -84,7 +85,7 @@ fn spec(verb: Verb, book: &Book) -> ToolSpec {
     ToolSpec::new(name, words, parameters).of_kind(ToolKind::Records)
 }
 
-/// What is said of the tool that saves: all kinds with their fields.
+/// Describes the tool that saves, with all kinds and their fields.
 fn saves(book: &Book) -> String {
     let kind = |(pack, kind): (&Pack, &Kind)| {
         let fields: Vec<String> = kind.fields.iter().map(field_told).collect();
@@ -106,7 +107,7 @@ fn field_told(field: &Field) -> String {
     if form == "text" { format!("{}{mark}", field.name) } else { format!("{}{mark} ({form})", field.name) }
 }
 
-/// The arguments of a call.
+/// Parses the arguments of a call.
 fn read<A: DeserializeOwned + JsonSchema>(arguments: &Value) -> Result<A, ToolError> {
     A::deserialize(arguments).map_err(|error| ToolError::ForModel(complaint::<A>(arguments, &error)))
 }

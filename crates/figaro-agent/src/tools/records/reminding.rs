@@ -1,4 +1,4 @@
-//! Reminders of records: scheduled tasks like any others, made by a press of a button, found again when the record goes.
+//! Reminders of records: ordinary scheduled tasks, made by a button and found again when the record is removed.
 
 use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
@@ -8,45 +8,45 @@ use super::super::tasks::TaskTools;
 use figaro_base::ids::TaskId;
 use figaro_domain::chat::Place;
 use figaro_domain::message::Speaker;
-use figaro_domain::record::{Book, Entry, Reminder, reminders};
+use figaro_domain::record::{Book, BookEntry, Reminder, reminders};
 use figaro_domain::task::{NewTask, Task};
 use figaro_store::{StoreError, TaskAdded, TaskStore};
 
-/// Makes reminders of records, and finds them again. Cheap to clone.
+/// Makes and finds reminders of records. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Reminding {
-    /// Makes tasks, within their limits.
+    /// Creates the tasks, within their limits.
     pub tasks: TaskTools,
 }
 
-/// Who has the bot remind of a record, and where.
+/// Requester of a reminder, and the place for it.
 #[derive(Debug, Clone, Copy)]
 pub struct RemindedBy<'a> {
-    /// The chat and topic that the reminders come in.
+    /// Chat and topic of the reminders.
     pub place: &'a Place,
-    /// Who has pressed: the tasks are theirs.
+    /// Person who pressed the button and owns the tasks.
     pub creator: &'a Speaker,
-    /// The IETF tag of the language to speak to them in.
+    /// IETF language tag of that person.
     pub language: Option<&'a str>,
 }
 
-/// The zone of a chat, and whether nobody has named it.
+/// Time zone of a chat; `is_guess` if nobody has set it.
 #[derive(Debug, Clone, Copy)]
 struct Local {
     zone: Tz,
     is_guess: bool,
 }
 
-/// Why nothing reminds of a record.
+/// Error of making a reminder.
 #[derive(Debug, thiserror::Error)]
 pub enum NotReminded {
-    /// It has no time to come.
+    /// The record has no future time.
     #[error("it has no time to come")]
     NoTime,
-    /// There are as many tasks as there may be.
+    /// The limit of tasks is reached.
     #[error("there are as many tasks as there may be")]
     Full,
-    /// It would come more often than a task may run.
+    /// The reminder would run more often than allowed.
     #[error("it would come too often: {0}")]
     TooOften(String),
     /// Tasks or records could not be read or stored.
@@ -55,14 +55,14 @@ pub enum NotReminded {
 }
 
 impl Reminding {
-    /// Has the bot remind of a record for somebody, and notes that with the record. Gives the tasks.
+    /// Creates the reminders of a record and links them to it. Returns the tasks.
     ///
     /// # Errors
-    /// See [`NotReminded`]; then nothing was made.
+    /// See [`NotReminded`]. Nothing was created then.
     pub async fn remind(
         &self,
         book: &Book,
-        entry: &Entry<'_>,
+        entry: &BookEntry<'_>,
         asker: RemindedBy<'_>,
         now: DateTime<Utc>,
     ) -> Result<Vec<TaskId>, NotReminded> {
@@ -81,7 +81,7 @@ impl Reminding {
         if made.is_empty() { Err(NotReminded::NoTime) } else { Ok(made) }
     }
 
-    /// The task that does what a record offers.
+    /// Makes the task of an offered reminder.
     fn task(
         &self,
         one: Reminder,
@@ -103,35 +103,35 @@ impl Reminding {
         Ok(Task { title: Some(one.title), ..Task::new(new, now) })
     }
 
-    /// The tasks that remind of a record and still run.
+    /// Returns the live reminders of a record.
     ///
     /// # Errors
-    /// Of the store.
+    /// If the store fails.
     pub async fn of(
         &self,
         book: &Book,
-        entry: &Entry<'_>,
+        entry: &BookEntry<'_>,
         language: Option<&str>,
     ) -> Result<Vec<Task>, StoreError> {
         tasks_of(&self.tasks.store, book, entry, language).await
     }
 }
 
-/// The tasks that remind of a record and still run: those that were noted with it, and those that do the same.
+/// Returns the live reminders of a record: those linked to it, and those with the same prompt.
 ///
 /// # Errors
-/// Of the store.
+/// If the store fails.
 pub(super) async fn tasks_of(
     tasks: &TaskStore,
     book: &Book,
-    entry: &Entry<'_>,
+    entry: &BookEntry<'_>,
     language: Option<&str>,
 ) -> Result<Vec<Task>, StoreError> {
     let remind = entry.kind.remind.is_some() || !entry.record.reminders.is_empty();
     if !remind {
         return Ok(Vec::new());
     }
-    // What has passed too: only its words are compared.
+    // Past times count too, since only the words are compared.
     let offered = reminders(book, entry, language, DateTime::<Utc>::MIN_UTC);
     let mut all = tasks.of_chat(entry.record.chat).await?;
     all.retain(|task| {

@@ -1,8 +1,8 @@
-//! `remove_record`: one record, unless others belong to it. A button under the answer takes that back.
+//! `remove_record`: removes one record unless others refer to it. A button under the answer undoes it.
 
 use serde_json::{Value, json};
 
-use super::arguments::Remove;
+use super::arguments::RemoveRecordArguments;
 use super::base::{REMOVE_NAME, RecordTools, shown};
 use super::reminding::tasks_of;
 use super::rights::Remover;
@@ -12,11 +12,10 @@ use figaro_domain::record::Removal;
 use figaro_domain::undo::MadeIn;
 use figaro_store::ByModel;
 
-/// Removes a record.
 pub(super) async fn remove(
     tools: &RecordTools,
     context: &ToolContext,
-    Remove { record_id }: Remove,
+    RemoveRecordArguments { record_id }: RemoveRecordArguments,
 ) -> Result<Value, ToolError> {
     let (book, id) = tools.found(context, &record_id).await?;
     let referring: Vec<Value> = book.referring(id).into_iter().map(|record| shown(&book, record)).collect();
@@ -50,7 +49,7 @@ fn gone() -> ToolError {
     ToolError::ForModel("the record has just been removed by someone else".to_owned())
 }
 
-/// The turn that removes.
+/// Describes the turn that removes the record.
 fn made(context: &ToolContext) -> MadeIn {
     MadeIn {
         run: context.run,
@@ -60,7 +59,7 @@ fn made(context: &ToolContext) -> MadeIn {
     }
 }
 
-/// What the audit log is told.
+/// Makes the event for the audit log.
 fn told(context: &ToolContext) -> AuditEvent {
     AuditEvent {
         chat: Some(context.place.chat),

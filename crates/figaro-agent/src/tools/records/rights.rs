@@ -1,23 +1,23 @@
-//! Who may remove records: whoever stated them, and whoever may change what holds for the chat. Guests may not.
+//! Rights to remove records: their authors, and people who may change settings of the chat. Guests may not.
 
 use figaro_base::ids::UserId;
 use figaro_domain::chat::Place;
 use figaro_domain::record::Record;
 use figaro_policy::access::{Admins, Standing, may_change};
 
-/// Somebody in a chat.
+/// A person who wants to remove records.
 #[derive(Debug, Clone, Copy)]
 pub struct Remover<'a> {
-    /// The chat and topic.
+    /// Chat and topic of the request.
     pub place: &'a Place,
-    /// Whoever wants to remove something.
+    /// Id of the person.
     pub user: &'a UserId,
-    /// What they may do there.
+    /// Rights of the person there.
     pub standing: Standing,
 }
 
 impl Remover<'_> {
-    /// Whether they may remove all of these records.
+    /// Returns `true` if the person may remove all of these records.
     pub async fn may_remove<'r>(
         self,
         admins: &dyn Admins,

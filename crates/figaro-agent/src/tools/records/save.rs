@@ -1,4 +1,4 @@
-//! `save_record`: what somebody stated, held to the form of its kind and kept.
+//! `save_record`: validates the fields against their kind and stores them.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::{Map, Value, json};
@@ -9,19 +9,18 @@ use super::reminding::tasks_of;
 use crate::tools::{ToolContext, ToolError, ToolOutput};
 use figaro_base::ids::RecordId;
 use figaro_domain::record::{
-    Book, Draft, Forms, Kind, MAX_RECORDS, Origin, Reading, Record, Saved, Values, read_fields, read_moment,
-    reminders,
+    Book, FieldValues, Forms, Kind, MAX_RECORDS, ParseContext, Record, RecordDraft, SaveResult, ValueOrigin,
+    read_fields, read_moment, reminders,
 };
 use figaro_domain::task::Task;
 use figaro_policy::access::may_change;
 use figaro_store::RecordSaved;
 
-/// The key of the time of a reading among the fields.
+/// Field with the time of a reading.
 const AT: &str = "at";
-/// Clocks of people and of the machine differ by so much at most.
+/// Tolerance between people's clocks and the machine's.
 const AHEAD: TimeDelta = TimeDelta::hours(1);
 
-/// Saves a record.
 pub(super) async fn save(
     tools: &RecordTools,
     context: &ToolContext,
@@ -34,17 +33,17 @@ pub(super) async fn save(
     let mut faults = Vec::new();
     let at = taken_at(&book, kind, &mut fields, context.now).map_err(|fault| faults.push(fault));
     let names = book.names(&pack.name);
-    let reading = Reading { zone: book.zone(), now: context.now, names: &names };
+    let reading = ParseContext { zone: book.zone(), now: context.now, names: &names };
     let values = read_fields(kind, &fields, reading).map_err(|wrong| faults.extend(wrong));
     let (Ok(at), Ok(values)) = (at, values) else {
         return Err(ToolError::ForModel(format!("nothing was saved; mend this:\n{}", faults.join("\n"))));
     };
-    // Another time alone is a change of a reading.
+    // A reading may change in its time alone.
     if record.is_none() || at.is_none() {
         says_something(kind, &values, record)?;
     }
     let at = at.or_else(|| (kind.series.is_some() && record.is_none()).then_some(context.now));
-    let draft = Draft {
+    let draft = RecordDraft {
         chat: context.place.chat,
         pack: pack.name.clone(),
         kind: kind.name.clone(),
@@ -53,7 +52,7 @@ pub(super) async fn save(
         at,
         keys: kind.keys().map(|key| key.name.clone()).collect(),
         required: kind.fields.iter().filter(|field| field.required).map(|field| field.name.clone()).collect(),
-        origin: Origin { turn: context.run, user: context.speaker.user.clone() },
+        origin: ValueOrigin { turn: context.run, user: context.speaker.user.clone() },
         now: context.now,
     };
     let forms = Forms {
@@ -66,9 +65,9 @@ pub(super) async fn save(
     };
     let saved = tools.books.store.save(&draft, &forms, tools.tasks.limits).await?;
     let (record, what) = match &saved.saved {
-        Saved::New(record) => (record, "saved"),
-        Saved::Changed(record) => (record, "changed"),
-        Saved::Same(record) => (record, "already_there"),
+        SaveResult::New(record) => (record, "saved"),
+        SaveResult::Changed(record) => (record, "changed"),
+        SaveResult::Same(record) => (record, "already_there"),
         other => return Err(refused(kind, other)),
     };
     let book = tools.books.in_chat(context.place.chat).await?;
@@ -80,7 +79,7 @@ pub(super) async fn save(
     Ok(output)
 }
 
-/// Tells what became of the reminders of a record that has changed; those that follow it are shown to the person too.
+/// Reports how the reminders of a changed record were affected. Reminders that moved are also shown to the person.
 fn follow(RecordSaved { moved, ended, left, without_room, .. }: &RecordSaved, output: &mut ToolOutput) {
     let listed = |tasks: &[Task]| -> Value {
         tasks.iter().map(|task| json!({"task_id": task.id, "title": task.title()})).collect()
@@ -100,7 +99,7 @@ fn follow(RecordSaved { moved, ended, left, without_room, .. }: &RecordSaved, ou
     }
 }
 
-/// Whether a record may offer a reminder: nothing reminds of it yet, or not any more.
+/// Returns `true` if the record may offer a reminder, since it has no live one.
 async fn is_free(
     tools: &RecordTools,
     context: &ToolContext,
@@ -117,7 +116,7 @@ fn known(book: &Book, id: &str) -> Result<RecordId, ToolError> {
     found.ok_or_else(|| ToolError::ForModel(format!("no record has the id {id}; list_records shows the ids")))
 }
 
-/// When a reading was taken, of the fields of a history.
+/// Takes the time of a reading from its fields.
 fn taken_at(
     book: &Book,
     kind: &Kind,
@@ -129,7 +128,7 @@ fn taken_at(
     }
     let Some(written) = fields.shift_remove(AT).filter(|written| !written.is_null()) else { return Ok(None) };
     let text = written.as_str().unwrap_or_default();
-    // A day alone is its noon.
+    // A date alone means noon.
     let text = if text.trim().len() == 10 { format!("{}T12:00", text.trim()) } else { text.to_owned() };
     let at = read_moment(&text, book.zone()).map_err(|fault| format!("{AT}: {fault}"))?;
     if at > now + AHEAD {
@@ -138,8 +137,8 @@ fn taken_at(
     Ok(Some(at))
 }
 
-/// A reading without a number, or a change of nothing, is a mistake.
-fn says_something(kind: &Kind, values: &Values, record: Option<RecordId>) -> Result<(), ToolError> {
+/// Rejects a new reading without a number, and an empty change.
+fn says_something(kind: &Kind, values: &FieldValues, record: Option<RecordId>) -> Result<(), ToolError> {
     let numbers = || kind.fields.iter().filter(|field| field.form.range().is_some());
     let has_number = numbers().any(|field| values.get(&field.name).is_some_and(Option::is_some));
     if kind.series.is_some() && record.is_none() && !has_number {
@@ -152,23 +151,23 @@ fn says_something(kind: &Kind, values: &Values, record: Option<RecordId>) -> Res
     Ok(())
 }
 
-fn refused(kind: &Kind, saved: &Saved) -> ToolError {
+fn refused(kind: &Kind, saved: &SaveResult) -> ToolError {
     ToolError::ForModel(match saved {
-        Saved::Missing(fields) => format!(
+        SaveResult::Missing(fields) => format!(
             "nothing was saved: of {} these are missing: {}; ask for what was not said",
             kind.name,
             fields.join(", ")
         ),
-        Saved::Unknown => format!("no {} has this record_id; list_records shows the ids", kind.name),
-        Saved::Taken(other) => format!(
+        SaveResult::Unknown => format!("no {} has this record_id; list_records shows the ids", kind.name),
+        SaveResult::Taken(other) => format!(
             "another {} has the same {} already, record_id {other}: change that one, or remove one of the two",
             kind.name,
             kind.keys().map(|key| key.name.as_str()).collect::<Vec<_>>().join(", ")
         ),
-        Saved::Full => format!(
+        SaveResult::Full => format!(
             "this chat has {MAX_RECORDS} records, as many as it may; the person can remove some with /records"
         ),
-        Saved::New(_) | Saved::Changed(_) | Saved::Same(_) => String::new(),
+        SaveResult::New(_) | SaveResult::Changed(_) | SaveResult::Same(_) => String::new(),
     })
 }
 
@@ -180,7 +179,7 @@ fn told(book: &Book, record: &Record, what: &str) -> Value {
     told
 }
 
-/// Has the model offer a reminder where the record has a time to come.
+/// Asks the model to offer a reminder if the record has a future time.
 fn offer(book: &Book, context: &ToolContext, record: &Record, output: &mut ToolOutput) {
     let Some(entry) = book.entry(record.id) else { return };
     let offered = reminders(book, &entry, context.language.as_deref(), context.now);

@@ -1,4 +1,4 @@
-//! `schedule_task` as a chat with records is offered it: a task that reminds of a record is noted with it, follows it, and is forgotten
+//! `schedule_task` for a chat with records: a reminder of a record is linked to it, follows its changes, and is deleted
 //! with it.
 
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use figaro_domain::record::{Record, reminders};
 use figaro_domain::tool::{Effect, StatusKey};
 use figaro_provider::ToolSpec;
 
-/// The argument that names the record.
+/// Argument for the record's id.
 const RECORD: &str = "record_id";
 
 #[derive(Debug)]
@@ -23,7 +23,7 @@ struct Scheduling {
     tools: RecordTools,
 }
 
-/// The tool that schedules, with the record among its arguments.
+/// Makes the scheduling tool with the record among its arguments.
 pub(super) fn tool(tools: &RecordTools) -> Arc<dyn Tool> {
     let tool = tools.tasks.clone().schedule_tool();
     let mut spec = ToolSpec::clone(tool.spec());
@@ -35,7 +35,7 @@ pub(super) fn tool(tools: &RecordTools) -> Arc<dyn Tool> {
 }
 
 impl Scheduling {
-    /// The record that offers a reminder in these words.
+    /// Finds the record that offers a reminder with this prompt.
     async fn offering(&self, context: &ToolContext, prompt: &str) -> Result<Option<RecordId>, ToolError> {
         let book = self.tools.books.in_chat(context.place.chat).await?;
         let offers = |record: &&Record| {
@@ -62,7 +62,7 @@ impl Tool for Scheduling {
         self.tool.status()
     }
 
-    /// A task that says what a record offers reminds of it, whether the model names it or not.
+    /// Links a task to the record that offers its prompt, even if the model does not name the record.
     async fn call(&self, context: &ToolContext, mut arguments: Value) -> Result<ToolOutput, ToolError> {
         let is_named = arguments[RECORD].as_str().is_some_and(|id| !id.trim().is_empty());
         let prompt =

@@ -1,23 +1,23 @@
-//! The way of a call of another server's tool through policy: it is made, refused, or shown to an owner first.
+//! Policy check of a call of another server's tool: allowed, denied, or shown to an owner first.
 
 use serde_json::{Map, Value};
 
 use super::result::{failure, shown};
 use super::tool::RemoteTool;
 use crate::tools::{ToolContext, ToolError, ToolOutput};
-use figaro_domain::approval::{Approval, Fingerprint, MethodCall, Target, ToolOfServer};
+use figaro_domain::approval::{Approval, ApprovalTarget, Fingerprint, MethodCall, ToolOfServer};
 use figaro_domain::audit::{AuditActor, AuditEvent, AuditKind, AuditName, Audited};
 use figaro_domain::turn::Approved;
 use figaro_mcp_client::servers::CallError;
 use figaro_policy::access::Standing;
-use figaro_policy::tools::{Decided, Decision, OWNERS, Role, Rules, ServerCall, decide_server};
+use figaro_policy::tools::{CallerRole, Decided, Decision, OWNERS, Rules, ServerCall, decide_server};
 
-/// What is told where nobody can be asked.
+/// Reason given if nobody can be asked.
 const NOBODY: &str = "It takes an owner's approval, and nobody is asked now: this is the run of a task, or a question from \
     outside of Telegram, or not the person's own words, or too many questions wait for an answer already. Tell the person";
 
 impl RemoteTool {
-    /// Makes the call as far as policy lets it go. Where a person has approved it, exactly what they were shown is made.
+    /// Makes the call if policy allows. An approved call is made exactly as it was shown.
     pub(super) async fn perform(
         &self,
         arguments: Map<String, Value>,
@@ -72,7 +72,7 @@ impl RemoteTool {
             return Err(ToolError::Denied(words.to_owned()));
         }
         let decided = self.decide(context).await?;
-        // What no approval opens stays closed.
+        // No approval overrides a denial.
         if decided.decision == Decision::Deny {
             self.note(AuditKind::CallDenied, call, &decided, context).await?;
             return Err(ToolError::Denied(format!("not allowed: {}.", decided.reason)));
@@ -81,7 +81,7 @@ impl RemoteTool {
         self.make(call.arguments.clone()).await
     }
 
-    /// Whether what the schema asks for is there: nobody is asked to approve what the server would refuse.
+    /// Checks for required arguments, so that nobody approves a call the server would reject.
     fn check(&self, arguments: &Map<String, Value>) -> Result<(), ToolError> {
         let required = self.tool.parameters["required"].as_array().into_iter().flatten();
         let missing = required.filter_map(Value::as_str).find(|name| !arguments.contains_key(*name));
@@ -91,15 +91,17 @@ impl RemoteTool {
         }
     }
 
-    /// The role of whoever asks. A person is the admin of their own private chat, and would be one of tools that act far beyond it.
-    async fn role(&self, rules: &Rules, context: &ToolContext) -> Role {
+    /// Returns the role of the requester. People are admins of their own private chat, but not for tools that act far
+    /// beyond it.
+    async fn role(&self, rules: &Rules, context: &ToolContext) -> CallerRole {
         if context.standing == Standing::Member && !context.place.chat.is_group() {
-            return Role::Member;
+            return CallerRole::Member;
         }
         self.tools.approvers.role(rules, context).await
     }
 
-    /// Whether nothing is called for whoever asks. A task was asked for in words of its creator's own, who may be a guest by now.
+    /// Returns `true` if the requester may make no calls at all. A task was requested in its creator's own words, but the
+    /// creator may be a guest by now.
     async fn is_shut_out(&self, context: &ToolContext) -> Result<bool, ToolError> {
         match context.task {
             Some(_) => Ok(self.tools.approvers.is_guest(context).await?),
@@ -130,7 +132,7 @@ impl RemoteTool {
         ToolOfServer { server: config.name.clone(), tool: self.tool.remote.clone(), way: config.way_hash() }
     }
 
-    /// What an owner is to approve.
+    /// Makes the approval to request from an owner.
     fn approval(&self, call: MethodCall, decided: &Decided, context: &ToolContext) -> Approval {
         let place = &context.place;
         let (rule, calls) = (decided.rule.as_str().to_owned(), vec![call]);
@@ -138,12 +140,12 @@ impl RemoteTool {
             fingerprint: Fingerprint::of(context.run, &context.call, &calls),
             calls,
             server: Some(self.of_server()),
-            targets: vec![Target { chat: place.chat, title: place.title.clone() }],
+            targets: vec![ApprovalTarget { chat: place.chat, title: place.title.clone() }],
             people: Vec::new(),
             about: None,
             right: None,
             needs_other: decided.people >= 2,
-            // What may destroy something is looked at each time.
+            // Destructive calls need approval each time.
             may_last: !self.tool.is_destructive && decided.people < 2,
             reason: rule.starts_with(OWNERS).then(|| decided.reason.clone()),
             rule,
@@ -152,10 +154,10 @@ impl RemoteTool {
         }
     }
 
-    /// Notes what was decided, before anything is done about it.
+    /// Records the decision in the audit log before it is carried out.
     ///
     /// # Errors
-    /// If the store fails: what cannot be noted is not made.
+    /// If the store fails. The call is not made then.
     async fn note(
         &self,
         what: AuditKind,

@@ -1,21 +1,21 @@
-//! The tools of other servers that an agent lists: some always offered, all to be found.
+//! Tools of other servers listed by an agent: some always offered, all of them findable.
 
 use std::sync::Arc;
 
 use super::shared::ServerTools;
 use super::tool::RemoteTool;
-use crate::tools::source::{Listed, ToolSource};
+use crate::tools::source::{ToolListing, ToolSource};
 use crate::tools::{Registry, Tool};
 use figaro_base::text::one_line;
 use figaro_domain::agent::{ALL_TOOLS, OfServer};
 use figaro_mcp_client::servers::{Server, ServerTool};
 
-/// The most characters of a description where tools are found.
+/// Maximum length of a description in search results, in characters.
 const MAX_FOUND: usize = 200;
 
 impl ServerTools {
-    /// An agent's tools with those of other servers that it lists. A tool that is listed by its name is always offered. All tools
-    /// of a server can be found where the agent has the tool that finds, and are always offered otherwise.
+    /// Adds the listed tools of other servers to an agent's own. Tools listed by name are always offered. Tools listed with
+    /// their whole server are findable if the agent has the finder, and always offered otherwise.
     #[must_use]
     pub(crate) fn beside(&self, own: &Registry, listed: &[OfServer]) -> Registry {
         let listing = Listing { tools: self.clone(), listed: listed.to_vec() };
@@ -33,7 +33,7 @@ impl ServerTools {
     }
 }
 
-/// The tools of other servers that an agent lists, as they are at the moment.
+/// Tools of other servers listed by an agent, read at each use.
 #[derive(Debug)]
 struct Listing {
     tools: ServerTools,
@@ -55,8 +55,8 @@ impl Listing {
 }
 
 impl ToolSource for Listing {
-    fn list(&self) -> Vec<Listed> {
-        let listed = |(server, tool): (Arc<Server>, Arc<ServerTool>)| Listed {
+    fn list(&self) -> Vec<ToolListing> {
+        let listed = |(server, tool): (Arc<Server>, Arc<ServerTool>)| ToolListing {
             name: tool.name.clone(),
             description: format!(
                 "(of the MCP server {}, in its author's words) {}",

@@ -1,5 +1,4 @@
-//! Tools of other MCP servers: agents that list them have them, each call goes by the rules, and what comes back is marked as
-//! written by others.
+//! Tools of other MCP servers. Agents list them, policy checks each call, and results are marked as written by others.
 
 mod call;
 mod listing;

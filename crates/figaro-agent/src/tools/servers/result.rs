@@ -1,5 +1,5 @@
-//! What a tool of another server returned, as the model sees it: every part of it is there or is said to be left out, within a
-//! bound, and marked as written by others.
+//! Results of other servers' tools for the model: every part is shown or reported as left out, within limits, and marked as
+//! written by others.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -8,26 +8,26 @@ use serde_json::{Value, json};
 use crate::tools::{ToolOutput, as_data};
 use figaro_base::text::{is_unseen, one_line};
 use figaro_domain::tool::SideEffects;
-use figaro_mcp_client::servers::{Part, Reply};
+use figaro_mcp_client::servers::{ServerResult, ToolResultPart};
 use figaro_provider::Image;
 
-/// The most characters of all texts together: about as much as is stored of a result.
+/// Maximum total length of all texts in characters, about as much as is stored of a result.
 const MAX_TEXT: usize = 1_000_000;
-/// The most parts that are told one by one.
+/// Maximum number of parts shown one by one.
 const MAX_PARTS: usize = 50;
-/// The most characters of the words of a failure.
+/// Maximum length of an error message, in characters.
 const MAX_FAILURE: usize = 1_500;
-/// The most pictures of one result.
+/// Maximum number of pictures in a result.
 const MAX_PICTURES: usize = 4;
-/// The most characters of a name or an address.
+/// Maximum length of a name or an address, in characters.
 const MAX_NAME: usize = 300;
 
-/// The result of a call, with the pictures that are in it.
-pub(super) fn shown(server: &str, reply: Reply) -> ToolOutput {
-    let Reply { parts, structured, .. } = reply;
-    let (mut room, mut pictures) = (MAX_TEXT, Pictures::default());
-    let is_same = |part: &Part| match (part, &structured) {
-        (Part::Text(text), Some(value)) => is_told(text, value),
+/// Converts the result of a call, including its pictures.
+pub(super) fn shown(server: &str, reply: ServerResult) -> ToolOutput {
+    let ServerResult { parts, structured, .. } = reply;
+    let (mut room, mut pictures) = (MAX_TEXT, ResultPictures::default());
+    let is_same = |part: &ToolResultPart| match (part, &structured) {
+        (ToolResultPart::Text(text), Some(value)) => is_told(text, value),
         _ => false,
     };
     let more = parts.len().saturating_sub(MAX_PARTS);
@@ -54,7 +54,8 @@ pub(super) fn shown(server: &str, reply: Reply) -> ToolOutput {
     ToolOutput { images: pictures.taken, side_effects, ..shown.into() }
 }
 
-/// Whether data says what a text says. Servers that give data give it as text too: the whole as JSON, or the one thing that is in it.
+/// Returns `true` if the text repeats the data. Servers send structured data as text too: all of it as JSON, or its only
+/// field.
 fn is_told(text: &str, data: &Value) -> bool {
     let only = data.as_object().filter(|fields| fields.len() == 1).and_then(|fields| fields.values().next());
     let read = serde_json::from_str::<Value>(text).ok();
@@ -62,16 +63,15 @@ fn is_told(text: &str, data: &Value) -> bool {
     is_it(data) || only.is_some_and(is_it)
 }
 
-/// The pictures of a result.
 #[derive(Default)]
-struct Pictures {
+struct ResultPictures {
     taken: Vec<Image>,
-    /// The bytes of all of them.
+    /// Total size of the pictures, in bytes.
     bytes: usize,
 }
 
-impl Pictures {
-    /// Takes a picture, and says what becomes of it.
+impl ResultPictures {
+    /// Takes a picture if it fits, and describes the outcome.
     fn take(&mut self, base64: &str) -> String {
         let size = size(base64.len());
         if self.taken.len() == MAX_PICTURES || self.bytes + base64.len() / 4 * 3 > Image::MAX_BYTES {
@@ -92,7 +92,7 @@ impl Pictures {
     }
 }
 
-/// A text that stands alone needs no name.
+/// Unwraps a text that is the only part.
 fn plain(item: Value) -> Value {
     match item {
         Value::Object(mut map) if map.len() == 1 && map.contains_key("text") => {
@@ -102,7 +102,7 @@ fn plain(item: Value) -> Value {
     }
 }
 
-/// Data, if there is room for it; else its beginning as text.
+/// Shows data if there is room, else its beginning as text.
 fn data(value: Value, room: &mut usize) -> Value {
     let text = value.to_string();
     let count = text.chars().count();
@@ -113,17 +113,17 @@ fn data(value: Value, room: &mut usize) -> Value {
     json!({"data_as_text": cut(&text, room)})
 }
 
-fn item(part: Part, room: &mut usize, pictures: &mut Pictures) -> Value {
+fn item(part: ToolResultPart, room: &mut usize, pictures: &mut ResultPictures) -> Value {
     let name = |text: &str| one_line(text, MAX_NAME);
     match part {
-        Part::Text(text) => json!({"text": cut(&text, room)}),
-        Part::Image { media_type, base64 } => {
+        ToolResultPart::Text(text) => json!({"text": cut(&text, room)}),
+        ToolResultPart::Image { media_type, base64 } => {
             json!({"image": format!("{}, {}", name(&media_type), pictures.take(&base64))})
         }
-        Part::Audio { media_type, length } => {
+        ToolResultPart::Audio { media_type, length } => {
             json!({"audio": format!("{}, {}: it cannot be played to you", name(&media_type), size(length))})
         }
-        Part::Resource { uri, media_type, text } => {
+        ToolResultPart::Resource { uri, media_type, text } => {
             let mut shown = json!({"document": name(&uri)});
             if let Some(media_type) = media_type {
                 shown["type"] = name(&media_type).into();
@@ -134,25 +134,25 @@ fn item(part: Part, room: &mut usize, pictures: &mut Pictures) -> Value {
             }
             shown
         }
-        Part::Link { uri, name: called, description } => {
+        ToolResultPart::Link { uri, name: called, description } => {
             let mut shown = json!({"link": name(&uri), "name": name(&called)});
             if let Some(description) = description {
                 shown["about"] = name(&description).into();
             }
             shown
         }
-        Part::Unknown(kind) => {
+        ToolResultPart::Unknown(kind) => {
             json!({"left_out": format!("a part of the type {:?}, which cannot be read", name(&kind))})
         }
     }
 }
 
-/// About how many bytes so many characters of base64 are.
+/// Formats the approximate size of `length` base64 characters.
 fn size(length: usize) -> String {
     format!("{} KB", (length / 4 * 3).div_ceil(1024))
 }
 
-/// As much of a text as there is room for.
+/// Cuts a text to the room left.
 fn cut(text: &str, room: &mut usize) -> String {
     let count = text.chars().count();
     let kept: String = text.chars().take(*room).filter(|c| !is_unseen(*c)).collect();
@@ -163,16 +163,16 @@ fn cut(text: &str, room: &mut usize) -> String {
     }
 }
 
-/// The words of a tool that says it failed.
-pub(super) fn failure(server: &str, reply: &Reply) -> String {
+/// Returns the error message of a failed tool.
+pub(super) fn failure(server: &str, reply: &ServerResult) -> String {
     let words = reply.parts.iter().filter_map(|part| match part {
-        Part::Text(text) => Some(text.as_str()),
+        ToolResultPart::Text(text) => Some(text.as_str()),
         _ => None,
     });
     quoted(server, &words.collect::<Vec<_>>().join(" "))
 }
 
-/// What a server says of a failure, marked as its words.
+/// Quotes a server's error message, marked as its words.
 pub(super) fn quoted(server: &str, words: &str) -> String {
     let words: String = words.chars().take(MAX_FAILURE * 2).filter(|c| !is_unseen(*c)).collect();
     let words = one_line(&words, MAX_FAILURE);

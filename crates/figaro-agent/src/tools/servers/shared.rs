@@ -1,38 +1,38 @@
-//! What the tools of other servers have in common.
+//! Shared parts of the tools of other servers.
 
 use crate::tools::telegram::Approvers;
 use figaro_base::ids::ChatId;
 use figaro_mcp_client::servers::{Server, ServerTool, Servers};
-use figaro_policy::tools::{Decision, Policy, Role, ServerCall, decide_server};
+use figaro_policy::tools::{CallerRole, Decision, Policy, ServerCall, decide_server};
 use figaro_store::AuditStore;
 
-/// What every tool of another server works with. Cheap to clone.
+/// Dependencies of the tools of other servers. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct ServerTools {
-    /// The servers there are.
+    /// Other MCP servers, as `mcp.json` describes them.
     pub servers: Servers,
-    /// Who may approve what takes an approval: owners.
+    /// Owners, who may approve calls.
     pub approvers: Approvers,
-    /// The rules about calls.
+    /// Rules that allow, deny or ask about calls.
     pub policy: Policy,
-    /// Where what is decided is noted.
+    /// Audit log. Decisions are recorded before they are carried out.
     pub audit: AuditStore,
 }
 
 impl ServerTools {
-    /// How often what tools there are has changed.
+    /// Returns the number of changes to the list of tools so far.
     #[must_use]
     pub(crate) fn changes(&self) -> u64 {
         self.servers.changes()
     }
 
-    /// Whether a call takes an approval, whoever asks.
+    /// Returns `true` if a call needs approval from any requester.
     pub(super) fn takes_approval(&self, server: &Server, tool: &ServerTool) -> bool {
         let call = ServerCall {
             server: &server.config.name,
             tool: &tool.remote,
             here: ChatId(1),
-            role: Role::Owner,
+            role: CallerRole::Owner,
             is_shut_out: false,
             agent: None,
             task: false,

@@ -1,4 +1,4 @@
-//! A tool of another server as the registry has it.
+//! A tool of another server in the registry.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,7 +12,6 @@ use figaro_domain::tool::{Effect, StatusKey};
 use figaro_mcp_client::servers::{Server, ServerTool};
 use figaro_provider::ToolSpec;
 
-/// A tool of another server.
 #[derive(Debug)]
 pub(super) struct RemoteTool {
     pub(super) tools: ServerTools,
@@ -39,7 +38,7 @@ impl Tool for RemoteTool {
         &self.spec
     }
 
-    /// The server's word that it only reads makes it no reading tool.
+    /// Returns `Write` or `Destructive`, never `Read`: the server's own word for that is not trusted.
     fn effect(&self) -> Effect {
         if self.tool.is_destructive { Effect::Destructive } else { Effect::Write }
     }

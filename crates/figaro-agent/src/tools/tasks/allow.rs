@@ -1,4 +1,4 @@
-//! The tool by which a person has the runs of a task do something without being asked: `allow_task`.
+//! The `allow_task` tool: a person permits the runs of a task to make calls without asking.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::{STATUS, TaskTools, view};
 use crate::tools::telegram::{Leave, TelegramTools};
-use crate::tools::typed::{About, typed};
+use crate::tools::typed::{ToolDefinition, typed};
 use crate::tools::{Tool, ToolContext, ToolError, ToolOutput, telegram};
 use figaro_base::ids::{ChatId, TaskId};
 use figaro_domain::approval::{Approval, Fingerprint, MethodCall, Ruled};
@@ -20,7 +20,7 @@ use figaro_domain::turn::Approved;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Wanted {
+struct AllowTaskArguments {
     /// As listed.
     task_id: String,
     /// The Bot API method, such as sendMessage.
@@ -32,9 +32,9 @@ struct Wanted {
     times: u32,
 }
 
-/// What a person is shown and approves, as the arguments of a call.
+/// Summary of a grant for the approving person, as the arguments of a call.
 #[derive(Debug, Serialize, Deserialize)]
-struct Shown {
+struct GrantSummary {
     task_id: TaskId,
     title: String,
     prompt: String,
@@ -47,24 +47,24 @@ struct Shown {
     rule: String,
 }
 
-/// The tools of tasks with those of Telegram.
+/// Tools of tasks and of Telegram.
 #[derive(Clone)]
 struct Leaves {
     tasks: TaskTools,
     telegram: TelegramTools,
 }
 
-/// Has a person approve what the runs of a task may do by themselves; found by the tool that finds others.
+/// Makes `allow_task`, which asks a person to approve calls of a task's runs. A rare tool.
 #[must_use]
 pub(crate) fn allow_tool(tasks: TaskTools, telegram: TelegramTools) -> Arc<dyn Tool> {
     let words = "Asks a person to let the runs of a scheduled task call one method for one chat by themselves, where that takes \
                  an approval: in a run nobody can be asked.";
-    let about = About::new("allow_task", words, Effect::Write, STATUS).rare(
+    let about = ToolDefinition::new("allow_task", words, Effect::Write, STATUS).rare(
         "let allow permit a scheduled task reminder run post send pin moderate in another chat channel group by itself without \
          asking standing rule approval",
     );
     let this = Leaves { tasks, telegram };
-    typed(about, move |context: ToolContext, wanted: Wanted| {
+    typed(about, move |context: ToolContext, wanted: AllowTaskArguments| {
         let this = this.clone();
         async move {
             match &context.approved {
@@ -76,7 +76,7 @@ pub(crate) fn allow_tool(tasks: TaskTools, telegram: TelegramTools) -> Arc<dyn T
 }
 
 impl Leaves {
-    async fn ask(&self, context: &ToolContext, wanted: Wanted) -> Result<ToolOutput, ToolError> {
+    async fn ask(&self, context: &ToolContext, wanted: AllowTaskArguments) -> Result<ToolOutput, ToolError> {
         let task = self.tasks.task_to_change(context, &wanted.task_id).await?;
         if wanted.times > MAX_CALLS {
             return Err(ToolError::ForModel(format!("times takes 0 to {MAX_CALLS}")));
@@ -90,7 +90,7 @@ impl Leaves {
         }
         let Leave { target, asks } =
             self.telegram.leave_to_ask_for(&wanted.method, wanted.chat.as_deref(), context).await?;
-        let shown = Shown {
+        let shown = GrantSummary {
             task_id: task.id,
             title: task.title(),
             schedule: view::what(&task),
@@ -123,11 +123,11 @@ impl Leaves {
         Ok(ToolOutput::asking(approval))
     }
 
-    /// Stores what a person has approved, as they were shown it.
+    /// Stores the grant as the person was shown it.
     async fn permit(&self, approved: &Approved, context: &ToolContext) -> Result<ToolOutput, ToolError> {
         let Approved { approval, ruling, .. } = approved;
         let call = approval.calls.first().filter(|call| call.method == STANDING_RULE);
-        let shown: Option<Shown> =
+        let shown: Option<GrantSummary> =
             call.and_then(|call| serde_json::from_value(Value::Object(call.arguments.clone())).ok());
         let Some(shown) = shown.filter(|_| approval.is_for(context.run, &context.call)) else {
             return Err(ToolError::Denied("not done: what was approved is something else".to_owned()));
@@ -166,7 +166,7 @@ impl Leaves {
     async fn forbid(
         &self,
         task: &Task,
-        wanted: &Wanted,
+        wanted: &AllowTaskArguments,
         context: &ToolContext,
     ) -> Result<ToolOutput, ToolError> {
         let is_it = |rule: &&StandingRule| {

@@ -1,6 +1,5 @@
-//! The arguments of the tools. The docs of their fields are the descriptions in the schemas that the model
-//! reads. A doc of a type would be one more, so the types have none. What may be left out is no different as null, and the schemas
-//! do not spend words on it.
+//! Arguments of the tools. The docs of the fields become descriptions in the schemas for the model; types have no docs,
+//! since these would be sent too. `null` equals a missing field, and the schemas spend no words on it.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -10,7 +9,7 @@ use figaro_domain::task::IfMissed;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Wanted {
+pub(super) struct CreateTaskArguments {
     /// What is to be done then: an instruction to yourself that can be carried out without this conversation. Say all it
     /// needs, for whom it is and in which language: "Remind Ann, in English, to take the medicine." Not when.
     pub(super) prompt: String,
@@ -32,7 +31,7 @@ pub(super) struct Wanted {
     #[serde(default)]
     #[schemars(with = "String")]
     pub(super) agent: Option<String>,
-    // Only chats with records have it in their schema.
+    // Only in the schema of chats with records.
     #[serde(default)]
     #[schemars(skip)]
     pub(super) record_id: Option<String>,
@@ -47,7 +46,7 @@ pub(super) struct Which {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Change {
+pub(super) struct ChangeTaskArguments {
     /// As listed.
     pub(super) task_id: String,
     #[serde(default)]
@@ -86,4 +85,4 @@ pub(super) struct Change {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Nothing {}
+pub(super) struct NoTaskArguments {}

@@ -1,5 +1,5 @@
-//! The tools by which the model schedules: `schedule_task`, `list_tasks`, `cancel_task`, `update_task`. What they give
-//! comes from the stored task, and the turn shows the person a card made from the same.
+//! The scheduling tools: `schedule_task`, `list_tasks`, `cancel_task`, `update_task`. Results come from the stored task;
+//! the turn shows the person a card made from it.
 
 mod allow;
 mod arguments;
@@ -13,57 +13,57 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 pub(crate) use self::allow::allow_tool;
-use self::arguments::{Change, Nothing, Wanted, Which};
+use self::arguments::{ChangeTaskArguments, CreateTaskArguments, NoTaskArguments, Which};
 pub use self::read::TaskReader;
-use super::typed::{About, typed};
+use super::typed::{ToolDefinition, typed};
 use super::{Tool, ToolContext, ToolError, ToolOutput};
 use figaro_base::ids::TaskId;
-use figaro_domain::task::{NewTask, PauseReason, State, Task, TaskChange, TaskEdit};
+use figaro_domain::task::{NewTask, PauseReason, Task, TaskChange, TaskEdit, TaskState};
 use figaro_domain::tool::{Effect, StatusKey};
 use figaro_policy::access::{Admins, Standing, may_change};
 use figaro_store::{RecordStore, TaskAdded, TaskLimits, TaskStore};
 
-/// What a chat shows while one of these tools is at work.
+/// Status text shown during a call.
 const STATUS: StatusKey = StatusKey("tool_tasks");
-/// The fewest characters that stand for an id.
+/// Minimum length of an id prefix, in characters.
 const MIN_PREFIX: usize = 8;
 const GONE: &str =
     "the task has just been changed or removed by someone else; list_tasks shows what there is";
 
-/// What the task tools work on.
+/// Dependencies of the task tools.
 #[derive(Debug, Clone)]
 pub struct TaskTools {
-    /// The store of tasks.
+    /// Store of the scheduled tasks.
     pub store: TaskStore,
-    /// The records that tasks remind of.
+    /// Records that tasks remind of.
     pub records: RecordStore,
-    /// Who may change other people's tasks in a group.
+    /// Tells who may change other people's tasks in a group.
     pub admins: Arc<dyn Admins>,
-    /// The most tasks of a chat and of a person.
+    /// Maximum number of tasks per chat and per person.
     pub limits: TaskLimits,
-    /// The zones, times, models and agents that a task may be given.
+    /// Parses the zones, times, models and agents of a task.
     pub reader: TaskReader,
 }
 
 impl TaskTools {
-    /// Has something done later.
+    /// Makes `schedule_task`, which creates a task.
     #[must_use]
     pub(crate) fn schedule_tool(self) -> Arc<dyn Tool> {
         let words = "Has something done later in this chat, once or again and again: reminders, regular news, checks. \
                      It is sure only if this says success; the person then sees a card with the next times.";
-        let about = About::new("schedule_task", words, Effect::Write, STATUS);
-        typed(about, move |context: ToolContext, wanted: Wanted| {
+        let about = ToolDefinition::new("schedule_task", words, Effect::Write, STATUS);
+        typed(about, move |context: ToolContext, wanted: CreateTaskArguments| {
             let this = self.clone();
             async move { this.schedule(&context, wanted).await }
         })
     }
 
-    /// Shows what is scheduled in the chat.
+    /// Makes `list_tasks`, which lists the tasks of the chat.
     #[must_use]
     pub(crate) fn list_tool(self) -> Arc<dyn Tool> {
         let words = "Lists what is scheduled in this chat, with ids, next times and how the last run ended.";
-        let about = About::new("list_tasks", words, Effect::Read, STATUS);
-        typed(about, move |context: ToolContext, Nothing {}| {
+        let about = ToolDefinition::new("list_tasks", words, Effect::Read, STATUS);
+        typed(about, move |context: ToolContext, NoTaskArguments {}| {
             let this = self.clone();
             async move {
                 let tasks = this.store.of_chat(context.place.chat).await?;
@@ -72,30 +72,34 @@ impl TaskTools {
         })
     }
 
-    /// Cancels a task for good.
+    /// Makes `cancel_task`, which cancels a task for good.
     #[must_use]
     pub(crate) fn cancel_tool(self) -> Arc<dyn Tool> {
         let words =
             "Cancels a scheduled task of this chat for good. To leave it out for a while, pause it instead.";
-        let about = About::new("cancel_task", words, Effect::Destructive, STATUS);
+        let about = ToolDefinition::new("cancel_task", words, Effect::Destructive, STATUS);
         typed(about, move |context: ToolContext, which: Which| {
             let this = self.clone();
             async move { this.cancel(&context, &which.task_id).await }
         })
     }
 
-    /// Changes a task, pauses it or lets it run again.
+    /// Makes `update_task`, which changes, pauses or resumes a task.
     #[must_use]
     pub(crate) fn update_tool(self) -> Arc<dyn Tool> {
         let words = "Changes a scheduled task of this chat, pauses it or lets it run again. Give only what is to change.";
-        let about = About::new("update_task", words, Effect::Write, STATUS);
-        typed(about, move |context: ToolContext, change: Change| {
+        let about = ToolDefinition::new("update_task", words, Effect::Write, STATUS);
+        typed(about, move |context: ToolContext, change: ChangeTaskArguments| {
             let this = self.clone();
             async move { this.update(&context, change).await }
         })
     }
 
-    async fn schedule(&self, context: &ToolContext, wanted: Wanted) -> Result<ToolOutput, ToolError> {
+    async fn schedule(
+        &self,
+        context: &ToolContext,
+        wanted: CreateTaskArguments,
+    ) -> Result<ToolOutput, ToolError> {
         own_words(context)?;
         let prompt = read::prompt(&wanted.prompt)?;
         let (named, schedule) = read::zoned(context, wanted.timezone.as_deref(), &wanted.schedule)?;
@@ -135,7 +139,7 @@ impl TaskTools {
         }
     }
 
-    /// Adds a task; one that reminds of a record is noted with it.
+    /// Adds a task, and links it to its record if there is one.
     async fn add(&self, task: &Task, record: Option<&str>) -> Result<TaskAdded, ToolError> {
         let Some(record) = record.map(str::trim).filter(|id| !id.is_empty()) else {
             return Ok(self.store.add(task, self.limits).await?);
@@ -152,7 +156,11 @@ impl TaskTools {
         Ok(json!({"success": true, "cancelled": {"task_id": task.id, "title": task.title()}}))
     }
 
-    async fn update(&self, context: &ToolContext, change: Change) -> Result<ToolOutput, ToolError> {
+    async fn update(
+        &self,
+        context: &ToolContext,
+        change: ChangeTaskArguments,
+    ) -> Result<ToolOutput, ToolError> {
         let mut task = self.task_to_change(context, &change.task_id).await?;
         let edit = self.reader.edit(context, &task, &change).await?;
         let is_edit = edit != TaskEdit::default();
@@ -162,7 +170,7 @@ impl TaskTools {
         if is_edit {
             task = self.change(task.id, TaskChange::edit(edit), context).await?;
         }
-        let is_paused = matches!(task.state, State::Paused(_));
+        let is_paused = matches!(task.state, TaskState::Paused(_));
         task = match change.paused {
             Some(true) if !is_paused => {
                 self.change(task.id, TaskChange::Pause(PauseReason::Person), context).await?
@@ -176,12 +184,12 @@ impl TaskTools {
     async fn change(&self, id: TaskId, change: TaskChange, context: &ToolContext) -> Result<Task, ToolError> {
         let changed = self.store.change(vec![(id, change)], Vec::new(), context.now).await?;
         let changed = changed.into_iter().next().flatten().ok_or_else(gone)?;
-        // The steps and the question on cards have done their part.
+        // The buttons and the question on old cards are obsolete.
         let closed = self.store.change(vec![(id, TaskChange::CloseOpened)], Vec::new(), context.now).await?;
         Ok(closed.into_iter().next().flatten().unwrap_or(changed))
     }
 
-    /// A live task of this chat by its id, or by the beginning of it, for someone who may change it.
+    /// Finds a live task of this chat by its id or a prefix of it, and checks that the person may change it.
     async fn task_to_change(&self, context: &ToolContext, id: &str) -> Result<Task, ToolError> {
         own_words(context)?;
         let id = id.trim().to_uppercase();
@@ -207,7 +215,7 @@ impl TaskTools {
     }
 }
 
-/// Refuses whoever's words are not their own: what someone wrote does not get the rights of whoever has it tried again.
+/// Rejects borrowed words: a retry of somebody else's words must not get the rights of the person who retries.
 fn own_words(context: &ToolContext) -> Result<(), ToolError> {
     match context.standing {
         Standing::Owner | Standing::Admin | Standing::Member | Standing::Guest => Ok(()),

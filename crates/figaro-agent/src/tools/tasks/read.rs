@@ -1,11 +1,11 @@
-//! What the model wrote, read and held to the bounds: prompts, times, zones, models, agents.
+//! Parses and checks what the model wrote: prompts, times, zones, models, agents.
 
 use std::sync::Arc;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use chrono_tz::Tz;
 
-use super::arguments::Change;
+use super::arguments::ChangeTaskArguments;
 use crate::tools::{ToolContext, ToolError, zone};
 use figaro_base::text::{one_line, with_nearest};
 use figaro_domain::model::{ModelName, list};
@@ -16,25 +16,25 @@ use figaro_prompts::Prompts;
 use figaro_provider::models::Models;
 use figaro_store::SettingsStore;
 
-/// Reads what the model wrote of a task, beside its prompt, and holds it to what a task may be given.
+/// Parses the settings of a task, except its prompt, and checks them against the limits.
 #[derive(Debug, Clone)]
 pub struct TaskReader {
-    /// The store of the settings of chats: their zones and models.
+    /// Settings of chats: their time zones and models.
     pub settings: SettingsStore,
-    /// The models that a task may be given.
+    /// Models available to tasks.
     pub models: Arc<Models>,
-    /// The agents that a task may be given.
+    /// Agents available to tasks.
     pub prompts: Arc<Prompts>,
-    /// The least time between two runs of one task.
+    /// Minimum time between two runs of a task.
     pub min_interval: TimeDelta,
-    /// The zone of chats that set none.
+    /// Time zone of chats that have set none.
     pub default_zone: Tz,
 }
 
-/// The most characters of a title that are kept.
+/// Maximum length of a title in characters; the rest is cut.
 const MAX_TITLE_CHARS: usize = 60;
 
-/// A prompt without the space around it.
+/// Trims and checks a prompt.
 ///
 /// # Errors
 /// For the model, if it is empty or longer than [`MAX_PROMPT_CHARS`].
@@ -47,13 +47,14 @@ pub(super) fn prompt(text: &str) -> Result<String, ToolError> {
     Err(ToolError::ForModel(format!("prompt takes 1 to {MAX_PROMPT_CHARS} characters; this has {count}")))
 }
 
-/// A title on one line; `None` for an empty one.
+/// Puts a title on one line; `None` if it is empty.
 pub(super) fn title(text: Option<&str>) -> Option<String> {
     text.map(|text| one_line(text, MAX_TITLE_CHARS)).filter(|title| !title.is_empty())
 }
 
 impl TaskReader {
-    /// The zone that local times are in: the one named, else the chat's, else the default, which is a guess.
+    /// Returns the zone of local times, and `true` if it is only a guess: the named one, else the chat's, else the default
+    /// as a guess.
     pub(super) async fn zone(
         &self,
         context: &ToolContext,
@@ -66,7 +67,7 @@ impl TaskReader {
         Ok(config.timezone.map_or((self.default_zone, true), |zone| (zone, false)))
     }
 
-    /// When a task is to run, not more often than it may.
+    /// Parses a schedule and rejects one that runs too often.
     pub(in crate::tools) fn when(
         &self,
         text: &str,
@@ -87,12 +88,12 @@ impl TaskReader {
         }
     }
 
-    /// What is to be different in a task, apart from whether it is paused.
+    /// Reads the changes to a task, except pausing.
     pub(super) async fn edit(
         &self,
         context: &ToolContext,
         task: &Task,
-        change: &Change,
+        change: &ChangeTaskArguments,
     ) -> Result<TaskEdit, ToolError> {
         let timezone = change.timezone.as_deref();
         let (named, schedule) = zoned(context, timezone, change.schedule.as_deref().unwrap_or_default())?;
@@ -136,7 +137,7 @@ impl TaskReader {
         Ok(edit)
     }
 
-    /// The agent that is to carry out a task, if one is named that the person could choose.
+    /// Finds the named agent, if the person may choose it; `None` if none is named.
     pub(super) fn agent(
         &self,
         context: &ToolContext,
@@ -149,7 +150,7 @@ impl TaskReader {
             let fault = with_nearest(format!("there is no agent `{name}`"), name, names.iter().copied());
             return Err(ToolError::ForModel(format!("{fault} (there are: {})", names.join(", "))));
         };
-        // It brings a model that only an owner may choose.
+        // Its model may be one that only an owner may choose.
         let named = self.models.named();
         let is_refused = |model: &&ModelName| context.standing != Standing::Owner && !named.contains(model);
         match agent.model.as_ref().filter(is_refused) {
@@ -162,7 +163,7 @@ impl TaskReader {
         }
     }
 
-    /// A model that the person could choose for the chat.
+    /// Parses a model that the person may choose for the chat.
     async fn model(&self, context: &ToolContext, name: &str) -> Result<ModelName, ToolError> {
         let model: ModelName = name.parse().map_err(ToolError::ForModel)?;
         let mut named = self.models.named();
@@ -204,7 +205,7 @@ fn once(text: &str, zone: Tz, now: DateTime<Utc>) -> Result<Schedule, ToolError>
     })
 }
 
-/// The zone that somebody named, beside the schedule or in it, and the schedule without it; none where nobody did.
+/// Returns the zone named beside or within the schedule, and the schedule without it. The zone is `None` if none is named.
 pub(super) fn zoned<'a>(
     context: &ToolContext,
     named: Option<&str>,
@@ -226,7 +227,7 @@ pub(super) fn zoned<'a>(
     }
 }
 
-/// A single run may have passed already by the clocks of another zone.
+/// Rejects a single run that has already passed in the new zone.
 fn still_to_come(task: &Task, zone: Tz, now: DateTime<Utc>) -> Result<(), ToolError> {
     if task.next.is_none() || task.schedule.moved(task.zone, zone).next(zone, now).is_some() {
         return Ok(());
@@ -235,7 +236,7 @@ fn still_to_come(task: &Task, zone: Tz, now: DateTime<Utc>) -> Result<(), ToolEr
     Err(ToolError::ForModel(words))
 }
 
-/// A time between runs, such as `1h30m`.
+/// Formats a time between runs, such as `1h30m`.
 pub(super) fn span(span: TimeDelta) -> String {
     let seconds = span.num_seconds();
     let parts =

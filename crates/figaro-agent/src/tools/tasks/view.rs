@@ -1,4 +1,4 @@
-//! Tasks as the model gets them: facts of the stored task, times by the clocks of its zone.
+//! Tasks as shown to the model: facts of the stored task, with times in its zone.
 
 use chrono::{DateTime, SecondsFormat, Utc};
 use chrono_tz::Tz;
@@ -7,21 +7,21 @@ use serde_json::{Map, Value, json};
 use crate::tools::{ToolOutput, as_data};
 use figaro_base::text::one_line;
 use figaro_domain::schedule::Schedule;
-use figaro_domain::task::{MAX_FAILURES, MAX_PROMPT_CHARS, PauseReason, StandingRule, State, Task};
+use figaro_domain::task::{MAX_FAILURES, MAX_PROMPT_CHARS, PauseReason, StandingRule, Task, TaskState};
 use figaro_domain::tool::SideEffects;
 
-/// So many next times are told.
+/// Number of upcoming runs shown.
 const TIMES: usize = 3;
-/// A list takes about so many characters, so that nothing cuts it anywhere.
+/// Approximate maximum size of a list in characters, so that nothing cuts it later.
 const LIST_CHARS: usize = 14_000;
-/// What a task takes in a list besides its prompt.
+/// Size of a list entry besides its prompt, in characters.
 const TASK_CHARS: usize = 300;
-/// The least that a list shows of a prompt.
+/// Minimum length of a prompt in a list, in characters.
 const MIN_PROMPT: usize = 60;
-/// So many tasks are listed.
+/// Maximum number of tasks in a list.
 const MAX_LISTED: usize = LIST_CHARS / (TASK_CHARS + MIN_PROMPT);
 
-/// A task that was made or changed; the turn shows it to the person too.
+/// Shows a created or changed task. The turn shows it to the person too.
 pub(super) fn shown(task: &Task) -> ToolOutput {
     let next: Vec<String> = task.upcoming(TIMES).into_iter().map(|at| local(at, task.zone)).collect();
     let mut value = json!({
@@ -45,7 +45,7 @@ pub(super) fn shown(task: &Task) -> ToolOutput {
         value["agent"] = agent.into();
     }
     if let Value::Object(fields) = &mut value
-        && task.state != State::Active
+        && task.state != TaskState::Active
     {
         fields.extend(state(task));
     }
@@ -55,7 +55,7 @@ pub(super) fn shown(task: &Task) -> ToolOutput {
     }
 }
 
-/// The tasks, the next one first; with many, prompts are shortened.
+/// Lists tasks, the next one first. Prompts are shortened if there are many.
 pub(super) fn list(mut tasks: Vec<&Task>) -> ToolOutput {
     tasks.sort_by_key(|task| (task.next.is_none(), task.next));
     let share = LIST_CHARS / tasks.len().max(1);
@@ -81,7 +81,7 @@ fn entry(task: &Task, prompt: usize) -> Value {
         entry.insert("title".to_owned(), title.as_str().into());
     }
     entry.extend(state(task));
-    if let Some(next) = task.next.filter(|_| task.state == State::Active) {
+    if let Some(next) = task.next.filter(|_| task.state == TaskState::Active) {
         entry.insert("next".to_owned(), local(next, task.zone).into());
     }
     if let Some(model) = &task.model {
@@ -103,24 +103,24 @@ fn entry(task: &Task, prompt: usize) -> Value {
     Value::Object(entry)
 }
 
-/// What its runs may do without asking.
+/// Lists the calls that the task's runs may make without asking.
 pub(super) fn leaves(task: &Task) -> Value {
     let leave =
         |rule: &StandingRule| json!({"method": rule.method, "chat_id": rule.chat, "times_a_run": rule.times});
     task.standing.iter().map(leave).collect()
 }
 
-/// Whether it runs, and why not.
+/// Describes the state of a task, with the reason if it does not run.
 fn state(task: &Task) -> Map<String, Value> {
     let (state, why) = match task.state {
-        State::Paused(reason) => ("paused", Some(why(reason))),
-        State::Done(_) => ("done", None),
-        State::Cancelled(_) => ("cancelled", None),
-        State::Active if task.lease.is_some() => ("running now", None),
-        State::Active if task.asked.is_some() => {
+        TaskState::Paused(reason) => ("paused", Some(why(reason))),
+        TaskState::Done(_) => ("done", None),
+        TaskState::Cancelled(_) => ("cancelled", None),
+        TaskState::Active if task.lease.is_some() => ("running now", None),
+        TaskState::Active if task.asked.is_some() => {
             ("waiting", Some("a run was missed, and a person is asked whether to make it now".to_owned()))
         }
-        State::Active => ("active", None),
+        TaskState::Active => ("active", None),
     };
     let why = why.map(|why| ("because".to_owned(), Value::from(why)));
     [("state".to_owned(), Value::from(state))].into_iter().chain(why).collect()
@@ -135,7 +135,7 @@ fn why(reason: PauseReason) -> String {
     }
 }
 
-/// The schedule as it is stored.
+/// Returns the schedule as stored.
 pub(super) fn what(task: &Task) -> String {
     match &task.schedule {
         Schedule::Cron(cron) => cron.as_str().to_owned(),

@@ -1,4 +1,4 @@
-//! Who may approve a call and take one back, and what was approved for the next hour.
+//! Approvers of calls and their undoing, and approvals for an hour.
 
 use std::sync::Arc;
 
@@ -12,18 +12,18 @@ use figaro_domain::approval::{Approval, Grant, Ruled};
 use figaro_domain::undo::TurnUndo;
 use figaro_policy::access::{Admins, Standing, Verdict, is_owner, judge};
 use figaro_policy::approval::{NotAllowed, holds, may_rule, may_undo};
-use figaro_policy::tools::{Role, Rules};
+use figaro_policy::tools::{CallerRole, Rules};
 use figaro_store::{SettingsStore, StoreError};
 
-/// So many grants are kept; the oldest go first, and what they were for is asked again.
+/// Maximum number of grants. Beyond it the oldest are dropped, and people are asked again.
 const MAX_GRANTS: usize = 1_000;
 
-/// What was approved for an hour. It is not stored: after a restart a person is asked again. Cheap to clone.
+/// Approvals for an hour. Not stored: after a restart people are asked again. Cheap to clone.
 #[derive(Debug, Clone, Default)]
 pub struct Grants(Arc<Mutex<Vec<Grant>>>);
 
 impl Grants {
-    /// Adds what a person has approved for a while.
+    /// Adds grants given by a person.
     pub fn add(&self, grants: Vec<Grant>, now: DateTime<Utc>) {
         let mut all = self.0.lock();
         all.retain(|grant| now < grant.until);
@@ -32,21 +32,21 @@ impl Grants {
         all.drain(..excess);
     }
 
-    /// What is approved now, the oldest first.
+    /// Returns the current grants, oldest first.
     #[must_use]
     pub fn open(&self, now: DateTime<Utc>) -> Vec<Grant> {
         let all = self.0.lock();
         all.iter().filter(|grant| now < grant.until).cloned().collect()
     }
 
-    /// Takes back what was approved with the call of a turn; gives what that was.
+    /// Revokes the grants of a turn's call and returns them.
     pub fn end(&self, run: RunId, now: DateTime<Utc>) -> Vec<Grant> {
         let mut all = self.0.lock();
         let ended = all.extract_if(.., |grant| grant.run == run);
         ended.filter(|grant| now < grant.until).collect()
     }
 
-    /// Those by which all calls of this approval may be made now; none where one of them may not.
+    /// Returns the grants that cover all calls of this approval; empty if one call is not covered.
     fn letting(&self, wanted: &Approval, now: DateTime<Utc>) -> Vec<Grant> {
         let all = self.0.lock();
         let find = |method: &str| all.iter().find(|grant| grant.lets(method, wanted, now)).cloned();
@@ -55,46 +55,46 @@ impl Grants {
     }
 }
 
-/// Judges who may say what to a call that takes an approval.
+/// Decides who may approve, deny or undo a call.
 #[derive(Debug, Clone)]
 pub struct Approvers {
-    /// The owners that the settings name.
+    /// Owners named by the settings, and the access mode.
     pub access: AccessSettings,
-    /// The owners that opened an invite.
+    /// Owners who opened an invite, and the access list.
     pub settings: SettingsStore,
-    /// Who holds which right in a chat.
+    /// Admin rights in chats.
     pub admins: Arc<dyn Admins>,
-    /// What was approved for the next hour.
+    /// Approvals that hold for an hour; not stored.
     pub grants: Grants,
 }
 
 impl Approvers {
-    /// The role of whoever asks. Who administers the chat is looked up only where a rule asks for it.
-    pub(in crate::tools) async fn role(&self, rules: &Rules, context: &ToolContext) -> Role {
+    /// Returns the role of the requester. Admins are looked up only if a rule needs it.
+    pub(in crate::tools) async fn role(&self, rules: &Rules, context: &ToolContext) -> CallerRole {
         let is_admin = || self.admins.is_admin(context.place.chat, &context.speaker.user);
         match context.standing {
-            Standing::Owner => Role::Owner,
-            Standing::Borrowed | Standing::Guest => Role::Guest,
-            Standing::Admin => Role::Admin,
-            Standing::Member if rules.tells_admins() && is_admin().await => Role::Admin,
-            Standing::Member => Role::Member,
+            Standing::Owner => CallerRole::Owner,
+            Standing::Borrowed | Standing::Guest => CallerRole::Guest,
+            Standing::Admin => CallerRole::Admin,
+            Standing::Member if rules.tells_admins() && is_admin().await => CallerRole::Admin,
+            Standing::Member => CallerRole::Member,
         }
     }
 
-    /// Whether an owner has made whoever asks a guest by now.
+    /// Returns `true` if an owner has made the requester a guest by now.
     ///
     /// # Errors
-    /// When the store fails.
+    /// If the store fails.
     pub(in crate::tools) async fn is_guest(&self, context: &ToolContext) -> Result<bool, StoreError> {
         let (list, user) = (self.settings.access().await?, &context.speaker.user);
         let verdict = judge(&self.access, &list, &context.place, user, context.now);
         Ok(verdict == Verdict::Allow(Standing::Guest))
     }
 
-    /// Whether somebody may say this to a call now; if not, why.
+    /// Checks that a person may rule on a call now. The inner error is the reason why not.
     ///
     /// # Errors
-    /// When the store fails.
+    /// If the store fails.
     pub async fn may_rule(
         &self,
         ruled: Ruled,
@@ -105,10 +105,10 @@ impl Approvers {
         Ok(may_rule(ruled, user, is_owner, approval, &*self.admins).await)
     }
 
-    /// Whether somebody may take back now what a turn did; if not, why.
+    /// Checks that a person may undo a turn's calls now. The inner error is the reason why not.
     ///
     /// # Errors
-    /// When the store fails.
+    /// If the store fails.
     pub async fn may_undo(
         &self,
         user: &UserId,
@@ -118,11 +118,11 @@ impl Approvers {
         Ok(may_undo(user, is_owner, undo, &*self.admins).await)
     }
 
-    /// Whether somebody may take back now what was approved for a while: an owner, whoever approved it or asked for it, or an
-    /// admin of each chat who holds its right.
+    /// Returns `true` if a person may revoke a grant: an owner, its giver or requester, or an admin of each chat with the
+    /// required right.
     ///
     /// # Errors
-    /// When the store fails.
+    /// If the store fails.
     pub async fn may_end(&self, user: &UserId, grant: &Grant) -> Result<bool, StoreError> {
         if grant.by == *user || grant.requester.user == *user {
             return Ok(true);
@@ -131,7 +131,7 @@ impl Approvers {
         Ok(is_owner || holds(user, grant.right.as_deref(), &grant.targets, &*self.admins).await.is_ok())
     }
 
-    /// Whether somebody has approved these calls for a while, and might still do so.
+    /// Returns `true` if these calls are covered by grants whose givers may still give them.
     pub(in crate::tools) async fn has_granted(
         &self,
         wanted: &Approval,

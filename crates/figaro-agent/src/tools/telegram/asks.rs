@@ -1,24 +1,24 @@
-//! What it takes that calls are made which a rule asks about.
+//! Requirements for approving calls that a rule asks about.
 
 use figaro_mcp::table::Method;
 
 use figaro_policy::tools::{AdminRight, Decided};
 
-/// Why calls are not made before a person has approved them, and what that takes.
-pub(in crate::tools) struct Asks {
-    /// In words that follow "not allowed:".
+/// Reason for an approval, and its requirements.
+pub(in crate::tools) struct ApprovalRequirement {
+    /// Reason, to follow "not allowed:".
     pub(in crate::tools) reason: String,
-    /// The rule by its name.
+    /// Name of the rule.
     pub(in crate::tools) rule: String,
-    /// The right by which an admin of the chats may approve, by its name in the Bot API; none where only an owner may.
+    /// Right that an admin of the chats needs to approve, by its Bot API name; `None` if only an owner may.
     pub(in crate::tools) right: Option<&'static str>,
-    /// Whether whoever asked may not approve.
+    /// `true` if somebody other than the requester must approve.
     pub(in crate::tools) needs_other: bool,
-    /// Whether it may be approved for a while.
+    /// `true` if it may be approved for an hour.
     pub(super) may_last: bool,
 }
 
-impl Asks {
+impl ApprovalRequirement {
     pub(super) fn of(decided: Decided, method: &Method) -> Self {
         Self {
             may_last: may_last(&decided, method),
@@ -29,7 +29,7 @@ impl Asks {
         }
     }
 
-    /// What an approval of both takes, told as the first of them.
+    /// Combines two requirements into the stricter one, with the reason of the first.
     pub(super) fn and(self, other: &Self) -> Self {
         Self {
             right: self.right.filter(|right| other.right == Some(right)),
@@ -40,8 +40,8 @@ impl Asks {
     }
 }
 
-/// Whether what was approved may be approved for a while: only where an admin of one chat judges it, and what it does can be
-/// taken back and gives nobody power.
+/// Returns `true` if the call may be approved for an hour: an admin of one chat approves it, it can be undone, and it gives
+/// nobody power.
 fn may_last(decided: &Decided, method: &Method) -> bool {
     let lasting = [AdminRight::PinMessages, AdminRight::PostMessages, AdminRight::ManageTopics];
     let is_mild = decided.right.is_some_and(|right| lasting.contains(&right)) && !method.irreversible;

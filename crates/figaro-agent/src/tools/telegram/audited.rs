@@ -1,21 +1,21 @@
-//! What the audit log is told of calls of methods: what was decided, about what, for whom.
+//! Audit events of method calls.
 
 use serde_json::{Map, Value};
 
-use super::checked::Checked;
+use super::checked::CheckedCall;
 use super::{TelegramTools, ToolContext, ToolError, chat_number};
 use figaro_base::ids::{ChatId, UserId};
 use figaro_domain::audit::{AuditActor, AuditEvent, AuditKind, AuditName, Audited};
 
 impl TelegramTools {
-    /// Notes what was decided about calls, before anything is done about it.
+    /// Records a decision about calls in the audit log before it is carried out.
     ///
     /// # Errors
-    /// If the store fails: what cannot be noted is not made.
+    /// If the store fails. The calls are not made then.
     pub(super) async fn note(
         &self,
         what: AuditKind,
-        calls: &[Checked],
+        calls: &[CheckedCall],
         context: &ToolContext,
     ) -> Result<(), ToolError> {
         let events = calls.iter().map(|call| audited(what, call, context)).collect();
@@ -23,7 +23,7 @@ impl TelegramTools {
     }
 }
 
-fn audited(what: AuditKind, call: &Checked, context: &ToolContext) -> Audited {
+fn audited(what: AuditKind, call: &CheckedCall, context: &ToolContext) -> Audited {
     let number = |key: &str| call.args.get(key).and_then(Value::as_i64);
     let event = AuditEvent {
         chat: Some(context.place.chat),
@@ -38,7 +38,7 @@ fn audited(what: AuditKind, call: &Checked, context: &ToolContext) -> Audited {
     Audited { event, arguments: Some(Value::Object(call.args.clone())) }
 }
 
-/// Another chat that a call names by its number.
+/// Returns the other chat that a call names by number; `None` for this one.
 fn target(args: &Map<String, Value>, here: ChatId) -> Option<ChatId> {
     let number = args.get("chat_id").and_then(chat_number)?;
     Some(ChatId(number)).filter(|chat| *chat != here)

@@ -1,15 +1,14 @@
-//! A call that fits its method.
+//! A call whose arguments fit its method.
 
-use figaro_mcp::check::Place;
+use figaro_mcp::check::FileArgument;
 use figaro_mcp::table::Method;
 use serde_json::{Map, Value};
 
-/// A call whose arguments fit its method.
-pub(super) struct Checked {
+pub(super) struct CheckedCall {
     pub(super) method: &'static Method,
     pub(super) args: Map<String, Value>,
-    /// Where it has files.
-    pub(super) files: Vec<Place>,
-    /// The rule that has decided about it.
+    /// Places of files in the arguments.
+    pub(super) files: Vec<FileArgument>,
+    /// Rule that decided about the call.
     pub(super) rule: String,
 }

@@ -1,36 +1,35 @@
-//! The chats and people that calls of methods act on, as a person is shown them who is to approve.
+//! Chats and people affected by calls, as shown to the approving person.
 
 use serde_json::{Map, Value, json};
 
-use super::checked::Checked;
+use super::checked::CheckedCall;
 use super::parts::name_of;
 use super::{TelegramTools, ToolContext, ToolError, chat_number};
 use figaro_base::ids::{ChatId, MessageId};
 use figaro_base::text::one_line;
-use figaro_domain::approval::{Approval, Concerned, Target};
+use figaro_domain::approval::{Approval, ApprovalTarget, Concerned};
 use figaro_domain::audit::AuditKind;
 use figaro_policy::access::Standing;
 use figaro_policy::tools::AdminRight;
 
-/// The most characters shown of a message that a call acts on.
+/// Maximum length of a quoted message, in characters.
 const ABOUT_CHARS: usize = 60;
 
-/// The chats that calls act on.
-pub(super) struct Named {
-    pub(super) targets: Vec<Target>,
-    /// Whether one was named by its username, in whose place its number stands now.
+pub(super) struct ConcernedChats {
+    pub(super) targets: Vec<ApprovalTarget>,
+    /// `true` if a chat was named by username. The calls have its number now.
     pub(super) were_names: bool,
 }
 
 impl TelegramTools {
-    /// The chats that calls act on, each once. Names of chats become their numbers in the calls: a name may belong to another
-    /// chat by the time a person approves.
+    /// Returns the chats that calls act on, each once. Replaces usernames in the calls by numbers, since a name may belong
+    /// to another chat at the time of approval.
     pub(super) async fn targets(
         &self,
-        calls: &mut [Checked],
+        calls: &mut [CheckedCall],
         context: &ToolContext,
-    ) -> Result<Named, ToolError> {
-        let (mut targets, mut were_names): (Vec<Target>, bool) = (Vec::new(), false);
+    ) -> Result<ConcernedChats, ToolError> {
+        let (mut targets, mut were_names): (Vec<ApprovalTarget>, bool) = (Vec::new(), false);
         for call in calls {
             let mut named = Vec::new();
             chats(&Value::Object(call.args.clone()), "", &mut named);
@@ -41,7 +40,7 @@ impl TelegramTools {
                 }
                 let target = match number {
                     Some(here) if here == context.place.chat.0 => {
-                        Target { chat: context.place.chat, title: context.place.title.clone() }
+                        ApprovalTarget { chat: context.place.chat, title: context.place.title.clone() }
                     }
                     number => self.told_of(self.look_up(value.clone(), number).await?, &value, context).await,
                 };
@@ -54,18 +53,26 @@ impl TelegramTools {
                 }
             }
         }
-        Ok(Named { targets, were_names })
+        Ok(ConcernedChats { targets, were_names })
     }
 
-    /// A chat as whoever asked may know it: the title of one that they are not in says nothing to them.
-    pub(super) async fn told_of(&self, target: Target, named: &Value, context: &ToolContext) -> Target {
+    /// Hides the title of a chat that the requester is not in.
+    pub(super) async fn told_of(
+        &self,
+        target: ApprovalTarget,
+        named: &Value,
+        context: &ToolContext,
+    ) -> ApprovalTarget {
         if self.may_know(target.chat, context).await {
             return target;
         }
-        Target { title: named.as_str().filter(|name| name.starts_with('@')).map(str::to_owned), ..target }
+        ApprovalTarget {
+            title: named.as_str().filter(|name| name.starts_with('@')).map(str::to_owned),
+            ..target
+        }
     }
 
-    /// True if the asker may know what Telegram says of a chat: an owner, or somebody who is in it.
+    /// Returns `true` if the requester may see Telegram's data about a chat: an owner, or one of its members.
     async fn may_know(&self, chat: ChatId, context: &ToolContext) -> bool {
         let is_in_it = async || self.approvers.admins.is_member(chat, &context.speaker.user).await;
         context.standing == Standing::Owner
@@ -73,8 +80,8 @@ impl TelegramTools {
             || (chat.is_group() && is_in_it().await)
     }
 
-    /// The people that calls act on, by what Telegram says of them in a chat that whoever asked may know. Telegram names anybody
-    /// whom the bot has ever met, so those who are not in the chat stay numbers, but for owners.
+    /// Looks up the people that calls act on, in chats that the requester may know. Telegram names anybody whom the bot has
+    /// ever met, so people outside the chat stay numbers, except for owners.
     pub(super) async fn people(&self, approval: &Approval, context: &ToolContext) -> Vec<Concerned> {
         let mut people: Vec<Concerned> = Vec::new();
         let named = approval.calls.iter().filter_map(|call| {
@@ -99,7 +106,7 @@ impl TelegramTools {
         people
     }
 
-    /// The first words of the one message that calls act on, in a chat that whoever asked may know.
+    /// Returns the first words of the one message that calls act on, in a chat that the requester may know.
     pub(super) async fn about(
         &self,
         approval: &Approval,
@@ -117,21 +124,25 @@ impl TelegramTools {
         Ok(words.filter(|words| !words.is_empty()))
     }
 
-    /// Refuses calls that Telegram would refuse after somebody has approved them: in groups, those that take a right which the bot
-    /// does not hold. What cannot be found out is asked about.
+    /// Denies calls that Telegram would reject after approval: in groups, those that need a right the bot lacks. If the
+    /// right is unknown, people are asked.
     ///
     /// # Errors
-    /// With what the model is to tell people.
-    pub(super) async fn may_itself(&self, calls: &[Checked], context: &ToolContext) -> Result<(), ToolError> {
+    /// With a message for people, passed on by the model.
+    pub(super) async fn may_itself(
+        &self,
+        calls: &[CheckedCall],
+        context: &ToolContext,
+    ) -> Result<(), ToolError> {
         for call in calls {
             let chat = call.args.get("chat_id").map_or(Some(context.place.chat.0), chat_number).map(ChatId);
             let (Some(chat), Some(right)) = (chat, AdminRight::for_method(&call.method.name)) else {
                 continue;
             };
-            // Whoever is in a group writes there and looks around.
+            // Every member of a group may write and read there.
             let is_everybodys =
                 matches!(right, AdminRight::ManageChat | AdminRight::PostMessages | AdminRight::EditMessages);
-            // A bot deletes its own messages without a right.
+            // A bot may delete its own messages without a right.
             let is_own = right == AdminRight::DeleteMessages;
             if is_everybodys || is_own || !chat.is_group() || !self.may_know(chat, context).await {
                 continue;
@@ -159,8 +170,12 @@ impl TelegramTools {
         Ok(())
     }
 
-    /// What Telegram says of a chat that is named by its number or its username.
-    pub(super) async fn look_up(&self, name: Value, number: Option<i64>) -> Result<Target, ToolError> {
+    /// Looks up a chat by number or username through `getChat`.
+    pub(super) async fn look_up(
+        &self,
+        name: Value,
+        number: Option<i64>,
+    ) -> Result<ApprovalTarget, ToolError> {
         let unknown = || {
             ToolError::ForModel(format!(
                 "Telegram knows no chat {name} that you are in; ask the person which they mean"
@@ -175,13 +190,13 @@ impl TelegramTools {
         let title =
             ["title", "first_name"].iter().find_map(|key| chat.get(*key)?.as_str()).map(str::to_owned);
         match known.or(number) {
-            Some(id) => Ok(Target { chat: ChatId(id), title: title.filter(|_| known.is_some()) }),
+            Some(id) => Ok(ApprovalTarget { chat: ChatId(id), title: title.filter(|_| known.is_some()) }),
             None => Err(unknown()),
         }
     }
 }
 
-/// Where arguments name chats, however deep: JSON pointers and what stands there.
+/// Collects the chats named in arguments at any depth, as JSON pointers and values.
 fn chats(value: &Value, pointer: &str, found: &mut Vec<(String, Value)>) {
     match value {
         Value::Object(map) => {
@@ -204,7 +219,7 @@ fn chats(value: &Value, pointer: &str, found: &mut Vec<(String, Value)>) {
     }
 }
 
-/// Puts a value where a pointer says.
+/// Replaces the value at a JSON pointer.
 fn put(args: &mut Map<String, Value>, pointer: &str, value: Value) {
     let mut whole = Value::Object(std::mem::take(args));
     if let Some(place) = whole.pointer_mut(pointer) {

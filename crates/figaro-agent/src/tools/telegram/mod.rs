@@ -1,6 +1,5 @@
-//! The Bot API methods of the MCP server as tools, a few in every prompt and the others once they were found: policy
-//! before each call, a person's approval where that takes one, the rate limiter before each send, the current chat filled in
-//! where the model left it out.
+//! Bot API methods as tools: a few in every prompt, others once found. Policy runs before each call, a person approves if
+//! required, the rate limiter runs before each send, and the current chat is the default.
 
 mod approvers;
 mod asks;
@@ -27,7 +26,7 @@ use tokio::sync::Mutex;
 
 pub use self::approvers::{Approvers, Grants};
 pub(super) use self::standing::Leave;
-use super::source::{Listed, Named};
+use super::source::{NamedTools, ToolListing};
 use super::{Tool, ToolContext, ToolError, ToolOutput, ToolSource, find, names, schema};
 use crate::outbound::RateLimiter;
 use figaro_base::ids::{BotId, ChatId};
@@ -38,18 +37,17 @@ use figaro_policy::tools::{Policy, chat_number};
 use figaro_provider::ToolSpec;
 use figaro_store::{AuditStore, ErasureStore, OutboxStore, PeopleStore, TaskStore, UndoStore};
 
-/// Whether somebody's word for a chat is its number.
+/// Returns `true` if `named` is the number of the chat.
 pub(super) fn is_chat(named: &str, chat: ChatId) -> bool {
     named.trim().parse() == Ok(chat.0)
 }
 
-/// Parameters that say where; the current chat and topic stand in for them.
+/// Parameters that default to the current chat and topic.
 const PLACE: [&str; 2] = ["chat_id", "message_thread_id"];
 
-/// The methods a prompt carries, in short form.
+/// Methods in every prompt, in short form.
 const EVERYDAY: &str = include_str!("everyday.yaml");
 
-/// A method as a prompt shows it.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Everyday {
@@ -57,39 +55,39 @@ struct Everyday {
     parameters: Value,
 }
 
-/// What every Telegram tool works with.
+/// Dependencies of the Telegram tools.
 #[derive(Debug, Clone)]
 pub struct TelegramTools {
-    /// What the server serves.
+    /// Catalog of the methods that the MCP server offers.
     pub catalog: Arc<Catalog>,
-    /// The server that makes the calls.
+    /// MCP server that makes the calls.
     pub mcp: Mcp,
-    /// The bot itself.
+    /// User id of the bot itself.
     pub bot: BotId,
-    /// The pace they are made at.
+    /// Rate limiter, shared with Figaro's own messages.
     pub limiter: Arc<RateLimiter>,
-    /// Which messages the model sent.
+    /// Authors of sent messages: the model or Figaro.
     pub outbox: OutboxStore,
-    /// The people who wrote in groups: a name in the place of a person's id means one of them.
+    /// People who wrote in groups, to resolve names.
     pub people: PeopleStore,
-    /// Finds the words of a message that a call acts on, for the card that asks for approval.
+    /// Words of messages that calls act on, for approval cards.
     pub said: ErasureStore,
-    /// Where what is decided is noted.
+    /// Audit log. Decisions are recorded before they are carried out.
     pub audit: AuditStore,
-    /// The tasks, with what their runs may do without asking.
+    /// Tasks with their standing rules.
     pub tasks: TaskStore,
-    /// Held while it is counted how often a run has done so.
+    /// Held while the uses of a standing rule are counted.
     pub counting: Arc<Mutex<()>>,
-    /// Where what can be taken back is kept.
+    /// Undo data of calls, stored per turn.
     pub undos: UndoStore,
-    /// Who may approve what takes an approval.
+    /// Decides who may approve and undo calls.
     pub approvers: Approvers,
-    /// The rules about calls.
+    /// Rules that allow, deny or ask about calls.
     pub policy: Policy,
 }
 
 impl TelegramTools {
-    /// The tools that every prompt carries, in short form.
+    /// Makes the tools of every prompt, in short form.
     pub(crate) fn everyday(&self) -> impl Iterator<Item = Arc<dyn Tool>> {
         everyday().into_iter().filter_map(|(name, everyday)| self.everyday_tool(&name, everyday))
     }
@@ -118,9 +116,9 @@ fn everyday() -> BTreeMap<String, Everyday> {
 }
 
 impl ToolSource for TelegramTools {
-    fn list(&self) -> Vec<Listed> {
+    fn list(&self) -> Vec<ToolListing> {
         let rules = self.policy.rules();
-        let listed = self.catalog.listed().into_iter().map(|listed| Listed {
+        let listed = self.catalog.listed().into_iter().map(|listed| ToolListing {
             name: listed.method.name.clone(),
             description: listed.description.to_owned(),
             words: listed.words.to_owned(),
@@ -130,10 +128,10 @@ impl ToolSource for TelegramTools {
         listed.collect()
     }
 
-    fn find(&self, query: &str) -> Named {
+    fn find(&self, query: &str) -> NamedTools {
         let found = self.catalog.named(query);
         let tools = found.methods.into_iter().map(|method| method.name.clone()).collect();
-        Named { tools, types: found.types }
+        NamedTools { tools, types: found.types }
     }
 
     fn get(&self, name: &str) -> Option<Arc<dyn Tool>> {
@@ -148,7 +146,7 @@ impl ToolSource for TelegramTools {
 struct TelegramTool {
     spec: Arc<ToolSpec>,
     method: &'static Method,
-    /// The model is told of some parameters, and is held to them.
+    /// `true` if the model sees only some parameters and may use no others.
     is_everyday: bool,
     tools: TelegramTools,
 }
@@ -182,10 +180,10 @@ impl Tool for TelegramTool {
         let Value::Object(mut args) = arguments else {
             return Err(ToolError::ForModel("the arguments must be one JSON object".to_owned()));
         };
-        // As the server will: what is decided about is what is sent.
+        // The server drops nulls too: the call that is judged is the call that is sent.
         args.retain(|_, value| !value.is_null());
         self.known(&args)?;
-        // What was approved is made as it was shown, whoever a name means by now.
+        // Approved calls are made as shown, even if a name means somebody else by now.
         if context.approved.is_none() {
             names::settle(&self.tools.people, &mut args, context).await?;
         }
@@ -196,7 +194,7 @@ impl Tool for TelegramTool {
 }
 
 impl TelegramTool {
-    /// Fills in the current chat, and the current topic for what is sent to it.
+    /// Fills in the current chat, and the current topic for calls to that chat.
     fn fill_place(&self, args: &mut Map<String, Value>, context: &ToolContext) {
         let takes = |name: &str| self.method.params.iter().any(|field| field.name == name);
         if takes("chat_id") && !args.contains_key("chat_id") {
@@ -208,7 +206,7 @@ impl TelegramTool {
         }
     }
 
-    /// The model is held to what it was told of.
+    /// Rejects parameters that the model was not offered.
     fn known(&self, args: &Map<String, Value>) -> Result<(), ToolError> {
         let told = &self.spec.parameters["properties"];
         let is_told = |key: &str| told.get(key).is_some() || PLACE.contains(&key);
@@ -225,13 +223,13 @@ impl TelegramTool {
 
 #[cfg(test)]
 mod tests {
-    use figaro_mcp::catalog::Choice;
+    use figaro_mcp::catalog::MethodSelection;
 
     use super::*;
 
     #[test]
     fn what_a_prompt_says_of_a_method_is_so() {
-        let catalog = Catalog::new(&Choice::default());
+        let catalog = Catalog::new(&MethodSelection::default());
         for (name, Everyday { parameters, .. }) in everyday() {
             let method = catalog.method(&name).unwrap_or_else(|| panic!("no method {name}"));
             let whole = Value::Object(catalog.schema(method));

@@ -1,42 +1,41 @@
-//! The way of calls of methods through policy: they are made, refused, or shown to a person first.
+//! Policy check of method calls: allowed, denied, or shown to a person first.
 
 use figaro_mcp::check::check;
 use serde_json::{Map, Value, json};
 
-use super::asks::Asks;
-use super::checked::Checked;
-use super::concerned::Named;
+use super::asks::ApprovalRequirement;
+use super::checked::CheckedCall;
+use super::concerned::ConcernedChats;
 use super::parts::is_late;
 use super::send::Sent;
-use super::undoable::Made;
+use super::undoable::CompletedCall;
 use super::{TelegramTools, ToolContext, ToolError, ToolOutput};
 use crate::tools::as_data;
 use figaro_base::ids::{ChatId, MessageId};
-use figaro_domain::approval::{Approval, Fingerprint, MethodCall, Target};
+use figaro_domain::approval::{Approval, ApprovalTarget, Fingerprint, MethodCall};
 use figaro_domain::audit::AuditKind;
 use figaro_domain::delivery::Author;
 use figaro_domain::tool::SideEffects;
 use figaro_domain::turn::Approved;
 use figaro_policy::access::Standing;
 use figaro_policy::tools::{
-    Decided, Decision, OWNERS, Role, Rules, TelegramCall, chat_number, decide, settle_previews,
+    CallerRole, Decided, Decision, OWNERS, Rules, TelegramCall, chat_number, decide, settle_previews,
 };
 
-/// Who sent the messages that a call names.
+/// Senders of the messages that a call names.
 struct Senders {
-    /// Whether the model sent all of them; `None` where it names none.
+    /// `true` if the model sent all of them; `None` if it names none.
     own: Option<bool>,
-    /// Whether one of them is Figaro's.
+    /// `true` if Figaro sent one of them.
     figaros: bool,
 }
 
 impl TelegramTools {
-    /// Makes calls of methods for a tool call, in their order, as far as policy lets them go: where one of them takes an
-    /// approval, a person is shown all of them first, and where one is refused none is made. Where a person has approved the tool
-    /// call, exactly what they were shown is made.
+    /// Makes method calls in order if policy allows. If one needs approval, a person is shown all of them first; if one is
+    /// denied, none is made. Approved calls are made exactly as shown.
     ///
     /// # Errors
-    /// With why they were not made, or that it is not known whether one was.
+    /// With the reason why calls were not made, or that the outcome of one is unknown.
     pub(crate) async fn perform(
         &self,
         calls: Vec<MethodCall>,
@@ -50,12 +49,12 @@ impl TelegramTools {
             self.note(AuditKind::CallAllowed, &calls, context).await?;
             return self.make_all(calls, false, context).await;
         };
-        // Words of somebody else, tried again, are asked about in nobody's name.
+        // A retry of somebody else's words has no requester to ask for.
         if !context.can_ask || context.standing == Standing::Borrowed {
             return self.perform_unasked(calls, asks, context).await;
         }
-        let Named { targets, were_names } = self.targets(&mut calls, context).await?;
-        // A name may have turned out to be that of this chat.
+        let ConcernedChats { targets, were_names } = self.targets(&mut calls, context).await?;
+        // A name may have turned out to mean this chat.
         let asks = if were_names { self.decide_all(&mut calls, context).await? } else { Some(asks) };
         let Some(asks) = asks else {
             self.note(AuditKind::CallAllowed, &calls, context).await?;
@@ -72,12 +71,12 @@ impl TelegramTools {
         Ok(ToolOutput::asking(approval))
     }
 
-    /// The approval that a person is asked for, once the bot itself may make the calls.
+    /// Builds the approval request, after checking the bot's own rights.
     async fn wanted(
         &self,
-        calls: &[Checked],
-        targets: Vec<Target>,
-        asks: Asks,
+        calls: &[CheckedCall],
+        targets: Vec<ApprovalTarget>,
+        asks: ApprovalRequirement,
         context: &ToolContext,
     ) -> Result<Approval, ToolError> {
         self.may_itself(calls, context).await?;
@@ -87,7 +86,7 @@ impl TelegramTools {
         Ok(approval)
     }
 
-    /// Makes what a person has approved, exactly as they were shown it.
+    /// Makes approved calls exactly as they were shown.
     async fn perform_approved(
         &self,
         approved: &Approved,
@@ -101,7 +100,7 @@ impl TelegramTools {
             let words = "not made: whoever approved it may not approve it any more";
             return Err(ToolError::Denied(words.to_owned()));
         }
-        // Nothing in it is settled anew: it was shown like this.
+        // No names are resolved again: the calls were shown like this.
         let mut calls =
             approval.calls.iter().cloned().map(|call| self.check(call)).collect::<Result<Vec<_>, _>>()?;
         if calls.iter().any(|call| is_late(&call.args, context.now)) {
@@ -109,13 +108,17 @@ impl TelegramTools {
                 ever. Ask again with a later time";
             return Err(ToolError::Denied(words.to_owned()));
         }
-        // What no approval opens stays closed.
+        // No approval overrides a denial.
         self.decide_all(&mut calls, context).await?;
         self.note(AuditKind::ApprovalUsed, &calls, context).await?;
         self.make_all(calls, true, context).await
     }
 
-    fn check_all(&self, calls: Vec<MethodCall>, context: &ToolContext) -> Result<Vec<Checked>, ToolError> {
+    fn check_all(
+        &self,
+        calls: Vec<MethodCall>,
+        context: &ToolContext,
+    ) -> Result<Vec<CheckedCall>, ToolError> {
         let check_one = |mut call: MethodCall| {
             if let Some(method) = self.catalog.method(&call.method) {
                 settle_previews(method, &mut call.arguments, &context.addresses);
@@ -125,22 +128,25 @@ impl TelegramTools {
         calls.into_iter().map(check_one).collect()
     }
 
-    pub(super) fn check(&self, MethodCall { method, arguments }: MethodCall) -> Result<Checked, ToolError> {
+    pub(super) fn check(
+        &self,
+        MethodCall { method, arguments }: MethodCall,
+    ) -> Result<CheckedCall, ToolError> {
         let known = self.catalog.method(&method);
         let method = known.ok_or_else(|| ToolError::ForModel(format!("there is no method {method}")))?;
         let files = check(method, &arguments).map_err(|fault| ToolError::ForModel(fault.to_string()))?;
-        Ok(Checked { method, args: arguments, files, rule: String::new() })
+        Ok(CheckedCall { method, args: arguments, files, rule: String::new() })
     }
 
-    /// Why the calls take an approval; `None` where all of them may be made.
+    /// Judges all calls. Returns the requirements of an approval; `None` if all calls are allowed.
     pub(super) async fn decide_all(
         &self,
-        calls: &mut [Checked],
+        calls: &mut [CheckedCall],
         context: &ToolContext,
-    ) -> Result<Option<Asks>, ToolError> {
+    ) -> Result<Option<ApprovalRequirement>, ToolError> {
         let rules = self.policy.rules();
         let role = self.role(&rules, context).await;
-        let mut asks: Option<Asks> = None;
+        let mut asks: Option<ApprovalRequirement> = None;
         for call in calls {
             let decided = self.decide(call, &rules, role, context).await?;
             decided.rule.as_str().clone_into(&mut call.rule);
@@ -149,7 +155,7 @@ impl TelegramTools {
             match decided.decision {
                 Decision::Allow => {}
                 Decision::Ask => {
-                    let one = Asks::of(decided, call.method);
+                    let one = ApprovalRequirement::of(decided, call.method);
                     asks = Some(match asks {
                         None => one,
                         Some(first) => first.and(&one),
@@ -164,26 +170,25 @@ impl TelegramTools {
         Ok(asks)
     }
 
-    /// The role of whoever asks.
-    pub(super) async fn role(&self, rules: &Rules, context: &ToolContext) -> Role {
+    pub(super) async fn role(&self, rules: &Rules, context: &ToolContext) -> CallerRole {
         self.approvers.role(rules, context).await
     }
 
     pub(super) async fn decide(
         &self,
-        call: &Checked,
+        call: &CheckedCall,
         rules: &Rules,
-        role: Role,
+        role: CallerRole,
         context: &ToolContext,
     ) -> Result<Decided, ToolError> {
         self.judged(call, role, context, |call| decide(rules, call)).await
     }
 
-    /// What policy says of a call, with all that it looks at.
+    /// Judges a call with all facts that policy looks at.
     pub(super) async fn judged<T>(
         &self,
-        call: &Checked,
-        role: Role,
+        call: &CheckedCall,
+        role: CallerRole,
         context: &ToolContext,
         judge: impl FnOnce(&TelegramCall<'_>) -> T + Send,
     ) -> Result<T, ToolError> {
@@ -209,13 +214,14 @@ impl TelegramTools {
         Ok(judge(&call))
     }
 
-    /// Who sent the messages that a call names, in the chat that it names. What is no number names a message that nobody knows.
+    /// Looks up the senders of the messages that a call names, in the chat it names. An invalid id counts as a message of
+    /// unknown sender.
     async fn senders(&self, args: &Map<String, Value>, here: ChatId) -> Result<Senders, ToolError> {
         let many = args.get("message_ids").and_then(Value::as_array).into_iter().flatten();
         let chat = args.get("chat_id").map_or(Some(here), |chat| chat_number(chat).map(ChatId));
         let mut senders = Senders { own: None, figaros: false };
         for id in args.get("message_id").into_iter().chain(many) {
-            // What is no id of a message is nobody's: how Telegram would read it is not known.
+            // Invalid message ids count as unknown: it is unclear how Telegram would read them.
             let author = match (chat, id.as_i64().filter(|id| *id > 0)) {
                 (Some(chat), Some(id)) => self.outbox.author(chat, MessageId(id)).await?,
                 _ => None,
@@ -226,16 +232,16 @@ impl TelegramTools {
         Ok(senders)
     }
 
-    /// Makes calls that may be made, one after the other, until one fails; `is_approved`: a person had to approve them.
+    /// Makes allowed calls in order until one fails. `is_approved` means that a person had to approve them.
     pub(super) async fn make_all(
         &self,
-        calls: Vec<Checked>,
+        calls: Vec<CheckedCall>,
         is_approved: bool,
         context: &ToolContext,
     ) -> Result<ToolOutput, ToolError> {
         let (mut results, mut side_effects, mut shows_words) = (Vec::new(), SideEffects::default(), false);
         let all = calls.len();
-        for Checked { method, args, .. } in calls {
+        for CheckedCall { method, args, .. } in calls {
             let made = results.len();
             let call = MethodCall { method: method.name.clone(), arguments: args.clone() };
             let before = self.before(&call).await;
@@ -246,7 +252,8 @@ impl TelegramTools {
                 error => error,
             });
             let Sent { mut result, spoke, shows_words: words } = sent?;
-            let made = Made { method, call: &call, result: &result, before: before.as_ref(), is_approved };
+            let made =
+                CompletedCall { method, call: &call, result: &result, before: before.as_ref(), is_approved };
             self.keep_undo(&made, context).await;
             if !method.name.ends_with("InviteLink") {
                 without_secrets(&mut result);
@@ -267,19 +274,20 @@ impl TelegramTools {
     }
 }
 
-/// What a person is to approve. What names no chat acts on the chat of the turn.
+/// Makes an approval. Calls without a chat act on the turn's chat.
 pub(super) fn approval(
-    calls: &[Checked],
-    mut targets: Vec<Target>,
-    asks: Asks,
+    calls: &[CheckedCall],
+    mut targets: Vec<ApprovalTarget>,
+    asks: ApprovalRequirement,
     context: &ToolContext,
 ) -> Approval {
     let place = &context.place;
     if targets.is_empty() {
-        targets.push(Target { chat: place.chat, title: place.title.clone() });
+        targets.push(ApprovalTarget { chat: place.chat, title: place.title.clone() });
     }
     let is_one = targets.len() == 1;
-    let call = |call: &Checked| MethodCall { method: call.method.name.clone(), arguments: call.args.clone() };
+    let call =
+        |call: &CheckedCall| MethodCall { method: call.method.name.clone(), arguments: call.args.clone() };
     let calls: Vec<MethodCall> = calls.iter().map(call).collect();
     Approval {
         fingerprint: Fingerprint::of(context.run, &context.call, &calls),
@@ -290,7 +298,7 @@ pub(super) fn approval(
         about: None,
         right: asks.right.map(str::to_owned),
         needs_other: asks.needs_other,
-        // Of several chats it is not clear which is which.
+        // With several chats it is unclear which one a grant is about.
         may_last: asks.may_last && is_one,
         reason: asks.rule.starts_with(OWNERS).then_some(asks.reason),
         rule: asks.rule,
@@ -299,7 +307,7 @@ pub(super) fn approval(
     }
 }
 
-/// Leaves out of a result what lets somebody into a chat: whoever may look a chat up may not invite to it.
+/// Removes invite links from a result: a person who may look up a chat may not invite to it.
 fn without_secrets(value: &mut Value) {
     match value {
         Value::Object(map) => {

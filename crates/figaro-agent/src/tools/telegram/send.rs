@@ -1,4 +1,4 @@
-//! One call of a method: within the limits, with what becomes of it when it fails, and with a note of the messages it sent.
+//! A single method call: rate limits, error handling, and a record of sent messages.
 
 use std::time::Duration;
 
@@ -10,24 +10,23 @@ use super::{TelegramTools, ToolContext, ToolError, chat_number};
 use crate::outbound::Urgency;
 use figaro_base::ids::{ChatId, MessageId};
 use figaro_domain::delivery::Author;
-use figaro_mcp_client::client::{Answer, McpError};
+use figaro_mcp_client::client::{McpError, ToolCallOutput};
 
-/// A 429 whose wait is no longer than this is waited out and the call made once more.
+/// Maximum wait of a 429 answer that is waited out; the call is then made once more.
 const MAX_WAIT: Duration = Duration::from_secs(20);
 
-/// What a call that was made comes to.
+/// Outcome of a successful call.
 #[derive(Debug)]
 pub(super) struct Sent {
-    /// The result, as Telegram gave it.
     pub(super) result: Value,
-    /// Whether it sent the words that answer, in the chat and topic of the turn.
+    /// `true` if it sent the words that answer, in the turn's chat and topic.
     pub(super) spoke: bool,
-    /// Whether people may have written something of the result: names, descriptions, messages.
+    /// `true` if the result may contain words of people: names, descriptions, messages.
     pub(super) shows_words: bool,
 }
 
 impl TelegramTools {
-    /// Makes a call that may be made.
+    /// Makes an allowed call.
     pub(super) async fn send(
         &self,
         method: &'static Method,
@@ -36,7 +35,7 @@ impl TelegramTools {
     ) -> Result<Sent, ToolError> {
         let count = if method.adds_messages() { messages(&args) } else { 0 };
         take(context, count)?;
-        let call = Call { tools: self, method };
+        let call = MethodRequest { tools: self, method };
         let here = context.place.chat;
         let number = args.get("chat_id").map_or(Some(here), |chat| chat_number(chat).map(ChatId));
         let sent = call.send(&args, number.unwrap_or(here)).await.map_err(|failure| call.error(failure));
@@ -44,7 +43,7 @@ impl TelegramTools {
             context.sends.iter().for_each(|sends| sends.give_back(count));
         }
         let result = sent?;
-        // A chat that was named by its username has its number in what was sent.
+        // For a chat named by username, the sent message has the number.
         let spoke = match sent_in(&result).or(number) {
             Some(chat) => call.note_own(&args, &result, chat, context).await,
             None => false,
@@ -53,29 +52,27 @@ impl TelegramTools {
     }
 }
 
-/// A method that is called.
-pub(super) struct Call<'a> {
+pub(super) struct MethodRequest<'a> {
     pub(super) tools: &'a TelegramTools,
     pub(super) method: &'static Method,
 }
 
-/// Why a call has no result.
-pub(super) struct Failure {
-    pub(super) fate: Fate,
-    /// What Telegram or the server said.
+pub(super) struct CallFailure {
+    pub(super) fate: CallFate,
+    /// Message of Telegram or the server.
     pub(super) words: String,
 }
 
-impl Call<'_> {
-    /// Whether people may have written something of a result: names, descriptions, messages.
+impl MethodRequest<'_> {
+    /// Returns `true` if a result may contain words of people: names, descriptions, messages.
     fn shows_words(&self, result: &Value) -> bool {
         let others = ["reply_to_message", "external_reply", "forward_origin", "pinned_message"];
         let is_read = self.method.class == Class::Read && (result.is_object() || result.is_array());
         is_read || others.iter().any(|key| result.get(key).is_some())
     }
 
-    /// Makes the call within the rate limits and gives its result; a short 429 is waited out once.
-    pub(super) async fn send(&self, args: &Map<String, Value>, chat: ChatId) -> Result<Value, Failure> {
+    /// Makes the call within the rate limits. Waits out a short 429 once.
+    pub(super) async fn send(&self, args: &Map<String, Value>, chat: ChatId) -> Result<Value, CallFailure> {
         let is_paced = self.method.class != Class::Read;
         for last in [false, true] {
             if is_paced {
@@ -84,32 +81,32 @@ impl Call<'_> {
             }
             let answer = match self.tools.mcp.call(&self.method.name, args.clone()).await {
                 Ok(answer) => answer,
-                Err(error @ McpError::Lost(_)) => return Err(Fate::Unknown.told(error)),
+                Err(error @ McpError::Lost(_)) => return Err(CallFate::Unknown.told(error)),
                 Err(error @ (McpError::Unavailable(_) | McpError::Refused(_))) => {
-                    return Err(Fate::Unsent.told(error));
+                    return Err(CallFate::Unsent.told(error));
                 }
             };
             match retry_after(&answer) {
                 Some(wait) if is_paced && !last && wait <= MAX_WAIT => self.tools.limiter.pause(chat, wait),
                 _ if answer.is_error => {
-                    return Err(Fate::of(&answer.content).told(describe_error(&answer.content)));
+                    return Err(CallFate::of(&answer.content).told(describe_error(&answer.content)));
                 }
                 _ => return Ok(answer.content.get("result").cloned().unwrap_or(answer.content)),
             }
         }
-        Err(Fate::Unsent.told("Telegram is limiting messages to this chat; try later"))
+        Err(CallFate::Unsent.told("Telegram is limiting messages to this chat; try later"))
     }
 
-    /// What the model is told of it.
-    fn error(&self, Failure { fate, words }: Failure) -> ToolError {
+    /// Converts a failure for the model.
+    fn error(&self, CallFailure { fate, words }: CallFailure) -> ToolError {
         match fate {
-            Fate::Refused => ToolError::ForModel(format!("Telegram refused: {words}")),
-            Fate::Unsent => ToolError::ForModel(words),
-            Fate::Unknown => self.unknown(&words),
+            CallFate::Refused => ToolError::ForModel(format!("Telegram refused: {words}")),
+            CallFate::Unsent => ToolError::ForModel(words),
+            CallFate::Unknown => self.unknown(&words),
         }
     }
 
-    /// A call without an answer. What only reads does no harm twice.
+    /// Makes the error of a call without an answer. Calls that only read may be repeated.
     fn unknown(&self, words: &str) -> ToolError {
         if self.method.class == Class::Read {
             return ToolError::ForModel(words.to_owned());
@@ -118,7 +115,7 @@ impl Call<'_> {
         ToolError::Unknown(format!("{words}. It may have been {done}: do not repeat it without checking"))
     }
 
-    /// Remembers messages that were sent as the model's own; returns whether one of them spoke for the run.
+    /// Records sent messages as the model's own. Returns `true` if one of them answers the person.
     async fn note_own(
         &self,
         args: &Map<String, Value>,
@@ -145,13 +142,13 @@ impl Call<'_> {
     }
 }
 
-/// The chat of a message that was sent, or of the first of several.
+/// Returns the chat of the first sent message.
 fn sent_in(result: &Value) -> Option<ChatId> {
     let first = result.get(0).unwrap_or(result);
     first.pointer("/chat/id").and_then(Value::as_i64).map(ChatId)
 }
 
-/// Takes so many messages from what the turn may send.
+/// Takes `count` messages from the turn's allowance.
 fn take(context: &ToolContext, count: usize) -> Result<(), ToolError> {
     let Some(sends) = &context.sends else { return Ok(()) };
     sends.take(count).map_err(|left| {
@@ -163,20 +160,20 @@ fn take(context: &ToolContext, count: usize) -> Result<(), ToolError> {
     })
 }
 
-/// What became of a call that failed.
+/// Fate of a failed call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Fate {
-    /// Telegram, or the server before it, did not take it.
+pub(super) enum CallFate {
+    /// Telegram or the server rejected the call.
     Refused,
-    /// Telegram never saw it.
+    /// The call did not reach Telegram.
     Unsent,
-    /// There is no answer: it was cancelled (499), or Telegram failed or fell silent (5xx).
+    /// No answer: the call was cancelled (499), or Telegram failed or timed out (5xx).
     Unknown,
 }
 
-impl Fate {
-    fn told(self, words: impl ToString) -> Failure {
-        Failure { fate: self, words: words.to_string() }
+impl CallFate {
+    fn told(self, words: impl ToString) -> CallFailure {
+        CallFailure { fate: self, words: words.to_string() }
     }
 
     fn of(content: &Value) -> Self {
@@ -190,7 +187,7 @@ impl Fate {
     }
 }
 
-fn retry_after(answer: &Answer) -> Option<Duration> {
+fn retry_after(answer: &ToolCallOutput) -> Option<Duration> {
     let seconds = answer.content.get("error")?.get("retry_after")?.as_u64()?;
     answer.is_error.then_some(Duration::from_secs(seconds))
 }
@@ -209,18 +206,18 @@ mod tests {
         let failed = |code: i64| json!({"ok": false, "error": {"error_code": code, "description": "x"}});
         let away = |unsent: bool| json!({"ok": false, "error": {"error_code": 503, "unsent": unsent}});
         let cases = [
-            (failed(400), Fate::Refused),
-            (failed(403), Fate::Refused),
-            (failed(429), Fate::Refused),
-            (failed(499), Fate::Unknown),
-            (failed(500), Fate::Unknown),
-            (failed(504), Fate::Unknown),
-            (away(true), Fate::Unsent),
-            (away(false), Fate::Unknown),
-            (json!("the server said something else"), Fate::Unknown),
+            (failed(400), CallFate::Refused),
+            (failed(403), CallFate::Refused),
+            (failed(429), CallFate::Refused),
+            (failed(499), CallFate::Unknown),
+            (failed(500), CallFate::Unknown),
+            (failed(504), CallFate::Unknown),
+            (away(true), CallFate::Unsent),
+            (away(false), CallFate::Unknown),
+            (json!("the server said something else"), CallFate::Unknown),
         ];
         for (content, expected) in cases {
-            assert_eq!(Fate::of(&content), expected, "{content}");
+            assert_eq!(CallFate::of(&content), expected, "{content}");
         }
     }
 }

@@ -1,53 +1,52 @@
-//! Calls that nobody can be asked about, as in the run of a task: what a person approved with the task may be made.
+//! Calls made while nobody can be asked, as in a task's run: standing rules approved with the task may allow them.
 
 use chrono::{DateTime, Utc};
 use serde_json::{Map, json};
 
-use super::asks::Asks;
-use super::checked::Checked;
-use super::concerned::Named;
+use super::asks::ApprovalRequirement;
+use super::checked::CheckedCall;
+use super::concerned::ConcernedChats;
 use super::perform::approval;
 use super::{TelegramTools, ToolContext, ToolError, ToolOutput};
 use figaro_base::ids::ChatId;
-use figaro_domain::approval::{Ruled, Target};
+use figaro_domain::approval::{ApprovalTarget, Ruled};
 use figaro_domain::audit::{AuditEvent, AuditKind};
 use figaro_domain::task::StandingRule;
 use figaro_policy::tools::{Decision, is_within};
 
-/// What is told where nobody can be asked.
+/// Reason given if nobody can be asked.
 const NOBODY: &str = "It takes an approval, and nobody is asked now: this is the run of a task, or not the person's own words, or \
     too many questions wait for an answer already. Tell the person";
-/// So many entries of the audit log are read at a time.
+/// Number of audit log entries read per page.
 const PAGE: usize = 200;
 
-/// What lets a call of a run go.
+/// Permission of a call in a task's run.
 enum Letting<'a> {
-    /// Nothing does.
+    /// The call is not permitted.
     Nothing,
-    /// The rules for all calls do.
+    /// The general rules permit the call.
     NoRule,
-    /// This standing rule.
+    /// This standing rule permits the call.
     Rule(&'a StandingRule),
 }
 
-/// A leave that a person may give.
+/// A grant that a person may give.
 pub(in crate::tools) struct Leave {
-    /// The chat.
-    pub(in crate::tools) target: Target,
-    /// What it takes to approve it.
-    pub(in crate::tools) asks: Asks,
+    pub(in crate::tools) target: ApprovalTarget,
+    /// Requirements for approving it.
+    pub(in crate::tools) asks: ApprovalRequirement,
 }
 
 impl TelegramTools {
-    /// Makes calls that a rule asks about and nobody can be asked about, where standing rules of the task let all of them go.
+    /// Makes calls that need approval while nobody can be asked, if the task's standing rules permit all of them.
     pub(super) async fn perform_unasked(
         &self,
-        mut calls: Vec<Checked>,
-        asks: Asks,
+        mut calls: Vec<CheckedCall>,
+        asks: ApprovalRequirement,
         context: &ToolContext,
     ) -> Result<ToolOutput, ToolError> {
         let why = asks.reason.clone();
-        // What is counted is noted before the next one counts.
+        // Held until the uses are recorded, so that concurrent calls count them.
         let counting = self.counting.lock().await;
         if self.are_let(&mut calls, asks, context).await? {
             self.note(AuditKind::ApprovalUsed, &calls, context).await?;
@@ -58,18 +57,18 @@ impl TelegramTools {
         Err(ToolError::Denied(format!("not allowed: {why}. {NOBODY}.")))
     }
 
-    /// Whether standing rules let all calls go, and those who approved these still may.
+    /// Returns `true` if standing rules permit all calls and the approvers still have the right.
     async fn are_let(
         &self,
-        calls: &mut [Checked],
-        asks: Asks,
+        calls: &mut [CheckedCall],
+        asks: ApprovalRequirement,
         context: &ToolContext,
     ) -> Result<bool, ToolError> {
         let Some(task) = context.task else { return Ok(false) };
         let Some(task) = self.tasks.find(task).await?.filter(|task| !task.standing.is_empty()) else {
             return Ok(false);
         };
-        let Named { targets, were_names } = self.targets(calls, context).await?;
+        let ConcernedChats { targets, were_names } = self.targets(calls, context).await?;
         let asks = if were_names { self.decide_all(calls, context).await? } else { Some(asks) };
         let Some(asks) = asks else { return Ok(true) };
         let shown = approval(calls, targets, asks, context);
@@ -100,11 +99,11 @@ impl TelegramTools {
         Ok(true)
     }
 
-    /// What lets a call go.
+    /// Returns the permission of a call.
     async fn letting<'a>(
         &self,
         standing: &'a [StandingRule],
-        call: &Checked,
+        call: &CheckedCall,
         context: &ToolContext,
     ) -> Result<Letting<'a>, ToolError> {
         let rules = self.policy.rules();
@@ -126,7 +125,7 @@ impl TelegramTools {
         Ok(Letting::Nothing)
     }
 
-    /// The calls that the run has made by an approval since this time, by the audit log.
+    /// Returns the approved calls of the run since `since`, from the audit log.
     async fn made_since(
         &self,
         since: DateTime<Utc>,
@@ -148,11 +147,10 @@ impl TelegramTools {
         }
     }
 
-    /// What a person would have to approve so that the runs of a task may call a method for a chat without asking: the chat, why it is
-    /// asked, and by what rule.
+    /// Returns the chat and the requirements of a grant that lets a task's runs call `method` for a chat without asking.
     ///
     /// # Errors
-    /// For the model, where there is no such method or chat, or where nobody needs to be asked, or nobody can approve it.
+    /// For the model, if the method or chat does not exist, no approval is needed, or nobody can give it.
     pub(in crate::tools) async fn leave_to_ask_for(
         &self,
         method: &str,
@@ -175,8 +173,8 @@ impl TelegramTools {
         }
         let named = chat.map_or_else(|| json!(context.place.chat), |chat| json!(chat));
         let args = Map::from_iter([("chat_id".to_owned(), named)]);
-        let mut calls = [Checked { method, args, files: Vec::new(), rule: String::new() }];
-        let Named { mut targets, .. } = self.targets(&mut calls, context).await?;
+        let mut calls = [CheckedCall { method, args, files: Vec::new(), rule: String::new() }];
+        let ConcernedChats { mut targets, .. } = self.targets(&mut calls, context).await?;
         let Some(target) = targets.pop() else {
             return Err(ToolError::ForModel("chat takes the number of a chat or its @username".to_owned()));
         };
@@ -189,10 +187,10 @@ impl TelegramTools {
         }
     }
 
-    /// Whether calls do no more than a person let go who approved these methods for these chats for a while.
+    /// Returns `true` if calls stay within grants of these methods for these chats.
     pub(super) async fn are_within(
         &self,
-        calls: &[Checked],
+        calls: &[CheckedCall],
         chats: &[ChatId],
         context: &ToolContext,
     ) -> Result<bool, ToolError> {

@@ -1,4 +1,4 @@
-//! The call that takes back what another call did. Pure.
+//! Builds the call that undoes another one. Pure.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::{Map, Value, json};
@@ -6,12 +6,12 @@ use serde_json::{Map, Value, json};
 use super::parts::{call_in, is_late, permissions, permissions_of};
 use figaro_domain::approval::MethodCall;
 
-/// Until when a ban or a restriction holds.
+/// End of a ban or restriction.
 const UNTIL: &str = "until_date";
 
-/// The call that undoes one which Telegram carried out; `None` where nothing can. `result` is what Telegram answered. `before`
-/// is how things were, if known: what `getChat` said for a title or a description, what `getChatMember` said for a restriction or
-/// a ban. A restriction of somebody of whom that is not known has none: they may have been restricted before.
+/// Returns the call that undoes `done`; `None` if nothing can. `result` is Telegram's answer. `before` is the earlier
+/// state, if known: from `getChat` for a title or description, from `getChatMember` for a restriction or ban. Without it a
+/// restriction cannot be undone, since the person may have been restricted before.
 #[must_use]
 pub(super) fn undo_of(done: &MethodCall, result: &Value, before: Option<&Value>) -> Option<MethodCall> {
     let args = &done.arguments;
@@ -26,9 +26,9 @@ pub(super) fn undo_of(done: &MethodCall, result: &Value, before: Option<&Value>)
         "unpinChatMessage" if args.contains_key("message_id") => {
             call("pinChatMessage", keep(&["message_id", "business_connection_id"]))
         }
-        // They stay banned; less would let them in.
+        // They were banned before: undoing must not let them in.
         "banChatMember" | "restrictChatMember" if status(before) == Some("kicked") => None,
-        // Of whom nothing is known may have been banned before, and a restriction does not come back with an unban.
+        // With unknown earlier state they may have been banned before; and an unban does not restore a restriction.
         "banChatMember" if matches!(status(before), None | Some("restricted")) => None,
         "banChatMember" => {
             let mut back = keep(&["user_id"]);
@@ -39,13 +39,13 @@ pub(super) fn undo_of(done: &MethodCall, result: &Value, before: Option<&Value>)
         "restrictChatMember" => call("restrictChatMember", restored(keep(&["user_id"]), before?)),
         "setChatTitle" => put_back("setChatTitle", "title", chat, before),
         "setChatDescription" => put_back("setChatDescription", "description", chat, before),
-        // Who has a business account deletes what was sent in its name.
+        // The owner of a business account deletes what was sent in its name.
         _ if args.contains_key("business_connection_id") => None,
         _ => unsent(chat, result),
     }
 }
 
-/// The method and the arguments that tell how things are before a call, or before it is taken back, where that matters.
+/// Returns the method and arguments that read the state before a call or its undoing; `None` if the state does not matter.
 pub(super) fn looks_at(call: &MethodCall) -> Option<(&'static str, Map<String, Value>)> {
     let (method, names): (_, &[&str]) = match call.method.as_str() {
         "restrictChatMember" | "banChatMember" | "unbanChatMember" => {
@@ -59,12 +59,12 @@ pub(super) fn looks_at(call: &MethodCall) -> Option<(&'static str, Map<String, V
     Some((method, named.collect()))
 }
 
-/// What a call leaves behind that somebody may change before it is taken back, as `getChat` and `getChatMember` tell it.
+/// Returns the state left by a call that somebody may change before the undo, as in `getChat` and `getChatMember`.
 pub(super) fn left_by(done: &MethodCall, now: DateTime<Utc>) -> Map<String, Value> {
     let of = |name: &str| done.arguments.get(name).cloned();
     let left = match done.method.as_str() {
         "banChatMember" => {
-            // So Telegram takes it, by the docs of the method.
+            // Telegram treats longer bans as permanent (docs of the method).
             let for_ever = (now + TimeDelta::days(366)).timestamp();
             let until = of("until_date").and_then(|until| until.as_i64()).filter(|until| *until <= for_ever);
             Some((UNTIL, json!(until.unwrap_or_default())))
@@ -76,8 +76,8 @@ pub(super) fn left_by(done: &MethodCall, now: DateTime<Utc>) -> Map<String, Valu
     left.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
-/// Whether somebody has changed since what is to be taken back; `state` is what [`looks_at`] tells now. Who was banned by somebody else,
-/// or for another time, stays banned.
+/// Returns `true` if somebody has changed the state since; `state` is the current result of [`looks_at`]. A ban by somebody
+/// else, or for another time, stays.
 pub(super) fn is_changed(undo: &MethodCall, left: &Map<String, Value>, state: &Value) -> bool {
     let is_banned = status(Some(state)) == Some("kicked");
     match undo.method.as_str() {
@@ -89,8 +89,8 @@ pub(super) fn is_changed(undo: &MethodCall, left: &Map<String, Value>, state: &V
     }
 }
 
-/// The call as it is to be made at this time. An earlier restriction that would have ended by now is lifted: Telegram would take
-/// its end as for ever.
+/// Adapts the call to the current time. An earlier restriction that has expired is lifted, since Telegram would treat its
+/// end as permanent.
 pub(super) fn in_time(mut call: MethodCall, now: DateTime<Utc>) -> MethodCall {
     if call.method == "restrictChatMember" && is_late(&call.arguments, now) {
         call.arguments.remove("until_date");
@@ -103,7 +103,7 @@ fn status(member: Option<&Value>) -> Option<&str> {
     member?.get("status")?.as_str()
 }
 
-/// The member's earlier restriction, or that of nobody: then those of the chat hold.
+/// Restores the earlier restriction of a member; without one, lifts all restrictions so that the chat's permissions apply.
 fn restored(mut args: Map<String, Value>, before: &Value) -> Map<String, Value> {
     let earlier = Some(before).filter(|member| status(Some(member)) == Some("restricted"));
     let given = earlier.map_or_else(|| permissions(true), permissions_of);
@@ -113,13 +113,13 @@ fn restored(mut args: Map<String, Value>, before: &Value) -> Map<String, Value> 
         args.insert("until_date".to_owned(), until.clone());
     }
     if earlier.is_some() {
-        // Or giving one of them gives others too.
+        // Otherwise granting one permission would imply others.
         args.insert("use_independent_chat_permissions".to_owned(), json!(true));
     }
     args
 }
 
-/// A chat without a title there never was; one without a description is told without it.
+/// Restores an earlier title or description. A missing description was empty; a title is never missing.
 fn put_back(method: &str, field: &str, chat: &Value, before: Option<&Value>) -> Option<MethodCall> {
     let before = before?;
     let earlier = match (before.get(field), field) {
@@ -130,7 +130,7 @@ fn put_back(method: &str, field: &str, chat: &Value, before: Option<&Value>) -> 
     Some(call_in(chat, method, &[(field, earlier)]))
 }
 
-/// Deletes what was sent: a message with a date, or the ids that copies and forwards give.
+/// Deletes the new messages of a result: whole messages that were not edited, or the ids returned by copies and forwards.
 fn unsent(asked: &Value, result: &Value) -> Option<MethodCall> {
     let sent = result.as_array().map_or(std::slice::from_ref(result), Vec::as_slice);
     let is_new = |message: &Value| message.get("edit_date").is_none();
@@ -146,7 +146,7 @@ fn unsent(asked: &Value, result: &Value) -> Option<MethodCall> {
 
 #[cfg(test)]
 mod tests {
-    use figaro_mcp::catalog::{Catalog, Choice};
+    use figaro_mcp::catalog::{Catalog, MethodSelection};
     use figaro_mcp::check::check;
 
     use super::*;
@@ -273,7 +273,7 @@ mod tests {
             (call("unbanChatMember", json!({"chat_id": -1, "user_id": 5})), json!(true), None, None),
             (call("getMe", json!({})), json!({"id": 1}), None, None),
         ];
-        let catalog = Catalog::new(&Choice::default());
+        let catalog = Catalog::new(&MethodSelection::default());
         for (done, result, before, wanted) in cases {
             let undo = undo_of(&done, &result, before);
             assert_eq!(undo, wanted, "{done:?}");

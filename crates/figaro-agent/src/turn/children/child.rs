@@ -1,5 +1,5 @@
-//! The life of one child: it is prepared, or taken up where a restart left it, executed within its bounds, and ended in one
-//! commit before anybody hears of it.
+//! Life of one child: it is prepared or resumed after a restart, executed within its limits, and ended in one commit
+//! before its result is reported.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use tokio::time::Instant;
 
 use super::life::Life;
 use super::log::ChildLog;
-use super::{Family, left};
+use super::{ChildAgents, left};
 use crate::delivery::{ChildEvent, TurnEventKind};
 use crate::tools::{Registry, ToolContext};
 use crate::turn::control::{CancelReason, Control};
@@ -17,8 +17,8 @@ use crate::turn::log::StepLog;
 use crate::turn::prepare::{form, keeping, read_in_hand, split_in_hand};
 use crate::turn::run::{Answer, Run};
 use crate::turn::scope::{TextSink, Unheard};
-use crate::turn::setup::{Bounds, Setup};
-use crate::turn::taken_up::{Stored, TakenUp, take_up};
+use crate::turn::setup::{ChildLimits, Setup};
+use crate::turn::taken_up::{StoredRun, TakenUp, take_up};
 use crate::turn::window::items_of;
 use figaro_domain::child::{ChildEnd, ChildOutcome, ChildRun};
 use figaro_domain::conversation::Message;
@@ -27,33 +27,34 @@ use figaro_domain::tool::{SideEffects, ToolSpent};
 use figaro_domain::usage::Usage;
 use figaro_ledger::{LedgerError, Tree};
 use figaro_prompts::{ChildView, SystemView};
-use figaro_provider::{Earlier, Item, Options};
+use figaro_provider::{AnswerOptions, Earlier, Item};
 use figaro_store::{ChildSpent, StoreError};
 
-/// The words of a child that has sent its answer by a tool.
+/// Result text of a child that has sent its answer with a tool.
 const SENT_ITSELF: &str = "(It has sent its answer into the chat itself.)";
-/// After this part of its time a child is told to hand back what it has.
+/// Fraction of its time after which a child is told to hand back its results.
 const TIME_TO_WORK: f64 = 0.8;
-/// Of what is left for the turn and its children, one child may take so many hundredths.
+/// Share of the remaining tokens of the turn and its children that one child may use, in percent.
 const PERCENT_OF_CHILD: u64 = 60;
 
-/// What came of a child: how it ended, and what it took.
-type Ended = (ChildOutcome, ChildSpent);
+/// Outcome of a child, and its usage.
+type ChildResult = (ChildOutcome, ChildSpent);
 
 /// A child that is ready to be executed.
-struct Ready {
+struct PreparedChild {
     run: Run,
     setup: Setup,
     until: Instant,
     ends: Instant,
 }
 
-impl Family {
-    /// Runs a child to its end, which is stored. `None` if it has none: the bot stops, or the turn begins again.
+impl ChildAgents {
+    /// Runs a child to its end and stores the outcome. Returns `None` if it has none: the bot stops, or the turn begins
+    /// again.
     ///
     /// # Errors
-    /// When the store fails.
-    pub(super) async fn run(&self, life: Life, control: Control) -> Result<Option<Ended>, StoreError> {
+    /// If the store fails.
+    pub(super) async fn run(&self, life: Life, control: Control) -> Result<Option<ChildResult>, StoreError> {
         let (child, speaks) = (life.child.clone(), life.speaks);
         self.publish(&life, ChildEvent::Started);
         let agent = life.found.agent.name.clone();
@@ -63,9 +64,9 @@ impl Family {
         };
         let Some((mut outcome, by, spent)) = ended else { return Ok(None) };
         let counts = matches!(outcome.end, ChildEnd::Done | ChildEnd::OverBudget | ChildEnd::Timeout);
-        // One that has sent its answer into the chat itself says nothing more.
+        // A child that has sent its answer into the chat itself says nothing more.
         let words = if speaks && counts && !by.spoke { outcome.text.as_str() } else { "" };
-        // What a person has seen when they stopped the turn stays.
+        // When a person stops the turn, the text that they have seen stays.
         let said = if speaks && !self.scope.control.is_ended() {
             self.scope.speakers.end(child.id, words)
         } else {
@@ -79,7 +80,7 @@ impl Family {
         Ok(Some((outcome, spent)))
     }
 
-    /// What a child took, with what children of its own took whose end it has not heard of.
+    /// Returns the usage of a child, including unreported usage of its own children.
     fn with_unheard(&self, child: &ChildRun, spent: ChildSpent) -> ChildSpent {
         let mut all = ToolSpent { usage: spent.usage, nano_usd: spent.nano_usd };
         all.add(self.scope.take_unheard(child.id));
@@ -93,16 +94,20 @@ impl Family {
         bus.publish(self.scope.root, TurnEventKind::Child { child, agent, event });
     }
 
-    /// What is to be executed; where nothing is, how the child ends.
-    async fn ready(&self, life: &Life, control: Control) -> Result<Result<Ready, ChildOutcome>, StoreError> {
+    /// Prepares the execution of a child. Returns the outcome instead if there is nothing to execute.
+    async fn ready(
+        &self,
+        life: &Life,
+        control: Control,
+    ) -> Result<Result<PreparedChild, ChildOutcome>, StoreError> {
         let Life { child, found, context, .. } = life;
         let executor = &self.children.executor;
         let (store, calls) = (self.children.store.clone(), self.children.conversations.clone());
         let log: Arc<dyn StepLog> = Arc::new(ChildLog { store, calls, child: child.clone() });
-        let stored = Stored { checkpoint: child.checkpoint.as_ref(), session: self.turn.session };
+        let stored = StoredRun { checkpoint: child.checkpoint.as_ref(), session: self.turn.session };
         let taken_up = take_up(&*log, stored, None).await?;
         let model = found.agent.model.clone().unwrap_or_else(|| context.agent.default_model.clone());
-        // What children took before a restart, or before a person was waited for, counts.
+        // Children's usage before a restart, or before the turn waited for a person, counts.
         let before = self.children.store.of_run(self.scope.root).await?;
         let before = before.iter().filter(|child| child.depth == 1).map(|child| child.usage.total());
         let tokens = self.children.tokens.saturating_sub(before.sum());
@@ -122,7 +127,7 @@ impl Family {
         };
         let left = (child.ends_by - self.children.reporter.now()).to_std().unwrap_or(Duration::ZERO);
         let (now, until) = (Instant::now(), left.mul_f64(TIME_TO_WORK));
-        let bounds = Bounds { until: now + until, tokens: tokens_of(&tree, child) };
+        let bounds = ChildLimits { until: now + until, tokens: tokens_of(&tree, child) };
         let agent_context = context.agent.child(&found.agent.name, found.agent.model.clone());
         let (run, instructions) = run;
         let run = run.asking(executor.ledger.models.order(&model));
@@ -133,7 +138,7 @@ impl Family {
             context: ToolContext {
                 agent: agent_context,
                 agents: Arc::new(self.of_child(child, &found.agent, life.speaks)),
-                // Whoever asked it can ask.
+                // Only the parent run can ask a person.
                 can_ask: false,
                 call: String::new(),
                 approved: None,
@@ -142,7 +147,7 @@ impl Family {
             model,
             tools: self.tools(&found.tools),
             settings: Generation::nearest([self.child_context.settings, found.agent.settings]),
-            options: Options::default(),
+            options: AnswerOptions::default(),
             instructions,
             pins: Vec::new(),
             control,
@@ -150,7 +155,7 @@ impl Family {
             sink: self.sink(life),
             bounds: Some(bounds),
         };
-        Ok(Ok(Ready { run, setup, until: bounds.until, ends: now + left }))
+        Ok(Ok(PreparedChild { run, setup, until: bounds.until, ends: now + left }))
     }
 
     fn sink(&self, life: &Life) -> TextSink {
@@ -171,7 +176,7 @@ impl Family {
         keeping(Arc::new(tools), &self.child_context.records)
     }
 
-    /// The machine of a child, as far as it had come before a restart, and its system prompt.
+    /// Returns the state machine of a child, restored if it was interrupted, and its system prompt.
     fn machine(
         &self,
         life: &Life,
@@ -193,7 +198,7 @@ impl Family {
         let (in_hand, done) = split_in_hand(stored, life.child.checkpoint.as_ref(), taken_up);
         let side_effects = done.iter().chain(in_hand.iter().filter(|message| message.tool.is_none()));
         let side_effects: Vec<SideEffects> = side_effects.map(|message| message.side_effects()).collect();
-        // No person has a part in it.
+        // No message of a child is by a person.
         let render = |message: &Message| Ok(Item::user(message.text.clone()));
         let Earlier { keys, kept } = self.child_context.earlier.clone();
         let run = Run::new(items, self.children.max_passes)
@@ -209,9 +214,13 @@ impl Family {
         Ok((run.shaped(form), instructions))
     }
 
-    /// Executes a child within its time. `None` if it is to go on after a restart, or its turn begins again.
-    async fn work(&self, ready: Ready, life: &Life) -> Option<(ChildOutcome, SideEffects, ChildSpent)> {
-        let Ready { run, setup, until, ends } = ready;
+    /// Executes a child within its time. Returns `None` if it continues after a restart, or its turn begins again.
+    async fn work(
+        &self,
+        ready: PreparedChild,
+        life: &Life,
+    ) -> Option<(ChildOutcome, SideEffects, ChildSpent)> {
+        let PreparedChild { run, setup, until, ends } = ready;
         let driving = self.children.executor.drive(run, &setup);
         tokio::pin!(driving);
         let mut is_late = false;
@@ -232,12 +241,12 @@ impl Family {
             Err(Halt::Cancelled(answer)) => match (setup.control.reason(), is_late) {
                 (CancelReason::Stopped, _) => (ChildEnd::Cancelled, answer, None),
                 (CancelReason::Again(_), _) => return None,
-                // The bot stops: it goes on after the restart.
+                // The bot stops: the child continues after the restart.
                 (CancelReason::Shutdown, _) if setup.control.is_ended() => return None,
                 (CancelReason::Shutdown, true) => {
                     (ChildEnd::Timeout, answer, Some("its time was up".to_owned()))
                 }
-                // Whoever asked has given up.
+                // The parent no longer waits.
                 (CancelReason::Shutdown, false) => (ChildEnd::Cancelled, answer, None),
             },
             Err(Halt::Model(error, answer)) => {
@@ -266,7 +275,7 @@ impl Family {
     }
 }
 
-/// What a child did that counts for the turn.
+/// Returns the side effects of a child that count for the turn.
 fn side_effects(answer: &Answer) -> SideEffects {
     SideEffects {
         sources: answer.sources.clone(),
@@ -280,7 +289,7 @@ fn side_effects(answer: &Answer) -> SideEffects {
     }
 }
 
-/// How a child ends that has an answer: one that a bound has cut is not done, whatever it says.
+/// Judges the answer of a child. An answer that a limit has cut off is never done, whatever it says.
 fn judged(answer: Answer, is_late: bool) -> (ChildEnd, Answer, Option<String>) {
     let has_left = answer.spoke || !answer.said.is_empty();
     let says_nothing = answer.pass.text.trim().is_empty() && !has_left;
@@ -304,7 +313,7 @@ fn judged(answer: Answer, is_late: bool) -> (ChildEnd, Answer, Option<String>) {
     (end, answer, Some(words.to_owned()))
 }
 
-/// What a failed call of the model means for whoever asked.
+/// Converts a failed model call into the outcome for the parent run.
 fn of_ledger(error: &LedgerError) -> ChildOutcome {
     match error {
         LedgerError::OverBudget => {
@@ -320,12 +329,12 @@ fn of_ledger(error: &LedgerError) -> ChildOutcome {
     }
 }
 
-/// How many tokens a child may take.
+/// Returns the token limit of a child, including its usage so far.
 fn tokens_of(tree: &Tree, child: &ChildRun) -> u64 {
     child.usage.total() + tree.left_tokens() / 100 * PERCENT_OF_CHILD
 }
 
-/// What a child is known to have taken.
+/// Returns the recorded usage of a child.
 const fn spent_by(child: &ChildRun) -> ChildSpent {
     ChildSpent { usage: child.usage, nano_usd: child.nano_usd }
 }

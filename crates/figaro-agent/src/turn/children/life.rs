@@ -1,16 +1,16 @@
-//! What a child is run with.
+//! Input of the run of a child.
 
-use crate::tools::{Asked, ToolContext};
-use crate::turn::prepare::Found;
+use crate::tools::{AgentRequest, ToolContext};
+use crate::turn::prepare::LoadedAgent;
 use figaro_domain::child::ChildRun;
 
-/// A child, and what it is asked.
+/// A child, its agent and the request to it.
 pub(super) struct Life {
     pub(super) child: ChildRun,
-    pub(super) found: Found,
-    pub(super) asked: Asked,
-    /// For whom whoever asked it calls tools.
+    pub(super) found: LoadedAgent,
+    pub(super) asked: AgentRequest,
+    /// Context of the tool calls of the parent run.
     pub(super) context: ToolContext,
-    /// The person hears what it writes.
+    /// `true` if the person sees the text of the child.
     pub(super) speaks: bool,
 }

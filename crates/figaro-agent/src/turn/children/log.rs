@@ -1,4 +1,4 @@
-//! The log of a child: its steps are on record with it, apart from the session.
+//! Log of a child: its steps are stored in its own record, apart from the session.
 
 use std::sync::Arc;
 
@@ -14,7 +14,6 @@ use figaro_domain::turn::Step;
 use figaro_domain::usage::Usage;
 use figaro_store::{ChildSpent, ChildStore, ConversationStore, StoreError};
 
-/// The log of a child.
 #[derive(Debug)]
 pub(super) struct ChildLog {
     pub(super) store: ChildStore,
@@ -33,7 +32,7 @@ impl StepLog for ChildLog {
     }
 
     async fn tool_ended(&self, call: &ToolCall, mut result: Message) -> Result<Option<EntryKey>, StoreError> {
-        // Nothing of a child is looked up: its call alone keeps the whole.
+        // Results of a child are never looked up later: only the record of the call keeps the full text.
         if let Some(shown) = tool_result::shown(&result.text, None) {
             result.text = shown;
         }

@@ -1,5 +1,5 @@
-//! The agents that a turn asks: each is a run of its own, on record from its beginning to its end, that ends with the turn at the
-//! latest. `Family` is what a run sees of it, as the port of the tools; `child` takes one through its life.
+//! Child agents that a turn starts. Each is a run with its own record, and ends with the turn at the latest. `ChildAgents`
+//! implements the port that tools use to start children; `child` runs one from start to end.
 
 mod child;
 mod life;
@@ -14,72 +14,71 @@ use tokio::sync::oneshot;
 
 use self::life::Life;
 use super::execute::Executor;
-use super::prepare::{Agents, ChildContext, Found, Prepared};
+use super::prepare::{AgentCatalog, ChildContext, LoadedAgent, Prepared};
 use super::report::Reporter;
 use super::scope::TurnScope;
-use crate::tools::{Asked, Subagents, ToolContext, ToolError, ToolOutput};
+use crate::tools::{AgentRequest, Subagents, ToolContext, ToolError, ToolOutput};
 use figaro_base::ids::RunId;
 use figaro_domain::agent::Agent;
 use figaro_domain::child::{ChildEnd, ChildOutcome, ChildRun, MAX_CHILDREN, MAX_DEPTH, NewChild};
-use figaro_domain::said::Said;
+use figaro_domain::said::SentText;
 use figaro_domain::tool::{SideEffects, TakenOver, ToolSpent};
 use figaro_domain::turn::ActiveTurn;
 use figaro_prompts::Prompts;
 use figaro_store::{ChildSpent, ChildStore, ConversationStore, StoreError};
 
-/// What children are run with, the same for all turns. Cheap to clone.
+/// Dependencies of children, shared by all turns. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Children {
-    /// The agents and their tools.
-    pub agents: Agents,
-    /// Executes what the machine of a child decides.
+    /// The agents that can be started, and their tools.
+    pub agents: AgentCatalog,
+    /// Executes the decisions of a child's state machine.
     pub executor: Executor,
-    /// The prompts.
+    /// The prompt templates, among them those for children.
     pub prompts: Arc<Prompts>,
-    /// The store of children.
+    /// The store of children, their steps and outcomes.
     pub store: ChildStore,
-    /// The store of their calls.
+    /// The store of turns; gives the calls of a child.
     pub conversations: ConversationStore,
-    /// The most passes of a child.
+    /// Maximum number of passes of a child.
     pub max_passes: u32,
-    /// So many tokens a turn and all its children take together at most, once there are some.
+    /// Maximum number of tokens for a turn and all its children together. Applies once there are children.
     pub tokens: u64,
     /// Reports failures to the log and to `/status`.
     pub reporter: Reporter,
 }
 
-/// What a run of a turn can ask, and what its children begin with.
+/// Agents that a run of a turn can start, and the context of its children.
 #[derive(Debug, Clone)]
-struct Family {
+struct ChildAgents {
     children: Children,
     scope: Arc<TurnScope>,
     turn: Arc<ActiveTurn>,
     child_context: Arc<ChildContext>,
-    /// The run that asks.
     parent: RunId,
-    /// How deep that stands.
+    /// Depth of that run below the turn; 0 for the turn itself.
     depth: u32,
-    /// The agents that it may ask; `None` for all that a chat can choose.
+    /// Names of the agents that it may start; `None` for all agents that a chat can choose.
     agents: Option<Vec<String>>,
-    /// Whether the person hears what it writes.
+    /// `true` if the person sees the text of that run.
     is_heard: bool,
 }
 
 impl Children {
-    /// Gives a turn that is about to be executed the agents that it may ask, and what those have said before a restart.
+    /// Gives a turn the agents that it may start, and restores the texts of its children from before a restart.
     ///
     /// # Errors
-    /// When the store fails.
+    /// If the store fails.
     pub(super) async fn join(&self, prepared: &mut Prepared) -> Result<(), StoreError> {
         let Some(child_context) = prepared.child_context.take() else { return Ok(()) };
         let setup = &mut prepared.setup;
         if setup.turn.checkpoint.is_some() {
             let children = self.store.of_run(setup.turn.id).await?;
             let ended = children.into_iter().filter_map(|child| child.outcome);
-            let said: Vec<Said> = ended.flat_map(|outcome| outcome.left.said).collect();
+            let said: Vec<SentText> = ended.flat_map(|outcome| outcome.left.said).collect();
             setup.scope.speakers.seed(&prepared.run.untold_of(said));
         }
-        let family = Family {
+        let family = ChildAgents {
             children: self.clone(),
             scope: setup.scope.clone(),
             turn: Arc::new(setup.turn.clone()),
@@ -95,8 +94,8 @@ impl Children {
 }
 
 #[async_trait]
-impl Subagents for Family {
-    async fn ask(&self, context: &ToolContext, asked: Asked) -> Result<ToolOutput, ToolError> {
+impl Subagents for ChildAgents {
+    async fn ask(&self, context: &ToolContext, asked: AgentRequest) -> Result<ToolOutput, ToolError> {
         let found = self.find(&asked.agent)?;
         let _place = match asked.takes_over {
             true => Some(self.scope.take_place(self.parent).ok_or_else(|| refused(ONE_IN_PLACE))?),
@@ -131,18 +130,18 @@ impl Subagents for Family {
                     .await?
             }
         };
-        Ok(told(&agent, outcome, spent, Telling { speaks, takes_over }))
+        Ok(told(&agent, outcome, spent, ChildPresentation { speaks, takes_over }))
     }
 }
 
-impl Family {
-    /// Whether the person hears what an agent writes that is asked like this.
-    fn speaks(&self, agent: &Agent, asked: &Asked) -> bool {
+impl ChildAgents {
+    /// Returns `true` if the person sees the text of an agent that is started by this request.
+    fn speaks(&self, agent: &Agent, asked: &AgentRequest) -> bool {
         if asked.takes_over { self.is_heard } else { agent.speaks && agent.answer.is_none() }
     }
 
-    /// The agent of a name, if it may be asked.
-    fn find(&self, name: &str) -> Result<Found, ToolError> {
+    /// Returns the agent of this name, or an error that lists the allowed agents.
+    fn find(&self, name: &str) -> Result<LoadedAgent, ToolError> {
         let set = self.children.prompts.agents();
         let may_be_asked = |name: &str| match &self.agents {
             Some(names) => names.iter().any(|one| one == name),
@@ -160,10 +159,11 @@ impl Family {
         }))
     }
 
-    /// Runs a child to its end. It runs beside whoever waits for it, so that it can say how it ended when that gives up.
+    /// Runs a child to its end. The child is a task of its own, so that it can record its end even if the caller stops
+    /// waiting.
     async fn live(&self, life: Life) -> Result<(ChildOutcome, ChildSpent), ToolError> {
         let control = self.scope.control.child();
-        // Whoever gives up waiting ends it.
+        // The child is cancelled if the caller stops waiting.
         let ends = control.cancel.clone().drop_guard();
         let (done, ended) = oneshot::channel();
         let (family, child) = (self.clone(), life.child.clone());
@@ -175,7 +175,7 @@ impl Family {
         drop(ends.disarm());
         match outcome {
             Ok(Ok(Some(ended))) => Ok(ended),
-            // Nobody hears it: the turn goes on after a restart, or begins again.
+            // Nobody reads this: the turn continues after a restart, or begins again.
             Ok(Ok(None)) => Err(refused("the bot stops")),
             Ok(Err(error)) => Err(error.into()),
             Err(_panicked) => {
@@ -187,7 +187,7 @@ impl Family {
         }
     }
 
-    /// What a child of this child can ask.
+    /// Returns the family of this child, for the agents that it may start.
     fn of_child(&self, child: &ChildRun, agent: &Agent, is_heard: bool) -> Self {
         Self {
             parent: child.id,
@@ -199,19 +199,19 @@ impl Family {
     }
 }
 
-/// How whoever asked is told of an end.
+/// Presentation of a child's outcome to the run that started it.
 #[derive(Clone, Copy)]
-struct Telling {
-    /// The person has heard it.
+struct ChildPresentation {
+    /// `true` if the person has seen the text of the child.
     speaks: bool,
-    /// It stands in the place of the answer of whoever asked.
+    /// `true` if the child answers in place of the run that started it.
     takes_over: bool,
 }
 
-/// The result of a call that asked an agent.
-fn told(agent: &Agent, outcome: ChildOutcome, spent: ChildSpent, telling: Telling) -> ToolOutput {
+/// Returns the result of the call that started the child.
+fn told(agent: &Agent, outcome: ChildOutcome, spent: ChildSpent, telling: ChildPresentation) -> ToolOutput {
     let ChildOutcome { end, text, structured, error, left, model } = outcome;
-    // One that failed in the middle is not heard, though it began to speak.
+    // A child that failed midway does not count as seen, even if part of its text was shown.
     let is_heard = telling.speaks && left.said.iter().any(|said| said.text == text);
     let is_done = end == ChildEnd::Done;
     let has_answered = !text.is_empty() || structured.is_some();
@@ -240,15 +240,15 @@ fn told(agent: &Agent, outcome: ChildOutcome, spent: ChildSpent, telling: Tellin
     ToolOutput { side_effects, ..value.into() }
 }
 
-/// What a child leaves behind for its turn: not what it has found or said for itself.
-fn left(by: &SideEffects, said: Option<Said>) -> SideEffects {
+/// Returns the side effects that a child passes to its turn, without those that concern only the child.
+fn left(by: &SideEffects, said: Option<SentText>) -> SideEffects {
     let SideEffects { sources, tasks, looked, said: others, .. } = by.clone();
     let mut all = SideEffects { sources, tasks, looked, said: others, ..SideEffects::default() };
     all.add(SideEffects { said: said.into_iter().collect(), ..SideEffects::default() });
     all
 }
 
-/// What the model is told that has two agents answer in its place.
+/// Error for a model that lets a second agent answer in its place.
 const ONE_IN_PLACE: &str = "another agent answers in your place already";
 
 fn refused(words: &str) -> ToolError {

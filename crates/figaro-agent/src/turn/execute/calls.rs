@@ -1,4 +1,5 @@
-//! Makes the calls of one pass: all at once, each with a time limit, each recorded before it starts and after it ends.
+//! Makes the calls of one pass in parallel, each with a timeout. Each call is recorded before it starts and after it
+//! ends.
 
 use std::sync::Arc;
 
@@ -8,7 +9,7 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use super::super::log::StepLog;
-use super::super::run::{CallResult, Planned};
+use super::super::run::{CallResult, PlannedCall};
 use super::super::taken_up::{TakenUp, UNKNOWN_OUTCOME, result_message};
 use crate::delivery::{Bus, TurnEventKind};
 use crate::tools::{Registry, Tool, ToolContext, ToolError, ToolOutput};
@@ -23,34 +24,33 @@ use figaro_policy::access::Standing;
 use figaro_provider::Image;
 use figaro_store::{AuditStore, StoreError};
 
-/// The name of the limit on guests in the audit log.
+/// Name of the rule for guests in the audit log.
 const GUEST_RULE: &str = "limit/guest";
 const ONE_QUESTION: &str = "not asked: one question at a time; ask it when the other has its answer";
 
-/// Makes the tool calls of a pass, side by side, and records each. Called by the executor.
+/// Makes the tool calls of a pass in parallel, and records each. Called by the executor.
 #[derive(Debug, Clone)]
-pub struct Caller {
+pub struct ToolCaller {
     /// Publishes the start and the end of each call.
     pub bus: Bus,
-    /// Gives the current time: calls are dated by it.
+    /// Source of the start times of calls.
     pub clock: Clock,
-    /// Is told of calls that are refused here, where no rule is asked about them.
+    /// The audit log, for calls that are refused here before any rule is checked.
     pub audit: AuditStore,
 }
 
-/// Where the calls of a pass are recorded.
+/// Targets of the records of a pass's calls.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::turn) struct Records<'a> {
-    /// The log of the run that makes them.
+pub(in crate::turn) struct CallRecorder<'a> {
+    /// Log of the run that makes the calls.
     pub(in crate::turn) log: &'a dyn StepLog,
-    /// The session that their results belong to.
     pub(in crate::turn) session: SessionId,
-    /// The turn whose followers hear of them.
+    /// Turn whose event subscribers are notified.
     pub(in crate::turn) turn: RunId,
 }
 
-/// What a call came to, before it is recorded.
-struct Done {
+/// Result of a call before it is recorded.
+struct CallOutcome {
     status: ToolStatus,
     value: Value,
     side_effects: SideEffects,
@@ -58,42 +58,42 @@ struct Done {
     asks: Option<PersonQuestion>,
 }
 
-/// A call and the tool that makes it.
+/// A planned call and its tool.
 #[derive(Debug)]
 pub(crate) struct ReadyCall {
-    planned: Planned,
-    /// `None` where no such tool is offered.
+    planned: PlannedCall,
+    /// Tool to call; `None` if no such tool is offered.
     tool: Option<Arc<dyn Tool>>,
-    /// It was under way when the bot stopped.
+    /// `true` if the call was in progress when the bot stopped.
     was_cut: bool,
-    /// The message under which a person has approved it, also before a restart.
+    /// Message under which a person approved the call, also before a restart.
     approved_on: Option<MessageId>,
-    /// What a person has approved in its place.
+    /// Approved call to make instead; `None` for a call that was not just approved.
     approved: Option<Arc<Approved>>,
 }
 
 impl ReadyCall {
-    /// Its record as it starts.
+    /// Returns the record of the call at its start.
     fn record(&self, run: RunId, now: DateTime<Utc>) -> ToolCall {
         ToolCall { approved_on: self.approved_on, ..record(&self.planned.call, run, now) }
     }
 
-    /// Whether making it may change something, so that a turn that made it cannot begin again.
+    /// Returns `true` if the call may change something, so that the turn cannot begin again.
     #[must_use]
     pub(crate) fn acts(&self) -> bool {
         self.tool.as_ref().is_some_and(|tool| tool.effect() != Effect::Read)
     }
 }
 
-/// Finds the tools of a pass's calls, among those that were found on the way too.
+/// Finds the tools of a pass's calls, including tools that the run has found by search.
 #[must_use]
 pub(crate) fn ready(
-    planned: Vec<Planned>,
+    planned: Vec<PlannedCall>,
     found: &[String],
     tools: &Registry,
     taken_up: &TakenUp,
 ) -> Vec<ReadyCall> {
-    let ready = |planned: Planned| ReadyCall {
+    let ready = |planned: PlannedCall| ReadyCall {
         tool: tools.get(&planned.call.name, found),
         was_cut: taken_up.was_cut(&planned.call.id),
         approved_on: taken_up.approved_on(&planned.call.id),
@@ -103,8 +103,8 @@ pub(crate) fn ready(
     planned.into_iter().map(ready).collect()
 }
 
-/// Has what a person approved made in the place of its call. It is to be given to the first calls of a turn that goes on, and to no
-/// others: a later call may have the same id.
+/// Replaces a call with its approved version. Only for the first calls of a resumed turn: a later call may have the
+/// same id.
 pub(super) fn approve(calls: &mut [ReadyCall], approved: Option<Arc<Approved>>) {
     let Some(approved) = approved else { return };
     if let Some(call) = calls.iter_mut().find(|call| call.planned.call == approved.call) {
@@ -113,22 +113,24 @@ pub(super) fn approve(calls: &mut [ReadyCall], approved: Option<Arc<Approved>>) 
     }
 }
 
-impl Caller {
-    /// The records of calls that start now, a microsecond apart, so that what the calls store sorts in their order.
+impl ToolCaller {
+    /// Returns the records of calls that start now, one microsecond apart, so that entries stored by the calls sort in
+    /// order.
     pub(super) fn records(&self, calls: &[ReadyCall], log: &dyn StepLog) -> Vec<ToolCall> {
         let times = self.times();
         calls.iter().zip(times).map(|(call, now)| call.record(log.run(), now)).collect()
     }
 
-    /// Makes all calls of a pass together; the results stand in the order of the calls. They have to be on record.
+    /// Makes all calls of a pass in parallel. Returns the results in the order of the calls. The calls must be recorded
+    /// already.
     ///
     /// # Errors
-    /// When a result could not be recorded.
+    /// If a result cannot be recorded.
     pub(in crate::turn) async fn make(
         &self,
         calls: Vec<ReadyCall>,
         context: &ToolContext,
-        records: Records<'_>,
+        records: CallRecorder<'_>,
     ) -> Result<Vec<CallResult>, StoreError> {
         let times = self.times();
         let making = calls.into_iter().zip(times.clone()).map(|(call, now)| {
@@ -155,17 +157,17 @@ impl Caller {
         &self,
         ready: ReadyCall,
         context: &ToolContext,
-        records: Records<'_>,
+        records: CallRecorder<'_>,
     ) -> Result<CallResult, StoreError> {
         let mut record = ready.record(records.log.run(), context.now);
-        let ReadyCall { planned: Planned { call, refusal }, tool, was_cut, .. } = ready;
+        let ReadyCall { planned: PlannedCall { call, refusal }, tool, was_cut, .. } = ready;
         if let Some(tool) = &tool {
             self.bus.publish(context.run, started(tool, record.call.clone()));
         }
         let clock = Instant::now();
         let done = match refusal {
             Some(reason) => failure(ToolStatus::Denied, &reason),
-            // What only looks is looked at again.
+            // Calls that only read are repeated.
             None if was_cut && tool.as_ref().is_none_or(|tool| tool.effect() != Effect::Read) => {
                 failure(ToolStatus::Unknown, UNKNOWN_OUTCOME)
             }
@@ -178,7 +180,7 @@ impl Caller {
             },
         };
         if done.asks.is_some() {
-            // It ends with the answer.
+            // The call ends with the person's answer.
             return Ok(CallResult {
                 call,
                 output: String::new(),
@@ -191,12 +193,12 @@ impl Caller {
         self.record_end(record, done, records).await
     }
 
-    /// Records what a call came to.
+    /// Records the end of a call and publishes it.
     async fn record_end(
         &self,
         mut record: ToolCall,
-        done: Done,
-        records: Records<'_>,
+        done: CallOutcome,
+        records: CallRecorder<'_>,
     ) -> Result<CallResult, StoreError> {
         let (status, name, run) = (done.status, record.call.name.clone(), record.run);
         let whole = tool_result::stored(done.value.to_string());
@@ -212,13 +214,13 @@ impl Caller {
         if let Some(observation) = done.side_effects.observation.clone() {
             self.bus.publish(records.turn, TurnEventKind::Action { observation });
         }
-        let Done { side_effects, images, .. } = done;
+        let CallOutcome { side_effects, images, .. } = done;
         Ok(CallResult { call: record.call, output, side_effects, images, asks: None })
     }
 }
 
-/// Why a call is not made for a guest; `None` if it is. What only looks is made, but in a group not where it looks through what
-/// others said.
+/// Returns the reason why a call is refused for a guest; `None` if it is allowed. Guests may only read, and in a group
+/// they may not search messages of others.
 fn refused_to_guest(tool: Option<&dyn Tool>, context: &ToolContext) -> Option<&'static str> {
     let tool = tool.filter(|_| context.standing == Standing::Guest)?;
     if tool.effect() != Effect::Read {
@@ -231,7 +233,7 @@ fn refused_to_guest(tool: Option<&dyn Tool>, context: &ToolContext) -> Option<&'
         .then_some("whoever asks is a guest here, for whom nothing is looked up that others said")
 }
 
-/// What the audit log is told of a call that is refused to a guest.
+/// Returns the audit entry of a call that is refused for a guest.
 fn of_guest(call: &Call, context: &ToolContext) -> Audited {
     let event = AuditEvent {
         chat: Some(context.place.chat),
@@ -244,7 +246,7 @@ fn of_guest(call: &Call, context: &ToolContext) -> Audited {
     Audited { event, arguments: serde_json::from_str(&call.arguments).ok() }
 }
 
-/// The record of a call that starts now.
+/// Returns the record of a call that starts now.
 pub(super) fn record(call: &Call, run: RunId, started_at: DateTime<Utc>) -> ToolCall {
     let (status, result, duration_ms) = (ToolStatus::Running, None, None);
     ToolCall {
@@ -259,7 +261,7 @@ pub(super) fn record(call: &Call, run: RunId, started_at: DateTime<Utc>) -> Tool
     }
 }
 
-async fn run(tool: Option<&Arc<dyn Tool>>, call: &Call, context: &ToolContext) -> Done {
+async fn run(tool: Option<&Arc<dyn Tool>>, call: &Call, context: &ToolContext) -> CallOutcome {
     let Some(tool) = tool else {
         let reason = format!(
             "no tool {} is offered yet; what is found can be called from the next step on",
@@ -274,11 +276,11 @@ async fn run(tool: Option<&Arc<dyn Tool>>, call: &Call, context: &ToolContext) -
     }
 }
 
-async fn run_tool(tool: &Arc<dyn Tool>, context: &ToolContext, arguments: Value) -> Done {
+async fn run_tool(tool: &Arc<dyn Tool>, context: &ToolContext, arguments: Value) -> CallOutcome {
     let timeout = tool.timeout();
     match tokio::time::timeout(timeout, tool.call(context, arguments)).await {
         Ok(Ok(ToolOutput { value, side_effects, images, asks })) => {
-            Done { status: ToolStatus::Complete, value, side_effects, images, asks }
+            CallOutcome { status: ToolStatus::Complete, value, side_effects, images, asks }
         }
         Ok(Err(ToolError::Denied(reason))) => failure(ToolStatus::Denied, &reason),
         Ok(Err(ToolError::ForModel(reason))) => failure(ToolStatus::Failed, &reason),
@@ -290,18 +292,18 @@ async fn run_tool(tool: &Arc<dyn Tool>, context: &ToolContext, arguments: Value)
     }
 }
 
-fn failure(status: ToolStatus, reason: &str) -> Done {
+fn failure(status: ToolStatus, reason: &str) -> CallOutcome {
     let value = json!({"success": false, "error": reason});
-    Done { status, value, side_effects: SideEffects::default(), images: Vec::new(), asks: None }
+    CallOutcome { status, value, side_effects: SideEffects::default(), images: Vec::new(), asks: None }
 }
 
-/// What is told of a tool that begins its work.
+/// Returns the event for the start of a tool call.
 pub(super) fn started(tool: &Arc<dyn Tool>, call: Call) -> TurnEventKind {
     let hint = hint(&call);
     TurnEventKind::ToolStarted { call, status: tool.status(), hint }
 }
 
-/// The argument worth showing in a status line: what is searched for, the name of an agent, or nothing.
+/// Returns the argument to show in a status line: the search query or the name of an agent; `None` if there is neither.
 #[must_use]
 pub fn hint(call: &Call) -> Option<String> {
     let arguments: Value = serde_json::from_str(&call.arguments).ok()?;

@@ -1,4 +1,5 @@
-//! Searches that a provider makes itself while it answers: told and stored like the calls of tools. Called by the executor.
+//! Web searches that a provider makes itself while it answers. They are published and stored like tool calls. Called by
+//! the executor.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -8,27 +9,27 @@ use serde_json::json;
 use super::super::report::Reporter;
 use super::super::run::Run;
 use super::super::setup::Setup;
-use super::calls::{Caller, record, started};
+use super::calls::{ToolCaller, record, started};
 use crate::delivery::TurnEventKind;
 use crate::tools::Tool;
 use figaro_base::ids::EntryId;
 use figaro_domain::tool::{Call, ToolCall, ToolStatus};
 use figaro_domain::turn::Step;
-use figaro_provider::Search;
+use figaro_provider::HostedSearch;
 
-/// The searches of a pass.
+/// Web searches that the provider makes during one pass.
 pub(super) struct Hosted<'a> {
-    caller: &'a Caller,
+    caller: &'a ToolCaller,
     reporter: &'a Reporter,
     run: &'a Run,
     setup: &'a Setup,
-    /// Those that have begun and not ended, oldest first.
+    /// Records of the searches in progress, oldest first.
     begun: VecDeque<ToolCall>,
 }
 
 impl<'a> Hosted<'a> {
     pub(super) const fn of(
-        caller: &'a Caller,
+        caller: &'a ToolCaller,
         reporter: &'a Reporter,
         run: &'a Run,
         setup: &'a Setup,
@@ -36,7 +37,7 @@ impl<'a> Hosted<'a> {
         Self { caller, reporter, run, setup, begun: VecDeque::new() }
     }
 
-    /// A search begins. It is told where the turn may search, and nobody has ended the turn.
+    /// Publishes the start of a search, if the turn may search and was not told to end.
     pub(super) fn begin(&mut self) {
         let Some(tool) = self.setup.tools.web_search().filter(|_| self.setup.control.commit()) else {
             return;
@@ -52,9 +53,9 @@ impl<'a> Hosted<'a> {
         ToolCall { hosted: true, ..record(&call, self.setup.log.run(), self.caller.clock.now()) }
     }
 
-    /// A search has ended: it is stored with what it looked for and found. One whose beginning nobody told counts from now. An
-    /// answer does not fail with the record of a search.
-    pub(super) async fn found(&mut self, search: Search) {
+    /// Stores and publishes a finished search with its queries and sources. A search without a reported start begins
+    /// now. A store failure is only reported: the answer does not fail with it.
+    pub(super) async fn found(&mut self, search: HostedSearch) {
         let Some(tool) = self.setup.tools.web_search() else { return };
         let mut made = self.begun.pop_front().unwrap_or_else(|| self.record(tool));
         let lasted = self.caller.clock.now() - made.started_at;
@@ -72,10 +73,10 @@ impl<'a> Hosted<'a> {
         self.caller.bus.publish(self.setup.turn.id, ended);
     }
 
-    /// The pass is over: of what it has not told the end of, nobody knows more than that it was searched.
+    /// Ends the remaining searches of a finished pass. Their queries and sources are unknown.
     pub(super) async fn end(mut self) {
         while !self.begun.is_empty() {
-            self.found(Search::default()).await;
+            self.found(HostedSearch::default()).await;
         }
     }
 }

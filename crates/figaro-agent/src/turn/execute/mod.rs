@@ -1,4 +1,5 @@
-//! Does what the machine says: calls the model, shows its words as they come, makes its calls, records both.
+//! Executes the decisions of the state machine: calls the model, shows its text as it arrives, makes tool calls, and
+//! records each step.
 
 pub mod calls;
 mod hosted;
@@ -6,19 +7,19 @@ mod plain;
 
 use std::sync::Arc;
 
-use self::calls::{Caller, ReadyCall, Records, ready};
+use self::calls::{CallRecorder, ReadyCall, ToolCaller, ready};
 use self::hosted::Hosted;
-use self::plain::{Plain, show};
+use self::plain::{EchoFilter, show};
 use super::control::CancelReason;
 use super::error::TurnError;
 use super::outcome::{Outcome, Parking};
 use super::parked::Parked;
 use super::question::Question;
 use super::report::Reporter;
-use super::run::{Answer, Planned, Run, Step};
+use super::run::{Answer, PlannedCall, Run, RunStep};
 use super::setup::Setup;
 use crate::tools::{Registry, ToolContext, TreeShare};
-use figaro_domain::conversation::{Message, Role};
+use figaro_domain::conversation::{Message, MessageRole};
 use figaro_domain::model::ModelName;
 use figaro_domain::tool::Call;
 use figaro_domain::turn::{Approved, PersonQuestion, Step as TurnStep};
@@ -28,37 +29,34 @@ use figaro_provider::fold::Pass;
 use figaro_provider::{AnswerSchema, Event, ProviderError, Request};
 use figaro_store::StoreError;
 
-/// Executes what the machine of a turn decides: calls the model, makes tool calls, records each step.
+/// Executes the decisions of a run's state machine: calls the model, makes tool calls, records each step.
 #[derive(Debug, Clone)]
 pub struct Executor {
-    /// Calls models, and books what that costs.
+    /// Calls models and records their cost.
     pub ledger: Arc<Ledger>,
-    /// Makes the tool calls.
-    pub caller: Caller,
-    /// Turns that wait for a person.
+    /// Makes the tool calls of a pass.
+    pub caller: ToolCaller,
+    /// Turns that wait for a person; limits how many may.
     pub parked: Parked,
-    /// Who administers a chat: places to wait are kept for them.
+    /// Looks up the administrators of a chat; places to wait are reserved for them.
     pub admins: Arc<dyn Admins>,
     /// Reports failures to the log and to `/status`.
     pub reporter: Reporter,
 }
 
-/// What a run has come to.
 pub(super) enum Driven {
-    /// It has its answer.
     Answered(Box<Answer>),
-    /// It asks a person.
-    Asks(Box<Asks>),
+    Asks(Box<PersonQuestionCall>),
 }
 
-/// A run that asks a person.
-pub(super) struct Asks {
+/// A run, its call that asks a person, and the question.
+pub(super) struct PersonQuestionCall {
     run: Run,
     call: Call,
     question: PersonQuestion,
 }
 
-/// Why a run goes no further, with what was written until then.
+/// Reason why a run cannot continue, with the text written until then.
 pub(super) enum Halt {
     Cancelled(Answer),
     Model(LedgerError, Answer),
@@ -66,7 +64,7 @@ pub(super) enum Halt {
     Internal,
 }
 
-/// A pass that did not come to its end; without an error it was cancelled.
+/// An incomplete pass. Without an error it was cancelled.
 struct Broken {
     pass: Pass,
     error: Option<LedgerError>,
@@ -79,7 +77,7 @@ impl From<StoreError> for Halt {
 }
 
 impl Executor {
-    /// Executes a turn to its end.
+    /// Executes a turn to its end, or until it waits for a person.
     pub(super) async fn execute(&self, run: Run, setup: &Setup, question: &Question) -> Outcome {
         match self.drive(run, setup).await {
             Ok(Driven::Answered(answer)) => Outcome::of(Self::with_heard(*answer, setup), question),
@@ -88,37 +86,37 @@ impl Executor {
         }
     }
 
-    /// Does what the machine of a run says until it has an answer or asks a person.
+    /// Executes the decisions of the run's state machine until it has an answer or asks a person.
     ///
     /// # Errors
-    /// Why it goes no further.
+    /// The reason why the run cannot continue.
     pub(super) async fn drive(&self, mut run: Run, setup: &Setup) -> Result<Driven, Halt> {
-        // It is made now or never.
+        // The approved call is made by the next tool calls or never.
         let mut approved = setup.taken_up.approved.clone();
         loop {
             run = match run.next() {
-                Step::CallModel { with_tools } => {
+                RunStep::CallModel { with_tools } => {
                     let is_at_bound = with_tools && setup.is_at_bound(run.usage().total());
                     if is_at_bound {
                         run = run.handing_back();
                     }
                     self.call_model(run, with_tools && !is_at_bound, setup).await?
                 }
-                Step::CallTools(planned) => self.call_tools(run, planned, approved.take(), setup).await?,
-                Step::Ask { call, question } => {
-                    // From here on it neither begins again nor takes an edit in.
+                RunStep::CallTools(planned) => self.call_tools(run, planned, approved.take(), setup).await?,
+                RunStep::Ask { call, question } => {
+                    // From here on the turn neither begins again nor accepts an edit.
                     if !setup.control.commit() {
                         return Err(Halt::Cancelled(run.answer(Pass::default())));
                     }
-                    return Ok(Driven::Asks(Box::new(Asks { run, call, question })));
+                    return Ok(Driven::Asks(Box::new(PersonQuestionCall { run, call, question })));
                 }
-                Step::Done(answer) => return Ok(Driven::Answered(answer)),
+                RunStep::Done(answer) => return Ok(Driven::Answered(answer)),
             };
         }
     }
 
-    fn parked(Asks { run, call, question }: Asks) -> Outcome {
-        // Before a call to approve, which is a card of its own, nothing is told.
+    fn parked(PersonQuestionCall { run, call, question }: PersonQuestionCall) -> Outcome {
+        // Nothing is shown before a call to approve, which is a card of its own.
         let said = if question.approval.is_none() { run.untold() } else { Vec::new() };
         match serde_json::to_value(run.telling(&said).state()) {
             Ok(state) => Outcome::Parked(Box::new(Parking { state, call, question, said })),
@@ -129,7 +127,7 @@ impl Executor {
         }
     }
 
-    /// What was written, with all that people have heard of the children.
+    /// Adds all texts of children that people have seen to the answer.
     fn with_heard(answer: Answer, setup: &Setup) -> Answer {
         let heard = setup.scope.speakers.heard_beside(&answer.said);
         answer.saying(heard)
@@ -147,7 +145,7 @@ impl Executor {
                 let error = TurnError::of_ledger(error, &self.ledger, model).await;
                 Outcome::Failed(error, Self::with_heard(answer, setup).whole())
             }
-            // Nothing more can be promised.
+            // Without the store nothing can be continued.
             Halt::Store(error) => {
                 self.reporter.report(&error, "a turn could not store what it does");
                 Outcome::Failed(TurnError::Internal, Answer::default())
@@ -156,7 +154,7 @@ impl Executor {
         }
     }
 
-    /// Has the model write one pass.
+    /// Calls the model for one pass.
     async fn call_model(&self, run: Run, with_tools: bool, setup: &Setup) -> Result<Run, Halt> {
         let cost = |pass: Pass| Pass { nano_usd: self.cost(&pass, setup), ..pass };
         match self.pass(&run, with_tools, setup).await {
@@ -166,13 +164,13 @@ impl Executor {
                 let models = run.models().len();
                 let run = run.model_answered(pass);
                 match run.next() {
-                    Step::Done(_) | Step::Ask { .. } => {}
-                    Step::CallTools(_) => {
+                    RunStep::Done(_) | RunStep::Ask { .. } => {}
+                    RunStep::CallTools(_) => {
                         setup.sink.end_pass();
                         self.record(&run, Some(said), setup).await?;
                     }
-                    // Nothing is stored of an answer that is written anew.
-                    Step::CallModel { .. } => {
+                    // The text of a rejected answer is not stored.
+                    RunStep::CallModel { .. } => {
                         let says_nothing = run.models().len() < models;
                         tracing::info!(run = %setup.turn.id, says_nothing, "an answer is written anew: it had no word, promised what no task was stored for, or did not fit its form");
                         setup.sink.end_pass();
@@ -224,7 +222,7 @@ impl Executor {
                     continue;
                 }
                 Some(Some(Ok(event))) => {
-                    // What is to have a form is shown when it is whole and has it.
+                    // An answer with a required form is shown only when it is complete and valid.
                     let is_hidden =
                         run.form().is_some() && matches!(event, Event::TextDelta(_) | Event::Reasoned);
                     let has_nothing_to_take_back = event == Event::Reasoned && pass.text.is_empty();
@@ -245,16 +243,21 @@ impl Executor {
         }
     }
 
-    /// Calls the model, within what the turn and its children may take together once there are some.
-    async fn open(&self, order: &[ModelName], request: Request, setup: &Setup) -> Result<Plain, LedgerError> {
+    /// Calls the model, within the limits shared by the turn and its children once there are some.
+    async fn open(
+        &self,
+        order: &[ModelName],
+        request: Request,
+        setup: &Setup,
+    ) -> Result<EchoFilter, LedgerError> {
         let payer = setup.context.payer();
-        let question = Plain::question(&request);
+        let question = EchoFilter::question(&request);
         let by = setup.drawn_by();
         let call = match setup.scope.tree(by) {
             Some(tree) => self.ledger.call_within(Drawing { tree: &tree, by }, order, request, payer).await,
             None => self.ledger.call(order, request, payer).await,
         };
-        Ok(Plain::new(call?, question))
+        Ok(EchoFilter::new(call?, question))
     }
 
     fn cost(&self, pass: &Pass, setup: &Setup) -> Option<u64> {
@@ -262,8 +265,8 @@ impl Executor {
         self.ledger.cost(model, pass.usage.unwrap_or_default(), pass.searches)
     }
 
-    /// What a pass that goes on to call tools has said, as a message; one without words too, so that a restart tells its calls
-    /// from those of the pass before.
+    /// Returns the message for a pass that calls tools. A pass without text has one too, so that a restart can tell its
+    /// calls from those of the pass before.
     fn said(&self, pass: &Pass, setup: &Setup) -> Message {
         Message {
             model_id: Some(pass.model.as_ref().unwrap_or(&setup.model).to_string()),
@@ -271,12 +274,12 @@ impl Executor {
             nano_usd: pass.nano_usd,
             private: pass.private.clone(),
             sources: pass.sources.clone(),
-            ..Message::new(setup.turn.session, Role::Assistant, pass.text.clone(), self.reporter.now())
+            ..Message::new(setup.turn.session, MessageRole::Assistant, pass.text.clone(), self.reporter.now())
         }
     }
 
-    /// Records a pass that goes on, in one write with the calls that are about to be made. A turn that was told to end makes
-    /// none; its pass is on record all the same, so that a restart does not repeat it.
+    /// Records a pass and its upcoming calls in one write. A turn that was told to end makes no calls, but its pass is
+    /// recorded, so that a restart does not repeat it.
     async fn record(&self, run: &Run, said: Option<Message>, setup: &Setup) -> Result<(), Halt> {
         let state = serde_json::to_value(run.state()).map_err(|error| {
             tracing::error!(%error, run = %setup.turn.id, "the state of a turn cannot be stored");
@@ -284,17 +287,17 @@ impl Executor {
         })?;
         let step = TurnStep { state: Some(state), said, calls: Vec::new() };
         match run.next() {
-            Step::CallTools(planned) => self.start(planned, step, run, setup).await,
-            Step::CallModel { .. } | Step::Ask { .. } | Step::Done(_) => {
+            RunStep::CallTools(planned) => self.start(planned, step, run, setup).await,
+            RunStep::CallModel { .. } | RunStep::Ask { .. } | RunStep::Done(_) => {
                 Ok(setup.log.record(step, run.usage(), run.nano_usd()).await?)
             }
         }
     }
 
-    /// Records that calls start, if they may.
+    /// Records that calls start, if the turn may still act.
     async fn start(
         &self,
-        planned: Vec<Planned>,
+        planned: Vec<PlannedCall>,
         step: TurnStep,
         run: &Run,
         setup: &Setup,
@@ -310,16 +313,16 @@ impl Executor {
         }
     }
 
-    /// Makes the calls of a pass. A call under way when the turn is cancelled is torn off: its record stays `running`, which
-    /// is the truth.
+    /// Makes the calls of a pass. If the turn is cancelled, calls in progress are dropped and their records correctly
+    /// stay `running`.
     async fn call_tools(
         &self,
         run: Run,
-        planned: Vec<Planned>,
+        planned: Vec<PlannedCall>,
         approved: Option<Arc<Approved>>,
         setup: &Setup,
     ) -> Result<Run, Halt> {
-        // A restart may have come before they were recorded.
+        // A restart may have happened before the calls were recorded.
         if planned.iter().any(|planned| setup.taken_up.has_not_started(&planned.call.id)) {
             self.start(planned.clone(), TurnStep::default(), &run, setup).await?;
         }
@@ -331,19 +334,20 @@ impl Executor {
         let tree = setup.scope.tree(by).map(|tree| TreeShare { tree, by });
         let context = ToolContext { addresses, can_ask, tree, ..setup.context.clone() };
         let (log, session) = (&*setup.log, setup.turn.session);
-        let records = Records { log, session, turn: setup.turn.id };
+        let records = CallRecorder { log, session, turn: setup.turn.id };
         let results = tokio::select! {
             biased;
             () = setup.control.cancel.cancelled() => return Err(Halt::Cancelled(run.answer(Pass::default()))),
             results = self.caller.make(calls, &context, records) => results?,
         };
         let run = run.tools_answered(results);
-        // What its children took is part of what it took now.
+        // The usage of its children is now part of its own.
         setup.scope.take_unheard(setup.log.run());
         Ok(run)
     }
 
-    /// Whether a further question of this conversation may wait. Who administers the chat is looked up only where that decides.
+    /// Returns `true` if a further question of this conversation may wait. Administrators are looked up only if it
+    /// depends on them.
     async fn has_room(&self, setup: &Setup) -> bool {
         let (conversation, user) = (setup.turn.conversation, &setup.context.speaker.user);
         let has_room = |is_trusted| self.parked.has_room(conversation, user, is_trusted);
@@ -354,12 +358,13 @@ impl Executor {
     }
 }
 
-/// The tools of a run: those of its turn, and that by which a result is read on of which it has seen a part.
+/// Returns the tools of a run: those of its turn, plus result lookup if the run has results that were shown only in
+/// part.
 fn offered(run: &Run, setup: &Setup) -> Arc<Registry> {
     if run.has_keys() { Arc::new(setup.tools.looking_up()) } else { setup.tools.clone() }
 }
 
-/// What the model is asked in a pass.
+/// Returns the model request of a pass.
 fn request(run: &Run, with_tools: bool, setup: &Setup) -> Request {
     Request {
         tools: if with_tools { offered(run, setup).specs(run.found()) } else { Vec::new() },

@@ -1,4 +1,4 @@
-//! A call of a model whose words come without the marks of the prompt that some models repeat.
+//! Model call that removes prompt markers which some models repeat in their text.
 
 use super::Setup;
 use figaro_domain::usage::Usage;
@@ -6,19 +6,19 @@ use figaro_ledger::MeteredStream;
 use figaro_prompts::Echo;
 use figaro_provider::{Event, Item, ProviderError, Request};
 
-type Next = Option<Result<Event, ProviderError>>;
+type NextEvent = Option<Result<Event, ProviderError>>;
 
-/// A call under way.
-pub(super) struct Plain {
+/// Model call in progress, without repeated prompt markers.
+pub(super) struct EchoFilter {
     call: MeteredStream,
     echo: Echo,
     question: String,
-    /// What comes behind words that were held back.
-    waiting: Option<Next>,
+    /// Next item, delivered after text that was held back.
+    waiting: Option<NextEvent>,
 }
 
-impl Plain {
-    /// The words of the question that a request ends with.
+impl EchoFilter {
+    /// Returns the text of the last question in a request.
     pub(super) fn question(request: &Request) -> String {
         let asked = request.items.iter().rev().find_map(|item| match item {
             Item::User { text, .. } => Some(text.clone()),
@@ -31,13 +31,13 @@ impl Plain {
         Self { call, echo: Echo::of(&question), question, waiting: None }
     }
 
-    /// What it comes to if nothing more of it is read, by estimate.
+    /// Returns the estimated usage if the rest of the answer is not read.
     pub(super) fn so_far(&self) -> Usage {
         self.call.so_far()
     }
 
-    /// The next piece of the answer; `None` at its end.
-    pub(super) async fn next(&mut self) -> Next {
+    /// Returns the next event of the answer; `None` at its end.
+    pub(super) async fn next(&mut self) -> NextEvent {
         loop {
             if let Some(next) = self.waiting.take() {
                 return next;
@@ -67,7 +67,7 @@ impl Plain {
     }
 }
 
-/// Shows people the words of an event.
+/// Passes the text of an event to the sink.
 pub(super) fn show(event: &Event, setup: &Setup) {
     match event {
         Event::TextDelta(text) => {

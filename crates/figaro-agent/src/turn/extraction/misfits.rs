@@ -1,4 +1,4 @@
-//! Models that do not give the answers that are asked for: after some in a row they are left alone for a while.
+//! Models that keep giving unusable answers: after several in a row, a model is suspended for a while.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -8,18 +8,18 @@ use parking_lot::Mutex;
 
 use figaro_domain::model::ModelName;
 
-/// So many misfits in a row have a model left alone.
+/// Number of consecutive unusable answers that suspends a model.
 const IN_A_ROW: u32 = 5;
-/// At first for so long, each time twice as long.
+/// First suspension; each further one is twice as long.
 const FIRST: TimeDelta = TimeDelta::hours(1);
-/// At most for so long.
+/// Upper limit of the duration of a suspension.
 const LONGEST: TimeDelta = TimeDelta::days(1);
 
-/// How well each model did. Cheap to clone; clones are one.
+/// Unusable answers by model. Cheap to clone; clones share the data.
 #[derive(Debug, Clone, Default)]
 pub struct Misfits(Arc<Mutex<HashMap<ModelName, Row>>>);
 
-/// The misfits of a model since its last answer that could be used.
+/// Unusable answers of a model since its last usable one.
 #[derive(Debug, Clone, Copy)]
 struct Row {
     count: u32,
@@ -27,14 +27,14 @@ struct Row {
 }
 
 impl Misfits {
-    /// Until when a model is left alone, if it is.
+    /// Returns the end of the model's suspension; `None` if it is not suspended.
     #[must_use]
     pub fn rests(&self, model: &ModelName, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
         let until = self.0.lock().get(model)?.rests_until;
         (until > now).then_some(until)
     }
 
-    /// The models that are left alone, and until when, by name.
+    /// Returns the suspended models and the ends of their suspensions, sorted by name.
     #[must_use]
     pub fn resting(&self, now: DateTime<Utc>) -> Vec<(ModelName, DateTime<Utc>)> {
         let all = self.0.lock();
@@ -44,12 +44,12 @@ impl Misfits {
         resting
     }
 
-    /// Notes an answer that could be used.
+    /// Records a usable answer, which resets the count.
     pub(super) fn fits(&self, model: &ModelName) {
         self.0.lock().remove(model);
     }
 
-    /// Notes one that could not. Gives until when the model is left alone from now on, if it is.
+    /// Records an unusable answer. Returns the end of the suspension if the model is suspended from now on.
     pub(super) fn misfits(&self, model: &ModelName, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
         let mut all = self.0.lock();
         let row = all.entry(model.clone()).or_insert(Row { count: 0, rests_until: DateTime::UNIX_EPOCH });

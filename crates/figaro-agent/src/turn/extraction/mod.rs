@@ -1,7 +1,9 @@
-//! Takes facts about people from what they say, in the background: a model proposes, rules decide (`memory::facts`), and the
-//! store changes in one commit that takes the marks of the messages away. No turn waits for it: messages are read together once
-//! their writer is quiet. A mark is written with the message, so that what was said before a stop is read after it, once.
+//! Extracts facts about people from their messages, in the background. A model proposes, rules decide
+//! (`memory::facts`), and the store changes in one commit that also unmarks the messages. No turn waits for it:
+//! messages are read together once their writer stops writing. The mark is stored with the message, so a message from
+//! before a restart is read after it, once.
 
+mod error;
 mod misfits;
 mod pending;
 mod view;
@@ -16,8 +18,9 @@ use chrono::{DateTime, Utc};
 use parking_lot::Mutex;
 use tokio::sync::Semaphore;
 
+use self::error::ExtractionError;
 pub use self::misfits::Misfits;
-pub use self::pending::Pending;
+pub use self::pending::UnreadQueue;
 use self::view::view;
 use crate::channel::Channel;
 use crate::delivery::{Bus, TurnEventKind};
@@ -31,41 +34,42 @@ use figaro_domain::memory::Memory;
 use figaro_domain::model::ModelName;
 use figaro_domain::profile::Consent;
 use figaro_domain::usage::Payer;
-use figaro_ledger::{Ledger, LedgerError};
+use figaro_ledger::Ledger;
 use figaro_memory::RecordBooks;
-use figaro_memory::facts::{Known, Proposal, plan, read, schema};
+use figaro_memory::facts::{Proposal, ProposalContext, plan, read, schema};
 use figaro_prompts::Prompts;
 use figaro_provider::{AnswerSchema, Item, Request};
 use figaro_store::{
-    FactStore, ProfileStore, ReadFacts, Reading, SessionStore, SettingsStore, StoreError, UnreadBatch,
+    ExtractionLimits, FactStore, ProfileStore, ReadFacts, SessionStore, SettingsStore, StoreError,
+    UnreadBatch,
 };
 
-/// So much is read at once.
-const READING: Reading = Reading { messages: 10, before: 6, tries: 4 };
-/// So many records of the chat are seen with them.
+/// Limits of one reading: messages, earlier messages as context, and tries per message.
+const READING: ExtractionLimits = ExtractionLimits { messages: 10, before: 6, tries: 4 };
+/// Maximum number of the chat's records in the prompt.
 const MAX_RECORDS: usize = 60;
-/// The bound on the answer; models that reason do so before it.
+/// Token limit of the answer. Reasoning models need tokens before it.
 const MAX_TOKENS: u32 = 2_000;
-/// So long somebody who looks at their memories waits for what they have just said.
+/// Maximum wait for unread messages when a person opens their memories.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// How long an answer may take.
+/// Timeout of a model call, and of the wait for its slot.
 const LIMIT: Duration = Duration::from_secs(90);
-/// After a try in vain so many minutes pass, each time more; after a failure that is no try as many as after the first.
+/// Pauses after consecutive failed tries, in minutes. A failure that does not count as a try has the first pause.
 const PAUSES_MIN: [u64; 3] = [5, 60, 360];
-/// So many people's messages are read at the same time.
+/// Maximum number of people whose messages are read at the same time.
 pub const AT_ONCE: usize = 2;
-/// What was left, because the budget was used up or nobody has agreed, is looked at again so often.
+/// Interval between checks for messages that were left unread, for lack of budget or consent.
 const AGAIN_AFTER: Duration = Duration::from_secs(300);
 
-/// The records of a chat that facts are seen together with. There are none in a chat that has chosen no context pack.
+/// Records of a chat, shown to the model together with the messages. Empty if the chat has no context pack.
 #[async_trait]
-pub trait Records: Debug + Send + Sync {
-    /// A line for each.
+pub trait RecordSource: Debug + Send + Sync {
+    /// Returns one line per record; empty if the chat has no context pack.
     async fn lines(&self, chat: ChatId) -> Result<Vec<String>, StoreError>;
 }
 
 #[async_trait]
-impl Records for RecordBooks {
+impl RecordSource for RecordBooks {
     async fn lines(&self, chat: ChatId) -> Result<Vec<String>, StoreError> {
         let book = self.in_chat(chat).await?;
         let packs = self.prompts.packs();
@@ -74,106 +78,82 @@ impl Records for RecordBooks {
     }
 }
 
-/// What is kept about people, by the settings.
+/// Configured limits of the memory about people.
 #[derive(Debug, Clone, Copy)]
 pub struct MemoryRules {
-    /// The most memories of a person; 0 for none.
+    /// Maximum number of memories per person; 0 switches memory off.
     pub limit: usize,
-    /// People are asked before.
+    /// `true` if people must consent first.
     pub asks: bool,
 }
 
-/// Takes facts from what people say. Cheap to clone; the pipeline calls it when a turn has ended.
+/// Extracts facts from people's messages. Cheap to clone. The pipeline calls it when a turn has ended.
 #[derive(Debug, Clone)]
 pub struct Extractor {
-    /// The memories, and the messages that are still to be read.
+    /// The store of memories and of unread messages.
     pub facts: FactStore,
-    /// What people have said to it.
+    /// The store of profiles, with people's consent.
     pub profiles: ProfileStore,
-    /// The models of sessions.
+    /// The store of sessions; gives the model of a session.
     pub sessions: SessionStore,
-    /// The models of chats.
+    /// The store of chat settings; gives the model of a chat.
     pub settings: SettingsStore,
-    /// The records of chats.
-    pub records: Arc<dyn Records>,
-    /// Asks people whether they agree.
+    /// Records of chats, as context for the model.
+    pub records: Arc<dyn RecordSource>,
+    /// Asks people in their private chat for consent.
     pub channel: Arc<dyn Channel>,
-    /// The way to the models.
+    /// Calls the models and records their cost.
     pub ledger: Arc<Ledger>,
-    /// What the model is told.
+    /// The prompt templates, among them those for extraction.
     pub prompts: Arc<Prompts>,
-    /// Publishes what has changed.
+    /// Publishes the changes of memories as events of the turns.
     pub bus: Bus,
-    /// Gives the current time.
+    /// Source of the time of changes and suspensions.
     pub clock: Clock,
-    /// Tracks the jobs: they end when it is asked to stop.
+    /// Tracks the jobs in the background; ends them at a shutdown.
     pub background: TaskTracker,
-    /// What is kept.
+    /// Limits of the memory, from the configuration.
     pub rules: MemoryRules,
-    /// The people whose messages are to be read.
-    pub pending: Pending,
-    /// How well each model did.
+    /// People with unread messages, and the times of their next reading.
+    pub pending: UnreadQueue,
+    /// Unusable answers and suspensions by model.
     pub misfits: Misfits,
-    /// The people who could not be asked.
+    /// People who could not be asked for consent.
     pub unreached: Arc<Mutex<HashSet<UserId>>>,
-    /// Bounds how many are read at the same time.
+    /// Limits the number of people whose messages are read at the same time, to [`AT_ONCE`].
     pub at_once: Arc<Semaphore>,
 }
 
-/// Why messages were not read.
-#[derive(Debug, thiserror::Error)]
-enum Failed {
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    #[error(transparent)]
-    Model(#[from] LedgerError),
-    #[error("{0}")]
-    Prompt(String),
-    #[error("the answer is not what was asked for: {0}")]
-    Answer(String),
-    #[error("the answer was withheld, or ended in the middle")]
-    Cut,
-    /// The model has given no answer of use for a while.
-    #[error("its answers were of no use; it is left alone until {0}")]
-    Resting(DateTime<Utc>),
-}
-
-impl Failed {
-    /// `true` for an answer of no use and for one that never came: they count as a try.
-    const fn is_try(&self) -> bool {
-        matches!(self, Self::Answer(_) | Self::Cut | Self::Store(_) | Self::Model(LedgerError::Slow))
-    }
-}
-
 impl Extractor {
-    /// Whether anything is remembered about people.
+    /// Returns `true` if memory about people is switched on.
     #[must_use]
     pub(crate) const fn is_on(&self) -> bool {
         self.rules.limit > 0
     }
 
-    /// Notes that a person has said something: it is read once the person is quiet, or when there is much. Returns at once.
+    /// Records that a person wrote a message. It is read once the person stops writing, or when there are many. Returns
+    /// at once.
     pub(super) fn said(&self, user: &UserId) {
         if self.is_on() && self.pending.said(user) {
             self.attend_to(user);
         }
     }
 
-    /// Has the messages of a person read now that were not read yet. Returns at once.
+    /// Starts reading the unread messages of a person now. Returns at once.
     pub fn look(&self, user: &UserId) {
         if self.is_on() && self.pending.hurry(user) {
             self.attend_to(user);
         }
     }
 
-    /// Has what these people have said read now, where it still waits: their messages are about to be summarised.
+    /// Starts reading the unread messages of these people now, because their messages are about to be summarised.
     pub(super) fn look_before(&self, messages: &[Arc<Message>]) {
         let people: HashSet<_> =
             messages.iter().filter_map(|message| Some(&message.speaker.as_ref()?.user)).collect();
         people.into_iter().filter(|user| self.pending.has(user)).for_each(|user| self.look(user));
     }
 
-    /// Has the messages of a person read now, as they want to see what is remembered; waits for it, but not long.
+    /// Reads the messages of a person who is about to see their memories. Waits for it, but only for a short time.
     pub async fn catch_up(&self, user: &UserId) {
         self.look(user);
         let reading = async {
@@ -184,7 +164,8 @@ impl Extractor {
         drop(tokio::time::timeout(PATIENCE, reading).await);
     }
 
-    /// Goes on with what a stop, a used budget or a missing consent has left, until the bot stops.
+    /// Retries messages that were left unread after a restart or for lack of budget or consent. Runs until the bot
+    /// stops.
     pub async fn tend(self) {
         let mut is_start = true;
         while self.is_on() && !self.background.is_stopping() {
@@ -192,7 +173,7 @@ impl Extractor {
                 Ok(people) => {
                     let is_first = std::mem::take(&mut is_start);
                     for user in people.iter().filter(|user| !self.pending.has(user)) {
-                        // Later on somebody's turn may be under way.
+                        // After the start, a turn of this person may be in progress.
                         if is_first { self.look(user) } else { self.said(user) }
                     }
                 }
@@ -207,7 +188,7 @@ impl Extractor {
         }
     }
 
-    /// Of one person one job runs at a time.
+    /// Starts the job of a person. The caller ensures that only one job per person runs at a time.
     fn attend_to(&self, user: &UserId) {
         let (this, user) = (self.clone(), user.clone());
         self.background.spawn("extraction", async move {
@@ -238,15 +219,15 @@ impl Extractor {
             let minutes = PAUSES_MIN.get(tries).or(PAUSES_MIN.last()).copied().unwrap_or_default();
             let minutes = if error.is_try() { minutes } else { PAUSES_MIN[0] };
             tries += usize::from(error.is_try());
-            if !matches!(error, Failed::Resting(_)) {
+            if !matches!(error, ExtractionError::Resting(_)) {
                 tracing::warn!(%error, minutes, "no facts were taken from messages; they are read again later");
             }
             self.pending.rest(user, Duration::from_secs(minutes * 60));
         }
     }
 
-    /// Reads the next messages of a person; `false` if nothing is left or nothing may be read now.
-    async fn next(&self, user: &UserId) -> Result<bool, Failed> {
+    /// Reads the next messages of a person. Returns `false` if nothing is left or nothing may be read now.
+    async fn next(&self, user: &UserId) -> Result<bool, ExtractionError> {
         if !self.ledger.has_spare() {
             return Ok(false);
         }
@@ -270,10 +251,10 @@ impl Extractor {
         read.map(|()| true)
     }
 
-    /// Asks a person whether facts may be remembered, as they have said something that may be one; they are asked once.
-    async fn ask(&self, user: &UserId, batch: &UnreadBatch) -> Result<bool, Failed> {
+    /// Asks a person once for consent, after they wrote a message that may hold a fact.
+    async fn ask(&self, user: &UserId, batch: &UnreadBatch) -> Result<bool, ExtractionError> {
         self.facts.return_unread(user, &ids(batch)).await?;
-        // Who could not be written to from a group is asked once they write to the bot themselves.
+        // A person who could not be reached from a group is asked when they write to the bot themselves.
         if batch.chat.is_group() && self.with_unreached(|unreached| unreached.contains(user)) {
             return Ok(false);
         }
@@ -285,11 +266,11 @@ impl Extractor {
         Ok(false)
     }
 
-    async fn read(&self, user: &UserId, batch: &UnreadBatch) -> Result<(), Failed> {
+    async fn read(&self, user: &UserId, batch: &UnreadBatch) -> Result<(), ExtractionError> {
         let mut memories = self.facts.of_person(user).await?;
         memories.retain(|memory| memory.is_shown_to(user, batch.chat));
         let proposals = self.propose(user, batch, &memories).await?;
-        let known = Known { chat: batch.chat, messages: &batch.messages, memories: &memories };
+        let known = ProposalContext { chat: batch.chat, messages: &batch.messages, memories: &memories };
         let planned = plan(known, &proposals);
         for (at, refusal) in &planned.refused {
             tracing::debug!(at, ?refusal, "what a model proposed to remember was refused");
@@ -314,16 +295,16 @@ impl Extractor {
         self.facts.end_reading(user, facts).await
     }
 
-    /// What a model proposes. An answer that cannot be read is complained of, once.
+    /// Returns the model's proposals. An unusable answer is sent back once for correction.
     async fn propose(
         &self,
         user: &UserId,
         batch: &UnreadBatch,
         known: &[Memory],
-    ) -> Result<Vec<Proposal>, Failed> {
+    ) -> Result<Vec<Proposal>, ExtractionError> {
         let model = self.model(batch).await?;
         if let Some(until) = self.misfits.rests(&model, self.clock.now()) {
-            return Err(Failed::Resting(until));
+            return Err(ExtractionError::Resting(until));
         }
         let mut request = self.request(&model, user, batch, known).await?;
         let payer = Payer { chat: batch.chat, user: user.clone() };
@@ -335,13 +316,13 @@ impl Extractor {
             }
             Err(complaint) => complaint,
         };
-        self.note_misfit(&model).map_or(Ok(()), |until| Err(Failed::Resting(until)))?;
+        self.note_misfit(&model).map_or(Ok(()), |until| Err(ExtractionError::Resting(until)))?;
         request.items.push(Item::Assistant { text: answer, calls: Vec::new(), private: Vec::new() });
         request
             .items
             .push(Item::user(format!("That cannot be read: {complaint}. Reply with the JSON alone.")));
         let answer = self.ask_model(&model, &request, &payer).await?;
-        let proposals = read(&answer).map_err(Failed::Answer);
+        let proposals = read(&answer).map_err(ExtractionError::Answer);
         if proposals.is_ok() {
             self.misfits.fits(&model);
         } else {
@@ -350,29 +331,34 @@ impl Extractor {
         proposals
     }
 
-    /// Notes an answer that could not be used; gives until when the model is left alone from now on, if it is.
+    /// Records an unusable answer. Returns the end of the suspension if the model is suspended from now on.
     fn note_misfit(&self, model: &ModelName) -> Option<DateTime<Utc>> {
         let until = self.misfits.misfits(model, self.clock.now())?;
         tracing::warn!(%model, %until, "the model cannot be used to take facts from messages; it is left alone");
         Some(until)
     }
 
-    async fn ask_model(&self, model: &ModelName, request: &Request, payer: &Payer) -> Result<String, Failed> {
+    async fn ask_model(
+        &self,
+        model: &ModelName,
+        request: &Request,
+        payer: &Payer,
+    ) -> Result<String, ExtractionError> {
         let written = self.ledger.background_text(model, request.clone(), payer.clone(), LIMIT).await?;
-        written.text.ok_or(Failed::Cut)
+        written.text.ok_or(ExtractionError::Cut)
     }
 
-    /// What a model is asked.
+    /// Returns the model request for a batch of messages.
     async fn request(
         &self,
         model: &ModelName,
         user: &UserId,
         batch: &UnreadBatch,
         known: &[Memory],
-    ) -> Result<Request, Failed> {
+    ) -> Result<Request, ExtractionError> {
         let view = view(user, batch, known, self.records.lines(batch.chat).await?);
-        let instructions = self.prompts.extraction().map_err(Failed::Prompt)?;
-        let text = self.prompts.unread(&view).map_err(Failed::Prompt)?;
+        let instructions = self.prompts.extraction().map_err(ExtractionError::Prompt)?;
+        let text = self.prompts.unread(&view).map_err(ExtractionError::Prompt)?;
         Ok(Request {
             settings: Generation { max_tokens: Some(MAX_TOKENS), ..Generation::default() },
             schema: Some(AnswerSchema { name: "memories".to_owned(), schema: schema() }),
@@ -380,8 +366,8 @@ impl Extractor {
         })
     }
 
-    /// The model that answers in the session: what is said there goes to no other.
-    async fn model(&self, batch: &UnreadBatch) -> Result<ModelName, Failed> {
+    /// Returns the model of the session. Its messages are not sent to any other model.
+    async fn model(&self, batch: &UnreadBatch) -> Result<ModelName, ExtractionError> {
         let (config, session) =
             futures::try_join!(self.settings.chat_config(batch.chat), self.sessions.find(batch.session),)?;
         let chosen = session.and_then(|session| session.model).or(config.model);

@@ -1,4 +1,4 @@
-//! When the messages of a person are read for facts: many at once, after their answers.
+//! Schedule for reading people's messages for facts: several at once, after their answers.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -10,38 +10,37 @@ use tokio::time::Instant;
 
 use figaro_base::ids::UserId;
 
-/// With so many messages a person is not waited for any longer.
+/// Number of messages that are read without waiting for a pause.
 const MANY: usize = 8;
 
-/// The people whose messages are to be read. Cheap to clone; clones are one.
+/// People with unread messages. Cheap to clone; clones share the data.
 #[derive(Debug, Clone)]
-pub struct Pending {
-    /// So long a person has been quiet before they are read.
+pub struct UnreadQueue {
+    /// Time without new messages before a person's messages are read.
     quiet: Duration,
-    people: Arc<Mutex<HashMap<UserId, Waiting>>>,
+    people: Arc<Mutex<HashMap<UserId, UnreadState>>>,
 }
 
-/// What waits of a person.
+/// State of one person's unread messages.
 #[derive(Debug)]
-struct Waiting {
-    /// The messages since the last reading.
+struct UnreadState {
+    /// Number of messages since the last reading.
     messages: usize,
-    /// It is read then at the latest; a message puts it off.
+    /// Time of the next reading. Each message postpones it.
     at: Instant,
-    /// Before that nothing is read: a model has failed.
+    /// No reading before this time, because a reading failed.
     not_before: Instant,
-    /// Told of each change.
     changed: Arc<Notify>,
 }
 
-impl Pending {
-    /// Nobody yet; people are read when they have been quiet for so long.
+impl UnreadQueue {
+    /// Creates an empty schedule. Messages are read when their writer was quiet for this time.
     #[must_use]
     pub fn new(quiet: Duration) -> Self {
         Self { quiet, people: Arc::default() }
     }
 
-    /// Notes one more message of a person. `true` if nobody attends to them yet.
+    /// Records one more message of a person. Returns `true` if no job attends to them yet.
     pub(super) fn said(&self, user: &UserId) -> bool {
         self.note(user, |waiting| {
             waiting.messages += 1;
@@ -49,22 +48,23 @@ impl Pending {
         })
     }
 
-    /// Notes that the messages of a person are to be read now. `true` if nobody attends to them yet.
+    /// Schedules the reading of a person's messages for now. Returns `true` if no job attends to them yet.
     pub(super) fn hurry(&self, user: &UserId) -> bool {
         self.note(user, |waiting| waiting.at = Instant::now())
     }
 
-    /// `true` while a job waits for, or reads, the messages of a person.
+    /// Returns `true` while a job waits for, or reads, the messages of a person.
     pub(super) fn has(&self, user: &UserId) -> bool {
         self.people.lock().contains_key(user)
     }
 
-    /// `true` while the messages of a person are being read, or are about to be.
+    /// Returns `true` while the messages of a person are being read or about to be. Returns `false` during a pause
+    /// after a failure.
     pub(super) fn is_reading(&self, user: &UserId) -> bool {
         self.people.lock().get(user).is_some_and(|waiting| waiting.not_before <= Instant::now())
     }
 
-    /// Puts off a person whose messages could not be read.
+    /// Postpones the reading of a person's messages after a failure.
     pub(super) fn rest(&self, user: &UserId, pause: Duration) {
         self.note(user, |waiting| {
             waiting.not_before = Instant::now() + pause;
@@ -72,7 +72,7 @@ impl Pending {
         });
     }
 
-    /// Waits until the messages of a person are to be read.
+    /// Waits until the messages of a person are due.
     pub(super) async fn due(&self, user: &UserId) {
         loop {
             let (at, changed) = {
@@ -92,7 +92,7 @@ impl Pending {
         }
     }
 
-    /// Forgets a person of whom nothing is left; `false` if they have said more meanwhile.
+    /// Removes a person without unread messages. Returns `false` if they have written more meanwhile.
     pub(super) fn end(&self, user: &UserId) -> bool {
         let mut people = self.people.lock();
         let is_done = people.get(user).is_none_or(|waiting| waiting.messages == 0);
@@ -102,11 +102,11 @@ impl Pending {
         is_done
     }
 
-    fn note(&self, user: &UserId, change: impl FnOnce(&mut Waiting)) -> bool {
+    fn note(&self, user: &UserId, change: impl FnOnce(&mut UnreadState)) -> bool {
         let mut people = self.people.lock();
         let is_new = !people.contains_key(user);
         let now = Instant::now();
-        let new = || Waiting { messages: 0, at: now, not_before: now, changed: Arc::default() };
+        let new = || UnreadState { messages: 0, at: now, not_before: now, changed: Arc::default() };
         let waiting = people.entry(user.clone()).or_insert_with(new);
         change(waiting);
         waiting.changed.notify_one();
@@ -118,7 +118,7 @@ impl Pending {
 mod tests {
     use super::*;
 
-    async fn is_due_after(pending: &Pending, user: &UserId) -> Duration {
+    async fn is_due_after(pending: &UnreadQueue, user: &UserId) -> Duration {
         let begun = Instant::now();
         pending.due(user).await;
         begun.elapsed()
@@ -127,7 +127,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_person_is_read_when_quiet_for_a_minute_or_after_eight_messages() {
         let (minute, ann) = (Duration::from_secs(60), UserId::telegram(1));
-        let pending = Pending::new(minute);
+        let pending = UnreadQueue::new(minute);
         assert!(pending.said(&ann));
         tokio::time::advance(Duration::from_secs(40)).await;
         assert!(!pending.said(&ann), "somebody attends to her");
@@ -147,7 +147,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn nothing_is_read_while_a_person_rests() {
         let (hour, ann) = (Duration::from_secs(3_600), UserId::telegram(1));
-        let pending = Pending::new(Duration::from_secs(60));
+        let pending = UnreadQueue::new(Duration::from_secs(60));
         pending.said(&ann);
         pending.rest(&ann, hour);
         for _ in 0..MANY {

@@ -1,18 +1,19 @@
-//! The messages of a person as a model reads them for facts.
+//! Messages of a person, formatted for fact extraction.
 
 use figaro_base::ids::UserId;
 use figaro_base::text::cut_middle;
-use figaro_domain::conversation::{Message, Role};
+use figaro_domain::conversation::{Message, MessageRole};
 use figaro_domain::memory::{Memory, label};
 use figaro_prompts::{LabelledText, UnreadView};
 use figaro_store::UnreadBatch;
 
-/// So much of each message is read.
+/// Maximum length of a message in the prompt, in characters.
 const MESSAGE_CHARS: usize = 1_500;
-/// So much of each message before it.
+/// Maximum length of an earlier message in the prompt, in characters.
 const BEFORE_CHARS: usize = 300;
 
-/// What is told of messages: who says them, what is known of that person, the records of the chat, and what was said before.
+/// Returns the view for the prompt: the writer, their known memories, the chat's records, the earlier messages and the
+/// new ones.
 pub(super) fn view(user: &UserId, batch: &UnreadBatch, known: &[Memory], records: Vec<String>) -> UnreadView {
     let about = batch.messages.iter().find_map(|(_, message)| message.speaker.as_ref());
     UnreadView {
@@ -39,10 +40,10 @@ fn labelled(label: String, text: &str, chars: usize) -> LabelledText {
 fn said_before(user: &UserId, message: &Message) -> LabelledText {
     let is_theirs = message.speaker.as_ref().is_some_and(|speaker| speaker.user == *user);
     let who = match message.role {
-        Role::User if message.forwarded_from.is_some() => "somebody whose words were passed on",
-        Role::User if is_theirs => "them",
-        Role::User => "another person",
-        Role::Assistant | Role::Tool | Role::System => "the bot",
+        MessageRole::User if message.forwarded_from.is_some() => "somebody whose words were passed on",
+        MessageRole::User if is_theirs => "them",
+        MessageRole::User => "another person",
+        MessageRole::Assistant | MessageRole::Tool | MessageRole::System => "the bot",
     };
     labelled(who.to_owned(), &message.text, BEFORE_CHARS)
 }

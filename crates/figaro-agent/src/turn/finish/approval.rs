@@ -1,37 +1,37 @@
-//! The words of a call that takes an approval: in a few plain lines what it will do, where, and who asks for it; and all of it, with its
-//! arguments and the numbers of the people and chats, for whoever wants to look.
+//! Texts of a call that needs approval. The card says in a few plain lines what the call will do, where, and who asks
+//! for it. The details show everything, with all arguments and the ids of people and chats.
 
 use chrono::{DateTime, TimeDelta};
 use chrono_tz::Tz;
 use serde_json::Value;
 
 use figaro_base::text::{as_markdown, is_unseen, one_line};
-use figaro_domain::approval::{Approval, MethodCall, Target, ToolOfServer, WAITS_MINUTES};
+use figaro_domain::approval::{Approval, ApprovalTarget, MethodCall, ToolOfServer, WAITS_MINUTES};
 use figaro_domain::delivery::Action;
 use figaro_domain::task::STANDING_RULE;
 use figaro_prompts::texts::{Texts, fill};
 
-/// What it will do is named in at most so many characters; [`details`] has all of it.
+/// Maximum length of the summary of a call, in characters. [`details`] shows all of it.
 const GIST_CHARS: usize = 160;
-/// Longer values without a space, such as a file in base64, are no words.
+/// Values longer than this without a space, such as a file in base64, are not shown as text.
 const WORD_CHARS: usize = 100;
 
-/// The buttons of it.
+/// Returns the buttons of the card.
 pub(super) fn actions(approval: &Approval) -> Vec<Action> {
     let hour = approval.may_last.then_some(Action::ApproveHour);
     let all = [Some(Action::ApproveOnce), hour, Some(Action::ApproveDeny), Some(Action::ApproveDetails)];
     all.into_iter().flatten().collect()
 }
 
-/// The words that are shown first, in Markdown: no arguments and no numbers where there are names.
+/// Returns the text of the card, in Markdown. It has no raw arguments, and names instead of ids where possible.
 pub(super) fn card(texts: &Texts, approval: &Approval, now: &DateTime<Tz>) -> String {
     let gists: Vec<String> = approval.calls.iter().map(|call| gist(texts, approval, call, now)).collect();
-    let name = |target: &Target| match &target.title {
+    let name = |target: &ApprovalTarget| match &target.title {
         Some(title) => shown(title),
         None if target.chat == approval.asked_in => texts.approval_here().to_owned(),
         None => texts.approval_elsewhere().to_owned(),
     };
-    // In a private chat nobody is an admin.
+    // Private chats have no admins.
     let has_admins = approval.targets.iter().any(|target| target.chat.is_group());
     let who = match (&approval.right, approval.needs_other) {
         (None, _) => texts.approval_by_owner(),
@@ -59,7 +59,7 @@ pub(super) fn card(texts: &Texts, approval: &Approval, now: &DateTime<Tz>) -> St
     lines.into_iter().flatten().collect::<Vec<_>>().join("\n")
 }
 
-/// All of it, in Markdown: the chats and people with their numbers, and the calls with all their arguments.
+/// Returns the details, in Markdown: the chats and people with their ids, and the calls with all their arguments.
 #[must_use]
 pub fn details(texts: &Texts, approval: &Approval) -> String {
     let chats = approval.targets.iter().map(|target| {
@@ -75,7 +75,7 @@ pub fn details(texts: &Texts, approval: &Approval) -> String {
     [numbers, String::new()].into_iter().chain(calls).collect::<Vec<_>>().join("\n")
 }
 
-fn listed(approval: &Approval, name: impl Fn(&Target) -> String) -> String {
+fn listed(approval: &Approval, name: impl Fn(&ApprovalTarget) -> String) -> String {
     approval.targets.iter().map(name).collect::<Vec<_>>().join(", ")
 }
 
@@ -85,7 +85,7 @@ fn requester(approval: &Approval) -> String {
     format!("{}{username}", asker.name)
 }
 
-/// What a call does, in a line.
+/// Returns a one-line summary of a call.
 fn gist(texts: &Texts, approval: &Approval, call: &MethodCall, now: &DateTime<Tz>) -> String {
     let of = |key: &str| call.arguments.get(key).map(plain).unwrap_or_default();
     let number = of("user_id");
@@ -112,7 +112,7 @@ fn gist(texts: &Texts, approval: &Approval, call: &MethodCall, now: &DateTime<Tz
     ];
     let until = call.arguments.get("until_date").and_then(Value::as_i64).filter(|_| server.is_none());
     let until = until.map(|until| match DateTime::from_timestamp(until, 0) {
-        // So Telegram takes it, by the docs of these methods.
+        // Telegram accepts times in this range; see its documentation of these methods.
         Some(at) if at >= *now + TimeDelta::seconds(30) && at <= *now + TimeDelta::days(366) => {
             let at = at.with_timezone(&now.timezone());
             fill(texts.approval_until(), &[("time", &texts.spoken(&at, now))])
@@ -123,7 +123,7 @@ fn gist(texts: &Texts, approval: &Approval, call: &MethodCall, now: &DateTime<Tz
     shown(format!("{words}{}", until.unwrap_or_default()).trim_end_matches([':', ' ']))
 }
 
-/// What is said of a call of a method.
+/// Returns the text template for a method call.
 fn of_method<'a>(texts: &'a Texts, approval: &Approval, call: &MethodCall) -> &'a str {
     let names_message = approval.about.is_some();
     let is_set = |value: Option<&Value>| value.and_then(Value::as_bool).unwrap_or_default();
@@ -148,11 +148,13 @@ fn of_method<'a>(texts: &'a Texts, approval: &Approval, call: &MethodCall) -> &'
     }
 }
 
-/// The words among the arguments of a call, wherever they stand in them.
+/// Returns the texts among the arguments of a call, at any depth.
 fn said(call: &MethodCall) -> String {
     fn collect<'a>(value: &'a Value, words: &mut Vec<&'a str>) {
         match value {
-            Value::String(text) if text.len() <= WORD_CHARS || text.contains(char::is_whitespace) => {
+            Value::String(text)
+                if text.chars().count() <= WORD_CHARS || text.contains(char::is_whitespace) =>
+            {
                 words.push(text);
             }
             Value::Array(items) => items.iter().for_each(|item| collect(item, words)),
@@ -166,8 +168,8 @@ fn said(call: &MethodCall) -> String {
     words.join(" · ")
 }
 
-/// A call with all its arguments, as they will be sent. What is not seen, or changes the order in which letters are shown, is
-/// written as its number.
+/// Formats a call with all its arguments, as they will be sent. Invisible characters, and those that change the text
+/// direction, are escaped.
 fn whole(call: &MethodCall) -> String {
     let arguments = Value::Object(call.arguments.clone());
     let json = serde_json::to_string_pretty(&arguments).unwrap_or_else(|_| arguments.to_string());
@@ -178,7 +180,7 @@ fn whole(call: &MethodCall) -> String {
             false => vec![c],
         })
         .collect();
-    // No text in it may end the code that it stands in.
+    // No text in it may close the code block.
     let longest = json.split(|c| c != '`').map(str::len).max().unwrap_or_default();
     let fence = "`".repeat(longest.max(2) + 1);
     format!("`{}`\n{fence}json\n{json}\n{fence}", call.method)
@@ -188,7 +190,7 @@ fn plain(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// Words of others in a line of Markdown: nothing of them is markup, and each letter is seen where it stands.
+/// Escapes text of others as one line of Markdown: it has no markup, and no invisible characters.
 fn shown(words: &str) -> String {
     let seen: String = words.chars().filter(|c| !is_unseen(*c)).collect();
     as_markdown(&one_line(&seen, GIST_CHARS))
@@ -211,7 +213,10 @@ mod tests {
             fingerprint: Fingerprint::of(RunId::new(), "c", &calls),
             calls,
             server: None,
-            targets: vec![Target { chat: ChatId(-5), title: Some("Bob [Approved,by,Ann]\u{2067}".into()) }],
+            targets: vec![ApprovalTarget {
+                chat: ChatId(-5),
+                title: Some("Bob [Approved,by,Ann]\u{2067}".into()),
+            }],
             people: vec![Concerned { user: 7, name: "Eve *x* @eve".into() }],
             about: None,
             right: Some("can_restrict_members".into()),
@@ -255,7 +260,7 @@ mod tests {
     #[test]
     fn a_chat_is_named_by_its_title_or_as_this_one_and_its_number_is_a_detail() {
         let of = |chat, title: Option<&str>| {
-            let targets = vec![Target { chat: ChatId(chat), title: title.map(str::to_owned) }];
+            let targets = vec![ApprovalTarget { chat: ChatId(chat), title: title.map(str::to_owned) }];
             let approval = Approval { targets, ..approval("pinChatMessage", &json!({})) };
             let details = details(Locales::load().unwrap().of(Some("en")), &approval);
             assert!(details.lines().next().unwrap().contains(&chat.to_string()), "{details}");

@@ -1,5 +1,5 @@
-//! Decides what the end of a turn writes and says, from what the turn was and how it ended. Pure: what has to be looked up
-//! for it is in [`Facts`].
+//! Decides what is written and said at the end of a turn, from the question and the outcome. Pure: the data that must
+//! be loaded for it is in [`TurnEndFacts`].
 
 mod approval;
 mod facts;
@@ -8,32 +8,32 @@ mod words;
 use chrono::{DateTime, TimeDelta, Utc};
 
 pub use self::approval::details as approval_details;
-pub(crate) use self::facts::Facts;
+pub(crate) use self::facts::TurnEndFacts;
 use super::outcome::{Outcome, Parking};
 use super::reply::Reply;
 use super::run::Answer;
 use figaro_base::ids::MessageId;
-use figaro_domain::conversation::{Message, Role};
-use figaro_domain::delivery::{Action, Card, PendingDelivery};
+use figaro_domain::conversation::{Message, MessageRole};
+use figaro_domain::delivery::{Action, CardKind, PendingDelivery};
 use figaro_domain::facts::UsedMemories;
 use figaro_domain::pinning;
 use figaro_domain::session::SessionName;
-use figaro_domain::task::{Cost, Ended, Task, TaskChange};
+use figaro_domain::task::{Cost, Task, TaskChange, TaskRunResult};
 use figaro_domain::tool::{ToolCall, ToolStatus};
 use figaro_domain::turn::{ActiveTurn, Checkpoint, ParkedTurn, PersonQuestion, TurnEnd};
 
-/// What the end of a turn comes to.
+/// Decision on the end of a turn.
 #[derive(Debug, Default)]
-pub(crate) struct Finish {
-    /// What is written, in one commit.
+pub(crate) struct EndDecision {
+    /// Changes that are written in one commit.
     pub(crate) end: TurnEnd,
-    /// Its question could not be answered, which no delivery says: that is shown on the question itself.
+    /// `true` if the question could not be answered and no delivery says so: the question itself is then marked.
     pub(crate) is_declined: bool,
 }
 
-/// What a turn that ended like this writes and says.
+/// Decides what a turn with this outcome writes and says.
 #[must_use]
-pub(crate) fn finish(facts: &Facts<'_>, outcome: &Outcome) -> Finish {
+pub(crate) fn finish(facts: &TurnEndFacts<'_>, outcome: &Outcome) -> EndDecision {
     if let Outcome::Parked(parking) = outcome {
         return park(facts, parking);
     }
@@ -41,7 +41,7 @@ pub(crate) fn finish(facts: &Facts<'_>, outcome: &Outcome) -> Finish {
     let answer = outcome.answer().unwrap_or(&nothing);
     let has_failed = outcome.error().is_some();
     let is_early = has_failed || matches!(outcome, Outcome::Stopped(_));
-    // What a task had written when it failed is no answer, and it may be tried again.
+    // The partial text of a failed task is no answer, and the task may be retried.
     let is_void = facts.question.task.is_some() && has_failed;
     let message = if is_void { None } else { stored(facts, answer) };
     let reply = words::reply(facts, outcome);
@@ -64,7 +64,7 @@ pub(crate) fn finish(facts: &Facts<'_>, outcome: &Outcome) -> Finish {
     };
     let delivery = delivery.map(|delivery| offering_undo(facts, delivery));
     if facts.can_undo && delivery.is_none() {
-        cards.push(Card::Undo);
+        cards.push(CardKind::Undo);
     }
     let change = task_change(facts, outcome, answer, delivery.is_some());
     let used = message.is_some().then(|| used(facts, answer)).flatten();
@@ -82,13 +82,13 @@ pub(crate) fn finish(facts: &Facts<'_>, outcome: &Outcome) -> Finish {
         name,
         parked: None,
     };
-    Finish { end, is_declined }
+    EndDecision { end, is_declined }
 }
 
-/// A turn that waits for a person: its question is a message of the conversation, and is sent with its buttons.
-fn park(facts: &Facts<'_>, parking: &Parking) -> Finish {
+/// Parks a turn that waits for a person. Its question is a message of the conversation, and is sent with its buttons.
+fn park(facts: &TurnEndFacts<'_>, parking: &Parking) -> EndDecision {
     let Parking { state, call, question, said } = parking;
-    let Some(first) = facts.question.parts.first() else { return Finish::default() };
+    let Some(first) = facts.question.parts.first() else { return EndDecision::default() };
     let now = facts.now.with_timezone(&facts.zone);
     let text = question.approval.as_deref().map(|approval| approval::card(facts.texts, approval, &now));
     let question = PersonQuestion { text: text.unwrap_or_else(|| question.text.clone()), ..question.clone() };
@@ -96,12 +96,12 @@ fn park(facts: &Facts<'_>, parking: &Parking) -> Finish {
     let shown = said.chain([question.text.clone()]).collect::<Vec<_>>().join("\n\n");
     let mut words = vec![shown.clone()];
     words.extend(question.options.iter().map(|option| format!("[{option}]")));
-    let message = Message::new(facts.turn.session, Role::Assistant, words.join("\n"), facts.now);
+    let message = Message::new(facts.turn.session, MessageRole::Assistant, words.join("\n"), facts.now);
     let reply = Reply { markdown: shown, actions: Vec::new() };
     let delivery = delivery(facts, reply, Some(&message), &Answer::default());
     let parked = ParkedTurn {
         turn: ActiveTurn {
-            // No message belongs to a pass whose calls are being made: they are all made.
+            // No stored message belongs to the current pass: all its calls were made.
             checkpoint: Some(Checkpoint { state: state.clone(), from: u32::MAX }),
             ..facts.turn.clone()
         },
@@ -122,11 +122,11 @@ fn park(facts: &Facts<'_>, parking: &Parking) -> Finish {
     let delivery = delivery.map(|delivery| PendingDelivery { options, actions, is_card, ..delivery });
     let end =
         TurnEnd { messages: vec![message], delivery, parked: Some(Box::new(parked)), ..TurnEnd::default() };
-    Finish { end, is_declined: false }
+    EndDecision { end, is_declined: false }
 }
 
-/// The answer as a message of the conversation; none without words.
-fn stored(facts: &Facts<'_>, answer: &Answer) -> Option<Message> {
+/// Returns the answer as a message of the conversation; `None` if it has no text.
+fn stored(facts: &TurnEndFacts<'_>, answer: &Answer) -> Option<Message> {
     let text = answer.pass.text.trim();
     (!text.is_empty()).then(|| Message {
         model_id: answer.pass.model.as_ref().map(ToString::to_string),
@@ -135,25 +135,25 @@ fn stored(facts: &Facts<'_>, answer: &Answer) -> Option<Message> {
         private: answer.pass.private.clone(),
         referenced_memories: answer.memories.clone(),
         observation: answer.observation.clone(),
-        ..Message::new(facts.turn.session, Role::Assistant, text.to_owned(), facts.now)
+        ..Message::new(facts.turn.session, MessageRole::Assistant, text.to_owned(), facts.now)
     })
 }
 
-/// The memories that the answer has used: those of whoever asked, who alone were shown.
-fn used(facts: &Facts<'_>, answer: &Answer) -> Option<UsedMemories> {
+/// Returns the memories that the answer used. Only memories of the asker were shown to the model.
+fn used(facts: &TurnEndFacts<'_>, answer: &Answer) -> Option<UsedMemories> {
     let user = facts.question.asker().filter(|_| !answer.memories.is_empty())?.user.clone();
     Some(UsedMemories { user, ids: answer.memories.clone(), at: facts.now })
 }
 
-/// The message that an answer may quote: the question, in a private chat its last part.
-fn answered(facts: &Facts<'_>) -> Option<MessageId> {
+/// Returns the message that an answer may quote: the first part of the question in a group, the last in a private chat.
+fn answered(facts: &TurnEndFacts<'_>) -> Option<MessageId> {
     let parts = &facts.question.parts;
     let part = if facts.question.is_in_group() { parts.first() } else { parts.last() };
     part.and_then(|part| part.origin.message())
 }
 
 fn delivery(
-    facts: &Facts<'_>,
+    facts: &TurnEndFacts<'_>,
     reply: Reply,
     message: Option<&Message>,
     answer: &Answer,
@@ -167,7 +167,7 @@ fn delivery(
         preview: answer.addresses.first_in(&reply.markdown),
         actions: match &facts.question.task {
             None => reply.actions,
-            // Nobody is to go on with what nobody asked for just now.
+            // A task has no such buttons: nobody has just asked for it.
             Some(_) => Vec::new(),
         },
         task,
@@ -175,17 +175,21 @@ fn delivery(
     })
 }
 
-/// An answer, with a button that reminds of the record that the turn saved last, unless it made a task itself.
+/// Adds a reminder button for the record that the turn saved last, unless the turn created a task itself.
 fn offering_reminder(mut delivery: PendingDelivery, answer: &Answer) -> PendingDelivery {
     let record = answer.remindable.last().filter(|_| answer.tasks.is_empty());
     delivery.actions.extend(record.map(|record| Action::Remind(*record)));
     delivery
 }
 
-/// An answer, with a button that shows the list of notes that it tells of, so that items can be removed there. What the turn
-/// added can be removed at once.
-fn offering_list(facts: &Facts<'_>, mut delivery: PendingDelivery, answer: &Answer) -> PendingDelivery {
-    // One button takes back what a turn did.
+/// Adds a button that shows the list of notes mentioned in the answer, where items can be removed, and a button that
+/// removes the notes that the turn added.
+fn offering_list(
+    facts: &TurnEndFacts<'_>,
+    mut delivery: PendingDelivery,
+    answer: &Answer,
+) -> PendingDelivery {
+    // The undo button already covers the added notes.
     match answer.added.as_slice() {
         [] => {}
         _ if facts.can_undo => {}
@@ -196,8 +200,8 @@ fn offering_list(facts: &Facts<'_>, mut delivery: PendingDelivery, answer: &Answ
     delivery
 }
 
-/// An answer, with a button to pin it if it is worth keeping and nothing else is to be done with it.
-fn offering_pin(facts: &Facts<'_>, delivery: PendingDelivery, answer: &Answer) -> PendingDelivery {
+/// Adds a pin button if the answer is worth keeping and has no other buttons or cards.
+fn offering_pin(facts: &TurnEndFacts<'_>, delivery: PendingDelivery, answer: &Answer) -> PendingDelivery {
     let asked = facts.question.parts.iter().map(|part| part.text.as_str());
     let is_plain = delivery.actions.is_empty() && delivery.attached.is_empty() && !answer.unkept;
     if !is_plain || !pinning::is_offered(asked, answer.pass.text.trim()) {
@@ -206,13 +210,13 @@ fn offering_pin(facts: &Facts<'_>, delivery: PendingDelivery, answer: &Answer) -
     PendingDelivery { actions: vec![Action::Pin], ..delivery }
 }
 
-/// An answer, with a button that takes back what the turn did, if it did something.
-fn offering_undo(facts: &Facts<'_>, mut delivery: PendingDelivery) -> PendingDelivery {
+/// Adds an undo button if the turn made reversible changes.
+fn offering_undo(facts: &TurnEndFacts<'_>, mut delivery: PendingDelivery) -> PendingDelivery {
     delivery.actions.extend(facts.can_undo.then_some(Action::Undo));
     delivery
 }
 
-/// What can be done with a reminder that has come: such is the answer of a single run.
+/// Returns the buttons of a reminder, which is the answer of a one-time task; none for a recurring task.
 fn reminder_actions(task: &Task) -> Vec<Action> {
     match task.schedule.is_recurring() {
         true => Vec::new(),
@@ -220,21 +224,21 @@ fn reminder_actions(task: &Task) -> Vec<Action> {
     }
 }
 
-/// The cards of a turn: those that stand below its words, if there are some, and those that follow. A task is one message
-/// with the words that tell of it, and with the question where the chat is.
-fn attached(facts: &Facts<'_>, has_words: bool) -> (Vec<Card>, Vec<Card>) {
-    let is_task = |card: &&Card| matches!(card, Card::Task(_));
+/// Splits the cards of a turn into those attached to the reply, if it has text, and those that follow. The first task
+/// card is attached, together with the question for the time zone.
+fn attached(facts: &TurnEndFacts<'_>, has_words: bool) -> (Vec<CardKind>, Vec<CardKind>) {
+    let is_task = |card: &&CardKind| matches!(card, CardKind::Task(_));
     let first = facts.cards.iter().find(is_task).filter(|_| has_words && facts.question.task.is_none());
     let Some(first) = first else { return (Vec::new(), facts.cards.clone()) };
-    let zone = facts.cards.iter().find(|card| **card == Card::Zone);
-    let attached: Vec<Card> = [first].into_iter().chain(zone).copied().collect();
+    let zone = facts.cards.iter().find(|card| **card == CardKind::Zone);
+    let attached: Vec<CardKind> = [first].into_iter().chain(zone).copied().collect();
     let others = facts.cards.iter().filter(|card| !attached.contains(card)).copied().collect();
     (attached, others)
 }
 
-/// The change of the task whose prompt the turn ran; `None` for any other turn.
+/// Returns the change of the task whose prompt the turn ran; `None` for any other turn.
 fn task_change(
-    facts: &Facts<'_>,
+    facts: &TurnEndFacts<'_>,
     outcome: &Outcome,
     answer: &Answer,
     is_delivered: bool,
@@ -245,20 +249,20 @@ fn task_change(
         Outcome::Failed(error, _) => {
             let error = error.reason();
             let again = error.may_pass() && !facts.has_acted;
-            Ended::Failed { error, again, cost }
+            TaskRunResult::Failed { error, again, cost }
         }
-        // What it had written still goes out, but it was not carried out.
-        Outcome::Stopped(_) => Ended::Stopped(cost),
+        // The partial answer is sent, but the task was not carried out.
+        Outcome::Stopped(_) => TaskRunResult::Stopped(cost),
         _ if is_delivered => return Some(TaskChange::Answered(run, cost)),
-        _ if answer.spoke => Ended::Spoke(cost),
-        _ => Ended::Silent(cost),
+        _ if answer.spoke => TaskRunResult::Spoke(cost),
+        _ => TaskRunResult::Silent(cost),
     };
     Some(TaskChange::Settle(run, ended))
 }
 
-/// What is said under a call that a person has approved and that was not made: the card alone says that it was approved, and what
-/// the model says of it may be wrong.
-fn called_off(facts: &Facts<'_>) -> Vec<PendingDelivery> {
+/// Returns messages under approved calls that were not made. The card only says that the call was approved, and the
+/// model may report it wrongly.
+fn called_off(facts: &TurnEndFacts<'_>) -> Vec<PendingDelivery> {
     let Some(first) = facts.question.parts.first() else { return Vec::new() };
     let words = |call: &ToolCall| match call.status {
         ToolStatus::Failed => facts.texts.approval_failed(),
@@ -273,11 +277,11 @@ fn called_off(facts: &Facts<'_>) -> Vec<PendingDelivery> {
     facts.called_off.iter().map(said).collect()
 }
 
-/// Cards of their own, a millisecond apart: deliveries go out in the order of their times.
-fn deliveries(facts: &Facts<'_>, cards: Vec<Card>) -> Vec<PendingDelivery> {
+/// Returns deliveries for separate cards, one millisecond apart: deliveries are sent in the order of their times.
+fn deliveries(facts: &TurnEndFacts<'_>, cards: Vec<CardKind>) -> Vec<PendingDelivery> {
     let Some(first) = facts.question.parts.first() else { return Vec::new() };
     let times = (1..).map(|at| facts.now + TimeDelta::milliseconds(at));
-    let delivery = |(card, at): (Card, DateTime<Utc>)| PendingDelivery {
+    let delivery = |(card, at): (CardKind, DateTime<Utc>)| PendingDelivery {
         language: first.language.clone(),
         ..PendingDelivery::of_card(facts.turn.id, first.place.clone(), card, at)
     };

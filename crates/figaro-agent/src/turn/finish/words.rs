@@ -1,23 +1,23 @@
-//! The words of a turn's end: the answer with its sources, or what went wrong, and what the person may do about it. Pure.
+//! Texts of a turn's end: the answer with its sources, or the error, and the actions offered to the person. Pure.
 
 use super::super::error::TurnError;
 use super::super::outcome::Outcome;
 use super::super::reply::Reply;
 use super::super::run::Answer;
-use super::facts::Facts;
+use super::facts::TurnEndFacts;
 use figaro_base::text::{close_code, one_line};
 use figaro_domain::delivery::Action;
 use figaro_domain::source::Source;
 use figaro_policy::access::Standing;
 use figaro_prompts::texts::{Texts, fill};
 
-/// So many sources are listed under an answer.
+/// Maximum number of sources listed under an answer.
 const MAX_SOURCES: usize = 5;
-/// A title is at most so long there.
+/// Maximum length of a source's title, in characters.
 const TITLE_CHARS: usize = 60;
 
-/// What is sent; its Markdown is empty where nothing is.
-pub(super) fn reply(facts: &Facts<'_>, outcome: &Outcome) -> Reply {
+/// Returns the reply to send. Its Markdown is empty if nothing is sent.
+pub(super) fn reply(facts: &TurnEndFacts<'_>, outcome: &Outcome) -> Reply {
     match outcome {
         Outcome::Answered(answer) => answered(facts, answer),
         Outcome::Told(reply) => reply.clone(),
@@ -29,7 +29,7 @@ pub(super) fn reply(facts: &Facts<'_>, outcome: &Outcome) -> Reply {
     }
 }
 
-fn answered(facts: &Facts<'_>, answer: &Answer) -> Reply {
+fn answered(facts: &TurnEndFacts<'_>, answer: &Answer) -> Reply {
     let text = answer.pass.text.trim();
     let whole = if answer.pass.cut_short { unfinished(text) } else { readable(text) };
     let actions = if answer.pass.cut_short { vec![Action::GoOn] } else { Vec::new() };
@@ -38,13 +38,13 @@ fn answered(facts: &Facts<'_>, answer: &Answer) -> Reply {
     Reply { markdown: format!("{whole}{sources}{}", lateness(facts)), actions }
 }
 
-/// What is said of a turn that a person stopped. In a private chat what people have seen of it stays, so its end is told
-/// even where nothing new was written.
-fn stopped(facts: &Facts<'_>, answer: &Answer) -> Reply {
+/// Returns the reply of a stopped turn. In a private chat the text that people have seen stays, so the stop is reported
+/// even without new text.
+fn stopped(facts: &TurnEndFacts<'_>, answer: &Answer) -> Reply {
     let (text, texts, question) = (answer.pass.text.trim(), facts.texts, facts.question);
     if !text.is_empty() {
         let markdown = format!("{}\n\n{}", honest(close_code(text), answer, texts), texts.stopped());
-        // A task is run again from its card.
+        // A task is retried from its card.
         let actions = match question.task {
             Some(_) => vec![Action::GoOn],
             None => vec![Action::GoOn, Action::Retry],
@@ -58,9 +58,9 @@ fn stopped(facts: &Facts<'_>, answer: &Answer) -> Reply {
     }
 }
 
-/// What the person is told in a private chat; in a group only what people have seen of the answer stays. A task tells its
-/// creator by its own way.
-fn failed(facts: &Facts<'_>, error: &TurnError, written: &Answer) -> Reply {
+/// Returns the reply of a failed turn. In a group, only text that people have seen stays. The creator of a task is told
+/// elsewhere.
+fn failed(facts: &TurnEndFacts<'_>, error: &TurnError, written: &Answer) -> Reply {
     let (question, texts) = (facts.question, facts.texts);
     if question.task.is_some() {
         return Reply::default();
@@ -88,8 +88,8 @@ fn failed(facts: &Facts<'_>, error: &TurnError, written: &Answer) -> Reply {
     Reply { markdown, actions }
 }
 
-/// The line under words of a task that come late.
-fn lateness(facts: &Facts<'_>) -> String {
+/// Returns the line under a late answer of a task; empty if it is on time.
+fn lateness(facts: &TurnEndFacts<'_>) -> String {
     let question = facts.question;
     let late = question.task.as_ref().zip(question.lease()).filter(|(_, lease)| lease.late);
     late.map_or_else(String::new, |(task, lease)| {
@@ -98,7 +98,7 @@ fn lateness(facts: &Facts<'_>) -> String {
     })
 }
 
-/// The words, and that nothing came of it where they promise something for later.
+/// Adds a note if the answer promises something for later that was not stored.
 fn honest(markdown: String, answer: &Answer, texts: &Texts) -> String {
     match answer.unkept {
         true => format!("{}\n\n{}", close_code(&markdown), texts.promise_unkept()),
@@ -106,21 +106,21 @@ fn honest(markdown: String, answer: &Answer, texts: &Texts) -> String {
     }
 }
 
-/// What there is of an answer that ended early.
+/// Closes open code blocks of a partial answer, and appends an ellipsis.
 fn unfinished(text: &str) -> String {
     let closed = close_code(text);
     let gap = if closed.ends_with(['`', '~']) { "\n\n" } else { " " };
     format!("{closed}{gap}…")
 }
 
-/// An answer that is one JSON value, as code: as words its marks would be taken for formatting.
+/// Formats an answer that is one JSON value as code: otherwise its characters would be taken for formatting.
 fn readable(text: &str) -> String {
     let is_json = text.starts_with(['{', '[']) && serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok();
     if is_json { format!("```json\n{text}\n```") } else { text.to_owned() }
 }
 
-/// The pages an answer rests on, as links under it. One that names its pages itself needs no list: what else was found
-/// is not what it rests on.
+/// Returns the sources of an answer as links under it. An answer that links a source itself gets no list: the other
+/// search results need not be its sources.
 fn sources(texts: &Texts, text: &str, sources: &[Source]) -> String {
     if sources.is_empty() || sources.iter().any(|source| text.contains(&source.url)) {
         return String::new();

@@ -1,4 +1,4 @@
-//! Turns that wait with a call that takes an approval.
+//! Waiting turns with a call that needs approval.
 
 use super::Parked;
 use figaro_base::ids::{RunId, UpdateId, UserId};
@@ -8,7 +8,7 @@ use figaro_domain::turn::ParkedTurn;
 use figaro_store::StoreError;
 
 impl Parked {
-    /// A call waits for an approval in this conversation that somebody else than this person asked for.
+    /// Returns `true` if a call that somebody other than this person asked for waits for approval in this conversation.
     #[must_use]
     pub fn has_approval_of_others(&self, conversation: Conversation, user: &UserId) -> bool {
         let waiting = self.waiting();
@@ -17,7 +17,7 @@ impl Parked {
             .any(|one| one.parked.turn.conversation == conversation && one.is_approval_of_others(user))
     }
 
-    /// The turns that wait with a call that takes an approval, the oldest first.
+    /// Returns the turns with a call that waits for approval, oldest first.
     #[must_use]
     pub fn with_approvals(&self) -> Vec<ParkedTurn> {
         let waiting = self.waiting();
@@ -27,7 +27,7 @@ impl Parked {
         asked
     }
 
-    /// The turn with this id, if it waits with a call that takes an approval.
+    /// Returns the turn with this id if it waits with a call that needs approval.
     #[must_use]
     pub fn with_approval(&self, run: RunId) -> Option<ParkedTurn> {
         let waiting = self.waiting();
@@ -35,11 +35,12 @@ impl Parked {
         parked.question.approval.is_some().then(|| parked.clone())
     }
 
-    /// Stores what a person says to a call; gives the conversation in which the turn goes on, `None` if somebody has said
-    /// something before or it came too late. `press_shows`: whoever handles the press changes the message that asks.
+    /// Stores a person's ruling on a call. Returns the conversation in which the turn continues; `None` if there was a
+    /// ruling before or this one is too late. With `press_shows`, the handler of the button press updates the message
+    /// itself.
     ///
     /// # Errors
-    /// When the store fails.
+    /// If the store fails.
     pub async fn rule(
         &self,
         run: RunId,

@@ -1,5 +1,5 @@
-//! Turns that wait for a person: who is asked what, where, and until when. The router asks here whether a message answers
-//! one; what is stored is the truth, and this a copy of it, so that no message waits for a look at the disk.
+//! Turns that wait for a person, with the question, its place and its deadline. The router checks here whether a
+//! message answers one. This is a copy of the stored data, so that no message waits for the disk.
 
 mod approvals;
 mod waiting;
@@ -12,7 +12,7 @@ use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::Notify;
 use tokio::time::{Instant, timeout_at};
 
-use self::waiting::{Closing, Waiting};
+use self::waiting::{Closing, WaitingTurn};
 use super::queue::{Job, Mailboxes};
 use crate::languages::Languages;
 use figaro_base::clock::Clock;
@@ -26,56 +26,58 @@ use figaro_domain::turn::{GoneOn, ParkedTurn};
 use figaro_prompts::texts::fill;
 use figaro_store::{ConversationStore, ParkedStore, StoreError};
 
-/// So many turns of a conversation wait at most.
+/// Maximum number of waiting turns in a conversation.
 pub(crate) const MAX_PARKED: usize = 5;
-/// So many more wait where an owner or an admin of the chat asks: members leave room for them.
+/// Additional waiting turns for questions of owners and of admins of the chat; members cannot use them.
 pub(crate) const RESERVED: usize = 2;
-/// So many of them wait for one person.
+/// Maximum number of waiting turns in a conversation for one person.
 pub(crate) const MAX_PARKED_OF_PERSON: usize = 3;
-/// Words on a question that was given up name its first characters.
+/// Maximum length of the quoted question in a message about giving it up, in characters.
 const NAMED_CHARS: usize = 80;
-/// While the store fails it is asked again after this time.
+/// Pause before a retry when the store fails.
 const RETRY: Duration = Duration::from_secs(30);
-/// After a start, answers that were sent while the bot was down come in before anything is given up.
+/// Pause after a start before anything is given up, for answers that were sent while the bot was down.
 const START_PAUSE: Duration = Duration::from_secs(5);
-/// Words that arrive while a question is on its way wait at most so long until it is known which message shows it: Telegram may
-/// bring them before it confirms that message.
+/// Maximum wait of a message for the ids of the messages that show a question. Telegram may deliver the message before
+/// it confirms those.
 const SHOWN_WAIT: Duration = Duration::from_millis(300);
-/// It is never slept longer, since the machine's clock may be set.
+/// Longest sleep, because the clock of the machine may be changed.
 const MAX_SLEEP: Duration = Duration::from_secs(60);
 
 /// Turns that wait for a person. Cheap to clone.
 #[derive(Debug, Clone)]
-pub struct Parked(Arc<Inner>);
+pub struct Parked(Arc<ParkedInner>);
 
 #[derive(Debug)]
-struct Inner {
+struct ParkedInner {
     store: ParkedStore,
     conversations: ConversationStore,
     clock: Clock,
-    waiting: Mutex<Vec<Waiting>>,
-    /// Held while the copy is read anew, so that none added meanwhile is lost.
+    waiting: Mutex<Vec<WaitingTurn>>,
+    /// Held while the copy is reloaded, so that no turn added meanwhile is lost.
     reading: tokio::sync::Mutex<()>,
     changed: Notify,
-    /// A question is shown.
+    /// Notified when a message that shows a question is known.
     has_shown: Notify,
-    /// Questions with buttons that do not wait any more, on their way to [`Parked::next_closed`].
+    /// Closed questions with buttons, on their way to [`Parked::next_closed`].
     closing: Closing,
 }
 
 impl Parked {
-    /// What this store holds, once [`Self::reload`] has read it.
+    /// Creates an empty copy of this store; [`Self::reload`] fills it.
     #[must_use]
     pub fn new(store: ParkedStore, conversations: ConversationStore, clock: Clock) -> Self {
         let (waiting, reading, changed, has_shown, closing) = Default::default();
-        Self(Arc::new(Inner { store, conversations, clock, waiting, reading, changed, has_shown, closing }))
+        let inner =
+            ParkedInner { store, conversations, clock, waiting, reading, changed, has_shown, closing };
+        Self(Arc::new(inner))
     }
 
-    /// Reads anew what waits; gives the turns that were answered and have not gone on yet. `by` is the name of whoever has ended
-    /// the waiting of those that are gone.
+    /// Reloads the waiting turns. Returns the answered turns that have not continued yet. `by` is the name of the
+    /// person who ended the waiting of the turns that are gone.
     ///
     /// # Errors
-    /// When the store fails.
+    /// If the store fails.
     pub async fn reload(&self, by: Option<&str>) -> Result<Vec<ParkedTurn>, StoreError> {
         let _reading = self.0.reading.lock().await;
         let all = self.0.store.all().await?;
@@ -87,30 +89,30 @@ impl Parked {
             .map(|parked| {
                 let shown = known.iter().find(|one| one.run() == parked.turn.id);
                 let shown = shown.map(|one| one.shown.clone()).unwrap_or_default();
-                Waiting { stored: Some(parked.question_key()), shown, parked, stopped_by: None }
+                WaitingTurn { stored: Some(parked.question_key()), shown, parked, stopped_by: None }
             })
             .collect();
         let waits = |run| waiting.iter().any(|one| one.run() == run);
-        let gone: Vec<Waiting> = known.into_iter().filter(|one| !waits(one.run())).collect();
+        let gone: Vec<WaitingTurn> = known.into_iter().filter(|one| !waits(one.run())).collect();
         let stopped_by = by.map(str::to_owned);
         gone.into_iter()
-            .for_each(|one| self.0.closing.close(Waiting { stopped_by: stopped_by.clone(), ..one }));
+            .for_each(|one| self.0.closing.close(WaitingTurn { stopped_by: stopped_by.clone(), ..one }));
         drop(waiting);
         self.0.changed.notify_one();
         Ok(answered)
     }
 
-    /// Learns of a turn that has been put away, before its question is sent.
+    /// Adds a parked turn, before its question is sent.
     pub(super) async fn add(&self, parked: ParkedTurn) {
         let _reading = self.0.reading.lock().await;
         let mut waiting = self.waiting();
         waiting.retain(|one| one.run() != parked.turn.id);
-        waiting.push(Waiting { parked, shown: Vec::new(), stored: None, stopped_by: None });
+        waiting.push(WaitingTurn { parked, shown: Vec::new(), stored: None, stopped_by: None });
         drop(waiting);
         self.0.changed.notify_one();
     }
 
-    /// Learns which message shows a part of the question of a turn; nothing happens where that does not wait.
+    /// Adds a message that shows a part of a turn's question. Does nothing for a turn that is not known.
     pub fn shown(&self, run: RunId, message: MessageId) {
         let mut waiting = self.waiting();
         match waiting.iter_mut().find(|one| one.run() == run) {
@@ -121,13 +123,14 @@ impl Parked {
         self.0.has_shown.notify_waiters();
     }
 
-    /// Whether a turn waits.
+    /// Returns `true` if the turn waits for a person.
     #[must_use]
     pub fn waits(&self, run: RunId) -> bool {
         self.waiting().iter().any(|one| one.run() == run)
     }
 
-    /// Whether a further turn of this conversation may wait for this person; `is_trusted`: an owner, or an admin of the chat.
+    /// Returns `true` if a further turn of this conversation may wait for this person. `is_trusted` is `true` for an
+    /// owner or an admin of the chat.
     #[must_use]
     pub(crate) fn has_room(&self, conversation: Conversation, user: &UserId, is_trusted: bool) -> bool {
         let most = if is_trusted { MAX_PARKED + RESERVED } else { MAX_PARKED };
@@ -137,21 +140,22 @@ impl Parked {
         here.count() < most && of_person < MAX_PARKED_OF_PERSON
     }
 
-    /// The turn that a message answers: the one whose question it replies to, or else, in a private chat, the one that asked
-    /// last for free words, by a message before this one. Only the person asked may answer. What has further parts, is not the
-    /// person's own words, or replies to something else that the bot said, is no answer.
+    /// Returns the turn that a message answers: the one whose question it replies to; otherwise, in a private chat, the
+    /// one with the latest free-text question before this message. Only the person asked may answer. A message with
+    /// further parts, one that is not the person's own text, or one that replies to something else from the bot, is no
+    /// answer.
     pub async fn answered_by(&self, part: &Inbound) -> Option<RunId> {
         let is_plain = part.attachments.is_empty() && part.forwarded_from.is_none() && part.joins.is_none();
         if part.text.trim().is_empty() || !is_plain {
             return None;
         }
         let conversation = part.place.conversation();
-        let asks = |one: &&Waiting| {
+        let asks = |one: &&WaitingTurn| {
             let parked = &one.parked;
             let is_asked = parked.turn.conversation == conversation && parked.asked == part.speaker.user;
             is_asked && parked.question.is_free
         };
-        let find = || -> Vec<Waiting> { self.waiting().iter().filter(asks).cloned().collect() };
+        let find = || -> Vec<WaitingTurn> { self.waiting().iter().filter(asks).cloned().collect() };
         let mut open = self.once_shown(find).await;
         open.sort_by_key(|one| std::cmp::Reverse((one.parked.parked_at, one.run())));
         let replied = part.quotes.as_ref().and_then(|quoted| quoted.message);
@@ -173,21 +177,21 @@ impl Parked {
         newest
     }
 
-    /// What waits, as soon as all of it is shown, or after a little.
-    async fn once_shown(&self, find: impl Fn() -> Vec<Waiting>) -> Vec<Waiting> {
+    /// Returns the found turns as soon as all of them are shown, or after a short wait.
+    async fn once_shown(&self, find: impl Fn() -> Vec<WaitingTurn>) -> Vec<WaitingTurn> {
         let deadline = Instant::now() + SHOWN_WAIT;
         loop {
             let next = self.0.has_shown.notified();
             let open = find();
-            let is_shown = open.iter().all(Waiting::is_shown);
+            let is_shown = open.iter().all(WaitingTurn::is_shown);
             if is_shown || timeout_at(deadline, next).await.is_err() {
                 return open;
             }
         }
     }
 
-    /// The messages that show a question.
-    async fn shown_in(&self, one: &Waiting) -> Vec<MessageId> {
+    /// Returns the ids of the messages that show a question.
+    async fn shown_in(&self, one: &WaitingTurn) -> Vec<MessageId> {
         let Some(key) = one.stored.filter(|_| one.shown.is_empty()) else { return one.shown.clone() };
         match self.0.conversations.entry(one.parked.place.chat, key).await {
             Ok(Some(Message { telegram, .. })) => telegram,
@@ -199,43 +203,43 @@ impl Parked {
         }
     }
 
-    /// The answer that a button stands for, if its question waits for this person; `None` if it does not wait any more.
+    /// Returns the answer of a button, if its question waits for this person; `None` if it no longer waits.
     #[must_use]
-    pub fn choice(&self, run: RunId, option: usize, user: &UserId) -> Option<Choice> {
+    pub fn choice(&self, run: RunId, option: usize, user: &UserId) -> Option<AnswerChoice> {
         let waiting = self.waiting();
         let parked = &waiting.iter().find(|one| one.run() == run)?.parked;
         if parked.asked != *user {
-            return Some(Choice::NotAsked);
+            return Some(AnswerChoice::NotAsked);
         }
         let answer = parked.question.options.get(option)?.clone();
-        Some(Choice::Answer { question: parked.question.text.clone(), answer })
+        Some(AnswerChoice::Answer { question: parked.question.text.clone(), answer })
     }
 
-    /// Stores words that answer; gives the conversation in which the turn goes on, `None` if it does not wait for an answer
-    /// any more.
+    /// Stores a text answer. Returns the conversation in which the turn continues; `None` if it no longer waits for an
+    /// answer.
     ///
     /// # Errors
-    /// When the store fails.
+    /// If the store fails.
     pub async fn answer(&self, run: RunId, part: &Inbound) -> Result<Option<Conversation>, StoreError> {
         let conversation = self.0.store.answer(run, part).await?;
         self.forget(run, |one| self.0.closing.close(one));
         Ok(conversation)
     }
 
-    /// The same for the press of a button. Whoever handles the press changes the message with the buttons.
+    /// Stores the answer of a button press, like [`Self::answer`]. The handler of the press updates the message itself.
     ///
     /// # Errors
-    /// When the store fails.
+    /// If the store fails.
     pub async fn choose(&self, run: RunId, part: &Inbound) -> Result<Option<Conversation>, StoreError> {
         let conversation = self.0.store.answer(run, part).await?;
         self.forget(run, drop);
         Ok(conversation)
     }
 
-    /// Goes on with a turn that was answered.
+    /// Takes an answered turn from the store, to continue it; `None` if it is not there.
     ///
     /// # Errors
-    /// When the store fails.
+    /// If the store fails.
     pub(super) async fn take_out(
         &self,
         run: RunId,
@@ -244,11 +248,12 @@ impl Parked {
         self.0.store.unpark(run, now).await
     }
 
-    /// Gives up the turn of a conversation that was put away last, without a word; gives the first words of its question, `None` if
-    /// none waits there. `by` is whoever stops it, who may do so with what others want approved only where `may_all`.
+    /// Gives up the turn of a conversation that was parked last, without a message. Returns the start of its question;
+    /// `None` if no turn waits there. `by` is the person who stops it; they may stop approvals that others asked for
+    /// only with `may_all`.
     ///
     /// # Errors
-    /// When the store fails.
+    /// If the store fails.
     pub async fn stop(
         &self,
         conversation: Conversation,
@@ -274,11 +279,11 @@ impl Parked {
     ) -> Result<bool, StoreError> {
         let given_up = self.0.store.give_up(run, words).await?;
         let stopped_by = by.map(str::to_owned);
-        self.forget(run, |one| self.0.closing.close(Waiting { stopped_by, ..one }));
+        self.forget(run, |one| self.0.closing.close(WaitingTurn { stopped_by, ..one }));
         Ok(given_up)
     }
 
-    /// Gives up what has waited too long, with a word to the person, until the bot stops.
+    /// Gives up turns that have waited too long, with a message to the person. Runs until the bot stops.
     pub async fn expire(self, mailboxes: Mailboxes, languages: Languages, background: TaskTracker) {
         tokio::select! {
             () = background.stopping() => return,
@@ -300,7 +305,7 @@ impl Parked {
         }
     }
 
-    /// Gives up what is due; gives how long nothing more is.
+    /// Gives up the turns that are due. Returns the time until the next one; `None` if no turn waits.
     async fn expire_due(&self, mailboxes: &Mailboxes, languages: &Languages) -> Option<Duration> {
         loop {
             let first = self.waiting().iter().min_by_key(|one| one.parked.expires_at).cloned()?.parked;
@@ -325,7 +330,7 @@ impl Parked {
         let texts = languages.texts(parked.place.chat, parked.language.as_deref()).await;
         let question = one_line(&parked.question.text, NAMED_CHARS);
         let words = match parked.question.approval {
-            // Its time was ended where the numbers of its messages were.
+            // The chat got another id and the approval could not be adapted to it.
             Some(_) if parked.expires_at == parked.parked_at => texts.approval_moved(),
             Some(_) => texts.approval_expired(),
             None => texts.question_expired(),
@@ -339,55 +344,55 @@ impl Parked {
         Ok(())
     }
 
-    /// The next message whose buttons stand under a question that does not wait any more: it was answered in words, given
-    /// up or asked again. What is closed while nobody listens is kept for the next call, not over a restart.
+    /// Returns the next message with buttons under a closed question: it was answered in text, given up or asked again.
+    /// Messages are kept until the next call, but not over a restart.
     pub async fn next_closed(&self) -> Option<ClosedQuestion> {
         loop {
             let one = self.0.closing.next().await?;
-            // The buttons stand under its last part.
+            // The buttons are under the last message.
             if let Some(message) = self.shown_in(&one).await.pop() {
                 return Some(ClosedQuestion { parked: one.parked, message, stopped_by: one.stopped_by });
             }
         }
     }
 
-    /// Forgets what waits no more, and closes it unless whoever answers does that.
-    fn forget(&self, run: RunId, close: impl FnOnce(Waiting)) {
+    /// Removes a turn that no longer waits, and passes it to `close`.
+    fn forget(&self, run: RunId, close: impl FnOnce(WaitingTurn)) {
         let mut waiting = self.waiting();
         let at = waiting.iter().position(|one| one.run() == run);
-        // Under the lock, so that no message is learnt of in between.
+        // Under the lock, so that no message is added in between.
         at.map(|at| waiting.remove(at)).map(close);
         drop(waiting);
         self.0.changed.notify_one();
     }
 
-    fn waiting(&self) -> MutexGuard<'_, Vec<Waiting>> {
-        // A lock whose holder panicked still guards whole turns: every change is one call.
+    fn waiting(&self) -> MutexGuard<'_, Vec<WaitingTurn>> {
+        // The data stays consistent even if a holder of the lock panics: every change is one call.
         self.0.waiting.lock()
     }
 }
 
-/// The message with the buttons of a question that does not wait any more.
+/// Message with the buttons of a closed question.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ClosedQuestion {
-    /// The turn that waited, with the question.
+    /// Turn that waited, with its question.
     pub parked: ParkedTurn,
-    /// The last message that shows the question: its buttons stand there.
+    /// Last message of the question; it has the buttons.
     pub message: MessageId,
-    /// The name of whoever ended the waiting without an answer; none where nobody has.
+    /// Name of the person who ended the waiting without an answer; `None` if nobody did.
     pub stopped_by: Option<String>,
 }
 
-/// What a press of an answer's button is.
+/// Meaning of a press on an answer button; nothing is stored yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Choice {
-    /// An answer, by the person asked.
+pub enum AnswerChoice {
+    /// An answer by the person asked.
     Answer {
-        /// The text of the question.
+        /// Text of the question, in Markdown.
         question: String,
-        /// The text on the button that was pressed.
+        /// Text on the pressed button, which is the answer.
         answer: String,
     },
-    /// The person who pressed is not the one who was asked.
+    /// The press is by somebody other than the person asked.
     NotAsked,
 }

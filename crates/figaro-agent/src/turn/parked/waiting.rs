@@ -1,4 +1,4 @@
-//! A turn that waits for a person, as the copy of what is stored has it, and what becomes of its buttons when it waits no more.
+//! Waiting turns in the copy of the store, and the removal of their buttons when they no longer wait.
 
 use parking_lot::Mutex;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
@@ -7,50 +7,50 @@ use figaro_base::ids::{MessageId, RunId, UserId};
 use figaro_domain::conversation::EntryKey;
 use figaro_domain::turn::ParkedTurn;
 
-/// So many questions that were closed before it was known which message shows them are remembered.
+/// Maximum number of questions that were closed before their messages were known.
 const MAX_EARLY: usize = 100;
 
-/// A turn that waits, in the copy of what is stored.
+/// A waiting turn, in the copy of the store.
 #[derive(Debug, Clone)]
-pub(super) struct Waiting {
+pub(super) struct WaitingTurn {
     pub(super) parked: ParkedTurn,
-    /// The messages that show its question.
+    /// Messages that show its question, in order.
     pub(super) shown: Vec<MessageId>,
-    /// Where the stored message stands that says which these are; none where it was put away since the start.
+    /// Key of the stored message that holds their ids; `None` if the turn was parked since the start.
     pub(super) stored: Option<EntryKey>,
-    /// The name of whoever ended the waiting without an answer, once somebody has.
+    /// Name of the person who ended the waiting without an answer, if somebody did.
     pub(super) stopped_by: Option<String>,
 }
 
-impl Waiting {
+impl WaitingTurn {
     pub(super) const fn run(&self) -> RunId {
         self.parked.turn.id
     }
 
-    /// The first line of its question: under it an approval has who asked and how to answer.
+    /// Returns the first line of its question. The further lines of an approval say who asks and how to answer.
     pub(super) fn first_line(&self) -> &str {
         self.parked.question.text.lines().next().unwrap_or_default()
     }
 
-    /// It waits for the approval of a call that somebody else than this person asked for.
+    /// Returns `true` if it waits for approval of a call that somebody other than this person asked for.
     pub(super) fn is_approval_of_others(&self, user: &UserId) -> bool {
         let approval = self.parked.question.approval.as_ref();
         approval.is_some_and(|approval| approval.requester.user != *user)
     }
 
-    /// Whether it is known, or stored, which messages show its question.
+    /// Returns `true` if the messages that show its question are known or stored.
     pub(super) const fn is_shown(&self) -> bool {
         self.stored.is_some() || !self.shown.is_empty()
     }
 }
 
-/// Questions with buttons that do not wait any more.
+/// Closed questions whose buttons must be removed.
 #[derive(Debug)]
 pub(super) struct Closing {
-    closed: UnboundedSender<Waiting>,
-    closing: tokio::sync::Mutex<UnboundedReceiver<Waiting>>,
-    /// Those whose message Telegram has not confirmed: a command may come before that.
-    early: Mutex<Vec<Waiting>>,
+    closed: UnboundedSender<WaitingTurn>,
+    closing: tokio::sync::Mutex<UnboundedReceiver<WaitingTurn>>,
+    /// Questions whose message Telegram has not confirmed yet; a command may close them before.
+    early: Mutex<Vec<WaitingTurn>>,
 }
 
 impl Default for Closing {
@@ -61,14 +61,14 @@ impl Default for Closing {
 }
 
 impl Closing {
-    /// Has the buttons of a question taken off, as soon as it is known where they stand.
-    pub(super) fn close(&self, one: Waiting) {
+    /// Queues the removal of a question's buttons, as soon as its message is known.
+    pub(super) fn close(&self, one: WaitingTurn) {
         let question = &one.parked.question;
         if question.options.is_empty() && question.approval.is_none() {
             return;
         }
         if one.is_shown() {
-            // The receiver lives as long as this.
+            // The receiver lives as long as `self`.
             drop(self.closed.send(one));
             return;
         }
@@ -79,17 +79,17 @@ impl Closing {
         early.push(one);
     }
 
-    /// Learns which message shows a part of a question that was closed before.
+    /// Adds a message that shows a part of a question that was closed before.
     pub(super) fn shown(&self, run: RunId, message: MessageId) {
         let early = self.early.lock();
-        // Of several parts the last has the buttons; it cannot be told yet which that is.
+        // The last part has the buttons; it is not known yet which one that is.
         if let Some(one) = early.iter().find(|one| one.run() == run) {
-            drop(self.closed.send(Waiting { shown: vec![message], ..one.clone() }));
+            drop(self.closed.send(WaitingTurn { shown: vec![message], ..one.clone() }));
         }
     }
 
-    /// The next one, for whoever takes its buttons off.
-    pub(super) async fn next(&self) -> Option<Waiting> {
+    /// Waits for the next closed question whose message is known.
+    pub(super) async fn next(&self) -> Option<WaitingTurn> {
         self.closing.lock().await.recv().await
     }
 }

@@ -1,4 +1,4 @@
-//! Which agent does a turn, with which tools and which model.
+//! Choice of the agent for a turn, with its tools and model.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,57 +15,54 @@ use figaro_domain::model::ModelName;
 use figaro_domain::turn::{ActiveTurn, Approved};
 use figaro_prompts::{AgentSet, Prompts};
 
-/// The agents there are, and the tools of each. They change when the owner's files do. Cheap to clone.
+/// The agents and their tools. Updated when the owner's files change. Cheap to clone.
 #[derive(Debug, Clone)]
-pub struct Agents {
+pub struct AgentCatalog {
     prompts: Arc<Prompts>,
     all_tools: Arc<Registry>,
     servers: ServerTools,
-    /// What was made of the agents when they last changed.
+    /// Agents with tools, as built after the last change.
     latest: Arc<Mutex<Option<Arc<AgentTools>>>>,
 }
 
-/// The agents of one moment with their tools. A turn takes it once and goes by it to its end.
+/// Snapshot of the agents with their tools. A turn takes it once and uses it to its end.
 #[derive(Debug)]
 pub(super) struct AgentTools {
     agents: Arc<AgentSet>,
-    /// The tools of each agent, by its name.
+    /// Tools by the name of the agent.
     tools: BTreeMap<String, Arc<Registry>>,
     all_tools: Arc<Registry>,
-    /// How often the tools of other servers had changed by then.
+    /// Change count of the servers' tools at the time of the snapshot.
     changes: u64,
 }
 
-/// An agent and what it may call.
 #[derive(Debug, Clone)]
-pub(crate) struct Found {
-    /// The agent.
+pub(crate) struct LoadedAgent {
     pub(crate) agent: Arc<Agent>,
-    /// Its tools.
     pub(crate) tools: Arc<Registry>,
 }
 
-/// Who does a turn: the agent of a task or of the chat with its tools, or Figaro with all there are.
-pub(super) struct Part {
+/// Agent and tools for a turn: the agent of the task or chat, or Figaro with all tools.
+pub(super) struct TurnAgent {
     pub(super) agent: Option<Arc<Agent>>,
     pub(super) tools: Arc<Registry>,
 }
 
-impl Agents {
-    /// The agents of these prompts, which get their tools out of all there are and out of those of other servers.
+impl AgentCatalog {
+    /// Creates it for the agents of these prompts. Their tools come from `all_tools` and from the servers.
     #[must_use]
     pub fn new(prompts: Arc<Prompts>, all_tools: Arc<Registry>, servers: ServerTools) -> Self {
         Self { prompts, all_tools, servers, latest: Arc::default() }
     }
 
-    /// The agent of this name as it is now, with its tools; `None` where there is none.
+    /// Returns the current agent of this name, with its tools; `None` if there is none.
     #[must_use]
-    pub(crate) fn get(&self, name: &str) -> Option<Found> {
+    pub(crate) fn get(&self, name: &str) -> Option<LoadedAgent> {
         self.now().get(name)
     }
 
-    /// Waits for the server of a call that was approved while that is being started: its tools are not known before, and the
-    /// approval would be used up for nothing.
+    /// Waits while the server of an approved call is starting. Its tools are unknown before, and the approval would be
+    /// used up in vain.
     pub(in crate::turn) async fn reach(&self, approved: &Approved) {
         let server = approved.approval.server.as_ref().and_then(|tool| self.servers.servers.of(tool));
         if let Some(server) = server {
@@ -73,12 +70,11 @@ impl Agents {
         }
     }
 
-    /// Every tool there is.
     pub(super) const fn all_tools(&self) -> &Arc<Registry> {
         &self.all_tools
     }
 
-    /// The agents of this moment.
+    /// Returns the current agents, rebuilt if they or the servers' tools changed.
     pub(super) fn now(&self) -> Arc<AgentTools> {
         let (agents, changes) = (self.prompts.agents(), self.servers.changes());
         let mut latest = self.latest.lock();
@@ -94,7 +90,7 @@ impl Agents {
 }
 
 impl AgentTools {
-    fn new(agents: Arc<AgentSet>, all: &Agents, changes: u64) -> Self {
+    fn new(agents: Arc<AgentSet>, all: &AgentCatalog, changes: u64) -> Self {
         let all_tools = all.all_tools.clone();
         let tools = |agent: &Agent| {
             let own = match agent.has_all_tools() {
@@ -110,56 +106,61 @@ impl AgentTools {
         Self { agents, tools, all_tools, changes }
     }
 
-    fn get(&self, name: &str) -> Option<Found> {
+    fn get(&self, name: &str) -> Option<LoadedAgent> {
         let (agent, tools) = self.agents.get(name).zip(self.tools.get(name))?;
-        Some(Found { agent: agent.clone(), tools: tools.clone() })
+        Some(LoadedAgent { agent: agent.clone(), tools: tools.clone() })
     }
 
-    /// What an agent is told to be; `None` where its file says nothing.
+    /// Returns the instructions of an agent; `None` if its file has none.
     pub(super) fn instructions(&self, agent: &Agent) -> Option<String> {
         Some(self.agents.instructions(agent)).filter(|words| !words.is_empty())
     }
 
-    /// Who is to do this in a chat of these settings, or of some that cannot be read.
-    pub(super) fn part(&self, question: &Question, config: Option<&ChatConfig>) -> Result<Part, TurnError> {
+    /// Returns the agent and tools for a question. `config` holds the settings of the chat; `None` if they cannot be
+    /// read.
+    pub(super) fn part(
+        &self,
+        question: &Question,
+        config: Option<&ChatConfig>,
+    ) -> Result<TurnAgent, TurnError> {
         let Some(task) = &question.task else {
             return Ok(self.part_of_chat(config));
         };
         let of_chat = self.part_of_chat(config).tools;
-        let Found { agent, tools } = self.get(&task.agent).ok_or_else(|| {
+        let LoadedAgent { agent, tools } = self.get(&task.agent).ok_or_else(|| {
             tracing::warn!(task = %task.id, agent = task.agent, "the agent that carries out a task is not there");
             TurnError::NoAgent(task.agent.clone())
         })?;
-        // What a person lets its runs do is no use to an agent that cannot call it.
+        // The task's standing permissions need tools that its agent may lack.
         let let_go = task.standing.iter().map(|rule| rule.method.as_str());
         let tools = match task.standing.is_empty() {
             true => tools.clone(),
             false => Arc::new(tools.with(let_go, &self.all_tools)),
         };
-        // What holds the chat holds what was set up in it.
+        // Limits of the chat also apply to the tasks created in it.
         let is_held = !Arc::ptr_eq(&of_chat, &self.all_tools);
         let tools = if is_held { Arc::new(tools.within(&of_chat)) } else { tools };
-        Ok(Part { agent: Some(agent), tools })
+        Ok(TurnAgent { agent: Some(agent), tools })
     }
 
-    /// Without the agent that the chat has chosen, it is answered as it is elsewhere; `/agents` says so. Where nobody can
-    /// tell whether one was chosen that has fewer tools, there are none.
-    fn part_of_chat(&self, config: Option<&ChatConfig>) -> Part {
+    /// Returns the agent and tools of a chat. If the chosen agent is missing, the default answers; `/agents` says so.
+    /// If the settings cannot be read, there are no tools, because an agent with fewer tools may be chosen.
+    fn part_of_chat(&self, config: Option<&ChatConfig>) -> TurnAgent {
         let Some(config) = config else {
-            return Part { agent: None, tools: Arc::new(self.all_tools.only(&[])) };
+            return TurnAgent { agent: None, tools: Arc::new(self.all_tools.only(&[])) };
         };
         if let Some(agent) = config.agent.as_ref().filter(|_| self.agents.chosen(config).is_none()) {
             tracing::warn!(agent, "the agent that a chat has chosen is not there; the chat goes without");
         }
         match self.agents.answering(config).and_then(|agent| self.get(&agent.name)) {
-            Some(Found { agent, tools }) => Part { agent: Some(agent), tools },
-            None => Part { agent: None, tools: self.all_tools.clone() },
+            Some(LoadedAgent { agent, tools }) => TurnAgent { agent: Some(agent), tools },
+            None => TurnAgent { agent: None, tools: self.all_tools.clone() },
         }
     }
 
-    /// The model that is to answer: the one asked for this once, else the task's, the session's or the chat's, which are in
-    /// `config`, that of the agent chosen for the task, of the chat's, of the one for all tasks. `None` where the bot's own
-    /// is to.
+    /// Returns the model for a turn, in this order: the turn's own, the task's, that of the session or chat (in
+    /// `config`), that of the agent chosen for the task, of the chat's agent, of the agent for all tasks. `None` for
+    /// the default model.
     pub(super) fn model(
         &self,
         turn: &ActiveTurn,

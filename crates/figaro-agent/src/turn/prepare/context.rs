@@ -1,4 +1,4 @@
-//! What of the conversation so far a request carries. The bot's turns are prepared by it, and `figaro memory` measures it.
+//! Selection of the conversation so far for a request. Used to prepare turns, and measured by `figaro memory`.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -9,78 +9,79 @@ use parking_lot::Mutex;
 
 use super::super::report::Reporter;
 use super::super::window::{
-    Border, Choice, Context, Kept, KeptParts, Older, Pictures, Room, Showing, Stored, recent,
+    Context, KeptData, KeptEntries, KeptParts, Older, Pictures, RenderContext, Showing, TokenBudget,
+    WindowStart, recent,
 };
 use figaro_base::ids::{SessionId, UserId};
 use figaro_domain::chat::Place;
-use figaro_domain::conversation::{EntryKey, Message, Role};
-use figaro_memory::{Chats, Question};
+use figaro_domain::conversation::{EntryKey, Message, MessageRole};
+use figaro_memory::{Chats, RecallQuery};
 use figaro_prompts::Prompts;
 
-/// So many sessions are remembered by what their requests begin with.
+/// Maximum number of sessions whose choice is remembered.
 const MAX_CHOICES: usize = 1_000;
 
-/// What the requests of sessions begin with, and where their messages began when it was chosen. After a restart it is chosen
-/// anew.
-pub type Choices = Arc<Mutex<HashMap<SessionId, (Border, Choice)>>>;
+/// Entries at the beginning of each session's requests, and the border at which they were chosen. Chosen again after a
+/// restart.
+pub type Choices = Arc<Mutex<HashMap<SessionId, (WindowStart, KeptEntries)>>>;
 
-/// Chooses what of a conversation so far a request carries.
+/// Selects the parts of the conversation so far for a request.
 #[derive(Debug, Clone)]
 pub struct Contexts {
-    /// The memory of chats.
+    /// Finds older messages of chats that relate to a question.
     pub chats: Chats,
-    /// The prompts that messages are rendered by.
+    /// The prompt templates that messages and kept entries are rendered with.
     pub prompts: Arc<Prompts>,
-    /// What requests begin with.
+    /// Entries at the beginning of requests, by session.
     pub choices: Choices,
-    /// Reports what cannot be read.
+    /// Reports failures to the log and to `/status`.
     pub reporter: Reporter,
 }
 
-/// A question, and the conversation that it is asked in.
+/// A question with its conversation, as input for the selection.
 #[derive(Debug)]
-pub struct Asking<'a> {
-    /// The chat and topic.
+pub struct ContextRequest<'a> {
+    /// Chat and topic of the question.
     pub place: &'a Place,
-    /// The zone of the chat.
+    /// Time zone of the chat, for dates in the prompt.
     pub zone: Tz,
-    /// The session.
+    /// Session that the question belongs to.
     pub session: SessionId,
-    /// What was said in it before the question, oldest first.
+    /// Messages of the session before the question, oldest first.
     pub history: &'a [Arc<Message>],
-    /// Pins, memories and summaries.
-    pub kept: &'a Kept,
-    /// Pictures of messages.
+    /// Pins, memories and summaries of the chat.
+    pub kept: &'a KeptData,
+    /// Pictures of the messages in `history`.
     pub pictures: &'a Pictures,
-    /// Who asks it.
+    /// Person who asks; pays for the vector of the question.
     pub user: &'a UserId,
-    /// Whether older messages that bear on it are looked for.
+    /// `true` if older messages that relate to the question are searched.
     pub recalls: bool,
-    /// The words of the question.
+    /// Text of all parts of the question, one per line.
     pub text: &'a str,
-    /// When it is asked, UTC.
+    /// Time of the question, in UTC.
     pub asked_at: DateTime<Utc>,
-    /// How many tokens of the conversation are carried.
-    pub room: Room,
+    /// Room for the conversation in the request.
+    pub room: TokenBudget,
 }
 
 impl Contexts {
-    /// The newest messages of the session, and older ones of the chat that bear on the question. Where these cannot be read it
-    /// goes without them, which is reported.
+    /// Returns the newest messages of the session, and older ones of the chat that relate to the question. Older
+    /// messages that cannot be read are reported and left out.
     ///
     /// # Errors
-    /// A prompt template of the owner's that does not render.
-    pub async fn of(&self, asking: &Asking<'_>) -> Result<Context, String> {
-        let Asking { place, zone, session, history, pictures, room, asked_at, .. } = *asking;
+    /// If a custom prompt template cannot be rendered.
+    pub async fn of(&self, asking: &ContextRequest<'_>) -> Result<Context, String> {
+        let ContextRequest { place, zone, session, history, pictures, room, asked_at, .. } = *asking;
         let most = asking.kept.most_tokens(room.tokens);
-        let stored = Stored { place, zone, pictures };
+        let stored = RenderContext { place, zone, pictures };
         let recent = recent(&self.prompts, history, stored, room.without(most), asked_at)?;
-        let kept = self.kept(asking, Border { session, from: recent.from })?;
+        let kept = self.kept(asking, WindowStart { session, from: recent.from })?;
         let room = room.without(kept.tokens);
         let tokens = room.for_older(&recent, history, asked_at);
-        let before = history.iter().rev().find(|message| message.role == Role::User);
+        let before = history.iter().rev().find(|message| message.role == MessageRole::User);
         let shown = recent.from.map(|index| EntryKey { session, index });
-        let question = Question {
+        let question = RecallQuery {
             chat: place.chat,
             session: Some(session),
             text: asking.text,
@@ -102,8 +103,8 @@ impl Contexts {
         Ok(Context { kept, recent, older, has_more })
     }
 
-    /// What is kept of before: chosen anew where the messages of the request begin elsewhere than those of the last one.
-    fn kept(&self, asking: &Asking<'_>, border: Border) -> Result<KeptParts, String> {
+    /// Returns the kept entries. They are chosen again when the border of the request moves.
+    fn kept(&self, asking: &ContextRequest<'_>, border: WindowStart) -> Result<KeptParts, String> {
         if asking.kept.is_empty() {
             return Ok(KeptParts::default());
         }

@@ -1,4 +1,4 @@
-//! What a turn needs to know before the model is asked, loaded all at once and made into a window.
+//! Loads all data for a turn at once, and builds the window from it.
 
 use std::sync::Arc;
 
@@ -12,14 +12,16 @@ use super::super::report::Reporter;
 use super::super::requested::Requested;
 use super::super::run::{CallResult, InHand};
 use super::super::taken_up::TakenUp;
-use super::super::window::{BotName, Context, History, Kept, Material, Pictures, Room, Window, build};
-use super::context::{Asking, Contexts};
+use super::super::window::{
+    BotName, Context, History, KeptData, Material, Pictures, TokenBudget, Window, build,
+};
+use super::context::{ContextRequest, Contexts};
 use super::persona::Spoken;
 use super::pictures;
 use crate::channel::Channel;
 use figaro_base::text::{estimate_tokens, one_line};
 use figaro_domain::chat::ChatConfig;
-use figaro_domain::conversation::{Message, Role};
+use figaro_domain::conversation::{Message, MessageRole};
 use figaro_domain::message::Inbound;
 use figaro_domain::model::ModelName;
 use figaro_domain::record::Book;
@@ -34,75 +36,71 @@ use figaro_provider::Item;
 use figaro_provider::models::Models;
 use figaro_store::{ConversationStore, FactStore, NoteStore, PinStore, StoreError, SummaryStore};
 
-/// So many are looked at where so many cannot be read.
+/// Number of messages for a second try if the history cannot be read.
 const FEW_MESSAGES: usize = 10;
-/// A message in a request takes so many tokens at least, with what says who wrote it.
+/// Minimum number of tokens of a message in a request, including its author.
 const TOKENS_OF_ONE: usize = 15;
-/// So many are read however few are sent.
+/// Minimum number of messages to read, even if fewer are sent.
 const LEAST_MESSAGES: usize = 100;
-/// So much of the name of whoever asks stands at what is remembered of them.
+/// Maximum length of the asker's name beside their memories, in characters.
 const NAME_CHARS: usize = 40;
-/// Background is at most so old and so long.
+/// Maximum age of background messages; the next constant limits their number.
 const BACKGROUND_HOURS: i64 = 24;
 const BACKGROUND_MESSAGES: usize = 30;
 
-/// Loads what a turn's first request is made of. Owned by [`Preparer`](super::Preparer).
+/// Loads the data for the first request of a turn. Owned by [`Preparer`](super::Preparer).
 #[derive(Debug, Clone)]
 pub struct Loader {
     /// The store of sessions and their messages.
     pub conversations: ConversationStore,
-    /// The store of notes.
+    /// The store of notes, by chat.
     pub notes: NoteStore,
-    /// The store of pins.
+    /// The store of pins, by chat.
     pub pins: PinStore,
-    /// The store of summaries.
+    /// The store of summaries, by session.
     pub summaries: SummaryStore,
-    /// The store of memories.
+    /// The store of memories, by person.
     pub facts: FactStore,
     /// Fetches the files that people sent.
     pub channel: Arc<dyn Channel>,
-    /// Chooses what of the conversation so far is carried.
+    /// Selects the parts of the conversation so far.
     pub contexts: Contexts,
-    /// The prompts that the system prompt is rendered from.
+    /// The prompt templates, among them that of the system prompt.
     pub prompts: Arc<Prompts>,
     /// The models and what they can do.
     pub models: Arc<Models>,
-    /// The bot's name and username.
+    /// The bot's name and username, for the system prompt.
     pub bot: BotName,
     /// The zone of chats that set none.
     pub default_zone: Tz,
-    /// The most tokens of history in a request.
+    /// Maximum number of tokens of history in a request.
     pub history_tokens: usize,
     /// Reports failures to the log and to `/status`.
     pub reporter: Reporter,
 }
 
-/// What is loaded from the store for a turn.
+/// Data loaded from the store for a turn.
 #[derive(Debug)]
-pub(super) struct Loaded {
-    /// The system prompt and the items of the first request.
+pub(super) struct TurnData {
+    /// System prompt and items of the first request.
     pub(super) window: Window,
-    /// What the session has found, then what this turn's calls left behind before a restart.
+    /// Tools found earlier in the session, then the side effects of this turn's calls before a restart.
     pub(super) side_effects: Vec<SideEffects>,
-    /// What was stored of the pass whose calls were being made before a restart.
+    /// Stored part of the pass whose calls were in progress before a restart.
     pub(super) in_hand: InHand,
-    /// The addresses that people wrote: only these, and found ones, may be loaded.
+    /// Addresses that people wrote. Only these and found ones may be loaded.
     pub(super) written: Addresses,
 }
 
-/// What was chosen for a turn.
-pub(super) struct Chosen<'a> {
-    /// The settings of the chat.
+/// Choices of model, agent and persona for a turn.
+pub(super) struct TurnChoices<'a> {
     pub(super) config: &'a ChatConfig,
-    /// The model that is asked first.
     pub(super) model: &'a ModelName,
-    /// What the agent that answers is told to be; `None` for Figaro itself.
+    /// Instructions of the agent; `None` for Figaro itself.
     pub(super) instructions: Option<&'a str>,
-    /// Whoever asks; `None` where their message says all.
+    /// Person who asks; `None` if there is nothing to add to their message.
     pub(super) person: Option<&'a PersonView>,
-    /// How the bot speaks in the chat.
     pub(super) persona: &'a Spoken,
-    /// The records of the chat.
     pub(super) book: &'a Book,
 }
 
@@ -117,8 +115,8 @@ impl Loader {
         turn: &ActiveTurn,
         question: &Question,
         taken_up: &TakenUp,
-        chosen: &Chosen<'_>,
-    ) -> Result<Loaded, TurnError> {
+        chosen: &TurnChoices<'_>,
+    ) -> Result<TurnData, TurnError> {
         let first = question.parts.first().ok_or(TurnError::Internal)?;
         let (place, now) = (&first.place, self.reporter.now());
         let since = now - TimeDelta::hours(BACKGROUND_HOURS);
@@ -132,12 +130,13 @@ impl Loader {
             (self.reporter.or_without(notes, "notes"), self.reporter.or_without(background, "background"));
         let (history, mine): (Vec<Arc<Message>>, Vec<Arc<Message>>) =
             stored.into_iter().partition(|message| message.index < turn.first_index);
-        let mine: Vec<Arc<Message>> = mine.into_iter().filter(|message| message.role != Role::User).collect();
+        let mine: Vec<Arc<Message>> =
+            mine.into_iter().filter(|message| message.role != MessageRole::User).collect();
         let (in_hand, done) = split_in_hand(&mine, turn.checkpoint.as_ref(), taken_up);
         let pictures = self.pictures(question, &history, chosen.model).await;
         let words: Vec<&str> = question.parts.iter().map(|part| part.text.as_str()).collect();
         let records = self.records(question, chosen);
-        let asking = Asking {
+        let asking = ContextRequest {
             place,
             zone: chosen.config.timezone.unwrap_or(self.default_zone),
             session: turn.session,
@@ -148,12 +147,12 @@ impl Loader {
             text: &words.join("\n"),
             recalls: may_look_back(question),
             asked_at: now,
-            room: Room::of(self.history_tokens).without(tokens_of(&records)),
+            room: TokenBudget::of(self.history_tokens).without(tokens_of(&records)),
         };
         let context = self.context(question, &asking).await?;
         let material = Material {
             bot: &self.bot,
-            // One that goes by Figaro's own rules alone leaves its place to the persona.
+            // An agent without instructions of its own leaves the place to the persona.
             agent: chosen.instructions,
             persona: chosen.persona.words.as_ref(),
             language: chosen.config.language.as_deref().or(chosen.persona.language.as_deref()),
@@ -178,12 +177,12 @@ impl Loader {
         let answer = turn.resumed_by.as_deref().into_iter();
         let now = answer.chain(question.parts.iter().rev()).chain(background.iter().rev());
         let written = written(question, now, &history);
-        Ok(Loaded { window, side_effects, in_hand: read_in_hand(&in_hand), written })
+        Ok(TurnData { window, side_effects, in_hand: read_in_hand(&in_hand), written })
     }
 
-    /// A line for each record that bears on a question, as many as their share of the prompt takes; and never more than half of what the
-    /// conversation may take.
-    fn records(&self, question: &Question, chosen: &Chosen<'_>) -> Vec<String> {
+    /// Returns one line per record that relates to the question, as many as fit into their share of the prompt, and
+    /// never more than half of the conversation's room.
+    fn records(&self, question: &Question, chosen: &TurnChoices<'_>) -> Vec<String> {
         let book = if may_look_back(question) { chosen.book } else { return Vec::new() };
         let window = self.models.capabilities(chosen.model).map(|can| can.context_window);
         let share: usize = book.packs().iter().map(|pack| pack.share.of(window)).sum();
@@ -197,15 +196,15 @@ impl Loader {
         bearing_lines(book, &self.prompts.packs(), &words.join("\n"), self.reporter.now(), tokens)
     }
 
-    /// What of the conversation so far is carried: what whoever asks says was said before, else what is stored.
-    async fn context(&self, question: &Question, asking: &Asking<'_>) -> Result<Context, TurnError> {
+    /// Returns the conversation so far: from the request if it has a history, otherwise from the store.
+    async fn context(&self, question: &Question, asking: &ContextRequest<'_>) -> Result<Context, TurnError> {
         match question.requested.as_deref().and_then(|requested| requested.history.as_ref()) {
             Some(items) => Ok(Context { recent: History::given(items), ..Context::default() }),
             None => self.contexts.of(asking).await.map_err(not_rendered),
         }
     }
 
-    /// The pictures of the question and of the history, if one of the models that may be asked sees.
+    /// Fetches the pictures of the question and of the history, if one of the possible models accepts pictures.
     async fn pictures(&self, question: &Question, history: &[Arc<Message>], model: &ModelName) -> Pictures {
         let models = &self.models;
         let sees = |one: &ModelName| models.sees(one);
@@ -215,8 +214,9 @@ impl Loader {
         }
     }
 
-    /// Pins, memories and summaries, as far as they may be shown with a question and can be read.
-    async fn kept(&self, turn: &ActiveTurn, question: &Question) -> Kept {
+    /// Returns pins, memories and summaries that may be shown with the question. Those that cannot be read are left
+    /// out.
+    async fn kept(&self, turn: &ActiveTurn, question: &Question) -> KeptData {
         let chat = turn.conversation.chat;
         let asker = question.asker().filter(|speaker| speaker.is_person());
         let memories = async {
@@ -227,7 +227,7 @@ impl Loader {
         };
         let (pins, memories, summaries) =
             futures::join!(self.pins.of_chat(chat), memories, self.summaries.of_session(turn.session));
-        let mut kept = Kept {
+        let mut kept = KeptData {
             pins: self.reporter.or_without(pins, "pins"),
             memories: self.reporter.or_without(memories, "memories"),
             about: asker.map(|asker| one_line(&asker.name, NAME_CHARS)).unwrap_or_default(),
@@ -240,7 +240,7 @@ impl Loader {
         kept.without_repeats()
     }
 
-    /// The newest messages of the session; few or none where they cannot be read.
+    /// Returns the newest messages of the session; few or none if they cannot be read.
     async fn messages_of(&self, run: &ActiveTurn) -> Vec<Arc<Message>> {
         let failed = |error: &StoreError| {
             self.reporter.report(error, "the history could not be read; the turn looks for less of it");
@@ -250,13 +250,13 @@ impl Loader {
     }
 }
 
-/// How many messages are read where so many tokens of them may be sent: as many as could have room, and some more, of which only
-/// the addresses count.
+/// Returns the number of messages to read for this many tokens: as many as could fit, and some more, of which only the
+/// addresses are used.
 fn to_read(tokens: usize) -> usize {
     (tokens / TOKENS_OF_ONE).clamp(LEAST_MESSAGES, HISTORY_MESSAGES)
 }
 
-/// The newest messages; few of them where so many cannot be read, and none where these fail, too.
+/// Returns the newest messages. Retries with fewer if they cannot be read; returns none if that fails too.
 async fn newest<F>(most: usize, read: impl Fn(usize) -> F, failed: impl Fn(&StoreError)) -> Vec<Arc<Message>>
 where
     F: Future<Output = Result<Vec<Arc<Message>>, StoreError>>,
@@ -270,7 +270,7 @@ where
     Vec::new()
 }
 
-/// Adds what a request brings to what is asked: what was done since its question, and the pictures of that.
+/// Adds the items and pictures of the request to the window.
 fn add(requested: &Requested, window: &mut Window) {
     window.done.splice(0..0, requested.done.clone());
     if let Some(Item::User { images, .. }) = window.items.last_mut() {
@@ -278,18 +278,17 @@ fn add(requested: &Requested, window: &mut Window) {
     }
 }
 
-/// Whether what others said may stand in the prompt: in a group it is not looked up for a guest.
+/// Returns `true` if the prompt may contain messages of others. In a group it may not for a guest.
 fn may_look_back(question: &Question) -> bool {
     let is_group = question.parts.first().is_some_and(|first| first.place.is_group());
     question.standing != Standing::Guest || !is_group
 }
 
-/// The tokens that lines take.
 fn tokens_of(lines: &[String]) -> usize {
     lines.iter().map(|line| estimate_tokens(line) + 1).sum()
 }
 
-/// The addresses that people wrote: in the question, beside it and before it; a task has kept its own.
+/// Returns the addresses that people wrote: in the question, around it and before it; for a task, also its stored ones.
 fn written<'a>(
     question: &Question,
     now: impl Iterator<Item = &'a Inbound>,
@@ -307,7 +306,8 @@ fn not_rendered(error: String) -> TurnError {
     TurnError::Internal
 }
 
-/// The messages of the pass whose calls were being made, its words and the results that were there, and those before it.
+/// Splits the stored messages into those of the pass whose calls were in progress (its text and finished results), and
+/// earlier ones.
 pub(in crate::turn) fn split_in_hand(
     stored: &[Arc<Message>],
     checkpoint: Option<&Checkpoint>,
@@ -328,7 +328,7 @@ fn is_in_hand(message: &Message, checkpoint: Option<&Checkpoint>, taken_up: &Tak
     message.index >= checkpoint.from && is_of_pass
 }
 
-/// What was stored of that pass, for the machine.
+/// Converts the messages of the pass in progress for the state machine.
 pub(in crate::turn) fn read_in_hand(messages: &[Arc<Message>]) -> InHand {
     let mut in_hand = InHand::default();
     for message in messages {
@@ -348,8 +348,8 @@ pub(in crate::turn) fn read_in_hand(messages: &[Arc<Message>]) -> InHand {
     in_hand
 }
 
-/// The tools that earlier turns of a session found, in the order found: they stay callable, and every request of the
-/// session begins alike.
+/// Returns the tools that earlier turns of the session found, in order. They stay available, so that all requests of
+/// the session begin alike.
 fn found_in(history: &[Arc<Message>]) -> SideEffects {
     let mut all = SideEffects::default();
     let found =
@@ -371,7 +371,12 @@ mod tests {
     #[tokio::test]
     async fn a_history_that_cannot_be_read_is_ten_messages_and_then_none() {
         let message = |text: usize| {
-            Arc::new(Message::new(SessionId::new(), Role::User, text.to_string(), DateTime::UNIX_EPOCH))
+            Arc::new(Message::new(
+                SessionId::new(),
+                MessageRole::User,
+                text.to_string(),
+                DateTime::UNIX_EPOCH,
+            ))
         };
         for (readable, wanted, failures) in [(HISTORY_MESSAGES, 400, 0), (10, 10, 1), (9, 0, 2)] {
             let failed = Cell::new(0);

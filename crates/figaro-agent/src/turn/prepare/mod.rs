@@ -1,4 +1,4 @@
-//! Loads what bears on a question, chooses who answers it, and builds what the model is asked.
+//! Loads the data for a question, chooses the agent and the model, and builds the request.
 
 mod agent;
 mod context;
@@ -10,11 +10,11 @@ mod readable;
 
 use std::sync::Arc;
 
-pub use self::agent::Agents;
-pub(crate) use self::agent::Found;
-pub use self::context::{Asking, Choices, Contexts};
+pub use self::agent::AgentCatalog;
+pub(crate) use self::agent::LoadedAgent;
+pub use self::context::{Choices, ContextRequest, Contexts};
 pub use self::load::Loader;
-use self::load::{Chosen, Loaded};
+use self::load::{TurnChoices, TurnData};
 pub(super) use self::load::{read_in_hand, split_in_hand};
 pub use self::persona::PersonaLoader;
 use self::readable::unreadable;
@@ -25,7 +25,7 @@ use super::outcome::Outcome;
 use super::question::Question;
 use super::report::Reporter;
 use super::requested::Requested;
-use super::run::{Answer, Run, Shown};
+use super::run::{Answer, Run, ShownMemories};
 use super::scope::{TextSink, TurnScope};
 use super::setup::Setup;
 use super::taken_up::TakenUp;
@@ -47,37 +47,37 @@ use figaro_policy::address::Addresses;
 use figaro_prompts::SystemView;
 use figaro_prompts::texts::Locales;
 use figaro_provider::models::Models;
-use figaro_provider::{Earlier, Item, Options, ToolChoice};
+use figaro_provider::{AnswerOptions, Earlier, Item, ToolChoice};
 use figaro_store::{ChildStore, ConversationStore, ProfileStore, SessionStore, SettingsStore, StoreError};
 
-/// Prepares turns: chooses the agent and the model, loads what they are told, sets up the run. Called by the pipeline.
+/// Prepares turns: chooses the agent and the model, loads their input, sets up the run. Called by the pipeline.
 #[derive(Debug, Clone)]
 pub struct Preparer {
-    /// Loads the history and all else that the window is built from.
+    /// Loads the history and the other data for the window.
     pub loader: Loader,
     /// The store of turns and their calls.
     pub conversations: ConversationStore,
-    /// The children of turns.
+    /// The store of children; their sent messages count for a task run.
     pub children: ChildStore,
     /// The store of the settings of chats.
     pub settings: SettingsStore,
-    /// The store of sessions, for what was chosen for one.
+    /// The store of sessions; gives the choices made for a session.
     pub sessions: SessionStore,
-    /// The profiles of people.
+    /// The store of people's profiles; records when they were seen.
     pub profiles: ProfileStore,
-    /// The agents and their tools.
-    pub agents: Agents,
+    /// The current agents and their tools.
+    pub agents: AgentCatalog,
     /// The records of chats, and the tools for them.
     pub records: RecordTools,
-    /// The personas of chats.
+    /// Loads the persona of the chat for a turn.
     pub personas: PersonaLoader,
     /// The models and what they can do.
     pub models: Arc<Models>,
-    /// Publishes the events of turns.
+    /// Publishes the events of turns and their children.
     pub bus: Bus,
     /// The texts for people, by language.
     pub locales: Arc<Locales>,
-    /// The most passes of a turn.
+    /// Maximum number of passes of a turn.
     pub max_passes: u32,
     /// Reports failures to the log and to `/status`.
     pub reporter: Reporter,
@@ -88,39 +88,39 @@ pub struct Preparer {
 pub(super) struct Prepared {
     pub(super) run: Run,
     pub(super) setup: Setup,
-    /// Taken by whatever gives the turn its agents to ask.
+    /// Context for child agents; taken by `Children::join`.
     pub(super) child_context: Option<ChildContext>,
 }
 
-/// What the children of a turn begin with.
+/// Initial context of the children of a turn.
 #[derive(Debug)]
 pub(super) struct ChildContext {
-    /// The conversation before the turn, and its question.
+    /// Conversation before the turn, and the question.
     pub(super) items: Vec<Item>,
-    /// Which of them are from before the question.
+    /// Description of the items from before the question.
     pub(super) earlier: Earlier,
-    /// What the system prompt of the turn is rendered from.
+    /// View that the system prompt of the turn is rendered from.
     pub(super) view: SystemView,
-    /// The parameters that the chat and its persona have set.
+    /// Generation parameters of the chat and its persona.
     pub(super) settings: Generation,
-    /// A key stands in them where something was left out.
+    /// `true` if omitted text is marked with a lookup key.
     pub(super) has_keys: bool,
-    /// The chat has more messages than these.
+    /// `true` if the chat has more messages than are shown.
     pub(super) has_more: bool,
-    /// The agents that may be asked; `None` for all that a chat can choose.
+    /// Names of the agents that may be started; `None` for all agents that a chat can choose.
     pub(super) agents: Option<Vec<String>>,
-    /// The tools for the records of the chat; none where it has chosen no context pack.
+    /// Tools for the records of the chat; empty if it has no context pack.
     pub(super) records: Vec<Arc<dyn Tool>>,
 }
 
-/// How the model is to write: as the chat has set, else as its persona says, else as the agent does.
+/// Returns the generation settings: those of the chat, then of its persona, then of the agent.
 fn settings(of_chat: [Generation; 2], agent: Option<&Agent>) -> Generation {
     let of_agent = agent.map(|agent| agent.settings).unwrap_or_default();
     Generation::nearest(of_chat.into_iter().chain([of_agent]))
 }
 
-/// What the children of a turn begin with.
-fn child_context(loaded: &Loaded, agent: Option<&Agent>, settings: Generation) -> ChildContext {
+/// Initial context of the children of a turn.
+fn child_context(loaded: &TurnData, agent: Option<&Agent>, settings: Generation) -> ChildContext {
     let window = &loaded.window;
     ChildContext {
         items: window.items.clone(),
@@ -134,10 +134,10 @@ fn child_context(loaded: &Loaded, agent: Option<&Agent>, settings: Generation) -
     }
 }
 
-/// The form of the answers of an agent. One that is no schema was refused when the agent's file was read.
+/// Returns the answer form of an agent. Invalid schemas are already refused when the agent's file is read.
 ///
 /// # Errors
-/// If it cannot be used all the same.
+/// If the form cannot be used nevertheless.
 pub(in crate::turn) fn form(agent: &Agent) -> Result<Option<Form>, TurnError> {
     let form = agent.answer.clone().map(|schema| Form::new(&agent.name, schema)).transpose();
     form.map_err(|error| {
@@ -146,7 +146,7 @@ pub(in crate::turn) fn form(agent: &Agent) -> Result<Option<Form>, TurnError> {
     })
 }
 
-/// The form of an answer: the one that is asked for, else that of the agent.
+/// Returns the form of the answer: that of the request, otherwise that of the agent.
 fn form_of(requested: Option<&Requested>, agent: Option<&Agent>) -> Result<Option<Form>, TurnError> {
     match requested.and_then(|requested| requested.form.clone()) {
         Some(form) => Ok(Some(form)),
@@ -154,10 +154,10 @@ fn form_of(requested: Option<&Requested>, agent: Option<&Agent>) -> Result<Optio
     }
 }
 
-/// The tools of a turn, with those of whoever asks.
+/// Adds the tools of the requester.
 fn with_own(tools: Arc<Registry>, requested: Option<&Requested>) -> Arc<Registry> {
     match requested.filter(|requested| !requested.tools.is_empty()) {
-        // Whoever has the model call a tool means one of theirs.
+        // A required tool call refers to the tools of the requester.
         Some(requested) if requested.options.tool_choice != ToolChoice::Auto => {
             Arc::new(Registry::new([], Sources::default()).bringing(&requested.tools))
         }
@@ -166,19 +166,19 @@ fn with_own(tools: Arc<Registry>, requested: Option<&Requested>) -> Arc<Registry
     }
 }
 
-/// The tools of a turn in whose prompt keys or memories stand.
-fn offered(tools: &Registry, loaded: &Loaded) -> Arc<Registry> {
+/// Adds the tools that lookup keys, older messages and memories in the prompt need.
+fn offered(tools: &Registry, loaded: &TurnData) -> Arc<Registry> {
     let window = &loaded.window;
     let tools = tools.looking_back(window.has_keys, window.has_more);
     Arc::new(if window.labels.is_empty() { tools } else { tools.remembering() })
 }
 
-/// The tools of a turn in a chat whose records have these.
+/// Adds the tools for the records of the chat.
 pub(super) fn keeping(tools: Arc<Registry>, records: &[Arc<dyn Tool>]) -> Arc<Registry> {
     if records.is_empty() { tools } else { Arc::new(tools.keeping_records(records.iter().cloned())) }
 }
 
-/// For whom the agent of a turn runs.
+/// Returns the context of the turn's agent: person, tenant, session and client.
 fn agent_context(
     turn: &ActiveTurn,
     question: &Question,
@@ -201,7 +201,7 @@ fn agent_context(
 }
 
 impl Preparer {
-    /// What is to be executed for a question; where nothing is, how the turn ends.
+    /// Prepares the execution of a question. Returns the outcome instead if there is nothing to execute.
     pub(super) async fn prepare(
         &self,
         turn: &ActiveTurn,
@@ -230,7 +230,7 @@ impl Preparer {
         );
         let book = self.reporter.or_without(book, "records");
         let told = agent.and_then(|agent| agent_tools.instructions(agent));
-        let chosen = Chosen {
+        let chosen = TurnChoices {
             config: &config,
             model: &model,
             instructions: told.as_deref(),
@@ -269,11 +269,11 @@ impl Preparer {
         Ok(Prepared { run, setup, child_context: Some(ChildContext { records, ..child_context }) })
     }
 
-    /// What the answer is bound to.
+    /// Returns the constraints on the answer.
     ///
     /// # Errors
-    /// If no model that may answer can do it.
-    fn options(&self, requested: Option<&Requested>, model: &ModelName) -> Result<Options, TurnError> {
+    /// If no possible model supports them.
+    fn options(&self, requested: Option<&Requested>, model: &ModelName) -> Result<AnswerOptions, TurnError> {
         let options = requested.map(|requested| requested.options.clone()).unwrap_or_default();
         match self.models.unmet(model, &options) {
             Some(demand) => Err(TurnError::Unmet(demand, model.clone())),
@@ -281,7 +281,7 @@ impl Preparer {
         }
     }
 
-    /// For whom and where the tools of a turn are called.
+    /// Returns the context of the turn's tool calls.
     async fn context(
         &self,
         turn: &ActiveTurn,
@@ -305,7 +305,7 @@ impl Preparer {
             approved: None,
             agents: Arc::new(Alone),
             tree: None,
-            // Whoever asks over HTTP has an answer and no chat to be asked in.
+            // A requester over HTTP has no chat in which they could be asked.
             can_ask: question.task.is_none()
                 && question.requested.is_none()
                 && question.asker().is_some_and(Speaker::is_person),
@@ -313,34 +313,35 @@ impl Preparer {
         })
     }
 
-    /// The machine of a turn, as far as it had come before a restart. `tools` are those that its model calls.
-    fn run(&self, loaded: Loaded, question: &Question, taken_up: &TakenUp, tools: Option<&Registry>) -> Run {
+    /// Creates the state machine of a turn, restored if it was interrupted. `tools` are the tools that its model can
+    /// call.
+    fn run(&self, data: TurnData, question: &Question, taken_up: &TakenUp, tools: Option<&Registry>) -> Run {
         let tool = tools.and_then(|tools| tools.name_of(ToolKind::Memories));
-        let mut earlier = loaded.window.earlier;
-        // What nothing looks up has no key.
+        let mut earlier = data.window.earlier;
+        // Without a lookup tool, items need no keys.
         let has_lookup = tools.is_some_and(|tools| tools.has_use(ToolKind::Lookup));
         earlier.keys.iter_mut().filter(|_| !has_lookup).for_each(|key| *key = None);
-        let run = Run::new(loaded.window.items, self.max_passes)
-            .having_done(loaded.window.done)
+        let run = Run::new(data.window.items, self.max_passes)
+            .having_done(data.window.done)
             .after(earlier)
-            .with_side_effects(loaded.side_effects)
-            .knowing(loaded.written)
-            .remembering(Shown { tool, memories: loaded.window.labels, asked: question.words() })
-            // A task is where a promise is kept.
+            .with_side_effects(data.side_effects)
+            .knowing(data.written)
+            .remembering(ShownMemories { tool, memories: data.window.labels, asked: question.words() })
+            // A task run is itself the fulfilment of a promise.
             .keeping_promises(question.task.is_none())
             .giving_cut(question.requested.is_some())
-            // In a group nobody has to say something.
+            // In a group the bot may stay silent.
             .permitting_silence(question.is_in_group() && question.task.is_none());
         let run = match taken_up.state.clone() {
-            Some(state) => run.restored(state, loaded.in_hand),
+            Some(state) => run.restored(state, data.in_hand),
             None => run,
         };
         let Some(approved) = &taken_up.approved else { return run };
         run.making(approved.call.clone())
     }
 
-    /// The settings of the chat, with what was chosen for the session of the turn, and what its request asks for, in their place;
-    /// and whether they could be read.
+    /// Returns the settings of the chat, overridden by the choices for the session and by the request; and `true` if
+    /// they could be read.
     async fn config(
         &self,
         turn: &ActiveTurn,
@@ -350,7 +351,8 @@ impl Preparer {
         let (config, session) =
             futures::join!(self.settings.chat_config(chat), self.sessions.find(turn.session));
         for error in [config.as_ref().err(), session.as_ref().err()].into_iter().flatten() {
-            // A store that fails now may tell later which model was chosen; no other is to read it meanwhile.
+            // The store may work again later and name the chosen model; until then no other model may read the
+            // conversation.
             if let StoreError::Failed { .. } = error {
                 return Err(self.reporter.lost(error));
             }
@@ -368,8 +370,8 @@ impl Preparer {
         Ok((requested.over(config), is_known))
     }
 
-    /// How many messages tools may still send in the run of a task; `None` for any other turn. What they sent before a
-    /// restart counts, and so does what may have been sent.
+    /// Returns the number of messages that tools may still send in the run of a task; `None` for other turns. Messages
+    /// that were or may have been sent before a restart count.
     async fn allowance(
         &self,
         turn: &ActiveTurn,

@@ -1,4 +1,4 @@
-//! Who asks, as far as the model is to know it beside what stands in their message.
+//! Facts about the asker that the model needs besides their message.
 
 use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
@@ -7,13 +7,13 @@ use super::super::question::Question;
 use super::super::report::Reporter;
 use figaro_domain::chat::ChatConfig;
 use figaro_domain::message::Speaker;
-use figaro_domain::profile::{Preferences, Role, Seen, UserProfile};
+use figaro_domain::profile::{PersonRole, PersonSnapshot, Preferences, UserProfile};
 use figaro_policy::access::Standing;
 use figaro_prompts::PersonView;
 use figaro_store::{ProfileStore, StoreError};
 
-/// Takes in that whoever asks was seen, and gives what the model is to know of them; `None` where that is nothing, or cannot
-/// be read. Words of somebody else, and the prompt of a task, are no sign of them.
+/// Records that the asker was seen, and returns the facts about them for the model; `None` if there are none or they
+/// cannot be read. Texts of others and task prompts do not count as a sign of the asker.
 pub(super) async fn asker(
     profiles: &ProfileStore,
     question: &Question,
@@ -26,11 +26,11 @@ pub(super) async fn asker(
     let now = reporter.now();
     let loaded = match question.standing {
         Standing::Borrowed => profiles.find(&speaker.user).await,
-        // Where the chat has set a language, that of the client is not told.
+        // If the chat has set a language, that of the client is not recorded.
         Standing::Owner | Standing::Admin | Standing::Member | Standing::Guest => {
             let language = first.language.clone().filter(|_| config.language.is_none());
             match profiles.see(&seen(speaker, language, question.standing, now)).await {
-                // The turn's own writes fail too, and are reported.
+                // The turn's own writes then fail too, and are reported.
                 Err(error @ StoreError::Failed { .. }) => {
                     tracing::warn!(%error, "that somebody was seen could not be noted");
                     profiles.find(&speaker.user).await
@@ -44,12 +44,18 @@ pub(super) async fn asker(
     view(wishes, question.standing, config.timezone.unwrap_or(zone), now)
 }
 
-fn seen(speaker: &Speaker, language: Option<String>, standing: Standing, at: DateTime<Utc>) -> Seen {
-    let role = if standing == Standing::Owner { Role::Owner } else { Role::Member };
-    Seen { speaker: speaker.clone(), language, role, at }
+fn seen(
+    speaker: &Speaker,
+    language: Option<String>,
+    standing: Standing,
+    at: DateTime<Utc>,
+) -> PersonSnapshot {
+    let role = if standing == Standing::Owner { PersonRole::Owner } else { PersonRole::Member };
+    PersonSnapshot { speaker: speaker.clone(), language, role, at }
 }
 
-/// What is not told already: names stand in the message, and the date is that of the chat's zone.
+/// Returns only facts that are not shown elsewhere: the message has the name, and the prompt has the date in the chat's
+/// zone.
 fn view(wishes: Preferences, standing: Standing, zone: Tz, now: DateTime<Utc>) -> Option<PersonView> {
     let other = wishes.timezone.filter(|own| *own != zone);
     let clock = |own: Tz| now.with_timezone(&own).format("%a %H:%M").to_string();

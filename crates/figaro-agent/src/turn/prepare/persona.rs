@@ -1,4 +1,4 @@
-//! How the bot speaks in a turn: the persona that its chat has chosen.
+//! Persona of the bot in a turn, as chosen for its chat.
 
 use std::sync::Arc;
 
@@ -11,29 +11,29 @@ use figaro_domain::persona::PersonaWords;
 use figaro_prompts::Prompts;
 use figaro_store::PersonaStore;
 
-/// The personas there are: those of files, and what chats wrote.
+/// Loads personas, from files and from chats.
 #[derive(Debug, Clone)]
 pub struct PersonaLoader {
-    /// The personas of files.
+    /// The prompts, with the personas from files.
     pub prompts: Arc<Prompts>,
-    /// The store of chats' own personas.
+    /// The store of personas that chats wrote.
     pub store: PersonaStore,
 }
 
-/// A persona in a turn; the default for none.
+/// Persona in a turn; the default value means none.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Spoken {
-    /// What the model is told, if anything.
+    /// Instructions for the model; `None` without a persona.
     pub(super) words: Option<PersonaWords>,
-    /// The language to answer in where the chat has set none.
+    /// Language to answer in, if the chat has set none.
     pub(super) language: Option<String>,
-    /// The parameters that are sent to the model where the chat has set none.
+    /// Generation parameters, for those that the chat has not set.
     pub(super) settings: Generation,
 }
 
 impl PersonaLoader {
-    /// The persona of a turn in a chat of these settings. A task has none, and one that is gone or cannot be read counts as
-    /// none. Where an agent answers, its instructions stand in the place of the persona's.
+    /// Returns the persona for a turn in a chat with these settings. A task has none, and a missing or unreadable one
+    /// counts as none. The instructions of an agent replace those of the persona.
     pub(super) async fn of(
         &self,
         question: &Question,

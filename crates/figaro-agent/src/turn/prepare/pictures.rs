@@ -1,4 +1,4 @@
-//! The pictures a model is to look at: those of the question, of what it replies to, and of the last few messages.
+//! Pictures for the model: those of the question, of the message it replies to, and of the last few messages.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -12,20 +12,20 @@ use figaro_domain::conversation::Message;
 use figaro_domain::message::{Attachment, Inbound};
 use figaro_provider::Image;
 
-/// The most pictures of a question: an album has ten.
+/// Maximum number of pictures of a question; an album has ten.
 const MAX_ASKED: usize = 10;
-/// The most pictures of earlier messages, and among how many of the last these are.
+/// Maximum number of pictures of earlier messages; the next constant is the number of messages searched for them.
 const MAX_EARLIER: usize = 2;
 const EARLIER_MESSAGES: usize = 6;
-/// The most characters of all of them in base64: what providers take in one request, with room to spare.
+/// Maximum length of all pictures in base64, in characters: somewhat less than providers accept in one request.
 const MAX_TOGETHER: usize = 18 * 1024 * 1024;
-/// So many are fetched at the same time.
+/// Number of pictures that are fetched in parallel.
 const AT_ONCE: usize = 4;
 const TOO_MANY: &str = "there are too many";
-/// A picture that takes longer is left out.
+/// Timeout of a download; slower pictures are left out.
 const FETCH_TIMEOUT: Duration = Duration::from_secs(15);
 
-/// Fetches them; of each that is not there, why.
+/// Fetches the pictures. A missing one has the reason.
 pub(super) async fn fetch(channel: &dyn Channel, question: &[Inbound], history: &[Arc<Message>]) -> Pictures {
     let asked = question.iter().flat_map(asked);
     let last = history.iter().rev().take(EARLIER_MESSAGES);
@@ -52,14 +52,14 @@ pub(super) async fn fetch(channel: &dyn Channel, question: &[Inbound], history: 
     Pictures(found)
 }
 
-/// All of them, for a model that sees none: it is told so, to be able to say it.
+/// Marks all pictures as unseen, for a model that accepts none, so that it can say so.
 pub(super) fn unseen(question: &[Inbound], history: &[Arc<Message>]) -> Pictures {
     let all = question.iter().flat_map(asked).chain(history.iter().flat_map(|message| &message.attachments));
     let ids = all.filter(|attachment| attachment.is_picture()).filter_map(|a| a.file_id.clone());
     Pictures(ids.map(|id| (id, Err("you cannot see pictures".to_owned()))).collect())
 }
 
-/// What came with a message or with the one that it replies to.
+/// Returns the attachments of a message and of the message it replies to.
 fn asked(part: &Inbound) -> impl Iterator<Item = &Attachment> {
     part.attachments.iter().chain(part.quotes.iter().flat_map(|quoted| &quoted.attachments))
 }
@@ -87,7 +87,7 @@ mod tests {
 
     use super::*;
     use figaro_base::ids::SessionId;
-    use figaro_domain::conversation::Role;
+    use figaro_domain::conversation::MessageRole;
     use figaro_domain::message::AttachmentKind;
     use figaro_policy::access::Admins;
 
@@ -117,7 +117,7 @@ mod tests {
         });
         Message {
             attachments: attachments.collect(),
-            ..Message::new(SessionId::new(), Role::User, "see".into(), DateTime::UNIX_EPOCH)
+            ..Message::new(SessionId::new(), MessageRole::User, "see".into(), DateTime::UNIX_EPOCH)
         }
         .into()
     }

@@ -1,4 +1,4 @@
-//! Questions that hold nothing the model can read.
+//! Questions without content that the model can read.
 
 use super::super::question::Question;
 use super::super::reply::Reply;
@@ -9,8 +9,8 @@ use figaro_policy::access::Standing;
 use figaro_prompts::texts::{Texts, fill};
 use figaro_provider::models::Models;
 
-/// The answer to a question that holds nothing the model can read: no words, only content of a kind it has no eyes or
-/// ears for. It is empty in a group that has it answer everything: nobody asked about every sticker.
+/// Returns the reply to a question without text, if the model cannot read its attachments; `None` if it can. The reply
+/// is empty if the bot was not addressed, as in a group where it answers everything.
 #[must_use]
 pub(super) fn unreadable(
     question: &Question,
@@ -38,7 +38,7 @@ pub(super) fn unreadable(
         AttachmentKind::Video | AttachmentKind::VideoNote | AttachmentKind::Animation => texts.kind_video(),
         AttachmentKind::Sticker => texts.kind_sticker(),
         AttachmentKind::Other if first.label.is_none() => texts.kind_other(),
-        // Their labels say what they hold.
+        // Their labels describe the content.
         AttachmentKind::Location
         | AttachmentKind::Contact
         | AttachmentKind::Poll
@@ -48,7 +48,7 @@ pub(super) fn unreadable(
     told(Reply { markdown: fill(texts.unsupported(), &[("kind", kind)]), actions: Vec::new() })
 }
 
-/// What is said of a picture that the model does not see: another one is offered only where one that can be chosen sees.
+/// Returns the reply to a picture that the model cannot see. Offers another model only if one accepts pictures.
 fn blind(question: &Question, texts: &Texts, model: &ModelName, other_sees: bool) -> Reply {
     let is_owner = question.standing == Standing::Owner;
     let (what, actions) = match other_sees {

@@ -1,5 +1,5 @@
-//! Bounds what people may have waiting, so that nobody fills the bot for all others: per person, per conversation, and
-//! in all. A message, a command or a press takes a [`Slot`] and gives it back once its turn begins or it is dealt with.
+//! Limits the number of waiting messages per person, per conversation and in total, so that nobody blocks the bot for
+//! others. A message, command or button press takes a [`WaitingSlot`], and returns it when its turn begins or it is handled.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
@@ -10,95 +10,97 @@ use parking_lot::{Mutex, MutexGuard};
 use figaro_base::ids::UserId;
 use figaro_domain::conversation::Conversation;
 
-/// So much of one person waits at most, in all conversations.
+/// Maximum number of waiting messages of one person, over all conversations.
 pub const MAX_OF_PERSON: usize = 20;
-/// So much waits in one conversation at most.
+/// Maximum number of waiting messages in one conversation.
 pub const MAX_IN_CONVERSATION: usize = 50;
-/// So much waits in all at most. It bounds the memory that a bot open to everybody takes.
+/// Maximum number of waiting messages in total. Limits the memory use of a bot that is open to everybody.
 pub(crate) const MAX_IN_ALL: usize = 2000;
-/// So many people are remembered as told that the whole bot is full; further ones are not told.
+/// Maximum number of people who are told that the whole bot is full. Others are not told.
 const MAX_TOLD: usize = 1000;
 
-/// Counts what waits. Cheap to clone; clones count together.
+/// Counts waiting messages. Cheap to clone; clones share the counts.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Admission(Arc<Mutex<Counts>>);
+pub(crate) struct Admission(Arc<Mutex<WaitingCounts>>);
 
 #[derive(Debug, Default)]
-struct Counts {
+struct WaitingCounts {
     all: usize,
     people: HashMap<UserId, Count>,
     conversations: HashMap<Conversation, Count>,
-    /// Who was told that the whole bot is full, since it last was half empty.
+    /// People who were told that the whole bot is full, since it was last half empty.
     told: HashSet<UserId>,
 }
 
-/// What waits for one, and whether it was said that there is no room for more. Forgotten when nothing waits.
+/// Number of waiting messages of a person or conversation, and whether the limit was reported. Removed when none is
+/// waiting.
 #[derive(Debug, Default)]
 struct Count {
     waiting: usize,
     told: bool,
 }
 
-/// A place among what waits; given back when dropped.
+/// A counted place among the waiting messages. Dropping it frees the place.
 #[derive(Debug)]
-pub struct Slot {
-    /// `None` for somebody unknown.
+pub struct WaitingSlot {
+    /// Person who holds the slot; `None` if unknown.
     user: Option<UserId>,
     conversation: Option<Conversation>,
     admission: Admission,
 }
 
-/// What there is no room in.
+/// Kind of limit that is reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Full {
-    /// The person has [`MAX_OF_PERSON`] waiting.
+    /// The person has [`MAX_OF_PERSON`] messages waiting.
     Person,
-    /// The conversation has [`MAX_IN_CONVERSATION`] waiting.
+    /// [`MAX_IN_CONVERSATION`] messages are waiting in the conversation.
     Conversation,
-    /// The bot has `MAX_IN_ALL` waiting.
+    /// `MAX_IN_ALL` messages are waiting in total.
     All,
 }
 
-/// There is no room for one more.
+/// Refusal of a message because a limit is reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Refusal {
-    /// The bound that was reached.
+pub struct AdmissionRefusal {
+    /// Limit that is reached and caused the refusal.
     pub full: Full,
-    /// Whether it is to be said: it was not, since what is full last was empty.
+    /// `true` if the refusal must be reported: it was not yet, since the person or conversation last had nothing
+    /// waiting.
     pub is_first: bool,
 }
 
 impl Admission {
-    /// A place for one more of this person in this conversation. A question of somebody unknown has no bound of a person. Without a
-    /// conversation, as nothing waits there yet, only the person's and the whole bot's bounds count.
+    /// Reserves a slot for one more message. An unknown person has no limit per person. Without a conversation, where
+    /// nothing can be waiting yet, only the limits of the person and of the bot apply.
     ///
     /// # Errors
-    /// When one of the bounds is reached; nothing is counted then.
+    /// If a limit is reached. Nothing is counted then.
     pub(crate) fn admit(
         &self,
         user: Option<&UserId>,
         conversation: impl Into<Option<Conversation>>,
-    ) -> Result<Slot, Refusal> {
+    ) -> Result<WaitingSlot, AdmissionRefusal> {
         let conversation = conversation.into();
         let mut counts = self.counts();
         match counts.full(user, conversation) {
-            Some(full) => Err(Refusal { full, is_first: counts.tell(full, user, conversation) }),
+            Some(full) => Err(AdmissionRefusal { full, is_first: counts.tell(full, user, conversation) }),
             None => Ok(self.enter(counts, user, conversation)),
         }
     }
 
-    /// A place for what was accepted before a restart: it is counted, and never refused.
+    /// Reserves a slot for a message that was accepted before a restart. It is counted, but never refused.
     #[must_use]
-    pub(crate) fn readmit(&self, user: &UserId, conversation: Conversation) -> Slot {
+    pub(crate) fn readmit(&self, user: &UserId, conversation: Conversation) -> WaitingSlot {
         self.enter(self.counts(), Some(user), Some(conversation))
     }
 
     fn enter(
         &self,
-        mut counts: MutexGuard<'_, Counts>,
+        mut counts: MutexGuard<'_, WaitingCounts>,
         user: Option<&UserId>,
         conversation: Option<Conversation>,
-    ) -> Slot {
+    ) -> WaitingSlot {
         counts.all += 1;
         if let Some(user) = user {
             counts.people.entry(user.clone()).or_default().waiting += 1;
@@ -106,16 +108,17 @@ impl Admission {
         if let Some(conversation) = conversation {
             counts.conversations.entry(conversation).or_default().waiting += 1;
         }
-        Slot { user: user.cloned(), conversation, admission: self.clone() }
+        WaitingSlot { user: user.cloned(), conversation, admission: self.clone() }
     }
 
-    /// A lock whose holder panicked still guards whole counts: every change is complete before anything can fail.
-    fn counts(&self) -> MutexGuard<'_, Counts> {
+    /// Locks the counts. They stay consistent even if a holder panics: each change is complete before anything can
+    /// fail.
+    fn counts(&self) -> MutexGuard<'_, WaitingCounts> {
         self.0.lock()
     }
 }
 
-impl Counts {
+impl WaitingCounts {
     fn full(&self, user: Option<&UserId>, conversation: Option<Conversation>) -> Option<Full> {
         let of_person = user.and_then(|user| self.people.get(user)).map_or(0, |count| count.waiting);
         let in_conversation = conversation.and_then(|conversation| self.conversations.get(&conversation));
@@ -131,7 +134,7 @@ impl Counts {
         }
     }
 
-    /// Notes that it is said now; `false` if it was said before, or to somebody unknown.
+    /// Marks the refusal as reported. Returns `false` if it was reported before, or if the person is unknown.
     fn tell(&mut self, full: Full, user: Option<&UserId>, conversation: Option<Conversation>) -> bool {
         let Some(user) = user else { return false };
         let count = match full {
@@ -158,7 +161,7 @@ impl Counts {
     }
 }
 
-/// One less waits there; whoever has nothing waiting is forgotten.
+/// Decrements a count, and removes it at zero.
 fn take_one<K: Eq + Hash>(counts: &mut HashMap<K, Count>, key: &K) {
     let Some(count) = counts.get_mut(key) else { return };
     count.waiting = count.waiting.saturating_sub(1);
@@ -167,15 +170,15 @@ fn take_one<K: Eq + Hash>(counts: &mut HashMap<K, Count>, key: &K) {
     }
 }
 
-impl Slot {
-    /// The person whose message or press takes this place; `None` for somebody unknown.
+impl WaitingSlot {
+    /// Returns the person who holds this slot; `None` if unknown.
     #[must_use]
     pub(crate) const fn user(&self) -> Option<&UserId> {
         self.user.as_ref()
     }
 }
 
-impl Drop for Slot {
+impl Drop for WaitingSlot {
     fn drop(&mut self) {
         self.admission.counts().leave(self.user.as_ref(), self.conversation);
     }
@@ -200,8 +203,8 @@ mod tests {
     fn a_person_has_twenty_waiting_and_hears_once_that_there_is_no_room() {
         let admission = Admission::default();
         let admit = |user| admission.admit(Some(&person(user)), chat(user));
-        let mut slots: Vec<Slot> = (0..MAX_OF_PERSON).map(|_| admit(1).unwrap()).collect();
-        let refused = |is_first| Err(Refusal { full: Full::Person, is_first });
+        let mut slots: Vec<WaitingSlot> = (0..MAX_OF_PERSON).map(|_| admit(1).unwrap()).collect();
+        let refused = |is_first| Err(AdmissionRefusal { full: Full::Person, is_first });
         assert_eq!(admit(1).map(drop), refused(true));
         assert_eq!(admit(1).map(drop), refused(false));
         assert!(admit(2).is_ok(), "others have their own room");
@@ -216,10 +219,10 @@ mod tests {
     #[test]
     fn a_conversation_has_fifty_waiting_and_the_bot_two_thousand() {
         let admission = Admission::default();
-        let mut slots: Vec<Slot> = (0..MAX_IN_CONVERSATION)
+        let mut slots: Vec<WaitingSlot> = (0..MAX_IN_CONVERSATION)
             .map(|at| admission.admit(Some(&person(at as i64)), chat(-1)).unwrap())
             .collect();
-        let refused = |full, is_first| Err(Refusal { full, is_first });
+        let refused = |full, is_first| Err(AdmissionRefusal { full, is_first });
         assert_eq!(admission.admit(Some(&person(99)), chat(-1)).map(drop), refused(Full::Conversation, true));
         assert_eq!(
             admission.admit(Some(&person(98)), chat(-1)).map(drop),
@@ -242,7 +245,7 @@ mod tests {
     #[test]
     fn somebody_unknown_has_no_bound_of_a_person() {
         let admission = Admission::default();
-        let slots: Vec<Slot> =
+        let slots: Vec<WaitingSlot> =
             (0..=MAX_OF_PERSON as i64).map(|at| admission.admit(None, chat(at)).unwrap()).collect();
         assert!(admission.counts().people.is_empty() && slots.iter().all(|slot| slot.user().is_none()));
         drop(slots);

@@ -1,46 +1,46 @@
-//! The jobs that wait in the queue of a conversation.
+//! Jobs in the queue of a conversation.
 
-use super::super::question::{Again, Question};
-use super::admission::Slot;
+use super::super::question::{Question, RepeatRequest};
+use super::admission::WaitingSlot;
 use figaro_base::ids::{RequestId, RunId};
 use figaro_domain::chat::Place;
 use figaro_domain::delivery::PendingDelivery;
 use figaro_domain::task::Task;
 use figaro_domain::turn::ActiveTurn;
 
-/// Something to be done in a queue.
+/// Work that waits in a queue.
 #[derive(Debug, Clone)]
 pub enum Job {
     /// Answers a question with a new turn.
     Ask(Question),
-    /// Go on with a turn that a restart interrupted.
+    /// Continues a turn that a restart interrupted.
     Resume(ActiveTurn, Question),
-    /// Go on with a turn that waited for a person and has its answer.
+    /// Continues a turn that waited for a person and now has their answer.
     GoOn(RunId),
     /// Asks the last question of the session again.
-    Again(Again),
-    /// Carry out a task whose run has a lease, or go on with that after a restart.
+    Again(RepeatRequest),
+    /// Runs a task whose run has a lease, or continues the run after a restart.
     Task(Box<Task>),
-    /// Deliver what a restart left undelivered.
+    /// Delivers an answer that a restart left undelivered.
     Deliver(PendingDelivery),
 }
 
-/// A job on its way into a queue, with the place that it takes among what waits; what Figaro itself posts takes none.
+/// Job to be queued, with its slot among the waiting jobs. Jobs that Figaro itself posts have no slot.
 #[derive(Debug)]
-pub struct Posted {
+pub struct QueuedJob {
     pub(super) job: Job,
-    pub(super) slot: Option<Slot>,
+    pub(super) slot: Option<WaitingSlot>,
 }
 
-impl Posted {
-    /// A job that somebody asked for.
+impl QueuedJob {
+    /// Creates a posted job for a person's request.
     #[must_use]
-    pub const fn new(job: Job, slot: Option<Slot>) -> Self {
+    pub const fn new(job: Job, slot: Option<WaitingSlot>) -> Self {
         Self { job, slot }
     }
 }
 
-impl From<Job> for Posted {
+impl From<Job> for QueuedJob {
     fn from(job: Job) -> Self {
         Self { job, slot: None }
     }
@@ -61,7 +61,7 @@ impl Job {
         }
     }
 
-    /// Where it is answered; `None` where that is known once it is taken up.
+    /// Returns the place where it is answered; `None` if the place is known only when the job begins.
     #[must_use]
     pub fn place(&self) -> Option<&Place> {
         match self {
@@ -73,7 +73,7 @@ impl Job {
         }
     }
 
-    /// Whether it answers this request from outside of Telegram.
+    /// Returns `true` if the job answers this request from outside Telegram.
     pub(super) fn is_for(&self, request: RequestId) -> bool {
         let question = match self {
             Self::Ask(question) | Self::Resume(_, question) => question,
@@ -83,7 +83,7 @@ impl Job {
         question.requested.as_ref().is_some_and(|requested| requested.id == request)
     }
 
-    /// Whether this turn, or what it left to deliver, is the job.
+    /// Returns `true` if the job is this turn or the delivery of its answer.
     pub(super) fn is_of(&self, run: RunId) -> bool {
         match self {
             Self::Resume(active, _) => active.id == run,

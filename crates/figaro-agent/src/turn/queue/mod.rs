@@ -1,6 +1,6 @@
-//! A queue per conversation: one turn at a time, what arrives meanwhile waits in order. Queues run side by side up to a
-//! bound. Everything that waits here is stored as well, questions in the inbox, leased tasks among the tasks, answers in
-//! the outbox, so nothing is lost with the process.
+//! One queue per conversation: one turn runs at a time, and later messages wait in order. Queues run in parallel up to
+//! a limit. Everything in a queue is also stored (questions in the inbox, leased tasks in the task store, answers in
+//! the outbox), so nothing is lost when the process ends.
 
 pub mod admission;
 mod job;
@@ -16,8 +16,8 @@ use futures::FutureExt;
 use parking_lot::Mutex;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 
-use self::admission::{Admission, Refusal, Slot};
-pub use self::job::{Job, Posted};
+use self::admission::{Admission, AdmissionRefusal, WaitingSlot};
+pub use self::job::{Job, QueuedJob};
 use super::control::{CancelReason, Control};
 use super::question::{Question, belongs, continues, replace};
 use figaro_base::ids::{RequestId, RunId, UserId};
@@ -25,41 +25,40 @@ use figaro_base::shutdown::TaskTracker;
 use figaro_domain::conversation::Conversation;
 use figaro_domain::message::Inbound;
 
-/// So many turns run at the same time. Most of them wait for a model; each holds its request and up to two connections, of which
-/// a process usually may have 1,024.
+/// Maximum number of turns that run at the same time. Most of them wait for a model. Each holds its request and up to
+/// two connections; a process usually may have 1,024.
 const MAX_RUNNING: usize = 256;
-/// So many of them are one person's: with many topics they would else hold them all.
+/// Maximum number of running turns of one person. Otherwise a person with many topics could take all of them.
 const MAX_RUNNING_OF_PERSON: usize = 4;
-/// How long a message that shows a sign of more waits for it.
+/// Wait for further parts after a message that indicates more.
 const JOIN_WAIT: Duration = Duration::from_millis(400);
 
-/// Does the jobs of the queues.
+/// Runs the jobs of the queues.
 #[async_trait]
 pub trait Runner: Debug + Send + Sync {
-    /// Does one job to its end and returns what is to be done right after it. It does not fail: what goes wrong is
-    /// told to the chat.
+    /// Runs one job to its end and returns the job to run right after it. Errors are reported to the chat.
     async fn run(&self, job: Job, control: Control) -> Option<Job>;
 }
 
 /// The queues of all conversations. Cheap to clone; clones share the queues.
 #[derive(Debug, Clone)]
-pub struct Mailboxes(Arc<Inner>);
+pub struct Mailboxes(Arc<QueuesInner>);
 
 #[derive(Debug)]
-struct Inner {
+struct QueuesInner {
     runner: Arc<dyn Runner>,
     background: TaskTracker,
     permits: Semaphore,
     admission: Admission,
-    /// What each person's turns run within, while one of them waits or runs.
+    /// Semaphore for the turns of each person; kept while one of them waits or runs.
     people: Mutex<HashMap<UserId, Weak<Semaphore>>>,
     queues: Mutex<HashMap<Conversation, Queue>>,
 }
 
 #[derive(Debug, Default)]
 struct Queue {
-    waiting: VecDeque<Posted>,
-    /// The job that was taken, from then until it is done.
+    waiting: VecDeque<QueuedJob>,
+    /// The job that was taken from the queue, until it is done.
     current: Option<Current>,
     arrived: Arc<Notify>,
 }
@@ -68,13 +67,13 @@ struct Queue {
 struct Current {
     job: Job,
     control: Control,
-    /// The places of all that it holds, until it begins.
-    slots: Vec<Slot>,
+    /// Slots of all its parts, until it begins.
+    slots: Vec<WaitingSlot>,
     has_begun: bool,
 }
 
 impl Queue {
-    /// The question that a message arriving now may be a further part of.
+    /// Returns the question that a message arriving now may belong to.
     fn open_question(&self) -> Option<&Question> {
         match self.waiting.back() {
             Some(posted) => posted.job.question(),
@@ -84,11 +83,11 @@ impl Queue {
 }
 
 impl Mailboxes {
-    /// Without queues yet. `runner` runs the jobs; `background` tracks what is spawned for them.
+    /// Creates it without queues. `runner` runs the jobs; `background` tracks the spawned tasks.
     #[must_use]
     pub fn new(runner: Arc<dyn Runner>, background: TaskTracker) -> Self {
         let (permits, queues) = (Semaphore::new(MAX_RUNNING), Mutex::default());
-        Self(Arc::new(Inner {
+        Self(Arc::new(QueuesInner {
             runner,
             background,
             permits,
@@ -98,32 +97,32 @@ impl Mailboxes {
         }))
     }
 
-    /// A place for one more message, command or press of this person, or of somebody unknown; in this conversation, unless that is
-    /// new.
+    /// Reserves a slot for one more message, command or button press. `user` is `None` for an unknown person,
+    /// `conversation` for a new conversation.
     ///
     /// # Errors
-    /// When too much waits already.
+    /// If too much is waiting already.
     pub fn admit(
         &self,
         user: Option<&UserId>,
         conversation: impl Into<Option<Conversation>>,
-    ) -> Result<Slot, Refusal> {
+    ) -> Result<WaitingSlot, AdmissionRefusal> {
         self.0.admission.admit(user, conversation)
     }
 
-    /// A place for what was accepted before a restart; it is never refused.
+    /// Reserves a slot for a message that was accepted before a restart. Never refuses.
     #[must_use]
-    pub fn readmit(&self, user: &UserId, conversation: Conversation) -> Slot {
+    pub fn readmit(&self, user: &UserId, conversation: Conversation) -> WaitingSlot {
         self.0.admission.readmit(user, conversation)
     }
 
     /// Puts a job at the end of its queue.
-    pub fn post(&self, conversation: Conversation, posted: impl Into<Posted>) {
+    pub fn post(&self, conversation: Conversation, posted: impl Into<QueuedJob>) {
         let posted = posted.into();
         let mut queues = self.0.queues.lock();
         let is_new = !queues.contains_key(&conversation);
         let queue = queues.entry(conversation).or_default();
-        // The turn begins again, and takes the part in from where it waits.
+        // The turn begins again, and takes the new part from the queue.
         if let (Some(current), true, Job::Ask(next)) = (&queue.current, queue.waiting.is_empty(), &posted.job)
             && let Job::Ask(question) = &current.job
             && current.control.is_open()
@@ -140,8 +139,8 @@ impl Mailboxes {
         }
     }
 
-    /// Whether a message that nobody addressed to the bot is a further part of a question to it: the other photos of
-    /// an album, the rest of a split text.
+    /// Returns `true` if a message that is not addressed to the bot belongs to an open question: further photos of an
+    /// album, or the rest of a split text.
     #[must_use]
     pub fn continues(&self, part: &Inbound) -> bool {
         let queues = self.0.queues.lock();
@@ -149,7 +148,8 @@ impl Mailboxes {
         open.is_some_and(|question| continues(question, part))
     }
 
-    /// Ends the turn of a conversation, also one that is about to begin, and gives its control; `None` if there is none.
+    /// Ends the turn of a conversation, even if it has not begun yet. Returns its control; `None` if there is none or
+    /// it waits for a person.
     #[must_use]
     pub fn stop(&self, conversation: Conversation) -> Option<Control> {
         let queues = self.0.queues.lock();
@@ -157,7 +157,7 @@ impl Mailboxes {
         current.control.stop().then(|| current.control.clone())
     }
 
-    /// Takes the question of a request out of the queue where it waits; `false` if it has begun, or does not wait there.
+    /// Removes the question of a request from the queue. Returns `false` if the question has begun or is not there.
     pub fn withdraw(&self, conversation: Conversation, request: RequestId) -> bool {
         let mut queues = self.0.queues.lock();
         let Some(queue) = queues.get_mut(&conversation) else { return false };
@@ -168,8 +168,8 @@ impl Mailboxes {
         in_hand || queue.waiting.len() < before
     }
 
-    /// Takes in an edit: a question that has not begun gets the new text, a turn that has neither shown words nor
-    /// acted begins again with it, and anything later stays as it is.
+    /// Applies an edit. A question that has not begun gets the new text; a turn that has neither shown text nor acted
+    /// begins again with it; anything later stays unchanged.
     pub fn edit(&self, edited: &Inbound) {
         let mut queues = self.0.queues.lock();
         let Some(queue) = queues.get_mut(&edited.place.conversation()) else {
@@ -190,17 +190,17 @@ impl Mailboxes {
         }
     }
 
-    /// Ends all running turns for a shutdown; the next start goes on with them.
+    /// Ends all running turns for a shutdown. The next start continues them.
     pub fn abandon(&self) {
         let queues = self.0.queues.lock();
         let current = queues.values().filter_map(|queue| queue.current.as_ref());
         current.for_each(|current| current.control.end(CancelReason::Shutdown));
     }
 
-    /// Whether a turn of this id waits in a queue or runs there.
+    /// Returns `true` if this turn waits or runs in any queue.
     #[must_use]
     pub(crate) fn holds(&self, run: RunId) -> bool {
-        // In any queue: the chat may have got another id meanwhile.
+        // All queues are searched: the id of the chat may have changed meanwhile.
         self.0.queues.lock().values().any(|queue| {
             let current = queue.current.as_ref().map(|current| &current.job);
             current
@@ -210,7 +210,7 @@ impl Mailboxes {
         })
     }
 
-    /// The conversations in which a job has begun and is not done.
+    /// Returns the conversations with a job that has begun and is not done.
     #[must_use]
     pub fn running(&self) -> Vec<Conversation> {
         let has_begun = |queue: &Queue| queue.current.as_ref().is_some_and(|current| current.has_begun);
@@ -218,7 +218,8 @@ impl Mailboxes {
         queues.iter().filter(|(_, queue)| has_begun(queue)).map(|(conversation, _)| *conversation).collect()
     }
 
-    /// How many questions and tasks wait in all queues; answers that wait are in the outbox.
+    /// Returns the number of waiting questions and tasks in all queues. Answers are not counted; they wait in the
+    /// outbox.
     #[must_use]
     pub fn waiting(&self) -> usize {
         let is_counted = |job: &Job| !matches!(job, Job::Deliver(_));
@@ -229,12 +230,12 @@ impl Mailboxes {
     }
 }
 
-impl Inner {
-    /// Does a queue's jobs until none is left, then removes the queue.
+impl QueuesInner {
+    /// Runs the jobs of a queue until none is left, then removes the queue.
     async fn serve(&self, conversation: Conversation) {
         while self.take(conversation) {
             self.join(conversation).await;
-            // Whoever has many turns running waits here, and keeps nobody from the permits of all.
+            // A person with many running turns waits here, before taking one of the shared permits.
             let _share = self.share(conversation).await;
             let Ok(_permit) = self.permits.acquire().await else {
                 return;
@@ -255,13 +256,13 @@ impl Inner {
         }
     }
 
-    /// Takes the next job in hand; `false` removes the queue.
+    /// Makes the next job the current one. If there is none, removes the queue and returns `false`.
     fn take(&self, conversation: Conversation) -> bool {
         let mut queues = self.queues.lock();
         let Some(queue) = queues.get_mut(&conversation) else {
             return false;
         };
-        let Some(Posted { job, slot }) = queue.waiting.pop_front() else {
+        let Some(QueuedJob { job, slot }) = queue.waiting.pop_front() else {
             queues.remove(&conversation);
             return false;
         };
@@ -270,7 +271,8 @@ impl Inner {
         true
     }
 
-    /// A share of the turns that the person who asked for the job in hand may have running; `None` where nobody asked.
+    /// Waits for a permit from the person who asked for the current job; returns `None` if no known person asked for
+    /// it.
     async fn share(&self, conversation: Conversation) -> Option<OwnedSemaphorePermit> {
         let user = {
             let queues = self.queues.lock();
@@ -290,7 +292,7 @@ impl Inner {
         turns.acquire_owned().await.ok()
     }
 
-    /// Takes the following messages in as long as they belong to the question and come in time.
+    /// Adds the following messages to the question, while they belong to it and arrive in time.
     async fn join(&self, conversation: Conversation) {
         loop {
             let arrived = {
@@ -313,7 +315,7 @@ impl Inner {
         }
     }
 
-    /// The job in hand, with whatever part of its question has come in since it was taken.
+    /// Starts the current job, with the parts of its question that have arrived since it was taken.
     fn begin(&self, conversation: Conversation) -> Option<(Job, Control)> {
         let mut queues = self.queues.lock();
         let queue = queues.get_mut(&conversation)?;
@@ -323,14 +325,14 @@ impl Inner {
         }
         current.slots.clear();
         current.has_begun = true;
-        // Whatever changed the question before it began is in it now.
+        // The question already includes every change from before it began.
         if let CancelReason::Again(_) = current.control.reason() {
             current.control = Control::default();
         }
         Some((current.job.clone(), current.control.clone()))
     }
 
-    /// Puts the job that follows at once into the hand, or empties it.
+    /// Sets the follow-up as the current job, or clears the current job.
     fn follow(&self, conversation: Conversation, next: Option<Job>) {
         if let Some(queue) = self.queues.lock().get_mut(&conversation) {
             queue.current = next.map(|job| {
@@ -341,7 +343,7 @@ impl Inner {
     }
 }
 
-/// The control of a job that is taken in hand. A turn that a restart interrupted may have acted already.
+/// Returns the control of a job. A turn that was interrupted or that waited may have acted already.
 fn control_of(job: &Job) -> Control {
     let control = Control::default();
     if let Job::Resume(..) | Job::GoOn(_) = job {
@@ -350,10 +352,10 @@ fn control_of(job: &Job) -> Control {
     control
 }
 
-/// Moves the parts of a question that wait right behind it into it, and gives their places.
-fn absorb(question: &mut Question, waiting: &mut VecDeque<Posted>) -> Vec<Slot> {
+/// Moves the parts at the front of the queue that belong to the question into it. Returns their slots.
+fn absorb(question: &mut Question, waiting: &mut VecDeque<QueuedJob>) -> Vec<WaitingSlot> {
     let mut slots = Vec::new();
-    while let Some(Posted { job: Job::Ask(next), slot }) =
+    while let Some(QueuedJob { job: Job::Ask(next), slot }) =
         waiting.pop_front_if(|posted| matches!(&posted.job, Job::Ask(next) if belongs(question, next)))
     {
         question.parts.extend(next.parts);

@@ -1,6 +1,6 @@
-//! What a run is told before its first step: what stood before it, what it may promise, what form its answer is to have.
+//! Configuration of a run before its first step: earlier items, promises, memories, and the form of its answer.
 
-use super::{Run, Shown};
+use super::{Run, ShownMemories};
 use figaro_domain::form::Form;
 use figaro_domain::tool::SideEffects;
 use figaro_policy::address::Addresses;
@@ -8,33 +8,33 @@ use figaro_provider::Earlier;
 use figaro_provider::fold::Pass;
 
 impl Run {
-    /// The same turn, whose first items are from before it.
+    /// Sets the items from before the turn.
     #[must_use]
     pub(crate) fn after(self, earlier: Earlier) -> Self {
         Self { earlier, ..self }
     }
 
-    /// The same turn, which can store tasks: an answer that promises something for later and stored none is written
-    /// anew, once.
+    /// Sets whether promises are checked: an answer that promises something for later without a stored task is
+    /// rewritten once.
     #[must_use]
     pub(crate) fn keeping_promises(self, keeps_promises: bool) -> Self {
         Self { keeps_promises, ..self }
     }
 
-    /// The same turn, which is shown these memories.
+    /// Sets the memories in the prompt.
     #[must_use]
-    pub(crate) fn remembering(self, shown: Shown) -> Self {
+    pub(crate) fn remembering(self, shown: ShownMemories) -> Self {
         Self { shown, ..self }
     }
 
-    /// The same turn, whose answer is to have this form: one that has not is written anew, once. It promises nothing.
+    /// Sets the form of the answer. An answer that does not fit is rewritten once. Promises are not checked then.
     #[must_use]
     pub(crate) fn shaped(self, form: Option<Form>) -> Self {
         let keeps_promises = self.keeps_promises && form.is_none();
         Self { form, keeps_promises, ..self }
     }
 
-    /// The same turn, whose answer is for a program that is told where it was cut by its length: it gets it as it is.
+    /// Sets whether a truncated answer is returned unchanged, for a program that is told about it.
     #[must_use]
     pub(crate) fn giving_cut(self, gives_cut: bool) -> Self {
         Self { gives_cut, ..self }
@@ -44,13 +44,13 @@ impl Run {
         self.gives_cut && pass.cut_short
     }
 
-    /// The form that its answer is to have.
+    /// Returns the required form of the answer.
     #[must_use]
     pub(crate) const fn form(&self) -> Option<&Form> {
         self.form.as_ref()
     }
 
-    /// The same turn, which knows the addresses that people wrote.
+    /// Sets the addresses that people wrote.
     #[must_use]
     pub(crate) fn knowing(mut self, written: Addresses) -> Self {
         self.addresses = written;
@@ -58,7 +58,7 @@ impl Run {
         self
     }
 
-    /// The same turn with what was found before it, and what its calls left behind before a restart, in their order.
+    /// Adds earlier side effects in order: tools found in the session, and those of the turn's calls before a restart.
     #[must_use]
     pub(crate) fn with_side_effects(mut self, before: impl IntoIterator<Item = SideEffects>) -> Self {
         before.into_iter().for_each(|side_effects| self.add_side_effects(side_effects));

@@ -1,60 +1,60 @@
-//! What children have to do with the machine of a run: what they took, what they have said, that one has answered in its place,
-//! and that the run, itself a child, has to hand back what it has.
+//! Effects of children on a run's state machine: their usage, their texts for the person, a child that answers in the
+//! run's place, and a run that is itself a child and must hand back its results.
 
 use super::anew::hand_back;
-use super::state::Phase;
+use super::state::RunPhase;
 use super::{Answer, Run};
-use figaro_domain::said::Said;
+use figaro_domain::said::SentText;
 use figaro_domain::tool::ToolSpent;
 use figaro_domain::usage::Usage;
 use figaro_provider::fold::Pass;
 
 impl Run {
-    /// The answer of a turn in whose place another agent has answered.
+    /// Returns the answer if another agent has answered in place of the turn.
     pub(super) fn taken_over(&self) -> Answer {
         let by = self.side_effects.taken_over.as_ref();
         let model = by.and_then(|by| by.model.as_ref()?.parse().ok());
         let text = by.and_then(|by| by.text.clone()).unwrap_or_default();
-        // Whatever form the answer was to have, another agent has given it.
+        // The other agent's answer need not have the required form.
         Answer { is_misfit: false, ..self.answer(Pass { model, text, ..Pass::default() }) }
     }
 
-    /// The same run, which makes no more calls: the model is told to hand back what it has.
+    /// Tells the model to make no more calls and to hand back its results.
     #[must_use]
     pub(crate) fn handing_back(mut self) -> Self {
-        if !self.state.hands_back && self.state.phase == Phase::Asking {
+        if !self.state.hands_back && self.state.phase == RunPhase::Asking {
             self.state.hands_back = true;
             self.items.push(hand_back());
         }
         self
     }
 
-    /// What of this, which children have said, is not told yet.
+    /// Returns those of these texts of children that were not shown with a question yet.
     #[must_use]
-    pub(crate) fn untold_of(&self, said: Vec<Said>) -> Vec<Said> {
+    pub(crate) fn untold_of(&self, said: Vec<SentText>) -> Vec<SentText> {
         said.into_iter().filter(|said| !self.state.told.contains(&said.order)).collect()
     }
 
-    /// What children have said to the person and is not told yet.
+    /// Returns the texts of children that were not shown with a question yet.
     #[must_use]
-    pub(crate) fn untold(&self) -> Vec<Said> {
+    pub(crate) fn untold(&self) -> Vec<SentText> {
         self.untold_of(self.side_effects.said.clone())
     }
 
-    /// The same run, of whose children the person is told this with a question.
+    /// Marks these texts of children as shown with a question.
     #[must_use]
-    pub(crate) fn telling(mut self, said: &[Said]) -> Self {
+    pub(crate) fn telling(mut self, said: &[SentText]) -> Self {
         self.state.told.extend(said.iter().map(|said| said.order));
         self
     }
 
-    /// The tokens that it took so far, those of children counted.
+    /// Returns the tokens used so far, including those of children.
     #[must_use]
     pub(crate) const fn usage(&self) -> Usage {
         self.state.usage
     }
 
-    /// What they cost in nano-dollars; `None` once a price was not known.
+    /// Returns their cost in nano-dollars; `None` once a price was unknown.
     #[must_use]
     pub(crate) const fn nano_usd(&self) -> Option<u64> {
         self.state.nano_usd

@@ -1,28 +1,28 @@
-//! A pass that came to nothing: it broke off, its service refused it, or the model ended without a word. For such a model the next is
-//! asked; one that fails before its first word is passed over by the provider.
+//! Passes without a result: the pass broke off, the service refused it, or the model ended without text. In the last
+//! case the next model is called. A model that fails before its first text is skipped by the provider layer.
 
 use super::Run;
-use super::state::{Answer, Phase, TakenBack};
+use super::state::{Answer, RunPhase, TakenBack};
 use figaro_domain::model::ModelName;
 use figaro_provider::fit::drop_pictures;
 use figaro_provider::fold::Pass;
 
 impl Run {
-    /// The same turn, which asks these models in turn.
+    /// Sets the models to call, in this order.
     #[must_use]
     pub(crate) fn asking(mut self, order: Vec<ModelName>) -> Self {
         self.asked.order = order;
         self
     }
 
-    /// The same turn, where silence may be an answer.
+    /// Sets whether the turn may end without text.
     #[must_use]
     pub(crate) fn permitting_silence(mut self, may_be_silent: bool) -> Self {
         self.asked.may_be_silent = may_be_silent;
         self
     }
 
-    /// The models to ask in turn: those behind the last one that has said nothing.
+    /// Returns the models to call, in order: those after the last one that ended without text.
     #[must_use]
     pub(crate) fn models(&self) -> &[ModelName] {
         let order = &self.asked.order;
@@ -30,8 +30,8 @@ impl Run {
         order.get(at.map_or(0, |at| at + 1)..).unwrap_or_default()
     }
 
-    /// `true` if the next model is asked in place of one that has written this. Silence counts where it is an answer: once a tool or a
-    /// child has spoken, in a group, and for a program that is told where an answer was cut.
+    /// Returns `true` if the next model must be called instead of the one with this pass. An empty pass is accepted
+    /// once a tool or a child has spoken, in a group, and for a program that is told where an answer was truncated.
     pub(super) fn is_passed_on(&self, pass: &Pass) -> bool {
         let says_nothing = pass.text.trim().is_empty() && (pass.calls.is_empty() || !self.may_call());
         let has_said = self.side_effects.spoke || !self.side_effects.said.is_empty();
@@ -41,18 +41,18 @@ impl Run {
         says_nothing && !has_said && !is_silence && has_next && self.state.taken_back.is_none()
     }
 
-    /// What the turn has come to where its last pass broke off.
+    /// Returns the answer of a turn whose last pass broke off.
     #[must_use]
     pub(crate) fn broken_off(mut self, pass: Pass) -> Answer {
         self.count(&pass);
         self.answer(pass)
     }
 
-    /// The model has failed in this pass. Where its service has refused it with pictures of results, it is asked without them; where
-    /// it was to write a promise anew, that answer stands.
+    /// Handles a failed pass. If the service refused pictures of results, the model is called again without them. If
+    /// the model was rewriting a promise, the first answer stands.
     ///
     /// # Errors
-    /// With what the turn has come to, where that is its end.
+    /// The answer so far, if the turn ends.
     pub(crate) fn model_failed(mut self, failed: Pass, is_refused: bool) -> Result<Self, Box<Answer>> {
         self.count(&failed);
         if is_refused && drop_pictures(&mut self.items) {
@@ -60,7 +60,7 @@ impl Run {
         }
         match self.state.taken_back.take() {
             Some(TakenBack { pass: first, mistakes: None, .. }) => {
-                self.state.phase = Phase::Done(Box::new(self.answer(*first)));
+                self.state.phase = RunPhase::Done(Box::new(self.answer(*first)));
                 Ok(self)
             }
             Some(_) | None => Err(Box::new(self.answer(failed))),

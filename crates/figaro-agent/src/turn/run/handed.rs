@@ -1,4 +1,5 @@
-//! The end of a run whose last calls are for tools of whoever asks: they make them, and the turn goes on with what comes of it.
+//! End of a run whose last calls are for tools of the requester, who makes them and continues the turn with the
+//! results.
 
 use super::Run;
 use super::state::{Answer, Handed};
@@ -6,7 +7,7 @@ use figaro_provider::Item;
 use figaro_provider::fold::Pass;
 
 impl Run {
-    /// The end of a turn that leaves calls to whoever asks.
+    /// Returns the answer of a turn that hands calls over to the requester.
     pub(super) fn handed(&self) -> Answer {
         let calls = self.side_effects.handed.clone();
         let is_open = |item: &&Item| match item {
@@ -16,7 +17,7 @@ impl Run {
         let items =
             self.items.get(self.begins..).unwrap_or_default().iter().filter(is_open).cloned().collect();
         let answer = self.answer(Pass::default());
-        // Whatever form the answer is to have, this is none yet.
+        // This is no final answer, so it needs no form yet.
         Answer { is_misfit: false, handed: Some(Box::new(Handed { calls, items })), ..answer }
     }
 }

@@ -1,6 +1,6 @@
-//! The loop as a machine without I/O: it says what to do next, is told what came of it, and can be stored between any
-//! two steps. One function per transition. What is stored is its `State` alone: the items are built anew from the stored
-//! messages, so that a turn's record stays small.
+//! The agent loop as a state machine without I/O. It names the next step, takes its result, and can be stored between
+//! any two steps. One function per transition. Only its `RunState` is stored: the items are rebuilt from the stored
+//! messages, so that the record of a turn stays small.
 
 mod anew;
 mod begin;
@@ -15,10 +15,10 @@ mod state;
 
 use self::anew::{hand_back, taken_back};
 pub(in crate::turn) use self::repeats::Unrepeated;
-pub(crate) use self::shown::Shown;
+pub(crate) use self::shown::ShownMemories;
 pub use self::state::Handed;
-pub(crate) use self::state::{Answer, CallResult, InHand, Planned, State};
-use self::state::{Asked, Phase, TakenBack};
+pub(crate) use self::state::{Answer, CallResult, InHand, PlannedCall, RunState};
+use self::state::{RunPhase, TakenBack, TurnModels};
 use figaro_domain::form::{Form, bare};
 use figaro_domain::source::{Source, add_sources};
 use figaro_domain::tool::{Call, SideEffects};
@@ -30,48 +30,45 @@ use figaro_provider::fit::bound_pictures;
 use figaro_provider::fold::Pass;
 use figaro_provider::{Earlier, Item};
 
-/// The most characters, in base64, of the pictures of results that a turn carries from pass to pass.
+/// Maximum length in base64 of the result pictures that a turn carries from pass to pass, in characters.
 const MAX_PICTURES: usize = 8 * 1024 * 1024;
 
-/// A turn's reasoning, from the question to the answer.
+/// State machine of a turn, from the question to the answer.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Run {
     items: Vec<Item>,
-    /// The key of each of them that belongs to an exchange that is over; the question follows.
+    /// Keys of the items from finished exchanges; the question follows them.
     earlier: Earlier,
-    /// So many items stood there when the turn began: history and question.
+    /// Number of items at the beginning of the turn: history and question.
     begins: usize,
     max_passes: u32,
     side_effects: SideEffects,
     /// Addresses that people wrote or that the turn has found.
     addresses: Addresses,
-    /// Whether an answer may promise only what a task was stored for.
+    /// `true` if an answer may only promise things that a task was stored for.
     keeps_promises: bool,
-    /// The memories that it is shown.
-    shown: Shown,
-    /// The form that its answer is to have.
+    /// Memories in the prompt, and how passes name them.
+    shown: ShownMemories,
     form: Option<Form>,
-    /// An answer that was cut by its length is given as it is, whatever form it is to have.
+    /// `true` if a truncated answer is returned unchanged, even if it does not fit the form.
     gives_cut: bool,
-    asked: Asked,
-    state: State,
+    asked: TurnModels,
+    state: RunState,
 }
 
-/// What is to be done next.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Step {
-    /// Call the model with the items so far.
+pub(crate) enum RunStep {
+    /// Call the model with the current items.
     CallModel {
-        /// Whether it may call tools; on the last pass it may not.
+        /// `true` if it may call tools; `false` on the last pass.
         with_tools: bool,
     },
-    /// Make these calls, all at once: those of the pass that have no result yet.
-    CallTools(Vec<Planned>),
-    /// Ask a person and wait for the answer, which is the result of this call.
+    /// Make these calls in parallel: those of the pass without a result.
+    CallTools(Vec<PlannedCall>),
+    /// Ask a person, and wait for the answer, which is the result of this call.
     Ask {
-        /// The call that asks.
+        /// Call that asks.
         call: Call,
-        /// The question to the person.
         question: PersonQuestion,
     },
     /// The turn has ended with this answer.
@@ -79,7 +76,7 @@ pub(crate) enum Step {
 }
 
 impl Run {
-    /// A turn that begins with these items, the question last.
+    /// Creates a turn with these items, the question last.
     #[must_use]
     pub(crate) fn new(items: Vec<Item>, max_passes: u32) -> Self {
         Self {
@@ -90,35 +87,35 @@ impl Run {
             side_effects: SideEffects::default(),
             addresses: Addresses::default(),
             keeps_promises: false,
-            shown: Shown::default(),
+            shown: ShownMemories::default(),
             form: None,
             gives_cut: false,
-            asked: Asked::default(),
-            state: State::default(),
+            asked: TurnModels::default(),
+            state: RunState::default(),
         }
     }
 
-    /// The same turn after these items of its own: what it did before it was stored.
+    /// Adds the items of the turn's steps before it was stored.
     #[must_use]
     pub(crate) fn having_done(mut self, done: Vec<Item>) -> Self {
         self.items.extend(done);
         self
     }
 
-    /// The same turn in the state that it was stored in. `in_hand` is what the pass whose calls were being made has said,
-    /// if it said something, and the results there were.
+    /// Restores the stored state. `in_hand` holds the text and the finished results of the pass whose calls were in
+    /// progress.
     #[must_use]
-    pub(crate) fn restored(mut self, state: State, in_hand: InHand) -> Self {
+    pub(crate) fn restored(mut self, state: RunState, in_hand: InHand) -> Self {
         if let Some(back @ TakenBack { pass, at, .. }) = &state.taken_back {
             let at = (self.begins + at).min(self.items.len());
-            // Passes without words between them are stored as one, whose results stay together.
+            // Passes without text between them are stored as one, whose results stay together.
             let is_result = |item: &&Item| matches!(item, Item::ToolResult { .. });
             let at = at + self.items.iter().skip(at).take_while(is_result).count();
             self.items.splice(at..at, taken_back(back));
             find(&mut self.addresses, &pass.sources);
             add_sources(&mut self.side_effects.sources, pass.sources.iter().cloned());
         }
-        if let Phase::Calling { planned, results } = &state.phase {
+        if let RunPhase::Calling { planned, results } = &state.phase {
             let calls = planned.iter().map(|planned| planned.call.clone()).collect();
             self.items.push(Item::Assistant { text: in_hand.text, calls, private: in_hand.private });
             debug_assert!(results.is_empty(), "results are stored as messages");
@@ -128,21 +125,21 @@ impl Run {
         }
         self.state = state;
         match &mut self.state.phase {
-            Phase::Calling { results, .. } => *results = in_hand.results,
-            // A turn that waits is taken up once it has its answer, as a stored result.
-            Phase::Waiting { .. } => self.state.phase = Phase::Asking,
-            Phase::Asking | Phase::Done(_) => {}
+            RunPhase::Calling { results, .. } => *results = in_hand.results,
+            // A waiting turn is resumed once it has its answer, as a stored result.
+            RunPhase::Waiting { .. } => self.state.phase = RunPhase::Asking,
+            RunPhase::Asking | RunPhase::Done(_) => {}
         }
         self
     }
 
-    /// What has to be stored for [`Self::restored`].
+    /// Returns the state to store for [`Self::restored`].
     #[must_use]
-    pub(crate) const fn state(&self) -> &State {
+    pub(crate) const fn state(&self) -> &RunState {
         &self.state
     }
 
-    /// The same turn, which waited with this call and makes it next: a person has approved it.
+    /// Makes this call the next step: the turn waited for its approval, and a person has approved it.
     #[must_use]
     pub(crate) fn making(mut self, call: Call) -> Self {
         let own = self.items.get_mut(self.begins..).unwrap_or_default();
@@ -151,56 +148,60 @@ impl Run {
             Item::User { .. } | Item::ToolResult { .. } => None,
         });
         match pass {
-            // As the stored messages of the pass will have it once the call has its result.
+            // Matches the stored messages of the pass once the call has its result.
             Some(calls) => calls.push(call.clone()),
             None => {
                 let (text, private) = (String::new(), Vec::new());
                 self.items.push(Item::Assistant { text, calls: vec![call.clone()], private });
             }
         }
-        let planned = vec![Planned { call, refusal: None }];
-        self.state.phase = Phase::Calling { planned, results: Vec::new() };
+        let planned = vec![PlannedCall { call, refusal: None }];
+        self.state.phase = RunPhase::Calling { planned, results: Vec::new() };
         self
     }
 
-    /// What is to be done next.
     #[must_use]
-    pub(crate) fn next(&self) -> Step {
+    pub(crate) fn next(&self) -> RunStep {
         match &self.state.phase {
-            Phase::Asking if self.side_effects.taken_over.is_some() => {
-                Step::Done(Box::new(self.taken_over()))
+            RunPhase::Asking if self.side_effects.taken_over.is_some() => {
+                RunStep::Done(Box::new(self.taken_over()))
             }
-            Phase::Asking if !self.side_effects.handed.is_empty() => Step::Done(Box::new(self.handed())),
-            Phase::Asking => Step::CallModel { with_tools: self.may_call() },
-            Phase::Calling { planned, results } => {
-                let has_result = |planned: &&Planned| results.iter().any(|r| r.call.id == planned.call.id);
+            RunPhase::Asking if !self.side_effects.handed.is_empty() => {
+                RunStep::Done(Box::new(self.handed()))
+            }
+            RunPhase::Asking => RunStep::CallModel { with_tools: self.may_call() },
+            RunPhase::Calling { planned, results } => {
+                let has_result =
+                    |planned: &&PlannedCall| results.iter().any(|r| r.call.id == planned.call.id);
                 let open = planned.iter().filter(|planned| !has_result(planned));
-                Step::CallTools(open.cloned().collect())
+                RunStep::CallTools(open.cloned().collect())
             }
-            Phase::Waiting { call, question } => Step::Ask { call: call.clone(), question: question.clone() },
-            Phase::Done(answer) => Step::Done(answer.clone()),
+            RunPhase::Waiting { call, question } => {
+                RunStep::Ask { call: call.clone(), question: question.clone() }
+            }
+            RunPhase::Done(answer) => RunStep::Done(answer.clone()),
         }
     }
 
-    /// The conversation so far, as the model gets it.
+    /// Returns the conversation so far, as the model gets it.
     #[must_use]
     pub(crate) fn items(&self) -> &[Item] {
         &self.items
     }
 
-    /// Which items are from before it.
+    /// Returns the description of the items from before the turn.
     #[must_use]
     pub(crate) const fn earlier(&self) -> &Earlier {
         &self.earlier
     }
 
-    /// The tools that were found on the way and may be called beside those always offered.
+    /// Returns the tools found by search, which may be called besides the tools that are always offered.
     #[must_use]
     pub(crate) fn found(&self) -> &[String] {
         &self.side_effects.found
     }
 
-    /// The addresses that people wrote, and those that search has found so far.
+    /// Returns the addresses that people wrote, and those that searches have found so far.
     #[must_use]
     pub(crate) const fn addresses(&self) -> &Addresses {
         &self.addresses
@@ -215,7 +216,7 @@ impl Run {
         self.side_effects.add(side_effects);
     }
 
-    /// What the turn has come to if this is its last pass.
+    /// Returns the answer of the turn if this is its last pass.
     #[must_use]
     pub(crate) fn answer(&self, mut pass: Pass) -> Answer {
         let structured = self.form.as_ref().and_then(|form| form.read(&pass.text).ok());
@@ -223,7 +224,7 @@ impl Run {
         if structured.is_some() {
             pass.text = bare(&pass.text).to_owned();
         } else if is_misfit {
-            // Nobody is shown a part of it, or something else in its place.
+            // An answer without the required form is not shown at all.
             pass.text.clear();
         }
         let unkept = self.is_unkept(&pass);
@@ -262,11 +263,11 @@ impl Run {
         state.nano_usd = state.nano_usd.zip(pass.nano_usd).map(|(all, one)| all.saturating_add(one));
     }
 
-    /// The model has answered: it wants tools, or this is the end, or it promised what it has to write anew, or it said nothing
-    /// and the next is asked. Ignored in any other phase.
+    /// Takes the answer of the model. It calls tools, ends the turn, must be rewritten, or is empty and the next model
+    /// is called. Ignored in any other phase.
     #[must_use]
     pub(crate) fn model_answered(mut self, pass: Pass) -> Self {
-        if self.state.phase != Phase::Asking {
+        if self.state.phase != RunPhase::Asking {
             return self;
         }
         let may_call = self.may_call();
@@ -284,11 +285,11 @@ impl Run {
         }
         let planned = self.plan_all(&pass);
         self.items.push(Item::Assistant { text: pass.text, calls: pass.calls, private: pass.private });
-        self.state.phase = Phase::Calling { planned, results: Vec::new() };
+        self.state.phase = RunPhase::Calling { planned, results: Vec::new() };
         self
     }
 
-    /// Notes the memories that a pass names. Words beside which it only names some are the answer.
+    /// Records the memories that a pass names. If a pass has text and only such calls, the text is the answer.
     fn note_memories(&mut self, pass: Pass) -> Pass {
         for id in self.shown.named(&pass) {
             if !self.state.memories.contains(&id) {
@@ -298,7 +299,7 @@ impl Run {
         self.shown.as_answer(pass)
     }
 
-    /// Ends the turn with this pass, or has it written anew.
+    /// Ends the turn with this pass, or requests a rewrite.
     fn conclude(mut self, pass: Pass) -> Self {
         let is_whole = pass.filtered.is_none() && !pass.cut_short;
         let is_last = self.state.passes >= self.max_passes;
@@ -320,21 +321,21 @@ impl Run {
             Some(first) if says_nothing && first.mistakes.is_none() => *first.pass,
             Some(_) | None => pass,
         };
-        self.state.phase = Phase::Done(Box::new(self.answer(pass)));
+        self.state.phase = RunPhase::Done(Box::new(self.answer(pass)));
         self
     }
 
-    /// Whether people would read a promise in it that nothing was stored for, as far as the turn has seen.
+    /// Returns `true` if the text makes a promise that nothing was stored for, as far as the turn knows.
     fn is_unkept(&self, pass: &Pass) -> bool {
         let SideEffects { spoke, tasks, looked, .. } = &self.side_effects;
         self.keeps_promises && tasks.is_empty() && !spoke && !looked && promises(&pass.text)
     }
 
-    /// The calls have been made: their results, with those there were, go to the model in the order of the calls. Ignored in
-    /// any other phase. Where one of them asks a person, the turn waits.
+    /// Takes the results of the calls. Together with earlier ones, they go to the model in the order of the calls. If a
+    /// call asks a person, the turn waits. Ignored in any other phase.
     #[must_use]
     pub(crate) fn tools_answered(mut self, made: Vec<CallResult>) -> Self {
-        let Phase::Calling { planned, results } = std::mem::take(&mut self.state.phase) else {
+        let RunPhase::Calling { planned, results } = std::mem::take(&mut self.state.phase) else {
             return self;
         };
         let lost = |call: &Call| CallResult {
@@ -344,7 +345,7 @@ impl Run {
             images: Vec::new(),
             asks: None,
         };
-        for Planned { call, .. } in &planned {
+        for PlannedCall { call, .. } in &planned {
             let mut all = results.iter().chain(&made);
             let result = all.find(|r| r.call.id == call.id).cloned().unwrap_or_else(|| lost(call));
             find(&mut self.addresses, &result.side_effects.sources);
@@ -353,7 +354,7 @@ impl Run {
             }
             self.side_effects.add(result.side_effects);
             if let Some(question) = result.asks {
-                self.state.phase = Phase::Waiting { call: result.call, question };
+                self.state.phase = RunPhase::Waiting { call: result.call, question };
                 continue;
             }
             let Call { id, name, .. } = result.call;
@@ -364,8 +365,9 @@ impl Run {
         self
     }
 
-    /// Tools are offered on every pass but the last. Where the answer is to have a form, a pass is kept to mend it, if there are
-    /// enough; that one is without tools too, as some providers hold an answer to a form only there.
+    /// Returns `true` if the next pass may call tools: every pass but the last. If the answer needs a form, one more
+    /// pass is kept to correct it, if there are enough. It has no tools either, because some providers enforce a form
+    /// only without tools.
     fn may_call(&self) -> bool {
         let is_mending = self.state.taken_back.as_ref().is_some_and(|back| back.mistakes.is_some());
         let kept = if self.form.is_some() && self.max_passes > 2 { 2 } else { 1 };

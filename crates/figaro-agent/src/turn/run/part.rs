@@ -6,7 +6,7 @@ use super::Run;
 use crate::tools::lookup::has_key;
 
 impl Run {
-    /// A key stands in a result of this turn: what is left out can be looked up.
+    /// Returns `true` if a result of this turn contains a lookup key for omitted text.
     #[must_use]
     pub(crate) fn has_keys(&self) -> bool {
         let is_part = |item: &Item| matches!(item, Item::ToolResult { output, .. } if has_key(output));

@@ -1,19 +1,19 @@
-//! Leaves out of what a model writes the paragraphs that a child has said to the person before, also while it is being written.
-//! Pure.
+//! Removes paragraphs from the text of a model that a child has already said to the person, also while the text is
+//! being written. Pure.
 
-/// Takes a text as it comes and gives what of it was not said before.
+/// Filters a text as it arrives, and returns the parts that were not said before.
 #[derive(Debug)]
 pub(in crate::turn) struct Unrepeated {
-    /// The paragraphs that were said, as they are compared.
+    /// Paragraphs that were said before, normalised for comparison.
     said: Vec<String>,
-    /// The paragraph that is being written.
+    /// Text of the paragraph in progress.
     current: String,
-    /// So many bytes of it are shown: it is another one than all that were said.
+    /// Number of its bytes that are shown already. If above 0, the paragraph repeats none.
     shown: usize,
 }
 
 impl Unrepeated {
-    /// For a text before which this was said.
+    /// Creates a filter for a text that follows `said`.
     pub(in crate::turn) fn after(said: &str) -> Self {
         let mut paragraphs = Vec::new();
         let mut rest = said;
@@ -28,7 +28,7 @@ impl Unrepeated {
         Self { said: paragraphs, current: String::new(), shown: 0 }
     }
 
-    /// Takes more of the text; gives what can be shown now.
+    /// Adds more text. Returns the part that can be shown now.
     pub(in crate::turn) fn push(&mut self, text: &str) -> String {
         self.current.push_str(text);
         let mut shown = String::new();
@@ -44,12 +44,12 @@ impl Unrepeated {
         shown
     }
 
-    /// Ends the text; gives what is still to be shown.
+    /// Ends the text. Returns the rest to show.
     pub(in crate::turn) fn end(self) -> String {
         self.rest_of_paragraph().to_owned()
     }
 
-    /// What is still to be shown of the paragraph, which is whole.
+    /// Returns the rest to show of the finished paragraph.
     fn rest_of_paragraph(&self) -> &str {
         let was_said = self.shown == 0 && self.was_said(&self.current);
         if was_said { "" } else { self.current.get(self.shown..).unwrap_or_default() }
@@ -59,14 +59,14 @@ impl Unrepeated {
         self.said.contains(&comparable(paragraph))
     }
 
-    /// Whether what is being written may become a paragraph that was said.
+    /// Returns `true` if the paragraph in progress may become one that was said before.
     fn may_repeat(&self) -> bool {
         let so_far = comparable(&self.current);
         self.shown == 0 && self.said.iter().any(|said| said.starts_with(&so_far))
     }
 }
 
-/// The text without the paragraphs that were said before.
+/// Returns the text without the paragraphs that were said before.
 pub(in crate::turn) fn without(text: &str, said: &str) -> String {
     if said.is_empty() {
         return text.to_owned();
@@ -76,13 +76,13 @@ pub(in crate::turn) fn without(text: &str, said: &str) -> String {
     (shown + &filter.end()).trim().to_owned()
 }
 
-/// A paragraph as it is compared: without regard to white space.
+/// Normalises white space, so that paragraphs can be compared.
 fn comparable(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Where the first paragraph of a text ends, behind the blank line that follows it; `None` while it may go on. A fenced block
-/// is one paragraph.
+/// Returns the end of the first paragraph, after the blank line that follows it; `None` if it may continue. A fenced
+/// block is one paragraph.
 fn end_of_paragraph(text: &str) -> Option<usize> {
     let (mut at, mut is_fenced, mut has_words) = (0, false, false);
     for line in text.split_inclusive('\n') {

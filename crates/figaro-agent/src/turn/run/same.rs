@@ -1,21 +1,21 @@
-//! Which calls of a pass are made: not too many, and the same one not again and again.
+//! Selection of the calls of a pass: not too many, and no endless repeats.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use serde_json::Value;
 
 use super::Run;
-use super::state::Planned;
+use super::state::PlannedCall;
 use figaro_domain::approval::canonical;
 use figaro_domain::tool::Call;
 use figaro_provider::fold::{MAX_CALLS, Pass};
 
-/// The same call is made at most so often in a turn; the next time it is refused with an explanation.
+/// Maximum number of identical calls in a turn. Further ones are refused with an explanation.
 const SAME_CALL_LIMIT: u32 = 2;
 
 impl Run {
-    /// The calls of a pass: those beyond the bound are refused, and the last of them tells of the rest.
-    pub(super) fn plan_all(&mut self, pass: &Pass) -> Vec<Planned> {
+    /// Plans the calls of a pass. Calls beyond the limit are refused with an explanation.
+    pub(super) fn plan_all(&mut self, pass: &Pass) -> Vec<PlannedCall> {
         let made = pass.calls.iter().take(MAX_CALLS).map(|call| self.plan(call)).collect::<Vec<_>>();
         let all = pass.calls.len() + pass.calls_left_out;
         let refused = pass.calls.iter().skip(MAX_CALLS).map(|call| {
@@ -23,23 +23,23 @@ impl Run {
                 "not made: of the {all} calls of this step only the first {MAX_CALLS} are made. Make what is still \
                  needed in the next step, fewer at once"
             );
-            Planned { call: call.clone(), refusal: Some(refusal) }
+            PlannedCall { call: call.clone(), refusal: Some(refusal) }
         });
         made.into_iter().chain(refused).collect()
     }
 
-    fn plan(&mut self, call: &Call) -> Planned {
+    fn plan(&mut self, call: &Call) -> PlannedCall {
         let made = self.state.made.entry(fingerprint(call)).or_default();
         *made += 1;
         let refusal = (*made > SAME_CALL_LIMIT).then(|| {
             format!("this same call was made {SAME_CALL_LIMIT} times already; use its results, or try something else")
         });
-        Planned { call: call.clone(), refusal }
+        PlannedCall { call: call.clone(), refusal }
     }
 }
 
-/// The same for calls that differ only in how their JSON is written. A hash: what a model writes may be long, and it is
-/// stored with every step.
+/// Returns a hash that is equal for calls that differ only in their JSON formatting. A hash, because arguments may be
+/// long and it is stored with every step.
 fn fingerprint(call: &Call) -> u64 {
     let arguments = serde_json::from_str(&call.arguments)
         .map_or_else(|_| call.arguments.clone(), |value: Value| canonical(&value));

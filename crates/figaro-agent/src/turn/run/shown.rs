@@ -1,4 +1,4 @@
-//! The memories that a turn is shown, and which of them its passes say they use.
+//! Memories in the prompt of a turn, and the ones that its passes use.
 
 use serde_json::Value;
 
@@ -8,26 +8,26 @@ use figaro_domain::tool::Call;
 use figaro_memory::used;
 use figaro_provider::fold::Pass;
 
-/// The memories that a turn is shown, and how it says which it uses.
+/// Memories in the prompt of a turn, and the way in which it names those it uses.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Shown {
-    /// The tool that names them; `None` for a model that cannot call it.
+pub(crate) struct ShownMemories {
+    /// Name of the tool that names them; `None` if the model cannot call it.
     pub(crate) tool: Option<String>,
-    /// The memory of each label, and its words: `M1` is the first.
+    /// Memories by label, and their text; `M1` is the first.
     pub(crate) memories: Vec<(MemoryId, String)>,
-    /// The words of the question.
     pub(crate) asked: String,
 }
 
-impl Shown {
-    /// The memories that the calls of a pass name; labels that stand for none are ignored.
+impl ShownMemories {
+    /// Returns the memories that the calls of a pass name. Unknown labels are ignored.
     pub(super) fn named(&self, pass: &Pass) -> Vec<MemoryId> {
         let numbers = pass.calls.iter().filter(|call| self.is_of(call)).flat_map(numbers);
         let named = |number: usize| self.memories.get(number.checked_sub(1)?).map(|(id, _)| *id);
         numbers.filter_map(named).collect()
     }
 
-    /// The memories that an answer rests on: those that were named, or, where nothing can name them, those whose words it says.
+    /// Returns the memories that an answer uses: those that were named or, without the tool, those whose text appears
+    /// in it.
     pub(super) fn used_in(&self, answer: &Pass, named: &[MemoryId]) -> Vec<MemoryId> {
         if self.tool.is_some() || self.memories.is_empty() {
             return named.to_vec();
@@ -41,18 +41,18 @@ impl Shown {
         self.tool.as_ref() == Some(&call.name)
     }
 
-    /// The pass as an answer, if all that it has beside words are such calls: these ask for nothing.
+    /// Returns the pass without its calls if it has text and all its calls only name memories.
     pub(super) fn as_answer(&self, pass: Pass) -> Pass {
         let names_only = !pass.calls.is_empty() && pass.calls.iter().all(|call| self.is_of(call));
         match names_only && !pass.text.trim().is_empty() {
-            // What led to a call is refused by its provider without the call.
+            // A provider refuses its private reasoning data without the call that belongs to it.
             true => Pass { calls: Vec::new(), private: Vec::new(), ..pass },
             false => pass,
         }
     }
 }
 
-/// The numbers of the labels that a call names; none where it cannot be read.
+/// Returns the numbers of the labels in a call; none if it cannot be read.
 fn numbers(call: &Call) -> Vec<usize> {
     let read: Value = serde_json::from_str(&call.arguments).unwrap_or_default();
     let labels = read.get("labels").and_then(Value::as_array).into_iter().flatten();

@@ -1,5 +1,5 @@
-//! What a turn's machine keeps between two steps, as it is stored with the turn on record. Its format may change from version
-//! to version; a turn whose state a version cannot read counts its passes from the beginning.
+//! State of a turn's state machine between two steps, as stored with the turn. Its format may change between versions.
+//! If a version cannot read the state, the turn counts its passes from the beginning.
 
 use std::collections::HashMap;
 
@@ -11,7 +11,7 @@ use figaro_base::ids::{MemoryId, NoteId, RecordId, TaskId};
 use figaro_domain::conversation::PrivatePart;
 use figaro_domain::model::ModelName;
 use figaro_domain::observation::Observation;
-use figaro_domain::said::Said;
+use figaro_domain::said::SentText;
 use figaro_domain::source::Source;
 use figaro_domain::tool::{Call, SideEffects, ToolSpent};
 use figaro_domain::turn::PersonQuestion;
@@ -20,60 +20,58 @@ use figaro_policy::address::Addresses;
 use figaro_provider::fold::Pass;
 use figaro_provider::{Image, Item};
 
-/// What a turn's machine keeps between two steps.
+/// State of a turn's state machine between two steps.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct State {
-    /// How many passes of the model have ended.
+pub(crate) struct RunState {
+    /// Number of finished passes of the model.
     pub(super) passes: u32,
-    /// How often each call was asked for, by its fingerprint.
+    /// Number of times each call was requested, by its fingerprint.
     pub(super) made: HashMap<u64, u32>,
-    /// The tokens of all passes so far.
+    /// Tokens of all passes so far.
     pub(super) usage: Usage,
-    /// What they cost; `None` once a price was not known.
+    /// Their cost in nano-dollars; `None` once a price was unknown.
     pub(super) nano_usd: Option<u64>,
-    /// What the machine does next.
-    pub(super) phase: Phase,
-    /// The memories that the turn has named so far.
+    pub(super) phase: RunPhase,
+    /// Memories that the turn has named so far.
     #[serde(default)]
     pub(super) memories: Vec<MemoryId>,
-    /// A bound was reached: it makes no more calls and hands back what it has.
+    /// `true` if a limit was reached: the run makes no more calls and hands back its results.
     #[serde(default)]
     pub(super) hands_back: bool,
-    /// What children have said and the person was told with a question: the answer does not begin with it.
+    /// Order numbers of children's texts that were already shown with a question. The answer does not repeat them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) told: Vec<u32>,
-    /// The answer that is to be written anew: it promised what nothing was stored for, or it did not fit the form.
+    /// Rejected answer that must be rewritten: it made an unkept promise, or did not fit the form.
     pub(super) taken_back: Option<TakenBack>,
-    /// The last model that has ended without a word, and that another was asked in place of.
+    /// Last model that ended without text and was replaced by the next one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) mute: Option<ModelName>,
 }
 
-impl State {
-    /// Whether this call is one of those that come next.
+impl RunState {
+    /// Returns `true` if this call is one of the next calls.
     #[must_use]
     pub(crate) fn is_calling(&self, id: &str) -> bool {
         match &self.phase {
-            Phase::Calling { planned, .. } => planned.iter().any(|planned| planned.call.id == id),
-            Phase::Asking | Phase::Waiting { .. } | Phase::Done(_) => false,
+            RunPhase::Calling { planned, .. } => planned.iter().any(|planned| planned.call.id == id),
+            RunPhase::Asking | RunPhase::Waiting { .. } | RunPhase::Done(_) => false,
         }
     }
 
-    /// Whether calls come next.
     #[must_use]
     pub(crate) const fn has_calls(&self) -> bool {
-        matches!(self.phase, Phase::Calling { .. })
+        matches!(self.phase, RunPhase::Calling { .. })
     }
 }
 
-impl Default for State {
+impl Default for RunState {
     fn default() -> Self {
         Self {
             passes: 0,
             made: HashMap::new(),
             usage: Usage::default(),
             nano_usd: Some(0),
-            phase: Phase::Asking,
+            phase: RunPhase::Asking,
             memories: Vec::new(),
             hands_back: false,
             told: Vec::new(),
@@ -83,75 +81,72 @@ impl Default for State {
     }
 }
 
-/// What the machine of a turn does next.
+/// Next step of the state machine.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub(super) enum Phase {
-    /// The model is called.
+pub(super) enum RunPhase {
     #[default]
     Asking,
-    /// The calls of a pass are made.
+    /// The calls of a pass are made next.
     Calling {
-        /// All calls of the pass, in the model's order.
-        planned: Vec<Planned>,
-        /// Those that were there when the turn was taken up again. They are stored as messages.
+        /// All calls of the pass, in the order of the model.
+        planned: Vec<PlannedCall>,
+        /// Results that existed when the turn was resumed. They are stored as messages.
         #[serde(skip)]
         results: Vec<CallResult>,
     },
-    /// A person is waited for, whose answer is the result of this call.
+    /// The turn waits for a person, whose answer is the result of this call.
     Waiting {
-        /// The call that asks.
+        /// Call that asks.
         call: Call,
-        /// The question to the person.
         question: PersonQuestion,
     },
-    /// The turn has its answer; this is never stored.
+    /// The turn has its answer. Never stored.
     #[serde(skip)]
     Done(Box<Answer>),
 }
 
-/// An answer that is to be written anew.
+/// A rejected answer that must be rewritten.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct TakenBack {
     pub(super) pass: Box<Pass>,
-    /// So many items of the turn came before it.
+    /// Number of the turn's items before it.
     pub(super) at: usize,
-    /// How it did not fit the form, a line for each mistake; `None` where it made a promise.
+    /// Mistakes in the form, one line each; `None` if it made an unkept promise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) mistakes: Option<String>,
 }
 
-/// A call and what is to become of it.
+/// A call, and the decision on it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Planned {
-    /// The call as the model asked for it.
+pub(crate) struct PlannedCall {
+    /// Call as the model requested it.
     pub(crate) call: Call,
-    /// Why it is not to be made.
+    /// Reason to refuse the call; `None` if it is made.
     pub(crate) refusal: Option<String>,
 }
 
-/// The result of a call, for the machine of a turn.
+/// Result of a call, for the state machine.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct CallResult {
-    /// The call that this is the result of.
+    /// Call that this is the result of.
     pub(crate) call: Call,
-    /// The result as JSON text, as the model gets it.
+    /// Result as JSON text, as the model gets it.
     pub(crate) output: String,
-    /// The side effects of the call.
     pub(crate) side_effects: SideEffects,
-    /// The pictures that go with the result. They are not stored.
+    /// Pictures of the result. They are not stored.
     pub(crate) images: Vec<Image>,
-    /// It has no result yet: this is asked, and the answer is its result.
+    /// Question to a person whose answer becomes the result; `None` if there is a result.
     pub(crate) asks: Option<PersonQuestion>,
 }
 
-/// The answer of a turn, and what it took.
+/// Answer of a turn, with its usage.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Answer {
-    /// The last pass of the model, which is the answer.
+    /// Last pass of the model, which is the answer.
     pub(crate) pass: Pass,
-    /// A tool has sent the words that answer: the text is kept, not sent.
+    /// `true` if a tool has already sent the answer. The text is stored, not sent.
     pub(crate) spoke: bool,
-    /// Pages that the whole turn rests on.
+    /// Web pages that the turn used.
     pub(crate) sources: Vec<Source>,
     /// Addresses that people wrote or that the turn has found.
     pub(crate) addresses: Addresses,
@@ -161,40 +156,39 @@ pub(crate) struct Answer {
     pub(crate) remindable: Vec<RecordId>,
     /// A note of the list that the turn changed or looked at last.
     pub(crate) noted: Option<NoteId>,
-    /// Notes that the turn added.
     pub(crate) added: Vec<NoteId>,
-    /// What children have said to the person before the words of the last pass.
-    pub(crate) said: Vec<Said>,
-    /// The last pass had no tools because a bound was reached: it may be less than what was asked for.
+    /// Texts of children for the person, before the text of the last pass.
+    pub(crate) said: Vec<SentText>,
+    /// `true` if the last pass had no tools because a limit was reached; the answer may be incomplete.
     pub(crate) is_cut: bool,
-    /// The memories that it rests on, as the model says.
+    /// Memories that the answer uses, according to the model.
     pub(crate) memories: Vec<MemoryId>,
-    /// What the model has noted about it.
+    /// Observation of the model about the turn.
     pub(crate) observation: Option<Box<Observation>>,
-    /// The value of an answer that is to have a form and has it.
+    /// Parsed value of an answer that has the required form.
     pub(crate) structured: Option<Value>,
-    /// It is to have a form and has not.
+    /// `true` if the answer does not have its required form.
     pub(crate) is_misfit: bool,
-    /// The words promise something for later, and nothing was stored for it.
+    /// `true` if the text promises something for later that was not stored.
     pub(crate) unkept: bool,
-    /// What it leaves to whoever asks, in place of an answer.
+    /// Calls handed over to the requester, in place of an answer.
     pub(crate) handed: Option<Box<Handed>>,
-    /// The tokens of all passes.
+    /// Tokens of all passes, including children.
     pub(crate) usage: Usage,
-    /// What they cost in nano-dollars, where the price is known.
+    /// Their cost in nano-dollars; `None` if a price is unknown.
     pub(crate) nano_usd: Option<u64>,
 }
 
 impl Answer {
-    /// The same with these words of children, too.
+    /// Adds texts of children, and sorts all by their order.
     #[must_use]
-    pub(crate) fn saying(mut self, said: Vec<Said>) -> Self {
+    pub(crate) fn saying(mut self, said: Vec<SentText>) -> Self {
         self.said.extend(said);
         self.said.sort_by_key(|said| said.order);
         self
     }
 
-    /// The same with what children have said in front of its own words, which do not repeat it.
+    /// Puts the texts of children before its own text, and drops paragraphs of its own text that repeat them.
     #[must_use]
     pub(crate) fn whole(mut self) -> Self {
         if self.said.is_empty() {
@@ -207,39 +201,36 @@ impl Answer {
         self
     }
 
-    /// Adds what else it took.
     pub(crate) fn add_spent(&mut self, spent: ToolSpent) {
         self.usage += spent.usage;
         self.nano_usd = self.nano_usd.zip(spent.nano_usd).map(|(all, one)| all.saturating_add(one));
     }
 }
 
-/// Calls that a turn leaves to whoever asks.
+/// Calls that a turn hands over to the requester.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Handed {
-    /// The calls that they make.
+    /// Calls that the requester makes with its own tools.
     pub calls: Vec<Call>,
-    /// What the turn has said and done since its question, the results of all its other calls with it. It goes on from there
+    /// Items of the turn since its question, with the results of all its other calls. The turn continues from there
     /// once these calls have results.
     pub items: Vec<Item>,
 }
 
-/// The models of a turn. They are not stored.
+/// Models of a turn. They are not stored.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct Asked {
-    /// The order in which they are asked.
+pub(super) struct TurnModels {
+    /// Models in the order in which they are called.
     pub(super) order: Vec<ModelName>,
-    /// Nobody has to be answered.
+    /// `true` if the turn may end without text.
     pub(super) may_be_silent: bool,
 }
 
-/// What was stored of the pass whose calls were being made.
+/// Stored part of the pass whose calls were in progress.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct InHand {
-    /// The text that the model wrote.
     pub(crate) text: String,
     /// Opaque parts of the provider, such as encrypted reasoning.
     pub(crate) private: Vec<PrivatePart>,
-    /// The results of its calls, as far as they were there.
     pub(crate) results: Vec<CallResult>,
 }

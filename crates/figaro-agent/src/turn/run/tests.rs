@@ -36,7 +36,7 @@ fn of_very_many_calls_the_first_are_made_and_the_model_is_told_of_the_rest() {
         pass.absorb(Event::ToolCall(call(&at.to_string(), &format!("{{\"at\":{at}}}"))));
     }
     let run = Run::new(vec![Item::user("hi")], 10).model_answered(pass);
-    let Step::CallTools(planned) = run.next() else { panic!("no calls") };
+    let RunStep::CallTools(planned) = run.next() else { panic!("no calls") };
     assert_eq!(planned.len(), MAX_CALLS + 1);
     assert!(planned[..MAX_CALLS].iter().all(|planned| planned.refusal.is_none()));
     let refusal = planned[MAX_CALLS].refusal.as_ref().unwrap();
@@ -58,8 +58,8 @@ fn of_very_many_calls_the_first_are_made_and_the_model_is_told_of_the_rest() {
 #[test]
 fn a_plain_answer_ends_the_turn() {
     let run = Run::new(vec![Item::user("hi")], 10);
-    assert_eq!(run.next(), Step::CallModel { with_tools: true });
-    let Step::Done(answer) = run.model_answered(says("hello")).next() else { panic!("not done") };
+    assert_eq!(run.next(), RunStep::CallModel { with_tools: true });
+    let RunStep::Done(answer) = run.model_answered(says("hello")).next() else { panic!("not done") };
     assert_eq!(answer.pass.text, "hello");
 }
 
@@ -86,8 +86,8 @@ fn the_last_pass_has_no_tools_and_ends_the_turn_whatever_it_says() {
         let next = call(&at.to_string(), &format!("{{\"n\":{at}}}"));
         run = run.model_answered(wants(vec![next.clone()])).tools_answered(vec![done(&next)]);
     }
-    assert_eq!(run.next(), Step::CallModel { with_tools: false });
-    assert!(matches!(run.model_answered(wants(vec![call("x", "{}")])).next(), Step::Done(_)));
+    assert_eq!(run.next(), RunStep::CallModel { with_tools: false });
+    assert!(matches!(run.model_answered(wants(vec![call("x", "{}")])).next(), RunStep::Done(_)));
 }
 
 #[test]
@@ -102,7 +102,7 @@ fn the_same_call_is_refused_the_third_time_however_it_is_written() {
     for (at, way) in ways.into_iter().enumerate() {
         let next = call(&at.to_string(), way);
         run = run.model_answered(wants(vec![next.clone()]));
-        let Step::CallTools(planned) = run.next() else { panic!("no calls") };
+        let RunStep::CallTools(planned) = run.next() else { panic!("no calls") };
         refused.push(planned[0].refusal.is_some());
         run = run.tools_answered(vec![done(&next)]);
     }
@@ -119,7 +119,7 @@ fn what_a_tool_said_is_remembered() {
             ..done(&said)
         }])
         .model_answered(says("told you"));
-    assert!(matches!(run.next(), Step::Done(answer) if answer.spoke && answer.pass.text == "told you"));
+    assert!(matches!(run.next(), RunStep::Done(answer) if answer.spoke && answer.pass.text == "told you"));
 }
 
 #[test]
@@ -167,7 +167,7 @@ fn one() -> Usage {
 }
 
 fn answer_of(run: &Run) -> Answer {
-    let Step::Done(answer) = run.next() else { panic!("not done: {run:?}") };
+    let RunStep::Done(answer) = run.next() else { panic!("not done: {run:?}") };
     *answer
 }
 
@@ -182,7 +182,7 @@ fn stored(call: &Call) -> CallResult {
 fn an_answer_that_promises_what_is_not_stored_is_written_anew() {
     let run = keeping(10, &[PROMISE]);
     let run = stored_and_restored(&run);
-    assert_eq!(run.next(), Step::CallModel { with_tools: true });
+    assert_eq!(run.next(), RunStep::CallModel { with_tools: true });
     let [_, Item::Assistant { text, calls, .. }, Item::User { text: note, .. }] = run.items() else {
         panic!("{:?}", run.items())
     };
@@ -237,12 +237,12 @@ fn an_answer_is_written_anew_only_as_far_as_passes_are_left() {
         run.tools_answered(vec![done(&look)])
     };
     let run = looked(3);
-    assert_eq!(run.next(), Step::CallModel { with_tools: true });
+    assert_eq!(run.next(), RunStep::CallModel { with_tools: true });
     let run = run.model_answered(says(PROMISE));
-    assert_eq!(run.next(), Step::CallModel { with_tools: false });
+    assert_eq!(run.next(), RunStep::CallModel { with_tools: false });
     assert!(answer_of(&run.model_answered(says(PROMISE))).unkept);
     let run = looked(2);
-    assert_eq!(run.next(), Step::CallModel { with_tools: false });
+    assert_eq!(run.next(), RunStep::CallModel { with_tools: false });
     assert!(answer_of(&run.model_answered(says(PROMISE))).unkept, "none is left");
 }
 
@@ -286,10 +286,10 @@ fn a_turn_that_has_looked_at_what_is_stored_may_speak_of_it() {
 
 /// The turn as a restart builds it: its state, and its items from what was stored as messages.
 fn stored_and_restored(run: &Run) -> Run {
-    let state: State = serde_json::from_str(&serde_json::to_string(run.state()).unwrap()).unwrap();
+    let state: RunState = serde_json::from_str(&serde_json::to_string(run.state()).unwrap()).unwrap();
     let mut done = run.items[run.begins..].to_vec();
     let mut in_hand = InHand::default();
-    if let Phase::Calling { .. } = state.phase {
+    if let RunPhase::Calling { .. } = state.phase {
         let Some(Item::Assistant { text, private, .. }) = done.pop() else { panic!("{done:?}") };
         in_hand = InHand { text, private, results: Vec::new() };
     }
@@ -297,7 +297,7 @@ fn stored_and_restored(run: &Run) -> Run {
         // The note and the answer that it is about are in the state alone.
         done.drain(*at..*at + 2);
     }
-    let begun = Run { items: run.items[..run.begins].to_vec(), state: State::default(), ..run.clone() };
+    let begun = Run { items: run.items[..run.begins].to_vec(), state: RunState::default(), ..run.clone() };
     begun.having_done(done).restored(state, in_hand)
 }
 
@@ -305,10 +305,10 @@ fn stored_and_restored(run: &Run) -> Run {
 fn calls_that_have_a_result_are_not_made_again() {
     let (a, b) = (call("a", "{}"), call("b", "{\"x\":1}"));
     let run = Run::new(Vec::new(), 10).model_answered(wants(vec![a.clone(), b.clone()]));
-    let state: State = serde_json::from_str(&serde_json::to_string(run.state()).unwrap()).unwrap();
+    let state: RunState = serde_json::from_str(&serde_json::to_string(run.state()).unwrap()).unwrap();
     let in_hand = InHand { results: vec![done(&b)], ..InHand::default() };
     let restored = Run::new(Vec::new(), 10).restored(state, in_hand);
-    let Step::CallTools(planned) = restored.next() else { panic!("no calls") };
+    let RunStep::CallTools(planned) = restored.next() else { panic!("no calls") };
     assert_eq!(planned.iter().map(|planned| planned.call.id.as_str()).collect::<Vec<_>>(), ["a"]);
     assert_eq!(restored.tools_answered(vec![done(&a)]), run.tools_answered(vec![done(&b), done(&a)]));
 }
@@ -324,7 +324,7 @@ proptest! {
         let mut run = Run::new(Vec::new(), 5).keeping_promises(keeps);
         let mut calls = 0;
         for (at, pass) in passes.iter().enumerate() {
-            if let Step::Done(_) = run.next() {
+            if let RunStep::Done(_) = run.next() {
                 break;
             }
             let restored = stored_and_restored(&run);
@@ -333,7 +333,7 @@ proptest! {
             let wanted: Vec<Call> =
                 pass.iter().enumerate().map(|(n, x)| call(&format!("{at}-{n}"), &format!("{{\"x\":{x}}}"))).collect();
             run = run.model_answered(Pass { calls: wanted.clone(), ..says(PROMISE) });
-            if let Step::CallTools(planned) = run.next() {
+            if let RunStep::CallTools(planned) = run.next() {
                 calls += planned.len();
                 let results = if lose { Vec::new() } else { wanted.iter().map(done).collect() };
                 run = run.tools_answered(results);
@@ -362,7 +362,7 @@ fn an_answer_that_does_not_fit_its_form_is_written_anew_once_also_after_a_restar
     assert_eq!(fits.structured, Some(serde_json::json!({"n": 1})));
 
     let run = stored_and_restored(&shaped(10, &["{\"n\": \"one\"}"]));
-    assert_eq!(run.next(), Step::CallModel { with_tools: false });
+    assert_eq!(run.next(), RunStep::CallModel { with_tools: false });
     let [_, Item::Assistant { .. }, Item::User { text: note, .. }] = run.items() else {
         panic!("{:?}", run.items())
     };
@@ -391,7 +391,7 @@ fn nothing_half_written_is_left_of_an_answer_with_a_form() {
         answer_of(&shaped(10, &[]).model_answered(withheld)).is_misfit,
         "what is withheld is not asked for again"
     );
-    assert!(shaped(10, &[PROMISE]).next() == Step::CallModel { with_tools: false }, "it is no promise");
+    assert!(shaped(10, &[PROMISE]).next() == RunStep::CallModel { with_tools: false }, "it is no promise");
 }
 
 #[test]
@@ -399,13 +399,13 @@ fn a_pass_is_kept_to_mend_an_answer_with_a_form() {
     for (max_passes, calls) in [(1, 0), (2, 1), (3, 1), (4, 2)] {
         let mut run = shaped(max_passes, &[]);
         for at in 0..calls {
-            assert_eq!(run.next(), Step::CallModel { with_tools: true }, "{max_passes} {at}");
+            assert_eq!(run.next(), RunStep::CallModel { with_tools: true }, "{max_passes} {at}");
             let next = call(&at.to_string(), &format!("{{\"n\":{at}}}"));
             run = run.model_answered(wants(vec![next.clone()])).tools_answered(vec![done(&next)]);
         }
-        assert_eq!(run.next(), Step::CallModel { with_tools: false }, "{max_passes}");
+        assert_eq!(run.next(), RunStep::CallModel { with_tools: false }, "{max_passes}");
         let run = run.model_answered(says("no"));
-        let is_mended = matches!(run.next(), Step::CallModel { with_tools: false });
+        let is_mended = matches!(run.next(), RunStep::CallModel { with_tools: false });
         assert_eq!(is_mended, max_passes > 2, "{max_passes}");
     }
 }
@@ -415,28 +415,28 @@ fn words_beside_which_only_memories_are_named_are_the_answer() {
     let memories = [MemoryId::new(), MemoryId::new()];
     let run = || {
         let memories = memories.iter().map(|id| (*id, String::new())).collect();
-        let shown = Shown { tool: Some("use".into()), memories, asked: String::new() };
+        let shown = ShownMemories { tool: Some("use".into()), memories, asked: String::new() };
         Run::new(vec![Item::user("hi")], 10).remembering(shown)
     };
     let names = |labels: &str| Call { name: "use".into(), ..call("n", &format!("{{\"labels\":{labels}}}")) };
     let both = Pass { calls: vec![names(r#"["M2","M2","M7","x","M0"]"#)], ..says("hello") };
-    let Step::Done(answer) = run().model_answered(both.clone()).next() else { panic!("not done") };
+    let RunStep::Done(answer) = run().model_answered(both.clone()).next() else { panic!("not done") };
     assert_eq!((answer.pass.text.as_str(), &answer.memories), ("hello", &vec![memories[1]]));
     assert!(answer.pass.calls.is_empty());
     // Without words, or beside another call, the turn goes on, and what was named is known at its end.
     for calls in [vec![names(r#"["M1"]"#)], vec![names(r#"["M1"]"#), call("a", "{}")]] {
         let text = if calls.len() > 1 { "wait" } else { "" };
         let run = run().model_answered(Pass { calls: calls.clone(), ..says(text) });
-        let Step::CallTools(planned) = run.next() else { panic!("no calls") };
+        let RunStep::CallTools(planned) = run.next() else { panic!("no calls") };
         assert_eq!(planned.len(), calls.len());
         let stored = serde_json::to_string(run.state()).unwrap();
-        let state: State = serde_json::from_str(&stored).unwrap();
+        let state: RunState = serde_json::from_str(&stored).unwrap();
         let restored = Run::new(Vec::new(), 10).restored(state, InHand::default());
         let run = restored.tools_answered(calls.iter().map(done).collect());
-        let Step::Done(answer) = run.model_answered(says("bye")).next() else { panic!("not done") };
+        let RunStep::Done(answer) = run.model_answered(says("bye")).next() else { panic!("not done") };
         assert_eq!(answer.memories, [memories[0]]);
     }
     // Where no memories are shown there is no such tool.
     let plain = Run::new(Vec::new(), 10).model_answered(both);
-    assert!(matches!(plain.next(), Step::CallTools(_)));
+    assert!(matches!(plain.next(), RunStep::CallTools(_)));
 }

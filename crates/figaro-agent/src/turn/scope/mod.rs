@@ -1,5 +1,5 @@
-//! What a turn and the agents that it asks have in common: who of them speaks to the person, what they may take together, and
-//! that none of them outlives the turn.
+//! State shared by a turn and its child agents: which of them speaks to the person, their common limits, and the
+//! guarantee that no child outlives the turn.
 
 mod sink;
 mod speakers;
@@ -16,32 +16,31 @@ use crate::delivery::Bus;
 use figaro_base::ids::RunId;
 use figaro_base::shutdown::TaskTracker;
 use figaro_domain::model::ModelName;
-use figaro_domain::said::Said;
+use figaro_domain::said::SentText;
 use figaro_domain::tool::ToolSpent;
 use figaro_ledger::{DrawnBy, Ledger, LedgerError, Tree};
 
-/// A turn that ends waits at most so long for its children to be over.
+/// Maximum time that an ending turn waits for its children.
 const REST: Duration = Duration::from_secs(1);
 
-/// What the runs of a turn have in common.
+/// State shared by the runs of a turn.
 #[derive(Debug)]
 pub(super) struct TurnScope {
-    /// The turn.
     pub(super) root: RunId,
-    /// Ends the turn, and says whether it may show or do something: for its children too.
+    /// Ends the turn, and tells whether it may show or do something. Also applies to its children.
     pub(super) control: Control,
-    /// Who of the children speaks to the person.
+    /// Texts of children for the person.
     pub(super) speakers: Arc<Speakers>,
-    /// The children that are at work.
+    /// Background tasks in which the children run.
     pub(super) tasks: TaskTracker,
     tree: Mutex<Option<Arc<Tree>>>,
-    /// The runs in whose place an agent is answering.
+    /// Runs that another agent answers in place of.
     in_place: Arc<Mutex<Vec<RunId>>>,
-    /// What children took of whose end whoever asked has not heard.
+    /// Usage of children that was not reported to their parents yet.
     unheard: Mutex<Vec<Unheard>>,
 }
 
-/// What a child took of whose end whoever asked has not heard.
+/// Usage of a child that was not reported to its parent yet.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Unheard {
     pub(super) parent: RunId,
@@ -49,7 +48,7 @@ pub(super) struct Unheard {
     pub(super) spent: ToolSpent,
 }
 
-/// An agent answers in the place of this run.
+/// Guard while an agent answers in place of this run. Dropping it frees the place.
 #[derive(Debug)]
 pub(super) struct InPlace {
     run: RunId,
@@ -63,14 +62,14 @@ impl Drop for InPlace {
 }
 
 impl TurnScope {
-    /// For a turn whose children have said this before a restart.
-    pub(super) fn new(root: RunId, control: Control, bus: Bus, said: &[Said]) -> Arc<Self> {
+    /// Creates the scope of a turn. `said` holds the texts of its children from before a restart.
+    pub(super) fn new(root: RunId, control: Control, bus: Bus, said: &[SentText]) -> Arc<Self> {
         let speakers = Speakers::new(root, bus, said);
         let (tasks, tree, unheard) = (TaskTracker::new(), Mutex::default(), Mutex::default());
         Arc::new(Self { root, control, speakers, tasks, tree, in_place: Arc::default(), unheard })
     }
 
-    /// What the turn and its children may take together, set aside with the first of them.
+    /// Returns the budget shared by the turn and its children. Reserves it when the first child starts.
     ///
     /// # Errors
     /// As for [`Ledger::tree`].
@@ -89,7 +88,7 @@ impl TurnScope {
         Ok(opened)
     }
 
-    /// The place of a run, for an agent that answers in it, until that is dropped; `None` if another one has it.
+    /// Reserves the place of a run for an agent that answers in it. Returns `None` if another agent has it.
     pub(super) fn take_place(&self, run: RunId) -> Option<InPlace> {
         let mut all = self.in_place.lock();
         if all.contains(&run) {
@@ -99,20 +98,20 @@ impl TurnScope {
         Some(InPlace { run, all: Arc::clone(&self.in_place) })
     }
 
-    /// What a run draws on: a child on the tree always, the turn itself where a cap of the day holds, which the tree has set
-    /// aside for it too.
+    /// Returns the budget that a run uses. A child always uses the shared one; the turn itself only if a daily cap
+    /// applies, since the shared one then includes its part.
     pub(super) fn tree(&self, by: DrawnBy) -> Option<Arc<Tree>> {
         self.tree.lock().clone().filter(|tree| by == DrawnBy::Child || tree.is_capped())
     }
 
-    /// A child has ended and took this.
+    /// Adds the usage of a child that has ended.
     pub(super) fn add_unheard(&self, unheard: Unheard) {
         let mut all = self.unheard.lock();
         all.retain(|known| known.child != unheard.child);
         all.push(unheard);
     }
 
-    /// What children of this run took of whose end it has not heard; from now on it has.
+    /// Returns the unreported usage of this run's children, and marks it as reported.
     pub(super) fn take_unheard(&self, parent: RunId) -> ToolSpent {
         let mut sum = ToolSpent::NONE;
         self.unheard.lock().retain(|unheard| {
@@ -125,7 +124,7 @@ impl TurnScope {
         sum
     }
 
-    /// Waits until no child is at work, but not long. Gives what those took that the turn has not heard of.
+    /// Waits a short time until all children have ended. Returns their usage that was not reported to the turn.
     pub(super) async fn rest(&self) -> ToolSpent {
         self.tasks.stop();
         if !self.tasks.finish(REST).await {

@@ -1,5 +1,5 @@
-//! Where the words of a run go while it writes them: those of a turn to whoever follows it, those of a child that speaks to the
-//! person to the speakers, those of all others to whoever follows the turn closely.
+//! Receivers of a run's text while it is written. Text of a turn goes to its followers; text of a child that speaks to
+//! the person goes to the speakers; text of other children goes to those who follow the turn's details.
 
 use std::sync::Arc;
 
@@ -10,37 +10,31 @@ use super::speakers::{GAP, Speakers};
 use crate::delivery::{Bus, ChildEvent, TurnEventKind};
 use figaro_base::ids::RunId;
 
-/// Where the words of a run go.
 #[derive(Debug)]
 pub(in crate::turn) enum TextSink {
-    /// A turn's, behind what its children have said.
+    /// Text of a turn, shown after the texts of its children.
     Turn {
-        /// What its children have said.
         speakers: Arc<Speakers>,
-        /// The pass that is being written, if children have said something before.
+        /// Pass in progress, if children have spoken before it.
         pass: Mutex<Option<OwnPass>>,
     },
-    /// A child's that speaks to the person.
+    /// Text of a child that speaks to the person.
     Speaking {
-        /// Who speaks when.
+        /// Order of speech of all children of the turn.
         speakers: Arc<Speakers>,
-        /// The child.
         child: RunId,
     },
-    /// A child's whose words are for whoever asked it.
+    /// Text of a child that only its parent reads.
     Working {
-        /// The events of the turn.
         bus: Bus,
-        /// The turn.
+        /// Id of the turn that the events belong to.
         root: RunId,
-        /// The child.
         child: RunId,
-        /// The name of its agent.
         agent: String,
     },
 }
 
-/// What a turn writes in a pass behind what its children have said.
+/// Text of a turn's pass after texts of its children.
 #[derive(Debug)]
 pub(in crate::turn) struct OwnPass {
     filter: Unrepeated,
@@ -52,7 +46,7 @@ impl OwnPass {
         Self { filter: Unrepeated::after(heard), has_shown: false }
     }
 
-    /// What is to be shown of more words, with a gap before the first.
+    /// Returns the part of further text to show, with a gap before the first.
     fn write(&mut self, text: &str) -> String {
         let shown = self.filter.push(text);
         if self.has_shown || shown.trim().is_empty() {
@@ -64,17 +58,17 @@ impl OwnPass {
 }
 
 impl TextSink {
-    /// A turn's.
+    /// Creates the sink of a turn.
     pub(in crate::turn) fn of_turn(speakers: Arc<Speakers>) -> Self {
         Self::Turn { speakers, pass: Mutex::default() }
     }
 
-    /// Whether people may see its words: then nothing of the turn can begin again.
+    /// Returns `true` if people may see the text. Once it is shown, the turn cannot begin again.
     pub(in crate::turn) const fn is_seen(&self) -> bool {
         !matches!(self, Self::Working { .. })
     }
 
-    /// More of the pass in progress.
+    /// Writes more text of the pass in progress.
     pub(in crate::turn) fn write(&self, text: String) {
         match self {
             Self::Turn { speakers, pass } => {
@@ -97,7 +91,7 @@ impl TextSink {
         }
     }
 
-    /// The pass in progress was no answer: it ended with calls, or is written anew.
+    /// Withdraws the pass in progress: it ended with calls, or is written again.
     pub(in crate::turn) fn end_pass(&self) {
         match self {
             Self::Turn { speakers, pass } => {

@@ -1,5 +1,5 @@
-//! Who of a turn's children speaks to the person: one at a time, in the order in which they began to speak, so that the words of
-//! no two are mixed. What was said stays in front of whatever the turn itself writes.
+//! Order of speech of a turn's children: one speaks at a time, in the order in which they began, so that their texts
+//! are not mixed. Their texts stay before everything that the turn itself writes.
 
 use std::sync::Arc;
 
@@ -7,24 +7,23 @@ use parking_lot::{Mutex, MutexGuard};
 
 use crate::delivery::{Bus, TurnEventKind};
 use figaro_base::ids::RunId;
-use figaro_domain::said::Said;
+use figaro_domain::said::SentText;
 
-/// Stands between the words of two.
+/// Separator between the texts of two speakers.
 pub(super) const GAP: &str = "\n\n";
 
-/// What the children of a turn say to the person, and who of them speaks.
+/// Texts of a turn's children for the person, and the order in which they speak.
 #[derive(Debug)]
 pub(in crate::turn) struct Speakers {
-    /// The turn whose answer it becomes.
+    /// Turn whose answer includes the texts.
     run: RunId,
     bus: Bus,
     speeches: Mutex<Vec<Speech>>,
 }
 
-/// What one of them says.
 #[derive(Debug)]
 struct Speech {
-    /// Who speaks; `None` for what was said before a restart.
+    /// Id of the child; `None` for text from before a restart.
     child: Option<RunId>,
     order: u32,
     text: String,
@@ -32,17 +31,21 @@ struct Speech {
 }
 
 impl Speakers {
-    /// For a turn whose children have said this before a restart.
-    pub(in crate::turn) fn new(run: RunId, bus: Bus, said: &[Said]) -> Arc<Self> {
-        let speech =
-            |said: &Said| Speech { child: None, order: said.order, text: said.text.clone(), has_ended: true };
+    /// Creates the speakers of a turn. `said` holds the texts of its children from before a restart.
+    pub(in crate::turn) fn new(run: RunId, bus: Bus, said: &[SentText]) -> Arc<Self> {
+        let speech = |said: &SentText| Speech {
+            child: None,
+            order: said.order,
+            text: said.text.clone(),
+            has_ended: true,
+        };
         let speakers = Self { run, bus, speeches: Mutex::new(said.iter().map(speech).collect()) };
         speakers.publish("", &speakers.heard());
         Arc::new(speakers)
     }
 
-    /// Takes in what was said before a restart and is not known yet.
-    pub(in crate::turn) fn seed(&self, said: &[Said]) {
+    /// Adds texts from before a restart that are not known yet.
+    pub(in crate::turn) fn seed(&self, said: &[SentText]) {
         self.change(|speeches| {
             for said in said {
                 if speeches.iter().all(|speech| speech.order != said.order) {
@@ -54,7 +57,7 @@ impl Speakers {
         });
     }
 
-    /// A child writes more.
+    /// Adds further text of a child.
     pub(super) fn add(&self, child: RunId, text: &str) {
         self.change(|speeches| {
             let at = speeches.iter().position(|speech| speech.child == Some(child)).unwrap_or_else(|| {
@@ -68,7 +71,7 @@ impl Speakers {
         });
     }
 
-    /// What a child wrote in this pass was no answer.
+    /// Clears the text of a child's pass that was no answer.
     pub(super) fn take_back(&self, child: RunId) {
         self.change(|speeches| {
             let speech = speeches.iter_mut().find(|speech| speech.child == Some(child));
@@ -76,8 +79,8 @@ impl Speakers {
         });
     }
 
-    /// A child has ended with these words, or without any that count. Gives what it has said.
-    pub(in crate::turn) fn end(&self, child: RunId, words: &str) -> Option<Said> {
+    /// Ends a child with its final text; an empty text removes it. Returns the final text with its place in the order.
+    pub(in crate::turn) fn end(&self, child: RunId, words: &str) -> Option<SentText> {
         self.add(child, "");
         let mut said = None;
         self.change(|speeches| {
@@ -89,37 +92,37 @@ impl Speakers {
             if let Some(speech) = speeches.get_mut(at) {
                 words.trim().clone_into(&mut speech.text);
                 speech.has_ended = true;
-                said = Some(Said { order: speech.order, text: speech.text.clone() });
+                said = Some(SentText { order: speech.order, text: speech.text.clone() });
             }
         });
         said
     }
 
-    /// What the person has heard of all this so far.
+    /// Returns the texts that the person has seen so far.
     pub(in crate::turn) fn heard(&self) -> String {
         heard(&self.speeches())
     }
 
-    /// What the person has heard beside these words, in order.
-    pub(in crate::turn) fn heard_beside(&self, known: &[Said]) -> Vec<Said> {
+    /// Returns the texts that the person has seen besides the known ones, in order.
+    pub(in crate::turn) fn heard_beside(&self, known: &[SentText]) -> Vec<SentText> {
         let speeches = self.speeches();
         let is_new = |speech: &&Speech| known.iter().all(|said| said.order != speech.order);
         let new = until_now(&speeches).filter(is_new).filter(|speech| !speech.text.trim().is_empty());
-        new.map(|speech| Said { order: speech.order, text: speech.text.trim().to_owned() }).collect()
+        new.map(|speech| SentText { order: speech.order, text: speech.text.trim().to_owned() }).collect()
     }
 
-    /// Publishes words that the turn itself writes behind what was said.
+    /// Publishes text of the turn itself, after the texts of its children.
     pub(super) fn publish_own(&self, text: String) {
         self.bus.publish(self.run, TurnEventKind::Delta(text));
     }
 
-    /// A pass of the turn itself has ended with calls: what was said before stays.
+    /// Publishes the end of the turn's own pass; the texts of its children stay.
     pub(super) fn own_pass_ended(&self) {
         self.bus.publish(self.run, TurnEventKind::PassEnded { kept: self.heard() });
     }
 
     fn change(&self, change: impl FnOnce(&mut Vec<Speech>)) {
-        // Published under the lock: the order of the events is that of the changes.
+        // Published under the lock, so that events have the order of the changes.
         let mut speeches = self.speeches();
         let before = heard(&speeches);
         change(&mut speeches);
@@ -141,7 +144,7 @@ impl Speakers {
     }
 }
 
-/// The speeches up to the first that has not ended: the others wait for it.
+/// Returns the speeches up to the first that has not ended. Later ones wait for it.
 fn until_now(speeches: &[Speech]) -> impl Iterator<Item = &Speech> {
     let ended = speeches.iter().take_while(|speech| speech.has_ended).count();
     speeches.iter().take(ended + 1)

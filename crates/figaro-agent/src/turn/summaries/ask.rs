@@ -1,4 +1,4 @@
-//! The call of a model that summarises a run of messages: what it is sent, and what counts as an answer.
+//! Model call that summarises a run of messages: its input, and the check of its answer.
 
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::super::extraction::Misfits;
 use figaro_base::ids::UserId;
 use figaro_base::text::{estimate_tokens, keep_ends, one_line};
-use figaro_domain::conversation::{Message, Role, Session};
+use figaro_domain::conversation::{Message, MessageRole, Session};
 use figaro_domain::generation::Generation;
 use figaro_domain::model::ModelName;
 use figaro_domain::usage::{Payer, Usage};
@@ -19,22 +19,22 @@ use figaro_prompts::{NamingView, Prompts, fence};
 use figaro_provider::{AnswerSchema, Item, Request};
 use figaro_store::{SettingsStore, StoreError};
 
-/// The bound on the answer; models that reason do so before it.
+/// Token limit of the answer. Reasoning models need tokens before it.
 const MAX_TOKENS: u32 = 1_000;
-/// How long one summary may take.
+/// Timeout of a summary call, and of the wait for its slot.
 const LIMIT: Duration = Duration::from_secs(90);
-/// All messages together take at most about so many tokens; where they are more, each is cut to fewer characters.
+/// Approximate token limit for all messages. If they are longer, each is cut to the next shorter length below.
 const MAX_INPUT: usize = 4_000;
 const MESSAGE_CHARS: [usize; 5] = [600, 300, 150, 60, 20];
-/// So much of what a tool gave.
+/// Maximum length of a tool result, in characters.
 const RESULT_CHARS: usize = 160;
-/// A name is at most so long.
+/// Maximum length of a name, in characters.
 const NAME_CHARS: usize = 40;
-/// A summary of more words, or more characters, was not what was asked for.
+/// Maximum length of a summary, in words and in characters. Longer answers are rejected.
 const MAX_WORDS: usize = 220;
 const MAX_CHARS: usize = 1_600;
 
-/// What the answer must look like, for models that can be held to it.
+/// Schema of the answer, for models that can enforce it.
 static SCHEMA: LazyLock<Value> = LazyLock::new(|| {
     json!({
         "type": "object",
@@ -47,29 +47,27 @@ static SCHEMA: LazyLock<Value> = LazyLock::new(|| {
     })
 });
 
-/// What was made of a run.
+/// Summary of a run of messages.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-pub(super) struct Made {
-    /// The words.
+pub(super) struct SummaryDraft {
     pub(super) summary: String,
-    /// From 0 to 10.
     pub(super) importance: f32,
 }
 
 /// Asks a model for summaries. Cheap to clone.
 #[derive(Debug, Clone)]
-pub struct Asking {
-    /// The language that a chat has set.
+pub struct Summarizer {
+    /// The store of chat settings; gives the language of a chat.
     pub settings: SettingsStore,
-    /// The way to the models.
+    /// Calls the models and records their cost.
     pub ledger: Arc<Ledger>,
-    /// What the model is told.
+    /// The prompt templates, among them those for summaries.
     pub prompts: Arc<Prompts>,
 }
 
-/// Why a run was not summarised.
+/// Reason why a run was not summarised.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum Failed {
+pub(super) enum SummaryError {
     #[error(transparent)]
     Store(#[from] StoreError),
     #[error(transparent)]
@@ -80,8 +78,8 @@ pub(super) enum Failed {
     Prompt(String),
 }
 
-impl Failed {
-    /// How many tries it counts as: an answer that was paid for and is of no use counts twice.
+impl SummaryError {
+    /// Returns the number of tries that it counts as. A paid but unusable answer counts twice.
     pub(super) const fn tries(&self) -> u8 {
         match self {
             Self::NoSummary(_) => 2,
@@ -90,18 +88,18 @@ impl Failed {
     }
 }
 
-impl Asking {
-    /// Asks a model to summarise these messages. `spent` is told what that took, also of an answer that is no summary.
+impl Summarizer {
+    /// Asks a model to summarise these messages. `spent` is called with the usage, also if the answer is no summary.
     pub(super) async fn ask(
         &self,
         session: &Session,
         covered: &[Arc<Message>],
         spent: &(dyn Fn(Usage) + Sync),
-    ) -> Result<Made, Failed> {
+    ) -> Result<SummaryDraft, SummaryError> {
         let chat = session.conversation.chat;
         let config = self.settings.chat_config(chat).await.unwrap_or_default();
         let view = NamingView { language: config.language };
-        let instructions = self.prompts.summary(&view).map_err(Failed::Prompt)?;
+        let instructions = self.prompts.summary(&view).map_err(SummaryError::Prompt)?;
         let model = self.model(covered);
         let speaker = covered.iter().rev().find_map(|message| message.speaker.as_ref());
         let user = speaker.map_or_else(|| UserId::telegram(chat.0), |speaker| speaker.user.clone());
@@ -112,11 +110,11 @@ impl Asking {
         };
         let written = self.ledger.background_text(&model, request, Payer { chat, user }, LIMIT).await?;
         spent(written.usage);
-        let text = written.text.ok_or(Failed::NoSummary("it was withheld, or ended in the middle"))?;
-        read(&text).map_err(Failed::NoSummary)
+        let text = written.text.ok_or(SummaryError::NoSummary("it was withheld, or ended in the middle"))?;
+        read(&text).map_err(SummaryError::NoSummary)
     }
 
-    /// `true` while the model of a run is left alone, after answers that could not be used.
+    /// Returns `true` while the model of a run is suspended after unusable answers.
     pub(super) fn model_rests(
         &self,
         covered: &[Arc<Message>],
@@ -126,7 +124,7 @@ impl Asking {
         misfits.rests(&self.model(covered), now).is_some()
     }
 
-    /// The model that answered last, if it is still there; else the bot's own.
+    /// Returns the model that answered last, if it still exists, otherwise the default model.
     fn model(&self, covered: &[Arc<Message>]) -> ModelName {
         let models = &self.ledger.models;
         let named = covered.iter().rev().find_map(|message| message.model_id.as_ref()?.parse().ok());
@@ -135,11 +133,12 @@ impl Asking {
     }
 }
 
-/// What a model wrote, if it is a summary: the object alone or among other words, such as a fence.
-fn read(written: &str) -> Result<Made, &'static str> {
+/// Parses an answer as a summary: one JSON object, alone or within other text, such as a code fence.
+fn read(written: &str) -> Result<SummaryDraft, &'static str> {
     let object = written.find('{').zip(written.rfind('}')).filter(|(begin, end)| begin < end);
     let object = object.and_then(|(begin, end)| written.get(begin..=end)).ok_or("it has no JSON object")?;
-    let made: Made = serde_json::from_str(object).map_err(|_error| "it does not have the form asked for")?;
+    let made: SummaryDraft =
+        serde_json::from_str(object).map_err(|_error| "it does not have the form asked for")?;
     let summary = made.summary.split_whitespace().collect::<Vec<_>>().join(" ");
     if !made.importance.is_finite() || !(0.0..=10.0).contains(&made.importance) {
         return Err("its importance is not from 0 to 10");
@@ -150,10 +149,10 @@ fn read(written: &str) -> Result<Made, &'static str> {
     if summary.split(' ').count() > MAX_WORDS || summary.chars().count() > MAX_CHARS {
         return Err("it is too long");
     }
-    Ok(Made { summary, ..made })
+    Ok(SummaryDraft { summary, ..made })
 }
 
-/// The messages as a model reads them, without those that a later try replaced.
+/// Formats the messages for the model, without those that a retry replaced.
 fn transcript(covered: &[Arc<Message>]) -> String {
     let mut text = String::new();
     for most in MESSAGE_CHARS {
@@ -166,17 +165,17 @@ fn transcript(covered: &[Arc<Message>]) -> String {
     text
 }
 
-/// A message on a line; `None` for what nobody said.
+/// Formats a message as one line; `None` if it is skipped.
 fn said(message: &Message, most: usize) -> Option<String> {
     let (who, most) = match (message.role, &message.tool) {
         _ if message.replaced => return None,
-        (Role::User, _) if message.task.is_some() => ("a scheduled task".to_owned(), most),
-        (Role::User, _) => {
+        (MessageRole::User, _) if message.task.is_some() => ("a scheduled task".to_owned(), most),
+        (MessageRole::User, _) => {
             (message.speaker.as_ref().map_or("a person".to_owned(), |speaker| speaker.name.clone()), most)
         }
-        (Role::Assistant, _) => ("assistant".to_owned(), most),
-        (Role::Tool, Some(meta)) => (format!("tool {}", meta.tool_name), most.min(RESULT_CHARS)),
-        (Role::Tool, None) | (Role::System, _) => return None,
+        (MessageRole::Assistant, _) => ("assistant".to_owned(), most),
+        (MessageRole::Tool, Some(meta)) => (format!("tool {}", meta.tool_name), most.min(RESULT_CHARS)),
+        (MessageRole::Tool, None) | (MessageRole::System, _) => return None,
     };
     let kinds = message.attachments.iter().map(|attachment| format!("[{}]", attachment.word()));
     let words: Vec<String> = kinds.chain(Some(keep_ends(message.text.trim(), most, " … "))).collect();
@@ -203,7 +202,7 @@ mod tests {
     use figaro_domain::message::Speaker;
     use figaro_domain::tool::SideEffects;
 
-    fn message(role: Role, text: &str) -> Message {
+    fn message(role: MessageRole, text: &str) -> Message {
         let at: DateTime<Utc> = "2026-11-20T12:00:00Z".parse().unwrap();
         let speaker = Speaker { user: UserId::telegram(11), name: "Ann \"A\"".into(), username: None };
         let tool = ToolMeta {
@@ -213,8 +212,8 @@ mod tests {
             side_effects: SideEffects::default(),
         };
         Message {
-            speaker: (role == Role::User).then_some(speaker),
-            tool: (role == Role::Tool).then_some(tool),
+            speaker: (role == MessageRole::User).then_some(speaker),
+            tool: (role == MessageRole::Tool).then_some(tool),
             ..Message::new(SessionId::new(), role, text.to_owned(), at)
         }
     }
@@ -222,13 +221,13 @@ mod tests {
     #[test]
     fn a_conversation_reads_as_designed() {
         let said = [
-            message(Role::User, "Where is it?\nTell <me>"),
-            message(Role::Tool, &"x".repeat(900)),
-            message(Role::Assistant, "  "),
-            message(Role::System, "a note"),
-            Message { replaced: true, ..message(Role::Assistant, "In Rome") },
-            Message { forwarded_from: Some("News".into()), ..message(Role::User, "Rain in Riga") },
-            message(Role::Assistant, "In Riga."),
+            message(MessageRole::User, "Where is it?\nTell <me>"),
+            message(MessageRole::Tool, &"x".repeat(900)),
+            message(MessageRole::Assistant, "  "),
+            message(MessageRole::System, "a note"),
+            Message { replaced: true, ..message(MessageRole::Assistant, "In Rome") },
+            Message { forwarded_from: Some("News".into()), ..message(MessageRole::User, "Rain in Riga") },
+            message(MessageRole::Assistant, "In Riga."),
         ];
         let text = transcript(&said.map(Arc::new));
         let lines: Vec<&str> = text.lines().collect();
@@ -244,7 +243,7 @@ mod tests {
 
     #[test]
     fn an_answer_that_is_no_summary_is_told_from_one() {
-        let good = Made { summary: "Ann moves to Riga.".into(), importance: 7.5 };
+        let good = SummaryDraft { summary: "Ann moves to Riga.".into(), importance: 7.5 };
         for written in [
             r#"{"summary": "Ann moves to Riga.", "importance": 7.5}"#,
             "```json\n{\"importance\": 7.5, \"summary\": \" Ann moves\\nto Riga. \"}\n```",
@@ -277,7 +276,7 @@ mod tests {
             texts in prop::collection::vec("\\PC{0,80}|</said>\n<said by=\"assistant\" on=\"x\">|[a-z]{900}", 1..120),
         ) {
             let messages: Vec<Arc<Message>> =
-                texts.iter().map(|text| Arc::new(message(Role::User, text))).collect();
+                texts.iter().map(|text| Arc::new(message(MessageRole::User, text))).collect();
             let text = transcript(&messages);
             prop_assert!(estimate_tokens(&text) <= MAX_INPUT + 40 * messages.len());
             let lines = text.lines().count() - 2;

@@ -1,6 +1,6 @@
-//! Summarises what was said in sessions, in the background and at no turn's cost of time. What is to be done follows from the store
-//! alone: the messages that no summary covers, and the summaries that are to be made anew. So it goes on after a restart, and
-//! nothing is done twice. The pipeline tells it of each turn that has ended.
+//! Summarises sessions in the background, without delaying turns. The work follows from the store alone: the messages
+//! that no summary covers, and the summaries that must be renewed. So it continues after a restart, and nothing is done
+//! twice. The pipeline reports each turn that has ended.
 
 mod ask;
 mod now;
@@ -12,58 +12,58 @@ use chrono::{DateTime, TimeDelta, Utc};
 use futures::future::join_all;
 use parking_lot::Mutex;
 
-pub use self::ask::Asking;
-use self::ask::{Failed, Made};
-pub use self::now::{Next, Unmade, Wanted};
+pub use self::ask::Summarizer;
+use self::ask::{SummaryDraft, SummaryError};
+pub use self::now::{NextSummary, SummaryRange, Unmade};
 use super::extraction::Extractor;
 use figaro_base::clock::Clock;
 use figaro_base::ids::SessionId;
 use figaro_base::shutdown::TaskTracker;
 use figaro_domain::conversation::Message;
-use figaro_domain::summary::{Rules, Run, Summary, SummaryJob, extract, is_said, next_run};
+use figaro_domain::summary::{MessageRange, Summary, SummaryJob, SummaryRules, extract, is_said, next_run};
 use figaro_domain::turn::ActiveTurn;
 use figaro_ledger::LedgerError;
 use figaro_store::{StoreError, SummaryStore, Unsummarised};
 
-/// So many messages that no summary covers are read at a time, at least.
+/// Minimum number of uncovered messages that are read at a time.
 const READ: usize = 300;
-/// So many sessions are looked at for work at a time, and so many are worked on.
+/// Maximum number of jobs that are loaded at a time; the next constant is the number of parallel jobs.
 const JOBS: usize = 500;
 const AT_ONCE: usize = 2;
-/// A session is looked at so many times while as much is said as a summary covers; turns have two messages at least.
+/// A session is checked after every `rules.every / LOOKS` turns. A turn has at least two messages.
 const LOOKS: u32 = 16;
-/// With so many tries in vain, what matters is taken out of a run without a model.
+/// Number of failed tries after which a summary is extracted without a model.
 const TRIES: u8 = 6;
-/// After a try in vain so many minutes pass, each time more.
+/// Pauses after consecutive failed tries, in minutes.
 const PAUSES_MIN: [i64; 5] = [1, 5, 30, 120, 360];
-/// So many summaries of a session are asked for at once. What lies further back, as in a store of an older version, is not worth
-/// their cost: what matters is taken out of it likewise.
+/// Maximum backlog of a session, in summaries, that is sent to a model. Older messages, such as from a store of an
+/// older version, are not worth the cost: they are extracted without a model.
 const BACKLOG: u32 = 20;
-/// Nothing told of work, it looks again.
+/// Interval between checks if no work is reported.
 const LOOK_AGAIN: TimeDelta = TimeDelta::minutes(10);
 
-/// Summarises sessions. Cheap to clone; clones are one.
+/// Summarises sessions. Cheap to clone; clones share the data.
 #[derive(Debug, Clone)]
 pub struct Summariser {
-    /// The summaries, and what is to be done.
+    /// The store of summaries and their jobs.
     pub store: SummaryStore,
-    /// Asks the model.
-    pub asking: Asking,
-    /// Reads what people have said for facts; before it is summarised at the latest.
+    /// Asks a model for a summary.
+    pub asking: Summarizer,
+    /// Extracts facts from messages, at the latest before they are summarised.
     pub facts: Extractor,
-    /// When a session is summarised.
-    pub rules: Rules,
-    /// Gives the current time.
+    /// Rules for when a session is summarised.
+    pub rules: SummaryRules,
+    /// Source of the time of jobs and summaries.
     pub clock: Clock,
-    /// It ends when this is asked to stop.
+    /// Ends the work at a shutdown.
     pub background: TaskTracker,
-    /// The sessions in which turns have ended since they were looked at, and how many.
+    /// Number of turns that have ended since the last check, by session.
     pub ended: Arc<Mutex<HashMap<SessionId, u32>>>,
 }
 
 impl Summariser {
-    /// Has the session of a turn that has ended looked at, now or after some more: a look reads all that no summary covers.
-    /// Returns at once.
+    /// Counts a turn that has ended, and requests a check of its session when enough have. A check reads all uncovered
+    /// messages. Returns at once.
     pub(super) fn after(&self, turn: &ActiveTurn) {
         if self.rules.every > 0 {
             let many = self.rules.every / LOOKS;
@@ -78,14 +78,14 @@ impl Summariser {
         }
     }
 
-    /// Summarises until it is asked to stop. Without rules it does nothing: what there is stays.
+    /// Summarises until the bot stops. Does nothing if summaries are switched off; existing ones stay.
     pub async fn run(self) {
         if self.rules.every == 0 {
             return;
         }
         let news = self.store.news();
         loop {
-            // Before the look, so that nothing is missed in between.
+            // Before the check, so that no notification is missed.
             let told = news.notified();
             let again_at = tokio::select! {
                 () = self.background.stopping() => return,
@@ -100,7 +100,7 @@ impl Summariser {
         }
     }
 
-    /// Does what is due. Gives when the next is.
+    /// Runs the due jobs. Returns the time of the next check.
     async fn look(&self) -> DateTime<Utc> {
         let mut rests_until = DateTime::UNIX_EPOCH;
         loop {
@@ -124,7 +124,7 @@ impl Summariser {
         }
     }
 
-    /// What is to be done, with what the turns that have ended since bring.
+    /// Returns the jobs, with new ones for sessions in which turns have ended.
     async fn jobs(&self) -> Result<Vec<SummaryJob>, StoreError> {
         let many = self.rules.every / LOOKS;
         let ended: Vec<SessionId> = self.with_ended(|ended| {
@@ -149,16 +149,16 @@ impl Summariser {
         READ.max(usize::try_from(self.rules.every).unwrap_or(READ) * 2)
     }
 
-    /// The run of a session that is to be summarised now.
-    fn next(&self, open: &Unsummarised) -> Option<Run> {
+    /// Returns the run of messages to summarise now.
+    fn next(&self, open: &Unsummarised) -> Option<MessageRange> {
         open.again.or_else(|| next_run(&open.messages, open.has_more, self.rules))
     }
 
-    /// Summarises one run of a session, or counts that it could not. Gives until when nothing more can be done at all.
+    /// Summarises one run of a session, or counts a failed try. Returns a time if no job can be done before it.
     async fn work(&self, job: SummaryJob) -> Option<DateTime<Utc>> {
         let error = match self.summarise(&job).await {
             Ok(()) => return None,
-            Err(Failed::Model(LedgerError::OverBudget)) => {
+            Err(SummaryError::Model(LedgerError::OverBudget)) => {
                 tracing::debug!("today's share of background work is used up; summaries are made tomorrow");
                 return Some(self.asking.ledger.resets_at().0.to_utc());
             }
@@ -171,7 +171,7 @@ impl Summariser {
         let counted = self.store.put_job(&SummaryJob { tries, not_before, ..job }).await;
         match counted {
             Ok(()) => None,
-            // Without the count it would be tried at once, for ever.
+            // Without the count it would be retried at once, for ever.
             Err(error) => {
                 tracing::error!(%error, label = error.label(), "a try to summarise could not be counted");
                 Some(not_before)
@@ -179,7 +179,7 @@ impl Summariser {
         }
     }
 
-    async fn summarise(&self, job: &SummaryJob) -> Result<(), Failed> {
+    async fn summarise(&self, job: &SummaryJob) -> Result<(), SummaryError> {
         let open = self.store.unsummarised(job.session, self.read_at_once()).await?;
         let Some((open, run)) = open.and_then(|open| self.next(&open).map(|run| (open, run))) else {
             return Ok(self.store.end_job(job.session).await?);
@@ -192,7 +192,7 @@ impl Summariser {
         let made = match is_empty || rests || job.tries >= TRIES || open.left > self.rules.every * BACKLOG {
             true => {
                 let (summary, importance) = extract(&covered);
-                Made { summary, importance }
+                SummaryDraft { summary, importance }
             }
             false => self.asking.ask(&open.session, &covered, &|_spent| {}).await?,
         };
@@ -201,14 +201,20 @@ impl Summariser {
         tracing::debug!(session = %job.session, run.start, run.end, is_stored, "summarised");
         let mut next = SummaryJob::new(job.session);
         if !is_stored {
-            // Things are other than they were: they are looked at anew, a little later should it be so again, and not for ever.
+            // The session has changed: retry a little later, with a counted try, so that this ends.
             next.tries = job.tries.saturating_add(1);
             next.not_before = self.clock.now() + TimeDelta::seconds(1);
         }
         Ok(self.store.put_job(&next).await?)
     }
 
-    fn summary(&self, open: &Unsummarised, run: Run, covered: &[Arc<Message>], made: Made) -> Summary {
+    fn summary(
+        &self,
+        open: &Unsummarised,
+        run: MessageRange,
+        covered: &[Arc<Message>],
+        made: SummaryDraft,
+    ) -> Summary {
         let now = self.clock.now();
         let (first, last) = (covered.first(), covered.last());
         let id = |message: Option<&Arc<Message>>| message.map(|message| message.id).unwrap_or_default();

@@ -1,72 +1,72 @@
-//! A summary that somebody asks for, whether it is time for one or not.
+//! Summaries on request, even if none is due.
 
 use std::sync::Arc;
 
 use super::Summariser;
-use super::ask::{Failed, Made};
+use super::ask::{SummaryDraft, SummaryError};
 use figaro_base::ids::{EntryId, SessionId};
 use figaro_domain::conversation::Message;
-use figaro_domain::summary::{Run, Summary, is_said, whole_run};
+use figaro_domain::summary::{MessageRange, Summary, is_said, whole_run};
 use figaro_domain::usage::Usage;
 use figaro_ledger::LedgerError;
 use figaro_store::{StoreError, Unsummarised};
 
-/// So many messages a summary covers at most where none are made by themselves.
+/// Maximum number of messages of a summary if automatic summaries are switched off.
 const MOST: usize = 50;
 
-/// The messages that a summary is to cover: from this one to that one. What is `None` is as it would be without being asked for.
+/// Requested range of messages for a summary. `None` means the default.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Wanted {
-    /// The first message.
+pub struct SummaryRange {
+    /// Id of the first message to cover; `None` for the default.
     pub start: Option<EntryId>,
-    /// The last message.
+    /// Id of the last message to cover; `None` for the default.
     pub end: Option<EntryId>,
 }
 
-/// Where the next summary of a session begins, and where it has to end if it takes the place of another.
+/// Start of the next summary of a session, and its required end if it replaces another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Next {
-    /// The first message.
+pub struct NextSummary {
+    /// Id of the oldest message that no valid summary covers.
     pub start: EntryId,
-    /// The last message; `None` where any behind the first may be the last.
+    /// Id of the last message; `None` if any later message may be the last.
     pub end: Option<EntryId>,
 }
 
-/// Why there is none.
+/// Reason why there is no summary.
 #[derive(Debug, thiserror::Error)]
 pub enum Unmade {
-    /// Summaries cover all that was said, or nothing was.
+    /// All messages are covered, or there are none.
     #[error("nothing is there to be summarised")]
     Nothing,
-    /// The messages that are asked for are not those that come next.
+    /// The requested messages are not the next ones.
     #[error("{field} is not where the next summary begins or ends")]
     Untiled {
-        /// The field of [`Wanted`] that does not fit, as callers write it.
+        /// Field of [`SummaryRange`] that does not fit, as callers spell it.
         field: &'static str,
-        /// What the next summary covers.
-        next: Next,
+        /// Range that the next summary must have.
+        next: NextSummary,
     },
-    /// What was said has changed meanwhile, or another summary of it came first.
+    /// The messages have changed meanwhile, or another summary of them was stored first.
     #[error("the session has changed meanwhile")]
     Changed,
-    /// The day's caps leave no room for it.
+    /// The daily caps leave no room for it.
     #[error("today's budget is used up")]
     OverBudget,
-    /// The model did not give one.
+    /// The model gave no usable summary; the text says why.
     #[error("the model gave no summary: {0}")]
     Model(String),
-    /// It could not be read or stored.
+    /// Messages could not be read, or the summary could not be stored.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
-impl Wanted {
-    /// The run that is wanted, where another one would be summarised without being asked for.
-    fn run(self, open: &Unsummarised, usual: Run) -> Result<Run, Unmade> {
+impl SummaryRange {
+    /// Returns the requested run. `usual` is the run without a request.
+    fn run(self, open: &Unsummarised, usual: MessageRange) -> Result<MessageRange, Unmade> {
         let first = open.messages.first().ok_or(Unmade::Nothing)?;
         let at = |index: u32| open.messages.iter().rfind(|message| message.index <= index);
         let end = open.again.and_then(|run| at(run.end)).map(|message| message.id);
-        let untiled = |field| Err(Unmade::Untiled { field, next: Next { start: first.id, end } });
+        let untiled = |field| Err(Unmade::Untiled { field, next: NextSummary { start: first.id, end } });
         if self.start.is_some_and(|start| start != first.id) {
             return untiled("start_message_id");
         }
@@ -76,22 +76,23 @@ impl Wanted {
         }
         match open.messages.iter().find(|message| message.id == last) {
             Some(_) if end.is_some() => Ok(usual),
-            Some(last) => Ok(Run { end: last.index, ..usual }),
+            Some(last) => Ok(MessageRange { end: last.index, ..usual }),
             None => untiled("end_message_id"),
         }
     }
 }
 
 impl Summariser {
-    /// Summarises the oldest exchanges of a session that no summary covers, the newest one too if it is over: as many messages as
-    /// one summary covers; or those that are wanted. `spent` is told what the model took for it, whatever comes of that.
+    /// Summarises the oldest uncovered exchanges of a session, as many messages as one summary covers, or the requested
+    /// ones. Includes the newest exchange if it is over. `spent` is called with the usage of the model, whatever the
+    /// result.
     ///
     /// # Errors
-    /// Why there is none.
+    /// The reason why there is no summary.
     pub async fn now(
         &self,
         session: SessionId,
-        wanted: Wanted,
+        wanted: SummaryRange,
         spent: &(dyn Fn(Usage) + Sync),
     ) -> Result<Summary, Unmade> {
         let open = self.store.unsummarised(session, self.read_at_once()).await?.ok_or(Unmade::Nothing)?;
@@ -104,9 +105,9 @@ impl Summariser {
             return Err(Unmade::Nothing);
         }
         let made = self.asking.ask(&open.session, &covered, spent).await;
-        let made: Made = made.map_err(|error| match error {
-            Failed::Store(error) => Unmade::Store(error),
-            Failed::Model(LedgerError::OverBudget) => Unmade::OverBudget,
+        let made: SummaryDraft = made.map_err(|error| match error {
+            SummaryError::Store(error) => Unmade::Store(error),
+            SummaryError::Model(LedgerError::OverBudget) => Unmade::OverBudget,
             error => Unmade::Model(error.to_string()),
         })?;
         let summary = self.summary(&open, run, &covered, made);

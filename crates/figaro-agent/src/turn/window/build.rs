@@ -1,4 +1,4 @@
-//! The window: system prompt, history, the question with its surroundings, and what this turn has done so far.
+//! The window: system prompt, history, the question with its context, and the steps of this turn so far.
 
 use std::sync::Arc;
 
@@ -17,114 +17,111 @@ use figaro_domain::message::{Inbound, Quoted, Speaker};
 use figaro_domain::note::{Note, by_key};
 use figaro_domain::persona::PersonaWords;
 use figaro_memory::bearing;
-use figaro_prompts::{BackgroundView, MessageView, PersonView, Prompts, QuoteView, SystemView, TailView};
+use figaro_prompts::{
+    BackgroundView, PersonView, PromptMessageView, PromptQuoteView, Prompts, SystemView, TailView,
+};
 use figaro_provider::{Earlier, Image, Item};
 
-/// A list with more items than this stands in the prompt as its key and count.
+/// Longer lists appear in the prompt only as key and count.
 const MAX_LISTED: usize = 20;
-/// Of such a list at most so many items that bear on the question are told.
+/// Maximum number of items of such a list that are shown because they relate to the question.
 const MAX_BEARING: usize = 5;
-/// All notes together take at most so many characters of the prompt.
+/// Maximum length of all notes in the prompt, in characters.
 const MAX_NOTE_CHARS: usize = 3000;
-/// A line of background is at most so long.
+/// Maximum length of a background message, in characters.
 const MAX_BACKGROUND_CHARS: usize = 300;
 
-/// The names of the bot.
+/// Names of the bot's account, for the system prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BotName {
-    /// The first name of the bot's account.
+    /// First name of the account, as shown in chats.
     pub name: String,
-    /// The username of the bot's account, without `@`.
+    /// Username of the account, without `@`.
     pub username: String,
 }
 
-/// Everything a request is made from.
 #[derive(Debug)]
 pub(crate) struct Material<'a> {
-    /// The bot's name and username.
     pub(crate) bot: &'a BotName,
-    /// The instructions of the agent that runs, if it is one.
+    /// Instructions of the agent that runs; `None` for Figaro itself.
     pub(crate) agent: Option<&'a str>,
-    /// What the persona of the chat says, if it has chosen one; where an agent runs, its instructions stand instead.
+    /// Persona of the chat, if it has one. Ignored if an agent runs: its instructions replace it.
     pub(crate) persona: Option<&'a PersonaWords>,
-    /// The language to answer in, in free words; `None` for that of each message.
+    /// Language to answer in, as free text; `None` for the language of each message.
     pub(crate) language: Option<&'a str>,
-    /// The chat and topic of the question.
+    /// Chat and topic of the question.
     pub(crate) place: &'a Place,
-    /// The settings of the chat.
     pub(crate) config: &'a ChatConfig,
-    /// The zone of a chat that set none.
+    /// Time zone for a chat without one.
     pub(crate) default_zone: Tz,
-    /// Whoever asks; `None` where their message says all.
+    /// Person who asks; `None` if there is nothing to add to their message.
     pub(crate) person: Option<&'a PersonView>,
-    /// Records of the chat that bear on the question, a line each.
+    /// Records of the chat that relate to the question, one line each.
     pub(crate) records: &'a [String],
-    /// The chat's notes.
     pub(crate) notes: &'a [Note],
-    /// What was said without addressing the bot, oldest first.
+    /// Messages that did not address the bot, oldest first.
     pub(crate) background: &'a [Inbound],
-    /// The question's parts, as they came in.
+    /// Parts of the question, in order of arrival.
     pub(crate) question: &'a [Inbound],
-    /// Pictures of the question and of what was said last.
+    /// Pictures of the question and of recent messages.
     pub(crate) pictures: &'a Pictures,
-    /// What this turn stored after the question, when it goes on after a restart.
+    /// Messages that this turn stored after the question, if it continues after a restart.
     pub(crate) done: &'a [Arc<Message>],
-    /// The current time, UTC; the model sees it in the chat's zone.
+    /// Current time, in UTC. The model sees it in the chat's zone.
     pub(crate) now: DateTime<Utc>,
 }
 
-/// The first request of a turn: the system prompt and the items.
+/// First request of a turn: the system prompt and the items.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Window {
-    /// The text of the system prompt.
     pub(crate) instructions: String,
-    /// What that is rendered from.
+    /// View that the system prompt is rendered from.
     pub(crate) view: SystemView,
-    /// The history, oldest first, and the question last.
+    /// History, oldest first, and the question last.
     pub(crate) items: Vec<Item>,
-    /// What the turn has done so far.
+    /// Items of the turn's steps so far.
     pub(crate) done: Vec<Item>,
-    /// Which items are from before the turn.
+    /// Description of the items from before the turn.
     pub(crate) earlier: Earlier,
-    /// The memory of each label in them and beside the question: `M1` is the first.
+    /// Memories by label, and their text; `M1` is the first.
     pub(crate) labels: Vec<(MemoryId, String)>,
-    /// The pins in them and beside the question.
+    /// Pins in the items and beside the question.
     pub(crate) pins: Vec<PinId>,
-    /// A key stands in them where something was left out.
+    /// `true` if omitted text is marked with a lookup key.
     pub(crate) has_keys: bool,
-    /// The chat has more messages than these.
+    /// `true` if the chat has more messages than are shown.
     pub(crate) has_more: bool,
 }
 
-/// What of the conversation so far a request carries.
+/// Parts of the conversation so far that a request includes.
 #[derive(Debug, Default)]
 pub struct Context {
-    /// Pins, memories and summaries.
+    /// Rendered pins, memories and summaries of the chat.
     pub(crate) kept: KeptParts,
-    /// The newest messages of the session.
+    /// Newest messages of the session, as request items.
     pub recent: History,
-    /// Older messages that bear on the question.
+    /// Older messages that relate to the question.
     pub older: Older,
-    /// The chat has more messages than these.
+    /// `true` if the chat has more messages than are shown.
     pub(crate) has_more: bool,
 }
 
-/// Builds the window around what of the conversation so far it carries.
+/// Builds the window around the selected parts of the conversation.
 ///
 /// # Errors
-/// A prompt template of the owner's that does not render.
+/// If a custom prompt template cannot be rendered.
 pub(crate) fn build(prompts: &Prompts, material: &Material<'_>, context: Context) -> Result<Window, String> {
     let zone = material.config.timezone.unwrap_or(material.default_zone);
     let Context { kept, recent: History { mut items, mut keys, has_keys, .. }, older, has_more } = context;
     let has_keys = has_keys || older.has_keys || kept.has_keys;
-    let tail = tail(prompts, material, Found { kept: kept.beside, older: older.text }, zone)?;
+    let tail = tail(prompts, material, RelatedContext { kept: kept.beside, older: older.text }, zone)?;
     let is_kept = !kept.front.is_empty();
     if is_kept {
         items.insert(0, Item::user(kept.front));
         keys.insert(0, None);
     }
     items.push(Item::User { text: tail, images: asked_pictures(material) });
-    let stored = Stored { place: material.place, zone, pictures: material.pictures };
+    let stored = RenderContext { place: material.place, zone, pictures: material.pictures };
     let done = items_of(material.done, &|message| stored.render(prompts, message))?;
     let (persona, own_persona) = match material.persona.filter(|_| material.agent.is_none()) {
         Some(PersonaWords::File(words)) => (Some(words.clone()), None),
@@ -154,13 +151,18 @@ pub(crate) fn build(prompts: &Prompts, material: &Material<'_>, context: Context
     })
 }
 
-/// What was said before and bears on the question, rendered.
-struct Found {
+/// Rendered earlier messages, summaries, pins and memories that relate to the question.
+struct RelatedContext {
     kept: String,
     older: String,
 }
 
-fn tail(prompts: &Prompts, material: &Material<'_>, found: Found, zone: Tz) -> Result<String, String> {
+fn tail(
+    prompts: &Prompts,
+    material: &Material<'_>,
+    found: RelatedContext,
+    zone: Tz,
+) -> Result<String, String> {
     let parts = material.question.iter().map(|part| prompts.message(&inbound_view(part, material, zone)));
     let now = material.now.with_timezone(&zone);
     let asked: Vec<&str> = material.question.iter().map(|part| part.text.as_str()).collect();
@@ -178,7 +180,7 @@ fn tail(prompts: &Prompts, material: &Material<'_>, found: Found, zone: Tz) -> R
     })
 }
 
-/// What the question is about comes first: the pictures it replies to, then its own.
+/// Returns the pictures of the question. Pictures that it replies to come first.
 fn asked_pictures(material: &Material<'_>) -> Vec<Image> {
     let parts = material.question.iter();
     let attachments = parts.flat_map(|part| {
@@ -188,11 +190,11 @@ fn asked_pictures(material: &Material<'_>) -> Vec<Image> {
     material.pictures.of(attachments)
 }
 
-fn inbound_view(part: &Inbound, material: &Material<'_>, zone: Tz) -> MessageView {
+fn inbound_view(part: &Inbound, material: &Material<'_>, zone: Tz) -> PromptMessageView {
     let pictures = material.pictures;
-    let view = MessageView {
+    let view = PromptMessageView {
         chat_title: part.place.title.clone(),
-        // A part of a conversation outside of Telegram has a number that says nothing.
+        // The topic id of a conversation outside Telegram has no meaning.
         topic_id: part.place.topic.filter(|_| !part.place.chat.is_external()).map(|topic| topic.0),
         task: part.task.is_some(),
         mentioned: part.mentioned,
@@ -206,8 +208,8 @@ fn inbound_view(part: &Inbound, material: &Material<'_>, zone: Tz) -> MessageVie
     if !part.place.is_group() && part.task.is_none() { slim(view, part, material.now) } else { view }
 }
 
-/// A question without what a private chat says of it anyway: small models repeat what they read.
-fn slim(mut view: MessageView, part: &Inbound, now: DateTime<Utc>) -> MessageView {
+/// Removes fields that are obvious in a private chat, because small models repeat what they read.
+fn slim(mut view: PromptMessageView, part: &Inbound, now: DateTime<Utc>) -> PromptMessageView {
     view.chat_type = "";
     if view.chat_id.is_some_and(|chat| view.user_id == chat.to_string()) {
         view.user_id.clear();
@@ -218,26 +220,23 @@ fn slim(mut view: MessageView, part: &Inbound, now: DateTime<Utc>) -> MessageVie
     view
 }
 
-/// How a stored message is shown: the same in every later prompt, so that the provider's cache hits. It says nothing that the
-/// question says of the chat.
+/// Context for rendering stored messages. They look the same in every later prompt, so that the provider's cache hits.
+/// Facts about the chat that the question already states are left out.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Stored<'a> {
-    /// The chat and topic.
+pub(crate) struct RenderContext<'a> {
     pub(crate) place: &'a Place,
-    /// The zone of the chat.
     pub(crate) zone: Tz,
-    /// Pictures of messages.
     pub(crate) pictures: &'a Pictures,
 }
 
-impl Stored<'_> {
-    /// The item of a message of a person.
+impl RenderContext<'_> {
+    /// Renders a person's message as an item.
     pub(super) fn render(&self, prompts: &Prompts, message: &Message) -> Result<Item, String> {
         let text = prompts.message(&self.view(message))?;
         Ok(Item::User { text, images: self.pictures.of(&message.attachments) })
     }
 
-    fn view(&self, message: &Message) -> MessageView {
+    fn view(&self, message: &Message) -> PromptMessageView {
         let (place, pictures) = (self.place, self.pictures);
         let unknown = Speaker {
             user: figaro_base::ids::UserId::telegram(0),
@@ -246,7 +245,7 @@ impl Stored<'_> {
         };
         let speaker = message.speaker.as_ref().unwrap_or(&unknown);
         let id = message.telegram.first().copied();
-        let mut view = MessageView {
+        let mut view = PromptMessageView {
             group: false,
             task: message.task.is_some(),
             text: message.text.clone(),
@@ -271,8 +270,8 @@ fn view(
     message: Option<MessageId>,
     sent: DateTime<Utc>,
     zone: Tz,
-) -> MessageView {
-    MessageView {
+) -> PromptMessageView {
+    PromptMessageView {
         chat_id: Some(place.chat.0),
         chat_type: place.kind.word(),
         from: speaker.name.clone(),
@@ -281,12 +280,12 @@ fn view(
         message_id: message.map(|message| message.0),
         sent: sent.with_timezone(&zone).format("%Y-%m-%d %H:%M").to_string(),
         group: place.is_group(),
-        ..MessageView::default()
+        ..PromptMessageView::default()
     }
 }
 
-fn quote_view(quoted: &Quoted, pictures: &Pictures) -> QuoteView {
-    QuoteView {
+fn quote_view(quoted: &Quoted, pictures: &Pictures) -> PromptQuoteView {
+    PromptQuoteView {
         message: quoted.message.map(|id| id.0),
         task: quoted.task.map(|task| task.to_string()),
         author: quoted.author.clone(),
@@ -315,7 +314,8 @@ fn background_view(message: &Inbound) -> BackgroundView {
     }
 }
 
-/// A line a list: its items, or, when it is long or the room is used up, its size and the items that bear on the question.
+/// Returns one line per list of notes. A list that is long or exceeds the room shows its size and the items that relate
+/// to the question.
 fn note_lines(notes: &[Note], question: &str, today: NaiveDate) -> Vec<String> {
     let mut room = MAX_NOTE_CHARS;
     let line = |(key, notes): (&str, Vec<&Note>)| {

@@ -1,53 +1,52 @@
-//! Stored messages as items of a request: tool results together with their calls, whole exchanges within a budget,
-//! the newest first to get in.
+//! Converts stored messages to request items: tool results follow their calls, and whole exchanges are added within a
+//! budget, newest first.
 
 use std::sync::Arc;
 
 use crate::tools::lookup::has_key;
 use figaro_base::text::{estimate_tokens, keep_ends};
-use figaro_domain::conversation::{EntryKey, Message, Role, begins_exchange};
+use figaro_domain::conversation::{EntryKey, Message, MessageRole, begins_exchange};
 use figaro_domain::tool::Call;
 use figaro_prompts::fence;
 use figaro_provider::Item;
-use figaro_provider::fit::{Part, Stage, gap, shrink};
+use figaro_provider::fit::{ConversationPart, Stage, gap, shrink};
 
-/// An assistant text longer than this loses its middle, unless it is recent.
+/// Longer assistant texts are cut in the middle, unless they are recent.
 const LONG_ANSWER_CHARS: usize = 400;
-/// So many of the newest messages are recent at least, and at most twice as many.
+/// Minimum number of messages that count as recent. The actual number is at most twice as high.
 const RECENT: u32 = 6;
 
-/// An exchange before the newest that does not fit whole is shortened to so many tokens: always the same, so that prompts
-/// keep their beginning.
+/// Token limit for an older exchange that does not fit whole. Constant, so that the beginning of the prompt stays the
+/// same.
 const SHORT_EXCHANGE: usize = 400;
-/// Old exchanges leave so many messages at a time, so that between two such times prompts keep their beginning.
+/// Number of messages that are dropped together, so that in between the beginning of the prompt stays the same.
 const BLOCK: u32 = 8;
 
-/// What a model sees of the messages before a question.
+/// Messages before a question, as the model sees them.
 #[derive(Debug, Default)]
 pub struct History {
-    /// The newest exchanges, oldest first.
+    /// Items of the newest exchanges, oldest first.
     pub items: Vec<Item>,
-    /// The key of each item that can be looked up.
+    /// Lookup key of each item; `None` if it cannot be looked up.
     pub(crate) keys: Vec<Option<EntryKey>>,
-    /// A key stands in them where something was left out.
+    /// `true` if omitted text is marked with a lookup key.
     pub(crate) has_keys: bool,
-    /// Some were shortened to get in.
+    /// `true` if an exchange was shortened to fit.
     pub(crate) is_short: bool,
-    /// The index of their first message; `None` without any.
+    /// Index of their first message; `None` if there are none.
     pub from: Option<u32>,
-    /// How many tokens they take.
     pub(crate) tokens: usize,
 }
 
 impl History {
-    /// What whoever asks says was said before: nothing of it can be looked up.
+    /// Creates a history from items of the requester; nothing of it can be looked up.
     #[must_use]
     pub(crate) fn given(items: &[Item]) -> Self {
         let tokens = items.iter().map(Item::estimate_tokens).sum();
         Self { items: items.to_vec(), keys: vec![None; items.len()], tokens, ..Self::default() }
     }
 
-    /// The same with what was said right behind it.
+    /// Appends the history that follows directly.
     #[must_use]
     pub(super) fn then(mut self, behind: Self) -> Self {
         self.items.extend(behind.items);
@@ -60,28 +59,28 @@ impl History {
     }
 }
 
-/// An exchange as a model sees it: what a person said for one turn, and all that followed.
+/// An exchange as the model sees it: the messages of a person for one turn, and everything that followed.
 #[derive(Debug)]
-struct Exchange {
-    /// The index of its first message.
+struct HistoryExchange {
+    /// Index of its first message in the session.
     index: u32,
-    parts: Vec<Part>,
+    parts: Vec<ConversationPart>,
     tokens: usize,
 }
 
-/// The newest exchanges that fit, oldest first. No call is ever without its result. What does not fit loses its pictures
-/// first, and what only a provider understands; then the newest exchange is shortened to the room there is, an older one to
-/// [`SHORT_EXCHANGE`], so that a long one does not take all of the history along.
+/// Returns the newest exchanges that fit, oldest first. Every call keeps its result. An exchange that does not fit
+/// first loses its pictures and its provider-specific data. Then the newest one is shortened to the available room, an
+/// older one to [`SHORT_EXCHANGE`], so that a long exchange does not cost the rest of the history.
 pub(super) fn within_budget(
     history: &[Arc<Message>],
     budget: usize,
     render: &impl Fn(&Message) -> Result<Item, String>,
 ) -> Result<History, String> {
     let recent_from = recent_from(history);
-    let mut kept: Vec<Exchange> = Vec::new();
+    let mut kept: Vec<HistoryExchange> = Vec::new();
     let (mut left, mut end, mut next, mut is_short) = (budget, history.len(), None, false);
     for start in (0..history.len()).rev().filter(|at| begins_exchange(history, *at)) {
-        let mut exchange = Exchange::of(&history[start..end], recent_from, render)?;
+        let mut exchange = HistoryExchange::of(&history[start..end], recent_from, render)?;
         let whole = exchange.tokens;
         let fits = exchange.fit(left, if kept.is_empty() { left } else { SHORT_EXCHANGE });
         if !fits {
@@ -93,22 +92,22 @@ pub(super) fn within_budget(
         end = start;
         kept.push(exchange);
     }
-    // What was not loaded has left too.
+    // Messages that were not loaded count as dropped.
     let loaded_from = kept.last().and_then(|exchange| exchange.index.checked_sub(1));
     if let Some(next) = next.or(loaded_from) {
         leave_at_border(&mut kept, next, budget / 2);
     }
     let from = kept.last().map(|exchange| exchange.index);
-    let parts: Vec<Part> = kept.into_iter().rev().flat_map(|exchange| exchange.parts).collect();
+    let parts: Vec<ConversationPart> = kept.into_iter().rev().flat_map(|exchange| exchange.parts).collect();
     let has_keys = parts.iter().any(|part| has_key(part.item.text()));
     let tokens = tokens(&parts);
     let (items, keys) = parts.into_iter().map(|part| (part.item, part.key)).unzip();
     Ok(History { items, keys, has_keys, is_short, from, tokens })
 }
 
-/// Leaves out the oldest exchanges, newest first here, up to the first that begins another block than the one before
-/// it, as long as so many tokens stay. The one at `next` is left out already.
-fn leave_at_border(kept: &mut Vec<Exchange>, next: u32, least: usize) {
+/// Drops the oldest exchanges up to the first that starts a new block, as long as `least` tokens remain. `kept` is
+/// sorted newest first; the exchange at `next` is already dropped.
+fn leave_at_border(kept: &mut Vec<HistoryExchange>, next: u32, least: usize) {
     let mut before = next;
     for at in (0..kept.len()).rev() {
         let index = kept[at].index;
@@ -121,7 +120,7 @@ fn leave_at_border(kept: &mut Vec<Exchange>, next: u32, least: usize) {
     }
 }
 
-impl Exchange {
+impl HistoryExchange {
     fn of(
         messages: &[Arc<Message>],
         recent_from: u32,
@@ -136,15 +135,15 @@ impl Exchange {
         Ok(Self { index, tokens: tokens(&parts), parts })
     }
 
-    /// Makes it take at most `left` tokens, or `shortened` where words have to be cut for that; whether it does.
+    /// Reduces the exchange to `left` tokens; if its text must be cut, to `shortened`. Returns `true` if it then fits.
     fn fit(&mut self, left: usize, shortened: usize) -> bool {
         if self.tokens > left {
-            self.parts.iter_mut().for_each(Part::leave_out_unseen);
+            self.parts.iter_mut().for_each(ConversationPart::leave_out_unseen);
             self.tokens = tokens(&self.parts);
         }
         if self.tokens > left && shortened <= left {
             shrink(&mut self.parts, shortened, estimate_tokens);
-            // Of a question in many parts the newest stay.
+            // The newest parts of a question stay.
             while tokens(&self.parts) > shortened && self.has_questions() {
                 self.parts.remove(0);
             }
@@ -154,10 +153,11 @@ impl Exchange {
         self.tokens <= left
     }
 
-    /// Of all that followed the question the oldest goes, a call with its results; whether something newer is left.
+    /// Drops the oldest pass after the question, a call together with its results. Returns `true` if something newer is
+    /// left.
     fn leave_oldest_pass(&mut self) -> bool {
-        let is_question = |part: &&Part| part.stage == Stage::Question;
-        let is_result = |part: &&Part| matches!(part.item, Item::ToolResult { .. });
+        let is_question = |part: &&ConversationPart| part.stage == Stage::Question;
+        let is_result = |part: &&ConversationPart| matches!(part.item, Item::ToolResult { .. });
         let from = self.parts.iter().take_while(is_question).count();
         let results = self.parts.iter().skip(from + 1).take_while(is_result).count();
         let next = from + 1 + results;
@@ -173,11 +173,11 @@ impl Exchange {
     }
 }
 
-fn tokens(parts: &[Part]) -> usize {
+fn tokens(parts: &[ConversationPart]) -> usize {
     parts.iter().map(|part| part.item.estimate_tokens()).sum()
 }
 
-/// Stored messages as items, in order; calls are rebuilt from the results' stored metadata.
+/// Converts stored messages to items, in order. Calls are rebuilt from the metadata stored with their results.
 pub(in crate::turn) fn items_of(
     messages: &[Arc<Message>],
     render: &impl Fn(&Message) -> Result<Item, String>,
@@ -185,26 +185,26 @@ pub(in crate::turn) fn items_of(
     Ok(parts_of(messages, render)?.into_iter().map(|part| part.item).collect())
 }
 
-/// The same with their keys; what people say before anything else is the question.
+/// Converts stored messages to parts with keys. Messages of people before anything else are the question.
 fn parts_of(
     messages: &[Arc<Message>],
     render: &impl Fn(&Message) -> Result<Item, String>,
-) -> Result<Vec<Part>, String> {
-    let mut parts: Vec<Part> = Vec::new();
+) -> Result<Vec<ConversationPart>, String> {
+    let mut parts: Vec<ConversationPart> = Vec::new();
     for message in in_order_of_calls(messages) {
         let key = Some(message.key());
         match (message.role, &message.tool) {
-            (Role::User, _) => {
+            (MessageRole::User, _) => {
                 let is_question = parts.iter().all(|part| part.stage == Stage::Question);
                 let stage = if is_question { Stage::Question } else { Stage::Earlier };
-                parts.push(Part { item: render(message)?, stage, key });
+                parts.push(ConversationPart { item: render(message)?, stage, key });
             }
-            (Role::System, _) => parts.push(earlier(Item::user(message.text.clone()), key)),
-            (Role::Assistant, _) => {
+            (MessageRole::System, _) => parts.push(earlier(Item::user(message.text.clone()), key)),
+            (MessageRole::Assistant, _) => {
                 let (text, private) = (message.text.clone(), message.private.clone());
                 parts.push(earlier(Item::Assistant { text, calls: Vec::new(), private }, key));
             }
-            (Role::Tool, Some(meta)) => {
+            (MessageRole::Tool, Some(meta)) => {
                 let call = Call {
                     id: meta.tool_call_id.clone(),
                     name: meta.tool_name.clone(),
@@ -212,32 +212,33 @@ fn parts_of(
                 };
                 push_result(&mut parts, call, fence::result(&message.text), key);
             }
-            (Role::Tool, None) => {}
+            (MessageRole::Tool, None) => {}
         }
     }
     Ok(parts)
 }
 
-/// Results in the order in which their calls began, and not in that in which they ended: so the model got them while the turn
-/// ran.
+/// Sorts results by the start of their calls, not by their end: the model got them in this order during the turn.
 fn in_order_of_calls(messages: &[Arc<Message>]) -> Vec<&Message> {
     let mut ordered: Vec<&Message> = messages.iter().map(AsRef::as_ref).collect();
-    for results in ordered.chunk_by_mut(|one, next| one.role == Role::Tool && next.role == Role::Tool) {
+    for results in
+        ordered.chunk_by_mut(|one, next| one.role == MessageRole::Tool && next.role == MessageRole::Tool)
+    {
         results.sort_by_key(|result| result.created_at);
     }
     ordered
 }
 
-const fn earlier(item: Item, key: Option<EntryKey>) -> Part {
-    Part { item, stage: Stage::Earlier, key }
+const fn earlier(item: Item, key: Option<EntryKey>) -> ConversationPart {
+    ConversationPart { item, stage: Stage::Earlier, key }
 }
 
-/// Adds a call to the pass it was made in, and its result behind the results of that pass.
-fn push_result(parts: &mut Vec<Part>, call: Call, output: String, key: Option<EntryKey>) {
-    let is_result = |part: &&Part| matches!(part.item, Item::ToolResult { .. });
+/// Adds a call to its pass, and its result after the other results of that pass.
+fn push_result(parts: &mut Vec<ConversationPart>, call: Call, output: String, key: Option<EntryKey>) {
+    let is_result = |part: &&ConversationPart| matches!(part.item, Item::ToolResult { .. });
     let pass = parts.len() - parts.iter().rev().take_while(is_result).count();
     let (call_id, name) = (call.id.clone(), call.name.clone());
-    // Pictures are not kept: they are seen in the turn of their call.
+    // Pictures are not stored; the model sees them only in the turn of their call.
     let result = Item::ToolResult { call_id, name, output, images: Vec::new() };
     match pass.checked_sub(1).and_then(|at| parts.get_mut(at)).map(|part| &mut part.item) {
         Some(Item::Assistant { calls, .. }) => calls.push(call),
@@ -249,21 +250,21 @@ fn push_result(parts: &mut Vec<Part>, call: Call, output: String, key: Option<En
     parts.push(earlier(result, key));
 }
 
-/// The index from which messages are recent: at a border of a block, so that a prompt keeps its beginning while the block
-/// fills.
+/// Returns the index of the first recent message. It moves in blocks, so that the beginning of the prompt stays the
+/// same while a block fills.
 fn recent_from(history: &[Arc<Message>]) -> u32 {
     let next = history.last().map_or(0, |message| message.index + 1);
     next.saturating_sub(RECENT) / RECENT * RECENT
 }
 
 fn is_long_answer(message: &Message) -> bool {
-    message.role == Role::Assistant && message.text.chars().count() > LONG_ANSWER_CHARS
+    message.role == MessageRole::Assistant && message.text.chars().count() > LONG_ANSWER_CHARS
 }
 
-/// The message with the start and the end of its text, and its key in between.
+/// Returns the message with only the start and the end of its text, and its key in between.
 fn shortened(message: &Message) -> Message {
     let text = keep_ends(&message.text, LONG_ANSWER_CHARS / 2, &gap(&message.key().to_string()));
-    // What a provider wants back beside the words may tell of places in them.
+    // Provider-specific data may refer to positions in the text.
     Message { text, private: Vec::new(), ..message.clone() }
 }
 
@@ -277,9 +278,9 @@ mod tests {
     use figaro_domain::conversation::{PrivatePart, ToolMeta};
     use figaro_domain::tool::SideEffects;
 
-    fn message(role: Role, text: &str) -> Message {
+    fn message(role: MessageRole, text: &str) -> Message {
         let mut message = Message::new(SessionId::new(), role, text.to_owned(), DateTime::UNIX_EPOCH);
-        if role == Role::Tool {
+        if role == MessageRole::Tool {
             message.tool = Some(ToolMeta {
                 tool_call_id: format!("call-{}", message.id),
                 tool_name: "t".into(),
@@ -297,11 +298,11 @@ mod tests {
     #[test]
     fn calls_of_one_pass_stand_together_before_their_results() {
         let turn = [
-            message(Role::User, "q"),
-            message(Role::Assistant, "let me see"),
-            message(Role::Tool, "1"),
-            message(Role::Tool, "2"),
-            message(Role::Assistant, "answer"),
+            message(MessageRole::User, "q"),
+            message(MessageRole::Assistant, "let me see"),
+            message(MessageRole::Tool, "1"),
+            message(MessageRole::Tool, "2"),
+            message(MessageRole::Assistant, "answer"),
         ]
         .map(Arc::new);
         let items = items_of(&turn, &render).unwrap();
@@ -317,11 +318,15 @@ mod tests {
     fn results_stand_in_the_order_in_which_their_calls_began() {
         let began = |text: &str, at: i64| Message {
             created_at: DateTime::from_timestamp_micros(at).unwrap(),
-            ..message(Role::Tool, text)
+            ..message(MessageRole::Tool, text)
         };
-        let turn =
-            [message(Role::User, "q"), began("second", 2), began("first", 1), message(Role::User, "q")]
-                .map(Arc::new);
+        let turn = [
+            message(MessageRole::User, "q"),
+            began("second", 2),
+            began("first", 1),
+            message(MessageRole::User, "q"),
+        ]
+        .map(Arc::new);
         let items = items_of(&turn, &render).unwrap();
         let outputs: Vec<&str> = items
             .iter()
@@ -345,8 +350,8 @@ mod tests {
     fn an_older_long_answer_keeps_its_ends_and_a_key_from_a_border_on() {
         let words = "word ".repeat(200);
         let shown = |later: usize| {
-            let answers = [message(Role::User, "q"), message(Role::Assistant, &words)];
-            let later = (0..later).map(|_| message(Role::User, "later"));
+            let answers = [message(MessageRole::User, "q"), message(MessageRole::Assistant, &words)];
+            let later = (0..later).map(|_| message(MessageRole::User, "later"));
             within_budget(&session(answers.into_iter().chain(later)), 100_000, &render).unwrap()
         };
         for later in [0, 6, 9] {
@@ -364,10 +369,10 @@ mod tests {
     fn the_newest_exchange_is_shortened_where_it_does_not_fit() {
         let story = format!("Once {} the end", "upon a time ".repeat(2_000));
         let history = session([
-            message(Role::User, "before"),
-            message(Role::Assistant, "an answer"),
-            message(Role::User, "tell me a story"),
-            message(Role::Assistant, &story),
+            message(MessageRole::User, "before"),
+            message(MessageRole::Assistant, "an answer"),
+            message(MessageRole::User, "tell me a story"),
+            message(MessageRole::Assistant, &story),
         ]);
         let History { items, has_keys, .. } = within_budget(&history, 1_000, &render).unwrap();
         let newest = &items[items.len() - 2..];
@@ -381,8 +386,8 @@ mod tests {
     #[test]
     fn of_an_exchange_of_very_many_messages_the_question_and_the_newest_stay() {
         let words = "word ".repeat(150);
-        let steps = (0..80).map(|n| message(Role::Assistant, &format!("step {n} {words}")));
-        let history = session(std::iter::once(message(Role::User, "do all of it")).chain(steps));
+        let steps = (0..80).map(|n| message(MessageRole::Assistant, &format!("step {n} {words}")));
+        let history = session(std::iter::once(message(MessageRole::User, "do all of it")).chain(steps));
         let items = within_budget(&history, 1_000, &render).unwrap().items;
         assert_eq!(items[0].text(), "do all of it");
         assert!(items.last().unwrap().text().starts_with("step 79"), "{items:?}");
@@ -392,9 +397,9 @@ mod tests {
     #[test]
     fn a_long_exchange_before_the_newest_is_short_always_in_the_same_way() {
         let story = format!("Once {} the end", "upon a time ".repeat(2_000));
-        let first = [message(Role::User, "tell me a story"), message(Role::Assistant, &story)];
+        let first = [message(MessageRole::User, "tell me a story"), message(MessageRole::Assistant, &story)];
         let later = ["and?", "No more.", "why?", "It is over."];
-        let later = later.iter().zip([Role::User, Role::Assistant].into_iter().cycle());
+        let later = later.iter().zip([MessageRole::User, MessageRole::Assistant].into_iter().cycle());
         let history = session(first.into_iter().chain(later.map(|(text, role)| message(role, text))));
         let shown = |later: usize| within_budget(&history[..2 + 2 * later], 1_000, &render).unwrap().items;
         let (once, again) = (shown(1), shown(2));
@@ -405,13 +410,15 @@ mod tests {
 
     #[test]
     fn questions_without_an_answer_are_exchanges_of_their_own() {
-        let asked = |_| Message { turn: Some(RunId::new()), ..message(Role::User, "is anybody there?") };
+        let asked =
+            |_| Message { turn: Some(RunId::new()), ..message(MessageRole::User, "is anybody there?") };
         let history = session((0..100).map(asked));
         let items = within_budget(&history, 500, &render).unwrap().items;
         assert!((15..=40).contains(&items.len()), "{}", items.len());
         // The parts of one question are one exchange, of which the newest stay.
         let turn = Some(RunId::new());
-        let part = |n: i32| Message { turn, ..message(Role::User, &format!("part {n} {}", "x ".repeat(40))) };
+        let part =
+            |n: i32| Message { turn, ..message(MessageRole::User, &format!("part {n} {}", "x ".repeat(40))) };
         let items = within_budget(&session((0..20).map(part)), 500, &render).unwrap().items;
         assert!(items.len() < 20 && items.last().unwrap().text().starts_with("part 19"), "{items:?}");
     }
@@ -419,11 +426,11 @@ mod tests {
     #[test]
     fn sealed_reasoning_makes_room_before_words_do() {
         let sealed = vec![PrivatePart { provider: "p".to_owned(), data: "0aF9".repeat(3_000).into() }];
-        let thought = Message { private: sealed, ..message(Role::Assistant, "an answer") };
+        let thought = Message { private: sealed, ..message(MessageRole::Assistant, "an answer") };
         let history = session([
-            message(Role::User, "before"),
-            message(Role::Assistant, "an earlier answer"),
-            message(Role::User, "now"),
+            message(MessageRole::User, "before"),
+            message(MessageRole::Assistant, "an earlier answer"),
+            message(MessageRole::User, "now"),
             thought,
         ]);
         let History { items, has_keys, .. } = within_budget(&history, 1_000, &render).unwrap();
@@ -435,8 +442,8 @@ mod tests {
     fn old_exchanges_leave_a_block_at_a_time() {
         let (mut firsts, mut most) = (Vec::new(), 0);
         for count in 10..60 {
-            let said =
-                (0..count).map(|n| message([Role::User, Role::Assistant][n % 2], &format!("words {n}")));
+            let said = (0..count)
+                .map(|n| message([MessageRole::User, MessageRole::Assistant][n % 2], &format!("words {n}")));
             let items = within_budget(&session(said), 300, &render).unwrap().items;
             most = most.max(items.len());
             firsts.push(items[0].text().to_owned());
@@ -453,12 +460,12 @@ mod tests {
             budget in 0..3000_usize,
         ) {
             let history = session(roles.into_iter().map(|(role, length)| {
-                let role = [Role::User, Role::Assistant, Role::Tool, Role::User][usize::from(role)];
+                let role = [MessageRole::User, MessageRole::Assistant, MessageRole::Tool, MessageRole::User][usize::from(role)];
                 message(role, &"x ".repeat(length))
             }));
             let items = within_budget(&history, budget, &render).unwrap().items;
             prop_assert!(items.iter().map(Item::estimate_tokens).sum::<usize>() <= budget);
-            let fits = budget >= 500 && history.iter().any(|message| message.role == Role::User);
+            let fits = budget >= 500 && history.iter().any(|message| message.role == MessageRole::User);
             prop_assert!(!items.is_empty() || !fits, "the newest exchange is there");
             let mut open = Vec::new();
             for item in &items {

@@ -1,5 +1,5 @@
-//! Makes one request out of everything that bears on a question, within the token budget: a prefix that stays the same
-//! from question to question, and a tail that does not. Pure.
+//! Builds one request from all material for a question, within the token budget: a prefix that stays the same from
+//! question to question, and a tail that changes. Pure.
 
 mod build;
 mod history;
@@ -12,12 +12,12 @@ mod room;
 mod tests;
 
 pub use build::{BotName, Context};
-pub(crate) use build::{Material, Stored, Window, build};
+pub(crate) use build::{Material, RenderContext, Window, build};
 pub(crate) use history::History;
 pub(super) use history::items_of;
-pub use kept::Kept;
-pub(crate) use kept::{Border, Choice, KeptParts, Showing};
+pub use kept::KeptData;
+pub(crate) use kept::{KeptEntries, KeptParts, Showing, WindowStart};
 pub(crate) use older::Older;
 pub use pictures::Pictures;
-pub use room::Room;
+pub use room::TokenBudget;
 pub(crate) use room::recent;

@@ -1,31 +1,31 @@
-//! Older messages that bear on a question, as a model sees them: a line each under their dates, oldest first.
+//! Older messages that relate to a question, as the model sees them: one line each, grouped by date, oldest first.
 
 use chrono_tz::Tz;
 
 use figaro_base::text::estimate_tokens;
-use figaro_domain::conversation::Role;
+use figaro_domain::conversation::MessageRole;
 use figaro_memory::Recalled;
 use figaro_prompts::{OlderDay, OlderMessage, OlderView, Prompts};
 
-/// Each message that is left out saves about so many tokens at least.
+/// Minimum number of tokens that dropping one message is assumed to save.
 const SAVED_TOKENS: usize = 24;
 
-/// Older messages that bear on a question.
+/// Older messages that relate to a question.
 #[derive(Debug, Default)]
 pub struct Older {
-    /// The rendered messages; empty for none.
+    /// Rendered messages; empty if there are none.
     pub text: String,
-    /// The messages in it, the one that bears most on the question first.
+    /// Messages in the text, the most relevant first.
     pub messages: Vec<Recalled>,
-    /// A key stands in it, by which the whole of a message can be looked up.
+    /// `true` if the text contains keys for looking up whole messages.
     pub(crate) has_keys: bool,
 }
 
 impl Older {
-    /// As many of these, best first, as take at most so many tokens.
+    /// Returns as many of the messages as fit into this many tokens, best first.
     ///
     /// # Errors
-    /// A prompt template of the owner's that does not render.
+    /// If a custom prompt template cannot be rendered.
     pub(crate) fn within(
         prompts: &Prompts,
         mut messages: Vec<Recalled>,
@@ -53,8 +53,8 @@ fn view(messages: &[Recalled], zone: Tz) -> OlderView {
     for one in ordered {
         let date = one.message.created_at.with_timezone(&zone).format("%Y-%m-%d").to_string();
         let from = match (one.message.role, &one.message.speaker) {
-            (Role::User, Some(speaker)) => speaker.name.clone(),
-            (Role::User, None) => "someone".to_owned(),
+            (MessageRole::User, Some(speaker)) => speaker.name.clone(),
+            (MessageRole::User, None) => "someone".to_owned(),
             _ => "you".to_owned(),
         };
         let key = one.is_part.then(|| one.message.key().to_string());
@@ -82,7 +82,7 @@ mod tests {
     fn recalled(day: i64, words: usize, is_part: bool) -> Recalled {
         let time = DateTime::UNIX_EPOCH + TimeDelta::days(day);
         let text = "words of <all> kinds, слова, 言葉 ".repeat(words);
-        let message = Message::new(SessionId::from_bytes([1; 16]), Role::User, text.clone(), time);
+        let message = Message::new(SessionId::from_bytes([1; 16]), MessageRole::User, text.clone(), time);
         Recalled { message: Arc::new(message), text, is_part, score: 1.0 }
     }
 

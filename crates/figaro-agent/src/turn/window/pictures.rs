@@ -1,4 +1,4 @@
-//! Pictures that people sent, as far as they could be fetched, for the messages that they stand in.
+//! Pictures that people sent, as far as they could be fetched, for the messages that contain them.
 
 use std::collections::HashMap;
 
@@ -6,18 +6,18 @@ use figaro_domain::message::Attachment;
 use figaro_prompts::AttachmentView;
 use figaro_provider::Image;
 
-/// Pictures by the handle their message came with; of one that is not there, why.
+/// Pictures by the file id in their message; for a missing picture, the reason.
 #[derive(Debug, Clone, Default)]
 pub struct Pictures(pub(crate) HashMap<String, Result<Image, String>>);
 
 impl Pictures {
-    /// Those of these attachments that are there, in order.
+    /// Returns the available pictures of these attachments, in order.
     pub(super) fn of<'a>(&self, attachments: impl IntoIterator<Item = &'a Attachment>) -> Vec<Image> {
         let found = attachments.into_iter().filter_map(|attachment| self.get(attachment));
         found.filter_map(|image| image.as_ref().ok().cloned()).collect()
     }
 
-    /// What attachments are; of a picture that the model does not get, why.
+    /// Returns the views of attachments. A picture that the model does not get has the reason.
     pub(super) fn views(&self, attachments: &[Attachment]) -> Vec<AttachmentView> {
         let view = |attachment: &Attachment| AttachmentView {
             kind: attachment.word().to_owned(),

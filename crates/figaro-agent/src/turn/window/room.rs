@@ -1,56 +1,54 @@
-//! How the tokens of a conversation are divided between its newest messages and older ones that bear on the question.
+//! Division of a conversation's tokens between its newest messages and older ones that relate to the question.
 //!
-//! Within a sitting the newest messages have most of it, and go on from request to request, so that the provider finds in its
-//! cache what it has seen before. After a pause nothing is in its cache any more: then most of the room goes to older
-//! messages.
+//! Within a sitting the newest messages get most of the room and stay the same from request to request, so that the
+//! provider's cache hits. After a pause the cache is empty, so most of the room goes to older messages.
 
 use std::sync::Arc;
 
 use chrono::{DateTime, TimeDelta, Utc};
 
-use super::build::Stored;
+use super::build::RenderContext;
 use super::history::{History, items_of, within_budget};
-use figaro_domain::conversation::{Message, Role, begins_exchange};
+use figaro_domain::conversation::{Message, MessageRole, begins_exchange};
 use figaro_prompts::Prompts;
 use figaro_provider::Item;
 
-/// A pause longer than this ends a sitting: providers keep what they have seen for 5 to 10 minutes.
+/// Longer pauses end a sitting: providers keep their cache for 5 to 10 minutes.
 const PAUSE: TimeDelta = TimeDelta::minutes(10);
-/// After a longer one a new matter begins: what was said before it keeps to its part of the room.
+/// After longer pauses a new topic is assumed: earlier messages are limited to their share of the room.
 const LONG_PAUSE: TimeDelta = TimeDelta::hours(3);
-/// Of the whole room one part of so many is left to older messages within a sitting.
+/// Divisor of the room that is reserved for older messages within a sitting.
 const PARTS_OF_OLDER: usize = 5;
-/// At the beginning of a sitting the messages before it have this part of the room.
+/// Share of the room for messages before the sitting, at its beginning.
 const SHARE_BEFORE: f64 = 0.25;
-/// The last exchange before it may have one part of so many: its answer is what people go on about, and a model that calls no
-/// tools cannot look up the middle of it.
+/// Divisor of the room that the last exchange before the sitting may use. People continue from its answer, and a model
+/// that calls no tools cannot look up its middle.
 const PARTS_OF_LAST: usize = 2;
-/// So many tokens of a result of a tool are part of that.
+/// Maximum number of tokens of a tool result that count for it.
 const RESULT_TOKENS: usize = 150;
 
-/// How many tokens of the conversation a request may carry, and how they are divided.
+/// Number of tokens of the conversation in a request, and their division.
 #[derive(Debug, Clone, Copy)]
-pub struct Room {
-    /// All of them.
+pub struct TokenBudget {
     pub(crate) tokens: usize,
-    /// The part of them that messages before this sitting have, from 0 to 1.
+    /// Share of messages before this sitting, from 0 to 1.
     pub share_before: f64,
 }
 
-impl Room {
-    /// So many tokens, divided as a bot divides them.
+impl TokenBudget {
+    /// Creates a room of this many tokens, with the default division.
     #[must_use]
     pub const fn of(tokens: usize) -> Self {
         Self { tokens, share_before: SHARE_BEFORE }
     }
 
-    /// The same room without what other things take of it.
+    /// Returns the room reduced by the tokens of other content.
     #[must_use]
     pub(crate) const fn without(self, tokens: usize) -> Self {
         Self { tokens: self.tokens.saturating_sub(tokens), ..self }
     }
 
-    /// How many older messages may take beside the newest ones, when a question is asked at this time.
+    /// Returns the number of tokens for older messages beside the newest ones, for a question at this time.
     #[must_use]
     pub(crate) fn for_older(
         &self,
@@ -63,27 +61,27 @@ impl Room {
         if goes_on { left.min(self.tokens / PARTS_OF_OLDER) } else { left }
     }
 
-    /// How many tokens messages before this sitting have: so many are shown in every case.
+    /// Returns the number of tokens for messages before this sitting, which are always shown.
     #[must_use]
     pub const fn before(&self) -> usize {
         (self.tokens as f64 * self.share_before) as usize
     }
 }
 
-/// The newest exchanges of a session, as many as have room.
+/// Returns the newest exchanges of a session that fit into the room.
 ///
 /// # Errors
-/// A prompt template of the owner's that does not render.
+/// If a custom prompt template cannot be rendered.
 pub(crate) fn recent(
     prompts: &Prompts,
     history: &[Arc<Message>],
-    stored: Stored<'_>,
-    room: Room,
+    stored: RenderContext<'_>,
+    room: TokenBudget,
     asked_at: DateTime<Utc>,
 ) -> Result<History, String> {
     let render = |message: &Message| -> Result<Item, String> { stored.render(prompts, message) };
     let most = match room.share_before {
-        // Nothing but older messages is asked for.
+        // Only older messages are wanted.
         share if share <= 0.0 => 0,
         _ => room.tokens - room.tokens / PARTS_OF_OLDER,
     };
@@ -115,7 +113,7 @@ pub(crate) fn recent(
     within_budget(&history[cut..], most, &render)
 }
 
-/// The tokens of what a person and the bot said last, and of the beginnings of what its tools gave.
+/// Returns the tokens of the last exchange; tool results count only up to [`RESULT_TOKENS`].
 fn last_exchange(
     history: &[Arc<Message>],
     render: &impl Fn(&Message) -> Result<Item, String>,
@@ -132,13 +130,14 @@ fn last_exchange(
     Ok(items_of(&history[from..], render)?.into_iter().map(tokens).sum())
 }
 
-/// Where the sitting begins that a question at this time belongs to: behind the last long pause before a person's words.
+/// Returns the start of the sitting that a question at this time belongs to: after the last pause before a person's
+/// message.
 fn sitting(history: &[Arc<Message>], asked_at: DateTime<Utc>) -> usize {
     if history.last().is_some_and(|last| asked_at - last.created_at > PAUSE) {
         return history.len();
     }
     let begins = |at: &usize| {
-        history[*at].role == Role::User && history[*at].created_at - history[at - 1].created_at > PAUSE
+        history[*at].role == MessageRole::User && history[*at].created_at - history[at - 1].created_at > PAUSE
     };
     (1..history.len()).rev().find(begins).unwrap_or(0)
 }

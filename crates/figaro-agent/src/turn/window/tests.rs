@@ -9,7 +9,7 @@ use super::kept::tests::saying;
 use super::*;
 use figaro_base::ids::{ChatId, MessageId, NoteId, SessionId, UpdateId, UserId};
 use figaro_domain::chat::{ChatConfig, ChatKind, Place};
-use figaro_domain::conversation::{Message, Role, ToolMeta};
+use figaro_domain::conversation::{Message, MessageRole, ToolMeta};
 use figaro_domain::message::{Attachment, AttachmentKind, Inbound, Quoted, Speaker};
 use figaro_domain::note::Note;
 use figaro_domain::origin::Origin;
@@ -136,7 +136,10 @@ impl Fields<'_> {
             side_effects: SideEffects::default(),
         };
         let text = serde_json::json!({"success": true, "result": {self.next(): self.next()}}).to_string();
-        Message { tool: Some(meta), ..Message::new(SessionId::new(), Role::Tool, text, DateTime::UNIX_EPOCH) }
+        Message {
+            tool: Some(meta),
+            ..Message::new(SessionId::new(), MessageRole::Tool, text, DateTime::UNIX_EPOCH)
+        }
     }
 }
 
@@ -183,8 +186,8 @@ fn prompt(words: &[String]) -> Vec<String> {
         now: DateTime::UNIX_EPOCH,
     };
     let prompts = Prompts::load(None).unwrap();
-    let stored = Stored { place: &place, zone: chrono_tz::UTC, pictures: &pictures };
-    let recent = recent(&prompts, &history, stored, Room::of(100_000), DateTime::UNIX_EPOCH).unwrap();
+    let stored = RenderContext { place: &place, zone: chrono_tz::UTC, pictures: &pictures };
+    let recent = recent(&prompts, &history, stored, TokenBudget::of(100_000), DateTime::UNIX_EPOCH).unwrap();
     let kept = saying(|| fields.next());
     let showing = Showing { now: DateTime::UNIX_EPOCH, zone: chrono_tz::UTC, tokens: 100_000 };
     let front = kept.choose(DateTime::UNIX_EPOCH, 100_000);

@@ -1,5 +1,4 @@
-//! Counts of texts that were counted before: the instructions and the tools of a request are the same again and again, and
-//! so is most of its history.
+//! Cache of token counts. Instructions, tools and most of the history repeat in every request.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
@@ -7,28 +6,28 @@ use std::sync::LazyLock;
 
 use parking_lot::Mutex;
 
-/// Texts shorter than this many bytes are counted faster than they are looked up.
+/// Minimum length in bytes of a cached text. Shorter ones are counted faster than looked up.
 const SHORTEST: usize = 64;
-/// So many counts are kept at least, and at most twice as many.
+/// Size of a cache generation: the cache holds up to twice as many counts.
 const KEPT: usize = 4_000;
 
-static COUNTED: LazyLock<Counted> = LazyLock::new(Counted::default);
+static COUNTED: LazyLock<TokenCountCache> = LazyLock::new(TokenCountCache::default);
 
-/// Counts by a keyed hash of the text: nobody outside can make two texts that share one.
+/// Counts by keyed hash of the text. The key keeps outsiders from making texts that collide.
 #[derive(Default)]
-struct Counted {
+struct TokenCountCache {
     hasher: RandomState,
     counts: Mutex<Generations>,
 }
 
-/// The counts asked for lately, and those before them.
+/// Recently used counts, and those of the generation before.
 #[derive(Default)]
 struct Generations {
     new: HashMap<u64, usize>,
     old: HashMap<u64, usize>,
 }
 
-/// The count of a text, worked out by `count` unless it is known.
+/// Returns the cached count of a text, or computes it by `count`.
 pub(super) fn once(text: &str, count: impl FnOnce(&str) -> usize) -> usize {
     match text.len() < SHORTEST {
         true => count(text),
@@ -36,7 +35,7 @@ pub(super) fn once(text: &str, count: impl FnOnce(&str) -> usize) -> usize {
     }
 }
 
-impl Counted {
+impl TokenCountCache {
     fn of(&self, text: &str, count: impl FnOnce(&str) -> usize) -> usize {
         let key = self.hasher.hash_one(text);
         let known = self.counts.lock().get(key);
@@ -72,7 +71,7 @@ mod tests {
 
     #[test]
     fn what_is_asked_for_again_is_counted_once_and_the_rest_forgotten() {
-        let (counted, mut counts) = (Counted::default(), 0);
+        let (counted, mut counts) = (TokenCountCache::default(), 0);
         let text = |number: usize| format!("{number:0300}");
         for number in 0..10 * KEPT {
             for number in [number, 0] {

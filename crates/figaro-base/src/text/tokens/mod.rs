@@ -1,12 +1,11 @@
-//! How many tokens a text takes, counted as o200k_base counts: the text is split into [`words`], and the bytes of each are
-//! merged in the order of the vocabulary. One pass, a fixed number of bytes of memory, no allocation; long texts that were counted
-//! before are not counted again ([`counted`]).
+//! Token estimates after o200k_base: the text is split into [`words`], and the bytes of each word are merged in the
+//! order of the vocabulary. One pass, constant memory, no allocation; counts of long texts are cached ([`counted`]).
 //!
-//! Why the vocabulary and no figure a script: in the same letters English has more than five to a token and Uzbek three,
-//! and a chat has fewer than news in either. Of its 200,000 tokens the table holds the first 140,000: what a
-//! merge that is left out would have joined counts as two, so the count is above the true one: by 1 to 13 % in the fifteen
-//! languages of `tests/texts/`. Bytes that no token joins count one each. Of 160,000 texts made to mislead it, 6 counted
-//! less than they take, where two byte strings have the same hash or late merges come in another order.
+//! A fixed ratio per script would not do: in the same letters English has more than five characters to a token and
+//! Uzbek three, and chats have fewer than news in either. The table holds the first 140,000 of 200,000 tokens. A merge
+//! missing from it counts as two tokens, so the estimate is above the true count: by 1 to 13 % in the fifteen languages of
+//! `tests/texts/`. Bytes that no token joins count one each. Of 160,000 adversarial texts 6 were underestimated, where two
+//! byte strings share a hash or late merges come in another order.
 
 mod counted;
 mod table;
@@ -16,12 +15,12 @@ mod words;
 
 use table::{Hash, MAX_PIECE, level};
 
-/// For each so many tokens one more is added: the order of late merges is kept roughly, and what counts as a letter too.
+/// One token is added per this many: late merges and the classes of letters are only approximate.
 const SLACK: usize = 64;
-/// What no merge makes.
+/// Level of a pair that no merge joins.
 const NEVER: u16 = u16::MAX;
 
-/// How many tokens of o200k_base a text may take, estimated from above.
+/// Estimates the o200k_base tokens of a text, from above.
 #[must_use]
 pub fn estimate_tokens(text: &str) -> usize {
     counted::once(text, count)
@@ -39,8 +38,8 @@ fn count(text: &str) -> usize {
     tokens + tokens / SLACK
 }
 
-/// How many tokens a text may take in whatever vocabulary a model has: none is known to split ordinary text further than
-/// into runs of four ASCII letters, digits, marks, and single characters of other scripts.
+/// Estimates the tokens of a text in any model's vocabulary, from above. No known vocabulary splits ordinary text further
+/// than into runs of four ASCII letters, digits, marks, and single characters of other scripts.
 #[must_use]
 pub fn most_tokens(text: &str) -> usize {
     let (mut tokens, mut run) = (0, 0_usize);
@@ -60,18 +59,18 @@ pub fn most_tokens(text: &str) -> usize {
     tokens.max(estimate_tokens(text))
 }
 
-/// One word while its bytes are merged; made once for a whole text.
+/// State of merging one word; made once per text and reused.
 struct Merging {
-    /// Of what stands before each byte.
+    /// Hash of the bytes before each byte.
     hashes: [Hash; MAX_PIECE + 1],
-    /// Where each part begins; behind the last stands the end.
+    /// Start of each part; the end of the word follows the last.
     parts: [u8; MAX_PIECE + 1],
-    /// When each part is merged with the one behind it.
+    /// Level at which each part merges with the next.
     levels: [u16; MAX_PIECE],
 }
 
 impl Merging {
-    /// The tokens of a word. That its pieces do not join costs one each.
+    /// Counts the tokens of a word. Each split of a long word into pieces adds one.
     fn word(&mut self, word: &str) -> usize {
         let (mut tokens, mut rest) = (0, word);
         while rest.len() > MAX_PIECE {
@@ -109,7 +108,7 @@ impl Merging {
         count
     }
 
-    /// The part that is merged next with the one behind it: of the least level the first.
+    /// Returns the part to merge with the next one: the first of the lowest level.
     fn next_merge(&self, count: usize) -> Option<usize> {
         let (mut next, mut least) = (None, NEVER);
         for (part, level) in self.levels[..count].iter().enumerate() {

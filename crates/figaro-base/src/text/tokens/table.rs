@@ -1,13 +1,13 @@
-//! The table of merges: for each token of more than one byte a hash and how early it is made. `o200k_base.bin` is written,
-//! and compared with o200k_base, by the tests.
+//! Table of merges: a hash and a merge level for each token of more than one byte. The tests write `o200k_base.bin` and
+//! compare it with o200k_base.
 //!
-//! The file is a list of `u32`, little-endian: where each bucket begins, the end, then the entries by bucket. An entry has a
-//! mark of 20 bits above a level of 12.
+//! File format: little-endian `u32`s. First the start of each bucket and the end, then the entries by bucket. An entry
+//! is a mark of 20 bits above a level of 12.
 
-/// So many of the first tokens of o200k_base are in the table.
+/// Number of o200k_base tokens in the table.
 #[cfg(test)]
 pub(super) const MERGES: u32 = 140_000;
-/// Of the first tokens each has a level of its own; of the rest, so many share one.
+/// Number of tokens per level, after the first tokens, which each have a level of their own.
 #[cfg(test)]
 const SHARED: u32 = (MERGES - FIRST).div_ceil(LEVELS - FIRST);
 #[cfg(test)]
@@ -18,14 +18,14 @@ const LEVELS: u32 = 1 << LEVEL_BITS;
 const BUCKET_BITS: u32 = 14;
 const LEVEL_BITS: u32 = 12;
 const MARK_BITS: u32 = 20;
-/// The most bytes that a hash is taken of.
+/// Maximum number of bytes in a hash.
 const MAX_BYTES: usize = MAX_PIECE;
-/// A longer word is counted in pieces of so many bytes: the cost of one grows with the square of its length.
+/// Maximum length of a piece in bytes. Longer words are split, since the cost grows with the square of the length.
 pub(super) const MAX_PIECE: usize = 64;
 
 static TABLE: &[[u8; 4]] = include_bytes!("o200k_base.bin").as_chunks().0;
 
-/// Of a run of bytes; that of its end is had from those of the whole and its start.
+/// Rolling hash of bytes: the hash of a suffix follows from those of the whole and of the prefix.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Hash(u64);
 
@@ -49,12 +49,12 @@ impl Hash {
         Self(self.0.wrapping_mul(BASE).wrapping_add(u64::from(byte) + 1))
     }
 
-    /// Of the last `bytes` alone, given the hash of what stands before them.
+    /// Returns the hash of the last `bytes` bytes, given the hash of the prefix before them.
     pub(super) fn without(self, start: Self, bytes: usize) -> Self {
         Self(self.0.wrapping_sub(start.0.wrapping_mul(POWERS[bytes])))
     }
 
-    /// The bucket, and the mark in it.
+    /// Returns the bucket, and the mark within it.
     fn place(self) -> (usize, u32) {
         let mix = |hash: u64| (hash ^ hash >> 32).wrapping_mul(0xd6e8_feb8_6659_fd93);
         let mixed = mix(mix(self.0));
@@ -64,7 +64,7 @@ impl Hash {
     }
 }
 
-/// When a token is made, the earliest 0; `None` where the table has no such token.
+/// Returns the merge level of a token, 0 being the earliest; `None` if the table lacks the token.
 pub(super) fn level(hash: Hash) -> Option<u16> {
     let (bucket, mark) = hash.place();
     let start = |bucket: usize| u32::from_le_bytes(TABLE[bucket]) as usize;
@@ -77,7 +77,7 @@ pub(super) fn level(hash: Hash) -> Option<u16> {
     found.and_then(|level| u16::try_from(level).ok())
 }
 
-/// The file for these tokens, each with its number.
+/// Builds the file from the tokens and their numbers.
 #[cfg(test)]
 pub(super) fn file(tokens: impl IntoIterator<Item = (u32, Vec<u8>)>) -> Vec<u8> {
     let entry = |(number, token): (u32, Vec<u8>)| {

@@ -1,22 +1,23 @@
-//! Where o200k_base lets no token reach across: its pattern of words, by hand. Marks belong to the letters before them.
+//! Word boundaries that no o200k_base token crosses: its pattern, written by hand. Combining marks belong to the
+//! letters before them.
 
-/// What a character is to the pattern.
+/// Class of a character in the pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum CharacterClass {
     Upper,
     Lower,
-    /// A letter of a script that has no case.
+    /// A letter of a script without case.
     Caseless,
-    /// A mark that goes with the character before it.
+    /// A combining mark.
     Combining,
     Number,
     Newline,
     Space,
-    /// Punctuation, symbols, and whatever else.
+    /// Punctuation, symbols and everything else.
     Other,
 }
 
-impl Kind {
+impl CharacterClass {
     fn of(c: char) -> Self {
         match c {
             'a'..='z' => Self::Lower,
@@ -25,7 +26,7 @@ impl Kind {
             '\r' | '\n' => Self::Newline,
             ' ' | '\t' | '\u{b}' | '\u{c}' => Self::Space,
             '\0'..='\x7f' => Self::Other,
-            // Asked first because they are many and the rest is slow.
+            // Checked first: these are frequent, and the checks below are slow.
             '\u{620}'..='\u{64a}'
             | '\u{904}'..='\u{939}'
             | '\u{4e00}'..='\u{9fff}'
@@ -49,7 +50,7 @@ impl Kind {
     }
 }
 
-/// The marks of the scripts that are written most; those of others count as letters or symbols.
+/// Returns `true` for combining marks of the most used scripts. Marks of other scripts count as letters or symbols.
 fn combines(c: char) -> bool {
     matches!(c,
         '\u{300}'..='\u{36f}' | '\u{483}'..='\u{489}' | '\u{591}'..='\u{5bd}' | '\u{610}'..='\u{61a}'
@@ -63,41 +64,49 @@ fn combines(c: char) -> bool {
         | '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}')
 }
 
-/// The bytes of the first word of a text, which is not empty.
+/// Returns the length in bytes of the first word of a text; 0 if the text is empty.
 pub(super) fn first(text: &str) -> usize {
     let mut chars = text.chars();
     let Some(c) = chars.next() else { return 0 };
-    let next = chars.next().map(Kind::of);
-    match Kind::of(c) {
-        kind if kind.is_letter() && !(kind == Kind::Combining && next.is_some_and(Kind::is_letter)) => {
+    let next = chars.next().map(CharacterClass::of);
+    match CharacterClass::of(c) {
+        kind if kind.is_letter()
+            && !(kind == CharacterClass::Combining && next.is_some_and(CharacterClass::is_letter)) =>
+        {
             letters(text, 0)
         }
-        // One character that is no letter goes with the letters behind it.
-        Kind::Space | Kind::Other | Kind::Combining if next.is_some_and(Kind::is_letter) => {
+        // A single non-letter joins the letters after it.
+        CharacterClass::Space | CharacterClass::Other | CharacterClass::Combining
+            if next.is_some_and(CharacterClass::is_letter) =>
+        {
             letters(text, c.len_utf8())
         }
-        Kind::Number => run(text, 3, |kind| kind == Kind::Number),
-        Kind::Space if c == ' ' && next == Some(Kind::Other) => symbols(text, 1),
-        Kind::Space | Kind::Newline => blanks(text),
+        CharacterClass::Number => run(text, 3, |kind| kind == CharacterClass::Number),
+        CharacterClass::Space if c == ' ' && next == Some(CharacterClass::Other) => symbols(text, 1),
+        CharacterClass::Space | CharacterClass::Newline => blanks(text),
         _ => symbols(text, 0),
     }
 }
 
-/// The bytes of the first characters that are such, at most so many of them.
-fn run(text: &str, most: usize, is_such: impl Fn(Kind) -> bool) -> usize {
-    text.chars().take(most).take_while(|c| is_such(Kind::of(*c))).map(char::len_utf8).sum()
+/// Returns the length in bytes of the leading characters that satisfy `is_such`, at most `most` characters.
+fn run(text: &str, most: usize, is_such: impl Fn(CharacterClass) -> bool) -> usize {
+    text.chars().take(most).take_while(|c| is_such(CharacterClass::of(*c))).map(char::len_utf8).sum()
 }
 
-/// Letters up to where a small one is followed by a capital, with an English ending behind an apostrophe.
+/// Returns the end of a run of letters that starts at `from`. It ends before a capital that follows a small letter, and
+/// includes an English suffix after an apostrophe.
 fn letters(text: &str, from: usize) -> usize {
     let (mut end, mut small, mut after_caseless) = (from, false, None);
     for c in text[from..].chars() {
-        match Kind::of(c) {
-            Kind::Lower => small = true,
-            Kind::Upper if small => break,
-            Kind::Upper => {}
-            Kind::Caseless | Kind::Combining => after_caseless = Some(end + c.len_utf8()),
-            Kind::Number | Kind::Newline | Kind::Space | Kind::Other => break,
+        match CharacterClass::of(c) {
+            CharacterClass::Lower => small = true,
+            CharacterClass::Upper if small => break,
+            CharacterClass::Upper => {}
+            CharacterClass::Caseless | CharacterClass::Combining => after_caseless = Some(end + c.len_utf8()),
+            CharacterClass::Number
+            | CharacterClass::Newline
+            | CharacterClass::Space
+            | CharacterClass::Other => break,
         }
         end += c.len_utf8();
     }
@@ -116,16 +125,19 @@ fn ending(rest: &[u8]) -> usize {
     }
 }
 
-/// Symbols with the ends of lines and slashes behind them.
+/// Returns the end of a run of symbols, with the line ends and slashes after it.
 fn symbols(text: &str, from: usize) -> usize {
-    let end = from + run(&text[from..], usize::MAX, |kind| matches!(kind, Kind::Other | Kind::Combining));
+    let end = from
+        + run(&text[from..], usize::MAX, |kind| {
+            matches!(kind, CharacterClass::Other | CharacterClass::Combining)
+        });
     end + text[end..].bytes().take_while(|byte| matches!(byte, b'\r' | b'\n' | b'/')).count()
 }
 
-/// White space up to the last end of a line in it; where there is none, all but its last character, which goes with what
-/// follows.
+/// Returns the length of leading white space up to its last line end. Without a line end, all but its last character, which
+/// joins the next word.
 fn blanks(text: &str) -> usize {
-    let end = run(text, usize::MAX, Kind::is_blank);
+    let end = run(text, usize::MAX, CharacterClass::is_blank);
     let blank = &text[..end];
     if let Some(at) = blank.rfind(['\r', '\n']) {
         return at + 1;

@@ -300,22 +300,25 @@ fn shapes_are_claimed_only_where_they_say_all() {
     };
     let nine = times(&[(9, 0)]);
     for (expression, shape) in [
-        ("* * * * *", Shape::EveryMinutes(1)),
-        ("*/15 * * * *", Shape::EveryMinutes(15)),
-        ("0,30 * * * *", Shape::EveryMinutes(30)),
-        ("0 * * * *", Shape::EveryHours { hours: 1, minute: 0 }),
-        ("*/60 * * * *", Shape::EveryHours { hours: 1, minute: 0 }),
-        ("20 */6 * * *", Shape::EveryHours { hours: 6, minute: 20 }),
-        ("0 9 * * *", Shape::Daily { times: nine.clone() }),
-        ("30 8,20 * * *", Shape::Daily { times: times(&[(8, 30), (20, 30)]) }),
-        ("0 9 * * 0-6", Shape::Daily { times: nine.clone() }),
-        ("0 9 * * 1-5", Shape::Weekdays { times: nine.clone() }),
+        ("* * * * *", ScheduleShape::EveryMinutes(1)),
+        ("*/15 * * * *", ScheduleShape::EveryMinutes(15)),
+        ("0,30 * * * *", ScheduleShape::EveryMinutes(30)),
+        ("0 * * * *", ScheduleShape::EveryHours { hours: 1, minute: 0 }),
+        ("*/60 * * * *", ScheduleShape::EveryHours { hours: 1, minute: 0 }),
+        ("20 */6 * * *", ScheduleShape::EveryHours { hours: 6, minute: 20 }),
+        ("0 9 * * *", ScheduleShape::Daily { times: nine.clone() }),
+        ("30 8,20 * * *", ScheduleShape::Daily { times: times(&[(8, 30), (20, 30)]) }),
+        ("0 9 * * 0-6", ScheduleShape::Daily { times: nine.clone() }),
+        ("0 9 * * 1-5", ScheduleShape::Weekdays { times: nine.clone() }),
         (
             "0 9 * * 7,1,6",
-            Shape::Weekly { days: vec![Weekday::Mon, Weekday::Sat, Weekday::Sun], times: nine.clone() },
+            ScheduleShape::Weekly {
+                days: vec![Weekday::Mon, Weekday::Sat, Weekday::Sun],
+                times: nine.clone(),
+            },
         ),
-        ("0 9 1,15 * *", Shape::Monthly { days: vec![1, 15], times: nine.clone() }),
-        ("0 9 24 12 *", Shape::Yearly { month: 12, day: 24, times: nine.clone() }),
+        ("0 9 1,15 * *", ScheduleShape::Monthly { days: vec![1, 15], times: nine.clone() }),
+        ("0 9 24 12 *", ScheduleShape::Yearly { month: 12, day: 24, times: nine.clone() }),
     ] {
         assert_eq!(cron(expression).shape(), shape, "{expression}");
     }
@@ -342,9 +345,9 @@ fn shapes_are_claimed_only_where_they_say_all() {
         "*/15 9-17 * * 1#2",
         "0 */24 * * 1",
     ] {
-        assert_eq!(cron(expression).shape(), Shape::Other, "{expression}");
+        assert_eq!(cron(expression).shape(), ScheduleShape::Other, "{expression}");
     }
-    assert_eq!(Schedule::Once { at: now(), wall: true }.shape(), Shape::Once);
+    assert_eq!(Schedule::Once { at: now(), wall: true }.shape(), ScheduleShape::Once);
 }
 
 #[test]
@@ -365,7 +368,7 @@ fn even_steps_in_a_part_of_the_day_are_told() {
     ] {
         let [from, until] =
             [from, until].map(|(hour, minute)| NaiveTime::from_hms_opt(hour, minute, 0).unwrap());
-        let shape = Shape::Between { minutes, from, until, days: days.clone() };
+        let shape = ScheduleShape::Between { minutes, from, until, days: days.clone() };
         assert_eq!(cron(expression).shape(), shape, "{expression}");
     }
 }

@@ -1,30 +1,30 @@
-//! The result of a call in the form of the protocol: each part of it can be read, or says of what kind it is that cannot.
+//! Brings the result of a call into the form of the protocol. A part that cannot be read becomes one that names its
+//! kind.
 
 use rmcp::model::TextContent;
 use serde_json::{Value, json};
 
 use super::results::word;
 
-/// The field of `_meta` that tells of a part which cannot be read. All parts are made anew, so that no server can send it.
+/// Field of `_meta` that marks an unreadable part. All parts are built anew, so no server can send it.
 const UNKNOWN: &str = "figaro/unknown";
-/// Fields of a result that are no part of what a tool gives.
+/// Fields of a result that are not data of the tool.
 const NO_DATA: [&str; 5] = ["content", "structuredContent", "isError", "resultType", "_meta"];
 
-/// The kind of a part that cannot be read.
+/// Returns the kind of a part that cannot be read.
 pub(in super::super) fn unknown_kind(text: &TextContent) -> Option<&str> {
     text.meta.as_ref()?.get(UNKNOWN)?.as_str()
 }
 
-/// The result of a call.
 pub(super) fn result(result: Value) -> Value {
     let Value::Object(mut fields) = result else { return json!({"content": parts(&result)}) };
     let has_content = fields.contains_key("content");
-    // The server asks for something before it answers.
+    // The server asks for input before it answers.
     if !has_content && fields.get("resultType").is_some_and(|kind| kind.is_string() && kind != "complete") {
         return Value::Object(fields);
     }
     let is_error = fields.get("isError").is_some_and(is_true);
-    // An older version of the protocol has this name for all of it.
+    // An older version of the protocol calls the whole result `toolResult`.
     let content = [fields.remove("content"), fields.remove("toolResult")]
         .into_iter()
         .flatten()
@@ -53,7 +53,7 @@ fn parts(content: &Value) -> Vec<Value> {
     }
 }
 
-/// A part by its type; one of no or another type by what is in it.
+/// Converts a part by its type. A missing or unknown type is guessed from the fields.
 fn block(part: &Value) -> Value {
     let kind = part["type"].as_str().unwrap_or_default().to_ascii_lowercase();
     let by_kind = match kind.as_str() {
@@ -73,7 +73,7 @@ fn unknown(kind: &str) -> Value {
     json!({"type": "text", "text": "", "_meta": {UNKNOWN: kind}})
 }
 
-/// Words; what is no text is shown as the JSON that it is.
+/// Converts text. A value that is no text is shown as its JSON.
 fn text(value: &Value) -> Option<Value> {
     let words = match value {
         Value::Null => return None,
@@ -83,14 +83,13 @@ fn text(value: &Value) -> Option<Value> {
     Some(json!({"type": "text", "text": words}))
 }
 
-/// A picture or a sound.
 fn media(kind: &str, part: &Value) -> Option<Value> {
     let data = part["data"].as_str().filter(|_| matches!(kind, "image" | "audio"))?;
     let media_type = part["mimeType"].as_str().unwrap_or(kind);
     Some(json!({"type": kind, "data": data, "mimeType": media_type}))
 }
 
-/// A document with what is in it.
+/// Converts an embedded document.
 fn resource(part: &Value) -> Option<Value> {
     let inner = &part["resource"];
     let mut resource = match (text(&inner["text"]), inner["blob"].as_str()) {
@@ -105,7 +104,7 @@ fn resource(part: &Value) -> Option<Value> {
     Some(json!({"type": "resource", "resource": resource}))
 }
 
-/// A document that the server has.
+/// Converts a reference to a document.
 fn link(part: &Value) -> Option<Value> {
     let part = if part["resource"].is_object() { &part["resource"] } else { part };
     let uri = word(&part["uri"])?;

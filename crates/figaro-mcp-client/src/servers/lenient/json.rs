@@ -1,13 +1,13 @@
-//! JSON as it is written by hand or by languages that know more numbers.
+//! Reads JSON written by hand or by languages with more kinds of numbers.
 
 use std::borrow::Cow;
 
 use serde_json::Value;
 
-/// Numbers that JSON does not have.
+/// Number literals that JSON does not have.
 const NO_NUMBERS: [&str; 3] = ["NaN", "Infinity", "-Infinity"];
 
-/// Reads a text as JSON, with a byte order mark, numbers that are none, halves of characters and line breaks in strings.
+/// Reads a text as JSON. Tolerates a byte order mark, the literals above, lone surrogates and line breaks in strings.
 pub(super) fn parse(text: &[u8]) -> Option<Value> {
     let text = String::from_utf8_lossy(text);
     let text = text.trim_start_matches('\u{feff}').trim();
@@ -34,8 +34,8 @@ fn mended(text: &str) -> String {
     whole
 }
 
-/// What stands for an escape at the beginning of a text, and how long that is. Half of a character becomes the mark for one that
-/// cannot be read.
+/// Returns the replacement of the escape at the start of a text, and the length of the escape. A lone surrogate
+/// becomes the replacement character.
 fn escape(text: &str) -> (Cow<'_, str>, usize) {
     let unit = |at: usize| {
         let digits = text.get(at..)?.strip_prefix("\\u")?.get(..4)?;

@@ -1,6 +1,6 @@
-//! Messages of servers, read leniently: rmcp refuses a whole message for one odd field, and whoever waits for it waits in vain.
-//! Each is brought into the form of the protocol before rmcp reads it. Called by the transports, [`super::stdio`] and
-//! [`super::http`].
+//! Reads messages of servers leniently. rmcp refuses a whole message for one odd field, and its caller then waits in
+//! vain. So each message is brought into the form of the protocol before rmcp reads it. Called by the transports,
+//! [`super::stdio`] and [`super::http`].
 
 mod content;
 mod json;
@@ -15,32 +15,32 @@ use serde_json::{Map, Value, json};
 
 pub(super) use self::content::unknown_kind;
 
-/// Reads the messages of one server. Clones share what was asked.
+/// Reads the messages of one server. Clones share the pending requests.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Reader {
-    /// The requests that have no answer yet.
-    pending: Arc<Mutex<HashMap<RequestId, Asked>>>,
+pub(super) struct LenientReader {
+    /// Requests without an answer yet.
+    pending: Arc<Mutex<HashMap<RequestId, RequestKind>>>,
 }
 
-/// A kind of request, which decides the form of its result.
+/// Kind of a request. It decides the form of the result.
 #[derive(Debug, Clone, Copy)]
-enum Asked {
+enum RequestKind {
     Initialize,
     Tools,
     Call,
     Other,
 }
 
-impl Reader {
-    /// Notes a message that goes to the server.
+impl LenientReader {
+    /// Records a message that is sent to the server.
     pub(super) fn sent(&self, message: &ClientJsonRpcMessage) {
         match message {
             ClientJsonRpcMessage::Request(request) => {
                 let asked = match request.request {
-                    ClientRequest::InitializeRequest(_) => Asked::Initialize,
-                    ClientRequest::ListToolsRequest(_) => Asked::Tools,
-                    ClientRequest::CallToolRequest(_) => Asked::Call,
-                    _ => Asked::Other,
+                    ClientRequest::InitializeRequest(_) => RequestKind::Initialize,
+                    ClientRequest::ListToolsRequest(_) => RequestKind::Tools,
+                    ClientRequest::CallToolRequest(_) => RequestKind::Call,
+                    _ => RequestKind::Other,
                 };
                 self.pending.lock().insert(request.id.clone(), asked);
             }
@@ -54,8 +54,8 @@ impl Reader {
         }
     }
 
-    /// The messages in a text: one, several of a batch, or none. `of` is the one request that the text can answer, where the
-    /// transport knows it.
+    /// Returns the messages in a text: one, those of a batch, or none. `of` is the only request that the text can
+    /// answer, if the transport knows it.
     pub(super) fn read(&self, text: &[u8], of: Option<&RequestId>) -> Vec<Value> {
         let messages = match json::parse(text) {
             Some(Value::Array(batch)) => batch,
@@ -67,7 +67,7 @@ impl Reader {
 
     fn message(&self, message: Value, of: Option<&RequestId>) -> Option<Value> {
         let Value::Object(mut fields) = message else { return None };
-        // A null says as much as a field that is not there, and is no id.
+        // A null means the same as a missing field, and is no id.
         fields.retain(|_, value| !value.is_null() && *value != false);
         let is_answer = fields.contains_key("result") || fields.contains_key("error");
         if is_answer || !fields.contains_key("method") {
@@ -77,10 +77,10 @@ impl Reader {
         Some(Value::Object(fields))
     }
 
-    /// An answer to a request that waits for one; others are nobody's.
+    /// Converts an answer to a pending request. Other answers are dropped.
     fn answer(&self, fields: &mut Map<String, Value>, of: Option<&RequestId>) -> Option<Value> {
         let (result, error) = (fields.remove("result"), fields.remove("error"));
-        // What has neither a result nor an error is an answer by its id alone.
+        // A message without a result or an error counts as an answer only by its id.
         let of = of.filter(|_| result.is_some() || error.is_some());
         let Some((id, asked)) = self.answered(fields.get("id").and_then(request_id), of) else {
             tracing::debug!(has_error = error.is_some(), "an MCP server answers what nobody waits for");
@@ -94,14 +94,14 @@ impl Reader {
         Some(answer)
     }
 
-    /// The request with the id of an answer, or else the one that it can only be of. It waits no more.
-    fn answered(&self, id: Option<RequestId>, of: Option<&RequestId>) -> Option<(RequestId, Asked)> {
+    /// Takes the pending request with the id of the answer, or else the only one that it can belong to.
+    fn answered(&self, id: Option<RequestId>, of: Option<&RequestId>) -> Option<(RequestId, RequestKind)> {
         let mut pending = self.pending.lock();
         id.and_then(|id| pending.remove_entry(&id)).or_else(|| pending.remove_entry(of?))
     }
 }
 
-impl Asked {
+impl RequestKind {
     fn result(self, result: Value) -> Value {
         match self {
             Self::Initialize => results::initialize(&result),
@@ -113,13 +113,13 @@ impl Asked {
     }
 }
 
-/// A message that was read, as rmcp has it.
+/// Converts a message to rmcp's type.
 pub(super) fn typed(message: Value) -> Option<ServerJsonRpcMessage> {
     let odd = |error| tracing::debug!(%error, "a message of an MCP server is none");
     serde_json::from_value(message).map_err(odd).ok()
 }
 
-/// The id of a request, which is always a number, though some send it back as a text or a fraction.
+/// Reads the id of a request. Ours are always numbers, but some servers send them back as text or a fraction.
 fn request_id(id: &Value) -> Option<RequestId> {
     let text = id.as_str().map_or_else(|| id.to_string(), str::to_owned);
     text.trim().trim_end_matches(".0").parse().ok().map(RequestId::Number)

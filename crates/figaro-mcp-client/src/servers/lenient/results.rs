@@ -1,14 +1,15 @@
-//! Errors, greetings and lists of tools in the form of the protocol. Each is made anew of what is used here, so that nothing else
-//! in it can be odd. A tool that cannot be mended keeps a mark of what is wrong, by which [`super::super::tools`] leaves it out.
+//! Brings errors, handshakes and lists of tools into the form of the protocol. Each is built anew from the fields
+//! used here, so that nothing else in it can be odd. A tool that cannot be mended keeps a mark of its fault, and
+//! [`super::super::tools`] leaves it out for that.
 
 use serde_json::{Value, json};
 
-/// The code of an error without one: the server failed.
+/// Code of an error that has none: internal error.
 const INTERNAL: i64 = -32603;
-/// The version of the protocol that a server speaks which does not say it.
+/// Protocol version assumed for a server that does not name one.
 const VERSION: &str = "2025-03-26";
 
-/// A text, or a number in its place.
+/// Returns a text, or a number as text.
 pub(super) fn word(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.clone()),
@@ -17,7 +18,7 @@ pub(super) fn word(value: &Value) -> Option<String> {
     }
 }
 
-/// An error. One without a message says all that it has.
+/// Converts an error. If it has no message, its whole JSON is the message.
 pub(super) fn error(error: &Value) -> Value {
     let code = word(&error["code"]).and_then(|code| code.parse::<i32>().ok());
     let message =
@@ -26,7 +27,7 @@ pub(super) fn error(error: &Value) -> Value {
     json!({"code": code.map_or(INTERNAL, i64::from), "message": message})
 }
 
-/// What a server says of itself.
+/// Converts the result of the handshake.
 pub(super) fn initialize(result: &Value) -> Value {
     let tools = &result["capabilities"]["tools"];
     let capabilities = if tools.is_object() || *tools == true { json!({"tools": {}}) } else { json!({}) };
@@ -38,7 +39,6 @@ pub(super) fn initialize(result: &Value) -> Value {
     })
 }
 
-/// A page of tools.
 pub(super) fn tools(result: &Value) -> Value {
     let listed = result["tools"].as_array().or_else(|| result.as_array());
     let mut page = json!({"tools": listed.into_iter().flatten().map(tool).collect::<Vec<_>>()});
@@ -51,7 +51,7 @@ pub(super) fn tools(result: &Value) -> Value {
 fn tool(tool: &Value) -> Value {
     let schemas = ["inputSchema", "input_schema", "parameters"].map(|word| &tool[word]);
     let mut mended = json!({
-        // One without a name is left out for it.
+        // A tool without a name is left out later for that reason.
         "name": word(&tool["name"]).unwrap_or_default(),
         "inputSchema": schema(schemas.into_iter().find(|schema| !schema.is_null())),
         "annotations": {},
@@ -61,7 +61,7 @@ fn tool(tool: &Value) -> Value {
     if let Some(words) = word(description).or_else(|| description.as_array().map(lines)) {
         mended["description"] = words.into();
     }
-    // A hint of another kind is none: nobody has said that the tool does no harm.
+    // A hint that is no boolean is ignored: nobody has said that the tool does no harm.
     for hint in ["readOnlyHint", "destructiveHint"] {
         if let Some(is_so) = tool["annotations"][hint].as_bool() {
             mended["annotations"][hint] = is_so.into();
@@ -70,7 +70,7 @@ fn tool(tool: &Value) -> Value {
     mended
 }
 
-/// The schema of arguments. Of what is none only its type is told, and the tool is left out for it.
+/// Returns the schema of arguments. If it is no schema, only its type is kept, and the tool is left out for that.
 fn schema(schema: Option<&Value>) -> Value {
     let none = |kind: &str| json!({"type": kind});
     match schema {

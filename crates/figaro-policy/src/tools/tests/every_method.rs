@@ -23,7 +23,7 @@ fn told(decided: &Decided) -> String {
 
 #[test]
 fn the_rules_of_every_method_are_these() {
-    let methods = Table::get().methods();
+    let methods = ApiTable::get().methods();
     assert!(methods.len() >= 185, "{}", methods.len());
     let mut table = String::new();
     for method in methods {
@@ -37,7 +37,7 @@ fn the_rules_of_every_method_are_these() {
 
 #[test]
 fn what_costs_or_gives_power_takes_a_rule_of_the_owners() {
-    for method in Table::get().methods() {
+    for method in ApiTable::get().methods() {
         let wanted = match method.class {
             Class::Money | Class::ManagedBots | Class::Lifecycle => true,
             _ => ["answerPreCheckoutQuery", "answerShippingQuery", "createChatSubscriptionInviteLink"]

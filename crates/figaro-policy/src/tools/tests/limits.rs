@@ -59,11 +59,11 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn no_rule_opens_a_limit(written in prop::collection::vec(allowing(), 1..4), at in 0usize..14, role in prop::sample::select(&Role::ALL[..])) {
+    fn no_rule_opens_a_limit(written in prop::collection::vec(allowing(), 1..4), at in 0usize..14, role in prop::sample::select(&CallerRole::ALL[..])) {
         let rules = written.iter().enumerate().map(|(at, rule)| format!("  - {{{}}}\n", rule.replace("open", &format!("open{at}"))));
         let rules = Rules::read(&format!("rules:\n{}", rules.collect::<String>())).unwrap();
         let (name, args) = limited().swap_remove(at);
-        let (method, args, known) = (Table::get().method(name).unwrap(), args.as_object().unwrap().clone(), known());
+        let (method, args, known) = (ApiTable::get().method(name).unwrap(), args.as_object().unwrap().clone(), known());
         let decided = decide(&rules, &TelegramCall { role, own: Some(true), ..call(method, &args, &known) });
         prop_assert_eq!(decided.decision, Decision::Deny);
         prop_assert!(decided.rule.as_str().starts_with("limit/"), "{}", decided.rule);
@@ -75,7 +75,7 @@ proptest! {
         let rules = Rules::read("rules:\n  - {name: a, chat: [-6, -7], class: message, then: allow}\n  - {name: b, chat: -8, then: deny, reason: x}").unwrap();
         let decided = |chats: &[i64]| {
             let named: Vec<Value> = chats.iter().map(|chat| json!({"chat_id": chat})).collect();
-            let (method, args, known) = (Table::get().method("sendMessage").unwrap(), json!({"chat_id": chats[0], "a": named}), known());
+            let (method, args, known) = (ApiTable::get().method("sendMessage").unwrap(), json!({"chat_id": chats[0], "a": named}), known());
             decide(&rules, &call(method, args.as_object().unwrap(), &known)).decision
         };
         let all: Vec<i64> = chats.iter().copied().chain([more]).collect();

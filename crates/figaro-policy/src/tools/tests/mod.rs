@@ -8,7 +8,7 @@ mod strict;
 
 use std::collections::HashSet;
 
-use figaro_mcp::table::{Field, Method, Table, Type, TypeDef};
+use figaro_mcp::table::{ApiField, ApiTable, ApiType, Method, TypeDef};
 use serde_json::{Map, Value, json};
 
 use super::*;
@@ -32,7 +32,7 @@ fn call<'a>(method: &'a Method, args: &'a Map<String, Value>, addresses: &'a Add
         args,
         here: ChatId(-5),
         speaker: None,
-        role: Role::Member,
+        role: CallerRole::Member,
         agent: None,
         task: false,
         own: None,
@@ -45,7 +45,7 @@ fn call<'a>(method: &'a Method, args: &'a Map<String, Value>, addresses: &'a Add
 
 /// What becomes of a call in chat -5, of user 42, where a person wrote [`WRITTEN`].
 fn verdict(method: &str, args: &Value, own: Option<bool>, files: &[&str]) -> &'static str {
-    let method = Table::get().method(method).unwrap();
+    let method = ApiTable::get().method(method).unwrap();
     let args = args.as_object().unwrap().clone();
     let (speaker, addresses) = (&UserId::telegram(42), &known());
     let call = TelegramCall { speaker: Some(speaker), own, files, ..call(method, &args, addresses) };
@@ -175,7 +175,7 @@ fn its_buttons_lead_only_where_everybody_sees() {
 #[test]
 fn what_takes_an_approval_is_known_beforehand() {
     let names = ["getMe", "getUserGifts", "getMyStarBalance", "sendDice", "deleteMessage", "banChatMember"];
-    let takes = names.map(|name| Rules::built_in().takes_approval(Table::get().method(name).unwrap()));
+    let takes = names.map(|name| Rules::built_in().takes_approval(ApiTable::get().method(name).unwrap()));
     assert_eq!(takes, [false, false, true, false, false, true]);
 }
 
@@ -261,7 +261,7 @@ fn only_what_a_person_wrote_or_search_found_is_loaded() {
 #[test]
 fn what_is_too_much_to_look_at_is_refused_with_what_to_do() {
     let decided = |method: &str, args: Value, files: &[&str]| {
-        let (method, args) = (Table::get().method(method).unwrap(), args.as_object().unwrap().clone());
+        let (method, args) = (ApiTable::get().method(method).unwrap(), args.as_object().unwrap().clone());
         let (speaker, addresses) = (UserId::telegram(42), known());
         let call = TelegramCall { speaker: Some(&speaker), files, ..call(method, &args, &addresses) };
         decide(&Rules::built_in(), &call)
@@ -307,15 +307,15 @@ const FOLLOWED: [&str; 5] = [
 ];
 
 /// Arguments that have nothing but `leaf` in a field that may hold an address, for each such field there is behind these.
-fn with_addresses(owner: &str, fields: &[Field], seen: &mut HashSet<String>) -> Vec<(String, Value)> {
+fn with_addresses(owner: &str, fields: &[ApiField], seen: &mut HashSet<String>) -> Vec<(String, Value)> {
     let mut found = Vec::new();
     for field in fields {
         let name = &field.name;
         let path = format!("{owner}.{name}");
-        let holds_address = (name == "url" || name.ends_with("_url")) && field.ty == Type::String;
+        let holds_address = (name == "url" || name.ends_with("_url")) && field.ty == ApiType::String;
         if holds_address && !FOLLOWED.contains(&path.as_str()) {
             found.push((path, json!({name: OWN})));
-        } else if owner == "InputRichMessage" && field.ty == Type::String {
+        } else if owner == "InputRichMessage" && field.ty == ApiType::String {
             found.push((path, json!({name: format!("<p><img src='{OWN}'></p>")})));
         } else {
             let inner = behind(&field.ty, seen);
@@ -325,13 +325,13 @@ fn with_addresses(owner: &str, fields: &[Field], seen: &mut HashSet<String>) -> 
     found
 }
 
-fn behind(ty: &Type, seen: &mut HashSet<String>) -> Vec<(String, Value)> {
+fn behind(ty: &ApiType, seen: &mut HashSet<String>) -> Vec<(String, Value)> {
     match ty {
-        Type::Array(inner) => {
+        ApiType::Array(inner) => {
             behind(inner, seen).into_iter().map(|(path, value)| (path, json!([value]))).collect()
         }
-        Type::Union(types) => types.iter().flat_map(|ty| behind(ty, seen)).collect(),
-        Type::Named(name) if seen.insert(name.clone()) => match Table::get().type_def(name) {
+        ApiType::Union(types) => types.iter().flat_map(|ty| behind(ty, seen)).collect(),
+        ApiType::Named(name) if seen.insert(name.clone()) => match ApiTable::get().type_def(name) {
             Some(TypeDef::Fields(fields)) => with_addresses(name, fields, seen),
             Some(TypeDef::Union(types)) => types.iter().flat_map(|ty| behind(ty, seen)).collect(),
             None => Vec::new(),
@@ -344,7 +344,7 @@ fn behind(ty: &Type, seen: &mut HashSet<String>) -> Vec<(String, Value)> {
 fn no_field_of_any_method_is_loaded_unseen() {
     let (speaker, addresses) = (UserId::telegram(42), &Addresses::default());
     let mut fields = HashSet::new();
-    for method in Table::get().methods() {
+    for method in ApiTable::get().methods() {
         for (path, args) in with_addresses(&method.name, &method.params, &mut HashSet::new()) {
             let args = args.as_object().unwrap();
             let call = TelegramCall { speaker: Some(&speaker), ..call(method, args, addresses) };
@@ -393,21 +393,21 @@ fn a_preview_is_of_a_known_address_or_there_is_none() {
     ];
     for (given, wanted) in cases {
         let mut args = given.as_object().unwrap().clone();
-        settle_previews(Table::get().method("sendMessage").unwrap(), &mut args, &known());
+        settle_previews(ApiTable::get().method("sendMessage").unwrap(), &mut args, &known());
         assert_eq!(args["link_preview_options"], wanted, "{given}");
     }
     let mut args =
         json!({"result": {"input_message_content": {"message_text": OWN}}, "rich_message": {"html": "x"}});
     let args = args.as_object_mut().unwrap();
-    settle_previews(Table::get().method("sendRichMessage").unwrap(), args, &known());
+    settle_previews(ApiTable::get().method("sendRichMessage").unwrap(), args, &known());
     assert_eq!(args["result"]["input_message_content"]["link_preview_options"], off);
     assert_eq!(args["rich_message"]["skip_entity_detection"], true);
 }
 
 #[test]
 fn every_text_with_a_preview_is_settled() {
-    let table = Table::get();
-    let has = |fields: &[Field]| fields.iter().any(|field| field.name == "link_preview_options");
+    let table = ApiTable::get();
+    let has = |fields: &[ApiField]| fields.iter().any(|field| field.name == "link_preview_options");
     let methods = table.methods().iter().filter(|method| has(&method.params));
     let texts = methods.map(|method| method.params.iter().any(|field| field.name == "text"));
     assert_eq!(texts.collect::<Vec<_>>(), [true, true, true]);
@@ -420,7 +420,7 @@ fn every_text_with_a_preview_is_settled() {
 #[test]
 fn whatever_changes_a_message_is_for_the_models_own() {
     let changing: Vec<&Method> =
-        Table::get().methods().iter().filter(|method| method.changes_messages()).collect();
+        ApiTable::get().methods().iter().filter(|method| method.changes_messages()).collect();
     assert!(changing.len() >= 15, "{changing:?}");
     for method in changing {
         let verdict = |own| {
@@ -433,7 +433,7 @@ fn whatever_changes_a_message_is_for_the_models_own() {
 #[test]
 fn what_figaro_says_is_changed_by_nobodys_approval() {
     let decided = |name: &str, here: i64| {
-        let method = Table::get().method(name).unwrap();
+        let method = ApiTable::get().method(name).unwrap();
         let args = json!({"chat_id": -5, "message_id": 1, "message_ids": [1]}).as_object().unwrap().clone();
         let addresses = known();
         let call = TelegramCall {
@@ -459,7 +459,7 @@ fn what_figaro_says_is_changed_by_nobodys_approval() {
 
 #[test]
 fn nobody_is_looked_up_for_words_of_someone_else() {
-    let method = |name: &str| Table::get().method(name).unwrap();
+    let method = |name: &str| ApiTable::get().method(name).unwrap();
     let seen = json!({"chat_id": -5, "ephemeral_message_parameters": {"receiver_user_id": 42}});
     for (name, args) in
         [("getUserGifts", json!({"user_id": 42})), ("sendMessage", seen), ("getUserGifts", json!({}))]

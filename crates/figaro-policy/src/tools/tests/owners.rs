@@ -10,7 +10,7 @@ fn by_rules(
     more: impl for<'a> Fn(TelegramCall<'a>) -> TelegramCall<'a>,
 ) -> Decided {
     let rules = Rules::read(&format!("rules:\n{rules}")).unwrap_or_else(|faults| panic!("{faults:?}"));
-    let (method, args) = (Table::get().method(method).unwrap(), args.as_object().unwrap().clone());
+    let (method, args) = (ApiTable::get().method(method).unwrap(), args.as_object().unwrap().clone());
     let (speaker, known) = (UserId::telegram(42), known());
     let call = TelegramCall { speaker: Some(&speaker), ..call(method, &args, &known) };
     decide(&rules, &more(call))
@@ -147,12 +147,15 @@ fn rules_tell_who_asks_by_which_agent_and_in_a_task() {
   - {name: reader, agent: [\"read*\"], class: message, then: deny, reason: it only reads}
   - {name: plain, agent: figaro, method: sendDice, then: deny, reason: no games}";
     let ban = json!({"chat_id": -5, "user_id": 7});
-    for (role, wanted) in Role::ALL.into_iter().zip(["allow", "allow", "ask", "ask"]) {
+    for (role, wanted) in CallerRole::ALL.into_iter().zip(["allow", "allow", "ask", "ask"]) {
         let decided = by_rules(rules, "banChatMember", &ban, |call| TelegramCall { role, ..call });
         assert_eq!(word(&decided), wanted, "{role:?}");
     }
-    let in_task =
-        by_rules(rules, "banChatMember", &ban, |call| TelegramCall { role: Role::Owner, task: true, ..call });
+    let in_task = by_rules(rules, "banChatMember", &ban, |call| TelegramCall {
+        role: CallerRole::Owner,
+        task: true,
+        ..call
+    });
     assert_eq!((word(&in_task), in_task.unattended), ("ask", true));
     let asked = plainly(rules, "banChatMember", &ban);
     assert_eq!((asked.unattended, asked.right), (false, Some(AdminRight::RestrictMembers)));
@@ -174,7 +177,7 @@ fn a_username_is_here_once_it_was_found_to_be() {
     let by = |rules: &str, resolved: &[(String, ChatId)]| {
         let rules = Rules::read(rules).unwrap();
         let (method, args, known) =
-            (Table::get().method("sendMessage").unwrap(), args.as_object().unwrap(), known());
+            (ApiTable::get().method("sendMessage").unwrap(), args.as_object().unwrap(), known());
         word(&decide(&rules, &TelegramCall { resolved, ..call(method, args, &known) }))
     };
     assert_eq!([by("", &[]), by("", &here), by("", &other)], ["ask", "allow", "ask"]);

@@ -1,6 +1,6 @@
 //! Calls of tools of other MCP servers.
 
-use super::super::{Decision, Role, Rules, ServerCall, decide_server};
+use super::super::{CallerRole, Decision, Rules, ServerCall, decide_server};
 use figaro_base::ids::ChatId;
 
 const RULES: &str = r#"rules:
@@ -16,7 +16,7 @@ const CALL: ServerCall<'static> = ServerCall {
     server: "files",
     tool: "write",
     here: ChatId(-5),
-    role: Role::Owner,
+    role: CallerRole::Owner,
     is_shut_out: false,
     agent: None,
     task: false,
@@ -27,7 +27,7 @@ const CALL: ServerCall<'static> = ServerCall {
 fn an_owner_approves_what_no_rule_opens() {
     let rules = Rules::read(RULES).unwrap();
     let (ask, allow, deny) = (Decision::Ask, Decision::Allow, Decision::Deny);
-    let mail = ServerCall { server: "mail", role: Role::Admin, ..CALL };
+    let mail = ServerCall { server: "mail", role: CallerRole::Admin, ..CALL };
     let cases = [
         (CALL, ask, "default/mcp_server"),
         (ServerCall { is_approved: true, ..CALL }, allow, "default/auto_approve"),
@@ -40,23 +40,33 @@ fn an_owner_approves_what_no_rule_opens() {
         (ServerCall { agent: Some("tutor"), tool: "read_file", ..CALL }, allow, "owner/reader"),
         (mail, allow, "owner/here"),
         (ServerCall { here: ChatId(-6), ..mail }, ask, "default/mcp_server"),
-        (ServerCall { role: Role::Member, ..mail }, ask, "default/mcp_server"),
+        (ServerCall { role: CallerRole::Member, ..mail }, ask, "default/mcp_server"),
         (ServerCall { task: true, ..mail }, ask, "default/mcp_server"),
         (ServerCall { server: "bank", is_approved: true, ..CALL }, ask, "owner/two"),
         // A rule that names no server is about Telegram.
         (ServerCall { agent: Some("spy"), ..CALL }, ask, "default/mcp_server"),
         (ServerCall { server: "telegram2", tool: "sendMessage", ..CALL }, ask, "default/mcp_server"),
         // The run of a task has nobody's rights, and what rules and the file open to everybody.
-        (ServerCall { role: Role::Guest, task: true, tool: "read_file", ..CALL }, allow, "owner/reader"),
         (
-            ServerCall { role: Role::Guest, task: true, is_approved: true, ..CALL },
+            ServerCall { role: CallerRole::Guest, task: true, tool: "read_file", ..CALL },
+            allow,
+            "owner/reader",
+        ),
+        (
+            ServerCall { role: CallerRole::Guest, task: true, is_approved: true, ..CALL },
             allow,
             "default/auto_approve",
         ),
-        (ServerCall { role: Role::Guest, task: true, ..CALL }, ask, "default/mcp_server"),
+        (ServerCall { role: CallerRole::Guest, task: true, ..CALL }, ask, "default/mcp_server"),
         // Nothing is called for those whose rights do not count.
         (
-            ServerCall { role: Role::Guest, is_shut_out: true, tool: "read_file", is_approved: true, ..CALL },
+            ServerCall {
+                role: CallerRole::Guest,
+                is_shut_out: true,
+                tool: "read_file",
+                is_approved: true,
+                ..CALL
+            },
             deny,
             "limit/server_guest",
         ),

@@ -1,5 +1,5 @@
-//! When a model is in memory: loaded for the first text, dropped once nobody has asked for a while. One text at a time is
-//! worked on, away from the threads that serve everybody; a question waits for one text and not for a whole batch.
+//! Loading of a local model: on the first text, dropped after a while without use. Only one text is processed at a
+//! time, off the async threads. So a question waits for one text and not for a whole batch.
 
 use std::path::Path;
 use std::sync::{Arc, Weak};
@@ -11,52 +11,52 @@ use tokio::task::spawn_blocking;
 use tokio::time::sleep;
 use tracing::info;
 
-use super::folder::Folder;
-use super::model::Loaded;
-use crate::embed::{EmbedError, Embedded, Embedder, Purpose, unit};
+use super::folder::ModelFolder;
+use super::model::LoadedModel;
+use crate::embed::{EmbedError, EmbedPurpose, Embedded, Embedder, unit};
 use figaro_base::clock::Clock;
 use figaro_base::shutdown::TaskTracker;
 
-/// A model that nobody has asked for so long is dropped.
+/// Time without use after which the model is dropped.
 const IDLE: Duration = Duration::from_secs(5 * 60);
 
-/// A sentence model in a folder of this machine.
+/// Sentence model in a local folder.
 #[derive(Debug)]
 pub struct LocalEmbedder {
     name: String,
-    folder: Arc<Folder>,
-    slot: Arc<Mutex<Slot>>,
+    folder: Arc<ModelFolder>,
+    slot: Arc<Mutex<ModelSlot>>,
     clock: Clock,
     background: TaskTracker,
 }
 
-/// The model, if it is loaded.
+/// Loaded model, if any.
 #[derive(Debug, Default)]
-struct Slot {
-    model: Option<Loaded>,
-    /// When it was last asked, by the steady clock.
+struct ModelSlot {
+    model: Option<LoadedModel>,
+    /// Time of the last use, by the monotonic clock.
     asked_at: Duration,
 }
 
 impl LocalEmbedder {
-    /// Looks at a folder and reads all of its model once, for the name; it is loaded later. This blocks.
+    /// Opens a folder and reads its whole model once, to compute the name. The model is loaded later. This blocks.
     ///
     /// # Errors
-    /// What is missing in the folder, with its path.
+    /// Names what is missing in the folder, with its path.
     pub fn open(folder: &Path, clock: Clock, background: TaskTracker) -> Result<Self, String> {
-        let folder = Folder::look(folder)?;
+        let folder = ModelFolder::look(folder)?;
         let name = format!("local:{}", folder.hash);
         Ok(Self { name, folder: Arc::new(folder), slot: Arc::default(), clock, background })
     }
 
-    /// Whether the model is in memory; waits for a text under way.
+    /// Returns `true` if the model is in memory. Waits for a text in progress.
     pub async fn is_loaded(&self) -> bool {
         self.slot.lock().await.model.is_some()
     }
 
-    /// The vector of one text, and the text's tokens.
+    /// Returns the vector of one text, and the number of its tokens.
     async fn one(&self, text: String) -> Result<(Vec<f32>, usize), EmbedError> {
-        // Held by the work itself: who gives up waiting does not let the next one in.
+        // The work itself holds the lock, so a cancelled caller does not let the next one in.
         let mut slot = Arc::clone(&self.slot).lock_owned().await;
         if self.background.is_stopping() {
             return Err(EmbedError::Stopped);
@@ -82,14 +82,14 @@ impl LocalEmbedder {
 }
 
 fn vector(
-    slot: &mut OwnedMutexGuard<Slot>,
-    folder: &Folder,
+    slot: &mut OwnedMutexGuard<ModelSlot>,
+    folder: &ModelFolder,
     text: &str,
 ) -> Result<(Vec<f32>, usize), String> {
     let model = match slot.model.take() {
         Some(model) => model,
         None => {
-            let model = Loaded::load(folder)?;
+            let model = LoadedModel::load(folder)?;
             info!(folder = %folder.path.display(), "the embedder's model is loaded");
             model
         }
@@ -97,15 +97,15 @@ fn vector(
     slot.model.insert(model).vector(text)
 }
 
-/// Drops the model once nobody has asked for a while.
-async fn drop_when_idle(slot: Weak<Mutex<Slot>>, clock: Clock, background: TaskTracker) {
+/// Drops the model after a while without use.
+async fn drop_when_idle(slot: Weak<Mutex<ModelSlot>>, clock: Clock, background: TaskTracker) {
     let mut pause = IDLE;
     loop {
         tokio::select! {
             () = sleep(pause) => {}
             () = background.stopping() => return,
         }
-        // With the embedder its model has gone.
+        // The model was dropped together with the embedder.
         let Some(slot) = slot.upgrade() else { return };
         let mut slot = slot.lock().await;
         let idle = clock.steady().saturating_sub(slot.asked_at);
@@ -128,10 +128,10 @@ impl Embedder for LocalEmbedder {
         true
     }
 
-    async fn embed(&self, purpose: Purpose, texts: &[&str]) -> Result<Embedded, EmbedError> {
+    async fn embed(&self, purpose: EmbedPurpose, texts: &[&str]) -> Result<Embedded, EmbedError> {
         let prompt = match purpose {
-            Purpose::Question => &self.folder.prompts.question,
-            Purpose::Passage => &self.folder.prompts.passage,
+            EmbedPurpose::Question => &self.folder.prompts.question,
+            EmbedPurpose::Passage => &self.folder.prompts.passage,
         };
         let mut embedded = Embedded::default();
         for text in texts {

@@ -1,4 +1,4 @@
-//! What is in the folder of a sentence model, and what its small files say of the large one.
+//! Files in the folder of a sentence model, and the settings in the small ones.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -8,53 +8,53 @@ use figaro_base::system::in_words;
 use ring::digest::{Context, SHA256};
 use serde_json::Value;
 
-/// The most tokens of a text, whatever the files say: what a model is taught on is shorter.
+/// Maximum length of a text, in tokens, whatever the files say. Models are trained on shorter texts.
 const MAX_TOKENS: usize = 512;
-/// The most tokens where no file says it.
+/// Default maximum in tokens, if no file names one.
 const USUAL_TOKENS: usize = 256;
-/// So many digits of the hash are in the name.
+/// Number of hash digits in the name.
 const HASH_DIGITS: usize = 12;
-/// The longest small file that is read, in bytes; vocabularies of many languages have 3 MB.
+/// Maximum size of a small file, in bytes. Multilingual vocabularies have 3 MB.
 const MAX_SMALL_FILE: u64 = 64 * 1024 * 1024;
 
-/// A folder that has what it takes.
+/// Folder with all required files.
 #[derive(Debug, Clone)]
-pub(super) struct Folder {
+pub(super) struct ModelFolder {
     pub(super) path: PathBuf,
     pub(super) model: PathBuf,
     pub(super) vocabulary: PathBuf,
-    /// The most tokens of a text, the two around it included.
+    /// Maximum number of tokens of a text, including the two around it.
     pub(super) max_tokens: usize,
     pub(super) pooling: Pooling,
-    /// The vocabulary has no capital letters.
+    /// `true` if the vocabulary has no capital letters.
     pub(super) is_lowercase: bool,
-    /// What stands before a question, and before a passage.
-    pub(super) prompts: Prompts,
-    /// The beginning of a hash of model and vocabulary, in hexadecimal.
+    /// Prefixes of questions and passages.
+    pub(super) prompts: EmbedPrefixes,
+    /// Beginning of the hash of model and vocabulary, in hexadecimal.
     pub(super) hash: String,
 }
 
-/// How a text's vector comes of those of its tokens.
+/// Method of computing a text's vector from its tokens' vectors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Pooling {
-    /// The mean of all.
+    /// Mean of all token vectors.
     Mean,
-    /// That of the first token, which stands for the whole.
+    /// Vector of the first token, which stands for the whole text.
     First,
 }
 
-/// What a model wants to stand before a text.
+/// Prefixes that a model expects before a text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Prompts {
+pub(super) struct EmbedPrefixes {
     pub(super) question: String,
     pub(super) passage: String,
 }
 
-impl Folder {
-    /// Looks at a folder; reads all of the model once, for its hash.
+impl ModelFolder {
+    /// Opens a folder and reads its whole model once, to compute the hash.
     ///
     /// # Errors
-    /// What is missing or cannot be read, with the folder and what to do.
+    /// Names what is missing or unreadable, with the folder and the remedy.
     pub(super) fn look(path: &Path) -> Result<Self, String> {
         let shown = path.display();
         if !path.is_dir() {
@@ -86,13 +86,13 @@ impl Folder {
         })
     }
 
-    /// What stands in the file of the vocabulary.
+    /// Reads the file of the vocabulary.
     pub(super) fn read_vocabulary(&self) -> Result<String, String> {
         read(&self.vocabulary)
     }
 }
 
-/// The model of the folder, or of `onnx/` in it, where others put theirs.
+/// Returns the model file in the folder or in its `onnx/`, a common place for it.
 fn model_file(folder: &Path) -> Result<PathBuf, String> {
     let shown = folder.display();
     for place in [folder.to_owned(), folder.join("onnx")] {
@@ -138,7 +138,7 @@ fn read_json(file: &Path) -> Result<Value, String> {
     serde_json::from_str(&read(file)?).map_err(|error| format!("{} is not JSON: {error}", file.display()))
 }
 
-/// The smallest number of tokens that any of the files names.
+/// Returns the smallest maximum that any of the files names, in tokens.
 fn max_tokens(config: &Value, sentence: &Value, tokenizer: &Value) -> usize {
     let said =
         [&config["max_position_embeddings"], &sentence["max_seq_length"], &tokenizer["model_max_length"]];
@@ -153,15 +153,15 @@ fn pooling(config: &Value) -> Pooling {
     }
 }
 
-fn prompts(config: &Value) -> Prompts {
+fn prompts(config: &Value) -> EmbedPrefixes {
     let prompt = |names: [&str; 2]| {
         let found = names.iter().find_map(|name| config["prompts"][*name].as_str());
         found.unwrap_or_default().to_owned()
     };
-    Prompts { question: prompt(["query", "question"]), passage: prompt(["passage", "document"]) }
+    EmbedPrefixes { question: prompt(["query", "question"]), passage: prompt(["passage", "document"]) }
 }
 
-/// The beginning of a hash of these files, one behind the other.
+/// Returns the beginning of the hash of these files in sequence.
 fn hash<'a>(files: &[&'a PathBuf]) -> Result<String, (&'a PathBuf, io::Error)> {
     let mut context = Context::new(&SHA256);
     let mut bytes = vec![0; 64 * 1024];

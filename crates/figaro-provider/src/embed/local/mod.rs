@@ -1,5 +1,5 @@
-//! A sentence model in a folder of this machine, run in this process: an ONNX file and its WordPiece vocabulary. It is
-//! loaded when it is first asked and dropped once nobody has asked for a while.
+//! Sentence model in a local folder, run in this process: an ONNX file with its WordPiece vocabulary. It is loaded on
+//! first use and dropped after a while without use.
 
 mod engine;
 mod folder;

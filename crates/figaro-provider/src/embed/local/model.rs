@@ -1,4 +1,4 @@
-//! A sentence model in memory: its graph, its vocabulary, and how a text goes through.
+//! Sentence model in memory: its graph, its vocabulary, and the computation of vectors.
 
 use std::sync::Arc;
 use std::thread::available_parallelism;
@@ -8,14 +8,14 @@ use rten::{
     op_types as ops,
 };
 
-use super::folder::{Folder, Pooling};
-use super::words::Words;
+use super::folder::{ModelFolder, Pooling};
+use super::words::WordPieces;
 
-/// The most threads that work on a text; more gain little.
+/// Maximum number of threads per text. More gain little.
 const MAX_THREADS: usize = 4;
 
-/// What sentence models of the BERT family are made of, plain or quantised; with all that there are the program would be
-/// a megabyte larger.
+/// Operators of sentence models of the BERT family, plain or quantised. With all operators the program would be a
+/// megabyte larger.
 const OPERATORS: &[&dyn RegisterOp] = &[
     &ops::Add,
     &ops::And,
@@ -84,36 +84,35 @@ const OPERATORS: &[&dyn RegisterOp] = &[
     &ops::Where,
 ];
 
-/// A model that is loaded.
 #[derive(Debug)]
-pub(super) struct Loaded {
+pub(super) struct LoadedModel {
     model: Model,
-    words: Words,
-    inputs: Vec<(NodeId, Input)>,
+    words: WordPieces,
+    inputs: Vec<(NodeId, ModelInput)>,
     output: NodeId,
     pooling: Pooling,
     max_tokens: usize,
     threads: Arc<ThreadPool>,
 }
 
-/// What a model takes of each token.
+/// Input of a model for each token.
 #[derive(Debug, Clone, Copy)]
-enum Input {
+enum ModelInput {
     Number,
-    /// That it counts.
+    /// Attention mask, always 1.
     Mask,
-    /// Of which of two texts it is.
+    /// Index of the text that the token belongs to.
     Part,
 }
 
-impl Loaded {
+impl LoadedModel {
     /// Loads the model of a folder.
     ///
     /// # Errors
-    /// What cannot be read or is not known of it, with the file.
-    pub(super) fn load(folder: &Folder) -> Result<Self, String> {
+    /// Names what is unreadable or unknown, with the file.
+    pub(super) fn load(folder: &ModelFolder) -> Result<Self, String> {
         let is_json = folder.vocabulary.extension().is_some_and(|end| end == "json");
-        let words = Words::read(&folder.read_vocabulary()?, is_json, folder.is_lowercase)
+        let words = WordPieces::read(&folder.read_vocabulary()?, is_json, folder.is_lowercase)
             .map_err(|why| format!("the vocabulary {} {why}", folder.vocabulary.display()))?;
         let of_model = |why: String| format!("the model {} cannot be used: {why}", folder.model.display());
         let model = ModelOptions::with_ops(OpRegistry::with_ops(OPERATORS)).load_file(&folder.model);
@@ -131,18 +130,18 @@ impl Loaded {
         })
     }
 
-    /// The vector of a text as the model gives it, and the tokens of the text.
+    /// Returns the vector of a text as the model computes it, and the number of tokens.
     ///
-    /// Texts go one by one. A batch would have to be filled up to the longest, the vectors of a quantised model would depend
-    /// on what else is in it, and where there are few cores it is hardly faster.
+    /// Texts are processed one by one. A batch would have to be padded to the longest text, and the vectors of a
+    /// quantised model would depend on the rest of the batch. With few cores a batch is hardly faster.
     pub(super) fn vector(&self, text: &str) -> Result<(Vec<f32>, usize), String> {
         let numbers = self.words.numbers(text, self.max_tokens);
         let count = numbers.len();
         let inputs = self.inputs.iter().map(|(node, input)| {
             let values = match input {
-                Input::Number => numbers.clone(),
-                Input::Mask => vec![1; count],
-                Input::Part => vec![0; count],
+                ModelInput::Number => numbers.clone(),
+                ModelInput::Mask => vec![1; count],
+                ModelInput::Part => vec![0; count],
             };
             let value = Value::from_shape(&[1, count], values).map_err(|error| error.to_string())?;
             Ok((*node, ValueOrView::from(value)))
@@ -155,7 +154,7 @@ impl Loaded {
         Ok((self.pooled(given)?, count))
     }
 
-    /// The vector of a text: the model's own, or that of its tokens' vectors.
+    /// Returns the vector of a text: the model's own, or one computed from its tokens' vectors.
     fn pooled(&self, given: Value) -> Result<Vec<f32>, String> {
         let of_tokens = given.clone().into_shape_vec::<f32, 3>().ok();
         let Some(([_, _, size], values)) = of_tokens else {
@@ -166,7 +165,7 @@ impl Loaded {
         let mut tokens = values.chunks_exact(size.max(1));
         Ok(match self.pooling {
             Pooling::First => tokens.next().unwrap_or_default().to_vec(),
-            // The length does not matter, so the sum does for the mean.
+            // The length is irrelevant, so the sum serves as the mean.
             Pooling::Mean => tokens.fold(vec![0.0; size], |mut sum, token| {
                 sum.iter_mut().zip(token).for_each(|(sum, part)| *sum += part);
                 sum
@@ -175,19 +174,19 @@ impl Loaded {
     }
 }
 
-/// What the model takes, and which of its outputs is asked for.
-fn ends(model: &Model) -> Result<(Vec<(NodeId, Input)>, NodeId), String> {
+/// Returns the inputs of the model, and the output to use.
+fn ends(model: &Model) -> Result<(Vec<(NodeId, ModelInput)>, NodeId), String> {
     let name = |node: NodeId| model.node_info(node).and_then(|info| info.name()).unwrap_or_default();
     let input = |node: &NodeId| match name(*node) {
-        "input_ids" => Ok((*node, Input::Number)),
-        "attention_mask" => Ok((*node, Input::Mask)),
-        "token_type_ids" => Ok((*node, Input::Part)),
+        "input_ids" => Ok((*node, ModelInput::Number)),
+        "attention_mask" => Ok((*node, ModelInput::Mask)),
+        "token_type_ids" => Ok((*node, ModelInput::Part)),
         other => Err(format!("it wants an input `{other}`, which no sentence model of the BERT family does")),
     };
     let inputs = model.input_ids().iter().map(input).collect::<Result<Vec<_>, _>>()?;
     let outputs = model.output_ids();
     let of_name = |wanted: &str| outputs.iter().find(|node| name(**node) == wanted);
-    // The pooler that BERT itself has is not for sentences.
+    // BERT's own pooler is not meant for sentences.
     let output =
         ["sentence_embedding", "last_hidden_state", "token_embeddings"].into_iter().find_map(of_name);
     output.or(outputs.first()).map(|node| (inputs, *node)).ok_or_else(|| "it has no output".to_owned())

@@ -1,5 +1,5 @@
-//! Texts as the numbers of their pieces in a WordPiece vocabulary, split as BERT's models were taught: by blanks and
-//! marks, without accents and capitals where the vocabulary has none, each word into the longest pieces there are.
+//! Converts texts to token numbers of a WordPiece vocabulary. Splitting follows BERT's training: at white space and
+//! punctuation, without accents and capitals if the vocabulary has none, and each word into the longest known pieces.
 
 use std::collections::HashMap;
 
@@ -8,14 +8,14 @@ use icu_properties::CodePointMapData;
 use icu_properties::props::{GeneralCategory, GeneralCategoryGroup};
 use serde_json::Value;
 
-/// A word of more characters is not split, and counts as unknown.
+/// Maximum length of a word, in characters. A longer one counts as unknown.
 const MAX_WORD_CHARS: usize = 100;
-/// What a piece begins with that goes on a word.
+/// Prefix of a piece that continues a word.
 const GOES_ON: &str = "##";
 
-/// The pieces of words that a model knows.
+/// Word pieces that a model knows.
 #[derive(Debug)]
-pub(super) struct Words {
+pub(super) struct WordPieces {
     pieces: HashMap<Box<str>, i32>,
     is_lowercase: bool,
     begin: i32,
@@ -23,11 +23,12 @@ pub(super) struct Words {
     unknown: i32,
 }
 
-impl Words {
-    /// Of `vocab.txt`, which has a piece a line, or of `tokenizer.json`, which also tells whether letters are small.
+impl WordPieces {
+    /// Reads `vocab.txt`, which has one piece per line, or `tokenizer.json`, which also tells whether letters are
+    /// lowercased.
     ///
     /// # Errors
-    /// What is wrong with it, in words that follow its name.
+    /// The fault, in words that follow the file's name.
     pub(super) fn read(text: &str, is_json: bool, is_lowercase: bool) -> Result<Self, String> {
         let (pieces, is_lowercase) = match is_json {
             true => of_json(text, is_lowercase)?,
@@ -38,7 +39,8 @@ impl Words {
         Ok(Self { pieces, is_lowercase, begin, end, unknown })
     }
 
-    /// The numbers of a text's pieces, with those that begin and end a text; at most so many, of which there must be two.
+    /// Returns the token numbers of a text, including those at its beginning and end. At most `max`, which must be at
+    /// least two.
     pub(super) fn numbers(&self, text: &str, max: usize) -> Vec<i32> {
         let mut numbers = vec![self.begin];
         let room = max.saturating_sub(1);
@@ -47,18 +49,18 @@ impl Words {
             if numbers.len() >= room {
                 break;
             }
-            match Kind::of(c) {
-                Kind::Letter => word.push(c),
-                Kind::Alone => {
+            match CharacterKind::of(c) {
+                CharacterKind::Letter => word.push(c),
+                CharacterKind::Alone => {
                     self.add(&mut numbers, &word);
                     word.clear();
                     self.add(&mut numbers, c.encode_utf8(&mut [0; 4]));
                 }
-                Kind::Blank => {
+                CharacterKind::Blank => {
                     self.add(&mut numbers, &word);
                     word.clear();
                 }
-                Kind::Nothing => {}
+                CharacterKind::Nothing => {}
             }
         }
         self.add(&mut numbers, &word);
@@ -67,7 +69,7 @@ impl Words {
         numbers
     }
 
-    /// The characters as the vocabulary has them.
+    /// Normalises the characters for the vocabulary.
     fn normal<'a>(&self, text: &'a str) -> Box<dyn Iterator<Item = char> + 'a> {
         if !self.is_lowercase {
             return Box::new(text.chars());
@@ -93,12 +95,12 @@ impl Words {
                 return;
             }
         }
-        // A word of which any part is unknown is so as a whole.
+        // A word with an unknown part is unknown as a whole.
         numbers.truncate(before);
         numbers.push(self.unknown);
     }
 
-    /// The longest piece that this begins with, and its length in bytes.
+    /// Returns the longest piece at the start of `rest`, and its length in bytes.
     fn longest(&self, rest: &str, goes_on: bool) -> Option<(i32, usize)> {
         let mut piece = if goes_on { format!("{GOES_ON}{rest}") } else { rest.to_owned() };
         let marks = piece.len() - rest.len();
@@ -117,7 +119,7 @@ fn of_lines(text: &str) -> Result<HashMap<Box<str>, i32>, String> {
     Ok(pieces.collect())
 }
 
-/// The vocabulary of a `tokenizer.json`, and whether its letters are small.
+/// Reads the vocabulary of a `tokenizer.json`, and whether its letters are lowercased.
 fn of_json(text: &str, is_lowercase: bool) -> Result<(HashMap<Box<str>, i32>, bool), String> {
     let tokenizer: Value = serde_json::from_str(text).map_err(|error| format!("is not JSON: {error}"))?;
     let model = &tokenizer["model"];
@@ -136,22 +138,22 @@ fn of_json(text: &str, is_lowercase: bool) -> Result<(HashMap<Box<str>, i32>, bo
     Ok((pieces, tokenizer["normalizer"]["lowercase"].as_bool().unwrap_or(is_lowercase)))
 }
 
-/// What a character is for the splitting.
-enum Kind {
+/// Role of a character in splitting.
+enum CharacterKind {
     Letter,
-    /// A word of its own: a mark, or a character of a script without blanks.
+    /// Word of its own: punctuation, or a character of a script without spaces.
     Alone,
     Blank,
-    /// It is left out.
+    /// Character that is left out.
     Nothing,
 }
 
-impl Kind {
+impl CharacterKind {
     fn of(c: char) -> Self {
         match c {
             '\t' | '\n' | '\r' | ' ' => Self::Blank,
             '\u{fffd}' => Self::Nothing,
-            // Also those that Unicode calls symbols, such as $ and ^.
+            // Includes characters that Unicode calls symbols, such as $ and ^.
             _ if c.is_ascii_punctuation() || is_ideograph(c) => Self::Alone,
             _ if c.is_ascii_alphanumeric() => Self::Letter,
             _ => match category(c) {
@@ -171,7 +173,7 @@ fn category(c: char) -> GeneralCategory {
     CodePointMapData::<GeneralCategory>::new().get(c)
 }
 
-/// Chinese characters, and those of Japanese and Korean that are the same.
+/// Returns `true` for Chinese characters, including those shared by Japanese and Korean.
 const fn is_ideograph(c: char) -> bool {
     matches!(
         c,
@@ -195,11 +197,11 @@ mod tests {
         "i", "$",
     ];
 
-    fn words(is_lowercase: bool) -> Words {
-        Words::read(&PIECES.join("\n"), false, is_lowercase).unwrap()
+    fn words(is_lowercase: bool) -> WordPieces {
+        WordPieces::read(&PIECES.join("\n"), false, is_lowercase).unwrap()
     }
 
-    fn shown(words: &Words, text: &str, max: usize) -> String {
+    fn shown(words: &WordPieces, text: &str, max: usize) -> String {
         let numbers = words.numbers(text, max);
         let pieces: Vec<&str> =
             numbers.iter().map(|number| PIECES[usize::try_from(*number).unwrap()]).collect();
@@ -248,9 +250,9 @@ mod tests {
         let json = |kind: &str| {
             serde_json::json!({"normalizer": {"lowercase": false}, "model": {"type": kind, "vocab": vocabulary}}).to_string()
         };
-        let words = Words::read(&json("WordPiece"), true, true).unwrap();
+        let words = WordPieces::read(&json("WordPiece"), true, true).unwrap();
         assert_eq!(shown(&words, "Cafe cafe", 512), "[CLS] [UNK] cafe [SEP]");
-        let refused = |text: &str, is_json| Words::read(text, is_json, true).unwrap_err();
+        let refused = |text: &str, is_json| WordPieces::read(text, is_json, true).unwrap_err();
         assert!(refused(&json("Unigram"), true).contains("Unigram"));
         assert!(refused("{", true).starts_with("is not JSON"));
         assert_eq!(refused("[UNK]\n[CLS]", false), "has no [SEP]");

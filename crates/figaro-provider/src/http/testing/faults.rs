@@ -1,5 +1,5 @@
 //! What every provider must bear, run for each with streams of its own: breaks, silence, noise and refusals. A provider's
-//! tests describe it as a [`Subject`] and take the whole suite with [`fault_suite`].
+//! tests describe it as a [`TestedProvider`] and take the whole suite with [`fault_suite`].
 
 use std::collections::HashSet;
 
@@ -8,11 +8,11 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use tokio::time::timeout;
 
-use super::{Duration, End, Reply, Server, TcpListener, Value};
+use super::{Duration, StreamEnd, TcpListener, TestReply, TestServer, Value};
 use crate::{Event, EventStream, Item, Provider, ProviderError, Request};
 
 /// What a stream told.
-pub(crate) type Events = Vec<Result<Event, ProviderError>>;
+pub(crate) type StreamEvents = Vec<Result<Event, ProviderError>>;
 
 /// How long the providers of these tests are silent before they have stalled.
 pub(crate) const IDLE: Duration = Duration::from_millis(400);
@@ -20,7 +20,7 @@ pub(crate) const IDLE: Duration = Duration::from_millis(400);
 pub(crate) const MINUTE: Duration = Duration::from_secs(60);
 
 /// A provider, and what its server may send.
-pub(crate) trait Subject: 'static {
+pub(crate) trait TestedProvider: 'static {
     /// The model that is asked.
     const MODEL: &'static str;
     /// A key that must never be told.
@@ -35,12 +35,12 @@ pub(crate) trait Subject: 'static {
     fn provider(base_url: &str, key: &str, idle_limit: Duration) -> Box<dyn Provider>;
 
     /// A streamed answer of these bytes.
-    fn reply(pieces: Vec<Vec<u8>>) -> Reply {
-        Reply::stream(pieces)
+    fn reply(pieces: Vec<Vec<u8>>) -> TestReply {
+        TestReply::stream(pieces)
     }
 
     /// What the server answers a request that is no call.
-    fn aside(_body: &Value) -> Option<Reply> {
+    fn aside(_body: &Value) -> Option<TestReply> {
         None
     }
 
@@ -54,10 +54,10 @@ pub(crate) trait Subject: 'static {
     fn rich() -> Vec<String>;
 
     /// What that tells.
-    fn rich_told() -> Events;
+    fn rich_told() -> StreamEvents;
 
     /// The same without what is made up anew each time.
-    fn known(told: Events) -> Events {
+    fn known(told: StreamEvents) -> StreamEvents {
         told
     }
 
@@ -84,10 +84,10 @@ pub(crate) trait Subject: 'static {
     }
 
     /// Whether this is what the rich stream may tell when it ends in this way at this byte, before its last.
-    fn may_tell(told: &Events, at: usize, end: End) -> bool;
+    fn may_tell(told: &StreamEvents, at: usize, end: StreamEnd) -> bool;
 }
 
-/// The tests of a [`Subject`], one by one.
+/// The tests of a [`TestedProvider`], one by one.
 macro_rules! fault_suite {
     ($subject:ty) => {
         $crate::http::testing::faults::fault_suite! { $subject:
@@ -120,42 +120,42 @@ macro_rules! fault_suite {
 pub(crate) use fault_suite;
 
 /// A server that gives each call this answer.
-pub(crate) async fn answering<S: Subject>(
-    answer: impl Fn(&Value) -> Reply + Send + Sync + 'static,
-) -> Server {
-    Server::start(move |body| S::aside(body).unwrap_or_else(|| answer(body))).await
+pub(crate) async fn answering<S: TestedProvider>(
+    answer: impl Fn(&Value) -> TestReply + Send + Sync + 'static,
+) -> TestServer {
+    TestServer::start(move |body| S::aside(body).unwrap_or_else(|| answer(body))).await
 }
 
 /// A server that gives every call the same answer.
-pub(crate) async fn replying<S: Subject>(reply: Reply) -> Server {
+pub(crate) async fn replying<S: TestedProvider>(reply: TestReply) -> TestServer {
     answering::<S>(move |_| reply.clone()).await
 }
 
 /// The calls that a server was asked for.
-pub(crate) fn calls<S: Subject>(server: &Server) -> Vec<Value> {
+pub(crate) fn calls<S: TestedProvider>(server: &TestServer) -> Vec<Value> {
     let heard = server.heard.lock().unwrap();
     heard.iter().map(|heard| heard.body.clone()).filter(|body| S::aside(body).is_none()).collect()
 }
 
-fn patient<S: Subject>(server: &Server) -> Box<dyn Provider> {
+fn patient<S: TestedProvider>(server: &TestServer) -> Box<dyn Provider> {
     S::provider(&server.base_url, S::KEY, MINUTE)
 }
 
-pub(crate) fn request<S: Subject>(text: &str) -> Request {
+pub(crate) fn request<S: TestedProvider>(text: &str) -> Request {
     Request::new(S::MODEL, "Be brief.", vec![Item::user(text)])
 }
 
-pub(crate) async fn ask<S: Subject>(provider: &dyn Provider) -> Events {
+pub(crate) async fn ask<S: TestedProvider>(provider: &dyn Provider) -> StreamEvents {
     S::known(heard(provider.stream(request::<S>("Hi"))).await)
 }
 
 /// All that is told but for what only the bill is made of.
-async fn heard(answer: EventStream) -> Events {
+async fn heard(answer: EventStream) -> StreamEvents {
     answer.filter(|event| std::future::ready(!matches!(event, Ok(Event::Unseen(_))))).collect().await
 }
 
 /// What a patient provider tells of a server that gives this answer.
-pub(crate) async fn told<S: Subject>(reply: Reply) -> Events {
+pub(crate) async fn told<S: TestedProvider>(reply: TestReply) -> StreamEvents {
     ask::<S>(&*patient::<S>(&replying::<S>(reply).await)).await
 }
 
@@ -163,16 +163,16 @@ fn said(text: &str) -> Result<Event, ProviderError> {
     Ok(Event::TextDelta(text.into()))
 }
 
-fn stream_of<S: Subject>(events: &[String]) -> Reply {
+fn stream_of<S: TestedProvider>(events: &[String]) -> TestReply {
     S::reply(vec![events.concat().into_bytes()])
 }
 
-fn rich_bytes<S: Subject>() -> Vec<u8> {
+fn rich_bytes<S: TestedProvider>() -> Vec<u8> {
     S::rich().concat().into_bytes()
 }
 
 /// Asks with each number in the question, several at a time.
-async fn ask_with_each<S: Subject>(server: &Server, most: usize) -> Vec<(usize, Events)> {
+async fn ask_with_each<S: TestedProvider>(server: &TestServer, most: usize) -> Vec<(usize, StreamEvents)> {
     let provider = patient::<S>(server);
     let calls = (0..=most).map(|at| {
         let answer = provider.stream(request::<S>(&format!("number {at}.")));
@@ -188,7 +188,7 @@ fn number(body: &Value) -> usize {
     rest.split_once('.').unwrap().0.parse().unwrap()
 }
 
-pub(crate) async fn a_stream_cut_in_two_anywhere_tells_the_same<S: Subject>() {
+pub(crate) async fn a_stream_cut_in_two_anywhere_tells_the_same<S: TestedProvider>() {
     let whole = rich_bytes::<S>();
     let length = whole.len();
     let server = answering::<S>(move |body| {
@@ -201,7 +201,7 @@ pub(crate) async fn a_stream_cut_in_two_anywhere_tells_the_same<S: Subject>() {
     }
 }
 
-pub(crate) fn a_stream_in_any_pieces_tells_the_same<S: Subject>() {
+pub(crate) fn a_stream_in_any_pieces_tells_the_same<S: TestedProvider>() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let sizes = prop::collection::vec(1_usize..40, 0..200);
     let run = TestRunner::new(Config::with_cases(48)).run(&sizes, |sizes| {
@@ -218,13 +218,14 @@ pub(crate) fn a_stream_in_any_pieces_tells_the_same<S: Subject>() {
     run.unwrap();
 }
 
-pub(crate) async fn a_stream_that_ends_anywhere_tells_what_came<S: Subject>() {
+pub(crate) async fn a_stream_that_ends_anywhere_tells_what_came<S: TestedProvider>() {
     let whole = rich_bytes::<S>();
     let length = whole.len();
-    for end in [End::Finish, End::Break] {
+    for end in [StreamEnd::Finish, StreamEnd::Break] {
         let bytes = whole.clone();
         let server =
-            answering::<S>(move |body| Reply { end, ..S::reply(vec![bytes[..number(body)].to_vec()]) }).await;
+            answering::<S>(move |body| TestReply { end, ..S::reply(vec![bytes[..number(body)].to_vec()]) })
+                .await;
         for (at, told) in ask_with_each::<S>(&server, length).await {
             let case = format!("{end:?} at byte {at} of {length}: {told:?}");
             if at == length {
@@ -236,7 +237,7 @@ pub(crate) async fn a_stream_that_ends_anywhere_tells_what_came<S: Subject>() {
     }
 }
 
-pub(crate) async fn noise_anywhere_changes_nothing<S: Subject>() {
+pub(crate) async fn noise_anywhere_changes_nothing<S: TestedProvider>() {
     for noise in S::noise() {
         for at in 0..=S::rich().len() {
             let mut events = S::rich();
@@ -247,13 +248,13 @@ pub(crate) async fn noise_anywhere_changes_nothing<S: Subject>() {
 }
 
 /// However events are lost or doubled, the stream ends once, and no two calls have one id.
-pub(crate) async fn an_event_that_is_missing_or_comes_twice_ends_well<S: Subject>() {
+pub(crate) async fn an_event_that_is_missing_or_comes_twice_ends_well<S: TestedProvider>() {
     for at in 0..S::rich().len() {
         let (mut missing, mut doubled) = (S::rich(), S::rich());
         doubled.insert(at, missing.remove(at));
         for events in [missing, doubled] {
             let server = replying::<S>(stream_of::<S>(&events)).await;
-            let told: Events = patient::<S>(&server).stream(request::<S>("Hi")).collect().await;
+            let told: StreamEvents = patient::<S>(&server).stream(request::<S>("Hi")).collect().await;
             let ends = told.iter().filter(|event| matches!(event, Err(_) | Ok(Event::Completed { .. })));
             assert_eq!(ends.count(), 1, "event {at}: {told:?}");
             let mut ids = HashSet::new();
@@ -265,7 +266,7 @@ pub(crate) async fn an_event_that_is_missing_or_comes_twice_ends_well<S: Subject
     }
 }
 
-pub(crate) async fn refusals_keep_their_meaning<S: Subject>() {
+pub(crate) async fn refusals_keep_their_meaning<S: TestedProvider>() {
     let m = || S::refusal("m");
     let limited = |after| ProviderError::RateLimited { retry_after: after, message: "m".into() };
     let hour = Some(Duration::from_secs(3600));
@@ -293,40 +294,40 @@ pub(crate) async fn refusals_keep_their_meaning<S: Subject>() {
         ),
     ];
     for (head, body, wanted) in shared.into_iter().chain(S::refusals()) {
-        let server = replying::<S>(Reply::plain(head, &body)).await;
+        let server = replying::<S>(TestReply::plain(head, &body)).await;
         assert_eq!(ask::<S>(&*patient::<S>(&server)).await, [Err(wanted)], "{head} {body}");
         assert_eq!(calls::<S>(&server).len(), 1, "{head}: it was sent once");
     }
 }
 
-pub(crate) async fn success_that_is_no_stream_is_refused_with_advice<S: Subject>() {
+pub(crate) async fn success_that_is_no_stream_is_refused_with_advice<S: TestedProvider>() {
     for (kind, body) in S::foreign() {
-        let told = told::<S>(Reply::plain(&format!("200 OK\r\ncontent-type: {kind}"), body)).await;
+        let told = told::<S>(TestReply::plain(&format!("200 OK\r\ncontent-type: {kind}"), body)).await;
         let [Err(ProviderError::Foreign(advice))] = told.as_slice() else { panic!("{kind}: {told:?}") };
         assert!(advice.contains("base URL"), "{advice}");
     }
 }
 
-pub(crate) async fn failures_amid_an_answer_come_after_what_was_said<S: Subject>() {
+pub(crate) async fn failures_amid_an_answer_come_after_what_was_said<S: TestedProvider>() {
     for (failure, wanted) in S::failures() {
         let events = [S::says("a"), failure, S::says("never"), S::end()];
         assert_eq!(told::<S>(stream_of::<S>(&events)).await, [said("a"), Err(wanted)]);
     }
-    let broken = Reply { end: End::Break, ..stream_of::<S>(&[S::says("a")]) };
+    let broken = TestReply { end: StreamEnd::Break, ..stream_of::<S>(&[S::says("a")]) };
     let wanted = ProviderError::Cut("the connection broke".into());
     assert_eq!(told::<S>(broken).await, [said("a"), Err(wanted)]);
 }
 
-pub(crate) async fn nothing_follows_the_end<S: Subject>() {
+pub(crate) async fn nothing_follows_the_end<S: TestedProvider>() {
     let whole = told::<S>(stream_of::<S>(&[S::says("a"), S::end()])).await;
     assert!(matches!(whole.last(), Some(Ok(Event::Completed { .. }))), "{whole:?}");
     let twice = [S::says("a"), S::end(), S::says("b"), S::end()];
     let sent = if S::GOES_ON_BEHIND_ITS_END { &twice[..2] } else { &twice[..] };
-    let hanging = Reply { end: End::Hang, ..stream_of::<S>(sent) };
+    let hanging = TestReply { end: StreamEnd::Hang, ..stream_of::<S>(sent) };
     assert_eq!(timeout(MINUTE / 2, told::<S>(hanging)).await, Ok(whole));
 }
 
-pub(crate) async fn what_cannot_be_sent_is_told<S: Subject>() {
+pub(crate) async fn what_cannot_be_sent_is_told<S: TestedProvider>() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let closed_port = format!("http://{}", listener.local_addr().unwrap());
     drop(listener);
@@ -344,9 +345,9 @@ pub(crate) async fn what_cannot_be_sent_is_told<S: Subject>() {
     }
 }
 
-pub(crate) async fn dropping_the_stream_closes_the_connection<S: Subject>() {
-    let silent = Reply { head: String::new(), end: End::Hang, ..stream_of::<S>(&[]) };
-    let open = Reply { end: End::Hang, ..stream_of::<S>(&[S::says("a")]) };
+pub(crate) async fn dropping_the_stream_closes_the_connection<S: TestedProvider>() {
+    let silent = TestReply { head: String::new(), end: StreamEnd::Hang, ..stream_of::<S>(&[]) };
+    let open = TestReply { end: StreamEnd::Hang, ..stream_of::<S>(&[S::says("a")]) };
     for reply in [silent, open] {
         let mut server = replying::<S>(reply).await;
         let mut answer = patient::<S>(&server).stream(request::<S>("Hi"));
@@ -358,28 +359,28 @@ pub(crate) async fn dropping_the_stream_closes_the_connection<S: Subject>() {
     }
 }
 
-pub(crate) async fn silence_is_a_stall_and_signs_of_life_are_not<S: Subject>() {
+pub(crate) async fn silence_is_a_stall_and_signs_of_life_are_not<S: TestedProvider>() {
     let impatient = async |reply| {
         let server = replying::<S>(reply).await;
         ask::<S>(&*S::provider(&server.base_url, S::KEY, IDLE)).await
     };
-    let silent = Reply { head: String::new(), end: End::Hang, ..stream_of::<S>(&[]) };
+    let silent = TestReply { head: String::new(), end: StreamEnd::Hang, ..stream_of::<S>(&[]) };
     assert_eq!(impatient(silent).await, [Err(ProviderError::Stalled(S::BEFORE_THE_FIRST_BYTE))]);
 
-    let stuck = Reply { end: End::Hang, ..stream_of::<S>(&[S::says("a")]) };
+    let stuck = TestReply { end: StreamEnd::Hang, ..stream_of::<S>(&[S::says("a")]) };
     assert_eq!(impatient(stuck).await, [said("a"), Err(ProviderError::Stalled(IDLE))]);
 
     for sign in S::signs_of_life() {
         let mut pieces = vec![sign.clone().into_bytes(); 8];
         pieces.push([S::says("a"), S::end()].concat().into());
-        let told = impatient(Reply { pause: IDLE / 4, ..S::reply(pieces) }).await;
+        let told = impatient(TestReply { pause: IDLE / 4, ..S::reply(pieces) }).await;
         let is_whole = matches!(told.last(), Some(Ok(Event::Completed { .. })));
         assert!(told.first() == Some(&said("a")) && is_whole, "{sign}: {told:?}");
     }
 }
 
-pub(crate) async fn the_key_is_never_shown<S: Subject>() {
-    let server = Server::replying(Reply::plain("401 Unauthorized", &S::refusal(S::KEY))).await;
+pub(crate) async fn the_key_is_never_shown<S: TestedProvider>() {
+    let server = TestServer::replying(TestReply::plain("401 Unauthorized", &S::refusal(S::KEY))).await;
     let provider = patient::<S>(&server);
     let wanted = ProviderError::Unauthorized("[secret]".into());
     assert_eq!(ask::<S>(&*provider).await, [Err(wanted.clone())]);

@@ -14,25 +14,25 @@ use tokio::task::JoinSet;
 
 /// What happens after the last piece.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum End {
+pub(crate) enum StreamEnd {
     Finish,
     Break,
     Hang,
 }
 
 #[derive(Clone)]
-pub(crate) struct Reply {
+pub(crate) struct TestReply {
     /// Status line and headers; empty to send nothing at all.
     pub(crate) head: String,
     pub(crate) pieces: Vec<Vec<u8>>,
     pub(crate) pause: Duration,
-    pub(crate) end: End,
+    pub(crate) end: StreamEnd,
 }
 
-impl Reply {
+impl TestReply {
     pub(crate) fn stream(pieces: Vec<Vec<u8>>) -> Self {
         let head = "200 OK\r\ncontent-type: text/event-stream; charset=utf-8".to_owned();
-        Self { head, pieces, pause: Duration::ZERO, end: End::Finish }
+        Self { head, pieces, pause: Duration::ZERO, end: StreamEnd::Finish }
     }
 
     pub(crate) fn plain(head: &str, body: &str) -> Self {
@@ -47,7 +47,7 @@ pub(crate) struct Heard {
 }
 
 /// Answers each request on a connection of its own. Dropping it ends everything.
-pub(crate) struct Server {
+pub(crate) struct TestServer {
     pub(crate) base_url: String,
     pub(crate) heard: Arc<Mutex<Vec<Heard>>>,
     /// One message for each connection that the client closed while the server held it open.
@@ -55,8 +55,8 @@ pub(crate) struct Server {
     _tasks: JoinSet<()>,
 }
 
-impl Server {
-    pub(crate) async fn start(answer: impl Fn(&Value) -> Reply + Send + Sync + 'static) -> Self {
+impl TestServer {
+    pub(crate) async fn start(answer: impl Fn(&Value) -> TestReply + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let base_url = format!("http://{}/v1", listener.local_addr().unwrap());
         let heard = Arc::new(Mutex::new(Vec::new()));
@@ -80,7 +80,7 @@ impl Server {
         Self { base_url, heard, closed, _tasks: tasks }
     }
 
-    pub(crate) async fn replying(reply: Reply) -> Self {
+    pub(crate) async fn replying(reply: TestReply) -> Self {
         Self::start(move |_| reply.clone()).await
     }
 }
@@ -102,7 +102,7 @@ async fn receive(socket: &mut TcpStream) -> Heard {
 }
 
 /// `None` if the client closed the connection first.
-async fn send_reply(socket: &mut TcpStream, reply: Reply) -> Option<()> {
+async fn send_reply(socket: &mut TcpStream, reply: TestReply) -> Option<()> {
     socket.set_nodelay(true).ok()?;
     if !reply.head.is_empty() {
         let head =
@@ -117,9 +117,9 @@ async fn send_reply(socket: &mut TcpStream, reply: Reply) -> Option<()> {
         }
     }
     match reply.end {
-        End::Finish => socket.write_all(b"0\r\n\r\n").await.ok(),
-        End::Break => Some(()),
-        End::Hang => socket.read_u8().await.ok().map(drop),
+        StreamEnd::Finish => socket.write_all(b"0\r\n\r\n").await.ok(),
+        StreamEnd::Break => Some(()),
+        StreamEnd::Hang => socket.read_u8().await.ok().map(drop),
     }
 }
 

@@ -5,9 +5,9 @@ use tokio::net::TcpListener;
 
 use super::*;
 use crate::http::testing::faults::{
-    Events, IDLE, MINUTE, Subject, ask, calls, fault_suite, replying, request, told,
+    IDLE, MINUTE, StreamEvents, TestedProvider, ask, calls, fault_suite, replying, request, told,
 };
-use crate::http::testing::{End, HTTP, Reply, Server};
+use crate::http::testing::{HTTP, StreamEnd, TestReply, TestServer};
 use crate::{Event, Finish, Image, Item, ToolSpec};
 use figaro_domain::conversation::PrivatePart;
 use figaro_domain::tool::Call;
@@ -22,8 +22,8 @@ struct Native;
 
 fault_suite!(Native);
 
-fn provider(base_url: &str, key: Option<&str>) -> Ollama {
-    Ollama::new(HTTP.clone(), base_url, key.map(SecretString::from), MINUTE, MINUTE)
+fn provider(base_url: &str, key: Option<&str>) -> OllamaProvider {
+    OllamaProvider::new(HTTP.clone(), base_url, key.map(SecretString::from), MINUTE, MINUTE)
 }
 
 /// What `/api/show` tells of a model that can do all there is, with a context of 32768.
@@ -32,12 +32,12 @@ fn shown() -> Value {
     json!({"model_info": info, "capabilities": ["completion", "tools", "vision", "thinking"]})
 }
 
-fn plain(status: &str, body: &Value) -> Reply {
-    Reply::plain(&format!("{status}\r\ncontent-type: application/json"), &body.to_string())
+fn plain(status: &str, body: &Value) -> TestReply {
+    TestReply::plain(&format!("{status}\r\ncontent-type: application/json"), &body.to_string())
 }
 
-fn lines(pieces: Vec<Vec<u8>>) -> Reply {
-    Reply { head: "200 OK\r\ncontent-type: application/x-ndjson".into(), ..Reply::stream(pieces) }
+fn lines(pieces: Vec<Vec<u8>>) -> TestReply {
+    TestReply { head: "200 OK\r\ncontent-type: application/x-ndjson".into(), ..TestReply::stream(pieces) }
 }
 
 fn is_chat(body: &Value) -> bool {
@@ -59,22 +59,22 @@ fn done() -> String {
     }))
 }
 
-impl Subject for Native {
+impl TestedProvider for Native {
     const MODEL: &'static str = "m";
     const KEY: &'static str = "very-secret-key";
     /// It loads a model before it says anything.
     const BEFORE_THE_FIRST_BYTE: Duration = LOAD;
 
     fn provider(base_url: &str, key: &str, idle_limit: Duration) -> Box<dyn Provider> {
-        Box::new(Ollama::new(HTTP.clone(), base_url, Some(key.into()), idle_limit, LOAD))
+        Box::new(OllamaProvider::new(HTTP.clone(), base_url, Some(key.into()), idle_limit, LOAD))
     }
 
-    fn reply(pieces: Vec<Vec<u8>>) -> Reply {
+    fn reply(pieces: Vec<Vec<u8>>) -> TestReply {
         lines(pieces)
     }
 
     /// It tells of every model.
-    fn aside(body: &Value) -> Option<Reply> {
+    fn aside(body: &Value) -> Option<TestReply> {
         (!is_chat(body)).then(|| plain("200 OK", &shown()))
     }
 
@@ -108,7 +108,7 @@ impl Subject for Native {
         ]
     }
 
-    fn rich_told() -> Events {
+    fn rich_told() -> StreamEvents {
         let call = |id: &str| Call { id: id.into(), name: "f".into(), arguments: "{\"a\":\"é\"}".into() };
         let thoughts = PrivatePart { provider: "ollama".into(), data: json!({"thinking": "hm, é"}) };
         vec![
@@ -125,7 +125,7 @@ impl Subject for Native {
     }
 
     /// With `made` in place of ids that were made up.
-    fn known(mut told: Events) -> Events {
+    fn known(mut told: StreamEvents) -> StreamEvents {
         for event in &mut told {
             if let Ok(Event::ToolCall(call)) = event
                 && call.id.len() == 31
@@ -182,7 +182,7 @@ impl Subject for Native {
     }
 
     /// An answer that ends with a line is taken for one that was cut by its length; amid a line it has broken off.
-    fn may_tell(told: &Events, at: usize, end: End) -> bool {
+    fn may_tell(told: &StreamEvents, at: usize, end: StreamEnd) -> bool {
         let whole = Self::rich().concat();
         let tail = whole.as_bytes()[..at].rsplit(|byte| *byte == b'\n').next().unwrap().trim_ascii();
         let is_broken = !tail.is_empty() && serde_json::from_slice::<Value>(tail).is_err();
@@ -190,14 +190,16 @@ impl Subject for Native {
         let Some((last, rest)) = told.split_last() else { return false };
         let fits = match last {
             // The last line needs no end.
-            Ok(Event::Completed { finish: Finish::Stop, .. }) => at + 1 == whole.len() && end == End::Finish,
-            Ok(Event::Completed { finish: Finish::Length, usage: None }) => {
-                has_text && !is_broken && at + 1 < whole.len() && end == End::Finish
+            Ok(Event::Completed { finish: Finish::Stop, .. }) => {
+                at + 1 == whole.len() && end == StreamEnd::Finish
             }
-            Err(ProviderError::Cut(_)) => is_broken || !has_text || end == End::Break,
+            Ok(Event::Completed { finish: Finish::Length, usage: None }) => {
+                has_text && !is_broken && at + 1 < whole.len() && end == StreamEnd::Finish
+            }
+            Err(ProviderError::Cut(_)) => is_broken || !has_text || end == StreamEnd::Break,
             _ => false,
         };
-        let rest: Events =
+        let rest: StreamEvents =
             rest.iter().filter(|event| !matches!(event, Ok(Event::Private(_)))).cloned().collect();
         fits && rest == Self::rich_told()[..rest.len()]
     }
@@ -228,10 +230,10 @@ async fn it_is_asked_in_its_own_words_and_told_of_a_model_once() {
 
 #[tokio::test]
 async fn a_server_that_is_no_ollama_is_told_with_advice() {
-    let page = Reply::plain("404 Not Found\r\ncontent-type: text/plain", "404 page not found");
-    let html = Reply::plain("200 OK\r\ncontent-type: text/html; charset=utf-8", "<html></html>");
+    let page = TestReply::plain("404 Not Found\r\ncontent-type: text/plain", "404 page not found");
+    let html = TestReply::plain("200 OK\r\ncontent-type: text/html; charset=utf-8", "<html></html>");
     for reply in [page, html] {
-        let server = Server::replying(reply).await;
+        let server = TestServer::replying(reply).await;
         let events = ask::<Native>(&provider(&server.base_url, None)).await;
         let [Err(ProviderError::Foreign(advice))] = events.as_slice() else { panic!("{events:?}") };
         assert!(advice.contains("base URL"), "{advice}");
@@ -245,7 +247,7 @@ async fn the_context_fits_the_request_or_the_request_the_context_or_nothing_is_s
     let told = |words: usize, instructions: &str| {
         let (items, instructions) = (vec![Item::user("word ".repeat(words))], instructions.to_owned());
         let request = Request { items, instructions, ..request::<Native>("Hi") };
-        provider.stream(request).collect::<Events>()
+        provider.stream(request).collect::<StreamEvents>()
     };
     let asked = |words| told(words, "Be brief.");
     // The thoughts have room too; what was needed is kept for a while.
@@ -293,8 +295,8 @@ async fn what_cannot_be_sent_is_told_with_what_helps() {
 /// It loads a model only once it was asked for an answer.
 #[tokio::test]
 async fn a_server_that_tells_nothing_of_a_model_is_not_waited_for_as_if_it_loaded_it() {
-    let silent = Reply { head: String::new(), end: End::Hang, ..lines(Vec::new()) };
-    let server = Server::replying(silent).await;
+    let silent = TestReply { head: String::new(), end: StreamEnd::Hang, ..lines(Vec::new()) };
+    let server = TestServer::replying(silent).await;
     let provider = Native::provider(&server.base_url, Native::KEY, IDLE);
     assert_eq!(ask::<Native>(&*provider).await, [Err(ProviderError::Stalled(IDLE))]);
 }

@@ -12,7 +12,7 @@ fn with_tools(model: &str) -> Request {
 
 #[tokio::test]
 async fn a_model_that_is_not_there_is_not_sent_anything() {
-    let server = Server::replying(plain("404 Not Found", &json!({"error": "model 'm' not found"}))).await;
+    let server = TestServer::replying(plain("404 Not Found", &json!({"error": "model 'm' not found"}))).await;
     let told = "model 'm' not found; `ollama pull m` fetches it";
     let provider = provider(&server.base_url, None);
     for asked in 1..=2 {
@@ -24,7 +24,7 @@ async fn a_model_that_is_not_there_is_not_sent_anything() {
 
 #[tokio::test]
 async fn a_model_that_goes_is_asked_about_anew() {
-    let server = Server::start(|body| match is_chat(body) {
+    let server = TestServer::start(|body| match is_chat(body) {
         true => plain("404 Not Found", &json!({"error": "model 'm' not found"})),
         false => plain("200 OK", &shown()),
     })
@@ -39,9 +39,9 @@ async fn a_model_that_goes_is_asked_about_anew() {
 #[tokio::test]
 async fn a_server_that_tells_nothing_still_answers() {
     for head in ["404 Not Found", "405 Method Not Allowed", "400 Bad Request"] {
-        let server = Server::start(move |body| match is_chat(body) {
+        let server = TestServer::start(move |body| match is_chat(body) {
             true => lines(vec![[says("a"), done()].concat().into()]),
-            false => Reply::plain(head, "no such thing"),
+            false => TestReply::plain(head, "no such thing"),
         })
         .await;
         let events = ask::<Native>(&provider(&server.base_url, None)).await;
@@ -54,7 +54,7 @@ async fn a_server_that_tells_nothing_still_answers() {
 #[tokio::test]
 async fn refused_tools_are_left_out_and_stay_out() {
     let refusal = json!({"error": "registry.ollama.ai/library/m:latest does not support tools"});
-    let server = Server::start(move |body| match (is_chat(body), body["tools"].is_array()) {
+    let server = TestServer::start(move |body| match (is_chat(body), body["tools"].is_array()) {
         (true, true) => plain("400 Bad Request", &refusal),
         (true, false) => lines(vec![[says("a"), done()].concat().into()]),
         // An old server: it does not tell what a model can do.
@@ -64,7 +64,7 @@ async fn refused_tools_are_left_out_and_stay_out() {
     let provider = provider(&server.base_url, None);
     assert!(provider.capabilities("m").tools);
     for (asked, chats_so_far) in [(1, 2), (2, 3)] {
-        let events: Events = provider.stream(with_tools("m")).collect().await;
+        let events: StreamEvents = provider.stream(with_tools("m")).collect().await;
         assert_eq!((&events[0], events.len()), (&Ok(Event::TextDelta("a".into())), 2), "{asked}");
         assert_eq!(calls::<Native>(&server).len(), chats_so_far);
         assert!(!provider.capabilities("m:latest").tools);
@@ -80,7 +80,7 @@ async fn a_refusal_of_tools_that_were_not_sent_is_an_error() {
     let expected = ProviderError::Refused("m does not support tools".into());
     assert_eq!(ask::<Native>(&provider(&server.base_url, None)).await, [Err(expected.clone())]);
     assert_eq!(calls::<Native>(&server).len(), 1);
-    let events: Events = provider(&server.base_url, None).stream(with_tools("m")).collect().await;
+    let events: StreamEvents = provider(&server.base_url, None).stream(with_tools("m")).collect().await;
     assert_eq!(events, [Err(expected)]);
     assert_eq!(calls::<Native>(&server).len(), 3, "it was sent again once");
 }
@@ -88,7 +88,7 @@ async fn a_refusal_of_tools_that_were_not_sent_is_an_error() {
 #[tokio::test]
 async fn what_a_model_cannot_do_is_left_out() {
     let told = json!({"model_info": {}, "capabilities": ["completion"]});
-    let server = Server::start(move |body| match is_chat(body) {
+    let server = TestServer::start(move |body| match is_chat(body) {
         true => lines(vec![done().into()]),
         false => plain("200 OK", &told),
     })
@@ -96,7 +96,7 @@ async fn what_a_model_cannot_do_is_left_out() {
     let image = Image { mime_type: "image/png".into(), base64: "aGk=".into() };
     let items = vec![Item::User { text: "Look".into(), images: vec![image] }];
     let provider = provider(&server.base_url, None);
-    let events: Events = provider.stream(Request { items, ..with_tools("llava") }).collect().await;
+    let events: StreamEvents = provider.stream(Request { items, ..with_tools("llava") }).collect().await;
     assert_eq!(events.len(), 1, "{events:?}");
     let body = &calls::<Native>(&server)[0];
     assert_eq!((body.get("tools"), body.get("think")), (None, None));
@@ -110,7 +110,7 @@ async fn the_models_that_answer_are_listed_and_known() {
     let embeds = json!({"name": "embeds:latest", "details": details, "capabilities": ["embedding"]});
     let old = |name: &str| json!({"name": name, "details": {"family": "x"}});
     let tags = json!({"models": [new, embeds, old("old:latest"), {"model": "broken:latest"}, {"size": 3}]});
-    let server = Server::start(move |body| match body["model"].as_str() {
+    let server = TestServer::start(move |body| match body["model"].as_str() {
         None => plain("200 OK", &tags),
         Some("old:latest") => plain("200 OK", &shown()),
         Some(_) => plain("500 Internal Server Error", &json!({"error": "no such file"})),
@@ -137,16 +137,16 @@ async fn the_models_that_answer_are_listed_and_known() {
 async fn a_list_that_cannot_be_had_is_an_error() {
     let cases = [
         (plain("401 Unauthorized", &json!({"error": "no"})), "unauthorized"),
-        (Reply::plain("404 Not Found", "404 page not found"), "foreign"),
-        (Reply::plain("200 OK", "Ollama is running"), "foreign"),
-        (Reply { head: String::new(), end: End::Hang, ..lines(Vec::new()) }, "stalled"),
+        (TestReply::plain("404 Not Found", "404 page not found"), "foreign"),
+        (TestReply::plain("200 OK", "Ollama is running"), "foreign"),
+        (TestReply { head: String::new(), end: StreamEnd::Hang, ..lines(Vec::new()) }, "stalled"),
     ];
     for (reply, label) in cases {
-        let server = Server::replying(reply).await;
+        let server = TestServer::replying(reply).await;
         let limit = Duration::from_millis(300);
-        let provider = Ollama::new(HTTP.clone(), &server.base_url, None, limit, MINUTE);
+        let provider = OllamaProvider::new(HTTP.clone(), &server.base_url, None, limit, MINUTE);
         assert_eq!(provider.models().await.unwrap_err().label(), label);
     }
-    let server = Server::replying(plain("200 OK", &json!({"models": null}))).await;
+    let server = TestServer::replying(plain("200 OK", &json!({"models": null}))).await;
     assert_eq!(provider(&server.base_url, None).models().await, Ok(Vec::new()));
 }

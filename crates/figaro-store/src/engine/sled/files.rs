@@ -1,5 +1,5 @@
-//! What can be told from the files of a store before sled opens them. sled takes damage for the end of its log, or for
-//! an empty store, and clears what comes after it; so what is plainly not a sled store is refused while it is untouched.
+//! Checks of a store's files before sled opens them. sled takes damage for the end of its log, or for an empty store, and
+//! clears what follows; so a folder that is plainly no sled store is refused untouched.
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
@@ -7,10 +7,10 @@ use std::path::Path;
 
 use super::super::error::EngineError;
 
-/// The size of the segments of sled's log; a store made with another is refused by sled itself.
+/// Segment size of sled's log; sled itself refuses a store with another size.
 const SEGMENT: usize = 512 * 1024;
 
-/// Why this folder is no store and cannot become one; `None` if it may be opened.
+/// Returns why this folder is no store and cannot become one; `None` if it may be opened.
 pub(super) fn objection(folder: &Path) -> io::Result<Option<String>> {
     match fs::metadata(folder) {
         Ok(metadata) if !metadata.is_dir() => {
@@ -25,18 +25,18 @@ pub(super) fn objection(folder: &Path) -> io::Result<Option<String>> {
         Err(error) if error.kind() == ErrorKind::NotFound => Vec::new(),
         Err(error) => return Err(error),
     };
-    if headers.iter().all(|header| *header == Header::Blank) {
+    if headers.iter().all(|header| *header == HeaderState::Blank) {
         return Ok(has_snapshot(folder)?.then(|| "the file `db` is missing or empty".to_owned()));
     }
     if !folder.join("conf").exists() {
         return Ok(Some("the file `conf` is missing".to_owned()));
     }
-    let damaged = headers.iter().position(|header| *header == Header::Damaged);
+    let damaged = headers.iter().position(|header| *header == HeaderState::Damaged);
     Ok(damaged.map(|segment| format!("segment {segment} of the file `db` is damaged")))
 }
 
-/// Removes a snapshot that was being written when a process ended: sled takes it for a whole one, and then refuses the store.
-/// Only while no other process has the store.
+/// Removes a snapshot that was being written when a process ended: sled would take it for a whole one, and then refuse
+/// the store. Call it only while no other process has the store.
 pub(super) fn tidy(folder: &Path) -> Result<(), EngineError> {
     let failed = |error: io::Error| EngineError::failed(&error);
     let log = match File::options().read(true).write(true).open(folder.join("db")) {
@@ -69,15 +69,15 @@ fn has_snapshot(folder: &Path) -> io::Result<bool> {
 }
 
 #[derive(Debug, PartialEq, Eq)]
-enum Header {
+enum HeaderState {
     /// The segment was never written, or was cleared.
     Blank,
     Whole,
     Damaged,
 }
 
-/// The headers of all segments: a checksum of the 16 bytes that follow it.
-fn headers(log: &mut File) -> io::Result<Vec<Header>> {
+/// Returns the header states of all segments; a header has a checksum of the 16 bytes that follow it.
+fn headers(log: &mut File) -> io::Result<Vec<HeaderState>> {
     let length = log.metadata()?.len();
     let mut headers = Vec::new();
     for at in (0..length).step_by(SEGMENT) {
@@ -86,15 +86,15 @@ fn headers(log: &mut File) -> io::Result<Vec<Header>> {
         log.take(20).read_to_end(&mut bytes)?;
         let (sum, rest) = bytes.split_at(bytes.len().min(4));
         headers.push(match (!crc32(rest)).to_le_bytes() == *sum {
-            _ if bytes.iter().all(|byte| *byte == 0) => Header::Blank,
-            true => Header::Whole,
-            false => Header::Damaged,
+            _ if bytes.iter().all(|byte| *byte == 0) => HeaderState::Blank,
+            true => HeaderState::Whole,
+            false => HeaderState::Damaged,
         });
     }
     Ok(headers)
 }
 
-/// The common CRC-32, bit by bit: a header is 16 bytes.
+/// Computes the common CRC-32 bit by bit; a header is only 16 bytes.
 fn crc32(bytes: &[u8]) -> u32 {
     let mut crc = u32::MAX;
     for byte in bytes {

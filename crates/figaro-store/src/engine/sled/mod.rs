@@ -1,6 +1,6 @@
-//! The engine that sled keeps in a folder: a tree per table.
+//! The sled engine, with a folder and a sled tree per table.
 //!
-//! sled has no view of one moment over several trees, so commits wait while a view is held. Views are short.
+//! sled has no snapshot over several trees, so commits wait while a view is held. Views are short.
 
 mod files;
 mod stages;
@@ -15,42 +15,41 @@ use parking_lot::{Mutex, MutexGuard, RwLock, RwLockReadGuard};
 use sled::transaction::{ConflictableTransactionError, TransactionError};
 use sled::{Config, Db, IVec, Transactional, Tree};
 
-use self::sync::Files;
+use self::sync::StoreFiles;
 use super::batch::{Batch, Keys};
 use super::error::EngineError;
 use super::mark::MarkFile;
-use super::port::{Engine, Entry, MarkKeeper, Reader, Result, Revision, Scan, View};
+use super::port::{Engine, EntryScan, KeyValue, MarkKeeper, Reader, Result, Revision, View};
 use super::rewrite::{Rewritable, Since, fresh_of, remove, rewrite};
 use super::{folder, names};
 use figaro_config::EngineKind;
 
-/// Bytes sled keeps in memory: the conversations of the moment, not the history.
+/// Cache limit of sled in bytes: enough for current conversations, not for the history.
 const CACHE: u64 = 16 * 1024 * 1024;
-/// How often sled writes what nobody made durable and collects its garbage, which nothing else does.
+/// Interval at which sled writes changes that were not made durable and collects garbage; nothing else triggers that.
 const FLUSH_EVERY_MS: u64 = 500;
 
-/// A store that sled keeps.
 pub(super) struct SledEngine {
     folder: PathBuf,
     marks: MarkFile,
     /// Held by a commit until it is durable.
     committing: Mutex<()>,
     since: Since,
-    /// Held for writing by a commit, for reading by a view. `None` if it could not be opened again after it was rewritten.
-    open: RwLock<Option<Open>>,
+    /// Locked for writing by a commit, for reading by a view. `None` if reopening after a rewrite failed.
+    open: RwLock<Option<OpenDatabase>>,
 }
 
 /// The database of an open store.
-struct Open {
+struct OpenDatabase {
     db: Db,
     trees: BTreeMap<String, Tree>,
-    files: Arc<Files>,
-    /// How many commits there were.
+    files: Arc<StoreFiles>,
+    /// Number of commits since the store was opened.
     commits: u64,
 }
 
 impl SledEngine {
-    /// Opens the store in this folder, or makes an empty one; fails as `engine::open` says.
+    /// Opens the store in this folder, or creates an empty one; fails as `engine::open` does.
     pub(super) fn open(folder: &Path) -> Result<Self> {
         let _locked = folder::lock(folder).map_err(|error| match folder.is_file() {
             true => EngineError::Unreadable("it is a file, a store is a folder".to_owned()),
@@ -62,8 +61,8 @@ impl SledEngine {
         }
         folder::prepare(folder).map_err(|error| EngineError::failed(&error))?;
         folder::patiently(|| files::tidy(folder))?;
-        let open = Open::in_folder(folder, 0)?;
-        // Nobody rewrites the store: it is locked now.
+        let open = OpenDatabase::in_folder(folder, 0)?;
+        // No other process is rewriting the store: it is locked now.
         remove(&fresh_of(folder)).map_err(|error| EngineError::failed(&error))?;
         folder::mend(folder);
         let marks = MarkFile(names::mark_of(EngineKind::Sled, folder));
@@ -77,28 +76,28 @@ impl SledEngine {
         })
     }
 
-    fn opened(&self) -> RwLockReadGuard<'_, Option<Open>> {
+    fn opened(&self) -> RwLockReadGuard<'_, Option<OpenDatabase>> {
         self.open.read()
     }
 }
 
-impl Open {
-    /// Opens the database in this folder, which counts on from so many commits.
+impl OpenDatabase {
+    /// Opens the database in this folder, continuing from `commits`.
     fn in_folder(folder: &Path, commits: u64) -> Result<Self> {
         let config = Config::new().path(folder).cache_capacity(CACHE).flush_every_ms(Some(FLUSH_EVERY_MS));
         let db = folder::patiently(|| config.open().map_err(open_error))?;
-        // sled makes a tree of its own in each database, which does not count while it is empty.
+        // sled creates a default tree in each database, which is ignored while it is empty.
         let names = db.tree_names().into_iter().filter(|name| *name != db.name() || !db.is_empty());
         let open = |name: IVec| {
             let tree = db.open_tree(&name).map_err(engine_error)?;
             Ok((String::from_utf8_lossy(&name).into_owned(), tree))
         };
         let trees = names.map(open).collect::<Result<_>>()?;
-        let files = Arc::new(Files::open(db.clone(), folder).map_err(sync_error)?);
+        let files = Arc::new(StoreFiles::open(db.clone(), folder).map_err(sync_error)?);
         Ok(Self { db, trees, files, commits })
     }
 
-    /// Makes the changes of a batch, all or none; they are not durable yet.
+    /// Makes the changes of a batch, all or none; not durable yet.
     fn apply(&mut self, based_on: Revision, batch: &Batch) -> Result<()> {
         if self.commits != based_on.0 {
             return Err(EngineError::Conflict);
@@ -134,7 +133,7 @@ impl Open {
     }
 }
 
-/// Why nothing can be done with a store that is not open.
+/// Error of any call on a store that could not be reopened.
 fn closed() -> EngineError {
     EngineError::failed(&"it could not be opened again after it was rewritten")
 }
@@ -156,9 +155,9 @@ impl Rewritable for SledEngine {
         Ok(Box::new(Self::open(folder)?))
     }
 
-    /// It is closed and opened again, since its files change their places.
+    /// Closes and reopens the store, since its files move.
     fn adopt(&self, fresh: &Path) -> Result<()> {
-        // Threads of a store that was closed hold it, and write its files, for a moment longer.
+        // Threads of a closed store hold it, and write its files, for a moment longer.
         folder::once_closed(|| files::tidy(fresh))?;
         let mut open = self.open.write();
         let commits = open.take().map(|open| open.commits).ok_or_else(closed)?;
@@ -166,7 +165,7 @@ impl Rewritable for SledEngine {
         if replaced.is_ok() {
             replaced = stages::replace(&self.folder, fresh).map_err(|error| EngineError::failed(&error));
         }
-        *open = Some(folder::once_closed(|| Open::in_folder(&self.folder, commits))?);
+        *open = Some(folder::once_closed(|| OpenDatabase::in_folder(&self.folder, commits))?);
         drop(open);
         folder::mend(&self.folder);
         replaced
@@ -198,7 +197,7 @@ impl Reader for SledEngine {
 impl Engine for SledEngine {
     fn create_tables(&mut self, tables: &[&'static str]) -> Result<()> {
         let open = self.open.get_mut();
-        let Open { db, trees, .. } = open.as_mut().ok_or_else(closed)?;
+        let OpenDatabase { db, trees, .. } = open.as_mut().ok_or_else(closed)?;
         for &name in tables {
             if !trees.contains_key(name) {
                 trees.insert(name.to_owned(), db.open_tree(name).map_err(engine_error)?);
@@ -222,7 +221,7 @@ impl Engine for SledEngine {
         Ok(())
     }
 
-    /// sled compares its own sums when it reads.
+    /// sled checks its own checksums when it reads.
     fn verify(&mut self) -> Result<bool> {
         let open = self.open.get_mut();
         for tree in open.as_ref().ok_or_else(closed)?.trees.values() {
@@ -231,7 +230,7 @@ impl Engine for SledEngine {
         Ok(true)
     }
 
-    /// sled does that by itself, as far as it does.
+    /// sled compacts by itself, as far as it can.
     fn compact(&mut self) -> Result<bool> {
         Ok(false)
     }
@@ -242,15 +241,15 @@ impl Engine for SledEngine {
 }
 
 impl fmt::Debug for SledEngine {
-    /// Without what is stored: sled would print all of it.
+    /// Leaves the contents out: sled would print all of it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("SledEngine").field("folder", &self.folder).finish_non_exhaustive()
     }
 }
 
 struct SledView<'a> {
-    /// Keeps commits away.
-    open: RwLockReadGuard<'a, Option<Open>>,
+    /// Blocks commits.
+    open: RwLockReadGuard<'a, Option<OpenDatabase>>,
 }
 
 impl SledView<'_> {
@@ -274,7 +273,7 @@ impl View for SledView<'_> {
         Ok(tree.get(key).map_err(engine_error)?.map(|value| value.to_vec()))
     }
 
-    fn scan(&self, table: &str, keys: &Keys) -> Result<Scan<'_, Entry>> {
+    fn scan(&self, table: &str, keys: &Keys) -> Result<EntryScan<'_, KeyValue>> {
         let Some(found) = self.range(table, keys) else { return Ok(Box::new(std::iter::empty())) };
         Ok(Box::new(found.map(|item| match item {
             Ok((key, value)) => Ok((key.to_vec(), value.to_vec())),
@@ -282,13 +281,13 @@ impl View for SledView<'_> {
         })))
     }
 
-    fn keys(&self, table: &str, keys: &Keys) -> Result<Scan<'_, Vec<u8>>> {
+    fn keys(&self, table: &str, keys: &Keys) -> Result<EntryScan<'_, Vec<u8>>> {
         let Some(found) = self.range(table, keys) else { return Ok(Box::new(std::iter::empty())) };
         Ok(Box::new(found.keys().map(|key| key.map(|key| key.to_vec()).map_err(engine_error))))
     }
 }
 
-/// An error while opening. sled has none of its own for a lock that another holds.
+/// Converts an error of opening. sled has no error of its own for a lock held by another process.
 fn open_error(error: sled::Error) -> EngineError {
     match error {
         sled::Error::Io(error) if is_locked(&error.to_string()) => EngineError::InUse,
@@ -308,7 +307,7 @@ fn engine_error(error: sled::Error) -> EngineError {
         sled::Error::Corruption { .. } | sled::Error::ReportableBug(_) => {
             EngineError::unreadable("its files are not as they were written", &error)
         }
-        // Of an error that it has copied, sled keeps the kind and a debug form.
+        // sled keeps only the kind and a debug form of an error that it has copied.
         sled::Error::Io(error) if error.kind() != std::io::ErrorKind::Other => {
             EngineError::failed(&error.kind())
         }

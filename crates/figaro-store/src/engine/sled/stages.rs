@@ -1,6 +1,6 @@
-//! How a rewritten store takes the place of the old one: sled keeps several files, which cannot be replaced at once. The name of
-//! the folder that holds the new ones tells how far it is, so that whoever opens the store next goes on from there. Each stage
-//! can be done again from its beginning.
+//! Replaces the old store by a rewritten one. sled has several files, which cannot be replaced at once; the name of the
+//! folder with the new ones shows the stage, and the next opening continues from there. Each stage can be repeated from
+//! its beginning.
 
 use std::fs;
 use std::io::{self, ErrorKind};
@@ -10,13 +10,13 @@ use super::super::folder::sync_entries;
 use super::super::names::{MOVING, WHOLE};
 use super::super::rewrite::take_place;
 
-/// Puts the closed store of the folder `fresh` in the place of the closed store of this folder, which is locked.
+/// Replaces the closed store of this locked folder by the closed store of the folder `fresh`.
 pub(super) fn replace(folder: &Path, fresh: &Path) -> io::Result<()> {
     take_place(fresh, &folder.join(WHOLE))?;
     recover(folder)
 }
 
-/// Ends what a process began that was killed. The folder is locked.
+/// Completes a replacement whose process was killed. The folder is locked.
 pub(super) fn recover(folder: &Path) -> io::Result<()> {
     let [whole, moving] = [WHOLE, MOVING].map(|stage| folder.join(stage));
     if whole.exists() {

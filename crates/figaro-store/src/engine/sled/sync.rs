@@ -1,5 +1,5 @@
-//! Durable points of sled: its flush alone is not enough. It ends in `sync_file_range`, which neither waits for the disk's own
-//! cache nor records the file's new length. Nor does sled ever sync the files it puts large values into.
+//! Durable points of sled, whose flush alone is not enough. It ends in `sync_file_range`, which neither waits for the
+//! disk's own cache nor records the file's new length. Nor does sled ever sync the files of large values.
 
 use std::collections::HashMap;
 use std::ffi::OsString;
@@ -12,29 +12,28 @@ use sled::Db;
 
 use super::super::folder::{sync_entries, sync_if_there};
 
-/// Why a durable point failed.
+/// Error of a durable point.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Error {
     /// sled could not write its log to the file.
     #[error(transparent)]
     Engine(#[from] sled::Error),
-    /// The file system failed.
     #[error(transparent)]
     Io(#[from] io::Error),
 }
 
-/// The files of a store, as far as they change while it is open.
-pub(super) struct Files {
+/// Files of a store that change while it is open.
+pub(super) struct StoreFiles {
     db: Db,
     /// Opened once: the system reports a failed write only to those who had the file open at the time.
     log: File,
     folder: PathBuf,
-    /// Files of large values that were synced, with the length they had.
+    /// Synced files of large values, with their length at that time.
     synced: Mutex<HashMap<OsString, u64>>,
 }
 
-impl Files {
-    /// Syncs everything that opening the store may have written, the entries of the folders included.
+impl StoreFiles {
+    /// Syncs all writes of opening the store, including the entries of the folders.
     pub(super) fn open(db: Db, folder: &Path) -> Result<Self, Error> {
         let log = File::open(folder.join("db"))?;
         let files = Self { db, log, folder: folder.to_owned(), synced: Mutex::default() };
@@ -49,7 +48,7 @@ impl Files {
         Ok(files)
     }
 
-    /// Makes everything written so far durable. While a store is open, sled writes to its log and its large values only.
+    /// Makes all writes so far durable. While a store is open, sled only writes to its log and its large values.
     pub(super) fn sync(&self) -> Result<(), Error> {
         self.db.flush()?;
         // Large values first: the log refers to them.
@@ -71,7 +70,7 @@ impl Files {
                 Err(error) if error.kind() == ErrorKind::NotFound => continue,
                 Err(error) => return Err(error),
             };
-            // Written once; a length that changed shows a file that was still being written the last time.
+            // Each file is written once; a changed length shows that it was still being written the last time.
             if synced.get(&entry.file_name()) != Some(&length) {
                 sync_if_there(&entry.path())?;
                 grew = true;

@@ -1,10 +1,10 @@
-//! What is kept of a chat or a person beside what was said.
+//! Data of a chat or a person besides messages.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::super::super::changes::Changes;
-use super::super::super::fault::Fault;
+use super::super::super::fault::StoreFault;
 use super::super::super::key;
 use super::super::super::table::Table;
 use super::super::super::tables::Tables;
@@ -15,14 +15,14 @@ use figaro_domain::erasure::Erased;
 use figaro_domain::profile::Consent;
 use figaro_domain::task::Task;
 
-/// Removes all that is kept of a private chat and the person it is with; its messages are gone already.
+/// Erases all other data of a private chat and its person; the messages are erased already.
 pub(super) fn of_chat(
     tables: &Tables<'_>,
     changes: &mut Changes<'_>,
     erased: &mut Erased,
     chat: ChatId,
     user: &UserId,
-) -> Result<(), Fault> {
+) -> Result<(), StoreFault> {
     erased.notes += remove_all(changes, &tables.notes, chat)?;
     erased.records += remove_all(changes, &tables.records, chat)?;
     erased.personas += remove_all(changes, &tables.personas, chat)?;
@@ -53,19 +53,19 @@ pub(super) fn of_chat(
     for task in tasks::of_chat(tables, chat)? {
         remove_task(tables, changes, erased, &task)?;
     }
-    // Also what they said elsewhere and nobody has read yet.
+    // Also drops messages from elsewhere that are still to be read for facts.
     facts::skip(tables, changes, &key::user(user))?;
     remove_profile(tables, changes, erased, user)
 }
 
-/// Removes what is kept of one person in a group; what they said is gone already.
+/// Erases all other data of a person in a group; the messages are erased already.
 pub(super) fn of_person(
     tables: &Tables<'_>,
     changes: &mut Changes<'_>,
     erased: &mut Erased,
     chat: ChatId,
     user: &UserId,
-) -> Result<(), Fault> {
+) -> Result<(), StoreFault> {
     for item in tables.notes.scan(&key::chat(chat))? {
         let (key, note) = item?;
         if note.author.as_ref() == Some(user) {
@@ -89,12 +89,12 @@ pub(super) fn of_person(
     remove_profile(tables, changes, erased, user)
 }
 
-/// Removes all records of a table whose keys begin with a chat, readable or not. Gives how many there were.
+/// Deletes all records of a table whose keys begin with a chat, readable or not. Returns the number deleted.
 fn remove_all<T: Serialize + DeserializeOwned>(
     changes: &mut Changes<'_>,
     table: &Table<'_, T>,
     chat: ChatId,
-) -> Result<usize, Fault> {
+) -> Result<usize, StoreFault> {
     let mut removed = 0;
     for key in table.keys_of(&key::chat(chat))? {
         changes.remove(table, key?);
@@ -103,13 +103,13 @@ fn remove_all<T: Serialize + DeserializeOwned>(
     Ok(removed)
 }
 
-/// Removes a task with what is known of its runs, unless that is done already.
+/// Deletes a task with the history of its runs, unless it is deleted already.
 pub(super) fn remove_task(
     tables: &Tables<'_>,
     changes: &mut Changes<'_>,
     erased: &mut Erased,
     task: &Task,
-) -> Result<(), Fault> {
+) -> Result<(), StoreFault> {
     if changes.removes(&tables.tasks, key::id(task.id)) {
         return Ok(());
     }
@@ -126,10 +126,10 @@ fn remove_profile(
     changes: &mut Changes<'_>,
     erased: &mut Erased,
     user: &UserId,
-) -> Result<(), Fault> {
+) -> Result<(), StoreFault> {
     let key = key::user(user);
     erased.profiles += usize::from(tables.profiles.contains(&key)?);
-    // Who wants nothing remembered has said so for good; no more is known of them.
+    // A refusal to be remembered is permanent; nothing else about the person is kept.
     match tables.profiles.find(&key)?.filter(|profile| profile.consent == Consent::Refused) {
         Some(profile) => changes.put(&tables.profiles, key, &profile.without_traits()),
         None => {

@@ -1,42 +1,46 @@
-//! How what is to be forgotten is found: by the message that somebody replies to, or by words.
+//! Search for the data to erase: by the message that somebody replies to, or by words.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
-use super::super::super::fault::Fault;
+use super::super::super::fault::StoreFault;
 use super::super::super::key;
 use super::super::super::tables::Tables;
 use super::super::sessions;
-use super::exchange::{self, Exchange};
+use super::exchange::{self, ErasureExchange};
 use super::parts::{self, Looks};
 use super::to_erase::sessions_of;
 use crate::engine::Keys;
 use figaro_base::ids::{ChatId, MessageId, UserId};
-use figaro_domain::conversation::{Message, Role};
-use figaro_domain::erasure::{Said, SaidAt};
+use figaro_domain::conversation::{Message, MessageRole};
+use figaro_domain::erasure::{FoundMessage, SaidAt};
 use figaro_domain::message::Inbound;
 
-/// What words are looked for, and in which messages.
+/// Search for messages by words.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SaidSearch {
-    /// The chat, with all its topics.
+    /// Chat to search, with all its topics.
     pub chat: ChatId,
-    /// What stands in a message, in any case and order: each word, or a part of one.
+    /// Words or parts of words, each of which must occur, in any case and order.
     pub words: String,
-    /// Only what is this person's to forget; `None` for everybody's.
+    /// Only messages that this person may erase; `None` for everybody's.
     pub of: Option<UserId>,
-    /// The newest so many are given.
+    /// Maximum number of messages returned, the newest first.
     pub limit: usize,
 }
 
-/// The message that Telegram calls so; of several tries at a question the last.
-pub(crate) fn said(store: &impl Looks, chat: ChatId, message: MessageId) -> Result<Option<Said>, Fault> {
+/// Returns the message with this Telegram id; of several tries at a question the last.
+pub(crate) fn said(
+    store: &impl Looks,
+    chat: ChatId,
+    message: MessageId,
+) -> Result<Option<FoundMessage>, StoreFault> {
     let digits = message.to_string();
     let mut sessions = store.look(|tables| sessions_of(tables, chat))?;
     sessions.sort_by_key(|session| Reverse(session.updated_at));
     for session in sessions {
-        // Most sessions do not have it, and decoding all messages of a long chat takes long.
+        // Most sessions do not contain it, and decoding all messages of a long chat takes long.
         let mut has_digits = false;
         parts::each(store, session.id, 0, |_, (_, bytes)| {
             has_digits = bytes.windows(digits.len()).any(|part| part == digits.as_bytes());
@@ -58,8 +62,12 @@ pub(crate) fn said(store: &impl Looks, chat: ChatId, message: MessageId) -> Resu
     store.look(|tables| beside(tables, chat, message))
 }
 
-/// The message that is kept there, if it is of this chat.
-pub(crate) fn said_at(tables: &Tables<'_>, chat: ChatId, at: SaidAt) -> Result<Option<Said>, Fault> {
+/// Returns the message stored at this place, if it belongs to this chat.
+pub(crate) fn said_at(
+    tables: &Tables<'_>,
+    chat: ChatId,
+    at: SaidAt,
+) -> Result<Option<FoundMessage>, StoreFault> {
     match at {
         SaidAt::Session(place) => {
             let Some(message) = sessions::entry(tables, chat, place)? else { return Ok(None) };
@@ -71,18 +79,22 @@ pub(crate) fn said_at(tables: &Tables<'_>, chat: ChatId, at: SaidAt) -> Result<O
                 None => asker_before(earlier)?,
             };
             let question = asker.into_iter().collect();
-            Ok(Some(as_said(&Exchange { question, rest: Vec::new() }, &message)))
+            Ok(Some(as_said(&ErasureExchange { question, rest: Vec::new() }, &message)))
         }
         SaidAt::Background(message) => beside(tables, chat, message),
     }
 }
 
-/// The question that stands last among these messages, newest first.
-fn asker_before(mut earlier: impl Iterator<Item = Result<Message, Fault>>) -> Result<Option<Message>, Fault> {
-    earlier.find(|message| message.as_ref().map_or(true, |message| message.role == Role::User)).transpose()
+/// Returns the last message of a person among these messages, given newest first.
+fn asker_before(
+    mut earlier: impl Iterator<Item = Result<Message, StoreFault>>,
+) -> Result<Option<Message>, StoreFault> {
+    earlier
+        .find(|message| message.as_ref().map_or(true, |message| message.role == MessageRole::User))
+        .transpose()
 }
 
-fn beside(tables: &Tables<'_>, chat: ChatId, message: MessageId) -> Result<Option<Said>, Fault> {
+fn beside(tables: &Tables<'_>, chat: ChatId, message: MessageId) -> Result<Option<FoundMessage>, StoreFault> {
     for item in tables.background.scan(&key::chat(chat))? {
         let (_, beside) = item?;
         if beside.origin.message() == Some(message) {
@@ -92,12 +104,12 @@ fn beside(tables: &Tables<'_>, chat: ChatId, message: MessageId) -> Result<Optio
     pinned(tables, chat, message)
 }
 
-/// The words that were pinned from a message that is kept nowhere else, such as a command.
-fn pinned(tables: &Tables<'_>, chat: ChatId, message: MessageId) -> Result<Option<Said>, Fault> {
+/// Returns the pinned words of a message that is stored nowhere else, such as a command.
+fn pinned(tables: &Tables<'_>, chat: ChatId, message: MessageId) -> Result<Option<FoundMessage>, StoreFault> {
     let pins = tables.pins.scan(&key::chat(chat))?.map(|item| item.map(|(_, pin)| pin));
     let mut pins = pins.filter(|pin| pin.as_ref().map_or(true, |pin| pin.telegram == Some(message)));
     let Some(pin) = pins.next().transpose()? else { return Ok(None) };
-    Ok(Some(Said {
+    Ok(Some(FoundMessage {
         at: SaidAt::Background(message),
         of: pin.author,
         is_answer: false,
@@ -106,8 +118,8 @@ fn pinned(tables: &Tables<'_>, chat: ChatId, message: MessageId) -> Result<Optio
     }))
 }
 
-/// The messages with some words, the newest first.
-pub(crate) fn said_with(store: &impl Looks, search: &SaidSearch) -> Result<Vec<Said>, Fault> {
+/// Returns the messages with these words, newest first.
+pub(crate) fn said_with(store: &impl Looks, search: &SaidSearch) -> Result<Vec<FoundMessage>, StoreFault> {
     let words: BTreeSet<String> = search.words.split_whitespace().map(str::to_lowercase).collect();
     let fits = |text: &str| {
         let text = text.to_lowercase();
@@ -134,33 +146,35 @@ pub(crate) fn said_with(store: &impl Looks, search: &SaidSearch) -> Result<Vec<S
         }
         Ok(())
     })?;
-    // Of one second the later one stands behind: Telegram tells no more of when somebody wrote.
+    // Within one second the later message comes last: Telegram gives times in seconds.
     found.reverse();
     found.sort_by_key(|said| Reverse(said.written_at.timestamp()));
     found.truncate(search.limit);
     Ok(found)
 }
 
-/// What people see of an exchange.
-fn visible(exchange: &Exchange) -> impl Iterator<Item = &Message> {
-    let answers =
-        exchange.rest.iter().filter(|said| said.role == Role::Assistant && !said.text.trim().is_empty());
+/// Returns the messages of an exchange that people see.
+fn visible(exchange: &ErasureExchange) -> impl Iterator<Item = &Message> {
+    let answers = exchange
+        .rest
+        .iter()
+        .filter(|said| said.role == MessageRole::Assistant && !said.text.trim().is_empty());
     exchange.question.iter().filter(|said| said.task.is_none()).chain(answers).filter(|said| !said.replaced)
 }
 
-fn as_said(exchange: &Exchange, message: &Message) -> Said {
+fn as_said(exchange: &ErasureExchange, message: &Message) -> FoundMessage {
     let speaker = message.speaker.as_ref().map(|speaker| &speaker.user);
-    Said {
+    FoundMessage {
         at: SaidAt::Session(message.key()),
         of: speaker.or_else(|| exchange.asker()).cloned(),
-        is_answer: message.role == Role::Assistant,
+        is_answer: message.role == MessageRole::Assistant,
         text: message.text.clone(),
         written_at: message.created_at,
     }
 }
 
-fn beside_as_said(message: Inbound, id: MessageId) -> Said {
-    Said {
+fn beside_as_said(message: Inbound, id: MessageId) -> FoundMessage {
+    FoundMessage {
         at: SaidAt::Background(id),
         of: Some(message.speaker.user),
         is_answer: false,

@@ -1,16 +1,16 @@
-//! What was found of what is to be erased.
+//! Result of searching for the data to erase.
 
 use super::to_erase::ToErase;
 use figaro_base::ids::SessionId;
 use figaro_domain::conversation::Message;
 
-/// What is to be erased, as it was when it was looked for.
+/// Data to erase, as found by the search.
 #[derive(Debug)]
-pub(crate) struct Found {
-    /// The messages and sessions.
+pub(crate) struct ErasureMatches {
+    /// Messages and sessions to erase.
     pub(super) to_erase: ToErase,
-    /// What is left of messages that had a trace of it.
+    /// Rest of messages that contained traces of it.
     pub(super) traces: Vec<Message>,
-    /// The sessions of the chat.
+    /// All sessions of the chat at that time.
     pub(super) sessions: Vec<SessionId>,
 }

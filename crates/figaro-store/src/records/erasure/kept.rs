@@ -1,9 +1,9 @@
-//! What was made of messages and goes with them: pins, summaries, memories.
+//! Data made of erased messages: pins, summaries, memories.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::super::changes::Changes;
-use super::super::super::fault::Fault;
+use super::super::super::fault::StoreFault;
 use super::super::super::key;
 use super::super::super::tables::Tables;
 use super::super::{pins, summaries};
@@ -15,22 +15,22 @@ use figaro_domain::memory::Memory;
 use figaro_domain::pin::{Pin, PinType, SystemPin};
 use figaro_domain::summary::Summary;
 
-/// Removes what was made of messages that go, and what else is kept of whom all goes.
-/// The words of a summary go as a whole: it is made again of what is left.
+/// Erases data made of erased messages, and other such data of an erased chat or person. A summary loses all its words
+/// and is made again of the remaining messages.
 pub(super) fn made_of(
     tables: &Tables<'_>,
     changes: &mut Changes<'_>,
     to_erase: &ToErase,
     what: &Erasure,
     erased: &mut Erased,
-) -> Result<(), Fault> {
+) -> Result<(), StoreFault> {
     let (entries, telegram) = (to_erase.entries(), to_erase.telegram());
     let is_source = |id: Option<EntryId>, place: Option<EntryKey>| {
         id.is_some_and(|id| entries.contains(&id)) || place.is_some_and(|place| to_erase.has(place))
     };
     let is_pinned = |pin: &Pin| {
         let is_shown = pin.telegram.is_some_and(|message| telegram.contains(&message));
-        // The zone of the chat and what people agreed to hold in all of its sessions.
+        // The pins of the zone and of consent apply in all sessions of the chat.
         let is_of_chat = matches!(pin.about, Some(SystemPin::Zone | SystemPin::Consent));
         (to_erase.has_session(pin.session) && !is_of_chat)
             || is_source(pin.source_message_id, pin.source)
@@ -41,7 +41,7 @@ pub(super) fn made_of(
         let (key, pin) = item?;
         if is_pinned(&pin) || is_theirs(&pin, what) {
             changes.remove(&tables.pins, key);
-            // Nobody has seen Figaro's own among theirs.
+            // Figaro's own pins are not counted; people never see them among theirs.
             erased.pins += usize::from(pin.pin_type != PinType::System);
         }
     }
@@ -63,7 +63,7 @@ pub(super) fn made_of(
             changes.remove(&tables.summary_jobs, key::id(session));
         }
     }
-    // Facts are taken from no message that is gone, also where a model is reading it just now.
+    // No facts are taken from an erased message, even if a model is reading it now.
     for item in tables.unread.scan(&[])? {
         let (key, unread) = item?;
         if is_source(Some(unread.id), Some(unread.place)) {
@@ -80,14 +80,14 @@ pub(super) fn made_of(
             gone.entry(memory.user).or_default().insert(memory.id);
         }
     }
-    // It may hold words of an earlier message too. What is pinned of a memory is in its person's own chat.
+    // It may quote an earlier message too. The pin of a memory is in its person's own chat.
     for (user, gone) in gone {
         pins::remove_of_memories(tables, changes, &user, Some(&gone))?;
     }
     Ok(())
 }
 
-/// Whether a pin goes also if no message that it was made of does.
+/// Returns `true` if a pin is erased even if its message is not.
 fn is_theirs(pin: &Pin, what: &Erasure) -> bool {
     match what {
         Erasure::Said(..) | Erasure::Session(..) => false,
@@ -96,7 +96,7 @@ fn is_theirs(pin: &Pin, what: &Erasure) -> bool {
     }
 }
 
-/// The same of a memory: in a private chat all of the person's go, in a group those of the group.
+/// Returns `true` if a memory is erased with its person: in a private chat all of them, in a group those of the group.
 fn is_of_theirs(memory: &Memory, what: &Erasure) -> bool {
     match what {
         Erasure::Said(..) | Erasure::Session(..) => false,

@@ -1,27 +1,27 @@
-//! What the model made in answering messages that are forgotten: notes, tasks, texts of settings and profiles. Every prompt
-//! would go on showing them, and a task says its words when it runs. What another message asked for stays, and so does
-//! what people set themselves.
+//! Data that the model created while answering erased messages: notes, tasks, texts of settings and profiles. Otherwise
+//! every prompt would still show them, and tasks would still send them. Data requested by other messages stays, and so do
+//! people's own settings.
 
 use std::collections::BTreeSet;
 
 use super::super::super::changes::Changes;
-use super::super::super::fault::Fault;
+use super::super::super::fault::StoreFault;
 use super::super::super::key;
 use super::super::super::tables::Tables;
 use super::super::tasks;
 use super::everything::remove_task;
 use super::to_erase::ToErase;
 use figaro_base::ids::UserId;
-use figaro_domain::conversation::Role;
+use figaro_domain::conversation::MessageRole;
 use figaro_domain::erasure::Erased;
 
-/// Removes the notes and tasks that were made for the questions that go. Gives how many in `erased`.
+/// Deletes the notes and tasks created for the erased questions. Adds their numbers to `erased`.
 pub(super) fn lists(
     tables: &Tables<'_>,
     changes: &mut Changes<'_>,
     to_erase: &ToErase,
     erased: &mut Erased,
-) -> Result<(), Fault> {
+) -> Result<(), StoreFault> {
     for item in tables.notes.scan(&key::chat(to_erase.chat))? {
         let (key, note) = item?;
         if note.turn.is_some_and(|turn| to_erase.asked.contains(&turn)) {
@@ -37,8 +37,12 @@ pub(super) fn lists(
     Ok(())
 }
 
-/// Takes away the texts that were written for these questions, and the changes of settings that could bring them back.
-pub(super) fn texts(tables: &Tables<'_>, changes: &mut Changes<'_>, to_erase: &ToErase) -> Result<(), Fault> {
+/// Clears the texts written for these questions, and the setting changes that could restore them.
+pub(super) fn texts(
+    tables: &Tables<'_>,
+    changes: &mut Changes<'_>,
+    to_erase: &ToErase,
+) -> Result<(), StoreFault> {
     let (turns, place) = (&to_erase.asked, key::chat(to_erase.chat));
     if let Some(mut config) = tables.chats.find(&place)?
         && config.forget_turns(turns)
@@ -51,7 +55,7 @@ pub(super) fn texts(tables: &Tables<'_>, changes: &mut Changes<'_>, to_erase: &T
             changes.remove(&tables.config_changes, key);
         }
     }
-    let said = to_erase.messages().filter(|message| message.role == Role::User);
+    let said = to_erase.messages().filter(|message| message.role == MessageRole::User);
     let people: BTreeSet<&UserId> =
         said.filter_map(|message| message.speaker.as_ref()).map(|who| &who.user).collect();
     for user in people {

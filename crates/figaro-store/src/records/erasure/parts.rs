@@ -1,36 +1,36 @@
-//! Messages of a session, read part by part: between two parts others write.
+//! Messages of a session, read part by part: others write between two parts.
 
 use std::ops::{Bound, ControlFlow};
 
-use super::super::super::fault::Fault;
+use super::super::super::fault::StoreFault;
 use super::super::super::key;
 use super::super::super::tables::Tables;
-use crate::engine::{Entry, Keys};
+use crate::engine::{KeyValue, Keys};
 use figaro_base::ids::SessionId;
 
-/// So many messages, or bytes of them, are read at once.
+/// Maximum messages, or bytes of them, read at once.
 const MESSAGES: usize = 500;
 const BYTES: usize = 1024 * 1024;
 
-/// Where one looks at the store: at once, or for a moment each time.
+/// Access to the store: at once, or in short steps.
 pub(crate) trait Looks {
-    /// Looks at the store as it is now. Writers may wait until it ends.
-    fn look<T>(&self, work: impl FnOnce(&Tables<'_>) -> Result<T, Fault>) -> Result<T, Fault>;
+    /// Reads the current store. Writers may wait until it ends.
+    fn look<T>(&self, work: impl FnOnce(&Tables<'_>) -> Result<T, StoreFault>) -> Result<T, StoreFault>;
 }
 
 impl Looks for Tables<'_> {
-    fn look<T>(&self, work: impl FnOnce(&Tables<'_>) -> Result<T, Fault>) -> Result<T, Fault> {
+    fn look<T>(&self, work: impl FnOnce(&Tables<'_>) -> Result<T, StoreFault>) -> Result<T, StoreFault> {
         work(self)
     }
 }
 
-/// Goes through the messages of a session from an index on, as they are stored, until `each` breaks off.
+/// Calls `each` with the stored messages of a session from an index on, until it breaks off.
 pub(super) fn each(
     store: &impl Looks,
     session: SessionId,
     from: u32,
-    mut each: impl FnMut(&Tables<'_>, Entry) -> Result<ControlFlow<()>, Fault>,
-) -> Result<(), Fault> {
+    mut each: impl FnMut(&Tables<'_>, KeyValue) -> Result<ControlFlow<()>, StoreFault>,
+) -> Result<(), StoreFault> {
     let mut rest = Keys::from(key::message(session, from), &key::id(session));
     loop {
         let last = store.look(|tables| {

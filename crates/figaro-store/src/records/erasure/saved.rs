@@ -1,11 +1,11 @@
-//! Records of the chat that were made of what is forgotten: they lose the fields that were taken from it and, where they make no sense
-//! without these, go as a whole, with the fields of others that refer to them. What reminds of them goes too, whoever has it remind:
-//! it says what stood in the fields.
+//! Records of the chat taken from erased messages: they lose the fields that came from these. A record that makes no
+//! sense without them is deleted, with the fields that refer to it. All its reminders are deleted too, whoever requested
+//! them, because they quote the fields.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::super::changes::Changes;
-use super::super::super::fault::Fault;
+use super::super::super::fault::StoreFault;
 use super::super::super::key;
 use super::super::super::tables::Tables;
 use super::super::tasks;
@@ -16,14 +16,14 @@ use figaro_domain::erasure::{Erased, Erasure};
 use figaro_domain::record::{FieldValue, Filled, Record, without_fields};
 use figaro_domain::undo::Undoable;
 
-/// Takes these fields and records away, and what reminds of them. Gives how many of both there were in `erased`.
+/// Removes these fields and records, and their reminders. Adds the numbers of both to `erased`.
 pub(super) fn clear(
     tables: &Tables<'_>,
     changes: &mut Changes<'_>,
     to_erase: &ToErase,
     what: &Erasure,
     erased: &mut Erased,
-) -> Result<(), Fault> {
+) -> Result<(), StoreFault> {
     let before = records_of(tables, to_erase)?;
     let mut gone: BTreeSet<RecordId> = lost(tables, changes, to_erase, what)?;
     let reminders = |record: &Record| (record.id, record.reminders.clone());
@@ -48,7 +48,7 @@ pub(super) fn clear(
         erased.records += 1;
         gone.insert(id);
     }
-    // Also those that ended with a record that was removed before: what they were to say is kept for a while.
+    // Includes tasks that ended with a record removed before: their prompts are kept for a while.
     for task in tasks::of_chat(tables, to_erase.chat)? {
         if task.record.is_some_and(|record| gone.contains(&record)) {
             remove_task(tables, changes, erased, &task)?;
@@ -57,13 +57,13 @@ pub(super) fn clear(
     Ok(())
 }
 
-/// Takes away what can be put back of records that would lose something, or that belong to some that do. Gives these records.
+/// Drops the undo data of records that would lose fields, or that refer to such records. Returns these records.
 fn lost(
     tables: &Tables<'_>,
     changes: &mut Changes<'_>,
     to_erase: &ToErase,
     what: &Erasure,
-) -> Result<BTreeSet<RecordId>, Fault> {
+) -> Result<BTreeSet<RecordId>, StoreFault> {
     let mut all_lost = BTreeSet::new();
     for undo in tables.undos.list(&[])?.into_iter().filter(|undo| undo.asked_in == to_erase.chat) {
         let removed = undo.calls.iter().filter_map(Undoable::records).flat_map(|removed| removed.records);
@@ -83,12 +83,12 @@ fn lost(
     Ok(all_lost)
 }
 
-fn records_of(tables: &Tables<'_>, to_erase: &ToErase) -> Result<BTreeMap<RecordId, Record>, Fault> {
+fn records_of(tables: &Tables<'_>, to_erase: &ToErase) -> Result<BTreeMap<RecordId, Record>, StoreFault> {
     let all = tables.records.scan(&key::chat(to_erase.chat))?;
     all.map(|item| item.map(|(_, record)| (record.id, record))).collect()
 }
 
-/// What is left of the records that lose something; `None` for those that go.
+/// Returns the remaining state of records that lose fields; `None` for deleted ones.
 fn left(
     records: BTreeMap<RecordId, Record>,
     to_erase: &ToErase,
@@ -97,13 +97,13 @@ fn left(
     let is_theirs = |filled: &Filled| match what {
         Erasure::Person(_, user) => filled.origins().any(|origin| origin.user == *user),
         Erasure::Said(..) => filled.origins().any(|origin| to_erase.turns.contains(&origin.turn)),
-        // A conversation that is tidied up leaves its notes and records; all of a chat goes elsewhere.
+        // Deleting a conversation keeps its notes and records; those of a whole chat are erased elsewhere.
         Erasure::Session(..) | Erasure::Chat(..) => false,
     };
     without(records, &is_theirs)
 }
 
-/// What is left of the records that lose something; `None` for those that go.
+/// Removes matching fields. Returns the remaining state of the changed records; `None` for deleted ones.
 fn without(
     mut records: BTreeMap<RecordId, Record>,
     goes: &impl Fn(&Filled) -> bool,

@@ -1,4 +1,4 @@
-//! The messages that go, and what they are known by elsewhere.
+//! Messages to erase, and their ids elsewhere.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::{ControlFlow, RangeInclusive};
@@ -6,44 +6,42 @@ use std::ops::{ControlFlow, RangeInclusive};
 use chrono::{DateTime, TimeDelta, Utc};
 
 use super::super::super::changes::Changes;
-use super::super::super::fault::Fault;
+use super::super::super::fault::StoreFault;
 use super::super::super::key;
 use super::super::super::tables::Tables;
 use super::super::{pins, session_list, vectors};
-use super::exchange::{self, Exchange};
+use super::exchange::{self, ErasureExchange};
 use super::parts::{self, Looks};
 use figaro_base::ids::{ChatId, EntryId, MessageId, RunId, SessionId};
-use figaro_domain::conversation::{EntryKey, Message, Role, Session};
+use figaro_domain::conversation::{EntryKey, Message, MessageRole, Session};
 use figaro_domain::erasure::{Erased, Erasure, SaidAt};
 use figaro_domain::message::Inbound;
 use figaro_domain::session::SessionName;
 
-/// Telegram's clock and this machine's differ by so much at most.
+/// Maximum difference between Telegram's clock and that of this machine.
 const CLOCKS: TimeDelta = TimeDelta::minutes(5);
 
-/// What goes.
+/// Messages and sessions to erase.
 #[derive(Debug)]
 pub(super) struct ToErase {
-    /// The chat.
     pub(super) chat: ChatId,
-    /// The messages by their sessions.
     messages: BTreeMap<SessionId, Vec<Message>>,
-    /// Where these stand.
+    /// Places of these messages.
     places: BTreeSet<(SessionId, u32)>,
-    /// Messages beside the bot, with their keys.
+    /// Background messages, with their keys.
     background: Vec<(Vec<u8>, Inbound)>,
-    /// The messages that are named by their numbers at Telegram, kept or not.
+    /// Messages given by their Telegram ids, stored or not.
     named: BTreeSet<MessageId>,
-    /// Sessions that go as a whole.
+    /// Sessions to erase as a whole.
     sessions: Vec<Session>,
-    /// The turns whose questions go, or whose answers.
+    /// Turns whose questions or answers are erased.
     pub(super) turns: BTreeSet<RunId>,
-    /// Those among them whose questions go.
+    /// Turns whose questions are erased.
     pub(super) asked: BTreeSet<RunId>,
 }
 
-/// Finds what goes, among these sessions of the chat.
-pub(super) fn find(store: &impl Looks, what: &Erasure, sessions: &[Session]) -> Result<ToErase, Fault> {
+/// Finds the data to erase, among these sessions of the chat.
+pub(super) fn find(store: &impl Looks, what: &Erasure, sessions: &[Session]) -> Result<ToErase, StoreFault> {
     let mut to_erase = ToErase::new(what);
     match what {
         Erasure::Said(_, places) => {
@@ -59,7 +57,7 @@ pub(super) fn find(store: &impl Looks, what: &Erasure, sessions: &[Session]) -> 
         }
         Erasure::Person(_, user) => {
             let is_theirs = |message: &Message| {
-                message.role == Role::User
+                message.role == MessageRole::User
                     && message.speaker.as_ref().is_some_and(|speaker| speaker.user == *user)
             };
             sessions.iter().try_for_each(|session| to_erase.take(store, session.id, is_theirs))?;
@@ -69,8 +67,8 @@ pub(super) fn find(store: &impl Looks, what: &Erasure, sessions: &[Session]) -> 
     Ok(to_erase)
 }
 
-/// The messages beside the bot that go, with their keys.
-pub(super) fn background(tables: &Tables<'_>, what: &Erasure) -> Result<Vec<(Vec<u8>, Inbound)>, Fault> {
+/// Returns the background messages to erase, with their keys.
+pub(super) fn background(tables: &Tables<'_>, what: &Erasure) -> Result<Vec<(Vec<u8>, Inbound)>, StoreFault> {
     let is_wanted = |message: &Inbound| match what {
         Erasure::Said(_, places) => {
             message.origin.message().is_some_and(|id| places.contains(&SaidAt::Background(id)))
@@ -83,8 +81,8 @@ pub(super) fn background(tables: &Tables<'_>, what: &Erasure) -> Result<Vec<(Vec
     all.filter(|item| item.as_ref().map_or(true, |(_, message)| is_wanted(message))).collect()
 }
 
-/// The sessions of a chat, the oldest of each of its conversations first.
-pub(super) fn sessions_of(tables: &Tables<'_>, chat: ChatId) -> Result<Vec<Session>, Fault> {
+/// Returns the sessions of a chat, the oldest of each conversation first.
+pub(super) fn sessions_of(tables: &Tables<'_>, chat: ChatId) -> Result<Vec<Session>, StoreFault> {
     let mut sessions = Vec::new();
     for found in tables.sessions_of.keys_of(&key::chat(chat))? {
         let Some(id) = key::session_in(&found?) else { continue };
@@ -107,13 +105,13 @@ impl ToErase {
         }
     }
 
-    /// Takes the messages with these places, and what goes with them. Places may be made up.
+    /// Adds the messages at these places, and what has to be erased with them. Places may not exist.
     fn take_said(
         &mut self,
         store: &impl Looks,
         places: &[SaidAt],
         sessions: &[Session],
-    ) -> Result<(), Fault> {
+    ) -> Result<(), StoreFault> {
         let mut wanted: BTreeMap<SessionId, BTreeSet<u32>> = BTreeMap::new();
         for place in places {
             if let SaidAt::Session(EntryKey { session, index }) = place {
@@ -128,17 +126,18 @@ impl ToErase {
         Ok(())
     }
 
-    /// Takes the exchanges of a session whose question is wanted, every try of it, and of the others the answers that are.
+    /// Adds the exchanges of a session whose question matches, with every try of it, and matching answers of other
+    /// exchanges.
     fn take(
         &mut self,
         store: &impl Looks,
         session: SessionId,
         is_wanted: impl Fn(&Message) -> bool,
-    ) -> Result<(), Fault> {
-        let is_asked = |exchange: &Exchange| exchange.question.iter().any(&is_wanted);
+    ) -> Result<(), StoreFault> {
+        let is_asked = |exchange: &ErasureExchange| exchange.question.iter().any(&is_wanted);
         let mut asked_in: BTreeSet<MessageId> = BTreeSet::new();
         let mut wanted = Vec::new();
-        // What asked the others, and where these begin: not all of a long session is held in memory.
+        // Questions and start indexes of the others: a long session is not held in memory.
         let mut others: Vec<(BTreeSet<MessageId>, u32)> = Vec::new();
         exchange::each(store, session, |exchange| {
             if is_asked(&exchange) {
@@ -169,7 +168,7 @@ impl ToErase {
         self.messages.entry(message.session).or_default().push(message);
     }
 
-    fn take_session(&mut self, store: &impl Looks, session: Session) -> Result<(), Fault> {
+    fn take_session(&mut self, store: &impl Looks, session: Session) -> Result<(), StoreFault> {
         parts::each(store, session.id, 0, |tables, (key, bytes)| {
             if let Some(message) = tables.messages.decode(&key, bytes) {
                 self.turns.extend(message.turn);
@@ -182,8 +181,8 @@ impl ToErase {
         Ok(())
     }
 
-    /// Takes the turns that wait for a person in sessions that go.
-    pub(super) fn take_waiting(&mut self, tables: &Tables<'_>) -> Result<(), Fault> {
+    /// Adds the turns that wait for a person in erased sessions.
+    pub(super) fn take_waiting(&mut self, tables: &Tables<'_>) -> Result<(), StoreFault> {
         if self.sessions.is_empty() {
             return Ok(());
         }
@@ -194,26 +193,30 @@ impl ToErase {
         Ok(())
     }
 
-    /// Whether the messages beside the bot that go are still these.
+    /// Returns `true` if the background messages to erase are unchanged.
     pub(super) fn is_background_as(&self, now: &[(Vec<u8>, Inbound)]) -> bool {
         self.background == now
     }
 
-    /// Whether a turn is in progress in the chat: it may have read what goes, and would write it down again.
-    pub(super) fn is_busy(&self, tables: &Tables<'_>) -> Result<bool, Fault> {
+    /// Returns `true` if a turn is in progress in the chat: it may have read the data, and would write it again.
+    pub(super) fn is_busy(&self, tables: &Tables<'_>) -> Result<bool, StoreFault> {
         Ok(tables.turns.keys_of(&key::chat(self.chat))?.next().transpose()?.is_some())
     }
 
-    /// Removes the messages and sessions. Gives how many there were, as people count them.
-    pub(super) fn remove(&self, tables: &Tables<'_>, changes: &mut Changes<'_>) -> Result<Erased, Fault> {
+    /// Erases the messages and sessions. Returns their numbers as people count them.
+    pub(super) fn remove(
+        &self,
+        tables: &Tables<'_>,
+        changes: &mut Changes<'_>,
+    ) -> Result<Erased, StoreFault> {
         let mut erased = Erased { sessions: self.sessions.len(), ..Erased::default() };
         for message in self.messages.values().flatten() {
             vectors::remove_message(tables, changes, key::message(message.session, message.index));
             match message.role {
                 _ if message.replaced => {}
-                Role::User if message.task.is_none() => erased.messages += 1,
-                Role::Assistant if !message.text.trim().is_empty() => erased.answers += 1,
-                Role::User | Role::Assistant | Role::Tool | Role::System => {}
+                MessageRole::User if message.task.is_none() => erased.messages += 1,
+                MessageRole::Assistant if !message.text.trim().is_empty() => erased.answers += 1,
+                MessageRole::User | MessageRole::Assistant | MessageRole::Tool | MessageRole::System => {}
             }
         }
         for (key, _) in &self.background {
@@ -236,8 +239,8 @@ impl ToErase {
         tables: &Tables<'_>,
         changes: &mut Changes<'_>,
         session: &Session,
-    ) -> Result<(), Fault> {
-        // What cannot be read is erased with it.
+    ) -> Result<(), StoreFault> {
+        // Unreadable messages are erased as well.
         for key in tables.messages.keys_of(&key::id(session.id))? {
             vectors::remove_message(tables, changes, key?);
         }
@@ -250,14 +253,14 @@ impl ToErase {
         Ok(())
     }
 
-    /// The places of erased messages are not given again, and a name that was made of them goes.
+    /// Reserves the places of erased messages, so that they are not reused, and drops a session name made of them.
     fn leave_gap(
         &self,
         tables: &Tables<'_>,
         changes: &mut Changes<'_>,
         id: SessionId,
         messages: &[Message],
-    ) -> Result<(), Fault> {
+    ) -> Result<(), StoreFault> {
         let Some(mut session) = tables.sessions.find(&key::id(id))? else { return Ok(()) };
         let before = session.clone();
         let next = tables.messages.next_index(&key::id(id))?;
@@ -271,7 +274,7 @@ impl ToErase {
         if session.name.take_if(|name| is_gone(name)).is_some() {
             let current = tables.current.find(&key::conversation(session.conversation))?;
             if current == Some(id) {
-                // The pin of its start has the name too.
+                // The pin of its start contains the name too.
                 pins::session_began(tables, changes, &session)?;
             }
         }
@@ -281,61 +284,62 @@ impl ToErase {
         Ok(())
     }
 
-    /// Whether a message is among those that go.
+    /// Returns `true` if a message is to be erased.
     pub(super) fn has(&self, place: EntryKey) -> bool {
         self.places.contains(&(place.session, place.index)) || self.has_session(place.session)
     }
 
-    /// Whether one of these messages of a session goes.
+    /// Returns `true` if one of these messages of a session is to be erased.
     pub(super) fn has_any_of(&self, session: SessionId, indexes: RangeInclusive<u32>) -> bool {
         self.places.range((session, *indexes.start())..=(session, *indexes.end())).next().is_some()
     }
 
-    /// The sessions that lose something.
+    /// Returns the sessions that lose messages.
     pub(super) fn touched(&self) -> BTreeSet<SessionId> {
         self.messages.keys().copied().chain(self.whole_sessions()).collect()
     }
 
-    /// Whether a whole session goes.
+    /// Returns `true` if a whole session is to be erased.
     pub(super) fn has_session(&self, id: SessionId) -> bool {
         self.sessions.iter().any(|session| session.id == id)
     }
 
-    /// The sessions that go as a whole.
+    /// Returns the sessions to erase as a whole.
     pub(super) fn whole_sessions(&self) -> impl Iterator<Item = SessionId> {
         self.sessions.iter().map(|session| session.id)
     }
 
-    /// Whether a message beside the bot is among them, by its key.
+    /// Returns `true` if a background message is to be erased, by its key.
     pub(super) fn has_background(&self, key: &[u8]) -> bool {
         self.background.iter().any(|(gone, _)| gone == key)
     }
 
-    /// The messages that were in sessions.
+    /// Returns the messages to erase in sessions.
     pub(super) fn messages(&self) -> impl Iterator<Item = &Message> {
         self.messages.values().flatten()
     }
 
-    /// The ids of the messages that were in sessions.
+    /// Returns the ids of the messages to erase in sessions.
     pub(super) fn entries(&self) -> BTreeSet<EntryId> {
         self.messages.values().flatten().map(|message| message.id).collect()
     }
 
-    /// The messages of Telegram that hold what goes.
+    /// Returns the Telegram messages with erased contents.
     pub(super) fn telegram(&self) -> BTreeSet<MessageId> {
         let said = self.messages.values().flatten().flat_map(|message| message.telegram.iter().copied());
         let beside = self.background.iter().filter_map(|(_, message)| message.origin.message());
         said.chain(beside).chain(self.named.iter().copied()).collect()
     }
 
-    /// The time, UTC, before which nothing that was stored has any of what goes; `None` where no message goes.
+    /// Returns the time, UTC, before which no stored data can contain the erased messages; `None` if no message is
+    /// erased.
     pub(super) fn since(&self) -> Option<DateTime<Utc>> {
         let written = self.messages().map(|message| message.created_at);
         let first = written.chain(self.background.iter().map(|(_, message)| message.sent_at)).min();
         first.map(|first| first - CLOCKS)
     }
 
-    /// Whether nothing goes.
+    /// Returns `true` if there is nothing to erase.
     pub(super) fn is_empty(&self) -> bool {
         let has_none = self.background.is_empty() && self.named.is_empty();
         self.messages.is_empty() && has_none && self.sessions.is_empty()

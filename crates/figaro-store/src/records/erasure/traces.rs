@@ -1,5 +1,5 @@
-//! What else holds something of erased messages: calls, answers on their way, quotes in other messages, what tools have read of
-//! them, the index, and what could not be read.
+//! Other traces of erased messages: calls, answers in delivery, quotes, tool results that read them, the index, and
+//! unreadable records.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -7,30 +7,34 @@ use std::ops::ControlFlow;
 use chrono::{DateTime, Utc};
 
 use super::super::super::changes::Changes;
-use super::super::super::fault::Fault;
+use super::super::super::fault::StoreFault;
 use super::super::super::key;
 use super::super::super::snapshot::QUARANTINE;
 use super::super::super::table::Table;
 use super::super::super::tables::Tables;
 use super::super::{children, index, write};
-use super::found::Found;
+use super::found::ErasureMatches;
 use super::parts::{self, Looks};
 use super::to_erase::ToErase;
 use crate::engine::Keys;
 use figaro_base::ids::{MessageId, RunId, SessionId};
-use figaro_domain::conversation::{Message, Role, Session};
+use figaro_domain::conversation::{Message, MessageRole, Session};
 use figaro_domain::message::Quoted;
 
-/// Stands in the record of each result of a tool.
+/// Part of the record of every tool result.
 const RESULT: &str = "\"tool_call_id\":";
-/// Stands in the record of each message with a quote.
+/// Part of the record of every message with a quote.
 const QUOTES: &str = "\"quotes\":{\"message\":";
-/// What stands in the place of such a result.
+/// Replacement of an erased tool result.
 const FORGOTTEN: &str = r#"{"success":false,"error":"what was read here was forgotten since"}"#;
 
-/// Clears what holds something of erased messages.
-pub(super) fn clear(tables: &Tables<'_>, changes: &mut Changes<'_>, found: &Found) -> Result<(), Fault> {
-    let Found { to_erase, traces, sessions } = found;
+/// Clears the records with traces of erased messages.
+pub(super) fn clear(
+    tables: &Tables<'_>,
+    changes: &mut Changes<'_>,
+    found: &ErasureMatches,
+) -> Result<(), StoreFault> {
+    let ErasureMatches { to_erase, traces, sessions } = found;
     if to_erase.is_empty() {
         return Ok(());
     }
@@ -61,8 +65,8 @@ pub(super) fn clear(tables: &Tables<'_>, changes: &mut Changes<'_>, found: &Foun
     index::drop_all(tables, changes, to_erase.chat)
 }
 
-/// The records of a turn beside its messages.
-fn of_turn(tables: &Tables<'_>, changes: &mut Changes<'_>, turn: RunId) -> Result<(), Fault> {
+/// Deletes the records of a turn besides its messages.
+fn of_turn(tables: &Tables<'_>, changes: &mut Changes<'_>, turn: RunId) -> Result<(), StoreFault> {
     for key in tables.calls.keys_of(&key::id(turn))? {
         changes.remove(&tables.calls, key?);
     }
@@ -73,13 +77,13 @@ fn of_turn(tables: &Tables<'_>, changes: &mut Changes<'_>, turn: RunId) -> Resul
     write::forget_live(tables, changes, turn, 0)
 }
 
-/// Updates of the chat that could not be read, and records that cannot be: nobody knows what is in them.
+/// Deletes unreadable updates and records of the chat: their contents are unknown.
 fn unreadable(
     tables: &Tables<'_>,
     changes: &mut Changes<'_>,
     to_erase: &ToErase,
     sessions: &[SessionId],
-) -> Result<(), Fault> {
+) -> Result<(), StoreFault> {
     let chat = to_erase.chat.to_string();
     for item in tables.unreadable.scan(&[])? {
         let (key, aside) = item?;
@@ -100,17 +104,18 @@ fn unreadable(
     Ok(())
 }
 
-/// Finds quotes of what goes, and results of tools that may have read it, in the messages of these sessions that stay.
+/// Finds quotes of erased messages, and tool results that may have read them, in the remaining messages of these
+/// sessions.
 pub(super) fn find(
     store: &impl Looks,
     to_erase: &ToErase,
     sessions: &[Session],
-) -> Result<Vec<Message>, Fault> {
+) -> Result<Vec<Message>, StoreFault> {
     let (gone, since) = (to_erase.telegram(), to_erase.since());
     let mut traces = Vec::new();
     for session in sessions.iter().filter(|session| !to_erase.has_session(session.id)) {
         parts::each(store, session.id, 0, |tables, (key, bytes)| {
-            // Few have any of these, and decoding all messages of a long chat takes long.
+            // Few messages have either, and decoding all messages of a long chat takes long.
             let text = std::str::from_utf8(&bytes).unwrap_or_default();
             if text.contains(RESULT) || text.contains(QUOTES) {
                 let message = tables.messages.decode(&key, bytes);
@@ -123,7 +128,7 @@ pub(super) fn find(
     Ok(traces)
 }
 
-/// The message without what it has of what goes; `None` if it has nothing.
+/// Returns the message without traces of erased data; `None` if it has none.
 fn without_trace(
     mut message: Message,
     gone: &BTreeSet<MessageId>,
@@ -134,7 +139,7 @@ fn without_trace(
     (has_quoted || has_read).then_some(message)
 }
 
-/// Clears the result of a tool that may have read something of this time or later, with its arguments; `true` if it is one.
+/// Clears a tool result that may have read something of this time or later, with its arguments; `true` if it did.
 fn forget_read(message: &mut Message, since: DateTime<Utc>) -> bool {
     let is_later = message.created_at >= since && message.text != FORGOTTEN;
     let Some(tool) = message.tool.as_mut().filter(|tool| is_later && !tool.side_effects.outside) else {
@@ -151,13 +156,13 @@ fn is_of(quoted: &Quoted, gone: &BTreeSet<MessageId>) -> bool {
     quoted.message.is_some_and(|message| gone.contains(&message))
 }
 
-/// Clears the record of the call that this is the cleared result of.
-fn forget_call(tables: &Tables<'_>, changes: &mut Changes<'_>, read: &Message) -> Result<(), Fault> {
+/// Clears the call record of a cleared result.
+fn forget_call(tables: &Tables<'_>, changes: &mut Changes<'_>, read: &Message) -> Result<(), StoreFault> {
     let Some(tool) = read.tool.as_ref().filter(|_| read.text == FORGOTTEN) else { return Ok(()) };
     let before = Keys::before(key::message(read.session, read.index), &key::id(read.session));
     let mut earlier = tables.messages.scan_range(&before)?.rev().map(|item| item.map(|(_, message)| message));
     let question =
-        earlier.find(|message| message.as_ref().map_or(true, |message| message.role == Role::User));
+        earlier.find(|message| message.as_ref().map_or(true, |message| message.role == MessageRole::User));
     let Some(turn) = question.transpose()?.and_then(|question| question.turn) else { return Ok(()) };
     for item in tables.calls.scan(&key::id(turn))? {
         let (key, mut call) = item?;
@@ -170,8 +175,12 @@ fn forget_call(tables: &Tables<'_>, changes: &mut Changes<'_>, read: &Message) -
     Ok(())
 }
 
-/// Quotes of what goes in messages beside the bot.
-fn in_background(tables: &Tables<'_>, changes: &mut Changes<'_>, to_erase: &ToErase) -> Result<(), Fault> {
+/// Clears quotes of erased messages in background messages.
+fn in_background(
+    tables: &Tables<'_>,
+    changes: &mut Changes<'_>,
+    to_erase: &ToErase,
+) -> Result<(), StoreFault> {
     let gone = to_erase.telegram();
     for item in tables.background.scan(&key::chat(to_erase.chat))? {
         let (key, mut message) = item?;

@@ -1,4 +1,4 @@
-//! The card that says who may talk to the bot.
+//! Card that shows who may talk to the bot.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -19,18 +19,19 @@ use figaro_policy::access::is_owner;
 use figaro_prompts::texts::fill;
 use figaro_store::{PeopleStore, SettingsStore, StoreError};
 
-/// So many of a kind are shown by name: each is asked of Telegram. Others are shown by number.
+/// Maximum number of ids of a kind that are shown by name: each name is a call to Telegram. Others are shown as
+/// numbers.
 const MAX_NAMED: usize = 30;
 
-/// Says who may talk to the bot. Cheap to clone.
+/// Shows who may talk to the bot. Cheap to clone.
 #[derive(Debug, Clone)]
 pub(in super::super) struct AccessCard {
     pub(super) cards: Cards,
     pub(super) settings: SettingsStore,
     pub(super) access: AccessSettings,
-    /// The people who wrote in groups, named on the card.
+    /// People who wrote in groups; source of names for the card.
     people: PeopleStore,
-    /// The zone of chats that set none.
+    /// Time zone of chats without a zone.
     pub(super) default_zone: Tz,
 }
 
@@ -45,7 +46,7 @@ impl AccessCard {
         Ok(is_owner(&self.access, &*self.settings.access().await?, user))
     }
 
-    /// The name of a person or a group with the username: as Telegram tells it, or as it was seen in a group last.
+    /// Returns the name of a person or a group with the username: from Telegram, or as last seen in a group.
     pub(super) async fn name_of(&self, id: ChatId) -> String {
         let (name, username) = self.cards.names_of(id).await;
         if name != id.to_string() {
@@ -55,8 +56,8 @@ impl AccessCard {
         seen.map_or(name, |seen| named(&seen.name, seen.username.as_deref()))
     }
 
-    /// The first of those who wrote in a group that the bot answers in of whom this holds. Telegram itself tells bots only of people
-    /// who have written to them in private.
+    /// Returns the first person for whom `is_it` holds among those who wrote in known groups and `here`. Telegram
+    /// itself tells bots only about people who wrote to them in private.
     async fn seen(&self, here: Option<ChatId>, is_it: impl Fn(&Speaker) -> bool) -> Option<Speaker> {
         let list = self.settings.access().await.ok()?;
         let of_bans = list.bans.iter().filter_map(|ban| ban.chat);
@@ -72,7 +73,7 @@ impl AccessCard {
         None
     }
 
-    /// The person on the list, or seen in a group, with this username.
+    /// Returns the person with this username who is on the access list or was seen in a group.
     pub(super) async fn person_named(
         &self,
         username: &str,
@@ -83,7 +84,7 @@ impl AccessCard {
         let with_role = list.roles.iter().map(|given| &given.user);
         let people: HashSet<&UserId> =
             known.chain(with_role).chain(list.bans.iter().map(|ban| &ban.user)).collect();
-        // The name is what people choose, and may end like a username; that itself belongs to one person.
+        // People choose their names, which may look like a username; the username itself is unique.
         let named = people.into_iter().map(async |user| {
             let number = ChatId(user.telegram_id().unwrap_or_default());
             (user.clone(), self.cards.names_of(number).await.1)
@@ -97,16 +98,17 @@ impl AccessCard {
         })
     }
 
-    /// People who may not talk to the bot, and the way to change that.
+    /// Returns the card of denied people and groups, with how to change it.
     pub(super) async fn denied(&self, asker: &Asker) -> Result<Card, StoreError> {
         let texts = self.cards.texts(asker);
         let names = self.unheard(asker).await?;
         let body = format!("{}\n\n{}", fill(texts.deny_list(), &[("denied", &names)]), texts.deny_help());
-        let people = Button::new(texts.button_people(), callback::People::List(0)).through(ParentCard::Deny);
+        let people =
+            Button::new(texts.button_people(), callback::PeopleButton::List(0)).through(ParentCard::Deny);
         Ok(Card::text(body).row(vec![people]))
     }
 
-    /// Owners, people, groups, who was denied, and how that is changed.
+    /// Returns the card of owners, people, groups and denied people, with how to change them.
     pub(in super::super) async fn card(&self, asker: &Asker) -> Result<Card, StoreError> {
         let texts = self.cards.texts(asker);
         let list = self.settings.access().await?;
@@ -136,12 +138,13 @@ impl AccessCard {
         };
         let more = self.roles(asker).await?;
         let body = format!("{}{bots}{more}\n\n{}", fill(texts.access_list(), &values), texts.access_help());
-        let people = Button::new(texts.button_people(), callback::People::List(0)).through(ParentCard::Allow);
-        let code = Button::new(texts.button_code(), callback::MakeCode);
+        let people =
+            Button::new(texts.button_people(), callback::PeopleButton::List(0)).through(ParentCard::Allow);
+        let code = Button::new(texts.button_code(), callback::MakeCodeButton);
         Ok(Card::text(body).row(vec![code, people]).first())
     }
 
-    /// Bots with the groups in which they are answered; empty for none.
+    /// Returns the allowed bots with their groups, as text; empty for none.
     async fn bots(&self, bots: &[AllowedBot]) -> String {
         let named = bots
             .iter()
@@ -150,7 +153,7 @@ impl AccessCard {
         join_all(named).await.join(", ")
     }
 
-    /// Names with commas between them; empty for nobody.
+    /// Returns the names, separated by commas; empty for nobody.
     pub(super) async fn names(&self, ids: Vec<ChatId>) -> String {
         let (named, others) = ids.split_at(ids.len().min(MAX_NAMED));
         let mut names = join_all(named.iter().map(|id| self.name_of(*id))).await;
@@ -163,7 +166,7 @@ pub(super) fn people(users: &[UserId]) -> Vec<ChatId> {
     users.iter().map(number_of).collect()
 }
 
-/// The number that Telegram knows a person by.
+/// Returns the Telegram user id of a person.
 pub(super) fn number_of(user: &UserId) -> ChatId {
     ChatId(user.telegram_id().unwrap_or_default())
 }

@@ -1,4 +1,4 @@
-//! `/allow code`: an owner makes a code that lets one person in, to be given to them.
+//! `/allow code`: creates a code that an owner gives to a person to let them in.
 
 use super::super::asker::Asker;
 use super::super::card::Card;
@@ -12,17 +12,17 @@ use figaro_domain::code::{CodeKey, PairingCode};
 use figaro_prompts::texts::fill;
 use figaro_store::{SettingsStore, StoreError};
 
-/// What stands behind `/allow` to have a code made.
+/// Arguments of `/allow` that ask for a code.
 const WORDS: [&str; 3] = ["code", "codigo", "código"];
 
-/// Makes codes that let people in.
+/// Creates codes that let people in.
 #[derive(Debug)]
 pub(super) struct Codes {
     cards: Cards,
     settings: SettingsStore,
     access: AccessSettings,
     key: CodeKey,
-    /// The bot's username, for links.
+    /// Username of the bot, for links to it.
     username: String,
 }
 
@@ -37,12 +37,12 @@ impl Codes {
         }
     }
 
-    /// Whether these words ask for a code.
+    /// Returns `true` if the argument asks for a code.
     pub(super) fn are_meant(argument: &str) -> bool {
         WORDS.contains(&argument.trim().to_lowercase().as_str())
     }
 
-    /// Makes a code and shows it, where nobody but the owner who asks reads it.
+    /// Creates a code and shows it, only where nobody but the asking owner can read it.
     pub(super) async fn make(&self, asker: &Asker) -> Result<Card, StoreError> {
         let texts = self.cards.texts(asker);
         if self.access.mode != AccessMode::Pairing {

@@ -1,4 +1,4 @@
-//! A group that no owner has let in: every owner is asked, and decides with a button.
+//! Requests for groups that no owner has allowed: every owner is asked and decides with a button.
 
 use serde_json::json;
 
@@ -9,7 +9,7 @@ use super::super::command::Pressed;
 use super::super::notices;
 use super::request::AccessRequests;
 use crate::api::{GetChatMemberCount, LeaveChat};
-use crate::callback::{AdmitGroup, GroupDecision};
+use crate::callback::{AdmitGroupButton, GroupDecision};
 use crate::send::Button;
 use figaro_agent::outbound::Urgency;
 use figaro_base::ids::ChatId;
@@ -20,7 +20,8 @@ use figaro_prompts::texts::{Texts, fill};
 use figaro_store::StoreError;
 
 impl AccessRequests {
-    /// Asks every owner whether a group may talk to the bot, with who wants it there; `false` if nobody was asked.
+    /// Asks every owner whether a group may talk to the bot, and names the person who wants it there. Returns `false`
+    /// if no owner was asked.
     pub(crate) async fn ask_about_group(&self, asker: &Asker, is_added: bool) -> bool {
         if !self.asks() || !self.has_room() {
             return false;
@@ -39,15 +40,19 @@ impl AccessRequests {
             let words = if is_added { texts.group_added() } else { texts.group_request() };
             let buttons = GroupDecision::ALL
                 .into_iter()
-                .map(|decision| Button::new(label(texts, decision), AdmitGroup { decision, chat }));
+                .map(|decision| Button::new(label(texts, decision), AdmitGroupButton { decision, chat }));
             let card = Card::text(fill(words, &values)).row(buttons.collect());
             asked |= self.cards.write(&place, card, Urgency::Answer).await;
         }
         asked
     }
 
-    /// Does what an owner decided about a group: it is told that it may talk, or left.
-    pub(super) async fn decide_group(&self, press: AdmitGroup, asker: &Asker) -> Result<Pressed, StoreError> {
+    /// Applies an owner's decision about a group: greets the group or leaves it.
+    pub(super) async fn decide_group(
+        &self,
+        press: AdmitGroupButton,
+        asker: &Asker,
+    ) -> Result<Pressed, StoreError> {
         let (texts, chat) = (self.cards.texts(asker), press.chat);
         let group = self.cards.name_of(chat).await;
         let words = |decision| fill(words(texts, decision), &[("group", &group)]);
@@ -58,17 +63,18 @@ impl AccessRequests {
         };
         match decided {
             GroupDecision::Allow if is_new => self.greet_group(chat).await,
-            // Also where it was decided before: the bot may have been added again.
+            // Also if the group was denied before: the bot may have been added again.
             GroupDecision::Leave if decided == press.decision => self.leave(chat).await,
             GroupDecision::Allow | GroupDecision::Leave | GroupDecision::Ignore => {}
         }
         Ok(Pressed::both(said.clone(), Card::text(said)))
     }
 
-    /// What holds for a group from now on, and whether this press has changed it: of two owners the first decides.
+    /// Returns the decision that applies to a group, and `true` if this press changed it. The first of two owners
+    /// decides.
     async fn settle_group(
         &self,
-        press: AdmitGroup,
+        press: AdmitGroupButton,
         asker: &Asker,
     ) -> Result<(GroupDecision, bool), StoreError> {
         let _one = self.deciding.lock().await;
@@ -101,14 +107,14 @@ impl AccessRequests {
         }
     }
 
-    /// How many members a chat has, as text; `?` where Telegram does not say.
+    /// Returns the member count of a chat as text; `?` if Telegram does not tell it.
     async fn members_of(&self, chat: ChatId) -> String {
         let count = self.cards.sender.api.call(GetChatMemberCount(json!({"chat_id": chat}))).await;
         count.ok().and_then(|count| count.as_u64()).map_or("?".to_owned(), |count| count.to_string())
     }
 }
 
-/// The words for a decision, with `{group}` for the group.
+/// Returns the text for a decision, with the placeholder `{group}`.
 const fn words(texts: &Texts, decision: GroupDecision) -> &str {
     match decision {
         GroupDecision::Allow => texts.group_allowed(),

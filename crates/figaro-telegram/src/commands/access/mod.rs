@@ -1,5 +1,5 @@
-//! `/allow` and `/deny`: an owner lets people and groups talk to the bot, or no longer. A person is named by number, by
-//! username once the bot knows them, or by a reply to a message of theirs; a group by number, or by the command alone in it.
+//! `/allow` and `/deny`: an owner allows or denies people and groups. A person is named by id, by username once the
+//! bot knows them, or by a reply to a message of theirs; a group by id, or by the command alone in the group.
 
 mod card;
 mod code;
@@ -17,9 +17,13 @@ pub use self::request::AccessRequests;
 use self::roles::Wish;
 pub(super) use self::roles::role_name;
 use super::card::Card;
-use super::command::{Access, Command, Group, Outcome, Press, PressError, Pressed, Request};
+use super::command::{
+    Command, CommandOutcome, CommandRequest, CommandSpec, Group, Press, PressError, Pressed,
+};
 use super::handles::Handles;
-use crate::callback::{Admit, AdmitGroup, DenyHere, Family, GiveRole, MakeCode, People};
+use crate::callback::{
+    AdmitButton, AdmitGroupButton, ButtonFamily, DenyHereButton, GiveRoleButton, MakeCodeButton, PeopleButton,
+};
 use crate::send::Button;
 use figaro_base::ids::{ChatId, UserId};
 use figaro_base::text::one_line;
@@ -28,30 +32,30 @@ use figaro_domain::audit::AuditActor;
 use figaro_prompts::texts::{Texts, fill};
 use figaro_store::StoreError;
 
-/// The most characters of what was typed that a complaint repeats.
+/// Maximum length of the typed text that an error message repeats, in characters.
 const NAMED_CHARS: usize = 40;
 
-/// Whom `/allow` or `/deny` is about.
-enum Whom {
-    /// A person: by number, or by a reply to a message of theirs.
+/// Person, group or bot that `/allow` or `/deny` names.
+enum AccessTarget {
+    /// Person, by id, by username, or by a reply to a message of theirs.
     Person(UserId),
-    /// A group, by number.
+    /// Group, named by its chat id.
     Group(ChatId),
-    /// The group in which it was said.
+    /// Group in which the command was sent.
     Here(ChatId),
-    /// Another bot, in the group in which it was said.
+    /// Another bot, in the group in which the command was sent.
     Bot(AllowedBot),
-    /// A bot, said where there are no bots to answer.
+    /// Another bot, but the command was sent outside groups.
     BotElsewhere,
-    /// Nobody: the list is to be shown.
+    /// No target: the command shows the list.
     Nobody,
-    /// Somebody who cannot be told from the words.
+    /// The argument names no known target.
     Unknown,
 }
 
-impl Whom {
-    /// `list` knows people by username.
-    async fn of(request: &Request<'_>, list: &AccessCard) -> Result<Self, StoreError> {
+impl AccessTarget {
+    /// Finds the target of a command; `list` looks up usernames.
+    async fn of(request: &CommandRequest<'_>, list: &AccessCard) -> Result<Self, StoreError> {
         let (argument, asker) = (request.argument().trim(), request.asker);
         if let Some(bot) = argument.strip_prefix('@').and_then(|name| AllowedBot::new(asker.place.chat, name))
         {
@@ -67,7 +71,7 @@ impl Whom {
             (Ok(id), _) if id < 0 => Self::Group(ChatId(id)),
             (Ok(id), _) => Self::Person(UserId::telegram(id)),
             (Err(_), _) if !argument.is_empty() => Self::Unknown,
-            // A channel or an anonymous admin speaks as a chat, whose number is below 0.
+            // A channel or an anonymous admin speaks as a chat, whose id is negative.
             (Err(_), Some(speaker)) => match speaker.user.telegram_id() {
                 Some(id) if id > 0 => Self::Person(speaker.user.clone()),
                 Some(_) | None => Self::Unknown,
@@ -78,45 +82,28 @@ impl Whom {
     }
 }
 
-/// Lets people and groups talk to the bot, or no longer.
+/// `/allow` or `/deny`, depending on the field `allows`.
 #[derive(Debug)]
-pub(super) struct ChangeAccess {
-    name: &'static str,
+pub(super) struct AccessCommand {
     allows: bool,
     list: AccessCard,
     requests: AccessRequests,
     codes: Codes,
 }
 
-impl ChangeAccess {
-    /// The command that lets somebody talk to the bot.
-    pub(super) fn allow(handles: &Handles) -> Self {
-        Self {
-            name: "allow",
-            allows: true,
-            list: AccessCard::new(handles),
-            requests: AccessRequests::new(handles),
-            codes: Codes::new(handles),
-        }
+impl AccessCommand {
+    /// Creates `/allow` if `allows` is `true`, otherwise `/deny`.
+    pub(super) fn new(handles: &Handles, allows: bool) -> Self {
+        let (list, requests) = (AccessCard::new(handles), AccessRequests::new(handles));
+        Self { allows, list, requests, codes: Codes::new(handles) }
     }
 
-    /// The command that no longer does.
-    pub(super) fn deny(handles: &Handles) -> Self {
-        Self {
-            name: "deny",
-            allows: false,
-            list: AccessCard::new(handles),
-            requests: AccessRequests::new(handles),
-            codes: Codes::new(handles),
-        }
-    }
-
-    async fn change(&self, request: &Request<'_>) -> Result<Card, StoreError> {
+    async fn change(&self, request: &CommandRequest<'_>) -> Result<Card, StoreError> {
         let (argument, wish) = Wish::split(request.argument(), self.allows);
-        let request = &Request { words: &argument, ..*request };
+        let request = &CommandRequest { words: &argument, ..*request };
         if !matches!(wish, Wish::Plain) {
-            let whom = Whom::of(request, &self.list).await?;
-            let Whom::Person(user) = whom else {
+            let whom = AccessTarget::of(request, &self.list).await?;
+            let AccessTarget::Person(user) = whom else {
                 return Ok(Card::text(self.list.cards.texts(request.asker).need_person()));
             };
             return self.list.fulfil(wish, user, request.asker).await;
@@ -126,11 +113,11 @@ impl ChangeAccess {
         let texts = cards.texts(asker);
         let by_name = if allows { texts.allowed_user() } else { texts.denied_user() };
         let mut person = None;
-        let (change, who, words) = match Whom::of(request, &self.list).await? {
-            Whom::Person(user) if !allows && self.list.owns(&user).await? => {
+        let (change, who, words) = match AccessTarget::of(request, &self.list).await? {
+            AccessTarget::Person(user) if !allows && self.list.owns(&user).await? => {
                 return Ok(Card::text(texts.owner_not_denied()));
             }
-            Whom::Person(user) => {
+            AccessTarget::Person(user) => {
                 person = user.telegram_id();
                 let who = self.list.name_of(number_of(&user)).await;
                 (
@@ -139,18 +126,18 @@ impl ChangeAccess {
                     by_name,
                 )
             }
-            Whom::Group(chat) => (of_chat(allows, chat), cards.name_of(chat).await, by_name),
-            Whom::Here(_) if !allows => return Ok(ask_here(texts)),
-            Whom::Here(chat) => (AccessChange::AllowChat(chat), String::new(), texts.allowed_chat()),
-            Whom::Bot(bot) => {
+            AccessTarget::Group(chat) => (of_chat(allows, chat), cards.name_of(chat).await, by_name),
+            AccessTarget::Here(_) if !allows => return Ok(ask_here(texts)),
+            AccessTarget::Here(chat) => (AccessChange::AllowChat(chat), String::new(), texts.allowed_chat()),
+            AccessTarget::Bot(bot) => {
                 let name = bot.username.clone();
                 let words = if allows { texts.allowed_bot() } else { texts.denied_bot() };
                 (if allows { AccessChange::AllowBot(bot) } else { AccessChange::DenyBot(bot) }, name, words)
             }
-            Whom::BotElsewhere => return Ok(Card::text(texts.bot_elsewhere())),
-            Whom::Nobody if allows => return self.list.card(asker).await,
-            Whom::Nobody => return self.list.denied(asker).await,
-            Whom::Unknown => return Ok(Card::text(self.complaint(texts, request))),
+            AccessTarget::BotElsewhere => return Ok(Card::text(texts.bot_elsewhere())),
+            AccessTarget::Nobody if allows => return self.list.card(asker).await,
+            AccessTarget::Nobody => return self.list.denied(asker).await,
+            AccessTarget::Unknown => return Ok(Card::text(self.complaint(texts, request))),
         };
         let changed = settings.change_access(change, AuditActor::Person(asker.speaker.user.clone())).await?;
         let words = if changed { words } else { texts.nothing_changed() };
@@ -160,8 +147,9 @@ impl ChangeAccess {
         self.list.let_in(person, words, &who, asker).await
     }
 
-    /// Why nobody can be told from the words: where somebody is named, what stands behind is no role or time.
-    fn complaint(&self, texts: &Texts, request: &Request<'_>) -> String {
+    /// Returns the error message for an unknown target. If the target is known, the message is about the rest of the
+    /// argument, which is neither a role nor a time span.
+    fn complaint(&self, texts: &Texts, request: &CommandRequest<'_>) -> String {
         let (first, rest) = request.argument().split_once(' ').unwrap_or((request.argument(), ""));
         let is_named = first.starts_with('@') || first.parse::<i64>().is_ok();
         let extra = match (request.replied, is_named) {
@@ -179,65 +167,55 @@ impl ChangeAccess {
 }
 
 #[async_trait]
-impl Command for ChangeAccess {
-    fn name(&self) -> &'static str {
-        self.name
+impl Command for AccessCommand {
+    fn spec(&self) -> CommandSpec {
+        let spec = match self.allows {
+            true => CommandSpec::new("allow", Texts::command_allow).families(&[
+                AdmitButton::NAME,
+                AdmitGroupButton::NAME,
+                MakeCodeButton::NAME,
+                GiveRoleButton::NAME,
+                PeopleButton::NAME,
+            ]),
+            false => CommandSpec::new("deny", Texts::command_deny).families(&[DenyHereButton::NAME]),
+        };
+        spec.group(Group::Owner).owners()
     }
 
-    fn about<'a>(&'a self, texts: &'a Texts) -> &'a str {
-        if self.allows { texts.command_allow() } else { texts.command_deny() }
-    }
-
-    fn group(&self) -> Option<Group> {
-        Some(Group::Owner)
-    }
-
-    fn access(&self) -> Access {
-        Access::Owners
-    }
-
-    async fn run(&self, request: &Request<'_>) -> Result<Outcome, StoreError> {
+    async fn run(&self, request: &CommandRequest<'_>) -> Result<CommandOutcome, StoreError> {
         if self.allows && Codes::are_meant(request.argument()) {
-            return self.codes.make(request.asker).await.map(Outcome::Card);
+            return self.codes.make(request.asker).await.map(CommandOutcome::Card);
         }
-        self.change(request).await.map(Outcome::Card)
-    }
-
-    fn families(&self) -> &'static [&'static str] {
-        if self.allows {
-            &[Admit::NAME, AdmitGroup::NAME, MakeCode::NAME, GiveRole::NAME, People::NAME]
-        } else {
-            &[DenyHere::NAME]
-        }
+        self.change(request).await.map(CommandOutcome::Card)
     }
 
     async fn press(&self, press: &Press<'_>) -> Result<Pressed, PressError> {
-        if let Ok(here) = press.data.parse::<DenyHere>() {
+        if let Ok(here) = press.data.parse::<DenyHereButton>() {
             return Ok(self.list.deny_here(here, press.asker).await?);
         }
-        if press.data.parse() == Ok(MakeCode) {
+        if press.data.parse() == Ok(MakeCodeButton) {
             let card = self.codes.make(press.asker).await?;
             self.list.cards.show(press.asker, card).await;
             return Ok(Pressed::Shown { toast: None, card: None });
         }
-        if let Ok(role) = press.data.parse::<GiveRole>() {
+        if let Ok(role) = press.data.parse::<GiveRoleButton>() {
             return Ok(self.list.give_role(role, press.asker).await?);
         }
-        if let Ok(people) = press.data.parse::<People>() {
+        if let Ok(people) = press.data.parse::<PeopleButton>() {
             return Ok(self.list.press_people(people, press.asker).await?);
         }
-        if let Ok(group) = press.data.parse::<AdmitGroup>() {
+        if let Ok(group) = press.data.parse::<AdmitGroupButton>() {
             return Ok(self.requests.decide_group(group, press.asker).await?);
         }
         Ok(self.requests.decide(press.data.parse()?, press.asker).await?)
     }
 }
 
-/// Asks before the group is thrown out in which it is said.
+/// Asks for confirmation to deny the group in which the command was sent.
 fn ask_here(texts: &Texts) -> Card {
     Card::text(texts.deny_ask_here()).row(vec![
-        Button::new(texts.button_yes(), DenyHere::Yes),
-        Button::new(texts.button_back(), DenyHere::No),
+        Button::new(texts.button_yes(), DenyHereButton::Yes),
+        Button::new(texts.button_back(), DenyHereButton::No),
     ])
 }
 

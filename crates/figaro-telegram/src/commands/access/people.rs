@@ -1,5 +1,5 @@
-//! The people an owner has said something of, as a list with buttons, and the card of one of them: what holds for them, where, and
-//! how it is changed.
+//! List of the people with access settings, with buttons, and the card of a person: their roles and bans in each
+//! chat, and how to change them.
 
 use futures::future::join_all;
 
@@ -8,7 +8,7 @@ use super::super::card::{Card, ROWS, number, page_of, pager};
 use super::super::command::Pressed;
 use super::card::{AccessCard, number_of};
 use super::roles::role_name;
-use crate::callback::{Page, People};
+use crate::callback::{Page, PeopleButton};
 use crate::send::Button;
 use figaro_base::ids::{ChatId, UserId};
 use figaro_domain::access::{AccessChange, AccessList};
@@ -18,10 +18,10 @@ use figaro_policy::access::is_owner;
 use figaro_prompts::texts::{Texts, fill};
 use figaro_store::StoreError;
 
-/// The most chats of which a card tells what holds for a person there.
+/// Maximum number of chats that a person's card lists.
 const MAX_CHATS: usize = 10;
 
-/// What holds for a person in one chat, or everywhere.
+/// Role and ban of a person in one chat, or everywhere if `chat` is `None`.
 struct There {
     chat: Option<ChatId>,
     role: Option<AccessRole>,
@@ -29,23 +29,33 @@ struct There {
 }
 
 impl AccessCard {
-    /// Does what a button of the list or of a person's card says.
-    pub(super) async fn press_people(&self, press: People, asker: &Asker) -> Result<Pressed, StoreError> {
+    /// Handles a press on the list or on a person's card.
+    pub(super) async fn press_people(
+        &self,
+        press: PeopleButton,
+        asker: &Asker,
+    ) -> Result<Pressed, StoreError> {
         let (person, page, change) = match press {
-            People::List(page) => return Ok(Pressed::card(self.people(page, asker).await?)),
-            People::Open(person, page) => return Ok(Pressed::card(self.person(person, page, asker).await?)),
-            People::Allow(person, page) => (person, page, AccessChange::AllowUser(UserId::telegram(person))),
-            People::Deny(person, page) => (person, page, AccessChange::DenyUser(UserId::telegram(person))),
-            People::Role(role, person, page) => {
+            PeopleButton::List(page) => return Ok(Pressed::card(self.people(page, asker).await?)),
+            PeopleButton::Open(person, page) => {
+                return Ok(Pressed::card(self.person(person, page, asker).await?));
+            }
+            PeopleButton::Allow(person, page) => {
+                (person, page, AccessChange::AllowUser(UserId::telegram(person)))
+            }
+            PeopleButton::Deny(person, page) => {
+                (person, page, AccessChange::DenyUser(UserId::telegram(person)))
+            }
+            PeopleButton::Role(role, person, page) => {
                 let given = GivenRole { user: UserId::telegram(person), chat: None, role };
                 (person, page, AccessChange::GiveRole(given))
             }
-            People::Lift(person, chat, page) => {
+            PeopleButton::Lift(person, chat, page) => {
                 (person, page, AccessChange::Lift { user: UserId::telegram(person), chat })
             }
         };
         let texts = self.cards.texts(asker);
-        // They may have become one since.
+        // The person may have become an owner since the card was shown.
         if self.owns(&UserId::telegram(person)).await? {
             return Ok(Pressed::both(texts.owner_has_no_role(), self.people(page, asker).await?));
         }
@@ -55,7 +65,7 @@ impl AccessCard {
         Ok(Pressed::both(toast, self.person(person, page, asker).await?))
     }
 
-    /// A page of the people an owner has said something of: those who may talk to the bot first.
+    /// Returns a page of the people with access settings; those who may talk to the bot come first.
     async fn people(&self, page: Page, asker: &Asker) -> Result<Card, StoreError> {
         let (texts, list, now) = (self.cards.texts(asker), self.settings.access().await?, self.cards.now());
         let people = self.known(&list);
@@ -71,15 +81,15 @@ impl AccessCard {
             };
             let person = user.telegram_id().unwrap_or_default();
             let label = format!("{} · {state}", self.name_of(number_of(user)).await);
-            vec![Button::new(label, People::Open(person, number(page)))]
+            vec![Button::new(label, PeopleButton::Open(person, number(page)))]
         };
         let rows = join_all(shown.into_iter().map(row)).await;
         let about = if people.is_empty() { texts.people_empty() } else { texts.people_about() };
-        let pages = pager(texts, page, people.len(), People::List);
+        let pages = pager(texts, page, people.len(), PeopleButton::List);
         Ok(Card::titled(texts.button_people(), about).rows(rows).row(pages).first())
     }
 
-    /// Everybody but the owners that the list names, each once.
+    /// Returns everybody on the access list but the owners, without duplicates.
     fn known<'a>(&self, list: &'a AccessList) -> Vec<&'a UserId> {
         let roles = list.roles.iter().map(|given| &given.user);
         let bans = list.bans.iter().map(|ban| &ban.user);
@@ -92,7 +102,7 @@ impl AccessCard {
         people
     }
 
-    /// What holds for a person, and the buttons that change it.
+    /// Returns the card of a person: their roles and bans, with buttons that change them.
     async fn person(&self, person: i64, page: Page, asker: &Asker) -> Result<Card, StoreError> {
         let (texts, list, user) =
             (self.cards.texts(asker), self.settings.access().await?, UserId::telegram(person));
@@ -116,29 +126,29 @@ impl AccessCard {
             };
             lines.push(format!("{place}: {}", there.words(texts, until)));
             let label = fill(texts.button_lift(), &[("place", &place)]);
-            lifts.push(vec![Button::new(label, People::Lift(person, there.chat, page))]);
+            lifts.push(vec![Button::new(label, PeopleButton::Lift(person, there.chat, page))]);
         }
         if all.len() > shown {
             lines.push(fill(texts.people_more(), &[("count", &(all.len() - shown).to_string())]));
         }
-        // Whoever is let in without a role is a member; nobody else has one that was not given.
+        // People who are allowed without a role are members. Others have a role only if they were given one.
         let is_let_in = list.users.contains(&user)
             || all.iter().any(|there| there.chat.is_none() && there.role.is_some());
         let roles = AccessRole::ALL.map(|role| {
             let is_theirs = !is_denied && is_let_in && list.role_of(&user, None) == role;
             let mark = if is_theirs { "✓ " } else { "" };
-            Button::new(format!("{mark}{}", role_name(texts, role)), People::Role(role, person, page))
+            Button::new(format!("{mark}{}", role_name(texts, role)), PeopleButton::Role(role, person, page))
         });
-        let allow = Button::new(texts.button_allow(), People::Allow(person, page));
-        let deny = Button::new(texts.button_deny(), People::Deny(person, page));
+        let allow = Button::new(texts.button_allow(), PeopleButton::Allow(person, page));
+        let deny = Button::new(texts.button_deny(), PeopleButton::Deny(person, page));
         Ok(Card::titled(&self.name_of(number_of(&user)).await, lines.join("\n"))
             .row(roles.into())
             .row(vec![if is_denied { allow } else { deny }])
             .rows(lifts)
-            .row(vec![Button::new(texts.button_back(), People::List(page))]))
+            .row(vec![Button::new(texts.button_back(), PeopleButton::List(page))]))
     }
 
-    /// The roles and the bans of a person that hold now, by place: everywhere first.
+    /// Returns the current roles and bans of a person by chat; those that hold everywhere come first.
     fn there(&self, list: &AccessList, user: &UserId) -> Vec<There> {
         let now = self.cards.now();
         let given = list.roles.iter().filter(|given| given.user == *user);
@@ -157,7 +167,7 @@ impl AccessCard {
 }
 
 impl There {
-    /// Until when a ban holds is given in words.
+    /// Returns the role and the ban as text; `until` is the end of the ban as text.
     fn words(&self, texts: &Texts, until: Option<String>) -> String {
         let role = self.role.map(|role| role_name(texts, role).to_owned());
         let ban = self.ban.as_ref().map(|_| match until {

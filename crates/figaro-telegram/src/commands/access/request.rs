@@ -1,4 +1,5 @@
-//! Somebody who may not talk to the bot wants to: every owner is asked, and decides with a button. Groups are in `group`.
+//! Access requests: when a person without access writes, every owner is asked and decides with a button. Groups are
+//! in `group`.
 
 use std::sync::Arc;
 
@@ -10,7 +11,7 @@ use super::super::card::Card;
 use super::super::cards::{Cards, named};
 use super::super::command::Pressed;
 use super::super::handles::Handles;
-use crate::callback::{Admit, Decision, Short};
+use crate::callback::{AccessDecision, AdmitButton, Short};
 use crate::inbound::Me;
 use crate::send::Button;
 use figaro_agent::outbound::Urgency;
@@ -26,41 +27,39 @@ use figaro_policy::access::{is_owner, owners};
 use figaro_prompts::texts::{Texts, fill};
 use figaro_store::{SettingsStore, StoreError};
 
-/// Owners are asked about so many people within [`WINDOW`]: nobody can flood them from many accounts.
+/// Maximum number of requests within [`WINDOW`], so that nobody can flood the owners from many accounts.
 const MAX_ASKED: usize = 10;
 const WINDOW: TimeDelta = TimeDelta::hours(1);
-/// The most characters of a stranger's message that owners are shown.
+/// Maximum length of a stranger's message that owners see, in characters.
 const SAID_CHARS: usize = 200;
 
-/// What became of a decision.
+/// Result of a decision by an owner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Settled {
-    /// It holds from now on.
-    Now(Decision),
-    /// This was decided before, and stays.
-    Before(Decision),
-    /// The person is an owner, and stays one.
+    Now(AccessDecision),
+    /// This earlier decision stays in force.
+    Before(AccessDecision),
+    /// The person is an owner and cannot be denied.
     Owner,
 }
 
-/// Asks owners whether somebody may talk to the bot. Cheap to clone.
+/// Asks owners whether a person or a group may talk to the bot. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct AccessRequests {
     pub(super) cards: Cards,
     pub(super) settings: SettingsStore,
     access: AccessSettings,
-    /// The key of the hashes of codes that let people in.
+    /// Key for the hashes of pairing codes.
     pub(crate) code_key: CodeKey,
-    /// The bot's own account.
     pub(super) me: Me,
-    /// When owners were asked lately.
+    /// Times of the requests within [`WINDOW`].
     asked: Arc<Mutex<Vec<DateTime<Utc>>>>,
-    /// Held while a decision is made.
+    /// Held while a decision is checked and stored.
     pub(super) deciding: Arc<tokio::sync::Mutex<()>>,
 }
 
 impl AccessRequests {
-    /// Without anybody who has asked yet.
+    /// Creates it with the dependencies in `handles` and no earlier requests.
     #[must_use]
     pub fn new(handles: &Handles) -> Self {
         let (cards, access) = (handles.cards.clone(), handles.access.clone());
@@ -75,7 +74,7 @@ impl AccessRequests {
         }
     }
 
-    /// Asks every owner whether the writer of a message may talk to the bot; `false` if nobody was asked.
+    /// Asks every owner whether the writer of a message may talk to the bot. Returns `false` if no owner was asked.
     pub(crate) async fn ask(&self, part: &Inbound) -> bool {
         let number = part.speaker.user.telegram_id();
         let Some(number) = number.filter(|_| self.asks() && self.has_room()) else { return false };
@@ -92,8 +91,8 @@ impl AccessRequests {
                 texts.access_request(),
                 &[("who", &named(&part.speaker.name, part.speaker.username.as_deref()))],
             );
-            let buttons = Decision::ALL.into_iter().map(|decision| {
-                let press = Admit { decision, person: number, language: language.clone() };
+            let buttons = AccessDecision::ALL.into_iter().map(|decision| {
+                let press = AdmitButton { decision, person: number, language: language.clone() };
                 Button::new(label(texts, decision), press)
             });
             let card = Card::text(format!("{words}{said}")).row(buttons.collect());
@@ -102,8 +101,8 @@ impl AccessRequests {
         asked
     }
 
-    /// Does what an owner decided, and greets whoever is let in.
-    pub(super) async fn decide(&self, press: Admit, asker: &Asker) -> Result<Pressed, StoreError> {
+    /// Applies an owner's decision, and greets a person who is allowed.
+    pub(super) async fn decide(&self, press: AdmitButton, asker: &Asker) -> Result<Pressed, StoreError> {
         let (texts, user) = (self.cards.texts(asker), UserId::telegram(press.person));
         let who = self.cards.name_of(ChatId(press.person)).await;
         let words = |decision| fill(words(texts, decision), &[("who", &who)]);
@@ -116,44 +115,49 @@ impl AccessRequests {
             }
             Settled::Before(decision) | Settled::Now(decision) => words(decision),
         };
-        if settled == Settled::Now(Decision::Allow) {
+        if settled == Settled::Now(AccessDecision::Allow) {
             self.greet(&press).await;
         }
         Ok(Pressed::both(words.clone(), Card::text(words)))
     }
 
-    /// Makes a decision, unless one was made before, by a button or a command: of two owners at once one comes first, and a
-    /// button of before takes nothing back.
-    async fn settle(&self, decision: Decision, user: UserId, by: AuditActor) -> Result<Settled, StoreError> {
+    /// Stores a decision unless there is one already, made by a button or a command. The first of two owners decides,
+    /// and old buttons undo nothing.
+    async fn settle(
+        &self,
+        decision: AccessDecision,
+        user: UserId,
+        by: AuditActor,
+    ) -> Result<Settled, StoreError> {
         let _one = self.deciding.lock().await;
         let list = self.settings.access().await?;
-        // They may have become an owner since.
-        if decision == Decision::Block && is_owner(&self.access, &list, &user) {
+        // The person may have become an owner since the request.
+        if decision == AccessDecision::Block && is_owner(&self.access, &list, &user) {
             return Ok(Settled::Owner);
         }
         if list.denied.contains(&user) {
-            return Ok(Settled::Before(Decision::Block));
+            return Ok(Settled::Before(AccessDecision::Block));
         }
         if list.users.contains(&user) {
-            return Ok(Settled::Before(Decision::Allow));
+            return Ok(Settled::Before(AccessDecision::Allow));
         }
         let change = match decision {
-            Decision::Allow => AccessChange::AllowUser(user),
-            Decision::Ignore => return Ok(Settled::Now(Decision::Ignore)),
-            Decision::Block => AccessChange::DenyUser(user),
+            AccessDecision::Allow => AccessChange::AllowUser(user),
+            AccessDecision::Ignore => return Ok(Settled::Now(AccessDecision::Ignore)),
+            AccessDecision::Block => AccessChange::DenyUser(user),
         };
         let changed = self.settings.change_access(change, by).await?;
         Ok(if changed { Settled::Now(decision) } else { Settled::Before(decision) })
     }
 
-    async fn greet(&self, press: &Admit) {
+    async fn greet(&self, press: &AdmitButton) {
         let place = private(press.person);
         let language = press.language.as_ref().map(Short::as_str);
         let texts = self.cards.languages.texts(place.chat, language).await;
         self.cards.write(&place, Card::text(texts.access_greeting()), Urgency::Answer).await;
     }
 
-    /// The private chats of all owners.
+    /// Returns the private chats of all owners.
     pub(super) async fn owners(&self) -> Vec<Place> {
         let list = self.settings.access().await.unwrap_or_else(|error| {
             tracing::error!(%error, label = error.label(), "owners by invite could not be looked up");
@@ -162,13 +166,13 @@ impl AccessRequests {
         owners(&self.access, &list).into_iter().map(private).collect()
     }
 
-    /// Whether owners are asked at all: where they name people themselves, nobody is to ask them.
+    /// Returns `true` if owners are asked. In the other modes, owners name people themselves or everybody has access.
     #[must_use]
     pub(crate) const fn asks(&self) -> bool {
         matches!(self.access.mode, AccessMode::Pairing)
     }
 
-    /// Counts one more person or group; `false` while owners have been asked about too many.
+    /// Counts a request. Returns `false` if there were too many within [`WINDOW`].
     pub(super) fn has_room(&self) -> bool {
         let now = self.cards.now();
         let mut asked = self.asked.lock();
@@ -181,12 +185,12 @@ impl AccessRequests {
     }
 }
 
-/// The words for a decision, with `{who}` for the person.
-const fn words(texts: &Texts, decision: Decision) -> &str {
+/// Returns the text for a decision, with the placeholder `{who}`.
+const fn words(texts: &Texts, decision: AccessDecision) -> &str {
     match decision {
-        Decision::Allow => texts.access_allowed(),
-        Decision::Ignore => texts.access_ignored(),
-        Decision::Block => texts.access_blocked(),
+        AccessDecision::Allow => texts.access_allowed(),
+        AccessDecision::Ignore => texts.access_ignored(),
+        AccessDecision::Block => texts.access_blocked(),
     }
 }
 
@@ -194,10 +198,10 @@ const fn private(person: i64) -> Place {
     Place { chat: ChatId(person), kind: ChatKind::Private, title: None, topic: None }
 }
 
-const fn label(texts: &Texts, decision: Decision) -> &str {
+const fn label(texts: &Texts, decision: AccessDecision) -> &str {
     match decision {
-        Decision::Allow => texts.button_allow(),
-        Decision::Ignore => texts.button_ignore(),
-        Decision::Block => texts.button_block(),
+        AccessDecision::Allow => texts.button_allow(),
+        AccessDecision::Ignore => texts.button_ignore(),
+        AccessDecision::Block => texts.button_block(),
     }
 }

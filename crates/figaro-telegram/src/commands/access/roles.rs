@@ -1,4 +1,4 @@
-//! `/allow` with a role, and `/deny` with a time or for one chat: what an owner makes of somebody.
+//! `/allow` with a role, and `/deny` with a time span or for one chat.
 
 use chrono::{DateTime, Utc};
 
@@ -6,7 +6,7 @@ use super::super::asker::Asker;
 use super::super::card::Card;
 use super::super::command::Pressed;
 use super::card::{AccessCard, number_of, people};
-use crate::callback::{DenyHere, GiveRole};
+use crate::callback::{DenyHereButton, GiveRoleButton};
 use crate::send::Button;
 use figaro_base::ids::{ChatId, UserId};
 use figaro_domain::access::AccessChange;
@@ -15,29 +15,27 @@ use figaro_domain::role::{AccessRole, Ban, GivenRole};
 use figaro_prompts::texts::{Texts, fill};
 use figaro_store::StoreError;
 
-/// Words for roles in other languages than English.
+/// Names of roles in languages other than English.
 const ROLE_WORDS: [(&str, AccessRole); 3] =
     [("membro", AccessRole::Member), ("convidado", AccessRole::Guest), ("convidada", AccessRole::Guest)];
-/// What stands behind `/deny` for a ban in one chat.
+/// Arguments of `/deny` for a ban in one chat.
 const HERE: [&str; 2] = ["here", "aqui"];
 
-/// What is wanted of `/allow` or `/deny` beside whom.
+/// Options of `/allow` or `/deny` besides the target.
 pub(super) enum Wish {
-    /// Nothing more.
     Plain,
-    /// A role.
     Role(AccessRole),
-    /// A ban in the chat in which it is said, or one with an end.
+    /// A ban in the current chat, or a ban with an end.
     Ban {
-        /// Whether it is for this chat alone.
+        /// `true` if the ban is only for the current chat.
         here: bool,
-        /// How long; the word as it was typed.
+        /// Time span of the ban, as typed; `None` for no end.
         span: Option<String>,
     },
 }
 
 impl Wish {
-    /// Parts what is wanted from whom: the argument without the words that say what.
+    /// Splits an argument into the target and the options.
     pub(super) fn split(argument: &str, allows: bool) -> (String, Self) {
         let (mut whom, mut wish) = (Vec::new(), Self::Plain);
         for word in argument.split_whitespace() {
@@ -64,15 +62,15 @@ impl Wish {
 }
 
 impl AccessCard {
-    /// Gives somebody a role or bans them, as an owner says.
+    /// Gives a person a role or bans them.
     pub(super) async fn fulfil(&self, wish: Wish, user: UserId, asker: &Asker) -> Result<Card, StoreError> {
         let texts = self.cards.texts(asker);
         match wish {
-            // Without a wish nothing is changed here: `/allow` and `/deny` do that themselves.
+            // Without options, `/allow` and `/deny` make the change themselves.
             Wish::Plain => Ok(Card::text(texts.nothing_changed())),
             Wish::Role(role) => {
                 let (person, chat) = (user.telegram_id().unwrap_or_default(), here(asker));
-                let words = self.given(GiveRole { role, person, chat }, asker).await?;
+                let words = self.given(GiveRoleButton { role, person, chat }, asker).await?;
                 Ok(Card::text(words).row(self.role_buttons(person, asker).await?))
             }
             Wish::Ban { .. } if self.owns(&user).await? => Ok(Card::text(texts.owner_not_denied())),
@@ -104,27 +102,32 @@ impl AccessCard {
         Ok(Card::text(fill(words, &[("id", &who), ("span", span.as_deref().unwrap_or_default())])))
     }
 
-    /// Does what is said to the question whether the group may talk to the bot no more.
-    pub(super) async fn deny_here(&self, here: DenyHere, asker: &Asker) -> Result<Pressed, StoreError> {
-        if here == DenyHere::Show {
+    /// Handles the answer to the question to deny the whole group.
+    pub(super) async fn deny_here(&self, here: DenyHereButton, asker: &Asker) -> Result<Pressed, StoreError> {
+        if here == DenyHereButton::Show {
             return Ok(Pressed::card(self.denied(asker).await?));
         }
         let texts = self.cards.texts(asker);
         let change = AccessChange::DenyChat(asker.place.chat);
         let by = AuditActor::Person(asker.speaker.user.clone());
-        let is_changed = here == DenyHere::Yes && self.settings.change_access(change, by).await?;
+        let is_changed = here == DenyHereButton::Yes && self.settings.change_access(change, by).await?;
         let words = if is_changed { texts.denied_chat() } else { texts.still_so() };
         Ok(Pressed::both(words, Card::text(words)))
     }
 
-    /// Does what a button of a role says.
-    pub(super) async fn give_role(&self, press: GiveRole, asker: &Asker) -> Result<Pressed, StoreError> {
+    /// Handles a press on a button that gives a role.
+    pub(super) async fn give_role(
+        &self,
+        press: GiveRoleButton,
+        asker: &Asker,
+    ) -> Result<Pressed, StoreError> {
         let words = self.given(press, asker).await?;
         let row = self.role_buttons(press.person, asker).await?;
         Ok(Pressed::both(words.clone(), Card::text(words).row(row)))
     }
 
-    /// That somebody may talk to the bot: their role in words, where it is another than a member's, and the buttons that change it.
+    /// Returns the card for a person who was allowed: their role, if they are not just a member, and buttons that
+    /// change it.
     pub(super) async fn let_in(
         &self,
         person: i64,
@@ -140,19 +143,19 @@ impl AccessCard {
         Ok(Card::text(fill(words, &[("id", who)])).row(self.role_buttons(person, asker).await?))
     }
 
-    /// Buttons that give a person one of the roles; the one that holds here has a mark.
+    /// Returns the buttons that give a person a role; the role that applies here has a mark.
     async fn role_buttons(&self, person: i64, asker: &Asker) -> Result<Vec<Button>, StoreError> {
         let (texts, user, chat) = (self.cards.texts(asker), UserId::telegram(person), here(asker));
         let held = self.settings.access().await?.role_of(&user, chat);
         let is_owner = self.owns(&user).await?;
         let button = |role| {
             let mark = if role == held && !is_owner { "✓ " } else { "" };
-            Button::new(format!("{mark}{}", role_name(texts, role)), GiveRole { role, person, chat })
+            Button::new(format!("{mark}{}", role_name(texts, role)), GiveRoleButton { role, person, chat })
         };
         Ok(AccessRole::ALL.into_iter().map(button).collect())
     }
 
-    async fn given(&self, give: GiveRole, asker: &Asker) -> Result<String, StoreError> {
+    async fn given(&self, give: GiveRoleButton, asker: &Asker) -> Result<String, StoreError> {
         let (texts, user) = (self.cards.texts(asker), UserId::telegram(give.person));
         if self.owns(&user).await? {
             return Ok(texts.owner_has_no_role().to_owned());
@@ -164,7 +167,7 @@ impl AccessCard {
         Ok(fill(words, &[("id", &who)]))
     }
 
-    /// Lines of roles, for the list; empty where there are none.
+    /// Returns the lines of roles for the list; empty if there are none.
     pub(super) async fn roles(&self, asker: &Asker) -> Result<String, StoreError> {
         let (texts, list) = (self.cards.texts(asker), self.settings.access().await?);
         let mut lines = String::new();
@@ -175,7 +178,7 @@ impl AccessCard {
         Ok(lines)
     }
 
-    /// Everybody who is not heard now, with where and until when; the word for nobody where there are none.
+    /// Returns all denied and banned people and groups with the chat and the end of the ban, or the word for nobody.
     pub(super) async fn unheard(&self, asker: &Asker) -> Result<String, StoreError> {
         let (texts, list, now) = (self.cards.texts(asker), self.settings.access().await?, self.cards.now());
         let denied = self.names([people(&list.denied), list.denied_chats.clone()].concat()).await;
@@ -194,7 +197,7 @@ impl AccessCard {
         Ok(if all.is_empty() { texts.nobody().to_owned() } else { all.join(", ") })
     }
 
-    /// A time as people say it, by the clock of the chat.
+    /// Formats a time for people, in the time zone of the chat.
     pub(super) async fn spoken(&self, at: DateTime<Utc>, asker: &Asker) -> Result<String, StoreError> {
         let zone = self.settings.chat_config(asker.place.chat).await?.timezone.unwrap_or(self.default_zone);
         let [at, now] = [at, self.cards.now()].map(|time| time.with_timezone(&zone));
@@ -210,7 +213,7 @@ impl AccessCard {
     }
 }
 
-/// The sentence that tells the role of somebody, with `{id}` for the person.
+/// Returns the sentence that tells a person's role, with the placeholder `{id}`.
 const fn words_of(texts: &Texts, role: AccessRole, chat: Option<ChatId>) -> &str {
     match (role, chat) {
         (AccessRole::Admin, Some(_)) => texts.made_admin_here(),
@@ -221,10 +224,10 @@ const fn words_of(texts: &Texts, role: AccessRole, chat: Option<ChatId>) -> &str
     }
 }
 
-/// So many roles and bans are shown.
+/// Maximum number of roles and of bans that are shown.
 const MAX_SHOWN: usize = 15;
 
-/// Where a role holds that is given here: in this group, or everywhere.
+/// Returns the scope of a role given here: this group, or everywhere in private.
 fn here(asker: &Asker) -> Option<ChatId> {
     asker.place.is_group().then_some(asker.place.chat)
 }

@@ -1,4 +1,4 @@
-//! The agents that a chat can choose, and the cards that list them.
+//! Agents that a chat can choose, and the cards that list them.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use super::super::asker::Asker;
 use super::super::card::{Card, ROWS, number, page_of, pager};
 use super::super::handles::Handles;
 use super::super::model::ChatModels;
-use crate::callback::{Agents as Press, Page, Short};
+use crate::callback::{AgentsButton, Page, Short};
 use crate::send::Button;
 use figaro_domain::agent::{Agent, DEFAULT_AGENT};
 use figaro_domain::chat::ChatConfig;
@@ -18,41 +18,40 @@ use figaro_prompts::AgentSet;
 use figaro_prompts::texts::{Texts, fill};
 use figaro_store::{SessionStore, StoreError};
 
-/// The agents of chats. Cheap to clone.
+/// Looks up and lists the agents of chats. Cheap to clone.
 #[derive(Debug, Clone)]
 pub(in super::super) struct ChatAgents {
     pub(super) models: ChatModels,
     pub(super) sessions: SessionStore,
 }
 
-/// What an agent is chosen for.
+/// Scope of the choice of an agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Scope {
-    /// The whole chat.
     Chat,
-    /// The conversation that goes on now.
+    /// The current conversation of the chat only.
     Conversation,
 }
 
 impl Scope {
-    fn list(self, page: Page) -> Press {
+    fn list(self, page: Page) -> AgentsButton {
         match self {
-            Self::Chat => Press::List(page),
-            Self::Conversation => Press::Here(page),
+            Self::Chat => AgentsButton::List(page),
+            Self::Conversation => AgentsButton::Here(page),
         }
     }
 
-    fn set(self, agent: Short<40>, page: Page) -> Press {
+    fn set(self, agent: Short<40>, page: Page) -> AgentsButton {
         match self {
-            Self::Chat => Press::Set(agent, page),
-            Self::Conversation => Press::SetHere(agent, page),
+            Self::Chat => AgentsButton::Set(agent, page),
+            Self::Conversation => AgentsButton::SetHere(agent, page),
         }
     }
 
-    fn clear(self, page: Page) -> Press {
+    fn clear(self, page: Page) -> AgentsButton {
         match self {
-            Self::Chat => Press::Clear(page),
-            Self::Conversation => Press::ClearHere(page),
+            Self::Chat => AgentsButton::Clear(page),
+            Self::Conversation => AgentsButton::ClearHere(page),
         }
     }
 }
@@ -62,12 +61,12 @@ impl ChatAgents {
         Self { models: ChatModels::new(handles), sessions: handles.store.sessions() }
     }
 
-    /// The agents of this moment.
     pub(in super::super) fn now(&self) -> Arc<AgentSet> {
         self.models.prompts.agents()
     }
 
-    /// The agent that someone named, if they may choose it; or what there is instead, or why not.
+    /// Returns the name of the agent that the asker named. Errors with a message if there is no such agent or the
+    /// asker may not choose it.
     pub(in super::super) fn named(&self, asker: &Asker, name: &str) -> Result<String, String> {
         let texts = self.models.cards.texts(asker);
         let agents = self.now();
@@ -76,7 +75,7 @@ impl ChatAgents {
             let values = [("agent", name), ("agents", &names.join(", "))];
             return Err(fill(texts.config_agent_unknown(), &values));
         };
-        // It brings a model that only an owner may choose.
+        // The agent's model may be one that only an owner may choose.
         let named = self.models.ledger.models.named();
         let is_refused = |model| asker.standing != Standing::Owner && !named.contains(model);
         match agent.model.as_ref().is_some_and(is_refused) {
@@ -85,12 +84,12 @@ impl ChatAgents {
         }
     }
 
-    /// The agent of this name for a task, if they may choose it; or what there is instead, or why not.
+    /// Like `named`, for the agent of a task.
     pub(in super::super) fn for_task(&self, asker: &Asker, name: &str) -> Result<String, String> {
         if name == SCHEDULED_AGENT { Ok(name.to_owned()) } else { self.named(asker, name) }
     }
 
-    /// The session that the next question of the conversation belongs to, if one has begun.
+    /// Returns the current session of the conversation; `None` if no session has begun.
     pub(super) async fn session(&self, asker: &Asker) -> Result<Option<Session>, StoreError> {
         match self.sessions.current(asker.place.conversation()).await? {
             Some(session) => self.sessions.find(session).await,
@@ -98,7 +97,7 @@ impl ChatAgents {
         }
     }
 
-    /// A page of the agents, to choose one of for the chat or for the conversation.
+    /// Returns a page of the agents to choose from.
     pub(super) async fn card(&self, asker: &Asker, scope: Scope, page: Page) -> Result<Card, StoreError> {
         let texts = self.models.cards.texts(asker);
         let config = self.models.settings.chat_config(asker.place.chat).await?;
@@ -117,12 +116,12 @@ impl ChatAgents {
         let clear = if scope == Scope::Chat { texts.agents_default() } else { texts.agents_as_chat() };
         let clear = Button::new(format!("{}{clear}", mark(chosen.is_none())), scope.clear(number(page)));
         let other = match scope {
-            Scope::Chat => session.is_some().then(|| Button::new(texts.agents_here(), Press::Here(0))),
+            Scope::Chat => session.is_some().then(|| Button::new(texts.agents_here(), AgentsButton::Here(0))),
             Scope::Conversation => None,
         };
         let back = match scope {
             Scope::Chat => None,
-            Scope::Conversation => Some(Button::new(texts.button_back(), Press::List(0))),
+            Scope::Conversation => Some(Button::new(texts.button_back(), AgentsButton::List(0))),
         };
         let mut lines = now_lines(texts, &agents, &config, own);
         lines.push(String::new());
@@ -139,14 +138,14 @@ impl ChatAgents {
     }
 }
 
-/// An agent and what it is for, as lists have it: one that is built in by the words of the language, one of a file by its own.
+/// Returns an agent's line for lists: its name and description. The description of a built-in agent is translated.
 pub(in super::super) fn line(texts: &Texts, agents: &AgentSet, agent: &Agent) -> String {
     let ours = agents.is_built_in(&agent.name).then(|| texts.get(&format!("agent_{}", agent.name))).flatten();
     let about = ours.map_or_else(|| agent.summary(), ToOwned::to_owned);
     format!("• {}: {about}", agent.name)
 }
 
-/// Which agent answers in the chat and, if it has one of its own, in the conversation.
+/// Returns the lines that tell the agent of the chat and, if it has its own, of the conversation.
 fn now_lines(texts: &Texts, agents: &AgentSet, config: &ChatConfig, own: Option<&str>) -> Vec<String> {
     let known = |name: &str| agents.choosable().any(|agent| agent.name == name);
     let shown = |name: &str| match known(name) {

@@ -1,5 +1,5 @@
-//! `/agents`: which agent answers in a chat, or in the conversation that goes on in it. A card of the agents there are, each a
-//! button that chooses it. In a group only admins and owners choose.
+//! `/agents`: shows and sets the agent that answers in a chat, or in its current conversation. The card has a button
+//! for each agent. In groups only admins and owners can choose.
 
 mod list;
 
@@ -9,56 +9,47 @@ use self::list::Scope;
 pub(super) use self::list::{ChatAgents, line};
 use super::asker::Asker;
 use super::card::Card;
-use super::command::{self, Command, Group, Outcome, PressError, Pressed, Request};
+use super::command::{
+    self, Command, CommandOutcome, CommandRequest, CommandSpec, Group, PressError, Pressed,
+};
 use super::handles::Handles;
-use crate::callback::{Agents as Press, Family, Page};
+use crate::callback::{AgentsButton, ButtonFamily, Page};
 use figaro_domain::agent::DEFAULT_AGENT;
 use figaro_domain::chat::ConfigPatch;
 use figaro_domain::session::SessionChange;
 use figaro_prompts::texts::Texts;
 use figaro_store::StoreError;
 
-/// Shows and changes which agent answers.
+/// Shows and changes the agent that answers.
 #[derive(Debug)]
-pub(super) struct Agents(ChatAgents);
+pub(super) struct AgentsCommand(ChatAgents);
 
 #[async_trait]
-impl Command for Agents {
-    fn name(&self) -> &'static str {
-        "agents"
+impl Command for AgentsCommand {
+    fn spec(&self) -> CommandSpec {
+        CommandSpec::new("agents", Texts::command_agents)
+            .group(Group::Settings)
+            .changes_chat()
+            .families(&[AgentsButton::NAME])
     }
 
-    fn about<'a>(&'a self, texts: &'a Texts) -> &'a str {
-        texts.command_agents()
-    }
-
-    fn group(&self) -> Option<Group> {
-        Some(Group::Settings)
-    }
-
-    fn changes_chat(&self) -> bool {
-        true
-    }
-
-    async fn run(&self, request: &Request<'_>) -> Result<Outcome, StoreError> {
-        self.told(request.asker, request.argument().trim()).await.map(Outcome::Card)
-    }
-
-    fn families(&self) -> &'static [&'static str] {
-        &[Press::NAME]
+    async fn run(&self, request: &CommandRequest<'_>) -> Result<CommandOutcome, StoreError> {
+        self.told(request.asker, request.argument().trim()).await.map(CommandOutcome::Card)
     }
 
     async fn press(&self, press: &command::Press<'_>) -> Result<Pressed, PressError> {
         let asker = press.asker;
         let (scope, agent, page) = match press.data.parse()? {
-            Press::List(page) => return Ok(Pressed::card(self.0.card(asker, Scope::Chat, page).await?)),
-            Press::Here(page) => {
+            AgentsButton::List(page) => {
+                return Ok(Pressed::card(self.0.card(asker, Scope::Chat, page).await?));
+            }
+            AgentsButton::Here(page) => {
                 return Ok(Pressed::card(self.0.card(asker, Scope::Conversation, page).await?));
             }
-            Press::Set(agent, page) => (Scope::Chat, Some(agent), page),
-            Press::Clear(page) => (Scope::Chat, None, page),
-            Press::SetHere(agent, page) => (Scope::Conversation, Some(agent), page),
-            Press::ClearHere(page) => (Scope::Conversation, None, page),
+            AgentsButton::Set(agent, page) => (Scope::Chat, Some(agent), page),
+            AgentsButton::Clear(page) => (Scope::Chat, None, page),
+            AgentsButton::SetHere(agent, page) => (Scope::Conversation, Some(agent), page),
+            AgentsButton::ClearHere(page) => (Scope::Conversation, None, page),
         };
         let agent = match agent.map(|agent| self.0.named(asker, agent.as_str())).transpose() {
             Ok(agent) => agent,
@@ -68,7 +59,7 @@ impl Command for Agents {
     }
 }
 
-impl Agents {
+impl AgentsCommand {
     pub(super) fn new(handles: &Handles) -> Self {
         Self(ChatAgents::new(handles))
     }
@@ -90,7 +81,7 @@ impl Agents {
         self.0.card(asker, Scope::Chat, 0).await
     }
 
-    /// Has an agent answer, or takes the choice back; says whether anything changed.
+    /// Sets or removes the agent of a chat or conversation. The toast says if anything changed.
     async fn choose(
         &self,
         asker: &Asker,

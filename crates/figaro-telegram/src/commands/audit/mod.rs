@@ -1,5 +1,5 @@
-//! `/audit`: what was decided, changed and undone, for owners: the newest first, a page at a time, all of it or what was
-//! refused alone. In a group it shows what is about the group; the whole log as a file is sent in private only.
+//! `/audit`: shows the audit log to owners: decisions, changes and undos, newest first, in pages, all entries or only
+//! refusals. In a group it shows the entries about the group; the whole log is sent as a file in private only.
 
 mod words;
 
@@ -9,34 +9,34 @@ use std::collections::btree_map::Entry;
 use async_trait::async_trait;
 use chrono_tz::Tz;
 
-use self::words::{Names, View, ids_of};
+use self::words::{AuditNames, AuditView, ids_of};
 pub(super) use self::words::{kind, rule_words};
 use super::asker::Asker;
 use super::card::{Card, ROWS, pager};
 use super::cards::Cards;
-use super::command::{Access, Command, Group, Outcome, Press, PressError, Pressed, Request};
+use super::command::{
+    Command, CommandOutcome, CommandRequest, CommandSpec, Group, Press, PressError, Pressed,
+};
 use super::handles::Handles;
-use crate::callback::{Audit as Button, Family, Page};
+use crate::callback::{AuditButton, ButtonFamily, Page};
 use crate::send;
 use figaro_base::ids::ChatId;
 use figaro_base::text::one_line;
 use figaro_domain::audit::{AuditEntry, AuditVerdict};
-use figaro_markup::File;
+use figaro_markup::CodeFile;
 use figaro_prompts::texts::{Texts, fill};
 use figaro_store::{AuditStore, SettingsStore, StoreError, whole_log};
 
-/// So many entries are read at a time.
+/// Number of entries in one read of the store.
 const AT_ONCE: usize = 500;
-/// So many are looked through for a page.
+/// Maximum number of entries that are searched for a page.
 const LOOKED_THROUGH: usize = 20_000;
-/// A name is shown in so many characters.
+/// Maximum length of a name, in characters.
 const NAME_CHARS: usize = 24;
-/// What the log is called as a file.
 const FILE_NAME: &str = "audit.jsonl";
 
-/// Shows the audit log.
 #[derive(Debug)]
-pub(super) struct Audit {
+pub(super) struct AuditCommand {
     cards: Cards,
     audit: AuditStore,
     settings: SettingsStore,
@@ -44,44 +44,31 @@ pub(super) struct Audit {
 }
 
 #[async_trait]
-impl Command for Audit {
-    fn name(&self) -> &'static str {
-        "audit"
+impl Command for AuditCommand {
+    fn spec(&self) -> CommandSpec {
+        CommandSpec::new("audit", Texts::command_audit)
+            .group(Group::Owner)
+            .owners()
+            .families(&[AuditButton::NAME])
     }
 
-    fn about<'a>(&'a self, texts: &'a Texts) -> &'a str {
-        texts.command_audit()
-    }
-
-    fn group(&self) -> Option<Group> {
-        Some(Group::Owner)
-    }
-
-    fn access(&self) -> Access {
-        Access::Owners
-    }
-
-    async fn run(&self, request: &Request<'_>) -> Result<Outcome, StoreError> {
+    async fn run(&self, request: &CommandRequest<'_>) -> Result<CommandOutcome, StoreError> {
         Ok(self.page(request.asker, false, 0).await?.into())
-    }
-
-    fn families(&self) -> &'static [&'static str] {
-        &[Button::NAME]
     }
 
     async fn press(&self, press: &Press<'_>) -> Result<Pressed, PressError> {
         let asker = press.asker;
         Ok(match press.data.parse()? {
-            Button::All(page) => Pressed::card(self.page(asker, false, page).await?),
-            Button::Refused(page) => Pressed::card(self.page(asker, true, page).await?),
-            // A press can be made up: everybody in a group would get the file.
-            Button::Export if asker.place.is_group() => return Err(PressError::Gone),
-            Button::Export => self.export(asker).await?,
+            AuditButton::All(page) => Pressed::card(self.page(asker, false, page).await?),
+            AuditButton::Refused(page) => Pressed::card(self.page(asker, true, page).await?),
+            // Presses can be forged, and in a group everybody would get the file.
+            AuditButton::Export if asker.place.is_group() => return Err(PressError::Gone),
+            AuditButton::Export => self.export(asker).await?,
         })
     }
 }
 
-impl Audit {
+impl AuditCommand {
     pub(super) fn new(handles: &Handles) -> Self {
         Self {
             cards: handles.cards.clone(),
@@ -98,7 +85,7 @@ impl Audit {
         let page = page.min(found.len().saturating_sub(1) / ROWS);
         let shown: Vec<&AuditEntry> = found.iter().skip(page * ROWS).take(ROWS).collect();
         let config = self.settings.chat_config(asker.place.chat).await?;
-        let view = View {
+        let view = AuditView {
             texts,
             zone: config.timezone.unwrap_or(self.default_zone),
             now: self.cards.now(),
@@ -106,20 +93,20 @@ impl Audit {
             names: self.names(&shown).await,
         };
         let lines: Vec<String> = shown.iter().map(|entry| view.line(entry)).collect();
-        let turn = |page| if is_refused { Button::Refused(page) } else { Button::All(page) };
+        let turn = |page| if is_refused { AuditButton::Refused(page) } else { AuditButton::All(page) };
         let filter = match is_refused {
-            true => send::Button::new(texts.button_audit_all(), Button::All(0)),
-            false => send::Button::new(texts.button_audit_refused(), Button::Refused(0)),
+            true => send::Button::new(texts.button_audit_all(), AuditButton::All(0)),
+            false => send::Button::new(texts.button_audit_refused(), AuditButton::Refused(0)),
         };
         let export = (!asker.place.is_group() && !found.is_empty())
-            .then(|| send::Button::new(texts.button_export(), Button::Export));
+            .then(|| send::Button::new(texts.button_export(), AuditButton::Export));
         let title = if is_refused { texts.audit_title_refused() } else { texts.audit_title() };
         let body = if lines.is_empty() { texts.audit_empty().to_owned() } else { lines.join("\n") };
         let buttons = [filter].into_iter().chain(export).collect();
         Ok(Card::titled(title, body).row(pager(texts, page, found.len(), turn)).row(buttons))
     }
 
-    /// So many of the newest entries that may be shown here.
+    /// Returns up to `count` of the newest entries that may be shown here.
     async fn entries(
         &self,
         asker: &Asker,
@@ -143,8 +130,8 @@ impl Audit {
         Ok(found)
     }
 
-    /// The names that Telegram knows people and chats of these entries by.
-    async fn names(&self, entries: &[&AuditEntry]) -> Names {
+    /// Returns the Telegram names of the people and chats in these entries.
+    async fn names(&self, entries: &[&AuditEntry]) -> AuditNames {
         let mut names = BTreeMap::new();
         for id in entries.iter().flat_map(|entry| ids_of(&entry.event)) {
             if let Entry::Vacant(unknown) = names.entry(id) {
@@ -155,13 +142,13 @@ impl Audit {
         names
     }
 
-    /// Sends the whole log as a file, and says whether it is as it was written.
+    /// Sends the whole log as a file, with the result of its verification.
     async fn export(&self, asker: &Asker) -> Result<Pressed, StoreError> {
         let texts = self.cards.texts(asker);
         let entries = whole_log(&self.audit).await?;
         let AuditVerdict { entries: count, broken } = self.audit.verify().await?;
         let lines: Vec<String> = entries.iter().filter_map(|entry| entry.as_json().ok()).collect();
-        let file = File { name: FILE_NAME.to_owned(), language: None, content: lines.join("\n") + "\n" };
+        let file = CodeFile { name: FILE_NAME.to_owned(), language: None, content: lines.join("\n") + "\n" };
         if !self.cards.send_file(asker, file).await {
             return Ok(Pressed::toast(texts.session_not_exported()));
         }

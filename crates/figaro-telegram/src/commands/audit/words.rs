@@ -1,4 +1,4 @@
-//! Entries of the audit log in words.
+//! Formats entries of the audit log as text.
 
 use std::collections::BTreeMap;
 
@@ -12,25 +12,22 @@ use figaro_domain::role::AccessRole;
 use figaro_policy::tools::OWNERS;
 use figaro_prompts::texts::{Texts, fill};
 
-/// The names of people and chats by their Telegram numbers.
-pub(super) type Names = BTreeMap<i64, String>;
+/// Names of people and chats by Telegram id.
+pub(super) type AuditNames = BTreeMap<i64, String>;
 
-/// How entries are shown to somebody.
+/// Settings and data to format entries for a reader.
 #[derive(Debug)]
-pub(super) struct View<'a> {
-    /// The texts in their language.
+pub(super) struct AuditView<'a> {
     pub(super) texts: &'a Texts,
-    /// The zone of the chat.
+    /// Time zone of the chat where the entries are read.
     pub(super) zone: Tz,
-    /// The current time, UTC.
     pub(super) now: DateTime<Utc>,
-    /// The chat that they read it in.
+    /// Chat in which the entries are read.
     pub(super) here: ChatId,
-    /// How people and chats are called.
-    pub(super) names: Names,
+    pub(super) names: AuditNames,
 }
 
-/// What an entry tells of, in a few words.
+/// Returns a short description of an entry's kind.
 pub(in super::super) fn kind(texts: &Texts, what: AuditKind) -> &str {
     match what {
         AuditKind::CallAllowed => texts.audit_call_allowed(),
@@ -52,7 +49,8 @@ pub(in super::super) fn kind(texts: &Texts, what: AuditKind) -> &str {
     }
 }
 
-/// Why a rule asks or refuses, in words; of an owner's own rule its name, and nothing of what only allows.
+/// Returns the reason of a rule that asks or refuses, as text; for an owner's rule its name; `None` for a rule that
+/// only allows.
 pub(in super::super) fn rule_words(texts: &Texts, rule: &str) -> Option<String> {
     match rule.strip_prefix(OWNERS) {
         Some(own) => Some(fill(texts.audit_rule(), &[("rule", own)])),
@@ -60,7 +58,7 @@ pub(in super::super) fn rule_words(texts: &Texts, rule: &str) -> Option<String> 
     }
 }
 
-/// The people and chats of an entry, by their Telegram numbers.
+/// Returns the Telegram ids of the people and chats in an entry.
 pub(super) fn ids_of(event: &AuditEvent) -> impl Iterator<Item = i64> {
     let actor = match &event.actor {
         AuditActor::Person(user) => user.telegram_id(),
@@ -70,8 +68,8 @@ pub(super) fn ids_of(event: &AuditEvent) -> impl Iterator<Item = i64> {
     people.chain([event.chat, event.target_chat].into_iter().flatten().map(|chat| chat.0))
 }
 
-impl View<'_> {
-    /// An entry as a line: when, who, what about which call or whom, where, and why.
+impl AuditView<'_> {
+    /// Formats an entry as a line: time, actor, action with its call or person, chat, and reason.
     pub(super) fn line(&self, entry: &AuditEntry) -> String {
         let (texts, event) = (self.texts, &entry.event);
         let who = match &event.actor {
@@ -97,7 +95,7 @@ impl View<'_> {
         format!("• {}", parts.into_iter().flatten().collect::<Vec<_>>().join(" · "))
     }
 
-    /// Another bot, or a person with the role that they were given.
+    /// Returns another bot's username, or the person with the role they were given.
     fn of_access(&self, method: &str, person: Option<&str>) -> Option<String> {
         let bot = method.strip_prefix("bot:").map(|bot| format!("@{bot}"));
         let role = AccessRole::named(method).map(|role| role_name(self.texts, role));
@@ -127,12 +125,12 @@ mod tests {
     fn an_entry_says_when_who_what_where_and_by_which_rule() {
         let locales = Locales::load().unwrap();
         let at: DateTime<Utc> = "2026-11-20T12:30:00Z".parse().unwrap();
-        let view = View {
+        let view = AuditView {
             texts: locales.of(None),
             zone: Tz::Europe__Riga,
             now: at,
             here: ChatId(11),
-            names: Names::from([(7, "Ann".to_owned()), (8, "Bob".to_owned()), (-5, "Team".to_owned())]),
+            names: AuditNames::from([(7, "Ann".to_owned()), (8, "Bob".to_owned()), (-5, "Team".to_owned())]),
         };
         let event = |what, actor| AuditEvent::new(what, actor, at);
         let ann = || AuditActor::Person(UserId::telegram(7));

@@ -1,5 +1,5 @@
-//! `/config`: a card of the chat's settings, each a button to choose, change or clear; or changed by words behind the
-//! command. In a group only admins and owners change them.
+//! `/config`: a card of the chat's settings, with a button to choose, change or clear each; or a change by the
+//! command's argument. In groups only admins and owners can change settings.
 
 mod fields;
 pub(super) mod undo;
@@ -15,14 +15,17 @@ use super::agents::ChatAgents;
 use super::asker::Asker;
 use super::card::Card;
 use super::cards::{Cards, saved};
-use super::command::{self, Command, Group, Outcome, PressError, Pressed, Request};
+use super::command::{
+    self, Command, CommandOutcome, CommandRequest, CommandSpec, Group, PressError, Pressed,
+};
 use super::handles::Handles;
 use super::model::ChatModels;
 use super::persona::Personas;
 use super::replies;
 use super::zone::Zones;
 use crate::callback::{
-    Choice, Config as Press, Family, Field, Model, ParentCard, Persona, Records, Undo, Zone,
+    ButtonFamily, ConfigButton, ModelButton, ParentCard, PersonaButton, RecordsButton, SettingChoice,
+    SettingField, UndoButton, ZoneButton,
 };
 use crate::inbound::Me;
 use crate::send::Button;
@@ -34,14 +37,14 @@ use figaro_prompts::Prompts;
 use figaro_prompts::texts::{Texts, fill, name_a_language};
 use figaro_store::{SettingsStore, StoreError};
 
-/// So many agents are offered as buttons; any other can be typed.
+/// Maximum number of agents offered as buttons; any other agent can be typed.
 const MAX_CHOICES: usize = 12;
-/// The most characters of what was typed that a complaint repeats.
+/// Maximum length of the typed text that an error message repeats, in characters.
 const NAMED_CHARS: usize = 40;
 
 /// Shows and changes the settings of a chat.
 #[derive(Debug)]
-pub(super) struct Config {
+pub(super) struct ConfigCommand {
     cards: Cards,
     settings: SettingsStore,
     agents: ChatAgents,
@@ -55,55 +58,44 @@ pub(super) struct Config {
 }
 
 #[async_trait]
-impl Command for Config {
-    fn name(&self) -> &'static str {
-        "config"
+impl Command for ConfigCommand {
+    fn spec(&self) -> CommandSpec {
+        CommandSpec::new("config", Texts::command_config)
+            .group(Group::Settings)
+            .changes_chat()
+            .families(&[ConfigButton::NAME, UndoButton::NAME])
     }
 
-    fn about<'a>(&'a self, texts: &'a Texts) -> &'a str {
-        texts.command_config()
-    }
-
-    fn group(&self) -> Option<Group> {
-        Some(Group::Settings)
-    }
-
-    fn changes_chat(&self) -> bool {
-        true
-    }
-
-    async fn run(&self, request: &Request<'_>) -> Result<Outcome, StoreError> {
-        self.told(request.asker, request.argument()).await.map(Outcome::Card)
-    }
-
-    fn families(&self) -> &'static [&'static str] {
-        &[Press::NAME, Undo::NAME]
+    async fn run(&self, request: &CommandRequest<'_>) -> Result<CommandOutcome, StoreError> {
+        self.told(request.asker, request.argument()).await.map(CommandOutcome::Card)
     }
 
     async fn press(&self, press: &command::Press<'_>) -> Result<Pressed, PressError> {
         let asker = press.asker;
-        if let Ok(Undo(turn)) = press.data.parse() {
+        if let Ok(UndoButton(turn)) = press.data.parse() {
             return self.undo.press(turn, asker).await;
         }
         Ok(match press.data.parse()? {
-            Press::Show => Pressed::card(self.card(asker).await?),
-            Press::Ask(field) => {
+            ConfigButton::Show => Pressed::card(self.card(asker).await?),
+            ConfigButton::Ask(field) => {
                 let config = self.settings.chat_config(asker.place.chat).await?;
                 Pressed::card(self.ask(asker, &config, field))
             }
-            Press::Type => {
+            ConfigButton::Type => {
                 let texts = self.cards.texts(asker);
                 let words = texts.config_type_instructions().to_owned();
                 replies::ask(&self.cards, asker, words, texts.config_instructions(), Author::Instructions)
                     .await
             }
-            Press::Set(choice) => self.press_change(asker, choice.field(), Some(choice.value())).await?,
-            Press::Clear(field) => self.press_change(asker, field, None).await?,
+            ConfigButton::Set(choice) => {
+                self.press_change(asker, choice.field(), Some(choice.value())).await?
+            }
+            ConfigButton::Clear(field) => self.press_change(asker, field, None).await?,
         })
     }
 }
 
-impl Config {
+impl ConfigCommand {
     pub(super) fn new(handles: &Handles) -> Self {
         Self {
             cards: handles.cards.clone(),
@@ -124,7 +116,7 @@ impl Config {
             return self.card(asker).await;
         }
         let (name, value) = argument.split_once(char::is_whitespace).unwrap_or((argument, ""));
-        // “clear language” says the same as “language clear”.
+        // "clear language" means the same as "language clear".
         let clears = self.cards.languages.locales.clears(name) && !value.is_empty();
         let (name, value) = if clears { (value.trim(), name) } else { (name, value) };
         if name.eq_ignore_ascii_case(Zones::COMMAND) {
@@ -134,7 +126,8 @@ impl Config {
             return self.personas.told(asker, value).await;
         }
         let config = self.settings.chat_config(asker.place.chat).await?;
-        let Some(field) = name.parse::<Field>().ok().filter(|field| self.applies(*field, asker, &config))
+        let Some(field) =
+            name.parse::<SettingField>().ok().filter(|field| self.applies(*field, asker, &config))
         else {
             return Ok(Card::text(self.cards.texts(asker).config_usage()));
         };
@@ -151,7 +144,7 @@ impl Config {
     async fn press_change(
         &self,
         asker: &Asker,
-        field: Field,
+        field: SettingField,
         value: Option<&str>,
     ) -> Result<Pressed, StoreError> {
         let before = self.settings.chat_config(asker.place.chat).await?;
@@ -167,24 +160,25 @@ impl Config {
         })
     }
 
-    /// Whether Telegram shows the bot all messages of a group: privacy mode hides nothing from an admin.
+    /// Returns `true` if the bot gets all messages of a group: if its privacy mode is off or it is an admin.
     async fn sees_all(&self, chat: ChatId) -> bool {
         self.me.reads_all || self.cards.admins.is_admin(chat, &UserId::telegram(self.me.id.0)).await
     }
 
-    /// Answers-when means something in groups only; an agent where there is one to choose or to clear.
-    fn applies(&self, field: Field, asker: &Asker, config: &ChatConfig) -> bool {
+    /// Returns `true` if a setting applies: the condition of answers only in groups, the agent only if there is one
+    /// to choose or to clear.
+    fn applies(&self, field: SettingField, asker: &Asker, config: &ChatConfig) -> bool {
         match field {
-            Field::Language | Field::Tone | Field::Instructions => true,
-            Field::Agent => config.agent.is_some() || self.agents.now().choosable().next().is_some(),
-            Field::Answers => asker.place.is_group(),
+            SettingField::Language | SettingField::Tone | SettingField::Instructions => true,
+            SettingField::Agent => config.agent.is_some() || self.agents.now().choosable().next().is_some(),
+            SettingField::Answers => asker.place.is_group(),
         }
     }
 
-    /// A setting in one line; an agent that is not there any more is said to be gone.
-    fn line(&self, texts: &Texts, config: &ChatConfig, field: Field) -> String {
+    /// Formats a setting as a line; an agent that no longer exists is marked as gone.
+    fn line(&self, texts: &Texts, config: &ChatConfig, field: SettingField) -> String {
         let shown = match (field, &config.agent) {
-            (Field::Agent, Some(agent)) if self.agents.now().chosen(config).is_none() => {
+            (SettingField::Agent, Some(agent)) if self.agents.now().chosen(config).is_none() => {
                 fill(texts.config_agent_gone(), &[("agent", agent)])
             }
             _ => value(texts, config, field),
@@ -192,7 +186,8 @@ impl Config {
         format!("{}: {shown}", label(texts, field))
     }
 
-    /// The context packs of the chat by their titles; one that is not there any more by its name.
+    /// Returns the titles of the chat's context packs; a pack that no longer exists is shown by its name with a
+    /// warning sign.
     fn packs(&self, asker: &Asker, config: &ChatConfig) -> String {
         let packs = self.prompts.packs();
         let title = |name: &String| match packs.get(name) {
@@ -208,7 +203,7 @@ impl Config {
     async fn card(&self, asker: &Asker) -> Result<Card, StoreError> {
         let texts = self.cards.texts(asker);
         let config = self.settings.chat_config(asker.place.chat).await?;
-        let fields = || Field::ALL.into_iter().filter(|field| self.applies(*field, asker, &config));
+        let fields = || SettingField::ALL.into_iter().filter(|field| self.applies(*field, asker, &config));
         let zone = match config.timezone {
             Some(zone) => zone.name().to_owned(),
             None => fill(texts.config_default(), &[("zone", self.default_zone.name())]),
@@ -222,89 +217,90 @@ impl Config {
         body.push(format!("{}: {zone}", texts.config_timezone()));
         body.push(format!("{}: {model}", texts.model_title()));
         let mut buttons: Vec<Button> =
-            fields().map(|field| Button::new(label(texts, field), Press::Ask(field))).collect();
+            fields().map(|field| Button::new(label(texts, field), ConfigButton::Ask(field))).collect();
         let others = [
-            Button::new(texts.persona_title(), Persona::List(0)),
-            Button::new(texts.button_packs(), Records::Packs(0)),
-            Button::new(texts.config_timezone(), Zone::Show),
-            Button::new(texts.model_title(), Model::Show),
+            Button::new(texts.persona_title(), PersonaButton::List(0)),
+            Button::new(texts.button_packs(), RecordsButton::Packs(0)),
+            Button::new(texts.config_timezone(), ZoneButton::Show),
+            Button::new(texts.model_title(), ModelButton::Show),
         ];
         buttons.extend(others.map(|button| button.through(ParentCard::Config)));
         let rows = buttons.chunks(2).map(<[Button]>::to_vec);
         Ok(Card::titled(texts.config_title(), body.join("\n")).rows(rows).first())
     }
 
-    /// The card of one setting: what it asks, choices, clear, back.
-    fn ask(&self, asker: &Asker, config: &ChatConfig, field: Field) -> Card {
+    /// Returns the card of one setting: question, choices, Clear and Back.
+    fn ask(&self, asker: &Asker, config: &ChatConfig, field: SettingField) -> Card {
         let texts = self.cards.texts(asker);
-        // What is too long for a button can be typed.
-        let choice =
-            |label: &str, value: &str| Some(Button::new(label, Press::Set(Choice::new(field, value)?)));
+        // Values that are too long for a button can be typed.
+        let choice = |label: &str, value: &str| {
+            Some(Button::new(label, ConfigButton::Set(SettingChoice::new(field, value)?)))
+        };
         let (question, choices): (String, Vec<Button>) = match field {
-            Field::Language => {
+            SettingField::Language => {
                 let stay = self.cards_stay(texts, texts.config_languages());
                 let question = format!("{}\n{stay}", texts.config_ask_language());
                 let now = config.language.as_deref().map(language_name);
                 let question = with_value(texts, &question, now.as_deref());
                 (question, LANGUAGES.iter().filter_map(|(_, name)| choice(name, name)).collect())
             }
-            Field::Tone => {
+            SettingField::Tone => {
                 let tones =
                     [texts.tone_friendly(), texts.tone_formal(), texts.tone_playful(), texts.tone_terse()];
                 let question =
                     with_value(texts, texts.config_ask_personality(), config.personality.as_deref());
                 (question, tones.iter().filter_map(|tone| choice(tone, tone)).collect())
             }
-            Field::Instructions => {
+            SettingField::Instructions => {
                 let now = config.custom_prompt.as_deref().or(Some(texts.config_none()));
-                let edit = Button::new(texts.button_edit(), Press::Type);
+                let edit = Button::new(texts.button_edit(), ConfigButton::Type);
                 (with_value(texts, texts.config_ask_instructions(), now), vec![edit])
             }
-            Field::Agent => {
+            SettingField::Agent => {
                 let agents = self.agents.now();
                 let names = agents.choosable().map(|agent| agent.name.as_str());
                 let question = with_value(texts, texts.config_ask_agent(), config.agent.as_deref());
                 (question, names.take(MAX_CHOICES).filter_map(|name| choice(name, name)).collect())
             }
-            Field::Answers => {
+            SettingField::Answers => {
                 let choices = AnswerWhen::ALL.iter();
                 let choices = choices.filter_map(|when| choice(when_words(texts, *when), when.name()));
                 (texts.config_ask_answers().to_owned(), choices.collect())
             }
         };
-        let clear = Button::new(texts.button_clear(), Press::Clear(field));
-        let back = Button::new(texts.button_back(), Press::Show);
+        let clear = Button::new(texts.button_clear(), ConfigButton::Clear(field));
+        let back = Button::new(texts.button_back(), ConfigButton::Show);
         Card::titled(label(texts, field), question)
             .rows(choices.chunks(2).map(<[Button]>::to_vec))
             .row(vec![clear, back])
     }
 
-    /// That cards are written in some languages only, and in which.
+    /// Returns the note that cards exist only in some languages, with their names.
     fn cards_stay(&self, texts: &Texts, words: &str) -> String {
         let all: Vec<&str> = self.cards.languages.locales.all().map(|(_, one)| one.language_name()).collect();
         fill(words, &[("languages", &all.join(", ")), ("language", texts.language_name())])
     }
 
-    /// The change of one setting to this value, or back to none; or a complaint.
-    fn patch(&self, asker: &Asker, field: Field, value: Option<&str>) -> Result<ConfigPatch, String> {
+    /// Returns the change of one setting; `None` as value clears it. Errors with a message for the person.
+    fn patch(&self, asker: &Asker, field: SettingField, value: Option<&str>) -> Result<ConfigPatch, String> {
         let texts = self.cards.texts(asker);
         let none = ConfigPatch::default();
         let owned = Some(value.map(str::to_owned));
         Ok(match (field, value) {
-            (Field::Language, Some(value)) if !name_a_language(value) => {
+            (SettingField::Language, Some(value)) if !name_a_language(value) => {
                 return Err(fill(
                     texts.config_language_unknown(),
                     &[("value", &one_line(value, NAMED_CHARS))],
                 ));
             }
-            (Field::Language, _) => ConfigPatch { language: owned, ..none },
-            (Field::Tone, _) => ConfigPatch { personality: owned, ..none },
-            (Field::Instructions, _) => ConfigPatch { custom_prompt: owned, ..none },
-            (Field::Agent, _) => {
+            (SettingField::Language, _) => ConfigPatch { language: owned, ..none },
+            (SettingField::Tone, _) => ConfigPatch { personality: owned, ..none },
+            (SettingField::Instructions, _) => ConfigPatch { custom_prompt: owned, ..none },
+            (SettingField::Agent, _) => {
                 let agent = value.map(|name| self.agents.named(asker, name)).transpose()?;
                 ConfigPatch { agent: Some(agent), ..none }
             }
-            (Field::Answers, _) => {
+            (SettingField::Answers, _) => {
                 let when = value.map_or(Some(AnswerWhen::default()), AnswerWhen::named);
                 let when = when.ok_or_else(|| Self::answers_usage(texts))?;
                 ConfigPatch { answer_when: Some(when), ..none }
@@ -312,18 +308,18 @@ impl Config {
         })
     }
 
-    /// What the setting of answers takes, by the words that are typed.
+    /// Returns the list of the values of the answers setting, as they can be typed.
     fn answers_usage(texts: &Texts) -> String {
         let one = |when: &AnswerWhen| format!("• {} – {}", when.name(), when_words(texts, *when));
         let all: Vec<String> = AnswerWhen::ALL.iter().map(one).collect();
         format!("{}\n{}", texts.config_answers_usage(), all.join("\n"))
     }
 
-    /// Changes a setting: a word to add to the card, or a complaint.
+    /// Changes a setting. Returns a hint to add to the card, or an error message for the person.
     async fn change(
         &self,
         asker: &Asker,
-        field: Field,
+        field: SettingField,
         value: Option<&str>,
     ) -> Result<Result<Option<String>, String>, StoreError> {
         let texts = self.cards.texts(asker);
@@ -339,22 +335,22 @@ impl Config {
             Err(complaint) => return Ok(Err(complaint)),
         };
         let config = self.settings.change_chat_config(asker.place.chat, change).await?;
-        if let Some(language) = config.language.as_deref().filter(|_| field == Field::Language) {
+        if let Some(language) = config.language.as_deref().filter(|_| field == SettingField::Language) {
             if self.cards.languages.locales.named(language).is_some() {
                 return Ok(Ok(None));
             }
-            // The cards may be in another language from now on, that of the person.
+            // The change of language may switch the cards to the language of the person's client.
             let asker = self.cards.again(asker).await;
             let texts = self.cards.texts(&asker);
             return Ok(Ok(Some(self.cards_stay(texts, texts.config_answers_only()))));
         }
-        let is_always = field == Field::Answers && config.answer_when == AnswerWhen::Always;
+        let is_always = field == SettingField::Answers && config.answer_when == AnswerWhen::Always;
         let is_hidden = is_always && !self.sees_all(asker.place.chat).await;
         Ok(Ok(is_hidden.then(|| texts.privacy_hint().to_owned())))
     }
 }
 
-/// A question with the whole of what is set now, if anything.
+/// Appends the full current value, if any, to a question.
 fn with_value(texts: &Texts, question: &str, value: Option<&str>) -> String {
     match value {
         Some(value) => format!("{question}\n{}", fill(texts.config_now(), &[("value", value)])),

@@ -1,5 +1,5 @@
-//! The card that shows what the model changed of a chat's settings, and the button that undoes it. The delivery sends it
-//! behind the answer of the turn.
+//! Card that shows the model's changes of a chat's settings, with the button that undoes them. The delivery sends it
+//! after the answer of the turn.
 
 use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
@@ -10,7 +10,7 @@ use super::super::cards::Cards;
 use super::super::command::{PressError, Pressed};
 use super::super::handles::Handles;
 use super::fields;
-use crate::callback::{Field, Undo};
+use crate::callback::{SettingField, UndoButton};
 use crate::send::Button;
 use figaro_base::ids::RunId;
 use figaro_domain::chat::{ChatConfig, PersonaChoice};
@@ -18,8 +18,8 @@ use figaro_domain::config_change::{ConfigChange, Setting};
 use figaro_prompts::texts::{Texts, fill};
 use figaro_store::{SettingsStore, TaskStore, undo_change};
 
-/// What the model changed, with a button that undoes it as long as that can be; `default` is the zone of chats that set
-/// none.
+/// Returns the card of the model's changes, with a button that undoes them while that is possible. `default` is the
+/// time zone of chats without one.
 #[must_use]
 pub(crate) fn settings_card(texts: &Texts, change: &ConfigChange, default: Tz, now: DateTime<Utc>) -> Card {
     let value = |config, setting| value(texts, config, setting, default);
@@ -33,18 +33,18 @@ pub(crate) fn settings_card(texts: &Texts, change: &ConfigChange, default: Tz, n
     if change.settings().any(is_cut) {
         lines.push(texts.settings_whole().to_owned());
     }
-    let undo = Button::new(texts.button_undo(), Undo(change.run));
+    let undo = Button::new(texts.button_undo(), UndoButton(change.run));
     let can = change.can_be_undone(now);
     Card::titled(texts.settings_changed(), lines.join("\n")).row(if can { vec![undo] } else { Vec::new() })
 }
 
-/// That the model changed something of which nobody knows any more what it was.
+/// Returns the card for changes by the model whose stored record cannot be read.
 #[must_use]
 pub(crate) fn unreadable_card(texts: &Texts) -> Card {
     Card::titled(texts.settings_changed(), texts.settings_unreadable().to_owned())
 }
 
-/// What holds now of what the model had changed and somebody has undone.
+/// Returns the card after an undo: the current values of the settings that the model had changed.
 fn undone_card(texts: &Texts, change: &ConfigChange, config: &ChatConfig, default: Tz) -> Card {
     let line = |setting: Setting| {
         let now = format!("{}: {}", label(texts, setting), value(texts, config, setting, default));
@@ -59,11 +59,11 @@ fn undone_card(texts: &Texts, change: &ConfigChange, config: &ChatConfig, defaul
 
 fn label(texts: &Texts, setting: Setting) -> &str {
     match setting {
-        Setting::Language => fields::label(texts, Field::Language),
-        Setting::Tone => fields::label(texts, Field::Tone),
-        Setting::Instructions => fields::label(texts, Field::Instructions),
+        Setting::Language => fields::label(texts, SettingField::Language),
+        Setting::Tone => fields::label(texts, SettingField::Tone),
+        Setting::Instructions => fields::label(texts, SettingField::Instructions),
         Setting::Persona => texts.persona_title(),
-        Setting::Answers => fields::label(texts, Field::Answers),
+        Setting::Answers => fields::label(texts, SettingField::Answers),
         Setting::Zone => texts.config_timezone(),
         Setting::Model => texts.model_title(),
         Setting::Writing => texts.settings_writing(),
@@ -72,14 +72,14 @@ fn label(texts: &Texts, setting: Setting) -> &str {
 
 fn value(texts: &Texts, config: &ChatConfig, setting: Setting, default: Tz) -> String {
     match setting {
-        Setting::Language => fields::value(texts, config, Field::Language),
-        Setting::Tone => fields::value(texts, config, Field::Tone),
-        Setting::Instructions => fields::value(texts, config, Field::Instructions),
+        Setting::Language => fields::value(texts, config, SettingField::Language),
+        Setting::Tone => fields::value(texts, config, SettingField::Tone),
+        Setting::Instructions => fields::value(texts, config, SettingField::Instructions),
         Setting::Persona => {
             let name = config.persona.as_ref().map(PersonaChoice::name);
             name.unwrap_or(texts.config_none()).to_owned()
         }
-        Setting::Answers => fields::value(texts, config, Field::Answers),
+        Setting::Answers => fields::value(texts, config, SettingField::Answers),
         Setting::Zone => match config.timezone {
             Some(zone) => zone.name().to_owned(),
             None => fill(texts.config_default(), &[("zone", default.name())]),
@@ -95,7 +95,7 @@ fn value(texts: &Texts, config: &ChatConfig, setting: Setting, default: Tz) -> S
     }
 }
 
-/// Undoes what the model changed of a chat's settings.
+/// Undoes the model's changes of a chat's settings.
 #[derive(Debug)]
 pub(super) struct UndoChange {
     cards: Cards,
@@ -114,7 +114,7 @@ impl UndoChange {
         }
     }
 
-    /// Undoes what was changed in a turn, for those who may change settings by hand.
+    /// Undoes the changes of a turn, for people who may change the settings.
     pub(super) async fn press(&self, run: RunId, asker: &Asker) -> Result<Pressed, PressError> {
         let texts = self.cards.texts(asker);
         let known = self.settings.config_change(run).await?;

@@ -1,25 +1,25 @@
-//! What is kept as two files: JSON for programs, Markdown for people.
+//! Formats stored data as two files: JSON for programs, Markdown for people.
 
 use serde_json::json;
 
-use super::super::sessions::card::View;
+use super::super::sessions::card::SessionView;
 use super::super::sessions::export::{plain, section};
-use super::kept::{Kept, KeptSession};
+use super::kept::{ExportData, KeptSession};
 use figaro_base::ids::RecordId;
 use figaro_domain::conversation::Message;
 use figaro_domain::persona::OwnPersona;
 use figaro_domain::record::{FieldValue, Record};
-use figaro_markup::File;
+use figaro_markup::CodeFile;
 use figaro_store::Outline;
 
-/// Both files.
+/// Returns the Markdown file and the JSON file.
 ///
 /// # Errors
-/// If something has no JSON, which nothing that was stored is.
-pub(super) fn of(view: &View<'_>, kept: &Kept) -> Result<[File; 2], serde_json::Error> {
+/// If a value cannot be written as JSON, which does not happen for stored data.
+pub(super) fn of(view: &SessionView<'_>, kept: &ExportData) -> Result<[CodeFile; 2], serde_json::Error> {
     let day = view.now.with_timezone(&view.zone).format("%Y-%m-%d");
     let all = json!({"exported_at": view.now, "kept": kept});
-    let file = |ending: &str, content: String| File {
+    let file = |ending: &str, content: String| CodeFile {
         name: format!("figaro-{day}.{ending}"),
         language: None,
         content,
@@ -27,7 +27,7 @@ pub(super) fn of(view: &View<'_>, kept: &Kept) -> Result<[File; 2], serde_json::
     Ok([file("md", markdown(view, kept)), file("json", serde_json::to_string_pretty(&all)?)])
 }
 
-fn markdown(view: &View<'_>, kept: &Kept) -> String {
+fn markdown(view: &SessionView<'_>, kept: &ExportData) -> String {
     let texts = view.texts;
     let mut parts = vec![format!("# {}\n\n{}\n", texts.export_kept(), view.zone.name())];
     let mut list = |heading: &str, lines: Vec<String>| {
@@ -55,7 +55,7 @@ fn markdown(view: &View<'_>, kept: &Kept) -> String {
     parts.join("\n")
 }
 
-/// A persona of the chat's own, with a line for each of its settings by its stored name.
+/// Returns the lines of one of the chat's own personas: its text, and each setting by its stored name.
 fn persona(own: &OwnPersona) -> Vec<String> {
     let language = own.language.iter().map(|language| ("language", language.clone()));
     let set = language.chain(own.settings.entries());
@@ -63,8 +63,8 @@ fn persona(own: &OwnPersona) -> Vec<String> {
     std::iter::once(format!("- {}: {}", plain(&own.name), plain(&own.prompt))).chain(lines).collect()
 }
 
-/// A record with what stands in its fields, by their stored names.
-fn record_line(view: &View<'_>, kept: &Kept, record: &Record) -> String {
+/// Returns the line of a record with its fields, by their stored names.
+fn record_line(view: &SessionView<'_>, kept: &ExportData, record: &Record) -> String {
     let name_of = |id: RecordId| {
         let other = kept.records.iter().find(|other| other.id == id)?;
         other.fields.values().find_map(|filled| match &filled.value {
@@ -80,7 +80,7 @@ fn record_line(view: &View<'_>, kept: &Kept, record: &Record) -> String {
     format!("- {}{at}: {}", plain(&record.kind), fields.collect::<Vec<_>>().join("; "))
 }
 
-fn session(view: &View<'_>, KeptSession { session, summaries, messages }: &KeptSession) -> String {
+fn session(view: &SessionView<'_>, KeptSession { session, summaries, messages }: &KeptSession) -> String {
     let first = messages.iter().find(|message| message.speaker.is_some());
     let first_words = first.map(|message: &std::sync::Arc<Message>| message.text.clone());
     let name = view.name(session, &Outline { first_words, messages: 0 });
@@ -93,7 +93,7 @@ fn session(view: &View<'_>, KeptSession { session, summaries, messages }: &KeptS
     format!("# {}\n\n{summaries}{}", plain(&name), said.join("\n"))
 }
 
-/// What is known of a person, a line for each field that has something.
+/// Returns a line for each profile field that has a value.
 fn profile(profile: &figaro_domain::profile::UserProfile) -> Vec<String> {
     let mut lines = vec![format!("- {}", plain(&profile.names.shown))];
     lines.extend(profile.names.username.iter().map(|name| format!("- @{name}")));
@@ -105,7 +105,7 @@ fn profile(profile: &figaro_domain::profile::UserProfile) -> Vec<String> {
     lines
 }
 
-/// The settings that a chat has made, by their stored names.
+/// Returns a line for each setting that the chat has set, by its stored name.
 fn settings(config: &figaro_domain::chat::ChatConfig) -> Vec<String> {
     let Ok(serde_json::Value::Object(fields)) = serde_json::to_value(config) else { return Vec::new() };
     let is_set = |value: &serde_json::Value| !value.is_null() && *value != json!({}) && *value != json!([]);

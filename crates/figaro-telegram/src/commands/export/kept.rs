@@ -1,4 +1,4 @@
-//! What is kept of a chat or a person, gathered to be exported.
+//! Collects the stored data of a chat or a person for an export.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use serde::ser::{SerializeStruct, Serializer};
 
 use figaro_base::ids::{ChatId, SessionId, UserId};
 use figaro_domain::chat::ChatConfig;
-use figaro_domain::conversation::{Conversation, KEPT_BACKGROUND, Message, Role, Session};
+use figaro_domain::conversation::{Conversation, KEPT_BACKGROUND, Message, MessageRole, Session};
 use figaro_domain::memory::Memory;
 use figaro_domain::message::Inbound;
 use figaro_domain::note::Note;
@@ -19,15 +19,15 @@ use figaro_domain::summary::Summary;
 use figaro_domain::task::Task;
 use figaro_store::{Store, StoreError};
 
-/// The most bytes of a file: Telegram takes 50 MB of a bot.
+/// Maximum size of a file, in bytes; Telegram accepts 50 MB from a bot.
 pub(super) const MAX_BYTES: usize = 45 * 1000 * 1000;
 
-/// So many messages are read at once.
+/// Number of messages in one read of the store.
 const PART: usize = 256;
 
-/// All that is kept and asked for.
+/// Stored data of a chat or a person, for an export.
 #[derive(Debug, Default, Serialize)]
-pub(super) struct Kept {
+pub(super) struct ExportData {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) profile: Option<UserProfile>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -50,7 +50,7 @@ pub(super) struct Kept {
     pub(super) background: Vec<Inbound>,
 }
 
-/// A session with what was said in it.
+/// Session with its messages and summaries.
 #[derive(Debug)]
 pub(super) struct KeptSession {
     pub(super) session: Session,
@@ -69,8 +69,8 @@ impl Serialize for KeptSession {
     }
 }
 
-impl Kept {
-    /// Whether nothing is.
+impl ExportData {
+    /// Returns `true` if there is nothing to export.
     pub(super) fn is_nothing(&self) -> bool {
         let has_said =
             self.sessions.iter().any(|kept| !kept.messages.is_empty()) || !self.background.is_empty();
@@ -83,26 +83,25 @@ impl Kept {
     }
 }
 
-/// Why not all was gathered.
+/// Reason why the data could not be collected.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum NotGathered {
-    /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// It is more than a file may hold.
+    /// The data does not fit a file of [`MAX_BYTES`].
     #[error("it is too long")]
     TooLong,
 }
 
-/// One session.
-pub(super) async fn of_session(store: &Store, id: SessionId) -> Result<Kept, NotGathered> {
-    let mut kept = Kept::default();
+/// Collects the messages and summaries of one session.
+pub(super) async fn of_session(store: &Store, id: SessionId) -> Result<ExportData, NotGathered> {
+    let mut kept = ExportData::default();
     kept.sessions.extend(session(store, id, &mut room(), |_| true).await?);
     Ok(kept)
 }
 
-/// All of a private chat and the person it is with.
-pub(super) async fn of_chat(store: &Store, chat: ChatId, user: &UserId) -> Result<Kept, NotGathered> {
+/// Collects all data of a private chat and its person.
+pub(super) async fn of_chat(store: &Store, chat: ChatId, user: &UserId) -> Result<ExportData, NotGathered> {
     let (mut kept, mut room) = (beside_messages(store, chat, user).await?, room());
     for end in store.messages().session_ends(chat).await? {
         kept.sessions.extend(session(store, end.session, &mut room, |_| true).await?);
@@ -110,10 +109,10 @@ pub(super) async fn of_chat(store: &Store, chat: ChatId, user: &UserId) -> Resul
     Ok(kept)
 }
 
-/// What is kept of a chat and a person but for what was said.
-async fn beside_messages(store: &Store, chat: ChatId, user: &UserId) -> Result<Kept, StoreError> {
+/// Collects the data of a chat and a person except messages.
+async fn beside_messages(store: &Store, chat: ChatId, user: &UserId) -> Result<ExportData, StoreError> {
     let (profile, settings) = (store.profiles().find(user).await?, store.settings().chat_config(chat).await?);
-    Ok(Kept {
+    Ok(ExportData {
         profile,
         settings: Some(settings).filter(|settings| *settings != ChatConfig::default()),
         personas: store.personas().of_chat(chat).await?,
@@ -122,14 +121,14 @@ async fn beside_messages(store: &Store, chat: ChatId, user: &UserId) -> Result<K
         pins: store.pins().of_chat(chat).await?,
         memories: memories(store, chat, user).await?,
         tasks: store.tasks().of_chat(chat).await?,
-        ..Kept::default()
+        ..ExportData::default()
     })
 }
 
-/// What one person said in a group, and what is kept of them there.
-pub(super) async fn of_person(store: &Store, chat: ChatId, user: &UserId) -> Result<Kept, NotGathered> {
+/// Collects a person's messages in a group and the other data about them there.
+pub(super) async fn of_person(store: &Store, chat: ChatId, user: &UserId) -> Result<ExportData, NotGathered> {
     let (all, mut room) = (beside_messages(store, chat, user).await?, room());
-    let mut kept = Kept { settings: None, personas: Vec::new(), ..all };
+    let mut kept = ExportData { settings: None, personas: Vec::new(), ..all };
     kept.notes.retain(|note| note.author.as_ref() == Some(user));
     for record in &mut kept.records {
         record.fields.retain(|_, filled| filled.origin.user == *user);
@@ -140,7 +139,8 @@ pub(super) async fn of_person(store: &Store, chat: ChatId, user: &UserId) -> Res
     kept.tasks.retain(|task| task.creator.user == *user);
     let mut conversations: Vec<Conversation> = Vec::new();
     let is_theirs = |message: &Message| {
-        message.role == Role::User && message.speaker.as_ref().is_some_and(|speaker| speaker.user == *user)
+        message.role == MessageRole::User
+            && message.speaker.as_ref().is_some_and(|speaker| speaker.user == *user)
     };
     for end in store.messages().session_ends(chat).await? {
         let Some(known) = store.sessions().find(end.session).await? else { continue };
@@ -161,13 +161,13 @@ pub(super) async fn of_person(store: &Store, chat: ChatId, user: &UserId) -> Res
     Ok(kept)
 }
 
-/// How many bytes may be gathered.
+/// Returns the number of bytes that may still be collected.
 const fn room() -> usize {
     MAX_BYTES
 }
 
-/// A session with those of its messages that are wanted, read part by part: only these are held in memory, and others write and
-/// are answered meanwhile.
+/// Collects the wanted messages of a session. Reads them in parts, so that only wanted messages stay in memory and
+/// other tasks can use the store in between.
 async fn session(
     store: &Store,
     id: SessionId,
@@ -190,7 +190,7 @@ async fn session(
     Ok((!messages.is_empty()).then_some(KeptSession { session, summaries, messages }))
 }
 
-/// The memories of a person that are used in a chat.
+/// Returns the active memories of a person that are used in a chat.
 async fn memories(store: &Store, chat: ChatId, user: &UserId) -> Result<Vec<Memory>, StoreError> {
     let mut memories = store.facts().of_person(user).await?;
     memories.retain(|memory| memory.is_active() && memory.is_used_in(chat));

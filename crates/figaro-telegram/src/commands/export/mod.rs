@@ -1,5 +1,5 @@
-//! `/export`: what is kept, as two files: of the current session, or of all about a person. In a group only admins and owners
-//! get the session; a member gets what they said there, in their own chat.
+//! `/export`: sends stored data as two files: of the current session, or everything about a person. In a group only
+//! admins and owners get the session; members get their own messages there, in their private chat.
 
 mod files;
 mod kept;
@@ -7,61 +7,53 @@ mod kept;
 use async_trait::async_trait;
 use chrono_tz::Tz;
 
-use self::kept::{Kept, MAX_BYTES, NotGathered};
+use self::kept::{ExportData, MAX_BYTES, NotGathered};
 use super::asker::Asker;
 use super::card::Card;
 use super::cards::Cards;
-use super::command::{Command, Group, Outcome, Press, PressError, Pressed, Request};
+use super::command::{
+    Command, CommandOutcome, CommandRequest, CommandSpec, Group, Press, PressError, Pressed,
+};
 use super::handles::Handles;
-use super::sessions::card::View;
-use crate::callback::{Export as Button, Family};
+use super::sessions::card::SessionView;
+use crate::callback::{ButtonFamily, ExportButton};
 use crate::send::Button as Key;
 use figaro_base::ids::ChatId;
 use figaro_domain::chat::{ChatKind, Place};
 use figaro_prompts::texts::Texts;
 use figaro_store::{Store, StoreError};
 
-/// Sends what is kept.
+/// Sends the stored data as files.
 #[derive(Debug)]
-pub(super) struct Export {
+pub(super) struct ExportCommand {
     cards: Cards,
     store: Store,
     default_zone: Tz,
 }
 
 #[async_trait]
-impl Command for Export {
-    fn name(&self) -> &'static str {
-        "export"
+impl Command for ExportCommand {
+    fn spec(&self) -> CommandSpec {
+        CommandSpec::new("export", Texts::command_export)
+            .group(Group::Remember)
+            .families(&[ExportButton::NAME])
     }
 
-    fn about<'a>(&'a self, texts: &'a Texts) -> &'a str {
-        texts.command_export()
-    }
-
-    fn group(&self) -> Option<Group> {
-        Some(Group::Remember)
-    }
-
-    async fn run(&self, request: &Request<'_>) -> Result<Outcome, StoreError> {
+    async fn run(&self, request: &CommandRequest<'_>) -> Result<CommandOutcome, StoreError> {
         Ok(self.menu(request.asker).await.into())
-    }
-
-    fn families(&self) -> &'static [&'static str] {
-        &[Button::NAME]
     }
 
     async fn press(&self, press: &Press<'_>) -> Result<Pressed, PressError> {
         let asker = press.asker;
         Ok(match press.data.parse()? {
-            Button::Menu => Pressed::card(self.menu(asker).await),
-            Button::Session => self.session(asker).await?,
-            Button::All => self.all(asker).await?,
+            ExportButton::Menu => Pressed::card(self.menu(asker).await),
+            ExportButton::Session => self.session(asker).await?,
+            ExportButton::All => self.all(asker).await?,
         })
     }
 }
 
-impl Export {
+impl ExportCommand {
     pub(super) fn new(handles: &Handles) -> Self {
         Self {
             cards: handles.cards.clone(),
@@ -70,14 +62,14 @@ impl Export {
         }
     }
 
-    /// What can be had.
+    /// Returns the card with the exports to choose from.
     async fn menu(&self, asker: &Asker) -> Card {
         let texts = self.cards.texts(asker);
         let session = self.cards.may_change(asker).await;
-        let session = session.then(|| Key::new(texts.button_this_conversation(), Button::Session));
+        let session = session.then(|| Key::new(texts.button_this_conversation(), ExportButton::Session));
         Card::titled(texts.export_title(), texts.export_about())
             .row(session.into_iter().collect())
-            .row(vec![Key::new(texts.button_everything(), Button::All)])
+            .row(vec![Key::new(texts.button_everything(), ExportButton::All)])
             .first()
     }
 
@@ -88,7 +80,7 @@ impl Export {
         }
         let kept = match self.store.sessions().current(asker.place.conversation()).await? {
             Some(id) => kept::of_session(&self.store, id).await,
-            None => Ok(Kept::default()),
+            None => Ok(ExportData::default()),
         };
         self.send(asker, asker, kept).await
     }
@@ -99,7 +91,7 @@ impl Export {
             let kept = kept::of_chat(&self.store, chat, user).await;
             return self.send(asker, asker, kept).await;
         }
-        // An anonymous admin or a channel has no chat of its own.
+        // An anonymous admin or a channel has no private chat with the bot.
         let Some(own) = user.telegram_id().filter(|id| *id > 0) else {
             return Ok(Pressed::toast(self.cards.texts(asker).export_not_private()));
         };
@@ -109,12 +101,12 @@ impl Export {
         self.send(asker, &there, kept).await
     }
 
-    /// Sends both files to somebody, who has asked for them here or elsewhere.
+    /// Sends both files to the chat of `to`, which may differ from the chat of the request.
     async fn send(
         &self,
         asker: &Asker,
         to: &Asker,
-        kept: Result<Kept, NotGathered>,
+        kept: Result<ExportData, NotGathered>,
     ) -> Result<Pressed, StoreError> {
         let texts = self.cards.texts(asker);
         let kept = match kept {
@@ -127,7 +119,7 @@ impl Export {
         }
         let config = self.store.settings().chat_config(asker.place.chat).await?;
         let zone = config.timezone.unwrap_or(self.default_zone);
-        let view = View { texts, zone, now: self.cards.now(), current: None };
+        let view = SessionView { texts, zone, now: self.cards.now(), current: None };
         let Ok(files) = files::of(&view, &kept) else { return Ok(Pressed::toast(texts.error_internal())) };
         if files.iter().any(|file| file.content.len() > MAX_BYTES) {
             return Ok(Pressed::toast(texts.export_too_long()));

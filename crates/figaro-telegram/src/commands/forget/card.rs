@@ -1,61 +1,67 @@
-//! The cards of `/forget`.
+//! Cards of `/forget`.
 
 use super::super::card::{Card, ROWS, pager};
-use crate::callback::{Forget, SaidKey, Search};
+use crate::callback::{ForgetButton, SaidKey, SearchNumber};
 use crate::send::Button;
 use figaro_base::text::one_line;
-use figaro_domain::erasure::{Erased, Said};
+use figaro_domain::erasure::{Erased, FoundMessage};
 use figaro_markup::render;
 use figaro_prompts::texts::{Texts, fill};
 
-/// What a card shows of a message.
+/// Maximum length of a message on a card, in characters.
 const CARD_CHARS: usize = 300;
-/// What a button shows of a message.
+/// Maximum length of a message on a button, in characters.
 const ROW_CHARS: usize = 48;
 
-/// What can be forgotten, by whom.
+/// Returns the card with the choice of what to forget; `may_change` adds the current session.
 pub(super) fn menu(texts: &Texts, may_change: bool) -> Card {
-    let session = Button::new(texts.button_this_conversation(), Forget::AskSession);
+    let session = Button::new(texts.button_this_conversation(), ForgetButton::AskSession);
     Card::titled(texts.forget_title(), texts.forget_about())
         .row(Some(session).filter(|_| may_change).into_iter().collect())
-        .row(vec![Button::new(texts.button_everything(), Forget::AskAll)])
+        .row(vec![Button::new(texts.button_everything(), ForgetButton::AskAll)])
         .first()
 }
 
-/// Asks whether something is to be forgotten; `back` is the list that it was chosen from.
-pub(super) fn ask(texts: &Texts, words: &str, press: Forget, back: Option<Forget>) -> Card {
+/// Asks for confirmation before something is forgotten; `back` is the list that it was chosen from.
+pub(super) fn ask(texts: &Texts, words: &str, press: ForgetButton, back: Option<ForgetButton>) -> Card {
     let other = match back {
         Some(list) => Button::new(texts.button_back(), list),
-        None => Button::new(texts.button_keep(), Forget::Keep),
+        None => Button::new(texts.button_keep(), ForgetButton::Keep),
     };
     Card::text(words).row(vec![Button::new(texts.button_forget(), press), other])
 }
 
-/// Asks whether a message is to be forgotten.
-pub(super) fn ask_said(texts: &Texts, said: &Said, back: Option<Forget>) -> Card {
+/// Asks for confirmation before a message is forgotten.
+pub(super) fn ask_said(texts: &Texts, said: &FoundMessage, back: Option<ForgetButton>) -> Card {
     let words = if said.is_answer { texts.forget_ask_answer() } else { texts.forget_ask_message() };
     let words = fill(words, &[("text", &one_line(&said.text, CARD_CHARS))]);
-    ask(texts, &words, Forget::Said(SaidKey(said.at)), back)
+    ask(texts, &words, ForgetButton::Said(SaidKey(said.at)), back)
 }
 
-/// A page of what a search has found, of so many messages.
-pub(super) fn found(texts: &Texts, search: Search, said: &[Said], page: usize, total: usize) -> Card {
-    let row = |said: &Said| {
+/// Returns a page of the results of a search; `total` is the number of all results.
+pub(super) fn found(
+    texts: &Texts,
+    search: SearchNumber,
+    said: &[FoundMessage],
+    page: usize,
+    total: usize,
+) -> Card {
+    let row = |said: &FoundMessage| {
         let who = if said.is_answer { format!("{}: ", texts.export_bot()) } else { String::new() };
         let label = one_line(&format!("{who}{}", render(&said.text).text), ROW_CHARS);
-        vec![Button::new(label, Forget::AskSaid(SaidKey(said.at), Some(search)))]
+        vec![Button::new(label, ForgetButton::AskSaid(SaidKey(said.at), Some(search)))]
     };
     let all = Button::new(
         fill(texts.forget_all_found(), &[("count", &total.to_string())]),
-        Forget::AskFound(search),
+        ForgetButton::AskFound(search),
     );
     Card::titled(texts.forget_title(), texts.forget_found())
         .rows(said.iter().take(ROWS).map(row))
-        .row(pager(texts, page, total, |page| Forget::Found(search, page)))
+        .row(pager(texts, page, total, |page| ForgetButton::Found(search, page)))
         .row(Some(all).filter(|_| total > 1).into_iter().collect())
 }
 
-/// Says what was erased, and what was not: more stays where it was not all about a person.
+/// Returns the card that tells what was erased and what remains; more remains if `is_all` is `false`.
 pub(super) fn done(texts: &Texts, erased: &Erased, is_all: bool) -> Card {
     let Erased {
         messages,

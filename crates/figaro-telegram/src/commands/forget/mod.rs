@@ -1,33 +1,36 @@
-//! `/forget`: as a reply that message; with words the messages that have them, to choose from; alone a card for the current
-//! session and for all about a person. Each asks back once. In a private chat its person may have all of it forgotten; in a
-//! group everybody what they said and what was answered to it, admins and owners also the rest.
+//! `/forget`: as a reply, forgets that message; with an argument, lists the messages that contain it; alone, shows a
+//! card to forget the current session or everything about a person. Each asks for confirmation once. In a private
+//! chat its person can forget everything; in a group people can forget their own messages and the answers to them,
+//! admins and owners also the rest.
 
 mod card;
 mod searches;
 
 use async_trait::async_trait;
 
-use self::searches::{Found, Searches};
+use self::searches::{SearchResults, Searches};
 use super::asker::Asker;
 use super::card::{Card, ROWS, number, page_of};
 use super::cards::Cards;
-use super::command::{Command, Group, Outcome, Press, PressError, Pressed, Request};
+use super::command::{
+    Command, CommandOutcome, CommandRequest, CommandSpec, Group, Press, PressError, Pressed,
+};
 use super::handles::Handles;
 use super::records;
-use crate::callback::{Family, Forget as Button, Page, SaidKey, Search};
+use crate::callback::{ButtonFamily, ForgetButton, Page, SaidKey, SearchNumber};
 use figaro_agent::eraser::Eraser;
 use figaro_base::ids::SessionId;
-use figaro_domain::erasure::{Erasure, Forgotten, Said, SaidAt};
+use figaro_domain::erasure::{Erasure, Forgotten, FoundMessage, SaidAt};
 use figaro_domain::record::FieldValue;
 use figaro_prompts::texts::{Texts, fill};
 use figaro_store::{ErasureStore, SaidSearch, SessionStore, Store, StoreError};
 
-/// The most messages that a search finds.
+/// Maximum number of messages that a search finds.
 const MAX_FOUND: usize = 200;
 
-/// Has Figaro forget.
+/// The command `/forget` and its buttons.
 #[derive(Debug)]
-pub(super) struct Forget {
+pub(super) struct ForgetCommand {
     cards: Cards,
     erasures: ErasureStore,
     sessions: SessionStore,
@@ -37,20 +40,14 @@ pub(super) struct Forget {
 }
 
 #[async_trait]
-impl Command for Forget {
-    fn name(&self) -> &'static str {
-        "forget"
+impl Command for ForgetCommand {
+    fn spec(&self) -> CommandSpec {
+        CommandSpec::new("forget", Texts::command_forget)
+            .group(Group::Remember)
+            .families(&[ForgetButton::NAME])
     }
 
-    fn about<'a>(&'a self, texts: &'a Texts) -> &'a str {
-        texts.command_forget()
-    }
-
-    fn group(&self) -> Option<Group> {
-        Some(Group::Remember)
-    }
-
-    async fn run(&self, request: &Request<'_>) -> Result<Outcome, StoreError> {
+    async fn run(&self, request: &CommandRequest<'_>) -> Result<CommandOutcome, StoreError> {
         let (asker, texts) = (request.asker, self.cards.texts(request.asker));
         let replied = request.message.quotes.as_ref().and_then(|quoted| quoted.message);
         let card = match replied {
@@ -64,51 +61,47 @@ impl Command for Forget {
         Ok(card.into())
     }
 
-    fn families(&self) -> &'static [&'static str] {
-        &[Button::NAME]
-    }
-
     async fn press(&self, press: &Press<'_>) -> Result<Pressed, PressError> {
         let (asker, texts) = (press.asker, self.cards.texts(press.asker));
         Ok(match press.data.parse()? {
-            Button::Menu => Pressed::card(card::menu(texts, self.cards.may_change(asker).await)),
-            Button::Keep => Pressed::card(Card::text(texts.forget_kept())),
-            Button::AskSession => self.ask_session(asker).await?,
-            Button::Session(id) => self.session(asker, id).await?,
-            Button::AskAll => {
+            ForgetButton::Menu => Pressed::card(card::menu(texts, self.cards.may_change(asker).await)),
+            ForgetButton::Keep => Pressed::card(Card::text(texts.forget_kept())),
+            ForgetButton::AskSession => self.ask_session(asker).await?,
+            ForgetButton::Session(id) => self.session(asker, id).await?,
+            ForgetButton::AskAll => {
                 let is_group = asker.place.is_group();
                 let words = if is_group { texts.forget_ask_all_group() } else { texts.forget_ask_all() };
                 let user = asker.speaker.user.telegram_id().unwrap_or_default();
-                Pressed::card(card::ask(texts, words, Button::All(user), Some(Button::Menu)))
+                Pressed::card(card::ask(texts, words, ForgetButton::All(user), Some(ForgetButton::Menu)))
             }
-            Button::All(user) if asker.speaker.user.telegram_id() != Some(user) => {
+            ForgetButton::All(user) if asker.speaker.user.telegram_id() != Some(user) => {
                 Pressed::toast(texts.forget_not_yours())
             }
-            Button::All(_) => self.erase(asker, all_about(asker)).await?,
-            Button::AskSaid(SaidKey(at), search) => {
+            ForgetButton::All(_) => self.erase(asker, all_about(asker)).await?,
+            ForgetButton::AskSaid(SaidKey(at), search) => {
                 match self.erasures.said_at(asker.place.chat, at).await? {
                     Some(said) => Pressed::card(self.ask_said(asker, &said, search).await),
                     None => Pressed::toast(texts.gone()),
                 }
             }
-            Button::Said(SaidKey(at)) => self.said(asker, at).await?,
-            Button::Found(search, page) => match self.found(asker, search, page).await? {
+            ForgetButton::Said(SaidKey(at)) => self.said(asker, at).await?,
+            ForgetButton::Found(search, page) => match self.found(asker, search, page).await? {
                 Some(card) => Pressed::card(card),
                 None => Pressed::Stale,
             },
-            Button::AskFound(search) => self.ask_found(asker, search),
-            Button::AllFound(search) => self.all_found(asker, search).await?,
+            ForgetButton::AskFound(search) => self.ask_found(asker, search),
+            ForgetButton::AllFound(search) => self.all_found(asker, search).await?,
         })
     }
 }
 
-/// All that is kept of whoever asks, in the chat they ask in.
+/// Returns the erasure of all data about the asker in this chat.
 fn all_about(asker: &Asker) -> Erasure {
     let (chat, user) = (asker.place.chat, asker.speaker.user.clone());
     if asker.place.is_group() { Erasure::Person(chat, user) } else { Erasure::Chat(chat, user) }
 }
 
-impl Forget {
+impl ForgetCommand {
     pub(super) fn new(handles: &Handles) -> Self {
         Self {
             cards: handles.cards.clone(),
@@ -120,22 +113,22 @@ impl Forget {
         }
     }
 
-    /// Whether somebody may have a message forgotten: their own, and everybody's where they may change the chat.
-    async fn may_forget(&self, asker: &Asker, said: &Said) -> bool {
+    /// Returns `true` if the asker may forget a message: their own, or any if they may change the chat's settings.
+    async fn may_forget(&self, asker: &Asker, said: &FoundMessage) -> bool {
         said.of.as_ref() == Some(&asker.speaker.user) || self.cards.may_change(asker).await
     }
 
-    async fn ask_said(&self, asker: &Asker, said: &Said, search: Option<Search>) -> Card {
+    async fn ask_said(&self, asker: &Asker, said: &FoundMessage, search: Option<SearchNumber>) -> Card {
         let texts = self.cards.texts(asker);
-        let back = search.map(|search| Button::Found(search, self.page_in(asker, search, said.at)));
+        let back = search.map(|search| ForgetButton::Found(search, self.page_in(asker, search, said.at)));
         match self.may_forget(asker, said).await {
             true => card::ask_said(texts, said, back),
             false => Card::text(texts.forget_not_yours()),
         }
     }
 
-    /// The page of what a search has found that shows a message.
-    fn page_in(&self, asker: &Asker, search: Search, at: SaidAt) -> Page {
+    /// Returns the page of a search's results that shows a message.
+    fn page_in(&self, asker: &Asker, search: SearchNumber, at: SaidAt) -> Page {
         let found = self.searches.of(search, asker.place.chat, &asker.speaker.user);
         let at = found.and_then(|found| found.places.iter().position(|place| *place == at));
         number(at.unwrap_or_default() / ROWS)
@@ -160,7 +153,7 @@ impl Forget {
         };
         let count = self.sessions.outline(id).await?.messages.to_string();
         let words = fill(texts.forget_ask_session(), &[("count", &count)]);
-        Ok(Pressed::card(card::ask(texts, &words, Button::Session(id), Some(Button::Menu))))
+        Ok(Pressed::card(card::ask(texts, &words, ForgetButton::Session(id), Some(ForgetButton::Menu))))
     }
 
     async fn session(&self, asker: &Asker, id: SessionId) -> Result<Pressed, StoreError> {
@@ -172,7 +165,7 @@ impl Forget {
 
     async fn erase(&self, asker: &Asker, what: Erasure) -> Result<Pressed, StoreError> {
         let forgotten = self.eraser.erase(&what, Some(&asker.speaker.name)).await?;
-        // The language of the chat may be gone with its settings.
+        // The chat's language may have been erased with its settings.
         let asker = self.cards.again(asker).await;
         let texts = self.cards.texts(&asker);
         Ok(match forgotten {
@@ -190,12 +183,12 @@ impl Forget {
     async fn search(&self, asker: &Asker, words: &str) -> Result<Card, StoreError> {
         let (texts, user, chat) = (self.cards.texts(asker), &asker.speaker.user, asker.place.chat);
         let of = if self.cards.may_change(asker).await { None } else { Some(user.clone()) };
-        // Somebody else's messages with these words may be kept, and are not told of.
+        // Messages of others may contain the text too, but are not mentioned.
         let none = if of.is_none() { texts.forget_not_found() } else { texts.forget_not_found_group() };
         let search = SaidSearch { chat, words: words.to_owned(), of, limit: MAX_FOUND };
         let places: Vec<SaidAt> =
             self.erasures.said_with(&search).await?.iter().map(|said| said.at).collect();
-        let number = self.searches.keep(Found { chat, by: user.clone(), places });
+        let number = self.searches.keep(SearchResults { chat, by: user.clone(), places });
         if let Some(card) = self.found(asker, number, 0).await? {
             return Ok(card);
         }
@@ -204,7 +197,7 @@ impl Forget {
         Ok(Card::text(if places.is_empty() { none.to_owned() } else { told() }))
     }
 
-    /// The commands that show whoever asks something else with these words.
+    /// Returns the names of other places, such as pins and notes, that contain the text.
     async fn elsewhere(&self, asker: &Asker, words: &str) -> Result<Vec<&str>, StoreError> {
         let texts = self.cards.texts(asker);
         let (chat, wanted) = (asker.place.chat, words.to_lowercase());
@@ -229,8 +222,14 @@ impl Forget {
         Ok(places.into_iter().filter(|(_, has)| *has).map(|(place, _)| place).collect())
     }
 
-    /// A page of what a search has found; `None` if nothing is left of it, or it is somebody else's or too old.
-    async fn found(&self, asker: &Asker, search: Search, page: Page) -> Result<Option<Card>, StoreError> {
+    /// Returns a page of the results of a search; `None` if no result is left, or the search is by another person or
+    /// too old.
+    async fn found(
+        &self,
+        asker: &Asker,
+        search: SearchNumber,
+        page: Page,
+    ) -> Result<Option<Card>, StoreError> {
         let chat = asker.place.chat;
         let Some(found) = self.searches.of(search, chat, &asker.speaker.user) else { return Ok(None) };
         let (page, total) = (page_of(page, found.places.len()), found.places.len());
@@ -242,17 +241,22 @@ impl Forget {
         Ok((!said.is_empty()).then(card))
     }
 
-    fn ask_found(&self, asker: &Asker, search: Search) -> Pressed {
+    fn ask_found(&self, asker: &Asker, search: SearchNumber) -> Pressed {
         let texts = self.cards.texts(asker);
         let Some(found) = self.searches.of(search, asker.place.chat, &asker.speaker.user) else {
             return Pressed::Stale;
         };
         let words = fill(texts.forget_ask_found(), &[("count", &found.places.len().to_string())]);
-        Pressed::card(card::ask(texts, &words, Button::AllFound(search), Some(Button::Found(search, 0))))
+        Pressed::card(card::ask(
+            texts,
+            &words,
+            ForgetButton::AllFound(search),
+            Some(ForgetButton::Found(search, 0)),
+        ))
     }
 
-    /// Whoever has searched found only what was theirs to forget, and may not be an admin any more.
-    async fn all_found(&self, asker: &Asker, search: Search) -> Result<Pressed, StoreError> {
+    /// Forgets all results of a search that the asker may forget; they may have lost admin rights since the search.
+    async fn all_found(&self, asker: &Asker, search: SearchNumber) -> Result<Pressed, StoreError> {
         let chat = asker.place.chat;
         let Some(found) = self.searches.of(search, chat, &asker.speaker.user) else {
             return Ok(Pressed::Stale);

@@ -1,40 +1,40 @@
-//! What people have looked for to forget: only where it is kept, in memory, for as long as there is room.
+//! Results of searches for messages to forget. Only locations are kept, in memory, up to a limit.
 
 use std::collections::VecDeque;
 
 use parking_lot::Mutex;
 
-use crate::callback::Search;
+use crate::callback::SearchNumber;
 use figaro_base::ids::{ChatId, UserId};
 use figaro_domain::erasure::SaidAt;
 
-/// So many searches are kept, the last ones.
+/// Number of searches that are kept; the oldest is dropped first.
 const KEPT: usize = 64;
 
-/// What a search has found.
+/// Results of a search, as locations of messages.
 #[derive(Debug, Clone)]
-pub(super) struct Found {
+pub(super) struct SearchResults {
     pub(super) chat: ChatId,
-    /// Who has searched: nobody else's presses count.
+    /// Person who searched; presses by others are ignored.
     pub(super) by: UserId,
     pub(super) places: Vec<SaidAt>,
 }
 
-/// The last searches.
+/// The last [`KEPT`] searches, by number.
 #[derive(Debug, Default)]
 pub(super) struct Searches(Mutex<Numbered>);
 
 #[derive(Debug, Default)]
 struct Numbered {
     next: u32,
-    found: VecDeque<(Search, Found)>,
+    found: VecDeque<(SearchNumber, SearchResults)>,
 }
 
 impl Searches {
-    /// Keeps what was found; gives the number of the search.
-    pub(super) fn keep(&self, found: Found) -> Search {
+    /// Stores the results of a search and returns its number.
+    pub(super) fn keep(&self, found: SearchResults) -> SearchNumber {
         let mut searches = self.0.lock();
-        let number = Search(searches.next);
+        let number = SearchNumber(searches.next);
         searches.next = searches.next.wrapping_add(1);
         searches.found.push_back((number, found));
         while searches.found.len() > KEPT {
@@ -43,8 +43,8 @@ impl Searches {
         number
     }
 
-    /// What a search has found, if this person has made it in this chat and it is still kept.
-    pub(super) fn of(&self, number: Search, chat: ChatId, by: &UserId) -> Option<Found> {
+    /// Returns the results of a search if this person made it in this chat and it is still kept.
+    pub(super) fn of(&self, number: SearchNumber, chat: ChatId, by: &UserId) -> Option<SearchResults> {
         let searches = self.0.lock();
         let (_, found) = searches.found.iter().find(|(kept, _)| *kept == number)?;
         (found.chat == chat && found.by == *by).then(|| found.clone())

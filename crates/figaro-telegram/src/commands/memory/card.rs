@@ -1,58 +1,56 @@
-//! The cards of what is remembered about a person: the list, one memory, and the questions.
+//! Cards of the memories about a person: the list, one memory, and the questions.
 
 use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
 
 use super::super::card::{Card, ROWS, pager};
-use crate::callback::Memory as Press;
+use crate::callback::MemoryButton;
 use crate::send::Button;
 use figaro_base::text::one_line;
 use figaro_domain::memory::Memory;
 use figaro_prompts::texts::{Texts, fill};
 
-/// What a row shows of a memory.
+/// Maximum length of a memory on a button, in characters.
 const ROW_CHARS: usize = 48;
 
-/// How memories are shown to the person whose they are.
+/// Settings and data to show memories to their person.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct View<'a> {
-    /// The texts in their language.
+pub(super) struct MemoryView<'a> {
     pub(super) texts: &'a Texts,
-    /// The zone of their chat.
+    /// Time zone of the person's private chat.
     pub(super) zone: Tz,
-    /// The current time, UTC.
     pub(super) now: DateTime<Utc>,
-    /// The most memories.
+    /// Maximum number of memories of a person.
     pub(super) limit: usize,
-    /// Whether facts are remembered from now on.
+    /// `true` if new facts are remembered.
     pub(super) is_on: bool,
 }
 
-/// Where a memory was said, for its card.
+/// Source of a memory, for its card.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Origin {
-    /// The name of the group; `None` for the private chat.
+pub(super) struct MemorySource {
+    /// Name of the group; `None` for the private chat.
     pub(super) group: Option<String>,
-    /// The address of the message in the group, where it has one.
+    /// Link to the message in the group, if it has one.
     pub(super) link: Option<String>,
 }
 
-/// Asks a person whether facts about them may be remembered.
+/// Returns the card that asks a person for consent to remember facts about them.
 #[must_use]
 pub(crate) fn consent_card(texts: &Texts) -> Card {
     Card::text(texts.memory_consent()).row(vec![
-        Button::new(texts.button_remember(), Press::On),
-        Button::new(texts.button_not_remember(), Press::Off),
+        Button::new(texts.button_remember(), MemoryButton::On),
+        Button::new(texts.button_not_remember(), MemoryButton::Off),
     ])
 }
 
-impl View<'_> {
-    /// A page of the list; the memories are those of the page.
+impl MemoryView<'_> {
+    /// Returns a page of the list; `shown` are the memories of the page.
     pub(super) fn list(&self, shown: &[Memory], page: usize, total: usize) -> Card {
         let texts = self.texts;
         let switch = match self.is_on {
-            true => Button::new(texts.button_memory_off(), Press::Off),
-            false => Button::new(texts.button_memory_on(), Press::On),
+            true => Button::new(texts.button_memory_off(), MemoryButton::Off),
+            false => Button::new(texts.button_memory_on(), MemoryButton::On),
         };
         let state = if self.is_on { texts.memory_is_on() } else { texts.memory_is_off() };
         if total == 0 {
@@ -63,18 +61,19 @@ impl View<'_> {
         let values = [("count", total.to_string()), ("limit", self.limit.to_string())];
         let values = values.each_ref().map(|(key, value)| (*key, value.as_str()));
         let body = format!("{}\n{state}", fill(texts.memory_about(), &values));
-        let row =
-            |memory: &Memory| vec![Button::new(one_line(&memory.content, ROW_CHARS), Press::Open(memory.id))];
+        let row = |memory: &Memory| {
+            vec![Button::new(one_line(&memory.content, ROW_CHARS), MemoryButton::Open(memory.id))]
+        };
         let switch = Some(switch).filter(|_| self.limit > 0);
-        let erase = Button::new(texts.button_erase_all(), Press::Ask);
+        let erase = Button::new(texts.button_erase_all(), MemoryButton::Ask);
         Card::titled(texts.memory_title(), body)
             .rows(shown.iter().take(ROWS).map(row))
-            .row(pager(texts, page, total, Press::List))
+            .row(pager(texts, page, total, MemoryButton::List))
             .row(switch.into_iter().chain([erase]).collect())
     }
 
-    /// The card of one memory.
-    pub(super) fn one(&self, memory: &Memory, origin: &Origin) -> Card {
+    /// Returns the card of one memory.
+    pub(super) fn one(&self, memory: &Memory, origin: &MemorySource) -> Card {
         let texts = self.texts;
         let mut body = vec![memory.content.clone(), String::new()];
         let said = self.moment(memory.updated_at);
@@ -93,19 +92,19 @@ impl View<'_> {
         let id = memory.id;
         Card::text(body.join("\n"))
             .row(vec![
-                Button::new(texts.button_source(), Press::Source(id)),
-                Button::new(texts.button_edit(), Press::Edit(id)),
-                Button::new(texts.button_delete(), Press::Remove(id)),
+                Button::new(texts.button_source(), MemoryButton::Source(id)),
+                Button::new(texts.button_edit(), MemoryButton::Edit(id)),
+                Button::new(texts.button_delete(), MemoryButton::Remove(id)),
             ])
-            .row(vec![Button::new(texts.button_back(), Press::List(0))])
+            .row(vec![Button::new(texts.button_back(), MemoryButton::List(0))])
     }
 
-    /// Asks whether all memories are to be erased.
+    /// Asks for confirmation before all memories are erased.
     pub(super) fn ask(&self, total: usize) -> Card {
         let texts = self.texts;
         Card::text(fill(texts.memory_erase_ask(), &[("count", &total.to_string())])).row(vec![
-            Button::new(texts.button_erase_all(), Press::Erase),
-            Button::new(texts.button_back(), Press::List(0)),
+            Button::new(texts.button_erase_all(), MemoryButton::Erase),
+            Button::new(texts.button_back(), MemoryButton::List(0)),
         ])
     }
 

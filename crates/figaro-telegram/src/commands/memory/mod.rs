@@ -1,5 +1,5 @@
-//! `/memory`: what is remembered about a person, each with its source, to be changed and removed; the switch that has nothing
-//! more remembered. It is shown in their private chat alone: in a group all would read it.
+//! `/memory`: shows the memories about a person with their sources, lets them change and remove memories, and turns
+//! remembering on and off. Works only in their private chat, because in a group everybody would read it.
 
 mod card;
 mod reword;
@@ -12,33 +12,35 @@ use chrono_tz::Tz;
 use tokio_util::sync::CancellationToken;
 
 pub(crate) use self::card::consent_card;
-use self::card::{Origin, View};
+use self::card::{MemorySource, MemoryView};
 pub use self::reword::Rewordings;
 use super::asker::Asker;
 use super::card::{Card, ROWS, page_of};
 use super::cards::Cards;
-use super::command::{Command, Group, Outcome, Press, PressError, Pressed, Request};
+use super::command::{
+    Command, CommandOutcome, CommandRequest, CommandSpec, Group, Press, PressError, Pressed,
+};
 use super::handles::Handles;
-use crate::callback::{Family, Memory as Button, Page};
+use crate::callback::{ButtonFamily, MemoryButton, Page};
 use crate::send::{Button as Key, Outgoing};
 use figaro_agent::turn::extraction::Extractor;
 use figaro_base::ids::{ChatId, MemoryId, MessageId, UserId};
 use figaro_domain::conversation::Message;
 use figaro_domain::facts::OwnChange;
 use figaro_domain::memory::Memory as Fact;
-use figaro_domain::profile::{Consent, Role, Seen};
+use figaro_domain::profile::{Consent, PersonRole, PersonSnapshot};
 use figaro_policy::access::Standing;
 use figaro_prompts::texts::{Texts, fill};
 use figaro_store::{FactStore, MemoryStore, ProfileStore, SettingsStore, StoreError};
 
-/// How long a removed memory can be put back.
+/// Time within which a removed memory can be restored.
 const UNDO: TimeDelta = TimeDelta::minutes(1);
-/// Supergroups and channels have ids below this; the rest of the number stands in addresses of their messages.
+/// Ids of supergroups and channels are below this; the difference is used in links to their messages.
 const SUPERGROUPS: i64 = -1_000_000_000_000;
 
-/// Shows and changes what is remembered about whoever asks.
+/// Shows and changes the memories about the asker.
 #[derive(Debug)]
-pub(super) struct Memory {
+pub(super) struct MemoryCommand {
     cards: Cards,
     facts: FactStore,
     profiles: ProfileStore,
@@ -49,61 +51,54 @@ pub(super) struct Memory {
 }
 
 #[async_trait]
-impl Command for Memory {
-    fn name(&self) -> &'static str {
-        "memory"
+impl Command for MemoryCommand {
+    fn spec(&self) -> CommandSpec {
+        CommandSpec::new("memory", Texts::command_memory)
+            .group(Group::Remember)
+            .families(&[MemoryButton::NAME])
     }
 
-    fn about<'a>(&'a self, texts: &'a Texts) -> &'a str {
-        texts.command_memory()
-    }
-
-    fn group(&self) -> Option<Group> {
-        Some(Group::Remember)
-    }
-
-    async fn run(&self, request: &Request<'_>) -> Result<Outcome, StoreError> {
+    async fn run(&self, request: &CommandRequest<'_>) -> Result<CommandOutcome, StoreError> {
         let asker = request.asker;
         if asker.place.is_group() {
             return Ok(Card::text(self.cards.texts(asker).memory_private()).into());
         }
         self.extractor.catch_up(&asker.speaker.user).await;
-        self.list(asker, 0).await.map(Outcome::Card)
-    }
-
-    fn families(&self) -> &'static [&'static str] {
-        &[Button::NAME]
+        self.list(asker, 0).await.map(CommandOutcome::Card)
     }
 
     async fn press(&self, press: &Press<'_>) -> Result<Pressed, PressError> {
         let asker = press.asker;
-        let button: Button = press.data.parse()?;
-        // Such cards stand in private chats alone; a press can be made up.
+        let button: MemoryButton = press.data.parse()?;
+        // These cards are shown only in private chats; a press in a group is forged.
         if asker.place.is_group() {
             return Err(PressError::Gone);
         }
         let id = match button {
-            Button::List(page) => return Ok(Pressed::card(self.list(asker, page).await?)),
-            Button::On => return Ok(self.switch(asker, Consent::Given).await?),
-            Button::Off => return Ok(self.switch(asker, Consent::Refused).await?),
-            Button::Ask => return Ok(self.ask_to_erase(asker).await?),
-            Button::Erase => return Ok(self.erase(asker).await?),
-            Button::Undo(id) => return Ok(self.undo(asker, id).await?),
-            Button::Open(id) | Button::Source(id) | Button::Edit(id) | Button::Remove(id) => id,
+            MemoryButton::List(page) => return Ok(Pressed::card(self.list(asker, page).await?)),
+            MemoryButton::On => return Ok(self.switch(asker, Consent::Given).await?),
+            MemoryButton::Off => return Ok(self.switch(asker, Consent::Refused).await?),
+            MemoryButton::Ask => return Ok(self.ask_to_erase(asker).await?),
+            MemoryButton::Erase => return Ok(self.erase(asker).await?),
+            MemoryButton::Undo(id) => return Ok(self.undo(asker, id).await?),
+            MemoryButton::Open(id)
+            | MemoryButton::Source(id)
+            | MemoryButton::Edit(id)
+            | MemoryButton::Remove(id) => id,
         };
         let Some(memory) = self.active(asker).await?.into_iter().find(|memory| memory.id == id) else {
             return Ok(Pressed::both(self.cards.texts(asker).gone(), self.list(asker, 0).await?));
         };
         Ok(match button {
-            Button::Source(_) => self.source(asker, &memory).await?,
-            Button::Edit(_) => reword::ask(&self.cards, asker, &memory).await,
-            Button::Remove(_) => self.remove(asker, &memory).await?,
+            MemoryButton::Source(_) => self.source(asker, &memory).await?,
+            MemoryButton::Edit(_) => reword::ask(&self.cards, asker, &memory).await,
+            MemoryButton::Remove(_) => self.remove(asker, &memory).await?,
             _ => Pressed::card(self.one(asker, &memory, false).await?),
         })
     }
 }
 
-impl Memory {
+impl MemoryCommand {
     pub(super) fn new(handles: &Handles) -> Self {
         Self {
             cards: handles.cards.clone(),
@@ -116,7 +111,7 @@ impl Memory {
         }
     }
 
-    /// The active memories of whoever asks, the ones that are worth most first.
+    /// Returns the active memories about the asker, most valuable first.
     async fn active(&self, asker: &Asker) -> Result<Vec<Fact>, StoreError> {
         let now = self.cards.now();
         let mut all = self.facts.of_person(&asker.speaker.user).await?;
@@ -127,12 +122,12 @@ impl Memory {
         Ok(all)
     }
 
-    async fn view<'a>(&'a self, asker: &'a Asker) -> Result<View<'a>, StoreError> {
+    async fn view<'a>(&'a self, asker: &'a Asker) -> Result<MemoryView<'a>, StoreError> {
         let config = self.settings.chat_config(asker.place.chat).await?;
         let profile = self.profiles.find(&asker.speaker.user).await?;
         let consent = profile.map(|profile| profile.consent).unwrap_or_default();
         let rules = self.extractor.rules;
-        Ok(View {
+        Ok(MemoryView {
             texts: self.cards.texts(asker),
             zone: config.timezone.unwrap_or(self.default_zone),
             now: self.cards.now(),
@@ -149,7 +144,7 @@ impl Memory {
     }
 
     async fn one(&self, asker: &Asker, memory: &Fact, with_link: bool) -> Result<Card, StoreError> {
-        let mut origin = Origin::default();
+        let mut origin = MemorySource::default();
         if memory.chat.is_group() {
             origin.group = Some(self.cards.name_of(memory.chat).await);
         }
@@ -159,13 +154,13 @@ impl Memory {
         Ok(self.view(asker).await?.one(memory, &origin))
     }
 
-    /// The stored message in which it was said, if that is still there.
+    /// Returns the stored message that the memory was taken from, if it still exists.
     async fn message_of(&self, memory: &Fact) -> Result<Option<Arc<Message>>, StoreError> {
         let found = self.messages.messages_at(&[memory.source]).await?.pop().flatten();
         Ok(found.filter(|message| message.id == memory.source_message_id))
     }
 
-    /// Shows the message in which it was said: in the private chat by a reply to it, in a group by its address.
+    /// Shows the source of a memory: by a reply to the message in the private chat, by a link in a group.
     async fn source(&self, asker: &Asker, memory: &Fact) -> Result<Pressed, StoreError> {
         let texts = self.cards.texts(asker);
         let Some(message) = self.message_of(memory).await? else {
@@ -198,7 +193,7 @@ impl Memory {
         if removed.is_none() {
             return Ok(Pressed::both(texts.gone(), list));
         }
-        let undo = vec![Key::new(texts.button_undo(), Button::Undo(memory.id))];
+        let undo = vec![Key::new(texts.button_undo(), MemoryButton::Undo(memory.id))];
         Ok(Pressed::both(fill(texts.memory_removed(), &[("text", &memory.content)]), list.row(undo)))
     }
 
@@ -219,7 +214,7 @@ impl Memory {
         }
     }
 
-    /// Takes in whether facts may be remembered from now on; where they may, what was said since the question is read.
+    /// Stores the consent to remember facts. If given, also reads what was said since the question.
     async fn switch(&self, asker: &Asker, consent: Consent) -> Result<Pressed, StoreError> {
         let (texts, user) = (self.cards.texts(asker), &asker.speaker.user);
         self.know(asker).await?;
@@ -234,13 +229,13 @@ impl Memory {
         Ok(Pressed::both(toast, self.list(asker, 0).await?))
     }
 
-    /// Somebody who presses before they have asked anything has no profile yet.
+    /// Creates the profile of the asker, who may press before their first question.
     async fn know(&self, asker: &Asker) -> Result<(), StoreError> {
         let role = match asker.standing {
-            Standing::Owner => Role::Owner,
-            Standing::Admin | Standing::Member | Standing::Guest | Standing::Borrowed => Role::Member,
+            Standing::Owner => PersonRole::Owner,
+            Standing::Admin | Standing::Member | Standing::Guest | Standing::Borrowed => PersonRole::Member,
         };
-        let seen = Seen {
+        let seen = PersonSnapshot {
             speaker: asker.speaker.clone(),
             language: asker.client.clone(),
             role,
@@ -265,7 +260,7 @@ impl Memory {
     }
 }
 
-/// The address of a message in a supergroup; other groups have none.
+/// Returns the link to a message in a supergroup; other groups have no links.
 fn link(chat: ChatId, message: &Message) -> Option<String> {
     let number = SUPERGROUPS.checked_sub(chat.0).filter(|number| *number > 0)?;
     let first = message.telegram.first()?;
@@ -278,11 +273,11 @@ mod tests {
 
     use super::*;
     use figaro_base::ids::SessionId;
-    use figaro_domain::conversation::Role;
+    use figaro_domain::conversation::MessageRole;
 
     #[test]
     fn messages_of_supergroups_have_addresses() {
-        let said = Message::new(SessionId::new(), Role::User, "hi".to_owned(), DateTime::UNIX_EPOCH);
+        let said = Message::new(SessionId::new(), MessageRole::User, "hi".to_owned(), DateTime::UNIX_EPOCH);
         let said = Message { telegram: vec![MessageId(7)], ..said };
         let address = link(ChatId(-1_001_234_567_890), &said);
         assert_eq!(address.as_deref(), Some("https://t.me/c/1234567890/7"));

@@ -1,4 +1,4 @@
-//! Other words for a memory, which a reply gives.
+//! New wording of a memory, taken from a reply.
 
 use super::super::asker::Asker;
 use super::super::card::Card;
@@ -6,7 +6,7 @@ use super::super::cards::Cards;
 use super::super::command::Pressed;
 use super::super::handles::Handles;
 use super::super::replies;
-use crate::callback::Memory as Press;
+use crate::callback::MemoryButton;
 use crate::send::Button;
 use figaro_base::ids::MemoryId;
 use figaro_domain::delivery::Author;
@@ -18,14 +18,14 @@ use figaro_policy::access::Standing;
 use figaro_prompts::texts::fill;
 use figaro_store::{FactStore, StoreError};
 
-/// Asks for other words for a memory.
+/// Asks for a new wording of a memory.
 pub(super) async fn ask(cards: &Cards, asker: &Asker, memory: &Memory) -> Pressed {
     let texts = cards.texts(asker);
     let words = fill(texts.memory_edit_ask(), &[("text", &memory.content)]);
     replies::ask(cards, asker, words, texts.memory_edit_hint(), Author::Reword(memory.id)).await
 }
 
-/// Takes other words for memories out of replies. Cheap to clone.
+/// Applies new wordings of memories from replies. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Rewordings {
     cards: Cards,
@@ -33,13 +33,13 @@ pub struct Rewordings {
 }
 
 impl Rewordings {
-    /// Works on these handles.
+    /// Creates it with the dependencies in `handles`.
     #[must_use]
     pub fn new(handles: &Handles) -> Self {
         Self { cards: handles.cards.clone(), facts: handles.store.facts() }
     }
 
-    /// Gives a memory of the writer the words that a message says, and says so.
+    /// Replaces the text of the writer's memory by the text of the message. Returns the card that confirms it.
     pub(crate) async fn reword(&self, memory: MemoryId, part: &Inbound, standing: Standing) -> Card {
         let asker = Asker::new(part, standing);
         self.reworded(memory, part, &asker).await.unwrap_or_else(|error| self.cards.failed(&asker, &error))
@@ -58,7 +58,7 @@ impl Rewordings {
         let (user, change) = (&part.speaker.user, OwnChange::Reword(words));
         match self.facts.change(user, memory, change, self.cards.now()).await? {
             Some(memory) => {
-                let open = Button::new(texts.memory_title(), Press::Open(memory.id));
+                let open = Button::new(texts.memory_title(), MemoryButton::Open(memory.id));
                 Ok(Card::text(fill(texts.memory_edited(), &[("text", &memory.content)])).row(vec![open]))
             }
             None => Ok(Card::text(texts.gone())),

@@ -1,9 +1,9 @@
-//! The cards of models: those to choose from, and what a provider serves.
+//! Cards of models: the choice of a model, and the models that a provider serves.
 
 use super::super::asker::Asker;
 use super::super::card::{Card, ROWS, page_of, pager};
-use super::list::{ChatModels, Served, is_missing};
-use crate::callback::{Data, Model, ModelKey, Page, Retry, Sessions, Short, TurnTag};
+use super::list::{ChatModels, ProviderModels, is_missing};
+use crate::callback::{Data, ModelButton, ModelKey, Page, RetryButton, SessionsButton, Short, TurnTag};
 use crate::send::Button;
 use figaro_base::ids::SessionId;
 use figaro_domain::chat::{ChatConfig, PersonaChoice};
@@ -14,45 +14,49 @@ use figaro_policy::access::Standing;
 use figaro_prompts::texts::{Texts, fill};
 use figaro_store::StoreError;
 
-/// What a model is chosen for.
+/// Scope of the choice of a model.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in super::super) enum Purpose {
-    /// It answers in the chat from now on.
+pub(in super::super) enum ModelScope {
+    /// The model answers in the chat from now on.
     Chat,
-    /// It is asked what a turn was asked, this once; only one that sees pictures where nothing else was asked.
+    /// The model is asked the question of a turn once more; with `sees`, only models that see pictures are offered.
     Again { turn: TurnTag, sees: bool },
-    /// It answers in this session alone from now on.
+    /// The model answers in this session only, from now on.
     Session(SessionId),
 }
 
-impl Purpose {
+impl ModelScope {
     fn button(&self, label: String, model: &ModelName) -> Button {
         let data: Data = match self {
-            Self::Chat => Model::Set(ModelKey::of(model)).into(),
-            Self::Again { turn, .. } => Retry::With(turn.clone(), ModelKey::of(model)).into(),
-            Self::Session(session) => Sessions::Set(*session, ModelKey::of(model)).into(),
+            Self::Chat => ModelButton::Set(ModelKey::of(model)).into(),
+            Self::Again { turn, .. } => RetryButton::With(turn.clone(), ModelKey::of(model)).into(),
+            Self::Session(session) => SessionsButton::Set(*session, ModelKey::of(model)).into(),
         };
         Button::new(label, data)
     }
 }
 
 impl ChatModels {
-    /// The models to choose from, and how the chat's own writes.
-    pub(in super::super) async fn card(&self, asker: &Asker, purpose: &Purpose) -> Result<Card, StoreError> {
+    /// Returns the card with the models to choose from and the writing parameters of the chat's model.
+    pub(in super::super) async fn card(
+        &self,
+        asker: &Asker,
+        purpose: &ModelScope,
+    ) -> Result<Card, StoreError> {
         let texts = self.cards.texts(asker);
         let config = self.settings.chat_config(asker.place.chat).await?;
-        let is_chats = *purpose == Purpose::Chat;
+        let is_chats = *purpose == ModelScope::Chat;
         let served = self.served_by_all().await;
         let rows = self.choices(purpose, &served, &self.of(&config));
         let more = served.iter().filter(|_| asker.standing == Standing::Owner && is_chats);
         let more = more.filter(|(_, served)| served.as_ref().is_ok_and(|served| !served.is_empty()));
         let label = |provider: &str| fill(texts.model_more(), &[("provider", provider)]);
         let more = more.filter_map(|(provider, _)| {
-            Some(Button::new(label(provider), Model::Served(Short::new(provider)?, 0)))
+            Some(Button::new(label(provider), ModelButton::Served(Short::new(provider)?, 0)))
         });
-        let writing = is_chats.then(|| Button::new(texts.model_writing(), Model::Writing));
+        let writing = is_chats.then(|| Button::new(texts.model_writing(), ModelButton::Writing));
         let clear = config.model.is_some() && is_chats;
-        let clear = clear.then(|| Button::new(texts.model_default(), Model::Clear));
+        let clear = clear.then(|| Button::new(texts.model_default(), ModelButton::Clear));
         Ok(Card::titled(texts.model_title(), self.model_lines(asker, &config, &served).await?)
             .how(texts.model_usage())
             .rows(rows)
@@ -61,7 +65,7 @@ impl ChatModels {
             .first())
     }
 
-    /// The models to choose from for a session alone.
+    /// Returns the card with the models to choose from for one session.
     pub(in super::super) async fn session_card(
         &self,
         asker: &Asker,
@@ -70,10 +74,12 @@ impl ChatModels {
         let texts = self.cards.texts(asker);
         let config = self.settings.chat_config(asker.place.chat).await?;
         let now = session.model.clone().unwrap_or_else(|| self.of(&config));
-        let rows = self.choices(&Purpose::Session(session.id), &self.served_by_all().await, &now);
-        let clear =
-            session.model.as_ref().map(|_| Button::new(texts.model_default(), Sessions::Clear(session.id)));
-        let back = Button::new(texts.button_back(), Sessions::Open(session.id));
+        let rows = self.choices(&ModelScope::Session(session.id), &self.served_by_all().await, &now);
+        let clear = session
+            .model
+            .as_ref()
+            .map(|_| Button::new(texts.model_default(), SessionsButton::Clear(session.id)));
+        let back = Button::new(texts.button_back(), SessionsButton::Open(session.id));
         let of_model =
             if session.model.is_some() { texts.session_model_own() } else { texts.session_model() };
         let body =
@@ -81,14 +87,14 @@ impl ChatModels {
         Ok(Card::titled(texts.model_title(), body).rows(rows).row(clear.into_iter().chain([back]).collect()))
     }
 
-    /// A row for each model that the settings of the bot name, and for the one that answers now.
-    fn choices(&self, purpose: &Purpose, served: &Served, now: &ModelName) -> Vec<Vec<Button>> {
+    /// Returns a row for each model named in the bot's settings, and for the current model.
+    fn choices(&self, purpose: &ModelScope, served: &ProviderModels, now: &ModelName) -> Vec<Vec<Button>> {
         let mut named = self.ledger.models.named();
         if !named.contains(now) {
             named.push(now.clone());
         }
-        let is_lasting = !matches!(purpose, Purpose::Again { .. });
-        if matches!(purpose, Purpose::Again { sees: true, .. }) {
+        let is_lasting = !matches!(purpose, ModelScope::Again { .. });
+        if matches!(purpose, ModelScope::Again { sees: true, .. }) {
             named.retain(|model| self.ledger.models.sees(model));
         }
         let row = |model: &ModelName| {
@@ -104,22 +110,22 @@ impl ChatModels {
         named.iter().map(row).collect()
     }
 
-    /// How the model of the chat writes, and what can be said of it.
+    /// Returns the card with the writing parameters of the chat's model and how to set them.
     pub(super) async fn writing_card(&self, asker: &Asker) -> Result<Card, StoreError> {
         let texts = self.cards.texts(asker);
         let config = self.settings.chat_config(asker.place.chat).await?;
         let mut lines = self.written_here(asker, &config).await?;
         lines.push(texts.model_writing_usage().to_owned());
         let clear = config.settings != Generation::default();
-        let clear = clear.then(|| Button::new(texts.button_clear(), Model::Plain));
-        let change = Button::new(texts.button_edit(), Model::Type);
-        let back = Button::new(texts.button_back(), Model::Show);
+        let clear = clear.then(|| Button::new(texts.button_clear(), ModelButton::Plain));
+        let change = Button::new(texts.button_edit(), ModelButton::Type);
+        let back = Button::new(texts.button_back(), ModelButton::Show);
         Ok(Card::titled(texts.model_writing(), lines.join("\n"))
             .row([change].into_iter().chain(clear).collect())
             .row(vec![back]))
     }
 
-    /// How the chat's model writes where that is set, and what of it is ignored.
+    /// Returns the lines of the writing parameters that apply to the chat's model, and of those it ignores.
     async fn written_here(&self, asker: &Asker, config: &ChatConfig) -> Result<Vec<String>, StoreError> {
         let of_agent =
             self.prompts.agents().answering(config).map(|agent| agent.settings).unwrap_or_default();
@@ -133,7 +139,7 @@ impl ChatModels {
         Ok(self.writing_lines(self.cards.texts(asker), &self.of(config), &settings))
     }
 
-    /// How a model writes with settings, and which of them it ignores.
+    /// Returns the lines of the writing parameters in `settings`, and of those that the model ignores.
     pub(in super::super) fn writing_lines(
         &self,
         texts: &Texts,
@@ -146,12 +152,13 @@ impl ChatModels {
         set.into_iter().chain(self.ignored_line(texts, model, settings)).collect()
     }
 
-    /// Which model answers, how it writes, what of that it ignores, and what cannot be reached.
+    /// Returns the lines about the current model: its source, its writing parameters, the ignored ones, and
+    /// unreachable providers.
     async fn model_lines(
         &self,
         asker: &Asker,
         config: &ChatConfig,
-        served: &Served,
+        served: &ProviderModels,
     ) -> Result<String, StoreError> {
         let texts = self.cards.texts(asker);
         let (model, agents) = (self.of(config), self.prompts.agents());
@@ -181,10 +188,10 @@ impl ChatModels {
         (!ignored.is_empty()).then(|| fill(texts.model_ignored(), &values))
     }
 
-    /// A page of what a provider serves.
+    /// Returns a page of the models that a provider serves.
     pub(super) async fn served_card(&self, asker: &Asker, provider: &Short<40>, page: Page) -> Card {
         let texts = self.cards.texts(asker);
-        let back = vec![Button::new(texts.button_back(), Model::Show)];
+        let back = vec![Button::new(texts.button_back(), ModelButton::Show)];
         let served = match self.served(provider.as_str()).await {
             Ok(served) => served,
             Err(_error) => {
@@ -194,14 +201,14 @@ impl ChatModels {
         };
         let page = page_of(page, served.len());
         let shown = served.iter().skip(page * ROWS).take(ROWS);
-        let rows = shown.map(|model| vec![Purpose::Chat.button(self.priced(model), model)]);
+        let rows = shown.map(|model| vec![ModelScope::Chat.button(self.priced(model), model)]);
         let body = fill(
             texts.model_served(),
             &[("provider", provider.as_str()), ("count", &served.len().to_string())],
         );
         Card::titled(texts.model_title(), body)
             .rows(rows)
-            .row(pager(texts, page, served.len(), |page| Model::Served(provider.clone(), page)))
+            .row(pager(texts, page, served.len(), |page| ModelButton::Served(provider.clone(), page)))
             .row(back)
     }
 }

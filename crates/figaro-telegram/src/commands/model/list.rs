@@ -1,4 +1,4 @@
-//! The models of a chat: which one answers, which ones somebody may choose, and what a name means.
+//! Models of a chat: the model that answers, the models that a person may choose, and the lookup by name.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,10 +19,10 @@ use figaro_prompts::texts::fill;
 use figaro_provider::ProviderError;
 use figaro_store::{PersonaStore, SettingsStore};
 
-/// How long a provider may take to say what it serves.
+/// Timeout of a provider's list of models.
 const LIST_TIMEOUT: Duration = Duration::from_secs(4);
 
-/// The models of chats. Cheap to clone.
+/// Looks up the models of chats. Cheap to clone.
 #[derive(Debug, Clone)]
 pub(in super::super) struct ChatModels {
     pub(in super::super) cards: Cards,
@@ -43,7 +43,7 @@ impl ChatModels {
         }
     }
 
-    /// The model that answers in a chat of these settings: its own, its agent's, or the bot's.
+    /// Returns the model that answers in a chat with these settings: its own, its agent's, or the bot's default.
     pub(in super::super) fn of(&self, config: &ChatConfig) -> ModelName {
         let agents = self.prompts.agents();
         let of_agent = agents.answering(config).and_then(|agent| agent.model.as_ref());
@@ -51,15 +51,16 @@ impl ChatModels {
         own.unwrap_or_else(|| self.ledger.models.default_model()).clone()
     }
 
-    /// The model that a name means, if the person may have it. Without its provider it is one that only one has.
+    /// Returns the model with this name, if the person may choose it. The provider may be left out if the name is
+    /// unique.
     ///
     /// # Errors
-    /// A sentence that says why not, and what there is.
+    /// A message with the reason and the available models.
     pub(in super::super) async fn chosen(&self, asker: &Asker, name: &str) -> Result<ModelName, String> {
         let texts = self.cards.texts(asker);
         let models = &self.ledger.models;
         let mut named = models.named();
-        // What an owner has chosen for this chat may be kept by everybody here.
+        // Everybody here may keep the model that an owner has chosen for this chat.
         let config = self.settings.chat_config(asker.place.chat).await;
         let config = config.map_err(|error| self.cards.failed(asker, &error).body)?;
         named.extend(config.model.filter(|chosen| !named.contains(chosen)));
@@ -86,7 +87,7 @@ impl ChatModels {
         match (meant.as_slice(), name.parse::<ModelName>()) {
             ([model], _) => Ok((*model).clone()),
             ([_, _, ..], _) => Err(fill(texts.model_several(), &[("models", &list(meant))])),
-            // A service that does not list its models may have it all the same.
+            // A provider that lists no models may still have it.
             ([], Ok(model)) if lists.iter().any(|one| one.0 == model.provider && tells_nothing(one)) => {
                 Ok(model)
             }
@@ -94,7 +95,7 @@ impl ChatModels {
         }
     }
 
-    /// A model with its price, where that is known.
+    /// Formats a model with its price, if known.
     pub(super) fn priced(&self, model: &ModelName) -> String {
         match self.ledger.price(model) {
             Some(price) if price.input + price.output > 0 => {
@@ -105,7 +106,7 @@ impl ChatModels {
         }
     }
 
-    pub(super) async fn served_by_all(&self) -> Served {
+    pub(super) async fn served_by_all(&self) -> ProviderModels {
         let asking = self
             .ledger
             .models
@@ -115,28 +116,28 @@ impl ChatModels {
     }
 
     /// # Errors
-    /// When the provider cannot be reached, or does not answer within [`LIST_TIMEOUT`].
+    /// If the provider cannot be reached or does not answer within [`LIST_TIMEOUT`].
     pub(super) async fn served(&self, provider: &str) -> Result<Vec<ModelName>, ProviderError> {
         let asking = tokio::time::timeout(LIST_TIMEOUT, self.ledger.models.served(provider)).await;
         asking.unwrap_or(Err(ProviderError::Stalled(LIST_TIMEOUT)))
     }
 }
 
-/// What each provider serves, or why it does not say.
-pub(super) type Served = Vec<(String, Result<Vec<ModelName>, ProviderError>)>;
+/// Models that each provider serves, or the error of its list.
+pub(super) type ProviderModels = Vec<(String, Result<Vec<ModelName>, ProviderError>)>;
 
-/// Whether its provider says what it serves, and this is not among it; or is not set up any more.
-pub(super) fn is_missing(served: &Served, model: &ModelName) -> bool {
+/// Returns `true` if the model's provider lists its models without this one, or is no longer configured.
+pub(super) fn is_missing(served: &ProviderModels, model: &ModelName) -> bool {
     let is_listed = |served: &Vec<ModelName>| served.iter().any(|one| means(&model.to_string(), one));
     match served.iter().find(|(provider, _)| *provider == model.provider) {
-        // One that lists nothing says nothing.
+        // An empty list tells nothing.
         Some((_, Ok(served))) => !served.is_empty() && !is_listed(served),
         Some((_, Err(_))) => false,
         None => true,
     }
 }
 
-/// Whether someone who writes this name means this model: Ollama adds `:latest`, and long names come as their mark.
+/// Returns `true` if a name fits a model. Ollama adds `:latest`, and buttons hold the mark of a long name.
 fn means(name: &str, model: &ModelName) -> bool {
     let whole = model.to_string();
     let is_latest = |name: &str, whole: &str| whole.strip_suffix(":latest") == Some(name);
@@ -144,7 +145,7 @@ fn means(name: &str, model: &ModelName) -> bool {
     fits(&whole) || fits(&model.model) || name == mark(model)
 }
 
-/// Those of the models that someone who writes this name may mean: the one it names in full, else all it fits.
+/// Returns the models that a name fits: only the exact match if there is one.
 fn meant<'a>(name: &str, models: impl Iterator<Item = &'a ModelName>) -> Vec<&'a ModelName> {
     let fitting: Vec<&ModelName> = models.filter(|model| means(name, model)).collect();
     let exact = fitting.iter().find(|model| name.eq_ignore_ascii_case(&model.to_string()));

@@ -1,5 +1,5 @@
-//! `/model`: which model answers in this chat and how it writes. Members choose among the models the owner has named;
-//! owners among all that are served.
+//! `/model`: shows and sets the model that answers in this chat and its writing parameters. Members choose from the
+//! models named in the bot's settings, owners from all models that are served.
 
 mod card;
 mod list;
@@ -9,10 +9,12 @@ use async_trait::async_trait;
 use super::asker::Asker;
 use super::card::Card;
 use super::cards::saved;
-use super::command::{Command, Group, Outcome, Press, PressError, Pressed, Request};
+use super::command::{
+    Command, CommandOutcome, CommandRequest, CommandSpec, Group, Press, PressError, Pressed,
+};
 use super::handles::Handles;
 use super::replies;
-use crate::callback::{Family, Model as Button};
+use crate::callback::{ButtonFamily, ModelButton};
 use figaro_domain::chat::ConfigPatch;
 use figaro_domain::delivery::Author;
 use figaro_domain::generation::{BadSetting, Generation, OutOfRange};
@@ -21,58 +23,49 @@ use figaro_policy::access::Standing;
 use figaro_prompts::texts::{Texts, fill};
 use figaro_store::StoreError;
 
-pub(super) use card::Purpose;
+pub(super) use card::ModelScope;
 pub(super) use list::ChatModels;
 
-/// Shows and changes which model answers.
+/// Shows and changes the model that answers.
 #[derive(Debug)]
-pub(super) struct Model(ChatModels);
+pub(super) struct ModelCommand(ChatModels);
 
 #[async_trait]
-impl Command for Model {
-    fn name(&self) -> &'static str {
-        "model"
+impl Command for ModelCommand {
+    fn spec(&self) -> CommandSpec {
+        CommandSpec::new("model", Texts::command_model)
+            .group(Group::Settings)
+            .changes_chat()
+            .families(&[ModelButton::NAME])
     }
 
-    fn about<'a>(&'a self, texts: &'a Texts) -> &'a str {
-        texts.command_model()
-    }
-
-    fn group(&self) -> Option<Group> {
-        Some(Group::Settings)
-    }
-
-    fn changes_chat(&self) -> bool {
-        true
-    }
-
-    async fn run(&self, request: &Request<'_>) -> Result<Outcome, StoreError> {
-        self.told(request.asker, request.argument()).await.map(Outcome::Card)
-    }
-
-    fn families(&self) -> &'static [&'static str] {
-        &[Button::NAME]
+    async fn run(&self, request: &CommandRequest<'_>) -> Result<CommandOutcome, StoreError> {
+        self.told(request.asker, request.argument()).await.map(CommandOutcome::Card)
     }
 
     async fn press(&self, press: &Press<'_>) -> Result<Pressed, PressError> {
         let (models, asker) = (&self.0, press.asker);
         let texts = models.cards.texts(asker);
         Ok(match press.data.parse()? {
-            Button::Show => Pressed::card(self.card(asker).await?),
-            Button::Served(..) if asker.standing != Standing::Owner => Pressed::toast(texts.owner_only()),
-            Button::Served(provider, page) => Pressed::card(models.served_card(asker, &provider, page).await),
-            Button::Clear => self.set_and_show(asker, None).await?,
-            Button::Writing => Pressed::card(models.writing_card(asker).await?),
-            Button::Type => {
+            ModelButton::Show => Pressed::card(self.card(asker).await?),
+            ModelButton::Served(..) if asker.standing != Standing::Owner => {
+                Pressed::toast(texts.owner_only())
+            }
+            ModelButton::Served(provider, page) => {
+                Pressed::card(models.served_card(asker, &provider, page).await)
+            }
+            ModelButton::Clear => self.set_and_show(asker, None).await?,
+            ModelButton::Writing => Pressed::card(models.writing_card(asker).await?),
+            ModelButton::Type => {
                 let words = texts.model_writing_ask().to_owned();
                 replies::ask(&models.cards, asker, words, "temperature 0.3", Author::Writing).await
             }
-            Button::Plain => {
+            ModelButton::Plain => {
                 let change = ConfigPatch { settings: Some(Generation::default()), ..ConfigPatch::default() };
                 let toast = self.change(asker, change).await?;
                 Pressed::both(toast, models.writing_card(asker).await?)
             }
-            Button::Set(model) => match models.chosen(asker, model.as_str()).await {
+            ModelButton::Set(model) => match models.chosen(asker, model.as_str()).await {
                 Ok(model) => self.set_and_show(asker, Some(model)).await?,
                 Err(complaint) => Pressed::toast(complaint),
             },
@@ -80,13 +73,13 @@ impl Command for Model {
     }
 }
 
-impl Model {
+impl ModelCommand {
     pub(super) fn new(handles: &Handles) -> Self {
         Self(ChatModels::new(handles))
     }
 
     async fn card(&self, asker: &Asker) -> Result<Card, StoreError> {
-        self.0.card(asker, &Purpose::Chat).await
+        self.0.card(asker, &ModelScope::Chat).await
     }
 
     async fn told(&self, asker: &Asker, argument: &str) -> Result<Card, StoreError> {
@@ -125,7 +118,7 @@ impl Model {
         self.change(asker, ConfigPatch { model: Some(model), ..ConfigPatch::default() }).await
     }
 
-    /// Changes settings of a chat; gives what is said for it.
+    /// Changes settings of a chat and returns the toast.
     async fn change(&self, asker: &Asker, change: ConfigPatch) -> Result<&str, StoreError> {
         let (settings, chat) = (&self.0.settings, asker.place.chat);
         let before = settings.chat_config(chat).await?;
@@ -147,7 +140,7 @@ impl Model {
     }
 }
 
-/// Why a setting was not changed, in the person's language.
+/// Returns the error message for an invalid setting.
 pub(super) fn bad_setting(texts: &Texts, wrong: &BadSetting) -> String {
     match wrong {
         BadSetting::OutOfRange(OutOfRange { name, value, low, high }) => {

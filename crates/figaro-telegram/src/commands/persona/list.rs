@@ -1,4 +1,4 @@
-//! The personas that a chat can choose, and the card that lists them.
+//! Personas that a chat can choose, and the card that lists them.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use super::super::card::{Card, ROWS, number, page_of, pager};
 use super::super::cards::Cards;
 use super::super::handles::Handles;
 use super::super::model::ChatModels;
-use crate::callback::{Page, Persona as Press, Short};
+use crate::callback::{Page, PersonaButton, Short};
 use crate::send::Button;
 use figaro_domain::chat::{ChatConfig, PersonaChoice};
 use figaro_domain::persona::{OwnPersona, Persona, is_same_name};
@@ -15,7 +15,7 @@ use figaro_prompts::Prompts;
 use figaro_prompts::texts::{Texts, fill};
 use figaro_store::{PersonaStore, SettingsStore, StoreError};
 
-/// The personas of chats, and how people choose and write them. Cheap to clone.
+/// Lists, chooses and writes the personas of chats. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Personas {
     pub(super) cards: Cards,
@@ -25,17 +25,17 @@ pub struct Personas {
     pub(super) models: ChatModels,
 }
 
-/// A persona that a chat can choose.
+/// Persona that a chat can choose.
 #[derive(Debug)]
-pub(super) enum Entry {
-    /// One of a file.
+pub(super) enum PersonaOption {
+    /// A persona that comes from a file.
     File(Arc<Persona>),
-    /// One that the chat wrote.
+    /// A persona that people of the chat wrote.
     Own(Box<OwnPersona>),
 }
 
-impl Entry {
-    /// What people see of it, in the language of this IETF tag.
+impl PersonaOption {
+    /// Returns the title in the language of this IETF tag.
     pub(super) fn title(&self, language: Option<&str>) -> &str {
         match self {
             Self::File(persona) => persona.title.of(language),
@@ -43,7 +43,7 @@ impl Entry {
         }
     }
 
-    /// All names by which people may call it.
+    /// Returns all names that people can type for the persona.
     pub(super) fn names(&self) -> Vec<&str> {
         match self {
             Self::File(persona) => {
@@ -54,12 +54,12 @@ impl Entry {
         }
     }
 
-    /// Whether people may call it so.
+    /// Returns `true` if `name` is one of the persona's names.
     pub(super) fn is_called(&self, name: &str) -> bool {
         self.names().into_iter().any(|known| is_same_name(known, name))
     }
 
-    /// Whether it is what was chosen.
+    /// Returns `true` if `choice` is this persona.
     pub(super) fn is(&self, choice: &PersonaChoice) -> bool {
         match (self, choice) {
             (Self::File(persona), PersonaChoice::File(name)) => persona.name == *name,
@@ -68,7 +68,7 @@ impl Entry {
         }
     }
 
-    /// What a chat keeps that chooses it.
+    /// Returns the choice to store in a chat's settings.
     pub(super) fn choice(&self) -> PersonaChoice {
         match self {
             Self::File(persona) => PersonaChoice::File(persona.name.clone()),
@@ -76,20 +76,19 @@ impl Entry {
         }
     }
 
-    /// The press that chooses it and shows this page of the list.
-    pub(super) fn press(&self, page: Page) -> Press {
+    /// Returns the press that chooses the persona and shows this page of the list.
+    pub(super) fn press(&self, page: Page) -> PersonaButton {
         match self {
-            // The name of a file is never longer.
-            Self::File(persona) => {
-                Short::new(&persona.name).map_or(Press::List(page), |name| Press::File(name, page))
-            }
-            Self::Own(persona) => Press::Own(persona.id, page),
+            // Names of files always fit.
+            Self::File(persona) => Short::new(&persona.name)
+                .map_or(PersonaButton::List(page), |name| PersonaButton::File(name, page)),
+            Self::Own(persona) => PersonaButton::Own(persona.id, page),
         }
     }
 }
 
 impl Personas {
-    /// What these handles know of personas.
+    /// Creates it with the dependencies in `handles`.
     #[must_use]
     pub fn new(handles: &Handles) -> Self {
         Self {
@@ -101,20 +100,20 @@ impl Personas {
         }
     }
 
-    /// The personas that a chat can choose: those of files by name, then its own, oldest first.
-    pub(super) async fn entries(&self, asker: &Asker) -> Result<Vec<Entry>, StoreError> {
+    /// Returns the personas that a chat can choose: those from files by name, then its own, oldest first.
+    pub(super) async fn entries(&self, asker: &Asker) -> Result<Vec<PersonaOption>, StoreError> {
         let own = self.store.of_chat(asker.place.chat).await?;
         Ok(self
             .prompts
             .personas()
             .all()
             .cloned()
-            .map(Entry::File)
-            .chain(own.into_iter().map(Box::new).map(Entry::Own))
+            .map(PersonaOption::File)
+            .chain(own.into_iter().map(Box::new).map(PersonaOption::Own))
             .collect())
     }
 
-    /// The persona that a chat has chosen as a card shows it, or that it is gone; `None` if it has chosen none.
+    /// Returns the title of the chosen persona, or a note that it no longer exists; `None` if none is chosen.
     pub(in super::super) async fn chosen(
         &self,
         asker: &Asker,
@@ -128,7 +127,7 @@ impl Personas {
         Ok(Some(shown.unwrap_or_else(|| fill(texts.persona_gone(), &[("persona", choice.name())]))))
     }
 
-    /// A page of the list.
+    /// Returns a page of the list.
     pub(super) async fn list(&self, asker: &Asker, page: Page) -> Result<Card, StoreError> {
         let (texts, language) = (self.cards.texts(asker), asker.language.as_deref());
         let config = self.settings.chat_config(asker.place.chat).await?;
@@ -139,15 +138,15 @@ impl Personas {
         let chosen = self.chosen(asker, &config).await?;
         let now = chosen.map(|chosen| fill(texts.persona_now(), &[("persona", &chosen)]));
         let agents = self.prompts.agents();
-        // One without instructions leaves its place to the persona.
+        // An agent without instructions leaves the style to the persona.
         let agent = agents.answering(&config).filter(|agent| !agents.instructions(agent).is_empty());
         let agent = agent.map(|agent| agent.name.as_str());
         let agent = agent.map(|agent| fill(texts.persona_agent(), &[("agent", agent)]));
         let lines = shown.iter().map(|entry| match entry {
-            Entry::File(persona) => {
+            PersonaOption::File(persona) => {
                 format!("• {}: {}", persona.title.of(language), persona.description.of(language))
             }
-            Entry::Own(persona) => format!("• {}: {}", persona.name, texts.persona_own()),
+            PersonaOption::Own(persona) => format!("• {}: {}", persona.name, texts.persona_own()),
         });
         let parts = [now, agent, Some(lines.collect::<Vec<_>>().join("\n"))];
         let body: Vec<String> = parts.into_iter().flatten().collect();
@@ -156,25 +155,26 @@ impl Personas {
                 if config.persona.as_ref().is_some_and(|choice| entry.is(choice)) { "✓ " } else { "" };
             let choose = Button::new(format!("{mark}{}", entry.title(language)), entry.press(number(page)));
             match entry {
-                Entry::File(_) => vec![choose],
-                Entry::Own(own) => {
-                    vec![choose, Button::new(texts.button_edit(), Press::Open(own.id, number(page)))]
+                PersonaOption::File(_) => vec![choose],
+                PersonaOption::Own(own) => {
+                    vec![choose, Button::new(texts.button_edit(), PersonaButton::Open(own.id, number(page)))]
                 }
             }
         });
         let mark = if config.persona.is_none() { "✓ " } else { "" };
-        let clear = Button::new(format!("{mark}{}", texts.persona_none()), Press::Clear(number(page)));
-        let new = Button::new(texts.persona_new(), Press::New);
+        let clear =
+            Button::new(format!("{mark}{}", texts.persona_none()), PersonaButton::Clear(number(page)));
+        let new = Button::new(texts.persona_new(), PersonaButton::New);
         Ok(Card::titled(texts.persona_title(), body.join("\n\n"))
             .how(texts.persona_usage())
             .rows(rows)
-            .row(pager(texts, page, entries.len(), Press::List))
+            .row(pager(texts, page, entries.len(), PersonaButton::List))
             .row(vec![clear, new])
             .first())
     }
 }
 
-/// The button that shows the list.
+/// Returns the button that shows the list.
 pub(super) fn show(texts: &Texts) -> Button {
-    Button::new(texts.persona_title(), Press::List(0))
+    Button::new(texts.persona_title(), PersonaButton::List(0))
 }

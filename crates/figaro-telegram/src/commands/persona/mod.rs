@@ -1,5 +1,5 @@
-//! `/persona`: how the bot speaks in a chat. A card of the personas of files and of those that the chat wrote; each is a
-//! button that chooses it. In a group only admins and owners choose and write them.
+//! `/persona`: sets how the bot speaks in a chat. The card lists the personas from files and those that people of the
+//! chat wrote, each with a button to choose it. In groups only admins and owners choose and write them.
 
 mod list;
 mod own;
@@ -7,12 +7,14 @@ mod own;
 use async_trait::async_trait;
 
 pub use self::list::Personas;
-use self::list::{Entry, show};
+use self::list::{PersonaOption, show};
 use super::asker::Asker;
 use super::card::Card;
-use super::command::{self, Command, Group, Outcome, PressError, Pressed, Request};
+use super::command::{
+    self, Command, CommandOutcome, CommandRequest, CommandSpec, Group, PressError, Pressed,
+};
 use super::handles::Handles;
-use crate::callback::{Family, Page, Persona as Press};
+use crate::callback::{ButtonFamily, Page, PersonaButton};
 use crate::send::Button;
 use figaro_base::text::nearest;
 use figaro_domain::chat::{ConfigPatch, PersonaChoice};
@@ -20,69 +22,56 @@ use figaro_domain::persona::{NEW_PERSONA, NO_PERSONA, is_same_name};
 use figaro_prompts::texts::{Texts, fill};
 use figaro_store::StoreError;
 
-/// Shows and changes how the bot speaks.
+/// Shows and changes the persona of a chat.
 #[derive(Debug)]
-pub(super) struct Persona(Personas);
+pub(super) struct PersonaCommand(Personas);
 
-impl Persona {
+impl PersonaCommand {
     pub(super) fn new(handles: &Handles) -> Self {
         Self(Personas::new(handles))
     }
 }
 
 #[async_trait]
-impl Command for Persona {
-    fn name(&self) -> &'static str {
-        Personas::COMMAND
+impl Command for PersonaCommand {
+    fn spec(&self) -> CommandSpec {
+        CommandSpec::new(Personas::COMMAND, Texts::command_persona)
+            .group(Group::Settings)
+            .changes_chat()
+            .families(&[PersonaButton::NAME])
     }
 
-    fn about<'a>(&'a self, texts: &'a Texts) -> &'a str {
-        texts.command_persona()
-    }
-
-    fn group(&self) -> Option<Group> {
-        Some(Group::Settings)
-    }
-
-    fn changes_chat(&self) -> bool {
-        true
-    }
-
-    async fn run(&self, request: &Request<'_>) -> Result<Outcome, StoreError> {
-        self.0.told(request.asker, request.argument()).await.map(Outcome::Card)
-    }
-
-    fn families(&self) -> &'static [&'static str] {
-        &[Press::NAME]
+    async fn run(&self, request: &CommandRequest<'_>) -> Result<CommandOutcome, StoreError> {
+        self.0.told(request.asker, request.argument()).await.map(CommandOutcome::Card)
     }
 
     async fn press(&self, press: &command::Press<'_>) -> Result<Pressed, PressError> {
         let (personas, asker) = (&self.0, press.asker);
         Ok(match press.data.parse()? {
-            Press::List(page) => Pressed::card(personas.list(asker, page).await?),
-            Press::File(name, page) => {
+            PersonaButton::List(page) => Pressed::card(personas.list(asker, page).await?),
+            PersonaButton::File(name, page) => {
                 personas.press_choice(asker, &PersonaChoice::File(name.to_string()), page).await?
             }
-            Press::Own(id, page) => {
+            PersonaButton::Own(id, page) => {
                 let choice = PersonaChoice::Own { id, name: String::new() };
                 personas.press_choice(asker, &choice, page).await?
             }
-            Press::Clear(page) => personas.press_clear(asker, page).await?,
-            Press::New => personas.ask_new(asker).await?,
-            Press::Open(id, page) => personas.open(asker, id, page).await?,
-            Press::Edit(id) => personas.ask_edit(asker, id, false).await?,
-            Press::Writing(id) => personas.ask_edit(asker, id, true).await?,
-            Press::Drop(id, page) => personas.ask_delete(asker, id, page).await?,
-            Press::Delete(id, page) => personas.delete(asker, id, page).await?,
+            PersonaButton::Clear(page) => personas.press_clear(asker, page).await?,
+            PersonaButton::New => personas.ask_new(asker).await?,
+            PersonaButton::Open(id, page) => personas.open(asker, id, page).await?,
+            PersonaButton::Edit(id) => personas.ask_edit(asker, id, false).await?,
+            PersonaButton::Writing(id) => personas.ask_edit(asker, id, true).await?,
+            PersonaButton::Drop(id, page) => personas.ask_delete(asker, id, page).await?,
+            PersonaButton::Delete(id, page) => personas.delete(asker, id, page).await?,
         })
     }
 }
 
 impl Personas {
-    /// The command that says how the bot speaks; among the settings it has the same name.
+    /// Name of the command, and of the setting in `/config`.
     pub(super) const COMMAND: &'static str = "persona";
 
-    /// Does what stands behind the command.
+    /// Handles the argument of the command.
     pub(super) async fn told(&self, asker: &Asker, argument: &str) -> Result<Card, StoreError> {
         let (texts, argument) = (self.cards.texts(asker), argument.trim());
         if argument.is_empty() {
@@ -143,11 +132,11 @@ impl Personas {
     }
 }
 
-/// What is said of a name that no persona has: the one that may be meant, with its button, or all there are.
-fn unknown(texts: &Texts, entries: &[Entry], name: &str, asker: &Asker) -> Card {
+/// Returns the card for an unknown name: the persona with the most similar name, with its button, or all titles.
+fn unknown(texts: &Texts, entries: &[PersonaOption], name: &str, asker: &Asker) -> Card {
     let language = asker.language.as_deref();
     let wanted = name.to_lowercase();
-    let names: Vec<(String, &Entry)> = entries
+    let names: Vec<(String, &PersonaOption)> = entries
         .iter()
         .flat_map(|entry| entry.names().into_iter().map(move |name| (name.to_lowercase(), entry)))
         .collect();

@@ -1,4 +1,4 @@
-//! Personas that people of a chat write: asked for with a message that opens a reply, or written behind the command; shown,
+//! Personas that people of a chat write: in a reply to the bot's question or in the command's argument; shown,
 //! changed and deleted with buttons.
 
 use chrono::TimeDelta;
@@ -7,8 +7,8 @@ use super::super::asker::Asker;
 use super::super::card::Card;
 use super::super::command::Pressed;
 use super::super::model::bad_setting;
-use super::list::{Entry, Personas, show};
-use crate::callback::{Page, Persona as Press};
+use super::list::{PersonaOption, Personas, show};
+use crate::callback::{Page, PersonaButton};
 use crate::send::Button;
 use figaro_base::ids::{MessageId, PersonaId};
 use figaro_domain::chat::MAX_SETTING_CHARS;
@@ -21,24 +21,24 @@ use figaro_policy::access::Standing;
 use figaro_prompts::texts::{Texts, fill};
 use figaro_store::{PersonaSaved, PersonaToSave, StoreError};
 
-/// So long a reply to the message that asks for the words of a persona is taken for them.
+/// Time within which a reply to the question for a persona's text is accepted.
 const OPEN: TimeDelta = TimeDelta::days(7);
 
-/// What somebody's words are to become.
+/// Purpose of a text for a persona.
 #[derive(Debug, Clone, Copy)]
-struct Wanted {
-    /// The persona that is changed; `None` for a new one.
+struct PersonaTextPurpose {
+    /// Persona to change; `None` for a new one.
     changes: Option<PersonaId>,
-    /// The message that asked for the words.
+    /// Message that asked for the text; `None` if it came with the command.
     question: Option<MessageId>,
 }
 
 impl Personas {
-    /// A message that replies to one that asked for the words of a persona: what is shown for it. `None` for any other
-    /// message.
+    /// Handles a reply to the question for a persona's text and returns the card to show. Returns `None` for any
+    /// other message.
     ///
     /// # Errors
-    /// When the store fails.
+    /// If the store fails.
     pub(crate) async fn answered(
         &self,
         part: &Inbound,
@@ -47,7 +47,7 @@ impl Personas {
         let replied = part.quotes.as_ref().and_then(|quoted| quoted.message).filter(|_| part.reply_to_bot);
         let Some(message) = replied.filter(|_| part.forwarded_from.is_none()) else { return Ok(None) };
         let asked = match self.store.question(part.place.chat, message).await {
-            // It will not be readable later either.
+            // The stored question will not be readable later either.
             Err(error @ StoreError::Record { .. }) => {
                 tracing::error!(%error, chat = %part.place.chat, "what a message asks about a persona cannot be read");
                 None
@@ -61,16 +61,21 @@ impl Personas {
         if !self.cards.may_change(&asker).await {
             return Ok(Some(Card::text(self.cards.texts(&asker).admin_only())));
         }
-        let wanted = Wanted { changes: question.about, question: Some(message) };
+        let wanted = PersonaTextPurpose { changes: question.about, question: Some(message) };
         self.write(&asker, &part.text, wanted).await.map(Some)
     }
 
-    /// Stores what stands behind the command as a new persona.
+    /// Stores the text of the command's argument as a new persona.
     pub(super) async fn write_new(&self, asker: &Asker, words: &str) -> Result<Card, StoreError> {
-        self.write(asker, words, Wanted { changes: None, question: None }).await
+        self.write(asker, words, PersonaTextPurpose { changes: None, question: None }).await
     }
 
-    async fn write(&self, asker: &Asker, words: &str, wanted: Wanted) -> Result<Card, StoreError> {
+    async fn write(
+        &self,
+        asker: &Asker,
+        words: &str,
+        wanted: PersonaTextPurpose,
+    ) -> Result<Card, StoreError> {
         let texts = self.cards.texts(asker);
         let before = match wanted.changes {
             Some(id) => self.store.find(asker.place.chat, id).await?,
@@ -96,7 +101,7 @@ impl Personas {
         })
     }
 
-    /// A persona that has yet to be written.
+    /// Returns an empty persona to fill.
     fn blank(&self, asker: &Asker) -> OwnPersona {
         OwnPersona {
             id: PersonaId::default(),
@@ -110,7 +115,7 @@ impl Personas {
         }
     }
 
-    /// What is said of a persona that was stored, with its settings.
+    /// Returns the card that confirms a stored persona, with its settings.
     async fn saved(&self, asker: &Asker, words: &str, own: &OwnPersona) -> Result<Card, StoreError> {
         let texts = self.cards.texts(asker);
         let lines = self.settings_of(asker, own).await?;
@@ -119,7 +124,7 @@ impl Personas {
         Ok(Card::text(said.join("\n")).row(vec![show(texts)]))
     }
 
-    /// The settings of a persona as its card shows them, and what the model of the chat ignores of them.
+    /// Returns the lines of a persona's settings, and of those that the chat's model ignores.
     async fn settings_of(&self, asker: &Asker, own: &OwnPersona) -> Result<Vec<String>, StoreError> {
         let texts = self.cards.texts(asker);
         let model = self.models.of(&self.settings.chat_config(asker.place.chat).await?);
@@ -128,10 +133,10 @@ impl Personas {
     }
 
     fn is_of_file(&self, name: &str) -> bool {
-        self.prompts.personas().all().any(|persona| Entry::File(persona.clone()).is_called(name))
+        self.prompts.personas().all().any(|persona| PersonaOption::File(persona.clone()).is_called(name))
     }
 
-    /// Asks for the words of a new persona.
+    /// Asks for the text of a new persona.
     pub(super) async fn ask_new(&self, asker: &Asker) -> Result<Pressed, StoreError> {
         let texts = self.cards.texts(asker);
         if self.store.of_chat(asker.place.chat).await?.len() >= MAX_OWN_PERSONAS {
@@ -140,7 +145,7 @@ impl Personas {
         self.ask(asker, texts.persona_ask_new(), None).await
     }
 
-    /// Asks for other words of a persona, or for settings of it alone.
+    /// Asks for a new text of a persona, or only for its settings if `is_writing` is `true`.
     pub(super) async fn ask_edit(
         &self,
         asker: &Asker,
@@ -164,24 +169,24 @@ impl Personas {
         Ok(Pressed::Shown { toast: None, card: None })
     }
 
-    /// Shows a persona of the chat's own, with what can be done to it.
+    /// Shows one of the chat's own personas with its actions.
     pub(super) async fn open(&self, asker: &Asker, id: PersonaId, page: Page) -> Result<Pressed, StoreError> {
         let texts = self.cards.texts(asker);
         let Some(own) = self.store.find(asker.place.chat, id).await? else {
             return self.gone(asker, page).await;
         };
         let change = vec![
-            Button::new(texts.button_edit(), Press::Edit(id)),
-            Button::new(texts.model_writing(), Press::Writing(id)),
-            Button::new(texts.button_delete(), Press::Drop(id, page)),
+            Button::new(texts.button_edit(), PersonaButton::Edit(id)),
+            Button::new(texts.model_writing(), PersonaButton::Writing(id)),
+            Button::new(texts.button_delete(), PersonaButton::Drop(id, page)),
         ];
-        let back = Button::new(texts.button_back(), Press::List(page));
+        let back = Button::new(texts.button_back(), PersonaButton::List(page));
         let settings = self.settings_of(asker, &own).await?.join("\n");
         let body = format!("{}\n\n{settings}", own.prompt);
         Ok(Pressed::card(Card::titled(&own.name, body.trim_end()).row(change).row(vec![back])))
     }
 
-    /// Asks whether a persona is to be deleted.
+    /// Asks for confirmation before a persona is deleted.
     pub(super) async fn ask_delete(
         &self,
         asker: &Asker,
@@ -194,12 +199,12 @@ impl Personas {
         };
         let words = fill(texts.persona_delete_ask(), &[("persona", &own.name)]);
         Ok(Pressed::card(Card::text(words).row(vec![
-            Button::new(texts.button_delete(), Press::Delete(id, page)),
-            Button::new(texts.button_back(), Press::Open(id, page)),
+            Button::new(texts.button_delete(), PersonaButton::Delete(id, page)),
+            Button::new(texts.button_back(), PersonaButton::Open(id, page)),
         ])))
     }
 
-    /// Deletes a persona.
+    /// Deletes a persona and shows the list.
     pub(super) async fn delete(
         &self,
         asker: &Asker,
@@ -223,12 +228,12 @@ fn full(texts: &Texts) -> String {
     fill(texts.persona_full(), &[("limit", &MAX_OWN_PERSONAS.to_string())])
 }
 
-/// Why words make no persona, in the person's language.
+/// Returns the error message for a text that is not a valid persona.
 fn complaint(texts: &Texts, bad: &BadDraft) -> Card {
     let limited = |text: &str, limit: usize| Card::text(fill(text, &[("limit", &limit.to_string())]));
     match bad {
         BadDraft::Incomplete => {
-            let ask = Button::new(texts.persona_new(), Press::New);
+            let ask = Button::new(texts.persona_new(), PersonaButton::New);
             Card::text(texts.persona_incomplete()).row(vec![ask])
         }
         BadDraft::LongName => limited(texts.persona_name_long(), MAX_PERSONA_NAME),

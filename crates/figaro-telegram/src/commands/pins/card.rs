@@ -1,21 +1,20 @@
-//! The cards of pins: the list, and one pin.
+//! Cards of pins: the list, and one pin.
 
 use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
 
 use super::super::card::{Card, ROWS, number, page_of, pager};
-use crate::callback::{Page, Pins};
+use crate::callback::{Page, PinsButton};
 use crate::send::Button;
 use figaro_base::text::{cut_middle, one_line};
 use figaro_domain::pin::{Pin, PinType, SystemPin, VITAL};
 use figaro_prompts::texts::{Texts, fill};
 
-/// What a button shows of a pin.
+/// Maximum length of a pin on a button, in characters.
 const BUTTON_CHARS: usize = 50;
-/// What a card shows of the start of a pin, and of its end.
+/// Number of characters of the start of a pin, and of its end, that a card shows.
 const PART_CHARS: usize = 700;
 
-/// Draws cards of pins.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PinCards<'a> {
     pub(super) texts: &'a Texts,
@@ -24,7 +23,7 @@ pub(super) struct PinCards<'a> {
 }
 
 impl PinCards<'_> {
-    /// A page of the pins of a chat: the most important first, of equal ones the newest.
+    /// Returns a page of the pins of a chat: most important first, then newest first.
     pub(super) fn list(&self, pins: &[Pin], page: Page) -> Card {
         let mut shown: Vec<&Pin> = pins.iter().filter(|pin| pin.about.is_none()).collect();
         if shown.is_empty() {
@@ -35,7 +34,7 @@ impl PinCards<'_> {
         });
         let page = page_of(page, shown.len());
         let rows = shown.iter().skip(page * ROWS).take(ROWS).map(|pin| {
-            vec![Button::new(one_line(&pin.content, BUTTON_CHARS), Pins::Open(pin.id, number(page)))]
+            vec![Button::new(one_line(&pin.content, BUTTON_CHARS), PinsButton::Open(pin.id, number(page)))]
         });
         let own = pins.iter().filter_map(|pin| self.own(pin));
         let lines: Vec<String> = std::iter::once(self.texts.pins_about().to_owned()).chain(own).collect();
@@ -43,11 +42,11 @@ impl PinCards<'_> {
             self.texts,
             page,
             shown.len(),
-            Pins::List,
+            PinsButton::List,
         ))
     }
 
-    /// A line for what Figaro itself keeps.
+    /// Returns the line of a pin that Figaro itself maintains; `None` for other pins.
     fn own(&self, pin: &Pin) -> Option<String> {
         let text = match pin.about? {
             SystemPin::Zone => self.texts.pins_zone(),
@@ -60,7 +59,7 @@ impl PinCards<'_> {
         Some(fill(text, &[("text", &shown)]))
     }
 
-    /// One pin, with a link to the message that it was pinned from where there is one.
+    /// Returns the card of a pin, with a link to its source message if there is one.
     pub(super) fn one(&self, pin: &Pin, page: Page, link: Option<String>) -> Card {
         let texts = self.texts;
         let importance = fill(texts.pins_importance(), &[("importance", &weight(pin))]);
@@ -74,18 +73,18 @@ impl PinCards<'_> {
         let about = lines.into_iter().flatten().collect::<Vec<_>>().join("\n");
         let content = cut_middle(&pin.content, PART_CHARS, PART_CHARS, " … ");
         let weigh = vec![
-            Button::new(texts.button_more(), Pins::More(pin.id, page)),
-            Button::new(texts.button_less(), Pins::Less(pin.id, page)),
+            Button::new(texts.button_more(), PinsButton::More(pin.id, page)),
+            Button::new(texts.button_less(), PinsButton::Less(pin.id, page)),
         ];
         let source = match link {
             Some(link) => vec![Button::link(texts.button_original(), link)],
             None if pin.telegram.is_some() => {
-                vec![Button::new(texts.button_original(), Pins::Source(pin.id))]
+                vec![Button::new(texts.button_original(), PinsButton::Source(pin.id))]
             }
             None => Vec::new(),
         };
-        let remove = vec![Button::new(texts.button_remove(), Pins::Remove(pin.id, page))];
-        let back = vec![Button::new(texts.button_back(), Pins::List(page))];
+        let remove = vec![Button::new(texts.button_remove(), PinsButton::Remove(pin.id, page))];
+        let back = vec![Button::new(texts.button_back(), PinsButton::List(page))];
         Card::text(format!("📌 {content}\n\n{about}")).row(weigh).row(source).row(remove).row(back)
     }
 }

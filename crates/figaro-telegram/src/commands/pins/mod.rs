@@ -1,4 +1,4 @@
-//! `/pins`: what a chat has pinned, the most important first; each opens as a card whose buttons change it.
+//! `/pins`: lists the pins of a chat, most important first. Each opens as a card with buttons to change it.
 
 mod card;
 mod pin;
@@ -8,70 +8,62 @@ use async_trait::async_trait;
 use chrono_tz::Tz;
 
 use self::card::PinCards;
-pub(super) use self::pin::PinWords;
+pub(super) use self::pin::PinCommand;
 use super::asker::Asker;
 use super::card::Card;
 use super::cards::Cards;
-use super::command::{Command, Group, Outcome, Press, PressError, Pressed, Request};
+use super::command::{
+    Command, CommandOutcome, CommandRequest, CommandSpec, Group, Press, PressError, Pressed,
+};
 use super::handles::Handles;
-use super::removed::Removed;
-use crate::callback::{self, Family, Page};
+use super::removed::RecentlyRemoved;
+use crate::callback::{self, ButtonFamily, Page};
 use crate::send::Button;
 use figaro_base::ids::PinId;
 use figaro_domain::pin::Pin;
 use figaro_prompts::texts::{Texts, fill};
 use figaro_store::{PinStore, SettingsStore, StoreError};
 
-/// Shows, weighs and removes the pins of a chat.
+/// Shows, weights and removes the pins of a chat.
 #[derive(Debug)]
-pub(super) struct Pins {
+pub(super) struct PinsCommand {
     cards: Cards,
     store: PinStore,
     settings: SettingsStore,
     default_zone: Tz,
-    /// Those that were removed by a button just now.
-    removed: Removed<PinId, Pin>,
+    /// Pins that were just removed by a button and can be restored.
+    removed: RecentlyRemoved<PinId, Pin>,
 }
 
 #[async_trait]
-impl Command for Pins {
-    fn name(&self) -> &'static str {
-        "pins"
+impl Command for PinsCommand {
+    fn spec(&self) -> CommandSpec {
+        CommandSpec::new("pins", Texts::command_pins)
+            .group(Group::Remember)
+            .families(&[callback::PinsButton::NAME])
     }
 
-    fn about<'a>(&'a self, texts: &'a Texts) -> &'a str {
-        texts.command_pins()
-    }
-
-    fn group(&self) -> Option<Group> {
-        Some(Group::Remember)
-    }
-
-    async fn run(&self, request: &Request<'_>) -> Result<Outcome, StoreError> {
-        self.list(request.asker, 0).await.map(Outcome::Card)
-    }
-
-    fn families(&self) -> &'static [&'static str] {
-        &[callback::Pins::NAME]
+    async fn run(&self, request: &CommandRequest<'_>) -> Result<CommandOutcome, StoreError> {
+        self.list(request.asker, 0).await.map(CommandOutcome::Card)
     }
 
     async fn press(&self, press: &Press<'_>) -> Result<Pressed, PressError> {
         let asker = press.asker;
         Ok(match press.data.parse()? {
-            callback::Pins::List(page) => Pressed::card(self.list(asker, page).await?),
-            callback::Pins::Open(pin, page) => self.open(asker, pin, page).await?,
-            callback::Pins::More(pin, page) => self.weigh(asker, pin, page, 1.0).await?,
-            callback::Pins::Less(pin, page) => self.weigh(asker, pin, page, -1.0).await?,
-            callback::Pins::Remove(pin, page) => self.remove(asker, pin, page).await?,
-            callback::Pins::Undo(pin, page) => self.undo(asker, pin, page).await?,
-            callback::Pins::Source(pin) => self.point_at_source(asker, pin).await?,
+            callback::PinsButton::List(page) => Pressed::card(self.list(asker, page).await?),
+            callback::PinsButton::Open(pin, page) => self.open(asker, pin, page).await?,
+            callback::PinsButton::More(pin, page) => self.weigh(asker, pin, page, 1.0).await?,
+            callback::PinsButton::Less(pin, page) => self.weigh(asker, pin, page, -1.0).await?,
+            callback::PinsButton::Remove(pin, page) => self.remove(asker, pin, page).await?,
+            callback::PinsButton::Undo(pin, page) => self.undo(asker, pin, page).await?,
+            callback::PinsButton::Source(pin) => self.point_at_source(asker, pin).await?,
         })
     }
 }
 
-impl Pins {
+impl PinsCommand {
     pub(super) fn new(handles: &Handles) -> Self {
-        let removed = Removed::after(handles.eraser.erasures.clone());
+        let removed = RecentlyRemoved::after(handles.eraser.erasures.clone());
         Self {
             cards: handles.cards.clone(),
             store: handles.store.pins(),
@@ -95,7 +87,7 @@ impl Pins {
         Ok(pins.into_iter().find(|pin| pin.id == id && pin.about.is_none()))
     }
 
-    /// That a pin is not there any more, and those that are.
+    /// Tells that a pin no longer exists, and shows the list.
     async fn gone(&self, asker: &Asker, page: Page) -> Result<Pressed, StoreError> {
         Ok(Pressed::both(self.cards.texts(asker).gone(), self.list(asker, page).await?))
     }
@@ -126,7 +118,7 @@ impl Pins {
             return self.gone(asker, page).await;
         };
         let toast = fill(texts.pins_removed(), &[("text", &pin.content)]);
-        let undo = vec![Button::new(texts.button_undo(), callback::Pins::Undo(id, page))];
+        let undo = vec![Button::new(texts.button_undo(), callback::PinsButton::Undo(id, page))];
         self.removed.keep(id, pin, asker.place.chat, self.cards.now());
         Ok(Pressed::both(toast, self.list(asker, page).await?.row(undo)))
     }

@@ -1,97 +1,85 @@
-//! `/pin`: pins the words behind it, or the message that it replies to; and the buttons that pin an answer.
+//! `/pin`: pins its argument, or the message that it replies to; and the buttons that pin an answer.
 
 use async_trait::async_trait;
 
 use super::super::asker::Asker;
 use super::super::card::Card;
 use super::super::cards::Cards;
-use super::super::command::{Command, Group, Outcome, Press, PressError, Pressed, Request};
+use super::super::command::{
+    Command, CommandOutcome, CommandRequest, CommandSpec, Group, Press, PressError, Pressed,
+};
 use super::super::handles::Handles;
-use crate::callback::{Family, KeepAnswer};
+use crate::callback::{ButtonFamily, KeepAnswerButton};
 use crate::send::Button;
 use figaro_base::ids::{MessageId, PinId};
 use figaro_base::text::one_line;
-use figaro_domain::conversation::{Message, Role};
+use figaro_domain::conversation::{Message, MessageRole};
 use figaro_domain::message::{Quoted, Speaker};
 use figaro_domain::pin::{DEFAULT_IMPORTANCE, MAX_PINS, Pin};
 use figaro_domain::pinning::{fitted, importance_of, kind_of};
 use figaro_prompts::texts::{Texts, fill};
 use figaro_store::{ConversationStore, PinAdded, PinStore, StoreError};
 
-/// So much of a pin says a card that tells of it.
+/// Maximum length of a pin in a confirmation, in characters.
 const SHOWN_CHARS: usize = 200;
 
-/// Pins words and messages.
 #[derive(Debug)]
-pub(in super::super) struct PinWords {
+pub(in super::super) struct PinCommand {
     cards: Cards,
     store: PinStore,
     conversations: ConversationStore,
 }
 
-/// What is to be pinned.
+/// Text to pin, with its source.
 #[derive(Debug, Default)]
-struct Wanted<'a> {
+struct PinRequest<'a> {
     words: &'a str,
-    /// The person whose words they are; none for the bot's.
+    /// Author of the text; `None` for the bot.
     speaker: Option<&'a Speaker>,
-    /// The Telegram message that holds them.
+    /// Telegram message that contains the text.
     telegram: Option<MessageId>,
-    /// The stored one.
     stored: Option<&'a Message>,
     is_part: bool,
 }
 
 #[async_trait]
-impl Command for PinWords {
-    fn name(&self) -> &'static str {
-        "pin"
+impl Command for PinCommand {
+    fn spec(&self) -> CommandSpec {
+        CommandSpec::new("pin", Texts::command_pin).group(Group::Remember).families(&[KeepAnswerButton::NAME])
     }
 
-    fn about<'a>(&'a self, texts: &'a Texts) -> &'a str {
-        texts.command_pin()
-    }
-
-    fn group(&self) -> Option<Group> {
-        Some(Group::Remember)
-    }
-
-    async fn run(&self, request: &Request<'_>) -> Result<Outcome, StoreError> {
+    async fn run(&self, request: &CommandRequest<'_>) -> Result<CommandOutcome, StoreError> {
         let asker = request.asker;
         if !request.argument().is_empty() {
-            let wanted = Wanted {
+            let wanted = PinRequest {
                 words: request.argument(),
                 speaker: Some(&asker.speaker),
                 telegram: request.message.origin.message(),
-                ..Wanted::default()
+                ..PinRequest::default()
             };
-            return self.pin(asker, &wanted).await.map(Outcome::Card);
+            return self.pin(asker, &wanted).await.map(CommandOutcome::Card);
         }
         match &request.message.quotes {
-            Some(quoted) => self.pin_quoted(asker, quoted, request.replied).await.map(Outcome::Card),
+            Some(quoted) => self.pin_quoted(asker, quoted, request.replied).await.map(CommandOutcome::Card),
             None => Ok(Card::text(self.cards.texts(asker).pin_usage()).into()),
         }
-    }
-
-    fn families(&self) -> &'static [&'static str] {
-        &[KeepAnswer::NAME]
     }
 
     async fn press(&self, press: &Press<'_>) -> Result<Pressed, PressError> {
         let (asker, texts) = (press.asker, self.cards.texts(press.asker));
         Ok(match press.data.parse()? {
-            KeepAnswer::Ask => self.ask(asker, press.message).await,
-            KeepAnswer::Yes(message) => match self.answer(asker, message).await? {
+            KeepAnswerButton::Ask => self.ask(asker, press.message).await,
+            KeepAnswerButton::Yes(message) => match self.answer(asker, message).await? {
                 Some(card) => Pressed::card(card),
                 None => Pressed::both(texts.gone(), Card::text(texts.gone())),
             },
-            KeepAnswer::No => Pressed::card(Card::text(texts.pin_not())),
-            KeepAnswer::Undo(pin) => self.undo(asker, pin).await?,
+            KeepAnswerButton::No => Pressed::card(Card::text(texts.pin_not())),
+            KeepAnswerButton::Undo(pin) => self.undo(asker, pin).await?,
         })
     }
 }
 
-impl PinWords {
+impl PinCommand {
     pub(in super::super) fn new(handles: &Handles) -> Self {
         Self {
             cards: handles.cards.clone(),
@@ -100,7 +88,7 @@ impl PinWords {
         }
     }
 
-    /// Pins the message that somebody replied to, or the part of it that they marked. Of an answer in several messages all of it.
+    /// Pins the quoted message, or the marked part of it. An answer in several messages is pinned as a whole.
     async fn pin_quoted(
         &self,
         asker: &Asker,
@@ -111,9 +99,9 @@ impl PinWords {
             Some(message) => self.store.carried_by(asker.place.conversation(), message).await?,
             None => None,
         };
-        let whole = stored.as_ref().filter(|stored| stored.role == Role::Assistant);
+        let whole = stored.as_ref().filter(|stored| stored.role == MessageRole::Assistant);
         let words = whole.map_or(quoted.text.as_str(), |answer| answer.text.as_str());
-        let wanted = Wanted {
+        let wanted = PinRequest {
             words: quoted.excerpt.as_deref().unwrap_or(words),
             speaker,
             telegram: quoted.message,
@@ -123,7 +111,7 @@ impl PinWords {
         self.pin(asker, &wanted).await
     }
 
-    async fn pin(&self, asker: &Asker, wanted: &Wanted<'_>) -> Result<Card, StoreError> {
+    async fn pin(&self, asker: &Asker, wanted: &PinRequest<'_>) -> Result<Card, StoreError> {
         let texts = self.cards.texts(asker);
         let Some(content) = fitted(wanted.words) else { return Ok(Card::text(texts.pin_no_words())) };
         let now = self.cards.now();
@@ -142,7 +130,7 @@ impl PinWords {
         };
         Ok(match self.store.add(&pin).await? {
             PinAdded::New => {
-                let undo = vec![Button::new(texts.button_undo(), KeepAnswer::Undo(pin.id))];
+                let undo = vec![Button::new(texts.button_undo(), KeepAnswerButton::Undo(pin.id))];
                 Card::text(fill(texts.pin_done(), &[("text", &shown(&pin))])).row(undo)
             }
             PinAdded::Already(_) => Card::text(texts.pin_already()),
@@ -150,24 +138,27 @@ impl PinWords {
         })
     }
 
-    /// Asks back whether an answer is to be pinned, as a message of its own: the answer stays as it is.
+    /// Asks for confirmation to pin an answer, in a new message, so that the answer stays as it is.
     async fn ask(&self, asker: &Asker, answer: MessageId) -> Pressed {
         let texts = self.cards.texts(asker);
         let choice = vec![
-            Button::new(texts.button_yes(), KeepAnswer::Yes(answer)),
-            Button::new(texts.button_no(), KeepAnswer::No),
+            Button::new(texts.button_yes(), KeepAnswerButton::Yes(answer)),
+            Button::new(texts.button_no(), KeepAnswerButton::No),
         ];
         self.cards.without_buttons(asker, answer).await;
         self.cards.show(asker, Card::text(texts.pin_ask()).row(choice)).await;
         Pressed::Shown { toast: None, card: None }
     }
 
-    /// Pins an answer; `None` if it is not stored any more.
+    /// Pins an answer; `None` if it is no longer stored.
     async fn answer(&self, asker: &Asker, answer: MessageId) -> Result<Option<Card>, StoreError> {
         let found = self.store.carried_by(asker.place.conversation(), answer).await?;
-        let Some(stored) = found.filter(|found| found.role == Role::Assistant) else { return Ok(None) };
+        let Some(stored) = found.filter(|found| found.role == MessageRole::Assistant) else {
+            return Ok(None);
+        };
         let telegram = Some(answer);
-        let wanted = Wanted { words: &stored.text, telegram, stored: Some(&stored), ..Wanted::default() };
+        let wanted =
+            PinRequest { words: &stored.text, telegram, stored: Some(&stored), ..PinRequest::default() };
         self.pin(asker, &wanted).await.map(Some)
     }
 
@@ -180,7 +171,7 @@ impl PinWords {
     }
 }
 
-/// What a card says of a pin.
+/// Shortens a pin for a card.
 fn shown(pin: &Pin) -> String {
     one_line(&pin.content, SHOWN_CHARS)
 }

@@ -1,4 +1,5 @@
-//! "See original": the message that a pin was pinned from, by a link where Telegram has links to messages, else by a reply to it.
+//! "See original": leads to the source message of a pin, by a link if Telegram has links for the chat, else by a
+//! reply.
 
 use serde_json::json;
 
@@ -11,11 +12,11 @@ use figaro_base::ids::{ChatId, MessageId};
 use figaro_domain::delivery::Author;
 use figaro_domain::pin::Pin;
 
-/// The number of a supergroup, and what is taken off it in links.
+/// Offset between the id of a supergroup, negated, and its number in links.
 const SUPERGROUPS: i64 = 1_000_000_000_000;
 
-/// The address of the message, which whoever is in the supergroup can open; `None` in other chats, and where the pin has no
-/// message.
+/// Returns a link to the source message, which members of the supergroup can open; `None` in other chats and for pins
+/// without a message.
 pub(super) async fn link(cards: &Cards, asker: &Asker, pin: &Pin) -> Option<String> {
     let message = pin.telegram?;
     let number = number_in_links(pin.chat)?;
@@ -26,12 +27,12 @@ pub(super) async fn link(cards: &Cards, asker: &Asker, pin: &Pin) -> Option<Stri
     })
 }
 
-/// How links name a supergroup; `None` for any other chat.
+/// Returns the number of a supergroup in links; `None` for other chats.
 fn number_in_links(chat: ChatId) -> Option<i64> {
     chat.0.checked_neg().and_then(|id| id.checked_sub(SUPERGROUPS)).filter(|id| *id > 0)
 }
 
-/// Replies to a message, so that a press on the reply leads to it; `false` if it is gone.
+/// Replies to a message, so that people can jump to it from the reply. Returns `false` if the message is gone.
 pub(super) async fn point_at(cards: &Cards, asker: &Asker, message: MessageId) -> bool {
     let (place, sender) = (&asker.place, &cards.sender);
     let mut body = json!({

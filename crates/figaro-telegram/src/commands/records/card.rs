@@ -1,38 +1,38 @@
-//! The cards of records: the packs, the kinds, the records of a kind, one record.
+//! Cards of records: the packs, the kinds, the records of a kind, one record.
 
 use std::collections::BTreeSet;
 
 use chrono::{DateTime, Utc};
 
 use super::super::card::{Card, ROWS, number, page_of, pager};
-use crate::callback::{KindKey, Page, Records as Button, Short};
+use crate::callback::{KindKey, Page, RecordsButton, Short};
 use crate::send::Button as Key;
 use figaro_base::ids::RecordId;
 use figaro_base::text::one_line;
-use figaro_domain::record::{Book, Entry, Field, Pack, Record, points, reminders, trend};
+use figaro_domain::record::{Book, BookEntry, Field, Pack, Record, points, reminders, trend};
 use figaro_prompts::PackSet;
 use figaro_prompts::texts::{Texts, fill};
 
-/// What a button shows of a record.
+/// Maximum length of a record's name on a button, in characters.
 const BUTTON_CHARS: usize = 40;
-/// What a card shows of a field.
+/// Maximum length of a line on a card, in characters.
 const LINE_CHARS: usize = 300;
 
-/// What cards are made of.
-pub(super) struct Shown<'a> {
+/// Settings and data to build the cards of records.
+pub(super) struct RecordsView<'a> {
     pub(super) texts: &'a Texts,
-    /// The IETF tag of the language of whoever reads them.
+    /// IETF tag of the reader's language.
     pub(super) tag: Option<&'a str>,
     pub(super) book: &'a Book,
     pub(super) now: DateTime<Utc>,
     /// Only people with this right see the buttons that choose packs.
     pub(super) may_change: bool,
-    /// Whether something reminds of the record that is shown.
+    /// `true` if the record already has a reminder.
     pub(super) is_reminded: bool,
 }
 
-/// A record with its history and, again and again, those that refer to it.
-pub(super) fn with_belonging<'a>(book: &'a Book, entry: &Entry<'a>) -> Vec<&'a Record> {
+/// Returns a record with its history and all records that refer to these, directly or indirectly.
+pub(super) fn with_belonging<'a>(book: &'a Book, entry: &BookEntry<'a>) -> Vec<&'a Record> {
     let mut all: Vec<&Record> = entry.history.clone();
     let mut ids: BTreeSet<RecordId> = all.iter().map(|record| record.id).collect();
     loop {
@@ -48,8 +48,8 @@ pub(super) fn with_belonging<'a>(book: &'a Book, entry: &Entry<'a>) -> Vec<&'a R
     all
 }
 
-impl Shown<'_> {
-    /// The packs, each with a button that takes it or puts it back.
+impl RecordsView<'_> {
+    /// Returns a page of the packs, each with a button that enables or disables it.
     pub(super) fn packs(&self, packs: &PackSet, chosen: &[String], page: Page) -> Card {
         let all: Vec<_> = packs.all().collect();
         let page = page_of(page, all.len());
@@ -69,21 +69,21 @@ impl Shown<'_> {
         let rows = shown.iter().filter(|_| self.may_change).filter_map(|pack| {
             let mark = if is_chosen(&pack.name) { "✓ " } else { "" };
             let label = format!("{mark}{}", pack.title.of(self.tag));
-            let press = if is_chosen(&pack.name) { Button::Leave } else { Button::Take };
+            let press = if is_chosen(&pack.name) { RecordsButton::Leave } else { RecordsButton::Take };
             Some(vec![Key::new(label, press(Short::new(&pack.name)?, number(page)))])
         });
-        let back =
-            (!self.book.packs().is_empty()).then(|| Key::new(self.texts.button_records(), Button::Kinds));
+        let back = (!self.book.packs().is_empty())
+            .then(|| Key::new(self.texts.button_records(), RecordsButton::Kinds));
         let how = if self.may_change { self.texts.packs_how() } else { self.texts.admins_change() };
         Card::titled(self.texts.packs_title(), lines.join("\n"))
             .how(how)
             .rows(rows)
-            .row(pager(self.texts, page, all.len(), Button::Packs))
+            .row(pager(self.texts, page, all.len(), RecordsButton::Packs))
             .row(back.into_iter().collect())
             .first()
     }
 
-    /// The kinds, each with how many records there are.
+    /// Returns the card of the kinds with the number of their records.
     pub(super) fn kinds(&self) -> Card {
         let mut rows: Vec<Vec<Key>> = Vec::new();
         let mut has_records = false;
@@ -91,48 +91,48 @@ impl Shown<'_> {
             let count = self.book.entries_of(pack, kind).len();
             has_records |= count > 0;
             let label = format!("{} ({count})", kind.plural.of(self.tag));
-            rows.push(vec![Key::new(label, Button::Kind(KindKey::of(&pack.name, &kind.name), 0))]);
+            rows.push(vec![Key::new(label, RecordsButton::Kind(KindKey::of(&pack.name, &kind.name), 0))]);
         }
         let titles: Vec<&str> = self.book.packs().iter().map(|pack| pack.title.of(self.tag)).collect();
         let empty = (!has_records).then(|| format!("\n\n{}", self.texts.records_empty()));
         let body = format!("{}{}", titles.join(" · "), empty.unwrap_or_default());
-        let packs = Key::new(self.texts.button_packs(), Button::Packs(0));
+        let packs = Key::new(self.texts.button_packs(), RecordsButton::Packs(0));
         let packs = Some(packs).filter(|_| self.may_change);
-        let add = Key::new(self.texts.button_add(), Button::Add(None));
+        let add = Key::new(self.texts.button_add(), RecordsButton::Add(None));
         Card::titled(self.texts.button_records(), body)
             .rows(rows)
             .row([add].into_iter().chain(packs).collect())
             .first()
     }
 
-    /// The records of a kind; `None` if there is none of this key.
+    /// Returns a page of the records of a kind; `None` if no kind has this key.
     pub(super) fn kind(&self, key: KindKey, page: Page) -> Option<Card> {
         let (pack, kind) =
             self.book.kinds().find(|(pack, kind)| KindKey::of(&pack.name, &kind.name) == key)?;
         let entries = self.book.entries_of(pack, kind);
         let page = page_of(page, entries.len());
         let rows = entries.iter().skip(page * ROWS).take(ROWS).map(|entry| {
-            vec![Key::new(one_line(&self.label(entry), BUTTON_CHARS), Button::Open(entry.record.id))]
+            vec![Key::new(one_line(&self.label(entry), BUTTON_CHARS), RecordsButton::Open(entry.record.id))]
         });
         let body = if entries.is_empty() { self.texts.records_empty() } else { "" };
-        let add = Key::new(self.texts.button_add(), Button::Add(Some(key)));
-        let back = Key::new(self.texts.button_back(), Button::Kinds);
+        let add = Key::new(self.texts.button_add(), RecordsButton::Add(Some(key)));
+        let back = Key::new(self.texts.button_back(), RecordsButton::Kinds);
         Some(
             Card::titled(kind.plural.of(self.tag), body)
                 .rows(rows)
-                .row(pager(self.texts, page, entries.len(), |page| Button::Kind(key, page)))
+                .row(pager(self.texts, page, entries.len(), |page| RecordsButton::Kind(key, page)))
                 .row(vec![add, back]),
         )
     }
 
-    /// A record in a list: its name, and of a history how long it is.
-    fn label(&self, entry: &Entry<'_>) -> String {
+    /// Returns the label of a record: its name, and the length of its history if it has one.
+    fn label(&self, entry: &BookEntry<'_>) -> String {
         let name = self.book.name(entry.record);
         if entry.kind.series.is_some() { format!("{name} ({})", entry.history.len()) } else { name }
     }
 
-    /// One record with its fields, and what can be done with it.
-    pub(super) fn entry(&self, entry: &Entry<'_>) -> Card {
+    /// Returns the card of a record with its fields and actions.
+    pub(super) fn entry(&self, entry: &BookEntry<'_>) -> Card {
         let filled = entry.kind.fields.iter().filter_map(|field| self.line(entry, field));
         let mut lines: Vec<String> = filled.collect();
         let id = entry.record.id;
@@ -144,34 +144,34 @@ impl Shown<'_> {
             lines.push(fill(words, &[("when", at.as_str()), ("count", &count.to_string())]));
         }
         let offers = !self.is_reminded && !reminders(self.book, entry, self.tag, self.now).is_empty();
-        let remind = offers.then(|| Key::new(self.texts.button_remind(), Button::Remind(id)));
+        let remind = offers.then(|| Key::new(self.texts.button_remind(), RecordsButton::Remind(id)));
         let title = format!("{}: {}", entry.kind.title.of(self.tag), self.book.name(entry.record));
         Card::titled(&one_line(&title, LINE_CHARS), lines.join("\n"))
             .row(remind.into_iter().collect())
             .rows(self.charts(entry))
             .row(vec![
-                Key::new(self.texts.button_remove(), Button::Ask(id)),
+                Key::new(self.texts.button_remove(), RecordsButton::Ask(id)),
                 Key::new(
                     self.texts.button_back(),
-                    Button::Kind(KindKey::of(&entry.pack.name, &entry.kind.name), 0),
+                    RecordsButton::Kind(KindKey::of(&entry.pack.name, &entry.kind.name), 0),
                 ),
             ])
     }
 
-    /// A button for each chart that has something to show.
-    fn charts(&self, entry: &Entry<'_>) -> Vec<Vec<Key>> {
+    /// Returns a button for each chart with at least two readings.
+    fn charts(&self, entry: &BookEntry<'_>) -> Vec<Vec<Key>> {
         let has_line = |field: &&Field| points(entry.history.iter().copied(), &field.name).len() > 1;
         let charts = (0_u8..).zip(entry.kind.charts());
         let shown = charts.filter(|(_, (_, fields))| fields.iter().any(&has_line));
         let key = |(at, (_, fields)): (u8, (&str, Vec<&Field>))| {
             let labels: Vec<&str> = fields.iter().map(|field| field.label.of(self.tag)).collect();
-            vec![Key::new(format!("📈 {}", labels.join(" / ")), Button::Chart(entry.record.id, at))]
+            vec![Key::new(format!("📈 {}", labels.join(" / ")), RecordsButton::Chart(entry.record.id, at))]
         };
         shown.map(key).collect()
     }
 
-    /// A field and what stands in it; of readings the last one and how they go.
-    fn line(&self, entry: &Entry<'_>, field: &Field) -> Option<String> {
+    /// Returns the line of a field with its value; for readings, the last value and the trend.
+    fn line(&self, entry: &BookEntry<'_>, field: &Field) -> Option<String> {
         let unit = match field.form.unit() {
             "" => String::new(),
             unit => format!(" {unit}"),
@@ -197,8 +197,8 @@ impl Shown<'_> {
         Some(one_line(&format!("{label}: {value}{unit}"), LINE_CHARS))
     }
 
-    /// Asks whether a record is to be removed, and names what goes with it.
-    pub(super) fn asks(&self, entry: &Entry<'_>) -> Card {
+    /// Asks for confirmation before a record is removed, and tells what is removed with it.
+    pub(super) fn asks(&self, entry: &BookEntry<'_>) -> Card {
         let all = with_belonging(self.book, entry);
         let others = all.len() - entry.history.len();
         let name = self.book.name(entry.record);
@@ -210,8 +210,8 @@ impl Shown<'_> {
             lines.push(fill(self.texts.records_ask_others(), &[("count", &others.to_string())]));
         }
         Card::text(lines.join("\n")).row(vec![
-            Key::new(self.texts.button_remove(), Button::Remove(entry.record.id)),
-            Key::new(self.texts.button_keep(), Button::Open(entry.record.id)),
+            Key::new(self.texts.button_remove(), RecordsButton::Remove(entry.record.id)),
+            Key::new(self.texts.button_keep(), RecordsButton::Open(entry.record.id)),
         ])
     }
 }

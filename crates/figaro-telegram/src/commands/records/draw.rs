@@ -1,20 +1,20 @@
-//! Charts of the readings of a record.
+//! Builds charts of the readings of a record.
 
-use crate::chart::{Chart, Line};
-use figaro_domain::record::{Book, Entry, points};
+use crate::chart::{Chart, ChartLine};
+use figaro_domain::record::{Book, BookEntry, points};
 
-/// The newest so many readings are drawn: more could not be told apart.
+/// Maximum number of readings of a line, the newest; more could not be told apart.
 const MAX_POINTS: usize = 400;
 
-/// The chart of an entry with this number; `None` if there is no such chart.
-pub(super) fn chart(book: &Book, entry: &Entry<'_>, tag: Option<&str>, at: u8) -> Option<Chart> {
+/// Returns the chart of an entry with this index; `None` if there is no such chart.
+pub(super) fn chart(book: &Book, entry: &BookEntry<'_>, tag: Option<&str>, at: u8) -> Option<Chart> {
     let charts = entry.kind.charts();
     let (_, fields) = charts.get(usize::from(at))?;
     let line = |field: &&figaro_domain::record::Field| {
         let mut points = points(entry.history.iter().copied(), &field.name);
         let older = points.len().saturating_sub(MAX_POINTS);
         drop(points.drain(..older));
-        Line { label: field.label.of(tag).to_owned(), name: field.name.clone(), points }
+        ChartLine { label: field.label.of(tag).to_owned(), name: field.name.clone(), points }
     };
     Some(Chart {
         title: book.name(entry.record),
@@ -24,7 +24,7 @@ pub(super) fn chart(book: &Book, entry: &Entry<'_>, tag: Option<&str>, at: u8) -
     })
 }
 
-/// The words beside the picture, in any script.
+/// Returns the caption of the picture, in any script.
 pub(super) fn caption(chart: &Chart) -> String {
     let labels: Vec<&str> = chart.lines.iter().map(|line| line.label.as_str()).collect();
     let unit = match chart.unit.as_str() {

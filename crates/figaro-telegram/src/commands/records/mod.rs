@@ -1,27 +1,29 @@
-//! `/records`: which context packs a chat has chosen, and the records that it keeps in their forms: listed, shown, drawn, reminded of,
-//! removed. In a group only admins and owners choose packs.
+//! `/records`: the context packs of a chat, and the records that it keeps with them: lists, cards, charts, reminders,
+//! removal. In groups only admins and owners choose packs.
 
 mod card;
 mod draw;
 
 use async_trait::async_trait;
 
-use self::card::Shown;
+use self::card::RecordsView;
 use super::asker::Asker;
 use super::card::Card;
 use super::cards::Cards;
-use super::command::{Command, Group, Outcome, Press, PressError, Pressed, Request};
+use super::command::{
+    Command, CommandOutcome, CommandRequest, CommandSpec, Group, Press, PressError, Pressed,
+};
 use super::handles::Handles;
-use super::removed::Removed as JustRemoved;
+use super::removed::RecentlyRemoved;
 use super::replies;
-use crate::callback::{self, Family, KindKey, Page, Records as Button};
+use crate::callback::{self, ButtonFamily, KindKey, Page, RecordsButton};
 use crate::chart;
 use crate::send;
 use figaro_agent::tools::records::{NotReminded, RemindedBy, Reminding, Remover};
 use figaro_base::ids::RecordId;
 use figaro_domain::chat::{ConfigPatch, MAX_PACKS, PackChange};
 use figaro_domain::delivery::Author;
-use figaro_domain::record::{Book, Entry, Kind, Pack, Record, Removal, Removed, Restored};
+use figaro_domain::record::{Book, BookEntry, Kind, Pack, Record, Removal, Removed, Restored};
 use figaro_domain::task::Task;
 use figaro_memory::RecordBooks;
 use figaro_policy::access::Standing;
@@ -30,75 +32,69 @@ use figaro_store::{Store, StoreError};
 
 /// Shows, draws and removes the records of a chat.
 #[derive(Debug)]
-pub(super) struct Records {
+pub(super) struct RecordsCommand {
     cards: Cards,
     store: Store,
     books: RecordBooks,
     reminding: Reminding,
-    /// Those that were removed by a button just now, by the one that was pressed.
-    removed: JustRemoved<RecordId, Removed>,
+    /// Records that were just removed by a button, by the id of the record whose button was pressed.
+    removed: RecentlyRemoved<RecordId, Removed>,
 }
 
 #[async_trait]
-impl Command for Records {
-    fn name(&self) -> &'static str {
-        "records"
+impl Command for RecordsCommand {
+    fn spec(&self) -> CommandSpec {
+        CommandSpec::new("records", Texts::command_records)
+            .group(Group::Remember)
+            .families(&[RecordsButton::NAME])
     }
 
-    fn about<'a>(&'a self, texts: &'a Texts) -> &'a str {
-        texts.command_records()
-    }
-
-    fn group(&self) -> Option<Group> {
-        Some(Group::Remember)
-    }
-
-    async fn run(&self, request: &Request<'_>) -> Result<Outcome, StoreError> {
+    async fn run(&self, request: &CommandRequest<'_>) -> Result<CommandOutcome, StoreError> {
         let asker = request.asker;
         if is_closed(asker) {
-            return Ok(Outcome::Card(Card::text(self.cards.texts(asker).records_guest())));
+            return Ok(CommandOutcome::Card(Card::text(self.cards.texts(asker).records_guest())));
         }
-        self.kinds(asker).await.map(Outcome::Card)
-    }
-
-    fn families(&self) -> &'static [&'static str] {
-        &[Button::NAME]
+        self.kinds(asker).await.map(CommandOutcome::Card)
     }
 
     async fn press(&self, press: &Press<'_>) -> Result<Pressed, PressError> {
         let asker = press.asker;
-        let button: Button = press.data.parse()?;
-        // In their own chat guests may look at what they said before they were guests.
+        let button: RecordsButton = press.data.parse()?;
+        // In their private chat, guests may look at records from before they were guests.
         if is_guest(asker) && (asker.place.is_group() || button.changes()) {
             return Ok(Pressed::toast(self.cards.texts(asker).records_guest()));
         }
         Ok(match button {
-            Button::Kinds => Pressed::card(self.kinds(asker).await?),
-            Button::Packs(page) => Pressed::card(self.packs(asker, page).await?),
-            Button::Take(pack, page) => self.choose(asker, pack_change(pack.as_str(), true), page).await?,
-            Button::Leave(pack, page) => self.choose(asker, pack_change(pack.as_str(), false), page).await?,
-            Button::Kind(key, page) => self.kind(asker, key, page).await?,
-            Button::Open(id) => {
+            RecordsButton::Kinds => Pressed::card(self.kinds(asker).await?),
+            RecordsButton::Packs(page) => Pressed::card(self.packs(asker, page).await?),
+            RecordsButton::Take(pack, page) => {
+                self.choose(asker, pack_change(pack.as_str(), true), page).await?
+            }
+            RecordsButton::Leave(pack, page) => {
+                self.choose(asker, pack_change(pack.as_str(), false), page).await?
+            }
+            RecordsButton::Kind(key, page) => self.kind(asker, key, page).await?,
+            RecordsButton::Open(id) => {
                 self.with(asker, id, |shown, entry| Pressed::card(shown.entry(entry))).await?
             }
-            Button::Add(kind) => self.ask_new(asker, kind).await?,
-            Button::Ask(id) => self.ask(asker, id).await?,
-            Button::Remind(id) => self.remind(asker, id).await?,
-            Button::Chart(id, at) => self.draw(asker, id, at).await?,
-            Button::Remove(id) => self.remove(asker, id).await?,
-            Button::Undo(id) => self.undo(asker, id).await?,
+            RecordsButton::Add(kind) => self.ask_new(asker, kind).await?,
+            RecordsButton::Ask(id) => self.ask(asker, id).await?,
+            RecordsButton::Remind(id) => self.remind(asker, id).await?,
+            RecordsButton::Chart(id, at) => self.draw(asker, id, at).await?,
+            RecordsButton::Remove(id) => self.remove(asker, id).await?,
+            RecordsButton::Undo(id) => self.undo(asker, id).await?,
         })
     }
 }
 
-impl Records {
+impl RecordsCommand {
     pub(super) fn new(handles: &Handles) -> Self {
         Self {
             cards: handles.cards.clone(),
             store: handles.store.clone(),
             books: handles.records.clone(),
             reminding: handles.reminding.clone(),
-            removed: JustRemoved::after(handles.eraser.erasures.clone()),
+            removed: RecentlyRemoved::after(handles.eraser.erasures.clone()),
         }
     }
 
@@ -106,8 +102,8 @@ impl Records {
         self.books.in_chat(asker.place.chat).await
     }
 
-    async fn shown<'a>(&'a self, asker: &'a Asker, book: &'a Book) -> Shown<'a> {
-        Shown {
+    async fn shown<'a>(&'a self, asker: &'a Asker, book: &'a Book) -> RecordsView<'a> {
+        RecordsView {
             may_change: self.cards.may_change(asker).await,
             texts: self.cards.texts(asker),
             tag: asker.language.as_deref(),
@@ -117,7 +113,7 @@ impl Records {
         }
     }
 
-    /// The kinds there are; where no pack is chosen, the packs.
+    /// Returns the card of the kinds, or of the packs if the chat has chosen none.
     async fn kinds(&self, asker: &Asker) -> Result<Card, StoreError> {
         let book = self.book(asker).await?;
         match book.packs() {
@@ -133,7 +129,7 @@ impl Records {
         Ok(self.shown(asker, &book).await.packs(&packs, &config.packs, page))
     }
 
-    /// Takes a pack for the chat or puts it back, as the button said.
+    /// Enables or disables a pack in the chat.
     async fn choose(&self, asker: &Asker, choice: PackChange, page: Page) -> Result<Pressed, StoreError> {
         let texts = self.cards.texts(asker);
         if !self.cards.may_change(asker).await {
@@ -160,23 +156,23 @@ impl Records {
         }
     }
 
-    /// What a press on a record leads to; where it is gone, that is said.
+    /// Handles a press on a record; tells if the record is gone.
     async fn with(
         &self,
         asker: &Asker,
         id: RecordId,
-        then: impl FnOnce(&Shown<'_>, &Entry<'_>) -> Pressed + Send,
+        then: impl FnOnce(&RecordsView<'_>, &BookEntry<'_>) -> Pressed + Send,
     ) -> Result<Pressed, StoreError> {
         let book = self.book(asker).await?;
         let shown = self.shown(asker, &book).await;
         if let Some(entry) = book.entry(id) {
             let reminding = self.reminding.of(&book, &entry, asker.language.as_deref()).await?;
-            return Ok(then(&Shown { is_reminded: !reminding.is_empty(), ..shown }, &entry));
+            return Ok(then(&RecordsView { is_reminded: !reminding.is_empty(), ..shown }, &entry));
         }
         Ok(Pressed::both(shown.texts.gone(), self.kinds(asker).await?))
     }
 
-    /// Has the bot remind of a record. Pressed under an answer, it leaves the words of that as they are.
+    /// Creates reminders for a record. Leaves the text above the button unchanged, which may be an answer.
     async fn remind(&self, asker: &Asker, id: RecordId) -> Result<Pressed, StoreError> {
         let (texts, book) = (self.cards.texts(asker), self.book(asker).await?);
         let Some(entry) = book.entry(id) else { return Ok(Pressed::toast(texts.gone())) };
@@ -220,14 +216,14 @@ impl Records {
         })
     }
 
-    /// Whether somebody may remove these records now.
+    /// Returns `true` if the asker may remove these records now.
     async fn may_remove<'r>(&self, asker: &Asker, records: impl Iterator<Item = &'r Record>) -> bool {
         let Asker { place, speaker, standing, .. } = asker;
         let remover = Remover { place, user: &speaker.user, standing: *standing };
         remover.may_remove(&*self.cards.admins, records).await
     }
 
-    /// Asks what is to be saved. The reply is a message like any other: the model reads it and saves it.
+    /// Asks for the record to save. The reply is a normal message: the model reads it and saves the record.
     async fn ask_new(&self, asker: &Asker, kind: Option<KindKey>) -> Result<Pressed, StoreError> {
         let (texts, book) = (self.cards.texts(asker), self.book(asker).await?);
         let is_it = |(pack, of): &(&Pack, &Kind)| kind == Some(KindKey::of(&pack.name, &of.name));
@@ -249,14 +245,14 @@ impl Records {
         self.with(asker, id, |shown, entry| Pressed::card(shown.asks(entry))).await
     }
 
-    /// Removes a record with its history and those that belong to it.
+    /// Removes a record with its history and the records that belong to it.
     async fn remove(&self, asker: &Asker, id: RecordId) -> Result<Pressed, StoreError> {
         let (texts, book) = (self.cards.texts(asker), self.book(asker).await?);
         let Some(entry) = book.entry(id) else {
             return Ok(Pressed::both(texts.gone(), self.kinds(asker).await?));
         };
         let all = card::with_belonging(&book, &entry);
-        // Whoever was asked may not be who presses, nor have the rights that they had then.
+        // The person who presses may not be the person who was asked, and rights may have changed since.
         if !self.may_remove(asker, all.iter().copied()).await {
             return Ok(Pressed::toast(texts.records_not_yours()));
         }
@@ -273,15 +269,20 @@ impl Records {
             lines.push(fill(texts.records_reminders_ended(), &[("count", &count)]));
         }
         self.removed.keep(id, removed, chat, now);
-        let undo = send::Button::new(texts.button_undo(), Button::Undo(id));
-        let back = send::Button::new(texts.button_back(), Button::Kinds);
+        let undo = send::Button::new(texts.button_undo(), RecordsButton::Undo(id));
+        let back = send::Button::new(texts.button_back(), RecordsButton::Kinds);
         Ok(Pressed::card(Card::text(lines.join("\n")).row(vec![undo, back])))
     }
 
-    /// The tasks that remind of an entry or of what belongs to it.
-    async fn tasks_of(&self, asker: &Asker, book: &Book, entry: &Entry<'_>) -> Result<Vec<Task>, StoreError> {
+    /// Returns the tasks that remind of an entry or of records that belong to it.
+    async fn tasks_of(
+        &self,
+        asker: &Asker,
+        book: &Book,
+        entry: &BookEntry<'_>,
+    ) -> Result<Vec<Task>, StoreError> {
         let mut tasks: Vec<Task> = Vec::new();
-        // Most are readings, of which nothing reminds.
+        // Most records are readings, which have no reminders.
         let may_remind = |record: &&Record| {
             let offers = book.kind_of(record).is_some_and(|(_, kind)| kind.remind.is_some());
             offers || !record.reminders.is_empty()
@@ -305,7 +306,7 @@ impl Records {
         if !self.may_remove(asker, removed.records.iter()).await {
             return Ok(Pressed::toast(texts.records_not_yours()));
         }
-        // To ask for rights takes time: it may have been forgotten, or put back, meanwhile.
+        // The check of rights takes time. The record may have been erased or restored meanwhile.
         let Some(removed) = self.removed.take(&id, chat, self.cards.now()) else {
             return Ok(Pressed::toast(texts.gone()));
         };
@@ -315,7 +316,7 @@ impl Records {
         }
         match restored? {
             Restored::Done => {
-                let then = |shown: &Shown<'_>, entry: &Entry<'_>| {
+                let then = |shown: &RecordsView<'_>, entry: &BookEntry<'_>| {
                     Pressed::both(shown.texts.records_restored(), shown.entry(entry))
                 };
                 self.with(asker, id, then).await
@@ -325,8 +326,7 @@ impl Records {
     }
 }
 
-/// Whether somebody has no rights of their own here.
-/// Whether the records of the place are not for whoever asks.
+/// Returns `true` if the asker cannot see the records here: guests cannot see those of a group.
 pub(super) fn is_closed(asker: &Asker) -> bool {
     is_guest(asker) && asker.place.is_group()
 }

@@ -1,10 +1,10 @@
-//! The cards of sessions: the list, one session, and the question whether it is to be deleted.
+//! Cards of sessions: the list, one session, and the question before a deletion.
 
 use chrono::{DateTime, Datelike, Utc};
 use chrono_tz::Tz;
 
 use super::super::card::{Card, pager};
-use crate::callback::Sessions;
+use crate::callback::SessionsButton;
 use crate::send::Button;
 use figaro_base::ids::SessionId;
 use figaro_base::text::one_line;
@@ -13,42 +13,37 @@ use figaro_domain::model::ModelName;
 use figaro_prompts::texts::{Texts, fill, nth};
 use figaro_store::{Outline, SessionStats};
 
-/// What a row shows of a name or of first words.
+/// Maximum length of a session's name on a button, in characters.
 const ROW_CHARS: usize = 34;
-/// What a card shows of first words.
+/// Maximum length of first words that serve as a name, in characters.
 const NAME_CHARS: usize = 60;
 
-/// How sessions are shown to somebody.
+/// Settings and data to show sessions to a reader.
 #[derive(Debug, Clone, Copy)]
-pub(in super::super) struct View<'a> {
-    /// The texts in their language.
+pub(in super::super) struct SessionView<'a> {
     pub(in super::super) texts: &'a Texts,
-    /// The zone of the chat.
+    /// Time zone of the chat that the sessions belong to.
     pub(in super::super) zone: Tz,
-    /// The current time, UTC.
     pub(in super::super) now: DateTime<Utc>,
-    /// The session that the next question belongs to.
+    /// Current session of the conversation, which the next question belongs to.
     pub(in super::super) current: Option<SessionId>,
 }
 
-/// What a session has.
 #[derive(Debug)]
-pub(super) struct Kept {
-    /// What is said in it.
+pub(super) struct SessionOverview {
     pub(super) outline: Outline,
-    /// What is kept beside that.
     pub(super) stats: SessionStats,
 }
 
-impl View<'_> {
-    /// What a session is called: its name, else its first words.
+impl SessionView<'_> {
+    /// Returns the name of a session: the given name, or else its first words.
     pub(in super::super) fn name(&self, session: &Session, outline: &Outline) -> String {
         let named = session.name.as_ref().map(|name| name.text.clone());
         let words = || outline.first_words.as_deref().map(|words| one_line(words, NAME_CHARS));
         named.or_else(words).unwrap_or_else(|| self.texts.session_unnamed().to_owned())
     }
 
-    /// A page of the list, of so many sessions.
+    /// Returns a page of the list; `total` is the number of all sessions.
     pub(super) fn list(&self, shown: &[(Session, Outline)], page: usize, total: usize) -> Card {
         let is_empty = |(_, outline): &(Session, Outline)| outline.messages == 0;
         if shown.is_empty() || (total == 1 && shown.iter().all(is_empty)) {
@@ -58,15 +53,21 @@ impl View<'_> {
             let mark = if self.current == Some(session.id) { "✓ " } else { "" };
             let name = one_line(&self.name(session, outline), ROW_CHARS);
             let label = format!("{mark}{name} · {}", self.day(session.updated_at));
-            vec![Button::new(label, Sessions::Open(session.id))]
+            vec![Button::new(label, SessionsButton::Open(session.id))]
         };
         Card::titled(self.texts.sessions_title(), self.texts.sessions_about())
             .rows(shown.iter().map(row))
-            .row(pager(self.texts, page, total, Sessions::List))
+            .row(pager(self.texts, page, total, SessionsButton::List))
     }
 
-    /// The card of a session, in which this model answers, with what somebody may do with it.
-    pub(super) fn card(&self, session: &Session, kept: &Kept, model: &ModelName, may_change: bool) -> Card {
+    /// Returns the card of a session; `may_change` adds the buttons that change it.
+    pub(super) fn card(
+        &self,
+        session: &Session,
+        kept: &SessionOverview,
+        model: &ModelName,
+        may_change: bool,
+    ) -> Card {
         let texts = self.texts;
         let count = kept.outline.messages.to_string();
         let [began, last] = [session.created_at, session.updated_at].map(|at| self.moment(at));
@@ -80,47 +81,47 @@ impl View<'_> {
         let is_current = self.current == Some(session.id);
         body.extend(is_current.then(|| texts.session_current().to_owned()));
         let id = session.id;
-        let switch = (!is_current).then(|| Button::new(texts.button_switch(), Sessions::Switch(id)));
+        let switch = (!is_current).then(|| Button::new(texts.button_switch(), SessionsButton::Switch(id)));
         let changes = [
             vec![
-                Button::new(texts.button_rename(), Sessions::Rename(id)),
-                Button::new(texts.model_title(), Sessions::Models(id)),
+                Button::new(texts.button_rename(), SessionsButton::Rename(id)),
+                Button::new(texts.model_title(), SessionsButton::Models(id)),
             ],
             vec![
-                Button::new(texts.button_export(), Sessions::Export(id)),
-                Button::new(texts.button_delete(), Sessions::Ask(id)),
+                Button::new(texts.button_export(), SessionsButton::Export(id)),
+                Button::new(texts.button_delete(), SessionsButton::Ask(id)),
             ],
         ];
         Card::titled(&self.name(session, &kept.outline), body.join("\n"))
             .row(switch.into_iter().collect())
             .rows(changes.into_iter().filter(|_| may_change))
-            .row(vec![Button::new(texts.button_back(), Sessions::List(0))])
+            .row(vec![Button::new(texts.button_back(), SessionsButton::List(0))])
     }
 
-    /// How many pins belong to a session.
+    /// Returns the line with the number of a session's pins.
     fn pins(&self, count: usize) -> String {
         fill(self.texts.session_pins(), &[("count", &count.to_string())])
     }
 
-    /// Asks whether a session is to be deleted, and says what goes with it.
+    /// Asks for confirmation before a session is deleted, with the number of its messages.
     pub(super) fn ask_to_delete(&self, session: &Session, outline: &Outline) -> Card {
         let texts = self.texts;
         let values = [("name", self.name(session, outline)), ("count", outline.messages.to_string())];
         let values = values.each_ref().map(|(key, value)| (*key, value.as_str()));
         Card::text(fill(texts.session_delete_ask(), &values)).row(vec![
-            Button::new(texts.button_delete(), Sessions::Delete(session.id)),
-            Button::new(texts.button_back(), Sessions::Open(session.id)),
+            Button::new(texts.button_delete(), SessionsButton::Delete(session.id)),
+            Button::new(texts.button_back(), SessionsButton::Open(session.id)),
         ])
     }
 
-    /// A day, such as `23 Nov`; with the year unless it is this one.
+    /// Formats a day, such as `23 Nov`, with the year unless it is the current year.
     fn day(&self, at: DateTime<Utc>) -> String {
         let (at, now) = (at.with_timezone(&self.zone), self.now.with_timezone(&self.zone));
         let year = if at.year() == now.year() { String::new() } else { format!(" {}", at.year()) };
         format!("{} {}{year}", at.day(), nth(self.texts.months(), at.month0()))
     }
 
-    /// A day and a time by the clock of the chat.
+    /// Formats a day and a time in the time zone of the chat.
     pub(in super::super) fn moment(&self, at: DateTime<Utc>) -> String {
         let this_year = self.now.with_timezone(&self.zone).year();
         self.texts.dated(&at.with_timezone(&self.zone), this_year)

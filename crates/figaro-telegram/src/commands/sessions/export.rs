@@ -1,20 +1,20 @@
-//! A session as a file that people read: Markdown, a heading for each message.
+//! Formats a session as a Markdown file for people, with a heading for each message.
 
 use std::sync::Arc;
 
-use super::card::View;
-use figaro_domain::conversation::{Message, Role};
+use super::card::SessionView;
+use figaro_domain::conversation::{Message, MessageRole};
 use figaro_domain::message::Attachment;
 use figaro_domain::summary::Summary;
-use figaro_markup::File;
+use figaro_markup::CodeFile;
 
-/// The file of a session with this name: its summaries, then what was said; `None` if nobody has said anything in it.
+/// Returns the file of a session: its summaries, then its messages; `None` if there are no messages.
 pub(super) fn file(
-    view: &View<'_>,
+    view: &SessionView<'_>,
     name: &str,
     messages: &[Arc<Message>],
     summaries: &[Summary],
-) -> Option<File> {
+) -> Option<CodeFile> {
     let mut said: Vec<String> = messages.iter().filter_map(|message| section(view, message)).collect();
     if said.is_empty() {
         return None;
@@ -29,16 +29,16 @@ pub(super) fn file(
     }
     let day = view.now.with_timezone(&view.zone).format("%Y-%m-%d");
     let content = format!("# {}\n\n{}\n\n{}", plain(name), view.zone.name(), said.join("\n"));
-    Some(File { name: format!("conversation-{day}.md"), language: None, content })
+    Some(CodeFile { name: format!("conversation-{day}.md"), language: None, content })
 }
 
-/// What somebody said, under their name and the time; `None` for what no person sees.
-pub(in super::super) fn section(view: &View<'_>, message: &Message) -> Option<String> {
+/// Formats a message under its author and time; `None` for messages that no person sees.
+pub(in super::super) fn section(view: &SessionView<'_>, message: &Message) -> Option<String> {
     let who = match message.role {
-        Role::User if message.task.is_some() => view.texts.export_task().to_owned(),
-        Role::User => message.speaker.as_ref().map(|speaker| speaker.name.clone()).unwrap_or_default(),
-        Role::Assistant if !message.text.trim().is_empty() => view.texts.export_bot().to_owned(),
-        Role::Assistant | Role::Tool | Role::System => return None,
+        MessageRole::User if message.task.is_some() => view.texts.export_task().to_owned(),
+        MessageRole::User => message.speaker.as_ref().map(|speaker| speaker.name.clone()).unwrap_or_default(),
+        MessageRole::Assistant if !message.text.trim().is_empty() => view.texts.export_bot().to_owned(),
+        MessageRole::Assistant | MessageRole::Tool | MessageRole::System => return None,
     };
     let mut lines = vec![format!("## {} · {}", plain(&who), view.moment(message.created_at)), String::new()];
     let quoted = message.quotes.iter().map(|quoted| quoted.excerpt.as_ref().unwrap_or(&quoted.text));
@@ -56,7 +56,7 @@ fn attached(attachment: &Attachment) -> String {
     format!("[{}{label}]", attachment.word())
 }
 
-/// Words of somebody else on one line.
+/// Joins a text into one line.
 pub(in super::super) fn plain(words: &str) -> String {
     words.split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -75,7 +75,7 @@ mod tests {
     fn a_session_reads_as_a_text() {
         let locales = Locales::load().unwrap();
         let at: DateTime<Utc> = "2026-11-20T12:30:00Z".parse().unwrap();
-        let view = View { texts: locales.of(None), zone: Tz::Europe__Riga, now: at, current: None };
+        let view = SessionView { texts: locales.of(None), zone: Tz::Europe__Riga, now: at, current: None };
         let id = SessionId::new();
         assert_eq!(file(&view, "Empty", &[], &[]), None);
         let speaker = Speaker { user: UserId::telegram(11), name: "Ann\nLee".into(), username: None };
@@ -83,10 +83,10 @@ mod tests {
         let asked = Message {
             speaker: Some(speaker),
             attachments: vec![photo],
-            ..Message::new(id, Role::User, "What is it?".into(), at)
+            ..Message::new(id, MessageRole::User, "What is it?".into(), at)
         };
-        let result = Message::new(id, Role::Tool, "{\"success\": true}".into(), at);
-        let answer = Message::new(id, Role::Assistant, "A **cat**.".into(), at);
+        let result = Message::new(id, MessageRole::Tool, "{\"success\": true}".into(), at);
+        let answer = Message::new(id, MessageRole::Assistant, "A **cat**.".into(), at);
         let summary = Summary {
             id: SummaryId::new(),
             session: id,

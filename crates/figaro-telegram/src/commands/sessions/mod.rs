@@ -1,6 +1,6 @@
-//! `/sessions`: the conversations that were begun in a chat or topic, the newest first. A row opens the card of one: to go
-//! on with it, name it, save it as a file, delete it, or choose the model that answers in it. In a group whoever may begin
-//! one may go on with one; only admins and owners do the rest.
+//! `/sessions`: lists the sessions of a chat or topic, newest first. A row opens the card of a session, to switch to
+//! it, rename it, save it as a file, delete it, or choose its model. In a group everybody may switch sessions; only
+//! admins and owners do the rest.
 
 pub(super) mod card;
 pub(super) mod export;
@@ -9,15 +9,17 @@ mod rename;
 use async_trait::async_trait;
 use chrono_tz::Tz;
 
-use self::card::{Kept, View};
+use self::card::{SessionOverview, SessionView};
 pub use self::rename::Renames;
 use super::asker::Asker;
 use super::card::{Card, ROWS, page_of};
 use super::cards::Cards;
-use super::command::{Command, Group, Outcome, Press, PressError, Pressed, Request};
+use super::command::{
+    Command, CommandOutcome, CommandRequest, CommandSpec, Group, Press, PressError, Pressed,
+};
 use super::handles::Handles;
 use super::model::ChatModels;
-use crate::callback::{Family, Page, Sessions as Button};
+use crate::callback::{ButtonFamily, Page, SessionsButton};
 use figaro_agent::eraser::Eraser;
 use figaro_agent::turn::parked::Parked;
 use figaro_base::ids::SessionId;
@@ -30,7 +32,7 @@ use figaro_store::{ConversationStore, SessionStore, SettingsStore, StoreError, S
 
 /// Shows and changes the sessions of a conversation.
 #[derive(Debug)]
-pub(super) struct Sessions {
+pub(super) struct SessionsCommand {
     cards: Cards,
     sessions: SessionStore,
     conversations: ConversationStore,
@@ -43,45 +45,36 @@ pub(super) struct Sessions {
 }
 
 #[async_trait]
-impl Command for Sessions {
-    fn name(&self) -> &'static str {
-        "sessions"
+impl Command for SessionsCommand {
+    fn spec(&self) -> CommandSpec {
+        CommandSpec::new("sessions", Texts::command_sessions)
+            .group(Group::Chat)
+            .families(&[SessionsButton::NAME])
     }
 
-    fn about<'a>(&'a self, texts: &'a Texts) -> &'a str {
-        texts.command_sessions()
-    }
-
-    fn group(&self) -> Option<Group> {
-        Some(Group::Chat)
-    }
-
-    async fn run(&self, request: &Request<'_>) -> Result<Outcome, StoreError> {
-        self.list(request.asker, 0).await.map(Outcome::Card)
-    }
-
-    fn families(&self) -> &'static [&'static str] {
-        &[Button::NAME]
+    async fn run(&self, request: &CommandRequest<'_>) -> Result<CommandOutcome, StoreError> {
+        self.list(request.asker, 0).await.map(CommandOutcome::Card)
     }
 
     async fn press(&self, press: &Press<'_>) -> Result<Pressed, PressError> {
         let asker = press.asker;
-        let button: Button = press.data.parse()?;
-        let is_open = matches!(button, Button::List(_) | Button::Open(_) | Button::Switch(_));
+        let button: SessionsButton = press.data.parse()?;
+        let is_open =
+            matches!(button, SessionsButton::List(_) | SessionsButton::Open(_) | SessionsButton::Switch(_));
         if !is_open && !self.cards.may_change(asker).await {
             return Ok(Pressed::toast(self.cards.texts(asker).admin_only()));
         }
         let id = match &button {
-            Button::List(page) => return Ok(Pressed::card(self.list(asker, *page).await?)),
-            Button::Open(id)
-            | Button::Switch(id)
-            | Button::Rename(id)
-            | Button::Export(id)
-            | Button::Ask(id)
-            | Button::Delete(id)
-            | Button::Models(id)
-            | Button::Set(id, _)
-            | Button::Clear(id) => *id,
+            SessionsButton::List(page) => return Ok(Pressed::card(self.list(asker, *page).await?)),
+            SessionsButton::Open(id)
+            | SessionsButton::Switch(id)
+            | SessionsButton::Rename(id)
+            | SessionsButton::Export(id)
+            | SessionsButton::Ask(id)
+            | SessionsButton::Delete(id)
+            | SessionsButton::Models(id)
+            | SessionsButton::Set(id, _)
+            | SessionsButton::Clear(id) => *id,
         };
         let Some(session) = self.of_conversation(asker, id).await? else {
             return Ok(Pressed::both(self.cards.texts(asker).gone(), self.list(asker, 0).await?));
@@ -90,7 +83,7 @@ impl Command for Sessions {
     }
 }
 
-impl Sessions {
+impl SessionsCommand {
     pub(super) fn new(handles: &Handles) -> Self {
         Self {
             cards: handles.cards.clone(),
@@ -105,38 +98,45 @@ impl Sessions {
         }
     }
 
-    async fn pressed(&self, asker: &Asker, button: Button, session: Session) -> Result<Pressed, StoreError> {
+    async fn pressed(
+        &self,
+        asker: &Asker,
+        button: SessionsButton,
+        session: Session,
+    ) -> Result<Pressed, StoreError> {
         Ok(match button {
-            Button::List(page) => Pressed::card(self.list(asker, page).await?),
-            Button::Open(_) => Pressed::card(self.card(asker, session).await?),
-            Button::Switch(_) => self.switch(asker, session).await?,
-            Button::Rename(_) => rename::ask(&self.cards, asker, &self.view(asker).await?, &session).await,
-            Button::Export(_) => self.export(asker, session).await?,
-            Button::Ask(_) => Pressed::card(self.ask(asker, session).await?),
-            Button::Delete(_) => self.delete(asker, session).await?,
-            Button::Models(_) => Pressed::card(self.models.session_card(asker, &session).await?),
-            Button::Set(_, model) => match self.models.chosen(asker, model.as_str()).await {
+            SessionsButton::List(page) => Pressed::card(self.list(asker, page).await?),
+            SessionsButton::Open(_) => Pressed::card(self.card(asker, session).await?),
+            SessionsButton::Switch(_) => self.switch(asker, session).await?,
+            SessionsButton::Rename(_) => {
+                rename::ask(&self.cards, asker, &self.view(asker).await?, &session).await
+            }
+            SessionsButton::Export(_) => self.export(asker, session).await?,
+            SessionsButton::Ask(_) => Pressed::card(self.ask(asker, session).await?),
+            SessionsButton::Delete(_) => self.delete(asker, session).await?,
+            SessionsButton::Models(_) => Pressed::card(self.models.session_card(asker, &session).await?),
+            SessionsButton::Set(_, model) => match self.models.chosen(asker, model.as_str()).await {
                 Ok(model) => self.set_model(asker, session.id, Some(model)).await?,
                 Err(complaint) => Pressed::toast(complaint),
             },
-            Button::Clear(_) => self.set_model(asker, session.id, None).await?,
+            SessionsButton::Clear(_) => self.set_model(asker, session.id, None).await?,
         })
     }
 
-    /// A session, if it is one of the conversation that is asked in: buttons can be made up.
+    /// Returns a session if it belongs to the asker's conversation; buttons can be forged.
     async fn of_conversation(&self, asker: &Asker, id: SessionId) -> Result<Option<Session>, StoreError> {
         let found = self.sessions.find(id).await?;
         Ok(found.filter(|session| session.conversation == asker.place.conversation()))
     }
 
-    async fn view<'a>(&'a self, asker: &'a Asker) -> Result<View<'a>, StoreError> {
+    async fn view<'a>(&'a self, asker: &'a Asker) -> Result<SessionView<'a>, StoreError> {
         let conversation = asker.place.conversation();
         let (config, current) = futures::try_join!(
             self.settings.chat_config(conversation.chat),
             self.sessions.current(conversation),
         )?;
         let zone = config.timezone.unwrap_or(self.default_zone);
-        Ok(View { texts: self.cards.texts(asker), zone, now: self.cards.now(), current })
+        Ok(SessionView { texts: self.cards.texts(asker), zone, now: self.cards.now(), current })
     }
 
     async fn list(&self, asker: &Asker, page: Page) -> Result<Card, StoreError> {
@@ -158,7 +158,7 @@ impl Sessions {
         let config = self.settings.chat_config(asker.place.chat).await?;
         let model = session.model.clone().unwrap_or_else(|| self.models.of(&config));
         let may_change = self.cards.may_change(asker).await;
-        Ok(view.card(&session, &Kept { outline, stats }, &model, may_change))
+        Ok(view.card(&session, &SessionOverview { outline, stats }, &model, may_change))
     }
 
     async fn switch(&self, asker: &Asker, session: Session) -> Result<Pressed, StoreError> {
@@ -166,7 +166,7 @@ impl Sessions {
         if !self.sessions.switch(asker.place.conversation(), session.id).await? {
             return Ok(Pressed::both(texts.gone(), self.list(asker, 0).await?));
         }
-        // What waited in the other one was given up.
+        // The switch gave up turns that waited in the previous session.
         self.parked.reload(Some(&asker.speaker.name)).await?;
         let name = self.name(asker, &session).await?;
         let toast = fill(texts.session_switched(), &[("name", &name)]);

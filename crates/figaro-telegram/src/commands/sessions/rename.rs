@@ -1,4 +1,4 @@
-//! A new name for a session, which a reply gives.
+//! New name of a session, taken from a reply.
 
 use super::super::asker::Asker;
 use super::super::card::Card;
@@ -6,8 +6,8 @@ use super::super::cards::Cards;
 use super::super::command::Pressed;
 use super::super::handles::Handles;
 use super::super::replies;
-use super::card::View;
-use crate::callback::Sessions;
+use super::card::SessionView;
+use crate::callback::SessionsButton;
 use crate::send::Button;
 use figaro_base::ids::SessionId;
 use figaro_domain::conversation::Session;
@@ -18,15 +18,15 @@ use figaro_policy::access::Standing;
 use figaro_prompts::texts::fill;
 use figaro_store::{SessionStore, StoreError};
 
-/// Asks for the new name of a session.
-pub(super) async fn ask(cards: &Cards, asker: &Asker, view: &View<'_>, session: &Session) -> Pressed {
+/// Asks for a new name of a session.
+pub(super) async fn ask(cards: &Cards, asker: &Asker, view: &SessionView<'_>, session: &Session) -> Pressed {
     let texts = view.texts;
     let name = session.name.as_ref().map_or(texts.session_unnamed(), |name| &name.text);
     let words = fill(texts.session_ask_name(), &[("name", name)]);
     replies::ask(cards, asker, words, texts.session_name_hint(), Author::Rename(session.id)).await
 }
 
-/// Takes new names of sessions out of replies. Cheap to clone.
+/// Applies new names of sessions from replies. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Renames {
     cards: Cards,
@@ -34,13 +34,13 @@ pub struct Renames {
 }
 
 impl Renames {
-    /// Works on these handles.
+    /// Creates it with the dependencies in `handles`.
     #[must_use]
     pub fn new(handles: &Handles) -> Self {
         Self { cards: handles.cards.clone(), sessions: handles.store.sessions() }
     }
 
-    /// Gives a session of this conversation the name that a message says, and says so.
+    /// Renames a session of this conversation to the text of the message. Returns the card that confirms it.
     pub(crate) async fn name(&self, session: SessionId, part: &Inbound, standing: Standing) -> Card {
         let asker = Asker::new(part, standing);
         self.named(session, part, &asker).await.unwrap_or_else(|error| self.cards.failed(&asker, &error))
@@ -60,7 +60,7 @@ impl Renames {
         if self.sessions.change(session, change).await?.is_none() {
             return Ok(Card::text(texts.gone()));
         }
-        let open = Button::new(texts.sessions_title(), Sessions::Open(session));
+        let open = Button::new(texts.sessions_title(), SessionsButton::Open(session));
         Ok(Card::text(fill(texts.session_named(), &[("name", &name.text)])).row(vec![open]))
     }
 }

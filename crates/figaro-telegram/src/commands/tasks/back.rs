@@ -1,21 +1,21 @@
-//! A chat that the bot was put out of, or that blocked it: its tasks rest until somebody there wants them again. The
-//! router calls this when it learns of either.
+//! Chats that removed or blocked the bot: their tasks are paused until somebody there wants them again. Called by the
+//! router when it learns of either.
 
 use super::super::asker::Asker;
 use super::super::card::Card;
 use super::super::cards::Cards;
 use super::super::command::Pressed;
 use super::super::handles::Handles;
-use crate::callback::Tasks;
+use crate::callback::TasksButton;
 use crate::send::Button;
 use figaro_base::ids::{ChatId, TaskId};
-use figaro_domain::task::{PauseReason, State, Task, TaskChange};
+use figaro_domain::task::{PauseReason, Task, TaskChange, TaskState};
 use figaro_prompts::texts::fill;
 use figaro_store::{StoreError, TaskStore};
 
-const REMOVED: State = State::Paused(PauseReason::Removed);
+const REMOVED: TaskState = TaskState::Paused(PauseReason::Removed);
 
-/// The tasks that rest because the bot was put out of their chat.
+/// Pauses and resumes the tasks of chats that removed the bot.
 #[derive(Debug, Clone)]
 pub struct RestingTasks {
     cards: Cards,
@@ -23,18 +23,18 @@ pub struct RestingTasks {
 }
 
 impl RestingTasks {
-    /// What these handles know of tasks.
+    /// Creates it with the dependencies in `handles`.
     #[must_use]
     pub fn new(handles: &Handles) -> Self {
         Self { cards: handles.cards.clone(), store: handles.store.tasks() }
     }
 
-    /// Pauses all tasks of a chat that the bot is not in any more.
+    /// Pauses all active tasks of a chat that the bot is no longer in.
     ///
     /// # Errors
-    /// When the store fails; nothing is paused then.
+    /// If the store fails; then nothing is paused.
     pub(crate) async fn leave(&self, chat: ChatId) -> Result<(), StoreError> {
-        let live = self.tasks_of(chat, |task| task.state == State::Active).await?;
+        let live = self.tasks_of(chat, |task| task.state == TaskState::Active).await?;
         let paused = self.change_each(live, &TaskChange::Pause(PauseReason::Removed)).await?;
         if paused > 0 {
             tracing::info!(%chat, tasks = paused, "tasks are paused: the bot is not in their chat any more");
@@ -42,23 +42,23 @@ impl RestingTasks {
         Ok(())
     }
 
-    /// What to ask in a chat that the bot is in again; `None` if no task rests because it was not.
+    /// Returns the question to ask when the bot is back in a chat; `None` if no task was paused by its removal.
     ///
     /// # Errors
-    /// When the store fails.
+    /// If the store fails.
     pub(crate) async fn returned(&self, asker: &Asker) -> Result<Option<Card>, StoreError> {
         let texts = self.cards.texts(asker);
         let count = self.removed_tasks(asker.place.chat).await?.len();
         let buttons = vec![
-            Button::new(texts.button_resume_all(), Tasks::Back(true)),
-            Button::new(texts.button_stay(), Tasks::Back(false)),
+            Button::new(texts.button_resume_all(), TasksButton::Back(true)),
+            Button::new(texts.button_stay(), TasksButton::Back(false)),
         ];
         let asks = if asker.place.is_group() { texts.tasks_removed() } else { texts.tasks_blocked() };
         let words = fill(asks, &[("count", &count.to_string())]);
         Ok((count > 0).then(|| Card::text(words).row(buttons)))
     }
 
-    /// Has them run again or stay as they are; `None` if no task rests any more.
+    /// Resumes the paused tasks or leaves them paused; `None` if there are none.
     pub(super) async fn press(&self, asker: &Asker, again: bool) -> Result<Option<Pressed>, StoreError> {
         let texts = self.cards.texts(asker);
         if !self.cards.may_change(asker).await {
@@ -85,7 +85,7 @@ impl RestingTasks {
         Ok(tasks.iter().filter(|task| fits(task)).map(|task| task.id).collect())
     }
 
-    /// Makes the same change of several tasks in one write; gives how many it fitted.
+    /// Makes the same change to several tasks in one write. Returns the number of changed tasks.
     async fn change_each(&self, tasks: Vec<TaskId>, change: &TaskChange) -> Result<usize, StoreError> {
         let changes = tasks.into_iter().map(|task| (task, change.clone())).collect();
         let changed = self.store.change(changes, Vec::new(), self.cards.now()).await?;

@@ -1,59 +1,59 @@
-//! The card of a task and of its last runs, made from what is stored. The delivery sends the first one as proof of what
-//! a turn did; buttons put both in its place.
+//! Cards of a task and of its last runs, built from stored data. The delivery sends the first card as proof of what a
+//! turn did; buttons replace it by either.
 
 use chrono::{DateTime, TimeDelta, Utc};
 
 use super::super::card::{Card, ROWS, explain_unknown, page_of, pager};
 use super::words;
-use crate::callback::{Page, TaskPress, TaskVerb, Tasks};
+use crate::callback::{Page, TaskPress, TaskVerb, TasksButton};
 use crate::send::Button;
 use figaro_base::text::one_line;
-use figaro_domain::task::{PauseReason, RunStatus, State, Task, TaskRun};
+use figaro_domain::task::{PauseReason, RunStatus, Task, TaskRun, TaskState};
 use figaro_domain::usage::{UNKNOWN_MONEY, dollars, tokens};
 use figaro_prompts::AgentSet;
 use figaro_prompts::texts::{Texts, fill};
 
-/// So many next times a card shows.
+/// Number of next due times on a card.
 const TIMES: usize = 3;
-/// What a card shows of a prompt that its title does not hold.
+/// Maximum length of a prompt on a card, in characters.
 const PROMPT_CHARS: usize = 500;
-/// For so long a task that was cancelled can be had back.
+/// Time within which a cancelled task can be restored.
 pub(super) const UNDO: TimeDelta = TimeDelta::minutes(1);
 
-/// How cards of tasks are shown.
+/// Settings and data to show the cards of tasks.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct View<'a> {
+pub(super) struct TaskView<'a> {
     pub(super) texts: &'a Texts,
     pub(super) now: DateTime<Utc>,
-    /// The page of the list that it was opened from, to go back to; buttons carry it along.
+    /// List page that the card was opened from, to go back to; its buttons carry the page along.
     pub(super) page: Option<Page>,
-    /// It is shown in another chat than the task's.
+    /// `true` if the card is shown in a chat other than the task's.
     pub(super) is_elsewhere: bool,
-    /// The agents there are.
+    /// All agents, to look up names.
     pub(super) agents: &'a AgentSet,
 }
 
-impl View<'_> {
+impl TaskView<'_> {
     pub(super) fn card(&self, task: &Task) -> Card {
         let undo = self.button(self.texts.button_undo(), TaskVerb::Undo, task);
-        let can_undo = matches!(task.state, State::Cancelled(at) if self.now - at < UNDO);
+        let can_undo = matches!(task.state, TaskState::Cancelled(at) if self.now - at < UNDO);
         Card::titled(&self.title(task), self.body(task))
             .row(if can_undo { vec![undo] } else { Vec::new() })
             .row(self.actions(task))
             .row(self.ways(task))
     }
 
-    /// The same for somebody who may not change the task.
+    /// Returns the card for people who may not change the task.
     pub(super) fn without_actions(&self, task: &Task) -> Card {
         Card::titled(&self.title(task), self.body(task)).row(self.ways(task))
     }
 
-    /// What it is called and when it runs.
+    /// Returns the task's title with its schedule.
     pub(super) fn title(&self, task: &Task) -> String {
         format!("⏰ {} — {}", task.title(), words::schedule(self.texts, task, self.now))
     }
 
-    /// The last runs, the newest first, one page of them.
+    /// Returns a page of the last runs, newest first.
     pub(super) fn history(&self, task: &Task, runs: &[TaskRun], page: Page) -> Card {
         let page = page_of(page, runs.len());
         let shown = runs.iter().skip(page * ROWS).take(ROWS);
@@ -71,8 +71,8 @@ impl View<'_> {
         Button::new(label, self.press(verb, task))
     }
 
-    pub(super) const fn press(&self, verb: TaskVerb, task: &Task) -> Tasks {
-        Tasks::One(TaskPress { verb, task: task.id, page: self.page })
+    pub(super) const fn press(&self, verb: TaskVerb, task: &Task) -> TasksButton {
+        TasksButton::One(TaskPress { verb, task: task.id, page: self.page })
     }
 
     pub(super) fn moment(&self, task: &Task, at: DateTime<Utc>) -> String {
@@ -81,8 +81,8 @@ impl View<'_> {
 
     fn body(&self, task: &Task) -> String {
         let next: Vec<String> = match task.state {
-            // The one time of a single run stands in the title.
-            State::Active if task.schedule.is_recurring() => {
+            // For a single run, the title already shows the time.
+            TaskState::Active if task.schedule.is_recurring() => {
                 task.upcoming(TIMES).into_iter().map(|at| self.moment(task, at)).collect()
             }
             _ => Vec::new(),
@@ -95,7 +95,7 @@ impl View<'_> {
         let agent = task.own_agent().map(|_| self.agent(task));
         let all = next.into_iter().chain(self.state(task)).chain(last).chain(agent).chain(self.creator(task));
         let lines: Vec<String> = all.collect();
-        // The words that people call it by are enough; the prompt is the model's.
+        // A title given by people is enough; the prompt is for the model.
         let is_all = task.title.is_some() || task.title() == one_line(&task.prompt, usize::MAX);
         let prompt = (!is_all).then(|| shortened(task.prompt.trim()));
         [lines.join("\n")]
@@ -110,16 +110,16 @@ impl View<'_> {
         let texts = self.texts;
         let when = |text: &str, at| fill(text, &[("when", &self.moment(task, at))]);
         let state = match task.state {
-            State::Active => None,
-            State::Paused(PauseReason::Person) => Some(texts.task_paused().to_owned()),
-            State::Paused(PauseReason::Failures) => Some(texts.task_paused_failures().to_owned()),
-            State::Paused(PauseReason::Removed) if !task.place.is_group() => {
+            TaskState::Active => None,
+            TaskState::Paused(PauseReason::Person) => Some(texts.task_paused().to_owned()),
+            TaskState::Paused(PauseReason::Failures) => Some(texts.task_paused_failures().to_owned()),
+            TaskState::Paused(PauseReason::Removed) if !task.place.is_group() => {
                 Some(texts.task_paused_blocked().to_owned())
             }
-            State::Paused(PauseReason::Removed) => Some(texts.task_paused_removed().to_owned()),
-            State::Paused(PauseReason::Denied) => Some(texts.task_paused_denied().to_owned()),
-            State::Done(at) => Some(when(texts.task_done_at(), at)),
-            State::Cancelled(at) => Some(when(texts.task_cancelled_at(), at)),
+            TaskState::Paused(PauseReason::Removed) => Some(texts.task_paused_removed().to_owned()),
+            TaskState::Paused(PauseReason::Denied) => Some(texts.task_paused_denied().to_owned()),
+            TaskState::Done(at) => Some(when(texts.task_done_at(), at)),
+            TaskState::Cancelled(at) => Some(when(texts.task_cancelled_at(), at)),
         };
         let running = task.lease.map(|_| texts.task_running().to_owned());
         let again = task.retry.map(|retry| when(texts.task_again_at(), retry.at));
@@ -127,7 +127,7 @@ impl View<'_> {
         [state, running, again, asked].into_iter().flatten()
     }
 
-    /// Which agent carries it out, also if that is not there any more.
+    /// Returns the line of the agent that runs the task; marks an agent that no longer exists.
     pub(super) fn agent(&self, task: &Task) -> String {
         let is_there = self.agents.for_tasks().any(|agent| agent.name == task.agent);
         let text = if is_there { self.texts.task_agent() } else { self.texts.task_agent_gone() };
@@ -144,7 +144,7 @@ impl View<'_> {
         }
     }
 
-    /// When a run was due and how it ended; in full, what it took and what went wrong.
+    /// Returns the line of a run: due time and result; with `in_full` also duration, usage and error.
     fn run_line(&self, task: &Task, run: &TaskRun, in_full: bool) -> String {
         let (mark, status) = self.status(run.status);
         let mut line = format!("{mark} {} · {status}", self.moment(task, run.due));
@@ -181,30 +181,30 @@ impl View<'_> {
         let run = (texts.button_run_now(), TaskVerb::Run, task.lease.is_none());
         let skip = (texts.button_skip(), TaskVerb::Skip, task.asked.is_some());
         let pause = match task.state {
-            State::Paused(_) => (texts.button_resume(), TaskVerb::Resume, true),
+            TaskState::Paused(_) => (texts.button_resume(), TaskVerb::Resume, true),
             _ => (texts.button_pause(), TaskVerb::Pause, task.is_live()),
         };
         let edit = (texts.button_edit(), TaskVerb::Edit, true);
         let cancel = (texts.button_cancel(), TaskVerb::Cancel, task.is_live());
         let all = match task.state {
-            State::Cancelled(_) => Vec::new(),
+            TaskState::Cancelled(_) => Vec::new(),
             _ => vec![run, skip, pause, edit, cancel],
         };
         let fitting = all.into_iter().filter(|(_, _, fits)| *fits);
         fitting.map(|(label, verb, _)| self.button(label, verb, task)).collect()
     }
 
-    /// What else there is to see.
+    /// Returns the buttons for the history and back to the list.
     fn ways(&self, task: &Task) -> Vec<Button> {
         let texts = self.texts;
         let history =
             task.last.as_ref().map(|_| self.button(texts.button_history(), TaskVerb::History(0), task));
-        let back = self.page.map(|page| Button::new(texts.button_back(), Tasks::List(page)));
+        let back = self.page.map(|page| Button::new(texts.button_back(), TasksButton::List(page)));
         history.into_iter().chain(back).collect()
     }
 }
 
-/// A prompt as cards show it.
+/// Shortens a prompt to the length that cards show.
 pub(super) fn shortened(prompt: &str) -> String {
     match prompt.char_indices().nth(PROMPT_CHARS) {
         Some((end, _)) => format!("{}…", prompt.get(..end).unwrap_or(prompt).trim_end()),
@@ -229,7 +229,7 @@ pub(super) mod tests {
     use figaro_domain::chat::{ChatKind, Place};
     use figaro_domain::message::Speaker;
     use figaro_domain::schedule::Schedule;
-    use figaro_domain::task::{Cost, Due, Ended, IfMissed, Missed, NewTask, Reason, TaskChange};
+    use figaro_domain::task::{Cost, DueRun, IfMissed, Missed, NewTask, Reason, TaskChange, TaskRunResult};
     use figaro_domain::usage::Usage;
     use figaro_prompts::Prompts;
     use figaro_prompts::texts::Locales;
@@ -278,12 +278,13 @@ pub(super) mod tests {
         use TaskChange as C;
         let (nine, run) = (at(23, 7, 0), RunId::new());
         let daily = || task("0 9 * * 1-5");
-        let lease = C::Lease(run, Due { at: nine, attempt: 1, late: false });
+        let lease = C::Lease(run, DueRun { at: nine, attempt: 1, late: false });
         let cost = Cost { usage: Usage { input: 1_100, cached: 0, output: 134 }, nano_usd: Some(9_000_000) };
-        let failed =
-            |again| C::Settle(run, Ended::Failed { error: Reason::Busy, again, cost: Cost::default() });
+        let failed = |again| {
+            C::Settle(run, TaskRunResult::Failed { error: Reason::Busy, again, cost: Cost::default() })
+        };
         let told = || {
-            let end = C::Settle(run, Ended::Delivered(None));
+            let end = C::Settle(run, TaskRunResult::Delivered(None));
             vec![(lease.clone(), nine), (C::Answered(run, cost), nine), (end, at(23, 7, 1))]
         };
         let mut asks = daily();
@@ -321,7 +322,7 @@ pub(super) mod tests {
         for (tag, texts) in locales.all() {
             for (name, task, _) in states() {
                 let (now, is_elsewhere) = (at(23, 8, 0), name == "failed");
-                let view = View { texts, now, page: Some(0), is_elsewhere, agents: &agents };
+                let view = TaskView { texts, now, page: Some(0), is_elsewhere, agents: &agents };
                 writeln!(all, "== {tag}: {name}\n{}", drawn(&view.card(&task))).unwrap();
             }
         }
@@ -331,7 +332,7 @@ pub(super) mod tests {
     #[test]
     fn a_card_names_an_agent_of_the_tasks_own_and_says_if_it_is_gone() {
         let (locales, agents) = (Locales::load().unwrap(), agents());
-        let view = View {
+        let view = TaskView {
             texts: locales.of(None),
             now: at(23, 8, 0),
             page: None,
@@ -354,7 +355,7 @@ pub(super) mod tests {
         let (texts, now) = (locales.of(None), at(23, 8, 0));
         let mut all = String::new();
         for (_, task, runs) in states().into_iter().filter(|(_, _, runs)| !runs.is_empty()).take(2) {
-            let view = View { texts, now, page: None, is_elsewhere: false, agents: &agents };
+            let view = TaskView { texts, now, page: None, is_elsewhere: false, agents: &agents };
             writeln!(all, "{}", drawn(&view.history(&task, &runs, 0))).unwrap();
             let many: Vec<TaskRun> = runs.iter().cycle().take(ROWS + 3).cloned().collect();
             let last = view.history(&task, &many, 9);
@@ -372,7 +373,7 @@ pub(super) mod tests {
         };
         let texts = locales.of(None);
         let card_at = |task: &Task, now| {
-            View { texts, now, page: None, is_elsewhere: false, agents: &agents }.card(task)
+            TaskView { texts, now, page: None, is_elsewhere: false, agents: &agents }.card(task)
         };
         let proof = labels(card_at(&task("0 9 * * *"), at(23, 8, 0)));
         assert_eq!(proof, ["Run now", "Pause", "Edit", "Cancel"]);

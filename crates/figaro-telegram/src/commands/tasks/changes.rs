@@ -1,4 +1,4 @@
-//! Changes of tasks from their cards, within the number of tasks that a chat may have.
+//! Changes tasks from their cards, within the limit of tasks of a chat.
 
 use super::super::cards::Cards;
 use super::super::handles::Handles;
@@ -7,41 +7,41 @@ use figaro_domain::task::{Task, TaskChange};
 use figaro_prompts::texts::{Texts, fill};
 use figaro_store::{StoreError, TaskStore};
 
-/// Writes changes of tasks to the store. Whether whoever presses may make a change is decided by the caller.
+/// Writes changes of tasks to the store. The caller checks the rights.
 #[derive(Debug)]
-pub(super) struct Changes {
+pub(super) struct TaskChanges {
     cards: Cards,
     store: TaskStore,
-    /// The most tasks of a chat that may still run.
+    /// Maximum number of live tasks of a chat.
     per_chat: usize,
 }
 
-impl Changes {
+impl TaskChanges {
     pub(super) fn new(handles: &Handles) -> Self {
         Self { cards: handles.cards.clone(), store: handles.store.tasks(), per_chat: handles.tasks_per_chat }
     }
 
-    /// Makes a change at this moment. Returns the task as it is afterwards, or `None` if it is gone or the change does not
-    /// fit its state any more.
+    /// Makes a change now. Returns the changed task, or `None` if the task is gone or the change no longer fits its
+    /// state.
     ///
     /// # Errors
-    /// When the store fails; nothing is changed then.
+    /// If the store fails; then nothing is changed.
     pub(super) async fn make(&self, task: TaskId, change: TaskChange) -> Result<Option<Task>, StoreError> {
         let changed = self.store.change(vec![(task, change)], Vec::new(), self.cards.now()).await?;
         Ok(changed.into_iter().next().flatten())
     }
 
-    /// Whether a task may run, also one that is over: then its chat must have fewer live tasks than it may.
+    /// Returns `true` if a task is live, or if its chat has room for one more live task.
     ///
     /// # Errors
-    /// When the store fails.
+    /// If the store fails.
     pub(super) async fn has_room_for(&self, task: &Task) -> Result<bool, StoreError> {
         let of_chat = self.store.of_chat(task.place.chat).await?;
         let live = of_chat.iter().filter(|other| other.is_live()).count();
         Ok(task.is_live() || live < self.per_chat)
     }
 
-    /// What is said where there is no room.
+    /// Returns the message for a chat at its limit of tasks.
     pub(super) fn full(&self, texts: &Texts) -> String {
         fill(texts.tasks_full(), &[("limit", &self.per_chat.to_string())])
     }

@@ -1,5 +1,5 @@
-//! The message that shows a task, as it is at one moment: the answer above its card, the card, and where nobody has said in
-//! which time zone the chat is, the question for it.
+//! Message that shows a task at one moment: the answer above the card, the card, and the question for the time zone
+//! if the chat has not set one.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use chrono_tz::Tz;
 
 use super::super::card::Card;
 use super::super::zone::Clocks;
-use super::card::View;
+use super::card::TaskView;
 use crate::live::MESSAGE_UNITS;
 use figaro_agent::languages::Languages;
 use figaro_base::clock::Clock;
@@ -16,30 +16,30 @@ use figaro_markup::{Formatted, Piece, messages};
 use figaro_prompts::Prompts;
 use figaro_store::SettingsStore;
 
-/// Draws cards of tasks. Cheap to clone.
+/// Builds the cards of tasks. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct TaskCards {
-    /// The texts of cards, and which of them a chat gets.
+    /// Texts of cards, and the language of each chat.
     pub languages: Languages,
-    /// The settings of chats, their time zones among them.
+    /// Settings of chats, with their time zones.
     pub settings: SettingsStore,
-    /// The agents there are.
+    /// Agents, whose names the cards show.
     pub prompts: Arc<Prompts>,
-    /// The zone of chats that set none.
+    /// Time zone of chats without a zone.
     pub default_zone: Tz,
-    /// Gives the current time.
+    /// Source of the current time, in UTC.
     pub clock: Clock,
 }
 
 impl TaskCards {
-    /// What this message is to show of the task now.
+    /// Returns the card that the message should show for the task now.
     pub(crate) async fn draw(&self, task: &Task, message: &TaskMessage) -> Card {
         let client = task.language.as_deref();
         let language = self.languages.of(message.chat, client).await;
         let (texts, now) = (self.languages.locales.of(language.as_deref()), self.clock.now());
         let is_elsewhere = message.chat != task.place.chat;
         let agents = self.prompts.agents();
-        let view = View { texts, now, page: message.page, is_elsewhere, agents: &agents };
+        let view = TaskView { texts, now, page: message.page, is_elsewhere, agents: &agents };
         let mut card = view.card(task);
         if message.asks_zone && self.has_no_zone(task).await {
             let clocks = Clocks { texts, language: language.as_deref(), now };
@@ -56,7 +56,7 @@ impl TaskCards {
     }
 }
 
-/// An answer as it stands above a card; `None` for one that is no single text.
+/// Formats an answer to put above a card; `None` if it does not fit a single text message.
 pub(super) fn lead(words: &str) -> Option<Formatted> {
     match <[Piece; 1]>::try_from(messages(words, MESSAGE_UNITS)) {
         Ok([Piece::Text(text)]) => Some(text),

@@ -1,38 +1,38 @@
-//! The card that changes a task: its time by steps, what becomes of missed runs, the agent that carries it out; all else is
-//! said to the model.
+//! Card that edits a task: moves its time in steps, sets the policy for missed runs and the agent. People ask the
+//! model for all other changes.
 
 use chrono::TimeDelta;
 
 use super::super::agents::line;
 use super::super::card::{Card, ROWS, page_of, pager};
 use super::super::command::Pressed;
-use super::Tasks;
-use super::card::{View, shortened};
+use super::TasksCommand;
+use super::card::{TaskView, shortened};
 use super::one::On;
 use crate::callback::{AgentKey, Page, TaskVerb};
 use figaro_domain::schedule::Schedule;
-use figaro_domain::task::{IfMissed, State, Task, TaskChange, TaskEdit};
+use figaro_domain::task::{IfMissed, Task, TaskChange, TaskEdit, TaskState};
 use figaro_prompts::texts::{Texts, fill};
 use figaro_store::StoreError;
 
-/// Steps in minutes for what runs again and again.
+/// Steps for recurring tasks: label and minutes.
 const STEPS: [(&str, i32); 4] = [("−1 h", -60), ("−15 min", -15), ("+15 min", 15), ("+1 h", 60)];
-/// Steps for a single run, from now on if its time has passed.
+/// Steps for a single run: label and minutes, counted from now if its time has passed.
 const LATER: [(&str, i32); 3] = [("+10 min", 10), ("+1 h", 60), ("+1 d", 24 * 60)];
 
-impl Tasks {
-    /// Changes a task by a button of the card that edits it, and shows that card; or shows the agents to choose one of.
+impl TasksCommand {
+    /// Handles a press on the card that edits a task: changes the task, or shows the agents to choose from.
     ///
     /// # Errors
-    /// When the store fails; nothing is changed then.
+    /// If the store fails; then nothing is changed.
     pub(super) async fn press_edit(
         &self,
         on: &On<'_>,
-        view: View<'_>,
+        view: TaskView<'_>,
         task: &Task,
     ) -> Result<Pressed, StoreError> {
         let edit = match (on.button.verb, task.state) {
-            (_, State::Cancelled(_)) => None,
+            (_, TaskState::Cancelled(_)) => None,
             (TaskVerb::Edit, _) => return self.opens(on, task, Pressed::card(view.edit_card(task))).await,
             (TaskVerb::Agents(page), _) => {
                 return self.opens(on, task, Pressed::card(view.agents_card(task, page))).await;
@@ -61,8 +61,8 @@ impl Tasks {
         self.opens(on, task, shown).await
     }
 
-    /// The agent of a button, if it is still there and whoever presses may choose it; or what to tell them.
-    fn agent_of(&self, on: &On<'_>, view: View<'_>, key: AgentKey) -> Result<String, String> {
+    /// Returns the agent of a button. Errors with a message if it no longer exists or the asker may not choose it.
+    fn agent_of(&self, on: &On<'_>, view: TaskView<'_>, key: AgentKey) -> Result<String, String> {
         let agent = view.agents.for_tasks().find(|agent| AgentKey::of(&agent.name) == key);
         agent.map_or_else(
             || Err(view.texts.gone().to_owned()),
@@ -71,7 +71,7 @@ impl Tasks {
     }
 }
 
-impl View<'_> {
+impl TaskView<'_> {
     fn edit_card(&self, task: &Task) -> Card {
         let texts = self.texts;
         let prompt = shortened(task.prompt.trim());
@@ -93,7 +93,7 @@ impl View<'_> {
             .row(vec![self.button(texts.button_back(), TaskVerb::Open, task)])
     }
 
-    /// A page of the agents, each a button that has it carry out the task.
+    /// Returns a page of the agents to choose from for the task.
     fn agents_card(&self, task: &Task, page: Page) -> Card {
         let all: Vec<_> = self.agents.for_tasks().collect();
         let page = page_of(page, all.len());
@@ -111,12 +111,12 @@ impl View<'_> {
             .row(vec![self.button(self.texts.button_back(), TaskVerb::Open, task)])
     }
 
-    /// What the buttons about missed runs choose, and what is chosen.
+    /// Returns the explanation of the policies for missed runs, with the current one.
     pub(super) fn missed_help(&self, task: &Task) -> String {
         fill(self.texts.task_edit_missed(), &[("choice", missed_words(self.texts, task.if_missed))])
     }
 
-    /// The edit that moves a task's times; `None` where that has no meaning.
+    /// Returns the edit that moves a task's times; `None` if the schedule cannot be moved so.
     pub(super) fn shifted(&self, task: &Task, minutes: i32) -> Option<TaskEdit> {
         let late = match task.schedule {
             Schedule::Once { at, .. } => (self.now - at).max(TimeDelta::zero()),

@@ -1,22 +1,23 @@
-//! The buttons under a reminder that has come: it is done, or it comes again.
+//! Buttons under a reminder that has come: mark it as done, or repeat it later.
 
 use chrono::{DateTime, Days, Utc};
 
 use super::super::command::Pressed;
-use super::Tasks;
-use super::card::View;
+use super::TasksCommand;
+use super::card::TaskView;
 use super::words;
 use crate::callback::TaskVerb;
 use figaro_domain::schedule::Schedule;
-use figaro_domain::task::{State, Task, TaskChange, TaskEdit};
+use figaro_domain::task::{Task, TaskChange, TaskEdit, TaskState};
 use figaro_prompts::texts::fill;
 use figaro_store::StoreError;
 
-impl Tasks {
-    /// Has a single run come again, or leaves on its button when it was done. The other buttons go either way.
+impl TasksCommand {
+    /// Repeats a single run later, or marks the reminder as done with the time on its button. The other buttons are
+    /// removed in both cases.
     pub(super) async fn press_fired(
         &self,
-        view: View<'_>,
+        view: TaskView<'_>,
         task: Task,
         verb: TaskVerb,
     ) -> Result<Pressed, StoreError> {
@@ -31,7 +32,7 @@ impl Tasks {
             TaskVerb::Later(minutes) => view.shifted(&task, minutes),
             _ => tomorrow(&task, view.now),
         };
-        let is_single = !task.schedule.is_recurring() && !matches!(task.state, State::Cancelled(_));
+        let is_single = !task.schedule.is_recurring() && !matches!(task.state, TaskState::Cancelled(_));
         let Some(edit) = edit.filter(|_| is_single) else { return gone() };
         if !self.may_still_talk(&task).await? {
             return Ok(Pressed::toast(texts.task_paused_denied()));
@@ -46,7 +47,7 @@ impl Tasks {
     }
 }
 
-/// The same time of day tomorrow, by the clocks of the task.
+/// Returns the edit that moves a single run to the same time tomorrow, in the time zone of the task.
 fn tomorrow(task: &Task, now: DateTime<Utc>) -> Option<TaskEdit> {
     let Schedule::Once { at, .. } = &task.schedule else { return None };
     let day = now.with_timezone(&task.zone).date_naive().checked_add_days(Days::new(1))?;

@@ -1,5 +1,5 @@
-//! Keeps the cards of tasks up to date: a card changes by itself when its run begins and ends, when the model or somebody
-//! else changes the task, and loses the buttons that would no longer do anything.
+//! Keeps the cards of tasks up to date: when a run begins or ends, when the model or a person changes the task, and
+//! when buttons no longer apply.
 
 use std::time::Duration;
 
@@ -10,29 +10,29 @@ use figaro_base::shutdown::TaskTracker;
 use figaro_domain::task::{Shows, Task, TaskChange, TaskMessage};
 use figaro_store::{StoreError, TaskStore};
 
-/// So many tasks are looked at together.
+/// Number of tasks in one read of the store.
 const BATCH: usize = 50;
-/// What could not be drawn is tried again after so long.
+/// Time before a failed update is tried again.
 const RETRY: Duration = Duration::from_secs(30);
 
-/// A card could not be drawn now.
-struct Failed;
+/// An update of a card failed and can be tried again.
+struct CardUpdateFailed;
 
-/// Draws cards of tasks anew when these have changed.
+/// Updates the cards of tasks that have changed.
 #[derive(Debug)]
 pub struct CardKeeper {
-    /// Draws the cards.
+    /// Builds the new content of the cards.
     pub cards: TaskCards,
-    /// Edits messages within the rate limits.
+    /// Edits and deletes messages within the rate limits.
     pub sender: Sender,
-    /// Knows which cards are old.
+    /// Tells which tasks have outdated cards.
     pub store: TaskStore,
-    /// Its loop ends when this is asked to stop.
+    /// Stop signal of the update loop.
     pub background: TaskTracker,
 }
 
 impl CardKeeper {
-    /// Draws anew whatever has changed, also while the bot was not running, until the bot stops.
+    /// Updates changed cards until the bot stops; starts with changes from while the bot was off.
     pub async fn run(self) {
         let news = self.store.card_news();
         loop {
@@ -54,7 +54,7 @@ impl CardKeeper {
         }
     }
 
-    /// Draws anew what is old; `false` if some of it could not be drawn now.
+    /// Updates all outdated cards. Returns `false` if some of them failed.
     async fn refresh(&self) -> Result<bool, StoreError> {
         loop {
             let stale = self.store.stale_cards(BATCH).await?;
@@ -69,7 +69,7 @@ impl CardKeeper {
                     };
                     match kept {
                         Ok(change) => drawn.extend(change.map(|change| (task.id, change))),
-                        Err(Failed) => is_shown = false,
+                        Err(CardUpdateFailed) => is_shown = false,
                     }
                 }
                 shown.extend(is_shown.then(|| task.clone()));
@@ -78,7 +78,7 @@ impl CardKeeper {
                 return Ok(true);
             }
             self.store.cards_shown(&shown).await?;
-            // They count as old until they are looked at once more: a task may have changed meanwhile.
+            // The cards count as outdated until the next look, because a task may have changed meanwhile.
             for (task, change) in drawn {
                 self.store.change(vec![(task, change)], Vec::new(), self.cards.clock.now()).await?;
             }
@@ -88,14 +88,18 @@ impl CardKeeper {
         }
     }
 
-    /// Deletes a question that was answered; gives what is to be noted of the message.
-    async fn take_away(&self, message: &TaskMessage) -> Result<Option<TaskChange>, Failed> {
+    /// Deletes a question that was answered. Returns the change to record.
+    async fn take_away(&self, message: &TaskMessage) -> Result<Option<TaskChange>, CardUpdateFailed> {
         self.sender.delete(message.chat, message.message).await;
         Ok(Some(TaskChange::Hide(message.chat, message.message)))
     }
 
-    /// Draws a card anew unless it already is as it should be; gives what is to be noted of the message.
-    async fn redraw(&self, task: &Task, message: &TaskMessage) -> Result<Option<TaskChange>, Failed> {
+    /// Updates a card unless it is up to date. Returns the change to record.
+    async fn redraw(
+        &self,
+        task: &Task,
+        message: &TaskMessage,
+    ) -> Result<Option<TaskChange>, CardUpdateFailed> {
         let card = Outgoing { urgency: Urgency::Notice, ..self.cards.draw(task, message).await.outgoing() };
         let print = card.fingerprint();
         if print == message.print {
@@ -104,7 +108,7 @@ impl CardKeeper {
         match self.sender.edit(message.chat, message.message, &card).await {
             Edited::Done => Ok(Some(TaskChange::Drawn(message.chat, message.message, print))),
             Edited::Gone => Ok(Some(TaskChange::Hide(message.chat, message.message))),
-            Edited::Failed => Err(Failed),
+            Edited::Failed => Err(CardUpdateFailed),
         }
     }
 }

@@ -1,5 +1,5 @@
-//! `/tasks`: what runs by itself in a chat. Its list opens the cards of tasks; the buttons on those, and under notices
-//! about tasks, change them here.
+//! `/tasks`: lists the scheduled tasks of a chat. The list opens the cards of tasks; buttons on cards and under
+//! notices change tasks.
 
 pub(super) mod back;
 mod card;
@@ -15,35 +15,37 @@ use async_trait::async_trait;
 use chrono::{DateTime, TimeDelta, Utc};
 
 use self::back::RestingTasks;
-use self::changes::Changes;
+use self::changes::TaskChanges;
 use super::agents::ChatAgents;
 use super::asker::Asker;
 use super::card::{Card, ROWS, number, page_of, pager};
 use super::cards::Cards;
-use super::command::{self, Command, Group, Outcome, PressError, Pressed, Request};
+use super::command::{
+    self, Command, CommandOutcome, CommandRequest, CommandSpec, Group, PressError, Pressed,
+};
 use super::handles::Handles;
-use crate::callback::{Family, Page, TaskPress, TaskVerb, Tasks as Press};
+use crate::callback::{ButtonFamily, Page, TaskPress, TaskVerb, TasksButton};
 use crate::send::Button;
 use figaro_agent::turn::queue::Mailboxes;
 use figaro_base::text::one_line;
 use figaro_config::AccessSettings;
-use figaro_domain::task::{RunStatus, State, Task};
+use figaro_domain::task::{RunStatus, Task, TaskState};
 use figaro_prompts::texts::Texts;
 use figaro_store::{SettingsStore, StoreError, TaskStore};
 
 pub use self::drawn::TaskCards;
 pub use self::keeper::CardKeeper;
 
-/// What a button of the list shows of a task.
+/// Maximum length of a task's title on a button, in characters.
 const BUTTON_CHARS: usize = 40;
 
 /// Shows and changes the tasks of a chat.
 #[derive(Debug)]
-pub(super) struct Tasks {
+pub(super) struct TasksCommand {
     cards: Cards,
     store: TaskStore,
     settings: SettingsStore,
-    changes: Changes,
+    changes: TaskChanges,
     agents: ChatAgents,
     resting: RestingTasks,
     access: AccessSettings,
@@ -52,50 +54,38 @@ pub(super) struct Tasks {
 }
 
 #[async_trait]
-impl Command for Tasks {
-    fn name(&self) -> &'static str {
-        "tasks"
+impl Command for TasksCommand {
+    fn spec(&self) -> CommandSpec {
+        CommandSpec::new("tasks", Texts::command_tasks).group(Group::Schedule).families(&[TasksButton::NAME])
     }
 
-    fn about<'a>(&'a self, texts: &'a Texts) -> &'a str {
-        texts.command_tasks()
-    }
-
-    fn group(&self) -> Option<Group> {
-        Some(Group::Schedule)
-    }
-
-    async fn run(&self, request: &Request<'_>) -> Result<Outcome, StoreError> {
-        self.list(request.asker, 0).await.map(Outcome::Card)
-    }
-
-    fn families(&self) -> &'static [&'static str] {
-        &[Press::NAME]
+    async fn run(&self, request: &CommandRequest<'_>) -> Result<CommandOutcome, StoreError> {
+        self.list(request.asker, 0).await.map(CommandOutcome::Card)
     }
 
     async fn press(&self, press: &command::Press<'_>) -> Result<Pressed, PressError> {
         let asker = press.asker;
         Ok(match press.data.parse()? {
-            Press::List(page) => {
+            TasksButton::List(page) => {
                 self.leave(asker, press.message).await?;
                 Pressed::card(self.list(asker, page).await?)
             }
-            Press::Back(again) => match self.resting.press(asker, again).await? {
+            TasksButton::Back(again) => match self.resting.press(asker, again).await? {
                 Some(pressed) => pressed,
                 None => Pressed::both(self.cards.texts(asker).gone(), self.list(asker, 0).await?),
             },
-            Press::One(on) => self.press_one(press, on).await?,
+            TasksButton::One(on) => self.press_one(press, on).await?,
         })
     }
 }
 
-impl Tasks {
+impl TasksCommand {
     pub(super) fn new(handles: &Handles) -> Self {
         Self {
             cards: handles.cards.clone(),
             store: handles.store.tasks(),
             settings: handles.store.settings(),
-            changes: Changes::new(handles),
+            changes: TaskChanges::new(handles),
             agents: ChatAgents::new(handles),
             resting: RestingTasks::new(handles),
             access: handles.access.clone(),
@@ -118,33 +108,38 @@ impl Tasks {
         }
         let page = page_of(page, tasks.len());
         let open = |task: &Task| {
-            Press::One(TaskPress { verb: TaskVerb::Open, task: task.id, page: Some(number(page)) })
+            TasksButton::One(TaskPress { verb: TaskVerb::Open, task: task.id, page: Some(number(page)) })
         };
         let shown = tasks.iter().skip(page * ROWS).take(ROWS);
         let rows = shown.map(|task| vec![Button::new(label(texts, task, now), open(task))]);
-        Ok(Card::titled(texts.tasks_title(), "").rows(rows).row(pager(texts, page, tasks.len(), Press::List)))
+        Ok(Card::titled(texts.tasks_title(), "").rows(rows).row(pager(
+            texts,
+            page,
+            tasks.len(),
+            TasksButton::List,
+        )))
     }
 }
 
-/// A task that has ended stays in the list so long.
+/// Time for which a finished task stays in the list.
 const LISTED: TimeDelta = TimeDelta::days(7);
 
-/// As the list has them: those that run by when they do, then paused ones, then those that ended within a week.
+/// Sorts tasks for the list: active tasks by next run, then paused ones, then those that ended within [`LISTED`].
 fn in_order(mut tasks: Vec<Task>, now: DateTime<Utc>) -> Vec<Task> {
     tasks.retain(|task| match task.state {
-        State::Active | State::Paused(_) => true,
-        State::Done(at) => now - at < LISTED,
-        State::Cancelled(_) => false,
+        TaskState::Active | TaskState::Paused(_) => true,
+        TaskState::Done(at) => now - at < LISTED,
+        TaskState::Cancelled(_) => false,
     });
     tasks.sort_by_key(|task| match task.state {
-        State::Active => (0, comes(task).map_or(0, |at| at.timestamp())),
-        State::Paused(_) => (1, task.created_at.timestamp()),
-        State::Done(at) | State::Cancelled(at) => (2, -at.timestamp()),
+        TaskState::Active => (0, comes(task).map_or(0, |at| at.timestamp())),
+        TaskState::Paused(_) => (1, task.created_at.timestamp()),
+        TaskState::Done(at) | TaskState::Cancelled(at) => (2, -at.timestamp()),
     });
     tasks
 }
 
-/// When a task runs next, a further try counted.
+/// Returns the time of a task's next run or retry; `None` while it runs.
 fn comes(task: &Task) -> Option<DateTime<Utc>> {
     task.retry.map(|retry| retry.at).or(task.next).filter(|_| task.lease.is_none())
 }
@@ -153,10 +148,10 @@ fn label(texts: &Texts, task: &Task, now: DateTime<Utc>) -> String {
     let title = one_line(&task.title(), BUTTON_CHARS);
     match (task.state, comes(task)) {
         _ if task.lease.is_some() => format!("⏳ {title}"),
-        (State::Active, Some(at)) => format!("⏰ {} · {title}", words::short(texts, task, at, now)),
-        (State::Active, None) => format!("⏰ {title}"),
-        (State::Paused(_), _) => format!("⏸ {title}"),
-        (State::Done(_) | State::Cancelled(_), _) => match task.last.as_ref().map(|run| run.status) {
+        (TaskState::Active, Some(at)) => format!("⏰ {} · {title}", words::short(texts, task, at, now)),
+        (TaskState::Active, None) => format!("⏰ {title}"),
+        (TaskState::Paused(_), _) => format!("⏸ {title}"),
+        (TaskState::Done(_) | TaskState::Cancelled(_), _) => match task.last.as_ref().map(|run| run.status) {
             Some(RunStatus::Failed | RunStatus::Missed) => format!("⚠️ {title}"),
             _ => format!("✅ {title}"),
         },

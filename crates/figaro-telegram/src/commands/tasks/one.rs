@@ -1,24 +1,24 @@
-//! The buttons of one task: they show it, change it, and open what else there is to see of it. A card that is known as one
-//! of its task changes by itself; other messages become one.
+//! Buttons of one task: they show it, change it, and open its history and settings. A message that is known as the
+//! card of its task updates by itself; other messages become such cards.
 
 use chrono::{DateTime, Utc};
 
 use super::super::asker::Asker;
 use super::super::card::Card;
 use super::super::command::{Press, Pressed};
-use super::Tasks;
-use super::card::{UNDO, View};
+use super::TasksCommand;
+use super::card::{TaskView, UNDO};
 use super::drawn::lead;
 use crate::callback::{TaskPress, TaskVerb};
 use figaro_agent::turn::queue::Job;
 use figaro_base::ids::{MessageId, RunId};
-use figaro_domain::task::{PauseReason, Shows, State, Task, TaskChange, TaskMessage};
+use figaro_domain::task::{PauseReason, Shows, Task, TaskChange, TaskMessage, TaskState};
 use figaro_policy::access::{Standing, Verdict, judge, may_change};
 use figaro_prompts::AgentSet;
 use figaro_prompts::texts::fill;
 use figaro_store::StoreError;
 
-/// A press of a button of a task: who, under which message, and what the button says.
+/// Press of a button of a task: person, message and button.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct On<'a> {
     pub(super) asker: &'a Asker,
@@ -26,13 +26,13 @@ pub(super) struct On<'a> {
     pub(super) button: TaskPress,
 }
 
-/// A change of a task that somebody wants, and what is said when it is made.
-struct Wanted<'a> {
+/// Requested change of a task, and the message when it is made.
+struct TaskChangeRequest<'a> {
     change: TaskChange,
     done: &'a str,
 }
 
-impl Tasks {
+impl TasksCommand {
     pub(super) async fn press_one(
         &self,
         press: &Press<'_>,
@@ -43,7 +43,7 @@ impl Tasks {
         let texts = self.cards.texts(asker);
         let task = self.store.find(button.task).await?.filter(|task| may_look(asker, task));
         let Some(task) = task else {
-            // A notice is left as it is: it still says what happened.
+            // A notice stays unchanged, because it still tells what happened.
             return Ok(match button.page {
                 Some(page) => Pressed::both(texts.gone(), self.list(asker, page).await?),
                 None => Pressed::toast(texts.gone()),
@@ -77,7 +77,7 @@ impl Tasks {
                 return Ok(shown);
             }
             TaskVerb::Shift(_) | TaskVerb::Missed(_) | TaskVerb::Agents(_) | TaskVerb::Agent(_) => {
-                // The card still says that one may write: its question goes with it.
+                // The question below the card stays open, because the card still invites a reply.
                 return self.press_edit(&on, view, &task).await;
             }
             TaskVerb::Done | TaskVerb::Later(_) | TaskVerb::Tomorrow => {
@@ -90,11 +90,11 @@ impl Tasks {
             TaskVerb::Undo => (TaskChange::Revive, texts.task_revived()),
             TaskVerb::Skip => (TaskChange::Skip, texts.task_skipped()),
         };
-        self.press_change(&on, task, Wanted { change, done }).await
+        self.press_change(&on, task, TaskChangeRequest { change, done }).await
     }
 
-    fn view<'a>(&'a self, on: &On<'a>, task: &Task, agents: &'a AgentSet) -> View<'a> {
-        View {
+    fn view<'a>(&'a self, on: &On<'a>, task: &Task, agents: &'a AgentSet) -> TaskView<'a> {
+        TaskView {
             texts: self.cards.texts(on.asker),
             now: self.cards.now(),
             page: on.button.page,
@@ -103,7 +103,7 @@ impl Tasks {
         }
     }
 
-    /// The card of a task, which the message shows from now on.
+    /// Returns the card of a task and records that the message shows it from now on.
     async fn shows(&self, on: &On<'_>, task: &Task) -> Result<Card, StoreError> {
         let message = TaskMessage { page: on.button.page, ..on.known(task, Shows::Card) };
         let card = self.drawn.draw(task, &message).await;
@@ -112,7 +112,7 @@ impl Tasks {
         Ok(card)
     }
 
-    /// What a person opens from the card of a task: it stays until they close it.
+    /// Shows a view opened from the card of a task, and records that it stays until the person closes it.
     pub(super) async fn opens(
         &self,
         on: &On<'_>,
@@ -126,7 +126,7 @@ impl Tasks {
         Ok(Pressed::Shown { toast, card: Some(Card { lead: above, ..card }) })
     }
 
-    /// Nothing that a message shows is about one task any more.
+    /// Records that a message no longer shows a task.
     pub(super) async fn leave(&self, asker: &Asker, message: MessageId) -> Result<(), StoreError> {
         let chat = asker.place.chat;
         let tasks = self.store.of_chat(chat).await?;
@@ -136,10 +136,10 @@ impl Tasks {
         Ok(())
     }
 
-    /// Asks in a message what is to be different: whoever replies to it need not say which task they mean.
+    /// Asks in a message what to change, so that a reply need not name the task.
     async fn ask(&self, on: &On<'_>, task: &Task) -> Result<(), StoreError> {
         self.close_questions(on, task).await?;
-        // What is over is changed by steps alone: the model is given live tasks.
+        // Finished tasks are changed only by steps, because the model gets only live tasks.
         if !task.is_live() {
             return Ok(());
         }
@@ -152,7 +152,7 @@ impl Tasks {
         Ok(())
     }
 
-    /// Takes back what was asked in this chat about a task.
+    /// Deletes the open questions about a task in this chat.
     async fn close_questions(&self, on: &On<'_>, task: &Task) -> Result<(), StoreError> {
         let chat = on.asker.place.chat;
         let is_question = |one: &&TaskMessage| one.chat == chat && one.shows == Shows::Question;
@@ -163,12 +163,12 @@ impl Tasks {
         Ok(())
     }
 
-    /// Does what takes no more than one change.
+    /// Handles a press that needs only one change.
     async fn press_change(
         &self,
         on: &On<'_>,
         task: Task,
-        Wanted { change, done }: Wanted<'_>,
+        TaskChangeRequest { change, done }: TaskChangeRequest<'_>,
     ) -> Result<Pressed, StoreError> {
         let (texts, verb) = (self.cards.texts(on.asker), on.button.verb);
         if verb == TaskVerb::Undo && is_gone(&task, self.cards.now()) {
@@ -183,7 +183,7 @@ impl Tasks {
         }
         if let Some(task) = self.changes.make(task.id, change).await? {
             let shown = match on.is_card(&task) {
-                // It is drawn anew because the task has changed.
+                // The card updates by itself, because the task has changed.
                 true => Pressed::toast(done),
                 false => Pressed::both(done, self.shows(on, &task).await?),
             };
@@ -198,15 +198,15 @@ impl Tasks {
         Ok(Pressed::both(words, self.shows(on, &now).await?))
     }
 
-    /// Whether whoever asked for a task may still talk to the bot: it runs in their name.
+    /// Returns `true` if the creator of a task may still talk to the bot; the task runs in their name.
     pub(super) async fn may_still_talk(&self, task: &Task) -> Result<bool, StoreError> {
         let list = self.settings.access().await?;
         let verdict = judge(&self.access, &list, &task.place, &task.creator.user, self.cards.now());
         Ok(matches!(verdict, Verdict::Allow(_)))
     }
 
-    /// Whoever asked for a task may change it, and whoever may change what holds for its chat, from there; owners from
-    /// anywhere.
+    /// Returns `true` if the asker may change a task: its creator and owners from anywhere, people who may change the
+    /// chat's settings only from there.
     async fn may_change(&self, asker: &Asker, task: &Task) -> bool {
         let is_here = asker.place.chat == task.place.chat;
         is_own(asker, task)
@@ -214,7 +214,7 @@ impl Tasks {
                 && may_change(&*self.cards.admins, asker.standing, &task.place, &asker.speaker.user).await
     }
 
-    /// Whether someone who may change a task is in its chat, or need not be: what a task does, it does there.
+    /// Returns `true` if the asker is in the chat of the task, or need not be: the task acts in that chat.
     async fn may_reach(&self, asker: &Asker, task: &Task, verb: TaskVerb) -> bool {
         asker.place.chat == task.place.chat
             || asker.standing == Standing::Owner
@@ -224,31 +224,32 @@ impl Tasks {
 }
 
 impl On<'_> {
-    /// The message of the button as one about a task, which shows this from now on.
+    /// Returns the record of the button's message, with what it shows from now on.
     fn known(&self, task: &Task, shows: Shows) -> TaskMessage {
         let chat = self.asker.place.chat;
         let known = task.message(chat, self.message).cloned();
         TaskMessage { shows, ..known.unwrap_or(TaskMessage::new(chat, self.message, shows)) }
     }
 
-    /// `true` if the button's message showed the list until now, so that it is not known to be about the task.
+    /// Returns `true` if the button's message showed the list until now, so that it is not known to be about the
+    /// task.
     fn is_unknown(&self, task: &Task) -> bool {
         task.message(self.asker.place.chat, self.message).is_none()
     }
 
-    /// Whether the message of the button is known to show the card of a task.
+    /// Returns `true` if the button's message is recorded as the card of the task.
     fn is_card(&self, task: &Task) -> bool {
         let known = task.message(self.asker.place.chat, self.message);
         known.is_some_and(|known| known.shows == Shows::Card)
     }
 }
 
-/// Whether a verb makes a task do less, and never more.
+/// Returns `true` if a verb can only make a task do less.
 const fn is_restraint(verb: TaskVerb) -> bool {
     matches!(verb, TaskVerb::Cancel | TaskVerb::Pause | TaskVerb::Skip | TaskVerb::Done)
 }
 
-/// Whether someone may see a task: from where it is everybody, from elsewhere those whose own it is.
+/// Returns `true` if the asker may see a task: everybody in its chat, elsewhere its creator and owners.
 fn may_look(asker: &Asker, task: &Task) -> bool {
     asker.place.chat == task.place.chat || is_own(asker, task)
 }
@@ -257,7 +258,7 @@ fn is_own(asker: &Asker, task: &Task) -> bool {
     asker.standing == Standing::Owner || asker.speaker.user == task.creator.user
 }
 
-/// Whether it is too late to have a cancelled task back.
+/// Returns `true` if a cancelled task can no longer be restored.
 fn is_gone(task: &Task, now: DateTime<Utc>) -> bool {
-    matches!(task.state, State::Cancelled(at) if now - at >= UNDO)
+    matches!(task.state, TaskState::Cancelled(at) if now - at >= UNDO)
 }

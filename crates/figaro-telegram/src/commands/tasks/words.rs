@@ -1,20 +1,21 @@
-//! Words for when a task runs. Used by its cards.
+//! Texts for the times of tasks. Used by their cards.
 
 use chrono::{DateTime, Datelike, NaiveTime, TimeDelta, Utc, Weekday};
 
-use figaro_domain::schedule::{Schedule, Shape};
+use figaro_domain::schedule::{Schedule, ScheduleShape};
 use figaro_domain::task::Task;
 use figaro_prompts::texts::{Texts, fill, nth};
 
-/// What is so near is also told in minutes.
+/// Times within this span are also told in minutes.
 const NEAR: TimeDelta = TimeDelta::hours(1);
 
-/// A time by the clocks of a task, with the year unless it is this one: `today 09:00`, `Tue 1 Dec 07:30`.
+/// Formats a time in the time zone of a task, with the year unless it is the current year: `today 09:00`, `Tue 1 Dec
+/// 07:30`.
 pub(super) fn moment(texts: &Texts, task: &Task, at: DateTime<Utc>, now: DateTime<Utc>) -> String {
     texts.spoken(&at.with_timezone(&task.zone), &now.with_timezone(&task.zone))
 }
 
-/// A time to come; one that is near with how long it is until then: `today 09:00, in 20 minutes`.
+/// Formats a future time; within [`NEAR`] with the remaining minutes: `today 09:00, in 20 minutes`.
 pub(super) fn coming(texts: &Texts, task: &Task, at: DateTime<Utc>, now: DateTime<Utc>) -> String {
     let (when, left) = (moment(texts, task, at, now), at - now);
     let minutes = (left.num_seconds() + 59) / 60;
@@ -26,7 +27,7 @@ pub(super) fn coming(texts: &Texts, task: &Task, at: DateTime<Utc>, now: DateTim
     }
 }
 
-/// The same as short as a button needs it: `09:00 Mon`, and from a week on `09:00 1 Dec`.
+/// Formats a time for a button: `09:00 Mon`, and from a week on `09:00 1 Dec`.
 pub(super) fn short(texts: &Texts, task: &Task, at: DateTime<Utc>, now: DateTime<Utc>) -> String {
     let (at, now) = (at.with_timezone(&task.zone), now.with_timezone(&task.zone));
     let day = match (at.date_naive() - now.date_naive()).num_days() {
@@ -37,7 +38,7 @@ pub(super) fn short(texts: &Texts, task: &Task, at: DateTime<Utc>, now: DateTime
     format!("{} {day}", at.format("%H:%M"))
 }
 
-/// When a task runs, as people say it, with its zone: `every weekday 09:00 (Europe/Riga)`.
+/// Formats the schedule of a task with its time zone: `every weekday 09:00 (Europe/Riga)`.
 pub(super) fn schedule(texts: &Texts, task: &Task, now: DateTime<Utc>) -> String {
     let when = match &task.schedule {
         Schedule::Once { at, .. } => fill(texts.when_once(), &[("when", &coming(texts, task, *at, now))]),
@@ -46,46 +47,46 @@ pub(super) fn schedule(texts: &Texts, task: &Task, now: DateTime<Utc>) -> String
     fill(texts.task_zone(), &[("when", &when), ("zone", task.zone.name())])
 }
 
-fn recurring(texts: &Texts, shape: &Shape) -> String {
+fn recurring(texts: &Texts, shape: &ScheduleShape) -> String {
     let at = |text: &str, values: &[(&str, &str)], times: &[NaiveTime]| {
         let times = listed(times, |time| time.format("%H:%M").to_string());
         fill(text, &[values, &[("times", &times)]].concat())
     };
     match shape {
-        Shape::Once => String::new(),
-        Shape::EveryMinutes(1) => texts.when_minute().to_owned(),
-        Shape::EveryMinutes(count) => fill(texts.when_minutes(), &[("count", &count.to_string())]),
-        Shape::EveryHours { hours: 1, minute } => {
+        ScheduleShape::Once => String::new(),
+        ScheduleShape::EveryMinutes(1) => texts.when_minute().to_owned(),
+        ScheduleShape::EveryMinutes(count) => fill(texts.when_minutes(), &[("count", &count.to_string())]),
+        ScheduleShape::EveryHours { hours: 1, minute } => {
             fill(texts.when_hour(), &[("minute", &format!("{minute:02}"))])
         }
-        Shape::EveryHours { hours, minute } => {
+        ScheduleShape::EveryHours { hours, minute } => {
             fill(texts.when_hours(), &[("count", &hours.to_string()), ("minute", &format!("{minute:02}"))])
         }
-        Shape::Daily { times } => at(texts.when_daily(), &[], times),
-        Shape::Weekdays { times } => at(texts.when_weekdays(), &[], times),
-        Shape::Weekly { days, times } => {
+        ScheduleShape::Daily { times } => at(texts.when_daily(), &[], times),
+        ScheduleShape::Weekdays { times } => at(texts.when_weekdays(), &[], times),
+        ScheduleShape::Weekly { days, times } => {
             let days = listed(days, |day| weekday(texts, *day));
             at(texts.when_weekly(), &[("days", &days)], times)
         }
-        Shape::Monthly { days, times } => {
+        ScheduleShape::Monthly { days, times } => {
             let days = listed(days, |day| nth(texts.month_days(), day.saturating_sub(1)).to_owned());
             at(texts.when_monthly(), &[("days", &days)], times)
         }
-        Shape::Yearly { month, day, times } => {
+        ScheduleShape::Yearly { month, day, times } => {
             let (day, month) = (day.to_string(), nth(texts.months(), month.saturating_sub(1)));
             at(texts.when_yearly(), &[("day", &day), ("month", month)], times)
         }
-        Shape::Between { minutes, from, until, days } => {
+        ScheduleShape::Between { minutes, from, until, days } => {
             let [from, until] = [from, until].map(|time| time.format("%H:%M").to_string());
             let (every, days) = (spaced(texts, *minutes), on(texts, days));
             let values = [("every", &*every), ("from", &from), ("until", &until), ("days", &days)];
             fill(texts.when_between(), &values)
         }
-        Shape::Other => texts.when_own().to_owned(),
+        ScheduleShape::Other => texts.when_own().to_owned(),
     }
 }
 
-/// What lies between two runs.
+/// Returns the text for the interval between two runs.
 fn spaced(texts: &Texts, minutes: u32) -> String {
     let (text, count) = match minutes {
         1 => (texts.when_minute(), 1),
@@ -96,7 +97,7 @@ fn spaced(texts: &Texts, minutes: u32) -> String {
     fill(text, &[("count", &count.to_string())])
 }
 
-/// On which days of the week, these from Monday on.
+/// Returns the text for days of the week; `days` is sorted from Monday on.
 fn on(texts: &Texts, days: &[Weekday]) -> String {
     match days {
         [_, _, _, _, _, _, _] => texts.days_all().to_owned(),
@@ -105,7 +106,7 @@ fn on(texts: &Texts, days: &[Weekday]) -> String {
     }
 }
 
-/// The short name of a day of the week.
+/// Returns the short name of a day of the week.
 fn weekday(texts: &Texts, day: Weekday) -> String {
     nth(texts.weekdays(), day.num_days_from_monday()).to_owned()
 }

@@ -1,4 +1,4 @@
-//! What an answer was made of: the tools that ran, what was refused, the memories and pins, the model and what it took.
+//! Collects the details of an answer: tool calls, refusals, memories and pins, model and cost.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::super::asker::Asker;
 use super::super::audit::{kind, rule_words};
 use super::super::handles::Handles;
-use super::finder::Subject;
+use super::finder::ExplainedMessage;
 use super::observed;
 use figaro_agent::tools::Registry;
 use figaro_agent::turn::execute::calls::hint;
@@ -26,19 +26,19 @@ use figaro_policy::tools::{OWNERS, Policy};
 use figaro_prompts::texts::{Texts, fill};
 use figaro_store::{AuditStore, ConversationStore, FactStore, PinStore, StoreError};
 
-/// First words are so long.
+/// Maximum length of a memory or pin, in characters.
 const WORDS_CHARS: usize = 60;
-/// So many lines of a kind at most.
+/// Maximum number of lines of a section.
 const MAX_LINES: usize = 6;
-/// So many sites of a search are named.
+/// Maximum number of websites that are named for a search.
 const MOST_HOSTS: usize = 5;
-/// Entries of the audit log are read so many at a time, and so many of them at most.
+/// Number of audit entries in one read of the store.
 const AT_ONCE: usize = 500;
 const LOOKED_THROUGH: usize = 5_000;
-/// Entries of a turn are not older than its question by more than clocks may differ.
+/// Tolerance for clock differences: audit entries of a turn may seem older than its question by this much.
 const CLOCKS: TimeDelta = TimeDelta::minutes(5);
 
-/// Looks up what an answer was made of.
+/// Looks up the details of an answer.
 #[derive(Debug)]
 pub(super) struct Details {
     conversations: ConversationStore,
@@ -61,12 +61,12 @@ impl Details {
         }
     }
 
-    /// All that may be told to somebody who has asked the question, or to an owner.
+    /// Returns the details for the author of the question, or for an owner.
     pub(super) async fn lines(
         &self,
         asker: &Asker,
         texts: &Texts,
-        subject: &Subject,
+        subject: &ExplainedMessage,
         began: DateTime<Utc>,
     ) -> Result<Vec<String>, StoreError> {
         let exchange = subject.exchange.as_ref();
@@ -104,13 +104,14 @@ impl Details {
         Ok(lines)
     }
 
-    /// The calls of a turn, by the words that the chat showed meanwhile, and how they ended; `open` says it of one without an end.
+    /// Returns the tool calls of a turn with the status texts from the chat, and their results; `open` is the text
+    /// for a call without a result.
     async fn calls(&self, texts: &Texts, run: RunId, open: &str) -> Result<Vec<String>, StoreError> {
         let (calls, tools) = (self.conversations.tool_calls(run).await?, self.tools.looking_up());
         Ok(calls.iter().filter_map(|made| call(texts, &tools, made, open)).collect())
     }
 
-    /// The calls that were refused or asked about. Owners also read why.
+    /// Returns the calls that were refused or needed an approval; for owners with the reasons.
     async fn rules(
         &self,
         asker: &Asker,
@@ -125,7 +126,7 @@ impl Details {
             let words = method.map(|method| format!(": {}", texts.method(method))).unwrap_or_default();
             let rule = event.rule.as_ref().map(|rule| rule.as_str()).filter(|_| is_owner);
             let why = rule.and_then(|rule| {
-                // An owner writes the reasons of their rules in their own language.
+                // The reasons of an owner's rules are in the owner's own language.
                 let reason = rules.reason_of(rule).filter(|_| rule.starts_with(OWNERS));
                 Some(match (rule_words(texts, rule)?, reason) {
                     (words, Some(reason)) => format!(" ({words}: {reason})"),
@@ -137,7 +138,7 @@ impl Details {
         Ok(decided.iter().map(line).collect())
     }
 
-    /// What was not simply allowed in a turn, oldest first.
+    /// Returns the audit entries of a turn except allowed calls, oldest first.
     async fn decided(&self, run: RunId, since: DateTime<Utc>) -> Result<Vec<AuditEvent>, StoreError> {
         let (mut found, mut before, mut looked) = (Vec::new(), None, 0);
         loop {
@@ -155,8 +156,8 @@ impl Details {
         Ok(found)
     }
 
-    /// The memories that the answer used: those of whoever asks, in their private chat by their first words. In a group others
-    /// read along.
+    /// Returns the asker's memories that the answer used: shortened in private, only their number in a group, where
+    /// others read along.
     async fn memories(
         &self,
         asker: &Asker,
@@ -176,7 +177,7 @@ impl Details {
         Ok(section(texts.why_memories(), words))
     }
 
-    /// The pins that the model was told and the chat still has.
+    /// Returns the pins that the model got and the chat still has.
     async fn pinned(&self, asker: &Asker, told: &[PinId]) -> Result<Vec<String>, StoreError> {
         if told.is_empty() {
             return Ok(Vec::new());
@@ -187,13 +188,13 @@ impl Details {
     }
 }
 
-/// A call and how it ended; `None` of a tool that there is no more.
+/// Returns the line of a call with its result; `None` if the tool no longer exists.
 fn call(texts: &Texts, tools: &Registry, made: &ToolCall, open: &str) -> Option<String> {
     let name = &made.call.name;
     let tool = tools.get(name, std::slice::from_ref(name))?;
     let hint = hint(&made.call).unwrap_or_else(|| "…".to_owned());
     let status = texts.get(tool.status().0)?;
-    // Most methods of the Bot API show one status; here it counts which one it was.
+    // Most Bot API methods share one status text, so the method itself is named here.
     let words = match texts.known_method(name) {
         Some(words) => words.to_owned(),
         None => fill(status, &[("hint", &hint)]),
@@ -208,7 +209,7 @@ fn call(texts: &Texts, tools: &Registry, made: &ToolCall, open: &str) -> Option<
     Some(format!("{words}: {end}{}", found(made)))
 }
 
-/// Where a search of the provider's own has found something, and how long it took; nothing of other calls.
+/// Returns the websites and the duration of a search by the provider; empty for other calls.
 fn found(made: &ToolCall) -> String {
     let Some(result) = made.result.as_deref().filter(|_| made.hosted) else { return String::new() };
     let result: Value = serde_json::from_str(result).unwrap_or_default();
@@ -223,7 +224,7 @@ fn found(made: &ToolCall) -> String {
     format!(" · {}", parts.collect::<Vec<_>>().join(" · "))
 }
 
-/// A heading and lines below it; nothing without lines.
+/// Returns a heading with its lines, shortened to [`MAX_LINES`]; empty without lines.
 fn section(heading: &str, lines: Vec<String>) -> Vec<String> {
     if lines.is_empty() {
         return Vec::new();
@@ -234,7 +235,7 @@ fn section(heading: &str, lines: Vec<String>) -> Vec<String> {
     std::iter::once(heading.to_owned()).chain(shown).chain(rest).collect()
 }
 
-/// The model that wrote the answer, and what the turn took.
+/// Returns the line of the model that wrote the answer and the usage of its turn.
 fn cost(texts: &Texts, answer: &Message) -> String {
     let count = tokens(answer.token_usage.unwrap_or_default().total());
     let money = answer.nano_usd.map_or_else(|| UNKNOWN_MONEY.to_owned(), dollars);

@@ -1,6 +1,7 @@
-//! `/why`, as a reply to a message: why it was or was not answered, and what the answer was made of. Without a reply it is about
-//! the last message of whoever asks; an owner may name a turn by its id, as of a question that came over HTTP. Members are told of their own messages, and of what everybody in a group can see;
-//! owners of all, except what is remembered of others.
+//! `/why`, as a reply to a message: tells why it was or was not answered, and how the answer came about. Without a
+//! reply it is about the asker's last message. An owner may name a turn by its id, for example of a question over
+//! HTTP. Members get details only of their own messages, and of what everybody in a group can see; owners of all
+//! messages, except the memories of others.
 
 mod details;
 mod finder;
@@ -13,12 +14,12 @@ use chrono_tz::Tz;
 use serde_json::{Value, json};
 
 use self::details::Details;
-use self::finder::{Finder, Subject};
+use self::finder::{ExplainedMessage, Finder};
 use self::reasons::Now;
 use super::asker::Asker;
 use super::card::{Card, explain_unknown};
 use super::cards::Cards;
-use super::command::{Command, Group, Outcome, Request};
+use super::command::{Command, CommandOutcome, CommandRequest, CommandSpec, Group};
 use super::handles::Handles;
 use crate::api::GetMe;
 use crate::inbound::Me;
@@ -32,12 +33,12 @@ use figaro_policy::access::Standing;
 use figaro_prompts::texts::{Texts, fill};
 use figaro_store::{SettingsStore, StoreError};
 
-/// The most characters shown of the message that is asked about.
+/// Maximum length of the message in the title, in characters.
 const WORDS_CHARS: usize = 60;
 
-/// Says why a message was or was not answered.
+/// Explains why a message was or was not answered.
 #[derive(Debug)]
-pub(super) struct Why {
+pub(super) struct WhyCommand {
     cards: Cards,
     me: Me,
     finder: Finder,
@@ -49,23 +50,15 @@ pub(super) struct Why {
 }
 
 #[async_trait]
-impl Command for Why {
-    fn name(&self) -> &'static str {
-        "why"
+impl Command for WhyCommand {
+    fn spec(&self) -> CommandSpec {
+        CommandSpec::new("why", Texts::command_why).group(Group::Chat)
     }
 
-    fn about<'a>(&'a self, texts: &'a Texts) -> &'a str {
-        texts.command_why()
-    }
-
-    fn group(&self) -> Option<Group> {
-        Some(Group::Chat)
-    }
-
-    async fn run(&self, request: &Request<'_>) -> Result<Outcome, StoreError> {
+    async fn run(&self, request: &CommandRequest<'_>) -> Result<CommandOutcome, StoreError> {
         let asker = request.asker;
         let replied = request.message.quotes.as_ref().filter(|quoted| quoted.message.is_some());
-        // The id of a turn stands in the log and in what HTTP answers.
+        // Ids of turns appear in the log and in HTTP answers.
         let is_owner = asker.standing == Standing::Owner;
         let run = request.words.parse::<RunId>().ok().filter(|_| is_owner && !request.argument().is_empty());
         let found = match (run, replied.and_then(|quoted| quoted.message)) {
@@ -82,7 +75,7 @@ impl Command for Why {
     }
 }
 
-impl Why {
+impl WhyCommand {
     pub(super) fn new(handles: &Handles) -> Self {
         Self {
             cards: handles.cards.clone(),
@@ -96,8 +89,14 @@ impl Why {
         }
     }
 
-    /// What is known of a message. Of the last one somebody wrote it is said what Telegram may not have shown since.
-    async fn known(&self, asker: &Asker, subject: &Subject, is_last: bool) -> Result<Card, StoreError> {
+    /// Returns the card about a message. For the asker's last message, it also tells that Telegram may hide newer
+    /// ones.
+    async fn known(
+        &self,
+        asker: &Asker,
+        subject: &ExplainedMessage,
+        is_last: bool,
+    ) -> Result<Card, StoreError> {
         let texts = self.cards.texts(asker);
         let is_own = subject.writer() == Some(&asker.speaker.user);
         let sees = is_own || asker.standing == Standing::Owner;
@@ -111,7 +110,7 @@ impl Why {
         let began = began.or_else(|| subject.received.as_ref().map(|received| received.at));
         let began = began.unwrap_or_else(|| self.cards.now());
         let config = self.settings.chat_config(asker.place.chat).await?;
-        // A turn that is named by its id may be of another chat, of a program or of a task.
+        // A turn named by its id may belong to another chat, an HTTP client or a task.
         let answered = match subject.received.is_some() {
             true => reasons::answers(texts, &asker.place, config.answer_when),
             false => texts.why_answered(),
@@ -133,7 +132,7 @@ impl Why {
         Ok(Card::titled(&format!("{title}{}", words.unwrap_or_default()), lines.join("\n")))
     }
 
-    fn reason(&self, asker: &Asker, subject: &Subject, what: Reception, answered: &str) -> String {
+    fn reason(&self, asker: &Asker, subject: &ExplainedMessage, what: Reception, answered: &str) -> String {
         let texts = self.cards.texts(asker);
         if what != Reception::Asked && subject.exchange.is_none() {
             return reasons::received(texts, &self.me, what);
@@ -145,7 +144,7 @@ impl Why {
         reasons::turn(texts, subject, now, answered, asker.standing == Standing::Owner)
     }
 
-    /// Nothing is known of the message: it never came in, or was forgotten.
+    /// Returns the card for an unknown message: it was never received, or was erased.
     async fn unknown(&self, asker: &Asker, replied: Option<&Quoted>) -> Card {
         let texts = self.cards.texts(asker);
         let is_mine = |quoted: &Quoted| quoted.writer == Some(UserId::telegram(self.me.id.0));
@@ -160,8 +159,8 @@ impl Why {
         Card::text([Some(words.to_owned()), hidden].into_iter().flatten().collect::<Vec<_>>().join("\n\n"))
     }
 
-    /// What Telegram hides from the bot in a group, and what to do about it; `None` where it hides nothing. It may have been
-    /// changed since the start.
+    /// Returns the note that Telegram hides messages of a group from the bot, and how to change that; `None` if it
+    /// hides nothing. Asks Telegram, because the setting may have changed since the start.
     async fn hidden(&self, asker: &Asker, texts: &Texts) -> Option<String> {
         if !asker.place.is_group() {
             return None;

@@ -1,13 +1,13 @@
-//! What a model has noted about its answer, in words for people. Pure.
+//! Formats a model's observations about its answer for people. Pure.
 
 use figaro_base::text::one_line;
 use figaro_domain::observation::{Observation, RiskLevel};
 use figaro_prompts::texts::{Texts, fill};
 
-/// So much of a list is shown.
+/// Maximum length of a list, in characters.
 const LIST_CHARS: usize = 200;
 
-/// A line for each thing that was noted. What the session is called is seen elsewhere.
+/// Returns a line for each observation, except the session's name, which is shown elsewhere.
 pub(super) fn lines(texts: &Texts, observation: &Observation) -> Vec<String> {
     let confidence = observation.confidence.map(|confidence| {
         fill(texts.why_confidence(), &[("percent", &format!("{:.0}", confidence * 100.0))])

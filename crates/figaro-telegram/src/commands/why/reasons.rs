@@ -1,21 +1,21 @@
-//! What was decided about a message, in a sentence.
+//! Sentences for the decision about a message.
 
-use super::finder::Subject;
+use super::finder::ExplainedMessage;
 use crate::inbound::Me;
 use figaro_domain::chat::{AnswerWhen, Place};
 use figaro_domain::reception::{Ending, Reception};
 use figaro_prompts::texts::{Texts, fill};
 
-/// What is going on in the conversation of a message now.
+/// Current state of the conversation of a message.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Now {
-    /// An answer is being written.
+    /// `true` if a turn is running in the conversation.
     pub(super) is_running: bool,
-    /// The turn of the message waits for a person.
+    /// `true` if the turn of the message waits for a person.
     pub(super) waits: bool,
 }
 
-/// Why a message that came in was not taken as a question.
+/// Returns the reason why a message was not taken as a question.
 pub(super) fn received(texts: &Texts, me: &Me, what: Reception) -> String {
     let text = match what {
         Reception::Asked => texts.why_open(),
@@ -33,7 +33,7 @@ pub(super) fn received(texts: &Texts, me: &Me, what: Reception) -> String {
     text.to_owned()
 }
 
-/// Why a question is answered in a chat at all.
+/// Returns the reason why questions are answered in a chat.
 pub(super) fn answers<'a>(texts: &'a Texts, place: &Place, when: AnswerWhen) -> &'a str {
     match when {
         AnswerWhen::Always => texts.why_answered_always(),
@@ -42,8 +42,15 @@ pub(super) fn answers<'a>(texts: &'a Texts, place: &Place, when: AnswerWhen) -> 
     }
 }
 
-/// What became of the turn of a question, with these words where it was answered. Owners read which error it was.
-pub(super) fn turn(texts: &Texts, subject: &Subject, now: Now, answered: &str, is_owner: bool) -> String {
+/// Returns the result of a question's turn; `answered` is the text if it was answered. Owners also get the turn's id
+/// after an error.
+pub(super) fn turn(
+    texts: &Texts,
+    subject: &ExplainedMessage,
+    now: Now,
+    answered: &str,
+    is_owner: bool,
+) -> String {
     let trace = subject.trace();
     let has_answer = subject.exchange.as_ref().is_some_and(|exchange| exchange.answer().is_some());
     let text = match trace.and_then(|trace| trace.ending.as_ref()) {

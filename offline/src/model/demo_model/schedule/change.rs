@@ -3,11 +3,11 @@
 use chrono::DateTime;
 use serde_json::{Value, json};
 
-use super::super::language::Words;
-use super::super::question::Question;
-use super::super::step::{Results, Step, last};
-use super::clock::Time;
-use super::when::{Plan, When};
+use super::super::language::DemoText;
+use super::super::question::DemoQuestion;
+use super::super::step::{DemoStep, ToolResults, last};
+use super::clock::TimeOfDay;
+use super::when::{Plan, RequestedTime};
 use super::{FILLERS, MORNING, ONE_TIME, Parted, is_unclear, parted, told, which, wording};
 
 const CANCEL: [&str; 8] = [
@@ -43,12 +43,12 @@ const MOVE: [&str; 16] = [
     "make that",
 ];
 
-const NO_TASK: Words = Words {
+const NO_TASK: DemoText = DemoText {
     en: "There is no task here to change. /tasks shows what there is.",
     pt: "Não há aqui tarefa para mudar. /tasks mostra o que há.",
     es: "No hay aquí ninguna tarea que cambiar. /tasks muestra lo que hay.",
 };
-const WHICH: Words = Words {
+const WHICH: DemoText = DemoText {
     en: "Which one do you mean? Say it with a word of it, such as `cancel the weather`, or reply to its card.",
     pt: "Qual delas? Diga com uma palavra dela, como `cancele o tempo`, ou responda ao cartão dela.",
     es: "¿Cuál de ellas? Dilo con una palabra suya, como `cancela el tiempo`, o responde a su tarjeta.",
@@ -56,10 +56,10 @@ const WHICH: Words = Words {
 
 /// What a message asks to do with a task that is there.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in super::super) enum Change {
+pub(in super::super) enum TaskRequest {
     /// Another time, other words, or both.
     Edit {
-        when: When,
+        when: RequestedTime,
         words: Option<NewWords>,
     },
     Pause,
@@ -78,17 +78,17 @@ pub(in super::super) enum NewWords {
 }
 
 /// The change that a message asks for. A reply to the card that changes a task always asks for one.
-pub(in super::super) fn asked(question: &Question) -> Option<Change> {
+pub(in super::super) fn asked(question: &DemoQuestion) -> Option<TaskRequest> {
     let begins = |phrases: &[&str]| phrases.iter().any(|phrase| question.begins(phrase));
     if begins(&CANCEL) {
         let all = ALL.iter().any(|word| question.says(word));
-        return Some(if all { Change::CancelAll } else { Change::Cancel });
+        return Some(if all { TaskRequest::CancelAll } else { TaskRequest::Cancel });
     }
     if begins(&PAUSE) {
-        return Some(Change::Pause);
+        return Some(TaskRequest::Pause);
     }
     if begins(&RESUME) {
-        return Some(Change::Resume);
+        return Some(TaskRequest::Resume);
     }
     let Parted { mut when, rest } = parted(question);
     let is_moved = begins(&MOVE);
@@ -98,22 +98,22 @@ pub(in super::super) fn asked(question: &Question) -> Option<Change> {
     let is_of_card = question.task.is_some();
     if question.plain.first().is_some_and(|first| wording::is_addition(first)) {
         let words = Some(NewWords::Also(rest.join(" ")));
-        return Some(Change::Edit { when, words });
+        return Some(TaskRequest::Edit { when, words });
     }
     let is_bare = rest
         .iter()
         .all(|word| FILLERS.contains(&super::super::question::plain(word).as_str()) || plain_mark(word));
     if !when.is_empty() && (is_bare || is_moved) {
-        return Some(Change::Edit { when, words: None });
+        return Some(TaskRequest::Edit { when, words: None });
     }
     let words = wording::prompt(&rest, &question.name).filter(|_| is_of_card);
-    words.map(|(prompt, _)| Change::Edit { when, words: Some(NewWords::Instead(prompt)) })
+    words.map(|(prompt, _)| TaskRequest::Edit { when, words: Some(NewWords::Instead(prompt)) })
 }
 
 /// The time of day of `move it to 11`.
-fn moved_to(question: &Question) -> When {
+fn moved_to(question: &DemoQuestion) -> RequestedTime {
     let words: Vec<&str> = question.plain.iter().map(|word| if word == "to" { "at" } else { word }).collect();
-    When::read(&words).0
+    RequestedTime::read(&words).0
 }
 
 /// A word without a letter or digit, such as a dash.
@@ -123,46 +123,46 @@ fn plain_mark(word: &str) -> bool {
 
 /// Makes a change: looks up what there is, finds the task that is meant, and changes it.
 pub(in super::super) fn step(
-    question: &Question,
-    change: &Change,
-    results: &Results<'_>,
+    question: &DemoQuestion,
+    change: &TaskRequest,
+    results: &ToolResults<'_>,
     mentioned: &[String],
-) -> Step {
+) -> DemoStep {
     let language = question.language;
     let cancelled = results.iter().filter(|(tool, _)| *tool == "cancel_task");
     let cancelled: Vec<String> = cancelled.map(|(_, result)| told::cancelled(result, language)).collect();
     if !cancelled.is_empty() {
-        return Step::Say(cancelled.join("\n"));
+        return DemoStep::Say(cancelled.join("\n"));
     }
     if let Some(result) = last(results, "update_task") {
-        return Step::Say(told::changed(result, question.language));
+        return DemoStep::Say(told::changed(result, question.language));
     }
-    if matches!(change, Change::Edit { words: None, .. }) && is_unclear(question) {
-        return Step::say(ONE_TIME, question);
+    if matches!(change, TaskRequest::Edit { words: None, .. }) && is_unclear(question) {
+        return DemoStep::say(ONE_TIME, question);
     }
     let Some(listed) = last(results, "list_tasks") else {
-        return Step::call("list_tasks", json!({}));
+        return DemoStep::call("list_tasks", json!({}));
     };
     let tasks = listed["tasks"].as_array().map(Vec::as_slice).unwrap_or_default();
-    if *change == Change::CancelAll && !tasks.is_empty() {
+    if *change == TaskRequest::CancelAll && !tasks.is_empty() {
         let call = |task: &Value| json!({"task_id": task["task_id"]});
-        return Step::Call("cancel_task", tasks.iter().map(call).collect());
+        return DemoStep::Call("cancel_task", tasks.iter().map(call).collect());
     }
-    let is_strict = !matches!(change, Change::Edit { .. });
+    let is_strict = !matches!(change, TaskRequest::Edit { .. });
     match which::meant(question, tasks, mentioned, is_strict) {
         Some(task) => call(question, change, task),
-        None if tasks.is_empty() || question.task.is_some() => Step::say(NO_TASK, question),
-        None => Step::Say(format!("{}\n\n{}", WHICH.of(language), told::lines(listed, question))),
+        None if tasks.is_empty() || question.task.is_some() => DemoStep::say(NO_TASK, question),
+        None => DemoStep::Say(format!("{}\n\n{}", WHICH.of(language), told::lines(listed, question))),
     }
 }
 
-fn call(question: &Question, change: &Change, task: &Value) -> Step {
+fn call(question: &DemoQuestion, change: &TaskRequest, task: &Value) -> DemoStep {
     let mut arguments = json!({"task_id": task["task_id"]});
     match change {
-        Change::Cancel | Change::CancelAll => return Step::call("cancel_task", arguments),
-        Change::Pause => arguments["paused"] = true.into(),
-        Change::Resume => arguments["paused"] = false.into(),
-        Change::Edit { when, words } => {
+        TaskRequest::Cancel | TaskRequest::CancelAll => return DemoStep::call("cancel_task", arguments),
+        TaskRequest::Pause => arguments["paused"] = true.into(),
+        TaskRequest::Resume => arguments["paused"] = false.into(),
+        TaskRequest::Edit { when, words } => {
             if let Some(Plan { schedule, recurring }) = plan(when, task, question) {
                 arguments["schedule"] = schedule.into();
                 arguments["recurring"] = recurring.into();
@@ -180,17 +180,17 @@ fn call(question: &Question, change: &Change, task: &Value) -> Step {
             }
         }
     }
-    Step::call("update_task", arguments)
+    DemoStep::call("update_task", arguments)
 }
 
 /// The new schedule: of what was not said, the time of day and the days stay.
-fn plan(when: &When, task: &Value, question: &Question) -> Option<Plan> {
+fn plan(when: &RequestedTime, task: &Value, question: &DemoQuestion) -> Option<Plan> {
     let schedule = task["schedule"].as_str().unwrap_or_default();
     let before = time_of(schedule).unwrap_or(MORNING);
     if when.is_whole() {
         return when.plan(before, question.now);
     }
-    let Time { hour, minute } = when.time?;
+    let TimeOfDay { hour, minute } = when.time?;
     let mut fields: Vec<&str> = schedule.split(' ').collect();
     let (minutes, hours) = (minute.to_string(), hour.to_string());
     // With six fields the seconds come first.
@@ -212,14 +212,14 @@ fn plan(when: &When, task: &Value, question: &Question) -> Option<Plan> {
 }
 
 /// The time of day of a schedule that has one only.
-fn time_of(schedule: &str) -> Option<Time> {
+fn time_of(schedule: &str) -> Option<TimeOfDay> {
     if let Ok(once) = DateTime::parse_from_rfc3339(schedule) {
         let time = chrono::Timelike::hour(&once);
-        return Some(Time { hour: time, minute: chrono::Timelike::minute(&once) });
+        return Some(TimeOfDay { hour: time, minute: chrono::Timelike::minute(&once) });
     }
     let fields: Vec<&str> = schedule.split(' ').collect();
     let [minute, hour, _, _, _] = fields.as_slice() else { return None };
-    Some(Time { hour: hour.parse().ok()?, minute: minute.parse().ok()? })
+    Some(TimeOfDay { hour: hour.parse().ok()?, minute: minute.parse().ok()? })
 }
 
 #[cfg(test)]
@@ -230,12 +230,12 @@ mod tests {
     /// The task whose card is replied to.
     const EDIT: &str = "06ABCDEFGHXX";
 
-    fn changes(text: &str, replied: Option<&str>, schedule: &str) -> Option<Step> {
-        let question = Question { task: replied.map(ToOwned::to_owned), ..asks(text) };
+    fn changes(text: &str, replied: Option<&str>, schedule: &str) -> Option<DemoStep> {
+        let question = DemoQuestion { task: replied.map(ToOwned::to_owned), ..asks(text) };
         let change = asked(&question)?;
         let task = json!({"task_id": "06ABCDEFGHXX", "prompt": "Tell Ann the weather in Riga", "schedule": schedule});
         let listed = json!({"success": true, "tasks": [task]});
-        assert_eq!(step(&question, &change, &[], &[]), Step::call("list_tasks", json!({})), "{text}");
+        assert_eq!(step(&question, &change, &[], &[]), DemoStep::call("list_tasks", json!({})), "{text}");
         Some(step(&question, &change, &[("list_tasks", listed)], &[]))
     }
 
@@ -267,9 +267,13 @@ mod tests {
         ];
         for (text, quoted, schedule, mut wanted) in cases {
             wanted["task_id"] = json!("06ABCDEFGHXX");
-            assert_eq!(changes(text, quoted, schedule), Some(Step::call("update_task", wanted)), "{text}");
+            assert_eq!(
+                changes(text, quoted, schedule),
+                Some(DemoStep::call("update_task", wanted)),
+                "{text}"
+            );
         }
-        let gone = Step::call("cancel_task", json!({"task_id": "06ABCDEFGHXX"}));
+        let gone = DemoStep::call("cancel_task", json!({"task_id": "06ABCDEFGHXX"}));
         assert_eq!(changes("cancel it", None, cron), Some(gone.clone()));
         assert_eq!(changes("cancele", None, cron), Some(gone));
         for text in ["tell me the news", "every day at 7:30 tell me the news", "hello", ""] {
@@ -280,16 +284,16 @@ mod tests {
     #[test]
     fn a_task_that_is_not_clear_is_asked_for() {
         let none = json!({"success": true, "tasks": []});
-        let told = step(&asks("cancel it"), &Change::Cancel, &[("list_tasks", none)], &[]);
-        assert_eq!(told, Step::Say(NO_TASK.en.to_owned()));
+        let told = step(&asks("cancel it"), &TaskRequest::Cancel, &[("list_tasks", none)], &[]);
+        assert_eq!(told, DemoStep::Say(NO_TASK.en.to_owned()));
         let two =
             json!({"tasks": [{"task_id": "1", "prompt": "Sing."}, {"task_id": "2", "prompt": "Dance."}]});
         let both = [("list_tasks", two)];
-        let all = step(&asks("cancel all"), &Change::CancelAll, &both, &[]);
-        assert!(matches!(&all, Step::Call("cancel_task", calls) if calls.len() == 2), "{all:?}");
-        let told = step(&asks("cancel it"), &Change::Cancel, &both, &[]);
+        let all = step(&asks("cancel all"), &TaskRequest::CancelAll, &both, &[]);
+        assert!(matches!(&all, DemoStep::Call("cancel_task", calls) if calls.len() == 2), "{all:?}");
+        let told = step(&asks("cancel it"), &TaskRequest::Cancel, &both, &[]);
         assert!(
-            matches!(&told, Step::Say(words) if words.contains("Sing.") && words.contains("Dance.")),
+            matches!(&told, DemoStep::Say(words) if words.contains("Sing.") && words.contains("Dance.")),
             "{told:?}"
         );
     }

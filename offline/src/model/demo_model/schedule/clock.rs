@@ -18,24 +18,24 @@ const NUMBERS: [[&str; 3]; 12] = [
     ["eleven", "onze", "once"],
     ["twelve", "doze", "doce"],
 ];
-const NAMED: [(&str, Time); 5] = [
-    ("noon", Time { hour: 12, minute: 0 }),
-    ("meio-dia", Time { hour: 12, minute: 0 }),
-    ("mediodía", Time { hour: 12, minute: 0 }),
-    ("midnight", Time { hour: 0, minute: 0 }),
-    ("meia-noite", Time { hour: 0, minute: 0 }),
+const NAMED: [(&str, TimeOfDay); 5] = [
+    ("noon", TimeOfDay { hour: 12, minute: 0 }),
+    ("meio-dia", TimeOfDay { hour: 12, minute: 0 }),
+    ("mediodía", TimeOfDay { hour: 12, minute: 0 }),
+    ("midnight", TimeOfDay { hour: 0, minute: 0 }),
+    ("meia-noite", TimeOfDay { hour: 0, minute: 0 }),
 ];
 
 /// A time of day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Time {
+pub(super) struct TimeOfDay {
     pub(super) hour: u32,
     pub(super) minute: u32,
 }
 
 /// The time of day that plain words begin with, and how many words it takes. A bare number is none: `8` is one only after
 /// `at`.
-pub(super) fn read(words: &[&str]) -> Option<(usize, Time)> {
+pub(super) fn read(words: &[&str]) -> Option<(usize, TimeOfDay)> {
     let before = any(words, &AT).unwrap_or(0);
     let [word, rest @ ..] = words.get(before..)? else { return None };
     if let Some((_, time)) = NAMED.iter().find(|(name, _)| name == word) {
@@ -68,7 +68,7 @@ pub(super) fn is_no_time(word: &str) -> bool {
 }
 
 /// `9`, `18:30`, `7am`, `7:15pm`, `8h`, `7h30`.
-fn clock(word: &str) -> Option<Time> {
+fn clock(word: &str) -> Option<TimeOfDay> {
     let (digits, is_late) = match (word.strip_suffix("am"), word.strip_suffix("pm")) {
         (Some(digits), _) => (digits, Some(false)),
         (_, Some(digits)) => (digits, Some(true)),
@@ -83,7 +83,7 @@ fn clock(word: &str) -> Option<Time> {
         Some(false) => hour % 12,
         None => hour,
     };
-    (hour < 24 && minute < 60).then_some(Time { hour, minute })
+    (hour < 24 && minute < 60).then_some(TimeOfDay { hour, minute })
 }
 
 #[cfg(test)]
@@ -114,7 +114,7 @@ mod tests {
         ];
         for (text, wanted) in cases {
             let words: Vec<&str> = text.split_whitespace().collect();
-            let wanted = wanted.map(|(length, hour, minute)| (length, Time { hour, minute }));
+            let wanted = wanted.map(|(length, hour, minute)| (length, TimeOfDay { hour, minute }));
             assert_eq!(read(&words), wanted, "{text}");
         }
     }

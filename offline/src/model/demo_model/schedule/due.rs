@@ -1,12 +1,12 @@
 //! A task whose time has come: a reminder is said, anything else is done as if the person asked for it now.
 
-use super::super::language::{self, Words};
-use super::super::question::{Question, capital};
-use super::super::step::Step;
+use super::super::language::{self, DemoText};
+use super::super::question::{DemoQuestion, capital};
+use super::super::step::DemoStep;
 use super::wording;
 
-const NOW: Words = Words { en: "It is time, {}!", pt: "Está na hora, {}!", es: "¡Es la hora, {}!" };
-const NOT_ADDED: Words = Words {
+const NOW: DemoText = DemoText { en: "It is time, {}!", pt: "Está na hora, {}!", es: "¡Es la hora, {}!" };
+const NOT_ADDED: DemoText = DemoText {
     en: "What was added to this task, “{}”, a stand-in cannot do for a reminder.",
     pt: "O que foi acrescentado a esta tarefa, “{}”, um modelo substituto não sabe fazer num lembrete.",
     es: "Lo que se añadió a esta tarea, “{}”, un modelo sustituto no sabe hacerlo en un recordatorio.",
@@ -14,19 +14,19 @@ const NOT_ADDED: Words = Words {
 
 /// What a task comes to.
 #[derive(Debug)]
-pub(in super::super) struct Due {
+pub(in super::super) struct DueTask {
     /// What it asks for, as a question of now, in each language that it asks for.
-    pub(in super::super) questions: Vec<Question>,
+    pub(in super::super) questions: Vec<DemoQuestion>,
     /// It reminds of this and no more.
     pub(in super::super) reminds: bool,
 }
 
-impl Due {
+impl DueTask {
     /// Reads a task.
-    pub(in super::super) fn read(task: &Question) -> Self {
+    pub(in super::super) fn read(task: &DemoQuestion) -> Self {
         let (content, reminds) = wording::content(&task.text, &task.name);
         let (what, addition) = wording::parted(content);
-        let asks = |language| Question { name: task.name.clone(), language, ..Question::of(what) };
+        let asks = |language| DemoQuestion { name: task.name.clone(), language, ..DemoQuestion::of(what) };
         let mut questions = vec![asks(task.language)];
         let words: Vec<String> =
             addition.unwrap_or_default().split(' ').map(super::super::question::plain).collect();
@@ -46,7 +46,7 @@ impl Due {
 }
 
 /// What a reminder says.
-pub(in super::super) fn step(task: &Question) -> Step {
+pub(in super::super) fn step(task: &DemoQuestion) -> DemoStep {
     let (content, _) = wording::content(&task.text, &task.name);
     let (what, addition) = wording::parted(content);
     let words = match what {
@@ -54,12 +54,12 @@ pub(in super::super) fn step(task: &Question) -> Step {
         what => format!("{}!", capital(what)),
     };
     let added = addition.map(|addition| format!("\n\n{}", NOT_ADDED.with(task.language, addition)));
-    Step::Say(format!("⏰ {words}{}", added.unwrap_or_default()))
+    DemoStep::Say(format!("⏰ {words}{}", added.unwrap_or_default()))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::language::Language;
+    use super::super::super::language::DemoLanguage;
     use super::super::tests::asks;
     use super::*;
 
@@ -71,17 +71,18 @@ mod tests {
             ("Lembre Ann de ligar para a mãe.", "⏰ Ligar para a mãe!"),
         ];
         for (text, wanted) in cases {
-            assert_eq!(step(&asks(text)), Step::Say(wanted.to_owned()), "{text}");
-            assert!(Due::read(&asks(text)).reminds, "{text}");
+            assert_eq!(step(&asks(text)), DemoStep::Say(wanted.to_owned()), "{text}");
+            assert!(DueTask::read(&asks(text)).reminds, "{text}");
         }
     }
 
     #[test]
     fn other_tasks_are_asked_for_now() {
-        let due = Due::read(&asks("Tell Ann the weather in Riga, also in Spanish."));
-        let asked: Vec<(&str, Language)> =
+        let due = DueTask::read(&asks("Tell Ann the weather in Riga, also in Spanish."));
+        let asked: Vec<(&str, DemoLanguage)> =
             due.questions.iter().map(|one| (one.text.as_str(), one.language)).collect();
-        let wanted = [("the weather in Riga", Language::English), ("the weather in Riga", Language::Spanish)];
+        let wanted =
+            [("the weather in Riga", DemoLanguage::English), ("the weather in Riga", DemoLanguage::Spanish)];
         assert_eq!((asked.as_slice(), due.reminds), (&wanted[..], false));
     }
 }

@@ -11,18 +11,18 @@ mod wording;
 
 use serde_json::{Value, json};
 
-pub(super) use self::change::{Change, asked as change_asked, step as change};
-use self::clock::Time;
-pub(super) use self::due::{Due, step as due};
+pub(super) use self::change::{TaskRequest, asked as change_asked, step as change};
+use self::clock::TimeOfDay;
+pub(super) use self::due::{DueTask, step as due};
 pub(super) use self::told::list;
-use self::when::When;
-use super::language::Words;
-use super::question::Question;
-use super::step::{PAST, Results, Step, failure, last};
+use self::when::RequestedTime;
+use super::language::DemoText;
+use super::question::DemoQuestion;
+use super::step::{DemoStep, PAST, ToolResults, failure, last};
 
 /// The time of a task whose time nobody said.
-const MORNING: Time = Time { hour: 9, minute: 0 };
-const EVENING: Time = Time { hour: 20, minute: 0 };
+const MORNING: TimeOfDay = TimeOfDay { hour: 9, minute: 0 };
+const EVENING: TimeOfDay = TimeOfDay { hour: 20, minute: 0 };
 /// Words around a time that ask for nothing.
 const FILLERS: [&str; 17] = [
     "please", "now", "ok", "no", "and", "to", "it", "for", "then", "instead", "por", "favor", "para", "as",
@@ -35,23 +35,23 @@ pub(super) const ENDS: [&str; 7] = [" and ", " e ", " y ", ", ", ". ", "! ", "; 
 /// Days that have passed.
 const YESTERDAY: [&str; 3] = ["yesterday", "ontem", "ayer"];
 
-const NO_TIME: Words = Words {
+const NO_TIME: DemoText = DemoText {
     en: "When shall that be? Say for example: remind me tomorrow at 8 to call mum.",
     pt: "Quando vai ser? Diga por exemplo: lembre-me amanhã às 8 de ligar para a mãe.",
     es: "¿Cuándo va a ser? Di por ejemplo: recuérdame mañana a las 8 llamar a mamá.",
 };
 
-const ONE_TIME: Words = Words {
+const ONE_TIME: DemoText = DemoText {
     en: "Say one time, such as: remind me tomorrow at 8 to call mum.",
     pt: "Diga uma só hora, por exemplo: lembre-me amanhã às 8 de ligar para a mãe.",
     es: "Di una sola hora, por ejemplo: recuérdame mañana a las 8 llamar a mamá.",
 };
-const NOTHING: Words = Words {
+const NOTHING: DemoText = DemoText {
     en: "What shall I remind you of? Say for example: remind me tomorrow at 8 to call mum.",
     pt: "De que devo lembrar? Diga por exemplo: lembre-me amanhã às 8 de ligar para a mãe.",
     es: "¿Qué te recuerdo? Di por ejemplo: recuérdame mañana a las 8 llamar a mamá.",
 };
-const NO_CLOCK: Words = Words {
+const NO_CLOCK: DemoText = DemoText {
     en: "{} is no time of day: the hours go to 23, the minutes to 59. Say it again with another time.",
     pt: "{} não é hora do dia: as horas vão até 23, os minutos até 59. Diga de novo com outra hora.",
     es: "{} no es una hora del día: las horas llegan a 23, los minutos a 59. Dilo otra vez con otra hora.",
@@ -59,21 +59,21 @@ const NO_CLOCK: Words = Words {
 
 /// A message's words: those that say when, and the others.
 struct Parted<'a> {
-    when: When,
+    when: RequestedTime,
     rest: Vec<&'a str>,
 }
 
-fn parted(question: &Question) -> Parted<'_> {
+fn parted(question: &DemoQuestion) -> Parted<'_> {
     let plain: Vec<&str> = question.plain.iter().map(String::as_str).collect();
-    let (when, used) = When::read(&plain);
+    let (when, used) = RequestedTime::read(&plain);
     let words = question.said.iter().zip(used);
     Parted { when, rest: words.filter(|(_, used)| !used).map(|(word, _)| word.as_str()).collect() }
 }
 
 /// A message says more than one time, or one that nothing here understands.
-fn is_unclear(question: &Question) -> bool {
+fn is_unclear(question: &DemoQuestion) -> bool {
     let plain: Vec<&str> = question.plain.iter().map(String::as_str).collect();
-    if goes_on(&plain, &When::read(&plain).1) {
+    if goes_on(&plain, &RequestedTime::read(&plain).1) {
         return true;
     }
     let Parted { when, rest } = parted(question);
@@ -96,7 +96,7 @@ fn goes_on(words: &[&str], used: &[bool]) -> bool {
 
 /// Whether a message asks for something later: it says how often or in how long, or asks to remind, or wants something said
 /// on a day at a time.
-pub(super) fn is_new(question: &Question) -> bool {
+pub(super) fn is_new(question: &DemoQuestion) -> bool {
     let Parted { when, rest } = parted(question);
     let Some((_, reminds)) = wording::prompt(&rest, &question.name) else { return false };
     let orders = wording::orders(&rest);
@@ -107,7 +107,7 @@ pub(super) fn is_new(question: &Question) -> bool {
 }
 
 /// The request for a task behind what a message states: `I live in Lisbon and wake me at 7`.
-pub(super) fn behind(question: &Question) -> Option<Question> {
+pub(super) fn behind(question: &DemoQuestion) -> Option<DemoQuestion> {
     let ends = ENDS.iter().flat_map(|end| question.text.match_indices(end));
     let mut begins: Vec<usize> = ends.map(|(at, end)| at + end.len()).collect();
     begins.sort_unstable();
@@ -116,44 +116,44 @@ pub(super) fn behind(question: &Question) -> Option<Question> {
 }
 
 /// Tells something, and makes the task that a message asks for behind what it states.
-pub(super) fn also(told: &str, question: &Question, results: &Results<'_>) -> Step {
-    let Some(request) = behind(question) else { return Step::Say(told.to_owned()) };
+pub(super) fn also(told: &str, question: &DemoQuestion, results: &ToolResults<'_>) -> DemoStep {
+    let Some(request) = behind(question) else { return DemoStep::Say(told.to_owned()) };
     let failed = last(results, "schedule_task").filter(|result| result["success"] == false);
     let failed = failed.and_then(|_| failure(results, question.language));
     match failed.unwrap_or_else(|| new(&request, results)) {
-        Step::Say(more) => Step::Say(format!("{told}\n\n{more}")),
+        DemoStep::Say(more) => DemoStep::Say(format!("{told}\n\n{more}")),
         call => call,
     }
 }
 
 /// `true` if what a message says before its request for a task tells a time of its own.
-fn tells_time_before(question: &Question, request: &Question) -> bool {
+fn tells_time_before(question: &DemoQuestion, request: &DemoQuestion) -> bool {
     let before = question.plain.len() - request.plain.len();
     let words: Vec<&str> = question.plain.iter().take(before).map(String::as_str).collect();
-    !When::read(&words).0.is_empty()
+    !RequestedTime::read(&words).0.is_empty()
 }
 
 /// `true` if a message states something and asks for a task behind it.
-pub(super) fn is_behind(question: &Question) -> bool {
+pub(super) fn is_behind(question: &DemoQuestion) -> bool {
     behind(question).is_some_and(|request| !tells_time_before(question, &request))
 }
 
 /// Makes the task that a message asks for.
-pub(super) fn new(question: &Question, results: &Results<'_>) -> Step {
+pub(super) fn new(question: &DemoQuestion, results: &ToolResults<'_>) -> DemoStep {
     if last(results, "schedule_task").is_some() {
-        return Step::Say(told::set(question.language));
+        return DemoStep::Say(told::set(question.language));
     }
     if YESTERDAY.iter().any(|day| question.says(day)) {
-        return Step::say(PAST, question);
+        return DemoStep::say(PAST, question);
     }
     if let Some(time) = question.plain.iter().find(|word| clock::is_no_time(word)) {
-        return Step::Say(NO_CLOCK.with(question.language, time));
+        return DemoStep::Say(NO_CLOCK.with(question.language, time));
     }
     match task(question) {
-        Some(_) if is_unclear(question) => Step::say(ONE_TIME, question),
-        Some(task) if is_of_nothing(&task) && question.quoted.is_none() => Step::say(NOTHING, question),
-        Some(arguments) => Step::call("schedule_task", arguments),
-        None => Step::say(NO_TIME, question),
+        Some(_) if is_unclear(question) => DemoStep::say(ONE_TIME, question),
+        Some(task) if is_of_nothing(&task) && question.quoted.is_none() => DemoStep::say(NOTHING, question),
+        Some(arguments) => DemoStep::call("schedule_task", arguments),
+        None => DemoStep::say(NO_TIME, question),
     }
 }
 
@@ -164,7 +164,7 @@ fn is_of_nothing(task: &Value) -> bool {
 }
 
 /// The arguments of `schedule_task` for a message.
-fn task(question: &Question) -> Option<Value> {
+fn task(question: &DemoQuestion) -> Option<Value> {
     let Parted { when, rest } = parted(question);
     if when.is_empty() {
         return None;

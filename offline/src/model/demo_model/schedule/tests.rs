@@ -1,9 +1,9 @@
 use super::*;
 
 /// A question of Ann's on Tuesday, 24 November 2026, at 14:05.
-pub(super) fn asks(text: &str) -> Question {
+pub(super) fn asks(text: &str) -> DemoQuestion {
     let now = chrono::NaiveDate::from_ymd_opt(2026, 11, 24).and_then(|day| day.and_hms_opt(14, 5, 0));
-    Question { name: "Ann".to_owned(), now, ..Question::of(text) }
+    DemoQuestion { name: "Ann".to_owned(), now, ..DemoQuestion::of(text) }
 }
 
 #[test]
@@ -72,7 +72,7 @@ fn ways_of_saying_when_make_schedules() {
 fn a_reminder_without_a_time_is_asked_for_one() {
     let question = asks("remind me to call mum");
     assert!(is_new(&question));
-    assert_eq!(new(&question, &[]), Step::Say(NO_TIME.en.to_owned()));
+    assert_eq!(new(&question, &[]), DemoStep::Say(NO_TIME.en.to_owned()));
 }
 
 #[test]
@@ -98,11 +98,11 @@ fn a_time_that_is_half_understood_is_asked_for() {
     for text in unclear {
         let question = asks(text);
         assert!(is_new(&question), "{text}");
-        assert_eq!(new(&question, &[]), Step::say(ONE_TIME, &question), "{text}");
+        assert_eq!(new(&question, &[]), DemoStep::say(ONE_TIME, &question), "{text}");
     }
-    assert_eq!(new(&asks("remind me tomorrow"), &[]), Step::Say(NOTHING.en.to_owned()));
-    let replied = Question { quoted: Some("Pay the rent".to_owned()), ..asks("remind me tomorrow") };
-    assert!(matches!(new(&replied, &[]), Step::Call("schedule_task", _)));
+    assert_eq!(new(&asks("remind me tomorrow"), &[]), DemoStep::Say(NOTHING.en.to_owned()));
+    let replied = DemoQuestion { quoted: Some("Pay the rent".to_owned()), ..asks("remind me tomorrow") };
+    assert!(matches!(new(&replied, &[]), DemoStep::Call("schedule_task", _)));
 }
 
 #[test]

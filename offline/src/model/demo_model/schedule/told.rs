@@ -3,64 +3,65 @@
 use chrono::{DateTime, Datelike};
 use serde_json::Value;
 
-use super::super::language::{Language, Words};
-use super::super::question::Question;
-use super::super::step::{Results, Step, last};
+use super::super::language::{DemoLanguage, DemoText};
+use super::super::question::DemoQuestion;
+use super::super::step::{DemoStep, ToolResults, last};
 
 // When it is, the card below says: it stays right when the task is changed.
-const SET: Words = Words { en: "It is set.", pt: "Está marcado.", es: "Está puesto." };
-const CHANGED: Words = Words { en: "It is changed.", pt: "Está mudado.", es: "Está cambiado." };
-const PAUSED: Words = Words { en: "It is paused.", pt: "Está pausada.", es: "Está en pausa." };
-const CANCELLED: Words = Words { en: "Cancelled: {}", pt: "Cancelada: {}", es: "Cancelada: {}" };
-const LISTED: Words =
-    Words {
-        en: "This is scheduled here:", pt: "Isto está agendado aqui:", es: "Esto está programado aquí:"
-    };
-pub(super) const NOTHING: Words = Words {
+const SET: DemoText = DemoText { en: "It is set.", pt: "Está marcado.", es: "Está puesto." };
+const CHANGED: DemoText = DemoText { en: "It is changed.", pt: "Está mudado.", es: "Está cambiado." };
+const PAUSED: DemoText = DemoText { en: "It is paused.", pt: "Está pausada.", es: "Está en pausa." };
+const CANCELLED: DemoText = DemoText { en: "Cancelled: {}", pt: "Cancelada: {}", es: "Cancelada: {}" };
+const LISTED: DemoText = DemoText {
+    en: "This is scheduled here:",
+    pt: "Isto está agendado aqui:",
+    es: "Esto está programado aquí:",
+};
+pub(super) const NOTHING: DemoText = DemoText {
     en: "Nothing is scheduled. Say `remind me in 1 minute to drink water`.",
     pt: "Nada está agendado. Diga `lembre-me em 1 minuto de beber água`.",
     es: "No hay nada programado. Di `recuérdame en 1 minuto beber agua`.",
 };
 /// A time as people say it: the day, then the time of day.
-const AT: Words = Words { en: " at ", pt: " às ", es: " a las " };
-const TODAY: Words = Words { en: "today", pt: "hoje", es: "hoy" };
-const TOMORROW: Words = Words { en: "tomorrow", pt: "amanhã", es: "mañana" };
-const DAYS: [Words; 7] = [
-    Words { en: "Monday", pt: "segunda-feira", es: "lunes" },
-    Words { en: "Tuesday", pt: "terça-feira", es: "martes" },
-    Words { en: "Wednesday", pt: "quarta-feira", es: "miércoles" },
-    Words { en: "Thursday", pt: "quinta-feira", es: "jueves" },
-    Words { en: "Friday", pt: "sexta-feira", es: "viernes" },
-    Words { en: "Saturday", pt: "sábado", es: "sábado" },
-    Words { en: "Sunday", pt: "domingo", es: "domingo" },
+const AT: DemoText = DemoText { en: " at ", pt: " às ", es: " a las " };
+const TODAY: DemoText = DemoText { en: "today", pt: "hoje", es: "hoy" };
+const TOMORROW: DemoText = DemoText { en: "tomorrow", pt: "amanhã", es: "mañana" };
+const DAYS: [DemoText; 7] = [
+    DemoText { en: "Monday", pt: "segunda-feira", es: "lunes" },
+    DemoText { en: "Tuesday", pt: "terça-feira", es: "martes" },
+    DemoText { en: "Wednesday", pt: "quarta-feira", es: "miércoles" },
+    DemoText { en: "Thursday", pt: "quinta-feira", es: "jueves" },
+    DemoText { en: "Friday", pt: "sexta-feira", es: "viernes" },
+    DemoText { en: "Saturday", pt: "sábado", es: "sábado" },
+    DemoText { en: "Sunday", pt: "domingo", es: "domingo" },
 ];
 
 /// The sentence once a task is made.
-pub(super) fn set(language: Language) -> String {
+pub(super) fn set(language: DemoLanguage) -> String {
     SET.of(language).to_owned()
 }
 
 /// What an `update_task` result says.
-pub(super) fn changed(result: &Value, language: Language) -> String {
+pub(super) fn changed(result: &Value, language: DemoLanguage) -> String {
     let words = if result["state"] == "paused" { PAUSED } else { CHANGED };
     words.of(language).to_owned()
 }
 
 /// What a `cancel_task` result says.
-pub(super) fn cancelled(result: &Value, language: Language) -> String {
+pub(super) fn cancelled(result: &Value, language: DemoLanguage) -> String {
     let title = result.pointer("/cancelled/title").and_then(Value::as_str).unwrap_or_default();
     CANCELLED.with(language, title)
 }
 
 /// Lists what is scheduled.
-pub(in super::super) fn list(question: &Question, results: &Results<'_>) -> Step {
+pub(in super::super) fn list(question: &DemoQuestion, results: &ToolResults<'_>) -> DemoStep {
     match last(results, "list_tasks") {
-        Some(result) => Step::Say(listed(result, question)),
-        None => Step::call("list_tasks", serde_json::json!({})),
+        Some(result) => DemoStep::Say(listed(result, question)),
+        None => DemoStep::call("list_tasks", serde_json::json!({})),
     }
 }
 
-fn listed(result: &Value, question: &Question) -> String {
+fn listed(result: &Value, question: &DemoQuestion) -> String {
     let (lines, language) = (lines(result, question), question.language);
     if lines.is_empty() {
         return NOTHING.of(language).to_owned();
@@ -69,7 +70,7 @@ fn listed(result: &Value, question: &Question) -> String {
 }
 
 /// The tasks of a `list_tasks` result, a line each.
-pub(super) fn lines(result: &Value, question: &Question) -> String {
+pub(super) fn lines(result: &Value, question: &DemoQuestion) -> String {
     let line = |task: &Value| {
         let text = |key: &str| task[key].as_str().unwrap_or_default();
         let when =
@@ -82,7 +83,7 @@ pub(super) fn lines(result: &Value, question: &Question) -> String {
 }
 
 /// A time as people say it, by the clocks that it was told by, which are those of whoever asks: `today at 09:00`.
-fn said(time: &str, question: &Question) -> String {
+fn said(time: &str, question: &DemoQuestion) -> String {
     let Ok(time) = DateTime::parse_from_rfc3339(time) else { return time.to_owned() };
     let (day, language) = (time.date_naive(), question.language);
     let away = question.now.map(|now| day.signed_duration_since(now.date()).num_days());
@@ -104,29 +105,29 @@ mod tests {
     use super::*;
 
     /// A question of Saturday, 21 November 2026, in a language.
-    fn on_saturday(language: Language) -> Question {
+    fn on_saturday(language: DemoLanguage) -> DemoQuestion {
         let now = chrono::NaiveDate::from_ymd_opt(2026, 11, 21).and_then(|day| day.and_hms_opt(14, 5, 0));
-        Question { now, language, ..Question::of("") }
+        DemoQuestion { now, language, ..DemoQuestion::of("") }
     }
 
     #[test]
     fn what_is_scheduled_is_told() {
         let task = json!({"prompt": "Sing.", "schedule": "0 9 * * *", "next": "2026-11-23T09:00:00+00:00"});
         let told = "This is scheduled here:\n\n- Sing. — Monday at 09:00";
-        assert_eq!(listed(&json!({"tasks": [task]}), &on_saturday(Language::English)), told);
-        let none = listed(&json!({"tasks": []}), &on_saturday(Language::Spanish));
+        assert_eq!(listed(&json!({"tasks": [task]}), &on_saturday(DemoLanguage::English)), told);
+        let none = listed(&json!({"tasks": []}), &on_saturday(DemoLanguage::Spanish));
         assert!(none.starts_with("No hay nada programado."));
     }
 
     #[test]
     fn a_day_is_said_as_the_card_says_it() {
         let cases = [
-            ("2026-11-21T20:00:00+02:00", Language::English, "today at 20:00"),
-            ("2026-11-22T00:01:00+02:00", Language::English, "tomorrow at 00:01"),
-            ("2026-11-22T09:00:00+02:00", Language::Portuguese, "amanhã às 09:00"),
-            ("2026-11-21T20:00:00+02:00", Language::Spanish, "hoy a las 20:00"),
-            ("2026-11-27T09:00:00+02:00", Language::English, "Friday at 09:00"),
-            ("2026-11-28T09:00:00+02:00", Language::English, "2026-11-28 at 09:00"),
+            ("2026-11-21T20:00:00+02:00", DemoLanguage::English, "today at 20:00"),
+            ("2026-11-22T00:01:00+02:00", DemoLanguage::English, "tomorrow at 00:01"),
+            ("2026-11-22T09:00:00+02:00", DemoLanguage::Portuguese, "amanhã às 09:00"),
+            ("2026-11-21T20:00:00+02:00", DemoLanguage::Spanish, "hoy a las 20:00"),
+            ("2026-11-27T09:00:00+02:00", DemoLanguage::English, "Friday at 09:00"),
+            ("2026-11-28T09:00:00+02:00", DemoLanguage::English, "2026-11-28 at 09:00"),
         ];
         for (time, language, words) in cases {
             assert_eq!(said(time, &on_saturday(language)), words);
@@ -135,9 +136,9 @@ mod tests {
 
     #[test]
     fn what_became_of_a_task_is_told() {
-        assert_eq!(changed(&json!({"next": []}), Language::Portuguese), "Está mudado.");
-        assert_eq!(changed(&json!({"state": "paused"}), Language::English), "It is paused.");
+        assert_eq!(changed(&json!({"next": []}), DemoLanguage::Portuguese), "Está mudado.");
+        assert_eq!(changed(&json!({"state": "paused"}), DemoLanguage::English), "It is paused.");
         let gone = json!({"cancelled": {"title": "Sing"}});
-        assert_eq!(cancelled(&gone, Language::English), "Cancelled: Sing");
+        assert_eq!(cancelled(&gone, DemoLanguage::English), "Cancelled: Sing");
     }
 }

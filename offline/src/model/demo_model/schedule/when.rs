@@ -2,7 +2,7 @@
 
 use chrono::{Datelike, Days, NaiveDate, NaiveDateTime, NaiveTime, Weekday};
 
-use super::clock::{self, Time, number};
+use super::clock::{self, TimeOfDay, number};
 use super::phrase::{any, begins};
 
 /// Days of the week: what they are called, and as cron has them.
@@ -137,12 +137,12 @@ const BEFORE: [&str; 5] = ["before", "after", "past", "antes", "depois"];
 
 /// When something is to happen, as far as it was said.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(in super::super) struct When {
+pub(in super::super) struct RequestedTime {
     pub(super) every: Option<Every>,
     /// A span from now on, as the tool takes it.
     pub(super) after: Option<String>,
-    pub(super) day: Option<Day>,
-    pub(super) time: Option<Time>,
+    pub(super) day: Option<DaySpec>,
+    pub(super) time: Option<TimeOfDay>,
     /// It is in the second half of a day.
     pub(super) is_late: bool,
 }
@@ -160,7 +160,7 @@ pub(super) enum Every {
 
 /// A day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Day {
+pub(super) enum DaySpec {
     /// So many days from today.
     Ahead(u64),
     /// The next of this name.
@@ -176,7 +176,7 @@ pub(super) struct Plan {
     pub(super) recurring: bool,
 }
 
-impl When {
+impl RequestedTime {
     /// Reads what plain words say of when; also which of them say it.
     pub(super) fn read(words: &[&str]) -> (Self, Vec<bool>) {
         let (mut when, mut used) = (Self::default(), vec![false; words.len()]);
@@ -234,9 +234,9 @@ impl When {
     }
 
     /// The schedule, with `default` for a time of day that was not said. A single time needs the time `now`.
-    pub(super) fn plan(&self, default: Time, now: Option<NaiveDateTime>) -> Option<Plan> {
+    pub(super) fn plan(&self, default: TimeOfDay, now: Option<NaiveDateTime>) -> Option<Plan> {
         if let Some(every) = self.every {
-            let Time { hour, minute } = self.time.unwrap_or(default);
+            let TimeOfDay { hour, minute } = self.time.unwrap_or(default);
             let schedule = match every {
                 Every::Days(days) => format!("{minute} {hour} * * {days}"),
                 Every::Hours(1) => "0 * * * *".to_owned(),
@@ -253,17 +253,17 @@ impl When {
         Some(Plan { schedule, recurring: false })
     }
 
-    fn once(&self, default: Time, now: NaiveDateTime) -> Option<NaiveDateTime> {
-        let Time { hour, minute } = self.time.unwrap_or(default);
+    fn once(&self, default: TimeOfDay, now: NaiveDateTime) -> Option<NaiveDateTime> {
+        let TimeOfDay { hour, minute } = self.time.unwrap_or(default);
         let time = NaiveTime::from_hms_opt(hour, minute, 0)?;
         let is_over = time <= now.time();
         let ahead = match self.day {
-            Some(Day::Ahead(days)) => days,
-            Some(Day::Next(weekday)) => {
+            Some(DaySpec::Ahead(days)) => days,
+            Some(DaySpec::Next(weekday)) => {
                 let days = weekday.days_since(now.weekday());
                 if days == 0 && is_over { 7 } else { days.into() }
             }
-            Some(Day::Date { day, month, year }) => {
+            Some(DaySpec::Date { day, month, year }) => {
                 let of = |year| Some(NaiveDate::from_ymd_opt(year, month, day)?.and_time(time));
                 let date = of(year.unwrap_or(now.year()))?;
                 return if date <= now && year.is_none() { of(now.year() + 1) } else { Some(date) };
@@ -327,8 +327,8 @@ pub(super) fn unit(word: &str) -> Option<&'static str> {
     UNITS.iter().find(|(_, names)| is_it(names)).map(|(unit, _)| *unit)
 }
 
-fn day(words: &[&str]) -> Option<(usize, Day)> {
-    let ahead = |(names, days): &([&str; 3], u64)| Some((any(words, names)?, Day::Ahead(*days)));
+fn day(words: &[&str]) -> Option<(usize, DaySpec)> {
+    let ahead = |(names, days): &([&str; 3], u64)| Some((any(words, names)?, DaySpec::Ahead(*days)));
     if let Some(found) = DAYS.iter().find_map(ahead).or_else(|| date(words)) {
         return Some(found);
     }
@@ -337,11 +337,11 @@ fn day(words: &[&str]) -> Option<(usize, Day)> {
     let (weekday, _) = weekday(name)?;
     // In Portuguese `segunda` alone is the second of something.
     let is_sure = before > 0 || name.ends_with("day") || name.ends_with("-feira");
-    is_sure.then_some((before + 1, Day::Next(weekday)))
+    is_sure.then_some((before + 1, DaySpec::Next(weekday)))
 }
 
 /// `on 24 December`, `December 24th 2027`, `24 de dezembro`.
-fn date(words: &[&str]) -> Option<(usize, Day)> {
+fn date(words: &[&str]) -> Option<(usize, DaySpec)> {
     let before = any(words, &ON_DATE).unwrap_or(0);
     let rest = words.get(before..)?;
     let (length, day, month) = match rest {
@@ -353,7 +353,7 @@ fn date(words: &[&str]) -> Option<(usize, Day)> {
     let digits = day.trim_end_matches(['s', 't', 'n', 'd', 'r', 'h']);
     let day = digits.parse().ok()?;
     let year = rest.get(length).and_then(|year| year.parse().ok()).filter(|year| (2000..2200).contains(year));
-    Some((before + length + usize::from(year.is_some()), Day::Date { day, month, year }))
+    Some((before + length + usize::from(year.is_some()), DaySpec::Date { day, month, year }))
 }
 
 fn month(word: &str) -> Option<u32> {
@@ -379,7 +379,7 @@ fn says_time(words: &[&str]) -> bool {
         !["on the", "no dia", "el día"].contains(&words.get(..length).unwrap_or_default().join(" ").as_str())
             || at_number(length)
     });
-    is_span || is_date || is_every || is_unknown || !When::read(words).0.is_empty()
+    is_span || is_date || is_every || is_unknown || !RequestedTime::read(words).0.is_empty()
 }
 
 fn weekday(word: &str) -> Option<(Weekday, &'static str)> {

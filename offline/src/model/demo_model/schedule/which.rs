@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::super::question::{Question, plain};
+use super::super::question::{DemoQuestion, plain};
 use super::parted;
 
 /// The shortest word that tells one task from others.
@@ -63,7 +63,7 @@ const COMMON: [&str; 48] = [
 /// The task that a question means, among those of a `list_tasks` result. `mentioned` are ids of the conversation, the
 /// newest last. With `is_strict`, words that fit no task mean none.
 pub(super) fn meant<'a>(
-    question: &Question,
+    question: &DemoQuestion,
     tasks: &'a [Value],
     mentioned: &[String],
     is_strict: bool,
@@ -97,7 +97,7 @@ fn only<'a>(mut tasks: impl Iterator<Item = &'a Value>) -> Option<&'a Value> {
 }
 
 /// The words of a question that may name a task.
-fn names(question: &Question) -> Vec<String> {
+fn names(question: &DemoQuestion) -> Vec<String> {
     let name = question.name.to_lowercase();
     let tells =
         |word: &String| word.chars().count() >= MIN_WORD && !COMMON.contains(&word.as_str()) && *word != name;
@@ -106,7 +106,7 @@ fn names(question: &Question) -> Vec<String> {
 
 /// How many of these words a task has.
 fn count(names: &[String], task: &Value) -> usize {
-    let prompt = Question::of(task["prompt"].as_str().unwrap_or_default());
+    let prompt = DemoQuestion::of(task["prompt"].as_str().unwrap_or_default());
     names.iter().filter(|word| prompt.says(word)).count()
 }
 
@@ -137,7 +137,7 @@ mod tests {
             ("cancel the train", None, &[mum], None),
         ];
         for (text, quoted, mentioned, wanted) in cases {
-            let question = Question { quoted: quoted.map(ToOwned::to_owned), ..asks(text) };
+            let question = DemoQuestion { quoted: quoted.map(ToOwned::to_owned), ..asks(text) };
             let mentioned: Vec<String> = mentioned.iter().map(|id| (*id).to_owned()).collect();
             let found = meant(&question, &tasks, &mentioned, text.starts_with("cancel"))
                 .and_then(|task| task["task_id"].as_str());
@@ -145,7 +145,7 @@ mod tests {
         }
         assert!(meant(&asks("cancel it"), &tasks[..1], &[], true).is_some());
         for (replied, wanted) in [(weather, Some(weather)), ("06ABCDEFXX", None)] {
-            let question = Question { task: Some(replied.to_owned()), ..asks("cancel it") };
+            let question = DemoQuestion { task: Some(replied.to_owned()), ..asks("cancel it") };
             let found = meant(&question, &tasks, &[mum.to_owned()], true);
             assert_eq!(found.and_then(|task| task["task_id"].as_str()), wanted);
         }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::super::request::Picture;
 use super::super::tests::{Bed, changed, datas, read};
-use super::super::{Part, Reply, Script};
+use super::super::{ModelReply, ReplyPart, ReplyScript};
 use super::signature;
 
 mod violations;
@@ -69,9 +69,9 @@ fn finish(chunks: &[Value]) -> &Value {
 
 #[tokio::test]
 async fn text_is_streamed_and_calls_are_signed_by_the_third_generation() {
-    let call = |name: &str| Part::Call { name: name.to_owned(), arguments: json!({"a": "b"}) };
-    let reply = Reply::turn(vec![Part::Text("Hello there".to_owned()), call("t"), call("u")]);
-    let bed = Bed::new(Script::new().otherwise(reply.paced(6, Duration::ZERO).usage(10, 3))).await;
+    let call = |name: &str| ReplyPart::Call { name: name.to_owned(), arguments: json!({"a": "b"}) };
+    let reply = ModelReply::turn(vec![ReplyPart::Text("Hello there".to_owned()), call("t"), call("u")]);
+    let bed = Bed::new(ReplyScript::new().otherwise(reply.paced(6, Duration::ZERO).usage(10, 3))).await;
     let (old, _) = chunks(&bed, OLD, &body()).await;
     let called = |name: &str| json!({"functionCall": {"name": name, "args": {"a": "b"}}});
     let wanted = [json!({"text": "Hello "}), json!({"text": "there"}), called("t"), called("u")];
@@ -98,7 +98,7 @@ async fn text_is_streamed_and_calls_are_signed_by_the_third_generation() {
 
 #[tokio::test]
 async fn signatures_and_ids_must_come_back() {
-    let bed = Bed::new(Script::new().otherwise(Reply::call("t", json!({"a": "b"})))).await;
+    let bed = Bed::new(ReplyScript::new().otherwise(ModelReply::call("t", json!({"a": "b"})))).await;
     let (called, _) = chunks(&bed, NEW, &plain()).await;
     let call = parts(&called)[0].clone();
     let result = json!({"id": call["functionCall"]["id"], "name": "t", "response": {"output": "x"}});
@@ -138,36 +138,36 @@ async fn signatures_and_ids_must_come_back() {
 
 #[tokio::test]
 async fn an_answer_ends_in_many_ways() {
-    let one = || Reply::text("one");
+    let one = || ModelReply::text("one");
     let cases = [
         (one(), "STOP"),
         (one().cut_by_length(), "MAX_TOKENS"),
         (one().blocked("SAFETY"), "SAFETY"),
-        (Reply::call("t", json!("{oops")), "MALFORMED_FUNCTION_CALL"),
-        (Reply::empty(), "STOP"),
+        (ModelReply::call("t", json!("{oops")), "MALFORMED_FUNCTION_CALL"),
+        (ModelReply::empty(), "STOP"),
     ];
-    let script = Script::new();
+    let script = ReplyScript::new();
     let bed = Bed::new(script.clone()).await;
     for (reply, wanted) in cases {
         script.push(reply);
         assert_eq!(finish(&chunks(&bed, OLD, &body()).await.0), wanted);
     }
-    script.push(Reply::empty().blocked("PROHIBITED_CONTENT").without_usage());
+    script.push(ModelReply::empty().blocked("PROHIBITED_CONTENT").without_usage());
     let (blocked, _) = chunks(&bed, OLD, &body()).await;
     let wanted = json!({
         "promptFeedback": {"blockReason": "PROHIBITED_CONTENT"}, "modelVersion": OLD, "responseId": "offline6",
     });
     assert_eq!(blocked, [wanted]);
-    script.push(Reply::refusal("I would rather not."));
+    script.push(ModelReply::refusal("I would rather not."));
     assert_eq!(parts(&chunks(&bed, OLD, &body()).await.0)[0]["text"], "I would rath");
     bed.end().await;
 }
 
 #[tokio::test]
 async fn faults_have_the_shape_of_the_dialect() {
-    let speech = || Reply::text("one two three").paced(0, Duration::ZERO);
-    let script = Script::new()
-        .then(Reply::status(429, "Quota exceeded").retry_after(7))
+    let speech = || ModelReply::text("one two three").paced(0, Duration::ZERO);
+    let script = ReplyScript::new()
+        .then(ModelReply::status(429, "Quota exceeded").retry_after(7))
         .then(speech().break_after(1))
         .then(speech().hang_after(1))
         .then(speech().fail_after(1, "The model is overloaded."));
@@ -190,8 +190,8 @@ async fn faults_have_the_shape_of_the_dialect() {
 
 #[tokio::test]
 async fn a_search_is_grounded_also_in_one_piece() {
-    let found = Reply::text("Régen, heavy.").sources(&[("rain.example", "https://rain.example/a")]);
-    let bed = Bed::new(Script::new().otherwise(found)).await;
+    let found = ModelReply::text("Régen, heavy.").sources(&[("rain.example", "https://rain.example/a")]);
+    let bed = Bed::new(ReplyScript::new().otherwise(found)).await;
     let searching = changed(plain(), "/tools", json!([{"google_search": {}}]));
     let response = send(&bed, &format!("{OLD}:generateContent"), &searching).await;
     assert_eq!(response.headers()["content-type"], "application/json; charset=UTF-8");
@@ -220,8 +220,8 @@ async fn a_search_is_grounded_also_in_one_piece() {
 
 #[tokio::test]
 async fn functions_search_and_json_stand_together_only_in_the_third_generation() {
-    let found = Reply::text("Rain.").sources(&[("rain.example", "https://rain.example")]);
-    let bed = Bed::new(Script::new().otherwise(found)).await;
+    let found = ModelReply::text("Rain.").sources(&[("rain.example", "https://rain.example")]);
+    let bed = Bed::new(ReplyScript::new().otherwise(found)).await;
     let functions = changed(plain(), "/tools", json!([{"functionDeclarations": [declared("t")]}]));
     let json = |body: Value| {
         let schema = json!({"type": "object", "properties": {}});
@@ -261,7 +261,7 @@ async fn functions_search_and_json_stand_together_only_in_the_third_generation()
 
 #[tokio::test]
 async fn methods_and_keys_are_asked_for() {
-    let bed = Bed::new(Script::new().otherwise(Reply::text("ok"))).await;
+    let bed = Bed::new(ReplyScript::new().otherwise(ModelReply::text("ok"))).await;
     for target in ["streamGenerateContent", "answer"] {
         assert_eq!(send(&bed, &format!("{OLD}:{target}"), &plain()).await.status(), 400);
     }
@@ -275,7 +275,7 @@ async fn methods_and_keys_are_asked_for() {
 
 #[tokio::test]
 async fn models_are_listed_and_gone_without_blame() {
-    let bed = Bed::new(Script::new()).await;
+    let bed = Bed::new(ReplyScript::new()).await;
     bed.model.retire("gemini-2.5-pro");
     let url = format!("{}/models?pageSize=1000&key=k", bed.model.gemini_url());
     let models = bed.http.get(url).send().await.unwrap().json::<Value>().await.unwrap();
@@ -311,7 +311,7 @@ async fn models_are_listed_and_gone_without_blame() {
 
 #[tokio::test]
 async fn a_request_is_understood_like_any_other() {
-    let bed = Bed::new(Script::new().when("look", Reply::text("ok"))).await;
+    let bed = Bed::new(ReplyScript::new().when("look", ModelReply::text("ok"))).await;
     chunks(&bed, OLD, &body()).await;
     let requests = bed.model.requests();
     let request = &requests[0];

@@ -17,7 +17,7 @@ async fn refused(bed: &Bed, cases: &[(&str, Value, &str)]) {
 
 #[tokio::test]
 async fn each_violation_of_a_conversation_is_told_and_kept() {
-    let bed = Bed::new(Script::new().otherwise(Reply::text("ok"))).await;
+    let bed = Bed::new(ReplyScript::new().otherwise(ModelReply::text("ok"))).await;
     let text = |text: &str| json!({"role": "user", "parts": [{"text": text}]});
     let call = json!({"functionCall": {"name": "v", "args": {}}});
     let cases = [
@@ -56,7 +56,7 @@ async fn each_violation_of_a_conversation_is_told_and_kept() {
 
 #[tokio::test]
 async fn each_violation_of_tools_and_settings_is_told_and_kept() {
-    let bed = Bed::new(Script::new().otherwise(Reply::text("ok"))).await;
+    let bed = Bed::new(ReplyScript::new().otherwise(ModelReply::text("ok"))).await;
     let (declaration, parameters) =
         ("/tools/0/functionDeclarations/0", "/tools/0/functionDeclarations/0/parameters");
     let property = "/tools/0/functionDeclarations/0/parameters/properties/a";

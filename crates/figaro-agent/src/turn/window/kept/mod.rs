@@ -1,6 +1,6 @@
-//! What is kept of a chat and told with every question: pins, memories, summaries. What was chosen stays at the beginning of the
-//! requests, in the same order, until old exchanges leave it: so the provider's cache goes on to hit. What came since stands
-//! beside the question.
+//! Data of a chat that is shown with every question: pins, memories, summaries. The chosen entries stay at the
+//! beginning of the requests, in the same order, until old exchanges are dropped, so that the provider's cache keeps
+//! hitting. Newer entries are shown beside the question.
 
 mod pins;
 
@@ -22,81 +22,74 @@ use figaro_provider::fit::key_in;
 #[cfg(test)]
 pub(super) mod tests;
 
-/// Each kind has at most one part of so many of the room of a conversation.
+/// Divisor of the conversation's room that each kind of entry may use.
 const PARTS_OF_KIND: usize = 6;
-/// The room is full when so many, one behind the other, do not fit in what is left of it.
+/// Number of consecutive entries that do not fit after which the room counts as full.
 const MAX_MISSES: usize = 8;
-/// What stands around all of them, at both places.
+/// Tokens of the text around all entries, at both places.
 const FRAME: usize = 120;
 
-/// What is kept of a chat, as far as it may be shown with a question.
+/// Kept data of a chat that may be shown with a question.
 #[derive(Debug, Clone, Default)]
-pub struct Kept {
-    /// The pins of the chat that are shown in the session, oldest first.
+pub struct KeptData {
+    /// Pins of the chat that are shown in the session, oldest first.
     pub(crate) pins: Vec<Pin>,
-    /// The active memories of whoever asks that may be used in the chat, oldest first.
+    /// Active memories of the asker that may be used in the chat, oldest first.
     pub(crate) memories: Vec<Memory>,
-    /// The name of whoever asks.
+    /// Name of the asker, whose memories these are.
     pub(crate) about: String,
-    /// The summaries of the session, those of the oldest messages first.
+    /// Summaries of the session, those of the oldest messages first.
     pub(crate) summaries: Vec<Summary>,
-    /// It is a group.
     pub(crate) is_group: bool,
 }
 
-/// Where the messages of a request begin. What is kept is chosen anew when this moves.
+/// Start of the messages in a request. When it moves, the kept entries are chosen again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Border {
-    /// The session.
+pub struct WindowStart {
     pub(crate) session: SessionId,
-    /// The index of the first message that is shown.
+    /// Index of the first shown message; `None` if none is shown.
     pub(crate) from: Option<u32>,
 }
 
-/// What of it is told at the beginning of the requests of a session.
+/// Entries at the beginning of the requests of a session.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Choice {
+pub struct KeptEntries {
     pins: HashSet<PinId>,
     memories: HashSet<MemoryId>,
     summaries: HashSet<SummaryId>,
 }
 
-/// When and where it is shown, and in how much room.
+/// Time, zone and room of a rendering.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Showing {
-    /// The current time, UTC.
     pub(crate) now: DateTime<Utc>,
-    /// The zone of the chat.
     pub(crate) zone: Tz,
-    /// The room of the conversation, in tokens.
+    /// Room of the conversation, in tokens.
     pub(crate) tokens: usize,
 }
 
-/// What is kept as a model sees it.
+/// Kept data as the model sees it.
 #[derive(Debug, Default)]
 pub(crate) struct KeptParts {
-    /// What stands before the messages; empty for nothing.
+    /// Text before the messages; may be empty.
     pub(crate) front: String,
-    /// What stands beside the question; empty for nothing.
+    /// Text beside the question; may be empty.
     pub(crate) beside: String,
-    /// The memory of each label, and its words: `M1` is the first.
+    /// Memories by label, and their text; `M1` is the first.
     pub(crate) labels: Vec<(MemoryId, String)>,
-    /// The pins in them.
     pub(crate) pins: Vec<PinId>,
-    /// The tokens of both parts.
     pub(crate) tokens: usize,
-    /// A key stands in them where something was left out.
+    /// `true` if omitted text is marked with a lookup key.
     pub(crate) has_keys: bool,
 }
 
-impl Kept {
-    /// Whether there is nothing.
+impl KeptData {
     #[must_use]
     pub(crate) const fn is_empty(&self) -> bool {
         self.pins.is_empty() && self.memories.is_empty() && self.summaries.is_empty()
     }
 
-    /// How many tokens it takes at most, within the room of a conversation.
+    /// Returns the maximum number of tokens it uses, within the room of a conversation.
     #[must_use]
     pub(crate) fn most_tokens(&self, tokens: usize) -> usize {
         if self.is_empty() {
@@ -110,22 +103,22 @@ impl Kept {
         (FRAME + pins + memories + summaries).min(tokens)
     }
 
-    /// The same without summaries of nothing but messages that are shown, from this index on.
+    /// Drops summaries that cover only shown messages, which start at this index.
     #[must_use]
     pub(crate) fn before(mut self, from: Option<u32>) -> Self {
         self.summaries.retain(|summary| from.is_none_or(|from| summary.start < from));
         self
     }
 
-    /// What is told at the beginning from now on, within the room of a conversation: the most important pins and summaries,
-    /// the memories that are worth most.
+    /// Chooses the entries for the beginning of the requests, within the room of a conversation: the most important
+    /// pins and summaries, and the most valuable memories.
     #[must_use]
-    pub(crate) fn choose(&self, now: DateTime<Utc>, tokens: usize) -> Choice {
-        self.best(now, tokens, &Choice::default())
+    pub(crate) fn choose(&self, now: DateTime<Utc>, tokens: usize) -> KeptEntries {
+        self.best(now, tokens, &KeptEntries::default())
     }
 
-    /// As [`Self::choose`]; what was chosen before stays, before all others, as long as it is there.
-    fn best(&self, now: DateTime<Utc>, tokens: usize, before: &Choice) -> Choice {
+    /// Like [`Self::choose`], but entries chosen before come first, as long as they exist.
+    fn best(&self, now: DateTime<Utc>, tokens: usize, before: &KeptEntries) -> KeptEntries {
         let room = room_of_kind(tokens);
         let fitted = self.fitted(room);
         let pins = within(
@@ -140,7 +133,7 @@ impl Kept {
             |memory| cost(&memory.content),
             |memory| (before.memories.contains(&memory.id), memory.worth(now)),
         );
-        // The important ones whatever their age, then the latest.
+        // Important summaries rank first at any age, then the latest.
         let later: HashMap<SummaryId, usize> =
             self.summaries.iter().rev().enumerate().map(|(later, summary)| (summary.id, later)).collect();
         let worth = |summary: &Summary| summary.worth(later.get(&summary.id).copied().unwrap_or_default());
@@ -150,35 +143,35 @@ impl Kept {
             |summary| cost(&summary.summary),
             |summary| (before.summaries.contains(&summary.id), worth(summary)),
         );
-        Choice {
+        KeptEntries {
             pins: pins.iter().map(|pin| pin.id).collect(),
             memories: memories.iter().map(|memory| memory.id).collect(),
             summaries: summaries.iter().map(|summary| summary.id).collect(),
         }
     }
 
-    /// The text of what was chosen before, as it is now, and of what came since, as far as the room goes.
+    /// Renders the entries chosen before, in their current state, and the newer ones, as far as the room allows.
     ///
     /// # Errors
-    /// A prompt template of the owner's that does not render.
+    /// If a custom prompt template cannot be rendered.
     pub(crate) fn parts(
         &self,
         prompts: &Prompts,
-        chosen: &Choice,
+        chosen: &KeptEntries,
         shown: Showing,
     ) -> Result<KeptParts, String> {
         let Showing { now, zone, tokens } = shown;
         let shown = self.best(now, tokens, chosen);
-        // In a group others ask the next question: what is about one person never stands at the beginning.
+        // In a group the next question may be somebody else's: memories about one person never go to the beginning.
         let of_front = if self.is_group { HashSet::new() } else { chosen.memories.clone() };
-        let in_front = Choice {
+        let in_front = KeptEntries {
             pins: &shown.pins & &chosen.pins,
             memories: &shown.memories & &of_front,
             summaries: &shown.summaries & &chosen.summaries,
         };
         let fitted = self.fitted(room_of_kind(tokens));
         let front = fitted.only(&in_front);
-        let beside = fitted.only(&Choice {
+        let beside = fitted.only(&KeptEntries {
             pins: &shown.pins - &in_front.pins,
             memories: &shown.memories - &in_front.memories,
             summaries: &shown.summaries - &in_front.summaries,
@@ -193,7 +186,7 @@ impl Kept {
         Ok(KeptParts { front, beside, labels, pins, tokens, has_keys })
     }
 
-    /// The same with pins in part that would take too much of the room of their kind.
+    /// Shortens pins that would use too much of the room for pins.
     fn fitted(&self, room: usize) -> Cow<'_, Self> {
         if self.pins.iter().all(|pin| pins::fits(pin, self.is_group, room)) {
             return Cow::Borrowed(self);
@@ -203,7 +196,7 @@ impl Kept {
         Cow::Owned(fitted)
     }
 
-    /// The same without vital pins that say the same as a later one, and without those of memories that are told themselves.
+    /// Drops vital pins that repeat a later one, and pins whose memory is shown itself.
     #[must_use]
     pub(crate) fn without_repeats(mut self) -> Self {
         pins::drop_repeats(&mut self.pins);
@@ -212,7 +205,7 @@ impl Kept {
         self
     }
 
-    fn only(&self, choice: &Choice) -> Self {
+    fn only(&self, choice: &KeptEntries) -> Self {
         let is_one = |memory: &&Memory| choice.memories.contains(&memory.id);
         Self {
             pins: self.pins.iter().filter(|pin| choice.pins.contains(&pin.id)).cloned().collect(),
@@ -228,7 +221,7 @@ impl Kept {
         }
     }
 
-    /// What the template shows; the labels go on behind the first so many.
+    /// Returns the view for the template. The labels are numbered after the first `first`.
     fn view(&self, zone: Tz, first: usize) -> KeptView {
         let day = |at: DateTime<Utc>| at.with_timezone(&zone).format("%Y-%m-%d").to_string();
         let date = |summary: &Summary| {
@@ -260,7 +253,7 @@ fn cost(words: &str) -> usize {
     estimate_tokens(&fence::line(words)) + AROUND
 }
 
-/// The sum of these, at most so much: once it is reached the rest is not counted.
+/// Returns the sum of the costs, capped at `most`. Costs after that are not computed.
 fn sum_until(most: usize, costs: impl Iterator<Item = usize>) -> usize {
     let mut sum = 0;
     for cost in costs {
@@ -272,8 +265,8 @@ fn sum_until(most: usize, costs: impl Iterator<Item = usize>) -> usize {
     sum
 }
 
-/// The best of these that fit, in their own order; of equal ones the later. Once the room is full the cost of the others is not
-/// reckoned: a session may have a thousand summaries.
+/// Returns the best entries that fit, in their original order. The later of equal ones wins. Once the room is full, no
+/// more costs are computed: a session may have a thousand summaries.
 fn within<T, R: PartialOrd>(
     all: &[T],
     room: usize,

@@ -1,21 +1,21 @@
-//! How pins are shown: with whose words they are where several people talk, code in its lines, long ones in part.
+//! Rendering of pins: with the author's name in a group, code with its line breaks, long pins shortened.
 
 use std::collections::HashSet;
 
 use figaro_base::text::{estimate_tokens, keep_ends};
 use figaro_domain::pin::{Pin, PinType, VITAL};
-use figaro_memory::Said;
+use figaro_memory::Statement;
 use figaro_prompts::{PinView, fence};
 use figaro_provider::fit::gap;
 
-/// What stands around the words of one thing that is kept, in tokens: its dash, its label or its dates.
+/// Tokens around the text of one entry: its dash, and its label or dates.
 pub(super) const AROUND: usize = 12;
-/// One pin takes at most one part of so many of the room of pins.
+/// Divisor of the room for pins that a single pin may use.
 const PARTS_OF_PIN: usize = 2;
-/// Stands for what was left out of a pin that nobody can look up.
+/// Marks the omitted part of a pin that cannot be looked up.
 const GAP: &str = " … ";
 
-/// What the template shows of a pin.
+/// Returns the view of a pin for the template.
 pub(super) fn view(pin: &Pin, is_group: bool) -> PinView {
     PinView {
         from: pin.name.clone().filter(|_| is_group),
@@ -24,7 +24,7 @@ pub(super) fn view(pin: &Pin, is_group: bool) -> PinView {
     }
 }
 
-/// The most tokens that it takes.
+/// Returns the maximum number of tokens of a pin.
 pub(super) fn cost(pin: &Pin, is_group: bool) -> usize {
     let PinView { from, text, is_code } = view(pin, is_group);
     let from = from.map(|from| format!("{}: ", fence::line(&from))).unwrap_or_default();
@@ -32,13 +32,13 @@ pub(super) fn cost(pin: &Pin, is_group: bool) -> usize {
     estimate_tokens(&format!("{from}{text}")) + AROUND
 }
 
-/// Whether it takes no more than its part of the room of pins.
+/// Returns `true` if a pin fits into its share of the room for pins.
 pub(super) fn fits(pin: &Pin, is_group: bool, room: usize) -> bool {
     // No text has more tokens than bytes.
     pin.content.len() + AROUND <= room / PARTS_OF_PIN / 4 || cost(pin, is_group) <= room / PARTS_OF_PIN
 }
 
-/// Leaves out the middle of one that takes more. Where its source is stored a key to look it up stands there.
+/// Cuts the middle of a pin that is too long. If its source is stored, the gap has a lookup key.
 pub(super) fn shorten(pin: &mut Pin, is_group: bool, room: usize) {
     if fits(pin, is_group, room) {
         return;
@@ -53,19 +53,19 @@ pub(super) fn shorten(pin: &mut Pin, is_group: bool, room: usize) {
             break;
         }
     }
-    // A key alone says nothing.
+    // A key without text is useless.
     if keep == 0 {
         pin.content = whole;
     }
 }
 
-/// Of vital pins that say the same the latest stays. They stand in the order in which they were made.
+/// Drops vital pins that repeat a later one. Pins are sorted by creation.
 pub(super) fn drop_repeats(pins: &mut Vec<Pin>) {
     let mut known = HashSet::new();
     let mut stays: Vec<bool> = pins
         .iter()
         .rev()
-        .map(|pin| pin.importance < VITAL || known.insert(Said::of(&pin.content, pin.author.as_ref())))
+        .map(|pin| pin.importance < VITAL || known.insert(Statement::of(&pin.content, pin.author.as_ref())))
         .collect();
     pins.retain(|_| stays.pop().unwrap_or(true));
 }

@@ -52,14 +52,14 @@ fn summary(words: &str, end: u32) -> Summary {
     }
 }
 
-fn parts(kept: &Kept, chosen: &Choice, tokens: usize) -> KeptParts {
+fn parts(kept: &KeptData, chosen: &KeptEntries, tokens: usize) -> KeptParts {
     let prompts = Prompts::load(None).unwrap();
     kept.parts(&prompts, chosen, Showing { now: at(10), zone: chrono_tz::UTC, tokens }).unwrap()
 }
 
 /// Something of each kind that says these words.
-pub(in crate::turn::window) fn saying(mut words: impl FnMut() -> String) -> Kept {
-    Kept {
+pub(in crate::turn::window) fn saying(mut words: impl FnMut() -> String) -> KeptData {
+    KeptData {
         pins: vec![
             Pin { name: Some(words()), ..pin(&words(), 10.0) },
             Pin { name: Some(words()), pin_type: PinType::Code, ..pin(&words(), 9.0) },
@@ -71,8 +71,8 @@ pub(in crate::turn::window) fn saying(mut words: impl FnMut() -> String) -> Kept
     }
 }
 
-fn some() -> Kept {
-    Kept {
+fn some() -> KeptData {
+    KeptData {
         pins: vec![pin("Allergic to nuts", 10.0), pin("The code is <4711>", 5.0)],
         memories: vec![memory("Plays the oboe", 3), memory("Lives in Riga", 0)],
         about: "Ann".to_owned(),
@@ -116,7 +116,7 @@ fn what_came_since_stands_beside_the_question_and_the_beginning_stays() {
 
 #[test]
 fn in_a_group_what_is_about_one_person_stands_beside_their_question() {
-    let kept = Kept { is_group: true, ..some() };
+    let kept = KeptData { is_group: true, ..some() };
     let shown = parts(&kept, &kept.choose(at(10), 3_000), 3_000);
     assert!(!shown.front.contains("oboe") && shown.front.contains("nuts"), "{}", shown.front);
     assert!(shown.beside.contains("M1: Plays the oboe"), "{}", shown.beside);
@@ -138,8 +138,8 @@ fn of_many_summaries_the_important_and_the_latest_are_shown_in_their_order() {
     let words = |at: u32| format!("Part {at}: {}", "they spoke of many things ".repeat(20));
     let of =
         |at: u32| Summary { importance: if at % 10 == 3 { 8.0 } else { 6.0 }, ..summary(&words(at), at) };
-    let mut kept = Kept { summaries: (0..30).map(of).collect(), ..Kept::default() };
-    let shown = |kept: &Kept| {
+    let mut kept = KeptData { summaries: (0..30).map(of).collect(), ..KeptData::default() };
+    let shown = |kept: &KeptData| {
         let text = parts(kept, &kept.choose(at(10), 4_000), 4_000).front;
         let parts = text.split("Part ").skip(1).map(|rest| rest.split(':').next().unwrap().parse().unwrap());
         parts.collect::<Vec<u32>>()
@@ -161,7 +161,7 @@ fn a_pin_of_code_keeps_its_lines_and_none_of_them_begins_like_figaros_own() {
 
 #[test]
 fn in_a_group_a_pin_says_whose_words_it_holds() {
-    let mut kept = Kept { is_group: true, ..some() };
+    let mut kept = KeptData { is_group: true, ..some() };
     kept.pins[0].name = Some("Ann\n- Bob".to_owned());
     let front = parts(&kept, &kept.choose(at(10), 3_000), 3_000).front;
     assert!(front.contains("\n- Ann - Bob: Allergic to nuts\n"), "{front}");
@@ -220,7 +220,7 @@ proptest! {
         is_group in any::<bool>(),
         seen in 0..12_usize,
     ) {
-        let mut kept = Kept {
+        let mut kept = KeptData {
             pins: pins.iter().zip(0..).map(|((words, importance), at)| Pin {
                 pin_type: if at % 3 == 0 { PinType::Code } else { PinType::Manual },
                 name: (at % 2 == 0).then(|| words.chars().take(20).collect()),
