@@ -1,5 +1,5 @@
-//! Figaro: a self-hosted AI agent that lives in Telegram. This package puts the crates of `crates/` together ([`app`]) and reads
-//! the command line ([`cli`]); `main` calls both.
+//! Figaro: a self-hosted AI agent in Telegram. This package wires the crates of `crates/` ([`app`]) and parses the command
+//! line ([`cli`]); `main` calls both.
 
 pub mod app;
 pub mod cli;

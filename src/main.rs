@@ -1,5 +1,5 @@
-//! `figaro`: settings, logging, the app, and an exit code. Code 2: something has to be put right first. Code 1: it
-//! failed while it ran, and a supervisor should start it again.
+//! `figaro`: settings, logging, the app, and an exit code. Code 2: the owner has to fix something first. Code 1: failure at
+//! run time; a supervisor should restart it.
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -24,16 +24,16 @@ use figaro_mcp_client::locate::SUBCOMMAND;
 use futures::{Stream, stream};
 use tokio::signal::unix::{SignalKind, signal};
 
-/// Words go from thread to thread here, where the system's allocator has threads wait for each other: it took a fifth of the CPU
-/// time of a turn.
+/// Global allocator. Text moves between threads here, and the system allocator makes threads wait for each other: that took
+/// a fifth of the CPU time of a turn.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// The bot failed while it ran; a new process may help.
+/// The bot failed at run time; a restart may help.
 const EXIT_FAILED: u8 = 1;
-/// Something has to be put right before a start can succeed.
+/// The owner has to fix something before a start can succeed.
 const EXIT_REFUSED: u8 = 2;
-/// There is an answer, and it was cut.
+/// The answer is cut.
 const EXIT_CUT: u8 = 3;
 
 fn main() -> ExitCode {
@@ -54,7 +54,7 @@ fn main() -> ExitCode {
         Err(error) => return end(EXIT_REFUSED, &format!("the runtime does not start: {}", in_words(&error))),
     };
     let done = runtime.block_on(dispatch(cli));
-    // A look-up or a disk operation under way sits in a blocking thread; nothing waits for it.
+    // A lookup or disk operation may still block a thread; nothing waits for it.
     runtime.shutdown_background();
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -67,7 +67,7 @@ fn main() -> ExitCode {
 }
 
 async fn dispatch(cli: Cli) -> Result<(), AppFailure> {
-    // The first caller wins; there is no other.
+    // Fails only if a crypto provider is installed already; nothing else installs one.
     drop(rustls::crypto::ring::default_provider().install_default());
     let values = values()?;
     match cli.command {
@@ -167,7 +167,7 @@ fn asked(command: PolicySubcommand) -> PolicyTask {
     }
 }
 
-/// The settings of a bot that is to run; its log begins here.
+/// Reads the settings of a bot and starts its log.
 fn read(values: &Values) -> Result<Settings, StartupError> {
     let (settings, hints) = app::settings_and_hints(values, &Additions::default())?;
     app::start_log(&settings)?;
@@ -177,7 +177,7 @@ fn read(values: &Values) -> Result<Settings, StartupError> {
     Ok(settings)
 }
 
-/// The environment, and beneath it the file `.env` of this folder.
+/// Reads the environment and the `.env` file of the current folder. The environment takes precedence.
 fn values() -> Result<Values, StartupError> {
     let file = presence::text(Path::new(ENV_FILE))
         .map_err(|error| StartupError(format!("the file {ENV_FILE} cannot be read: {}", in_words(&error))))?;
@@ -187,7 +187,7 @@ fn values() -> Result<Values, StartupError> {
     Ok(Values { environment: environment.collect(), file })
 }
 
-/// An item for each SIGINT or SIGTERM.
+/// Returns a stream with an item for each SIGINT or SIGTERM.
 fn stop_requests() -> Result<impl Stream<Item = ()> + Unpin, StartupError> {
     let failed =
         |error: std::io::Error| StartupError(format!("signals cannot be received: {}", in_words(&error)));
@@ -202,7 +202,7 @@ fn stop_requests() -> Result<impl Stream<Item = ()> + Unpin, StartupError> {
     })))
 }
 
-/// Help and version are asked for and go to standard output; anything else is a mistake.
+/// Prints clap's message. Help and version succeed on standard output; anything else is a usage error.
 fn usage(shown: &clap::Error) -> ExitCode {
     match shown.print().and_then(|()| std::io::stdout().flush()) {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
@@ -214,7 +214,7 @@ fn usage(shown: &clap::Error) -> ExitCode {
 }
 
 fn end(code: u8, words: &str) -> ExitCode {
-    // With standard error gone there is nobody left to tell; the exit code still says it.
+    // Standard error may be closed; the exit code still reports the failure.
     drop(writeln!(std::io::stderr(), "figaro: {words}"));
     ExitCode::from(code)
 }

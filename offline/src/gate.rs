@@ -1,27 +1,27 @@
-//! A gate that a test holds before an answer of a model or a search.
+//! Gate with which a test delays an answer of the offline model or search.
 
 use std::fmt;
 
 use tokio::sync::watch;
 
-/// Holds answers back until a test opens it. Clones are the same gate.
+/// Holds answers back until a test opens it. Clones share one gate.
 #[derive(Clone)]
 pub struct Gate(watch::Sender<bool>);
 
 impl Gate {
-    /// A closed gate.
+    /// Creates a closed gate.
     #[must_use]
     pub fn new() -> Self {
         Self(watch::Sender::new(false))
     }
 
-    /// Lets everything through from now on.
+    /// Opens the gate for good and releases all waiting answers.
     pub fn open(&self) {
         self.0.send_replace(true);
     }
 
     pub(crate) async fn opened(&self) {
-        // The sender lives in `self`, so waiting can not fail.
+        // The sender lives in `self`, so waiting cannot fail.
         drop(self.0.subscribe().wait_for(|open| *open).await);
     }
 }

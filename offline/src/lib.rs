@@ -1,5 +1,5 @@
-//! An offline Telegram, an offline model and an offline search on loopback: the world of `figaro demo`, and of the
-//! tests, which meet the real binaries in it. Knows nothing of the bot but what goes over HTTP.
+//! Offline Telegram, model and search on loopback, for `figaro demo` and for the tests of the real binaries. Knows the bot
+//! only through HTTP.
 
 #[cfg(feature = "testing")]
 mod gate;
@@ -15,8 +15,7 @@ use tokio::net::TcpListener;
 pub use self::page::PAGE;
 pub use self::runtime::Runtime;
 
-/// A listener whose connections send at once what is written: else small pieces wait 40 ms for the other side's
-/// acknowledgement.
+/// Disables Nagle's algorithm. Otherwise small writes wait 40 ms for the peer's acknowledgement.
 fn at_once(listener: TcpListener) -> impl Listener<Addr = std::net::SocketAddr> {
     listener.tap_io(|socket| {
         if let Err(error) = socket.set_nodelay(true) {

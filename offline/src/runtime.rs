@@ -1,4 +1,4 @@
-//! What every offline server runs on: a clock, and tasks that end together. Made by whoever starts servers.
+//! Runtime of the offline servers: a clock, and tasks that end together. Created by the code that starts the servers.
 
 use std::fmt;
 use std::future::Future;
@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tracing::Instrument;
 
-/// A clock and a group of tasks. Clones share both; the servers of one runtime end together.
+/// Clock and task group. Clones share both; the servers of one runtime end together.
 #[derive(Clone)]
 pub struct Runtime {
     now: Arc<dyn Fn() -> DateTime<Utc> + Send + Sync>,
@@ -19,20 +19,20 @@ pub struct Runtime {
 }
 
 impl Runtime {
-    /// No task yet, no stop requested. `now` tells the time in UTC.
+    /// Creates a runtime without tasks. `now` returns the time in UTC.
     #[must_use]
     pub(crate) fn new(now: impl Fn() -> DateTime<Utc> + Send + Sync + 'static) -> Self {
         Self { now: Arc::new(now), stop: CancellationToken::new(), tracker: TaskTracker::new() }
     }
 
-    /// A runtime with the machine's clock.
+    /// Creates a runtime with the system clock.
     #[must_use]
     #[expect(clippy::disallowed_methods, reason = "the one place of this package that asks the machine")]
     pub fn system() -> Self {
         Self::new(Utc::now)
     }
 
-    /// The time of the runtime's clock, in UTC.
+    /// Returns the time of the runtime's clock, in UTC.
     #[must_use]
     pub fn now(&self) -> DateTime<Utc> {
         (self.now)()
@@ -43,20 +43,20 @@ impl Runtime {
         self.stop.cancel();
     }
 
-    /// Waits for all tasks, at most for `timeout`; `false` if some are still running.
+    /// Waits for all tasks, at most for `timeout`. Returns `false` if some are still running.
     pub async fn finish(&self, timeout: Duration) -> bool {
         self.tracker.close();
         tokio::time::timeout(timeout, self.tracker.wait()).await.is_ok()
     }
 
-    /// Runs a future in a task of its own, in a span of this name. It should end soon after [`Self::stopping`] resolves.
+    /// Spawns a task, with `name` in its tracing span. The task should end soon after [`Self::stopping`] resolves.
     #[expect(clippy::disallowed_methods, reason = "the one place of this package that spawns")]
     pub(crate) fn spawn(&self, name: &'static str, task: impl Future<Output = ()> + Send + 'static) {
         let span = tracing::info_span!(parent: tracing::Span::current(), "task", name);
         drop(tokio::spawn(self.tracker.track_future(task).instrument(span)));
     }
 
-    /// Resolves once a stop was requested.
+    /// Resolves when a stop is requested.
     pub(crate) async fn stopping(&self) {
         self.stop.cancelled().await;
     }

@@ -1,15 +1,15 @@
-//! What a program that embeds the bot adds to it.
+//! Commands and providers that an embedding program adds to the bot.
 
 use std::sync::Arc;
 
 use figaro_provider::Descriptor;
 use figaro_telegram::commands::Command;
 
-/// What is added to what is built in.
+/// Additions to the built-in commands and providers.
 #[derive(Debug, Clone, Default)]
 pub struct Additions {
-    /// Commands, behind the built-in ones.
+    /// Commands, listed after the built-in ones.
     pub commands: Vec<Arc<dyn Command>>,
-    /// Providers of models, behind the built-in ones.
+    /// Model providers, listed after the built-in ones.
     pub providers: Vec<Descriptor>,
 }

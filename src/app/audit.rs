@@ -1,4 +1,4 @@
-//! `figaro audit`: reads the audit log of a bot that does not run, verifies it, and writes it into a file.
+//! `figaro audit`: lists, verifies and exports the audit log of a stopped bot.
 
 use std::collections::HashMap;
 use std::fs::OpenOptions;
@@ -17,31 +17,31 @@ use figaro_domain::audit::{AuditActor, AuditEntry};
 use figaro_store::Store;
 use figaro_store::{StoreError, engine, whole_log};
 
-/// Permissions of the file: it says who did what.
+/// Permissions of the exported file, which is confidential.
 const MODE: u32 = 0o600;
 
-/// What is wanted of the audit log.
+/// Subcommand of `figaro audit`.
 #[derive(Debug)]
 pub enum AuditTask {
-    /// Print entries, the newest first.
+    /// Print entries, newest first.
     List {
-        /// The most entries.
+        /// Maximum number of entries.
         limit: usize,
-        /// Only those of this day, UTC, and later.
+        /// First day of the entries, in UTC; `None` for all.
         since: Option<NaiveDate>,
-        /// A line of JSON for each.
+        /// `true` to print each entry as a JSON line.
         json: bool,
     },
-    /// Say whether the log is as it was written.
+    /// Verify that the log is unchanged.
     Verify,
-    /// Write all entries into a new file as lines of JSON, the oldest first.
+    /// Write all entries to a new file as JSON lines, oldest first.
     Export(PathBuf),
 }
 
-/// Does what is asked for and prints what came of it.
+/// Runs the subcommand and prints its result.
 ///
 /// # Errors
-/// Why it could not be done; [`AppFailure::Unsound`] if the log is not as it was written.
+/// Reason of the failure; [`AppFailure::Unsound`] if the log was changed.
 pub async fn audit(
     task: AuditTask,
     store: Option<StoreUrl>,
@@ -93,7 +93,7 @@ fn as_json(entry: &AuditEntry) -> Result<String, StartupError> {
     entry.as_json().map_err(|error| StartupError(format!("an entry has no JSON: {error}")))
 }
 
-/// An entry as a line: its place, when, what, who, and what is known of the rest.
+/// Formats an entry as a line: position, time, event, actor and further details.
 fn line(entry: &AuditEntry) -> String {
     let event = &entry.event;
     let what = serde_json::to_value(event.what).ok();

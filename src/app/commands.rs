@@ -1,14 +1,14 @@
-//! The table of commands: the built-in ones, then those that were added.
+//! Table of commands: built-in, then added ones.
 
 use std::sync::Arc;
 
 use super::StartupError;
 use figaro_telegram::commands::{Command, CommandTable, Handles, builtin};
 
-/// The table of all commands there are.
+/// Builds the table of all commands.
 ///
 /// # Errors
-/// When two commands have the same name, or buttons of the same family.
+/// When two commands share a name or a button family.
 pub(super) fn table(handles: &Handles, added: &[Arc<dyn Command>]) -> Result<CommandTable, StartupError> {
     let settings = handles.store.clone();
     let mut table = CommandTable::new(handles.cards.clone(), handles.access.clone(), settings.settings());

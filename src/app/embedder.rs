@@ -16,25 +16,22 @@ use figaro_provider::embed::Embedder;
 #[cfg(feature = "local-embedder")]
 use figaro_provider::embed::local::LocalEmbedder;
 
-/// What an embedder works with.
 pub(super) struct EmbedderParts<'a> {
-    /// Which one is wanted.
     pub(super) settings: &'a EmbedderSettings,
-    /// A service that says nothing for so long has failed.
+    /// Timeout of a silent service.
     pub(super) idle_timeout: Duration,
     pub(super) providers: &'a Providers,
-    /// The client for the services of models.
     pub(super) http: &'a reqwest::Client,
-    /// Tells when a model in memory was needed last.
+    /// Measures the idle time of a model in memory.
     pub(super) clock: Clock,
-    /// Tracks what drops such a model.
+    /// Tracks the task that drops an idle model.
     pub(super) background: TaskTracker,
 }
 
-/// The embedder of these settings; `None` where it is off.
+/// Builds the embedder of these settings; `None` if it is off.
 ///
 /// # Errors
-/// When a folder has no model that can be used, or a provider gives no vectors.
+/// When a folder has no usable model, or a provider offers no embeddings.
 pub(super) async fn embedder(parts: EmbedderParts<'_>) -> Result<Option<Arc<dyn Embedder>>, StartupError> {
     match parts.settings {
         EmbedderSettings::Off => Ok(None),

@@ -1,4 +1,4 @@
-//! What the bot needs of its machine: the store's folder, an HTTP client, figaro-mcp. Called when the parts are built.
+//! Resources of the machine: the store's folder, an HTTP client, figaro-mcp. Used when the parts are built.
 
 use std::time::Duration;
 
@@ -15,13 +15,13 @@ use figaro_mcp_client::supervisor::Mcp;
 use figaro_store::Store;
 use figaro_store::engine;
 
-/// How long a connection may take.
+/// Timeout to connect.
 const CONNECT: Duration = Duration::from_secs(10);
 
-/// Opens the store of these settings; where another engine has one in their folder, that one, with a hint.
+/// Opens the store of these settings. If the folder holds a store of another engine, opens that one and logs a hint.
 ///
 /// # Errors
-/// Of [`place_fault`], and of [`Store::open`] in its words.
+/// Errors of [`place_fault`] and [`Store::open`].
 pub(super) async fn open_store(settings: &Settings) -> Result<Store, StartupError> {
     let (asked, found) = (&settings.store.url, engine::found(&settings.store.url));
     if let Some(fault) = place_fault(&found) {
@@ -38,8 +38,8 @@ pub(super) async fn open_store(settings: &Settings) -> Result<Store, StartupErro
     Ok(store)
 }
 
-/// Why no store can be made or changed at a place, and what to do, to which the caller adds where a folder is named: the start and
-/// `figaro check` try the same. Blocking.
+/// Returns the reason why no store can be created or changed at a place, with a remedy; the caller adds the setting that
+/// names a folder. Start and `figaro check` share this test. Blocking.
 pub(super) fn place_fault(url: &StoreUrl) -> Option<String> {
     let (at, why) = engine::try_place(url).err()?;
     let (folder, why) = (url.folder.display(), in_words(&why));
@@ -47,9 +47,9 @@ pub(super) fn place_fault(url: &StoreUrl) -> Option<String> {
     Some(format!("{folder} cannot be used ({at}{why}); mend that, or name another folder"))
 }
 
-/// One client for the models and the web: each has its own copy of the root certificates. It bounds the time to
-/// connect and no call as a whole, since answers stream. A crate we use brings HTTP/2 and gzip, which cost memory and
-/// gain an answer of words nothing.
+/// Builds the one client for models and the web; each client holds its own copy of the root certificates. Limits the time to
+/// connect, not the whole call, since answers stream. HTTP/2 and gzip, enabled by a dependency, are off: they cost memory
+/// and do not help with streamed text.
 ///
 /// # Errors
 /// When the system's certificates or a proxy cannot be used.
@@ -59,7 +59,7 @@ pub(super) fn http_client(proxies: &Proxies) -> Result<reqwest::Client, StartupE
     client.map_err(|error| StartupError(format!("the HTTP client cannot be set up: {error}")))
 }
 
-/// A client for other MCP servers. It follows no redirect: what the owner puts into headers is for the address alone.
+/// Builds a client for other MCP servers. Follows no redirects: the owner's headers are for the configured address only.
 ///
 /// # Errors
 /// When the system's certificates or a proxy cannot be used.
@@ -72,7 +72,7 @@ pub(super) fn servers_client(proxies: &Proxies) -> Result<reqwest::Client, Start
 /// Starts figaro-mcp and its supervision.
 ///
 /// # Errors
-/// When no figaro-mcp is found, or it does not start.
+/// When figaro-mcp is missing or does not start.
 pub(super) async fn start_mcp(settings: &Settings, groups: &Groups) -> Result<Mcp, StartupError> {
     let this = std::env::current_exe()
         .map_err(|error| StartupError(format!("this executable is not found: {}", in_words(&error))))?;

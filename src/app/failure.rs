@@ -1,27 +1,27 @@
-//! Why the bot does not run.
+//! Errors that end the program.
 
-/// Why the bot did not start, in words for its owner. The process ends with code 2 and nothing left running.
+/// Reason why the bot did not start, in words for its owner. The process exits with code 2; nothing is left running.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct StartupError(pub String);
 
-/// Why the bot ended without being told to.
+/// Failure that ends the program.
 #[derive(Debug, thiserror::Error)]
 pub enum AppFailure {
-    /// It did not start: something has to be put right first.
+    /// The bot did not start; the owner has to fix something first. The process exits with code 2.
     #[error(transparent)]
     Refused(#[from] StartupError),
-    /// Its store failed while it ran, and it could not start again. The process ends with code 1, so that a supervisor
-    /// starts another.
+    /// The store failed at run time, and the bot could not start again. The process exits with code 1, so that a supervisor
+    /// restarts it.
     #[error("the store had failed, and a new start did too: {0}")]
     Broken(String),
-    /// A question has no answer. The process ends with code 1.
+    /// A question has no answer. The process exits with code 1.
     #[error("{0}")]
     Unanswered(String),
-    /// The answer to a question is not whole. The process ends with code 3.
+    /// The answer to a question is cut. The process exits with code 3.
     #[error("{0}")]
     Cut(String),
-    /// What was looked at is not as it has to be. The process ends with code 1.
+    /// A verification failed. The process exits with code 1.
     #[error("{0}")]
     Unsound(String),
 }

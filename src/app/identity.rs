@@ -1,4 +1,4 @@
-//! Who the bot is, as Telegram knows it.
+//! Identity of the bot in Telegram.
 
 use std::time::Duration;
 
@@ -12,12 +12,12 @@ use figaro_telegram::api::{Api, GetMe};
 use figaro_telegram::error::ApiError;
 use figaro_telegram::inbound::Me;
 
-/// The pauses between tries to reach Telegram at the start, and between two lines of the log about them: each is twice as long as
-/// the one before, from the first to the second of these.
+/// Pauses between attempts to reach Telegram at the start, and between log lines about them. Each doubles from the first
+/// value up to the second.
 const PAUSES: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(30)];
 const SILENCES: [Duration; 2] = [Duration::from_secs(30), Duration::from_secs(3600)];
 
-/// Asks Telegram who the bot is; waits for a Telegram that cannot be reached, refuses a token that is not good.
+/// Asks Telegram who the bot is. Retries while Telegram is unreachable; fails on an invalid token.
 pub(super) async fn who_am_i(api: &Api, settings: &TelegramSettings) -> Result<Me, StartupError> {
     let ([mut pause, longest], [mut silence, longest_silence]) = (PAUSES, SILENCES);
     let mut told_at: Option<Instant> = None;
@@ -53,7 +53,7 @@ pub(super) async fn ask(api: &Api, bot: BotId) -> Result<Me, ApiError> {
     Ok(me(&api.call(GetMe(json!({}))).await?, bot))
 }
 
-/// What is wrong where asking again is no use; `None` for a Telegram that cannot be reached.
+/// Returns the reason of a permanent error; `None` if a retry may help.
 pub(super) fn refused(error: &ApiError) -> Option<String> {
     match error {
         ApiError::Unauthorized => Some(

@@ -1,5 +1,5 @@
-//! The composition root: the only place that knows concrete types. It builds the bot out of its settings, runs it until
-//! told to stop, and ends everything in order.
+//! Composition root: the only place that knows concrete types. Builds the bot from its settings, runs it until a stop
+//! request, and shuts everything down in order.
 
 mod additions;
 mod agents;
@@ -61,20 +61,20 @@ pub use providers::{settings, settings_and_hints, variables};
 pub use servers::{ServersTask, servers};
 pub use store::{StoreTask, store};
 
-/// Runs the bot until the first of `stops`; a second one ends it without waiting for running turns. If its store can no
-/// longer be written, as on a full disk, it pauses and tells the owners; once the disk takes writes again it starts anew in
-/// this process, as after a crash.
+/// Runs the bot until the first of `stops`. A second one ends it without waiting for running turns. If the store can no
+/// longer be written, as on a full disk, the bot pauses and tells the owners. Once the disk accepts writes again, it
+/// restarts in this process, as after a crash.
 ///
 /// # Errors
-/// When it cannot start, also after a pause; nothing is left running then.
+/// When the bot cannot start, also after a pause; nothing is left running then.
 pub async fn run(settings: &Settings, stops: impl Stream<Item = ()> + Unpin) -> Result<(), AppFailure> {
     run_with(settings, stops, &Additions::default()).await
 }
 
-/// [`run`] with additions, with which the [`settings()`] must have been read too.
+/// Like [`run`], with additions. The [`settings()`] must have been read with the same additions.
 ///
 /// # Errors
-/// Those of [`run`]; also when an added command or provider claims what another has.
+/// Errors of [`run`]; also when an added command or provider conflicts with another.
 pub async fn run_with(
     settings: &Settings,
     stops: impl Stream<Item = ()> + Unpin,
@@ -102,11 +102,10 @@ async fn run_until(
     }
 }
 
-/// Why a session ended.
 enum ExitReason {
-    /// It was told to.
+    /// A stop was requested.
     Told,
-    /// Its store can no longer be written.
+    /// The store can no longer be written.
     StoreFailed,
 }
 
@@ -145,15 +144,15 @@ async fn session(
     if stop.unless_requested(closing).await {
         return Ok(ExitReason::StoreFailed);
     }
-    // The store cannot be flushed; what is in it is what a crash would leave.
+    // The store cannot be flushed; its content is the same as after a crash.
     end_now(&parts, &groups).await;
     Ok(ExitReason::Told)
 }
 
-/// Starts logging as the settings say.
+/// Starts logging with the filter and format of the settings.
 ///
 /// # Errors
-/// A log filter that does not parse.
+/// When the log filter does not parse.
 pub fn start_log(settings: &Settings) -> Result<(), StartupError> {
     let as_json = settings.log.format == LogFormat::Json;
     telemetry::start(&settings.log.filter, as_json, settings.redactor()).map_err(StartupError)
@@ -165,7 +164,7 @@ async fn start(
     additions: &Additions,
 ) -> Result<AppParts, StartupError> {
     let clock = Clock::system();
-    // All parts of a bot are too much for the stack of a thread of tokio's, in a build that is not optimised.
+    // In an unoptimised build the parts of a bot overflow the stack of a tokio thread, so the future is boxed.
     let (parts, runners) = Box::pin(parts::build(settings, groups, &clock, additions)).await?;
     let store = &parts.store;
     owner_invite::void(&settings.access, &store.settings())

@@ -11,18 +11,18 @@ use figaro_provider::models::Models;
 use figaro_provider::retry::{RetryPolicy, RetryProvider};
 use figaro_provider::{Provider, Providers};
 
-/// The models of these settings, each with its retries.
+/// Builds the models of these settings, each with its retries.
 ///
 /// # Errors
-/// When the settings name a provider that there is not, as they were read with other additions; when a provider that was
-/// built has another name than its descriptor.
+/// When the settings name an unknown provider (they were read with other additions); when a built provider's name differs
+/// from its descriptor.
 pub(super) fn models(
     settings: &ModelSettings,
     providers: &Providers,
     http: &reqwest::Client,
 ) -> Result<Models, StartupError> {
     let mut built: Vec<Arc<dyn Provider>> = Vec::new();
-    // Where another model stands in, nobody waits long for the first.
+    // With fallback models, a pause that the service asks for is capped.
     let policy = match settings.fallback.is_empty() {
         true => RetryPolicy::default(),
         false => RetryPolicy::with_others(),
@@ -51,7 +51,7 @@ pub(super) fn models(
     Ok(Models::new(built, name(&settings.default), fallback).with_own(own.collect()))
 }
 
-/// A model of the settings by its name.
+/// Returns the name of a configured model.
 pub(super) fn name(choice: &ModelChoice) -> ModelName {
     ModelName { provider: choice.provider.to_owned(), model: choice.model.clone() }
 }

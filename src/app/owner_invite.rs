@@ -1,4 +1,4 @@
-//! The link that makes its first user the owner, while nobody owns the bot: shown where the bot runs, renewed until used.
+//! Link that makes its first user the owner while the bot has none. Shown in the terminal of the bot, renewed until used.
 
 use std::fmt;
 
@@ -15,7 +15,7 @@ use figaro_domain::audit::AuditActor;
 use figaro_policy::access::has_owner;
 use figaro_store::{SettingsStore, StoreError};
 
-/// A link that is good for [`INVITE_MINUTES`].
+/// Owner link, valid for [`INVITE_MINUTES`].
 pub(super) struct Link(pub(super) String);
 
 impl fmt::Display for Link {
@@ -28,7 +28,7 @@ impl fmt::Display for Link {
     }
 }
 
-/// Makes the links void that were shown before the settings named owners.
+/// Voids the links that were shown before the settings named owners.
 ///
 /// # Errors
 /// When the store cannot be changed.
@@ -39,8 +39,8 @@ pub(super) async fn void(access: &AccessSettings, store: &SettingsStore) -> Resu
     Ok(())
 }
 
-/// Shows a link now and a new one whenever the last has expired, until the bot has an owner. It goes to standard output, a plain
-/// line that can be copied, and not to the log, which may be collected and read by others.
+/// Shows a link now, and a new one whenever the last expires, until the bot has an owner. Prints it to standard output as a
+/// plain line to copy; never to the log, which others may read.
 pub(super) fn offer(settings: &Settings, parts: &AppParts, clock: &Clock, background: &TaskTracker) {
     if !settings.access.owners.is_empty() {
         return;
@@ -68,8 +68,8 @@ pub(super) fn offer(settings: &Settings, parts: &AppParts, clock: &Clock, backgr
     });
 }
 
-/// A new link that makes its first user the owner. The store has no more than the hash of its code, so an earlier link cannot be
-/// shown again; it stays good beside the new one until it expires. `None` when somebody owns the bot.
+/// Creates a link that makes its first user the owner; `None` if the bot has an owner. The store keeps only the hash of the
+/// code, so an earlier link cannot be shown again. Earlier links stay valid until they expire.
 pub(super) async fn link(
     access: &AccessSettings,
     store: &SettingsStore,

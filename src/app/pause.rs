@@ -1,4 +1,4 @@
-//! The pause of a bot whose store can no longer be written.
+//! Pause of a bot whose store can no longer be written.
 
 use std::path::Path;
 use std::time::Duration;
@@ -12,28 +12,28 @@ use super::parts::AppParts;
 use figaro_prompts::texts::{Texts, fill};
 use figaro_store::engine::has_room;
 
-/// How soon the disk is tried again: the pause doubles from the first to the second of these.
+/// Pause between tries of the disk; doubles from the first value up to the second.
 const PAUSES: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(10));
-/// A store that fails again so soon after it was opened has the same fault: owners are told once, and the pauses go on
+/// A store that fails within this time after a restart has the same fault: owners are told once, and the pauses keep
 /// growing.
 const SAME_TROUBLE: Duration = Duration::from_secs(600);
 
-/// What is known of the pauses of this process.
+/// State of the pauses of this process.
 #[derive(Debug, Default)]
 pub(super) struct Pause {
     is_on: bool,
-    /// When the last one ended.
+    /// Time when the last pause ended; `None` before the first.
     ended: Option<Instant>,
     pauses: Option<ExponentialBackoff>,
 }
 
 impl Pause {
-    /// Whether the bot has not gone on yet.
+    /// Returns `true` while the bot is paused.
     pub(super) const fn is_on(&self) -> bool {
         self.is_on
     }
 
-    /// The store has failed: tells the owners, unless they know of that fault.
+    /// Begins a pause after the store failed. Tells the owners, unless they know the fault.
     pub(super) async fn begin(&mut self, parts: &AppParts, reason: &str) {
         error!(reason, "the store can no longer be written; pausing until its disk takes writes again");
         self.is_on = true;
@@ -45,20 +45,20 @@ impl Pause {
         parts.owners.tell(parts.languages.locales.map(words)).await;
     }
 
-    /// The bot has started: tells the owners that it goes on, if it had paused.
+    /// Ends a pause after the bot restarted. Tells the owners that the bot works again.
     pub(super) async fn end(&mut self, parts: &AppParts) {
         if !std::mem::take(&mut self.is_on) {
             return;
         }
         info!("the disk takes writes again; going on");
         self.ended = Some(Instant::now());
-        // Words that are sent again and again would be worse than none: of a store that fails at once, nothing is said.
+        // If the store fails at once again, nothing is sent: repeated messages would be worse than none.
         if parts.store.flush().await.is_ok() {
             parts.owners.tell(parts.languages.locales.map(|texts| texts.store_resumed().to_owned())).await;
         }
     }
 
-    /// Waits until the disk of this store takes writes.
+    /// Waits until the disk of this store accepts writes.
     pub(super) async fn until_room(&mut self, store: &Path) {
         let pauses = self.pauses.get_or_insert_with(|| {
             let growing = ExponentialBuilder::new().with_min_delay(PAUSES.0).with_max_delay(PAUSES.1);

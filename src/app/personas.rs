@@ -1,4 +1,4 @@
-//! A change of the owner's files of personas while the bot runs: it holds from the next turn on.
+//! Reloads the owner's persona files while the bot runs. Changes apply from the next turn.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -10,10 +10,9 @@ use super::watch::{OwnersFiles, own_names};
 use figaro_prompts::texts::Texts;
 use figaro_prompts::{PERSONAS_FOLDER, PersonaFiles, PersonaSet, Prompts};
 
-/// The files of personas.
 #[derive(Debug)]
 pub(super) struct PersonaFolder {
-    /// Where personas are taken from.
+    /// Holder of the current personas; replaced on reload.
     pub(super) prompts: Arc<Prompts>,
 }
 

@@ -1,17 +1,17 @@
-//! Where an address leads, in words for the owner.
+//! Description of an address for the owner.
 
 use std::net::IpAddr;
 
 use reqwest::Url;
 
-/// The host of an address, and whether that is this machine. A name or password in the address is left out.
+/// Returns host and port of an address, marked if it is this machine. Leaves out user name and password.
 pub(super) fn place(address: &str) -> String {
     let Some((host, port)) = host(address) else { return "an unknown address".to_owned() };
     let port = port.map(|port| format!(":{port}")).unwrap_or_default();
     format!("{host}{port}{}", if is_here(address) { " (on this machine)" } else { "" })
 }
 
-/// Whether an address is one of this machine.
+/// Returns `true` if the host is `localhost`, a loopback or an unspecified address.
 pub(super) fn is_here(address: &str) -> bool {
     host(address).is_some_and(|(host, _)| {
         let ip: Option<IpAddr> = host.trim_matches(['[', ']']).parse().ok();

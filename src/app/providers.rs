@@ -1,4 +1,4 @@
-//! The table of providers, and the settings that are read by it.
+//! Table of providers, and the settings that depend on it.
 
 use std::collections::HashMap;
 
@@ -7,10 +7,10 @@ use super::failure::StartupError;
 use figaro_config::{Settings, SettingsFaults, Values, Variables};
 use figaro_provider::{BUILTIN, Providers};
 
-/// The table of all providers there are: the built-in ones, then those that were added.
+/// Builds the table of all providers: built-in, then added ones.
 ///
 /// # Errors
-/// When one has a name that does not do, or that of another, or a variable of another.
+/// When a provider has an invalid name, or shares a name or variable with another.
 pub(super) fn table(additions: &Additions) -> Result<Providers, StartupError> {
     let mut table = Providers::default();
     for provider in BUILTIN.iter().chain(&additions.providers) {
@@ -19,7 +19,7 @@ pub(super) fn table(additions: &Additions) -> Result<Providers, StartupError> {
     Ok(table)
 }
 
-/// All variables that the settings are read from.
+/// Returns all variables that the settings are read from.
 ///
 /// # Errors
 /// When an added provider cannot be registered.
@@ -27,18 +27,18 @@ pub fn variables(additions: &Additions) -> Result<Variables, StartupError> {
     Ok(table(additions)?.variables())
 }
 
-/// Reads all settings from the values of variables, by name, as the environment or `.env` give them.
+/// Reads all settings from the values of variables, keyed by name.
 ///
 /// # Errors
-/// All mistakes at once, each with what to do; also when an added provider cannot be registered.
+/// All faults at once, each with a remedy; also when an added provider cannot be registered.
 pub fn settings(values: &HashMap<String, String>, additions: &Additions) -> Result<Settings, StartupError> {
     Settings::read(values, &variables(additions)?).map_err(|faults| refusal(&faults, &[]))
 }
 
-/// [`settings()`], and a sentence for each name that is not known and may be a misspelt one.
+/// Like [`settings()`], and also returns a hint for each unknown name that may be misspelt.
 ///
 /// # Errors
-/// Those of [`settings()`], with these sentences among the mistakes.
+/// Errors of [`settings()`], with these hints among the faults.
 pub fn settings_and_hints(
     values: &Values,
     additions: &Additions,
@@ -51,10 +51,10 @@ pub fn settings_and_hints(
     }
 }
 
-/// [`settings()`] for what does without a bot.
+/// Like [`settings()`], for commands that need no bot.
 ///
 /// # Errors
-/// Those of [`settings()`] but for a token that is missing.
+/// Errors of [`settings()`], except for a missing token.
 pub(super) fn settings_without_bot(
     values: &HashMap<String, String>,
     additions: &Additions,
@@ -62,7 +62,7 @@ pub(super) fn settings_without_bot(
     Settings::without_bot(values, &variables(additions)?).map_err(|faults| refusal(&faults, &[]))
 }
 
-/// What is wrong, and what somebody does about it who has just installed the program and has no more than it.
+/// Describes the faults, with advice for a new installation.
 fn refusal(faults: &SettingsFaults, doubtful: &[String]) -> StartupError {
     let faults = SettingsFaults([faults.0.as_slice(), doubtful].concat());
     StartupError(format!(

@@ -1,4 +1,4 @@
-//! Requests to stop: the first lets running turns end for a while, the second ends at once.
+//! Stop requests: the first gives running turns time to end, the second ends at once.
 
 use std::time::Duration;
 
@@ -9,13 +9,13 @@ use super::groups::{AT_ONCE, Groups, LAST_CALL, STOP_TIMEOUT};
 use super::parts::AppParts;
 use super::terminal::say;
 
-/// Where requests to stop come from, and who is told what is still waited for.
+/// Source and count of stop requests.
 #[derive(Debug)]
 pub(super) struct StopRequests<S> {
     requests: S,
-    /// The terminal is told besides the log.
+    /// `true` to report progress on the terminal as well as in the log.
     on_terminal: bool,
-    /// How many there were.
+    /// Number of requests so far.
     seen: usize,
 }
 
@@ -24,7 +24,7 @@ impl<S: Stream<Item = ()> + Unpin> StopRequests<S> {
         Self { requests, on_terminal, seen: 0 }
     }
 
-    /// Resolves at the next request.
+    /// Waits for the next request; forever if the stream has ended.
     pub(super) async fn requested(&mut self) {
         if self.requests.next().await.is_none() {
             std::future::pending().await
@@ -32,12 +32,12 @@ impl<S: Stream<Item = ()> + Unpin> StopRequests<S> {
         self.seen += 1;
     }
 
-    /// How long what is left may take to end.
+    /// Returns the timeout of the remaining work, by the number of requests.
     pub(super) const fn last_call(&self) -> Duration {
         if self.seen > 1 { AT_ONCE } else { LAST_CALL }
     }
 
-    /// Waits for something that ends, or for the next request; `false` if that came first.
+    /// Waits for `other` or for the next request. Returns `false` if the request came first.
     pub(super) async fn unless_requested(&mut self, other: impl Future<Output = ()>) -> bool {
         tokio::select! {
             () = other => true,
@@ -45,8 +45,7 @@ impl<S: Stream<Item = ()> + Unpin> StopRequests<S> {
         }
     }
 
-    /// Stops taking in, lets running turns end for a while, then ends what they needed; at the next request all at
-    /// once.
+    /// Stops taking in updates, gives running turns time to end, then ends their helpers. The next request ends all at once.
     pub(super) async fn end(&mut self, parts: &AppParts, groups: &Groups) {
         groups.front.stop();
         self.tell_what_runs(parts);
@@ -86,11 +85,11 @@ impl<S: Stream<Item = ()> + Unpin> StopRequests<S> {
     }
 }
 
-/// Ends without waiting for turns: what is not finished goes on at the next start, as after a crash.
+/// Ends without waiting for turns. Unfinished work continues at the next start, as after a crash.
 pub(super) async fn end_now(parts: &AppParts, groups: &Groups) {
     info!("ending at once; what is not finished goes on at the next start");
-    // First, so that a message on its way is seen to be left for the next start, and not to be stopped by a person. After a
-    // failure of the store nothing has stopped them yet.
+    // Stop first: a message in progress is then left for the next start, not marked as stopped by a person. After a store
+    // failure nothing has stopped the turns yet.
     groups.front.stop();
     parts.router.mailboxes.abandon();
     groups.front.finish(AT_ONCE).await;

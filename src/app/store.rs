@@ -1,4 +1,4 @@
-//! `figaro store`, `figaro export` and `figaro import`: what can be done with the store of a bot that does not run.
+//! `figaro store`, `figaro export` and `figaro import`: maintenance of the store of a stopped bot.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -17,48 +17,48 @@ use figaro_store::whole::{
     verify,
 };
 
-/// The name of a file that stands for standard output or input.
+/// File name that means standard output or input.
 const STREAM: &str = "-";
 
-/// What can be done with a store; without a URL, with that of `STORE_URL`.
+/// Task on a store. A missing URL means that of `STORE_URL`.
 #[derive(Debug)]
 pub enum StoreTask {
-    /// Copy one store into a new one, and compare the two.
+    /// Copy a store into a new one and compare the two.
     Copy {
-        /// The store that is copied.
+        /// URL of the source store.
         from: StoreUrl,
-        /// Where the copy is made.
+        /// URL of the new store.
         to: StoreUrl,
     },
-    /// Read all there is, and say what it is and whether it is whole.
+    /// Read all records; print their number, their size and any damage.
     Check {
-        /// Which store.
+        /// URL of the store; `None` for `STORE_URL`.
         store: Option<StoreUrl>,
-        /// Whether to go on without what it has lost.
+        /// `true` to accept lost data, so that the bot starts without it.
         accept_loss: bool,
     },
-    /// Give the space of what was removed back.
+    /// Release the disk space of removed records.
     Compact(Option<StoreUrl>),
-    /// Write all there is as lines of JSON.
+    /// Export all records as JSON lines.
     Export {
-        /// The file; `-` for standard output.
+        /// Path of the file; `-` for standard output.
         to: PathBuf,
-        /// Which store.
+        /// URL of the store; `None` for `STORE_URL`.
         store: Option<StoreUrl>,
     },
-    /// Make a new store of such lines.
+    /// Create a store from exported JSON lines.
     Import {
-        /// The file; `-` for standard input.
+        /// Path of the file; `-` for standard input.
         from: PathBuf,
-        /// Which store.
+        /// URL of the store; `None` for `STORE_URL`.
         store: Option<StoreUrl>,
     },
 }
 
-/// Does what is asked for and prints what came of it.
+/// Runs the task and prints its result.
 ///
 /// # Errors
-/// Why it could not be done, in words for whoever asked.
+/// Reason of the failure, in words for the user.
 pub async fn store(task: StoreTask, variables: &HashMap<String, String>) -> Result<(), StartupError> {
     let named = |store: Option<StoreUrl>| url_of(store, variables);
     let of = |store| named(store).map(|url| engine::found(&url));
@@ -85,10 +85,10 @@ pub async fn store(task: StoreTask, variables: &HashMap<String, String>) -> Resu
     all_said()
 }
 
-/// The store that is named, or that of `STORE_URL`.
+/// Returns the named store, or that of `STORE_URL`.
 ///
 /// # Errors
-/// If the variable names none.
+/// When `STORE_URL` is invalid.
 pub(super) fn url_of(
     store: Option<StoreUrl>,
     variables: &HashMap<String, String>,
@@ -102,7 +102,7 @@ pub(super) fn url_of(
     url.map_err(|_none: NoStoreUrl| StartupError(format!("STORE_URL {}", NoStoreUrl::WORDS)))
 }
 
-/// The bot of the token that is set. A token begins with the bot's number.
+/// Returns the bot of the configured token. A token begins with the bot's id.
 pub(super) fn bot_of(variables: &HashMap<String, String>) -> Option<BotId> {
     let token = variables.get("TELEGRAM_BOT_TOKEN").and_then(|token| token.split(':').next()?.parse().ok());
     token.map(BotId)
@@ -127,7 +127,7 @@ fn copied(from: &StoreUrl, to: &StoreUrl) -> Result<(), StartupError> {
     Ok(())
 }
 
-/// `-` is standard output.
+/// Exports a store to a file; `-` writes standard output.
 fn exported(url: &StoreUrl, to: &Path) -> Result<(), StartupError> {
     is_there(url)?;
     let refused =
@@ -141,7 +141,7 @@ fn exported(url: &StoreUrl, to: &Path) -> Result<(), StartupError> {
     Ok(())
 }
 
-/// `-` is standard input.
+/// Imports a file into a new store; `-` reads standard input.
 fn imported(from: &Path, url: &StoreUrl) -> Result<(), StartupError> {
     let name = file_name(from, "standard input");
     let refused = |error: TransferError| StartupError(format!("{name}: {error}"));
@@ -160,7 +160,7 @@ fn imported(from: &Path, url: &StoreUrl) -> Result<(), StartupError> {
     Ok(())
 }
 
-/// A file as messages call it; this where it stands for a stream.
+/// Returns the name of a file for messages; `stream` for `-`.
 fn file_name(file: &Path, stream: &str) -> String {
     if file == Path::new(STREAM) { stream.to_owned() } else { file.display().to_string() }
 }
@@ -199,7 +199,7 @@ fn checked(url: &StoreUrl, accept_loss: bool) -> Result<(), StartupError> {
     Ok(())
 }
 
-/// The tables that have what cannot be read, for whoever mends them.
+/// Prints tables with unreadable records.
 fn print_faults(found: &Inventory) {
     for (name, table) in found.iter().filter(|(_, table)| table.unreadable > 0) {
         say(&format!("{name}: {} of {}", table.unreadable, counted(table.records, "record")));
@@ -211,9 +211,9 @@ fn compacted(url: &StoreUrl) -> Result<(), StartupError> {
     let disk = |engine: &dyn Engine| engine.disk_bytes().map_err(|error| refusal(url, &error));
     verify(&mut *engine).map_err(|error| refusal(url, &error))?;
     let before = disk(&*engine)?;
-    // Each round moves some; the engine says when there is no more to do.
+    // Each round moves some data; `false` means that nothing is left to do.
     while engine.compact().map_err(|error| refusal(url, &error))? {}
-    // What it takes when it is closed is what counts.
+    // Measure the size after closing the store.
     drop(engine);
     let now = disk(&*open(url)?)?;
     say(&format!("✓ {url}: {} on disk before, {} now", size(before), size(now)));
@@ -225,7 +225,7 @@ fn open(url: &StoreUrl) -> Result<Box<dyn Engine>, StartupError> {
     engine::open(url).map_err(|error| refusal(url, &error))
 }
 
-/// Looking at a store makes none.
+/// Fails if there is no store, so that a check does not create one.
 fn is_there(url: &StoreUrl) -> Result<(), StartupError> {
     match engine::has_store(url) || engine::has_mark(url) {
         true => Ok(()),

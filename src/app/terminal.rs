@@ -1,4 +1,4 @@
-//! Words to whoever started the bot in a terminal, and a link that a phone reads off it.
+//! Output to the terminal: text, and links as QR codes.
 
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::sync::OnceLock;
@@ -9,15 +9,15 @@ use qrcode::{EcLevel, QrCode};
 use super::failure::StartupError;
 use figaro_base::system::in_words;
 
-/// Why something printed was lost. A process has one standard output, and whoever prints goes on: a command asks at its end.
+/// Reason why output was lost. Global, as standard output is; printing continues, and a command checks this at its end.
 static LOST: OnceLock<String> = OnceLock::new();
 
-/// Prints a line; a reader that has left is no reason to fail.
+/// Prints a line. A closed reader is no failure.
 pub(super) fn say(line: &str) {
     note(writeln!(io::stdout(), "{line}"));
 }
 
-/// So many of something, by the word for one of it: `1 record`, `2 records`.
+/// Formats a count with a singular noun: `1 record`, `2 records`.
 pub(super) fn counted(count: impl TryInto<u64>, one: &str) -> String {
     match count.try_into().unwrap_or(u64::MAX) {
         1 => format!("1 {one}"),
@@ -26,7 +26,7 @@ pub(super) fn counted(count: impl TryInto<u64>, one: &str) -> String {
     }
 }
 
-/// A number of bytes in the unit that people read it in: `7 bytes`, `73.7 kB`, `1.2 MB`.
+/// Formats a number of bytes in a readable unit: `7 bytes`, `73.7 kB`, `1.2 MB`.
 pub(super) fn size(bytes: impl TryInto<u64>) -> String {
     let bytes = bytes.try_into().unwrap_or(u64::MAX);
     let tenths = |unit: u64| format!("{}.{}", bytes / unit, bytes % unit * 10 / unit);
@@ -37,10 +37,10 @@ pub(super) fn size(bytes: impl TryInto<u64>) -> String {
     }
 }
 
-/// Prints a question, behind which the answer is typed.
+/// Prints a question without a newline.
 ///
 /// # Errors
-/// When it cannot be printed: nobody would know what is asked.
+/// When the question cannot be printed.
 pub(super) fn prompt(question: &str) -> Result<(), StartupError> {
     let mut out = io::stdout();
     note(write!(out, "{question} ").and_then(|()| out.flush()));
@@ -55,10 +55,10 @@ fn note(printed: io::Result<()>) {
     }
 }
 
-/// Whether all that was printed arrived, or its reader has left.
+/// Checks that all output was written, or that its reader has left.
 ///
 /// # Errors
-/// When some of it was lost, as on a full disk.
+/// When output was lost, as on a full disk.
 pub(super) fn all_said() -> Result<(), StartupError> {
     match LOST.get() {
         None => Ok(()),
@@ -75,13 +75,13 @@ pub(super) fn show_code(link: &str) {
     }
 }
 
-/// A text as a QR code, two rows of it in a line: black on white, whatever the colours of the terminal. `None` for a text that
-/// is too long for one.
+/// Renders a text as a QR code with two rows per line, black on white whatever the terminal's colours. `None` if the text is
+/// too long.
 fn code(text: &str) -> Option<String> {
-    /// Black letters on bright white.
+    /// Terminal escape: black on bright white.
     const COLOURS: &str = "\u{1b}[30;107m";
     const NO_COLOURS: &str = "\u{1b}[0m";
-    // A screen loses nothing, so the code needs little to mend and can be small.
+    // A screen has no damage, so little error correction suffices and the code stays small.
     let code = QrCode::with_error_correction_level(text, EcLevel::L).ok()?;
     let drawn = code.render::<Dense1x2>().build();
     let lines: Vec<String> = drawn.lines().map(|line| format!("{COLOURS}{line}{NO_COLOURS}")).collect();

@@ -1,4 +1,4 @@
-//! Looks at files of the owner while the bot runs: what is changed there holds from then on.
+//! Watches files of the owner while the bot runs, and applies changes.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -18,90 +18,88 @@ use figaro_base::text::one_line;
 use figaro_files::presence;
 use figaro_prompts::texts::{Texts, fill};
 
-/// The pause between two looks.
+/// Pause between two polls.
 const EVERY: Duration = Duration::from_secs(1);
-/// The most characters of what is wrong that owners are told; the log has all of it.
+/// Maximum number of characters of faults in messages to owners; the log has all.
 const TOLD: usize = 1000;
-/// The most bytes of a file.
+/// Maximum size of a file in bytes.
 const MAX_BYTES: usize = 512 << 10;
 
-/// What was seen of a file: its text, or that there is none, or why it cannot be read.
+/// Text of a file; `None` if there is no file; or the reason why it cannot be read.
 pub(super) type FileText = Result<Option<String>, String>;
 
-/// A kind of files of the owner that a part of the bot is kept like.
+/// Kind of owner's files that configures a part of the bot.
 #[async_trait]
 pub(super) trait OwnersFiles: Send + Sync {
-    /// The name of this kind in `/status` and in the log.
+    /// Name of this kind in `/status` and in the log.
     const KIND: &'static str;
-    /// What is seen of them at once.
+    /// Snapshot of the files.
     type Seen: PartialEq + Clone + Send + Sync;
-    /// The outcome of reading that, which holds as a whole.
+    /// Parsed content of a snapshot; applied as a whole.
     type Read: Send;
 
-    /// The state they had when what holds now was taken.
+    /// Returns the snapshot that the current content was read from.
     fn held(&self) -> Self::Seen;
 
-    /// Looks at them; `None` where that fails.
+    /// Takes a snapshot; `None` if that fails.
     async fn look(&self) -> Option<Self::Seen>;
 
-    /// Reads what was seen.
+    /// Parses a snapshot.
     ///
     /// # Errors
-    /// All that is wrong, a line each, with the file and the place.
+    /// All faults, one per line, with file and position.
     fn read(&self, seen: &Self::Seen) -> Result<Self::Read, String>;
 
-    /// `true` if what was read is other than what holds.
+    /// Returns `true` if the parsed content differs from the current content.
     fn is_changed(&self, _read: &Self::Read) -> bool {
         true
     }
 
-    /// Has it hold. Gives what owners are told of it: a count or names, nothing where there are none.
+    /// Applies the content. Returns a count or names for the message to owners; empty if there are none.
     fn swap(&self, read: Self::Read) -> String;
 
-    /// The words to owners about a change, and about files that cannot be used: with `{file}`, and `{what}` or `{faults}`.
+    /// Returns two message templates for owners: a change (`{file}`, `{what}`) and unusable files (`{file}`, `{faults}`).
     fn words(texts: &Texts) -> [&str; 2];
 
-    /// The path of the file or folder, as owners are told it.
+    /// Returns the path of the file or folder for messages to owners.
     fn place(&self) -> String;
 }
 
-/// Keeps a part of the bot like files of the owner. While one of them is broken, what held before goes on: what was changed in several
-/// files holds together or not at all.
+/// Keeps a part of the bot in step with the owner's files. While a file is broken, the previous content applies: changes in
+/// several files apply together or not at all.
 #[derive(Debug)]
 pub(super) struct FileWatch<F> {
     files: F,
-    /// The faults that owners know of; `None` while there are none.
+    /// Faults that owners have been told; `None` while there are none.
     known: Option<String>,
     news: News,
     background: TaskTracker,
 }
 
-/// Who is told of changes.
+/// Recipients of messages about changes.
 #[derive(Debug, Clone)]
 pub(super) struct News {
-    /// The owners.
     pub(super) owners: Arc<dyn Owners>,
-    /// The languages in which they are told.
     pub(super) languages: Languages,
-    /// Where `/status` reads what is wrong.
+    /// Faults for `/status`.
     pub(super) vitals: Arc<Vitals>,
 }
 
 impl News {
-    /// Tells owners this, each in the language of their chat.
+    /// Sends owners a message, each in the language of their chat.
     pub(super) async fn tell(&self, words: impl Fn(&Texts) -> String) {
         self.owners.tell(self.languages.locales.map(words)).await;
     }
 }
 
 impl<F: OwnersFiles> FileWatch<F> {
-    /// Tells this news, and ends when `background` is asked to stop.
+    /// Creates a watcher that reports to `news` and ends when `background` is asked to stop.
     pub(super) const fn new(files: F, news: News, background: TaskTracker) -> Self {
         Self { files, known: None, news, background }
     }
 
-    /// Looks again and again until the bot stops. What is just being written is left alone: what is seen counts once two looks
-    /// have seen the same.
+    /// Polls the files until the bot stops. A change counts once two polls see the same, so that half-written files are
+    /// skipped.
     pub(super) async fn run(mut self) {
         let mut holds = self.files.held();
         let mut before = holds.clone();
@@ -120,12 +118,12 @@ impl<F: OwnersFiles> FileWatch<F> {
         }
     }
 
-    /// Has what is seen now hold, or says what is wrong with it: the same faults once.
+    /// Applies a snapshot, or reports its faults; the same faults only once.
     async fn take(&mut self, seen: &F::Seen) {
         let (read, file) = (self.files.read(seen), self.files.place());
         self.news.vitals.set_broken(F::KIND, read.as_ref().err().map(|faults| told(faults)).as_deref());
         match read {
-            // A server that they name has come or gone, and nothing is said of it.
+            // Only the available MCP servers have changed: nothing to report.
             Ok(read) if self.known.is_none() && !self.files.is_changed(&read) => {}
             Ok(read) => {
                 let what = self.files.swap(read);
@@ -154,12 +152,12 @@ impl<F: OwnersFiles> FileWatch<F> {
     }
 }
 
-/// Faults as owners are told of them.
+/// Shortens faults to one line for owners.
 fn told(faults: &str) -> String {
     one_line(faults, TOLD)
 }
 
-/// The names of the owner's own among those that hold.
+/// Returns the names that are not built in, separated by commas.
 pub(super) fn own_names<'a>(
     names: impl Iterator<Item = &'a str>,
     is_built_in: impl Fn(&str) -> bool,
@@ -167,10 +165,10 @@ pub(super) fn own_names<'a>(
     names.filter(|name| !is_built_in(name)).collect::<Vec<_>>().join(", ")
 }
 
-/// The text of a file; `None` where there is no file.
+/// Reads the text of a file; `None` if there is no file.
 ///
 /// # Errors
-/// Why it cannot be read.
+/// Reason why the file cannot be read.
 pub(super) fn text_of(path: &Path) -> FileText {
     let text = presence::text(path)
         .map_err(|error| format!("{} cannot be read: {}", path.display(), in_words(&error)))?;
@@ -180,10 +178,10 @@ pub(super) fn text_of(path: &Path) -> FileText {
     Ok(text)
 }
 
-/// Takes a file that the command line names.
+/// Checks that a file of the command line exists, and returns its path.
 ///
 /// # Errors
-/// If there is none.
+/// When there is no such file.
 pub(super) fn named(file: PathBuf) -> Result<PathBuf, StartupError> {
     match file.is_file() {
         true => Ok(file),
@@ -192,7 +190,7 @@ pub(super) fn named(file: PathBuf) -> Result<PathBuf, StartupError> {
     }
 }
 
-/// The text of a file as [`text_of`] gives it, off the threads of the turns.
+/// Like [`text_of`], on a blocking thread.
 pub(super) async fn look_at(path: &Path) -> FileText {
     let path = path.to_owned();
     spawn_blocking(move || text_of(&path)).await.unwrap_or_else(|error| Err(error.to_string()))

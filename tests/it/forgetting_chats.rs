@@ -364,7 +364,7 @@ impl<'a> Case<'a> {
         lacks(&request, &self.secret, &told);
         let keeps = matches!(self.means, Means::Reply | Means::Words) && self.kind != Kind::Http;
         assert_eq!(request.contains(&format!("keep{}", self.number)), keeps, "{told}: {request}");
-        if self.kind == Kind::Private && self.number % 3 == 0 {
+        if self.kind == Kind::Private && self.number.is_multiple_of(3) {
             let card = self.card(self.say("/export")).await;
             self.world.press(self.who, &card, "Everything").await;
             for (name, content) in files(self.world, self.chat, 2).await {
@@ -382,8 +382,14 @@ impl<'a> Case<'a> {
     }
 }
 
+/// So many chats has each test.
+#[expect(clippy::disallowed_methods, reason = "a run of the tests is told by its environment")]
+fn chats() -> usize {
+    std::env::var("FORGET_CHATS").map_or(24, |count| count.parse().unwrap())
+}
+
 async fn what_is_forgotten_is_nowhere(kind: EngineKind, embedder: &str, first: usize) {
-    let count: usize = std::env::var("FORGET_CHATS").map_or(24, |count| count.parse().unwrap());
+    let count = chats();
     let world = World::new().await;
     let runtime = Runtime::system();
     let model = OfflineModel::start(listener().await, Arc::new(Parrot), &runtime).unwrap();

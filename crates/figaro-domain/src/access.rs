@@ -484,13 +484,21 @@ mod tests {
         assert_eq!(list.role_of(&ann, Some(ChatId(-7))), AccessRole::Admin);
         assert!(list.apply(AccessChange::DenyUser(ann.clone())));
         assert_eq!(list.roles.len(), 1, "a denial takes the roles");
-        assert!(list.apply(give(3, here, AccessRole::Member)), "holds there whatever is given elsewhere");
-        assert!(!list.apply(give(3, here, AccessRole::Member)));
+    }
+
+    #[test]
+    fn a_member_of_one_chat_and_a_group_with_two_listed_ids_are_changes() {
+        let mut list = AccessList::default();
+        let given = GivenRole { user: UserId::telegram(3), chat: Some(ChatId(-5)), role: AccessRole::Member };
         assert!(
-            list.apply(AccessChange::AllowChat(ChatId(-7)))
-                && list.apply(AccessChange::AllowChat(ChatId(-8)))
+            list.apply(AccessChange::GiveRole(given.clone())),
+            "it holds there, whatever is given elsewhere"
         );
-        assert!(list.apply(AccessChange::Migrate { from: ChatId(-7), to: ChatId(-8) }), "both were listed");
+        assert!(!list.apply(AccessChange::GiveRole(given)));
+        for chat in [-7, -8] {
+            assert!(list.apply(AccessChange::AllowChat(ChatId(chat))));
+        }
+        assert!(list.apply(AccessChange::Migrate { from: ChatId(-7), to: ChatId(-8) }));
         assert_eq!(list.chats, [ChatId(-8)]);
     }
 

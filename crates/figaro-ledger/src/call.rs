@@ -47,7 +47,6 @@ impl BudgetSource<'_> {
     }
 }
 
-/// Limits granted to a call.
 pub(super) struct Granted {
     /// Limit of the answer in tokens.
     output: u64,
@@ -130,7 +129,6 @@ impl Ledger {
         Err(LedgerError::Busy)
     }
 
-    /// Starts a background call.
     pub(super) async fn background(
         self: &Arc<Self>,
         model: &ModelName,

@@ -20,7 +20,6 @@ struct ProviderLoad {
     questions: usize,
     /// Slot numbers of background work, oldest first.
     background: Vec<u64>,
-    /// Number of the next slot.
     next: u64,
 }
 

@@ -50,7 +50,6 @@ pub struct Echo {
     over: bool,
 }
 
-/// A parsed line.
 enum EchoLine<'a> {
     Tag { name: &'static str, closes: bool, is_bare: bool, is_whole: bool, rest: &'a str },
     Fence,

@@ -142,7 +142,6 @@ fn reference(after: &str) -> Option<(EntityReference, &str)> {
     }
 }
 
-/// Removes invisible characters.
 fn shown(written: &str) -> String {
     let mut shown = String::with_capacity(written.len());
     let mut last = None;

@@ -66,7 +66,6 @@ pub(super) struct SourceFile<'a> {
     pub(super) beside: &'a [&'a str],
 }
 
-/// Fault of a file.
 pub(super) type FileFault = Misfit;
 
 impl PromptFolder {

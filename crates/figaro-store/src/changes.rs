@@ -9,7 +9,6 @@ use super::space::Space;
 use super::table::Table;
 use crate::engine::Batch;
 
-/// Changes of one operation.
 pub(super) struct Changes<'a> {
     space: &'a Space,
     batch: Batch,

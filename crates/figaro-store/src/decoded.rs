@@ -61,7 +61,6 @@ impl<T> Decoded<T> {
         Self { shorten, ..self }
     }
 
-    /// Removes all entries.
     pub(super) fn clear(&self) {
         self.records.clear();
     }

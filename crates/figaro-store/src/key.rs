@@ -145,7 +145,6 @@ pub(super) fn pin(chat: ChatId, pin: PinId) -> Vec<u8> {
     KeyBytes::default().number(chat.0).id(pin).0
 }
 
-/// Key of a Telegram message.
 pub(super) fn telegram(chat: ChatId, message: MessageId) -> Vec<u8> {
     KeyBytes::default().number(chat.0).number(message.0).0
 }

@@ -17,7 +17,6 @@ use figaro_domain::record::ImportanceRules;
 pub(super) struct PackRules(RwLock<Arc<BTreeMap<String, ImportanceRules>>>);
 
 impl PackRules {
-    /// Replaces the rules.
     pub(super) fn set(&self, rules: BTreeMap<String, ImportanceRules>) {
         *self.0.write() = Arc::new(rules);
     }

@@ -25,7 +25,6 @@ impl<'a, T: DeserializeOwned> Table<'a, T> {
         Self { name, snapshot, records: PhantomData }
     }
 
-    /// Stored name of the table.
     pub(super) const fn name(&self) -> &'static str {
         self.name
     }

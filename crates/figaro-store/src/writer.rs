@@ -77,7 +77,6 @@ fn unworked() -> StoreFault {
     StoreFault::Panic("an operation was not made".to_owned())
 }
 
-/// Requests to the thread.
 #[derive(Default)]
 struct WriterRequest {
     /// Last operation that a caller waits for.
@@ -90,17 +89,14 @@ struct WriterRequest {
 /// Progress of the thread.
 #[derive(Default)]
 struct Progress {
-    /// Last operation that is durable.
     durable: u64,
     /// Reason of a failed commit. Nothing is durable from then on: after a failed fsync the system may drop unwritten
     /// data and report the next fsync as a success.
     broken: Option<String>,
 }
 
-/// Work of a writing operation.
 type Work<'a> = dyn FnMut(&Tables<'_>, &mut Changes<'_>) -> Result<(), StoreFault> + 'a;
 
-/// Result of an operation.
 struct OperationResult {
     outcome: Result<(), StoreFault>,
     /// Number of the last operation that must be committed for this one to be durable.

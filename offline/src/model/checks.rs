@@ -1,21 +1,21 @@
-//! What the checks of all dialects share: unknown fields, ranges, base64, JSON Schema, calls and their results.
+//! Checks shared by all dialects: unknown fields, ranges, base64, JSON Schema, calls and their results.
 
 use serde_json::{Map, Value};
 
 use super::dialect::Validation;
 
-/// The first field of an object that is not among those known.
+/// Returns the first field of an object that is not in `known`.
 pub(super) fn unknown_field<'a>(object: &'a Value, known: &[&str]) -> Option<&'a str> {
     let fields = object.as_object()?;
     fields.keys().map(String::as_str).find(|name| !known.contains(name))
 }
 
-/// A text that is there and not empty.
+/// Returns a string field; `None` if missing or empty.
 pub(super) fn non_empty_str<'a>(object: &'a Value, name: &str) -> Option<&'a str> {
     object[name].as_str().filter(|text| !text.is_empty())
 }
 
-/// A number within its range, or none.
+/// Checks that a number is missing, or from `least` to `most`.
 pub(super) fn within(object: &Value, name: &str, least: f64, most: f64) -> Validation {
     let fits = |number: f64| (least..=most).contains(&number);
     if object[name].is_null() || object[name].as_f64().is_some_and(fits) {
@@ -24,7 +24,7 @@ pub(super) fn within(object: &Value, name: &str, least: f64, most: f64) -> Valid
     Err(format!("{name} must be a number between {least} and {most}"))
 }
 
-/// A whole number of at least this, or none.
+/// Checks that a whole number is missing, or at least `least`.
 pub(super) fn at_least(object: &Value, name: &str, least: u64) -> Validation {
     if object[name].is_null() || object[name].as_u64().is_some_and(|number| number >= least) {
         return Ok(());
@@ -32,7 +32,7 @@ pub(super) fn at_least(object: &Value, name: &str, least: u64) -> Validation {
     Err(format!("{name} must be a whole number of at least {least}"))
 }
 
-/// Whether a text is base64 of the standard alphabet, with its padding, and not empty.
+/// Returns `true` for non-empty, padded base64 of the standard alphabet.
 pub(super) fn is_base64(text: &str) -> bool {
     let body = text.trim_end_matches('=');
     let known = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'+' || byte == b'/';
@@ -42,7 +42,7 @@ pub(super) fn is_base64(text: &str) -> bool {
         && body.bytes().all(known)
 }
 
-/// The type of a picture by its first bytes, in base64.
+/// Returns the MIME type of a base64 picture, from its first bytes.
 pub(super) fn picture_type(base64: &str) -> Option<&'static str> {
     let starts = [
         ("/9j/", "image/jpeg"),
@@ -53,12 +53,12 @@ pub(super) fn picture_type(base64: &str) -> Option<&'static str> {
     starts.iter().find(|(start, _)| base64.starts_with(start)).map(|(_, kind)| *kind)
 }
 
-/// Whether the arguments of a call, as text, are a JSON object.
+/// Returns `true` if the text (arguments of a call) is a JSON object.
 pub(super) fn is_object_text(text: &str) -> bool {
     serde_json::from_str::<Map<String, Value>>(text).is_ok()
 }
 
-/// Every array says what it holds, however deep: OpenAI refuses one that does not.
+/// Checks that every array schema, at any depth, has `items`. OpenAI refuses one without.
 pub(super) fn arrays(schema: &Value) -> Validation {
     match schema {
         Value::Object(map)
@@ -72,7 +72,7 @@ pub(super) fn arrays(schema: &Value) -> Validation {
     }
 }
 
-/// Every `$ref` leads somewhere within the schema.
+/// Checks that every `$ref` resolves within the schema.
 pub(super) fn references(schema: &Value) -> Validation {
     fn each(part: &Value, whole: &Value) -> Validation {
         match part {
@@ -93,16 +93,16 @@ pub(super) fn references(schema: &Value) -> Validation {
     each(schema, schema)
 }
 
-/// A call that waits for its result.
+/// Call that still needs a result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct OpenCall {
-    /// Tells the call from all others of the conversation, whether it has an id or not.
+    /// Key that is unique in the conversation, also for calls without an id.
     pub(super) key: String,
     pub(super) id: Option<String>,
     pub(super) name: String,
 }
 
-/// The calls of a conversation that wait for their results, where ids are optional.
+/// Calls of a conversation that still need a result. Ids are optional.
 #[derive(Debug, Default)]
 pub(super) struct OpenCalls {
     waiting: Vec<OpenCall>,
@@ -110,7 +110,7 @@ pub(super) struct OpenCalls {
 }
 
 impl OpenCalls {
-    /// Notes a call that waits for its result. Gives its key: its id, or one made of its place and name.
+    /// Adds a call. Returns its key: the id, or one made from its position and name.
     pub(super) fn call(&mut self, id: Option<&str>, name: &str) -> String {
         self.made += 1;
         let key = id.map_or_else(|| format!("call-{}-{name}", self.made), ToOwned::to_owned);
@@ -119,14 +119,14 @@ impl OpenCalls {
         key
     }
 
-    /// The first call that a result with this id and name can be for; it waits no longer.
+    /// Removes and returns the first call that matches a result with this id and name.
     pub(super) fn answer(&mut self, id: Option<&str>, name: &str) -> Option<OpenCall> {
         let fits = |call: &OpenCall| id.is_none_or(|id| call.id.as_deref() == Some(id)) && call.name == name;
         let at = self.waiting.iter().position(fits)?;
         Some(self.waiting.remove(at))
     }
 
-    /// The oldest call that still waits for its result.
+    /// Returns the oldest call without a result.
     pub(super) fn first(&self) -> Option<&OpenCall> {
         self.waiting.first()
     }

@@ -1,5 +1,5 @@
-//! The seam between the offline model and the ways to speak to it: what a service refuses of everyone, how a dialect
-//! puts a request into the common form, and how it writes an answer. Used by `respond`.
+//! Interfaces between the offline model and its dialects: a service authenticates and knows its models; a dialect checks and
+//! converts requests, and writes answers. Used by `respond`.
 
 use std::fmt;
 
@@ -10,59 +10,59 @@ use serde_json::Value;
 use super::reply::{HostedPage, ModelReply, ReplyPart, ReplyUsage};
 use super::request::{ModelRequest, RequestContent, VectorRequest};
 
-/// The first complaint about something, in words a developer can act on.
+/// Result of a check. The error describes the first violation in words a developer can act on.
 pub(super) type Validation = Result<(), String>;
 
-/// A service that models stand behind; one may speak several dialects.
+/// Service that offers models. One service may support several dialects.
 pub(super) trait Service: fmt::Debug + Send + Sync {
-    /// Refuses a request that does not show who sends it.
+    /// Refuses a request without valid credentials.
     fn identify(&self, headers: &HeaderMap, uri: &Uri) -> Result<(), DialectError>;
 
-    /// Whether there is a model of this name.
+    /// Returns `true` if the service has a model of this name.
     fn serves(&self, model: &str) -> bool;
 
-    /// What is said of a model that is not served.
+    /// Returns the error message for an unknown model.
     fn gone(&self, model: &str) -> String;
 
-    /// The body of an error answer. `retry_after` is in seconds.
+    /// Returns the body of an error response. `retry_after` is in seconds.
     fn error(&self, status: StatusCode, message: &str, retry_after: Option<u64>) -> Value;
 }
 
-/// One way to speak to a model: the shape of requests and answers.
+/// Format of requests and answers of a model API.
 pub(super) trait Dialect: fmt::Debug + Send + Sync {
-    /// The service that speaks it.
+    /// Returns the service that uses this dialect.
     fn service(&self) -> &dyn Service;
 
     /// Checks a request as strictly as the service does.
     fn check(&self, call: &ModelCall<'_>) -> Result<(), DialectError>;
 
-    /// What a request says, in the common form; what cannot be understood is left out.
+    /// Converts a request into the common form. Omits what cannot be parsed.
     fn asked(&self, call: &ModelCall<'_>) -> RequestContent;
 
-    /// The `Content-Type` of the answer to a request.
+    /// Returns the `Content-Type` of the answer to a request.
     fn content_type(&self, request: &ModelRequest) -> &'static str;
 
-    /// A whole answer as the pieces in which it goes over the wire.
+    /// Returns a complete answer as the pieces sent over the wire.
     fn events(&self, turn: &ModelTurn<'_>) -> Vec<WireEvent>;
 
-    /// What the service writes when it fails after so many events.
+    /// Returns what the service writes when it fails after `sent` events.
     #[cfg(feature = "testing")]
     fn failure(&self, turn: &ModelTurn<'_>, sent: usize, message: &str) -> Vec<u8>;
 }
 
-/// One way to ask for vectors.
+/// Format of requests and answers of an embeddings API.
 pub(super) trait VectorDialect: fmt::Debug + Send + Sync {
-    /// The service that speaks it.
+    /// Returns the service that uses this dialect.
     fn service(&self) -> &dyn Service;
 
-    /// What a request says, if it keeps the rules; refused with 404 where there is no such model.
+    /// Checks and parses a request. The error is a 404 if the model does not exist.
     fn read(&self, call: &ModelCall<'_>) -> Result<VectorRequest, DialectError>;
 
-    /// The answer with these vectors.
+    /// Returns the body of the answer.
     fn write(&self, request: &VectorRequest, vectors: &[Vec<f32>]) -> Value;
 }
 
-/// A request as it came in. The body is null if it was no JSON.
+/// Request as received. The body is null if it was not JSON.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ModelCall<'a> {
     pub(super) headers: &'a HeaderMap,
@@ -70,7 +70,7 @@ pub(super) struct ModelCall<'a> {
     pub(super) body: &'a Value,
 }
 
-/// An error answer: its status, and what it says.
+/// Status and message of an error response.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct DialectError {
     pub(super) status: StatusCode,
@@ -83,41 +83,41 @@ impl From<String> for DialectError {
     }
 }
 
-/// A piece of an answer on the wire; those that carry new text are paced.
+/// Piece of an answer on the wire. Pieces with new text are paced.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct WireEvent {
     pub(super) bytes: Vec<u8>,
     pub(super) is_delta: bool,
 }
 
-/// A turn of the model, to be written down in some dialect.
+/// Turn of the model, to be written in a dialect.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ModelTurn<'a> {
     pub(super) request: &'a ModelRequest,
     pub(super) reply: &'a ModelReply,
     pub(super) parts: &'a [ReplyPart],
-    /// The number of the answer; ids are made from it.
+    /// Number of the answer; ids are made from it.
     pub(super) number: u64,
     pub(super) at: DateTime<Utc>,
 }
 
 impl ModelTurn<'_> {
-    /// The pages found, if the request lets the service search.
+    /// Returns the pages found, if the request lets the service search.
     pub(super) fn sources(&self) -> &[HostedPage] {
         if self.request.offers_search() { &self.reply.sources } else { &[] }
     }
 
-    /// What is searched for: the beginning of what was asked.
+    /// Returns the search query: the first 80 characters of the user's text.
     pub(super) fn query(&self) -> String {
         self.request.user_text().chars().take(80).collect()
     }
 
-    /// The text in the pieces the reply asks for.
+    /// Splits text into pieces of the size the reply asks for.
     pub(super) fn pieces(&self, text: &str) -> Vec<String> {
         pieces(text, self.reply.chunk_chars)
     }
 
-    /// Tokens in and out, unless the reply is to say nothing of them.
+    /// Returns input and output tokens; `None` if the reply omits them.
     pub(super) fn usage(&self) -> Option<(u64, u64)> {
         let written = self.parts.iter().map(|part| match part {
             ReplyPart::Text(text) | ReplyPart::Thought(text) | ReplyPart::Refusal(text) => text.len(),
@@ -134,12 +134,12 @@ impl ModelTurn<'_> {
     }
 }
 
-/// The arguments of a call as JSON text.
+/// Returns the arguments of a call as JSON text.
 pub(super) fn arguments_text(arguments: &Value) -> String {
     arguments.as_str().map_or_else(|| arguments.to_string(), ToOwned::to_owned)
 }
 
-/// The text in pieces of so many characters; 0 means word by word.
+/// Splits text into pieces of `chars` characters, or into words if 0.
 pub(super) fn pieces(text: &str, chars: usize) -> Vec<String> {
     if chars == 0 {
         return text.split_inclusive(char::is_whitespace).map(ToOwned::to_owned).collect();

@@ -10,9 +10,9 @@ use super::request::VectorRequest;
 use super::shared::SharedModel;
 use super::vectors::{self, not_served, texts};
 
-/// The most texts of a request.
+/// Maximum number of texts in a request.
 const MAX_TEXTS: usize = 2048;
-/// The most tokens of a text, each of which is at most a word.
+/// Maximum number of tokens in a text. A token is at most one word.
 const MAX_TOKENS: usize = 8192;
 
 #[derive(Debug)]
@@ -54,7 +54,7 @@ impl VectorDialect for Embeddings {
         Ok(VectorRequest { model: model.to_owned(), texts, purpose: String::new() })
     }
 
-    /// The order is told by the indexes: here it is another.
+    /// Writes the vectors in reverse order, as only the indexes define the order.
     fn write(&self, request: &VectorRequest, vectors: &[Vec<f32>]) -> Value {
         let entries = vectors.iter().enumerate().rev();
         let entries =

@@ -1,13 +1,13 @@
-//! Requests for facts about a person: known by how their instructions begin, and answered by rule where nobody says otherwise.
+//! Requests for facts about a person: recognised by their instructions, and answered by rule unless the brain answers.
 
 use serde_json::{Value, json};
 
 use super::reply::ModelReply;
 use super::request::ModelRequest;
 
-/// How the instructions of such a request begin.
+/// First words of the instructions of such a request.
 const BEGINS: &str = "You keep what is worth remembering";
-/// How sentences begin that are taken for facts.
+/// First words of sentences that count as facts.
 const FACTS: [&str; 22] = [
     "I live ",
     "I work ",
@@ -32,7 +32,7 @@ const FACTS: [&str; 22] = [
     "Soy alérgic",
     "Mi ",
 ];
-/// Links between a fact and a request in the same sentence, and beginnings of such a request.
+/// Links between a fact and a request in the same sentence.
 const LINKS: [&str; 4] = [" and ", " e ", " y ", ", "];
 const REQUESTS: [&str; 14] = [
     "remind ",
@@ -51,16 +51,16 @@ const REQUESTS: [&str; 14] = [
     "avísame ",
 ];
 
-/// Beginnings of a sentence that wants one forgotten.
+/// First words of a sentence that asks to forget a fact.
 const VERBS: [&str; 6] =
     ["forget that ", "forget ", "esqueça que ", "esquece que ", "olvida que ", "olvide que "];
 
-/// Whether a request asks for facts about a person.
+/// Returns `true` if a request asks for facts about a person.
 pub(super) fn is_asked(request: &ModelRequest) -> bool {
     request.instructions().starts_with(BEGINS)
 }
 
-/// Every sentence of the new messages that begins as facts do.
+/// Returns every sentence of the new messages that counts as a fact.
 pub(super) fn reply(request: &ModelRequest) -> ModelReply {
     let text = request.user_text();
     let new = text.split_once("<new>").map(|(_, new)| new).unwrap_or_default();
@@ -80,22 +80,22 @@ pub(super) fn reply(request: &ModelRequest) -> ModelReply {
     ModelReply::text(&json!({"items": items}).to_string())
 }
 
-/// `true` if a sentence begins as facts do, in letters of any size.
+/// Returns `true` if a sentence begins like a fact. Ignores case.
 pub(super) fn is_fact(sentence: &str) -> bool {
     let lower = sentence.to_lowercase();
-    // Portuguese needs no subject.
+    // The subject is optional in Portuguese.
     let plain = lower.strip_prefix("eu ").unwrap_or(&lower);
     FACTS.iter().any(|begin| plain.starts_with(&begin.to_lowercase()))
 }
 
-/// A fact without the request that stands behind it in the same sentence.
+/// Cuts off a request that follows the fact in the same sentence.
 fn without_request(sentence: &str) -> &str {
     let links = LINKS.iter().flat_map(|link| REQUESTS.iter().map(move |request| format!("{link}{request}")));
     let end = links.filter_map(|request| sentence.find(&request)).min().unwrap_or(sentence.len());
     &sentence[..end]
 }
 
-/// The fact that a sentence wants forgotten.
+/// Returns the fact that a sentence asks to forget.
 pub(super) fn forgotten(sentence: &str) -> Option<&str> {
     let lower = sentence.to_ascii_lowercase();
     let fact = VERBS.iter().find_map(|verb| sentence.get(lower.find(verb)? + verb.len()..))?;
@@ -104,7 +104,7 @@ pub(super) fn forgotten(sentence: &str) -> Option<&str> {
     FACTS.iter().any(is_one).then(|| fact.trim_end_matches(['.', '!', ' ']))
 }
 
-/// The proposal to remove what is known by these words, if anything is.
+/// Returns a proposal to remove the known fact with these words, if there is one.
 fn removal(text: &str, message: &str, fact: &str) -> Option<Value> {
     let known = text.split_once("</known>")?.0.lines();
     let (label, _) = known

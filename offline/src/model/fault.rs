@@ -1,70 +1,70 @@
-//! How an answer of the offline model goes wrong. Planned by a test in a `ModelReply`, carried out by `respond`.
+//! Faults in answers of the offline model. Planned by a test in a `ModelReply`, carried out by `respond`.
 
-/// What happens to a stream, and where.
+/// Fault of a stream, and its position.
 #[derive(Debug, Clone)]
 pub(super) struct StreamFault {
     pub(super) after: FaultPosition,
     pub(super) kind: FaultKind,
 }
 
-/// So far into a stream.
+/// Position in a stream, as a number of events sent before.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum FaultPosition {
-    /// Events of any kind.
+    /// Number of events of any kind.
     Events(usize),
-    /// Events that carry text, of which every dialect has the same number.
+    /// Number of events with text; the same in every dialect.
     Pieces(usize),
 }
 
 #[derive(Debug, Clone)]
 pub(super) enum FaultKind {
-    /// The connection is reset.
+    /// Resets the connection.
     Break,
-    /// Nothing more comes, and the connection stays open.
+    /// Sends nothing more, but keeps the connection open.
     Hang,
-    /// An error of the service with this message, in the stream.
+    /// Sends an error event of the service with this message.
     Error(String),
 }
 
-/// A body that no dialect has.
+/// Response that no dialect defines.
 #[derive(Debug, Clone)]
 pub(super) enum Odd {
-    /// These bytes, with the headers of a stream.
+    /// Headers of a stream and these bytes.
     Raw(Vec<u8>),
-    /// A web page with this HTML.
+    /// Web page with this HTML.
     Page(String),
-    /// The headers of a stream, and no body.
+    /// Headers of a stream, then nothing.
     Silence,
-    /// The connection is taken, and no headers of an answer come.
+    /// Connection accepted, but no response headers.
     NoHeaders,
 }
 
-/// How a request for vectors goes wrong, once.
+/// One-time fault of a request for vectors.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum VectorFault {
-    /// An error answer in the dialect's own shape.
+    /// Error response in the format of the dialect.
     Status {
-        /// The HTTP status.
+        /// HTTP status code of the response.
         status: u16,
-        /// What it says.
+        /// Error message for the client.
         message: String,
-        /// The seconds after which to come again.
+        /// Delay before a retry, in seconds; `None` omits it.
         retry_after: Option<u64>,
     },
-    /// The last text gets no vector.
+    /// No vector for the last text.
     OneMissing,
-    /// The last vector has a number less than the others.
+    /// One number fewer in the last vector than in the others.
     OneShorter,
-    /// The last vector is all zeros.
+    /// All zeros in the last vector.
     OneWithoutDirection,
-    /// Success, and a web page.
+    /// Status 200 with a web page instead of JSON.
     Page,
-    /// The connection is taken, and nothing comes.
+    /// Connection accepted, but no response.
     Silence,
 }
 
 impl VectorFault {
-    /// An error answer that says no time to come again.
+    /// Creates an error response without a retry delay.
     #[must_use]
     pub fn status(status: u16, message: &str) -> Self {
         Self::Status { status, message: message.to_owned(), retry_after: None }

@@ -1,10 +1,11 @@
-//! An offline model on loopback, answered by a `Brain` instead of a network, whatever dialect is spoken: OpenAI's
-//! Responses API and Chat Completions, Ollama's and Gemini's own. Serves `figaro demo` with a [`DemoModel`] and the tests
-//! with a `ReplyScript`; checks every request as strictly as the service it stands in for.
+//! Offline model on loopback. A `Brain` answers in every dialect: OpenAI's Responses API and Chat Completions, Ollama's and
+//! Gemini's own. Serves `figaro demo` with a [`DemoModel`] and the tests with a `ReplyScript`. Checks every request as
+//! strictly as the real service.
 //!
-//! From the lowest to the highest: `request` and `reply`, the common form of what comes and goes; `naming`, the requests
-//! that ask for the name of a conversation, `summaries` those for a summary, and `extraction` those for facts about a person: no
-//! script answers these unless it means to; `shared`, what all routes hold; `dialect`, the seam, and `respond`, which answers over it; the dialects; `server`, their routes.
+//! Layers, lowest first: `request` and `reply`, the common form; `naming`, `summaries` and `extraction`, the requests for
+//! names of conversations, summaries and facts about people, which no script answers unless it is told to; `shared`, the
+//! state of all routes; `dialect`, the interfaces, and `respond`, which answers through them; the dialects; `server`, their
+//! routes.
 
 mod chat;
 mod checks;
@@ -50,13 +51,13 @@ use crate::Runtime;
 #[cfg(feature = "testing")]
 pub use crate::gate::Gate;
 
-/// A handle on a running offline model. Cheap to clone; the server ends with its runtime.
+/// Handle of a running offline model. Cheap to clone; the server ends with its runtime.
 #[derive(Clone)]
 pub struct OfflineModel {
     shared: SharedModel,
-    /// Where it listens, without a path.
+    /// Base address of the server, without a path.
     origin: Arc<str>,
-    /// The base address of OpenAI's dialects.
+    /// Base address of OpenAI's dialects.
     url: Arc<str>,
 }
 
@@ -73,25 +74,25 @@ impl OfflineModel {
         Ok(Self { shared, origin: origin.into(), url })
     }
 
-    /// The base address of OpenAI's dialects, like `http://127.0.0.1:4711/v1`.
+    /// Returns the base address of OpenAI's dialects, like `http://127.0.0.1:4711/v1`.
     #[must_use]
     pub fn url(&self) -> &str {
         &self.url
     }
 
-    /// The base address of Ollama's API, like `http://127.0.0.1:4711`.
+    /// Returns the base address of Ollama's API, like `http://127.0.0.1:4711`.
     #[must_use]
     pub fn ollama_url(&self) -> &str {
         &self.origin
     }
 
-    /// The base address of Gemini's API, like `http://127.0.0.1:4711/v1beta`.
+    /// Returns the base address of Gemini's API, like `http://127.0.0.1:4711/v1beta`.
     #[must_use]
     pub fn gemini_url(&self) -> String {
         format!("{}/v1beta", self.origin)
     }
 
-    /// From now on there is no model of this name, in no dialect.
+    /// Removes a model from all dialects.
     pub fn retire(&self, model: &str) {
         self.shared.retire(model);
     }
@@ -99,48 +100,48 @@ impl OfflineModel {
 
 #[cfg(feature = "testing")]
 impl OfflineModel {
-    /// The requests for answers so far, bad ones included.
+    /// Returns the requests for answers so far, invalid ones included.
     #[must_use]
     pub fn requests(&self) -> Vec<ModelRequest> {
         self.shared.records().look(<[_]>::to_vec)
     }
 
-    /// The requests for names of conversations so far; they are not among [`Self::requests`].
+    /// Returns the requests for names of conversations so far. [`Self::requests`] does not contain them.
     #[must_use]
     pub fn naming_requests(&self) -> Vec<ModelRequest> {
         self.shared.records().names()
     }
 
-    /// The requests for summaries so far; they are not among [`Self::requests`].
+    /// Returns the requests for summaries so far. [`Self::requests`] does not contain them.
     #[must_use]
     pub fn summary_requests(&self) -> Vec<ModelRequest> {
         self.shared.records().summaries()
     }
 
-    /// The requests for facts about people so far; they are not among [`Self::requests`].
+    /// Returns the requests for facts about people so far. [`Self::requests`] does not contain them.
     #[must_use]
     pub fn extraction_requests(&self) -> Vec<ModelRequest> {
         self.shared.records().extractions()
     }
 
-    /// The requests for vectors so far that kept the rules.
+    /// Returns the valid requests for vectors so far.
     #[must_use]
     pub fn vector_requests(&self) -> Vec<VectorRequest> {
         self.shared.records().vector_requests()
     }
 
-    /// Lets the next requests for vectors fail like this, in order, each once.
+    /// Plans faults for the next requests for vectors, one per request, in order.
     pub fn fail_vectors(&self, faults: impl IntoIterator<Item = VectorFault>) {
         self.shared.records().plan(faults);
     }
 
-    /// What was wrong with requests; a test asserts that there is nothing.
+    /// Returns the violations found in requests. A test asserts that there are none.
     #[must_use]
     pub fn violations(&self) -> Vec<String> {
         self.shared.records().violations()
     }
 
-    /// Looks at the requests after every new one until something is found; `None` when the time is over.
+    /// Calls `find` after every new request until it returns a value; `None` on timeout.
     pub async fn wait_until<T>(
         &self,
         timeout: Duration,

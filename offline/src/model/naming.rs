@@ -1,23 +1,22 @@
-//! Requests for the name of a conversation: known by how their instructions begin, and answered by rule where nobody says
-//! otherwise.
+//! Requests for the name of a conversation: recognised by their instructions, and answered by rule unless the brain answers.
 
 use super::reply::ModelReply;
 use super::request::{ModelRequest, last_element};
 
-/// How the instructions of such a request begin.
+/// First words of the instructions of such a request.
 const BEGINS: &str = "You name conversations.";
-/// A name has at most so many words.
+/// Maximum number of words in a name.
 const WORDS: usize = 6;
-/// Words that begin a request and say nothing of what it is about.
+/// First words of a request that do not tell its subject.
 const FILLERS: [&str; 12] =
     ["please", "tell", "me", "the", "a", "an", "can", "you", "what", "is", "some", "make"];
 
-/// Whether a request asks for the name of a conversation.
+/// Returns `true` if a request asks for the name of a conversation.
 pub(super) fn is_asked(request: &ModelRequest) -> bool {
     request.instructions().starts_with(BEGINS)
 }
 
-/// A name out of the first words of the person.
+/// Builds a name from the first words of the person.
 pub(super) fn reply(request: &ModelRequest) -> ModelReply {
     let text = request.user_text();
     let first = text.lines().find(|line| line.starts_with("<said by=\"person\">")).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! OpenAI as a service, and the rules that both of its dialects share: for tools, pictures and the format of an answer.
+//! OpenAI as a service, and rules shared by both of its dialects: tools, pictures, answer format.
 
 use std::collections::BTreeSet;
 
@@ -17,10 +17,10 @@ use super::shared::SharedModel;
 /// The `Content-Type` of a streamed answer.
 pub(super) const CONTENT_TYPE: &str = "text/event-stream; charset=utf-8";
 
-/// The models that are listed. Others are served as well, as compatible servers do.
+/// Listed models. Any other name works too, as on compatible servers.
 const MODELS: [&str; 2] = ["offline", "offline-text"];
 
-/// Models that see no pictures, by how their names begin.
+/// Name prefixes of models without support for pictures.
 const BLIND: [&str; 5] = ["offline-text", "gpt-3.5", "o1-mini", "o1-preview", "o3-mini"];
 
 const NO_KEY: &str = "You didn't provide an API key. Send it in an Authorization header using Bearer auth.";
@@ -32,7 +32,7 @@ const PICTURES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp
 #[derive(Debug)]
 pub(super) struct OpenAi;
 
-/// The route that lists the models.
+/// Returns the route that lists the models.
 pub(super) fn routes() -> Router<SharedModel> {
     Router::new().route("/v1/models", get(models))
 }
@@ -80,7 +80,7 @@ impl Service for OpenAi {
     }
 }
 
-/// Whether a model thinks before it answers, which changes what it takes: `o3`, `gpt-5` and what follows them.
+/// Returns `true` for reasoning models (`o3`, `gpt-5` and later), which accept other parameters.
 pub(super) fn reasons(model: &str) -> bool {
     let generation = |rest: &str| rest.split(|c: char| !c.is_ascii_digit()).next()?.parse::<u32>().ok();
     match (model.strip_prefix("gpt-"), model.strip_prefix('o')) {
@@ -90,7 +90,7 @@ pub(super) fn reasons(model: &str) -> bool {
     }
 }
 
-/// The address of a picture: one that holds it, and whose model sees.
+/// Checks a picture: it must be a data URL, and the model must support pictures.
 pub(super) fn picture(url: &str, model: &str) -> Validation {
     if BLIND.iter().any(|name| model.starts_with(name)) {
         return Err(format!("Invalid content type. Images are not supported by the model '{model}'."));
@@ -106,7 +106,7 @@ pub(super) fn picture(url: &str, model: &str) -> Validation {
     }
 }
 
-/// Function tools, each as an object with a name and parameters.
+/// Checks function tools, given as objects with name and parameters.
 pub(super) fn functions<'a>(functions: impl Iterator<Item = &'a Value>) -> Validation {
     let mut names = BTreeSet::new();
     for (at, function) in functions.enumerate() {
@@ -125,7 +125,7 @@ pub(super) fn functions<'a>(functions: impl Iterator<Item = &'a Value>) -> Valid
     Ok(())
 }
 
-/// A name of a function, or of the schema of an answer.
+/// Returns `true` for a valid name of a function or an answer schema.
 pub(super) fn is_name(name: &str) -> bool {
     (1..=64).contains(&name.len()) && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-')
 }
@@ -151,7 +151,7 @@ fn well_formed(schema: &Value, strict: &Value) -> Validation {
     if strict == &Value::Bool(true) { self::strict(schema) } else { Ok(()) }
 }
 
-/// A strict schema closes every object, and requires all it names.
+/// Checks a strict schema: each object forbids additional properties and requires all its own.
 fn strict(schema: &Value) -> Validation {
     match schema {
         Value::Object(map) => {
@@ -176,7 +176,7 @@ fn closed(object: &Value) -> Validation {
         .map_or(Ok(()), |name| Err(format!("'required' must name every property, and '{name}' is missing")))
 }
 
-/// The format of an answer: text, some JSON, or JSON of a schema that stands at `details`.
+/// Checks the answer format: text, JSON, or JSON with the schema in `details`.
 pub(super) fn format(format: &Value, details: &Value) -> Validation {
     match format["type"].as_str() {
         Some("text" | "json_object") => unknown_field(format, &["type"])
@@ -199,7 +199,7 @@ pub(super) fn format(format: &Value, details: &Value) -> Validation {
     }
 }
 
-/// JSON without a schema is only given to those who also ask for it in words.
+/// Returns `true` if a text mentions JSON. OpenAI requires that for JSON without a schema.
 pub(super) fn speaks_of_json<'a>(mut texts: impl Iterator<Item = &'a Value>) -> bool {
     texts.any(|text| text.to_string().to_lowercase().contains("json"))
 }

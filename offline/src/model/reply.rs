@@ -1,5 +1,5 @@
-//! What a brain can answer, in any dialect: parts of a turn at some pace, or an error; with the feature `testing` also a
-//! fault of the connection.
+//! Replies of a brain, independent of the dialect: a paced turn or an error; with the feature `testing` also a connection
+//! fault.
 
 use std::time::Duration;
 
@@ -11,22 +11,22 @@ use super::request::ModelRequest;
 #[cfg(feature = "testing")]
 use crate::gate::Gate;
 
-/// Decides what the offline model answers. Closures are brains too.
+/// Decides the answers of the offline model. Closures implement it too.
 pub trait Brain: Send + Sync {
-    /// The answer to a request that passed the checks.
+    /// Answers a request that passed the dialect's checks.
     fn answer(&self, request: &ModelRequest) -> ModelReply;
 
-    /// The answer to a request for facts about a person; `None` has the offline model make one by rule.
+    /// Answers a request for facts about a person. On `None` the offline model answers by rule.
     fn extract(&self, _request: &ModelRequest) -> Option<ModelReply> {
         None
     }
 
-    /// The answer to a request for the name of a conversation; `None` has the offline model make one by rule.
+    /// Answers a request for the name of a conversation. On `None` the offline model answers by rule.
     fn name(&self, _request: &ModelRequest) -> Option<ModelReply> {
         None
     }
 
-    /// The answer to a request for a summary of a part of a conversation; `None` has the offline model make one by rule.
+    /// Answers a request for a summary of a part of a conversation. On `None` the offline model answers by rule.
     fn summarise(&self, _request: &ModelRequest) -> Option<ModelReply> {
         None
     }
@@ -38,26 +38,26 @@ impl<F: Fn(&ModelRequest) -> ModelReply + Send + Sync> Brain for F {
     }
 }
 
-/// A part of what the model answers in one turn; they come in order.
+/// Part of a turn. Parts are sent in order.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ReplyPart {
-    /// Text for the user.
+    /// Text of the answer, shown to the user.
     Text(String),
-    /// A call of a tool.
+    /// Tool call with its name and arguments.
     Call {
-        /// The name of the tool, whether it was offered or not.
+        /// Name of the tool, offered or not.
         name: String,
-        /// Its arguments, usually an object; a string is sent as it is, to test bad JSON. Where a service sends no
-        /// other arguments than objects, it says instead that the model made a mess of it.
+        /// Arguments, usually an object. A string is sent unchanged, to test invalid JSON. A service that can only send
+        /// objects reports a malformed call instead.
         arguments: Value,
     },
-    /// What the model thinks before it speaks, where the dialect shows it.
+    /// Reasoning before the answer, if the dialect shows it.
     Thought(String),
-    /// The words in which the model declines.
+    /// Refusal of the model, in its own words.
     Refusal(String),
 }
 
-/// One answer of the model: a turn or an error, how fast it comes, and how it ends.
+/// Answer of the model: a turn or an error, its pace and its end.
 #[derive(Debug, Clone)]
 pub struct ModelReply {
     pub(super) kind: ReplyKind,
@@ -76,9 +76,9 @@ pub struct ModelReply {
 
 #[derive(Debug, Clone)]
 pub(super) enum ReplyKind {
-    /// Parts in order; none is an empty answer.
+    /// Parts in order. An empty list is an empty answer.
     Turn(Vec<ReplyPart>),
-    /// An error answer. `retry_after` is in seconds.
+    /// Error response. `retry_after` is in seconds.
     Failure { status: u16, error: ReplyFailure, retry_after: Option<u64> },
     #[cfg(feature = "testing")]
     Odd(Odd),
@@ -86,34 +86,32 @@ pub(super) enum ReplyKind {
 
 #[derive(Debug, Clone)]
 pub(super) enum ReplyFailure {
-    /// A message, put into the shape of the service.
+    /// Message, sent in the error format of the service.
     Message(String),
-    /// A body as it is.
+    /// Body, sent unchanged.
     Body(Value),
 }
 
-/// Why a turn ends.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum ReplyFinish {
-    /// The model is done.
     Stop,
-    /// The bound on the length of an answer was reached.
+    /// Token limit reached.
     Length,
-    /// The service withholds the rest, for this reason.
+    /// Blocked by the service, for this reason.
     Blocked(String),
 }
 
 #[derive(Debug, Clone, Copy)]
 pub(super) enum ReplyUsage {
-    /// By the length of the request and the answer.
+    /// Estimated from the length of request and answer.
     Estimated,
-    /// Tokens in and out.
+    /// Input tokens and output tokens, as given by the script.
     Given(u64, u64),
-    /// The answer does not say.
+    /// No usage in the answer.
     Missing,
 }
 
-/// A page that a hosted search found.
+/// Page found by a search of the service.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct HostedPage {
     pub(super) title: String,
@@ -138,50 +136,50 @@ impl ModelReply {
         }
     }
 
-    /// A turn of one text.
+    /// Creates a turn with one text.
     #[must_use]
     pub fn text(text: &str) -> Self {
         Self::turn(vec![ReplyPart::Text(text.to_owned())])
     }
 
-    /// A turn that calls one tool. `arguments` are as in [`ReplyPart::Call`].
+    /// Creates a turn that calls one tool. `arguments` are as in [`ReplyPart::Call`].
     #[must_use]
     pub fn call(name: &str, arguments: Value) -> Self {
         Self::turn(vec![ReplyPart::Call { name: name.to_owned(), arguments }])
     }
 
-    /// Several parts in order: texts, calls, or both.
+    /// Creates a turn with several parts in order: texts, calls, or both.
     #[must_use]
     pub fn turn(parts: Vec<ReplyPart>) -> Self {
         Self::of(ReplyKind::Turn(parts))
     }
 
-    /// A complete answer that says nothing.
+    /// Creates a complete answer without parts.
     #[must_use]
     pub fn empty() -> Self {
         Self::turn(Vec::new())
     }
 
-    /// The words in which the model declines.
+    /// Creates a turn in which the model refuses, with these words.
     #[must_use]
     pub fn refusal(words: &str) -> Self {
         Self::turn(vec![ReplyPart::Refusal(words.to_owned())])
     }
 
-    /// An error answer in the dialect's own shape.
+    /// Creates an error response in the format of the dialect.
     #[must_use]
     pub fn status(status: u16, message: &str) -> Self {
         let error = ReplyFailure::Message(message.to_owned());
         Self::of(ReplyKind::Failure { status, error, retry_after: None })
     }
 
-    /// An error answer with a body of its own.
+    /// Creates an error response with this body.
     #[must_use]
     pub fn status_body(status: u16, body: Value) -> Self {
         Self::of(ReplyKind::Failure { status, error: ReplyFailure::Body(body), retry_after: None })
     }
 
-    /// An error answer that says when to come again, in seconds.
+    /// Adds a retry delay to an error response, in seconds.
     #[must_use]
     pub fn retry_after(mut self, seconds: u64) -> Self {
         if let ReplyKind::Failure { retry_after, .. } = &mut self.kind {
@@ -190,57 +188,57 @@ impl ModelReply {
         self
     }
 
-    /// Text in pieces of so many characters (0: word by word), with a pause before each.
+    /// Sends text in pieces of `chunk_chars` characters (0: word by word), with a pause of `delay` before each.
     #[must_use]
     pub fn paced(self, chunk_chars: usize, delay: Duration) -> Self {
         Self { chunk_chars, delay, ..self }
     }
 
-    /// The turn ends because the bound on its length was reached.
+    /// Ends the turn at its token limit.
     #[must_use]
     pub fn cut_by_length(self) -> Self {
         Self { finish: ReplyFinish::Length, ..self }
     }
 
-    /// The service withholds the rest, for a reason such as `SAFETY`. Ollama has no such thing: there it just ends.
+    /// Ends the turn as blocked by the service, for a reason such as `SAFETY`. Ollama has no such reason and ends normally.
     #[must_use]
     pub fn blocked(self, reason: &str) -> Self {
         Self { finish: ReplyFinish::Blocked(reason.to_owned()), ..self }
     }
 
-    /// Pages, by title and address, that the service's own search found; left out where a request offers no search.
+    /// Adds pages, as title and URL, found by the service's own search. Omitted if the request offers no search.
     #[must_use]
     pub fn sources(self, pages: &[(&str, &str)]) -> Self {
         let source = |(title, url): &(&str, &str)| HostedPage { title: (*title).into(), url: (*url).into() };
         Self { sources: pages.iter().map(source).collect(), ..self }
     }
 
-    /// Billed as so many tokens in and out instead of an estimate.
+    /// Reports this usage instead of an estimate.
     #[must_use]
     pub fn usage(self, input_tokens: u64, output_tokens: u64) -> Self {
         Self { usage: ReplyUsage::Given(input_tokens, output_tokens), ..self }
     }
 
-    /// Its first call has this id, in the Responses API, in place of one that no other has.
+    /// Gives the first call this id instead of a unique one. Only in the Responses API.
     #[cfg(feature = "testing")]
     #[must_use]
     pub fn calling_as(self, id: &str) -> Self {
         Self { call_id: Some(id.to_owned()), ..self }
     }
 
-    /// The id that the first call is to have, if it is to have a certain one.
+    /// Returns the fixed id of the first call, if set.
     #[cfg(feature = "testing")]
     pub(super) fn call_id(&self) -> Option<String> {
         self.call_id.clone()
     }
 
-    /// None: what a demo's model calls has ids of its own.
+    /// Returns `None`: only tests set a fixed id.
     #[cfg(not(feature = "testing"))]
     pub(super) const fn call_id(&self) -> Option<String> {
         None
     }
 
-    /// Leaves the number of tokens out, as some services do.
+    /// Omits the usage, as some services do.
     #[must_use]
     pub fn without_usage(self) -> Self {
         Self { usage: ReplyUsage::Missing, ..self }

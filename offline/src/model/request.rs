@@ -1,73 +1,72 @@
-//! A request to the offline model in a form that is the same for all dialects, with the questions brains and tests ask
-//! of it.
+//! Request to the offline model, in a form common to all dialects, with accessors for brains and tests.
 
 use serde_json::Value;
 
-/// One request for an answer, good or bad.
+/// Request for an answer, valid or not.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ModelRequest {
-    /// The JSON body as it came, in the words of its dialect.
+    /// JSON body as received, in its dialect.
     pub body: Value,
     asked: RequestContent,
 }
 
-/// What a request says, whatever its dialect.
+/// Content of a request, independent of its dialect.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct RequestContent {
     pub(super) model: String,
     pub(super) instructions: String,
-    /// The conversation as items of the Responses API.
+    /// Conversation as items of the Responses API.
     pub(super) input: Vec<Value>,
-    /// The names of the function tools.
+    /// Names of the function tools.
     pub(super) tools: Vec<String>,
-    /// The service may search the web.
+    /// `true` if the service may search the web.
     pub(super) searches: bool,
-    /// The answer is to be JSON.
+    /// `true` if the answer must be JSON.
     pub(super) json: bool,
-    /// The answer is not streamed.
+    /// `true` if the answer is not streamed.
     pub(super) whole: bool,
 }
 
-/// A request for vectors, in the common form.
+/// Request for vectors, independent of its dialect.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct VectorRequest {
-    /// The name of the model.
+    /// Name of the model, as in the request.
     pub model: String,
-    /// The texts, in order.
+    /// Texts to convert into vectors, in order.
     pub texts: Vec<String>,
-    /// What they are for, in the words of the dialect; empty where it does not tell.
+    /// Purpose of the vectors, in the terms of the dialect; empty if not given.
     pub purpose: String,
 }
 
 impl VectorRequest {
-    /// The tokens that are counted.
+    /// Returns the number of tokens to report: one per word, and one per text.
     pub(super) fn tokens(&self) -> u64 {
         let words = self.texts.iter().map(|text| text.split_whitespace().count() + 1).sum::<usize>();
         u64::try_from(words).unwrap_or(u64::MAX)
     }
 }
 
-/// A picture that a request holds as data.
+/// Picture embedded in a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Picture<'a> {
-    /// Such as `image/png`; for dialects that do not say it, what its first bytes tell.
+    /// MIME type, such as `image/png`. Read from the first bytes if the dialect does not give it.
     pub mime_type: &'a str,
-    /// Its bytes in base64.
+    /// Content of the picture, in base64.
     pub base64: &'a str,
 }
 
-/// The message of a chat inside a user item: the text between its tags, and the attributes of the opening tag.
+/// Chat message inside a user item: the text between its tags, and the attributes of the opening tag.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct TaggedMessage<'a> {
-    /// What stands before it: the time, the notes, what it replies to.
+    /// Text before the message: time, notes, replied message.
     pub(super) before: &'a str,
     attributes: &'a str,
-    /// What was said, trimmed, without the tags.
+    /// Text of the message, trimmed, without the tags.
     pub(super) text: &'a str,
 }
 
 impl TaggedMessage<'_> {
-    /// The value of an attribute of the opening tag, as it stands there.
+    /// Returns the raw value of an attribute of the opening tag.
     pub(super) fn attribute(&self, name: &str) -> Option<&str> {
         let (_, rest) = self.attributes.split_once(&format!(" {name}=\""))?;
         rest.split('"').next()
@@ -75,61 +74,61 @@ impl TaggedMessage<'_> {
 }
 
 impl ModelRequest {
-    /// A request and what it says in the common form.
+    /// Creates a request from its body and its content.
     pub(super) fn new(body: Value, asked: RequestContent) -> Self {
         Self { body, asked }
     }
 
-    /// The name of the model that is asked; empty if the request names none.
+    /// Returns the name of the model; empty if the request names none.
     #[must_use]
     pub fn model(&self) -> &str {
         &self.asked.model
     }
 
-    /// The instructions: the system messages, in dialects where these are messages.
+    /// Returns the instructions; the system messages in dialects that send them as messages.
     #[must_use]
     pub fn instructions(&self) -> &str {
         &self.asked.instructions
     }
 
-    /// The conversation without the instructions, as items of the Responses API.
+    /// Returns the conversation without the instructions, as items of the Responses API.
     #[must_use]
     pub fn input(&self) -> &[Value] {
         &self.asked.input
     }
 
-    /// The text of the last item of the user.
+    /// Returns the text of the last user item.
     #[must_use]
     pub fn user_text(&self) -> String {
         self.last_user().map(|(_, item)| text_of(&item["content"])).unwrap_or_default()
     }
 
-    /// The pictures that go with the last item of the user.
+    /// Returns the pictures in the last user item.
     #[must_use]
     pub fn pictures(&self) -> Vec<Picture<'_>> {
         let parts = self.last_user().and_then(|(_, item)| item["content"].as_array());
         parts.into_iter().flatten().filter_map(picture).collect()
     }
 
-    /// The names of the function tools that the request offers; hosted search is none of them.
+    /// Returns the names of the offered function tools, without hosted search.
     #[must_use]
     pub fn tool_names(&self) -> Vec<&str> {
         self.asked.tools.iter().map(String::as_str).collect()
     }
 
-    /// Whether the service may search the web itself.
+    /// Returns `true` if the service itself may search the web.
     #[must_use]
     pub fn offers_search(&self) -> bool {
         self.asked.searches
     }
 
-    /// Whether the request asks for an answer in JSON, of a schema or free.
+    /// Returns `true` if the request asks for JSON, with or without a schema.
     #[must_use]
     pub fn wants_json(&self) -> bool {
         self.asked.json
     }
 
-    /// The JSON Schema that the answer is to match, wherever the dialect has it, or the instructions on a line of their own.
+    /// Returns the JSON Schema of the answer, from the dialect's field or from a line of the instructions.
     #[must_use]
     pub(crate) fn schema(&self) -> Option<Value> {
         let places = [
@@ -147,18 +146,18 @@ impl ModelRequest {
             .next()
     }
 
-    /// Whether the answer is to come in one piece.
+    /// Returns `true` if the answer is not streamed.
     pub(super) fn is_whole(&self) -> bool {
         self.asked.whole
     }
 
-    /// The request as it would be if the conversation ended before the item at this place.
+    /// Returns the request with the conversation cut before the item at `end`.
     pub(super) fn until(&self, end: usize) -> Self {
         let input = self.input().get(..end).unwrap_or_default().to_vec();
         Self { body: Value::Null, asked: RequestContent { input, ..self.asked.clone() } }
     }
 
-    /// The tool calls since the last item of the user, each with its result.
+    /// Returns the results since the last user item, each with the name of its tool.
     #[must_use]
     pub fn tool_results(&self) -> Vec<(&str, String)> {
         let since = self.last_user().map_or(0, |(at, _)| at + 1);
@@ -172,7 +171,7 @@ impl ModelRequest {
         outputs.filter_map(named).collect()
     }
 
-    /// The last item of the user, and its place.
+    /// Returns the last user item and its position.
     pub(super) fn last_user(&self) -> Option<(usize, &Value)> {
         self.input().iter().enumerate().rev().find(|(_, item)| item["role"] == "user")
     }
@@ -183,13 +182,13 @@ fn picture(part: &Value) -> Option<Picture<'_>> {
     Some(Picture { mime_type, base64 })
 }
 
-/// The last tagged message of a text; the whole text if there is none.
+/// Returns the last tagged message of a text; the whole text if there is none.
 pub(super) fn tagged(text: &str) -> TaggedMessage<'_> {
     let whole = TaggedMessage { before: "", attributes: "", text: text.trim() };
     last_element(text, "message").unwrap_or(whole)
 }
 
-/// The last element of this name that begins a line of a text.
+/// Returns the last element of this name that starts at the beginning of a line.
 pub(super) fn last_element<'a>(text: &'a str, name: &str) -> Option<TaggedMessage<'a>> {
     let opening = format!("<{name}");
     let begins = |at: &usize| {
@@ -202,7 +201,7 @@ pub(super) fn last_element<'a>(text: &'a str, name: &str) -> Option<TaggedMessag
     Some(TaggedMessage { before: &text[..at], attributes, text: inside.trim() })
 }
 
-/// A text, or the texts of a list of parts.
+/// Returns a text, or the texts of a list of parts, one per line.
 pub(super) fn text_of(content: &Value) -> String {
     match content {
         Value::String(text) => text.clone(),

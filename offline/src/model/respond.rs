@@ -1,5 +1,5 @@
-//! How a request in any dialect is answered: it is checked, the brain is asked, and its reply is streamed or fails as it
-//! says. Used by the routes of the dialects.
+//! Answers requests in all dialects: checks the request, asks the brain, and streams its reply or its fault. Used by the
+//! routes of the dialects.
 
 use std::io;
 use std::time::Duration;
@@ -25,24 +25,24 @@ use super::shared::SharedModel;
 
 pub(super) const MAX_BODY_BYTES: usize = 64 * 1024 * 1024;
 
-/// What was sent before a break must leave before it does.
+/// Delay before a reset, so that earlier data is sent first.
 #[cfg(feature = "testing")]
 const BEFORE_BREAK: Duration = Duration::from_millis(5);
 
-/// The body of an answer, piece by piece; an error breaks the connection.
+/// Body of an answer, piece by piece. An error breaks the connection.
 type ByteStream = BoxStream<'static, Result<Vec<u8>, io::Error>>;
 
-/// The route that serves requests in a dialect.
+/// Returns the route handler of a dialect.
 pub(super) fn route(dialect: &'static dyn Dialect) -> MethodRouter<SharedModel> {
     post(move |State(shared): State<SharedModel>, request: Request| respond(shared, dialect, request))
 }
 
-/// An answer that is an error, in the shape of the service.
+/// Returns an error response in the format of the service.
 pub(super) fn refusal(service: &dyn Service, refusal: &DialectError) -> Response {
     (refusal.status, Json(service.error(refusal.status, &refusal.message, None))).into_response()
 }
 
-/// Answers a request.
+/// Checks a request and answers it with the reply of the brain.
 pub(super) async fn respond(
     shared: SharedModel,
     dialect: &'static dyn Dialect,
@@ -77,12 +77,12 @@ pub(super) async fn respond(
     }
 }
 
-/// Why a request is not answered, and whose fault it is.
+/// Reason to refuse a request.
 #[derive(Debug)]
 enum Complaint {
-    /// It breaks the rules of the service; a test is told.
+    /// Violation of the service's rules; recorded for tests.
     Violation(DialectError),
-    /// It asks for a model that is not served, which can happen to anybody.
+    /// Unknown model. Not recorded, as it is no fault of the bot.
     Gone(DialectError),
 }
 
@@ -166,7 +166,7 @@ fn failure(service: &dyn Service, status: u16, error: &ReplyFailure, retry_after
     response
 }
 
-/// A turn as it goes over the wire: its events at their pace, and the fault that ends it, if there is to be one.
+/// Returns the body of a turn: its paced events, and its planned fault if there is one.
 fn written(dialect: &dyn Dialect, turn: &ModelTurn<'_>) -> ByteStream {
     let events = dialect.events(turn);
     #[cfg(feature = "testing")]
@@ -186,7 +186,7 @@ fn paced(events: Vec<WireEvent>, delay: Duration) -> ByteStream {
     paced.boxed()
 }
 
-/// The events up to the fault, and what comes of it.
+/// Returns the events before the fault, followed by its effect.
 #[cfg(feature = "testing")]
 fn failing(
     dialect: &dyn Dialect,
@@ -208,7 +208,7 @@ fn failing(
     paced(events, turn.reply.delay).chain(end).boxed()
 }
 
-/// How many events are sent before a place in the stream.
+/// Returns the number of events before a position in the stream.
 #[cfg(feature = "testing")]
 fn kept(events: &[WireEvent], place: FaultPosition) -> usize {
     match place {
@@ -230,7 +230,7 @@ fn broken() -> ByteStream {
     stream::once(error).boxed()
 }
 
-/// A body that ends when the runtime stops, whatever is still to come.
+/// Returns a body that ends early if the runtime stops.
 fn body(shared: &SharedModel, bytes: ByteStream) -> Body {
     let shared = shared.clone();
     Body::from_stream(bytes.take_until(async move { shared.stopping().await }))

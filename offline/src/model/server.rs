@@ -1,4 +1,4 @@
-//! The offline model's server: the routes of all dialects. What it does not know is an error, in no dialect's shape.
+//! Server of the offline model, with the routes of all dialects. An unknown route returns an error in no particular format.
 
 use axum::extract::Request;
 #[cfg(feature = "testing")]

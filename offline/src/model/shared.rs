@@ -1,4 +1,4 @@
-//! What the routes of the running offline model share: the brain, the clock, and what happened so far.
+//! State shared by the routes of the running offline model: brain, clock and records.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use super::testing::RequestLog;
 use super::{extraction, naming, summaries};
 use crate::Runtime;
 
-/// A handle on it; clones are the same.
+/// Handle of the shared state. Clones share it.
 #[derive(Clone)]
 pub(super) struct SharedModel(Arc<ModelState>);
 
@@ -43,7 +43,7 @@ impl SharedModel {
         }))
     }
 
-    /// What the brain answers to a request that passed the checks.
+    /// Returns the brain's answer to a valid request.
     pub(super) fn answer(&self, request: &ModelRequest) -> ModelReply {
         let brain = &self.0.brain;
         if extraction::is_asked(request) {
@@ -58,7 +58,7 @@ impl SharedModel {
         brain.answer(request)
     }
 
-    /// Gives an answer its number, from 1.
+    /// Returns the number of the next answer, from 1.
     pub(super) fn next_answer(&self) -> u64 {
         self.with(|seen| {
             seen.last_answer += 1;
@@ -66,7 +66,7 @@ impl SharedModel {
         })
     }
 
-    /// From now on there is no model of this name, in no dialect.
+    /// Removes a model from all dialects.
     pub(super) fn retire(&self, model: &str) {
         self.with(|seen| seen.retired.insert(model.to_owned()));
     }
@@ -75,7 +75,6 @@ impl SharedModel {
         self.with(|seen| seen.retired.contains(model))
     }
 
-    /// The requests and violations so far.
     #[cfg(feature = "testing")]
     pub(super) fn records(&self) -> &RequestLog {
         &self.0.records
@@ -85,7 +84,7 @@ impl SharedModel {
         self.0.runtime.now()
     }
 
-    /// Resolves once the server is to stop.
+    /// Resolves when the server must stop.
     pub(super) async fn stopping(&self) {
         self.0.runtime.stopping().await;
     }

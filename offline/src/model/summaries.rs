@@ -1,22 +1,22 @@
-//! Requests for a summary of a part of a conversation: known by how their instructions begin, and answered by rule where nobody
-//! says otherwise.
+//! Requests for a summary of a part of a conversation: recognised by their instructions, and answered by rule unless the
+//! brain answers.
 
 use serde_json::json;
 
 use super::reply::ModelReply;
 use super::request::{ModelRequest, last_element};
 
-/// How the instructions of such a request begin.
+/// First words of the instructions of such a request.
 const BEGINS: &str = "You summarise conversations.";
-/// So much of the last words of a person stands in the summary.
+/// Maximum length of the quoted last message, in characters.
 const CHARS: usize = 60;
 
-/// Whether a request asks for a summary.
+/// Returns `true` if a request asks for a summary.
 pub(super) fn is_asked(request: &ModelRequest) -> bool {
     request.instructions().starts_with(BEGINS)
 }
 
-/// A summary that says how much there was, and how its last message begins.
+/// Returns a summary with the number of messages and the beginning of the last one.
 pub(super) fn reply(request: &ModelRequest) -> ModelReply {
     let text = request.user_text();
     let count = text.lines().filter(|line| line.starts_with("<said ")).count();

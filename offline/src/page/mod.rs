@@ -1,7 +1,7 @@
-//! The chat page of `figaro demo`: an offline Telegram client. Its parts are files by topic, which the compiler puts
-//! together: what the browser gets is one page that loads nothing but the files people send.
+//! Chat page of `figaro demo`: an offline Telegram client. The compiler joins its files into one page, which loads nothing
+//! but the files people send.
 
-/// The page: markup, style and script in one.
+/// HTML of the page, with style and script.
 pub const PAGE: &str = concat!(
     include_str!("head.html"),
     "<style>\n",
@@ -15,7 +15,7 @@ pub const PAGE: &str = concat!(
     include_str!("style/layout.css"),
     "</style>\n",
     include_str!("body.html"),
-    // One scope: a file uses what others define, in whatever order they stand. What runs at once is in the last.
+    // All scripts share one scope and may use each other in any order. Code that runs immediately is in the last one.
     "<script type=\"module\">\n",
     include_str!("script/helpers.js"),
     include_str!("script/state.js"),

@@ -1,4 +1,4 @@
-//! What the offline Tavily answers to a search.
+//! Answers of the offline Tavily.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use serde_json::json;
 #[cfg(feature = "testing")]
 use crate::gate::Gate;
 
-/// What the offline Tavily answers to one search: pages, an error, or what is no answer at all.
+/// Answer of the offline Tavily to one search: pages, an error, or an invalid body.
 #[derive(Debug, Clone)]
 pub struct TavilyAnswer {
     pub(super) status: u16,
@@ -43,7 +43,7 @@ impl TavilyAnswer {
         }
     }
 
-    /// Pages by title, address and content.
+    /// Creates an answer with pages, given as title, URL and content.
     #[must_use]
     pub fn pages(pages: &[(&str, &str, &str)]) -> Self {
         let page = |(title, url, content): &(&str, &str, &str)| SearchPage {
@@ -54,31 +54,31 @@ impl TavilyAnswer {
         Self::of(200, TavilyBody::Pages(pages.iter().map(page).collect()))
     }
 
-    /// An error as the service words it.
+    /// Creates an error response in the format of the service.
     #[must_use]
     pub fn failure(status: u16, error: &str) -> Self {
         Self::raw(status, json!({"detail": {"error": error}}).to_string())
     }
 
-    /// These bytes as the body, whatever they are.
+    /// Creates a response with these bytes as the body, valid or not.
     #[must_use]
     pub fn raw(status: u16, body: impl Into<Vec<u8>>) -> Self {
         Self::of(status, TavilyBody::Raw(body.into()))
     }
 
-    /// Says when to come again, in seconds.
+    /// Adds a retry delay, in seconds.
     #[must_use]
     pub fn retry_after(self, seconds: u64) -> Self {
         Self { retry_after: Some(seconds), ..self }
     }
 
-    /// Only after this time.
+    /// Delays the answer by this time.
     #[must_use]
     pub(crate) fn after(self, after: Duration) -> Self {
         Self { after, ..self }
     }
 
-    /// Only once the gate is open; the request counts as received before.
+    /// Delays the answer until the gate is open. The request is recorded before.
     #[must_use]
     #[cfg(feature = "testing")]
     pub fn behind(self, gate: &Gate) -> Self {

@@ -1,5 +1,5 @@
-//! An offline Tavily on loopback: gives the answers that it was told to give, and checks every request as the service
-//! does, unknown fields too. Serves `figaro demo` with made-up pages and the tests with scripted ones.
+//! Offline Tavily on loopback. Returns planned answers and checks every request as the service does, including unknown
+//! fields. Serves `figaro demo` with made-up pages and the tests with scripted ones.
 
 mod answer;
 #[cfg(feature = "testing")]
@@ -23,7 +23,7 @@ use self::answer::{SearchPage, TavilyBody};
 use self::records::SearchLog;
 use crate::{Runtime, at_once};
 
-/// The one API key that the offline Tavily takes.
+/// Only API key the offline Tavily accepts.
 pub const KEY: &str = "tvly-offline-key";
 
 const MAX_BODY_BYTES: usize = 1024 * 1024;
@@ -32,12 +32,12 @@ const MAX_RESULTS: u64 = 20;
 
 const BAD_KEY: &str = "Unauthorized: missing or invalid API key.";
 
-/// A handle on a running offline Tavily. Cheap to clone; the server ends with its runtime.
+/// Handle of a running offline Tavily. Cheap to clone; the server ends with its runtime.
 #[derive(Clone)]
 pub struct OfflineTavily(Arc<TavilyState>);
 
 struct TavilyState {
-    /// What it answers to a query.
+    /// Default answer to a query, if no other is planned.
     answer: fn(&str) -> TavilyAnswer,
     #[cfg(feature = "testing")]
     records: SearchLog,
@@ -45,7 +45,7 @@ struct TavilyState {
 }
 
 impl OfflineTavily {
-    /// Serves on a listener until the runtime stops. `answer` gives the answer to a query that no other is planned for.
+    /// Serves on a listener until the runtime stops. `answer` returns the answer to a query without a planned one.
     ///
     /// # Errors
     /// The listener has no address.
@@ -66,7 +66,7 @@ impl OfflineTavily {
         runtime.spawn("offline Tavily", async move {
             let stop = async move { stopped.stopping().await };
             let serving = axum::serve(at_once(listener), app).with_graceful_shutdown(stop).into_future();
-            // An answer that is held back does not hold up the end.
+            // A delayed answer does not delay the shutdown.
             tokio::select! {
                 served = serving => if let Err(error) = served {
                     tracing::error!(%error, "the offline Tavily stopped serving");
@@ -77,7 +77,7 @@ impl OfflineTavily {
         Ok(tavily)
     }
 
-    /// The base address, like `http://127.0.0.1:4711`.
+    /// Returns the base address, like `http://127.0.0.1:4711`.
     #[must_use]
     pub fn url(&self) -> &str {
         &self.0.url
@@ -94,30 +94,29 @@ impl OfflineTavily {
 
 #[cfg(feature = "testing")]
 impl OfflineTavily {
-    /// Gives this answer once, after those given before.
+    /// Adds a one-time answer to the end of the queue.
     pub fn push(&self, answer: TavilyAnswer) {
         self.0.records.plan(answer);
     }
 
-    /// Answers whatever there is no other answer for; the function gets the query.
+    /// Sets the answer to queries without a planned one. The function receives the query.
     pub fn otherwise(&self, answer: fn(&str) -> TavilyAnswer) {
         self.0.records.plan_otherwise(answer);
     }
 
-    /// The queries of the good requests so far.
+    /// Returns the queries of the valid requests so far.
     #[must_use]
     pub fn queries(&self) -> Vec<String> {
         self.0.records.queries()
     }
 
-    /// Answers that nobody has asked for yet.
+    /// Returns the number of unused answers in the queue.
     #[must_use]
     pub fn left(&self) -> usize {
         self.0.records.left()
     }
 
-    /// What was wrong with requests; a test asserts that there is nothing. A key that is not the right one is no
-    /// violation.
+    /// Returns the violations found in requests. A test asserts that there are none. A wrong API key is no violation.
     #[must_use]
     pub fn violations(&self) -> Vec<String> {
         self.0.records.violations()
@@ -130,10 +129,10 @@ impl fmt::Debug for OfflineTavily {
     }
 }
 
-/// A search of the web takes about so long. One that takes no time is over before the bot shows that it searches.
+/// Typical duration of a web search. An instant answer would hide the bot's search status.
 const SEARCH_TIME: Duration = Duration::from_millis(1200);
 
-/// Pages that nobody wrote, and that say so: what the demo finds, in the time that a search takes.
+/// Returns made-up pages for the demo, marked as such, after the typical duration of a search.
 #[must_use]
 pub fn made_up(query: &str) -> TavilyAnswer {
     let slug: String = query.chars().map(|c| if c.is_alphanumeric() { c } else { '-' }).collect();
@@ -162,7 +161,7 @@ async fn respond(State(tavily): State<OfflineTavily>, request: Request) -> Respo
             written(&answer, &asked)
         }
         Err(TavilyError { status, message }) => {
-            // Anybody may have a key that is not the right one; only a fault of the bot sends none.
+            // A wrong key can happen to anyone; a missing key is a fault of the bot.
             #[cfg(feature = "testing")]
             if status != StatusCode::UNAUTHORIZED || key(&parts.headers).is_none_or(str::is_empty) {
                 tavily.0.records.add_violation(&message);
@@ -172,7 +171,7 @@ async fn respond(State(tavily): State<OfflineTavily>, request: Request) -> Respo
     }
 }
 
-/// An error answer: its status, and what it says.
+/// Status and message of an error response.
 struct TavilyError {
     status: StatusCode,
     message: String,
@@ -203,7 +202,6 @@ fn key(headers: &HeaderMap) -> Option<&str> {
     headers.get(header::AUTHORIZATION)?.to_str().ok()?.strip_prefix("Bearer ")
 }
 
-/// What a search asks for.
 struct SearchRequest {
     query: String,
     most: usize,
@@ -229,7 +227,7 @@ fn read(headers: &HeaderMap, body: &Bytes) -> Result<SearchRequest, TavilyError>
     Ok(SearchRequest { query, most: usize::try_from(most).unwrap_or(usize::MAX) })
 }
 
-/// Whether a field is one of the API and has a value that it takes; of the fields of the API those that the bot may use.
+/// Checks that a field belongs to the API, may be used by the bot, and has a valid value.
 fn fits(name: &str, value: &Value) -> Result<(), String> {
     let is_word = |words: &[&str]| value.as_str().is_some_and(|word| words.contains(&word));
     let good = match name {

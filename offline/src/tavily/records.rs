@@ -1,4 +1,4 @@
-//! What tests plan for the offline Tavily, and what it was asked.
+//! Planned answers of the offline Tavily, and the queries it received.
 
 use std::collections::VecDeque;
 
@@ -6,7 +6,7 @@ use parking_lot::Mutex;
 
 use super::answer::TavilyAnswer;
 
-/// Answers to come, and the searches so far.
+/// Queue of answers, and the searches so far.
 #[derive(Debug, Default)]
 pub(super) struct SearchLog(Mutex<SeenSearches>);
 
@@ -19,7 +19,7 @@ struct SeenSearches {
 }
 
 impl SearchLog {
-    /// Remembers a query, and gives the answer planned for it.
+    /// Stores a query and returns the answer planned for it.
     pub(super) fn next(&self, query: &str) -> Option<TavilyAnswer> {
         self.with(|seen| {
             seen.queries.push(query.to_owned());
@@ -31,7 +31,7 @@ impl SearchLog {
         self.with(|seen| seen.answers.push_back(answer));
     }
 
-    /// Answers with this whatever nothing is planned for.
+    /// Sets the answer to queries without a planned one.
     pub(super) fn plan_otherwise(&self, answer: fn(&str) -> TavilyAnswer) {
         self.with(|seen| seen.otherwise = Some(answer));
     }
@@ -44,7 +44,7 @@ impl SearchLog {
         self.with(|seen| seen.queries.clone())
     }
 
-    /// How many answers nobody has asked for yet.
+    /// Returns the number of unused answers in the queue.
     pub(super) fn left(&self) -> usize {
         self.with(|seen| seen.answers.len())
     }

@@ -1,5 +1,4 @@
-//! Acting as a person at a running offline Telegram: saying, pressing, stopping a draft, adding the bot. Used by tests and
-//! the demo.
+//! Actions of people on a running offline Telegram: send, press, stop a draft, add the bot. Used by tests and the demo.
 
 use super::OfflineTelegram;
 use super::people;
@@ -8,7 +7,7 @@ use super::say::{Say, SentByPerson};
 use super::world::MemberStatus;
 
 impl OfflineTelegram {
-    /// A person sends a text. Mentions, commands and links in it are found as Telegram finds them.
+    /// Sends a text as a person. Detects mentions, commands and links as Telegram does.
     ///
     /// # Errors
     /// The person or the chat is unknown, or the person is not in the chat.
@@ -16,7 +15,7 @@ impl OfflineTelegram {
         self.send(Say::new(from, chat, text))
     }
 
-    /// A person sends a message of any shape.
+    /// Sends a message of any kind as a person.
     ///
     /// # Errors
     /// The person, chat, topic or message replied to is unknown, or the person is not in the chat.
@@ -25,7 +24,7 @@ impl OfflineTelegram {
         self.shared.change(|state| people::send(state, say, now))
     }
 
-    /// A person presses the button with this callback data. Gives the callback query id.
+    /// Presses the button with this callback data as a person. Returns the callback query id.
     ///
     /// # Errors
     /// The person is unknown or the message has no such button.
@@ -33,8 +32,8 @@ impl OfflineTelegram {
         self.shared.change(|state| people::press(state, from, chat, message_id, data))
     }
 
-    /// The person of a private chat presses the stop button of a draft. Gives the update id; `None` if the bot did not ask
-    /// for such updates.
+    /// Presses the stop button of a draft as the person of a private chat. Returns the update id; `None` if the bot did not
+    /// ask for such updates.
     ///
     /// # Errors
     /// There is no such draft that can be stopped.
@@ -42,7 +41,7 @@ impl OfflineTelegram {
         self.shared.change(|state| people::stop_draft(state, chat, draft_id))
     }
 
-    /// Somebody adds the bot to a group, or unblocks it in a private chat.
+    /// Adds the bot to a group, or unblocks it in a private chat.
     ///
     /// # Errors
     /// The chat or the person is unknown.

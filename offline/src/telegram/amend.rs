@@ -1,5 +1,5 @@
-//! What people do to messages that are there: edit, delete, react, vote. Changes the state, and queues the update that
-//! tells the bot of it where Telegram tells bots of such things.
+//! Actions of people on existing messages: edit, delete, react, vote. Changes the state, and queues an update for the bot if
+//! Telegram would send one.
 
 use figaro_mcp::table::{ApiTable, TypeDef};
 use serde_json::{Value, json};
@@ -11,19 +11,17 @@ use super::say::SentByPerson;
 use super::state::TelegramState;
 use super::world::Chat;
 
-/// Who does something, and to which message.
+/// Actor of an action, and its target message.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Act {
-    /// The user id.
+    /// User id of the actor.
     pub(super) from: i64,
-    /// The chat of the message.
     pub(super) chat: i64,
-    /// Its `message_id`.
     pub(super) message_id: i64,
 }
 
-/// A person changes the text of an own message, or its caption. `now` is in Unix time. An error if that person has no such
-/// message, or it has neither.
+/// Edits the text or caption of the actor's own message. `now` is in Unix time. Errors if the actor has no such message, or
+/// the message has neither.
 pub(super) fn edit(state: &mut TelegramState, act: Act, text: &str, now: i64) -> Possible<SentByPerson> {
     let Act { from, chat, message_id } = act;
     let found = chat_mut(state, chat)?.messages.get(&message_id).cloned();
@@ -44,8 +42,8 @@ pub(super) fn edit(state: &mut TelegramState, act: Act, text: &str, now: i64) ->
     Ok(delivered(state, "edited_message", &message))
 }
 
-/// A person deletes a message for everybody: in a private chat any, in a group an own one, as an administrator any. A bot
-/// is not told. An error if there is no such message, or the person may not.
+/// Deletes a message for everybody: any message in a private chat; in a group the actor's own, or any as an administrator.
+/// The bot gets no update. Errors if there is no such message, or the actor has no right to delete it.
 pub(super) fn delete(state: &mut TelegramState, act: Act) -> Possible<()> {
     let Act { from, chat, message_id } = act;
     let place = in_chat(state, from, chat)?;
@@ -59,9 +57,8 @@ pub(super) fn delete(state: &mut TelegramState, act: Act) -> Possible<()> {
     Ok(())
 }
 
-/// A person sets the one reaction to a message, or takes it away. `now` is in Unix time. The bot is told in a private chat,
-/// and in a group where it is an administrator, if it asked for such updates. An error if there is no such message, or
-/// Telegram has no such reaction.
+/// Sets or removes the actor's only reaction to a message. `now` is in Unix time. If the bot asked for such updates, it gets
+/// one in a private chat, and in a group where it is an administrator. Errors if there is no such message or reaction.
 pub(super) fn react(state: &mut TelegramState, act: Act, emoji: Option<&str>, now: i64) -> Possible<()> {
     let Act { from, chat, message_id } = act;
     let user = known(state, from)?.json();
@@ -93,7 +90,7 @@ pub(super) fn react(state: &mut TelegramState, act: Act, emoji: Option<&str>, no
     Ok(())
 }
 
-/// The emoji that people may react with, as the Bot API lists them.
+/// Returns the emoji allowed as reactions, as the Bot API lists them.
 pub(super) fn reactions() -> impl Iterator<Item = &'static str> {
     let fields = match ApiTable::get().type_def("ReactionTypeEmoji") {
         Some(TypeDef::Fields(fields)) => fields.as_slice(),
@@ -103,9 +100,9 @@ pub(super) fn reactions() -> impl Iterator<Item = &'static str> {
     emoji.flat_map(|field| &field.one_of).filter_map(Value::as_str)
 }
 
-/// A person votes for these options of a poll, by their places; for none takes the vote back. The results count it at
-/// once. The bot is told of the new state of its own polls, and who voted how where that is public. An error if there is
-/// no such open poll, or it does not take such a vote.
+/// Votes for options of a poll, by index; no option retracts the vote. The results are updated at once. The bot gets the new
+/// state of its own polls, and the voter if the poll is public. Errors if there is no such open poll, or the poll does not
+/// allow the vote.
 pub(super) fn vote(state: &mut TelegramState, act: Act, chosen: &[usize]) -> Possible<()> {
     let Act { from, chat, message_id } = act;
     let user = known(state, from)?.json();
@@ -142,7 +139,7 @@ pub(super) fn vote(state: &mut TelegramState, act: Act, chosen: &[usize]) -> Pos
     Ok(())
 }
 
-/// Whether a poll takes a vote for these options, of someone who has voted or not.
+/// Checks that a poll allows a vote for these options. `has_voted` is `true` if the person has voted before.
 fn takes(poll: &Value, has_voted: bool, chosen: &[usize]) -> Possible<()> {
     let options = poll["options"].as_array().map_or(0, Vec::len);
     if poll["is_closed"] == true {
@@ -162,7 +159,7 @@ fn takes(poll: &Value, has_voted: bool, chosen: &[usize]) -> Possible<()> {
     Ok(())
 }
 
-/// The chat, if the person is in it.
+/// Returns the chat, if the person is a member.
 fn in_chat(state: &mut TelegramState, from: i64, chat: i64) -> Possible<&mut Chat> {
     let place = chat_mut(state, chat)?;
     if place.standing(from).is_in() { Ok(place) } else { no("only members of the chat can do that") }

@@ -1,4 +1,4 @@
-//! Reads the arguments of a call from query, JSON, form or multipart, and gives each the type the table wants.
+//! Reads the arguments of a call from query, JSON, form or multipart, and converts them to the types in the table.
 
 use std::collections::BTreeMap;
 
@@ -11,14 +11,14 @@ use serde_json::{Map, Value};
 use super::call::Uploaded;
 use super::error::BotApiError;
 
-/// The largest upload Telegram takes, and some room for the rest of the form.
+/// Maximum size of a body, in bytes: the largest upload Telegram accepts, and room for the rest of the form.
 pub(super) const MAX_BODY_BYTES: usize = 51 * 1024 * 1024;
 
-/// The arguments and files of a call.
+/// Arguments and files of a call.
 #[derive(Debug, Default)]
 pub(super) struct Args {
     pub(super) fields: Map<String, Value>,
-    /// Files by the name of their part.
+    /// Uploaded files, by the name of their part.
     pub(super) uploads: BTreeMap<String, UploadedFile>,
 }
 
@@ -28,11 +28,11 @@ pub(super) struct UploadedFile {
     pub(super) bytes: Bytes,
 }
 
-/// So many bytes of a file are remembered with its call.
+/// Number of leading bytes of a file stored with its call.
 const HEAD_BYTES: usize = 256;
 
 impl Args {
-    /// What is remembered of the files, in the order of their parts' names.
+    /// Returns the summaries of the files to store with the call, ordered by part name.
     pub(super) fn uploaded(&self) -> Vec<Uploaded> {
         let remembered = |(part, upload): (&String, &UploadedFile)| Uploaded {
             part: part.clone(),
@@ -113,7 +113,7 @@ async fn read_multipart(request: Request, args: &mut Args) -> Result<(), BotApiE
     Ok(())
 }
 
-/// Every `attach://` must name a part that came along.
+/// Checks that every `attach://` names an uploaded part.
 fn check_attached(args: &Args) -> Result<(), BotApiError> {
     let whole = Value::Object(args.fields.clone()).to_string();
     let missing = whole
@@ -127,7 +127,7 @@ fn check_attached(args: &Args) -> Result<(), BotApiError> {
     }
 }
 
-/// Turns text into the wanted type where it reads as one; what does not is left for the check to tell.
+/// Converts text to the expected type. Text that cannot be converted stays, and the check reports it.
 fn coerce(value: &mut Value, ty: &ApiType) {
     let Value::String(text) = &*value else { return };
     if let Some(better) = read_as(text, ty) {
@@ -152,7 +152,7 @@ fn read_as(text: &str, ty: &ApiType) -> Option<Value> {
     }
 }
 
-/// `a=1&b=x%20y` as pairs.
+/// Parses `a=1&b=x%20y` into pairs.
 fn decode_form(text: &str) -> Vec<(String, String)> {
     text.split('&')
         .filter(|pair| !pair.is_empty())
@@ -161,7 +161,7 @@ fn decode_form(text: &str) -> Vec<(String, String)> {
         .collect()
 }
 
-/// Undoes percent encoding, `+` included.
+/// Decodes percent encoding; `+` becomes a space.
 pub(super) fn decode(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();

@@ -60,7 +60,7 @@ impl OfflineTelegram {
         });
     }
 
-    /// Opens a topic of a forum or of a private chat and gives its thread id.
+    /// Opens a topic of a forum or a private chat. Returns its thread id.
     ///
     /// # Errors
     /// There is no such chat.
@@ -77,7 +77,7 @@ impl OfflineTelegram {
         })
     }
 
-    /// Makes a known person, or the bot, something in a chat, without telling the bot.
+    /// Sets the status of a known person, or of the bot, in a chat. The bot gets no update.
     ///
     /// # Errors
     /// The chat or the person is unknown.
@@ -89,7 +89,7 @@ impl OfflineTelegram {
         })
     }
 
-    /// Chooses whose view the demo page shows.
+    /// Sets the person whose view the demo page shows.
     pub fn set_demo_user(&self, user: i64) {
         self.shared.change(|state| state.demo_user = Some(user));
     }

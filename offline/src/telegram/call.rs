@@ -1,40 +1,40 @@
-//! A call of the bot as the offline Telegram received and answered it. Shown on the demo page, remembered for tests.
+//! Calls of the bot, as received and answered. Shown on the demo page, stored for tests.
 
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use serde_json::{Map, Value};
 
-/// One Bot API call as it was received and answered.
+/// Bot API call, as received and answered.
 #[derive(Debug, Clone)]
 pub struct ApiCall {
-    /// Its number, from 1, in the order of arrival.
+    /// Number of the call, from 1, in order of arrival.
     pub(crate) n: u64,
-    /// The method as Telegram spells it.
+    /// Name of the method, in Telegram's spelling.
     pub method: String,
-    /// The arguments, converted to the types of the method.
+    /// Arguments, converted to the types of the method.
     pub args: Map<String, Value>,
-    /// The files that came along, in the order of their parts' names.
+    /// Uploaded files, ordered by part name.
     pub uploads: Vec<Uploaded>,
-    /// Whether it was answered with a result, and the answer was sent whole.
+    /// `true` if the call succeeded and its answer was sent completely.
     pub ok: bool,
-    /// Why it has no result: the description of the error answer, or what a planned failure did. `None` where `ok`.
+    /// Reason for the failure: description of the error response, or effect of a planned failure. `None` if `ok`.
     pub error: Option<String>,
-    /// The time when its head had arrived, by the clock of the runtime; its body may have come later.
+    /// Arrival time of the request head, by the clock of the runtime. The body may arrive later.
     pub at: DateTime<Utc>,
-    /// The time from its arrival to its answer; for a `getUpdates` that waited, the wait too.
+    /// Time from arrival to answer, including the wait of `getUpdates`.
     pub(crate) took: Duration,
 }
 
-/// A file that came along with a call.
+/// Summary of a file uploaded with a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Uploaded {
-    /// The name of its part in the multipart form, which `attach://<name>` refers to.
+    /// Name of the part in the multipart form, as in `attach://<name>`.
     pub part: String,
-    /// The file name that the part gives.
+    /// File name given by the part.
     pub name: String,
-    /// How long it is, in bytes.
+    /// Size of the file, in bytes.
     pub size: usize,
-    /// Its first bytes, at most 256: thousands of calls are remembered, so not the whole of it.
+    /// First bytes of the file, at most 256, as thousands of calls are stored.
     pub head: Vec<u8>,
 }

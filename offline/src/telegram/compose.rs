@@ -1,4 +1,4 @@
-//! Makes the Bot API's `Message` of what a person says.
+//! Builds the Bot API's `Message` for a message of a person.
 
 use figaro_mcp::table::ApiType;
 use serde_json::{Map, Value, json};
@@ -10,10 +10,10 @@ use super::say::Say;
 use super::state::TelegramState;
 use super::world::ChatType;
 
-/// Fields whose text is a caption.
+/// Fields that turn the text of a message into a caption.
 const CAPTIONED: [&str; 7] = ["photo", "document", "video", "audio", "voice", "animation", "live_photo"];
 
-/// The message, with the next id of its chat; it is not stored yet.
+/// Builds the message, with the next id of its chat. Does not store it.
 pub(super) fn compose(state: &mut TelegramState, say: Say, now: i64) -> Possible<Value> {
     let person = known(state, say.from)?;
     let (user, name) = (person.json(), person.first_name.clone());
@@ -60,7 +60,7 @@ pub(super) fn compose(state: &mut TelegramState, say: Say, now: i64) -> Possible
     Ok(Value::Object(message))
 }
 
-/// The user Telegram names as sender when somebody speaks as the group itself, or as a channel.
+/// Returns the user that Telegram gives as sender of a message in the name of the group or of a channel.
 fn stand_in(anonymous_admin: bool) -> Value {
     if anonymous_admin {
         return json!({"id": 1_087_968_824, "is_bot": true, "first_name": "Group", "username": "GroupAnonymousBot"});
@@ -109,13 +109,13 @@ fn add_content(state: &mut TelegramState, message: &mut Map<String, Value>, say:
     message.extend(say.fields);
 }
 
-/// A name that can stand in a path, as the Bot API gives only such paths.
+/// Converts a name into one that is safe in a path, as in paths of the Bot API.
 fn safe_name(name: &str) -> String {
     let safe = |c: char| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '_' };
     name.chars().map(safe).collect()
 }
 
-/// Puts a text and its entities into the fields of a message, or of its caption; those Telegram finds by itself are added.
+/// Writes a text with its entities into the text or caption fields of a message. Adds the entities that Telegram detects.
 pub(super) fn write_text(message: &mut Map<String, Value>, caption: bool, text: &str, entities: &[Value]) {
     let (field, list) = if caption { ("caption", "caption_entities") } else { ("text", "entities") };
     let (text, entities) = entities::finish(text, entities);

@@ -1,19 +1,19 @@
-//! Rules of formatted text: which entities Telegram accepts, which it finds by itself, and how it trims.
-//! Stricter than Telegram, which mends or drops bad entities silently: here they are faults.
+//! Rules of formatted text: accepted entities, detected entities and trimming. Stricter than Telegram, which silently
+//! repairs or drops bad entities: here they are errors.
 
 use std::collections::BTreeSet;
 
 use figaro_mcp::table::{ApiTable, TypeDef};
 use serde_json::{Value, json};
 
-/// Telegram drops the entities of a text that go beyond this number.
+/// Maximum number of entities in a text. Telegram drops the rest.
 const MAX_ENTITIES: usize = 100;
 const STYLES: [&str; 5] = ["bold", "italic", "underline", "strikethrough", "spoiler"];
 const QUOTES: [&str; 2] = ["blockquote", "expandable_blockquote"];
-/// Domains that count as links without `https://`; Telegram knows all, these will do.
+/// Top-level domains that make a link without `https://`. Telegram knows all; these suffice.
 const TOP_LEVELS: [&str; 10] = ["com", "org", "net", "io", "dev", "me", "app", "info", "eu", "de"];
 
-/// An entity's place in the text, in UTF-16 units.
+/// Position of an entity in the text, in UTF-16 units.
 #[derive(Clone, Copy)]
 struct EntitySpan<'a> {
     kind: &'a str,
@@ -38,7 +38,7 @@ impl<'a> EntitySpan<'a> {
     }
 }
 
-/// What is wrong with the entities of a text, in words that follow `Bad Request: `.
+/// Checks the entities of a text. The error is a text to follow `Bad Request: `.
 pub(super) fn check(text: &str, entities: &[Value]) -> Result<(), String> {
     if entities.len() > MAX_ENTITIES {
         return Err(format!("entity list has {} entities, at most {MAX_ENTITIES} are kept", entities.len()));
@@ -53,7 +53,8 @@ pub(super) fn check(text: &str, entities: &[Value]) -> Result<(), String> {
     Ok(())
 }
 
-/// The text as Telegram stores it: trimmed at both ends, entities cut to it, and links, mentions, commands found.
+/// Returns the text as Telegram stores it: trimmed at both ends, with entities cut to fit, and with detected links, mentions
+/// and commands.
 pub(super) fn finish(text: &str, entities: &[Value]) -> (String, Vec<Value>) {
     let kept = text.trim();
     let skipped = units(&text[..text.len() - text.trim_start().len()]);
@@ -74,7 +75,7 @@ pub(super) fn finish(text: &str, entities: &[Value]) -> (String, Vec<Value>) {
     (kept.to_owned(), finished)
 }
 
-/// The entities Telegram finds by itself: commands, mentions, hashtags, links, mail addresses.
+/// Returns the entities that Telegram detects: commands, mentions, hashtags, links, mail addresses.
 pub(super) fn detect(text: &str) -> Vec<Value> {
     let mut found = Vec::new();
     let mut start = 0;
@@ -91,7 +92,7 @@ pub(super) fn detect(text: &str) -> Vec<Value> {
     found
 }
 
-/// The part of the text an entity covers; `None` if it lies outside or cuts a character.
+/// Returns the text of an entity; `None` if it lies outside the text or splits a character.
 pub(super) fn covered(text: &str, entity: &Value) -> Option<String> {
     let span = EntitySpan::of(entity)?;
     let units: Vec<u16> = text.encode_utf16().collect();
@@ -187,7 +188,7 @@ fn pair(a: EntitySpan<'_>, b: EntitySpan<'_>) -> Result<(), String> {
     }
 }
 
-/// The entity after `skipped` leading units went away and the text has `length` left.
+/// Adjusts an entity to a text that lost `skipped` leading units and now has `length` units.
 fn moved(entity: &Value, skipped: usize, length: usize) -> Option<Value> {
     let span = EntitySpan::of(entity)?;
     let start = span.start.max(skipped) - skipped;
@@ -201,7 +202,7 @@ fn moved(entity: &Value, skipped: usize, length: usize) -> Option<Value> {
     Some(entity)
 }
 
-/// What a word is to Telegram, and how many UTF-16 units of it.
+/// Returns the type of the entity that a word starts with, and its length in UTF-16 units.
 fn classify(word: &str) -> Option<(&'static str, usize)> {
     let name = |text: &str| text.chars().take_while(|c| c.is_ascii_alphanumeric() || *c == '_').count();
     if let Some(rest) = word.strip_prefix('@') {

@@ -1,19 +1,19 @@
-//! How the offline Telegram says no: the error answers of the Bot API, and Telegram's words for faults the table finds.
-//! Raised by the methods, written out by `http`.
+//! Error responses of the Bot API, and Telegram's words for faults found by the table. Returned by the methods, sent by
+//! `http`.
 
 use figaro_mcp::check::ArgumentFault;
 use figaro_mcp::table::Method;
 use serde_json::{Map, Value, json};
 
-/// An error answer of the Bot API.
+/// Error response of the Bot API.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("{description}")]
 pub(crate) struct BotApiError {
-    /// `error_code`, which is the HTTP status too.
+    /// `error_code`, also used as HTTP status.
     pub(crate) status: u16,
-    /// `description`, as Telegram words it.
+    /// `description`, in Telegram's words, such as `Bad Request: chat not found`.
     pub(crate) description: String,
-    /// `parameters`, like `retry_after`.
+    /// `parameters` object, such as `{"retry_after": 5}`.
     pub(crate) parameters: Option<Value>,
 }
 
@@ -56,7 +56,7 @@ impl BotApiError {
         Self { parameters, ..Self::bad("group chat was upgraded to a supergroup chat") }
     }
 
-    /// The JSON body of the answer.
+    /// Returns the JSON body of the response.
     #[must_use]
     pub(crate) fn body(&self) -> Value {
         let mut body = json!({"ok": false, "error_code": self.status, "description": self.description});
@@ -67,7 +67,7 @@ impl BotApiError {
     }
 }
 
-/// Telegram's words for a fault where they are well known; otherwise the fault speaks for itself.
+/// Converts a fault into an error, in Telegram's words where these are known.
 pub(super) fn from_fault(method: &Method, args: &Map<String, Value>, fault: &ArgumentFault) -> BotApiError {
     let words = match fault {
         ArgumentFault::Missing { path } => missing(method, path),

@@ -1,4 +1,4 @@
-//! How the Bot API shows a file: as a `File`, and within a message.
+//! Files as the Bot API shows them: as a `File`, and within a message.
 
 use figaro_mcp::table::ApiType;
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ use super::sample;
 use super::say::PhotoFile;
 use super::state::TelegramState;
 
-/// The stub of a file as a message shows it.
+/// Returns the value of a file in a message.
 pub(super) fn shown(state: &TelegramState, ty: &ApiType, file_id: &str) -> Value {
     let file = state.files.get(file_id);
     let size = file.map_or(0, |f| f.bytes.len());
@@ -30,7 +30,7 @@ pub(super) fn shown(state: &TelegramState, ty: &ApiType, file_id: &str) -> Value
     value
 }
 
-/// Keeps one size of a photo and gives the Bot API's `PhotoSize` of it.
+/// Stores one size of a photo. Returns the Bot API's `PhotoSize`.
 pub(super) fn photo_size(state: &mut TelegramState, photo: PhotoFile) -> Value {
     let PhotoFile { width, height, bytes } = photo;
     let size = bytes.len();
@@ -43,7 +43,7 @@ fn size_shown(file_id: &str, width: u32, height: u32, size: usize) -> Value {
     })
 }
 
-/// What clients call a file with such a name.
+/// Returns the MIME type for the extension of a file name.
 fn kind_of(name: &str) -> Option<&'static str> {
     let kinds = [
         ("png", "image/png"),
@@ -57,7 +57,7 @@ fn kind_of(name: &str) -> Option<&'static str> {
     kinds.into_iter().find(|(known, _)| ending.eq_ignore_ascii_case(known)).map(|(_, kind)| kind)
 }
 
-/// The Bot API's `File`. `size` is in bytes; `path` is what `/file` serves it under.
+/// Returns the Bot API's `File`. `size` is in bytes; `path` is its path under `/file`.
 pub(super) fn described(id: &str, size: usize, path: &str) -> Value {
     json!({"file_id": id, "file_unique_id": unique(id), "file_size": size, "file_path": path})
 }

@@ -1,4 +1,4 @@
-//! The HTTP side of the offline Telegram: finds the method, checks the call, answers or fails as planned, records it.
+//! HTTP server of the Bot API: finds the method, checks the call, answers or fails as planned, and records the call.
 
 use std::sync::Arc;
 
@@ -21,15 +21,15 @@ use super::state::TelegramState;
 use super::{markup, methods, polling};
 use crate::at_once;
 
-/// What the routes of the Bot API hold.
+/// State of the Bot API routes.
 #[derive(Clone)]
 pub(super) struct ApiState {
     pub(super) shared: SharedTelegram,
-    /// The one token that is accepted.
+    /// Only accepted bot token.
     pub(super) token: Arc<str>,
 }
 
-/// Serves the Bot API, and a page's routes beside it, until the runtime stops.
+/// Serves the Bot API and the routes of the page until the runtime stops.
 pub(super) async fn serve(api: ApiState, page: Router, listener: TcpListener) {
     let shared = api.shared.clone();
     let app = Router::new()
@@ -52,7 +52,7 @@ impl ApiState {
         *token == *self.token
     }
 
-    /// Answers with the bytes of a file; the path begins with the token.
+    /// Returns the bytes of a file. The path begins with the token.
     fn download(&self, path: &str) -> Response {
         let Some((token, path)) = path.split_once('/') else {
             return answer(Err(BotApiError::not_found()));
@@ -69,7 +69,7 @@ impl ApiState {
     }
 }
 
-/// A call on its way: what is recorded of it whatever happens.
+/// Call in progress: the data recorded for every outcome.
 struct Underway {
     n: u64,
     method: &'static Method,
@@ -175,8 +175,8 @@ async fn fail_as_planned(
     }
 }
 
-/// Checks and does the call; what is recorded becomes visible together with the effect. With `lost` the
-/// bot does not get the answer, for that reason.
+/// Checks and performs the call. Its record becomes visible together with its effect. `lost` is the reason why the bot does
+/// not get the answer, if so.
 async fn perform(
     shared: &SharedTelegram,
     underway: &Underway,
@@ -200,17 +200,17 @@ async fn perform(
     })
 }
 
-/// Everything that can be said about a call without knowing the chats.
+/// Checks everything that does not depend on the chats.
 fn check(method: &Method, args: &mut Args) -> Result<(), BotApiError> {
     markup::resolve(&mut args.fields)?;
-    // Before the table, which can only say that the keyboard is none of the four kinds.
+    // Checked before the table, which would only report that the keyboard is none of the four kinds.
     methods::check_keyboard(args.fields.get("reply_markup"))?;
     figaro_mcp::check::check(method, &args.fields)
         .map_err(|fault| error::from_fault(method, &args.fields, &fault))?;
     markup::check_entities(&args.fields)
 }
 
-/// The answer to a call; a result is the text of its JSON.
+/// Returns the HTTP response to a call. The result is JSON text.
 fn answer(result: Result<String, BotApiError>) -> Response {
     match result {
         Ok(result) => json_text(StatusCode::OK, format!(r#"{{"ok":true,"result":{result}}}"#)),
@@ -225,7 +225,7 @@ fn json_text(status: StatusCode, body: String) -> Response {
     (status, [(header::CONTENT_TYPE, "application/json")], body).into_response()
 }
 
-/// An answer whose body breaks off: the server closes the connection, the client sees a transport error.
+/// Returns a response whose body breaks off: the server closes the connection, and the client sees a transport error.
 #[cfg(feature = "testing")]
 fn broken_connection() -> Response {
     let broken = std::io::Error::from(std::io::ErrorKind::ConnectionReset);

@@ -1,5 +1,5 @@
-//! Keeps the world of an offline Telegram in a folder, so that the next start goes on with it: people, chats, messages,
-//! reactions, files, updates nobody took yet, and the last ids. Used by `figaro demo --store`.
+//! Saves the world of an offline Telegram in a folder, for the next start: people, chats, messages, reactions, files,
+//! pending updates and the last ids. Used by `figaro demo --store`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, DirBuilder, File, TryLockError};
@@ -18,52 +18,53 @@ use super::shared::SharedTelegram;
 use super::state::{ButtonPress, CommandList, StoredFile, TelegramState};
 use super::world::{Chat, Person};
 
-/// The shape of the file this program writes, and the only one it reads.
+/// Version of the file format; other versions are not read.
 const VERSION: u32 = 1;
-/// The folder beside what the bot stores, and its files. All lie side by side: the store closes them to other accounts.
+/// Folder inside the bot's store. Its files lie directly in it, and the store closes them to other accounts.
 const FOLDER: &str = "demo";
 const WORLD: &str = "world.json";
 const LOCK: &str = "lock";
 const FILE_PREFIX: &str = "file-";
 const TEMPORARY: &str = ".new-";
-/// How long changes gather before they are written: at most so much is lost with the process.
+/// Delay between a change and its write. A crash loses at most the changes of this time.
 const GATHER: Duration = Duration::from_millis(100);
-/// The pause after a write that failed.
+/// Pause after a failed write.
 const RETRY: Duration = Duration::from_secs(1);
-/// Older messages of a chat are not kept; the page shows fewer.
+/// Maximum number of saved messages per chat, more than the page shows.
 const MAX_MESSAGES: usize = 1_000;
-/// More ids than can be given within [`GATHER`]: those of the last moment before a crash are not given again.
+/// Number of ids skipped at a start, more than can be assigned within [`GATHER`]. Ids assigned just before a crash are not
+/// reused.
 const RESERVED: i64 = 1_000;
-/// 2020-01-01 in seconds since 1970. Ids of a new world begin at the seconds since then: above those of any world
-/// before it in the folder, and within 32 bits for decades.
+/// 2020-01-01 in Unix time. Ids of a new world begin at the seconds since then: above those of any earlier world in the
+/// folder, and within 32 bits for decades.
 const EPOCH_SECONDS: i64 = 1_577_836_800;
 
-/// Why a world cannot be kept in a folder.
+/// Error of opening or saving a world.
 #[derive(Debug, thiserror::Error)]
 pub enum KeepError {
-    /// Another process keeps its world there.
+    /// Another process has locked this folder.
     #[error("another demo is using {}: end it, or choose another folder with --store", .0.display())]
     InUse(PathBuf),
-    /// The folder or a file of it cannot be read or written.
+    /// Failure to read or write the folder or a file in it.
     #[error("{} cannot be used: {}", path.display(), error.kind())]
     Io {
-        /// The file or folder that could not be read or written.
+        /// Path of the file or folder.
         path: PathBuf,
-        /// The error of the system call.
+        /// Underlying error of the operating system.
         error: io::Error,
     },
 }
 
-/// A world that could not be read, and where it is now.
+/// World that could not be read and was set aside.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnreadableWorld {
-    /// Why the file could not be read, as a clause such as `it is damaged: …`.
+    /// Reason, as a clause such as `it is damaged: …`.
     pub reason: String,
-    /// The file it was renamed to.
+    /// Path of the file after its rename.
     pub path: PathBuf,
 }
 
-/// The folder of a world, locked, and the world if there is one.
+/// Locked folder of a world, with the saved world if there is one.
 #[derive(Debug)]
 pub struct WorldFolder {
     folder: PathBuf,
@@ -73,42 +74,42 @@ pub struct WorldFolder {
     set_aside: Option<UnreadableWorld>,
 }
 
-/// What the file holds.
+/// Content of the world's file.
 #[derive(Debug, Serialize, Deserialize)]
 struct SavedWorld {
     version: u32,
     next_update: i64,
-    /// Updates that the bot has not taken yet.
+    /// Updates not acknowledged by the bot.
     waiting: Vec<(i64, String)>,
     last_name: u64,
     people: Vec<Person>,
     chats: Vec<Chat>,
     presses: BTreeMap<String, ButtonPress>,
     commands: Vec<CommandList>,
-    /// The path of each file by its id; its bytes are in a file of that name.
+    /// `file_path` of each file, by id. The bytes are in a file named by the id.
     files: BTreeMap<String, String>,
 }
 
-/// Writes a world into its folder: only what changed, and each file as a whole or not at all.
+/// Writes the changes of a world into its folder, each file atomically.
 #[derive(Debug)]
 pub(super) struct WorldWriter {
     folder: PathBuf,
     written: Mutex<WrittenWorld>,
-    /// Held until the end: nobody else writes there.
+    /// Held until the end, so that no other process writes to the folder.
     _lock: File,
 }
 
-/// What the folder holds, so that only what changed is written.
+/// Content of the folder after the last write, to detect changes.
 #[derive(Debug, Default)]
 struct WrittenWorld {
-    /// The bytes of the world's file; empty before the first write.
+    /// Bytes of the world's file; empty before the first write.
     world: Vec<u8>,
-    /// The ids of the files.
+    /// Ids of the written files.
     files: BTreeSet<String>,
 }
 
 impl WorldFolder {
-    /// The world kept beside a store, or a place for a new one. A world that cannot be read is set aside.
+    /// Opens and locks the world's folder in a store. A world that cannot be read is set aside.
     ///
     /// # Errors
     /// When another process uses it, or the folder cannot be read or written.
@@ -139,32 +140,32 @@ impl WorldFolder {
         Ok(kept)
     }
 
-    /// Whether there is a world to go on with.
+    /// Returns `true` if a saved world was loaded.
     #[must_use]
     pub const fn has_world(&self) -> bool {
         self.saved.is_some()
     }
 
-    /// The world that could not be read, if that is why there is none.
+    /// Returns the world that could not be read, if there was one.
     #[must_use]
     pub const fn set_aside(&self) -> Option<&UnreadableWorld> {
         self.set_aside.as_ref()
     }
 
-    /// The path of the file that holds the world, whether it is there yet or not.
+    /// Returns the path of the world's file, which may not exist yet.
     #[must_use]
     pub fn path(&self) -> PathBuf {
         self.folder.join(WORLD)
     }
 
-    /// Puts the world, if there is one, into a new state. Gives what writes its changes.
+    /// Loads the saved world, if any, into a new state. Returns the writer for its changes.
     pub(super) fn restore(self, state: &mut TelegramState, now: DateTime<Utc>) -> WorldWriter {
         let files = self.files.keys().cloned().collect();
         if let Some(saved) = self.saved {
             state.updates.queue.extend(saved.waiting);
             state.updates.next_id = saved.next_update;
             state.last_name = saved.last_name;
-            // The bot is the one of this start.
+            // The bot of this start replaces the saved one.
             let bot = state.world.bot.id;
             let others = saved.people.into_iter().filter(|person| person.id != bot);
             state.world.people.extend(others.map(|person| (person.id, person)));
@@ -205,14 +206,14 @@ impl SavedWorld {
 }
 
 impl WorldWriter {
-    /// Files that are not in the folder yet.
+    /// Returns the files that are not in the folder yet.
     fn missing(&self, state: &TelegramState) -> Vec<(String, Vec<u8>)> {
         let written = self.written.lock();
         let new = state.files.iter().filter(|(id, _)| !written.files.contains(*id));
         new.map(|(id, file)| (id.clone(), file.bytes.clone())).collect()
     }
 
-    /// Writes the files first: a world names only what is there.
+    /// Writes the files first, so that the world refers only to existing files.
     fn write(&self, saved: &SavedWorld, files: Vec<(String, Vec<u8>)>) -> io::Result<()> {
         let mut written = self.written.lock();
         for (id, bytes) in files {
@@ -227,7 +228,7 @@ impl WorldWriter {
         Ok(())
     }
 
-    /// Writes the world as it is now. An error if the folder takes no writes.
+    /// Writes the current world. Errors if the folder is not writable.
     pub(super) async fn save(self: &Arc<Self>, shared: &SharedTelegram) -> Result<(), KeepError> {
         let path = self.folder.join(WORLD);
         let (saved, files) = shared.look(|state| (SavedWorld::of(state), self.missing(state)));
@@ -236,10 +237,10 @@ impl WorldWriter {
         written.map_err(io::Error::other).flatten().map_err(|error| failed(&path, error))
     }
 
-    /// Writes changes until the server stops; the last ones are left to [`Self::save`].
+    /// Writes changes until the server stops. [`Self::save`] writes the last ones.
     pub(super) async fn keep_saving(self: Arc<Self>, shared: SharedTelegram) {
         let mut changes = shared.changes();
-        // What was there before the first change is written too.
+        // The initial state is written too.
         changes.mark_changed();
         let mut is_failing = false;
         loop {
@@ -267,7 +268,7 @@ impl WorldWriter {
     }
 }
 
-/// Leaves out the ids that a world before a new one may have given in the same folder.
+/// Skips the ids that an earlier world in the same folder may have assigned.
 pub(super) fn skip_given_ids(state: &mut TelegramState, now: DateTime<Utc>) {
     skip_ids(state, now, since_epoch(now));
 }
@@ -276,7 +277,7 @@ fn since_epoch(now: DateTime<Utc>) -> i64 {
     now.timestamp() - EPOCH_SECONDS
 }
 
-/// Leaves out what may have been given and not written. Update ids are above the clock as well.
+/// Skips the ids that may have been assigned but not saved. Update ids also start above the clock.
 fn skip_ids(state: &mut TelegramState, now: DateTime<Utc>, messages_from: i64) {
     state.updates.next_id = since_epoch(now).max(state.updates.next_id + RESERVED);
     let names_from = messages_from.unsigned_abs();
@@ -309,7 +310,7 @@ fn lock(folder: &Path) -> Result<File, KeepError> {
     }
 }
 
-/// A process that was killed while it wrote leaves such files.
+/// Removes temporary files left by a process that was killed during a write.
 fn remove_temporary(folder: &Path) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
@@ -320,7 +321,7 @@ fn remove_temporary(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// The world in these bytes, or why they hold none.
+/// Parses a world. The error is the reason as text.
 fn parse(bytes: &[u8]) -> Result<SavedWorld, String> {
     #[derive(Deserialize)]
     struct WorldVersion {
@@ -332,7 +333,7 @@ fn parse(bytes: &[u8]) -> Result<SavedWorld, String> {
         return Err(format!("it is of version {version}, and this program reads version {VERSION}"));
     }
     let saved: SavedWorld = serde_json::from_slice(bytes).map_err(damaged)?;
-    // They name files of the folder.
+    // The ids are names of files in the folder, so they must be safe.
     let is_id = |id: &String| {
         let number = id.strip_prefix(FILE_PREFIX).unwrap_or_default();
         !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit())
@@ -343,7 +344,7 @@ fn parse(bytes: &[u8]) -> Result<SavedWorld, String> {
     }
 }
 
-/// The files of a world; one that somebody removed is gone, and Telegram says so to whoever asks for it.
+/// Reads the files of a world. A removed file is skipped; requests for it get Telegram's error.
 fn read_files(folder: &Path, saved: &SavedWorld) -> Result<BTreeMap<String, StoredFile>, KeepError> {
     let mut files = BTreeMap::new();
     for (id, path) in &saved.files {
@@ -359,7 +360,7 @@ fn read_files(folder: &Path, saved: &SavedWorld) -> Result<BTreeMap<String, Stor
     Ok(files)
 }
 
-/// Writes a file as a whole or not at all.
+/// Writes a file atomically.
 fn replace(folder: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
     let mut file = tempfile::Builder::new().prefix(TEMPORARY).tempfile_in(folder)?;
     file.write_all(bytes)?;

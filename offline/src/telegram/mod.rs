@@ -1,9 +1,9 @@
-//! An offline Telegram: the Bot API on loopback, with people and chats that code or the demo page plays.
-//! Serves `figaro demo` and the tests; checks every call harder than Telegram does.
+//! Offline Telegram: the Bot API on loopback. Code or the demo page plays its people. Serves `figaro demo` and the tests.
+//! Checks every call more strictly than Telegram does.
 //!
-//! From the lowest to the highest: `world`, `updates` and `state`, the data and its rules; `methods`, `people` and
-//! `amend`, what the bot and people do to the state; `shared`, the state behind its lock; `polling`, `keep`, `http` and `web`, which
-//! hold that; the server, and on it `build`, `acting` and `testing`, what is done with one that runs.
+//! Layers, lowest first: `world`, `updates` and `state`, the data and its rules; `methods`, `people` and `amend`, the
+//! actions of the bot and of people; `shared`, the locked state; `polling`, `keep`, `http` and `web`, which use it; the
+//! server; and `build`, `acting` and `testing`, the operations on a running server.
 
 mod acting;
 mod amend;
@@ -57,20 +57,20 @@ pub use self::testing::TelegramView;
 pub use self::world::{ChatType, DemoInfo, MemberStatus, MessageDraft, Person};
 use crate::Runtime;
 
-/// Which bot the offline Telegram serves.
+/// Options of the offline Telegram: its bot and its page.
 #[derive(Debug, Clone)]
 pub struct TelegramOptions {
-    /// Its token, `<bot id>:<secret>`.
+    /// Token of the bot, `<bot id>:<secret>`.
     pub token: String,
-    /// The bot's first name, which also names the private chats on the demo page.
+    /// First name of the bot, also the title of private chats on the demo page.
     pub first_name: String,
-    /// The bot's username, without its `@`.
+    /// Username of the bot, without `@`.
     pub username: String,
-    /// Privacy mode is off: the bot sees all messages of its groups.
+    /// `true` if privacy mode is off: the bot sees all messages of its groups.
     pub can_read_all_group_messages: bool,
-    /// The page served at `/`, with its events under `/demo`; none in tests.
+    /// HTML of the page at `/`, with its events under `/demo`. `None` in tests.
     pub page: Option<&'static str>,
-    /// What the page says of the demo.
+    /// Information about the demo, shown on the page.
     pub about: DemoInfo,
 }
 
@@ -88,7 +88,7 @@ impl Default for TelegramOptions {
 }
 
 impl TelegramOptions {
-    /// An empty world with the bot alone.
+    /// Creates a world with only the bot.
     fn new_state(&self) -> TelegramState {
         TelegramState::new(self.bot(), self.can_read_all_group_messages)
     }
@@ -103,13 +103,13 @@ impl TelegramOptions {
     }
 }
 
-/// A handle on a running offline Telegram. Cheap to clone; the server ends with its runtime.
+/// Handle of a running offline Telegram. Cheap to clone; the server ends with its runtime.
 #[derive(Clone)]
 pub struct OfflineTelegram {
     shared: SharedTelegram,
     url: Arc<str>,
     token: Arc<str>,
-    /// Writes the world into a folder, if it is kept in one.
+    /// Writer of the world's folder; `None` if the world is not saved.
     keeper: Option<Arc<WorldWriter>>,
 }
 
@@ -127,8 +127,8 @@ impl OfflineTelegram {
         Self::serve(listener, &options, SharedTelegram::new(state, runtime), runtime)
     }
 
-    /// The same with a world that is kept in a folder: it goes on as it was, and each change is written within a
-    /// moment, the last ones by [`Self::save`]. Ids never go back, however the process before this ended.
+    /// Serves the Bot API with a world saved in a folder. Restores the saved world. Writes changes after a short delay;
+    /// [`Self::save`] writes the last ones. Ids are never reused, even after a crash.
     ///
     /// # Errors
     /// The listener has no address.
@@ -146,7 +146,7 @@ impl OfflineTelegram {
         Ok(Self { keeper: Some(keeper), ..telegram })
     }
 
-    /// Starts the server of a world that is kept nowhere.
+    /// Starts the server, without saving the world.
     fn serve(
         listener: TcpListener,
         options: &TelegramOptions,
@@ -162,35 +162,35 @@ impl OfflineTelegram {
         Ok(Self { shared, url, token, keeper: None })
     }
 
-    /// Where it listens, like `http://127.0.0.1:4711`: the base address of the Bot API.
+    /// Returns the base address of the Bot API, like `http://127.0.0.1:4711`.
     #[must_use]
     pub fn url(&self) -> &str {
         &self.url
     }
 
-    /// The token it accepts.
+    /// Returns the only bot token that the server accepts.
     #[must_use]
     pub fn token(&self) -> &str {
         &self.token
     }
 
-    /// The bot's user id.
+    /// Returns the user id of the bot.
     #[must_use]
     pub fn bot_id(&self) -> i64 {
         self.shared.look(|state| state.world.bot.id)
     }
 
-    /// Leaves out the ids that a world before this one may have given in the same folder. For a new world that is
-    /// kept, once its chats are there.
+    /// Skips the ids that an earlier world in the same folder may have assigned. Call it on a new saved world, after its
+    /// chats were added.
     pub fn skip_ids(&self) {
         let now = self.shared.now();
         self.shared.change(|state| keep::skip_given_ids(state, now));
     }
 
-    /// Writes the world into its folder, if it is kept in one.
+    /// Writes the world into its folder. Does nothing if the world is not saved.
     ///
     /// # Errors
-    /// The folder takes no writes.
+    /// The folder is not writable.
     pub async fn save(&self) -> Result<(), KeepError> {
         match &self.keeper {
             Some(keeper) => keeper.save(&self.shared).await,
@@ -199,7 +199,7 @@ impl OfflineTelegram {
     }
 }
 
-/// Takes drafts away that nobody renews, each when its time is over, until the server stops.
+/// Removes expired drafts until the server stops.
 async fn sweep_drafts(shared: SharedTelegram) {
     let mut changes = shared.changes();
     loop {

@@ -1,5 +1,5 @@
-//! What people do at the offline Telegram: send, press a button, stop a draft, add or remove the bot. Changes the state,
-//! and queues the update that tells the bot of it, if the bot gets to see it.
+//! Actions of people: send, press a button, stop a draft, add or remove the bot. Changes the state, and queues an update if
+//! the bot can see the action.
 
 use serde_json::{Value, json};
 
@@ -10,8 +10,8 @@ use super::say::{Say, SentByPerson};
 use super::state::{ButtonPress, TelegramState};
 use super::world::MemberStatus;
 
-/// A person sends a message. `now` is in Unix time. An error if the person, chat, topic or message replied to is unknown,
-/// or the person is not in the chat.
+/// Sends a message of a person. `now` is in Unix time. Errors if the person, chat, topic or replied message is unknown, or
+/// the person is not in the chat.
 pub(super) fn send(state: &mut TelegramState, say: Say, now: i64) -> Possible<SentByPerson> {
     let message = compose(state, say, now)?;
     let chat = message["chat"]["id"].as_i64().unwrap_or_default();
@@ -21,7 +21,7 @@ pub(super) fn send(state: &mut TelegramState, say: Say, now: i64) -> Possible<Se
     Ok(delivered(state, kind, &message))
 }
 
-/// A person presses the button with this callback data. Gives the callback query id. An error if the person is unknown or
+/// Presses the button with this callback data as a person. Returns the callback query id. Errors if the person is unknown or
 /// the message has no such button.
 pub(super) fn press(
     state: &mut TelegramState,
@@ -46,8 +46,8 @@ pub(super) fn press(
     Ok(id)
 }
 
-/// The person of a private chat presses the stop button of a draft. Gives the update id, if the bot asked for such
-/// updates. An error if there is no such draft that can be stopped.
+/// Presses the stop button of a draft as the person of a private chat. Returns the update id, if the bot asked for such
+/// updates. Errors if there is no such draft with a stop button.
 pub(super) fn stop_draft(state: &mut TelegramState, chat: i64, draft_id: i64) -> Possible<Option<i64>> {
     let place = chat_mut(state, chat)?;
     let Some(draft) = place.drafts.get(&draft_id).filter(|d| d.can_stop).cloned() else {
@@ -63,8 +63,8 @@ pub(super) fn stop_draft(state: &mut TelegramState, chat: i64, draft_id: i64) ->
     Ok(state.updates.push("stopped_message_generation", &stopped))
 }
 
-/// A person makes the bot something in a chat, and the bot is told. `now` is in Unix time. An error if the chat or the
-/// person is unknown.
+/// Sets the bot's status in a chat, as a person, and queues the update for the bot. `now` is in Unix time. Errors if the
+/// chat or the person is unknown.
 pub(super) fn bot_becomes(
     state: &mut TelegramState,
     chat: i64,
@@ -94,13 +94,14 @@ pub(super) fn bot_becomes(
     Ok(())
 }
 
-/// Queues the update that brings a person's message to the bot, if the bot gets to see it.
+/// Queues the update for a person's message, if the bot can see the message.
 pub(super) fn delivered(state: &mut TelegramState, kind: &str, message: &Value) -> SentByPerson {
     let update_id = if bot_sees(state, message) { state.updates.push(kind, message) } else { None };
     SentByPerson { message_id: message["message_id"].as_i64().unwrap_or_default(), update_id }
 }
 
-/// Privacy mode: in groups an ordinary bot gets commands, mentions of it, and replies to it.
+/// Returns `true` if the bot can see a message. In groups with privacy mode, unless it is an administrator, it sees only
+/// commands, mentions of it, and replies to it.
 fn bot_sees(state: &TelegramState, message: &Value) -> bool {
     let chat = message["chat"]["id"].as_i64().and_then(|id| state.world.chats.get(&id));
     let Some(chat) = chat else { return false };

@@ -1,4 +1,4 @@
-//! `getUpdates`: waits until there is an update, the time is over, another poll begins, or the server stops.
+//! `getUpdates`: waits for an update, the timeout, another poll, or the end of the server.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use super::shared::SharedTelegram;
 
 const MAX_POLL_SECONDS: u64 = 50;
 
-/// Answers `getUpdates` with the JSON text of a list: at once, or after at most `timeout` seconds if there is nothing yet.
+/// Returns the answer of `getUpdates` as JSON text. Waits up to `timeout` seconds if there is no update.
 pub(super) async fn get_updates(
     shared: &SharedTelegram,
     args: &Map<String, Value>,

@@ -1,12 +1,12 @@
-//! The smallest value of a type in the table: results of methods that have no behaviour here, arguments in tests.
+//! Smallest values of the types in the table: results of methods without behaviour, arguments in tests.
 
 use figaro_mcp::table::{ApiField, ApiTable, ApiType, TypeDef, Unit};
 use serde_json::{Map, Value, json};
 
-/// Nesting deeper than any required field goes.
+/// Maximum nesting, deeper than any required field.
 const MAX_DEPTH: usize = 12;
 
-/// The smallest value of a type: required fields only, lists empty, names short.
+/// Returns the smallest value of a type: only required fields, empty lists, short names.
 pub(super) fn of_type(ty: &ApiType) -> Value {
     deep(ty, 0)
 }
@@ -45,7 +45,7 @@ fn deep(ty: &ApiType, depth: usize) -> Value {
     }
 }
 
-/// An object of the required fields, or the required arguments of a method.
+/// Returns an object with the required fields, or with the required arguments of a method.
 pub(super) fn object(fields: &[ApiField], depth: usize) -> Map<String, Value> {
     fields.iter().filter(|f| f.required).map(|f| (f.name.clone(), field_at(f, depth))).collect()
 }

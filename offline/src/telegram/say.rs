@@ -1,8 +1,8 @@
-//! What a person sends: a builder for messages of every shape the bot must understand.
+//! Builder for the messages of a person, with every feature the bot must understand.
 
 use serde_json::{Map, Value};
 
-/// A message of a person, to be given to [`super::OfflineTelegram::send`].
+/// Message of a person, for [`super::OfflineTelegram::send`].
 #[derive(Debug, Clone, Default)]
 pub struct Say {
     pub(super) from: i64,
@@ -20,73 +20,73 @@ pub struct Say {
 }
 
 impl Say {
-    /// A text of a person to a chat.
+    /// Creates a text message of a person to a chat.
     #[must_use]
     pub fn new(from: i64, chat: i64, text: &str) -> Self {
         Self { from, chat, text: text.to_owned(), ..Self::default() }
     }
 
-    /// Sent to the topic with this thread id.
+    /// Sends the message to the topic with this thread id.
     #[must_use]
     pub fn topic(self, message_thread_id: i64) -> Self {
         Self { topic: Some(message_thread_id), ..self }
     }
 
-    /// Sent as a reply to this message of the same chat.
+    /// Makes the message a reply to this message of the same chat.
     #[must_use]
     pub fn reply_to(self, message_id: i64) -> Self {
         Self { reply_to: Some(message_id), ..self }
     }
 
-    /// Quotes this part of the message replied to; sending fails if it is not in there.
+    /// Quotes this part of the replied message. Sending fails if the message does not contain it.
     #[must_use]
     pub fn quote(self, part: &str) -> Self {
         Self { quote: Some(part.to_owned()), ..self }
     }
 
-    /// With a photo in one size; the text becomes its caption.
+    /// Attaches a photo in one size. The text becomes its caption.
     #[must_use]
     pub fn photo(self, bytes: impl Into<Vec<u8>>) -> Self {
         self.photo_sizes(vec![PhotoFile { width: 640, height: 480, bytes: bytes.into() }])
     }
 
-    /// With a photo in these sizes, the smallest first; the text becomes its caption.
+    /// Attaches a photo in these sizes, the smallest first. The text becomes its caption.
     #[must_use]
     pub(crate) fn photo_sizes(self, photo: Vec<PhotoFile>) -> Self {
         Self { photo, ..self }
     }
 
-    /// With a document; the text becomes its caption.
+    /// Attaches a document. The text becomes its caption.
     #[must_use]
     pub fn document(self, name: &str, bytes: impl Into<Vec<u8>>) -> Self {
         Self { document: Some((name.to_owned(), bytes.into())), ..self }
     }
 
-    /// Forwarded from this person's message.
+    /// Makes the message a forward of a message by this user.
     #[must_use]
     pub fn forward_from(self, user: i64) -> Self {
         Self { forward_from: Some(user), ..self }
     }
 
-    /// In the name of a chat: an anonymous administrator or a channel.
+    /// Sends in the name of a chat, as an anonymous administrator or a channel.
     #[must_use]
     pub fn sender_chat(self, chat: i64) -> Self {
         Self { sender_chat: Some(chat), ..self }
     }
 
-    /// With formatting; mentions, commands and links are found without it.
+    /// Adds formatting. Mentions, commands and links are detected without it.
     #[must_use]
     pub fn entities(self, entities: Vec<Value>) -> Self {
         Self { entities, ..self }
     }
 
-    /// Sent as part of the album with this `media_group_id`.
+    /// Makes the message part of the album with this `media_group_id`.
     #[must_use]
     pub fn media_group_id(self, id: &str) -> Self {
         self.field("media_group_id", Value::from(id))
     }
 
-    /// With any other field of the Bot API's `Message`.
+    /// Sets any other field of the Bot API's `Message`.
     #[must_use]
     pub fn field(mut self, name: &str, value: Value) -> Self {
         self.fields.insert(name.to_owned(), value);
@@ -94,22 +94,19 @@ impl Say {
     }
 }
 
-/// One size of a photo, as clients make several of each.
+/// One size of a photo. Clients create several.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PhotoFile {
-    /// In pixels.
     pub(crate) width: u32,
-    /// In pixels.
     pub(crate) height: u32,
-    /// The content of the file.
     pub(crate) bytes: Vec<u8>,
 }
 
-/// The ids of a message that a person sent or changed.
+/// Ids of a message that a person sent or changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SentByPerson {
-    /// Its `message_id`, which is unique within the chat.
+    /// `message_id` of the message, unique within its chat.
     pub message_id: i64,
-    /// The update that brings it to the bot; `None` if the bot does not get to see it.
+    /// Id of the update for the bot; `None` if the bot cannot see the message.
     pub update_id: Option<i64>,
 }

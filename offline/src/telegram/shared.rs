@@ -1,4 +1,4 @@
-//! What the parts of the running server share: the state behind its lock, the signal of its changes, and the clock.
+//! Data shared by the parts of the running server: the locked state, its change signal and the clock.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use tokio::sync::watch;
 use super::state::TelegramState;
 use crate::Runtime;
 
-/// A handle on it; clones are the same.
+/// Handle of the shared data. Clones share it.
 #[derive(Clone)]
 pub(super) struct SharedTelegram(Arc<TelegramInner>);
 
@@ -25,19 +25,19 @@ impl SharedTelegram {
         Self(Arc::new(TelegramInner { state, changed, runtime }))
     }
 
-    /// Looks at the state.
+    /// Calls `look` with the locked state.
     pub(super) fn look<T>(&self, look: impl FnOnce(&TelegramState) -> T) -> T {
         look(&self.0.state.lock())
     }
 
-    /// Changes the state and wakes who waits for changes.
+    /// Changes the state and notifies the receivers of [`Self::changes`].
     pub(super) fn change<T>(&self, change: impl FnOnce(&mut TelegramState) -> T) -> T {
         let result = change(&mut self.0.state.lock());
         self.0.changed.send_replace(());
         result
     }
 
-    /// Tells of every change from now on.
+    /// Returns a receiver that is notified of every change from now on.
     pub(super) fn changes(&self) -> watch::Receiver<()> {
         self.0.changed.subscribe()
     }
@@ -46,7 +46,7 @@ impl SharedTelegram {
         self.0.runtime.now()
     }
 
-    /// Resolves once the server is to stop.
+    /// Resolves when the server must stop.
     pub(super) async fn stopping(&self) {
         self.0.runtime.stopping().await;
     }

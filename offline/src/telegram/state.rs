@@ -1,5 +1,5 @@
-//! Everything the offline Telegram remembers, and the events it tells the demo page. The methods and people change it;
-//! [`SharedTelegram`](super::shared::Shared) holds it behind a lock.
+//! State of the offline Telegram, and the events for the demo page. The methods and people change it;
+//! [`SharedTelegram`](super::shared::SharedTelegram) holds it behind a lock.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -15,47 +15,46 @@ use super::planned::Testing;
 use super::updates::PendingUpdates;
 use super::world::{Chat, MessageDraft, Person, World};
 
-/// Events a slow page may lag behind before it must start over.
+/// Number of events a slow page may lag behind before it must start over.
 const EVENT_BACKLOG: usize = 1024;
-/// How long a draft is shown without news.
+/// Lifetime of a draft without changes.
 const DRAFT_LIFE: Duration = Duration::from_secs(30);
 
-/// Something the demo page shows at once.
+/// Event for the demo page.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WebEvent {
-    /// The name of the server-sent event, which the page's script listens for.
+    /// Name of the server-sent event; the page's script listens for it.
     pub name: &'static str,
-    /// Its data, which is sent as JSON.
+    /// Data of the event, sent as JSON.
     pub data: Value,
 }
 
-/// A button press, by its callback query id in [`TelegramState`].
+/// Button press, stored by its callback query id in [`TelegramState`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct ButtonPress {
-    /// How the bot answered it; it can do so once.
+    /// Answer of the bot; `None` until then. Only one answer is possible.
     pub(super) answer: Option<Value>,
 }
 
-/// A file that the bot or a person sent, by its `file_id` in [`TelegramState`].
+/// File of the bot or a person, stored by its `file_id` in [`TelegramState`].
 #[derive(Debug, Clone)]
 pub(super) struct StoredFile {
-    /// Its `file_path`: what `/file/bot<token>/` serves it under.
+    /// `file_path`, below `/file/bot<token>/`.
     pub(super) path: String,
     pub(super) bytes: Vec<u8>,
 }
 
-/// A list of commands for a scope and a language.
+/// List of commands for a scope and a language.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct CommandList {
-    /// The Bot API's `BotCommandScope`.
+    /// `BotCommandScope` object.
     pub(super) scope: Value,
-    /// A language code; empty for all languages without a list of their own.
+    /// Language code; empty for all languages without their own list.
     pub(super) language: String,
-    /// A list of `BotCommand`s.
+    /// Array of `BotCommand` objects.
     pub(super) commands: Value,
 }
 
-/// All that the offline Telegram remembers.
 #[derive(Debug)]
 pub(super) struct TelegramState {
     pub(super) world: World,
@@ -65,11 +64,11 @@ pub(super) struct TelegramState {
     pub(super) commands: Vec<CommandList>,
     #[cfg(feature = "testing")]
     pub(super) testing: Testing,
-    /// The person whose view the demo page shows.
+    /// Person whose view the demo page shows.
     pub(super) demo_user: Option<i64>,
     pub(super) events: broadcast::Sender<WebEvent>,
     last_call: u64,
-    /// The number in the last name that [`Self::fresh`] gave.
+    /// Number in the last name returned by [`Self::fresh`].
     pub(super) last_name: u64,
 }
 
@@ -91,26 +90,25 @@ impl TelegramState {
         }
     }
 
-    /// Tells the demo pages, if any is open.
+    /// Sends an event to the open demo pages, if any.
     pub(super) fn tell(&self, name: &'static str, data: Value) {
-        // No receiver is the usual case, not a fault.
+        // Without an open page there is no receiver, which is no error.
         drop(self.events.send(WebEvent { name, data }));
     }
 
-    /// The number of the next call, from 1.
+    /// Returns the number of the next call, from 1.
     pub(super) fn next_call(&mut self) -> u64 {
         self.last_call += 1;
         self.last_call
     }
 
-    /// A name nobody has had: of files, button presses, polls.
+    /// Returns a new unique name, for a file, button press or poll.
     pub(super) fn fresh(&mut self, prefix: &str) -> String {
         self.last_name += 1;
         format!("{prefix}{}", self.last_name)
     }
 
-    /// Tells the demo pages of a call that was answered, and remembers it for tests. A `getUpdates` is shown only if it
-    /// failed.
+    /// Sends an answered call to the demo pages, and stores it for tests. A successful `getUpdates` is not sent.
     pub(super) fn record(&mut self, call: ApiCall) {
         let idle = call.method == "getUpdates" && call.ok;
         if !idle {
@@ -127,7 +125,7 @@ impl TelegramState {
         self.testing.remember(call);
     }
 
-    /// Puts a message into its chat, new or changed, and shows it.
+    /// Stores a new or changed message in its chat, and sends it to the demo pages.
     pub(super) fn store(&mut self, chat: i64, message: &Value) {
         let Some(id) = message["message_id"].as_i64() else {
             return;
@@ -138,7 +136,7 @@ impl TelegramState {
         }
     }
 
-    /// Takes a message and its reactions out of the chat. Nothing happens if there is no such chat.
+    /// Removes a message and its reactions. Does nothing if there is no such chat.
     pub(super) fn remove(&mut self, chat_id: i64, id: i64) {
         if let Some(chat) = self.world.chats.get_mut(&chat_id) {
             chat.messages.remove(&id);
@@ -149,21 +147,21 @@ impl TelegramState {
         }
     }
 
-    /// Shows the reactions to a message as they are now.
+    /// Sends the current reactions to a message to the demo pages.
     pub(super) fn tell_reactions(&self, chat: i64, message_id: i64) {
         if let Some(chat) = self.world.chats.get(&chat) {
             self.tell("reaction", reaction_event(chat, message_id, self.world.bot.id));
         }
     }
 
-    /// Shows who chose what in a poll.
+    /// Sends the votes in a poll to the demo pages.
     pub(super) fn tell_votes(&self, chat: i64, message_id: i64) {
         if let Some(chat) = self.world.chats.get(&chat) {
             self.tell("votes", vote_event(chat, message_id));
         }
     }
 
-    /// Keeps bytes as a file and gives its `file_id`.
+    /// Stores bytes as a file. Returns its `file_id`.
     pub(super) fn keep_file(&mut self, name: &str, bytes: Vec<u8>) -> String {
         let id = self.fresh("file-");
         let path = format!("files/{id}/{name}");
@@ -171,7 +169,7 @@ impl TelegramState {
         id
     }
 
-    /// Shows a draft, or changes the one with its id.
+    /// Shows a draft, or changes the one with the same id.
     pub(super) fn draft(&mut self, chat: i64, mut draft: MessageDraft) {
         draft.expires = Instant::now() + DRAFT_LIFE;
         let mut data = json!({
@@ -187,7 +185,7 @@ impl TelegramState {
         }
     }
 
-    /// Takes away the drafts of a chat that a rule chooses.
+    /// Removes the drafts of a chat for which `gone` returns `true`.
     pub(super) fn end_drafts(&mut self, chat: i64, gone: impl Fn(&MessageDraft) -> bool) {
         let Some(drafts) = self.world.chats.get_mut(&chat).map(|c| &mut c.drafts) else {
             return;
@@ -195,13 +193,13 @@ impl TelegramState {
         let ids: Vec<i64> = drafts.values().filter(|d| gone(d)).map(|d| d.id).collect();
         for id in ids {
             drafts.remove(&id);
-            // The map stays borrowed for the whole loop, so the sender is used directly.
+            // The map is borrowed during the loop, so the sender is used directly.
             let data = json!({"chat_id": chat, "draft_id": id});
             drop(self.events.send(WebEvent { name: "draft_gone", data }));
         }
     }
 
-    /// The commands shown where no narrower scope applies; the private-chat list, if set, comes first.
+    /// Returns the commands for chats without a narrower scope. Prefers the list for private chats, if set.
     pub(super) fn default_commands(&self) -> Value {
         ["all_private_chats", "default"]
             .into_iter()
@@ -211,19 +209,18 @@ impl TelegramState {
             .map_or_else(|| json!([]), |l| l.commands.clone())
     }
 
-    /// Takes away the drafts that nobody renewed in time.
     pub(super) fn expire_drafts(&mut self, now: Instant) {
         let chats: Vec<i64> = self.world.chats.keys().copied().collect();
         chats.into_iter().for_each(|chat| self.end_drafts(chat, |d| d.expires <= now));
     }
 
-    /// When the next draft goes away by itself.
+    /// Returns the time when the next draft expires.
     pub(super) fn next_expiry(&self) -> Option<Instant> {
         self.world.chats.values().flat_map(|c| c.drafts.values()).map(|d| d.expires).min()
     }
 }
 
-/// The reactions to a message, and whose they are, as the demo page is told of them.
+/// Returns the data of an event about the reactions to a message, with their senders.
 pub(super) fn reaction_event(chat: &Chat, message_id: i64, bot: i64) -> Value {
     let of_bot = chat.reactions.get(&message_id).into_iter().flatten();
     let of_people = chat.reactions_of_people.get(&message_id).into_iter().flatten();
@@ -234,7 +231,7 @@ pub(super) fn reaction_event(chat: &Chat, message_id: i64, bot: i64) -> Value {
     json!({"chat_id": chat.id, "message_id": message_id, "reactions": shown})
 }
 
-/// Who chose which options of a poll, as the demo page is told of it.
+/// Returns the data of an event about the votes in a poll.
 pub(super) fn vote_event(chat: &Chat, message_id: i64) -> Value {
     json!({"chat_id": chat.id, "message_id": message_id, "votes": chat.votes.get(&message_id)})
 }

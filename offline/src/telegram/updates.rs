@@ -1,4 +1,4 @@
-//! The queue of updates: what a poll gets of it, and what its offset takes away. One poller at a time.
+//! Queue of updates. A poll reads from it, and its offset removes acknowledged ones. Only one poller at a time.
 
 use std::collections::VecDeque;
 
@@ -6,13 +6,12 @@ use serde_json::{Map, Value, json};
 
 use super::error::BotApiError;
 
-/// Left out unless asked for by name.
+/// Kinds of updates that are sent only if `allowed_updates` names them.
 const ONLY_ON_REQUEST: [&str; 3] = ["chat_member", "message_reaction", "message_reaction_count"];
 
-/// Updates nobody acknowledged yet.
 #[derive(Debug)]
 pub(super) struct PendingUpdates {
-    /// Each as it is sent: a test may queue what is no JSON.
+    /// Ids and texts of the updates. A test may queue invalid JSON.
     pub(super) queue: VecDeque<(i64, String)>,
     pub(super) next_id: i64,
     allowed: Vec<String>,
@@ -35,7 +34,7 @@ impl PendingUpdates {
         wanted.then(|| self.push_raw(json!({kind: value})))
     }
 
-    /// Queues any object as an update, with an `update_id` if it has none.
+    /// Queues any object as an update. Adds an `update_id` if it has none, and returns the id.
     pub(super) fn push_raw(&mut self, mut update: Value) -> i64 {
         let id = update["update_id"].as_i64().unwrap_or(self.next_id);
         self.next_id = self.next_id.max(id + 1);
@@ -44,7 +43,7 @@ impl PendingUpdates {
         id
     }
 
-    /// Queues a text as it stands in place of an update; it gets the next id and has to name it itself.
+    /// Queues a raw text in place of an update, with the next id. The text must contain the id itself.
     #[cfg(feature = "testing")]
     pub(super) fn push_text(&mut self, text: impl FnOnce(i64) -> String) -> i64 {
         let id = self.next_id;
@@ -53,13 +52,14 @@ impl PendingUpdates {
         id
     }
 
-    /// How many updates nobody has acknowledged.
+    /// Returns the number of unacknowledged updates.
     #[cfg(feature = "testing")]
     pub(super) fn pending(&self) -> usize {
         self.queue.len()
     }
 
-    /// Starts a poll: earlier ones end in conflict, the offset acknowledges. Gives the poll's number.
+    /// Starts a poll. Ends earlier polls with a conflict, and removes the updates that the offset acknowledges. Returns the
+    /// number of the poll.
     pub(super) fn begin(&mut self, args: &Map<String, Value>) -> u64 {
         if let Some(Value::Array(kinds)) = args.get("allowed_updates") {
             self.allowed = kinds.iter().filter_map(Value::as_str).map(ToOwned::to_owned).collect();
@@ -76,7 +76,7 @@ impl PendingUpdates {
         self.poller
     }
 
-    /// The first `limit` updates for a poll. An error if another poll began after it.
+    /// Returns the first `limit` updates for a poll. Errors if a newer poll began.
     pub(super) fn serve(&self, poll: u64, limit: usize) -> Result<Vec<String>, BotApiError> {
         if poll != self.poller {
             return Err(BotApiError::conflict());

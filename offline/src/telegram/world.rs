@@ -1,5 +1,5 @@
-//! Who and what exists at the offline Telegram: people, chats, members, topics, messages, as the Bot API shows them.
-//! Held by `state`; changed by the methods and by people.
+//! People, chats, members, topics and messages of the offline Telegram, as the Bot API shows them. Held by `state`; changed
+//! by the methods and by people.
 
 use std::collections::BTreeMap;
 
@@ -7,41 +7,41 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use tokio::time::Instant;
 
-/// A person, or the bot itself.
+/// Person, or the bot itself, as a Telegram user.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Person {
-    /// The user id, which is also the id of the private chat with the bot.
+    /// User id, also the id of the private chat with the bot.
     pub id: i64,
     /// `first_name`, as the app shows it.
     pub(crate) first_name: String,
-    /// The name after `@`, without it; `None` for people who have none.
+    /// Username, without `@`; `None` if the person has none.
     pub(crate) username: Option<String>,
-    /// `language_code`, the IETF tag of the app's language; `None` if the app does not say it.
+    /// `language_code`, the IETF tag of the app's language; `None` if the app does not send it.
     pub(crate) language_code: Option<String>,
     pub(super) is_bot: bool,
 }
 
 impl Person {
-    /// A person without username whose app speaks English.
+    /// Creates a person without username, whose app is in English.
     #[must_use]
     pub fn new(id: i64, first_name: &str) -> Self {
         let language_code = Some("en".to_owned());
         Self { id, first_name: first_name.to_owned(), username: None, language_code, is_bot: false }
     }
 
-    /// The same person with this username, without its `@`.
+    /// Sets the username, given without `@`.
     #[must_use]
     pub fn username(self, username: &str) -> Self {
         Self { username: Some(username.to_owned()), ..self }
     }
 
-    /// The same person whose app speaks another language, by its IETF tag.
+    /// Sets the language of the app, as an IETF tag.
     #[must_use]
     pub fn language(self, code: &str) -> Self {
         Self { language_code: Some(code.to_owned()), ..self }
     }
 
-    /// The Bot API's `User`.
+    /// Returns the Bot API's `User` object.
     #[must_use]
     pub(crate) fn json(&self) -> Value {
         let mut user = json!({"id": self.id, "is_bot": self.is_bot, "first_name": self.first_name});
@@ -55,32 +55,32 @@ impl Person {
     }
 }
 
-/// What the demo page says of the demo, as it was started.
+/// Information about the demo for its page, set at the start.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DemoInfo {
-    /// Which model answers, and what leaves the machine.
+    /// Notice of the model that answers, and of the data that leaves the machine.
     pub notice: String,
-    /// What is as it would be at the real Telegram.
+    /// Parts that work as with the real Telegram.
     pub real: String,
-    /// What stands in for something else.
+    /// Parts that are simulated in the demo.
     pub stand_in: String,
 }
 
-/// The `type` of a chat.
+/// Type of a chat, the `type` of the Bot API's `Chat`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ChatType {
-    /// With one person.
+    /// Private chat of one person with the bot.
     Private,
-    /// A basic group.
+    /// Basic group, which can be upgraded to a supergroup.
     Group,
-    /// A supergroup, perhaps with topics.
+    /// Supergroup, with topics if it is a forum.
     Supergroup,
-    /// A channel.
+    /// Channel, in which only administrators may post.
     Channel,
 }
 
 impl ChatType {
-    /// The word of the Bot API, as in `Chat.type`.
+    /// Returns the value of the Bot API's `Chat.type`.
     #[must_use]
     pub(crate) fn name(self) -> &'static str {
         match self {
@@ -92,23 +92,23 @@ impl ChatType {
     }
 }
 
-/// What a person or a bot is in a chat: `status` of the Bot API's `ChatMember`.
+/// Status of a person or bot in a chat, the `status` of the Bot API's `ChatMember`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum MemberStatus {
-    /// Its creator, who may do everything.
+    /// Creator of the chat, with all rights.
     Owner,
-    /// An administrator with the usual rights.
+    /// Administrator of the chat, with the usual rights.
     Admin,
-    /// An ordinary member, without an administrator's rights.
+    /// Ordinary member of the chat, without administrator rights.
     Member,
-    /// Not in it, or not any more.
+    /// Not a member, or no longer one.
     Left,
-    /// Thrown out; for a private chat: the bot was blocked.
+    /// Removed from the chat; in a private chat, blocked by the person.
     Kicked,
 }
 
 impl MemberStatus {
-    /// Whether it is in the chat, and not blocked.
+    /// Returns `true` for the owner, administrators and members.
     pub(super) fn is_in(self) -> bool {
         matches!(self, Self::Owner | Self::Admin | Self::Member)
     }
@@ -117,7 +117,7 @@ impl MemberStatus {
         matches!(self, Self::Owner | Self::Admin)
     }
 
-    /// The Bot API's `ChatMember`.
+    /// Returns the Bot API's `ChatMember` object.
     pub(super) fn json(self, user: &Value) -> Value {
         match self {
             Self::Owner => json!({"status": "creator", "user": user, "is_anonymous": false}),
@@ -136,26 +136,26 @@ impl MemberStatus {
     }
 }
 
-/// What the bot is writing, shown until the message comes.
+/// Draft of the bot, shown until the message is sent.
 #[derive(Debug, Clone)]
 pub struct MessageDraft {
-    /// `draft_id`.
+    /// `draft_id` of the Bot API, unique within the chat.
     pub id: i64,
-    /// `message_thread_id` of the topic it is shown in; `None` outside of topics.
+    /// `message_thread_id` of the draft's topic; `None` outside of topics.
     pub(crate) thread: Option<i64>,
-    /// The text so far; empty shows as thinking.
+    /// Text so far. An empty text is shown as thinking.
     pub text: String,
-    /// The formatting of the text, as `MessageEntity` objects.
+    /// Formatting of the text, as `MessageEntity` objects.
     pub(crate) entities: Vec<Value>,
-    /// The person is offered a stop button.
+    /// `true` if the draft has a stop button.
     pub can_stop: bool,
-    /// Pressing stop leaves the draft in its place until the bot ends it or its time is over.
+    /// `true` if the draft stays after a press of stop, until the bot ends it or it expires.
     pub(super) keep_on_stop: bool,
-    /// When it goes away by itself.
+    /// Time of expiry, unless the draft is changed before.
     pub(super) expires: Instant,
 }
 
-/// One chat with everything in it.
+/// Chat with its members and content.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Chat {
     pub(super) id: i64,
@@ -165,29 +165,29 @@ pub(super) struct Chat {
     pub(super) description: String,
     pub(super) username: Option<String>,
     pub(super) is_forum: bool,
-    /// The names of its topics by thread id.
+    /// Names of the topics, by thread id.
     pub(super) topics: BTreeMap<i64, String>,
     pub(super) members: BTreeMap<i64, MemberStatus>,
-    /// The people who may not write, and until when in Unix time; 0 for good.
+    /// Muted people, with the end in Unix time; 0 means permanent.
     #[serde(default)]
     pub(super) muted: BTreeMap<i64, i64>,
     /// Messages as the Bot API shows them, by `message_id`.
     pub(super) messages: BTreeMap<i64, Value>,
-    /// The bot's reactions, by `message_id`.
+    /// Reactions of the bot, by `message_id`.
     pub(super) reactions: BTreeMap<i64, Vec<Value>>,
-    /// The emoji that people react with, by `message_id` and user id.
+    /// Reactions of people as emoji, by `message_id` and user id.
     #[serde(default)]
     pub(super) reactions_of_people: BTreeMap<i64, BTreeMap<i64, String>>,
-    /// The options that people chose in polls, by `message_id` and user id.
+    /// Votes in polls as option indexes, by `message_id` and user id.
     #[serde(default)]
     pub(super) votes: BTreeMap<i64, BTreeMap<i64, Vec<usize>>>,
-    /// A bot that starts again writes them anew.
+    /// Drafts by id. Not saved, as a restarted bot writes them again.
     #[serde(skip)]
     pub(super) drafts: BTreeMap<i64, MessageDraft>,
-    /// The pinned messages by `message_id`, the last pinned one last.
+    /// Pinned messages by `message_id`, in the order they were pinned.
     #[serde(default)]
     pub(super) pins: Vec<i64>,
-    /// The supergroup that a basic group has become.
+    /// Supergroup that replaced this basic group.
     pub(super) migrated_to: Option<i64>,
     last_message: i64,
 }
@@ -215,7 +215,7 @@ impl Chat {
         }
     }
 
-    /// The Bot API's `Chat`.
+    /// Returns the Bot API's `Chat` object.
     pub(super) fn json(&self) -> Value {
         let mut chat = json!({"id": self.id, "type": self.kind.name()});
         let name = if self.kind == ChatType::Private { "first_name" } else { "title" };
@@ -233,7 +233,7 @@ impl Chat {
         matches!(self.kind, ChatType::Group | ChatType::Supergroup)
     }
 
-    /// A forum, or a private chat: there a bot may have topics.
+    /// Returns `true` for forums and private chats, where a bot can have topics.
     pub(super) fn has_topics(&self) -> bool {
         self.is_forum || self.kind == ChatType::Private
     }
@@ -242,18 +242,18 @@ impl Chat {
         self.members.get(&user).copied().unwrap_or(MemberStatus::Left)
     }
 
-    /// An id above all earlier ones; ids of deleted messages do not come back.
+    /// Returns an id above all earlier ones. Ids of deleted messages are not reused.
     pub(super) fn next_message_id(&mut self) -> i64 {
         self.last_message += 1;
         self.last_message
     }
 
-    /// Leaves out this many ids, and all below a bound.
+    /// Skips `count` ids, and all ids up to `at_least`.
     pub(super) fn skip_ids(&mut self, count: i64, at_least: i64) {
         self.last_message = at_least.max(self.last_message + count);
     }
 
-    /// Opens a topic: its id is that of the service message that tells of it, which is returned but not yet stored.
+    /// Opens a topic. Returns its service message, whose id is the thread id. Does not store the message.
     pub(super) fn topic_created(&mut self, name: &str, from: &Value, now: i64) -> Value {
         let id = self.next_message_id();
         self.topics.insert(id, name.to_owned());
@@ -263,7 +263,7 @@ impl Chat {
         })
     }
 
-    /// The message as it is quoted in a reply: without what it replied to itself.
+    /// Returns the message as embedded in a reply: without the message it replied to itself.
     pub(super) fn as_replied_to(&self, message_id: i64) -> Option<Value> {
         let mut message = self.messages.get(&message_id)?.clone();
         let fields = message.as_object_mut()?;
@@ -273,11 +273,10 @@ impl Chat {
     }
 }
 
-/// All people and chats.
 #[derive(Debug)]
 pub(super) struct World {
     pub(super) bot: Person,
-    /// Privacy mode is off.
+    /// `true` if privacy mode is off.
     pub(super) reads_all: bool,
     pub(super) people: BTreeMap<i64, Person>,
     pub(super) chats: BTreeMap<i64, Chat>,
@@ -289,7 +288,7 @@ impl World {
         Self { bot, reads_all, people, chats: BTreeMap::new() }
     }
 
-    /// The chat a `chat_id` means: a number, a number as text, or `@username`.
+    /// Returns the chat for a `chat_id`: a number, a number as text, or `@username`.
     pub(super) fn find(&self, chat_id: &Value) -> Option<i64> {
         let id = match chat_id {
             Value::String(name) => match name.strip_prefix('@') {
@@ -307,7 +306,7 @@ impl World {
         self.chats.contains_key(&id).then_some(id)
     }
 
-    /// The fields that place a message in a thread.
+    /// Returns the fields that place a message in a thread.
     pub(super) fn placed(&self, chat: i64, thread: Option<i64>) -> Map<String, Value> {
         let mut fields = Map::new();
         if let (Some(thread), Some(chat)) = (thread, self.chats.get(&chat)) {

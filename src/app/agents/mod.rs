@@ -1,5 +1,5 @@
-//! The owner's agents: `figaro agents`, which checks their files and prints the schema of one, and what reads them again while
-//! the bot runs.
+//! The owner's agents: `figaro agents` checks their files and prints the JSON Schema; a watcher reloads the files while the
+//! bot runs.
 
 mod watch;
 
@@ -18,16 +18,16 @@ use figaro_domain::agent::{ALL_TOOLS, Agent, OfServer};
 use figaro_prompts::{AGENTS_FOLDER, AgentFileNames, AgentFiles, AgentSet, agent_schema};
 use figaro_provider::Providers;
 
-/// What is asked of agents.
+/// Subcommand of `figaro agents`.
 #[derive(Debug)]
 pub enum AgentsTask {
-    /// Whether the files of a folder are right: of this one, or of the one that the bot reads.
+    /// Check the agent files of this folder; `None` for the folder that the bot reads.
     Check(Option<PathBuf>),
-    /// The JSON Schema of a file.
+    /// Print the JSON Schema of an agent file.
     Schema,
 }
 
-/// The names that files of agents may use, with these of other MCP servers.
+/// Returns the names that agent files may use. `servers` are the names of other MCP servers.
 pub(super) fn names(providers: &Providers, servers: Vec<String>) -> AgentFileNames {
     AgentFileNames {
         tools: builtin::names(),
@@ -36,11 +36,11 @@ pub(super) fn names(providers: &Providers, servers: Vec<String>) -> AgentFileNam
     }
 }
 
-/// Does what is asked for and prints what came of it. Of the settings only the file of MCP servers is looked at, for their names;
-/// a bot may run meanwhile.
+/// Runs the subcommand and prints its result. Reads only the MCP servers file of the settings, for the server names. A bot
+/// may run at the same time.
 ///
 /// # Errors
-/// All that is wrong with the files, a line each; also when an added provider cannot be registered.
+/// All faults of the files, one per line; also when an added provider cannot be registered.
 pub fn agents(
     task: AgentsTask,
     values: &HashMap<String, String>,
@@ -92,8 +92,8 @@ fn check(folder: Option<&Path>, names: &AgentFileNames) -> Result<(), StartupErr
     Ok(())
 }
 
-/// The names of what looks like the file of an agent in a folder and is not read, in order: with another ending, or in a
-/// folder below. A folder that cannot be read has none.
+/// Returns the sorted names of files that look like agent files but are not read: other endings, or in a subfolder. Empty if
+/// the folder cannot be read.
 fn unread(folder: &Path) -> Vec<String> {
     let mut unread = Vec::new();
     for entry in folder.read_dir().into_iter().flatten().flatten() {
@@ -115,7 +115,7 @@ fn unread(folder: &Path) -> Vec<String> {
     unread
 }
 
-/// What there is to know of an agent at a glance.
+/// One-line summary of an agent.
 fn line(agent: &Agent, agents: &AgentSet) -> String {
     let tools = match agent.tools.len() {
         _ if agent.has_all_tools() => "all tools".to_owned(),
@@ -137,7 +137,7 @@ fn line(agent: &Agent, agents: &AgentSet) -> String {
     )
 }
 
-/// The tools that an agent has of other servers: `, all of files, 2 of mail`.
+/// Counts of an agent's tools by MCP server: `, all of files, 2 of mail`.
 fn of_servers(listed: &[OfServer]) -> String {
     let mut servers: Vec<&str> = listed.iter().map(|of| of.server.as_str()).collect();
     servers.dedup();

@@ -1,4 +1,4 @@
-//! A change of the owner's files of agents while the bot runs: it holds from the next turn on.
+//! Reloads the owner's agent files while the bot runs. Changes apply from the next turn.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -11,19 +11,18 @@ use figaro_mcp_client::servers::Servers;
 use figaro_prompts::texts::Texts;
 use figaro_prompts::{AGENTS_FOLDER, AgentFileNames, AgentFiles, AgentSet, Prompts};
 
-/// The files of agents.
 #[derive(Debug)]
 pub(in crate::app) struct AgentFolder {
-    /// Where agents are taken from.
+    /// Holder of the current agents; replaced on reload.
     pub(in crate::app) prompts: Arc<Prompts>,
-    /// The names that files may use.
+    /// Names that agent files may use.
     pub(in crate::app) names: AgentFileNames,
-    /// The other MCP servers, whose names files may use too.
+    /// Other MCP servers; agent files may use their names too.
     pub(in crate::app) servers: Servers,
 }
 
 impl AgentFolder {
-    /// The names that files may use now.
+    /// Returns the names that agent files may use, with the current MCP servers.
     fn names(&self) -> AgentFileNames {
         AgentFileNames { servers: self.servers.names(), ..self.names.clone() }
     }

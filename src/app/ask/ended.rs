@@ -1,4 +1,4 @@
-//! What is printed and given once a turn is over.
+//! Output and exit result of a finished turn.
 
 use std::io::{self, ErrorKind};
 use std::sync::Arc;
@@ -19,33 +19,33 @@ use figaro_domain::usage::Spent;
 use figaro_ledger::Ledger;
 use figaro_store::Store;
 
-/// What is said of a call that was told to end.
+/// Reason shown when a stop signal ends the call.
 pub(super) const STOPPED: &str = "stopped before the answer was complete";
-/// What is said of an answer that has come to the bound on its length.
+/// Reason shown when the answer reaches its maximum length.
 const CUT: &str = "the answer was cut: it has reached its bound on length";
-/// What is said of a turn of which nobody knows how it ended.
+/// Reason shown when the turn ends without a closing event.
 const NO_END: &str = "the turn did not come to its end; RUST_LOG=info shows more";
 
-/// A turn that is over, and what there is to say of it.
+/// A finished turn and the data for its last event.
 pub(super) struct FinishedTurn<'a> {
     pub(super) printer: Printer,
     pub(super) store: &'a Store,
     pub(super) ledger: &'a Arc<Ledger>,
-    /// Knows every secret of the settings.
+    /// Redactor for all secrets of the settings.
     pub(super) redactor: Redactor,
-    /// The agent and the model that were asked for.
+    /// Agent and model of the options.
     pub(super) agent: Option<String>,
     pub(super) model: Option<ModelName>,
-    /// Where that is asked.
+    /// Endpoint of the model, for hints about failures.
     pub(super) asked: ModelEndpoint,
-    /// What the day had come to before the question.
+    /// Spending of the day before the question.
     pub(super) before: Spent,
 }
 
 /// Prints the end of a turn.
 ///
 /// # Errors
-/// When it has no answer, or not all of it, with what to do.
+/// When the answer is missing or cut, with a hint.
 pub(super) async fn finish(mut ended: FinishedTurn<'_>) -> Result<(), AppFailure> {
     let closing = ended.printer.closing.take();
     let declined = ended.printer.declined.take();
@@ -63,25 +63,25 @@ pub(super) async fn finish(mut ended: FinishedTurn<'_>) -> Result<(), AppFailure
         },
         _ => ("internal", declined.unwrap_or_else(|| NO_END.to_owned())),
     };
-    // A provider may quote the key that it was asked with.
+    // A provider may quote the API key in its error.
     let reason = ended.redactor.clean(&reason);
     let printed = failed(&mut ended, closing.as_ref(), label, &reason).await;
-    // The exit code and standard error say it all the same.
+    // The exit code and standard error report the failure anyway.
     drop(printed);
     Err(AppFailure::Unanswered(reason))
 }
 
-/// Prints the end of a turn that was told to end, and gives it.
+/// Prints the end of a stopped turn and returns the failure.
 pub(super) async fn stopped(mut ended: FinishedTurn<'_>) -> AppFailure {
-    // Whoever reads it may be what keeps it waiting.
+    // A slow reader may block the output.
     drop(timeout(AT_ONCE, failed(&mut ended, None, "stopped", STOPPED)).await);
     AppFailure::Unanswered(STOPPED.to_owned())
 }
 
-/// What it means that standard output could not be written: a reader that has left has what it wanted.
+/// Maps a write error of standard output. A closed pipe is no failure: the reader has what it wants.
 ///
 /// # Errors
-/// When nobody has left it.
+/// For any error other than a broken pipe.
 pub(super) fn unprinted(error: &io::Error) -> Result<(), AppFailure> {
     match error.kind() {
         ErrorKind::BrokenPipe => Ok(()),
@@ -107,7 +107,7 @@ async fn failed(
 }
 
 impl FinishedTurn<'_> {
-    /// The last event: `own`, and what the turn was made with and has taken.
+    /// Builds the last event: `own` plus agent, model, usage, spending and tool calls.
     async fn event(&self, name: &str, own: Value, closing: Option<&TurnClosing>) -> Value {
         let calls = match self.printer.run {
             Some(run) => self.store.conversations().tool_calls(run).await.unwrap_or_default(),
@@ -135,7 +135,7 @@ impl FinishedTurn<'_> {
     }
 }
 
-/// What the question has cost in all, with other agents and searches; the money is `null` where a price is not known.
+/// Total cost of the question, with other agents and searches. `usd` is `null` if a price is unknown.
 fn spent(before: Spent, after: Spent) -> Value {
     let tokens = after.tokens.saturating_sub(before.tokens);
     let is_known = after.unpriced == before.unpriced;

@@ -1,4 +1,4 @@
-//! `figaro ask`: one question in the terminal, answered by the turns that the bot runs. `docs/ask.md` explains what is printed.
+//! `figaro ask`: answers one question in the terminal with the turns of the bot. `docs/ask.md` explains the output.
 
 mod ended;
 mod options;
@@ -32,25 +32,25 @@ use figaro_agent::turn::control::Control;
 use figaro_agent::turn::queue::{Job, Runner};
 use figaro_agent::turn::unfinished::end_unfinished;
 
-/// Why no more of a turn is printed.
+/// Reason to stop printing a turn.
 enum PrintStop {
-    /// It was told to end.
+    /// A stop signal arrived.
     Stopped,
-    /// It cannot be written, or nobody reads it any more.
+    /// Standard output cannot be written or is closed.
     Unprinted(io::Error),
 }
 
-/// Asks a question and prints the answer as it comes. The first of `stops` ends it at once.
+/// Asks a question and prints the answer as it streams. The first of `stops` ends the call at once.
 ///
 /// # Errors
-/// When the settings, the options or the store have to be put right first; when there is no answer.
+/// When the settings, the options or the store are invalid; when there is no answer.
 pub async fn ask(
     values: &HashMap<String, String>,
     options: AskOptions,
     stops: impl Stream<Item = ()> + Unpin,
 ) -> Result<(), AppFailure> {
     let mut values = values.clone();
-    // The log of a bot would stand between the lines of the answer.
+    // Log lines would mix with the answer.
     values.entry("RUST_LOG".to_owned()).or_insert_with(|| "off".to_owned());
     let settings = settings_without_bot(&values, &Additions::default())?;
     start_log(&settings)?;
@@ -73,7 +73,7 @@ pub async fn ask(
     let (control, mut printer) = (Control::default(), Printer::new(options.json, locales));
     let turn_control = control.clone();
     groups.front.spawn("turn", async move {
-        // An answer leaves nothing to be done.
+        // The result of an answered turn is not needed.
         drop(turns.run(Job::Ask(question), turn_control).await);
     });
     let cut = follow(told, &mut printer, &control, &mut stop).await.err();
@@ -100,7 +100,7 @@ pub async fn ask(
     done
 }
 
-/// Prints what a turn tells until it is over.
+/// Prints the events of a turn until the turn ends.
 async fn follow(
     mut told: UnboundedReceiver<OutsideEvent>,
     printer: &mut Printer,
@@ -114,7 +114,7 @@ async fn follow(
             next = told.recv() => next,
         };
         let Some(next) = next else { return Ok(()) };
-        // A reader that takes its time does not keep a stop waiting.
+        // A slow reader does not delay a stop.
         let printed = tokio::select! {
             biased;
             () = stop.requested() => break PrintStop::Stopped,
@@ -126,7 +126,7 @@ async fn follow(
     };
     control.stop();
     let rest = async { while told.recv().await.is_some() {} };
-    // A turn that does not end in time is broken off with the process.
+    // A turn that does not end in time is aborted with the process.
     drop(timeout(AT_ONCE, rest).await);
     Err(cut)
 }

@@ -1,20 +1,20 @@
-//! What is asked, and how.
+//! Options of `figaro ask`.
 
 use figaro_domain::model::ModelName;
 
-/// What is asked, and how.
+/// Options of `figaro ask`.
 #[derive(Debug)]
 pub struct AskOptions {
-    /// The question; `-` or `None` reads it from standard input.
+    /// Question; `-` or `None` reads it from standard input.
     pub question: Option<String>,
-    /// The name of the agent that answers; `None` for Figaro itself.
+    /// Name of the agent that answers; `None` for Figaro itself.
     pub agent: Option<String>,
-    /// The model that answers; `None` for that of the agent or of the settings.
+    /// Model that answers; `None` for the model of the agent or of the settings.
     pub model: Option<ModelName>,
-    /// The name of the conversation that the question belongs to; `None` for one of its own that is not kept.
+    /// Name of the conversation that the question belongs to; `None` for a new conversation that is not kept.
     pub session: Option<String>,
-    /// Only test an agent: the question stands alone, and no later one sees it.
+    /// `true` to only test an agent: the question has no history, and later questions do not see it.
     pub is_eval: bool,
-    /// Print events as lines of JSON.
+    /// `true` to print events as JSON lines.
     pub json: bool,
 }

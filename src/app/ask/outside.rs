@@ -1,4 +1,4 @@
-//! The terminal in the place of Telegram: turns tell it what they do, and it passes that on in order.
+//! Terminal channel in place of Telegram: forwards the events of turns in order.
 
 use async_trait::async_trait;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
@@ -12,18 +12,18 @@ use figaro_domain::language::ByLanguage;
 use figaro_domain::message::Inbound;
 use figaro_policy::access::Admins;
 
-/// Passes on what turns tell.
+/// Forwards events of turns to the printer.
 #[derive(Debug)]
 pub(super) struct Terminal(UnboundedSender<OutsideEvent>);
 
 impl Terminal {
-    /// One, and where what it is told arrives until it is gone.
+    /// Creates a terminal and the receiver of its events. The receiver closes when the terminal is dropped.
     pub(super) fn new() -> (Self, UnboundedReceiver<OutsideEvent>) {
         let (sender, receiver) = unbounded_channel();
         (Self(sender), receiver)
     }
 
-    /// Where nobody listens any more, the process is about to end.
+    /// Sends an event. A closed receiver is ignored: the process is about to end.
     fn tell(&self, told: OutsideEvent) {
         drop(self.0.send(told));
     }
@@ -38,7 +38,7 @@ impl Listener for Terminal {
 #[async_trait]
 impl Delivery for Terminal {
     async fn deliver(&self, delivery: PendingDelivery, _stop: &CancellationToken) {
-        // Cards have buttons, which there are none of here.
+        // Cards have buttons; the terminal has none.
         if delivery.card.is_none() {
             self.tell(OutsideEvent::Words(delivery.markdown));
         }
@@ -55,12 +55,11 @@ impl Delivery for Terminal {
     }
 }
 
-/// There are no chats.
 impl Admins for Terminal {}
 impl Channel for Terminal {}
 
 #[async_trait]
 impl Owners for Terminal {
-    /// Whoever asks hears of a fault by the end of the turn.
+    /// Does nothing: the end of the turn reports faults.
     async fn tell(&self, _words: ByLanguage<String>) {}
 }

@@ -1,5 +1,4 @@
-//! What of a turn is printed: its words as they come on standard output and what it does on standard error, or each event as a line
-//! of JSON.
+//! Prints a turn: streamed text on standard output and tool calls on standard error, or each event as a JSON line.
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -12,20 +11,20 @@ use figaro_base::ids::RunId;
 use figaro_domain::tool::{Call, StatusKey, ToolStatus};
 use figaro_prompts::texts::{Locales, fill};
 
-/// The status of tools that have none of their own: it speaks of a chat.
+/// Default status of tools without their own. Its text mentions a chat, so it is not printed.
 const OF_CHAT: StatusKey = StatusKey("tool_telegram");
 
-/// Prints one turn, and keeps what is told of its end.
+/// Prints one turn and keeps the events of its end.
 #[derive(Debug)]
 pub(super) struct Printer {
     out: Stdout,
     as_json: bool,
     locales: Arc<Locales>,
-    /// The words of the pass in progress that were printed.
+    /// Printed text of the current pass.
     shown: String,
-    /// The turn that answers the question.
+    /// Id of the turn that answers the question; set by the first event.
     pub(super) run: Option<RunId>,
-    /// Its words at the end, with what Figaro adds to them.
+    /// Final text of the turn, with additions by Figaro.
     words: String,
     pub(super) declined: Option<String>,
     pub(super) closing: Option<TurnClosing>,
@@ -45,7 +44,7 @@ impl Printer {
         }
     }
 
-    /// Prints what is told while the turn works; keeps what is told of its end.
+    /// Prints an event of a working turn; keeps an event of its end.
     ///
     /// # Errors
     /// When standard output cannot be written.
@@ -59,7 +58,7 @@ impl Printer {
         }
     }
 
-    /// Keeps what is told of the end of the turn, and prints nothing.
+    /// Keeps an event of the end of the turn. Prints nothing.
     pub(super) fn note(&mut self, told: OutsideEvent) {
         match told {
             OutsideEvent::Words(words) => self.words = words,
@@ -73,7 +72,7 @@ impl Printer {
         }
     }
 
-    /// Whether it is the turn that answers the question, and not one that this has set off.
+    /// Returns `true` if this turn answers the question; `false` for a turn that it started.
     fn is_own(&self, run: RunId) -> bool {
         self.run == Some(run)
     }
@@ -124,7 +123,7 @@ impl Printer {
         }
     }
 
-    /// What was said before a call stays on the screen, apart from what follows.
+    /// Ends a pass. Text printed before a tool call stays, separated from the next pass by a blank line.
     async fn end_of_pass(&mut self, kept: String) -> io::Result<()> {
         let said = std::mem::replace(&mut self.shown, kept);
         match self.as_json {
@@ -134,7 +133,7 @@ impl Printer {
         }
     }
 
-    /// What is told of another agent that was asked. Its words are for the one that asked it.
+    /// Prints an event of another agent as JSON. Plain output omits it: its text is for the agent that asked.
     async fn child(&mut self, agent: &str, event: &ChildEvent) -> io::Result<()> {
         if !self.as_json {
             return Ok(());
@@ -164,7 +163,7 @@ impl Printer {
         Ok(())
     }
 
-    /// What a tool does, in a few words.
+    /// Short description of a running tool.
     fn doing(&self, name: &str, status: StatusKey, hint: Option<&str>) -> String {
         let text = self.locales.of(None).get(status.0).filter(|_| status != OF_CHAT);
         let text = text.map(|text| fill(text, &[("hint", hint.unwrap_or("…"))]));
@@ -172,7 +171,7 @@ impl Printer {
         text.trim_start_matches(|c: char| !c.is_alphanumeric()).to_owned()
     }
 
-    /// Prints what of the answer was not printed as it came, and ends its line. Gives the whole of it.
+    /// Prints the rest of the answer that was not streamed, and ends the line. Returns the whole answer.
     ///
     /// # Errors
     /// When standard output cannot be written.
@@ -183,7 +182,7 @@ impl Printer {
         }
         match whole.strip_prefix(self.shown.trim()) {
             Some(rest) => {
-                // What was printed may have ended its line already.
+                // The printed text may end with a newline already.
                 let line = if rest.is_empty() && self.shown.ends_with('\n') { "" } else { "\n" };
                 self.print(&format!("{rest}{line}")).await?;
             }
@@ -192,7 +191,7 @@ impl Printer {
         Ok(whole)
     }
 
-    /// Ends the line of words that are no whole answer.
+    /// Ends the line of an incomplete answer.
     ///
     /// # Errors
     /// When standard output cannot be written.
@@ -203,7 +202,7 @@ impl Printer {
         }
     }
 
-    /// Prints the last event, for whoever reads events.
+    /// Prints the last event if the output is JSON.
     ///
     /// # Errors
     /// When standard output cannot be written.
@@ -221,7 +220,7 @@ impl Printer {
     }
 }
 
-/// A line about what goes on. With standard error gone, nobody is there to read it.
+/// Prints a progress line to standard error. Ignores write errors.
 fn aside(words: &str) {
     drop(writeln!(io::stderr(), "… {words}"));
 }

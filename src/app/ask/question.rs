@@ -1,4 +1,4 @@
-//! The question of a call: its words, whoever asks it, and the conversation that it belongs to.
+//! Question of a call: its text, its asker and its conversation.
 
 use std::io::{IsTerminal, stdin};
 
@@ -15,15 +15,14 @@ use figaro_domain::message::{Inbound, Speaker};
 use figaro_domain::origin::Origin;
 use figaro_policy::access::Standing;
 
-/// The most bytes of a question: more than any model takes.
+/// Maximum size of a question in bytes; more than any model accepts.
 const MAX_BYTES: usize = 4 << 20;
-/// The kind of client that this is.
 const CLIENT: &str = "cli";
 
-/// The words of the question; those of standard input for `-`, and for none where something is piped into it.
+/// Returns the text of the question. Reads standard input for `-`, or for `None` if input is piped.
 ///
 /// # Errors
-/// When there are none, or none that can be read.
+/// When the text is missing or cannot be read.
 pub(super) async fn words(given: Option<&str>) -> Result<String, StartupError> {
     let words = match given {
         Some(words) if words != "-" => words.to_owned(),
@@ -51,12 +50,12 @@ async fn read() -> Result<String, StartupError> {
     String::from_utf8(bytes).map_err(|_no_text| StartupError("standard input is no text in UTF-8".to_owned()))
 }
 
-/// Whoever sits at the terminal, by a number that no person has: nothing is remembered of them.
+/// User at the terminal: id 0, which no person has. Nothing is remembered about this user.
 pub(super) fn asker() -> UserId {
     UserId::telegram(0)
 }
 
-/// The name of the conversation: that of its session, or one that no other call has.
+/// Name of the conversation: that of the session, or a unique one for this call.
 pub(super) fn name(session: Option<&str>, is_eval: bool) -> ExternalName {
     match session.filter(|_| !is_eval) {
         Some(session) => ExternalName::terminal(session),
@@ -64,7 +63,7 @@ pub(super) fn name(session: Option<&str>, is_eval: bool) -> ExternalName {
     }
 }
 
-/// The question as turns take it. Whoever can run this program owns the machine, and with it the bot.
+/// Builds the question for a turn. The user of this program owns the machine, and so the bot.
 pub(super) fn question(words: String, place: Place, is_eval: bool, now: DateTime<Utc>) -> Question {
     let speaker = Speaker { user: asker(), name: "terminal".to_owned(), username: None };
     let origin = Origin::Terminal { request: RequestId::new() };

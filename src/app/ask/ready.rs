@@ -1,4 +1,4 @@
-//! Makes everything ready for a question: the settings, the store, the agent and the model that are asked for.
+//! Prepares a question: settings, store, agent and model.
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -27,12 +27,12 @@ pub(super) struct PreparedQuestion {
     pub(super) asking: AskService,
     pub(super) question: Question,
     pub(super) place: Place,
-    /// What the turn tells.
+    /// Receiver of the events of the turn.
     pub(super) told: UnboundedReceiver<OutsideEvent>,
 }
 
-/// The settings of turns whose questions come from the terminal: whoever sits there is the owner and nobody else is let in;
-/// nothing is done in the background, as the process ends with the answer.
+/// Settings of turns from the terminal. Only the user there has access, as owner. Background work is off: the process ends
+/// with the answer.
 pub(super) fn of_terminal(settings: Settings) -> Settings {
     Settings {
         access: AccessSettings { owners: vec![question::asker()], mode: AccessMode::Allowlist },
@@ -41,10 +41,11 @@ pub(super) fn of_terminal(settings: Settings) -> Settings {
     }
 }
 
-/// Makes a question ready.
+/// Prepares a question.
 ///
 /// # Errors
-/// When there is none, when the store or a file of the owner's cannot be used, when the agent or the model is not there.
+/// When the question is missing, when the store or a file of the owner is unusable, or when the agent or the model is
+/// unknown.
 pub(super) async fn ready(
     settings: &Settings,
     groups: &Groups,
@@ -73,7 +74,7 @@ pub(super) async fn ready(
     Ok(PreparedQuestion { asking, question, place, told })
 }
 
-/// Starts the other MCP servers whose tools the agent lists, and waits until each is ready or has failed, which is told.
+/// Starts the MCP servers whose tools the agent lists. Waits until each is ready or has failed; prints failures.
 async fn start_servers(options: &AskOptions, AskService { prompts, servers, described, .. }: &AskService) {
     let config = ChatConfig { agent: options.agent.clone(), ..ChatConfig::default() };
     let agents = prompts.agents();
@@ -82,13 +83,13 @@ async fn start_servers(options: &AskOptions, AskService { prompts, servers, desc
     servers.replace(described.iter().filter(is_listed).cloned().collect());
     for server in servers.all() {
         if let ServerPhase::Failed(why) = server.begun().await.phase {
-            // Whoever does not read it gets the answer all the same.
+            // The answer does not depend on this warning.
             drop(writeln!(io::stderr(), "⚠ the MCP server {} is not used: {why}", server.config.name));
         }
     }
 }
 
-/// What somebody does who wants a session and cannot have the store.
+/// Adds a hint to an error: a session needs a store that no other process has open.
 fn of_session(StartupError(words): StartupError) -> StartupError {
     StartupError(format!(
         "{words}\nSessions of the terminal are kept in the store of STORE_URL, which one process at a time has open: beside a bot \
@@ -96,7 +97,7 @@ fn of_session(StartupError(words): StartupError) -> StartupError {
     ))
 }
 
-/// Whether the agent and the provider of the model that are asked for are there.
+/// Checks that the requested agent and the provider of the requested model exist.
 fn check(options: &AskOptions, asking: &AskService) -> Result<(), StartupError> {
     if let Some(agent) = &options.agent {
         let agents = asking.prompts.agents();

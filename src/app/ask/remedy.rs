@@ -1,4 +1,4 @@
-//! What somebody at the terminal can do about a turn that failed.
+//! Hints for a user at the terminal about a failed turn.
 
 use crate::app::models::name;
 use figaro_config::Settings;
@@ -6,17 +6,17 @@ use figaro_domain::model::ModelName;
 use figaro_domain::provider_spec::VariableRole;
 use figaro_provider::Providers;
 
-/// Where the model is asked, for whom it may not be there.
+/// Endpoint of the model, for hints when it is unreachable.
 #[derive(Debug, Default)]
 pub(super) struct ModelEndpoint {
-    /// The address, where the provider has one to be set.
+    /// Address; `None` if the provider has no address setting.
     address: Option<String>,
-    /// The variable that sets it.
+    /// Name of the variable that sets the address.
     variable: &'static str,
 }
 
 impl ModelEndpoint {
-    /// Where this model is asked; the default one where none is named.
+    /// Returns the endpoint of `model`, or of the default model for `None`.
     pub(super) fn of(settings: &Settings, providers: &Providers, model: Option<&ModelName>) -> Self {
         let model = model.cloned().unwrap_or_else(|| name(&settings.model.default));
         let spec = providers.find(&model.provider).map(|provider| &provider.spec);
@@ -27,7 +27,7 @@ impl ModelEndpoint {
         Self { address, variable: variable.unwrap_or_default() }
     }
 
-    /// What to do about a failure of this label, as the rest of a line.
+    /// Returns a hint for an error label, as the rest of a line.
     pub(super) fn remedy(&self, label: &str) -> String {
         let words = match label {
             "unauthorized" => "check the key of this provider",

@@ -1,4 +1,4 @@
-//! Whether the embedder gives vectors.
+//! Check of the embedder.
 
 use std::time::Duration;
 
@@ -13,10 +13,10 @@ use figaro_config::Settings;
 use figaro_provider::embed::{EmbedError, EmbedPurpose, Embedder};
 use figaro_provider::{ProviderError, Providers};
 
-/// How long it may take: the model may have to be loaded first.
+/// Timeout of the request. The model may have to load first.
 const ANSWER: Duration = Duration::from_secs(60);
 
-/// Asks for one vector; `None` where the embedder is off.
+/// Requests one vector; `None` if the embedder is off.
 pub(super) async fn probe(
     settings: &Settings,
     providers: &Providers,
@@ -54,7 +54,7 @@ async fn tried(embedder: &dyn Embedder) -> Result<String, EmbedError> {
     ))
 }
 
-/// What is wrong and what an owner can do about it.
+/// Describes the error and what the owner can do about it.
 fn told(settings: &Settings, providers: &Providers, embedder: &dyn Embedder, error: &EmbedError) -> String {
     let name = embedder.name();
     match error {

@@ -1,28 +1,24 @@
-//! What a look at one thing has found.
+//! Result of one check.
 
 use std::time::Duration;
 
 use crate::app::terminal::say;
 
-/// How long anything may take of which nothing is heard.
+/// Timeout for a service to respond at all.
 pub(super) const REACH: Duration = Duration::from_secs(5);
 
-/// What was found.
 pub(super) struct Finding {
     pub(super) what: &'static str,
-    /// What is there, or what is wrong and to be done.
+    /// Description if the check passes; fault and remedy if it fails.
     pub(super) result: Result<String, String>,
-    /// What else is worth a word.
     pub(super) note: Option<String>,
 }
 
 impl Finding {
-    /// A finding without a note.
     pub(super) const fn new(what: &'static str, result: Result<String, String>) -> Self {
         Self { what, result, note: None }
     }
 
-    /// Prints it.
     pub(super) fn say(&self) {
         match &self.result {
             Ok(words) => say(&format!("✓ {}: {words}", self.what)),

@@ -1,5 +1,4 @@
-//! `figaro check`: says of each thing the bot needs whether it is there, without starting the bot and without a change of
-//! anything.
+//! `figaro check`: checks everything that the bot needs. Does not start the bot and changes nothing.
 
 mod embedder;
 mod finding;
@@ -34,11 +33,10 @@ use figaro_prompts::{OWN_FOLDER, Prompts};
 use figaro_provider::Providers;
 use figaro_provider::price::Prices;
 
-/// Checks settings, store, token and models side by side, and prints a line for each. Nothing is logged unless `RUST_LOG` is
-/// set.
+/// Checks settings, store, token and models concurrently. Prints one line for each. Logs nothing unless `RUST_LOG` is set.
 ///
 /// # Errors
-/// When something is wrong; the lines have said what. Also when an added provider cannot be registered.
+/// When a check fails; the printed lines name the fault. Also when an added provider cannot be registered.
 pub async fn check(values: &Values, additions: &Additions) -> Result<(), StartupError> {
     let providers = table(additions)?;
     let (settings, hints) = match settings_and_hints(values, additions) {
@@ -79,7 +77,7 @@ pub async fn check(values: &Values, additions: &Additions) -> Result<(), Startup
     }
 }
 
-/// What is looked at, in the order in which it is told; nothing is told of what is off.
+/// Returns the checks in output order. Disabled features are left out.
 fn probes<'a>(settings: &'a Settings, providers: &'a Providers) -> Vec<BoxFuture<'a, Option<Finding>>> {
     let mut probes =
         vec![store::probe(settings).map(Some).boxed(), telegram::probe(settings).map(Some).boxed()];
@@ -98,7 +96,7 @@ fn probes<'a>(settings: &'a Settings, providers: &'a Providers) -> Vec<BoxFuture
     probes
 }
 
-/// Tells what is wrong with the owner's files where the settings are wrong too, so that all mistakes are told at once.
+/// Reports faults of the owner's files when the settings are invalid too, so that all faults appear at once.
 fn broken_files(values: &Values, additions: &Additions, providers: &Providers) -> Result<(), StartupError> {
     let (values, variables) = (values.all(), variables(additions)?);
     let read = (PolicySettings::alone(&values, &variables), ServersSettings::alone(&values, &variables));
@@ -108,41 +106,41 @@ fn broken_files(values: &Values, additions: &Additions, providers: &Providers) -
     all_said()
 }
 
-/// The state of the owner's files: rules, other MCP servers, prompts.
+/// Checks the owner's files: rules, other MCP servers, prompts.
 fn files(policy: &PolicySettings, servers: &ServersSettings, providers: &Providers) -> Vec<Finding> {
     let found = rules(policy).into_iter().chain(other_servers(servers));
     found.chain(prompts(servers, providers)).collect()
 }
 
-/// Prompts, agents and personas, the owner's own among them.
+/// Loads prompts, agents and personas, including the owner's.
 fn load_prompts(servers: &ServersSettings, providers: &Providers) -> Result<Prompts, String> {
     let names = agents::names(providers, servers::names(servers));
     Prompts::load_for(Some(Path::new(OWN_FOLDER)), &names)
 }
 
-/// What agents and personas set and their model has nothing like.
+/// Lists settings of agents and personas that their model does not support.
 fn unheard(settings: &Settings, providers: &Providers) -> Vec<String> {
     let read = (http_client(&settings.model.proxies), load_prompts(&settings.servers, providers));
-    // What is wrong with either is told as a finding.
+    // Faults of either are reported as findings.
     let (Ok(http), Ok(prompts)) = read else { return Vec::new() };
     unheard::hints(settings, providers, &http, &prompts)
 }
 
-/// Names of models that HTTP callers use and nobody answers to.
+/// Lists model names for HTTP callers that map to no agent.
 fn aliases(settings: &Settings, providers: &Providers) -> Vec<String> {
-    // What is wrong with the prompts is told as a finding.
+    // Faults of the prompts are reported as findings.
     load_prompts(&settings.servers, providers)
         .map(|prompts| unanswered(&settings.http.models, &prompts.agents()))
         .unwrap_or_default()
 }
 
-/// What is wrong with the owner's own prompts, agents and personas, a finding each.
+/// Returns one finding for each fault of the owner's prompts, agents and personas.
 fn prompts(servers: &ServersSettings, providers: &Providers) -> Vec<Finding> {
     let faults = load_prompts(servers, providers).err().unwrap_or_default();
     faults.lines().map(|fault| Finding::new("prompts", Err(fault.to_owned()))).collect()
 }
 
-/// What the owner's file of rules is like, if there is one.
+/// Checks the owner's rules file; `None` if there is none.
 fn rules(settings: &PolicySettings) -> Option<Finding> {
     let file = settings.file.display();
     match policy::load(settings) {
@@ -154,7 +152,7 @@ fn rules(settings: &PolicySettings) -> Option<Finding> {
     }
 }
 
-/// What the owner's file of other MCP servers is like, if there is one. None of them is started.
+/// Checks the owner's MCP servers file; `None` if there is none. Starts no server.
 fn other_servers(settings: &ServersSettings) -> Option<Finding> {
     let file = settings.file.display();
     match servers::load(settings) {
@@ -166,12 +164,12 @@ fn other_servers(settings: &ServersSettings) -> Option<Finding> {
     }
 }
 
-/// Every model that may have to answer.
+/// Returns the default model and the fallback models.
 fn choices(settings: &Settings) -> impl Iterator<Item = &ModelChoice> {
     [&settings.model.default].into_iter().chain(&settings.model.fallback)
 }
 
-/// Names whoever or whatever the settings list twice.
+/// Lists duplicates in the settings.
 fn twice(settings: &Settings) -> Vec<String> {
     let owners = settings
         .access
@@ -184,7 +182,7 @@ fn twice(settings: &Settings) -> Vec<String> {
     again.map(|(variable, what)| format!("{variable} names {what} a second time")).collect()
 }
 
-/// Tells of a file `.env` with secrets that other accounts of the machine can read.
+/// Warns about a `.env` file with secrets that other accounts of the machine can read.
 fn open_file(values: &Values, variables: &Variables) -> Option<String> {
     let mode = std::fs::metadata(ENV_FILE).ok()?.permissions().mode();
     let secrets = values.file.secrets(variables);
@@ -206,7 +204,7 @@ fn proxies(settings: &Settings) -> Vec<String> {
         .collect()
 }
 
-/// Tells of models that the bot will not ask, because money is its only bound and nobody knows what they cost.
+/// Warns about models that the bot refuses: money is the only cap and their prices are unknown.
 fn prices(settings: &Settings) -> Vec<String> {
     if Caps::from(&settings.spending).takes_unpriced() {
         return Vec::new();

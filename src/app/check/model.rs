@@ -1,4 +1,4 @@
-//! Whether a model answers.
+//! Check of a model.
 
 use std::time::Duration;
 
@@ -13,10 +13,10 @@ use figaro_provider::fold::Pass;
 use figaro_provider::models::Models;
 use figaro_provider::{Item, ProviderError, Providers, Request};
 
-/// How long a model may take whose server is there: it may have to be loaded first.
+/// Timeout of a model whose server responds. The model may have to load first.
 const ANSWER: Duration = Duration::from_secs(60);
 
-/// Asks a model, without those that stand in for it.
+/// Checks one model, without its fallbacks.
 pub(super) async fn probe(
     settings: &Settings,
     providers: &Providers,
@@ -35,23 +35,23 @@ pub(super) async fn probe(
     Finding::new("model", answered)
 }
 
-/// First its list, which a server gives at once: who is not there is not waited for.
+/// Lists models first: a running server answers at once, so an unreachable one fails fast.
 async fn answers(models: &Models, choice: &ModelChoice) -> Result<(), ProviderError> {
     let soon = Instant::now() + REACH;
     let listed = timeout_at(soon, models.served(choice.provider)).await;
     let (until, limit) = match listed {
         Err(_) => return Err(ProviderError::Stalled(REACH)),
         Ok(Err(ProviderError::Unavailable(_) | ProviderError::Stalled(_))) => (soon, REACH),
-        // It is there. Not every service lists its models to everyone.
+        // The server responds, even if it refuses to list its models.
         Ok(_) => (Instant::now() + ANSWER, ANSWER),
     };
     timeout_at(until, first_word(models)).await.unwrap_or(Err(ProviderError::Stalled(limit)))
 }
 
-/// Asks the default model for a word.
+/// Asks the default model for a first word.
 ///
 /// # Errors
-/// Why there is none.
+/// Reason why no word arrives.
 pub(in crate::app) async fn first_word(models: &Models) -> Result<(), ProviderError> {
     let question = vec![Item::user("Are you there?")];
     let request = Request::new("", "Answer with one word.", question);
@@ -63,7 +63,7 @@ pub(in crate::app) async fn first_word(models: &Models) -> Result<(), ProviderEr
     Ok(())
 }
 
-/// What an owner can do about a model of this provider that does not answer.
+/// Returns a hint for the owner about a model of this provider that does not answer.
 pub(super) fn remedy(error: &ProviderError, spec: Option<&ProviderSpec>) -> String {
     let with = |role, words: fn(&str) -> String| {
         let variable = spec.and_then(|spec| spec.variable(role));
@@ -85,7 +85,7 @@ pub(super) fn remedy(error: &ProviderError, spec: Option<&ProviderSpec>) -> Stri
                 words => words,
             }
         }
-        // It names the variable itself.
+        // The error names the variable itself.
         ProviderError::WrongAddress(_)
         | ProviderError::RateLimited { .. }
         | ProviderError::TooLong(_)

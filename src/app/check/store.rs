@@ -1,5 +1,5 @@
-//! Whether there is a store that can be used, or a place for one: a trial file is made there and removed. A store is looked at and
-//! not opened, and nothing of it is changed.
+//! Checks for a usable store, or a place for one by creating and removing a trial file. An existing store is inspected, not
+//! opened or changed.
 
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
@@ -59,7 +59,7 @@ fn seen(url: &StoreUrl, bot: BotId, access: &AccessSettings) -> Finding {
             "{path}: a store of {} that is read and mended when the bot starts; `figaro store check` does that now",
             url.engine
         ))),
-        // A bot that runs holds the store: that is no fault.
+        // A running bot holds the store: no fault.
         Err(StoreError::InUse(_)) => finding(Ok(format!(
             "{path} is in use by a running bot; if nobody owns it yet, it shows the link where it runs"
         ))),

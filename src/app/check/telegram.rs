@@ -1,4 +1,4 @@
-//! Whether Telegram knows the bot's token.
+//! Check of the bot token with Telegram.
 
 use tokio::time::timeout;
 

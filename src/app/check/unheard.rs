@@ -1,4 +1,4 @@
-//! Settings of agents and personas that a model has nothing like: the bot leaves them out, and says so here.
+//! Settings of agents and personas that their model does not support. The bot ignores them; this check reports them.
 
 use std::collections::BTreeMap;
 
@@ -10,8 +10,8 @@ use figaro_domain::model::ModelName;
 use figaro_prompts::Prompts;
 use figaro_provider::Providers;
 
-/// A line for each model and setting that it has nothing like, with the agents and personas that set it. A persona is asked about
-/// the model that answers by default, an agent about its own if it names one.
+/// Returns one line per model and unsupported setting, with the agents and personas that use it. Personas use the default
+/// model; agents use their own if they name one.
 pub(super) fn hints(
     settings: &Settings,
     providers: &Providers,

@@ -1,5 +1,5 @@
-//! Which model answers in the demo, what stands in for what, and what leaves the machine, in words for the page and the
-//! terminal.
+//! Choice of the demo's model, and its description for the page and the terminal: stand-ins and data that leaves the
+//! machine.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -21,8 +21,8 @@ use figaro_prompts::fence;
 /// The name of the offline model.
 const MODEL: &str = "offline";
 
-/// Starts the offline model and search unless a model is chosen in `values`, and makes them the only ones: the model
-/// takes the place of the default provider, whose dialect it speaks, and pauses before each word. Gives whether it did.
+/// Starts the offline model and search unless `values` chooses a model, and makes them the only ones. The model replaces the
+/// default provider, speaks its dialect and pauses before each word. Returns `true` if they were started.
 ///
 /// # Errors
 /// When they cannot be started.
@@ -41,7 +41,7 @@ pub(super) async fn stand_in(
     let model = OfflineModel::start(listen(0).await?, Arc::new(demo), runtime);
     let model = model.map_err(refuse)?;
     let search = OfflineTavily::start(listen(0).await?, tavily::made_up, runtime).map_err(refuse)?;
-    // Nothing leaves this machine: no other service is there to fall back to, or for /model to choose.
+    // Nothing leaves this machine: there is no other service as a fallback or for /model.
     for variable in others.iter().flat_map(|provider| provider.variables) {
         values.remove(variable.name);
     }
@@ -55,16 +55,16 @@ pub(super) async fn stand_in(
             VariableRole::Time { .. } => {}
         }
     }
-    // It costs nothing, and a bound in dollars alone refuses what has no price.
+    // The price is zero: a cap in dollars alone refuses models without a price.
     set(values, "LLM_PRICES", &format!("{}:{MODEL}=0/0", default.name));
-    // Nobody who tries the demo waits a minute to see what is remembered.
+    // Visitors of the demo should see memories at once.
     set(values, "MEMORY_DELAY", "0");
     set(values, "TAVILY_API_KEY", tavily::KEY);
     set(values, "TAVILY_BASE_URL", search.url());
     Ok(true)
 }
 
-/// Which services are set up and not used by the stand-in.
+/// Returns the names of configured services that the offline model and search leave unused.
 pub(super) fn unused(values: &HashMap<String, String>, variables: &Variables) -> Vec<String> {
     let is_set = |name: &str| values.get(name).is_some_and(|value| !value.trim().is_empty());
     let others = variables.providers().iter().skip(1);
@@ -75,14 +75,14 @@ pub(super) fn unused(values: &HashMap<String, String>, variables: &Variables) ->
         .collect()
 }
 
-/// How to have a real model in place of the offline one.
+/// Returns a hint how to use a real model instead of the offline one.
 pub(super) fn hint(variables: &Variables) -> String {
     let default = variables.providers().first().and_then(ProviderSpec::set_up_by);
     let key = default.map(|variable| format!("{}, or ", variable.name)).unwrap_or_default();
     format!("For a real model set {key}LLM_PROVIDER and what it needs.")
 }
 
-/// What to say of a demo with the offline model.
+/// Describes a demo with the offline model.
 pub(super) fn offline() -> DemoInfo {
     DemoInfo {
         notice: "A small offline model answers; nothing leaves this machine.".to_owned(),
@@ -92,7 +92,7 @@ pub(super) fn offline() -> DemoInfo {
     }
 }
 
-/// What to say of a demo with the model of these settings.
+/// Describes a demo with the model of these settings.
 pub(super) fn outside(settings: &Settings) -> DemoInfo {
     DemoInfo {
         notice: destinations(settings),
@@ -101,7 +101,7 @@ pub(super) fn outside(settings: &Settings) -> DemoInfo {
     }
 }
 
-/// Who answers with these settings, and where messages go.
+/// Describes the models of these settings and the destinations of messages.
 fn destinations(settings: &Settings) -> String {
     let model = &settings.model;
     let first = model.default.provider;

@@ -1,4 +1,4 @@
-//! `figaro demo`: the real bot against an offline Telegram with a chat page, and an offline model and search unless a
+//! `figaro demo`: runs the real bot against an offline Telegram with a chat page. Model and search are offline too, unless a
 //! model is chosen.
 
 mod answering;
@@ -22,30 +22,29 @@ use super::stop::StopRequests;
 use super::terminal::{all_said, say};
 use super::{Additions, AppFailure, StartupError, run_until};
 
-/// The person at the page, and the chats on it.
+/// User ids of the visitor and a friend, and chat ids of the demo.
 const VISITOR: i64 = 1001;
 const FRIEND: i64 = 1002;
-/// Someone whom the owner has not allowed.
+/// User whom the owner has not allowed.
 const STRANGER: i64 = 1003;
 const GROUP: i64 = -100_200;
 const FORUM: i64 = -100_300;
 
-/// What the demo can be told.
+/// Options of `figaro demo`.
 #[derive(Debug, Clone)]
 pub struct DemoOptions {
-    /// The port of the chat page; 0 takes a free one.
+    /// Port of the chat page; 0 picks a free one.
     pub port: u16,
-    /// Where to keep what is said, so that the next demo goes on with it; a folder that is removed at the end if none
-    /// is given.
+    /// Folder that keeps the conversations for the next demo; `None` for a temporary folder that is removed at the end.
     pub store: Option<PathBuf>,
-    /// The pause of the offline model before each word of an answer.
+    /// Pause of the offline model before each word of an answer.
     pub word_pause: Duration,
 }
 
-/// Runs the demo until the first of `stops`; a second one ends it without waiting for running turns.
+/// Runs the demo until the first of `stops`. A second one ends it without waiting for running turns.
 ///
 /// # Errors
-/// When it cannot start; nothing is left running then.
+/// When the demo cannot start; nothing is left running then.
 pub async fn demo(
     values: &HashMap<String, String>,
     options: DemoOptions,
@@ -65,7 +64,7 @@ pub async fn demo(
     set(&mut all, "TELEGRAM_BOT_TOKEN", &offline.token);
     set(&mut all, "TELEGRAM_API_URL", &format!("http://{address}"));
     set(&mut all, "OWNER_IDS", &VISITOR.to_string());
-    // As a bot is at first: its owner may talk to it, and the groups that the owner added it to.
+    // Default of a new bot: open to its owner, and to groups that the owner adds it to.
     set(&mut all, "ACCESS", "pairing");
     set(&mut all, "MCP_HTTP_PORT", "0");
     set(&mut all, "STORE_URL", &format!("redb:{}", folder.display()));
@@ -96,7 +95,7 @@ pub async fn demo(
     ran.and(saved.map_err(AppFailure::from))
 }
 
-/// Starts the offline Telegram, with the world that is kept beside a store if one is named. Gives words on that too.
+/// Starts the offline Telegram, with the world saved beside the store if one is named. Also returns lines about that.
 fn offline_telegram(
     listener: TcpListener,
     options: TelegramOptions,
@@ -133,24 +132,24 @@ fn offline_telegram(
     if !goes_on {
         populate(&telegram).map_err(unfit)?;
     }
-    // The worlds of earlier versions have no stranger.
+    // Worlds saved by earlier versions lack the stranger.
     add_stranger(&telegram).map_err(unfit)?;
     if !goes_on {
         telegram.skip_ids();
     }
-    // Who sits at the page is no part of what is kept.
+    // The saved world does not record the user at the page.
     telegram.set_demo_user(VISITOR);
     Ok((telegram, lines))
 }
 
-/// A third person's private chat with the bot.
+/// Adds a third person and a private chat with the bot.
 fn add_stranger(telegram: &OfflineTelegram) -> Result<(), Impossible> {
     telegram.add_user(Person::new(STRANGER, "Sam").username("sam").language("en"));
     telegram.add_private(STRANGER)?;
     Ok(())
 }
 
-/// A private chat, a group with a member who does not address the bot, and a forum.
+/// Adds a private chat, a group with a member who does not address the bot, and a forum.
 fn populate(telegram: &OfflineTelegram) -> Result<(), Impossible> {
     telegram.add_user(Person::new(VISITOR, "Alex").username("alex").language("en"));
     telegram.add_user(Person::new(FRIEND, "Robin").username("robin").language("en"));
@@ -162,12 +161,12 @@ fn populate(telegram: &OfflineTelegram) -> Result<(), Impossible> {
         telegram.set_member(chat, FRIEND, MemberStatus::Member)?;
         telegram.set_member(chat, telegram.bot_id(), MemberStatus::Left)?;
         telegram.bot_joined(chat, VISITOR)?;
-        // Only an admin can do what people approve.
+        // The bot must be an admin to carry out approved calls.
         telegram.set_member(chat, telegram.bot_id(), MemberStatus::Admin)?;
     }
     telegram.add_topic(FORUM, "Ideas")?;
     telegram.add_topic(FORUM, "Releases")?;
-    // The bot knows members who wrote.
+    // The bot knows only members who have written.
     telegram.say(FRIEND, FORUM, "Ideas and Releases have a topic each; the rest goes here.")?;
     telegram.say(FRIEND, GROUP, "Who is in for lunch on Friday? The new place by the river looks good.")?;
     Ok(())

@@ -1,4 +1,4 @@
-//! What the parts of the demo are set up with.
+//! Helpers for the setup of the demo.
 
 use std::collections::HashMap;
 
@@ -7,7 +7,7 @@ use tokio::net::TcpListener;
 use crate::app::failure::StartupError;
 use figaro_base::system::in_words;
 
-/// Listens on a port of this machine; 0 takes a free one.
+/// Listens on a port of 127.0.0.1; 0 picks a free one.
 pub(super) async fn listen(port: u16) -> Result<TcpListener, StartupError> {
     let bound = TcpListener::bind(("127.0.0.1", port)).await;
     bound.map_err(|error| {
@@ -18,7 +18,7 @@ pub(super) async fn listen(port: u16) -> Result<TcpListener, StartupError> {
     })
 }
 
-/// Sets a variable, whatever it was.
+/// Sets a variable and replaces any earlier value.
 pub(super) fn set(variables: &mut HashMap<String, String>, name: &str, value: &str) {
     variables.insert(name.to_owned(), value.to_owned());
 }

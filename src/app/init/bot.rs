@@ -1,4 +1,4 @@
-//! The first question: the token of the bot.
+//! First question: token of the bot.
 
 use std::time::Duration;
 
@@ -14,13 +14,13 @@ use figaro_telegram::error::ApiError;
 use figaro_telegram::inbound::Me;
 
 const TOKEN: &str = "TELEGRAM_BOT_TOKEN";
-/// How long Telegram may take to say who the bot is.
+/// Timeout of Telegram's answer.
 const REACH: Duration = Duration::from_secs(10);
 
-/// Asks for the token until there is one that Telegram knows. Gives the bot's name there.
+/// Asks for the token until Telegram accepts it. Returns the bot's username.
 ///
 /// # Errors
-/// When the dialogue ends; when the environment has a token that is not good.
+/// When the dialogue ends; when the environment sets an invalid token.
 pub(super) async fn ask(dialogue: &mut Dialogue, draft: &mut SettingsDraft) -> Result<String, StartupError> {
     say("\n1. The bot. Write /newbot to https://t.me/BotFather, and copy the token that it gives you.");
     let (mut known, mut failed) = (None, None);
@@ -52,7 +52,7 @@ pub(super) async fn ask(dialogue: &mut Dialogue, draft: &mut SettingsDraft) -> R
     until_good(dialogue, draft, None, failed).await
 }
 
-/// Asks until a token is good, beginning with this one if there is one. Enter tries the one that failed before.
+/// Asks until a token is valid, starting with `token` if given. Enter retries the failed one.
 async fn until_good(
     dialogue: &mut Dialogue,
     draft: &mut SettingsDraft,
@@ -90,7 +90,7 @@ async fn until_good(
     }
 }
 
-/// Asks Telegram whose token this is. What is wrong is told in words.
+/// Asks Telegram whose token this is. The error is in words for the user.
 async fn check(draft: &SettingsDraft, token: &str) -> Result<Me, String> {
     let mut values = draft.all();
     values.insert(TOKEN.to_owned(), token.to_owned());

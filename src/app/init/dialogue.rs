@@ -1,4 +1,4 @@
-//! Questions and answers on standard input and output, be they a terminal or not.
+//! Questions and answers on standard input and output, with or without a terminal.
 
 use std::io::{IsTerminal, stdin};
 
@@ -11,7 +11,7 @@ use crate::app::failure::StartupError;
 use crate::app::terminal::{prompt, say};
 use figaro_base::system::in_words;
 
-/// Asks, and ends when it is told to.
+/// Asks questions until a stop signal ends the dialogue.
 pub(super) struct Dialogue {
     lines: Lines<BufReader<Stdin>>,
     stops: LocalBoxStream<'static, ()>,
@@ -19,36 +19,36 @@ pub(super) struct Dialogue {
 }
 
 impl Dialogue {
-    /// A dialogue that the first of `stops` ends.
+    /// Creates a dialogue that the first of `stops` ends.
     pub(super) fn new(stops: LocalBoxStream<'static, ()>) -> Self {
         let lines = BufReader::new(tokio::io::stdin()).lines();
         Self { lines, stops, on_terminal: stdin().is_terminal() }
     }
 
-    /// Whether somebody sits at a terminal.
+    /// Returns `true` if standard input is a terminal.
     pub(super) const fn is_at_terminal(&self) -> bool {
         self.on_terminal
     }
 
-    /// Asks a question. Gives what was typed, without blanks around it; `None` for Enter alone.
+    /// Asks a question. Returns the trimmed answer; `None` for Enter alone.
     ///
     /// # Errors
-    /// When the dialogue ends here.
+    /// When the dialogue ends.
     pub(super) async fn ask(&mut self, question: &str) -> Result<Option<String>, StartupError> {
         prompt(question)?;
         let line = self.line().await?;
         if !self.on_terminal {
-            // Nobody's Enter has ended the line.
+            // Without a terminal no typed Enter ends the line.
             say("");
         }
         let text = line.trim();
         Ok((!text.is_empty()).then(|| text.to_owned()))
     }
 
-    /// The same, where nobody is to see what is typed.
+    /// Like [`Self::ask`], but hides the typed text.
     ///
     /// # Errors
-    /// When the dialogue ends here.
+    /// When the dialogue ends.
     pub(super) async fn ask_secret(&mut self, question: &str) -> Result<Option<String>, StartupError> {
         let unseen = Unseen::begin();
         let answer = self.ask(question).await;
@@ -56,10 +56,10 @@ impl Dialogue {
         answer
     }
 
-    /// Waits for something that takes its time.
+    /// Waits for `work`.
     ///
     /// # Errors
-    /// When the dialogue ends meanwhile.
+    /// When the dialogue ends first.
     pub(super) async fn wait<T>(&mut self, work: impl Future<Output = T>) -> Result<T, StartupError> {
         tokio::select! {
             done = work => Ok(done),
@@ -85,16 +85,16 @@ fn stopped() -> StartupError {
 }
 
 fn ended(why: &str) -> StartupError {
-    // Behind the question.
+    // Ends the line of the question.
     say("");
     StartupError(format!("{why}; nothing was written"))
 }
 
-/// While it lives, the terminal does not show what is typed, but for the end of the line.
+/// Hides typed text on the terminal, except for the newline, until dropped.
 struct Unseen(Termios);
 
 impl Unseen {
-    /// `None` if standard input is no terminal, or cannot be told to.
+    /// Returns `None` if standard input is no terminal or the mode cannot be changed.
     fn begin() -> Option<Self> {
         let before = tcgetattr(stdin()).ok()?;
         let mut unseen = before.clone();

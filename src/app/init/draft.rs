@@ -1,16 +1,16 @@
-//! What is set already and what was answered, before any of it is written.
+//! Existing settings and new answers, before anything is written.
 
 use std::collections::HashMap;
 
 use crate::app::failure::StartupError;
 use figaro_config::{EnvFile, Values, Variables};
 
-/// The answers so far, on top of what is set.
+/// Answers so far, on top of the existing settings.
 #[derive(Clone)]
 pub(super) struct SettingsDraft {
     values: Values,
     pub(super) variables: Variables,
-    /// In the order in which they were asked for.
+    /// Answers in the order of the questions.
     answers: Vec<(&'static str, String)>,
 }
 
@@ -19,7 +19,7 @@ impl SettingsDraft {
         Self { values, variables, answers: Vec::new() }
     }
 
-    /// The value of a variable; `None` for none and for an empty one.
+    /// Returns the value of a variable; `None` if unset or empty.
     pub(super) fn get(&self, name: &str) -> Option<String> {
         let answer = self.answers.iter().find(|(answered, _)| *answered == name);
         let value = answer.map(|(_, value)| value.as_str()).or_else(|| {
@@ -29,34 +29,33 @@ impl SettingsDraft {
         value.map(str::trim).filter(|value| !value.is_empty()).map(str::to_owned)
     }
 
-    /// Whether the environment sets a variable: what the file says of it does not count then.
+    /// Returns `true` if the environment sets a variable; it overrides the file.
     pub(super) fn is_fixed(&self, name: &str) -> bool {
         self.values.environment.get(name).is_some_and(|value| !value.trim().is_empty())
     }
 
-    /// Notes an answer. One to what is set already, and the same, changes nothing in the file.
+    /// Records an answer. An answer equal to the current value changes nothing in the file.
     pub(super) fn set(&mut self, name: &'static str, value: &str) {
         self.answers.retain(|(answered, _)| *answered != name);
         self.answers.push((name, value.to_owned()));
     }
 
-    /// Variables that the environment sets and `.env` has not: without them a later start is another bot's.
+    /// Returns variables that the environment sets and `.env` lacks. A later start without them would run another bot.
     pub(super) fn outside_the_file(&self, file: &EnvFile) -> Vec<&'static str> {
         let known = self.variables.iter().map(|variable| variable.name);
         known.filter(|name| self.is_fixed(name) && file.value(name).is_none()).collect()
     }
 
-    /// All values.
     pub(super) fn all(&self) -> HashMap<String, String> {
         let mut all = self.values.all();
         all.extend(self.answers.iter().map(|(name, value)| ((*name).to_owned(), value.clone())));
         all
     }
 
-    /// A file with the answers in it. What the environment sets is left out.
+    /// Returns the file with the answers added. Variables that the environment sets are left out.
     ///
     /// # Errors
-    /// When an answer cannot be written.
+    /// When an answer cannot be written to the file.
     pub(super) fn written_to(&self, mut file: EnvFile) -> Result<EnvFile, StartupError> {
         let answers = self.answers.iter().filter(|(name, _)| !self.is_fixed(name));
         for (name, value) in answers {

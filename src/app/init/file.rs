@@ -1,4 +1,4 @@
-//! Writes the file `.env`: all of it or nothing, and so that no other account can read it.
+//! Writes the file `.env` atomically, unreadable for other accounts.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Write};
@@ -11,18 +11,18 @@ use crate::app::failure::StartupError;
 use figaro_base::system::in_words;
 use figaro_config::EnvFile;
 
-/// Finds out whether the file can be written, before anybody is asked anything.
+/// Checks that the file can be written, before the first question.
 ///
 /// # Errors
-/// Why not.
+/// Reason why the file cannot be written.
 pub(super) fn try_place(path: &Path) -> Result<(), StartupError> {
     beside(path).map(drop).map_err(|error| failed(path, &error))
 }
 
-/// Writes the answers into the file as it is now, and gives what it has become.
+/// Writes the answers into the current file and returns the new content.
 ///
 /// # Errors
-/// Why it could not be written; it is as it was then.
+/// Reason why the file could not be written; it is unchanged then.
 pub(super) fn write(path: &Path, draft: &SettingsDraft) -> Result<EnvFile, StartupError> {
     let before = match fs::read_to_string(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => String::new(),
@@ -43,12 +43,12 @@ fn replace(path: &Path, text: &str) -> io::Result<()> {
     File::open(folder(&target))?.sync_all()
 }
 
-/// A file of no name yet for this account alone, which takes the place of the other when it is whole.
+/// Creates a private temporary file next to `path`; it replaces the target once complete.
 fn beside(path: &Path) -> io::Result<NamedTempFile> {
     tempfile::Builder::new().prefix(".env-").tempfile_in(folder(&target(path)))
 }
 
-/// The file itself, where a link leads to it.
+/// Resolves a symbolic link to its target.
 fn target(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }
@@ -61,7 +61,7 @@ fn failed(path: &Path, error: &io::Error) -> StartupError {
     StartupError(format!(
         "the file {} cannot be written here ({}): go to a folder that this account may write",
         path.display(),
-        // The name of the file that was to take its place is of no use to anybody.
+        // The name of the temporary file would not help the user.
         in_words(&error.kind().into())
     ))
 }

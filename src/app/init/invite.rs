@@ -1,4 +1,4 @@
-//! The end of the setup: the link that makes its first user the owner of the bot, or a test message to whoever owns it.
+//! End of the setup: a link that makes its first user the owner, or a test message to the existing owner.
 
 use chrono::TimeDelta;
 use serde_json::json;
@@ -16,8 +16,8 @@ use figaro_store::{Store, StoreError};
 use figaro_telegram::api::{Api, SendMessage};
 use figaro_telegram::error::ApiError;
 
-/// Makes a link in the store and shows it, if nobody owns the bot; else writes to the owner. The bot has to run for the link to
-/// work; what was sent to it before its start waits at Telegram.
+/// Creates and shows an owner link if the bot has no owner; else sends a message to the owner. The link works once the bot
+/// runs; Telegram queues messages until then.
 ///
 /// # Errors
 /// When the store cannot be used.
@@ -57,7 +57,7 @@ pub(super) async fn show(settings: &Settings, clock: &Clock, username: &str) -> 
     store.flush().await.map_err(refuse)
 }
 
-/// Sends the owner a message, in the language of this IETF tag, and says how that went.
+/// Sends the owner a message in the language of this IETF tag, and prints the result.
 async fn greet(
     telegram: &TelegramSettings,
     owner: &UserId,

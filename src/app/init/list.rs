@@ -1,4 +1,4 @@
-//! A numbered list to choose from.
+//! Numbered list of choices.
 
 use crate::app::terminal::say;
 
@@ -10,7 +10,7 @@ pub(super) fn show<'a>(names: impl IntoIterator<Item = (&'a str, &'a str)>) {
     }
 }
 
-/// The name that was meant by its number, or by itself in any case of its letters.
+/// Returns the name chosen by number, or by name in any letter case.
 pub(super) fn picked<'a>(names: &[&'a str], text: &str) -> Option<&'a str> {
     let by_name = names.iter().find(|name| name.eq_ignore_ascii_case(text));
     let by_number = || names.get(text.parse::<usize>().ok()?.checked_sub(1)?);

@@ -1,5 +1,4 @@
-//! `figaro init`: asks for what the bot needs, checks each answer at once, and writes the file `.env`. Nothing is written before
-//! all is answered.
+//! `figaro init`: asks for the settings of the bot, checks each answer at once, and writes `.env` after the last answer.
 
 mod bot;
 mod dialogue;
@@ -25,11 +24,11 @@ use super::terminal::{all_said, say};
 use figaro_base::clock::Clock;
 use figaro_config::{ENV_FILE, Values};
 
-/// Sets the bot up in a dialogue on standard input and output. One of `stops` ends it.
+/// Sets the bot up in a dialogue on standard input and output. The first of `stops` ends it.
 ///
 /// # Errors
-/// When it was ended before all was answered, or no file can be written here; the file is as it was then. Also when what is set
-/// elsewhere keeps the bot from starting.
+/// When the dialogue ends early or the file cannot be written; the file is unchanged then. Also when other settings keep the
+/// bot from starting.
 pub async fn init(
     values: Values,
     stops: impl Stream<Item = ()> + Unpin + 'static,

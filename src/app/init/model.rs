@@ -1,4 +1,4 @@
-//! A model of the service that was chosen.
+//! Choice of a model of the selected service.
 
 use super::dialogue::Dialogue;
 use super::draft::SettingsDraft;
@@ -9,19 +9,17 @@ use figaro_domain::model::ModelName;
 use figaro_domain::provider_spec::{ProviderSpec, VariableRole};
 use figaro_provider::price::Prices;
 
-/// A longer list is cut; each of its names can be typed.
+/// Maximum number of models shown; others can still be typed.
 const MAX_SHOWN: usize = 30;
 
-/// What was chosen.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum ModelStepResult {
-    /// A model.
     Model,
-    /// To choose another service.
+    /// The user wants another service.
     Back,
 }
 
-/// Shows the models that are served, and asks for one. `back` is what somebody types to choose another service.
+/// Shows the served models and asks for one. Typing `back` chooses another service.
 ///
 /// # Errors
 /// When the dialogue ends.
@@ -72,7 +70,7 @@ pub(super) async fn ask(
     }
 }
 
-/// The names that are served: first one of the preferred, then those whose price is known, which are the common ones.
+/// Orders the served names: a preferred one first, then common ones, whose price is known.
 fn ordered<'a>(
     provider: &str,
     served: &'a [String],
@@ -89,7 +87,7 @@ fn ordered<'a>(
     first.into_iter().chain(known).chain(unknown).collect()
 }
 
-/// Whether two names mean one model: without a tag, the latest is meant.
+/// Returns `true` if two names mean one model; a name without a tag means `:latest`.
 fn is_same(served: &str, name: &str) -> bool {
     served == name || served.strip_suffix(":latest") == Some(name)
 }

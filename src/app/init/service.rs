@@ -1,4 +1,4 @@
-//! The second question: who runs the model, and what that service needs. Which ones there are is data of the providers.
+//! Second question: service that runs the model, and its settings. The list of services comes from the providers.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -21,26 +21,26 @@ use figaro_provider::models::Models;
 use figaro_provider::{ProviderError, Providers};
 
 const PROVIDER: &str = "LLM_PROVIDER";
-/// What somebody types to choose another service.
+/// Input that chooses another service.
 pub(super) const BACK: &str = "back";
-/// How long a model may take for its first word: it may have to be loaded.
+/// Timeout of a model's first word. The model may have to load first.
 const ANSWER: Duration = Duration::from_secs(60);
-/// How long a service may take to list its models.
+/// Timeout of a service's model list.
 const LISTING: Duration = Duration::from_secs(15);
-/// How long a service of this machine is looked for.
+/// Timeout to find services on this machine.
 const LOOKING: Duration = Duration::from_millis(1500);
 
-/// What is to be done about a service that gives no list, with the reason.
+/// Setting to fix for a service that gives no list, with the reason.
 enum Trouble {
     Key(String),
     Address(String),
     Later(String),
 }
 
-/// Asks for a service, for what it needs, and for one of its models, until there is one.
+/// Asks for a service, its settings and one of its models, until the choice is complete.
 ///
 /// # Errors
-/// When the dialogue ends; when the environment sets what is not good.
+/// When the dialogue ends; when the environment sets an invalid value.
 pub(super) async fn ask(
     dialogue: &mut Dialogue,
     draft: &mut SettingsDraft,
@@ -60,7 +60,7 @@ pub(super) async fn ask(
     }
 }
 
-/// The services of this machine that answer, by name, with what they have.
+/// Returns the running services of this machine: name to a description with address and number of models.
 async fn local(
     draft: &SettingsDraft,
     providers: &Providers,
@@ -115,7 +115,7 @@ async fn choose<'a>(
     }
 }
 
-/// Asks for what the service needs, and for a model. `false` if another service is to be chosen.
+/// Asks for the settings of the service, then for a model. Returns `false` if the user wants another service.
 async fn set_up(
     dialogue: &mut Dialogue,
     draft: &mut SettingsDraft,
@@ -149,8 +149,7 @@ async fn set_up(
     }
 }
 
-/// Has the model say a word: many services list their models to whoever asks, with any key. Where the key is good, what else keeps
-/// it from answering is told and no more.
+/// Tests the key with a first question: many services list their models for any key. Other failures are only printed.
 async fn refusal_of_key(
     dialogue: &mut Dialogue,
     draft: &SettingsDraft,
@@ -171,7 +170,7 @@ async fn refusal_of_key(
     Ok(None)
 }
 
-/// Asks the chosen model for a word, and gives its name.
+/// Asks the chosen model for a first word. Returns the name of the model.
 async fn answers(
     draft: &SettingsDraft,
     providers: &Providers,
@@ -191,7 +190,7 @@ fn none_served(spec: &ProviderSpec) -> String {
     format!("{} has no model that talks{gap}{how}", spec.name)
 }
 
-/// The address, for a service that has none of its own. `false` if another service is to be chosen.
+/// Asks for the address if the service has no default. Returns `false` if the user wants another service.
 async fn first_address(
     dialogue: &mut Dialogue,
     draft: &mut SettingsDraft,
@@ -209,7 +208,7 @@ fn capitalised(words: &str) -> String {
     letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }
 
-/// The key, of a service that takes one. `false` if another service is to be chosen.
+/// Asks for the key if the service takes one. Returns `false` if the user wants another service.
 async fn first_key(
     dialogue: &mut Dialogue,
     draft: &mut SettingsDraft,
@@ -220,7 +219,7 @@ async fn first_key(
     let at_default = url.is_none_or(|url| address(draft, spec) == url.default);
     match variable.need(at_default) {
         Some(hint) => first(dialogue, draft, variable, &format!("Key ({hint})")).await,
-        // A service that has an address of its own and needs no key there takes none, unless it says so.
+        // A service with a default address and no required key takes none, unless it demands one later.
         None if variable.need(true).is_none() && url.is_none_or(|url| !url.default.is_empty()) => Ok(true),
         None => {
             let question = "Key, if it takes one";
@@ -234,7 +233,7 @@ async fn first_key(
     }
 }
 
-/// Asks for a value until there is one.
+/// Asks for a value until one is given. Returns `false` if the user wants another service.
 async fn first(
     dialogue: &mut Dialogue,
     draft: &mut SettingsDraft,
@@ -254,7 +253,7 @@ async fn first(
     }
 }
 
-/// What is typed for a variable; nothing where the environment sets it.
+/// Asks for the value of a variable; `None` for Enter alone, or without asking if the environment sets it.
 async fn answer(
     dialogue: &mut Dialogue,
     draft: &SettingsDraft,
@@ -274,7 +273,7 @@ async fn answer(
     }
 }
 
-/// Says what is wrong, and asks for what mends it. `false` if another service is to be chosen.
+/// Prints the fault and asks for the setting that fixes it. Returns `false` if the user wants another service.
 async fn mend(
     dialogue: &mut Dialogue,
     draft: &mut SettingsDraft,
@@ -283,7 +282,7 @@ async fn mend(
 ) -> Result<bool, StartupError> {
     let (words, asked, variable) = match trouble {
         Trouble::Key(words) => (words, "Key", spec.variable(VariableRole::Key)),
-        // The address that the service has of its own is right; it is the way there that is not.
+        // A default address is right; the network is at fault, so the address is not asked for.
         Trouble::Address(words) => {
             let url = spec.variable(VariableRole::BaseUrl);
             let own = |url: &&ProviderVariable| {
@@ -320,7 +319,7 @@ async fn mend(
     Ok(true)
 }
 
-/// The names of the models that a service serves now.
+/// Returns the names of the models that a service serves.
 async fn served(
     draft: &SettingsDraft,
     providers: &Providers,
@@ -331,7 +330,7 @@ async fn served(
     Ok(served.into_iter().map(|name| name.model).collect())
 }
 
-/// The settings of a service, as far as they are there.
+/// Reads the settings of a service from the draft.
 fn of_service(draft: &SettingsDraft, spec: &ProviderSpec) -> Result<ModelSettings, Trouble> {
     ModelSettings::of_service(&draft.all(), &draft.variables, spec).map_err(|faults| {
         let words = faults.0.join("; ");
@@ -368,7 +367,7 @@ fn trouble(error: &ProviderError) -> Trouble {
     }
 }
 
-/// The address that is set, or the service's own.
+/// Returns the configured address, or the default of the service.
 fn address(draft: &SettingsDraft, spec: &ProviderSpec) -> String {
     let variable = spec.variable(VariableRole::BaseUrl);
     let address = variable.map(|url| draft.get(url.name).unwrap_or_else(|| url.default.to_owned()));

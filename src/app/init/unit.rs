@@ -1,5 +1,5 @@
-//! The last question, at a terminal of a machine with systemd: a service of this account, which needs no other rights. For a server
-//! there is `deploy/figaro.service`.
+//! Last question, at a terminal with systemd: a user service, which needs no extra rights. For servers use
+//! `deploy/figaro.service`.
 
 use std::io;
 use std::path::Path;
@@ -13,12 +13,12 @@ use crate::app::failure::StartupError;
 use crate::app::terminal::say;
 use figaro_base::system::in_words;
 
-/// The unit, beside the file `.env`.
+/// Name of the unit file, next to `.env`.
 const FILE: &str = "figaro.service";
-/// How long systemd may take to answer.
+/// Timeout of systemd's answer.
 const ANSWER: Duration = Duration::from_secs(10);
 
-/// Asks whether to make one; `false` where nobody sits at a terminal, systemd runs none for this account, or one is there.
+/// Asks for a user service. Returns `false` without asking if there is no terminal, no user systemd, or a unit already.
 ///
 /// # Errors
 /// When the dialogue ends.
@@ -34,7 +34,8 @@ pub(super) async fn ask(dialogue: &mut Dialogue) -> Result<bool, StartupError> {
     Ok(answer.is_some_and(|answer| ["y", "yes"].contains(&answer.to_lowercase().as_str())))
 }
 
-/// Writes the unit into this folder, and starts the service. What goes wrong is told: the bot is set up all the same.
+/// Writes the unit into the current folder and starts the service. Only prints errors: the setup of the bot is complete
+/// anyway.
 pub(super) async fn start() {
     match try_start().await {
         Ok(()) => say(&format!(
@@ -54,7 +55,7 @@ async fn try_start() -> Result<(), String> {
     systemctl(&["enable", "--now", &path.to_string_lossy()]).await
 }
 
-/// Tells the systemd of this account something; an error with its words.
+/// Runs `systemctl --user`. The error is the text of standard error.
 async fn systemctl(arguments: &[&str]) -> Result<(), String> {
     let told = Command::new("systemctl").arg("--user").args(arguments).kill_on_drop(true).output();
     let output = timeout(ANSWER, told).await.map_err(|_elapsed| "systemd does not answer".to_owned())?;
@@ -63,9 +64,9 @@ async fn systemctl(arguments: &[&str]) -> Result<(), String> {
     if output.status.success() { Ok(()) } else { Err(words) }
 }
 
-/// The unit that runs this program in this folder.
+/// Returns the text of a unit that runs `program` in `folder`.
 fn unit(program: &Path, folder: &Path) -> String {
-    // systemd takes what begins with a `%` for a name of its own; within quotes it knows escapes.
+    // systemd expands `%` specifiers, and escapes within quotes.
     let [program, folder] = [program, folder].map(|path| path.to_string_lossy().replace('%', "%%"));
     let program = program.replace('\\', "\\\\").replace('"', "\\\"");
     format!(

@@ -1,4 +1,4 @@
-//! The last question: the time zone of chats that set none.
+//! Last question of the settings: default time zone of chats.
 
 use chrono_tz::Tz;
 
@@ -11,7 +11,7 @@ use figaro_domain::zone::{ZoneMatch, read};
 
 const ZONE: &str = "DEFAULT_TIMEZONE";
 
-/// Asks for the zone; offers the one that is set, else the machine's.
+/// Asks for the time zone; offers the configured one, or that of the machine.
 ///
 /// # Errors
 /// When the dialogue ends.

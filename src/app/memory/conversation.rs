@@ -1,4 +1,4 @@
-//! Conversations and questions as lines of JSON, as public data sets have them.
+//! Conversations and questions as JSON lines, in the format of public data sets.
 
 use chrono::{DateTime, NaiveDate, NaiveDateTime, TimeDelta, Utc};
 use serde::{Deserialize, Deserializer};
@@ -11,10 +11,9 @@ use figaro_store::Imported;
 /// One line of a file of conversations.
 #[derive(Debug, Deserialize)]
 pub(super) struct EvalConversation {
-    /// What it is called.
+    /// Unique name; a string or a number in the file.
     #[serde(deserialize_with = "name")]
     pub(super) conversation_id: String,
-    /// Its messages, in order.
     messages: Vec<EvalMessage>,
 }
 
@@ -37,20 +36,19 @@ struct EvalMessage {
 /// One line of a file of questions.
 #[derive(Debug, Deserialize)]
 pub(super) struct EvalQuestion {
-    /// What it is called.
+    /// Unique name; a string or a number in the file.
     #[serde(deserialize_with = "name")]
     pub(super) question_id: String,
-    /// The conversation that it is asked in.
+    /// Name of the conversation that the question is about.
     #[serde(deserialize_with = "name")]
     pub(super) conversation_id: String,
-    /// Its words.
     pub(super) question: String,
-    /// When it is asked.
+    /// Time of the question; `None` for an hour after the last message.
     #[serde(default)]
     pub(super) asked_at: Option<String>,
 }
 
-/// Names are texts or numbers.
+/// Name in a file: a string or a number.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Name {
@@ -72,28 +70,28 @@ fn name_or_none<'a, D: Deserializer<'a>>(from: D) -> Result<Option<String>, D::E
     }))
 }
 
-/// Messages without a time are so far apart, in seconds, and their sittings a day.
+/// Seconds between messages without a time. A new `session` starts a day later.
 const STEP: i64 = 20;
 
-/// The chat that a conversation is kept in: the number of a chat, or one made of its name that Telegram gives to none.
+/// Returns the chat that stores a conversation: its chat id, or an id derived from its name outside Telegram's range.
 pub(super) fn chat_of(conversation: &str) -> ChatId {
-    /// Numbers of Telegram's chats have at most 52 bits.
+    /// Bit beyond Telegram's chat ids, which have at most 52 bits.
     const BEYOND: i64 = 1 << 60;
     conversation
         .parse()
         .map_or_else(|_name| ChatId(BEYOND | (hash(conversation, "") >> 4).cast_signed()), ChatId)
 }
 
-/// The session that all messages of a conversation are in.
+/// Returns the id of the one session of a conversation.
 pub(super) fn session_of(conversation: &str) -> SessionId {
     SessionId::from_bytes(id_bytes(0, conversation, "session"))
 }
 
 impl EvalConversation {
-    /// Its messages as the store keeps them.
+    /// Converts the messages to stored messages.
     ///
     /// # Errors
-    /// A time that cannot be read, in words.
+    /// A description of an invalid time.
     pub(super) fn messages(&self) -> Result<Vec<Imported>, String> {
         let session = session_of(&self.conversation_id);
         let mut time = DateTime::UNIX_EPOCH;
@@ -136,7 +134,7 @@ impl EvalMessage {
     }
 }
 
-/// A time with a zone or without, which is UTC then, or a date.
+/// Parses a time or a date; UTC if it has no zone.
 pub(super) fn read_time(text: &str) -> Option<DateTime<Utc>> {
     let text = text.trim();
     if let Ok(time) = DateTime::parse_from_rfc3339(text) {
@@ -148,7 +146,7 @@ pub(super) fn read_time(text: &str) -> Option<DateTime<Utc>> {
     naive.or_else(of_day).map(|time| time.and_utc())
 }
 
-/// An id of a message that is the same each time: its time, and a hash of what it is called.
+/// Derives a stable message id from its time and a hash of its name.
 fn id_bytes(millis: i64, conversation: &str, name: &str) -> [u8; 16] {
     let mut bytes = [0; 16];
     bytes[..6].copy_from_slice(&millis.max(0).to_be_bytes()[2..]);
@@ -157,7 +155,7 @@ fn id_bytes(millis: i64, conversation: &str, name: &str) -> [u8; 16] {
     bytes
 }
 
-/// FNV-1a of two texts.
+/// FNV-1a hash of two texts, separated by 0xff.
 fn hash(first: &str, second: &str) -> u64 {
     let bytes = first.bytes().chain([0xff]).chain(second.bytes());
     bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))

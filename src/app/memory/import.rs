@@ -1,4 +1,4 @@
-//! `figaro memory import`.
+//! `figaro memory import`: adds conversations to a store.
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -14,12 +14,12 @@ use figaro_base::ids::{ChatId, EntryId};
 use figaro_base::system::in_words;
 use figaro_store::Imported;
 
-/// So many messages are written at once.
+/// Messages per write.
 const AT_ONCE: usize = 2_000;
-/// So many messages are read at once.
+/// Messages per read.
 const READ: usize = 5_000;
 
-/// Adds the conversations of a file that are not in the store yet, message by message.
+/// Adds the messages of a file that the store does not have yet.
 pub(super) async fn import(opened: &Opened, from: &Path) -> Result<(), StartupError> {
     let begun = Instant::now();
     let (mut conversations, mut added, mut known) = (0_usize, 0_usize, 0_usize);
@@ -70,7 +70,7 @@ async fn add(
     Ok(ImportCounts { added, known: all - added })
 }
 
-/// The messages that a chat has.
+/// Returns the ids of the messages of a chat.
 async fn known(opened: &Opened, chat: ChatId) -> Result<HashSet<EntryId>, StartupError> {
     let failed = |error: figaro_store::StoreError| StartupError(error.to_string());
     let mut known = HashSet::new();
@@ -87,7 +87,7 @@ async fn known(opened: &Opened, chat: ChatId) -> Result<HashSet<EntryId>, Startu
     Ok(known)
 }
 
-/// The lines of a file; `-` is standard input.
+/// Returns the lines of a file; `-` reads standard input.
 pub(super) fn lines(file: &Path) -> Result<Box<dyn Iterator<Item = io::Result<String>>>, StartupError> {
     if file == Path::new("-") {
         return Ok(Box::new(io::stdin().lines()));

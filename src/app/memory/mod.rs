@@ -1,4 +1,4 @@
-//! `figaro memory`: measures what the memory of chats finds, on conversations from anywhere, through the code that the bot runs.
+//! `figaro memory`: measures the retrieval of chat memory on imported conversations, with the code of the bot.
 //! `docs/memory.md` explains the formats.
 
 mod conversation;
@@ -16,40 +16,40 @@ use super::failure::StartupError;
 use figaro_base::ids::BotId;
 use figaro_config::StoreUrl;
 
-/// What is measured.
+/// Subcommand of `figaro memory`.
 #[derive(Debug)]
 pub enum MemoryTask {
-    /// Add conversations to a store.
+    /// Import conversations into a store; create it if missing.
     Import {
-        /// The store.
+        /// URL of the store.
         store: StoreUrl,
-        /// A file with a conversation on each line; `-` for standard input.
+        /// File with one conversation per line; `-` for standard input.
         from: PathBuf,
     },
-    /// Print what a request would carry for questions.
+    /// Print the context that a request would carry for each question.
     Recall {
-        /// The store.
+        /// URL of the store.
         store: StoreUrl,
-        /// Which questions.
+        /// Questions to retrieve a context for.
         questions: Questions,
-        /// How the context is made and printed.
+        /// Options of retrieval and output.
         options: RecallOptions,
     },
-    /// Print what there is.
+    /// Print sizes of the store and of its indexes.
     Stats {
-        /// The store.
+        /// URL of the store.
         store: StoreUrl,
-        /// As JSON in place of words.
+        /// `true` to print JSON instead of text.
         json: bool,
     },
 }
 
-/// Does what is asked for and prints what came of it.
+/// Runs the subcommand and prints its result.
 ///
 /// # Errors
-/// Why it could not be done, in words for whoever asked.
+/// Reason of the failure, in words for the user.
 pub async fn memory(task: MemoryTask, variables: &HashMap<String, String>) -> Result<(), StartupError> {
-    // A token begins with the bot's number. Conversations from elsewhere need no bot.
+    // A token begins with the bot's id. Imported conversations need no bot.
     let token = variables.get("TELEGRAM_BOT_TOKEN").and_then(|token| token.split(':').next()?.parse().ok());
     let bot = BotId(token.unwrap_or(0));
     match task {

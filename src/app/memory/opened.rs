@@ -1,4 +1,4 @@
-//! What `figaro memory` works with: a store, and how it is asked.
+//! Open store and options of `figaro memory`.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -22,45 +22,44 @@ use figaro_provider::price::Prices;
 use figaro_store::Store;
 use figaro_store::engine;
 
-/// The questions that a context is made for.
+/// Questions to retrieve a context for.
 #[derive(Debug)]
 pub enum Questions {
-    /// A file with a question on each line; `-` for standard input.
+    /// File with one question per line; `-` for standard input.
     Batch(PathBuf),
-    /// One question.
+    /// A single question of the command line.
     One {
-        /// The conversation as it was named when it was imported, or the number of a chat.
+        /// Name of the imported conversation, or a chat id.
         conversation: String,
-        /// Its words.
+        /// Text of the question.
         question: String,
     },
 }
 
-/// How a context is made and printed.
+/// Options of retrieval and output.
 #[derive(Debug, Clone, Copy)]
 pub struct RecallOptions {
-    /// The most tokens of a context.
+    /// Maximum size of a context, in tokens.
     pub budget: usize,
-    /// The part of it for the newest messages, from 0 to 1; `None` for what the bot gives them.
+    /// Share of the budget for the newest messages, from 0 to 1; `None` for the share that the bot uses.
     pub recent: Option<f64>,
-    /// Leave out the newest messages.
+    /// `true` to leave out the newest messages and print retrieved ones only.
     pub only_retrieved: bool,
-    /// A line of JSON for each question in place of its context.
+    /// `true` to print one JSON line per question instead of its context.
     pub json: bool,
 }
 
-/// What every task works with.
+/// Dependencies of every subcommand.
 pub(super) struct Opened {
     pub(super) store: Store,
     pub(super) chats: Chats,
     pub(super) clock: Clock,
-    /// Tracks what goes on beside the task.
+    /// Tracks background work of the subcommand.
     pub(super) background: TaskTracker,
 }
 
 impl Opened {
-    /// Has what is asked also found by what it means, if the variables name an embedder. What a service is asked for counts
-    /// to the caps of the day.
+    /// Adds search by meaning if the variables name an embedder. Calls to the service count towards the daily caps.
     pub(super) async fn add_meaning(
         &mut self,
         variables: &HashMap<String, String>,
@@ -85,7 +84,7 @@ impl Opened {
             store: self.store.usage(),
             prices: Prices::new(settings.spending.prices.clone()),
             caps: Caps::from(&settings.spending),
-            // Whoever makes them by hand waits for them.
+            // The user waits for the vectors, so background work may use the whole cap.
             background_percent: 100,
             zone: settings.timezone,
             clock: self.clock.clone(),
@@ -99,12 +98,12 @@ impl Opened {
     }
 }
 
-/// Nobody asks who is known: what a service is asked for is booked on a person of no number.
+/// Returns user id 0. Usage is booked on this id: no known person asks.
 pub(super) fn nobody() -> UserId {
     UserId::telegram(0)
 }
 
-/// Opens a store; one that is not there is made only where that is wanted.
+/// Opens a store. Creates a missing one only if `may_make` is `true`.
 pub(super) async fn open(url: &StoreUrl, bot: BotId, may_make: bool) -> Result<Opened, StartupError> {
     let url = engine::found(url);
     if !may_make && !engine::has_store(&url) {

@@ -1,4 +1,4 @@
-//! `figaro memory recall`: the text of a conversation that a request would carry for a question.
+//! `figaro memory recall`: prints the part of a conversation that a request would carry for a question.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -26,7 +26,7 @@ use figaro_domain::usage::Payer;
 use figaro_prompts::Prompts;
 use figaro_store::StoreError;
 
-/// A question without a time is asked so long after the last message.
+/// Delay after the last message for a question without a time.
 const LATER: TimeDelta = TimeDelta::hours(1);
 
 #[derive(Debug, Serialize)]
@@ -45,12 +45,12 @@ struct RecallItem {
     score: f32,
 }
 
-/// What the questions are asked of.
+/// Answers questions from the open store.
 struct RecallEvaluator<'a> {
     opened: &'a Opened,
     contexts: Contexts,
     options: RecallOptions,
-    /// The newest messages of each conversation.
+    /// Newest messages of each conversation, by its name.
     histories: HashMap<String, Vec<Arc<Message>>>,
 }
 
@@ -93,7 +93,7 @@ impl RecallEvaluator<'_> {
         let chat = chat_of(&asked.conversation_id);
         if !self.histories.contains_key(&asked.conversation_id) {
             let history = self.history(&asked.conversation_id).await?;
-            // What a chat that is talked in gets bit by bit, so that all runs give the same.
+            // An active chat gets its vectors gradually. Here all are made first, so that every run gives the same result.
             let payer = Payer { chat, user: nobody() };
             let made = self.opened.chats.embed_all(&payer, chrono_tz::UTC).await;
             let _count = made.map_err(|error| StartupError(error.to_string()))?;
@@ -114,7 +114,7 @@ impl RecallEvaluator<'_> {
             zone: config.timezone.unwrap_or(chrono_tz::UTC),
             session: history.last().map_or_else(SessionId::new, |last| last.session),
             history,
-            // No model has kept anything here.
+            // Imported conversations have no kept data.
             kept: &KeptData::default(),
             pictures: &Pictures::default(),
             user: &nobody(),
@@ -138,7 +138,7 @@ impl RecallEvaluator<'_> {
         Ok(())
     }
 
-    /// The messages of the conversation that the bot would look at.
+    /// Returns the recent messages of the conversation that the bot would use.
     async fn history(&self, conversation: &str) -> Result<Vec<Arc<Message>>, StartupError> {
         let failed = |error: StoreError| StartupError(error.to_string());
         let place = Conversation { chat: chat_of(conversation), topic: None };
@@ -151,7 +151,7 @@ impl RecallEvaluator<'_> {
         store.conversations().recent(session, HISTORY_MESSAGES).await.map_err(failed)
     }
 
-    /// What the context was made of, best first.
+    /// Returns the messages of the context, best first.
     async fn items(
         &self,
         context: &Context,
@@ -194,7 +194,7 @@ fn asked_at(asked: &EvalQuestion, history: &[Arc<Message>]) -> Result<DateTime<U
     })
 }
 
-/// The very text that goes to the model.
+/// Returns the exact text that a model would get.
 fn text_of(context: &Context) -> String {
     let recent = context.recent.items.iter().map(|item| item.text());
     let parts: Vec<&str> =

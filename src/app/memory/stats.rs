@@ -1,4 +1,4 @@
-//! `figaro memory stats`.
+//! `figaro memory stats`: prints sizes of a store.
 
 use std::time::Instant;
 
@@ -10,10 +10,10 @@ use super::opened::Opened;
 use figaro_base::text::estimate_tokens;
 use figaro_store::StoreError;
 
-/// So many messages are read at once.
+/// Messages per read.
 const READ: usize = 5_000;
 
-/// Prints how much there is, what it takes, and how long the indexes take to be read.
+/// Prints the number of messages, their size, and the load time of the indexes.
 pub(super) async fn stats(opened: &Opened, as_json: bool) -> Result<(), StartupError> {
     let failed = |error: StoreError| StartupError(error.to_string());
     let (mut messages, mut tokens, mut index_bytes, mut summaries) = (0_usize, 0_usize, 0_usize, 0_usize);

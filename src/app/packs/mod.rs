@@ -1,5 +1,5 @@
-//! The owner's context packs: `figaro packs`, which checks their files and prints the schema of one, and what reads them again while
-//! the bot runs.
+//! The owner's context packs: `figaro packs` checks their files and prints the JSON Schema; a watcher reloads the files
+//! while the bot runs.
 
 mod watch;
 
@@ -11,19 +11,19 @@ use super::terminal::{all_said, say};
 use figaro_domain::record::Pack;
 use figaro_prompts::{PACKS_FOLDER, PackFiles, PackSet, pack_schema};
 
-/// What is asked of packs.
+/// Subcommand of `figaro packs`.
 #[derive(Debug)]
 pub enum PacksTask {
-    /// Whether the files of a folder are right: of this one, or of the one that the bot reads.
+    /// Check the pack files of this folder; `None` for the folder that the bot reads.
     Check(Option<PathBuf>),
-    /// The JSON Schema of a file.
+    /// Print the JSON Schema of a pack file.
     Schema,
 }
 
-/// Does what is asked for and prints what came of it. It needs no settings, and a bot may run meanwhile.
+/// Runs the subcommand and prints its result. Needs no settings. A bot may run at the same time.
 ///
 /// # Errors
-/// All that is wrong with the files, a line each.
+/// All faults of the files, one per line.
 pub fn packs(task: PacksTask) -> Result<(), StartupError> {
     match task {
         PacksTask::Check(folder) => check(folder.as_deref())?,
@@ -59,7 +59,7 @@ fn check(folder: Option<&Path>) -> Result<(), StartupError> {
     Ok(())
 }
 
-/// What there is to know of a pack at a glance.
+/// One-line summary of a pack.
 fn line(pack: &Pack, packs: &PackSet) -> String {
     let kinds: Vec<String> = pack
         .kinds

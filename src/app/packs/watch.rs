@@ -1,4 +1,4 @@
-//! A change of the owner's files of packs while the bot runs: it holds from the next turn on.
+//! Reloads the owner's pack files while the bot runs. Changes apply from the next turn.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -11,12 +11,11 @@ use figaro_prompts::texts::Texts;
 use figaro_prompts::{PACKS_FOLDER, PackFiles, PackSet, Prompts};
 use figaro_store::RecordStore;
 
-/// The files of packs.
 #[derive(Debug)]
 pub(in crate::app) struct PackFolder {
-    /// Where packs are taken from.
+    /// Holder of the current packs; replaced on reload.
     pub(in crate::app) prompts: Arc<Prompts>,
-    /// Where it is told by what rules messages matter.
+    /// Record store; gets the rules of the packs on reload.
     pub(in crate::app) records: RecordStore,
 }
 

@@ -1,4 +1,4 @@
-//! The parts that answer one question at a time without a bot in Telegram.
+//! Parts that answer one question at a time without a bot in Telegram.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ use figaro_prompts::Prompts;
 use figaro_prompts::texts::Locales;
 use figaro_store::Store;
 
-/// What answers questions, and what it works with.
+/// Turns that answer questions, and their dependencies.
 pub(in crate::app) struct AskService {
     pub(in crate::app) turns: Turns,
     pub(in crate::app) store: Store,
@@ -33,17 +33,17 @@ pub(in crate::app) struct AskService {
     pub(in crate::app) prompts: Arc<Prompts>,
     pub(in crate::app) locales: Arc<Locales>,
     pub(in crate::app) clock: Clock,
-    /// The other MCP servers; none is started yet.
+    /// Other MCP servers; none is started yet.
     pub(in crate::app) servers: Servers,
-    /// Those that the owner's file describes.
+    /// Servers of the owner's file.
     pub(in crate::app) described: Vec<ServerConfig>,
 }
 
-/// Builds what answers questions from the terminal: the turns of the bot, with the tools that are of use without a chat. Nothing
-/// runs beside them.
+/// Builds the service for questions from the terminal: the turns of the bot, with the tools that work without a chat. Starts
+/// no background work.
 ///
 /// # Errors
-/// What is wrong with the owner's files or the providers.
+/// Faults of the owner's files or the providers.
 pub(in crate::app) async fn asking<T>(
     settings: &Settings,
     groups: &Groups,
@@ -89,7 +89,7 @@ where
     Ok(AskService { turns, store, ledger, prompts, locales, clock, servers, described })
 }
 
-/// No other MCP server yet: which are of use is known by who answers.
+/// Creates an empty set of MCP servers. The answering agent determines which are started later.
 fn no_servers(settings: &Settings, groups: &Groups) -> Result<Servers, StartupError> {
     let recipe = recipe(&settings.servers.values, &settings.model.proxies, settings.redactor())?;
     Ok(Servers::start(Vec::new(), recipe, groups.back.clone()))

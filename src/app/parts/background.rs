@@ -1,4 +1,4 @@
-//! Builds what works in the background at no turn's cost of time.
+//! Builds background workers that do not delay turns.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use figaro_agent::turn::window::TokenBudget;
 use figaro_domain::summary::SummaryRules;
 use figaro_ledger::Ledger;
 
-/// What names sessions after their first exchange.
+/// Builds the namer, which names sessions after their first exchange.
 pub(super) fn namer(base: &Base, ledger: &Arc<Ledger>) -> Namer {
     Namer {
         sessions: base.store.sessions(),
@@ -24,7 +24,7 @@ pub(super) fn namer(base: &Base, ledger: &Arc<Ledger>) -> Namer {
     }
 }
 
-/// What summarises sessions, once it runs.
+/// Builds the summariser of sessions. The caller starts it.
 pub(super) fn summariser(base: &Base, ledger: &Arc<Ledger>, facts: Extractor) -> Summariser {
     let limits = &base.settings.limits;
     let recent_tokens = TokenBudget::of(limits.history_tokens).before();

@@ -1,4 +1,4 @@
-//! What the parts share: of the bot, and of whatever else runs turns.
+//! Shared dependencies of the bot and of other channels that run turns.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -30,7 +30,7 @@ use figaro_telegram::inbound::Me;
 use figaro_telegram::live::Live;
 use figaro_telegram::send::Sender;
 
-/// What turns are run with, wherever their questions come from. Cheap to clone.
+/// Dependencies of turns of any channel. Cheap to clone.
 #[derive(Debug, Clone)]
 pub(super) struct Base {
     pub(super) settings: Arc<Settings>,
@@ -46,28 +46,27 @@ pub(super) struct Base {
     pub(super) chats: Chats,
     pub(super) erasures: Erasures,
     pub(super) embedder: Option<Arc<dyn Embedder>>,
-    /// What the model is told that the bot is called.
+    /// Name of the bot in prompts.
     pub(super) bot: BotName,
-    /// Where its questions come from.
     pub(super) channel: Arc<dyn Channel>,
 }
 
-/// The bot in Telegram: what turns are run with, and the way to its chats.
+/// The bot in Telegram: dependencies of its turns, and access to its chats.
 pub(super) struct Bot {
     pub(super) base: Base,
     pub(super) me: Me,
     pub(super) mcp: Mcp,
     pub(super) servers: Servers,
-    /// The other MCP servers, as the owner's file describes them.
+    /// Other MCP servers of the owner's file.
     pub(super) described: LoadedServers,
-    /// The text of the owner's file of rules.
+    /// Text of the owner's rules file; `None` if there is none.
     pub(super) policy_text: Option<String>,
     pub(super) sender: Sender,
     pub(super) live: Arc<Live>,
     pub(super) approvers: Approvers,
 }
 
-/// The files of prompts, rules and texts, as they were read.
+/// Loaded files of prompts, rules and texts.
 pub(super) struct BaseFiles {
     prompts: Arc<Prompts>,
     pub(super) locales: Arc<Locales>,
@@ -76,7 +75,7 @@ pub(super) struct BaseFiles {
     pub(super) servers: LoadedServers,
 }
 
-/// What a base stands on.
+/// Parameters of [`Base::new`].
 pub(super) struct BaseParts {
     pub(super) settings: Arc<Settings>,
     pub(super) groups: Groups,
@@ -93,7 +92,7 @@ impl BaseFiles {
     /// Reads prompts, rules and texts.
     ///
     /// # Errors
-    /// What is wrong with all of the files, a line each, in words for their owner.
+    /// Faults of all files, one per line, in words for the owner.
     pub(super) fn all(settings: &Settings, providers: &Providers) -> Result<Self, StartupError> {
         let names = names(providers, servers::names(&settings.servers));
         let prompts = Prompts::load_for(Some(Path::new(OWN_FOLDER)), &names);
@@ -110,7 +109,7 @@ impl BaseFiles {
     }
 }
 
-/// Why the bot does not start with such files.
+/// Builds the error for files with faults.
 fn broken(faults: &str) -> StartupError {
     let lines: Vec<&str> = faults.lines().collect();
     if let [fault] = lines.as_slice() {
@@ -124,7 +123,7 @@ fn broken(faults: &str) -> StartupError {
 }
 
 impl Base {
-    /// What turns of this channel are run with.
+    /// Builds the dependencies of turns of a channel.
     pub(super) fn new(ground: BaseParts) -> Self {
         let BaseParts { settings, groups, clock, read, store, http, embedder, bot, channel } = ground;
         let BaseFiles { prompts, locales, rules, .. } = read;
@@ -148,12 +147,12 @@ impl Base {
         }
     }
 
-    /// The same with other settings, for turns of another channel.
+    /// Returns a copy with other settings, for turns of another channel.
     pub(super) fn elsewhere(&self, settings: Settings, channel: Arc<dyn Channel>) -> Self {
         Self { settings: Arc::new(settings), channel, ..self.clone() }
     }
 
-    /// The same over another store, in which nothing is found by what it means.
+    /// Returns a copy with another store, without search by meaning.
     pub(super) fn over(&self, store: Store) -> Self {
         Self {
             languages: Languages { locales: self.languages.locales.clone(), settings: store.settings() },

@@ -1,4 +1,4 @@
-//! The HTTP gateway: its turns beside those of Telegram, and what it serves.
+//! HTTP gateway: its turns and its server.
 
 use std::io::ErrorKind;
 use std::sync::Arc;
@@ -31,7 +31,7 @@ use figaro_gateway::{router, unanswered};
 use figaro_ledger::Ledger;
 use figaro_telegram::webhook::Webhook;
 
-/// Runs jobs by where they are answered: in Telegram, or by the gateway.
+/// Runs jobs by the place of their answer: Telegram or the gateway.
 #[derive(Debug)]
 pub(super) struct ByPlace {
     pub(super) telegram: Turns,
@@ -48,7 +48,6 @@ impl Runner for ByPlace {
     }
 }
 
-/// The turns of the gateway.
 pub(super) struct GatewayTurns {
     pub(super) runner: Arc<dyn Runner>,
     hub: Hub,
@@ -56,16 +55,16 @@ pub(super) struct GatewayTurns {
     summariser: Summariser,
 }
 
-/// The gateway, ready to be served.
+/// Gateway with an open socket, ready to serve.
 pub(in crate::app) struct BoundGateway {
     gateway: Gateway,
     door: GatewayListener,
 }
 
-/// The socket that the settings ask for.
+/// Opens the socket of the settings; `None` if the gateway is off.
 ///
 /// # Errors
-/// When it cannot be had, with what to do.
+/// When the socket cannot be opened, with a remedy.
 pub(in crate::app) async fn door(settings: &HttpSettings) -> Result<Option<GatewayListener>, StartupError> {
     let Some(address) = settings.address else { return Ok(None) };
     let opened = GatewayListener::open(address).await;
@@ -78,7 +77,7 @@ pub(in crate::app) async fn door(settings: &HttpSettings) -> Result<Option<Gatew
     })
 }
 
-/// The turns of the gateway; `None` where there is none.
+/// Builds the turns of the gateway; `None` if it is off.
 pub(super) fn turns_of(
     base: &Base,
     telegram: &Turns,
@@ -90,7 +89,7 @@ pub(super) fn turns_of(
     let (hub, meters) = (Hub::default(), Arc::new(Meters::default()));
     let bus = Bus::new(vec![Arc::new(hub.clone())]);
     let base = base.elsewhere(of_callers(&base.settings), Arc::new(hub.clone()));
-    // What summarises and reads for facts works for all conversations of the store.
+    // The summariser and the extractor work for all conversations of the store.
     let background = Background {
         extractor: Extractor {
             channel: base.channel.clone(),
@@ -124,14 +123,14 @@ pub(super) fn turns_of(
     Some(GatewayTurns { runner, hub, meters, summariser: telegram.summariser.clone() })
 }
 
-/// The settings of turns whose questions come over HTTP: who may ask is known by then.
+/// Returns the settings of turns over HTTP. Access is open: the gateway has checked the caller.
 fn of_callers(settings: &Settings) -> Settings {
     let access = AccessSettings { owners: Vec::new(), mode: AccessMode::Open };
     Settings { access, ..settings.clone() }
 }
 
 impl GatewayTurns {
-    /// The gateway at this door.
+    /// Builds the gateway for an open socket.
     pub(super) fn with(
         self,
         base: &Base,
@@ -161,7 +160,7 @@ impl GatewayTurns {
 }
 
 impl BoundGateway {
-    /// Serves callers from now on, until a stop is requested.
+    /// Serves callers until a stop is requested.
     pub(in crate::app) fn serve(self, webhook: Option<Webhook>, background: &TaskTracker) {
         let Self { gateway, door } = self;
         match door.address() {

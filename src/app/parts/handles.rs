@@ -1,4 +1,4 @@
-//! What commands and cards are made of.
+//! Dependencies of commands and cards.
 
 use std::sync::Arc;
 
@@ -16,12 +16,12 @@ use figaro_ledger::Ledger;
 use figaro_telegram::commands::{Cards, Handles, TaskCards};
 use figaro_telegram::send::Sender;
 
-/// A sender that goes on while turns are being stopped, for answers to commands and words to owners.
+/// Returns a sender that works while turns are being stopped, for command replies and messages to owners.
 pub(super) fn late(bot: &Bot) -> Sender {
     Sender { background: bot.base.groups.back.clone(), ..bot.sender.clone() }
 }
 
-/// What draws cards of tasks.
+/// Builds the renderer of task cards.
 pub(super) fn task_cards(base: &Base) -> TaskCards {
     TaskCards {
         languages: base.languages.clone(),
@@ -32,15 +32,12 @@ pub(super) fn task_cards(base: &Base) -> TaskCards {
     }
 }
 
-/// Tools that commands use.
 pub(super) struct CommandTools {
-    /// Every tool there is.
     pub(super) all: Arc<Registry>,
-    /// Those of Telegram.
     pub(super) telegram: TelegramTools,
 }
 
-/// Erases for whoever asks, in Telegram or over HTTP.
+/// Builds the eraser for requests from Telegram or over HTTP.
 pub(super) fn eraser(base: &Base) -> Eraser {
     Eraser {
         store: base.store.clone(),
@@ -53,7 +50,7 @@ pub(super) fn eraser(base: &Base) -> Eraser {
     }
 }
 
-/// What commands are made of.
+/// Builds the dependencies of commands.
 pub(super) fn handles(
     bot: &Bot,
     ledger: Arc<Ledger>,

@@ -1,4 +1,4 @@
-//! The parts that find messages by what they mean, where the settings name an embedder.
+//! Parts for search by meaning, if the settings name an embedder.
 
 use std::sync::Arc;
 
@@ -13,10 +13,10 @@ use figaro_memory::{Chats, Meaning, VectorMaker};
 use figaro_provider::Providers;
 use figaro_provider::embed::Embedder;
 
-/// The embedder of the settings, if they name one.
+/// Builds the embedder of the settings; `None` if they name none.
 ///
 /// # Errors
-/// Those of [`embedder`].
+/// Errors of [`embedder`].
 pub(super) async fn of_settings(
     settings: &Settings,
     providers: &Providers,
@@ -35,14 +35,14 @@ pub(super) async fn of_settings(
     embedder(wanted).await
 }
 
-/// The memory of chats, which asks the embedder on the bill of whoever asks.
+/// Builds the memory of chats. Calls to the embedder are billed to the user who asks.
 pub(super) fn chats(base: &Base, ledger: &Arc<Ledger>) -> Chats {
     let embedder = base.embedder.clone();
     let meaning = embedder.map(|embedder| Meaning::new(embedder, ledger.clone(), base.clock.clone()));
     base.chats.clone().with_meaning(meaning)
 }
 
-/// What makes vectors once a turn has ended.
+/// Builds the vector maker, which runs after each turn.
 pub(super) fn vectors(base: &Base) -> VectorMaker {
     let (zone, background) = (base.settings.timezone, base.groups.front.clone());
     VectorMaker::new(base.chats.clone(), base.store.settings(), zone, background)

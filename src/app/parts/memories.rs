@@ -1,4 +1,4 @@
-//! What takes facts from what people say.
+//! Extraction of facts from messages.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use figaro_agent::delivery::Bus;
 use figaro_agent::turn::extraction::{AT_ONCE, Extractor, MemoryRules, Misfits, UnreadQueue};
 use figaro_ledger::Ledger;
 
-/// The one that works for all chats.
+/// Builds the extractor for all chats.
 pub(super) fn extractor(base: &Base, ledger: &Arc<Ledger>, bus: &Bus) -> Extractor {
     let limits = &base.settings.limits;
     Extractor {

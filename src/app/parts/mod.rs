@@ -63,7 +63,7 @@ use figaro_telegram::router::Router;
 use figaro_telegram::send::Sender;
 use figaro_telegram::webhook::Webhook;
 
-/// What the app runs and asks.
+/// Parts that the app runs and queries.
 #[derive(Debug)]
 pub(super) struct AppParts {
     pub(super) store: Store,
@@ -73,11 +73,11 @@ pub(super) struct AppParts {
     pub(super) owners: Arc<dyn Owners>,
     pub(super) languages: Languages,
     pub(super) parked: Parked,
-    /// The model that answers where no chat has chosen another.
+    /// Default model, for chats that have chosen none.
     pub(super) model: String,
 }
 
-/// What runs in the background once all is recovered.
+/// Background workers; started after recovery.
 pub(super) struct Runners {
     pub(super) scheduler: Scheduler,
     pub(super) retention: Retention,
@@ -87,15 +87,14 @@ pub(super) struct Runners {
     pub(super) gateway: Option<BoundGateway>,
 }
 
-/// How updates come.
 pub(super) enum UpdateSource {
-    /// They are fetched.
+    /// Long polling.
     Fetched(Poller),
-    /// Telegram sends them.
+    /// Webhook.
     Sent(Webhook),
 }
 
-/// All parts, and what runs with them.
+/// Builds all parts and their background workers.
 pub(super) async fn build(
     settings: &Settings,
     groups: &Groups,
@@ -231,7 +230,7 @@ async fn ledger(base: &Base, providers: &Providers) -> Result<Arc<Ledger>, Start
         background_percent: settings.background_percent,
         zone: base.settings.timezone,
         clock: base.clock.clone(),
-        // What turns that are being stopped have cost is booked still.
+        // `back` still books the cost of turns that are being stopped.
         background: base.groups.back.clone(),
         slots: Slots::new(base.settings.model.slots, base.settings.model.own_servers()),
     };

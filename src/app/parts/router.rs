@@ -1,4 +1,4 @@
-//! What decides what becomes of an update.
+//! Builds the router of updates.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use figaro_telegram::commands::{
 use figaro_telegram::newest::Newest;
 use figaro_telegram::router::Router;
 
-/// What the router passes things on to.
+/// Targets of the router.
 pub(super) struct Onward<'a> {
     pub(super) handles: &'a Handles,
     pub(super) commands: Arc<CommandTable>,
@@ -23,7 +23,6 @@ pub(super) struct Onward<'a> {
     pub(super) owners: Arc<dyn Owners>,
 }
 
-/// The router of the bot.
 pub(super) fn router(bot: &Bot, onward: Onward<'_>) -> Router {
     let base = &bot.base;
     let Onward { handles, commands, mailboxes, newest, owners } = onward;
@@ -56,7 +55,7 @@ pub(super) fn router(bot: &Bot, onward: Onward<'_>) -> Router {
         odd_kinds: Mutex::default(),
         clock: base.clock.clone(),
         newest,
-        // What a command shows may still go out while turns are being stopped.
+        // Command output may still be sent while turns are being stopped.
         background: base.groups.back.clone(),
     }
 }

@@ -1,4 +1,4 @@
-//! The turns over HTTP of which nothing is kept.
+//! Turns over HTTP that keep nothing.
 
 use std::sync::Arc;
 
@@ -17,11 +17,11 @@ use figaro_gateway::hub::{GatewayDelivery, Hub};
 use figaro_ledger::Ledger;
 use figaro_store::Store;
 
-/// Runs each turn by stages of its own, over a store in memory that goes with them: no turn can see the words of another, and
-/// there is nothing to be cleared.
+/// Runs each turn with its own stages over its own in-memory store. No turn sees another's text, and there is nothing to
+/// clear.
 #[derive(Debug)]
 pub(super) struct StatelessTurns {
-    /// What the stages are built of, but for the store.
+    /// Dependencies of the stages, except the store.
     base: Base,
     ledger: Arc<Ledger>,
     hub: Hub,
@@ -30,7 +30,7 @@ pub(super) struct StatelessTurns {
 }
 
 impl StatelessTurns {
-    /// Turns that are run with what this base has, but for its store.
+    /// Creates stateless turns from a base; its store is not used.
     pub(super) fn new(
         base: &Base,
         ledger: Arc<Ledger>,
@@ -42,7 +42,7 @@ impl StatelessTurns {
         Self { base, ledger, hub, owners, servers }
     }
 
-    /// The stages of one turn.
+    /// Builds the stages of one turn, with a new store.
     fn turns(&self) -> Turns {
         let store = Store::in_memory(self.base.settings.telegram.bot);
         let (base, ledger, hub) = (self.base.over(store), &self.ledger, self.hub.clone());
@@ -67,7 +67,7 @@ impl Runner for StatelessTurns {
     }
 }
 
-/// The settings of turns beside which nothing works in the background.
+/// Returns the settings of turns without background work.
 fn without_background(settings: &Settings) -> Settings {
     let limits =
         LimitSettings { names_sessions: false, summary_every: 0, memory_limit: 0, ..settings.limits.clone() };

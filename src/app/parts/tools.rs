@@ -1,4 +1,4 @@
-//! The tools of the bot.
+//! Tools of the bot.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ use figaro_mcp_client::servers::Servers;
 use figaro_memory::RecordBooks;
 use figaro_store::TaskLimits;
 
-/// The tools that need a chat which people read later.
+/// Tools that need a chat which people read later.
 const OF_CHATS: [&str; 8] = [
     "cancel_task",
     "get_config",
@@ -34,11 +34,11 @@ const OF_CHATS: [&str; 8] = [
     "update_task",
 ];
 
-/// The tools that keep something, or look it up.
+/// Tools that store or look up memories.
 const OF_MEMORY: [&str; 8] =
     ["add_note", "clear_notes", "list_notes", "lookup", "pin", "recall", "remove_note", "unpin"];
 
-/// The calls of the Bot API.
+/// Builds the tools of the Bot API.
 pub(super) fn telegram(bot: &Bot) -> TelegramTools {
     let base = &bot.base;
     TelegramTools {
@@ -58,12 +58,12 @@ pub(super) fn telegram(bot: &Bot) -> TelegramTools {
     }
 }
 
-/// The tools of other MCP servers.
+/// Builds the tools of other MCP servers.
 pub(super) fn of_servers(base: &Base, servers: Servers, approvers: Approvers) -> ServerTools {
     ServerTools { servers, approvers, policy: base.policy.clone(), audit: base.store.audit() }
 }
 
-/// The approvers of calls in chats of this base.
+/// Builds the approvers of calls in the chats of this base.
 pub(super) fn approvers(base: &Base) -> Approvers {
     Approvers {
         access: base.settings.access.clone(),
@@ -73,19 +73,19 @@ pub(super) fn approvers(base: &Base) -> Approvers {
     }
 }
 
-/// Every tool there is.
+/// Builds the registry of all tools.
 pub(super) fn registry(base: &Base, ledger: &Arc<Ledger>, telegram: TelegramTools) -> Registry {
     let mut table = built_in(base, ledger);
     register_telegram(telegram, task_tools(base, ledger), &mut table);
     table.registry()
 }
 
-/// The tools that are of use where there is no chat: none of Telegram, none that schedules or that changes how a chat is set up.
+/// Builds the tools that work without a chat: none for Telegram, for scheduling or for chat settings.
 pub(super) fn without_chat(base: &Base, ledger: &Arc<Ledger>) -> Registry {
     built_in(base, ledger).without(&OF_CHATS).registry()
 }
 
-/// The tools that are of use where nothing is kept, either.
+/// Builds the tools that work without a chat and without a kept store.
 pub(super) fn alone(base: &Base, ledger: &Arc<Ledger>) -> Registry {
     built_in(base, ledger).without(&OF_CHATS).without(&OF_MEMORY).registry()
 }
@@ -115,7 +115,6 @@ fn built_in(base: &Base, ledger: &Arc<Ledger>) -> ToolTable {
     table
 }
 
-/// The records of chats.
 pub(super) fn record_books(base: &Base) -> RecordBooks {
     RecordBooks {
         store: base.store.records(),
@@ -125,12 +124,10 @@ pub(super) fn record_books(base: &Base) -> RecordBooks {
     }
 }
 
-/// The tools for records.
 pub(super) fn record_tools(base: &Base, ledger: &Ledger) -> RecordTools {
     RecordTools { books: record_books(base), tasks: task_tools(base, ledger) }
 }
 
-/// The tools for scheduled tasks.
 pub(super) fn task_tools(base: &Base, ledger: &Ledger) -> TaskTools {
     let settings = base.settings.tasks;
     TaskTools {

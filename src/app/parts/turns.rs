@@ -1,4 +1,4 @@
-//! The stages of turns, wherever their questions come from.
+//! Stages of turns of any channel.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ use figaro_agent::turn::trace::Tracer;
 use figaro_ledger::Ledger;
 use figaro_policy::budget::TREE_TOKENS;
 
-/// The stages of turns of this base.
+/// Builds the stages of turns of this base.
 pub(super) fn turns(base: &Base, ledger: Arc<Ledger>, parts: TurnParts) -> Turns {
     let TurnParts { bus, delivery, owners, tools, servers, background } = parts;
     let Background { extractor, namer, summariser } = background;
@@ -88,7 +88,7 @@ pub(super) fn turns(base: &Base, ledger: Arc<Ledger>, parts: TurnParts) -> Turns
     }
 }
 
-/// What turns are told and answered by, the tools of all agents together, and those of other servers.
+/// Channel-specific parts of turns: event bus, delivery, owners, tools, MCP server tools and background workers.
 pub(super) struct TurnParts {
     pub(super) bus: Bus,
     pub(super) delivery: Arc<dyn Delivery>,
@@ -98,7 +98,6 @@ pub(super) struct TurnParts {
     pub(super) background: Background,
 }
 
-/// What works beside turns.
 pub(super) struct Background {
     pub(super) extractor: Extractor,
     pub(super) namer: Namer,
@@ -106,7 +105,7 @@ pub(super) struct Background {
 }
 
 impl Background {
-    /// The background work beside the turns of this base.
+    /// Builds the background workers of the turns of this base.
     pub(super) fn of(base: &Base, ledger: &Arc<Ledger>, bus: &Bus) -> Self {
         let extractor = extractor(base, ledger, bus);
         let summariser = summariser(base, ledger, extractor.clone());
@@ -114,13 +113,13 @@ impl Background {
     }
 }
 
-/// Where turns tell of what happens in them.
+/// Reporting of events and faults of turns.
 struct TurnReporting {
     reporter: Reporter,
     bus: Bus,
 }
 
-/// Who may do what when a turn begins.
+/// Builds the check of the user's rights at the start of a turn.
 pub(super) fn rights(base: &Base) -> RightsChecker {
     RightsChecker {
         access: base.settings.access.clone(),

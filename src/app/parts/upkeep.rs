@@ -1,4 +1,4 @@
-//! What looks after the store and the rules in the background.
+//! Background upkeep of the store and of the owner's files.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ use figaro_prompts::AgentFileNames;
 use figaro_telegram::commands::CardKeeper;
 use figaro_telegram::questions::take_buttons_off;
 
-/// What forgets by age.
+/// Builds the retention worker, which removes data by age.
 pub(super) fn retention(base: &Base) -> Retention {
     Retention {
         inbox: base.store.inbox(),
@@ -39,7 +39,7 @@ pub(super) fn retention(base: &Base) -> Retention {
     }
 }
 
-/// What rewrites the store when something was erased.
+/// Builds the rewriter, which rewrites the store after an erasure.
 pub(super) fn rewriter(base: &Base) -> Rewriter {
     Rewriter {
         erasures: base.store.erasures(),
@@ -49,7 +49,7 @@ pub(super) fn rewriter(base: &Base) -> Rewriter {
     }
 }
 
-/// Has changes of the owner's files hold while the bot runs.
+/// Watchers that apply changes of the owner's files while the bot runs.
 pub(in crate::app) struct Watches {
     policy: FileWatch<PolicyFile>,
     servers: FileWatch<ServersFile>,
@@ -59,7 +59,7 @@ pub(in crate::app) struct Watches {
 }
 
 impl Watches {
-    /// Those of a bot, whose files of agents may use these names.
+    /// Creates the watchers of a bot. `names` are the names that agent files may use.
     pub(super) fn new(bot: &Bot, names: AgentFileNames, news: &News) -> Self {
         let base = &bot.base;
         let policy = PolicyFile {
@@ -85,7 +85,7 @@ impl Watches {
         }
     }
 
-    /// Looks at all of them until the bot stops.
+    /// Starts all watchers; they run until the bot stops.
     pub(in crate::app) fn spawn(self, front: &TaskTracker) {
         front.spawn("policy", self.policy.run());
         front.spawn("servers", self.servers.run());
@@ -95,7 +95,7 @@ impl Watches {
     }
 }
 
-/// What runs beside turns from the start on.
+/// Starts the background workers that run from the start.
 pub(super) fn spawn_keepers(bot: &Bot, extractor: Extractor, summariser: Summariser) {
     let base = &bot.base;
     let front = &base.groups.front;
@@ -119,7 +119,7 @@ fn keeper(bot: &Bot) -> CardKeeper {
     }
 }
 
-/// What begins the runs of tasks.
+/// Builds the scheduler, which starts the runs of tasks.
 pub(super) fn scheduler(base: &Base, mailboxes: &Mailboxes, owners: Arc<dyn Owners>) -> Scheduler {
     Scheduler {
         store: base.store.tasks(),

@@ -1,4 +1,4 @@
-//! `figaro policy explain`: what becomes of a call, and why.
+//! `figaro policy explain`: shows the decision about a call, and the reason.
 
 use figaro_mcp::table::{ApiTable, Method};
 use serde_json::{Map, Value, json};
@@ -10,34 +10,34 @@ use figaro_base::text::with_nearest;
 use figaro_policy::address::Addresses;
 use figaro_policy::tools::{AdminRight, CallerRole, Decided, Decision, Rules, TelegramCall, decide};
 
-/// The chat that the model is in, where none is named: no chat has this number.
+/// Placeholder id of the model's own chat; no real chat has it.
 const HERE: ChatId = ChatId(0);
 
-/// A call, as far as rules look at it.
+/// Properties of a call that rules check.
 #[derive(Debug)]
 pub struct Explained {
-    /// The method of the Bot API, or the tool of a server.
+    /// Method of the Bot API, or tool of an MCP server.
     pub method: String,
-    /// The other MCP server whose tool it is; `None` for a method of the Bot API.
+    /// MCP server of the tool; `None` for a method of the Bot API.
     pub server: Option<String>,
-    /// The number or `@username` of the chat that it names; `None` for the one that the model is in.
+    /// Target chat, as id or `@username`; `None` for the chat that the model is in.
     pub chat: Option<String>,
-    /// The role, in the chat, of whoever has the model make the call.
+    /// Role of the requester in the chat.
     pub role: CallerRole,
-    /// The agent that makes it; `None` for Figaro itself.
+    /// Agent that makes the call; `None` for Figaro itself.
     pub agent: Option<String>,
-    /// Whether the model sent the messages that it changes.
+    /// `true` if the model sent the messages that the call changes.
     pub own: bool,
-    /// Whether it is the run of a task.
+    /// `true` if the call belongs to the run of a task.
     pub task: bool,
-    /// Print JSON in place of words.
+    /// `true` to print JSON instead of text.
     pub json: bool,
 }
 
-/// Prints what the rules decide.
+/// Prints the decision of the rules about a call.
 ///
 /// # Errors
-/// When there is no such method, or it names no chat and one was given.
+/// When the method is unknown, or takes no chat but one was given.
 pub(super) fn explain(rules: &Rules, call: &Explained) -> Result<(), StartupError> {
     let method = ApiTable::get().method(&call.method).ok_or_else(|| unknown(&call.method))?;
     let args = arguments(method, call)?;
@@ -62,7 +62,7 @@ pub(super) fn explain(rules: &Rules, call: &Explained) -> Result<(), StartupErro
     Ok(())
 }
 
-/// Prints a decision, with a word more about it.
+/// Prints a decision, with an optional note.
 pub(super) fn tell(call: &Explained, decided: &Decided, note: Option<&str>) {
     if call.json {
         let mut json = as_json(call, decided);
@@ -81,7 +81,7 @@ fn unknown(name: &str) -> StartupError {
     StartupError(with_nearest(format!("the Bot API has no method {name}"), name, names))
 }
 
-/// The arguments that rules look at: the chat, where the method takes one.
+/// Builds the arguments that rules check: the chat, if the method takes one.
 fn arguments(method: &Method, call: &Explained) -> Result<Map<String, Value>, StartupError> {
     let takes_chat = method.params.iter().any(|param| param.name == "chat_id");
     let chat = call.chat.as_ref().map_or_else(|| json!(HERE), |chat| json!(chat));

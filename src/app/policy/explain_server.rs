@@ -1,4 +1,5 @@
-//! `figaro policy explain` for a tool of another MCP server. The server is not started: what it says of its tools is not known.
+//! `figaro policy explain` for a tool of another MCP server. The server is not started, so its tool descriptions are
+//! unknown.
 
 use super::explain::{Explained, tell};
 use crate::app::failure::StartupError;
@@ -7,13 +8,13 @@ use figaro_base::text::with_nearest;
 use figaro_mcp_client::file::{ALL, ServerConfig};
 use figaro_policy::tools::{CallerRole, Decision, Rules, ServerCall, decide_server};
 
-/// The chat that the model is in, where none is named: no chat has this number.
+/// Placeholder id of the model's own chat; no real chat has it.
 const HERE: ChatId = ChatId(0);
 
-/// What stands between a server and its tool where a model calls it.
+/// Separator between server and tool in the name that a model calls.
 const BETWEEN: &str = "__";
 
-/// A call that is named as a model names a tool of a server, by the server and the tool.
+/// Splits a method such as `server__tool` into server and tool.
 pub(super) fn named_by_server(mut call: Explained) -> Explained {
     if call.server.is_none()
         && let Some((server, tool)) = call.method.split_once(BETWEEN)
@@ -23,10 +24,10 @@ pub(super) fn named_by_server(mut call: Explained) -> Explained {
     call
 }
 
-/// Prints what the rules, and then the file of servers, decide about the tool of this server.
+/// Prints the decision of the rules, then of the servers file, about a tool of this server.
 ///
 /// # Errors
-/// When there is no such server, or something was given that such a call does not have.
+/// When the server is unknown, or an option does not apply to such a call.
 pub(super) fn explain_server(
     rules: &Rules,
     servers: &[ServerConfig],
@@ -48,7 +49,7 @@ pub(super) fn explain_server(
             server,
             tool: &call.method,
             here: here(call)?,
-            // The run of a task has nobody's rights.
+            // The run of a task has no user's rights.
             role: if call.task { CallerRole::Guest } else { call.role },
             is_shut_out: call.role == CallerRole::Guest && !call.task,
             agent: call.agent.as_deref(),
@@ -57,7 +58,7 @@ pub(super) fn explain_server(
         },
     );
     let is_left_out = config.is_disabled || has(&config.disabled_tools, &call.method);
-    // Where a rule decides the file is not looked at.
+    // The servers file counts only if no rule of the owner decides.
     let is_for_file = decided.decision == Decision::Ask && !decided.rule.is_owners();
     let note = if is_left_out {
         Some("nobody has it: mcp.json has the server or the tool off")
@@ -72,7 +73,7 @@ pub(super) fn explain_server(
     Ok(())
 }
 
-/// The chat that the model is in.
+/// Returns the id of the chat that the model is in.
 fn here(call: &Explained) -> Result<ChatId, StartupError> {
     let words =
         "a tool of a server names no chat: --chat is where the model is, here or the number of a chat";

@@ -1,4 +1,4 @@
-//! The owner's file of rules on the disk.
+//! The owner's rules file.
 
 use std::path::Path;
 
@@ -7,10 +7,10 @@ use figaro_config::PolicySettings;
 use figaro_files::yaml::Misfit;
 use figaro_policy::tools::Rules;
 
-/// The rules of a text.
+/// Parses the rules of a text.
 ///
 /// # Errors
-/// All that is wrong, a line each, with the name of the file and the place.
+/// All faults, one per line, with file name and position.
 pub(super) fn rules_of(text: &str, path: &Path) -> Result<Rules, String> {
     Rules::read(text).map_err(|faults| {
         let line = |misfit: Misfit| misfit.in_file(&path.display().to_string());
@@ -18,11 +18,11 @@ pub(super) fn rules_of(text: &str, path: &Path) -> Result<Rules, String> {
     })
 }
 
-/// The text of the owner's file as settings name it, and its rules before those built in. Only a file that the settings name
-/// has to be there.
+/// Returns the text of the owner's file, and its rules followed by the built-in ones. The file may be missing unless the
+/// settings name it.
 ///
 /// # Errors
-/// All that is wrong with the file, a line each.
+/// All faults of the file, one per line.
 pub(in crate::app) fn load(settings: &PolicySettings) -> Result<(Option<String>, Rules), String> {
     let text = text_of(&settings.file)?;
     if text.is_none() && settings.is_named {

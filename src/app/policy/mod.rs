@@ -1,4 +1,4 @@
-//! The rules about calls of Telegram: the owner's file, and `figaro policy`, which checks and explains them.
+//! Rules about tool calls: the owner's file, and `figaro policy`, which checks and explains them.
 
 mod explain;
 mod explain_server;
@@ -22,19 +22,19 @@ use super::watch::named;
 use figaro_base::text::with_nearest;
 use figaro_config::{PolicySettings, ServersSettings, SettingsFaults};
 
-/// What is asked of the rules.
+/// Subcommand of `figaro policy`.
 #[derive(Debug)]
 pub enum PolicyTask {
-    /// Whether a file is right: this one, or that of the settings.
+    /// Check this rules file; `None` for the file of the settings.
     Check(Option<PathBuf>),
-    /// What becomes of a call.
+    /// Explain the decision about a call.
     Explain(Explained),
 }
 
-/// Does what is asked for and prints what came of it. Only the variable of the rules is read.
+/// Runs the subcommand and prints its result. Reads only the settings of the rules and of MCP servers.
 ///
 /// # Errors
-/// All that is wrong with the rules, a line each, or with what was asked.
+/// All faults of the rules, one per line, or the fault of the request.
 pub fn policy(
     task: PolicyTask,
     values: &HashMap<String, String>,

@@ -1,4 +1,4 @@
-//! A change of the owner's file of rules while the bot runs.
+//! Reloads the owner's rules file while the bot runs.
 
 use std::path::PathBuf;
 
@@ -9,14 +9,13 @@ use crate::app::watch::{FileText, OwnersFiles, look_at};
 use figaro_policy::tools::{Policy, Rules};
 use figaro_prompts::texts::Texts;
 
-/// The file of rules. While it is broken or gone, the rules of before hold.
+/// Rules file. While it is broken or missing, the previous rules apply.
 #[derive(Debug)]
 pub(in crate::app) struct PolicyFile {
-    /// The file.
     pub(in crate::app) file: PathBuf,
-    /// Its text, whose rules hold.
+    /// Text of the rules in force; `None` if there was no file.
     pub(in crate::app) text: Option<String>,
-    /// Where the rules are taken from.
+    /// Holder of the current rules; replaced on reload.
     pub(in crate::app) policy: Policy,
 }
 

@@ -1,4 +1,4 @@
-//! The owner's file of MCP servers on the disk.
+//! The owner's MCP servers file.
 
 use std::path::Path;
 
@@ -7,10 +7,10 @@ use figaro_config::{KnownValues, ServersSettings};
 use figaro_files::yaml::Misfit;
 use figaro_mcp_client::file::{ServerConfig, read};
 
-/// The servers of a text.
+/// Parses the servers of a text.
 ///
 /// # Errors
-/// All that is wrong, a line each, with the name of the file and the place.
+/// All faults, one per line, with file name and position.
 pub(super) fn servers_of(text: &str, path: &Path, values: &KnownValues) -> Result<Vec<ServerConfig>, String> {
     read(text, values.all()).map_err(|faults| {
         let line = |misfit: Misfit| misfit.in_file(&path.display().to_string());
@@ -18,19 +18,19 @@ pub(super) fn servers_of(text: &str, path: &Path, values: &KnownValues) -> Resul
     })
 }
 
-/// What the settings name: the text of the file, and the servers in it.
+/// Content of the MCP servers file.
 #[derive(Debug, Clone, Default)]
 pub(in crate::app) struct LoadedServers {
-    /// The text; `None` where there is no file.
+    /// Text of the file; `None` if there is no file.
     pub(in crate::app) text: Option<String>,
-    /// The servers, in the order of their names.
+    /// Servers, sorted by name.
     pub(in crate::app) servers: Vec<ServerConfig>,
 }
 
-/// Reads the owner's file as settings name it. Only a file that the settings name has to be there.
+/// Reads the owner's file. The file may be missing unless the settings name it.
 ///
 /// # Errors
-/// All that is wrong with the file, a line each.
+/// All faults of the file, one per line.
 pub(in crate::app) fn load(settings: &ServersSettings) -> Result<LoadedServers, String> {
     let text = text_of(&settings.file)?;
     if text.is_none() && settings.is_named {

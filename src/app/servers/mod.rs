@@ -1,4 +1,4 @@
-//! Other MCP servers: the owner's file of them, and `figaro mcp`, which checks it.
+//! Other MCP servers: the owner's file, and `figaro mcp`, which checks it.
 
 mod file;
 mod watch;
@@ -21,19 +21,20 @@ use figaro_config::{KnownValues, ServersSettings};
 use figaro_mcp_client::file::ServerConfig;
 use figaro_mcp_client::servers::{Server, ServerPhase, ServerRecipe, ServerStatus, Servers};
 
-/// What is asked of other MCP servers.
+/// Options of `figaro mcp`.
 #[derive(Debug)]
 pub struct ServersTask {
-    /// The file that is looked at; `None` for that of the settings.
+    /// File to check; `None` for the file of the settings.
     pub file: Option<PathBuf>,
-    /// Whether the servers are started, too.
+    /// `true` to start the servers too.
     pub start: bool,
 }
 
-/// Does what is asked for and prints what came of it. Only the variable of the file is read, and what the file names.
+/// Checks the file and prints the result. Reads no settings other than the path of the file and variables that the file
+/// names.
 ///
 /// # Errors
-/// All that is wrong with the file, a line each; servers that do not answer.
+/// All faults of the file, one per line; servers that do not answer.
 pub async fn servers(
     task: ServersTask,
     values: &HashMap<String, String>,
@@ -56,7 +57,7 @@ pub async fn servers(
     all_said()
 }
 
-/// The names of the servers of the file that settings name, whatever is wrong with it.
+/// Returns the server names of the configured file, even if it has faults.
 pub(super) fn names(settings: &ServersSettings) -> Vec<String> {
     let text = text_of(&settings.file).ok().flatten();
     figaro_mcp_client::file::names(&text.unwrap_or_default())
@@ -67,7 +68,7 @@ fn line(server: &ServerConfig) -> String {
     format!("✓ {}: {}{off}", server.name, server.place())
 }
 
-/// Starts each server, prints its tools, and ends it.
+/// Starts each server, prints its tools, and stops it.
 async fn start(configs: Vec<ServerConfig>, values: &KnownValues) -> Result<(), StartupError> {
     let groups = Groups::default();
     let recipe = recipe(values, &Proxies::default(), Redactor::default())?;
@@ -106,7 +107,7 @@ fn tell(server: &Server, status: &ServerStatus) {
     }
 }
 
-/// What servers are started and reached with.
+/// Builds the recipe for starting and reaching servers.
 ///
 /// # Errors
 /// When the system's certificates or a proxy cannot be used.
@@ -123,7 +124,7 @@ pub(super) fn recipe(
     })
 }
 
-/// This executable, if it is `figaro`: a program that embeds the bot is no guard.
+/// Returns the path of this executable if it is `figaro`; a program that embeds the bot cannot act as guard.
 fn guard() -> Option<PathBuf> {
     let this = std::env::current_exe().ok()?;
     this.file_stem().is_some_and(|name| name == "figaro").then_some(this)

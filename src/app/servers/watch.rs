@@ -1,4 +1,4 @@
-//! A change of the owner's file of MCP servers while the bot runs.
+//! Reloads the owner's MCP servers file while the bot runs.
 
 use async_trait::async_trait;
 
@@ -9,14 +9,14 @@ use figaro_mcp_client::file::ServerConfig;
 use figaro_mcp_client::servers::Servers;
 use figaro_prompts::texts::Texts;
 
-/// The file of MCP servers. While it is broken, the servers of before stay; one that is gone has none.
+/// MCP servers file. While it is broken, the previous servers stay; a missing file means no servers.
 #[derive(Debug)]
 pub(in crate::app) struct ServersFile {
-    /// The file, and what stands for variables in it.
+    /// Path of the file, and values of variables in it.
     pub(in crate::app) settings: ServersSettings,
-    /// Its text, whose servers are used.
+    /// Text of the servers in use; `None` if there was no file.
     pub(in crate::app) text: Option<String>,
-    /// The servers.
+    /// Running servers; replaced on reload.
     pub(in crate::app) servers: Servers,
 }
 

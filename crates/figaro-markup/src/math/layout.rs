@@ -30,6 +30,23 @@ pub(super) enum MathRole {
     Rows,
 }
 
+impl MathRole {
+    /// Returns `true` for something that an operator can follow.
+    const fn is_operand(self) -> bool {
+        matches!(self, Self::Atom | Self::Close | Self::Fraction | Self::Word | Self::Function | Self::Rows)
+    }
+
+    /// Returns `true` for something written in letters, which takes a space behind it.
+    const fn is_named(self) -> bool {
+        matches!(self, Self::Function | Self::Word)
+    }
+
+    /// Returns `true` for something that would read as part of a fraction before it.
+    const fn begins_operand(self) -> bool {
+        matches!(self, Self::Atom | Self::Open | Self::Fraction | Self::Bar | Self::Tight)
+    }
+}
+
 #[derive(Debug, Clone)]
 pub(super) struct MathItem {
     pub(super) role: MathRole,
@@ -139,19 +156,8 @@ struct MathLine {
 
 impl MathLine {
     fn add(&mut self, item: &MathItem, next: Option<MathRole>) {
-        let stands = |role: Option<MathRole>| {
-            matches!(
-                role,
-                Some(
-                    MathRole::Atom
-                        | MathRole::Close
-                        | MathRole::Fraction
-                        | MathRole::Word
-                        | MathRole::Function
-                        | MathRole::Rows
-                )
-            )
-        };
+        let stands = |role: Option<MathRole>| role.is_some_and(MathRole::is_operand);
+        let is_named = |role: Option<MathRole>| role.is_some_and(MathRole::is_named);
         let role = match item.role {
             MathRole::Bar if self.bar => MathRole::Close,
             MathRole::Bar => MathRole::Open,
@@ -184,24 +190,13 @@ impl MathLine {
             }
             MathRole::Fraction => {
                 let after = stands(self.last) && !self.space;
-                let beside = after && !matches!(self.last, Some(MathRole::Function | MathRole::Word))
-                    || matches!(
-                        next,
-                        Some(
-                            MathRole::Atom
-                                | MathRole::Open
-                                | MathRole::Fraction
-                                | MathRole::Bar
-                                | MathRole::Tight
-                        )
-                    );
-                self.space |= after && matches!(self.last, Some(MathRole::Function | MathRole::Word));
+                let beside = after && !is_named(self.last) || next.is_some_and(MathRole::begins_operand);
+                self.space |= after && is_named(self.last);
                 let text = if beside { bracketed(&item.text) } else { item.text.clone() };
                 self.push(&text);
             }
             MathRole::Atom | MathRole::Open | MathRole::Binary | MathRole::Rows | MathRole::Bar => {
-                let after_word = matches!(self.last, Some(MathRole::Function | MathRole::Word));
-                self.space |= after_word && role != MathRole::Open;
+                self.space |= is_named(self.last) && role != MathRole::Open;
                 self.push(&item.text);
             }
         }

@@ -126,7 +126,6 @@ impl LexiconTerm {
 pub(crate) struct NormalizedText(pub(super) String);
 
 impl NormalizedText {
-    /// Normalises a text.
     pub(crate) fn of(text: &str) -> Self {
         let lowered = lower(text);
         let mut plain = String::with_capacity(lowered.len() + 2);

@@ -41,7 +41,6 @@ const FEW: usize = 3;
 /// Weight of meaning relative to words: the nearest message gets this share of the best score by words.
 const MEANING: f32 = 0.5;
 
-/// Query of an index.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct IndexQuery {
     pub(crate) terms: Vec<Weighted>,
@@ -63,7 +62,6 @@ pub(crate) struct Ranked {
     pub(crate) score: f32,
 }
 
-/// Intermediate scores.
 struct Scores {
     /// Score of each message by its own terms.
     messages: Vec<f32>,
@@ -73,7 +71,6 @@ struct Scores {
     covered: Vec<f32>,
     /// Weight of all terms of the question.
     total: f32,
-    /// Score of each episode.
     episodes: Vec<f32>,
     /// Frequency of the current term in each episode; zeros between two terms.
     in_episodes: Vec<f32>,

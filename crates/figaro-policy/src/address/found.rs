@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 
 use super::MAX_ADDRESS;
 
-/// Maximum addresses in a call.
 pub(super) const MAX_FOUND: usize = 200;
 /// Maximum UTF-16 units of a rich text at Telegram.
 pub(super) const MAX_RICH_TEXT: usize = 32_768;

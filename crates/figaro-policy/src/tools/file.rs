@@ -111,7 +111,6 @@ struct RawRule {
     people: Option<Spanned<u8>>,
 }
 
-/// Origin of rules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum RuleOrigin {
     BuiltIn,

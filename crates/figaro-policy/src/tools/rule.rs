@@ -28,7 +28,6 @@ impl Pattern {
     }
 }
 
-/// Chat condition of a rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum ChatCondition {
     /// The chat that the model is in.

@@ -98,7 +98,6 @@ pub(super) struct Places {
     pub(super) json_schema_extra: ExtraPlaces,
 }
 
-/// Places of settings.
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct ExtraPlaces {
     /// Place of each setting, by name.

@@ -10,10 +10,8 @@ use figaro_domain::record::{Field, FieldType, Range, Words};
 /// Maximum characters of a label or a unit.
 const MAX_LABEL: usize = 40;
 const MAX_UNIT: usize = 12;
-/// Maximum options of a choice.
 const MAX_OPTIONS: usize = 20;
 
-/// Context of a field.
 #[derive(Clone, Copy)]
 pub(super) struct FieldContext<'a> {
     /// Names of all kinds of the pack.

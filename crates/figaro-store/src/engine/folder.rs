@@ -221,7 +221,6 @@ pub(super) fn mend(folder: &Path) {
     }
 }
 
-/// State of a store's folder.
 enum FolderAccess {
     Private,
     Open,

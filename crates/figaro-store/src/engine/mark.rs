@@ -22,7 +22,6 @@ const MOST: u64 = 2 * SLOT as u64;
 /// Stored bytes of the SHA-256.
 const SUM: usize = 8;
 
-/// Mark file of a store.
 #[derive(Debug)]
 pub(super) struct MarkFile(pub(super) PathBuf);
 

@@ -1,4 +1,4 @@
-//! Engine that keeps a store in memory: it opens no file, and its content is gone with it. `store::kv` uses it for
+//! Engine that keeps a store in memory: it opens no file, and its content is gone with it. The store uses it for
 //! temporary stores.
 
 use std::collections::{BTreeMap, BTreeSet};

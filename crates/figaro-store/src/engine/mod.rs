@@ -1,5 +1,5 @@
 //! Storage engines: ordered keys in named tables, scans in both directions, one atomic and durable commit over several
-//! tables that fails on conflict (`port`). The meaning of keys belongs to `store::kv`, which is written once on top.
+//! tables that fails on conflict (`port`). The meaning of keys belongs to the store above, which is written once for all engines.
 //!
 //! No call assumes a local disk. Files, locks and caches are internal to an engine.
 

@@ -9,7 +9,6 @@ use serde::{Deserialize, Serialize};
 use super::batch::{Batch, Keys};
 use super::error::EngineError;
 
-/// Result of an engine operation.
 pub(crate) type Result<T, E = EngineError> = std::result::Result<T, E>;
 
 /// A key and its value, as stored.
@@ -23,9 +22,7 @@ pub(crate) type EntryScan<'a, T> = Box<dyn DoubleEndedIterator<Item = Result<T>>
 pub struct StoreMark {
     /// ULID of the store, created with it.
     pub(crate) store: String,
-    /// Number of commits so far.
     pub(crate) commits: u64,
-    /// Time of the last commit.
     pub(crate) at: DateTime<Utc>,
 }
 

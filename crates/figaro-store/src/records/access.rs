@@ -8,7 +8,6 @@ use super::super::fault::StoreFault;
 use super::super::tables::Tables;
 use figaro_domain::access::{AccessChange, AccessList};
 
-/// Key of the access list.
 pub(super) const LIST: &[u8] = b"list";
 
 /// Returns the stored list, or an empty one.

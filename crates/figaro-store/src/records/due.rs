@@ -10,7 +10,6 @@ use super::super::key;
 use super::super::tables::{RewriteDue, Tables};
 use figaro_base::ids::UpdateId;
 
-/// Key of the due record.
 const DUE: &[u8] = b"due";
 
 /// Marks a rewrite of the store's files as due. Updates in progress may contain erased data, such as the press of a

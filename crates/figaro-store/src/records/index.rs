@@ -25,7 +25,6 @@ pub(crate) fn drop_all(
     Ok(())
 }
 
-/// Appends a block.
 pub(crate) fn add(
     tables: &Tables<'_>,
     changes: &mut Changes<'_>,

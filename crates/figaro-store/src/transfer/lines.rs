@@ -46,11 +46,9 @@ impl<'a> ExportLine<'a> {
     }
 }
 
-/// A record of the store.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ExportRecord<'a> {
-    /// Name of its table.
     #[serde(borrow)]
     pub(super) table: Cow<'a, str>,
     /// Key in hexadecimal digits.
@@ -72,7 +70,6 @@ fn present<'de, D: Deserializer<'de>>(from: D) -> Result<Option<&'de RawValue>, 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ExportFooter {
-    /// Time of the export.
     pub(super) exported_at: DateTime<Utc>,
     /// Summary of each table, by name.
     pub(super) tables: BTreeMap<String, TableSummary>,
@@ -82,7 +79,7 @@ pub(super) struct ExportFooter {
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct TableSummary {
     records: u64,
-    /// SHA-256 of its keys and values, as `kv::inventory` builds it, in hexadecimal digits.
+    /// SHA-256 of its keys and values, as `inventory` builds it, in hexadecimal digits.
     sha256: String,
 }
 

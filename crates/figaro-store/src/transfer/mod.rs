@@ -14,5 +14,4 @@ pub use self::error::TransferError;
 pub use self::export::{export_file, export_to};
 pub use self::import::import;
 
-/// Result of moving a store.
 type Result<T, E = TransferError> = std::result::Result<T, E>;

@@ -54,7 +54,7 @@ impl CommandTable {
     /// Adds a command at the end of the table.
     ///
     /// # Errors
-    /// [`DuplicateName`] if another command has its name or one of its button families.
+    /// `DuplicateName` if another command has its name or one of its button families.
     pub fn register(&mut self, command: Arc<dyn Command>) -> Result<(), DuplicateName> {
         if self.find(command.spec().name).is_some() {
             return Err(DuplicateName(command.spec().name));

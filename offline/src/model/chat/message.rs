@@ -1,25 +1,25 @@
-//! A message of Chat Completions: who speaks, where its reasoning stands, and how it reads in the common form.
+//! Messages of Chat Completions: role, reasoning field, conversion into the common form.
 
 use serde_json::{Value, json};
 
 use super::super::request::text_of;
 
-/// The field in which a model's reasoning stands. DeepSeek's goes back where it came from; of others it must not come back.
+/// Returns the name of the field with a model's reasoning. Only DeepSeek's reasoning must be sent back.
 pub(super) fn reasoning_field(model: &str) -> &'static str {
     if gives_reasoning(model) { "reasoning_content" } else { "reasoning" }
 }
 
-/// Whether a model wants its reasoning back with the calls that came of it.
+/// Returns `true` if the model requires its reasoning in later requests, next to the calls it made.
 pub(super) fn gives_reasoning(model: &str) -> bool {
     model.to_lowercase().contains("deepseek")
 }
 
-/// Whether a message is instructions, not conversation.
+/// Returns `true` for instructions (`system` or `developer`), `false` for conversation.
 pub(super) fn is_system(message: &Value) -> bool {
     matches!(message["role"].as_str(), Some("system" | "developer"))
 }
 
-/// A message as items of the common form.
+/// Converts a message into items of the common form.
 pub(super) fn items(message: &Value) -> Vec<Value> {
     let content = &message["content"];
     match message["role"].as_str() {

@@ -1,5 +1,4 @@
-//! What Chat Completions accepts, read as narrowly as any of the servers that speak it: the first complaint about a
-//! request.
+//! Rules of Chat Completions, as strict as the strictest server that speaks it. Reports the first violation.
 
 use std::collections::BTreeSet;
 
@@ -36,7 +35,7 @@ const PARAMETERS: [&str; 23] = [
     "web_search_options",
 ];
 
-/// Only with tools does it make sense to say how to use them.
+/// Fields that are allowed only together with `tools`.
 const OF_TOOLS: [&str; 2] = ["tool_choice", "parallel_tool_calls"];
 
 /// Checks the body of a request.
@@ -161,7 +160,7 @@ fn call(call: &Value) -> Validation {
     Err("arguments must be a JSON object written as a string".to_owned())
 }
 
-/// Text, or parts; pictures among them only where a model is named that may see them.
+/// Checks text or a list of parts. Pictures are allowed only if `model` is given and supports them.
 fn content(content: &Value, model: Option<&str>) -> Validation {
     let parts = match content {
         Value::String(text) if !text.is_empty() => return Ok(()),
@@ -195,8 +194,7 @@ fn image(part: &Value, model: &str) -> Validation {
     }
 }
 
-/// System messages come first; the results of calls follow them at once, one for each; the last word is not the
-/// model's.
+/// Checks the order: system messages first, each call directly followed by its one result, no model message at the end.
 fn order(messages: &[Value]) -> Validation {
     let mut open: BTreeSet<&str> = BTreeSet::new();
     let mut seen: BTreeSet<&str> = BTreeSet::new();
@@ -237,7 +235,7 @@ fn order(messages: &[Value]) -> Validation {
     }
 }
 
-/// Reasoning that goes back goes back with every call.
+/// Checks that every message with calls carries reasoning, if any message does.
 fn reasoning(messages: &[Value], model: &str) -> Validation {
     let field = reasoning_field(model);
     let lacks = |message: &Value| message["tool_calls"].is_array() && message[field].is_null();

@@ -1,4 +1,4 @@
-//! A turn of the model as the chunks of a Chat Completions stream.
+//! Writes a turn as chunks of a Chat Completions stream.
 
 #[cfg(feature = "testing")]
 use axum::http::StatusCode;
@@ -18,7 +18,7 @@ struct ChatStreamWriter<'a> {
     calls: usize,
 }
 
-/// An answer as the chunks of a stream, up to `[DONE]`.
+/// Returns the chunks of an answer, up to `[DONE]`.
 pub(super) fn events(turn: &ModelTurn<'_>) -> Vec<WireEvent> {
     let mut writer = ChatStreamWriter { turn, events: Vec::new(), calls: 0 };
     writer.delta(json!({"role": "assistant", "content": ""}), false);
@@ -35,7 +35,7 @@ pub(super) fn events(turn: &ModelTurn<'_>) -> Vec<WireEvent> {
     writer.events
 }
 
-/// An error within a stream, after which nothing comes.
+/// Returns an error event, the last one of its stream.
 #[cfg(feature = "testing")]
 pub(super) fn failure(message: &str) -> Vec<u8> {
     line(&OpenAi.error(StatusCode::INTERNAL_SERVER_ERROR, message, None))
@@ -68,7 +68,7 @@ impl ChatStreamWriter<'_> {
         }
     }
 
-    /// The name first, then the arguments in fragments.
+    /// Writes the name first, then the arguments in fragments.
     fn call(&mut self, name: &str, arguments: &Value) {
         let at = self.calls;
         self.calls += 1;
@@ -112,7 +112,7 @@ impl ChatStreamWriter<'_> {
         self.events.push(WireEvent { bytes: b"data: [DONE]\n\n".to_vec(), is_delta: false });
     }
 
-    /// Whether the request wants to know what it costs.
+    /// Returns `true` if the request asks for token usage.
     fn counts(&self) -> bool {
         self.turn.request.body["stream_options"]["include_usage"] == true
     }

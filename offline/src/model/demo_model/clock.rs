@@ -1,4 +1,4 @@
-//! What time it is and which day: the prompt says it.
+//! Current time and date, read from the prompt.
 
 use chrono::{NaiveDateTime, TimeZone};
 use chrono_tz::TZ_VARIANTS;
@@ -34,12 +34,12 @@ const ONLY_HERE: DemoText = DemoText {
     es: "Solo conozco el reloj de este chat: son las {}.",
 };
 
-/// Whether a message asks for the time or the date.
+/// Returns `true` if a message asks for the time or the date.
 pub(super) fn is_asked(question: &DemoQuestion) -> bool {
     question.now.is_some() && ASKS.iter().any(|asks| question.begins(asks))
 }
 
-/// Says the time and the date, in the place that a message names if that is known.
+/// Answers with time and date, in the place named by the message if the place is known.
 pub(super) fn tell(question: &DemoQuestion) -> DemoStep {
     let said = |words: DemoText, now: Option<NaiveDateTime>| {
         let now = now.map(|now| now.format("%H:%M, %Y-%m-%d").to_string()).unwrap_or_default();
@@ -52,7 +52,7 @@ pub(super) fn tell(question: &DemoQuestion) -> DemoStep {
     }
 }
 
-/// The time in a place that a zone is named after.
+/// Returns the time in a city with a time zone named after it.
 fn there(question: &DemoQuestion, place: &str) -> Option<NaiveDateTime> {
     let city = |name: &str| name.rsplit('/').next().unwrap_or(name).replace('_', " ");
     let zone = TZ_VARIANTS.iter().find(|zone| city(zone.name()).eq_ignore_ascii_case(place))?;

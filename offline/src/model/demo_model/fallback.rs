@@ -1,4 +1,4 @@
-//! What the stand-in says of itself: its greeting, and what it says to what it does not know.
+//! Greeting of the demo model, and its answers to messages that no rule matches.
 
 use super::language::DemoText;
 use super::question::DemoQuestion;
@@ -90,18 +90,17 @@ const FORGOTTEN: DemoText = DemoText {
 };
 const WELCOME: DemoText = DemoText { en: "You are welcome.", pt: "De nada.", es: "De nada." };
 
-/// Says what the stand-in is, and what can be tried. The bot has an answer that promises something for later written
-/// anew: the words must sound like no promise in any language.
+/// Introduces the demo model and suggests things to try. The bot asks for a rewrite of answers that promise something for
+/// later, so the words must not sound like a promise in any language.
 pub(super) fn greeting(question: &DemoQuestion) -> DemoStep {
     DemoStep::say(GREETING, question)
 }
 
-/// Answers thanks.
 pub(super) fn welcome(question: &DemoQuestion) -> DemoStep {
     DemoStep::say(WELCOME, question)
 }
 
-/// Whether a message states what the stand-in takes for a fact about its writer when the bot asks it for such.
+/// Returns `true` if a message states a fact about its writer, by the rule that `extraction` uses.
 pub(super) fn is_fact(question: &DemoQuestion) -> bool {
     extraction::is_fact(&question.text) && !question.text.ends_with('?')
 }
@@ -111,12 +110,12 @@ pub(super) fn learned(question: &DemoQuestion) -> &'static str {
     LEARNED.of(question.language)
 }
 
-/// A message wants such a fact forgotten.
+/// Returns `true` if a message asks to forget a fact about its writer.
 pub(super) fn is_unwanted_fact(question: &DemoQuestion) -> bool {
     extraction::forgotten(&question.text).is_some()
 }
 
-/// Answers that: the bot reads what people say, and takes the fact out by itself.
+/// Answers a request to forget a fact. The bot itself removes the fact.
 pub(super) fn forgotten(question: &DemoQuestion) -> DemoStep {
     DemoStep::say(FORGOTTEN, question)
 }

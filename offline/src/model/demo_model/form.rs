@@ -1,12 +1,12 @@
-//! Answers of a form: the agents that have to match a schema get something that does, made of the words of the question.
+//! Answers for agents with a JSON Schema: builds a matching value from the words of the question.
 
 use serde_json::{Map, Value, json};
 
-/// It goes no deeper into a schema; what is below is empty.
+/// Maximum depth in a schema. Deeper values stay empty.
 const MAX_DEPTH: usize = 8;
 
-/// A value that matches a JSON Schema, as far as `type`, `enum`, `const`, `properties`, `items` and `minItems` say; strings say what
-/// somebody wrote.
+/// Returns a value that matches a JSON Schema. Supports `type`, `enum`, `const`, `properties`, `items` and `minItems`.
+/// Strings contain `words`.
 pub(super) fn filled(schema: &Value, words: &str) -> Value {
     value(schema, words, MAX_DEPTH)
 }
@@ -29,7 +29,7 @@ fn value(schema: &Value, words: &str, depth: usize) -> Value {
                 fields.map(|(name, field)| (name.clone(), value(field, words, depth - 1))).collect();
             Value::Object(fields)
         }
-        // A list of words that may be empty is what is missing, or what else there is.
+        // A list of strings without `minItems` holds optional extras, so it stays empty.
         Some("array") if schema["items"]["type"] == "string" && schema["minItems"].is_null() => json!([]),
         Some("array") if depth > 0 => {
             let count = schema["minItems"].as_u64().unwrap_or(1).clamp(1, 5);

@@ -1,4 +1,4 @@
-//! Going on with an answer that was stopped: the stand-in works out the same answer again, and says what is left of it.
+//! Continues a stopped answer: computes the same answer again and says the rest of it.
 
 use super::language::DemoText;
 use super::question::DemoQuestion;
@@ -22,12 +22,12 @@ const NOTHING_LEFT: DemoText = DemoText {
     es: "Eso era todo: no queda nada por continuar.",
 };
 
-/// Whether a message asks to go on.
+/// Returns `true` if a message asks to continue.
 pub(super) fn is_asked(question: &DemoQuestion) -> bool {
     PHRASES.iter().any(|phrase| question.says(phrase)) || ALONE.iter().any(|phrase| question.is(phrase))
 }
 
-/// Goes on with the last answer of a conversation. `again` works out what was answered to a request.
+/// Continues the last answer of the conversation. `again` recomputes the answer to a request.
 pub(super) fn step(
     question: &DemoQuestion,
     request: &ModelRequest,
@@ -41,7 +41,7 @@ pub(super) fn step(
     rest.unwrap_or_else(|| DemoStep::say(NOTHING_LEFT, question))
 }
 
-/// The request before the last answer, and what was written of it.
+/// Returns the request that led to the last answer, and the part of the answer already written.
 fn before(request: &ModelRequest) -> Option<(ModelRequest, String)> {
     let (asked_at, _) = request.last_user()?;
     let (at, answer) = request
@@ -54,7 +54,7 @@ fn before(request: &ModelRequest) -> Option<(ModelRequest, String)> {
     Some((request.until(at), text_of(&answer["content"])))
 }
 
-/// What is left of a text; a block of code that was begun is begun again.
+/// Returns the rest of `whole` after `written`. Reopens a code block that was cut.
 fn left(whole: &str, written: &str) -> Option<String> {
     let written = written.trim();
     let rest = whole.strip_prefix(written).filter(|rest| !rest.trim().is_empty())?;

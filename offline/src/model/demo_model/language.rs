@@ -1,7 +1,6 @@
-//! The languages that the stand-in writes: its words in each, how it tells which one a person writes, and what people call
-//! languages.
+//! Languages of the demo model: translated texts, language detection, and names of languages.
 
-/// A language that the stand-in writes.
+/// Language the demo model can answer in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum DemoLanguage {
     English,
@@ -9,7 +8,7 @@ pub(super) enum DemoLanguage {
     Spanish,
 }
 
-/// The same words in each language; `{}` stands for a value.
+/// One text in each language; `{}` is replaced by a value.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct DemoText {
     pub(super) en: &'static str,
@@ -18,7 +17,6 @@ pub(super) struct DemoText {
 }
 
 impl DemoText {
-    /// The words in one language.
     pub(super) const fn of(self, language: DemoLanguage) -> &'static str {
         match language {
             DemoLanguage::English => self.en,
@@ -27,13 +25,13 @@ impl DemoText {
         }
     }
 
-    /// The words in one language, with a value in each `{}`.
+    /// Returns the text in one language, with each `{}` replaced by `value`.
     pub(super) fn with(self, language: DemoLanguage, value: &str) -> String {
         self.of(language).replace("{}", value)
     }
 }
 
-/// Words that tell a language, because they are common and the other two do not have them.
+/// Common words that occur in only one of the three languages.
 const MARKS: [(DemoLanguage, &str); 4] = [
     (
         DemoLanguage::English,
@@ -54,7 +52,7 @@ const MARKS: [(DemoLanguage, &str); 4] = [
          adelante dónde mañana hoy todo cada recuérdame encuesta dos lista compra lunes viernes tiempo cambia cancela \
          busca programado formato ayuda hola gracias archivo dado código largo despacio puedes cuéntame elegir buenos es quién cuál cuándo cómo cuánto",
     ),
-    // Of languages that it does not write, so that none of these is taken for another.
+    // Words of other languages count as English, so that no such text passes for Portuguese or Spanish.
     (
         DemoLanguage::English,
         "der die das ist sind und ich nicht wie was wo wer ein eine mich mir du bist kann kannst warum wann mit für um es \
@@ -63,7 +61,7 @@ const MARKS: [(DemoLanguage, &str); 4] = [
     ),
 ];
 
-/// The language of some words, given in lower case; English where nothing tells.
+/// Detects the language of lower-case words; English if unclear.
 pub(super) fn written(words: &[&str]) -> DemoLanguage {
     let count = |marks: &str| {
         let marks: Vec<&str> = marks.split_whitespace().collect();
@@ -77,7 +75,7 @@ pub(super) fn written(words: &[&str]) -> DemoLanguage {
     best.1
 }
 
-/// What languages are called: in English, Portuguese and Spanish.
+/// Names of languages in English, Portuguese and Spanish.
 const NAMES: [([&str; 3], Option<DemoLanguage>); 14] = [
     (["english", "inglês", "inglés"], Some(DemoLanguage::English)),
     (["portuguese", "português", "portugués"], Some(DemoLanguage::Portuguese)),
@@ -95,7 +93,8 @@ const NAMES: [([&str; 3], Option<DemoLanguage>); 14] = [
     (["japanese", "japonês", "japonés"], None),
 ];
 
-/// The language that words in lower case name, and the stand-in's own if it writes that one: `Spanish`, `em espanhol`.
+/// Finds the name of a language in lower-case words: `Spanish`, `em espanhol`. The language is `None` if the demo model does
+/// not write it.
 pub(super) fn named<'a>(words: &[&'a str]) -> Option<(&'a str, Option<DemoLanguage>)> {
     words.iter().find_map(|word| {
         let known = NAMES.iter().find(|(names, _)| names.contains(word));
@@ -103,7 +102,7 @@ pub(super) fn named<'a>(words: &[&'a str]) -> Option<(&'a str, Option<DemoLangua
     })
 }
 
-/// The language after `in`, `em` or `en`: `tell me a joke in Spanish`.
+/// Returns the language named after `in`, `em` or `en`: `tell me a joke in Spanish`.
 pub(super) fn wanted(words: &[&str]) -> Option<DemoLanguage> {
     words.windows(2).find_map(|two| match two {
         ["in" | "em" | "en", name] => named(&[name])?.1,

@@ -1,8 +1,8 @@
-//! The brain of `figaro demo`: rules of words that show off formatting, tools and streaming without a network. It says
-//! what it is, calls only tools that the request offers, and answers in English, Portuguese or Spanish.
+//! Brain of `figaro demo`: keyword rules that show formatting, tools and streaming without a network. Says that it is a
+//! demo, calls only tools the request offers, and answers in English, Portuguese or Spanish.
 //!
-//! A request becomes a [`DemoQuestion`], a question has a [`Topic`], and a topic's function gives the next [`DemoStep`]: to call a
-//! tool, or to say what came of it.
+//! A request becomes a [`DemoQuestion`], a question has a [`Topic`], and the topic's function returns the next [`DemoStep`]:
+//! a tool call or an answer.
 
 mod attached;
 mod clock;
@@ -36,17 +36,17 @@ use self::topic::Topic;
 use super::reply::{Brain, ModelReply, ReplyPart};
 use super::request::ModelRequest;
 
-/// An answer that is to be stopped comes so many times slower than others.
+/// Slowdown factor of an answer that the person is meant to stop.
 const SLOWER: u32 = 18;
-/// The tool that finds others.
+/// Tool that searches for tools not offered yet.
 const FINDER: &str = "find_tools";
 
-/// A brain that answers by keyword, and says that it is a stand-in.
+/// Brain that answers by keyword and says that it is a demo model.
 #[derive(Debug, Clone, Copy)]
 pub struct DemoModel {
-    /// Gives the words that a person wrote, out of how the bot escapes them in its prompt.
+    /// Undoes the escaping that the bot applies to a person's words in its prompt.
     pub unescape: fn(&str) -> String,
-    /// The pause before each word of an answer.
+    /// Pause before each word of an answer.
     pub word_pause: Duration,
 }
 
@@ -74,14 +74,14 @@ impl Brain for DemoModel {
     }
 }
 
-/// Whether a tool that is not offered can be looked for, and was not yet.
+/// Returns `true` if `find_tools` is offered and was not called in this turn.
 fn is_to_be_found(request: &ModelRequest) -> bool {
     let has_looked = request.tool_results().iter().any(|(tool, _)| *tool == FINDER);
     request.tool_names().contains(&FINDER) && !has_looked
 }
 
 impl DemoModel {
-    /// The next step of the turn that a request is about.
+    /// Returns the next step of the current turn.
     fn step(&self, request: &ModelRequest) -> DemoStep {
         let question = DemoQuestion::read(request, self.unescape);
         let results: Vec<(&str, Value)> =
@@ -98,7 +98,7 @@ impl DemoModel {
             Topic::ChangeTask(change) => schedule::change(&question, &change, &results, &mentioned(request)),
             Topic::Attached => received::describe(&question, request),
             Topic::Other if records::is_answer(&question) => records::examples(&question),
-            // What an agent that was chosen for a chat is there for.
+            // The tools tell which agent the chat uses.
             Topic::Other if is_given(request, &["web_search"], &["schedule_task"]) => {
                 web::search(&question, &results)
             }
@@ -110,13 +110,13 @@ impl DemoModel {
     }
 }
 
-/// Whether all of these tools are offered, and none of those.
+/// Returns `true` if all tools in `these` are offered, and no tool in `none`.
 fn is_given(request: &ModelRequest, these: &[&str], none: &[&str]) -> bool {
     let offered = request.tool_names();
     these.iter().all(|tool| offered.contains(tool)) && !none.iter().any(|tool| offered.contains(tool))
 }
 
-/// The next step for a question whose answer needs nothing but the question and the results so far.
+/// Returns the next step for topics that need only the question and the results so far.
 fn answer(topic: Topic, question: &DemoQuestion, results: &ToolResults<'_>) -> DemoStep {
     match topic {
         Topic::Settings => settings::change(question, results),
@@ -156,7 +156,7 @@ fn answer(topic: Topic, question: &DemoQuestion, results: &ToolResults<'_>) -> D
     }
 }
 
-/// Carries a task out: what is to be looked up is looked up once, and told in each language that the task asks for.
+/// Runs a due task. Searches once and reports the result in each language the task asks for.
 fn due(task: &DemoQuestion, results: &ToolResults<'_>) -> DemoStep {
     let due = schedule::DueTask::read(task);
     let [first, others @ ..] = due.questions.as_slice() else { return schedule::due(task) };
@@ -178,12 +178,12 @@ fn due(task: &DemoQuestion, results: &ToolResults<'_>) -> DemoStep {
     DemoStep::Say(words)
 }
 
-/// A result of a tool as JSON; what is none has failed.
+/// Parses a tool result. Invalid JSON counts as a failure.
 fn read(output: &str) -> Value {
     serde_json::from_str(output).unwrap_or_else(|_| json!({"success": false}))
 }
 
-/// The ids of tasks that a conversation has spoken of, the newest last.
+/// Returns the ids of tasks mentioned in the conversation, newest last.
 fn mentioned(request: &ModelRequest) -> Vec<String> {
     let outputs = request.input().iter().filter(|item| item["type"] == "function_call_output");
     let id = |item: &Value| {

@@ -1,4 +1,4 @@
-//! What an admin of a group asks for about a member: `mute @robin for 10 minutes`.
+//! Moderation requests of a group admin: `mute @robin for 10 minutes`.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use super::language::DemoText;
 use super::question::{DemoQuestion, trimmed};
 use super::step::{DemoStep, ToolResults, last};
 
-/// What begins a request, by the action of the tool.
+/// First words of a request, by action of the tool.
 const VERBS: [(&str, &[&str]); 6] = [
     ("mute", &["mute", "silence", "silencie", "silencia"]),
     ("unmute", &["unmute", "dessilencie", "desilencia"]),
@@ -17,7 +17,7 @@ const VERBS: [(&str, &[&str]); 6] = [
 ];
 /// Words for the writer of the message that is replied to.
 const REPLIED: [&str; 9] = ["him", "her", "them", "this", "ele", "ela", "isto", "él", "esto"];
-/// How units of time begin, and their minutes.
+/// Prefixes of time units, and their length in minutes.
 const UNITS: [(&str, u32); 5] = [("min", 1), ("hour", 60), ("hora", 60), ("day", 24 * 60), ("d", 24 * 60)];
 
 const DONE: DemoText = DemoText { en: "Done: {}.", pt: "Feito: {}.", es: "Hecho: {}." };
@@ -27,12 +27,11 @@ const GROUPS: DemoText = DemoText {
     es: "Eso solo funciona en grupos: dilo en uno donde soy administrador.",
 };
 
-/// Whether a message asks for such a thing.
+/// Returns `true` if a message asks for moderation.
 pub(super) fn is_asked(question: &DemoQuestion) -> bool {
     wanted(question).is_some()
 }
 
-/// Does what is asked for.
 pub(super) fn answer(question: &DemoQuestion, results: &ToolResults<'_>) -> DemoStep {
     let is_group = question.ids[0].as_ref().and_then(Value::as_i64).is_none_or(|chat| chat < 0);
     match (last(results, "moderate"), wanted(question)) {
@@ -42,7 +41,7 @@ pub(super) fn answer(question: &DemoQuestion, results: &ToolResults<'_>) -> Demo
     }
 }
 
-/// The arguments of `moderate` for a message.
+/// Returns the arguments of `moderate` for a message.
 fn wanted(question: &DemoQuestion) -> Option<Value> {
     let first = question.plain.first().filter(|_| !question.text.ends_with('?'))?;
     let (action, _) = VERBS.iter().find(|(_, verbs)| verbs.contains(&first.as_str()))?;
@@ -51,7 +50,7 @@ fn wanted(question: &DemoQuestion) -> Option<Value> {
     let is_replied = named.is_none_or(|name| REPLIED.contains(&name.to_lowercase().as_str()));
     match named.filter(|_| !is_replied) {
         _ if *action == "unpin" => {}
-        // Other words than a username are a name only where little else is said.
+        // Words without `@` count as a name only in a short message.
         Some(name) if name.starts_with('@') || question.said.len() <= 5 => arguments["person"] = name.into(),
         None if question.replied.is_some() => arguments["person"] = "replied".into(),
         Some(_) | None => return None,
@@ -62,7 +61,7 @@ fn wanted(question: &DemoQuestion) -> Option<Value> {
     Some(arguments)
 }
 
-/// How long it is to last.
+/// Returns the duration in minutes, if the message names one.
 fn minutes(question: &DemoQuestion) -> Option<u32> {
     question.plain.windows(2).find_map(|two| {
         let [count, unit] = two else { return None };

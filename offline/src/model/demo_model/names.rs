@@ -1,4 +1,4 @@
-//! What a person wants to be called, and what the stand-in knows of that.
+//! Preferred names of people, and questions about what is remembered of them.
 
 use serde_json::json;
 
@@ -7,7 +7,7 @@ use super::question::{DemoQuestion, trimmed};
 use super::schedule;
 use super::step::{DemoStep, ToolResults};
 
-/// What stands before the name that a person wants to be called by.
+/// Phrases before a preferred name.
 const CALL: [&str; 12] = [
     "call me",
     "my name is",
@@ -22,7 +22,7 @@ const CALL: [&str; 12] = [
     "llámame",
     "me llamo",
 ];
-/// `Call me back`, `call me when you know`.
+/// Words after `call me` that are no name: `call me back`, `call me when you know`.
 const NO_NAMES: [&str; 6] = ["back", "later", "when", "tomorrow", "again", "if"];
 const WHO: [&str; 10] = [
     "what is my name",
@@ -37,7 +37,7 @@ const WHO: [&str; 10] = [
     "quién soy",
 ];
 
-/// What asks for what is remembered of whoever asks.
+/// Questions about the facts remembered of the writer.
 const KNOWN: [&str; 11] = [
     "what do you know about me",
     "what do you remember about me",
@@ -69,7 +69,7 @@ const CALLED: DemoText = DemoText {
 };
 const IS: DemoText = DemoText { en: "You are {}.", pt: "Você é {}.", es: "Eres {}." };
 
-/// The name that a message gives its writer.
+/// Returns the preferred name that a message states.
 fn given(question: &DemoQuestion) -> Option<String> {
     let call = CALL.iter().find(|call| question.begins(call))?;
     let rest = question.said.get(call.split(' ').count()..)?.join(" ");
@@ -80,7 +80,7 @@ fn given(question: &DemoQuestion) -> Option<String> {
     ((1..=3).contains(&name.split_whitespace().count()) && !is_time).then(|| name.to_owned())
 }
 
-/// Whether a message is about its writer's name.
+/// Returns `true` if a message is about its writer's name or memories.
 pub(super) fn is_asked(question: &DemoQuestion) -> bool {
     given(question).is_some() || WHO.iter().any(|who| question.begins(who)) || is_of_memories(question)
 }
@@ -89,7 +89,7 @@ fn is_of_memories(question: &DemoQuestion) -> bool {
     KNOWN.iter().any(|known| question.begins(known))
 }
 
-/// Keeps the name that is given, or says the one that is known.
+/// Saves a stated name, or answers with the known name or memories.
 pub(super) fn answer(question: &DemoQuestion, results: &ToolResults<'_>) -> DemoStep {
     if is_of_memories(question) {
         let lines: Vec<String> = question.memories.iter().map(|memory| format!("- {memory}")).collect();

@@ -1,4 +1,4 @@
-//! Notes: what a message wants kept, and what is kept read out.
+//! Notes: adds, removes and lists them.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use super::language::{DemoLanguage, DemoText};
 use super::question::{DemoQuestion, trimmed};
 use super::step::{DemoStep, ToolResults, last};
 
-/// Words that ask to keep something, and under which key where no list is named.
+/// Words that ask to save a note, and the key of the note if the message names no list.
 const KEEP: [(&[&str], DemoText); 3] = [
     (
         &["buy", "compre", "comprar", "compra"],
@@ -18,7 +18,7 @@ const KEEP: [(&[&str], DemoText); 3] = [
         DemoText { en: "notes", pt: "notas", es: "notas" },
     ),
 ];
-/// What stands before the name of a list.
+/// Phrases before the name of a list.
 const BEFORE_LIST: [&str; 16] = [
     " for the ",
     " on the ",
@@ -54,12 +54,12 @@ const NONE: DemoText = DemoText {
     es: "Todavía no guardo nada. Di `apunta leche en la lista de la compra`.",
 };
 
-/// What a message begins with that wants something taken off a list.
+/// First words of a request to remove something from a list.
 const REMOVE: [&str; 16] = [
     "remove", "delete", "forget", "take", "cross", "clear", "remova", "apague", "esqueça", "tire", "risque",
     "quita", "borra", "olvida", "tacha", "elimina",
 ];
-/// What stands before the name of the list then.
+/// Phrases before the name of the list in a request to remove something.
 const OFF_LIST: [&str; 12] = [
     " from the ",
     " off the ",
@@ -74,7 +74,7 @@ const OFF_LIST: [&str; 12] = [
     " of the ",
     " of my ",
 ];
-/// What may stand before the name of a list that is meant whole.
+/// Optional words before the name of a list that is removed as a whole.
 const WHOLE: [&str; 9] = ["all of ", "the ", "my ", "our ", "a minha ", "a ", "la ", "mi ", "toda "];
 
 const REMOVED: DemoText =
@@ -82,7 +82,7 @@ const REMOVED: DemoText =
 const NOT_THERE: DemoText =
     DemoText { en: "I keep nothing like that.", pt: "Não guardo nada assim.", es: "No guardo nada así." };
 
-/// Whether a message wants something taken off a list, or a list forgotten.
+/// Returns `true` if a message asks to remove items from a list, or a whole list.
 pub(super) fn is_removal(question: &DemoQuestion) -> bool {
     REMOVE.iter().any(|verb| question.begins(verb)) && !question.is_due && unwanted(question).is_some()
 }
@@ -94,7 +94,7 @@ pub(super) fn remove(question: &DemoQuestion, results: &ToolResults<'_>) -> Demo
         return DemoStep::call("list_notes", json!({}));
     };
     let lists: Vec<&Value> = lists.as_array().into_iter().flatten().collect();
-    // “The list” is the only one, else the one to buy from; items are looked for on all.
+    // “The list” is the only one, else the shopping list. Items are looked up on all lists.
     let (is_any, bought) = (is_plain(&list), KEEP[0].1.of(question.language));
     let is_meant = |one: &&&Value| match is_any {
         true => !items.is_empty() || lists.len() == 1 || is_same(&one["key"], bought),
@@ -121,7 +121,7 @@ fn is_same(written: &Value, meant: &str) -> bool {
     written.as_str().is_some_and(|written| written.to_lowercase() == meant.to_lowercase())
 }
 
-/// The list that a message wants shorter, and the items to go; none of them where the whole list is to go.
+/// Returns the list and the items to remove. No items means the whole list.
 fn unwanted(question: &DemoQuestion) -> Option<(String, Vec<String>)> {
     let rest = question.after(&REMOVE)?;
     if let Some((items, list)) = named_list(&rest, &OFF_LIST) {
@@ -131,7 +131,7 @@ fn unwanted(question: &DemoQuestion) -> Option<(String, Vec<String>)> {
     is_list(name).then(|| (name.to_owned(), Vec::new()))
 }
 
-/// Keeps what a message wants kept, an item a note.
+/// Saves the items of a message, one note per item.
 pub(super) fn add(question: &DemoQuestion, results: &ToolResults<'_>) -> DemoStep {
     let (key, items) = wanted(question);
     if last(results, "add_note").is_some() {
@@ -143,7 +143,6 @@ pub(super) fn add(question: &DemoQuestion, results: &ToolResults<'_>) -> DemoSte
     DemoStep::Call("add_note", items.iter().map(call).collect())
 }
 
-/// Reads out what is kept.
 pub(super) fn list(question: &DemoQuestion, results: &ToolResults<'_>) -> DemoStep {
     match last(results, "list_notes") {
         Some(result) => DemoStep::Say(read_out(result, question.language)),
@@ -151,7 +150,7 @@ pub(super) fn list(question: &DemoQuestion, results: &ToolResults<'_>) -> DemoSt
     }
 }
 
-/// The key and the items of what a message wants kept. Only the items of a list are parted.
+/// Returns the key and the items to save. Text is split into items only for a list.
 fn wanted(question: &DemoQuestion) -> (String, Vec<String>) {
     let (text, list) = match list_of(&question.text) {
         Some((text, list)) => (DemoQuestion::of(text), Some(list)),
@@ -171,14 +170,14 @@ fn wanted(question: &DemoQuestion) -> (String, Vec<String>) {
     (key, parted(linked))
 }
 
-/// The items of a list that somebody writes in one go.
+/// Splits a written list into at most 20 items.
 fn parted(words: &str) -> Vec<String> {
     let parts = [" and ", " e ", " y "].iter().fold(words.to_owned(), |text, and| text.replace(and, ","));
     let items = parts.split(',').map(|item| trimmed(item).to_owned()).filter(|item| !item.is_empty());
     items.take(20).collect()
 }
 
-/// What comes before the name of a list at the end, and the name: `milk for the shopping list`, `add milk to groceries`.
+/// Splits a text that ends with the name of a list: `milk for the shopping list`, `add milk to groceries`.
 fn list_of(text: &str) -> Option<(&str, String)> {
     let adds = ["add ", "put "].iter().any(|verb| text.to_lowercase().starts_with(verb));
     let short = || text.rsplit_once(" to ").map(|(items, name)| (items, trimmed(name)));
@@ -201,12 +200,11 @@ fn is_list(name: &str) -> bool {
     ends || name.starts_with("lista")
 }
 
-/// A list without a name.
 fn is_plain(list: &str) -> bool {
     ["list", "lista"].contains(&list)
 }
 
-/// The lists of a `list_notes` result.
+/// Formats the lists of a `list_notes` result.
 fn read_out(result: &Value, language: DemoLanguage) -> String {
     let text = |value: &Value, key: &str| value[key].as_str().unwrap_or_default().to_owned();
     let list = |list: &Value| {

@@ -1,4 +1,4 @@
-//! Polls: the question and the options that a message names, or options that fit the question.
+//! Polls: question and options from a message, or default options that suit the question.
 
 use serde_json::{Value, json};
 
@@ -8,7 +8,7 @@ use super::step::{DemoStep, ToolResults, last};
 
 /// Words that ask for a poll.
 const POLL: [&str; 6] = ["poll", "vote", "enquete", "votação", "sondagem", "encuesta"];
-/// What stands before the matter of a poll.
+/// Words before the subject of a poll.
 const ABOUT: [&str; 8] = ["about ", "on ", "for ", "sobre ", "para ", "acerca de ", "de ", "whether "];
 const MAX_QUESTION: usize = 299;
 const MAX_OPTION: usize = 100;
@@ -28,7 +28,7 @@ const DAYS: DemoText =
 const TIMES: DemoText =
     DemoText { en: "12:00|12:30|13:00", pt: "12:00|12:30|13:00", es: "13:00|13:30|14:00" };
 const YES_OR_NO: DemoText = DemoText { en: "Yes|No|Perhaps", pt: "Sim|Não|Talvez", es: "Sí|No|Quizás" };
-/// Options by what a question asks for: the first row with one of its words.
+/// Default options by words in the question. The first matching row counts.
 const OPTIONS: [(&[&str], DemoText); 4] = [
     (&["where", "onde", "dónde"], PLACES),
     (&["when", "which day", "what day", "quando", "que dia", "cuándo", "qué día"], DAYS),
@@ -61,7 +61,7 @@ const SAMPLE: DemoText =
 const THERE: DemoText =
     DemoText { en: "There is the poll.", pt: "Aí está a enquete.", es: "Ahí está la encuesta." };
 
-/// Makes the poll that a message asks for.
+/// Sends the poll that a message asks for.
 pub(super) fn make(question: &DemoQuestion, results: &ToolResults<'_>) -> DemoStep {
     if last(results, "sendPoll").is_some() {
         return DemoStep::say(THERE, question);
@@ -107,13 +107,13 @@ fn wanted(question: &DemoQuestion) -> (String, Vec<String>) {
     }
 }
 
-/// `Pizza, soup or salad`.
+/// Splits `Pizza, soup or salad` into options.
 fn named_options(text: &str) -> Vec<String> {
     let parts = [" or ", " ou ", " o "].iter().fold(text.to_owned(), |text, or| text.replace(or, ","));
     parts.split(',').map(|option| trimmed(option).to_owned()).filter(|option| !option.is_empty()).collect()
 }
 
-/// Options for a question that names none.
+/// Returns default options for a question that names none.
 fn fitting(asked: &str, language: DemoLanguage) -> Vec<String> {
     let asked = DemoQuestion::of(asked);
     let found = OPTIONS.iter().find(|(words, _)| words.iter().any(|word| asked.says(word)));

@@ -1,16 +1,16 @@
-//! Short texts that stand ready for questions that a real model would answer by itself; each says that it was prepared. And
-//! the summary of a message, which is its first sentence.
+//! Prepared texts for questions that a real model would answer by itself; each says that it was prepared. Also the summary
+//! of a message: its first sentence.
 
 use super::language::{DemoLanguage, DemoText};
 use super::question::DemoQuestion;
 use super::step::DemoStep;
 
-/// The longest sentence that a summary repeats, in characters.
+/// Maximum length of the sentence in a summary, in characters.
 const MAX_SENTENCE: usize = 240;
-/// What begins a message that wants something explained.
+/// First words of a request for an explanation.
 const EXPLAIN: [&str; 6] = ["explain", "explique", "explica", "what is", "o que é", "qué es"];
 
-/// What a text is about, and the text.
+/// Prepared texts by keyword.
 const TEXTS: [(&[&str], DemoText); 4] = [
     (
         &["compound interest", "juros compostos", "interés compuesto"],
@@ -100,12 +100,11 @@ const NOTHING_TO_SUM_UP: DemoText = DemoText {
     es: "Responde con eso al mensaje que quieres resumido.",
 };
 
-/// Whether a text stands ready for a message, or it asks to explain something.
+/// Returns `true` if a prepared text matches the message, or the message asks for an explanation.
 pub(super) fn is_asked(question: &DemoQuestion) -> bool {
     text(question).is_some() || EXPLAIN.iter().take(3).any(|word| question.begins(word))
 }
 
-/// The text that stands ready for a message.
 pub(super) fn answer(question: &DemoQuestion) -> DemoStep {
     let language = question.answer_language();
     match text(question) {
@@ -119,12 +118,12 @@ fn text(question: &DemoQuestion) -> Option<DemoText> {
     found.map(|(_, text)| *text)
 }
 
-/// Three examples of what to ask for.
+/// Answers with three examples of questions.
 pub(super) fn examples(question: &DemoQuestion) -> DemoStep {
     DemoStep::say(EXAMPLES, question)
 }
 
-/// The summary of the message that a question replies to.
+/// Summarises the message that the question replies to.
 pub(super) fn summary(question: &DemoQuestion) -> DemoStep {
     let language: DemoLanguage = question.answer_language();
     let Some(quoted) = question.quoted.as_deref() else {
@@ -135,7 +134,7 @@ pub(super) fn summary(question: &DemoQuestion) -> DemoStep {
     DemoStep::Say(format!("{summary}\n\n{}", SUMMARY_LABEL.with(language, &count)))
 }
 
-/// The first sentence of a text, on one line and cut where it is long.
+/// Returns the first sentence of a text, on one line, shortened if too long.
 fn first_sentence(text: &str) -> String {
     let line = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().trim();
     let ends = line.match_indices(['.', '!', '?']).map(|(at, end)| at + end.len());

@@ -1,4 +1,4 @@
-//! A request as the stand-in's rules see it: who says what, to what, when, and in which language.
+//! Request as the demo rules see it: sender, words, replied message, time and language.
 
 use chrono::NaiveDateTime;
 use chrono_tz::Tz;
@@ -8,47 +8,46 @@ use super::attached::Attached;
 use super::language::{self, DemoLanguage};
 use crate::model::request::{ModelRequest, TaggedMessage, last_element, tagged, text_of};
 
-/// What a person says, and what surrounds it.
+/// Last message of a person, with its context from the prompt.
 #[derive(Debug, Clone)]
 pub(super) struct DemoQuestion {
-    /// The words as the person wrote them, without the name of the bot before them.
+    /// Text as the person wrote it, without a leading mention of the bot.
     pub(super) text: String,
-    /// The same word by word.
+    /// Words of `text`.
     pub(super) said: Vec<String>,
-    /// Each of these as rules compare it: in lower case, without what stands around its letters and digits.
+    /// Words of `said` in lower case, without punctuation around them. Rules compare these.
     pub(super) plain: Vec<String>,
-    /// All of it as rules look for phrases in it: plain words with a space before and after each.
+    /// Plain words joined by spaces, with a space at both ends. Rules search phrases in it.
     pub(super) line: String,
-    /// The first name of whoever says it.
+    /// Preferred or first name of the sender.
     pub(super) name: String,
-    /// The words that it replies to.
+    /// Text of the message it replies to; the quoted part if there is one.
     pub(super) quoted: Option<String>,
-    /// The id of the task that the message it replies to is about.
+    /// Id of the task that the replied message is about, if any.
     pub task: Option<String>,
-    /// The id of the message that it replies to.
+    /// Id of the message it replies to.
     pub(super) replied: Option<Value>,
-    /// What came with it, else with the message that it replies to.
+    /// Attachments of the message, else those of the message it replies to.
     pub(super) attached: Vec<Attached>,
-    /// What is remembered of whoever says it.
+    /// Memories about the sender.
     pub(super) memories: Vec<String>,
-    /// The time in the chat's zone.
+    /// Local time of the chat.
     pub(super) now: Option<NaiveDateTime>,
-    /// The time zone of the chat, in which `now` is told.
+    /// Time zone of the chat; `now` is in this zone.
     pub(super) zone: Option<Tz>,
-    /// The language to answer in.
     pub(super) language: DemoLanguage,
-    /// It is a task whose time has come: nobody says it now.
+    /// `true` for a scheduled task that is due, `false` for a message of a person.
     pub(super) is_due: bool,
-    /// `chat_id`, `message_thread_id` and `message_id`, where it has them.
+    /// `chat_id`, `message_thread_id` and `message_id`, as far as the prompt gives them.
     pub(super) ids: [Option<Value>; 3],
 }
 
 impl DemoQuestion {
-    /// Reads the last question of a request. `unescape` gives the words that a person wrote.
+    /// Reads the last question of a request. `unescape` undoes the escaping of the prompt.
     pub(super) fn read(request: &ModelRequest, unescape: fn(&str) -> String) -> Self {
         let whole = request.user_text();
         let task = last_element(&whole, "scheduled_task");
-        // What another agent asks.
+        // Question of another agent.
         let asked = || last_element(&whole, "task");
         let message = task.or_else(asked).unwrap_or_else(|| tagged(&whole));
         let (said, mut attached) = Attached::parted(message.text, unescape);
@@ -62,7 +61,7 @@ impl DemoQuestion {
             attached.push(Attached::picture());
         }
         question.attached = attached;
-        // Whoever set a task up is whom it is for.
+        // A task is for the person who set it up.
         let name = message.attribute("from").or_else(|| message.attribute("set_up_by"));
         question.name = unescape(called(&whole).or(name).unwrap_or("you"));
         if task.is_none()
@@ -80,7 +79,7 @@ impl DemoQuestion {
         question
     }
 
-    /// These words alone, said by nobody.
+    /// Creates a question with these words and no context.
     pub(super) fn of(text: &str) -> Self {
         let said: Vec<String> = text.split_whitespace().map(ToOwned::to_owned).collect();
         let plain: Vec<String> = said.iter().map(|word| plain(word)).collect();
@@ -106,40 +105,40 @@ impl DemoQuestion {
         }
     }
 
-    /// Other words, said by the same person at the same time and place.
+    /// Returns the question with other words and the same context.
     pub(super) fn with_words(&self, words: &str) -> Self {
         let Self { text, said, plain, line, .. } = Self::of(words);
         Self { text, said, plain, line, ..self.clone() }
     }
 
-    /// Whether it has these words, in lower case and one after the other.
+    /// Returns `true` if the question contains a phrase, given in lower case.
     pub(super) fn says(&self, phrase: &str) -> bool {
         self.line.contains(&format!(" {phrase} "))
     }
 
-    /// Whether it begins with these words.
+    /// Returns `true` if the question begins with a phrase, given in lower case.
     pub(super) fn begins(&self, phrase: &str) -> bool {
         self.line.starts_with(&format!(" {phrase} "))
     }
 
-    /// Whether it is these words and no more.
+    /// Returns `true` if the question consists of a phrase only, given in lower case.
     pub(super) fn is(&self, phrase: &str) -> bool {
         self.line.trim() == phrase
     }
 
-    /// The language that it asks an answer in, else the one to answer in anyway.
+    /// Returns the language that the question asks for, else `language`.
     pub(super) fn answer_language(&self) -> DemoLanguage {
         let plain: Vec<&str> = self.plain.iter().map(String::as_str).collect();
         language::wanted(&plain).unwrap_or(self.language)
     }
 
-    /// What follows the first of these words, without the marks before and after it; `None` if there is none of them.
+    /// Returns the text after the first of these words, trimmed of punctuation; `None` if no such word occurs.
     pub(super) fn after(&self, words: &[&str]) -> Option<String> {
         let at = self.plain.iter().position(|word| words.contains(&word.as_str()))?;
         Some(trimmed(&self.said.get(at + 1..)?.join(" ")).to_owned())
     }
 
-    /// The arguments that say where a message goes to.
+    /// Returns `chat_id` and `message_thread_id` as arguments of a call.
     pub(super) fn place(&self) -> Value {
         let [chat, topic, _] = &self.ids;
         let mut place = json!({});
@@ -151,24 +150,24 @@ impl DemoQuestion {
         place
     }
 
-    /// The chat and message of the question, for a call that is about it.
+    /// Returns `chat_id` and `message_id` of the question as arguments of a call.
     pub(super) fn message(&self) -> Value {
         let [chat, _, message] = self.ids.clone().map(Option::unwrap_or_default);
         json!({"chat_id": chat, "message_id": message})
     }
 }
 
-/// A word in lower case, without what stands around its letters and digits.
+/// Converts a word to lower case and strips the punctuation around it.
 pub(super) fn plain(word: &str) -> String {
     word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase()
 }
 
-/// Words without the marks and spaces around them; a question mark stays.
+/// Trims punctuation and spaces, but keeps a question mark.
 pub(super) fn trimmed(words: &str) -> &str {
     words.trim_matches([' ', ':', ',', '.', '!', '"', '“', '”'])
 }
 
-/// Words as a sentence begins.
+/// Capitalises the first letter.
 pub(super) fn capital(words: &str) -> String {
     let mut letters = words.chars();
     let first: String = letters.next().into_iter().flat_map(char::to_uppercase).collect();
@@ -183,12 +182,12 @@ fn without_mention(text: &str) -> &str {
     }
 }
 
-/// The message that the next one replies to.
+/// Returns the message that the next one replies to.
 fn replied(before: &str) -> Option<TaggedMessage<'_>> {
     last_element(before, "replies_to").filter(|_| before.trim_end().ends_with("</replies_to>"))
 }
 
-/// Its words; of a quoted part only that.
+/// Returns the text of the replied message, or only its quoted part.
 fn quoted(replied: &TaggedMessage<'_>) -> Option<String> {
     let part =
         replied.text.split_once("<quoted_part>").and_then(|(_, rest)| rest.split_once("</quoted_part>"));
@@ -197,7 +196,7 @@ fn quoted(replied: &TaggedMessage<'_>) -> Option<String> {
     Some(words).filter(|words| !words.is_empty())
 }
 
-/// The memories of whoever asks, without the labels before them.
+/// Returns the memories about the sender, without their labels.
 fn memories(request: &ModelRequest) -> Vec<String> {
     let mut texts = request.input().iter().map(|item| text_of(&item["content"]));
     let element = texts.rfind(|text| text.contains("<memories "));
@@ -207,7 +206,7 @@ fn memories(request: &ModelRequest) -> Vec<String> {
     lines.lines().filter_map(|line| Some(line.split_once(": ")?.1.trim().to_owned())).collect()
 }
 
-/// What the person who asks wants to be called.
+/// Returns the preferred name of the sender.
 fn called(whole: &str) -> Option<&str> {
     let (_, rest) = whole.rsplit_once("<asked_by")?;
     let (tag, _) = rest.split_once("/>")?;
@@ -215,7 +214,7 @@ fn called(whole: &str) -> Option<&str> {
     name.split('"').next()
 }
 
-/// The time in the chat's zone, as the prompt says it: `Monday, 23 November 2026, 14:05 (Europe/Riga)`.
+/// Parses local time and zone from the prompt: `Monday, 23 November 2026, 14:05 (Europe/Riga)`.
 fn now(whole: &str) -> Option<(NaiveDateTime, Tz)> {
     let (_, rest) = whole.rsplit_once("<now>")?;
     let (now, rest) = rest.split_once(" (")?;
@@ -223,7 +222,7 @@ fn now(whole: &str) -> Option<(NaiveDateTime, Tz)> {
     Some((NaiveDateTime::parse_from_str(now, "%A, %d %B %Y, %H:%M").ok()?, zone.parse().unwrap_or(Tz::UTC)))
 }
 
-/// The language that the chat is set to, if the stand-in writes it.
+/// Returns the language setting of the chat, if the demo model writes that language.
 fn of_chat(instructions: &str) -> Option<DemoLanguage> {
     let (_, rest) = instructions.rsplit_once("Answer in this language: ")?;
     language::named(&[rest.lines().next()?.trim().to_lowercase().as_str()])?.1

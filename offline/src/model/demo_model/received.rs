@@ -1,5 +1,4 @@
-//! Pictures and files that come with a message: what the stand-in knows of them, and says when it is asked. It never takes
-//! one for another, and does not make up what it cannot see.
+//! Questions about received pictures and files. Never confuses two attachments, and never invents what it cannot see.
 
 use super::attached::{Attached, PHOTO};
 use super::language::DemoText;
@@ -7,7 +6,7 @@ use super::question::DemoQuestion;
 use super::step::DemoStep;
 use crate::model::request::{ModelRequest, tagged, text_of};
 
-/// So many earlier messages are looked through for what is asked about.
+/// Maximum number of earlier messages searched for an attachment.
 const MAX_BACK: usize = 4;
 
 const PICTURE: DemoText = DemoText {
@@ -31,7 +30,7 @@ const NONE: DemoText = DemoText {
     es: "No hay ninguna imagen ni archivo con tu mensaje ni justo antes.",
 };
 
-/// Says what is known of what came with a message, else of what came last before it.
+/// Describes the attachments of the message, else the last ones before it.
 pub(super) fn describe(question: &DemoQuestion, request: &ModelRequest) -> DemoStep {
     let users = request.input().iter().rev().filter(|item| item["role"] == "user");
     let earlier = users.skip(1).take(MAX_BACK).find_map(|item| {

@@ -1,4 +1,4 @@
-//! What a message states for the records of a chat: `Mary takes 500 mg of metformin at 8 and 20`.
+//! Statements to be saved as records of a chat: `Mary takes 500 mg of metformin at 8 and 20`.
 
 use serde_json::{Value, json};
 
@@ -15,7 +15,7 @@ const GOT: [&str; 4] = ["got", "tirou", "sacó", "has"];
 const IN: [&str; 2] = ["in", "em"];
 const CARES: [&str; 6] = ["looks after", "cares for", "cuida de", "cuida da", "cuida do", "cuida a"];
 
-/// How the bot asks what to save, in each language.
+/// Question of the bot about what to save, by language.
 const ASKED: [&str; 2] = ["what should i save?", "o que devo guardar?"];
 
 const SAVED: DemoText = DemoText {
@@ -35,7 +35,7 @@ const EXAMPLES: DemoText = DemoText {
          cuida a María`\n\nPara una clase:\n\n- `Pedro sacó 8 en matemáticas`",
 };
 
-/// Records that a message states, those that others refer to first, and how they are told.
+/// Records stated by a message, and the answer that reports them. Referenced records come before those that refer to them.
 #[derive(Debug, PartialEq)]
 struct Stated {
     records: Vec<(&'static str, Value)>,
@@ -51,13 +51,13 @@ impl Stated {
     }
 }
 
-/// The place of the first of these words from a place on.
+/// Returns the position of the first of these words, at or after `from`.
 fn find(question: &DemoQuestion, words: &[&str], from: usize) -> Option<usize> {
     let found = question.plain.iter().skip(from).position(|word| words.contains(&word.as_str()))?;
     Some(from + found)
 }
 
-/// The words from one place to another as they were said.
+/// Returns the original words from `from` to `to`, without punctuation around them.
 fn said(question: &DemoQuestion, from: usize, to: usize) -> Option<String> {
     let words = question.said.get(from..to)?.join(" ");
     let words = words.trim_matches(|c: char| !c.is_alphanumeric());
@@ -80,7 +80,7 @@ fn medication(question: &DemoQuestion) -> Option<Stated> {
     Some(Stated { records: vec![("patient", json!({ "name": patient })), ("medication", medication)], told })
 }
 
-/// `8` or `20:30` as a time of day.
+/// Parses `8` or `20:30` as a time of day.
 fn time(word: &str) -> Option<String> {
     let (hour, minute) = word.split_once(':').unwrap_or((word, "00"));
     let (hour, minute): (u32, u32) = (hour.parse().ok()?, minute.parse().ok()?);
@@ -122,7 +122,7 @@ fn caregiver(question: &DemoQuestion) -> Option<Stated> {
     };
     let at = (1..question.plain.len()).find(|at| CARES.iter().any(|words| begins(*at, words)))?;
     let (name, patient) = (said(question, 0, at)?, said(question, at + 2, question.said.len())?);
-    // Whoever is told of is named, and the rest of a longer sentence is another matter.
+    // A name has at most two words and a capital letter; anything else belongs to another sentence.
     let is_name = |words: &str| {
         words.starts_with(char::is_uppercase) && words.split(' ').count() <= 2 && plain(words) != "she"
     };
@@ -134,12 +134,12 @@ fn caregiver(question: &DemoQuestion) -> Option<Stated> {
     Some(Stated { records: vec![("patient", json!({ "name": patient })), ("caregiver", caregiver)], told })
 }
 
-/// Whether a message states something for records.
+/// Returns `true` if a message states records.
 pub(super) fn is_stated(question: &DemoQuestion) -> bool {
     Stated::read(question).is_some()
 }
 
-/// Whether a message answers the bot's question what to save.
+/// Returns `true` if a message answers the bot's question about what to save.
 pub(super) fn is_answer(question: &DemoQuestion) -> bool {
     question.quoted.as_deref().is_some_and(|quoted| {
         let quoted = quoted.to_lowercase();
@@ -147,12 +147,12 @@ pub(super) fn is_answer(question: &DemoQuestion) -> bool {
     })
 }
 
-/// Says what the stand-in can save.
+/// Answers with examples of records the demo model can save.
 pub(super) fn examples(question: &DemoQuestion) -> DemoStep {
     DemoStep::say(EXAMPLES, question)
 }
 
-/// Saves one record after the other.
+/// Saves the stated records, one call after the other.
 pub(super) fn save(question: &DemoQuestion, results: &ToolResults<'_>) -> DemoStep {
     let Some(stated) = Stated::read(question) else { return DemoStep::Say(String::new()) };
     let saved = results.iter().filter(|(tool, _)| *tool == "save_record").count();

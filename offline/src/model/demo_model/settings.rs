@@ -1,4 +1,4 @@
-//! Settings of the chat that a message changes in words: the language, what to keep in mind, where the chat is.
+//! Changes of chat settings in words: language, standing instructions and place.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use super::question::{DemoQuestion, capital};
 use super::step::{DemoStep, ToolResults};
 use super::{fallback, schedule};
 
-/// What says that something holds from now on.
+/// Phrases for “from now on”.
 const FROM_NOW: [&str; 7] = [
     "from now on",
     "de agora em diante",
@@ -17,12 +17,12 @@ const FROM_NOW: [&str; 7] = [
     "a partir de ahora",
     "desde ahora",
 ];
-/// What asks for a language without that.
+/// Phrases that ask for a language without “from now on”.
 const ANSWER_IN: [&str; 7] =
     ["answer me in", "always answer in", "speak", "responda em", "responda sempre em", "responde en", "fale"];
-/// What begins a message that says where its writer is.
+/// First words of a message about the writer's place.
 const PLACES: [&str; 6] = ["i am in", "i live in", "estou em", "moro em", "estoy en", "vivo en"];
-/// What stands before and after the time on a clock there.
+/// Phrases before and after a local time.
 const CLOCKS: [(&str, &str); 4] =
     [("it is", "here"), ("it's", "here"), ("aqui são", ""), ("aquí son las", "")];
 
@@ -46,7 +46,7 @@ const ZONE: DemoText = DemoText {
     pt: "Agora sigo os relógios de {}.",
     es: "Ahora sigo los relojes de {}.",
 };
-/// Of a place after which no zone is named.
+/// Answer for a place that is not the city in its time zone's name.
 const BY_CLOCKS: DemoText = DemoText {
     en: "{}. Times here are too from now on.",
     pt: "{}. Os horários daqui também, a partir de agora.",
@@ -61,12 +61,12 @@ const WHERE: DemoText = DemoText {
     es: "Solo por eso no sé decir dónde estás. `/timezone {}` muestra los lugares posibles, con un botón cada uno.",
 };
 
-/// Whether a message changes a setting.
+/// Returns `true` if a message changes a setting.
 pub(super) fn is_asked(question: &DemoQuestion) -> bool {
     wanted(question).is_some()
 }
 
-/// Changes what a message asks to change.
+/// Changes the setting that a message names.
 pub(super) fn change(question: &DemoQuestion, results: &ToolResults<'_>) -> DemoStep {
     let wanted = wanted(question).unwrap_or_else(|| json!({"custom_prompt": question.text}));
     let Some((_, result)) = results.iter().find(|(tool, _)| *tool == "set_config") else {
@@ -75,12 +75,12 @@ pub(super) fn change(question: &DemoQuestion, results: &ToolResults<'_>) -> Demo
     schedule::also(&told(&wanted, result, question.language), question, results)
 }
 
-/// What to say if it is not clear where a message says that its writer is.
+/// Returns the answer to a place that `set_config` refused.
 pub(super) fn unclear(question: &DemoQuestion, results: &ToolResults<'_>) -> Option<DemoStep> {
     let place = zone(question)?;
     let refused = |(tool, result): &&(&str, Value)| *tool == "set_config" && result["success"] == false;
     let (_, result) = results.iter().find(refused)?;
-    // Where somebody may not say where the chat is, it is a fact of their own.
+    // For a writer without the right to change the chat's settings, the place is a personal fact.
     let is_unclear = result["error"].as_str().is_some_and(|error| error.contains("time zone"));
     let told = match is_unclear {
         true => WHERE.with(question.language, &place),
@@ -89,7 +89,7 @@ pub(super) fn unclear(question: &DemoQuestion, results: &ToolResults<'_>) -> Opt
     Some(schedule::also(&told, question, results))
 }
 
-/// The arguments of `set_config` for a message.
+/// Returns the arguments of `set_config` for a message.
 fn wanted(question: &DemoQuestion) -> Option<Value> {
     if let Some(zone) = zone(question) {
         return Some(json!({"timezone": zone}));
@@ -100,7 +100,7 @@ fn wanted(question: &DemoQuestion) -> Option<Value> {
     match (holds, language::named(&plain)) {
         (Some(_), Some((name, _))) => Some(json!({"language": capital(name)})),
         (None, Some((name, _))) if asks => Some(json!({"language": capital(name)})),
-        // What is asked for from now on may be a task.
+        // A request with “from now on” may be a task.
         (Some(_), None) if schedule::behind(question).is_some() => None,
         (Some(words), None) => {
             let skipped = words.split(' ').count();
@@ -112,7 +112,7 @@ fn wanted(question: &DemoQuestion) -> Option<Value> {
     }
 }
 
-/// Where a message says that its writer is: a place, or the time there.
+/// Returns the place of the writer, or the local time there, if the message names it.
 fn zone(question: &DemoQuestion) -> Option<String> {
     let clock = |(before, after): &(&str, &str)| {
         let has_time = question.plain.iter().any(|word| word.contains(':'));

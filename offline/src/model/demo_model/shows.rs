@@ -1,6 +1,6 @@
-//! Answers that show what a chat can show: formatting, a long program, a long story, a slow text. They are in English.
+//! Answers in English that show formatting, a long program, a long story and a slow text.
 
-/// Formatted text of each kind.
+/// Text with every kind of formatting.
 pub(super) const FORMATTED: &str = "# The barber's menu
 
 **Bold**, *italic*, ~~struck~~, and `inline code`, with a [link](https://core.telegram.org/bots/api).
@@ -28,7 +28,7 @@ fn main() {
 
 A wig of radius $r$ covers $\\frac{1}{2} \\cdot 4 \\pi r^2$ of the head.";
 
-/// A text to stop half way.
+/// Slow text, meant to be stopped half way.
 pub(super) const SLOW: &str = "I am taking my time with this one, word by word, so that you can see the draft grow and press stop \
 whenever you have seen enough. There is nothing more to come than more of the same: one word, and then another, and \
 another after that, until the sentence finds its end, which is here.";
@@ -36,7 +36,7 @@ another after that, until the sentence finds its end, which is here.";
 const LONG_LINE: &str = "The barber of this city is in demand: everybody asks for him, everybody wants him, ladies and \
 children, the old and the young, now the wig, then the beard, a letter to carry, a match to make.";
 
-/// A program of more lines than a message shows well.
+/// Returns a program with more lines than a message shows well.
 pub(super) fn code() -> String {
     let cut = |n: usize| format!("    println!(\"customer {n}: wash, cut, shave\");\n");
     let lines: String = (1..=100).map(cut).collect();
@@ -45,7 +45,7 @@ pub(super) fn code() -> String {
     )
 }
 
-/// More text than a message takes.
+/// Returns more text than fits into one message.
 pub(super) fn long() -> String {
     let paragraphs: Vec<String> = (1..=30).map(|n| format!("**{n}.** {LONG_LINE}")).collect();
     format!("A long story, in more than one message:\n\n{}", paragraphs.join("\n\n"))

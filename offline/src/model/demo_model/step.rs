@@ -1,37 +1,35 @@
-//! What the stand-in does next in a turn, before it is put into a reply: say something, or call a tool.
+//! Next step of the demo model in a turn, before it becomes a reply: an answer or a tool call.
 
 use serde_json::Value;
 
 use super::language::{DemoLanguage, DemoText};
 use super::question::DemoQuestion;
 
-/// The next step of a turn.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum DemoStep {
-    /// The answer.
+    /// Answer at normal pace.
     Say(String),
-    /// An answer that comes so slowly that it can be stopped.
+    /// Answer slow enough for the person to stop it.
     SaySlowly(String),
     /// Calls of one tool, with the arguments of each.
     Call(&'static str, Vec<Value>),
 }
 
 impl DemoStep {
-    /// An answer in the language of a question.
+    /// Creates an answer in the language of a question.
     pub(super) fn say(words: DemoText, question: &DemoQuestion) -> Self {
         Self::Say(words.of(question.language).to_owned())
     }
 
-    /// One call.
     pub(super) fn call(tool: &'static str, arguments: Value) -> Self {
         Self::Call(tool, vec![arguments])
     }
 }
 
-/// The results of the tools so far in the turn, oldest first: the name of the tool and what it gave.
+/// Results of the turn so far, oldest first: name of the tool and its output.
 pub(super) type ToolResults<'a> = [(&'a str, Value)];
 
-/// The last result, if it is of this tool.
+/// Returns the last result, if it is of this tool.
 pub(super) fn last<'a>(results: &'a ToolResults<'_>, tool: &str) -> Option<&'a Value> {
     results.last().filter(|(name, _)| *name == tool).map(|(_, result)| result)
 }
@@ -47,7 +45,7 @@ const UNREADABLE: DemoText = DemoText {
     es: "la herramienta no dijo por qué",
 };
 
-/// What the tools say of a time that is not to come, and what to say instead.
+/// Part of the tools' error for a past time, and the answer shown instead.
 const NOT_TO_COME: &str = "is not in the future";
 pub(super) const PAST: DemoText = DemoText {
     en: "That time has passed. Say one that is still to come, such as `in 5 minutes` or `tomorrow at 9`.",
@@ -55,7 +53,7 @@ pub(super) const PAST: DemoText = DemoText {
     es: "Esa hora ya pasó. Di una que esté por venir, como `en 5 minutos` o `mañana a las 9`.",
 };
 
-/// What to say if a tool failed, with the tool's first sentence: what follows it tells a model what to do about it.
+/// Returns the answer to a failed tool. It repeats only the first sentence of the error, as the rest is advice for a model.
 pub(super) fn failure(results: &ToolResults<'_>, language: DemoLanguage) -> Option<DemoStep> {
     let (_, result) = results.iter().rev().find(|(_, result)| result["success"] == false)?;
     let error = result["error"].as_str().unwrap_or_else(|| UNREADABLE.of(language));

@@ -1,12 +1,11 @@
-//! What a message is about: a table of words for each topic, in the languages that the stand-in writes. The first topic
-//! that fits counts.
+//! Topics of messages, by tables of words in the demo model's languages. The first matching topic counts.
 
 use super::question::DemoQuestion;
 use super::schedule::{self, TaskRequest};
 use super::tricks::AGENT;
 use super::{clock, fallback, go_on, moderate, names, notes, prepared, records, settings, web};
 
-/// What a message asks the stand-in to do.
+/// Topic of a message; it selects the rule that answers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Topic {
     GoOn,
@@ -39,11 +38,11 @@ pub(super) enum Topic {
     Thanks,
     Examples,
     Greet,
-    /// A picture or a file that came, or what is in one.
+    /// Received picture or file, or its content.
     Attached,
-    /// Something to be remembered of whoever says it.
+    /// Fact about the writer, to be remembered.
     Fact,
-    /// Something remembered that is to be forgotten.
+    /// Remembered fact, to be forgotten.
     UnwantedFact,
     Other,
 }
@@ -138,7 +137,7 @@ const PHRASES: [(Topic, &[&str]); 22] = [
     (Topic::Greet, &["who are you", "quem é você", "quem és", "quién eres"]),
 ];
 
-/// Beginnings of a message that greets; elsewhere the words may be quoted.
+/// First words of a greeting. Elsewhere in a message they may be a quotation.
 const GREETINGS: [&str; 9] = [
     "hallo",
     "bonjour",
@@ -150,13 +149,13 @@ const GREETINGS: [&str; 9] = [
     "tudo bem",
     "buenos días",
 ];
-/// What begins a question about a picture or a file.
+/// First words of a question about a picture or a file.
 const ABOUT: [&str; 15] = [
     "what", "what's", "which", "who", "where", "describe", "read", "o que", "qual", "quem", "descreva",
     "leia", "qué", "cuál", "quién",
 ];
 impl Topic {
-    /// What a message is about.
+    /// Returns the topic of a message.
     pub(super) fn of(question: &DemoQuestion) -> Self {
         if go_on::is_asked(question) {
             return Self::GoOn;
@@ -193,10 +192,10 @@ impl Topic {
         if is_of_attached(question, named.as_ref()) {
             return Self::Attached;
         }
-        // How do I add you to a group?
+        // `How do I add you to a group?` is a question, not a note.
         let asks = question.text.ends_with('?') && named == Some(Self::AddNote);
         let named = named.filter(|_| !asks);
-        // Of other topics a word may stand in what is to be explained.
+        // Words of other topics may occur inside a request for an explanation.
         let is_sure =
             matches!(named, Some(Self::Search | Self::Poll | Self::AddNote | Self::Summary | Self::Examples));
         let prepared = (!is_sure && prepared::is_asked(question)).then_some(Self::Prepared);
@@ -207,7 +206,7 @@ impl Topic {
     }
 }
 
-/// Whether a message asks what is in a picture or a file, or sends one without words that ask for something else.
+/// Returns `true` if a message asks about a picture or a file, or contains one and asks for nothing else.
 fn is_of_attached(question: &DemoQuestion, named: Option<&Topic>) -> bool {
     let is_of_files = matches!(named, Some(Topic::Photo | Topic::File));
     if question.attached.is_empty() {

@@ -1,4 +1,4 @@
-//! What the stand-in does with a tool to show that it can: react, send a picture or a file, roll a dice, ask back.
+//! Demonstrations of tools: react, send a picture or a file, roll a dice, ask back.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use super::language::DemoText;
 use super::question::DemoQuestion;
 use super::step::{DemoStep, ToolResults, last};
 
-/// A picture of red, white and blue stripes, as PNG in base64.
+/// Picture of red, white and blue stripes, a PNG in base64.
 const POLE: &str = "iVBORw0KGgoAAAANSUhEUgAAAGAAAABgAgMAAACf9p+rAAAACVBMVEX////IHi0ePKC9/z/pAAAAm0lEQVR42u3UsQnDUBCD4d8BN+69hKfwCC\
     mifTJKyqApc4Y0Dqc+mNc8BIL3VScASfXa/smT9ICb/T5nZukOi/06Z1Zph81+nvPFCQIxEYiZQKwEQgSiip6ooieq6AkRCBEIEYjj15Y4cktU\
     7onKPbFfniAQNwKxEIiNQJhAVNETVfREFeFGCIQJhAnE99rGXo29Gns19ur/9+oDGv4937nGYnkAAAAASUVORK5CYII=";
@@ -52,11 +52,10 @@ const FOUND_OUT: DemoText = DemoText {
     es: "El agente researcher averiguó esto para mí; `/usage` muestra lo que gastó:\n\n{}",
 };
 
-/// Words that have another agent asked; what follows is what about.
+/// Words that address another agent. The text after them is the question for it.
 pub(super) const AGENT: [&str; 7] =
     ["agent", "researcher", "specialist", "agente", "pesquisador", "investigador", "especialista"];
 
-/// Leaves a reaction on the message.
 pub(super) fn react(question: &DemoQuestion, results: &ToolResults<'_>) -> DemoStep {
     if last(results, "setMessageReaction").is_some() {
         return DemoStep::say(REACTED, question);
@@ -66,7 +65,6 @@ pub(super) fn react(question: &DemoQuestion, results: &ToolResults<'_>) -> DemoS
     DemoStep::call("setMessageReaction", arguments)
 }
 
-/// Sends a picture.
 pub(super) fn photo(question: &DemoQuestion, results: &ToolResults<'_>) -> DemoStep {
     if last(results, "sendPhoto").is_some() {
         return DemoStep::say(PICTURE, question);
@@ -89,7 +87,7 @@ pub(super) fn file(question: &DemoQuestion, results: &ToolResults<'_>) -> DemoSt
     DemoStep::call("sendDocument", arguments)
 }
 
-/// Rolls a dice, by a method that has to be found first.
+/// Rolls a dice, with a method that `find_tools` must find first.
 pub(super) fn dice(question: &DemoQuestion, results: &ToolResults<'_>) -> DemoStep {
     if let Some(result) = last(results, "sendDice") {
         let value = result.pointer("/result/dice/value").and_then(Value::as_i64).unwrap_or_default();
@@ -98,8 +96,7 @@ pub(super) fn dice(question: &DemoQuestion, results: &ToolResults<'_>) -> DemoSt
     DemoStep::call("sendDice", json!({"emoji": "🎲"}))
 }
 
-/// Sets a method off that takes an approval: it puts the message, or the one that it replies to, at the top
-/// of the chat.
+/// Calls a method that needs approval: pins the message, or the one it replies to.
 pub(super) fn approve(question: &DemoQuestion, results: &ToolResults<'_>) -> DemoStep {
     if last(results, "pinChatMessage").is_some() {
         return DemoStep::say(APPROVED, question);
@@ -111,14 +108,14 @@ pub(super) fn approve(question: &DemoQuestion, results: &ToolResults<'_>) -> Dem
     DemoStep::call("pinChatMessage", arguments)
 }
 
-/// Has the researcher find something out, and gives what it found.
+/// Asks the researcher agent about a topic and reports its answer.
 pub(super) fn ask_agent(question: &DemoQuestion, results: &ToolResults<'_>) -> DemoStep {
     let topic = question.after(&AGENT).filter(|topic| !topic.is_empty());
     let topic = topic.unwrap_or_else(|| TIDES.of(question.language).to_owned());
     research(&topic, question, results)
 }
 
-/// Has the researcher find out what somebody says.
+/// Passes the whole question on to the researcher agent.
 pub(super) fn pass_on(question: &DemoQuestion, results: &ToolResults<'_>) -> DemoStep {
     research(&question.text, question, results)
 }
@@ -130,7 +127,7 @@ fn research(topic: &str, question: &DemoQuestion, results: &ToolResults<'_>) -> 
     DemoStep::call("ask_agent", json!({"agent_name": "researcher", "input_text": format!("search {topic}")}))
 }
 
-/// Asks the person something, and waits for the answer.
+/// Asks the person a question and waits for the answer.
 pub(super) fn choose(question: &DemoQuestion, results: &ToolResults<'_>) -> DemoStep {
     let language = question.language;
     if let Some(result) = last(results, "action") {

@@ -1,4 +1,4 @@
-//! Searches: what a message wants looked up, and the pages that were found. The demo's pages are made up, and it says so.
+//! Web searches and the pages found. The demo's pages are made up, and the answer says so.
 
 use serde_json::{Value, json};
 
@@ -6,11 +6,11 @@ use super::language::{DemoLanguage, DemoText};
 use super::question::{DemoQuestion, trimmed};
 use super::step::{DemoStep, ToolResults, last};
 
-/// The most characters of a query.
+/// Maximum length of a query, in characters.
 const MAX_QUERY: usize = 400;
 const SEARCH: [&str; 9] =
     ["search", "google", "pesquise", "pesquisar", "procure", "busque", "busca", "buscar", "investiga"];
-/// Words between the order and what is searched for.
+/// Words between the order and the query.
 const SKIPPED: [&str; 11] = ["the", "web", "for", "na", "internet", "por", "sobre", "en", "la", "red", "up"];
 const WEATHER: [&str; 10] = [
     "the weather",
@@ -25,7 +25,7 @@ const WEATHER: [&str; 10] = [
     "pronóstico",
 ];
 const NEWS: [&str; 6] = ["the news", "headlines", "as notícias", "notícias", "las noticias", "noticias"];
-/// What stands before the name of a place.
+/// Words before the name of a place.
 const IN: [&str; 7] = ["in", "for", "em", "en", "no", "na", "de"];
 
 const SAMPLE: DemoText =
@@ -44,12 +44,12 @@ const FOUND: DemoText = DemoText {
     es: "Esto es lo que encontró una búsqueda. Las páginas de la demo son inventadas, y un sustituto no sabe valorarlas:",
 };
 
-/// Whether a message asks for the weather or the news.
+/// Returns `true` if a message asks for the weather or the news.
 pub(super) fn is_news(question: &DemoQuestion) -> bool {
     WEATHER.iter().chain(&NEWS).any(|words| question.says(words))
 }
 
-/// Searches for what a message asks for, and gives the pages.
+/// Searches for the question and reports the pages.
 pub(super) fn search(question: &DemoQuestion, results: &ToolResults<'_>) -> DemoStep {
     match last(results, "web_search") {
         Some(result) => DemoStep::Say(told(question, result)),
@@ -57,7 +57,7 @@ pub(super) fn search(question: &DemoQuestion, results: &ToolResults<'_>) -> Demo
     }
 }
 
-/// The pages of a search in answer to a question, in its language.
+/// Formats the pages of a search, in the language of the question.
 pub(super) fn told(question: &DemoQuestion, result: &Value) -> String {
     let language = question.answer_language();
     let found = match is_about(question, &WEATHER) {
@@ -84,7 +84,7 @@ fn is_about(question: &DemoQuestion, phrases: &[&str]) -> bool {
     question.after(&SEARCH).is_none() && phrases.iter().any(|phrase| question.says(phrase))
 }
 
-/// What follows the word that asks for a search; a sample if nothing does.
+/// Returns the text after the search word; a sample if there is none.
 fn asked(question: &DemoQuestion) -> String {
     let rest = question.after(&SEARCH).unwrap_or_else(|| question.text.clone());
     let is_skipped = |word: &&str| SKIPPED.contains(&super::question::plain(word).as_str());
@@ -93,7 +93,7 @@ fn asked(question: &DemoQuestion) -> String {
     if words.is_empty() { SAMPLE.of(question.language).to_owned() } else { words }
 }
 
-/// The place that a question of the weather names, at its end.
+/// Returns the place at the end of a question about the weather.
 fn place(question: &DemoQuestion) -> Option<String> {
     let at = question.plain.iter().rposition(|word| IN.contains(&word.as_str()))?;
     let place = question.said.get(at + 1..)?.join(" ");

@@ -1,4 +1,4 @@
-//! What Gemini accepts of a conversation: who speaks when, calls with their results, and thoughts that come back signed.
+//! Gemini's rules for conversations: order of roles, calls with their results, and signed thoughts.
 
 use serde_json::Value;
 
@@ -7,7 +7,7 @@ use super::super::dialect::Validation;
 use super::known::GeminiModelName;
 use super::{signature, tools};
 
-/// What a part can be.
+/// Fields of a part; each part has exactly one.
 const DATA: [&str; 6] =
     ["text", "inlineData", "functionCall", "functionResponse", "toolCall", "toolResponse"];
 
@@ -33,7 +33,7 @@ pub(super) fn check(body: &Value, model: &GeminiModelName) -> Validation {
     signatures(contents, model)
 }
 
-/// The parts of a content.
+/// Returns the parts of a content; empty if it has none.
 pub(super) fn parts(content: &Value) -> &[Value] {
     content["parts"].as_array().map(Vec::as_slice).unwrap_or_default()
 }
@@ -97,7 +97,7 @@ fn holds(content: &Value, kind: &str) -> bool {
     parts(content).iter().any(|part| !part[kind].is_null())
 }
 
-/// Calls come after a user or after results; their results come at once, all in one turn, each for its call.
+/// Checks that calls follow a user message or results, and that the next turn holds exactly their results.
 fn turns(contents: &[Value]) -> Validation {
     let mut before: Option<&Value> = None;
     for content in contents {
@@ -155,8 +155,8 @@ fn answers(calls: &Value, results: &Value) -> Validation {
     Ok(())
 }
 
-/// In the turn that goes on, the first call of each step of a third-generation model carries the signature it came
-/// with. Signatures that are there must be whole, wherever they are.
+/// Checks signatures. In the current turn of a third-generation model, the first call of each step must carry its signature.
+/// Any signature present must be genuine.
 fn signatures(contents: &[Value], model: &GeminiModelName) -> Validation {
     let is_question = |content: &Value| content["role"] != "model" && !holds(content, "functionResponse");
     let since = contents.iter().rposition(is_question).unwrap_or_default();
@@ -189,7 +189,7 @@ fn missing(name: &str, at: usize) -> String {
     )
 }
 
-/// A signature is ours and of this very call, or one of the placeholders for calls that another model made.
+/// Checks that a signature belongs to this call, or is a placeholder for a call of another model.
 fn genuine(signature: &str, name: &str, call: Option<&Value>) -> Validation {
     if !signature::is_placeholder(signature) {
         return if signature::is_of(signature, name) {

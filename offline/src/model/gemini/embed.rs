@@ -8,7 +8,7 @@ use super::{contents, proto};
 use crate::model::dialect::DialectError;
 use crate::model::request::VectorRequest;
 
-/// The most texts of a request.
+/// Maximum number of texts in a request.
 const MAX_TEXTS: usize = 100;
 
 const TASKS: [&str; 8] = [
@@ -22,7 +22,7 @@ const TASKS: [&str; 8] = [
     "CODE_RETRIEVAL_QUERY",
 ];
 
-/// What a request for vectors of this model says, if it keeps the rules.
+/// Checks and parses a request for vectors of this model.
 pub(super) fn read(body: &Value, model: &str) -> Result<VectorRequest, DialectError> {
     let body = proto::read(body, &proto::BATCH_EMBED, "")?;
     let requests = body["requests"].as_array().filter(|list| (1..=MAX_TEXTS).contains(&list.len()));
@@ -43,13 +43,13 @@ pub(super) fn read(body: &Value, model: &str) -> Result<VectorRequest, DialectEr
     Ok(read)
 }
 
-/// The answer with these vectors; what the texts take is not told.
+/// Returns the body of the answer. It contains no token counts.
 pub(super) fn write(vectors: &[Vec<f32>]) -> Value {
     let values = vectors.iter().map(|vector| json!({"values": vector}));
     json!({"embeddings": values.collect::<Vec<_>>()})
 }
 
-/// The text of one request of a batch, and its task.
+/// Returns the text and the task type of one request in a batch.
 fn one(request: &Value, model: &str) -> Result<(String, String), DialectError> {
     if request["model"] != format!("models/{model}") {
         return Err("the model of each request must be that of the batch, with its models/"

@@ -67,7 +67,7 @@ fn query<'a>(uri: &'a Uri, name: &str) -> Option<&'a str> {
     pairs.into_iter().find(|(key, _)| *key == name).map(|(_, value)| value)
 }
 
-/// The model and the method of a path such as `/v1beta/models/gemini-2.5-flash:generateContent`.
+/// Splits a path such as `/v1beta/models/gemini-2.5-flash:generateContent` into model and method.
 fn target(uri: &Uri) -> (&str, &str) {
     let last = uri.path().rsplit('/').next().unwrap_or_default();
     last.rsplit_once(':').unwrap_or((last, ""))
@@ -139,7 +139,7 @@ impl Dialect for GeminiDialect {
 
     fn asked(&self, call: &ModelCall<'_>) -> RequestContent {
         let (model, method) = target(call.uri);
-        // What breaks the rules is shown as far as it can be read.
+        // An invalid request is shown as far as it can be parsed.
         let body = proto::read(call.body, &proto::REQUEST, "").unwrap_or_else(|_| call.body.clone());
         let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
         let system =
@@ -187,7 +187,7 @@ impl VectorDialect for GeminiDialect {
     }
 }
 
-/// A content as items of the common form.
+/// Converts a content into items of the common form.
 fn items(content: &Value, open: &mut OpenCalls) -> Vec<Value> {
     let is_model = content["role"] == "model";
     let mut items = Vec::new();
@@ -224,7 +224,7 @@ fn items(content: &Value, open: &mut OpenCalls) -> Vec<Value> {
     items
 }
 
-/// The text of a result: what its object wraps, or the object itself.
+/// Returns the text of a result: the value wrapped in its object, or the object itself.
 fn outcome(response: &Value) -> String {
     let wrapped = ["output", "result", "content", "error"].into_iter().map(|name| &response[name]);
     match wrapped.into_iter().find(|value| !value.is_null()).unwrap_or(response) {

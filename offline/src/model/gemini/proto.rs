@@ -1,29 +1,29 @@
-//! The messages of Gemini's API as far as we may send them, and the way its JSON is read: names in either case, nulls as
-//! if they were not there, nothing unknown.
+//! Messages of Gemini's API that the bot may send, and the parser of its JSON: accepts camel case and snake case, ignores
+//! nulls, refuses unknown fields.
 
 use serde_json::{Map, Value};
 
 use super::super::checks::is_base64;
 
-/// A message: its fields by name.
+/// Message definition: fields by name.
 pub(super) type ProtoMessage = &'static [(&'static str, FieldShape)];
 
-/// What a field holds.
+/// Type of a field.
 pub(super) enum FieldShape {
     Text,
     Texts,
     Number,
     Whole,
     Flag,
-    /// Base64, of either alphabet.
+    /// Base64, standard or URL-safe.
     Bytes,
-    /// A JSON object, whatever is in it.
+    /// JSON object with any content.
     Struct,
     /// Any JSON.
     Json,
     One(ProtoMessage),
     Many(ProtoMessage),
-    /// An object of messages by name.
+    /// Object with a message per name.
     Map(ProtoMessage),
 }
 
@@ -138,7 +138,7 @@ static SCHEMA: [(&str, FieldShape); 21] = [
     ("propertyOrdering", FieldShape::Texts),
 ];
 
-/// A message with its fields in camel case, or what is wrong with it.
+/// Returns a message with field names in camel case. The error describes the first violation.
 pub(super) fn read(value: &Value, message: ProtoMessage, path: &str) -> Result<Value, String> {
     let Value::Object(fields) = value else {
         return Err(mismatch(path, "message", value));
@@ -206,7 +206,7 @@ fn mismatch(path: &str, wanted: &str, value: &Value) -> String {
     format!("Invalid value at '{path}' ({wanted}), {value}")
 }
 
-/// `function_call` is another way to write `functionCall`.
+/// Converts `function_call` to `functionCall`.
 fn camel(name: &str) -> String {
     let mut words = name.split('_');
     let mut camel = words.next().unwrap_or_default().to_owned();

@@ -1,4 +1,4 @@
-//! A turn of the model as the chunks of a Gemini stream, or as one answer.
+//! Writes a turn as chunks of a Gemini stream, or as one answer.
 
 use serde_json::{Value, json};
 
@@ -9,13 +9,13 @@ use super::signature;
 
 const SEARCH: &str = "GOOGLE_SEARCH_WEB";
 
-/// The parts of a chunk, and whether they are new text.
+/// Parts of a chunk; `is_delta` marks new text.
 struct Chunk {
     parts: Vec<Value>,
     is_delta: bool,
 }
 
-/// An answer as the chunks of a stream, or as one piece if the request asks for that.
+/// Returns an answer as chunks of a stream, or in one piece if the request asks for that.
 pub(super) fn events(turn: &ModelTurn<'_>) -> Vec<WireEvent> {
     let (mut chunks, is_garbled) = chunks(turn);
     let last = last(turn, &mut chunks, is_garbled);
@@ -31,7 +31,7 @@ pub(super) fn events(turn: &ModelTurn<'_>) -> Vec<WireEvent> {
     written.chain([WireEvent { bytes: line(&last), is_delta: false }]).collect()
 }
 
-/// A chunk on the wire.
+/// Formats a chunk for the wire.
 pub(super) fn line(chunk: &Value) -> Vec<u8> {
     format!("data: {chunk}\r\n\r\n").into_bytes()
 }
@@ -40,8 +40,8 @@ fn signs(turn: &ModelTurn<'_>) -> bool {
     GeminiModelName::of(turn.request.model()).is_some_and(GeminiModelName::is_third)
 }
 
-/// What is said and called, and whether a call came out as something else than an object. Calls that follow each other
-/// come together, and only the first of them is signed.
+/// Returns the chunks of a turn. The flag is `true` if the arguments of a call are not an object. Consecutive calls share a
+/// chunk, and only the first is signed.
 fn chunks(turn: &ModelTurn<'_>) -> (Vec<Chunk>, bool) {
     let mut chunks: Vec<Chunk> = searched(turn).into_iter().collect();
     let shows_thoughts = thinking(turn)["includeThoughts"] == true;
@@ -65,7 +65,7 @@ fn chunks(turn: &ModelTurn<'_>) -> (Vec<Chunk>, bool) {
     (chunks, false)
 }
 
-/// The settings for thinking, in a request that writes names in either case.
+/// Returns the thinking settings. Field names may be in camel case or snake case.
 fn thinking<'a>(turn: &'a ModelTurn<'_>) -> &'a Value {
     let body = &turn.request.body;
     let config = body.get("generationConfig").unwrap_or(&body["generation_config"]);
@@ -91,7 +91,7 @@ fn call(turn: &ModelTurn<'_>, name: &str, arguments: &Value, at: usize) -> Value
     part
 }
 
-/// Where functions and search stand together, the search shows as a call of the service's own.
+/// Returns a search as a tool call of the service. Only for requests with both functions and search.
 fn searched(turn: &ModelTurn<'_>) -> Option<Chunk> {
     if turn.sources().is_empty() || turn.request.tool_names().is_empty() {
         return None;
@@ -107,7 +107,7 @@ fn searched(turn: &ModelTurn<'_>) -> Option<Chunk> {
     Some(Chunk { parts, is_delta: false })
 }
 
-/// The last chunk: why it ends, what it rests on, what it cost.
+/// Returns the last chunk: finish reason, sources and usage.
 fn last(turn: &ModelTurn<'_>, chunks: &mut [Chunk], is_garbled: bool) -> Value {
     let mut candidate = json!({"content": {"role": "model"}, "finishReason": "STOP", "index": 0});
     if chunks.last().is_some_and(|chunk| chunk.is_delta) {
@@ -139,7 +139,7 @@ fn last(turn: &ModelTurn<'_>, chunks: &mut [Chunk], is_garbled: bool) -> Value {
     chunk
 }
 
-/// What stands beside the candidates of every chunk.
+/// Adds the fields next to the candidates: usage, model version and response id.
 fn frame(turn: &ModelTurn<'_>, chunk: &mut Value) {
     if let Some((input, output)) = turn.usage() {
         chunk["usageMetadata"] = json!({
@@ -151,7 +151,7 @@ fn frame(turn: &ModelTurn<'_>, chunk: &mut Value) {
     chunk["responseId"] = json!(format!("offline{}", turn.number));
 }
 
-/// The whole text rests on every page; places in it are counted in bytes.
+/// Returns grounding metadata in which every page supports the whole text. Offsets are in bytes.
 fn grounding(turn: &ModelTurn<'_>) -> Value {
     let texts = turn.parts.iter().filter_map(|part| match part {
         ReplyPart::Text(text) => Some(text.as_str()),
@@ -170,7 +170,7 @@ fn grounding(turn: &ModelTurn<'_>) -> Value {
     })
 }
 
-/// One answer of all chunks; text that was in pieces is whole again.
+/// Joins all chunks into one answer, with the pieces of text merged.
 fn whole(chunks: Vec<Chunk>, mut last: Value) -> Value {
     let ending = last["candidates"][0]["content"]["parts"].as_array().cloned().unwrap_or_default();
     let mut parts: Vec<Value> = Vec::new();

@@ -1,4 +1,4 @@
-//! What Gemini accepts of tools and settings, and what it does not let stand together.
+//! Gemini's rules for tools and settings, and for their combinations.
 
 use std::collections::BTreeSet;
 
@@ -49,7 +49,7 @@ impl<'a> GeminiTools<'a> {
     }
 }
 
-/// Before its third generation a model either calls functions, or searches, or writes JSON.
+/// Checks combinations. Models before the third generation allow only one of functions, search and JSON.
 fn together(tools: &GeminiTools<'_>, is_json: bool, config: &Value, model: &GeminiModelName) -> Validation {
     let calls = !tools.functions.is_empty();
     if model.is_third() {
@@ -112,7 +112,7 @@ pub(super) fn is_name(name: &str) -> bool {
     starts && name.len() <= 64 && name.chars().all(|c| c.is_ascii_alphanumeric() || "_.:-".contains(c))
 }
 
-/// JSON Schema as it is: an object whose references lead somewhere.
+/// Checks plain JSON Schema: the type must be `object`, and all references must resolve.
 fn json_schema(schema: &Value) -> Validation {
     if schema["type"] != "object" {
         return Err("the schema must have type 'object'".to_owned());
@@ -120,7 +120,7 @@ fn json_schema(schema: &Value) -> Validation {
     references(schema)
 }
 
-/// Gemini's own kind of schema, whose fields are known to be of the right types.
+/// Checks Gemini's own schema format. The types of its fields were checked before.
 fn schema(schema: &Value, path: &str) -> Validation {
     let told = |why: &str| Err(format!("* GenerateContentRequest.{path}{why}"));
     let kind = schema["type"].as_str().unwrap_or_default().to_ascii_uppercase();
@@ -196,7 +196,7 @@ fn config(config: &Value, names: &BTreeSet<&str>) -> Validation {
     }
 }
 
-/// Checks the settings; true if the answer is to be JSON.
+/// Checks the settings. Returns `true` if the answer must be JSON.
 fn generation(config: &Value, model: &GeminiModelName) -> Result<bool, String> {
     within(config, "temperature", 0.0, 2.0)?;
     within(config, "topP", 0.0, 1.0)?;

@@ -8,10 +8,10 @@ use crate::model::dialect::DialectError;
 use crate::model::request::VectorRequest;
 use crate::model::vectors::texts;
 
-/// So many texts we send at most; the server has no bound.
+/// Maximum number of texts the bot sends in a request. Ollama itself has no limit.
 const MAX_TEXTS: usize = 64;
 
-/// What a request for vectors says, if it keeps the rules; whether there is such a model is another matter.
+/// Checks and parses a request for vectors. Does not check that the model exists.
 pub(super) fn read(body: &Value) -> Result<VectorRequest, DialectError> {
     let known = ["model", "input", "truncate", "dimensions", "options", "keep_alive"];
     if let Some(unknown) = unknown_field(body, &known) {
@@ -25,7 +25,7 @@ pub(super) fn read(body: &Value) -> Result<VectorRequest, DialectError> {
     Ok(VectorRequest { model: name.to_owned(), texts, purpose: String::new() })
 }
 
-/// The answer with these vectors.
+/// Returns the body of the answer.
 pub(super) fn write(request: &VectorRequest, vectors: &[Vec<f32>]) -> Value {
     json!({
         "model": request.model, "embeddings": vectors, "total_duration": 14_143_917, "load_duration": 1_019_500,

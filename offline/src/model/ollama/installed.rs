@@ -1,14 +1,14 @@
-//! The models that the offline Ollama has.
+//! Models of the offline Ollama.
 
 use serde_json::{Value, json};
 
-/// A model that is installed, in the words of `/api/show`.
+/// Installed model, in the terms of `/api/show`.
 #[derive(Debug)]
 pub(super) struct Installed {
     pub(super) name: &'static str,
     pub(super) family: &'static str,
     pub(super) size: &'static str,
-    /// The length of its context, in tokens.
+    /// Context length, in tokens.
     pub(super) context: u64,
     pub(super) capabilities: &'static [&'static str],
 }
@@ -45,7 +45,7 @@ pub(super) const MODELS: [Installed; 4] = [
 ];
 
 impl Installed {
-    /// The model of this name, if it is installed. A name without a tag means the latest.
+    /// Returns the model of this name, if installed. A name without a tag means `:latest`.
     pub(super) fn of(name: &str) -> Option<&'static Self> {
         let is_it = |known: &str| known == name || known.strip_suffix(":latest") == Some(name);
         MODELS.iter().find(|model| is_it(model.name))
@@ -55,7 +55,7 @@ impl Installed {
         self.capabilities.contains(&capability)
     }
 
-    /// The `details` of a model, as `/api/tags` and `/api/show` give them.
+    /// Returns the `details` of `/api/tags` and `/api/show`.
     pub(super) fn details(&self) -> Value {
         json!({
             "parent_model": "", "format": "gguf", "family": self.family, "families": [self.family],

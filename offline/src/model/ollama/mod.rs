@@ -1,4 +1,4 @@
-//! Ollama's native API: `POST /api/chat`, with `/api/tags` and `/api/show` to find out what there is.
+//! Ollama's native API: `POST /api/chat`, with `/api/tags` and `/api/show` to list and describe models.
 
 mod embed;
 mod installed;
@@ -69,7 +69,7 @@ async fn show(State(shared): State<SharedModel>, Json(body): Json<Value>) -> Res
 }
 
 impl Service for OllamaDialect {
-    /// Ollama has no keys, so everyone is let in.
+    /// Accepts everyone, as Ollama has no keys.
     fn identify(&self, _: &HeaderMap, _: &Uri) -> Result<(), DialectError> {
         Ok(())
     }
@@ -145,7 +145,7 @@ impl VectorDialect for OllamaDialect {
     }
 }
 
-/// A message as items of the common form.
+/// Converts a message into items of the common form.
 fn items(message: &Value, open: &mut OpenCalls) -> Vec<Value> {
     let content = message["content"].as_str().unwrap_or_default();
     match message["role"].as_str() {

@@ -1,4 +1,4 @@
-//! What Ollama accepts, and what it would pass over or cut without a word: the first complaint about a request.
+//! Ollama's rules, including mistakes that Ollama silently ignores or cuts. Reports the first violation.
 
 use std::collections::BTreeSet;
 
@@ -30,13 +30,13 @@ const WHOLE_OPTIONS: [&str; 9] = [
 const REAL_OPTIONS: [&str; 7] =
     ["top_p", "min_p", "typical_p", "temperature", "repeat_penalty", "presence_penalty", "frequency_penalty"];
 
-/// Without an option of its own a model sees no more tokens than this.
+/// Context length without `num_ctx`, in tokens.
 const DEFAULT_CONTEXT: u64 = 4_096;
 
-/// Bytes of text that are a token at least; cautious, as this is no tokenizer.
+/// Assumed bytes of text per token. There is no tokenizer, so the estimate is cautious.
 const BYTES_A_TOKEN: u64 = 6;
 
-/// Checks the body of a request; the model is one that is installed.
+/// Checks the body of a request for an installed model.
 pub(super) fn check(body: &Value) -> Result<(), DialectError> {
     if !body.is_object() {
         return Err("missing request body".to_owned().into());
@@ -83,7 +83,7 @@ fn fields(body: &Value) -> Validation {
     tools(&body["tools"])
 }
 
-/// Such as `5m` or `1h30m`.
+/// Returns `true` for durations such as `5m` or `1h30m`.
 fn is_duration(text: &str) -> bool {
     let starts = text.trim_start_matches('-').starts_with(|c: char| c.is_ascii_digit());
     starts && text.ends_with(['s', 'm', 'h'])
@@ -139,7 +139,7 @@ fn tools(tools: &Value) -> Validation {
     Ok(())
 }
 
-/// What Ollama's own types can hold of a schema.
+/// Checks that Ollama's own types can represent a schema.
 fn parameters(schema: &Value) -> Validation {
     if schema["type"] != "object" || !schema["properties"].is_object() {
         return Err("the parameters must have type 'object' and properties".to_owned());
@@ -250,7 +250,7 @@ fn call(call: &Value) -> Validation {
     Err("json: cannot unmarshal arguments into Go struct field ToolCallFunction.arguments: they are an object".to_owned())
 }
 
-/// Templates put the system message first, and results right behind their calls.
+/// Checks the order that templates need: system message first, results directly after their calls.
 fn order(messages: &[Value]) -> Validation {
     let mut open = OpenCalls::default();
     let unanswered = |open: &OpenCalls, at: usize| match open.first() {
@@ -280,7 +280,7 @@ fn order(messages: &[Value]) -> Validation {
     Err("the last word is the user's or a tool's".to_owned())
 }
 
-/// A conversation that does not fit loses its beginning, and nobody is told.
+/// Checks that the conversation fits the context. Ollama would silently cut its beginning.
 fn context(body: &Value, messages: &[Value]) -> Validation {
     let room = body["options"]["num_ctx"].as_u64().unwrap_or(DEFAULT_CONTEXT);
     let texts = messages.iter().map(|message| {

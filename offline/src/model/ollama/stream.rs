@@ -1,4 +1,4 @@
-//! A turn of the model as the lines of an Ollama stream.
+//! Writes a turn as lines of an Ollama stream.
 
 use chrono::SecondsFormat;
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ use super::super::dialect::{ModelTurn, WireEvent};
 use super::super::reply::{ReplyFinish, ReplyPart};
 use super::installed::Installed;
 
-/// An answer as the lines of a stream, the last of which has the figures. Calls come whole, as Ollama sends them.
+/// Returns the lines of an answer; the last one has the statistics. Calls are not split, as with Ollama.
 pub(super) fn events(turn: &ModelTurn<'_>) -> Vec<WireEvent> {
     let mut events = Vec::new();
     let mut calls = 0;
@@ -33,12 +33,12 @@ pub(super) fn events(turn: &ModelTurn<'_>) -> Vec<WireEvent> {
     events
 }
 
-/// An error within a stream, after which nothing comes.
+/// Returns an error line, the last one of its stream.
 pub(super) fn failure(message: &str) -> Vec<u8> {
     format!("{}\n", json!({"error": message})).into_bytes()
 }
 
-/// Models that can think do, unless they are told not to.
+/// Returns `true` if the model supports thinking and the request does not disable it.
 fn thinks(turn: &ModelTurn<'_>) -> bool {
     let can = Installed::of(turn.request.model()).is_some_and(|model| model.can("thinking"));
     can && turn.request.body["think"] != false

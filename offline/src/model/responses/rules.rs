@@ -1,4 +1,4 @@
-//! What the Responses API accepts from us: the first complaint about a request, in words a developer can act on.
+//! Rules of the Responses API, as far as the bot uses it. Reports the first violation, in words a developer can act on.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -34,7 +34,7 @@ const PARAMETERS: [&str; 22] = [
     "stream_options",
 ];
 
-/// What may be asked for beside the answer.
+/// Allowed values of `include`.
 const INCLUDABLE: [&str; 4] = [
     "reasoning.encrypted_content",
     "web_search_call.action.sources",
@@ -42,7 +42,7 @@ const INCLUDABLE: [&str; 4] = [
     "message.output_text.logprobs",
 ];
 
-/// Models whose service does not search for them, by how their names begin.
+/// Name prefixes of models without hosted search.
 const SEARCHLESS: [&str; 6] = ["gpt-3.5", "gpt-4.1-nano", "o1", "o3-mini", "gpt-4-", "chatgpt-4o"];
 
 /// Checks the body of a request.
@@ -182,7 +182,7 @@ fn part(part: &Value, prefix: &str, model: &str) -> Validation {
     non_empty_str(part, "image_url").map_or(Ok(()), |url| openai::picture(url, model))
 }
 
-/// Only models that reason take reasoning, and only together with what it led to.
+/// Checks reasoning: only reasoning models accept it, and only with the item that follows from it.
 fn thoughts(body: &Value, items: &[Value], model: &str) -> Validation {
     let include = body["include"].as_array().map(Vec::as_slice).unwrap_or_default();
     if let Some(unknown) = include.iter().find(|name| !name.as_str().is_some_and(|n| INCLUDABLE.contains(&n)))
@@ -211,7 +211,7 @@ fn thoughts(body: &Value, items: &[Value], model: &str) -> Validation {
     }
 }
 
-/// Every call has exactly one output before anybody speaks again, and every output an earlier call.
+/// Checks that each call has exactly one output before the next message, and each output an earlier call.
 fn pairs(items: &[Value]) -> Validation {
     let mut seen = BTreeSet::new();
     let mut open = BTreeMap::new();
@@ -264,7 +264,7 @@ fn tools(tools: &Value, model: &str) -> Validation {
     openai::functions(list.iter().filter(|tool| tool["type"] == "function"))
 }
 
-/// What the answer is to look like. The instructions do not count as words that ask for JSON.
+/// Checks the answer format. The word “JSON” in the instructions does not count as a request for JSON.
 fn format(body: &Value, items: &[Value]) -> Validation {
     let format = &body["text"]["format"];
     if format.is_null() {

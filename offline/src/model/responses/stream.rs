@@ -1,4 +1,4 @@
-//! A turn of the model as the events of a Responses API stream.
+//! Writes a turn as events of a Responses API stream.
 
 use serde_json::{Value, json};
 
@@ -10,11 +10,11 @@ struct ResponsesStreamWriter<'a> {
     turn: &'a ModelTurn<'a>,
     events: Vec<WireEvent>,
     output: Vec<Value>,
-    /// Pages that the next text rests on.
+    /// Sources of the next text.
     sources: &'a [HostedPage],
 }
 
-/// An answer as the events of a stream, from `response.created` to its end.
+/// Returns the events of an answer, from `response.created` to its end.
 pub(super) fn events(turn: &ModelTurn<'_>) -> Vec<WireEvent> {
     let mut writer =
         ResponsesStreamWriter { turn, events: Vec::new(), output: Vec::new(), sources: turn.sources() };
@@ -49,7 +49,7 @@ pub(super) fn events(turn: &ModelTurn<'_>) -> Vec<WireEvent> {
     writer.events
 }
 
-/// An error within a stream, after so many events.
+/// Returns an error event that follows `sent` events.
 #[cfg(feature = "testing")]
 pub(super) fn failure(turn: &ModelTurn<'_>, sent: usize, message: &str) -> Vec<u8> {
     let mut response = response(turn);
@@ -88,7 +88,7 @@ impl ResponsesStreamWriter<'_> {
         self.events.push(WireEvent { bytes: event(kind, self.events.len(), fields), is_delta });
     }
 
-    /// The place and the id of the next item.
+    /// Returns the position and the id of the next item.
     fn next(&self, prefix: &str) -> (usize, String) {
         (self.output.len(), format!("{prefix}_offline_{}_{}", self.turn.number, self.output.len()))
     }
@@ -158,7 +158,7 @@ impl ResponsesStreamWriter<'_> {
         self.done(item);
     }
 
-    /// What a model thinks is sealed, and given only to those who ask for it.
+    /// Writes a reasoning item. Its encrypted content is included only on request.
     fn thought(&mut self) {
         let (_, id) = self.next("rs");
         let include = self.turn.request.body["include"].as_array();
@@ -195,7 +195,7 @@ impl ResponsesStreamWriter<'_> {
     }
 }
 
-/// A page that is cited where its address stands in the text; where it does not, the whole text rests on it.
+/// Returns the citation of a page. It covers the page's URL in the text, or else the whole text.
 fn citation(text: &str, source: &HostedPage) -> Value {
     let count = |text: &str| text.chars().count();
     let (start, end) = text.find(&source.url).map_or((0, count(text)), |at| {

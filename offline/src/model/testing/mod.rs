@@ -1,4 +1,4 @@
-//! What tests and benchmarks do with the offline model beyond what the demo does: script it, watch it, let it fail.
+//! Controls of the offline model for tests and benchmarks: scripted replies, records and faults.
 
 mod records;
 mod replies;

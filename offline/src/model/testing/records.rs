@@ -1,4 +1,4 @@
-//! What the offline model was asked, and what was wrong with it.
+//! Records of the requests to the offline model, and of their violations.
 
 use std::collections::VecDeque;
 
@@ -9,10 +9,9 @@ use super::super::fault::VectorFault;
 use super::super::request::{ModelRequest, VectorRequest};
 use super::super::{extraction, naming, summaries};
 
-/// So many requests are remembered at most; beyond, the older half is forgotten.
+/// Maximum number of stored requests. When it is reached, the older half is dropped.
 const MAX_REQUESTS: usize = 2_000;
 
-/// The requests and violations so far.
 #[derive(Debug, Default)]
 pub(in super::super) struct RequestLog {
     seen: Mutex<SeenRequests>,
@@ -22,11 +21,11 @@ pub(in super::super) struct RequestLog {
 #[derive(Debug, Default)]
 struct SeenRequests {
     requests: Vec<ModelRequest>,
-    /// Requests for names of conversations, which tests do not count among the others.
+    /// Requests for names of conversations, kept apart from the others.
     names: Vec<ModelRequest>,
-    /// Requests for summaries, likewise.
+    /// Requests for summaries, kept apart from the others.
     summaries: Vec<ModelRequest>,
-    /// Requests for facts about people, likewise.
+    /// Requests for facts about people, kept apart from the others.
     extractions: Vec<ModelRequest>,
     violations: Vec<String>,
     vectors: Vec<VectorRequest>,
@@ -34,7 +33,7 @@ struct SeenRequests {
 }
 
 impl RequestLog {
-    /// Remembers a request, and what was wrong with it if anything was.
+    /// Stores a request, and its violation if it has one.
     pub(in super::super) fn add(&self, request: &ModelRequest, violation: Option<String>) {
         self.with(|seen| {
             if seen.requests.len() >= MAX_REQUESTS {
@@ -52,12 +51,12 @@ impl RequestLog {
         self.changed.send_replace(());
     }
 
-    /// Remembers what was wrong with a request that asks for no answer.
+    /// Stores a violation in a request that is not for an answer.
     pub(in super::super) fn add_violation(&self, violation: &str) {
         self.with(|seen| seen.violations.push(violation.to_owned()));
     }
 
-    /// Remembers a request for vectors; gives what a test wants to go wrong with it.
+    /// Stores a request for vectors. Returns the fault planned for it, if any.
     pub(in super::super) fn add_vectors(&self, request: &VectorRequest) -> Option<VectorFault> {
         self.with(|seen| {
             if seen.vectors.len() >= MAX_REQUESTS {
@@ -72,27 +71,27 @@ impl RequestLog {
         self.with(|seen| seen.vectors.clone())
     }
 
-    /// Lets the next requests for vectors go wrong.
+    /// Plans faults for the next requests for vectors, one per request.
     pub(in super::super) fn plan(&self, faults: impl IntoIterator<Item = VectorFault>) {
         self.with(|seen| seen.planned.extend(faults));
     }
 
-    /// Looks at the requests so far, oldest first.
+    /// Calls `look` with the requests so far, oldest first.
     pub(in super::super) fn look<T>(&self, look: impl FnOnce(&[ModelRequest]) -> T) -> T {
         self.with(|seen| look(&seen.requests))
     }
 
-    /// The requests for names of conversations so far, oldest first.
+    /// Returns the requests for names of conversations so far, oldest first.
     pub(in super::super) fn names(&self) -> Vec<ModelRequest> {
         self.with(|seen| seen.names.clone())
     }
 
-    /// The requests for summaries so far, oldest first.
+    /// Returns the requests for summaries so far, oldest first.
     pub(in super::super) fn summaries(&self) -> Vec<ModelRequest> {
         self.with(|seen| seen.summaries.clone())
     }
 
-    /// The requests for facts about people so far, oldest first.
+    /// Returns the requests for facts about people so far, oldest first.
     pub(in super::super) fn extractions(&self) -> Vec<ModelRequest> {
         self.with(|seen| seen.extractions.clone())
     }
@@ -101,7 +100,7 @@ impl RequestLog {
         self.with(|seen| seen.violations.clone())
     }
 
-    /// A receiver that wakes with every new request.
+    /// Returns a receiver that is notified of every new request.
     pub(in super::super) fn changes(&self) -> watch::Receiver<()> {
         self.changed.subscribe()
     }

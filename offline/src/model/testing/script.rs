@@ -1,4 +1,4 @@
-//! A brain for tests: replies in the order they were written down, or chosen by what the user said.
+//! Brain for tests: replies in a fixed order, or by words of the user.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 use super::super::reply::{Brain, ModelReply};
 use super::super::request::ModelRequest;
 
-/// Replies to give. Clones share them, so a test can add more while the model runs.
+/// Scripted replies. Clones share them, so a test can add more while the model runs.
 #[derive(Debug, Clone, Default)]
 pub struct ReplyScript(Arc<Mutex<ScriptState>>);
 
@@ -23,55 +23,54 @@ struct ScriptState {
 }
 
 impl ReplyScript {
-    /// A script without replies: every request fails with 500 and says so.
+    /// Creates a script without replies. Every request fails with status 500.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Gives this reply once, after those written down before.
+    /// Adds a reply to the end of the queue. It is used once.
     #[must_use]
     pub fn then(self, reply: ModelReply) -> Self {
         self.push(reply);
         self
     }
 
-    /// Gives this reply once, to a request whose last user text contains the words; goes before the queue.
+    /// Adds a one-time reply to a request whose last user text contains `words`. It takes precedence over the queue.
     #[must_use]
     pub fn when(self, words: &str, reply: ModelReply) -> Self {
         self.with(|lines| lines.matched.push((words.to_owned(), reply)));
         self
     }
 
-    /// Gives this reply whenever there is no other.
+    /// Sets the reply for requests without any other.
     #[must_use]
     pub fn otherwise(self, reply: ModelReply) -> Self {
         self.with(|lines| lines.fallback = Some(reply));
         self
     }
 
-    /// Gives this reply once, to a request for the name of a conversation, after those written down before. Without one it is
-    /// named by rule.
+    /// Queues a one-time reply to a request for the name of a conversation. Without one, the name is made by rule.
     pub fn name_next(&self, reply: ModelReply) {
         self.with(|lines| lines.names.push_back(reply));
     }
 
-    /// Gives this reply once, to a request for a summary, after those written down before. Without one it is made by rule.
+    /// Queues a one-time reply to a request for a summary. Without one, the summary is made by rule.
     pub fn summarise_next(&self, reply: ModelReply) {
         self.with(|lines| lines.summaries.push_back(reply));
     }
 
-    /// Gives this reply once, to a request for facts about a person that contains the words. Without one they are found by rule.
+    /// Adds a one-time reply to a request for facts that contains `words`. Without one, the facts are found by rule.
     pub fn extract_when(&self, words: &str, reply: ModelReply) {
         self.with(|lines| lines.facts.push((words.to_owned(), reply)));
     }
 
-    /// Adds a reply to the end of the queue.
+    /// Adds a reply to the end of the queue while the model runs. It is used once.
     pub fn push(&self, reply: ModelReply) {
         self.with(|lines| lines.queue.push_back(reply));
     }
 
-    /// Replies written down and not given yet, the fallback not counted.
+    /// Returns the number of unused replies, without the fallback.
     #[must_use]
     pub fn left(&self) -> usize {
         self.with(|lines| lines.queue.len() + lines.matched.len())

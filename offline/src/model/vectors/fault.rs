@@ -1,4 +1,4 @@
-//! What a test wants to go wrong with vectors.
+//! Planned faults of requests for vectors.
 
 use std::future;
 
@@ -10,7 +10,7 @@ use crate::model::dialect::VectorDialect;
 use crate::model::fault::VectorFault;
 use crate::model::request::VectorRequest;
 
-/// The answer that goes wrong.
+/// Returns the response with the planned fault.
 pub(super) async fn response(
     dialect: &dyn VectorDialect,
     fault: &VectorFault,

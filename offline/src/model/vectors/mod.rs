@@ -1,5 +1,5 @@
-//! Vectors of texts, in whatever dialect they are asked for: what is wrong with a request, what it is answered, and what a
-//! test wants to go wrong. Texts that share words get vectors that are near. Used by the dialects.
+//! Answers requests for vectors in all dialects: checks, vectors and planned faults. Texts that share words get similar
+//! vectors. Used by the dialects.
 
 #[cfg(feature = "testing")]
 mod fault;
@@ -20,12 +20,12 @@ use super::dialect::{DialectError, ModelCall, Service, VectorDialect};
 use super::respond::{MAX_BODY_BYTES, refusal};
 use super::shared::SharedModel;
 
-/// The route that serves requests in a dialect.
+/// Returns the route handler of a dialect.
 pub(super) fn route(dialect: &'static dyn VectorDialect) -> MethodRouter<SharedModel> {
     post(move |State(shared): State<SharedModel>, request: Request| answer(shared, dialect, request))
 }
 
-/// Answers a request.
+/// Checks a request and answers it with vectors.
 pub(super) async fn answer(
     shared: SharedModel,
     dialect: &'static dyn VectorDialect,
@@ -46,7 +46,7 @@ pub(super) async fn answer(
     let asked = match asked {
         Ok(asked) => asked,
         Err(wrong) => {
-            // That a model is not served can happen to anybody.
+            // An unknown model is no fault of the bot.
             #[cfg(feature = "testing")]
             if wrong.status != StatusCode::NOT_FOUND {
                 shared.records().add_violation(&wrong.message);
@@ -65,12 +65,12 @@ pub(super) async fn answer(
     Json(dialect.write(&asked, &vectors)).into_response()
 }
 
-/// What is said of a model that there is not.
+/// Returns the 404 error for an unknown model.
 pub(super) fn not_served(service: &dyn Service, model: &str) -> DialectError {
     DialectError { status: axum::http::StatusCode::NOT_FOUND, message: service.gone(model) }
 }
 
-/// The texts of a list.
+/// Parses a list of 1 to `most` texts. `name` is the field named in the error.
 pub(super) fn texts(list: &Value, name: &str, most: usize) -> Result<Vec<String>, DialectError> {
     let wrong =
         || DialectError::from(format!("{name} must be a list of 1 to {most} texts: we always send a list"));

@@ -1,18 +1,17 @@
-//! The vector of a text: each of its words points in a direction of its own, whatever its case. A few words mean much the same:
-//! they point in one direction.
+//! Vectors of texts. Each word has its own direction, regardless of case. A few synonyms share one direction.
 
-/// How many numbers a vector has.
+/// Length of a vector, in numbers.
 const DIMENSIONS: usize = 256;
-/// Services do not all give vectors of length 1, and whoever asks must not count on it.
+/// Weight of a word in a vector. It is not 1, as clients must not rely on normalised vectors.
 const LENGTH: f32 = 3.0;
 
-/// Words that mean much the same, so that a test has texts that are near and share no word.
+/// Groups of synonyms, so that tests have similar texts without a common word.
 const ALIKE: [&[&str]; 2] = [&["sugar", "cake", "sweets"], &["car", "vehicle"]];
 
-/// The vector of a text. Of texts with the same words it is the same, and of texts that share words it is near.
+/// Returns the vector of a text. Texts with the same words have equal vectors, texts that share words similar ones.
 pub(super) fn vector(text: &str) -> Vec<f32> {
     let mut vector = vec![0.0; DIMENSIONS];
-    // A text without words has a direction too.
+    // A text without words needs a direction too.
     vector[0] = 0.1;
     for word in text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()) {
         let word = word.to_lowercase();
@@ -24,7 +23,7 @@ pub(super) fn vector(text: &str) -> Vec<f32> {
     vector
 }
 
-/// FNV-1a: the same on every machine.
+/// Computes the FNV-1a hash, which is the same on every machine.
 fn hash(word: &str) -> u64 {
     word.bytes()
         .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))

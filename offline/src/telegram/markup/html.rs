@@ -1,4 +1,4 @@
-//! `parse_mode=HTML`: the few tags Telegram knows, four named references and numeric ones.
+//! `parse_mode=HTML`: Telegram's tags, four named character references and numeric ones.
 
 use serde_json::{Value, json};
 
@@ -30,7 +30,7 @@ pub(super) fn parse(markup: &str) -> Result<TextBuilder, String> {
     }
 }
 
-/// Reads the tag at `at` and gives the place after it.
+/// Reads the tag at `at`. Returns the position after it.
 fn tag(
     markup: &str,
     at: usize,
@@ -74,7 +74,7 @@ fn end_tag(
     Ok(())
 }
 
-/// The entity a tag opens; `None` for the `code` inside `pre`, which only names the language.
+/// Returns the entity that a tag opens; `None` for `code` inside `pre`, which only names the language.
 fn start_tag(name: &str, attributes: &str, open: &mut [OpenHtmlTag]) -> Result<Option<Value>, ()> {
     let kind = match name {
         "b" | "strong" => "bold",
@@ -130,7 +130,7 @@ fn attribute(attributes: &str, name: &str) -> Option<String> {
     Some(plain.text)
 }
 
-/// Writes the character a reference stands for; what is no reference is text.
+/// Writes the character of a reference. Anything else is written as text.
 fn reference(markup: &str, at: usize, plain: &mut TextBuilder) -> usize {
     let rest = &markup[at + 1..];
     let named = rest.split_once(';').and_then(|(name, _)| Some((name, character(name)?)));

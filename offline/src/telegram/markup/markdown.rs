@@ -1,4 +1,4 @@
-//! `parse_mode=MarkdownV2`: Telegram's own dialect, where every reserved character that marks nothing must be escaped.
+//! `parse_mode=MarkdownV2`: Telegram's own dialect, in which literal reserved characters must be escaped.
 
 use serde_json::json;
 
@@ -6,7 +6,7 @@ use super::plain::TextBuilder;
 
 const RESERVED: &str = "_*[]()~`>#+-=|{}.!";
 
-/// Something opened and not yet closed.
+/// Markup opened but not closed yet.
 struct OpenMarkup {
     mark: &'static str,
     name: &'static str,
@@ -76,7 +76,7 @@ impl<'a> Parser<'a> {
     fn end_quote(&mut self, suffix: &str) {
         let Some(start) = self.quote.take() else { return };
         let kind = if suffix.is_empty() { "blockquote" } else { "expandable_blockquote" };
-        // The line feed before the line that is no longer quoted stays outside.
+        // The line feed before the first unquoted line stays outside the quotation.
         let trailing = usize::from(self.plain.text.ends_with('\n') && suffix.is_empty());
         self.plain.units -= trailing;
         self.plain.close(start, json!({"type": kind}));
@@ -184,7 +184,7 @@ fn must_escape(c: char) -> String {
     format!("Character '{c}' is reserved and must be escaped with the preceding '\\'")
 }
 
-/// Where an unescaped mark stands.
+/// Returns the position of the next unescaped mark.
 fn closing(text: &str, mark: &str) -> Option<usize> {
     let mut at = 0;
     while let Some(c) = text[at..].chars().next() {

@@ -1,5 +1,5 @@
-//! `parse_mode`: turns markup into text and entities as Telegram does, or refuses it in Telegram's words.
-//! Runs over the arguments of every call before the table checks them, as limits count the parsed text.
+//! `parse_mode`: converts markup into text and entities as Telegram does, or refuses it in Telegram's words. Runs before the
+//! table checks the arguments, as limits apply to the parsed text.
 
 mod html;
 mod markdown;
@@ -11,7 +11,7 @@ use self::plain::TextBuilder;
 use super::entities;
 use super::error::BotApiError;
 
-/// The text field, its mode field and its entities field, wherever such a trio occurs.
+/// Text field, mode field and entities field, for each kind of formatted text.
 const TRIOS: [[&str; 3]; 7] = [
     ["text", "parse_mode", "entities"],
     ["caption", "parse_mode", "caption_entities"],
@@ -22,7 +22,7 @@ const TRIOS: [[&str; 3]; 7] = [
     ["quote", "quote_parse_mode", "quote_entities"],
 ];
 
-/// Replaces markup by text and entities, in the arguments and everything nested in them.
+/// Replaces markup by text and entities, at any depth in the arguments.
 pub(super) fn resolve(args: &mut Map<String, Value>) -> Result<(), BotApiError> {
     for [text, mode, entities] in TRIOS {
         let Some(markup) = args.get(text).and_then(Value::as_str).map(ToOwned::to_owned) else {

@@ -1,12 +1,12 @@
-//! What the parsers of markup write: text and its entities.
+//! Output of the markup parsers: text with entities.
 
 use serde_json::{Value, json};
 
-/// Text under construction, with the entities closed so far.
+/// Text under construction, with its closed entities.
 #[derive(Default)]
 pub(super) struct TextBuilder {
     pub(super) text: String,
-    /// Its length in UTF-16 units.
+    /// Length of `text`, in UTF-16 units.
     pub(super) units: usize,
     entities: Vec<Value>,
 }
@@ -21,7 +21,7 @@ impl TextBuilder {
         text.chars().for_each(|c| self.push(c));
     }
 
-    /// Closes an entity that began at `start`; an empty one leaves no trace, as at Telegram.
+    /// Closes an entity that began at `start`. Drops an empty one, as Telegram does.
     pub(super) fn close(&mut self, start: usize, mut entity: Value) {
         if self.units > start {
             entity["offset"] = json!(start);
@@ -30,7 +30,7 @@ impl TextBuilder {
         }
     }
 
-    /// The text and its entities, outer ones before those within.
+    /// Returns the text and its entities, outer ones before inner ones.
     pub(super) fn finish(mut self) -> (String, Vec<Value>) {
         self.entities.sort_by_key(|e| (e["offset"].as_u64(), std::cmp::Reverse(e["length"].as_u64())));
         (self.text, self.entities)

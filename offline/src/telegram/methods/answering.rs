@@ -1,4 +1,4 @@
-//! Methods that answer without a message: drafts, chat actions, reactions, button presses.
+//! Methods without a resulting message: drafts, chat actions, reactions, answers to button presses.
 
 use figaro_mcp::table::ApiField;
 use serde_json::json;
@@ -83,7 +83,7 @@ pub(super) fn answer_press(state: &mut TelegramState, request: &CheckedRequest<'
     Ok(json!(true))
 }
 
-/// The value is one of those the table names for the field.
+/// Returns `true` if the table lists the value for the field.
 fn named(field: Option<&ApiField>, value: &str) -> bool {
     field.is_some_and(|f| f.one_of.iter().any(|known| known == value))
 }

@@ -79,8 +79,8 @@ pub(super) fn leave(state: &mut TelegramState, request: &CheckedRequest<'_>) -> 
     Ok(json!(true))
 }
 
-/// Somebody may write; their other rights are nobody's concern here. Telegram takes what ends in less than 30 seconds, or in more
-/// than 366 days, for endless.
+/// Sets a member's right to write and ignores other rights. An end in less than 30 seconds or more than 366 days means
+/// permanent, as at Telegram.
 pub(super) fn restrict(state: &mut TelegramState, request: &CheckedRequest<'_>) -> MethodOutcome {
     may(state, request, "not enough rights to restrict/unrestrict chat member")?;
     let user = request.number("user_id").unwrap_or_default();
@@ -122,7 +122,7 @@ pub(super) fn pin(state: &mut TelegramState, request: &CheckedRequest<'_>) -> Me
 pub(super) fn unpin(state: &mut TelegramState, request: &CheckedRequest<'_>) -> MethodOutcome {
     may(state, request, "not enough rights to manage pinned messages in the chat")?;
     let chat = in_chat_mut(state, request)?;
-    // Without a message the one that was pinned last.
+    // Without a message id, the last pinned message is unpinned.
     match request.number("message_id") {
         Some(id) if !chat.pins.contains(&id) => return Err(BotApiError::bad("message to unpin not found")),
         Some(id) => chat.pins.retain(|pinned| *pinned != id),
@@ -178,7 +178,7 @@ fn in_forum(state: &TelegramState, request: &CheckedRequest<'_>) -> Result<(), B
     }
 }
 
-/// In groups this takes an administrator.
+/// Checks that the bot is an administrator, if the chat is a group. `otherwise` is the error text.
 fn may(state: &TelegramState, request: &CheckedRequest<'_>, otherwise: &str) -> Result<(), BotApiError> {
     let chat = in_chat(state, request)?;
     let allowed = !chat.is_group() || chat.standing(state.world.bot.id).is_admin();

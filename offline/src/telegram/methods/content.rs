@@ -1,11 +1,11 @@
-//! What a message says, out of the arguments of the call that sends or edits it.
+//! Content fields of a message, from the arguments of the call that sends or edits it.
 
 use serde_json::{Map, Value, json};
 
 use super::super::error::BotApiError;
 use super::request::CheckedRequest;
 
-/// Text or caption with its entities, or the refusal of empty text.
+/// Returns the fields of a text or caption. Errors on empty text.
 pub(super) fn text_content(
     field: &str,
     text: String,
@@ -23,7 +23,7 @@ pub(super) fn text_content(
     Ok(content)
 }
 
-/// `rich_message` as the message shows it; markup stays unparsed, as one paragraph.
+/// Returns the fields of a `rich_message`. Markup is not parsed and becomes one paragraph.
 pub(super) fn rich_content(request: &CheckedRequest<'_>) -> Result<Map<String, Value>, BotApiError> {
     let rich = request.value("rich_message").cloned().unwrap_or_default();
     let blocks = match (&rich["blocks"], rich["markdown"].as_str().or(rich["html"].as_str())) {
@@ -36,7 +36,7 @@ pub(super) fn rich_content(request: &CheckedRequest<'_>) -> Result<Map<String, V
     Ok(object(json!({"rich_message": {"blocks": blocks}})))
 }
 
-/// The caption and how it is shown; empty without one.
+/// Returns the fields of the caption; empty without one.
 pub(super) fn caption(request: &CheckedRequest<'_>) -> Result<Map<String, Value>, BotApiError> {
     let (text, entities) = request.formatted("caption", "caption_entities");
     let mut content = text_content("caption", text, entities)?;
@@ -50,7 +50,7 @@ pub(super) fn caption(request: &CheckedRequest<'_>) -> Result<Map<String, Value>
     Ok(content)
 }
 
-/// The fields of a value that is written as an object.
+/// Returns the fields of an object; empty for any other value.
 pub(super) fn object(value: Value) -> Map<String, Value> {
     match value {
         Value::Object(map) => map,

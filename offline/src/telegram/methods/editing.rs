@@ -11,7 +11,7 @@ use super::request::{CheckedRequest, MethodOutcome};
 use super::{content, keyboard, media as files};
 
 const HOURS_48: i64 = 48 * 3600;
-/// What an edit of the content replaces.
+/// Fields replaced by an edit of the content.
 const CONTENT: [&str; 10] = [
     "text",
     "entities",
@@ -96,7 +96,8 @@ pub(super) fn delete(state: &mut TelegramState, request: &CheckedRequest<'_>) ->
     Ok(json!(true))
 }
 
-/// Telegram skips what it can not find here, and refuses all if one may not go.
+/// Deletes messages. As at Telegram, unknown ids are skipped, and nothing is deleted if the bot has no right to delete one
+/// of them.
 pub(super) fn delete_many(state: &mut TelegramState, request: &CheckedRequest<'_>) -> MethodOutcome {
     let chat = request.chat(state)?;
     let known = |id: &i64| state.world.chats.get(&chat).is_some_and(|c| c.messages.contains_key(id));
@@ -108,7 +109,7 @@ pub(super) fn delete_many(state: &mut TelegramState, request: &CheckedRequest<'_
     Ok(json!(true))
 }
 
-/// Changes a message of the bot; an edit that changes nothing is refused, as is one of others' messages.
+/// Edits a message of the bot. Errors if the edit changes nothing, or the message is not the bot's.
 fn edit(
     state: &mut TelegramState,
     request: &CheckedRequest<'_>,
@@ -132,7 +133,7 @@ fn edit(
     let keyboard = keyboard::inline(request.value("reply_markup"));
     let mut new = old.clone();
     change(&mut new)?;
-    // An edit without a keyboard takes the keyboard away.
+    // An edit without a keyboard removes the keyboard.
     replace(
         &mut new,
         &["reply_markup"],

@@ -1,4 +1,4 @@
-//! Keyboards under messages: which Telegram takes, and what of them a message keeps.
+//! Keyboards under messages: checks, and the fields stored with a message.
 
 use serde_json::{Value, json};
 
@@ -6,21 +6,21 @@ use super::super::entities::covered;
 use super::super::error::BotApiError;
 use super::super::world::{Person, World};
 
-/// Refuses an inline keyboard with a button that does not have exactly one working action.
+/// Checks that every button of an inline keyboard has exactly one working action.
 pub(in super::super) fn check(markup: Option<&Value>) -> Result<(), BotApiError> {
     let rows = markup.and_then(|m| m["inline_keyboard"].as_array());
     rows.into_iter().flatten().filter_map(Value::as_array).flatten().try_for_each(check_button)
 }
 
-/// The inline keyboard of a call; other kinds of keyboard are not kept in messages, nor is an empty one.
+/// Returns the inline keyboard of a call. Messages store no empty keyboards and no other kinds.
 pub(super) fn inline(markup: Option<&Value>) -> Option<Value> {
     let rows = markup?["inline_keyboard"].as_array()?;
     let empty = rows.iter().all(|row| row.as_array().is_none_or(Vec::is_empty));
     (!empty).then(|| json!({"inline_keyboard": rows}))
 }
 
-/// The request for a reply to a message that a call has just sent; clients open their composer with it. `people` are those who are
-/// asked: with `selective`, whoever the message names or answers; else everybody.
+/// Returns the `force_reply` request of a message just sent. Clients open their composer for it. `people` are the users
+/// asked: with `selective`, those the message mentions or replies to; else everybody.
 pub(super) fn reply_asked(markup: Option<&Value>, message: &Value, world: &World) -> Option<Value> {
     let markup = markup.filter(|markup| markup["force_reply"] == true)?;
     let is_selective = markup["selective"] == true && message["chat"]["type"] != "private";
@@ -30,7 +30,7 @@ pub(super) fn reply_asked(markup: Option<&Value>, message: &Value, world: &World
     }))
 }
 
-/// Whom a message answers or names.
+/// Returns the ids of the people whom a message mentions or replies to.
 fn people_of(message: &Value, world: &World) -> Vec<i64> {
     let text = message["text"].as_str().unwrap_or_default();
     let named = |entity: &Value| match entity["type"].as_str()? {

@@ -1,4 +1,4 @@
-//! Files in calls: what `InputFile|String` names, and the methods that upload or find a file.
+//! Files in calls: values of type `InputFile|String`, and the methods that upload or find a file.
 
 use figaro_mcp::table::ApiType;
 use serde_json::Value;
@@ -8,12 +8,12 @@ use super::super::files::{described, shown};
 use super::super::state::TelegramState;
 use super::request::{CheckedRequest, MethodOutcome};
 
-/// `getFile` refuses larger files.
+/// Maximum size for `getFile`, in bytes.
 const MAX_DOWNLOAD_BYTES: usize = 20 * 1024 * 1024;
 const MAX_PHOTO_BYTES: usize = 10 * 1024 * 1024;
 const MAX_UPLOAD_BYTES: usize = 50 * 1024 * 1024;
 
-/// The content of a message field of some type for a file: an upload, an address, or a `file_id`.
+/// Returns the value of a message field for a file, given as an upload, a URL or a `file_id`.
 pub(super) fn attached(
     state: &mut TelegramState,
     request: &CheckedRequest<'_>,

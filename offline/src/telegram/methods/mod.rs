@@ -1,8 +1,8 @@
-//! What the methods of the Bot API do to the world. Called by `http` with arguments that passed the table's check.
-//! A method without behaviour here answers with the smallest value of its return type.
+//! Behaviour of the Bot API methods. Called by `http` with arguments that passed the table's check. A method without
+//! behaviour here returns the smallest value of its return type.
 //!
-//! The table names the files of the methods; below them are `media`, `content` and `keyboard`, what messages are made of,
-//! and `request`, the call itself.
+//! The table names the modules of the methods. They use `media`, `content` and `keyboard`, the parts of messages, and
+//! `request`, the call itself.
 
 mod answering;
 mod chats;
@@ -24,7 +24,7 @@ use super::state::TelegramState;
 
 type Behaviour = fn(&mut TelegramState, &CheckedRequest<'_>) -> MethodOutcome;
 
-/// Methods with a behaviour of their own; methods that return a `Message` are sent by default.
+/// Methods with their own behaviour. Other methods that return a `Message` send one.
 const BEHAVIOURS: [(&str, Behaviour); 41] = [
     ("getMe", chats::get_me),
     ("sendMessage", sending::send_message),
@@ -69,7 +69,7 @@ const BEHAVIOURS: [(&str, Behaviour); 41] = [
     ("uploadStickerFile", media::upload),
 ];
 
-/// Does a call that arrived at `now`, in Unix time. Gives the `result` of its answer.
+/// Performs a call that arrived at `now`, in Unix time. Returns its `result`.
 pub(super) fn perform(state: &mut TelegramState, method: &Method, args: &Args, now: i64) -> MethodOutcome {
     let request = CheckedRequest { method, args, now };
     let own = BEHAVIOURS.iter().find(|(name, _)| *name == method.name);

@@ -1,4 +1,4 @@
-//! One call as its method sees it: the arguments by type, and the chat and topic they name.
+//! Call as its method sees it: typed arguments, chat and topic.
 
 use figaro_mcp::table::Method;
 use serde_json::Value;
@@ -11,19 +11,19 @@ use super::super::state::TelegramState;
 use super::super::world::Chat;
 use super::super::world::{ChatType, MemberStatus};
 
-/// What a method answers: its `result`, or why it does nothing.
+/// `result` of a method, or its error.
 pub(super) type MethodOutcome = Result<Value, BotApiError>;
 
-/// A call whose arguments passed the table's check.
+/// Call whose arguments passed the table's check.
 pub(super) struct CheckedRequest<'a> {
     pub(super) method: &'a Method,
     pub(super) args: &'a Args,
-    /// Unix time of its arrival.
+    /// Arrival time, in Unix time.
     pub(super) now: i64,
 }
 
 impl CheckedRequest<'_> {
-    /// An argument that is there and not null.
+    /// Returns an argument; `None` if missing or null.
     pub(super) fn value(&self, name: &str) -> Option<&Value> {
         self.args.fields.get(name).filter(|v| !v.is_null())
     }
@@ -36,27 +36,27 @@ impl CheckedRequest<'_> {
         self.value(name)?.as_i64()
     }
 
-    /// A switch, which is off unless the call turns it on.
+    /// Returns a boolean argument; `false` if missing.
     pub(super) fn flag(&self, name: &str) -> bool {
         self.value(name).and_then(Value::as_bool).unwrap_or(false)
     }
 
-    /// A list, empty if the call has none.
+    /// Returns a list argument; empty if missing.
     pub(super) fn list(&self, name: &str) -> &[Value] {
         self.value(name).and_then(Value::as_array).map_or(&[], Vec::as_slice)
     }
 
-    /// Text with its entities, as Telegram stores it.
+    /// Returns a text and its entities, as Telegram stores them.
     pub(super) fn formatted(&self, text: &str, entities: &str) -> (String, Vec<Value>) {
         entities::finish(self.text(text).unwrap_or_default(), self.list(entities))
     }
 
-    /// The chat the call is about, if the bot can act there.
+    /// Returns the chat of the call, if the bot can act there.
     pub(super) fn chat(&self, state: &TelegramState) -> Result<i64, BotApiError> {
         self.chat_named(state, "chat_id")
     }
 
-    /// The same for the chat that another parameter names.
+    /// Returns the chat that a parameter names, if the bot can act there.
     pub(super) fn chat_named(&self, state: &TelegramState, parameter: &str) -> Result<i64, BotApiError> {
         let found = self.value(parameter).and_then(|id| state.world.find(id));
         let Some(chat) = found.and_then(|id| state.world.chats.get(&id)) else {
@@ -81,7 +81,7 @@ impl CheckedRequest<'_> {
         }
     }
 
-    /// The topic the call names. The General topic has no id of its own: naming it as 1 is refused, as by Telegram.
+    /// Returns the topic of the call. The General topic has no id: 1 is refused, as by Telegram.
     pub(super) fn thread(&self, state: &TelegramState, chat: i64) -> Result<Option<i64>, BotApiError> {
         let Some(thread) = self.number("message_thread_id") else {
             return Ok(None);
@@ -90,7 +90,7 @@ impl CheckedRequest<'_> {
         if known { Ok(Some(thread)) } else { Err(BotApiError::bad("message thread not found")) }
     }
 
-    /// Counts a message to a chat against the flood limits, if a test wants them.
+    /// Counts a message to a chat against the flood limits, if a test enabled them.
     #[cfg(feature = "testing")]
     pub(super) fn count_message(&self, state: &mut TelegramState, chat: i64) -> Result<(), BotApiError> {
         let group = state.world.chats.get(&chat).is_some_and(Chat::is_group).then_some(chat);

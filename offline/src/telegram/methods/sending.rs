@@ -10,7 +10,7 @@ use super::content::{caption, object, rich_content, text_content};
 use super::request::{CheckedRequest, MethodOutcome};
 use super::{keyboard, media};
 
-/// What belongs to one message alone and is not copied or forwarded with its content.
+/// Fields of a single message that are not copied or forwarded with its content.
 const ENVELOPE: [&str; 14] = [
     "message_id",
     "message_thread_id",
@@ -61,7 +61,7 @@ pub(super) fn send_poll(state: &mut TelegramState, request: &CheckedRequest<'_>)
         "is_anonymous": request.value("is_anonymous").and_then(Value::as_bool).unwrap_or(true),
         "type": kind,
         "allows_multiple_answers": request.flag("allows_multiple_answers"),
-        // A vote in a quiz is final unless the call says otherwise.
+        // Votes in a quiz are final by default.
         "allows_revoting": request.value("allows_revoting").and_then(Value::as_bool).unwrap_or(kind != "quiz"),
         "members_only": request.flag("members_only"),
     });
@@ -73,7 +73,7 @@ pub(super) fn send_poll(state: &mut TelegramState, request: &CheckedRequest<'_>)
     post(state, request, object(json!({"poll": poll})))
 }
 
-/// An emoji that falls on a number by chance, as Telegram throws it.
+/// Sends a dice emoji with a random value in Telegram's range.
 pub(super) fn send_dice(state: &mut TelegramState, request: &CheckedRequest<'_>) -> MethodOutcome {
     let emoji = request.text("emoji").unwrap_or("🎲");
     let sides = match emoji {
@@ -82,12 +82,12 @@ pub(super) fn send_dice(state: &mut TelegramState, request: &CheckedRequest<'_>)
         "🎰" => 64,
         _ => return Err(BotApiError::bad("wrong dice emoji specified")),
     };
-    // Without chance there is still a number.
+    // Without random numbers from the system, the value is 1.
     let chance = getrandom::u32().unwrap_or_default();
     post(state, request, object(json!({"dice": {"emoji": emoji, "value": 1 + chance % sides}})))
 }
 
-/// Sends what has no method of its own here: the field of the message that is named like the method.
+/// Sends a message whose content field is named like the method. Used for methods without their own behaviour.
 pub(super) fn send_other(state: &mut TelegramState, request: &CheckedRequest<'_>) -> MethodOutcome {
     let field = snake_case(request.method.name.trim_start_matches("send"));
     let Some(ty) = message_field(&field) else {
@@ -145,7 +145,7 @@ pub(super) fn copy_many(state: &mut TelegramState, request: &CheckedRequest<'_>)
     many(state, request, |original| bare(&original))
 }
 
-/// Puts a message of the bot into the chat of the call and takes its drafts away.
+/// Stores a message of the bot in the chat of the call, and removes the drafts there.
 pub(super) fn post(
     state: &mut TelegramState,
     request: &CheckedRequest<'_>,
@@ -180,7 +180,7 @@ pub(super) fn post(
     Ok(message)
 }
 
-/// The fields of a reply, and the topic the replied message is in.
+/// Returns the fields of a reply, and the topic of the replied message.
 fn reply(
     state: &TelegramState,
     request: &CheckedRequest<'_>,
@@ -223,7 +223,7 @@ fn original(state: &TelegramState, request: &CheckedRequest<'_>, id: i64) -> Opt
     state.world.chats.get(&chat)?.messages.get(&id).cloned()
 }
 
-/// Telegram skips what it can not find in these.
+/// Copies or forwards several messages. Skips unknown ids, as Telegram does.
 fn many(
     state: &mut TelegramState,
     request: &CheckedRequest<'_>,
@@ -257,7 +257,7 @@ fn forwarded(original: &Value) -> Map<String, Value> {
     content
 }
 
-/// The sample with those fields replaced that the call has arguments for.
+/// Replaces the fields of a sample for which the call has arguments.
 fn overlaid(mut value: Value, request: &CheckedRequest<'_>) -> Value {
     if let Some(fields) = value.as_object_mut() {
         for (name, field) in fields.iter_mut() {

@@ -1,30 +1,29 @@
-//! Faults a test plans: the next calls of a method fail in a chosen way. Carried out by `http`.
+//! Planned faults of the next calls of a method. Carried out by `http`.
 
-/// How a call fails, and whether it has its effect all the same.
+/// Failure of a call, without or with its effect.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PlannedFailure {
-    /// An error answer; nothing happens.
+    /// Error response with this status, without effect.
     Status {
-        /// `error_code` and HTTP status.
+        /// `error_code`, also used as HTTP status.
         status: u16,
-        /// `description`, as it is sent.
+        /// `description` of the error, sent unchanged.
         description: String,
     },
-    /// Refused with 429 and this `retry_after` in seconds.
+    /// Status 429 with this `retry_after`, in seconds, without effect.
     RetryAfter(u64),
-    /// Answered with this body and status 200; nothing happens.
+    /// Status 200 with this body, without effect.
     Answer(String),
-    /// No answer ever comes; nothing happens.
+    /// No answer at all, without effect.
     Hang,
-    /// The connection breaks; nothing happens.
+    /// Connection broken before an answer, without effect.
     DropConnection,
-    /// The call has its effect, but the connection breaks before the answer.
+    /// Connection broken before the answer, after the call took effect.
     AppliedButDropped,
-    /// The call has its effect, but no answer ever comes.
+    /// No answer at all, after the call took effect.
     AppliedButHangs,
 }
 
-/// The faults still to come.
 #[derive(Debug, Default)]
 pub(super) struct PlannedFaults(Vec<PlannedFault>);
 
@@ -41,7 +40,7 @@ impl PlannedFaults {
         self.0.push(PlannedFault { method: method.to_owned(), failure, times });
     }
 
-    /// The failure for this call, if one is planned.
+    /// Returns the failure planned for this call, and counts it as used.
     pub(super) fn take(&mut self, method: &str) -> Option<PlannedFailure> {
         let hit = |p: &PlannedFault| {
             p.method.eq_ignore_ascii_case(method) || (p.method == "*" && method != "getUpdates")

@@ -1,4 +1,4 @@
-//! Telegram's flood limits, when a test wants them: 30 messages a second overall, 20 a minute per group.
+//! Telegram's flood limits, enabled by tests: 30 messages a second overall, 20 a minute per group.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
@@ -8,14 +8,14 @@ use tokio::time::Instant;
 const OVERALL: Rate = Rate { count: 30, window: Duration::from_secs(1) };
 const PER_GROUP: Rate = Rate { count: 20, window: Duration::from_secs(60) };
 
-/// So many messages within any such time.
+/// Maximum number of messages within a time window.
 #[derive(Debug, Clone, Copy)]
 struct Rate {
     count: usize,
     window: Duration,
 }
 
-/// When the messages within the windows of the limits went out: overall, and by group.
+/// Send times of the messages within the time windows, overall and by group.
 #[derive(Debug, Default)]
 pub(super) struct SendLimits {
     overall: VecDeque<Instant>,
@@ -23,7 +23,7 @@ pub(super) struct SendLimits {
 }
 
 impl SendLimits {
-    /// Counts a message to a chat; `Err` holds the seconds to wait if there were too many.
+    /// Counts a message to a chat. The error is the number of seconds to wait, if a limit is exceeded.
     pub(super) fn count(&mut self, group: Option<i64>, now: Instant) -> Result<(), u64> {
         wait(&mut self.overall, OVERALL, now)?;
         if let Some(group) = group {

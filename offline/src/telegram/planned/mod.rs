@@ -1,4 +1,4 @@
-//! What the state holds for tests: the calls so far, and what is planned for those to come. `testing` fills it.
+//! Test data in the state: the calls so far, and the faults planned for the next ones. Filled by `testing`.
 
 mod fault;
 mod limits;
@@ -10,26 +10,25 @@ use self::fault::PlannedFaults;
 use self::limits::SendLimits;
 use super::call::ApiCall;
 
-/// So many calls are remembered at most; beyond, the older half is forgotten.
+/// Maximum number of stored calls. When it is reached, the older half is dropped.
 const MAX_CALLS: usize = 20_000;
 
-/// What tests see of the state, and what they planned.
+/// Recorded calls, planned faults and limits.
 #[derive(Debug, Default)]
 pub(super) struct Testing {
     calls: Vec<ApiCall>,
     faults: PlannedFaults,
     limits: Option<SendLimits>,
-    /// The bot's token is refused, as after it was revoked.
+    /// `true` after the token was revoked; it is refused then.
     pub(super) is_revoked: bool,
 }
 
 impl Testing {
-    /// The calls answered so far, in the order of their ends.
+    /// Returns the calls answered so far, in the order they finished.
     pub(super) fn calls(&self) -> &[ApiCall] {
         &self.calls
     }
 
-    /// Remembers an answered call.
     pub(super) fn remember(&mut self, call: ApiCall) {
         if self.calls.len() >= MAX_CALLS {
             self.calls.drain(..MAX_CALLS / 2);
@@ -42,17 +41,18 @@ impl Testing {
         self.faults.plan(method, failure, times);
     }
 
-    /// The failure planned for this call of a method, which counts as used up.
+    /// Returns the failure planned for this call of a method, and counts it as used.
     pub(super) fn take_failure(&mut self, method: &str) -> Option<PlannedFailure> {
         self.faults.take(method)
     }
 
-    /// Turns the flood limits on, with empty counters, or off.
+    /// Enables the flood limits, with empty counters, or disables them.
     pub(super) fn enforce_limits(&mut self, on: bool) {
         self.limits = on.then(SendLimits::default);
     }
 
-    /// Counts a message, to a group if one is named, against the flood limits. The error is the seconds to wait.
+    /// Counts a message against the flood limits, also those of `group` if given. The error is the number of seconds to
+    /// wait.
     pub(super) fn count_message(&mut self, group: Option<i64>) -> Result<(), u64> {
         self.limits.as_mut().map_or(Ok(()), |limits| limits.count(group, Instant::now()))
     }

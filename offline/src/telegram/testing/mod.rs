@@ -1,5 +1,5 @@
-//! What tests and benchmarks do with the offline Telegram beyond what the demo does: watch it, plan faults, queue odd
-//! updates, and more of what people do.
+//! Controls of the offline Telegram for tests and benchmarks: observation, planned faults, unusual updates, and more actions
+//! of people.
 
 mod observe;
 mod people;

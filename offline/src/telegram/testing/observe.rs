@@ -1,4 +1,4 @@
-//! Watching the offline Telegram from a test: calls, messages, answers, and waiting for them.
+//! Observation of the offline Telegram by tests: calls, messages, answers, and waiting for them.
 
 use std::time::Duration;
 
@@ -10,61 +10,61 @@ use super::super::call::ApiCall;
 use super::super::state::{TelegramState, WebEvent};
 use super::super::world::MessageDraft;
 
-/// What can be seen at one moment. It holds the server's lock: look quickly, and do not act from inside.
+/// Snapshot of the state. Holds the server's lock: be quick, and do not act on the server inside.
 #[derive(Debug)]
 pub struct TelegramView<'a>(&'a TelegramState);
 
 impl TelegramView<'_> {
-    /// The calls answered so far, in the order of their ends.
+    /// Returns the calls answered so far, in the order they finished.
     #[must_use]
     pub fn calls(&self) -> &[ApiCall] {
         self.0.testing.calls()
     }
 
-    /// The calls of one method.
+    /// Returns the calls of one method, in the order they finished.
     #[must_use]
     pub fn calls_of(&self, method: &str) -> Vec<&ApiCall> {
         self.calls().iter().filter(|c| c.method == method).collect()
     }
 
-    /// The messages of a chat, oldest first.
+    /// Returns the messages of a chat, oldest first.
     #[must_use]
     pub fn messages(&self, chat: i64) -> Vec<&Value> {
         self.0.world.chats.get(&chat).map(|c| c.messages.values().collect()).unwrap_or_default()
     }
 
-    /// The messages of the bot in a chat, oldest first.
+    /// Returns the messages of the bot in a chat, oldest first.
     #[must_use]
     pub fn bot_messages(&self, chat: i64) -> Vec<&Value> {
         let bot = self.0.world.bot.id;
         self.messages(chat).into_iter().filter(|m| m["from"]["id"] == bot).collect()
     }
 
-    /// The bot's reactions to a message.
+    /// Returns the bot's reactions to a message.
     #[must_use]
     pub fn reactions(&self, chat: i64, message_id: i64) -> &[Value] {
         self.0.world.chats.get(&chat).and_then(|c| c.reactions.get(&message_id)).map_or(&[], Vec::as_slice)
     }
 
-    /// The drafts shown in a chat.
+    /// Returns the drafts shown in a chat.
     #[must_use]
     pub fn drafts(&self, chat: i64) -> Vec<&MessageDraft> {
         self.0.world.chats.get(&chat).map(|c| c.drafts.values().collect()).unwrap_or_default()
     }
 
-    /// How a button press was answered: `callback_query_id`, `text`, `show_alert`.
+    /// Returns the answer to a button press: `callback_query_id`, `text`, `show_alert`. `None` if not answered.
     #[must_use]
     pub fn callback_answer(&self, callback_query_id: &str) -> Option<&Value> {
         self.0.presses.get(callback_query_id)?.answer.as_ref()
     }
 
-    /// The content of a file somebody sent.
+    /// Returns the content of a file that the bot or a person sent.
     #[must_use]
     pub fn file(&self, file_id: &str) -> Option<&[u8]> {
         self.0.files.get(file_id).map(|file| file.bytes.as_slice())
     }
 
-    /// Updates the bot has not acknowledged.
+    /// Returns the number of updates the bot has not acknowledged.
     #[must_use]
     pub fn updates_pending(&self) -> usize {
         self.0.updates.pending()
@@ -72,30 +72,30 @@ impl TelegramView<'_> {
 }
 
 impl OfflineTelegram {
-    /// Looks at everything at one moment, while nothing changes. `look` must be quick.
+    /// Calls `look` with a snapshot of the state. `look` must be quick, as it holds the lock.
     pub fn view<T>(&self, look: impl FnOnce(&TelegramView<'_>) -> T) -> T {
         self.shared.look(|state| look(&TelegramView(state)))
     }
 
-    /// The calls answered so far.
+    /// Returns the calls answered so far, in the order they finished.
     #[must_use]
     pub fn calls(&self) -> Vec<ApiCall> {
         self.view(|view| view.calls().to_vec())
     }
 
-    /// The messages of a chat, oldest first.
+    /// Returns the messages of a chat, oldest first.
     #[must_use]
     pub fn messages(&self, chat: i64) -> Vec<Value> {
         self.view(|view| view.messages(chat).into_iter().cloned().collect())
     }
 
-    /// Updates the bot has not acknowledged.
+    /// Returns the number of updates the bot has not acknowledged.
     #[must_use]
     pub fn updates_pending(&self) -> usize {
         self.view(|view| view.updates_pending())
     }
 
-    /// Looks after every change until something is found; `None` when the time is over.
+    /// Calls `find` after every change until it returns a value; `None` on timeout.
     pub async fn wait_until<T>(
         &self,
         timeout: Duration,
@@ -113,7 +113,7 @@ impl OfflineTelegram {
         tokio::time::timeout(timeout, found).await.unwrap_or_default()
     }
 
-    /// What the demo page is told from now on.
+    /// Returns a receiver for the demo page's events from now on.
     #[must_use]
     pub fn subscribe(&self) -> broadcast::Receiver<WebEvent> {
         self.shared.look(|state| state.events.subscribe())

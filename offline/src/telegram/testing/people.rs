@@ -1,4 +1,4 @@
-//! More of what people do: changing and deleting messages, removing the bot, upgrading a group.
+//! More actions of people: edit and delete messages, remove the bot, upgrade a group.
 
 use serde_json::json;
 
@@ -11,7 +11,7 @@ use super::super::state::TelegramState;
 use super::super::world::{Chat, ChatType, MemberStatus};
 
 impl OfflineTelegram {
-    /// A person changes the text (or caption) of an own message.
+    /// Edits the text or caption of a person's own message.
     ///
     /// # Errors
     /// There is no such message of that person.
@@ -20,7 +20,7 @@ impl OfflineTelegram {
         self.shared.change(|state| amend::edit(state, Act { from, chat, message_id }, text, now))
     }
 
-    /// Somebody who may do so deletes a message; a bot is not told.
+    /// Deletes a message, without a check of rights. The bot gets no update.
     ///
     /// # Errors
     /// There is no such message.
@@ -34,7 +34,7 @@ impl OfflineTelegram {
         })
     }
 
-    /// Somebody throws the bot out of a group, or blocks it in a private chat.
+    /// Removes the bot from a group, or blocks it in a private chat.
     ///
     /// # Errors
     /// The chat or the person is unknown.
@@ -43,7 +43,7 @@ impl OfflineTelegram {
         self.shared.change(|state| people::bot_becomes(state, chat, by, MemberStatus::Kicked, now))
     }
 
-    /// A group becomes a supergroup, and the bot is told by both service messages. Gives the new chat's id.
+    /// Upgrades a group to a supergroup. The bot gets both service messages. Returns the new chat's id.
     ///
     /// # Errors
     /// There is no such basic group.
@@ -64,7 +64,8 @@ impl OfflineTelegram {
         })
     }
 
-    /// A group becomes a supergroup, and the bot learns it only from the error of its next call.
+    /// Upgrades a group to a supergroup without service messages: the bot learns it from the error of its next call. Returns
+    /// the new chat's id.
     ///
     /// # Errors
     /// There is no such basic group.

@@ -1,4 +1,4 @@
-//! What a test decides of the offline Telegram: which calls fail, which updates come, which limits hold.
+//! Test plans for the offline Telegram: failing calls, updates and limits.
 
 use serde_json::Value;
 
@@ -12,28 +12,28 @@ impl OfflineTelegram {
         self.add_chat(id, ChatType::Group, title);
     }
 
-    /// Queues any update, whatever the bot asked for; `update_id` is filled in. Gives it.
+    /// Queues an update, even of a kind the bot did not ask for. Fills in `update_id` and returns it.
     pub fn push_raw(&self, update: Value) -> i64 {
         self.shared.change(|state| state.updates.push_raw(update))
     }
 
-    /// Queues a text as it stands, JSON or not, in place of an update. Gives the id under which it waits and is
-    /// acknowledged; the text gets it and has to name it itself.
+    /// Queues a raw text, JSON or not, in place of an update. Returns its update id. The text must contain the id itself, so
+    /// `text` receives it.
     pub fn push_text(&self, text: impl FnOnce(i64) -> String) -> i64 {
         self.shared.change(|state| state.updates.push_text(text))
     }
 
-    /// The next `times` calls of a method (`*`: of any but `getUpdates`) fail.
+    /// Plans a failure for the next `times` calls of a method; `*` means any method but `getUpdates`.
     pub fn fail(&self, method: &str, failure: PlannedFailure, times: usize) {
         self.shared.change(|state| state.testing.plan(method, failure, times));
     }
 
-    /// From now on the token is refused.
+    /// Revokes the token: all later calls are refused.
     pub fn revoke_token(&self) {
         self.shared.change(|state| state.testing.is_revoked = true);
     }
 
-    /// Turns Telegram's flood limits on, with empty counters, or off.
+    /// Enables Telegram's flood limits, with empty counters, or disables them.
     pub fn enforce_limits(&self, on: bool) {
         self.shared.change(|state| state.testing.enforce_limits(on));
     }

@@ -1,4 +1,4 @@
-//! What the visitor does on the page: sends texts, presses buttons, stops drafts, edits, deletes, reacts, votes.
+//! Actions of the visitor on the page: send a text, press a button, stop a draft, edit, delete, react, vote.
 
 use axum::extract::State as Extract;
 use axum::response::Response;
@@ -14,10 +14,10 @@ use super::super::shared::SharedTelegram;
 
 use super::refusal::{answer, refused};
 
-/// As long as a text can be, in UTF-16 units. Clients send a longer one in parts.
+/// Maximum length of a text, in UTF-16 units. Clients split longer ones.
 const MAX_TEXT_UNITS: usize = 4096;
 
-/// The acts whose body is JSON.
+/// Returns the routes of the actions with a JSON body.
 pub(super) fn routes(shared: SharedTelegram) -> Router {
     Router::new()
         .route("/demo/send", post(send))
@@ -79,7 +79,7 @@ struct ReactBody {
     chat_id: i64,
     message_id: i64,
     from: i64,
-    /// None takes the reaction away.
+    /// `None` removes the reaction.
     emoji: Option<String>,
 }
 
@@ -89,7 +89,7 @@ struct VoteBody {
     chat_id: i64,
     message_id: i64,
     from: i64,
-    /// The places of the options; empty takes the vote back.
+    /// Indexes of the options; empty retracts the vote.
     options: Vec<usize>,
 }
 
@@ -148,7 +148,7 @@ async fn vote(Extract(shared): Extract<SharedTelegram>, Json(body): Json<VoteBod
     answer(voted.map(|()| json!({})))
 }
 
-/// Why Telegram does not take a text.
+/// Returns the reason why Telegram refuses a text, if it does.
 fn fault_of_text(text: &str) -> Option<&'static str> {
     if text.trim().is_empty() {
         return Some("there is no text in it");

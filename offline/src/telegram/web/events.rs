@@ -1,4 +1,4 @@
-//! The events that the page is sent: first what there is, then each change.
+//! Event stream of the page: first the current state, then each change.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -15,14 +15,14 @@ use super::super::state::WebEvent;
 use super::super::world::DemoInfo;
 use super::hello::hello;
 
-/// What the route of the events holds.
+/// State of the event route.
 #[derive(Clone)]
 struct Demo {
     shared: SharedTelegram,
     about: Arc<DemoInfo>,
 }
 
-/// The stream of events.
+/// Returns the route of the event stream.
 pub(super) fn routes(shared: SharedTelegram, about: &DemoInfo) -> Router {
     let demo = Demo { shared, about: Arc::new(about.clone()) };
     Router::new().route("/demo/events", get(events)).with_state(demo)
@@ -38,14 +38,14 @@ async fn events(Extract(demo): Extract<Demo>) -> Sse<impl Stream<Item = Result<E
 }
 
 impl Demo {
-    /// The events from now on, and the one that says what there is. Under one lock: the page misses nothing and sees
-    /// nothing twice.
+    /// Returns a receiver for new events, and an event with the current state. Both are taken under one lock, so the page
+    /// misses nothing and sees nothing twice.
     fn subscribe(&self) -> (Receiver<WebEvent>, WebEvent) {
         self.shared.look(|state| (state.events.subscribe(), hello(state, &self.about)))
     }
 }
 
-/// What a page is sent: first what there is, then each event.
+/// Event stream of one page: first the current state, then each event.
 struct Feed {
     demo: Demo,
     receiver: Receiver<WebEvent>,
@@ -58,7 +58,7 @@ async fn next_event(mut feed: Feed) -> Option<(WebEvent, Feed)> {
     }
     match feed.receiver.recv().await {
         Ok(event) => Some((event, feed)),
-        // A page that fell behind starts over.
+        // A page that lags too far behind starts over.
         Err(RecvError::Lagged(_)) => {
             let Feed { demo, .. } = feed;
             let (receiver, hello) = demo.subscribe();

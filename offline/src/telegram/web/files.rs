@@ -1,4 +1,4 @@
-//! Files on the page: those that the visitor sends, and those that stand in messages.
+//! Files on the page: uploads of the visitor, and files in messages.
 
 use axum::Router;
 use axum::body::Bytes;
@@ -15,14 +15,14 @@ use super::super::say::{PhotoFile, Say};
 use super::super::shared::SharedTelegram;
 use super::refusal::{answer, refused};
 
-/// A larger file is not taken. Telegram takes more, and gives a bot none above 20 MB.
+/// Maximum size of an uploaded file, in bytes. Telegram accepts more, but bots can download at most 20 MB.
 const MAX_FILE_BYTES: usize = 50 * 1024 * 1024;
-/// Room for the form around a file.
+/// Maximum size of an upload, in bytes: the file and the form around it.
 const MAX_FORM_BYTES: usize = MAX_FILE_BYTES + 1024 * 1024;
 const MAX_CAPTION_UNITS: usize = 1024;
 const TOO_LARGE: &str = "the demo takes files of up to 50 MB";
 
-/// Sending files, and loading them.
+/// Returns the routes that upload and download files.
 pub(super) fn routes(shared: SharedTelegram) -> Router {
     Router::new()
         .route("/demo/upload", post(upload))
@@ -31,7 +31,7 @@ pub(super) fn routes(shared: SharedTelegram) -> Router {
         .with_state(shared)
 }
 
-/// The part `about` of an upload. The other parts are the file, or the sizes of the photo in this order.
+/// Part `about` of an upload. The other parts are the file, or the sizes of the photo in order.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct UploadInfo {
@@ -40,15 +40,15 @@ struct UploadInfo {
     from: i64,
     reply_to: Option<i64>,
     caption: String,
-    /// Width and height of each size of a photo; empty for a file.
+    /// Width and height of each photo size, in pixels; empty for a file.
     sizes: Vec<(u32, u32)>,
 }
 
-/// The parts of an upload as they came.
+/// Parts of an upload, as received.
 #[derive(Default)]
 struct UploadForm {
     about: Option<UploadInfo>,
-    /// File names and contents.
+    /// Name and content of each file.
     files: Vec<(String, Bytes)>,
 }
 
@@ -80,7 +80,7 @@ async fn read(mut parts: Multipart) -> Result<UploadForm, MultipartError> {
     Ok(form)
 }
 
-/// The message that an upload makes, or why it makes none.
+/// Builds the message of an upload. The error is the reason as text.
 fn say_of(form: UploadForm) -> Result<Say, &'static str> {
     let UploadForm { about: Some(about), files } = form else {
         return Err("the file did not come through");
@@ -115,13 +115,13 @@ fn say_of(form: UploadForm) -> Result<Say, &'static str> {
     Ok(say.photo_sizes(sizes.map(photo).collect()))
 }
 
-/// The last part of a path, as clients name a file.
+/// Returns the last part of a path, or `file` if it is empty.
 fn bare_name(name: &str) -> String {
     let bare = name.rsplit(['/', '\\']).next().unwrap_or_default().trim();
     if bare.is_empty() { "file".to_owned() } else { bare.to_owned() }
 }
 
-/// A file of a message. Only pictures are shown: the browser saves anything else, and runs nothing of it.
+/// Serves a file of a message. Only pictures are displayed. The browser saves any other file, so it cannot run.
 async fn file(Extract(shared): Extract<SharedTelegram>, Path(id): Path<String>) -> Response {
     let Some(bytes) = shared.look(|state| state.files.get(&id).map(|file| file.bytes.clone())) else {
         return (StatusCode::NOT_FOUND, "That file is not here any more.").into_response();
@@ -136,7 +136,7 @@ async fn file(Extract(shared): Extract<SharedTelegram>, Path(id): Path<String>) 
     }
 }
 
-/// The type of a picture that browsers show, by its first bytes.
+/// Returns the MIME type of a picture that browsers display, from its first bytes.
 fn picture_kind(bytes: &[u8]) -> Option<&'static str> {
     let kinds: [(&[u8], &str); 3] =
         [(b"\x89PNG\r\n\x1a\n", "image/png"), (b"\xff\xd8\xff", "image/jpeg"), (b"GIF8", "image/gif")];

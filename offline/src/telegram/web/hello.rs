@@ -1,4 +1,4 @@
-//! What a page is told when it opens.
+//! First event of a page.
 
 use std::collections::BTreeSet;
 
@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 use super::super::state::{self, TelegramState, WebEvent};
 use super::super::world::{Chat, ChatType, DemoInfo};
 
-/// Messages of a chat a page is told of when it opens.
+/// Maximum number of messages per chat in the first event.
 const MAX_HISTORY: usize = 200;
 
-/// What there is: who the visitor is, the chats with what was said in them, and what the page says of the demo.
+/// Returns the event with the current state: the visitor, the chats with their messages, and the information about the demo.
 pub(super) fn hello(state: &TelegramState, about: &DemoInfo) -> WebEvent {
     let world = &state.world;
     let me = state.demo_user.and_then(|id| world.people.get(&id));
@@ -21,7 +21,7 @@ pub(super) fn hello(state: &TelegramState, about: &DemoInfo) -> WebEvent {
             "is_me": Some(*id) == state.demo_user,
         }))
     };
-    // The private chat first, as the newest of a list would stand: groups have negative ids.
+    // Reverse order puts the private chat first, as groups have negative ids.
     let chats: Vec<Value> = world
         .chats
         .values()
@@ -29,7 +29,7 @@ pub(super) fn hello(state: &TelegramState, about: &DemoInfo) -> WebEvent {
         .filter(|c| c.migrated_to.is_none())
         .map(|chat| {
             let topic = |(id, name): (&i64, &String)| json!({"message_thread_id": id, "name": name});
-            // Whose private chat it is.
+            // Person of a private chat.
             let person = (chat.kind == ChatType::Private).then(|| member(&chat.id)).flatten();
             let title = if chat.kind == ChatType::Private { &world.bot.first_name } else { &chat.title };
             json!({

@@ -1,5 +1,5 @@
-//! The demo page's side of the offline Telegram: the page, its stream of events, and what its visitor does.
-//! Answers only pages of this machine: `Host` must be loopback and `Origin`, where sent, the same server.
+//! Web side of the offline Telegram: the demo page, its event stream and the visitor's actions. Answers only pages of this
+//! machine: `Host` must be loopback, and `Origin`, if sent, the same server.
 
 mod acts;
 mod events;
@@ -17,7 +17,7 @@ use axum::routing::get;
 use super::shared::SharedTelegram;
 use super::world::DemoInfo;
 
-/// The page at `/` and everything it uses under `/demo`.
+/// Returns the routes of the page: `/`, and everything it uses under `/demo`.
 pub(super) fn routes(shared: &SharedTelegram, page_html: &'static str, about: &DemoInfo) -> Router {
     Router::new()
         .route("/", get(move || async move { Html(page_html) }))

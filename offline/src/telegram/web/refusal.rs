@@ -1,4 +1,4 @@
-//! How the page is told that something is not possible.
+//! Error responses of the page's routes.
 
 use axum::Json;
 use axum::http::StatusCode;
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::super::possible::Impossible;
 
-/// The answer to an act: its result, or why it is not possible, in words for the visitor.
+/// Returns the response to an action: its result, or the reason for its failure, in words for the visitor.
 pub(super) fn answer(result: Result<Value, Impossible>) -> Response {
     match result {
         Ok(value) => Json(value).into_response(),
@@ -15,7 +15,7 @@ pub(super) fn answer(result: Result<Value, Impossible>) -> Response {
     }
 }
 
-/// An act that is not possible, for this reason.
+/// Returns the response to an action that is not possible, with the reason.
 pub(super) fn refused(why: &str) -> Response {
     (StatusCode::BAD_REQUEST, Json(json!({"error": why}))).into_response()
 }

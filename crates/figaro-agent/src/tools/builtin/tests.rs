@@ -215,7 +215,9 @@ async fn no_built_in_tool_is_named_elsewhere() {
         };
         let home = fs::read_to_string(home).unwrap();
         let makes = |name: &str| {
-            ["About::new(", "NAME: &str = "].iter().any(|by| home.contains(&format!("{by}\"{name}\"")))
+            ["ToolDefinition::new(", "NAME: &str = "]
+                .iter()
+                .any(|by| home.contains(&format!("{by}\"{name}\"")))
         };
         for literal in literals(&text) {
             let is_word = |word: &str| names.iter().any(|name| name == word) && !makes(word);

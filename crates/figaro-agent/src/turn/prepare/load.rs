@@ -128,10 +128,9 @@ impl Loader {
         );
         let (notes, background) =
             (self.reporter.or_without(notes, "notes"), self.reporter.or_without(background, "background"));
-        let (history, mine): (Vec<Arc<Message>>, Vec<Arc<Message>>) =
+        let (history, mut mine): (Vec<_>, Vec<_>) =
             stored.into_iter().partition(|message| message.index < turn.first_index);
-        let mine: Vec<Arc<Message>> =
-            mine.into_iter().filter(|message| message.role != MessageRole::User).collect();
+        mine.retain(|message| message.role != MessageRole::User);
         let (in_hand, done) = split_in_hand(&mine, turn.checkpoint.as_ref(), taken_up);
         let pictures = self.pictures(question, &history, chosen.model).await;
         let words: Vec<&str> = question.parts.iter().map(|part| part.text.as_str()).collect();

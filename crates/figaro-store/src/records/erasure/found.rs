@@ -7,7 +7,6 @@ use figaro_domain::conversation::Message;
 /// Data to erase, as found by the search.
 #[derive(Debug)]
 pub(crate) struct ErasureMatches {
-    /// Messages and sessions to erase.
     pub(super) to_erase: ToErase,
     /// Rest of messages that contained traces of it.
     pub(super) traces: Vec<Message>,

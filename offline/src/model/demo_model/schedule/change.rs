@@ -1,4 +1,4 @@
-//! Changes of tasks: what a message asks for, said alone or as a reply to a task's card, and the steps that make it so.
+//! Changes of tasks, requested in a message or in a reply to a task's card, and the steps that apply them.
 
 use chrono::DateTime;
 use serde_json::{Value, json};
@@ -23,7 +23,7 @@ const CANCEL: [&str; 8] = [
 const ALL: [&str; 7] = ["all", "everything", "tudo", "todas", "todos", "todo", "both"];
 const PAUSE: [&str; 4] = ["pause", "pausar", "pausa", "interrompa"];
 const RESUME: [&str; 6] = ["resume it", "resume the", "resume that", "retome", "reanuda", "reanúdalo"];
-/// What begins a message that moves a task.
+/// First words of a request to reschedule a task.
 const MOVE: [&str; 16] = [
     "make it",
     "change it",
@@ -54,10 +54,10 @@ const WHICH: DemoText = DemoText {
     es: "¿Cuál de ellas? Dilo con una palabra suya, como `cancela el tiempo`, o responde a su tarjeta.",
 };
 
-/// What a message asks to do with a task that is there.
+/// Requested change of an existing task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in super::super) enum TaskRequest {
-    /// Another time, other words, or both.
+    /// New time, new words, or both.
     Edit {
         when: RequestedTime,
         words: Option<NewWords>,
@@ -68,16 +68,16 @@ pub(in super::super) enum TaskRequest {
     CancelAll,
 }
 
-/// Other words for a task.
+/// New words for a task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in super::super) enum NewWords {
-    /// In addition to those that it has.
+    /// Words to add.
     Also(String),
-    /// In their place.
+    /// Words that replace the old ones.
     Instead(String),
 }
 
-/// The change that a message asks for. A reply to the card that changes a task always asks for one.
+/// Returns the change that a message asks for. A reply to the card for editing a task always asks for one.
 pub(in super::super) fn asked(question: &DemoQuestion) -> Option<TaskRequest> {
     let begins = |phrases: &[&str]| phrases.iter().any(|phrase| question.begins(phrase));
     if begins(&CANCEL) {
@@ -110,18 +110,18 @@ pub(in super::super) fn asked(question: &DemoQuestion) -> Option<TaskRequest> {
     words.map(|(prompt, _)| TaskRequest::Edit { when, words: Some(NewWords::Instead(prompt)) })
 }
 
-/// The time of day of `move it to 11`.
+/// Reads the time of day in `move it to 11`.
 fn moved_to(question: &DemoQuestion) -> RequestedTime {
     let words: Vec<&str> = question.plain.iter().map(|word| if word == "to" { "at" } else { word }).collect();
     RequestedTime::read(&words).0
 }
 
-/// A word without a letter or digit, such as a dash.
+/// Returns `true` for a word without letters and digits, such as a dash.
 fn plain_mark(word: &str) -> bool {
     !word.contains(char::is_alphanumeric)
 }
 
-/// Makes a change: looks up what there is, finds the task that is meant, and changes it.
+/// Lists the tasks, finds the one that is meant, and changes it.
 pub(in super::super) fn step(
     question: &DemoQuestion,
     change: &TaskRequest,
@@ -183,7 +183,7 @@ fn call(question: &DemoQuestion, change: &TaskRequest, task: &Value) -> DemoStep
     DemoStep::call("update_task", arguments)
 }
 
-/// The new schedule: of what was not said, the time of day and the days stay.
+/// Returns the new schedule. Keeps the old days or time of day if the message names no new ones.
 fn plan(when: &RequestedTime, task: &Value, question: &DemoQuestion) -> Option<Plan> {
     let schedule = task["schedule"].as_str().unwrap_or_default();
     let before = time_of(schedule).unwrap_or(MORNING);
@@ -193,7 +193,7 @@ fn plan(when: &RequestedTime, task: &Value, question: &DemoQuestion) -> Option<P
     let TimeOfDay { hour, minute } = when.time?;
     let mut fields: Vec<&str> = schedule.split(' ').collect();
     let (minutes, hours) = (minute.to_string(), hour.to_string());
-    // With six fields the seconds come first.
+    // In six fields the seconds come first.
     let at = fields.len().checked_sub(5);
     match (at, DateTime::parse_from_rfc3339(schedule)) {
         (Some(at), _) => {
@@ -211,7 +211,7 @@ fn plan(when: &RequestedTime, task: &Value, question: &DemoQuestion) -> Option<P
     }
 }
 
-/// The time of day of a schedule that has one only.
+/// Returns the time of day of a schedule, if it has exactly one.
 fn time_of(schedule: &str) -> Option<TimeOfDay> {
     if let Ok(once) = DateTime::parse_from_rfc3339(schedule) {
         let time = chrono::Timelike::hour(&once);

@@ -1,8 +1,8 @@
-//! Ways of saying a time of day.
+//! Parses times of day.
 
 use super::phrase::any;
 
-/// What stands before a time of day, which may be a bare number then.
+/// Words before a time of day. After one of them a bare number is a time.
 const AT: [&str; 8] = ["at", "às", "as", "à", "para as", "a las", "a la", "para las"];
 const NUMBERS: [[&str; 3]; 12] = [
     ["one", "uma", "una"],
@@ -26,15 +26,15 @@ const NAMED: [(&str, TimeOfDay); 5] = [
     ("meia-noite", TimeOfDay { hour: 0, minute: 0 }),
 ];
 
-/// A time of day.
+/// Time of day on a 24-hour clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct TimeOfDay {
     pub(super) hour: u32,
     pub(super) minute: u32,
 }
 
-/// The time of day that plain words begin with, and how many words it takes. A bare number is none: `8` is one only after
-/// `at`.
+/// Parses a time of day at the start of plain words. Returns the number of words used and the time. A bare `8` is a time
+/// only after `at`.
 pub(super) fn read(words: &[&str]) -> Option<(usize, TimeOfDay)> {
     let before = any(words, &AT).unwrap_or(0);
     let [word, rest @ ..] = words.get(before..)? else { return None };
@@ -54,20 +54,20 @@ pub(super) fn read(words: &[&str]) -> Option<(usize, TimeOfDay)> {
     Some((before + 1, clock(word)?))
 }
 
-/// A whole number, in digits or, up to twelve, in letters.
+/// Parses a whole number in digits, or a number word up to twelve.
 pub(super) fn number(word: &str) -> Option<u32> {
     let named = NUMBERS.iter().zip(1..).find(|(names, _)| names.contains(&word)).map(|(_, number)| number);
     word.parse().ok().or(named)
 }
 
-/// A word looks like a time by the clock and is none: `25:00`.
+/// Returns `true` for a word that looks like a clock time but is invalid: `25:00`.
 pub(super) fn is_no_time(word: &str) -> bool {
     let is_number = |part: &str| (1..=2).contains(&part.len()) && part.chars().all(|c| c.is_ascii_digit());
     word.split_once(':').is_some_and(|(hour, minute)| is_number(hour) && is_number(minute))
         && clock(word).is_none()
 }
 
-/// `9`, `18:30`, `7am`, `7:15pm`, `8h`, `7h30`.
+/// Parses `9`, `18:30`, `7am`, `7:15pm`, `8h`, `7h30`.
 fn clock(word: &str) -> Option<TimeOfDay> {
     let (digits, is_late) = match (word.strip_suffix("am"), word.strip_suffix("pm")) {
         (Some(digits), _) => (digits, Some(false)),

@@ -1,4 +1,4 @@
-//! A task whose time has come: a reminder is said, anything else is done as if the person asked for it now.
+//! Due tasks. A reminder is said; any other task is handled as a question asked now.
 
 use super::super::language::{self, DemoText};
 use super::super::question::{DemoQuestion, capital};
@@ -12,17 +12,17 @@ const NOT_ADDED: DemoText = DemoText {
     es: "Lo que se añadió a esta tarea, “{}”, un modelo sustituto no sabe hacerlo en un recordatorio.",
 };
 
-/// What a task comes to.
+/// Parsed instruction of a due task.
 #[derive(Debug)]
 pub(in super::super) struct DueTask {
-    /// What it asks for, as a question of now, in each language that it asks for.
+    /// Request of the task as a question asked now, once per requested language.
     pub(in super::super) questions: Vec<DemoQuestion>,
-    /// It reminds of this and no more.
+    /// `true` if the task is only a reminder.
     pub(in super::super) reminds: bool,
 }
 
 impl DueTask {
-    /// Reads a task.
+    /// Parses the instruction of a due task.
     pub(in super::super) fn read(task: &DemoQuestion) -> Self {
         let (content, reminds) = wording::content(&task.text, &task.name);
         let (what, addition) = wording::parted(content);
@@ -32,7 +32,7 @@ impl DueTask {
             addition.unwrap_or_default().split(' ').map(super::super::question::plain).collect();
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         if let Some(second) = language::wanted(&words) {
-            // The task itself is told in the language of its own words.
+            // The first answer is in the language of the task's own words.
             let own: Vec<&str> = task
                 .plain
                 .iter()
@@ -45,7 +45,7 @@ impl DueTask {
     }
 }
 
-/// What a reminder says.
+/// Says the text of a reminder.
 pub(in super::super) fn step(task: &DemoQuestion) -> DemoStep {
     let (content, _) = wording::content(&task.text, &task.name);
     let (what, addition) = wording::parted(content);

@@ -1,4 +1,4 @@
-//! How the stand-in schedules: what a message asks for, and the steps that carry it out with the tools for tasks.
+//! Scheduling in the demo model: parses requests and carries them out with the task tools.
 
 mod change;
 mod clock;
@@ -20,19 +20,19 @@ use super::language::DemoText;
 use super::question::DemoQuestion;
 use super::step::{DemoStep, PAST, ToolResults, failure, last};
 
-/// The time of a task whose time nobody said.
+/// Default time of day for a task.
 const MORNING: TimeOfDay = TimeOfDay { hour: 9, minute: 0 };
 const EVENING: TimeOfDay = TimeOfDay { hour: 20, minute: 0 };
-/// Words around a time that ask for nothing.
+/// Words around a time that carry no request.
 const FILLERS: [&str; 17] = [
     "please", "now", "ok", "no", "and", "to", "it", "for", "then", "instead", "por", "favor", "para", "as",
     "a", "las", "e",
 ];
 
-/// Characters that end a statement with something else behind it.
+/// Separators between a statement and what follows it.
 pub(super) const ENDS: [&str; 7] = [" and ", " e ", " y ", ", ", ". ", "! ", "; "];
 
-/// Days that have passed.
+/// Words for yesterday.
 const YESTERDAY: [&str; 3] = ["yesterday", "ontem", "ayer"];
 
 const NO_TIME: DemoText = DemoText {
@@ -57,7 +57,7 @@ const NO_CLOCK: DemoText = DemoText {
     es: "{} no es una hora del día: las horas llegan a 23, los minutos a 59. Dilo otra vez con otra hora.",
 };
 
-/// A message's words: those that say when, and the others.
+/// Words of a message, split into the requested time and the rest.
 struct Parted<'a> {
     when: RequestedTime,
     rest: Vec<&'a str>,
@@ -70,7 +70,7 @@ fn parted(question: &DemoQuestion) -> Parted<'_> {
     Parted { when, rest: words.filter(|(_, used)| !used).map(|(word, _)| word.as_str()).collect() }
 }
 
-/// A message says more than one time, or one that nothing here understands.
+/// Returns `true` if a message names several times, or a time that cannot be parsed.
 fn is_unclear(question: &DemoQuestion) -> bool {
     let plain: Vec<&str> = question.plain.iter().map(String::as_str).collect();
     if goes_on(&plain, &RequestedTime::read(&plain).1) {
@@ -81,7 +81,7 @@ fn is_unclear(question: &DemoQuestion) -> bool {
     when.is_unclear(&rest.iter().map(String::as_str).collect::<Vec<_>>())
 }
 
-/// `true` if an hour stands behind words that say when: `at 8 and 20`.
+/// Returns `true` if another hour follows a time: `at 8 and 20`.
 fn goes_on(words: &[&str], used: &[bool]) -> bool {
     let is_hour = |word: &str| clock::number(word).is_some_and(|hour| hour < 24);
     let is_span = |at: usize| words.get(at).is_some_and(|word| when::unit(word).is_some());
@@ -94,19 +94,19 @@ fn goes_on(words: &[&str], used: &[bool]) -> bool {
     (1..words.len()).any(|at| used.get(at - 1) == Some(&true) && used.get(at) == Some(&false) && goes_on(at))
 }
 
-/// Whether a message asks for something later: it says how often or in how long, or asks to remind, or wants something said
-/// on a day at a time.
+/// Returns `true` if a message asks for a new task: a recurrence, a delay, a reminder, or something to be said at a given
+/// day and time.
 pub(super) fn is_new(question: &DemoQuestion) -> bool {
     let Parted { when, rest } = parted(question);
     let Some((_, reminds)) = wording::prompt(&rest, &question.name) else { return false };
     let orders = wording::orders(&rest);
-    // What can I cook in 20 minutes?
+    // `What can I cook in 20 minutes?` is no request for a task.
     let is_question = question.text.ends_with('?') && !orders;
     let is_sure = (when.every.is_some() || when.after.is_some()) && !is_question;
     is_sure || reminds || orders && when.day.is_some() && when.time.is_some()
 }
 
-/// The request for a task behind what a message states: `I live in Lisbon and wake me at 7`.
+/// Returns the request for a task that follows a statement: `I live in Lisbon and wake me at 7`.
 pub(super) fn behind(question: &DemoQuestion) -> Option<DemoQuestion> {
     let ends = ENDS.iter().flat_map(|end| question.text.match_indices(end));
     let mut begins: Vec<usize> = ends.map(|(at, end)| at + end.len()).collect();
@@ -115,7 +115,7 @@ pub(super) fn behind(question: &DemoQuestion) -> Option<DemoQuestion> {
     rests.find(|rest| wording::begins_with_order(&parted(rest).rest))
 }
 
-/// Tells something, and makes the task that a message asks for behind what it states.
+/// Says `told`, and creates the task whose request follows the statement.
 pub(super) fn also(told: &str, question: &DemoQuestion, results: &ToolResults<'_>) -> DemoStep {
     let Some(request) = behind(question) else { return DemoStep::Say(told.to_owned()) };
     let failed = last(results, "schedule_task").filter(|result| result["success"] == false);
@@ -126,19 +126,19 @@ pub(super) fn also(told: &str, question: &DemoQuestion, results: &ToolResults<'_
     }
 }
 
-/// `true` if what a message says before its request for a task tells a time of its own.
+/// Returns `true` if the statement before the request for a task contains a time too.
 fn tells_time_before(question: &DemoQuestion, request: &DemoQuestion) -> bool {
     let before = question.plain.len() - request.plain.len();
     let words: Vec<&str> = question.plain.iter().take(before).map(String::as_str).collect();
     !RequestedTime::read(&words).0.is_empty()
 }
 
-/// `true` if a message states something and asks for a task behind it.
+/// Returns `true` if a request for a task follows a statement in the message.
 pub(super) fn is_behind(question: &DemoQuestion) -> bool {
     behind(question).is_some_and(|request| !tells_time_before(question, &request))
 }
 
-/// Makes the task that a message asks for.
+/// Creates the task that a message asks for.
 pub(super) fn new(question: &DemoQuestion, results: &ToolResults<'_>) -> DemoStep {
     if last(results, "schedule_task").is_some() {
         return DemoStep::Say(told::set(question.language));
@@ -157,13 +157,13 @@ pub(super) fn new(question: &DemoQuestion, results: &ToolResults<'_>) -> DemoSte
     }
 }
 
-/// A task reminds of nothing on a day; a bare span of time is a timer.
+/// Returns `true` for a single task without title, unless its schedule is a time span: that is a timer.
 fn is_of_nothing(task: &Value) -> bool {
     let is_span = task["schedule"].as_str().is_some_and(|schedule| schedule.starts_with("in "));
     task["title"].is_null() && task["recurring"] == false && !is_span
 }
 
-/// The arguments of `schedule_task` for a message.
+/// Returns the arguments of `schedule_task` for a message.
 fn task(question: &DemoQuestion) -> Option<Value> {
     let Parted { when, rest } = parted(question);
     if when.is_empty() {

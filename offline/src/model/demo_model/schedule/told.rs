@@ -1,4 +1,4 @@
-//! What the stand-in says of tasks, out of the results of the tools.
+//! Answers about tasks, from the results of the tools.
 
 use chrono::{DateTime, Datelike};
 use serde_json::Value;
@@ -7,7 +7,7 @@ use super::super::language::{DemoLanguage, DemoText};
 use super::super::question::DemoQuestion;
 use super::super::step::{DemoStep, ToolResults, last};
 
-// When it is, the card below says: it stays right when the task is changed.
+// The time is shown only on the card below, which stays correct when the task changes.
 const SET: DemoText = DemoText { en: "It is set.", pt: "Está marcado.", es: "Está puesto." };
 const CHANGED: DemoText = DemoText { en: "It is changed.", pt: "Está mudado.", es: "Está cambiado." };
 const PAUSED: DemoText = DemoText { en: "It is paused.", pt: "Está pausada.", es: "Está en pausa." };
@@ -22,7 +22,7 @@ pub(super) const NOTHING: DemoText = DemoText {
     pt: "Nada está agendado. Diga `lembre-me em 1 minuto de beber água`.",
     es: "No hay nada programado. Di `recuérdame en 1 minuto beber agua`.",
 };
-/// A time as people say it: the day, then the time of day.
+/// Link between day and time of day.
 const AT: DemoText = DemoText { en: " at ", pt: " às ", es: " a las " };
 const TODAY: DemoText = DemoText { en: "today", pt: "hoje", es: "hoy" };
 const TOMORROW: DemoText = DemoText { en: "tomorrow", pt: "amanhã", es: "mañana" };
@@ -36,24 +36,23 @@ const DAYS: [DemoText; 7] = [
     DemoText { en: "Sunday", pt: "domingo", es: "domingo" },
 ];
 
-/// The sentence once a task is made.
+/// Returns the answer after a task was created.
 pub(super) fn set(language: DemoLanguage) -> String {
     SET.of(language).to_owned()
 }
 
-/// What an `update_task` result says.
+/// Formats an `update_task` result.
 pub(super) fn changed(result: &Value, language: DemoLanguage) -> String {
     let words = if result["state"] == "paused" { PAUSED } else { CHANGED };
     words.of(language).to_owned()
 }
 
-/// What a `cancel_task` result says.
+/// Formats a `cancel_task` result.
 pub(super) fn cancelled(result: &Value, language: DemoLanguage) -> String {
     let title = result.pointer("/cancelled/title").and_then(Value::as_str).unwrap_or_default();
     CANCELLED.with(language, title)
 }
 
-/// Lists what is scheduled.
 pub(in super::super) fn list(question: &DemoQuestion, results: &ToolResults<'_>) -> DemoStep {
     match last(results, "list_tasks") {
         Some(result) => DemoStep::Say(listed(result, question)),
@@ -69,7 +68,7 @@ fn listed(result: &Value, question: &DemoQuestion) -> String {
     format!("{}\n\n{lines}", LISTED.of(language))
 }
 
-/// The tasks of a `list_tasks` result, a line each.
+/// Formats the tasks of a `list_tasks` result, one per line.
 pub(super) fn lines(result: &Value, question: &DemoQuestion) -> String {
     let line = |task: &Value| {
         let text = |key: &str| task[key].as_str().unwrap_or_default();
@@ -82,7 +81,7 @@ pub(super) fn lines(result: &Value, question: &DemoQuestion) -> String {
     tasks.map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// A time as people say it, by the clocks that it was told by, which are those of whoever asks: `today at 09:00`.
+/// Formats an RFC 3339 time in its own offset, which is that of the chat: `today at 09:00`.
 fn said(time: &str, question: &DemoQuestion) -> String {
     let Ok(time) = DateTime::parse_from_rfc3339(time) else { return time.to_owned() };
     let (day, language) = (time.date_naive(), question.language);
@@ -91,7 +90,7 @@ fn said(time: &str, question: &DemoQuestion) -> String {
     let day = match away {
         Some(0) => TODAY.of(language).to_owned(),
         Some(1) => TOMORROW.of(language).to_owned(),
-        // A weekday alone would be taken for the next one.
+        // A weekday alone would mean the next one.
         Some(away) if away > 6 => day.format("%Y-%m-%d").to_string(),
         _ => weekday.map_or("", |day| day.of(language)).to_owned(),
     };

@@ -1,11 +1,11 @@
-//! Ways of saying when: a table of words for each, in the languages that the stand-in writes, and the schedule they make.
+//! Parses phrases for dates, times and recurrences, by tables of words in the demo model's languages, and builds schedules.
 
 use chrono::{Datelike, Days, NaiveDate, NaiveDateTime, NaiveTime, Weekday};
 
 use super::clock::{self, TimeOfDay, number};
 use super::phrase::{any, begins};
 
-/// Days of the week: what they are called, and as cron has them.
+/// Weekdays: names and cron field.
 const WEEKDAYS: [([&str; 3], Weekday, &str); 7] = [
     (["monday", "segunda", "lunes"], Weekday::Mon, "1"),
     (["tuesday", "terça", "martes"], Weekday::Tue, "2"),
@@ -15,7 +15,7 @@ const WEEKDAYS: [([&str; 3], Weekday, &str); 7] = [
     (["saturday", "sábado", "sábado"], Weekday::Sat, "6"),
     (["sunday", "domingo", "domingo"], Weekday::Sun, "0"),
 ];
-/// Days of the week that have words of their own.
+/// Phrases for sets of weekdays, with their cron field.
 const SETS: [(&str, &str); 10] = [
     ("on weekdays", "1-5"),
     ("every weekday", "1-5"),
@@ -28,7 +28,7 @@ const SETS: [(&str, &str); 10] = [
     ("diariamente", "*"),
     ("on weekends", "0,6"),
 ];
-/// What begins a recurrence.
+/// First words of a recurrence.
 const EVERY: [&str; 11] = [
     "every",
     "each",
@@ -42,13 +42,13 @@ const EVERY: [&str; 11] = [
     "toda",
     "todas",
 ];
-/// What begins a span of time from now on.
+/// First words of a delay.
 const IN: [&str; 6] = ["in", "em", "en", "daqui a", "dentro de", "within"];
-/// A span that no number is said of.
+/// Delay of half an hour, said without a number.
 const HALF_HOUR: [&str; 4] = ["in half an hour", "em meia hora", "daqui a meia hora", "en media hora"];
-/// What stands before a day.
+/// Words before a day.
 const ON: [&str; 9] = ["on", "next", "this", "na", "no", "nesta", "el", "próxima", "próximo"];
-/// Days from today.
+/// Phrases for days, and their distance from today.
 const DAYS: [([&str; 3], u64); 7] = [
     (["the day after tomorrow", "depois de amanhã", "pasado mañana"], 2),
     (["day after tomorrow", "depois de amanhã", "pasado mañana"], 2),
@@ -58,7 +58,7 @@ const DAYS: [([&str; 3], u64); 7] = [
     (["tonight", "hoje à noite", "esta noche"], 0),
     (["tomorrow", "amanhã", "mañana"], 1),
 ];
-/// Spans of time: as the tool takes them, and what they are called.
+/// Time units: name in the tool's arguments, and names in the languages.
 const UNITS: [(&str, [&str; 3]); 5] = [
     ("second", ["second", "segundo", "segundo"]),
     ("minute", ["minute", "minuto", "minuto"]),
@@ -81,9 +81,9 @@ const MONTHS: [[&str; 3]; 12] = [
     ["november", "novembro", "noviembre"],
     ["december", "dezembro", "diciembre"],
 ];
-/// Words that may come before a date and belong to it.
+/// Optional words at the start of a date.
 const ON_DATE: [&str; 8] = ["on", "on the", "em", "no dia", "dia", "el", "el día", "para el"];
-/// Parts of a day.
+/// Phrases for parts of a day.
 const PARTS: [&str; 17] = [
     "in the morning",
     "in the afternoon",
@@ -103,9 +103,9 @@ const PARTS: [&str; 17] = [
     "por la tarde",
     "por la noche",
 ];
-/// Words that put a time into the second half of the day.
+/// Words that move a time into the second half of the day.
 const LATE: [&str; 6] = ["tonight", "afternoon", "evening", "tarde", "noite", "noche"];
-/// Words of time that nothing here understands.
+/// Time phrases that are not supported.
 const UNKNOWN: [&str; 25] = [
     "half past",
     "quarter to",
@@ -135,41 +135,41 @@ const UNKNOWN: [&str; 25] = [
 ];
 const BEFORE: [&str; 5] = ["before", "after", "past", "antes", "depois"];
 
-/// When something is to happen, as far as it was said.
+/// Requested time, as far as the message names it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(in super::super) struct RequestedTime {
     pub(super) every: Option<Every>,
-    /// A span from now on, as the tool takes it.
+    /// Delay from now, in the format of the tool.
     pub(super) after: Option<String>,
     pub(super) day: Option<DaySpec>,
     pub(super) time: Option<TimeOfDay>,
-    /// It is in the second half of a day.
+    /// `true` if the time is in the second half of the day.
     pub(super) is_late: bool,
 }
 
-/// How often something is to happen.
+/// Recurrence of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Every {
-    /// On these days, as cron has them.
+    /// On these weekdays, as a cron field.
     Days(&'static str),
-    /// Every so many hours.
+    /// Interval in hours.
     Hours(u32),
-    /// Every so many minutes.
+    /// Interval in minutes.
     Minutes(u32),
 }
 
-/// A day.
+/// Requested day of a single task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum DaySpec {
-    /// So many days from today.
+    /// Number of days from today.
     Ahead(u64),
-    /// The next of this name.
+    /// Next such weekday.
     Next(Weekday),
-    /// A day of a month, the next if no year is said.
+    /// Date; the next such date if `year` is `None`.
     Date { day: u32, month: u32, year: Option<i32> },
 }
 
-/// A schedule as the tools take it.
+/// Schedule in the format of the tools.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Plan {
     pub(super) schedule: String,
@@ -177,7 +177,7 @@ pub(super) struct Plan {
 }
 
 impl RequestedTime {
-    /// Reads what plain words say of when; also which of them say it.
+    /// Reads the requested time from plain words. Also marks the words it used.
     pub(super) fn read(words: &[&str]) -> (Self, Vec<bool>) {
         let (mut when, mut used) = (Self::default(), vec![false; words.len()]);
         let mut at = 0;
@@ -193,7 +193,7 @@ impl RequestedTime {
         (when, used)
     }
 
-    /// It says two times, or the words that were not read still say one.
+    /// Returns `true` if two times were read, or the unread words still contain one.
     pub(super) fn is_unclear(&self, rest: &[&str]) -> bool {
         let times = [self.every.is_some(), self.after.is_some(), self.day.is_some()];
         let is_double = times.iter().filter(|is_said| **is_said).count() > 1
@@ -201,7 +201,8 @@ impl RequestedTime {
         is_double || (0..rest.len()).any(|at| rest.get(at..).is_some_and(says_time))
     }
 
-    /// Reads what words begin with, if that was not said yet; gives how many words it takes.
+    /// Reads one part of the time at the start of the words, unless that part is set already. Returns the number of words
+    /// used.
     fn take(&mut self, rest: &[&str]) -> Option<usize> {
         if let (None, Some((length, every))) = (self.every, every(rest)) {
             self.every = Some(every);
@@ -223,17 +224,17 @@ impl RequestedTime {
         Some(length)
     }
 
-    /// Whether nothing was said.
+    /// Returns `true` if the message names no time.
     pub(super) fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
-    /// Whether it tells more than a time of day.
+    /// Returns `true` if more than a time of day is set.
     pub(super) fn is_whole(&self) -> bool {
         self.every.is_some() || self.after.is_some() || self.day.is_some()
     }
 
-    /// The schedule, with `default` for a time of day that was not said. A single time needs the time `now`.
+    /// Builds the schedule. `default` is used if no time of day is set. A single time requires `now`.
     pub(super) fn plan(&self, default: TimeOfDay, now: Option<NaiveDateTime>) -> Option<Plan> {
         if let Some(every) = self.every {
             let TimeOfDay { hour, minute } = self.time.unwrap_or(default);
@@ -308,7 +309,7 @@ fn after(words: &[&str]) -> Option<(usize, String)> {
     Some((length + 2, format!("in {count} {unit}{}", if count == 1 { "" } else { "s" })))
 }
 
-/// A count and its unit in one word: 1 and `hour` of `1h`, 90 and `minute` of `90min`.
+/// Splits a word into count and unit: `1h` into 1 and `hour`, `90min` into 90 and `minute`.
 fn joined(word: &str) -> Option<(u32, &'static str)> {
     let (count, unit) = word.split_at(word.find(|c: char| !c.is_ascii_digit())?);
     let unit = match unit {
@@ -335,12 +336,12 @@ fn day(words: &[&str]) -> Option<(usize, DaySpec)> {
     let before = any(words, &ON).unwrap_or(0);
     let name = words.get(before)?;
     let (weekday, _) = weekday(name)?;
-    // In Portuguese `segunda` alone is the second of something.
+    // `segunda` alone can mean “second” in Portuguese.
     let is_sure = before > 0 || name.ends_with("day") || name.ends_with("-feira");
     is_sure.then_some((before + 1, DaySpec::Next(weekday)))
 }
 
-/// `on 24 December`, `December 24th 2027`, `24 de dezembro`.
+/// Parses `on 24 December`, `December 24th 2027`, `24 de dezembro`.
 fn date(words: &[&str]) -> Option<(usize, DaySpec)> {
     let before = any(words, &ON_DATE).unwrap_or(0);
     let rest = words.get(before..)?;
@@ -360,7 +361,7 @@ fn month(word: &str) -> Option<u32> {
     MONTHS.iter().zip(1..).find(|(names, _)| names.contains(&word)).map(|(_, month)| month)
 }
 
-/// These words begin with some that say when.
+/// Returns `true` if the words begin with a time phrase.
 fn says_time(words: &[&str]) -> bool {
     let is_number = |word: &&str| word.starts_with(|c: char| c.is_ascii_digit()) || number(word).is_some();
     let at_number = |length: usize| words.get(length).is_some_and(is_number);
@@ -374,7 +375,7 @@ fn says_time(words: &[&str]) -> bool {
         .and_then(|word| word.split_once(['/', '-']))
         .is_some_and(|(day, _)| !day.is_empty() && day.chars().all(|c| c.is_ascii_digit()));
     let is_every = any(words, &EVERY).is_some_and(at_number);
-    // The 5th of something is no day.
+    // `On the` and its translations mean a day only before a number.
     let is_unknown = any(words, &UNKNOWN).is_some_and(|length| {
         !["on the", "no dia", "el día"].contains(&words.get(..length).unwrap_or_default().join(" ").as_str())
             || at_number(length)

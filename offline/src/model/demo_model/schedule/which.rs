@@ -1,14 +1,14 @@
-//! Which task a message is about: the one of the card that it replies to, one that it names, the last one that was spoken
-//! of, or the only one.
+//! Finds the task that a message is about: the task of the replied card, the one it names, the last one mentioned, or the
+//! only one.
 
 use serde_json::Value;
 
 use super::super::question::{DemoQuestion, plain};
 use super::parted;
 
-/// The shortest word that tells one task from others.
+/// Minimum length of a word that identifies a task, in characters.
 const MIN_WORD: usize = 3;
-/// Words of a task that do not tell it from others.
+/// Words that do not identify a task.
 const COMMON: [&str; 48] = [
     "cancele",
     "cancela",
@@ -60,8 +60,8 @@ const COMMON: [&str; 48] = [
     "una",
 ];
 
-/// The task that a question means, among those of a `list_tasks` result. `mentioned` are ids of the conversation, the
-/// newest last. With `is_strict`, words that fit no task mean none.
+/// Returns the task that a question means, from a `list_tasks` result. `mentioned` holds ids from the conversation, newest
+/// last. With `is_strict`, words that match no task yield `None`.
 pub(super) fn meant<'a>(
     question: &DemoQuestion,
     tasks: &'a [Value],
@@ -96,7 +96,7 @@ fn only<'a>(mut tasks: impl Iterator<Item = &'a Value>) -> Option<&'a Value> {
     }
 }
 
-/// The words of a question that may name a task.
+/// Returns the words of a question that may identify a task.
 fn names(question: &DemoQuestion) -> Vec<String> {
     let name = question.name.to_lowercase();
     let tells =
@@ -104,7 +104,7 @@ fn names(question: &DemoQuestion) -> Vec<String> {
     parted(question).rest.into_iter().map(plain).filter(tells).collect()
 }
 
-/// How many of these words a task has.
+/// Counts the words that occur in the prompt of a task.
 fn count(names: &[String], task: &Value) -> usize {
     let prompt = DemoQuestion::of(task["prompt"].as_str().unwrap_or_default());
     names.iter().filter(|word| prompt.says(word)).count()

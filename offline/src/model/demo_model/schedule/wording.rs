@@ -1,10 +1,9 @@
-//! The words of a task: what a person asked for as an instruction that can be carried out later, and what it says when
-//! its time has come.
+//! Wording of tasks: turns a request into an instruction for later, and reads the instruction when the task is due.
 
 use super::super::question::{capital, plain, trimmed};
 use super::phrase::begins;
 
-/// What a person says to have something said to them, and what the task says in its place; `{}` stands for their name.
+/// Orders of a person, and their form in the instruction; `{}` is replaced by the person's name.
 const ORDERS: [(&str, &str); 34] = [
     ("set a reminder", "Remind {}"),
     ("make a reminder", "Remind {}"),
@@ -41,7 +40,7 @@ const ORDERS: [(&str, &str); 34] = [
     ("mándame", "Manda a {}"),
     ("envíame", "Envía a {}"),
 ];
-/// How an order to remind begins, when it stands in a task.
+/// First words of a reminder in an instruction.
 const REMINDERS: [&str; 8] = [
     "Remind {}",
     "Lembre {}",
@@ -52,15 +51,15 @@ const REMINDERS: [&str; 8] = [
     "Lembre {} de acordar",
     "Recuerda a {} despertarse",
 ];
-/// Words before an order that ask for nothing.
+/// Polite words before an order.
 const POLITE: [&str; 4] = ["please", "por", "favor", "then"];
-/// What stands between an order and the thing.
+/// Words between an order and its subject.
 const LINKS: [&str; 10] = ["to", "that", "about", "of", "de", "que", "a", "do", "da", "sobre"];
-/// How an addition to a task begins.
+/// First words of an addition to a task.
 const ALSO: [&str; 3] = ["also", "também", "también"];
 
-/// A task's instruction for what a person says, and whether it reminds: the words without those that say when. `None` if
-/// they ask for nothing.
+/// Turns the words of a request, without its time, into an instruction. The flag is `true` for a reminder. `None` if the
+/// words ask for nothing.
 pub(super) fn prompt(words: &[&str], name: &str) -> Option<(String, bool)> {
     let plain: Vec<String> = words.iter().map(|word| plain(word)).collect();
     let plain: Vec<&str> = plain.iter().map(String::as_str).collect();
@@ -73,7 +72,7 @@ pub(super) fn prompt(words: &[&str], name: &str) -> Option<(String, bool)> {
     let reminds = REMINDERS.contains(&task);
     let has_colon =
         at.checked_sub(1).and_then(|last| words.get(last)).is_some_and(|last| last.ends_with(':'));
-    // What a reminder is set for is a time, which stands elsewhere.
+    // `for` belongs to the time of the reminder, which is kept elsewhere.
     let rest = rest
         .strip_prefix("for")
         .filter(|rest| reminds && !rest.starts_with(char::is_alphabetic))
@@ -88,20 +87,20 @@ pub(super) fn prompt(words: &[&str], name: &str) -> Option<(String, bool)> {
     }
 }
 
-/// Whether words ask to have something said.
+/// Returns `true` if the words contain an order.
 pub(super) fn orders(words: &[&str]) -> bool {
     let plain: Vec<String> = words.iter().map(|word| plain(word)).collect();
     order(&plain.iter().map(String::as_str).collect::<Vec<_>>()).is_some()
 }
 
-/// `true` if the first words that ask for something are an order.
+/// Returns `true` if the words begin with an order, after polite words.
 pub(super) fn begins_with_order(words: &[&str]) -> bool {
     let plain: Vec<String> = words.iter().map(|word| plain(word)).collect();
     let plain = plain.iter().map(String::as_str).skip_while(|word| POLITE.contains(word)).collect::<Vec<_>>();
     ORDERS.iter().any(|(order, _)| begins(&plain, order).is_some())
 }
 
-/// Where the words after an order begin, and what the task says in its place.
+/// Returns the position after the order, and the form of the order in the instruction.
 fn order(words: &[&str]) -> Option<(usize, &'static str)> {
     ORDERS.iter().find_map(|(order, task)| {
         let order: Vec<&str> = order.split(' ').collect();
@@ -110,12 +109,12 @@ fn order(words: &[&str]) -> Option<(usize, &'static str)> {
     })
 }
 
-/// Whether words are an addition to something said before.
+/// Returns `true` if `first` begins an addition to a task.
 pub(super) fn is_addition(first: &str) -> bool {
     ALSO.contains(&first)
 }
 
-/// An instruction with an addition, such as `also in Spanish`; once is enough.
+/// Appends an addition such as `also in Spanish`, unless the instruction has it already.
 pub(super) fn added(prompt: &str, addition: &str) -> String {
     let prompt = prompt.trim_end_matches('.');
     let (first, rest) = trimmed(addition).split_once(' ').unwrap_or((trimmed(addition), ""));
@@ -126,7 +125,7 @@ pub(super) fn added(prompt: &str, addition: &str) -> String {
     title(&format!("{prompt}, {addition}"))
 }
 
-/// What a task asks for, without whom it is for, and whether it reminds of it.
+/// Returns the request in an instruction without order and name. The flag is `true` for a reminder.
 pub(super) fn content<'a>(prompt: &'a str, name: &str) -> (&'a str, bool) {
     let prompt = trimmed(prompt);
     let orders = ORDERS.iter().map(|(_, task)| *task);
@@ -140,13 +139,13 @@ pub(super) fn content<'a>(prompt: &'a str, name: &str) -> (&'a str, bool) {
     (linked.map_or(rest, |(_, rest)| rest), reminds)
 }
 
-/// A thing to do and its addition, if it has one.
+/// Splits a request from its addition, if it has one.
 pub(super) fn parted(content: &str) -> (&str, Option<&str>) {
     let found = ALSO.iter().find_map(|also| content.split_once(&format!(", {also} ")));
     found.map_or((content, None), |(content, addition)| (content, Some(addition)))
 }
 
-/// Words as the title of a task: a card shows them without a full stop.
+/// Converts words into the title of a task: capitalised, without a full stop.
 fn title(words: &str) -> String {
     capital(words.trim_end_matches(['.', '!', ' ']))
 }
