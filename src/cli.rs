@@ -29,12 +29,12 @@ const MAX_SESSION_CHARS: usize = 100;
 #[derive(Debug, Parser)]
 #[command(name = "figaro", version, max_term_width = 100)]
 pub struct Cli {
-    /// What to do instead of running the bot.
+    /// Command to carry out; without one the bot runs.
     #[command(subcommand)]
     pub command: Option<CliCommand>,
 }
 
-/// What else there is to do.
+/// Commands of the program.
 #[derive(Debug, Subcommand)]
 pub enum CliCommand {
     /// Try the bot in the browser: no account, no key, no network.
@@ -116,7 +116,7 @@ pub enum CliCommand {
     /// It has ids and names of methods and rules, never what people said. TELEGRAM_BOT_TOKEN says which bot's log it is.
     #[command(args_conflicts_with_subcommands = true)]
     Audit {
-        /// What else to do with it.
+        /// Further commands for the log.
         #[command(subcommand)]
         command: Option<AuditSubcommand>,
         /// The most entries, the newest first.
@@ -152,7 +152,7 @@ pub enum CliCommand {
     McpServer,
 }
 
-/// What can be done with a store. A store that a bot has open is in use and left alone.
+/// Commands for a store. A store that a running bot has open is in use and left alone.
 #[derive(Debug, Subcommand)]
 pub enum StoreSubcommand {
     /// Copy a store into a new one, of another engine or in another folder, and compare the two.
@@ -180,7 +180,7 @@ pub enum StoreSubcommand {
     },
 }
 
-/// What else can be done with the audit log.
+/// Commands for the audit log.
 #[derive(Debug, Subcommand)]
 pub enum AuditSubcommand {
     /// Say how many entries there are and whether they are as they were written; the exit code is 1 if not.
@@ -199,7 +199,7 @@ pub enum AuditSubcommand {
     },
 }
 
-/// What can be measured of the memory of chats, by the code that the bot runs. No model is asked and nothing is sent.
+/// Measurements of the memory of chats, by the code that the bot runs. No model is asked and nothing is sent.
 #[derive(Debug, Subcommand)]
 pub enum MemorySubcommand {
     /// Add conversations to a store; what is there already is left alone.
@@ -252,7 +252,7 @@ pub enum MemorySubcommand {
     },
 }
 
-/// What can be asked of agents. It needs no token and no store; the bot may run meanwhile.
+/// Commands for agents. They need no token and no store; the bot may be running.
 #[derive(Debug, Subcommand)]
 pub enum AgentsSubcommand {
     /// Say whether the files of agents are right, and what is wrong with them.
@@ -264,7 +264,7 @@ pub enum AgentsSubcommand {
     Schema,
 }
 
-/// What can be asked of context packs. It needs no token and no store; the bot may run meanwhile.
+/// Commands for context packs. They need no token and no store; the bot may be running.
 #[derive(Debug, Subcommand)]
 pub enum PacksSubcommand {
     /// Say whether the files of packs are right, and what is wrong with them.
@@ -276,7 +276,7 @@ pub enum PacksSubcommand {
     Schema,
 }
 
-/// What can be asked of other MCP servers. It needs no token and no store; the bot may run meanwhile.
+/// Commands for other MCP servers. They need no token and no store; the bot may be running.
 #[derive(Debug, Subcommand)]
 pub enum McpSubcommand {
     /// Say whether the file is right, and what is wrong with it. No server is started.
@@ -289,7 +289,7 @@ pub enum McpSubcommand {
     },
 }
 
-/// What can be asked of the rules about what the model may do with Telegram. The bot may run meanwhile.
+/// Commands for the rules about what the model may do with Telegram. The bot may be running.
 #[derive(Debug, Subcommand)]
 pub enum PolicySubcommand {
     /// Say whether a file of rules is right, and what is wrong with it.
@@ -308,7 +308,7 @@ pub enum PolicySubcommand {
         /// The chat that the call names: here (the one that the model is in), a number, or @username.
         #[arg(long, default_value = "here", value_parser = chat, allow_hyphen_values = true)]
         chat: NamedChat,
-        /// Who asks: owner, admin (of the chat that the model is in), member or guest (words of somebody else).
+        /// Role of the person who asks: owner, admin (of the chat that the model is in), member or guest (words of somebody else).
         #[arg(long, default_value = "member", value_parser = role)]
         role: CallerRole,
         /// The agent that makes the call; else Figaro itself.
@@ -335,7 +335,7 @@ pub enum NamedChat {
     Other(String),
 }
 
-/// What a context is made of.
+/// Parts of a context.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Only {
     /// Older messages that bear on the question.

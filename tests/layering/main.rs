@@ -1,6 +1,7 @@
 //! Holds the crates to what the compiler does not: the table of rows in `docs/architecture.md`, no files and no folders that use
-//! each other in a circle, no file past its bound, no derived type of very many fields, names for parameters, no public function
-//! that no other crate names, and no code that names a command or a provider but its own.
+//! each other in a circle, no two types of one name, no comment that begins with a question, no file past its bound, no derived
+//! type of very many fields, names for parameters, no public function that no other crate names, and no code that names a
+//! command or a provider but its own.
 //!
 //! Circles are found by the paths in the parsed code.
 
@@ -140,6 +141,45 @@ fn code_of(text: &str) -> String {
         .filter(|line| !line.trim_start().starts_with("//"))
         .collect::<Vec<_>>()
         .join("\n")
+}
+
+/// One name has one meaning: only a crate's `Result` and the settings of the two programs are named alike.
+#[test]
+fn no_two_types_have_the_same_name() {
+    let mut homes: BTreeMap<String, BTreeSet<PathBuf>> = BTreeMap::new();
+    for (file, text) in product() {
+        for line in code_of(&text).lines() {
+            let words: Vec<&str> = line.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
+            let at = words.iter().position(|word| ["struct", "enum", "trait"].contains(word));
+            let is_item = line.starts_with("pub") || ["struct", "enum", "trait"].contains(&words[0]);
+            if let Some(name) = at.filter(|_| is_item).and_then(|at| words.get(at + 1)) {
+                homes.entry((*name).to_owned()).or_default().insert(file.clone());
+            }
+        }
+    }
+    assert!(homes.len() > 1_000, "the scan finds types: {}", homes.len());
+    homes.remove("Settings");
+    let twice: Vec<_> = homes.iter().filter(|(_, files)| files.len() > 1).collect();
+    assert!(twice.is_empty(), "{twice:#?}");
+}
+
+/// A comment begins with its subject, or with a verb: "Name of the server", "Returns the id". Arguments of tools are words
+/// for a model.
+#[test]
+fn no_comment_begins_with_a_question() {
+    let opens = ["What ", "Who ", "Whom ", "Whose ", "Whether ", "So many "];
+    let mut faults = Vec::new();
+    for (file, text) in product().into_iter().filter(|(_, text)| !text.contains("JsonSchema")) {
+        let mut before = "";
+        for (at, line) in before_tests(&text).lines().map(str::trim_start).enumerate() {
+            let words = line.strip_prefix("/// ").filter(|_| !before.starts_with("///"));
+            if words.is_some_and(|words| opens.iter().any(|open| words.starts_with(open))) {
+                faults.push(format!("{}:{}: {line}", file.display(), at + 1));
+            }
+            before = line;
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
 #[test]

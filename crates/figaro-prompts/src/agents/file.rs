@@ -22,7 +22,7 @@ pub(super) struct AgentFile {
     /// them where they choose an agent.
     #[schemars(with = "String")]
     pub(super) description: Spanned<String>,
-    /// What the answer consists of: a JSON Schema for each part. It is binding with `structured_output: true`, else a note for
+    /// Parts of the answer: a JSON Schema for each. It is binding with `structured_output: true`, else a note for
     /// readers.
     #[serde(default)]
     #[schemars(with = "Map<String, Value>")]
@@ -31,14 +31,14 @@ pub(super) struct AgentFile {
     #[serde(default)]
     #[schemars(with = "Vec<String>")]
     pub(super) required: Vec<Spanned<String>>,
-    /// Whether a structured answer may have parts that `properties` does not name: `false` unless it stands here.
+    /// `true` if a structured answer may have parts that `properties` does not name; `false` by default.
     #[serde(default, rename = "additionalProperties")]
     pub(super) additional_properties: Option<Value>,
-    /// What makes the schema an agent.
+    /// The part of the schema that makes it an agent.
     pub(super) json_schema_extra: Extra,
 }
 
-/// What makes the schema an agent.
+/// The part of the schema that makes it an agent.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(inline)]
@@ -49,7 +49,7 @@ pub(super) struct Extra {
     /// The name of the agent, and of its file without `.yaml`: lower-case letters, digits, `_` and `-`.
     #[schemars(with = "String", regex(pattern = r"^[a-z0-9_-]{1,40}$"))]
     pub(super) name: Spanned<String>,
-    /// What you call this state of the file, such as `"1"`.
+    /// Version of the file, in your own words, such as `"1"`.
     #[schemars(with = "String", extend("type" = ["string", "number"]))]
     pub(super) version: String,
     /// The tools that it has. No tools listed, no tools given. The name `*` stands for all that come with Figaro.
@@ -59,10 +59,10 @@ pub(super) struct Extra {
     #[serde(default)]
     #[schemars(with = "Vec<String>")]
     pub(super) agents: Vec<Spanned<String>>,
-    /// Whether people see what it writes while another agent asks it.
+    /// `true` if people see what it writes while another agent asks it.
     #[serde(default)]
     pub(super) speaks: bool,
-    /// Whether its answer is an object that matches `properties`.
+    /// `true` if its answer is an object that matches `properties`.
     #[serde(default)]
     #[schemars(with = "bool")]
     pub(super) structured_output: Option<Spanned<bool>>,

@@ -19,16 +19,16 @@ pub(super) struct PackFile {
     /// The name of the pack, and of its file without `.yaml`: lower-case letters, digits, `_` and `-`.
     #[schemars(with = "String", regex(pattern = r"^[a-z0-9_-]{1,40}$"))]
     pub(super) name: Spanned<String>,
-    /// What people call it.
+    /// Name for people.
     #[schemars(with = "PackTexts")]
     pub(super) title: Spanned<PackTexts>,
-    /// What it is for, in a line; people see it where they choose packs.
+    /// Its purpose in one line; people see it where they choose packs.
     #[schemars(with = "PackTexts")]
     pub(super) description: Spanned<PackTexts>,
     /// How much of a prompt its records may take.
     #[serde(default)]
     pub(super) tokens: Tokens,
-    /// What matters in what people say.
+    /// Words of people that matter to this pack.
     #[serde(default)]
     pub(super) importance: Importance,
     /// The kinds of its records, by their names: up to 24 lower-case letters, digits and `_`, beginning with a letter.
@@ -73,19 +73,19 @@ pub(super) struct Importance {
 #[serde(deny_unknown_fields)]
 #[schemars(inline)]
 pub(super) struct KindFile {
-    /// What people call a record of it; its name unless it stands here.
+    /// Title of one record, for people; by default the name of the kind.
     #[schemars(with = "Option<PackTexts>")]
     pub(super) title: Option<Spanned<PackTexts>>,
-    /// What people call several records of it; its title unless it stands here.
+    /// Title of several records, for people; by default `title`.
     #[schemars(with = "Option<PackTexts>")]
     pub(super) plural: Option<Spanned<PackTexts>>,
-    /// What it is, for the model, in a line.
+    /// Description for the model, in one line.
     #[schemars(with = "Option<String>")]
     pub(super) about: Option<Spanned<String>>,
     /// Its fields, by their names.
     #[schemars(with = "BTreeMap<String, FieldFile>")]
     pub(super) fields: Spanned<Ordered<FieldFile>>,
-    /// Whether each record is one reading of a history, such as a weight on a day.
+    /// `true` if each record is one reading of a series, such as a weight on a day.
     #[serde(default)]
     pub(super) series: bool,
     /// The days over which the trend of readings is told: 1 to 366, 30 unless it stands here.
@@ -113,7 +113,7 @@ pub(super) struct RemindFile {
     /// The field that says when: of type `schedule`, `date` or `datetime`.
     #[schemars(with = "String")]
     pub(super) field: Spanned<String>,
-    /// What the bot is to do then, with `{name}` for what is in a field.
+    /// Task of the bot at that time, with `{name}` for the value of a field.
     #[schemars(with = "PackTexts")]
     pub(super) text: Spanned<PackTexts>,
     /// So long before a day or time, such as `1d` or `2h`: a reminder for each.
@@ -127,16 +127,16 @@ pub(super) struct RemindFile {
 #[serde(deny_unknown_fields)]
 #[schemars(inline)]
 pub(super) struct FieldFile {
-    /// What may stand in it.
+    /// Type of its values.
     #[schemars(with = "String", extend("enum" = TYPES))]
     pub(super) r#type: Spanned<String>,
-    /// What people call it; its name unless it stands here.
+    /// Title for people; by default its name.
     #[schemars(with = "Option<PackTexts>")]
     pub(super) label: Option<Spanned<PackTexts>>,
-    /// Whether no record is without it.
+    /// `true` if every record must have it.
     #[serde(default)]
     pub(super) required: bool,
-    /// Whether records are told apart by it: of two with the same keys the second changes the first.
+    /// `true` if it identifies a record: a second record with the same keys changes the first.
     #[serde(default)]
     #[schemars(with = "bool")]
     pub(super) key: Option<Spanned<bool>>,

@@ -11,7 +11,7 @@ use tokio::time::timeout;
 use super::{Duration, StreamEnd, TcpListener, TestReply, TestServer, Value};
 use crate::{Event, EventStream, Item, Provider, ProviderError, Request};
 
-/// What a stream told.
+/// Events of a stream.
 pub(crate) type StreamEvents = Vec<Result<Event, ProviderError>>;
 
 /// How long the providers of these tests are silent before they have stalled.
@@ -28,7 +28,7 @@ pub(crate) trait TestedProvider: 'static {
     /// How long a server may be silent before its first byte, where others have [`IDLE`].
     const BEFORE_THE_FIRST_BYTE: Duration = IDLE;
 
-    /// Whether anything may follow its end, which is then the connection's.
+    /// `true` if data may follow its end; the connection then ends it.
     const GOES_ON_BEHIND_ITS_END: bool = false;
 
     /// The provider at an address, with a bound on its silence amid an answer.
@@ -39,7 +39,7 @@ pub(crate) trait TestedProvider: 'static {
         TestReply::stream(pieces)
     }
 
-    /// What the server answers a request that is no call.
+    /// Answer of the server to a request that is no model call.
     fn aside(_body: &Value) -> Option<TestReply> {
         None
     }
@@ -53,7 +53,7 @@ pub(crate) trait TestedProvider: 'static {
     /// Everything a stream may hold, event by event.
     fn rich() -> Vec<String>;
 
-    /// What that tells.
+    /// Events of that answer.
     fn rich_told() -> StreamEvents;
 
     /// The same without what is made up anew each time.
@@ -83,7 +83,7 @@ pub(crate) trait TestedProvider: 'static {
         vec![("text/html; charset=utf-8", "<html>\n\n<b>Hi</b></html>"), ("application/json", "{}")]
     }
 
-    /// Whether this is what the rich stream may tell when it ends in this way at this byte, before its last.
+    /// Returns `true` if the rich stream may give these events when it ends in this way at this byte, before its last one.
     fn may_tell(told: &StreamEvents, at: usize, end: StreamEnd) -> bool;
 }
 
@@ -154,7 +154,7 @@ async fn heard(answer: EventStream) -> StreamEvents {
     answer.filter(|event| std::future::ready(!matches!(event, Ok(Event::Unseen(_))))).collect().await
 }
 
-/// What a patient provider tells of a server that gives this answer.
+/// Returns the events of a patient provider for a server that gives this answer.
 pub(crate) async fn told<S: TestedProvider>(reply: TestReply) -> StreamEvents {
     ask::<S>(&*patient::<S>(&replying::<S>(reply).await)).await
 }
