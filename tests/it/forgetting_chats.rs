@@ -51,6 +51,7 @@ fn tool(name: &str, words: &str) -> Option<Value> {
         "pin" => json!({"content": words}),
         "set_config" => json!({"custom_prompt": words}),
         "recall" => json!({"query": words}),
+        "list_notes" | "list_tasks" => json!({}),
         _ => return None,
     })
 }
@@ -67,7 +68,7 @@ impl Brain for Parrot {
             return ModelReply::call(&name, arguments);
         }
         if results.is_empty() {
-            ModelReply::call("find_tools", json!({"query": "keep in mind, pin"}))
+            ModelReply::call("find_tools", json!({"query": name.replace('_', " ")}))
         } else {
             end
         }
@@ -299,11 +300,17 @@ impl<'a> Case<'a> {
         self.asks("nothing", &format!("My name is keep{}.", self.number), None).await;
         let tools = self.tools();
         let tool = tools[self.dice.throw(tools.len())];
+        // A result that has the secret, in a turn of its own.
+        let reader = match tool {
+            "add_note" => "list_notes",
+            "schedule_task" => "list_tasks",
+            _ => "recall",
+        };
         let secret = format!("My code is {}.", self.secret);
         let (message, tag) = self.asks(tool, &secret, None).await;
         for _ in 0..self.dice.throw(4) {
             match self.dice.throw(4) {
-                0 => drop(self.asks("recall", "what is my code?", None).await),
+                0 => drop(self.asks(reader, "what is my code?", None).await),
                 1 if self.kind != Kind::Http => {
                     drop(self.asks("nothing", "and that?", Some(message)).await);
                 }
