@@ -219,6 +219,8 @@ fn public_functions_and_constants_are_named_outside_of_their_crate() {
         .flat_map(|folder| {
             sources_and_tests(folder).into_iter().map(move |(file, text)| (&**folder, file, text))
         })
+        // These files are not compiled where they stand.
+        .filter(|(_, file, _)| !file.starts_with("tests/recipes"))
         .collect();
     let mut users: BTreeMap<&str, BTreeSet<&Path>> = BTreeMap::new();
     for (folder, _, text) in &files {
