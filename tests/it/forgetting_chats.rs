@@ -24,9 +24,9 @@ use crate::support::http::{Asking, Gateway, KEY};
 use crate::support::scene::{labels, number, text};
 use crate::support::{TIMEOUT, World, listener};
 
-/// So many chats go on at once.
+/// Number of chats that go on at once.
 const AT_ONCE: usize = 12;
-/// How many letters of a secret are looked for: an index may keep the stem of a word.
+/// Letters of a secret that are searched for: an index may keep the stem of a word.
 const STEM: usize = 8;
 
 /// Repeats the words of the question it is asked, in its answer or in the tool that they name.
@@ -75,10 +75,19 @@ impl Brain for Parrot {
     }
 
     fn summarise(&self, request: &ModelRequest) -> Option<ModelReply> {
-        let all: Vec<String> = secrets_in(request.body.to_string().as_bytes()).into_iter().collect();
-        let summary = format!("They spoke of {}.", all.join(", "));
+        let summary = format!("They spoke of {}.", named(request));
         Some(ModelReply::text(&json!({"summary": summary, "importance": 5}).to_string()))
     }
+
+    fn name(&self, request: &ModelRequest) -> Option<ModelReply> {
+        Some(ModelReply::text(&format!("Talk of {}", named(request))))
+    }
+}
+
+/// All secrets of a request.
+fn named(request: &ModelRequest) -> String {
+    let all: Vec<String> = secrets_in(request.body.to_string().as_bytes()).into_iter().collect();
+    all.join(", ")
 }
 
 /// Numbers that look thrown, and are the same in each run.
@@ -295,9 +304,13 @@ impl<'a> Case<'a> {
         }
     }
 
-    /// What is said before: the secret in one message, and with it in whatever was made of that.
+    /// Says the secret in one message and has something made of it, among other messages; gives that message.
     async fn talks(&mut self) -> i64 {
-        self.asks("nothing", &format!("My name is keep{}.", self.number), None).await;
+        let keep = format!("My name is keep{}.", self.number);
+        let is_first = self.dice.throw(2) == 0;
+        if !is_first {
+            self.asks("nothing", &keep, None).await;
+        }
         let tools = self.tools();
         let tool = tools[self.dice.throw(tools.len())];
         // A result that has the secret, in a turn of its own.
@@ -308,6 +321,10 @@ impl<'a> Case<'a> {
         };
         let secret = format!("My code is {}.", self.secret);
         let (message, tag) = self.asks(tool, &secret, None).await;
+        if is_first {
+            // The session is named after the secret.
+            self.asks("nothing", &keep, None).await;
+        }
         for _ in 0..self.dice.throw(4) {
             match self.dice.throw(4) {
                 0 => drop(self.asks(reader, "what is my code?", None).await),
@@ -389,7 +406,7 @@ impl<'a> Case<'a> {
     }
 }
 
-/// So many chats has each test.
+/// Number of chats of each test.
 #[expect(clippy::disallowed_methods, reason = "a run of the tests is told by its environment")]
 fn chats() -> usize {
     std::env::var("FORGET_CHATS").map_or(24, |count| count.parse().unwrap())
@@ -419,7 +436,10 @@ async fn what_is_forgotten_is_nowhere(kind: EngineKind, embedder: &str, first: u
     let cases = numbers.map(|number| Case::new(&world, &gateway, &model, number).runs());
     let forgotten: BTreeSet<String> = futures::stream::iter(cases).buffer_unordered(AT_ONCE).collect().await;
     assert_eq!(forgotten.len(), count);
-    assert!(!model.extraction_requests().is_empty() && !model.summary_requests().is_empty());
+    for asked in [model.extraction_requests(), model.summary_requests(), model.naming_requests()] {
+        let carries = |request: &ModelRequest| !secrets_in(request.body.to_string().as_bytes()).is_empty();
+        assert!(asked.iter().any(carries), "work in the background carries secrets on");
+    }
     let deadline = Instant::now() + TIMEOUT;
     loop {
         let found = secrets_below(&data(&world));

@@ -90,17 +90,9 @@ fn put<T: Serialize>(folder: &Disk, table: &'static str, key: &[u8], record: &T)
     folder.records().put(table, &[key_of_bot(), key.to_vec()].concat(), serde_json::to_vec(record).unwrap());
 }
 
-/// A pin, a summary and a memory that were made of a message.
-fn made_of(folder: &Disk, message: &Message, user: i64) {
-    let (session, place, id) = (message.session, Some(message.key()), Some(message.id));
-    let pin = Pin {
-        source_message_id: id,
-        source: place,
-        author: Some(UserId::telegram(user)),
-        ..Pin::new(CHAT, session, format!("pinned {SECRET}"), at(3))
-    };
-    let chat = (CHAT.0 ^ i64::MIN).to_be_bytes();
-    put(folder, "pins", &[&chat[..], pin.id.to_string().as_bytes()].concat(), &pin);
+/// A summary that covers one message.
+fn summed_up(folder: &Disk, message: &Message) {
+    let session = message.session;
     let summary = Summary {
         id: SummaryId::new(),
         session,
@@ -121,6 +113,20 @@ fn made_of(folder: &Disk, message: &Message, user: i64) {
         &[session.to_string().as_bytes(), &message.index.to_be_bytes()].concat(),
         &summary,
     );
+}
+
+/// A pin, a summary and a memory that were made of a message.
+fn made_of(folder: &Disk, message: &Message, user: i64) {
+    let (session, place, id) = (message.session, Some(message.key()), Some(message.id));
+    let pin = Pin {
+        source_message_id: id,
+        source: place,
+        author: Some(UserId::telegram(user)),
+        ..Pin::new(CHAT, session, format!("pinned {SECRET}"), at(3))
+    };
+    let chat = (CHAT.0 ^ i64::MIN).to_be_bytes();
+    put(folder, "pins", &[&chat[..], pin.id.to_string().as_bytes()].concat(), &pin);
+    summed_up(folder, message);
     let memory = Memory {
         id: MemoryId::new(),
         user: UserId::telegram(user),
@@ -179,11 +185,14 @@ async fn a_question_is_forgotten_with_all_that_was_made_of_it(folder: &Disk) {
     let beside = Inbound { quotes: Some(quotes), ..said(3, 5, "beside") };
     store.conversations().add_background(HERE, &beside, 9).await.unwrap();
     let question = message(&store, first.session, 0).await;
+    let read = message(&store, second.session, 4).await;
+    assert_eq!(read.role, MessageRole::Tool);
     drop(store);
     made_of(folder, &question, 4);
+    summed_up(folder, &read);
     let store = folder.open().await;
     assert_eq!(store.pins().of_chat(CHAT).await.unwrap().iter().filter(|pin| pin.about.is_none()).count(), 1);
-    assert_eq!(store.summaries().of_session(first.session).await.unwrap().len(), 1);
+    assert_eq!(store.summaries().of_session(first.session).await.unwrap().len(), 2);
     assert_eq!(store.facts().of_person(&UserId::telegram(4)).await.unwrap().len(), 2);
 
     let found = store.erasures().said(CHAT, MessageId(1001)).await.unwrap().unwrap();
@@ -191,7 +200,7 @@ async fn a_question_is_forgotten_with_all_that_was_made_of_it(folder: &Disk) {
     let search = SaidSearch { chat: CHAT, words: "КЛЮЧ hidden".into(), of: None, limit: 9 };
     assert_eq!(store.erasures().said_with(&search).await.unwrap().len(), 2, "the question and its answer");
     let forgotten = store.erasures().erase(&Erasure::Said(CHAT, vec![found.at]), at(9)).await.unwrap();
-    let erased = Erased { messages: 1, answers: 1, pins: 1, summaries: 1, memories: 2, ..Erased::default() };
+    let erased = Erased { messages: 1, answers: 1, pins: 1, summaries: 2, memories: 2, ..Erased::default() };
     assert_eq!(forgotten, Forgotten::Done(erased));
     assert_eq!(store.erasures().said(CHAT, MessageId(1001)).await.unwrap(), None);
     assert_eq!(store.erasures().said_with(&search).await.unwrap(), []);

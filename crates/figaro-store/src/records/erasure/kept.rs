@@ -7,9 +7,9 @@ use super::super::super::fault::StoreFault;
 use super::super::super::key;
 use super::super::super::tables::Tables;
 use super::super::{pins, summaries};
-use super::to_erase::ToErase;
-use figaro_base::ids::{EntryId, MemoryId, UserId};
-use figaro_domain::conversation::EntryKey;
+use super::found::ErasureMatches;
+use figaro_base::ids::{EntryId, MemoryId, SessionId, UserId};
+use figaro_domain::conversation::{EntryKey, Message};
 use figaro_domain::erasure::{Erased, Erasure};
 use figaro_domain::memory::Memory;
 use figaro_domain::pin::{Pin, PinType, SystemPin};
@@ -20,10 +20,11 @@ use figaro_domain::summary::Summary;
 pub(super) fn made_of(
     tables: &Tables<'_>,
     changes: &mut Changes<'_>,
-    to_erase: &ToErase,
+    found: &ErasureMatches,
     what: &Erasure,
     erased: &mut Erased,
 ) -> Result<(), StoreFault> {
+    let ErasureMatches { to_erase, traces, .. } = found;
     let (entries, telegram) = (to_erase.entries(), to_erase.telegram());
     let is_source = |id: Option<EntryId>, place: Option<EntryKey>| {
         id.is_some_and(|id| entries.contains(&id)) || place.is_some_and(|place| to_erase.has(place))
@@ -45,9 +46,15 @@ pub(super) fn made_of(
             erased.pins += usize::from(pin.pin_type != PinType::System);
         }
     }
-    for session in to_erase.touched() {
+    // A summary may also repeat a result that has read the messages, or a quote of them.
+    let touched: BTreeSet<SessionId> =
+        to_erase.touched().into_iter().chain(traces.iter().map(|message| message.session)).collect();
+    for session in touched {
         let is_whole = to_erase.has_session(session);
-        let covers = |summary: &Summary| to_erase.has_any_of(session, summary.start..=summary.end);
+        let covers = |summary: &Summary| {
+            let has_trace = |message: &Message| message.session == session && summary.covers(message.index);
+            to_erase.has_any_of(session, summary.start..=summary.end) || traces.iter().any(has_trace)
+        };
         for item in tables.summaries.scan(&key::id(session))? {
             let (key, summary) = item?;
             if is_whole {

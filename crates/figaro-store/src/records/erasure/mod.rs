@@ -71,7 +71,7 @@ pub(crate) fn erase(
         return Ok(Forgotten::Busy);
     }
     let mut erased = found.to_erase.remove(tables, changes)?;
-    kept::made_of(tables, changes, &found.to_erase, what, &mut erased)?;
+    kept::made_of(tables, changes, found, what, &mut erased)?;
     saved::clear(tables, changes, &found.to_erase, what, &mut erased)?;
     traces::clear(tables, changes, found)?;
     receptions::forget(tables, changes, what, &found.to_erase.telegram())?;

@@ -12,7 +12,7 @@ use super::super::super::key;
 use super::super::super::snapshot::QUARANTINE;
 use super::super::super::table::Table;
 use super::super::super::tables::Tables;
-use super::super::{children, index, summaries, write};
+use super::super::{children, index, write};
 use super::found::ErasureMatches;
 use super::parts::{self, Looks};
 use super::to_erase::ToErase;
@@ -57,8 +57,6 @@ pub(super) fn clear(
     for message in traces {
         changes.put(&tables.messages, key::message(message.session, message.index), message)?;
         forget_call(tables, changes, message)?;
-        // A summary may repeat what the message had.
-        summaries::make_stale(tables, changes, message.session, message.index)?;
     }
     if let Some(since) = to_erase.since() {
         children::forget_read(tables, changes, to_erase.chat, |message| forget_read(message, since))?;
