@@ -1,8 +1,6 @@
 //! `/approve`: calls that wait for an approval and approvals for an hour, the buttons that approve or deny a call,
 //! here and under the call itself, and the button that takes back what was done.
 
-use std::collections::HashSet;
-
 use async_trait::async_trait;
 
 use super::asker::Asker;
@@ -106,8 +104,6 @@ impl ApproveCommand {
     fn approved(&self, asker: &Asker) -> Vec<Grant> {
         let mut all = self.approvers.grants.open(self.cards.now());
         all.retain(|grant| !asker.place.is_group() || grant.asked_in == asker.place.chat);
-        let mut turns = HashSet::new();
-        all.retain(|grant| turns.insert(grant.run));
         all
     }
 

@@ -1,5 +1,6 @@
 //! Approvers of calls and their undoing, and approvals for an hour.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
@@ -32,11 +33,12 @@ impl Grants {
         all.drain(..excess);
     }
 
-    /// Returns the current grants, oldest first.
+    /// Returns the current grants, oldest first: the first of each turn, since [`Self::end`] revokes all of a turn.
     #[must_use]
     pub fn open(&self, now: DateTime<Utc>) -> Vec<Grant> {
-        let all = self.0.lock();
-        all.iter().filter(|grant| now < grant.until).cloned().collect()
+        let (all, mut turns) = (self.0.lock(), HashSet::new());
+        let open = all.iter().filter(|grant| now < grant.until);
+        open.filter(|grant| turns.insert(grant.run)).cloned().collect()
     }
 
     /// Revokes the grants of a turn's call and returns them.
@@ -144,5 +146,44 @@ impl Approvers {
             }
         }
         Ok(!grants.is_empty())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use figaro_base::ids::ChatId;
+    use figaro_domain::approval::{Fingerprint, MethodCall, Ruling};
+    use figaro_domain::message::Speaker;
+
+    use super::*;
+
+    #[test]
+    fn a_turn_with_several_grants_is_listed_once_and_revoked_whole() {
+        let now = DateTime::UNIX_EPOCH;
+        let approval = Approval {
+            fingerprint: Fingerprint::of(RunId::new(), "c", &[]),
+            calls: vec![MethodCall { method: "pinChatMessage".into(), arguments: serde_json::Map::new() }],
+            server: None,
+            targets: vec![],
+            people: vec![],
+            about: None,
+            right: None,
+            needs_other: false,
+            may_last: true,
+            rule: "default/other".into(),
+            reason: None,
+            asked_in: ChatId(-5),
+            requester: Speaker { user: UserId::telegram(1), name: "Ann".into(), username: None },
+        };
+        let ruling = Ruling { ruled: Ruled::Hour, by: UserId::telegram(2), name: "Bob".into(), at: now };
+        let (first, second) = (RunId::new(), RunId::new());
+        let grants = Grants::default();
+        for run in [first, second, first] {
+            grants.add(approval.grants(run, &ruling), now);
+        }
+        let open = |grants: &Grants| grants.open(now).iter().map(|grant| grant.run).collect::<Vec<_>>();
+        assert_eq!(open(&grants), [first, second]);
+        assert_eq!(grants.end(first, now).len(), 2);
+        assert_eq!(open(&grants), [second]);
     }
 }

@@ -275,6 +275,9 @@ mod tests {
         let poll =
             of("sendPoll", &json!({"chat_id": -5, "question": "Where?", "options": [{"text": "Here"}]}));
         assert!(poll.lines().next().unwrap().ends_with("Send a poll: Where? · Here"), "{poll}");
+        let word = "ы".repeat(WORD_CHARS);
+        let poll = of("sendPoll", &json!({"question": word}));
+        assert!(poll.contains(&word), "letters count, whatever bytes they take: {poll}");
         let dice = of("sendDice", &json!({}));
         assert!(dice.lines().next().unwrap().ends_with("Roll the dice"), "{dice}");
         let new = of("sendSomethingNew", &json!({}));

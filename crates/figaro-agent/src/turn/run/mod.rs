@@ -67,7 +67,7 @@ pub(crate) enum RunStep {
     CallTools(Vec<PlannedCall>),
     /// Ask a person, and wait for the answer, which is the result of this call.
     Ask {
-        /// Call that asks.
+        /// Tool call that a person's answer is the result of.
         call: Call,
         question: PersonQuestion,
     },

@@ -96,7 +96,7 @@ pub(super) enum RunPhase {
     },
     /// The turn waits for a person, whose answer is the result of this call.
     Waiting {
-        /// Call that asks.
+        /// Tool call that a person's answer is the result of.
         call: Call,
         question: PersonQuestion,
     },
