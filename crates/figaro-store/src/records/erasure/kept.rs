@@ -24,7 +24,7 @@ pub(super) fn made_of(
     what: &Erasure,
     erased: &mut Erased,
 ) -> Result<(), StoreFault> {
-    let ErasureMatches { to_erase, traces, .. } = found;
+    let to_erase = &found.to_erase;
     let (entries, telegram) = (to_erase.entries(), to_erase.telegram());
     let is_source = |id: Option<EntryId>, place: Option<EntryKey>| {
         id.is_some_and(|id| entries.contains(&id)) || place.is_some_and(|place| to_erase.has(place))
@@ -46,7 +46,40 @@ pub(super) fn made_of(
             erased.pins += usize::from(pin.pin_type != PinType::System);
         }
     }
-    // A summary may also repeat a result that has read the messages, or a quote of them.
+    summed_up(tables, changes, found, erased)?;
+    // No facts are taken from an erased message, even if a model is reading it now.
+    for item in tables.unread.scan(&[])? {
+        let (key, unread) = item?;
+        if is_source(Some(unread.id), Some(unread.place)) {
+            changes.remove(&tables.unread, key);
+        }
+    }
+    let mut gone: BTreeMap<UserId, BTreeSet<MemoryId>> = BTreeMap::new();
+    for item in tables.memories.scan(&[])? {
+        let (key, memory) = item?;
+        let is_made = memory.sources().any(|source| entries.contains(&source)) || to_erase.has(memory.source);
+        if is_made || is_of_theirs(&memory, what) {
+            changes.remove(&tables.memories, key);
+            erased.memories += usize::from(memory.is_active());
+            gone.entry(memory.user).or_default().insert(memory.id);
+        }
+    }
+    // It may quote an earlier message too. The pin of a memory is in its person's own chat.
+    for (user, gone) in gone {
+        pins::remove_of_memories(tables, changes, &user, Some(&gone))?;
+    }
+    Ok(())
+}
+
+/// Clears the summaries of erased messages, and of messages with traces of them, to be made again of the rest. Those of
+/// whole sessions go.
+fn summed_up(
+    tables: &Tables<'_>,
+    changes: &mut Changes<'_>,
+    ErasureMatches { to_erase, traces, .. }: &ErasureMatches,
+    erased: &mut Erased,
+) -> Result<(), StoreFault> {
+    // A summary may repeat a result that has read the messages, or a quote of them.
     let touched: BTreeSet<SessionId> =
         to_erase.touched().into_iter().chain(traces.iter().map(|message| message.session)).collect();
     for session in touched {
@@ -69,27 +102,6 @@ pub(super) fn made_of(
         if is_whole {
             changes.remove(&tables.summary_jobs, key::id(session));
         }
-    }
-    // No facts are taken from an erased message, even if a model is reading it now.
-    for item in tables.unread.scan(&[])? {
-        let (key, unread) = item?;
-        if is_source(Some(unread.id), Some(unread.place)) {
-            changes.remove(&tables.unread, key);
-        }
-    }
-    let mut gone: BTreeMap<UserId, BTreeSet<MemoryId>> = BTreeMap::new();
-    for item in tables.memories.scan(&[])? {
-        let (key, memory) = item?;
-        let is_made = memory.sources().any(|source| entries.contains(&source)) || to_erase.has(memory.source);
-        if is_made || is_of_theirs(&memory, what) {
-            changes.remove(&tables.memories, key);
-            erased.memories += usize::from(memory.is_active());
-            gone.entry(memory.user).or_default().insert(memory.id);
-        }
-    }
-    // It may quote an earlier message too. The pin of a memory is in its person's own chat.
-    for (user, gone) in gone {
-        pins::remove_of_memories(tables, changes, &user, Some(&gone))?;
     }
     Ok(())
 }
