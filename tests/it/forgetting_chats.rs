@@ -412,6 +412,21 @@ fn chats() -> usize {
     std::env::var("FORGET_CHATS").map_or(24, |count| count.parse().unwrap())
 }
 
+/// Waits until no file holds what was forgotten; what nobody forgot is still there.
+async fn leaves_the_folder(world: &World, forgotten: &BTreeSet<String>, kept: &str) {
+    let deadline = Instant::now() + TIMEOUT;
+    loop {
+        let found = secrets_below(&data(world));
+        let left: Vec<&String> = found.intersection(forgotten).collect();
+        if left.is_empty() {
+            assert!(found.contains(&stem(kept)), "what nobody forgot is kept");
+            break;
+        }
+        assert!(Instant::now() < deadline, "{left:?}");
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+}
+
 async fn what_is_forgotten_is_nowhere(kind: EngineKind, embedder: &str, first: usize) {
     let count = chats();
     let world = World::new().await;
@@ -440,17 +455,7 @@ async fn what_is_forgotten_is_nowhere(kind: EngineKind, embedder: &str, first: u
         let carries = |request: &ModelRequest| !secrets_in(request.body.to_string().as_bytes()).is_empty();
         assert!(asked.iter().any(carries), "work in the background carries secrets on");
     }
-    let deadline = Instant::now() + TIMEOUT;
-    loop {
-        let found = secrets_below(&data(&world));
-        let left: Vec<&String> = found.intersection(&forgotten).collect();
-        if left.is_empty() {
-            assert!(found.contains(&stem(&kept.secret)), "what nobody forgot is kept");
-            break;
-        }
-        assert!(Instant::now() < deadline, "{kind}: {left:?}");
-        tokio::time::sleep(Duration::from_millis(100)).await;
-    }
+    leaves_the_folder(&world, &forgotten, &kept.secret).await;
     let log = gateway.bot.log();
     let is_told = |line: &&str| !secrets_in(line.as_bytes()).is_disjoint(&forgotten);
     let told: Vec<&str> = log.lines().filter(is_told).collect();
