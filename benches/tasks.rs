@@ -17,8 +17,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use chrono::{DateTime, TimeDelta, Utc};
-use chrono_tz::Tz;
 use figaro_base::ids::{BotId, ChatId, UserId};
+use figaro_base::tz::Tz;
 use figaro_domain::chat::{ChatKind, Place};
 use figaro_domain::message::Speaker;
 use figaro_domain::schedule::Schedule;
@@ -95,7 +95,7 @@ async fn fill(folder: &Path) {
         async move {
             // Days apart from now, so that none comes due while the bench runs.
             let schedule = format!("{} {} {} * *", n % 60, n / 60 % 24, 1 + (n % 28));
-            let schedule = Schedule::recurring(&schedule, Tz::Europe__Riga, now).unwrap();
+            let schedule = Schedule::recurring(&schedule, "Europe/Riga".parse::<Tz>().unwrap(), now).unwrap();
             let task = task(1_000_000 + n % CHATS, schedule, now);
             assert_eq!(store.tasks().add(&task, LIMITS).await.unwrap(), TaskAdded::New);
         }
@@ -110,7 +110,7 @@ fn task(chat: i64, schedule: Schedule, now: DateTime<Utc>) -> Task {
     let creator = Speaker { user: UserId::telegram(chat), name: "Ann".into(), username: None };
     let prompt =
         "Look up the weather of the day and write it in two sentences, with what to wear.".to_owned();
-    let (language, zone, zone_assumed) = (Some("en".to_owned()), Tz::Europe__Riga, false);
+    let (language, zone, zone_assumed) = (Some("en".to_owned()), "Europe/Riga".parse::<Tz>().unwrap(), false);
     Task::new(NewTask { place, creator, language, prompt, schedule, zone, zone_assumed }, now)
 }
 

@@ -407,7 +407,7 @@ async fn what_the_model_wrote_into_settings_for_a_forgotten_message_goes_with_it
     assert_eq!((config.personality, config.custom_prompt), (None, None));
     assert_eq!(
         (config.language.as_deref(), config.timezone),
-        (Some("Latvian"), Some(chrono_tz::Europe::Riga))
+        (Some("Latvian"), Some("Europe/Riga".parse().unwrap()))
     );
     assert_eq!(store.profiles().find(&UserId::telegram(BOB)).await.unwrap().unwrap().wishes, []);
     drop(store);

@@ -1,7 +1,7 @@
 //! The cards of tasks that the model made: when they come, what they show, and what their buttons do.
 
 use chrono::{DateTime, Datelike, TimeDelta, Utc};
-use chrono_tz::Tz;
+use figaro_base::tz::Tz;
 use figaro_offline::model::{Gate, ModelReply, ModelRequest};
 use figaro_offline::telegram::{MemberStatus, Say, TelegramView};
 use serde_json::{Value, json};
@@ -246,7 +246,7 @@ async fn twenty_tasks_have_three_pages_and_every_button_keeps_its_place() {
 async fn buttons_move_times_by_what_they_say_or_not_at_all() {
     let (world, _bot) = scene().await;
     world.told(ANN, ANN, "/timezone Riga").await;
-    let riga = Tz::Europe__Riga;
+    let riga = "Europe/Riga".parse::<Tz>().unwrap();
     let later = (now() + TimeDelta::days(4)).with_timezone(&riga);
     let (weekday, day) = (later.weekday().num_days_from_sunday(), later.day().min(27));
     let table = [

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Timelike, Utc};
-use chrono_tz::Tz;
 use figaro_base::ids::{ChatId, TaskId, TopicId, UserId};
+use figaro_base::tz::Tz;
 use figaro_domain::chat::{ChatKind, Place};
 use figaro_domain::message::Speaker;
 use figaro_domain::schedule::Schedule;

@@ -4,8 +4,8 @@
 use chrono::{
     DateTime, Datelike, Duration, LocalResult, NaiveDate, TimeDelta, TimeZone, Timelike, Utc, Weekday,
 };
-use chrono_tz::Tz;
 use figaro_base::clock::Clock;
+use figaro_base::tz::Tz;
 use figaro_offline::telegram::{MemberStatus, TelegramView};
 use serde_json::{Value, json};
 
@@ -209,9 +209,9 @@ async fn nonsense_is_refused_with_what_to_do_and_nothing_is_stored() {
 type Kind = (String, &'static str, Tz, Vec<DateTime<Tz>>);
 
 fn kinds() -> Vec<Kind> {
-    let riga = Tz::Europe__Riga;
-    let york = Tz::America__New_York;
-    let howe = Tz::Australia__Lord_Howe;
+    let riga = "Europe/Riga".parse::<Tz>().unwrap();
+    let york = "America/New_York".parse::<Tz>().unwrap();
+    let howe = "Australia/Lord_Howe".parse::<Tz>().unwrap();
     // Hours away from the present in each zone, so that no minute that passes changes what comes next.
     let hour = |zone: Tz| (now() + Duration::hours(3)).with_timezone(&zone).hour();
     let work = |day: NaiveDate| day.weekday().num_days_from_monday() < 5;
@@ -259,7 +259,7 @@ async fn every_kind_of_time_comes_by_the_clocks_of_its_zone_and_is_shown_once() 
     let world = World::new().await;
     let _bot = start(&world, &[]).await;
     world.told(ANN, ANN, "/timezone Riga").await;
-    let (table, riga) = (kinds(), Tz::Europe__Riga);
+    let (table, riga) = (kinds(), "Europe/Riga".parse::<Tz>().unwrap());
     let make = |(schedule, prompt, zone, _): &Kind| {
         let mut call = recurring(prompt, schedule);
         if *zone != riga {
@@ -303,7 +303,7 @@ async fn a_single_run_is_meant_by_the_clocks_of_its_chat_unless_it_says_otherwis
     let world = World::new().await;
     let _bot = start(&world, &[]).await;
     world.told(ANN, ANN, "/timezone Riga").await;
-    let (riga, york) = (Tz::Europe__Riga, Tz::America__New_York);
+    let (riga, york) = ("Europe/Riga".parse::<Tz>().unwrap(), "America/New_York".parse::<Tz>().unwrap());
     let day = (now() + TimeDelta::days(2)).with_timezone(&riga).date_naive();
     let at = |zone: Tz| zone.from_local_datetime(&day.and_hms_opt(14, 30, 0).unwrap()).unwrap();
     let mut there = once("there", &format!("{day}T14:30"));
@@ -397,13 +397,17 @@ async fn a_change_leaves_what_it_does_not_name() {
     let told = update("rather a riddle", json!({"prompt": "Tell a riddle."})).await;
     assert_eq!((&told["success"], &told["next"]), (&json!(true), &made["next"]), "{told}");
     let told = update("in spring", json!({"schedule": "30 9 1 4,11 *"})).await;
-    assert_eq!((&told["success"], &told["next"]), (&json!(true), &spring(Tz::Europe__Riga)), "{told}");
+    assert_eq!(
+        (&told["success"], &told["next"]),
+        (&json!(true), &spring("Europe/Riga".parse::<Tz>().unwrap())),
+        "{told}"
+    );
     let kept = listed(&world, (ANN, ANN), "what is there?").await.remove(0);
     assert_eq!((&kept["prompt"], &kept["schedule"]), (&json!("Tell a riddle."), &json!("30 9 1 4,11 *")));
     let told = update("by the clocks of Tokyo", json!({"timezone": "Asia/Tokyo"})).await;
     assert_eq!(
         (&told["timezone"], &told["next"]),
-        (&json!("Asia/Tokyo"), &spring(Tz::Asia__Tokyo)),
+        (&json!("Asia/Tokyo"), &spring("Asia/Tokyo".parse::<Tz>().unwrap())),
         "{told}"
     );
 }
@@ -477,7 +481,7 @@ async fn a_time_that_clocks_leave_out_or_have_twice_comes_once() {
     let world = World::new().await;
     let _bot = start(&world, &[]).await;
     world.told(ANN, ANN, "/timezone New York").await;
-    let york = Tz::America__New_York;
+    let york = "America/New_York".parse::<Tz>().unwrap();
     let at =
         |day: NaiveDate, (hour, minute)| york.from_local_datetime(&day.and_hms_opt(hour, minute, 0).unwrap());
     let days = || now().with_timezone(&york).date_naive().iter_days().skip(1);
@@ -506,7 +510,7 @@ async fn another_zone_keeps_clock_times_and_moves_no_instant() {
     let world = World::new().await;
     let _bot = start(&world, &[]).await;
     world.told(ANN, ANN, "/timezone Riga").await;
-    let (riga, york) = (Tz::Europe__Riga, Tz::America__New_York);
+    let (riga, york) = ("Europe/Riga".parse::<Tz>().unwrap(), "America/New_York".parse::<Tz>().unwrap());
     let day = (now() + TimeDelta::days(3)).with_timezone(&riga).date_naive();
     let local = |zone: Tz| zone.from_local_datetime(&day.and_hms_opt(14, 30, 0).unwrap()).unwrap();
     let table = [

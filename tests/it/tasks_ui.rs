@@ -1,9 +1,9 @@
 //! `/tasks` and the cards of tasks: what people see of what runs by itself, and what its buttons do.
 
 use chrono::{DateTime, TimeDelta, Timelike, Utc};
-use chrono_tz::Tz;
 use figaro_base::clock::Clock;
 use figaro_base::ids::{ChatId, RunId, TaskId, UserId};
+use figaro_base::tz::Tz;
 use figaro_domain::chat::{ChatKind, Place};
 use figaro_domain::message::Speaker;
 use figaro_domain::schedule::Schedule;

@@ -2,9 +2,9 @@
 //! tasks that follow.
 
 use chrono::{DateTime, Offset, TimeDelta, TimeZone, Utc};
-use chrono_tz::Tz;
 use figaro_base::clock::Clock;
 use figaro_base::ids::{ChatId, RunId, UserId};
+use figaro_base::tz::Tz;
 use figaro_domain::chat::{ChatKind, ConfigPatch, Place};
 use figaro_domain::delivery::{CardKind, PendingDelivery};
 use figaro_domain::message::Speaker;
@@ -151,13 +151,13 @@ async fn a_zone_is_told_by_name_by_place_by_time_or_with_a_button() {
     assert!(text(&cleared).contains("so I use UTC"), "{cleared}");
 
     let now = now();
-    let riga = now.with_timezone(&Tz::Europe__Riga).format("%H:%M");
+    let riga = now.with_timezone(&"Europe/Riga".parse::<Tz>().unwrap()).format("%H:%M");
     let which = world.told(ANN, ANN, &format!("/timezone it is {riga} here")).await;
     assert_eq!(text(&which), "Which one is it?");
     for (label, data) in buttons(&which) {
         let zone: Tz = data.strip_prefix("zone:set:").unwrap().parse().unwrap();
         assert!(
-            (ahead(zone, now) - ahead(Tz::Europe__Riga, now)) % 43_200 == 0,
+            (ahead(zone, now) - ahead("Europe/Riga".parse::<Tz>().unwrap(), now)) % 43_200 == 0,
             "clocks show the time there, or half a day later: {label}"
         );
     }
@@ -182,7 +182,7 @@ async fn people_are_told_in_their_language_and_what_they_are_told_to_type_is_und
     assert!(labels(&card)[0].starts_with("Sao Paulo "), "{card}");
     let set = world.told(RUI, RUI, "/timezone Lisboa").await;
     assert_eq!(timeless(text(&set)), "Lisbon: o relógio marca NN:NN.");
-    let time = now().with_timezone(&Tz::Europe__Lisbon).format("%H:%M");
+    let time = now().with_timezone(&"Europe/Lisbon".parse::<Tz>().unwrap()).format("%H:%M");
     let which = world.told(RUI, RUI, &format!("/timezone aqui são {time}")).await;
     assert_eq!(text(&which), "Qual deles?");
 }
@@ -237,8 +237,8 @@ async fn the_question_is_answered_in_words_and_tasks_on_a_guess_follow() {
     let tasks = [
         assumed(task(ANN, "Morning news", Tz::UTC)),
         assumed(soon(task(ANN, "Call the bank", Tz::UTC))),
-        task(ANN, "Bell at Wall Street", Tz::America__New_York),
-        task(ANN, "Tea in Tokyo", Tz::Asia__Tokyo),
+        task(ANN, "Bell at Wall Street", "America/New_York".parse::<Tz>().unwrap()),
+        task(ANN, "Tea in Tokyo", "Asia/Tokyo".parse::<Tz>().unwrap()),
     ];
     world.asked_of(ANN, TimeDelta::minutes(5), &tasks).await;
     world.otherwise(ModelReply::text("I see."));
@@ -256,10 +256,10 @@ async fn the_question_is_answered_in_words_and_tasks_on_a_guess_follow() {
     assert!(bot.stop().success());
     let bot = world.start().await;
     let tokyo = world.told(ANN, ANN, "Tokyo").await;
-    let tz = Tz::Asia__Tokyo;
+    let tz = "Asia/Tokyo".parse::<Tz>().unwrap();
     let news = Schedule::recurring("0 9 1 1 *", tz, now()).unwrap().next(tz, now());
     let news = moment(&Task { next: news, ..tasks[0].clone() }, tz);
-    let (bank, bell) = (moment(&tasks[1], tz), moment(&tasks[2], Tz::America__New_York));
+    let (bank, bell) = (moment(&tasks[1], tz), moment(&tasks[2], "America/New_York".parse::<Tz>().unwrap()));
     let (shown, offered) = seen(&tokyo);
     assert_eq!(
         shown,
@@ -319,7 +319,8 @@ async fn a_sentence_sets_the_clock_and_is_a_message_as_well() {
 #[tokio::test]
 async fn several_places_of_a_name_leave_the_question_open_and_named_zones_stay_unless_they_are_moved() {
     let world = World::new().await;
-    let tasks = [assumed(task(ANN, "Morning news", Tz::UTC)), task(ANN, "Tea", Tz::Asia__Tokyo)];
+    let tasks =
+        [assumed(task(ANN, "Morning news", Tz::UTC)), task(ANN, "Tea", "Asia/Tokyo".parse::<Tz>().unwrap())];
     world.asked_of(ANN, TimeDelta::zero(), &tasks).await;
     let bot = world.start().await;
     world.answers(ANN, 1).await;
@@ -389,7 +390,8 @@ async fn a_question_of_long_ago_is_open_no_more_and_one_that_has_its_answer_is_n
     let world = World::new().await;
     world.asked_of(ANN, TimeDelta::minutes(61), &[assumed(task(ANN, "News", Tz::UTC))]).await;
     world.asked_of(BOB, TimeDelta::zero(), &[assumed(task(BOB, "News", Tz::UTC))]).await;
-    let here = ConfigPatch { timezone: Some(Some(Tz::Europe__Riga)), ..ConfigPatch::default() };
+    let here =
+        ConfigPatch { timezone: Some(Some("Europe/Riga".parse::<Tz>().unwrap())), ..ConfigPatch::default() };
     world.stored().await.settings().change_chat_config(ChatId(BOB), here).await.unwrap();
     world.otherwise(ModelReply::text("I see."));
     let _bot = world.start_open().await;
@@ -402,7 +404,8 @@ async fn a_question_of_long_ago_is_open_no_more_and_one_that_has_its_answer_is_n
 #[tokio::test]
 async fn the_model_says_where_a_chat_is_in_anybodys_words() {
     let world = World::new().await;
-    let tasks = [assumed(task(ANN, "Morning news", Tz::UTC)), task(ANN, "Tea", Tz::Asia__Tokyo)];
+    let tasks =
+        [assumed(task(ANN, "Morning news", Tz::UTC)), task(ANN, "Tea", "Asia/Tokyo".parse::<Tz>().unwrap())];
     world.asked_of(ANN, TimeDelta::hours(2), &tasks).await;
     let set = |zone: &str| ModelReply::call("set_config", json!({"timezone": zone}));
     for reply in [set("Portland"), set("Atlantis"), set("Lisboa"), ModelReply::text("You are in Lisbon.")] {

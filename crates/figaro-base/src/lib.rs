@@ -10,3 +10,4 @@ pub mod shutdown;
 pub mod system;
 pub mod telemetry;
 pub mod text;
+pub mod tz;

@@ -25,7 +25,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use chrono::TimeDelta;
-use chrono_tz::Tz;
+use figaro_base::tz::Tz;
 use figaro_mcp::proxy::Proxies;
 
 pub use abilities::Abilities;

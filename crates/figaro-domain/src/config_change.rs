@@ -1,7 +1,7 @@
 //! Changes of a chat's settings by the model, kept so that people can see and undo them.
 
 use chrono::{DateTime, TimeDelta, Utc};
-use chrono_tz::Tz;
+use figaro_base::tz::Tz;
 use serde::{Deserialize, Serialize};
 
 use super::chat::ChatConfig;
@@ -174,7 +174,7 @@ mod tests {
     fn by_model() -> impl Strategy<Value = ConfigPatch> {
         let text = || proptest::option::of(proptest::option::of("[ab]"));
         let when = proptest::option::of(prop_oneof![Just(AnswerWhen::Always), Just(AnswerWhen::Mention)]);
-        let zone = proptest::option::of(proptest::option::of(Just(Tz::Europe__Riga)));
+        let zone = proptest::option::of(proptest::option::of(Just("Europe/Riga".parse::<Tz>().unwrap())));
         (text(), text(), text(), when, zone, proptest::bool::weighted(0.1)).prop_map(
             |(custom_prompt, language, personality, answer_when, timezone, resets)| match resets {
                 true => ConfigPatch::reset(),
@@ -193,7 +193,7 @@ mod tests {
     /// A change by a person, to what the model never chooses.
     fn by_person() -> impl Strategy<Value = ConfigPatch> {
         let text = || proptest::option::of("[xy]".prop_map(Some));
-        let zone = proptest::option::of(Just(Some(Tz::Asia__Tokyo)));
+        let zone = proptest::option::of(Just(Some("Asia/Tokyo".parse::<Tz>().unwrap())));
         (text(), text(), proptest::option::of(Just(AnswerWhen::Off)), zone).prop_map(
             |(custom_prompt, language, answer_when, timezone)| ConfigPatch {
                 custom_prompt,

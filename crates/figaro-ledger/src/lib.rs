@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use chrono::{DateTime, Days, NaiveDate};
-use chrono_tz::Tz;
+use figaro_base::tz::Tz;
 use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::Notify;
 

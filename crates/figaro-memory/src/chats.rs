@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use chrono_tz::Tz;
+use figaro_base::tz::Tz;
 use parking_lot::Mutex;
 use tokio::sync::Mutex as AsyncMutex;
 

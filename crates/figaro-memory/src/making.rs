@@ -5,7 +5,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use chrono_tz::Tz;
+use figaro_base::tz::Tz;
 use parking_lot::Mutex;
 
 use super::chats::{ChatIndex, Chats};

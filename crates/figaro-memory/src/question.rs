@@ -1,7 +1,7 @@
 //! Query for older messages.
 
 use chrono::{DateTime, Utc};
-use chrono_tz::Tz;
+use figaro_base::tz::Tz;
 
 use figaro_base::ids::{ChatId, SessionId, UserId};
 use figaro_domain::conversation::EntryKey;

@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
-use chrono_tz::Tz;
+use figaro_base::tz::Tz;
 
 use super::words::{StemmerLanguage, fold, lower, stems};
 use figaro_base::ids::{ChatId, RecordId};

@@ -1,6 +1,6 @@
 //! Index entry of a stored message.
 
-use chrono_tz::Tz;
+use figaro_base::tz::Tz;
 
 use super::index::{IndexEntry, Remembered, TermCount};
 use super::wishes::is_wish;

@@ -165,7 +165,7 @@ impl Scene {
             prices: Prices::default(),
             caps: Caps::default(),
             background_percent: 10,
-            zone: chrono_tz::UTC,
+            zone: figaro_base::tz::Tz::UTC,
             clock: Clock::system(),
             background: TaskTracker::new(),
             slots: Slots::default(),
@@ -189,7 +189,7 @@ async fn found(chats: &Chats, asked: &Asked) -> Vec<Recalled> {
         text: &words,
         before: None,
         asked_at: begin() + TimeDelta::days(90),
-        zone: chrono_tz::UTC,
+        zone: figaro_base::tz::Tz::UTC,
         shown,
         tokens: asked.tokens,
         user: UserId::telegram(1),
@@ -270,7 +270,7 @@ proptest! {
             let chats = scene.chats_by(&embedder).await;
             let mut vectors = 0;
             for number in 0..CHATS {
-                vectors += chats.embed_all(&payer(number), chrono_tz::UTC).await.unwrap();
+                vectors += chats.embed_all(&payer(number), figaro_base::tz::Tz::UTC).await.unwrap();
             }
             let said = all.iter().filter(|said| !said.words.is_empty()).count();
             prop_assert_eq!((vectors, embedder.made.load(Ordering::SeqCst)), (said, said));
@@ -284,10 +284,10 @@ proptest! {
                 let restarted = scene.chats_by(&embedder).await;
                 let again = found(&restarted, asked).await;
                 prop_assert_eq!(compared(&first), compared(&again), "after a restart");
-                prop_assert_eq!(restarted.embed_all(&payer(asked.chat), chrono_tz::UTC).await.unwrap(), 0);
+                prop_assert_eq!(restarted.embed_all(&payer(asked.chat), figaro_base::tz::Tz::UTC).await.unwrap(), 0);
             }
             let other = Arc::new(Halves { name: "local:other", made: AtomicUsize::new(0) });
-            let anew = scene.chats_by(&other).await.embed_all(&payer(0), chrono_tz::UTC).await.unwrap();
+            let anew = scene.chats_by(&other).await.embed_all(&payer(0), figaro_base::tz::Tz::UTC).await.unwrap();
             let of_chat = all.iter().filter(|said| said.chat == 0 && !said.words.is_empty()).count();
             prop_assert_eq!(anew, of_chat, "by a model of another name");
             Ok(())
@@ -327,7 +327,7 @@ async fn importance_selects_where_no_word_does_as_long_as_there_is_room() {
     all[0] = Said { words: vec![20, 21], importance: 9.0, ..all[0].clone() };
     let scene = Scene::with(&all).await;
     let chats = scene.chats();
-    chats.index_all(chat(0), chrono_tz::UTC).await.unwrap();
+    chats.index_all(chat(0), figaro_base::tz::Tz::UTC).await.unwrap();
     let asked = Asked { chat: 0, within: None, shown: Some((0, 4_990)), words: vec![3, 5], tokens: 2_400 };
     let is_there = |found: &[Recalled]| found.iter().any(|one| one.message.index == 0);
     assert!(is_there(&found(&chats, &asked).await), "a question about other things");
@@ -374,7 +374,7 @@ async fn while_the_vector_of_a_question_is_made_the_index_is_free_and_may_be_dro
     let halves = Halves { name: "local:halves", made: AtomicUsize::new(0) };
     let embedder = Arc::new(Waiting { halves, asked: Notify::new(), may_answer: Notify::new() });
     let chats = scene.chats_by(&embedder).await;
-    chats.embed_all(&payer(0), chrono_tz::UTC).await.unwrap();
+    chats.embed_all(&payer(0), figaro_base::tz::Tz::UTC).await.unwrap();
     let asked = Asked { chat: 0, within: None, shown: Some((1, 0)), words: vec![0], tokens: 700 };
     let meanwhile = async {
         embedder.asked.notified().await;

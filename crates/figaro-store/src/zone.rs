@@ -2,7 +2,7 @@
 //! this.
 
 use chrono::{DateTime, Utc};
-use chrono_tz::Tz;
+use figaro_base::tz::Tz;
 
 use super::{Result, SettingsStore, TaskStore};
 use figaro_base::ids::{ChatId, RunId, TaskId};

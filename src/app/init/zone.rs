@@ -1,6 +1,6 @@
 //! Last question of the settings: default time zone of chats.
 
-use chrono_tz::Tz;
+use figaro_base::tz::Tz;
 
 use super::dialogue::Dialogue;
 use super::draft::SettingsDraft;

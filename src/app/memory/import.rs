@@ -65,7 +65,7 @@ async fn add(
     for some in fresh.chunks(AT_ONCE) {
         opened.store.messages().import(chat, session, some.to_vec()).await.map_err(failed)?;
     }
-    opened.chats.index_all(chat, chrono_tz::UTC).await.map_err(failed)?;
+    opened.chats.index_all(chat, figaro_base::tz::Tz::UTC).await.map_err(failed)?;
     opened.chats.forget(chat);
     Ok(ImportCounts { added, known: all - added })
 }

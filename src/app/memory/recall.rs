@@ -95,7 +95,7 @@ impl RecallEvaluator<'_> {
             let history = self.history(&asked.conversation_id).await?;
             // An active chat gets its vectors gradually. Here all are made first, so that every run gives the same result.
             let payer = Payer { chat, user: nobody() };
-            let made = self.opened.chats.embed_all(&payer, chrono_tz::UTC).await;
+            let made = self.opened.chats.embed_all(&payer, figaro_base::tz::Tz::UTC).await;
             let _count = made.map_err(|error| StartupError(error.to_string()))?;
             self.histories.insert(asked.conversation_id.clone(), history);
         }
@@ -111,7 +111,7 @@ impl RecallEvaluator<'_> {
         };
         let asking = ContextRequest {
             place: &place,
-            zone: config.timezone.unwrap_or(chrono_tz::UTC),
+            zone: config.timezone.unwrap_or(figaro_base::tz::Tz::UTC),
             session: history.last().map_or_else(SessionId::new, |last| last.session),
             history,
             // Imported conversations have no kept data.

@@ -33,7 +33,7 @@ pub(super) async fn stats(opened: &Opened, as_json: bool) -> Result<(), StartupE
             }
         }
         let begun = Instant::now();
-        index_bytes += opened.chats.index_all(*chat, chrono_tz::UTC).await.map_err(failed)?;
+        index_bytes += opened.chats.index_all(*chat, figaro_base::tz::Tz::UTC).await.map_err(failed)?;
         index_ms += begun.elapsed().as_secs_f64() * 1000.0;
         opened.chats.forget(*chat);
     }

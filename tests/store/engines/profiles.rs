@@ -1,7 +1,7 @@
 //! The profiles of people.
 
-use chrono_tz::Tz;
 use figaro_base::ids::{ChatId, RunId, UserId};
+use figaro_base::tz::Tz;
 use figaro_domain::chat::{ChatKind, Place};
 use figaro_domain::message::Speaker;
 use figaro_domain::profile::{PersonRole, PersonSnapshot, PreferencesPatch};
@@ -39,7 +39,7 @@ pub(super) async fn what_a_person_asked_for_is_kept_by_chat(backend: &dyn Backen
     let user = UserId::telegram(4);
     let wish = PreferencesPatch {
         called: Some(Some("Annie".to_owned())),
-        timezone: Some(Some(Tz::America__New_York)),
+        timezone: Some(Some("America/New_York".parse::<Tz>().unwrap())),
         language: None,
     };
     assert_eq!(
@@ -54,6 +54,6 @@ pub(super) async fn what_a_person_asked_for_is_kept_by_chat(backend: &dyn Backen
     let known = store.profiles().find(&user).await.unwrap().unwrap();
     let private = known.wishes_in(&place(ChatId(4), ChatKind::Private));
     assert_eq!(private.called.as_deref(), Some("Annie"));
-    assert_eq!(private.timezone, Some(Tz::America__New_York));
+    assert_eq!(private.timezone, Some("America/New_York".parse::<Tz>().unwrap()));
     assert_eq!(known.wishes_in(&place(ChatId(-5), ChatKind::Group)), Default::default());
 }

@@ -45,7 +45,7 @@ pub(super) async fn chats_have_settings(backend: &dyn Backend) {
         language: None,
         personality: Some(String::new()),
         written_in: figaro_domain::chat::TextTurns::default(),
-        timezone: Some(chrono_tz::Europe::Berlin),
+        timezone: Some("Europe/Berlin".parse().unwrap()),
         answer_when: AnswerWhen::Always,
         agent: Some("tutor".into()),
         persona: Some(PersonaChoice::Own { id: PersonaId::new(), name: "Pirate".into() }),
@@ -134,7 +134,7 @@ pub(super) async fn settings_lose_no_change(backend: &dyn Backend) {
         ConfigPatch { custom_prompt: some(), ..ConfigPatch::default() },
         ConfigPatch { language: some(), ..ConfigPatch::default() },
         ConfigPatch { personality: some(), ..ConfigPatch::default() },
-        ConfigPatch { timezone: Some(Some(chrono_tz::Asia::Tokyo)), ..ConfigPatch::default() },
+        ConfigPatch { timezone: Some(Some("Asia/Tokyo".parse().unwrap())), ..ConfigPatch::default() },
         ConfigPatch { answer_when: Some(AnswerWhen::Off), ..ConfigPatch::default() },
     ];
     for round in 0..10 {
@@ -148,7 +148,7 @@ pub(super) async fn settings_lose_no_change(backend: &dyn Backend) {
             custom_prompt: some().flatten(),
             language: some().flatten(),
             personality: some().flatten(),
-            timezone: Some(chrono_tz::Asia::Tokyo),
+            timezone: Some("Asia/Tokyo".parse().unwrap()),
             answer_when: AnswerWhen::Off,
             ..ChatConfig::default()
         };

@@ -3,8 +3,8 @@
 use std::slice::from_ref;
 
 use chrono::{DateTime, TimeDelta, Utc};
-use chrono_tz::Tz;
 use figaro_base::ids::{ChatId, MessageId, RunId, TaskId, UserId};
+use figaro_base::tz::Tz;
 use figaro_domain::chat::{ChatKind, Place};
 use figaro_domain::conversation::Conversation;
 use figaro_domain::delivery::PendingDelivery;

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 
 use async_trait::async_trait;
 use chrono::TimeZone;
-use chrono_tz::Tz;
+use figaro_base::tz::Tz;
 use tokio::time::{Instant, advance, sleep};
 
 use super::*;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use chrono_tz::Tz;
+use figaro_base::tz::Tz;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};

@@ -1,6 +1,6 @@
 //! Parses the time zone that a model names in a call.
 
-use chrono_tz::Tz;
+use figaro_base::tz::Tz;
 
 use super::{ToolContext, ToolError};
 use figaro_domain::zone::{self, ZoneMatch};

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use chrono::{DateTime, NaiveTime, TimeZone, Utc};
-use chrono_tz::Tz;
+use figaro_base::tz::Tz;
 
 use super::kept::{Record, plain};
 use super::pack::{FieldType, Kind, Pack};

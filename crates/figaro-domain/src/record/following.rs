@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use chrono::{DateTime, TimeDelta, Utc};
-use chrono_tz::Tz;
+use figaro_base::tz::Tz;
 
 use super::super::schedule::Schedule;
 use super::super::task::{NewTask, Task, TaskEdit, TaskState};

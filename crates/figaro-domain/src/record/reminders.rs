@@ -1,7 +1,7 @@
 //! Reminders offered by a record: their prompts and times.
 
 use chrono::{DateTime, Duration, NaiveTime, TimeZone, Utc};
-use chrono_tz::Tz;
+use figaro_base::tz::Tz;
 
 use super::book::{Book, BookEntry};
 use super::value::FieldValue;

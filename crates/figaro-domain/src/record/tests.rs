@@ -1,10 +1,10 @@
 //! Records: what may stand in fields, what becomes of drafts, what belongs together.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use chrono::{DateTime, NaiveDate, NaiveTime, TimeDelta, TimeZone, Utc};
-use chrono_tz::Tz;
+use figaro_base::tz::Tz;
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
@@ -13,7 +13,7 @@ use super::times::Times;
 use super::*;
 use figaro_base::ids::{ChatId, RecordId, RunId, UserId};
 
-const ZONE: Tz = chrono_tz::Europe::Riga;
+static ZONE: LazyLock<Tz> = LazyLock::new(|| "Europe/Riga".parse().unwrap());
 
 fn now() -> DateTime<Utc> {
     Utc.with_ymd_and_hms(2026, 11, 25, 8, 0, 0).unwrap()
@@ -147,7 +147,7 @@ fn what_does_not_fit_a_field_is_told_all_at_once() {
     );
     let mary = NamedRecord { id: RecordId::new(), kind: "patient".to_owned(), name: "Mary Smith".to_owned() };
     let names = [mary.clone()];
-    let reading = ParseContext { zone: ZONE, now: now(), names: &names };
+    let reading = ParseContext { zone: *ZONE, now: now(), names: &names };
     let wrong = object(json!({
         "name": null, "weight": 400, "count": 1.5, "done": "perhaps", "born": "5 May", "wakes": "early",
         "comes": "tomorrow", "mood": "god", "likes": 5, "of": "Mary Smit", "times": "often", "wieght": 70,
@@ -180,7 +180,7 @@ fn what_does_not_fit_a_field_is_told_all_at_once() {
 #[test]
 fn years_that_nobody_means_are_refused_and_reckoned_with_nowhere() {
     let visit = kind("visit", vec![key("on", FieldType::Date), field("at", FieldType::Moment)]);
-    let reading = ParseContext { zone: ZONE, now: now(), names: &[] };
+    let reading = ParseContext { zone: *ZONE, now: now(), names: &[] };
     let read = |fields: Value| read_fields(&visit, &object(fields), reading);
     for (name, written, year) in [
         ("on", "1899-12-31", "1899"),
@@ -204,7 +204,7 @@ fn years_that_nobody_means_are_refused_and_reckoned_with_nowhere() {
     let on = FieldValue::Date(DateTime::<Utc>::MIN_UTC.date_naive());
     let values = [("patient", FieldValue::Ref(mary.id)), ("name", text("Dr. Old")), ("on", on)];
     saved(&mut kept, &draft("visit", &values));
-    let book = Book::new(vec![Arc::new(pack())], kept, chrono_tz::UTC);
+    let book = Book::new(vec![Arc::new(pack())], kept, figaro_base::tz::Tz::UTC);
     assert!(reminders(&book, &book.entries()[1], None, now()).is_empty());
 }
 
@@ -248,8 +248,8 @@ proptest! {
     #[test]
     fn what_the_model_is_shown_of_a_field_it_can_write_back((form, value) in value()) {
         let kind = kind("one", vec![key("name", FieldType::Text), field("it", form)]);
-        let shown = value.to_json(ZONE, |_| None);
-        let reading = ParseContext { zone: ZONE, now: now(), names: &[] };
+        let shown = value.to_json(*ZONE, |_| None);
+        let reading = ParseContext { zone: *ZONE, now: now(), names: &[] };
         let read = read_fields(&kind, &object(json!({"it": shown})), reading);
         prop_assert_eq!(read.map(|mut read| read.remove("it").flatten()), Ok(Some(value.clone())));
         let stored: FieldValue = serde_json::from_str(&serde_json::to_string(&value).unwrap()).unwrap();
@@ -315,7 +315,7 @@ fn readings_are_a_history_with_a_trend() {
         let at = Some(now() - TimeDelta::days(day));
         saved(&mut kept, &RecordDraft { at, ..draft("weight", &values) });
     }
-    let book = Book::new(vec![Arc::new(pack())], kept, ZONE);
+    let book = Book::new(vec![Arc::new(pack())], kept, *ZONE);
     let entries = book.entries();
     assert_eq!(entries.len(), 2, "readings with the same keys are one entry");
     let history = &entries[1].history;
@@ -336,7 +336,7 @@ fn readings_are_a_history_with_a_trend() {
 fn reminders_come_at_the_times_of_a_record() {
     let mut kept = Vec::new();
     let mary = saved(&mut kept, &draft("patient", &[("name", text("Mary"))]));
-    let times = Times::read("08:00, 20:00, 13:30", ZONE, now()).unwrap();
+    let times = Times::read("08:00, 20:00, 13:30", *ZONE, now()).unwrap();
     let of = |more: (&'static str, FieldValue)| {
         let first = [("patient", FieldValue::Ref(mary.id)), ("name", text("Metformin {x}"))];
         first.into_iter().chain([more]).collect::<Vec<_>>()
@@ -344,7 +344,7 @@ fn reminders_come_at_the_times_of_a_record() {
     saved(&mut kept, &draft("medication", &of(("times", FieldValue::Schedule(times)))));
     let day = NaiveDate::from_ymd_opt(2026, 11, 26).unwrap();
     saved(&mut kept, &draft("visit", &of(("on", FieldValue::Date(day)))));
-    let book = Book::new(vec![Arc::new(pack())], kept, ZONE);
+    let book = Book::new(vec![Arc::new(pack())], kept, *ZONE);
     let entries = book.entries();
     let told = |at: usize, tag| {
         let all = reminders(&book, &entries[at], tag, now());

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::{self, Display};
 
 use chrono::{DateTime, NaiveTime, Timelike, Utc};
-use chrono_tz::Tz;
+use figaro_base::tz::Tz;
 use serde::{Deserialize, Serialize};
 
 use super::super::schedule::Schedule;

@@ -1,7 +1,7 @@
 //! Values of the fields of a record.
 
 use chrono::{DateTime, NaiveDate, NaiveTime, Utc};
-use chrono_tz::Tz;
+use figaro_base::tz::Tz;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 

@@ -5,9 +5,9 @@ use std::fmt;
 use std::sync::Arc;
 
 use chrono::{DateTime, NaiveDate, NaiveDateTime, TimeDelta, Utc};
-use chrono_tz::Tz;
 use croner::CronPattern;
 use croner::parser::CronParser;
+use figaro_base::tz::Tz;
 use serde::{Deserialize, Serialize};
 
 use super::error::ScheduleError;

@@ -12,7 +12,7 @@
 //! If both day fields are given, a day that matches either is a match, as in crontab(5).
 
 use chrono::{DateTime, TimeDelta, Utc};
-use chrono_tz::Tz;
+use figaro_base::tz::Tz;
 use serde::{Deserialize, Serialize};
 
 mod cron;

@@ -1,7 +1,7 @@
 //! Time of a single run: a date and time (ISO 8601, RFC 3339), or a duration from now.
 
 use chrono::{DateTime, Days, Months, NaiveDate, NaiveDateTime, NaiveTime, TimeDelta, Utc};
-use chrono_tz::Tz;
+use figaro_base::tz::Tz;
 
 use super::error::ScheduleError;
 use super::wall;

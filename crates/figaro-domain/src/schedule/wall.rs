@@ -1,7 +1,7 @@
 //! Conversion between local clock times and instants, including clock changes. Used by crons and single runs.
 
 use chrono::{DateTime, LocalResult, NaiveDateTime, TimeDelta, TimeZone, Utc};
-use chrono_tz::{GapInfo, Tz};
+use figaro_base::tz::Tz;
 
 /// Returns the local time in the zone.
 pub(super) fn shown(zone: Tz, at: DateTime<Utc>) -> NaiveDateTime {
@@ -17,7 +17,7 @@ pub(super) fn readings(zone: Tz, local: NaiveDateTime) -> LocalResult<DateTime<U
 pub(super) fn settled(zone: Tz, local: NaiveDateTime) -> Option<DateTime<Utc>> {
     match readings(zone, local) {
         LocalResult::Single(at) | LocalResult::Ambiguous(at, _) => Some(at),
-        LocalResult::None => Some(GapInfo::new(&local, &zone)?.end?.to_utc()),
+        LocalResult::None => zone.gap_end(local),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Time zones in the text of a schedule, as other crons accept them: `CRON_TZ=Europe/Riga 0 9 * * *`, `0 9 * * *
 //! Europe/Riga`, `2026-11-23T09:00[Europe/Riga]`. They are only detected here: a schedule has no zone of its own.
 
-use chrono_tz::Tz;
+use figaro_base::tz::Tz;
 
 /// Splits a text into the zone, if there is one, and the text without it.
 #[must_use]
@@ -66,7 +66,7 @@ fn named(word: &str) -> Option<&str> {
         return Some("UTC");
     }
     let is_short = SHORT.contains(&word);
-    (is_written || is_distance || is_short || Tz::from_str_insensitive(word).is_ok()).then_some(word)
+    (is_written || is_distance || is_short || word.parse::<Tz>().is_ok()).then_some(word)
 }
 
 /// Short zone names that stand for several places or only a part of the year. The author must say which place is meant.

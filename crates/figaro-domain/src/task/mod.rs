@@ -22,7 +22,7 @@ mod tests;
 use std::collections::BTreeSet;
 
 use chrono::{DateTime, TimeDelta, Utc};
-use chrono_tz::Tz;
+use figaro_base::tz::Tz;
 use serde::{Deserialize, Serialize};
 
 use super::chat::Place;

@@ -1,7 +1,7 @@
 //! The transitions, one after the other.
 
 use chrono::{DateTime, TimeDelta, TimeZone, Utc};
-use chrono_tz::Tz;
+use figaro_base::tz::Tz;
 use proptest::prelude::*;
 
 use super::change::NotNow;
@@ -207,13 +207,13 @@ fn a_single_time_that_is_over_by_the_clocks_of_another_zone_is_not_lost() {
         (task.state, task.next, task.zone)
     };
     assert_eq!(
-        moved(Tz::America__Sao_Paulo),
-        (TaskState::Active, Some(at(17, 0)), Tz::America__Sao_Paulo),
+        moved("America/Sao_Paulo".parse::<Tz>().unwrap()),
+        (TaskState::Active, Some(at(17, 0)), "America/Sao_Paulo".parse::<Tz>().unwrap()),
         "the same time by the clock"
     );
     assert_eq!(
-        moved(Tz::Asia__Tokyo),
-        (TaskState::Active, Some(at(14, 0)), Tz::Asia__Tokyo),
+        moved("Asia/Tokyo".parse::<Tz>().unwrap()),
+        (TaskState::Active, Some(at(14, 0)), "Asia/Tokyo".parse::<Tz>().unwrap()),
         "the same instant"
     );
 }
@@ -236,11 +236,12 @@ fn a_paused_task_that_was_cancelled_by_mistake_is_paused_again() {
 fn an_edit_gives_new_times_and_a_zone_keeps_those_of_the_clock() {
     let now = at(8, 0);
     let mut task = task("0 9 * * *", now);
-    let zone = TaskEdit { zone: Some(Tz::Europe__Riga), ..TaskEdit::default() };
+    let zone = TaskEdit { zone: Some("Europe/Riga".parse::<Tz>().unwrap()), ..TaskEdit::default() };
     task.apply(TaskChange::edit(zone), now).unwrap();
     assert_eq!(task.next, Some(at(7, 0) + TimeDelta::days(1)));
-    let weekly = Schedule::recurring("30 18 * * fri", Tz::Europe__Riga, now).unwrap();
-    let edit = TaskEdit { schedule: Some((weekly, Tz::Europe__Riga)), ..TaskEdit::default() };
+    let weekly = Schedule::recurring("30 18 * * fri", "Europe/Riga".parse::<Tz>().unwrap(), now).unwrap();
+    let edit =
+        TaskEdit { schedule: Some((weekly, "Europe/Riga".parse::<Tz>().unwrap())), ..TaskEdit::default() };
     task.apply(TaskChange::edit(edit), now).unwrap();
     assert_eq!(task.next, Some(Utc.with_ymd_and_hms(2026, 11, 27, 16, 30, 0).unwrap()));
 }
@@ -263,7 +264,7 @@ fn a_task_knows_the_turns_that_its_words_are_from_once_each_and_no_others() {
 
 #[test]
 fn a_guessed_zone_stays_a_guess_until_somebody_names_one() {
-    let riga = Tz::Europe__Riga;
+    let riga = "Europe/Riga".parse::<Tz>().unwrap();
     let now = at(8, 0);
     let daily = Schedule::recurring("0 9 * * *", riga, now).unwrap();
     let soon = Schedule::once("in 20m", riga, now).unwrap();
@@ -336,7 +337,7 @@ fn what_was_to_be_tried_again_is_not_lost_by_a_pause_a_cancel_or_an_edit() {
     cancelled.apply(TaskChange::Revive, at(9, 0)).unwrap();
     assert!(matches!(cancelled.wake(at(9, 1), at(8, 0)), Wake::Run(DueRun { attempt: 2, .. })));
     let mut moved = failed_once();
-    let edit = TaskEdit { zone: Some(Tz::America__Sao_Paulo), ..TaskEdit::default() };
+    let edit = TaskEdit { zone: Some("America/Sao_Paulo".parse::<Tz>().unwrap()), ..TaskEdit::default() };
     moved.apply(TaskChange::edit(edit), at(9, 0)).unwrap();
     assert!(matches!(moved.wake(at(9, 1), at(8, 0)), Wake::Run(DueRun { attempt: 2, .. })));
     // After an absence it is as late as any other run.
@@ -352,7 +353,7 @@ fn what_was_to_be_tried_again_is_not_lost_by_a_pause_a_cancel_or_an_edit() {
 #[test]
 fn a_due_time_that_waits_its_turn_is_not_lost_to_another_zone() {
     let mut task = task("0 9 * * *", at(8, 0));
-    let edit = TaskEdit { zone: Some(Tz::Europe__Riga), ..TaskEdit::default() };
+    let edit = TaskEdit { zone: Some("Europe/Riga".parse::<Tz>().unwrap()), ..TaskEdit::default() };
     task.apply(TaskChange::edit(edit), at(9, 0)).unwrap();
     assert_eq!(task.next, Some(at(9, 0)));
 }

@@ -1,7 +1,7 @@
 //! The transitions as tables: what is stored, what happens, what is to be written.
 
 use chrono::{DateTime, TimeDelta, TimeZone, Utc};
-use chrono_tz::Tz;
+use figaro_base::tz::Tz;
 use serde_json::json;
 
 use super::*;

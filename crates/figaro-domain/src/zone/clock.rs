@@ -1,7 +1,7 @@
 //! Zones from the clock: an offset from UTC ("UTC+3"), or somebody's current time ("it is 14:20 here").
 
 use chrono::{DateTime, Offset, TimeZone, Timelike, Utc};
-use chrono_tz::{TZ_VARIANTS, Tz};
+use figaro_base::tz::Tz;
 
 use super::found::{MAX_ZONES, ZoneMatches};
 use super::names::{NAMES, fold};
@@ -171,7 +171,7 @@ fn ordered(distances: &[i32], now: DateTime<Utc>, language: Option<&str>) -> Vec
     let fits = |zone: &Tz| distances.contains(&ahead(*zone, now));
     let mut zones: Vec<Tz> = NAMES.likely(language).into_iter().filter(fits).collect();
     let known = NAMES.known.iter().copied();
-    let rest = TZ_VARIANTS.iter().copied().filter(|zone| NAMES.is_lived_in(*zone));
+    let rest = Tz::all().filter(|zone| NAMES.is_lived_in(*zone));
     let others: Vec<Tz> = known.chain(rest).filter(fits).collect();
     for distance in distances {
         let is_new = !zones.iter().any(|zone| ahead(*zone, now) == *distance);

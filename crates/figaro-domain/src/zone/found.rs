@@ -1,6 +1,6 @@
 //! Result of a way to read a zone.
 
-use chrono_tz::Tz;
+use figaro_base::tz::Tz;
 
 /// Maximum number of zones offered to a person.
 pub(super) const MAX_ZONES: usize = 6;

@@ -9,7 +9,7 @@ mod places;
 mod tests;
 
 use chrono::{DateTime, Utc};
-use chrono_tz::Tz;
+use figaro_base::tz::Tz;
 
 use found::{MAX_ZONES, ZoneMatches};
 use names::NAMES;

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
-use chrono_tz::{TZ_VARIANTS, Tz};
+use figaro_base::tz::Tz;
 use serde::Deserialize;
 
 pub(super) static NAMES: LazyLock<ZoneNames> = LazyLock::new(|| ZoneNames::of(&table()));
@@ -109,12 +109,12 @@ pub(super) struct ZoneNames {
 impl ZoneNames {
     fn of(table: &ZoneTable) -> Self {
         let fold_all = |names: &[String]| names.iter().map(|name| fold(name)).collect::<Vec<_>>();
-        let link = |zone: &Tz| Some((zone.name(), *table.links.get(zone.name())?));
+        let link = |zone: Tz| Some((zone.name(), *table.links.get(zone.name())?));
         let mut names = Self {
             zones: HashMap::new(),
             within: HashMap::new(),
             states: HashMap::new(),
-            links: TZ_VARIANTS.iter().filter_map(link).collect(),
+            links: Tz::all().filter_map(link).collect(),
             languages: table.languages.clone(),
             countries: HashMap::new(),
             known: table.known.clone(),
@@ -151,7 +151,7 @@ impl ZoneNames {
     /// Adds the names of the zones: current ones take precedence over older ones, and names of the table over both.
     fn add_own(&mut self) {
         let (older, current): (Vec<Tz>, Vec<Tz>) =
-            TZ_VARIANTS.iter().partition(|zone| self.links.contains_key(zone.name()));
+            Tz::all().partition(|zone| self.links.contains_key(zone.name()));
         for zones in [current, older] {
             let mut own: HashMap<String, Vec<Tz>> = HashMap::new();
             // Folding removes the sign, so that fixed zones could not be distinguished.

@@ -1,6 +1,6 @@
 //! Zones by their own names and by places: "Europe/Riga", "I live in Riga", "Portland, Oregon".
 
-use chrono_tz::Tz;
+use figaro_base::tz::Tz;
 
 use super::found::{MAX_ZONES, ZoneMatches};
 use super::names::{NAMES, fold};
@@ -11,7 +11,7 @@ const APART: [char; 8] = [',', ';', '(', ')', '/', '|', '–', '—'];
 /// Finds a zone by its IANA name.
 pub(super) fn by_own_name(text: &str) -> Option<ZoneMatches> {
     let name = text.split_whitespace().collect::<Vec<_>>().join("_");
-    let zone = Tz::from_str_insensitive(&name).ok()?;
+    let zone = name.parse().ok()?;
     Some(ZoneMatches { zones: vec![NAMES.current(zone)], sure: is_no_word(&fold(text), text) })
 }
 

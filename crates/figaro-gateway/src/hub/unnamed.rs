@@ -33,7 +33,7 @@ pub(super) async fn erase(
 #[cfg(test)]
 mod tests {
     use chrono::DateTime;
-    use chrono_tz::Tz;
+    use figaro_base::tz::Tz;
 
     use super::*;
     use figaro_agent::eraser::Erasures;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use chrono_tz::Tz;
+use figaro_base::tz::Tz;
 use minijinja::value::{Object, ObjectRepr};
 use minijinja::{Environment, Value};
 

@@ -61,8 +61,13 @@ fn sample(kind: &Kind, field: &str) -> Value {
     if kind.series.is_some() && field.form.range().is_some() {
         let last = Point { at: chrono::DateTime::UNIX_EPOCH, value: 1.0 };
         let trend = Trend { last, change: Some(0.5), min: 0.5, max: 1.0, count: 2 };
-        return ReadingsView { trend, unit: field.form.unit().to_owned(), days: 30, zone: chrono_tz::UTC }
-            .value();
+        return ReadingsView {
+            trend,
+            unit: field.form.unit().to_owned(),
+            days: 30,
+            zone: figaro_base::tz::Tz::UTC,
+        }
+        .value();
     }
     Value::from("x")
 }

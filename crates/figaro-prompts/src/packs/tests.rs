@@ -238,7 +238,8 @@ fn records(kind: &str, all: &[&[(&str, FieldValue)]]) -> Vec<Record> {
 
 fn lines(kind: &str, all: &[&[(&str, FieldValue)]]) -> Vec<String> {
     let packs = read(GOOD).unwrap();
-    let book = Book::new(vec![packs.get("shop").unwrap().clone()], records(kind, all), chrono_tz::UTC);
+    let book =
+        Book::new(vec![packs.get("shop").unwrap().clone()], records(kind, all), figaro_base::tz::Tz::UTC);
     book.entries().iter().map(|entry| packs.rendering().line(&book, entry)).collect()
 }
 

@@ -3,7 +3,7 @@
 
 use std::fmt::Display;
 
-use chrono_tz::Tz;
+use figaro_base::tz::Tz;
 
 use super::{Fields, Gone, ModelKey, Page, Short};
 use figaro_base::ids::{ChatId, MemoryId, MessageId, NoteId, PersonaId, PinId, RecordId, RunId, SessionId};

@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use chrono_tz::Tz;
+use figaro_base::tz::Tz;
 
 use super::buttons::{ButtonField, add, buttons};
 use super::{Fields, Gone, MAX_BYTES, ModelKey, Page, Short};

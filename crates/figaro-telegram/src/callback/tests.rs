@@ -2,7 +2,6 @@
 
 use std::fmt::Debug;
 
-use chrono_tz::TZ_VARIANTS;
 use proptest::prelude::*;
 
 use super::*;
@@ -27,8 +26,8 @@ fn field() -> impl Strategy<Value = SettingField> {
     prop::sample::select(SettingField::ALL.to_vec())
 }
 
-fn zone() -> impl Strategy<Value = chrono_tz::Tz> {
-    prop::sample::select(TZ_VARIANTS.to_vec())
+fn zone() -> impl Strategy<Value = figaro_base::tz::Tz> {
+    prop::sample::select(figaro_base::tz::Tz::all().collect::<Vec<_>>())
 }
 
 fn model() -> impl Strategy<Value = ModelName> {
@@ -347,8 +346,8 @@ fn buttons_of_older_versions_are_read() {
     read(&[(&format!("undo:{ID}"), UndoButton(turn))]);
     read(&[
         ("zone:show", ZoneButton::Show),
-        ("zone:set:Europe/Riga", ZoneButton::Set(chrono_tz::Tz::Europe__Riga)),
-        ("zone:move:Europe/Riga", ZoneButton::Move(chrono_tz::Tz::Europe__Riga)),
+        ("zone:set:Europe/Riga", ZoneButton::Set("Europe/Riga".parse().unwrap())),
+        ("zone:move:Europe/Riga", ZoneButton::Move("Europe/Riga".parse().unwrap())),
         ("zone:clear", ZoneButton::Clear),
     ]);
     read(&[("usage:days", UsageButton::Days), ("usage:people", UsageButton::People)]);

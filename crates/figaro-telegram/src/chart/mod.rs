@@ -4,7 +4,7 @@
 mod canvas;
 
 use chrono::{DateTime, Datelike, TimeDelta, TimeZone, Utc};
-use chrono_tz::Tz;
+use figaro_base::tz::Tz;
 use plotters::coord::Shift;
 use plotters::prelude::*;
 
@@ -233,7 +233,7 @@ mod tests {
             title: "Mary Smith".to_owned(),
             unit: "mmHg".to_owned(),
             lines: lines.iter().map(line).collect(),
-            zone: chrono_tz::Europe::Riga,
+            zone: "Europe/Riga".parse().unwrap(),
         }
     }
 

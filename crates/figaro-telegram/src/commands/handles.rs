@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use chrono_tz::Tz;
+use figaro_base::tz::Tz;
 
 use super::cards::Cards;
 use crate::inbound::Me;

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use chrono::{DateTime, Datelike, Utc};
-use chrono_tz::Tz;
+use figaro_base::tz::Tz;
 
 use super::asker::Asker;
 use super::card::Card;

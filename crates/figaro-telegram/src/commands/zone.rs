@@ -4,7 +4,7 @@
 
 use async_trait::async_trait;
 use chrono::{DateTime, TimeDelta, Utc};
-use chrono_tz::Tz;
+use figaro_base::tz::Tz;
 
 use super::asker::Asker;
 use super::card::{Card, ROWS};

@@ -8,7 +8,7 @@ mod parts;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use chrono_tz::Tz;
+use figaro_base::tz::Tz;
 use tokio_util::sync::CancellationToken;
 
 use self::card::card_of;

@@ -1,7 +1,7 @@
 //! Current time and date, read from the prompt.
 
 use chrono::{NaiveDateTime, TimeZone};
-use chrono_tz::TZ_VARIANTS;
+use figaro_base::tz::Tz;
 
 use super::language::DemoText;
 use super::question::DemoQuestion;
@@ -55,9 +55,9 @@ pub(super) fn tell(question: &DemoQuestion) -> DemoStep {
 /// Returns the time in a city with a time zone named after it.
 fn there(question: &DemoQuestion, place: &str) -> Option<NaiveDateTime> {
     let city = |name: &str| name.rsplit('/').next().unwrap_or(name).replace('_', " ");
-    let zone = TZ_VARIANTS.iter().find(|zone| city(zone.name()).eq_ignore_ascii_case(place))?;
+    let zone = Tz::all().find(|zone| city(zone.name()).eq_ignore_ascii_case(place))?;
     let now = question.zone?.from_local_datetime(&question.now?).earliest()?;
-    Some(now.with_timezone(zone).naive_local())
+    Some(now.with_timezone(&zone).naive_local())
 }
 
 #[cfg(test)]
@@ -73,7 +73,7 @@ mod tests {
         );
         let of = |text: &str| match tell(&DemoQuestion {
             now,
-            zone: Some(chrono_tz::UTC),
+            zone: Some(figaro_base::tz::Tz::UTC),
             ..DemoQuestion::of(text)
         }) {
             DemoStep::Say(words) => words,

@@ -1,7 +1,7 @@
 //! Request as the demo rules see it: sender, words, replied message, time and language.
 
 use chrono::NaiveDateTime;
-use chrono_tz::Tz;
+use figaro_base::tz::Tz;
 use serde_json::{Value, json};
 
 use super::attached::Attached;

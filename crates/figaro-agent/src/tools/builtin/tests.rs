@@ -3,7 +3,7 @@ use std::path::{Path, PathBuf};
 
 use async_trait::async_trait;
 use chrono::TimeDelta;
-use chrono_tz::Tz;
+use figaro_base::tz::Tz;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 

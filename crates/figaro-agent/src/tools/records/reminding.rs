@@ -1,7 +1,7 @@
 //! Reminders of records: ordinary scheduled tasks, made by a button and found again when the record is removed.
 
 use chrono::{DateTime, Utc};
-use chrono_tz::Tz;
+use figaro_base::tz::Tz;
 
 use super::super::ToolError;
 use super::super::tasks::TaskTools;

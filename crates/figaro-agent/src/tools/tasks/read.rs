@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use chrono::{DateTime, TimeDelta, Utc};
-use chrono_tz::Tz;
+use figaro_base::tz::Tz;
 
 use super::arguments::ChangeTaskArguments;
 use crate::tools::{ToolContext, ToolError, zone};

@@ -1,5 +1,5 @@
 use chrono::{DateTime, TimeDelta, TimeZone, Utc};
-use chrono_tz::Tz;
+use figaro_base::tz::Tz;
 use serde_json::{Map, Value, json};
 use tempfile::TempDir;
 
@@ -51,7 +51,7 @@ impl Bed {
                 models: Arc::new(Models::new([], name("a:x"), vec![name("b:y")])),
                 prompts: Arc::new(Prompts::load(None).unwrap()),
                 min_interval: TimeDelta::minutes(10),
-                default_zone: Tz::Europe__Riga,
+                default_zone: "Europe/Riga".parse::<Tz>().unwrap(),
             },
         };
         let context = ToolContext { now: now(), ..ToolContext::somewhere() };
@@ -302,7 +302,8 @@ async fn a_single_run_moves_with_its_zone_unless_it_would_have_passed() {
 #[tokio::test]
 async fn the_chats_zone_counts_before_the_default_and_is_no_guess() {
     let bed = Bed::new().await;
-    let zone = ConfigPatch { timezone: Some(Some(Tz::Asia__Tokyo)), ..ConfigPatch::default() };
+    let zone =
+        ConfigPatch { timezone: Some(Some("Asia/Tokyo".parse::<Tz>().unwrap())), ..ConfigPatch::default() };
     bed.tools.reader.settings.change_chat_config(ChatId(1), zone).await.unwrap();
     let arguments = json!({"prompt": "Say hello.", "schedule": "0 9 * * *", "recurring": true});
     let wanted = json!({"timezone": "Asia/Tokyo", "zone_assumed": null});

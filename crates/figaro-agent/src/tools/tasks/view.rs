@@ -1,7 +1,7 @@
 //! Tasks as shown to the model: facts of the stored task, with times in its zone.
 
 use chrono::{DateTime, SecondsFormat, Utc};
-use chrono_tz::Tz;
+use figaro_base::tz::Tz;
 use serde_json::{Map, Value, json};
 
 use crate::tools::{ToolOutput, as_data};

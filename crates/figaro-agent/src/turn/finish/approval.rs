@@ -2,7 +2,7 @@
 //! for it. The details show everything, with all arguments and the ids of people and chats.
 
 use chrono::{DateTime, TimeDelta};
-use chrono_tz::Tz;
+use figaro_base::tz::Tz;
 use serde_json::Value;
 
 use figaro_base::text::{as_markdown, is_unseen, one_line};

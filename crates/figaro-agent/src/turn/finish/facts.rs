@@ -1,7 +1,7 @@
 //! Facts for the decision on a turn's end: loaded by `turn::end`, read by the rules of this folder.
 
 use chrono::{DateTime, Utc};
-use chrono_tz::Tz;
+use figaro_base::tz::Tz;
 
 use super::super::question::Question;
 use figaro_domain::delivery::CardKind;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use chrono::TimeDelta;
-use chrono_tz::Tz;
+use figaro_base::tz::Tz;
 
 use super::super::error::TurnError;
 use super::super::log::HISTORY_MESSAGES;

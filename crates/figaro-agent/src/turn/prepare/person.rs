@@ -1,7 +1,7 @@
 //! Facts about the asker that the model needs besides their message.
 
 use chrono::{DateTime, Utc};
-use chrono_tz::Tz;
+use figaro_base::tz::Tz;
 
 use super::super::question::Question;
 use super::super::report::Reporter;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
-use chrono_tz::Tz;
+use figaro_base::tz::Tz;
 
 use super::history::{History, items_of};
 use super::kept::KeptParts;

@@ -1,6 +1,6 @@
 //! Older messages that relate to a question, as the model sees them: one line each, grouped by date, oldest first.
 
-use chrono_tz::Tz;
+use figaro_base::tz::Tz;
 
 use figaro_base::text::estimate_tokens;
 use figaro_domain::conversation::MessageRole;
@@ -98,7 +98,7 @@ mod tests {
             let messages: Vec<Recalled> =
                 all.into_iter().map(|(day, words, is_part)| recalled(day, words, is_part)).collect();
             let ids: Vec<_> = messages.iter().map(|one| one.message.id).collect();
-            let older = Older::within(&prompts, messages, chrono_tz::UTC, tokens).unwrap();
+            let older = Older::within(&prompts, messages, figaro_base::tz::Tz::UTC, tokens).unwrap();
             prop_assert!(estimate_tokens(&older.text) <= tokens, "{} of {tokens}", estimate_tokens(&older.text));
             let kept: Vec<_> = older.messages.iter().map(|one| one.message.id).collect();
             prop_assert_eq!(&kept[..], &ids[..kept.len()], "the last ones are left out");

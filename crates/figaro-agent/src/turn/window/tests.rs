@@ -175,7 +175,7 @@ fn prompt(words: &[String]) -> Vec<String> {
         agent: None,
         place: &place,
         config: &config,
-        default_zone: chrono_tz::UTC,
+        default_zone: figaro_base::tz::Tz::UTC,
         person: Some(&person),
         records: &[],
         notes: &notes,
@@ -186,14 +186,14 @@ fn prompt(words: &[String]) -> Vec<String> {
         now: DateTime::UNIX_EPOCH,
     };
     let prompts = Prompts::load(None).unwrap();
-    let stored = RenderContext { place: &place, zone: chrono_tz::UTC, pictures: &pictures };
+    let stored = RenderContext { place: &place, zone: figaro_base::tz::Tz::UTC, pictures: &pictures };
     let recent = recent(&prompts, &history, stored, TokenBudget::of(100_000), DateTime::UNIX_EPOCH).unwrap();
     let kept = saying(|| fields.next());
-    let showing = Showing { now: DateTime::UNIX_EPOCH, zone: chrono_tz::UTC, tokens: 100_000 };
+    let showing = Showing { now: DateTime::UNIX_EPOCH, zone: figaro_base::tz::Tz::UTC, tokens: 100_000 };
     let front = kept.choose(DateTime::UNIX_EPOCH, 100_000);
     let kept = kept.parts(&prompts, &front, showing).unwrap();
     let older = Recalled { message: history[0].clone(), text: fields.next(), is_part: true, score: 1.0 };
-    let older = Older::within(&prompts, vec![older], chrono_tz::UTC, 100_000).unwrap();
+    let older = Older::within(&prompts, vec![older], figaro_base::tz::Tz::UTC, 100_000).unwrap();
     let Window { instructions, items, done, .. } =
         build(&prompts, &material, Context { kept, recent, older, has_more: true }).unwrap();
     let texts = items.into_iter().chain(done).filter_map(|item| match item {

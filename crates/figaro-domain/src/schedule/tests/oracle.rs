@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use chrono::{DateTime, LocalResult, TimeDelta, Utc};
-use chrono_tz::Tz;
+use figaro_base::tz::Tz;
 
 use super::{at, cron};
 use crate::schedule::wall;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use chrono_tz::Tz;
+use figaro_base::tz::Tz;
 use futures::future::join_all;
 
 use super::super::asker::Asker;

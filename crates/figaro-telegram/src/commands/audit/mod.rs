@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
 use async_trait::async_trait;
-use chrono_tz::Tz;
+use figaro_base::tz::Tz;
 
 use self::words::{AuditNames, AuditView, ids_of};
 pub(super) use self::words::{kind, rule_words};

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use chrono::{DateTime, Datelike, Utc};
-use chrono_tz::Tz;
+use figaro_base::tz::Tz;
 
 use super::super::access::role_name;
 use figaro_base::ids::{ChatId, UserId};
@@ -127,7 +127,7 @@ mod tests {
         let at: DateTime<Utc> = "2026-11-20T12:30:00Z".parse().unwrap();
         let view = AuditView {
             texts: locales.of(None),
-            zone: Tz::Europe__Riga,
+            zone: "Europe/Riga".parse::<Tz>().unwrap(),
             now: at,
             here: ChatId(11),
             names: AuditNames::from([(7, "Ann".to_owned()), (8, "Bob".to_owned()), (-5, "Team".to_owned())]),

@@ -7,7 +7,7 @@ pub(super) mod undo;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use chrono_tz::Tz;
+use figaro_base::tz::Tz;
 
 use self::fields::{LANGUAGES, label, language_name, value, when_words};
 use self::undo::UndoChange;

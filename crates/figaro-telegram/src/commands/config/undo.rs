@@ -2,7 +2,7 @@
 //! after the answer of the turn.
 
 use chrono::{DateTime, Utc};
-use chrono_tz::Tz;
+use figaro_base::tz::Tz;
 
 use super::super::asker::Asker;
 use super::super::card::Card;

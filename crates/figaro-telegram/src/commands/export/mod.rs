@@ -5,7 +5,7 @@ mod files;
 mod kept;
 
 use async_trait::async_trait;
-use chrono_tz::Tz;
+use figaro_base::tz::Tz;
 
 use self::kept::{ExportData, MAX_BYTES, NotGathered};
 use super::asker::Asker;

@@ -1,7 +1,7 @@
 //! Cards of the memories about a person: the list, one memory, and the questions.
 
 use chrono::{DateTime, Utc};
-use chrono_tz::Tz;
+use figaro_base::tz::Tz;
 
 use super::super::card::{Card, ROWS, pager};
 use crate::callback::MemoryButton;

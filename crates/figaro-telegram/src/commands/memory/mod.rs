@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use chrono::TimeDelta;
-use chrono_tz::Tz;
+use figaro_base::tz::Tz;
 use tokio_util::sync::CancellationToken;
 
 pub(crate) use self::card::consent_card;

@@ -1,7 +1,7 @@
 //! Cards of pins: the list, and one pin.
 
 use chrono::{DateTime, Utc};
-use chrono_tz::Tz;
+use figaro_base::tz::Tz;
 
 use super::super::card::{Card, ROWS, number, page_of, pager};
 use crate::callback::{Page, PinsButton};

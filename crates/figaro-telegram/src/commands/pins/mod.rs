@@ -5,7 +5,7 @@ mod pin;
 mod source;
 
 use async_trait::async_trait;
-use chrono_tz::Tz;
+use figaro_base::tz::Tz;
 
 use self::card::PinCards;
 pub(super) use self::pin::PinCommand;

@@ -1,7 +1,7 @@
 //! Cards of sessions: the list, one session, and the question before a deletion.
 
 use chrono::{DateTime, Datelike, Utc};
-use chrono_tz::Tz;
+use figaro_base::tz::Tz;
 
 use super::super::card::{Card, pager};
 use crate::callback::SessionsButton;

@@ -64,7 +64,7 @@ pub(in super::super) fn plain(words: &str) -> String {
 #[cfg(test)]
 mod tests {
     use chrono::{DateTime, Utc};
-    use chrono_tz::Tz;
+    use figaro_base::tz::Tz;
 
     use super::*;
     use figaro_base::ids::{SessionId, SummaryId, UserId};
@@ -75,7 +75,12 @@ mod tests {
     fn a_session_reads_as_a_text() {
         let locales = Locales::load().unwrap();
         let at: DateTime<Utc> = "2026-11-20T12:30:00Z".parse().unwrap();
-        let view = SessionView { texts: locales.of(None), zone: Tz::Europe__Riga, now: at, current: None };
+        let view = SessionView {
+            texts: locales.of(None),
+            zone: "Europe/Riga".parse::<Tz>().unwrap(),
+            now: at,
+            current: None,
+        };
         let id = SessionId::new();
         assert_eq!(file(&view, "Empty", &[], &[]), None);
         let speaker = Speaker { user: UserId::telegram(11), name: "Ann\nLee".into(), username: None };

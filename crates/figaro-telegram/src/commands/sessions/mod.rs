@@ -7,7 +7,7 @@ pub(super) mod export;
 mod rename;
 
 use async_trait::async_trait;
-use chrono_tz::Tz;
+use figaro_base::tz::Tz;
 
 use self::card::{SessionOverview, SessionView};
 pub use self::rename::Renames;

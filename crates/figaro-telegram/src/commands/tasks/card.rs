@@ -222,7 +222,7 @@ pub(super) mod tests {
     use std::sync::Arc;
 
     use chrono::TimeZone;
-    use chrono_tz::Tz;
+    use figaro_base::tz::Tz;
 
     use super::*;
     use figaro_base::ids::{ChatId, RunId, UserId};
@@ -240,7 +240,7 @@ pub(super) mod tests {
 
     /// A task in Riga, made on a Monday at eight, UTC.
     pub(in super::super) fn task(schedule: &str) -> Task {
-        let (zone, now) = (Tz::Europe__Riga, at(23, 6, 0));
+        let (zone, now) = ("Europe/Riga".parse::<Tz>().unwrap(), at(23, 6, 0));
         let read = Schedule::recurring(schedule, zone, now).or_else(|_| Schedule::once(schedule, zone, now));
         let place =
             Place { chat: ChatId(-5), kind: ChatKind::Group, title: Some("Home".into()), topic: None };

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use chrono_tz::Tz;
+use figaro_base::tz::Tz;
 
 use super::super::card::Card;
 use super::super::zone::Clocks;

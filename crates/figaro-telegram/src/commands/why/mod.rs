@@ -10,7 +10,7 @@ mod reasons;
 
 use async_trait::async_trait;
 use chrono::Datelike;
-use chrono_tz::Tz;
+use figaro_base::tz::Tz;
 use serde_json::{Value, json};
 
 use self::details::Details;

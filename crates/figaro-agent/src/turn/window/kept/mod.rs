@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use chrono::{DateTime, Utc};
-use chrono_tz::Tz;
+use figaro_base::tz::Tz;
 
 use self::pins::AROUND;
 use figaro_base::ids::{MemoryId, PinId, SessionId, SummaryId};

@@ -54,7 +54,7 @@ fn summary(words: &str, end: u32) -> Summary {
 
 fn parts(kept: &KeptData, chosen: &KeptEntries, tokens: usize) -> KeptParts {
     let prompts = Prompts::load(None).unwrap();
-    kept.parts(&prompts, chosen, Showing { now: at(10), zone: chrono_tz::UTC, tokens }).unwrap()
+    kept.parts(&prompts, chosen, Showing { now: at(10), zone: figaro_base::tz::Tz::UTC, tokens }).unwrap()
 }
 
 /// Something of each kind that says these words.
