@@ -4,12 +4,13 @@
 use async_trait::async_trait;
 
 use super::asker::Asker;
-use super::card::{CARD_UNITS, Card, ROWS, number, page_of, pager};
+use super::card::{CARD_UNITS, Card};
 use super::cards::Cards;
 use super::command::{
     Access, Command, CommandOutcome, CommandRequest, CommandSpec, Group, Press, PressError, Pressed,
 };
 use super::handles::Handles;
+use super::list_page::{ListPage, ROWS};
 use super::take_back::TakeBack;
 use crate::callback::{ApproveButton, BackButton, ButtonFamily, Page, family};
 use crate::send;
@@ -113,7 +114,8 @@ impl ApproveCommand {
         if all.is_empty() && hours.is_empty() {
             return Card::text(texts.approval_none());
         }
-        let page = page_of(page, all.len());
+        let title = if all.is_empty() { texts.approval_open() } else { texts.approval_list() };
+        let page = ListPage::of(all, page);
         let ends = |grant: &Grant| {
             let left = (grant.until - self.cards.now()).num_minutes().max(1);
             let who = one_line(&grant.requester.name, GIST_CHARS / 3);
@@ -121,19 +123,17 @@ impl ApproveCommand {
             let label = format!("{}: {who}, {what} ({left} min)", texts.button_approve_end());
             vec![send::Button::new(
                 one_line(&label, GIST_CHARS),
-                ApproveButton::End(grant.run, Some(number(page))),
+                ApproveButton::End(grant.run, Some(page.number())),
             )]
         };
         let row = |parked: &ParkedTurn| {
             let name = parked.question.approval.as_deref().map(|asked| asked.requester.name.as_str());
             let label = format!("{}: {}", name.unwrap_or_default(), plain(&parked.question.text));
-            let press = ApproveButton::Open(parked.turn.id, number(page));
+            let press = ApproveButton::Open(parked.turn.id, page.number());
             vec![send::Button::new(one_line(&label, GIST_CHARS), press)]
         };
-        let title = if all.is_empty() { texts.approval_open() } else { texts.approval_list() };
         Card::titled(title, String::new())
-            .rows(all.iter().skip(page * ROWS).take(ROWS).map(row))
-            .row(pager(texts, page, all.len(), ApproveButton::List))
+            .list(texts, &page, row, ApproveButton::List)
             .rows(hours.iter().rev().take(ROWS).map(ends))
     }
 

@@ -1,6 +1,6 @@
 //! Cards: messages that commands show and buttons change.
 
-use crate::callback::{ButtonFamily, Page, Trail};
+use crate::callback::Trail;
 use crate::send::{Button, Outgoing, PressEffect};
 use crate::views::{KeyView, MessageView};
 use figaro_base::text::{as_markdown, utf16_len, utf16_prefix};
@@ -11,8 +11,6 @@ use figaro_prompts::texts::Texts;
 
 /// Maximum length of a card's text in UTF-16 units: the limit of a message, less the title.
 pub(super) const CARD_UNITS: usize = 3800;
-/// Number of list rows on a page of a card.
-pub(super) const ROWS: usize = 8;
 /// Number of lines at the start of an approval's card that tell the call, the chat and the requester.
 const ASKED_LINES: usize = 3;
 
@@ -155,33 +153,9 @@ impl Card {
     }
 }
 
-/// Returns the page to show for the requested page of a list with this number of rows: the last page if the list is
-/// shorter.
-pub(super) fn page_of(asked: Page, rows: usize) -> usize {
-    usize::try_from(asked).unwrap_or(usize::MAX).min(rows.saturating_sub(1) / ROWS)
-}
-
-/// Returns the buttons that turn pages, for the current page of a list with this number of rows.
-pub(super) fn pager<F: ButtonFamily>(
-    texts: &Texts,
-    page: usize,
-    rows: usize,
-    press: impl Fn(Page) -> F,
-) -> Vec<Button> {
-    let button = |label: &str, page: usize| Button::new(label, press(number(page)));
-    let back = (page > 0).then(|| button(texts.button_previous(), page.saturating_sub(1)));
-    let on = ((page + 1) * ROWS < rows).then(|| button(texts.button_next(), page + 1));
-    back.into_iter().chain(on).collect()
-}
-
 /// Adds a line that explains unknown prices, if one of the lines shows one.
 pub(super) fn explain_unknown(lines: &mut Vec<String>, texts: &Texts) {
     if lines.iter().any(|line| line.contains(UNKNOWN_MONEY) || line.contains(PARTLY_UNKNOWN)) {
         lines.push(texts.price_unknown().to_owned());
     }
-}
-
-/// Converts a page index for use in buttons.
-pub(super) fn number(page: usize) -> Page {
-    Page::try_from(page).unwrap_or(Page::MAX)
 }

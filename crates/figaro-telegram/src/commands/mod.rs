@@ -16,6 +16,7 @@ mod export;
 mod forget;
 mod handles;
 mod help;
+mod list_page;
 mod memory;
 mod menu;
 mod model;

@@ -3,12 +3,13 @@
 use async_trait::async_trait;
 
 use super::asker::Asker;
-use super::card::{Card, ROWS, page_of, pager};
+use super::card::Card;
 use super::cards::Cards;
 use super::command::{
     Command, CommandOutcome, CommandRequest, CommandSpec, Group, Press, PressError, Pressed,
 };
 use super::handles::Handles;
+use super::list_page::ListPage;
 use super::removed::RecentlyRemoved;
 use crate::callback::{self, ButtonFamily, Page};
 use crate::send::Button;
@@ -84,21 +85,17 @@ impl NotesCommand {
         if notes.is_empty() {
             return Ok(Card::text(texts.notes_empty()));
         }
-        let keys = by_key(&notes);
-        let page = page_of(page, keys.len());
-        let rows = keys.iter().skip(page * ROWS).take(ROWS).map(|(key, notes)| {
-            // A key may be too long for callback data, so its first note identifies it.
-            vec![Button::new(
-                format!("{} ({})", one_line(key, BUTTON_CHARS), notes.len()),
-                callback::NotesButton::Open(notes[0].id, 0),
-            )]
-        });
-        Ok(Card::titled(texts.notes_title(), "").rows(rows).row(pager(
+        let page = ListPage::of(by_key(&notes).into_iter().collect(), page);
+        Ok(Card::titled(texts.notes_title(), "").list(
             texts,
-            page,
-            keys.len(),
+            &page,
+            |(key, notes)| {
+                // A key may be too long for callback data, so its first note identifies it.
+                let label = format!("{} ({})", one_line(key, BUTTON_CHARS), notes.len());
+                vec![Button::new(label, callback::NotesButton::Open(notes[0].id, 0))]
+            },
             callback::NotesButton::Lists,
-        )))
+        ))
     }
 
     /// Returns the list with this name, or else a list with a matching name or item; all lists if none matches.
@@ -128,26 +125,25 @@ impl NotesCommand {
     }
 
     fn key_card(&self, asker: &Asker, notes: &[Note], key: &str, page: Page) -> Card {
+        let texts = self.cards.texts(asker);
         let items: Vec<&Note> = notes.iter().filter(|note| note.key == key).collect();
-        let page = page_of(page, items.len());
-        let shown: Vec<&&Note> = items.iter().skip(page * ROWS).take(ROWS).collect();
-        let body: Vec<String> =
-            shown.iter().map(|note| format!("• {}", one_line(&note.content, LINE_CHARS))).collect();
-        let rows = shown.iter().map(|note| {
+        let first = items.first().map(|note| note.id);
+        let page = ListPage::of(items, page);
+        let line = |note: &&Note| format!("• {}", one_line(&note.content, LINE_CHARS));
+        let body: Vec<String> = page.items.iter().map(line).collect();
+        let row = |note: &&Note| {
+            let done = format!("✓ {}", one_line(&note.content, BUTTON_CHARS));
             vec![
-                Button::new(
-                    format!("✓ {}", one_line(&note.content, BUTTON_CHARS)),
-                    callback::NotesButton::Done(note.id),
-                ),
+                Button::new(done, callback::NotesButton::Done(note.id)),
                 Button::new("✕", callback::NotesButton::Remove(note.id)),
             ]
-        });
-        let pages = items.first().map(|first| {
-            let open = |page| callback::NotesButton::Open(first.id, page);
-            pager(self.cards.texts(asker), page, items.len(), open)
-        });
-        let back = vec![Button::new(self.cards.texts(asker).button_back(), callback::NotesButton::Lists(0))];
-        Card::titled(key, body.join("\n")).rows(rows).row(pages.unwrap_or_default()).row(back)
+        };
+        let open = |page| match first {
+            Some(first) => callback::NotesButton::Open(first, page),
+            None => callback::NotesButton::Lists(0),
+        };
+        let back = vec![Button::new(texts.button_back(), callback::NotesButton::Lists(0))];
+        Card::titled(key, body.join("\n")).list(texts, &page, row, open).row(back)
     }
 
     /// Removes all notes that a turn added. The text and the other buttons of its answer stay.

@@ -5,12 +5,13 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use super::asker::Asker;
-use super::card::{Card, ROWS, number, page_of, pager};
+use super::card::Card;
 use super::cards::Cards;
 use super::command::{
     Command, CommandOutcome, CommandRequest, CommandSpec, Group, Press, PressError, Pressed,
 };
 use super::handles::Handles;
+use super::list_page::ListPage;
 use crate::callback::{ButtonFamily, Page, ServersButton, Short};
 use crate::send;
 use figaro_base::text::one_line;
@@ -78,28 +79,27 @@ impl McpCommand {
         if all.is_empty() {
             return Card::titled(texts.servers_title(), texts.servers_none());
         }
-        let page = page_of(page, all.len());
-        let shown: Vec<&Arc<Server>> = all.iter().skip(page * ROWS).take(ROWS).collect();
-        let lines = shown.iter().map(|server| {
+        let page = ListPage::of(all.iter().collect(), page);
+        let lines = page.items.iter().map(|server| {
             let status = server.status();
             format!("{} {}: {}", mark(&status), server.config.name, state(texts, &status, WHY_CHARS))
         });
         let lines: Vec<String> = lines.collect();
         let row = |server: &&Arc<Server>| {
             let name = &server.config.name;
-            Some(vec![send::Button::new(name, ServersButton::Open(Short::new(name)?, 0))])
+            let press = Short::new(name).map(|short| ServersButton::Open(short, 0));
+            press.map(|press| send::Button::new(name, press)).into_iter().collect()
         };
-        let refresh = vec![send::Button::new(texts.button_refresh(), ServersButton::List(number(page)))];
+        let refresh = vec![send::Button::new(texts.button_refresh(), ServersButton::List(page.number()))];
         Card::titled(texts.servers_title(), lines.join("\n"))
-            .rows(shown.iter().filter_map(row))
-            .row(pager(texts, page, all.len(), ServersButton::List))
+            .list(texts, &page, row, ServersButton::List)
             .row(refresh)
     }
 
     /// Returns the card of a server with a page of its tools.
     fn one(&self, asker: &Asker, server: &Server, page: Page) -> Card {
         let (texts, status) = (self.cards.texts(asker), server.status());
-        let page = page_of(page, status.tools.len());
+        let page = ListPage::of(status.tools.iter().collect(), page);
         let mut lines = vec![
             format!("{} {}", mark(&status), state(texts, &status, usize::MAX)),
             server.config.place(),
@@ -107,7 +107,7 @@ impl McpCommand {
         ];
         lines.extend(self.agents(texts, server, &status));
         lines.push(String::new());
-        lines.extend(status.tools.iter().skip(page * ROWS).take(ROWS).map(|tool| line(tool)));
+        lines.extend(page.items.iter().map(|tool| line(tool)));
         if status.tools.iter().any(|tool| tool.is_approved) {
             lines.push(texts.servers_open().to_owned());
         }
@@ -123,10 +123,10 @@ impl McpCommand {
             |page| Short::new(name).map_or(ServersButton::List(0), |name| ServersButton::Open(name, page));
         let restart = Short::new(name).filter(|_| !server.config.is_disabled).map(ServersButton::Restart);
         let restart = restart.map(|press| send::Button::new(texts.button_restart(), press));
-        let refresh = send::Button::new(texts.button_refresh(), open(number(page)));
+        let refresh = send::Button::new(texts.button_refresh(), open(page.number()));
         let back = vec![send::Button::new(texts.button_back(), ServersButton::List(0))];
         Card::titled(name, lines.join("\n"))
-            .row(pager(texts, page, status.tools.len(), open))
+            .pages(texts, &page, open)
             .row([refresh].into_iter().chain(restart).collect())
             .row(back)
     }

@@ -6,12 +6,13 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use super::asker::Asker;
-use super::card::{Card, ROWS, explain_unknown};
+use super::card::{Card, explain_unknown};
 use super::cards::Cards;
 use super::command::{
     Command, CommandOutcome, CommandRequest, CommandSpec, Group, Press, PressError, Pressed,
 };
 use super::handles::Handles;
+use super::list_page::ROWS;
 use crate::callback::{ButtonFamily, UsageButton};
 use crate::send::Button;
 use async_trait::async_trait;

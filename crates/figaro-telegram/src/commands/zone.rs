@@ -7,12 +7,13 @@ use chrono::{DateTime, TimeDelta, Utc};
 use figaro_base::tz::Tz;
 
 use super::asker::Asker;
-use super::card::{Card, ROWS};
+use super::card::Card;
 use super::cards::{Cards, saved};
 use super::command::{
     self, Command, CommandOutcome, CommandRequest, CommandSpec, Group, PressError, Pressed,
 };
 use super::handles::Handles;
+use super::list_page::ROWS;
 use crate::callback::{ButtonFamily, ZoneButton};
 use crate::send::Button;
 use figaro_base::ids::MessageId;

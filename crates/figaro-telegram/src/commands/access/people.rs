@@ -4,8 +4,9 @@
 use futures::future::join_all;
 
 use super::super::asker::Asker;
-use super::super::card::{Card, ROWS, number, page_of, pager};
+use super::super::card::Card;
 use super::super::command::Pressed;
+use super::super::list_page::ListPage;
 use super::card::{AccessCard, number_of};
 use super::roles::role_name;
 use crate::callback::{Page, PeopleButton};
@@ -68,9 +69,7 @@ impl AccessCard {
     /// Returns a page of the people with access settings; those who may talk to the bot come first.
     async fn people(&self, page: Page, asker: &Asker) -> Result<Card, StoreError> {
         let (texts, list, now) = (self.cards.texts(asker), self.settings.access().await?, self.cards.now());
-        let people = self.known(&list);
-        let page = page_of(page, people.len());
-        let shown: Vec<&UserId> = people.iter().skip(page * ROWS).take(ROWS).copied().collect();
+        let page = ListPage::of(self.known(&list), page);
         let row = async |user: &UserId| {
             let state = if list.denied.contains(user) {
                 texts.people_denied()
@@ -81,12 +80,12 @@ impl AccessCard {
             };
             let person = user.telegram_id().unwrap_or_default();
             let label = format!("{} · {state}", self.name_of(number_of(user)).await);
-            vec![Button::new(label, PeopleButton::Open(person, number(page)))]
+            vec![Button::new(label, PeopleButton::Open(person, page.number()))]
         };
-        let rows = join_all(shown.into_iter().map(row)).await;
-        let about = if people.is_empty() { texts.people_empty() } else { texts.people_about() };
-        let pages = pager(texts, page, people.len(), PeopleButton::List);
-        Ok(Card::titled(texts.button_people(), about).rows(rows).row(pages).first())
+        let rows = join_all(page.items.iter().copied().map(row)).await;
+        let about = if page.total == 0 { texts.people_empty() } else { texts.people_about() };
+        let card = Card::titled(texts.button_people(), about).rows(rows);
+        Ok(card.pages(texts, &page, PeopleButton::List).first())
     }
 
     /// Returns everybody on the access list but the owners, without duplicates.

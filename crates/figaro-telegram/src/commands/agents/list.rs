@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use super::super::asker::Asker;
-use super::super::card::{Card, ROWS, number, page_of, pager};
+use super::super::card::Card;
 use super::super::handles::Handles;
+use super::super::list_page::ListPage;
 use super::super::model::ChatModels;
 use crate::callback::{AgentsButton, Page, Short};
 use crate::send::Button;
@@ -103,18 +104,17 @@ impl ChatAgents {
         let config = self.models.settings.chat_config(asker.place.chat).await?;
         let session = self.session(asker).await?;
         let agents = self.now();
-        let all: Vec<_> = agents.choosable().collect();
-        let page = page_of(page, all.len());
-        let shown: Vec<_> = all.iter().skip(page * ROWS).take(ROWS).collect();
+        let page = ListPage::of(agents.choosable().collect(), page);
         let own = session.as_ref().and_then(|session| session.agent.as_deref());
         let chosen = if scope == Scope::Chat { config.agent.as_deref() } else { own };
         let mark = |is_it: bool| if is_it { "✓ " } else { "" };
-        let rows = shown.iter().filter_map(|agent| {
+        let choose = |agent: &Agent| {
             let label = format!("{}{}", mark(chosen == Some(agent.name.as_str())), agent.name);
-            Some(vec![Button::new(label, scope.set(Short::new(&agent.name)?, number(page)))])
-        });
+            let name = Short::new(&agent.name);
+            name.map(|name| Button::new(label, scope.set(name, page.number()))).into_iter().collect()
+        };
         let clear = if scope == Scope::Chat { texts.agents_default() } else { texts.agents_as_chat() };
-        let clear = Button::new(format!("{}{clear}", mark(chosen.is_none())), scope.clear(number(page)));
+        let clear = Button::new(format!("{}{clear}", mark(chosen.is_none())), scope.clear(page.number()));
         let other = match scope {
             Scope::Chat => session.is_some().then(|| Button::new(texts.agents_here(), AgentsButton::Here(0))),
             Scope::Conversation => None,
@@ -125,15 +125,14 @@ impl ChatAgents {
         };
         let mut lines = now_lines(texts, &agents, &config, own);
         lines.push(String::new());
-        lines.extend(shown.iter().map(|agent| line(texts, &agents, agent)));
+        lines.extend(page.items.iter().map(|agent| line(texts, &agents, agent)));
         let how = if scope == Scope::Chat { texts.agents_usage() } else { texts.agents_here_usage() };
         let card =
             Card { is_first: scope == Scope::Chat, ..Card::titled(texts.agents_title(), lines.join("\n")) };
         Ok(card
             .how(how)
             .row(vec![clear])
-            .rows(rows)
-            .row(pager(texts, page, all.len(), |page| scope.list(page)))
+            .list(texts, &page, |agent| choose(agent), |page| scope.list(page))
             .row(other.into_iter().chain(back).collect()))
     }
 }

@@ -12,12 +12,13 @@ use figaro_base::tz::Tz;
 use self::words::{AuditNames, AuditView, ids_of};
 pub(super) use self::words::{kind, rule_words};
 use super::asker::Asker;
-use super::card::{Card, ROWS, pager};
+use super::card::Card;
 use super::cards::Cards;
 use super::command::{
     Command, CommandOutcome, CommandRequest, CommandSpec, Group, Press, PressError, Pressed,
 };
 use super::handles::Handles;
+use super::list_page::{ListPage, ROWS, page_at};
 use crate::callback::{AuditButton, ButtonFamily, Page};
 use crate::send;
 use figaro_base::ids::ChatId;
@@ -80,30 +81,29 @@ impl AuditCommand {
 
     async fn page(&self, asker: &Asker, is_refused: bool, page: Page) -> Result<Card, StoreError> {
         let texts = self.cards.texts(asker);
-        let page = usize::try_from(page).unwrap_or_default().min(LOOKED_THROUGH / ROWS);
-        let found = self.entries(asker, is_refused, (page + 1) * ROWS + 1).await?;
-        let page = page.min(found.len().saturating_sub(1) / ROWS);
-        let shown: Vec<&AuditEntry> = found.iter().skip(page * ROWS).take(ROWS).collect();
+        let page = page.min(page_at(LOOKED_THROUGH));
+        let count = (usize::try_from(page).unwrap_or_default() + 1) * ROWS + 1;
+        let page = ListPage::of(self.entries(asker, is_refused, count).await?, page);
         let config = self.settings.chat_config(asker.place.chat).await?;
         let view = AuditView {
             texts,
             zone: config.timezone.unwrap_or(self.default_zone),
             now: self.cards.now(),
             here: asker.place.chat,
-            names: self.names(&shown).await,
+            names: self.names(&page.items).await,
         };
-        let lines: Vec<String> = shown.iter().map(|entry| view.line(entry)).collect();
+        let lines: Vec<String> = page.items.iter().map(|entry| view.line(entry)).collect();
         let turn = |page| if is_refused { AuditButton::Refused(page) } else { AuditButton::All(page) };
         let filter = match is_refused {
             true => send::Button::new(texts.button_audit_all(), AuditButton::All(0)),
             false => send::Button::new(texts.button_audit_refused(), AuditButton::Refused(0)),
         };
-        let export = (!asker.place.is_group() && !found.is_empty())
+        let export = (!asker.place.is_group() && page.total > 0)
             .then(|| send::Button::new(texts.button_export(), AuditButton::Export));
         let title = if is_refused { texts.audit_title_refused() } else { texts.audit_title() };
         let body = if lines.is_empty() { texts.audit_empty().to_owned() } else { lines.join("\n") };
         let buttons = [filter].into_iter().chain(export).collect();
-        Ok(Card::titled(title, body).row(pager(texts, page, found.len(), turn)).row(buttons))
+        Ok(Card::titled(title, body).pages(texts, &page, turn).row(buttons))
     }
 
     /// Returns up to `count` of the newest entries that may be shown here.
@@ -131,7 +131,7 @@ impl AuditCommand {
     }
 
     /// Returns the Telegram names of the people and chats in these entries.
-    async fn names(&self, entries: &[&AuditEntry]) -> AuditNames {
+    async fn names(&self, entries: &[AuditEntry]) -> AuditNames {
         let mut names = BTreeMap::new();
         for id in entries.iter().flat_map(|entry| ids_of(&entry.event)) {
             if let Entry::Vacant(unknown) = names.entry(id) {

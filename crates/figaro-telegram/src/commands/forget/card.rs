@@ -1,6 +1,7 @@
 //! Cards of `/forget`.
 
-use super::super::card::{Card, ROWS, pager};
+use super::super::card::Card;
+use super::super::list_page::ListPage;
 use crate::callback::{ForgetButton, SaidKey, SearchNumber};
 use crate::send::Button;
 use figaro_base::text::one_line;
@@ -38,27 +39,20 @@ pub(super) fn ask_said(texts: &Texts, said: &FoundMessage, back: Option<ForgetBu
     ask(texts, &words, ForgetButton::Said(SaidKey(said.at)), back)
 }
 
-/// Returns a page of the results of a search; `total` is the number of all results.
-pub(super) fn found(
-    texts: &Texts,
-    search: SearchNumber,
-    said: &[FoundMessage],
-    page: usize,
-    total: usize,
-) -> Card {
+/// Returns a page of the results of a search.
+pub(super) fn found(texts: &Texts, search: SearchNumber, page: &ListPage<FoundMessage>) -> Card {
     let row = |said: &FoundMessage| {
         let who = if said.is_answer { format!("{}: ", texts.export_bot()) } else { String::new() };
         let label = one_line(&format!("{who}{}", render(&said.text).text), ROW_CHARS);
         vec![Button::new(label, ForgetButton::AskSaid(SaidKey(said.at), Some(search)))]
     };
     let all = Button::new(
-        fill(texts.forget_all_found(), &[("count", &total.to_string())]),
+        fill(texts.forget_all_found(), &[("count", &page.total.to_string())]),
         ForgetButton::AskFound(search),
     );
     Card::titled(texts.forget_title(), texts.forget_found())
-        .rows(said.iter().take(ROWS).map(row))
-        .row(pager(texts, page, total, |page| ForgetButton::Found(search, page)))
-        .row(Some(all).filter(|_| total > 1).into_iter().collect())
+        .list(texts, page, row, |page| ForgetButton::Found(search, page))
+        .row(Some(all).filter(|_| page.total > 1).into_iter().collect())
 }
 
 /// Returns the card that tells what was erased and what remains; more remains if `is_all` is `false`.

@@ -10,12 +10,13 @@ use async_trait::async_trait;
 
 use self::searches::{SearchResults, Searches};
 use super::asker::Asker;
-use super::card::{Card, ROWS, number, page_of};
+use super::card::Card;
 use super::cards::Cards;
 use super::command::{
     Command, CommandOutcome, CommandRequest, CommandSpec, Group, Press, PressError, Pressed,
 };
 use super::handles::Handles;
+use super::list_page::{ListPage, page_at};
 use super::records;
 use crate::callback::{ButtonFamily, ForgetButton, Page, SaidKey, SearchNumber};
 use figaro_agent::eraser::Eraser;
@@ -131,7 +132,7 @@ impl ForgetCommand {
     fn page_in(&self, asker: &Asker, search: SearchNumber, at: SaidAt) -> Page {
         let found = self.searches.of(search, asker.place.chat, &asker.speaker.user);
         let at = found.and_then(|found| found.places.iter().position(|place| *place == at));
-        number(at.unwrap_or_default() / ROWS)
+        page_at(at.unwrap_or_default())
     }
 
     async fn said(&self, asker: &Asker, at: SaidAt) -> Result<Pressed, StoreError> {
@@ -232,13 +233,14 @@ impl ForgetCommand {
     ) -> Result<Option<Card>, StoreError> {
         let chat = asker.place.chat;
         let Some(found) = self.searches.of(search, chat, &asker.speaker.user) else { return Ok(None) };
-        let (page, total) = (page_of(page, found.places.len()), found.places.len());
+        let page = ListPage::of(found.places, page);
         let mut said = Vec::new();
-        for at in found.places.iter().skip(page * ROWS).take(ROWS) {
+        for at in &page.items {
             said.extend(self.erasures.said_at(chat, *at).await?);
         }
-        let card = || card::found(self.cards.texts(asker), search, &said, page, total);
-        Ok((!said.is_empty()).then(card))
+        let is_empty = said.is_empty();
+        let card = || card::found(self.cards.texts(asker), search, &page.with(said));
+        Ok((!is_empty).then(card))
     }
 
     fn ask_found(&self, asker: &Asker, search: SearchNumber) -> Pressed {

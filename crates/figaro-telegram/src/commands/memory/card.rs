@@ -3,7 +3,8 @@
 use chrono::{DateTime, Utc};
 use figaro_base::tz::Tz;
 
-use super::super::card::{Card, ROWS, pager};
+use super::super::card::Card;
+use super::super::list_page::ListPage;
 use crate::callback::MemoryButton;
 use crate::send::Button;
 use figaro_base::text::one_line;
@@ -45,20 +46,20 @@ pub(crate) fn consent_card(texts: &Texts) -> Card {
 }
 
 impl MemoryView<'_> {
-    /// Returns a page of the list; `shown` are the memories of the page.
-    pub(super) fn list(&self, shown: &[Memory], page: usize, total: usize) -> Card {
+    /// Returns a page of the list.
+    pub(super) fn list(&self, page: &ListPage<Memory>) -> Card {
         let texts = self.texts;
         let switch = match self.is_on {
             true => Button::new(texts.button_memory_off(), MemoryButton::Off),
             false => Button::new(texts.button_memory_on(), MemoryButton::On),
         };
         let state = if self.is_on { texts.memory_is_on() } else { texts.memory_is_off() };
-        if total == 0 {
+        if page.total == 0 {
             let words = if self.is_on { texts.memory_empty() } else { texts.memory_empty_off() };
             let switch = Some(switch).filter(|_| self.limit > 0);
             return Card::titled(texts.memory_title(), words).row(switch.into_iter().collect());
         }
-        let values = [("count", total.to_string()), ("limit", self.limit.to_string())];
+        let values = [("count", page.total.to_string()), ("limit", self.limit.to_string())];
         let values = values.each_ref().map(|(key, value)| (*key, value.as_str()));
         let body = format!("{}\n{state}", fill(texts.memory_about(), &values));
         let row = |memory: &Memory| {
@@ -67,8 +68,7 @@ impl MemoryView<'_> {
         let switch = Some(switch).filter(|_| self.limit > 0);
         let erase = Button::new(texts.button_erase_all(), MemoryButton::Ask);
         Card::titled(texts.memory_title(), body)
-            .rows(shown.iter().take(ROWS).map(row))
-            .row(pager(texts, page, total, MemoryButton::List))
+            .list(texts, page, row, MemoryButton::List)
             .row(switch.into_iter().chain([erase]).collect())
     }
 

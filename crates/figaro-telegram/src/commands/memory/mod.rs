@@ -15,12 +15,13 @@ pub(crate) use self::card::consent_card;
 use self::card::{MemorySource, MemoryView};
 pub use self::reword::Rewordings;
 use super::asker::Asker;
-use super::card::{Card, ROWS, page_of};
+use super::card::Card;
 use super::cards::Cards;
 use super::command::{
     Command, CommandOutcome, CommandRequest, CommandSpec, Group, Press, PressError, Pressed,
 };
 use super::handles::Handles;
+use super::list_page::ListPage;
 use crate::callback::{ButtonFamily, MemoryButton, Page};
 use crate::send::{Button as Key, Outgoing};
 use figaro_agent::turn::extraction::Extractor;
@@ -138,9 +139,7 @@ impl MemoryCommand {
 
     async fn list(&self, asker: &Asker, page: Page) -> Result<Card, StoreError> {
         let (view, all) = (self.view(asker).await?, self.active(asker).await?);
-        let (total, page) = (all.len(), page_of(page, all.len()));
-        let shown: Vec<Fact> = all.into_iter().skip(page * ROWS).take(ROWS).collect();
-        Ok(view.list(&shown, page, total))
+        Ok(view.list(&ListPage::of(all, page)))
     }
 
     async fn one(&self, asker: &Asker, memory: &Fact, with_link: bool) -> Result<Card, StoreError> {

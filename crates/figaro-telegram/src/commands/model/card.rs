@@ -1,7 +1,8 @@
 //! Cards of models: the choice of a model, and the models that a provider serves.
 
 use super::super::asker::Asker;
-use super::super::card::{Card, ROWS, page_of, pager};
+use super::super::card::Card;
+use super::super::list_page::ListPage;
 use super::list::{ChatModels, ProviderModels, is_missing};
 use crate::callback::{Data, ModelButton, ModelKey, Page, RetryButton, SessionsButton, Short, TurnTag};
 use crate::send::Button;
@@ -199,16 +200,18 @@ impl ChatModels {
                 return Card::titled(texts.model_title(), words).row(back);
             }
         };
-        let page = page_of(page, served.len());
-        let shown = served.iter().skip(page * ROWS).take(ROWS);
-        let rows = shown.map(|model| vec![ModelScope::Chat.button(self.priced(model), model)]);
+        let page = ListPage::of(served, page);
         let body = fill(
             texts.model_served(),
-            &[("provider", provider.as_str()), ("count", &served.len().to_string())],
+            &[("provider", provider.as_str()), ("count", &page.total.to_string())],
         );
         Card::titled(texts.model_title(), body)
-            .rows(rows)
-            .row(pager(texts, page, served.len(), |page| ModelButton::Served(provider.clone(), page)))
+            .list(
+                texts,
+                &page,
+                |model| vec![ModelScope::Chat.button(self.priced(model), model)],
+                |page| ModelButton::Served(provider.clone(), page),
+            )
             .row(back)
     }
 }

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use super::super::asker::Asker;
-use super::super::card::{Card, ROWS, number, page_of, pager};
+use super::super::card::Card;
 use super::super::cards::Cards;
 use super::super::handles::Handles;
+use super::super::list_page::ListPage;
 use super::super::model::ChatModels;
 use crate::callback::{Page, PersonaButton, Short};
 use crate::send::Button;
@@ -131,10 +132,7 @@ impl Personas {
     pub(super) async fn list(&self, asker: &Asker, page: Page) -> Result<Card, StoreError> {
         let (texts, language) = (self.cards.texts(asker), asker.language.as_deref());
         let config = self.settings.chat_config(asker.place.chat).await?;
-        let entries = self.entries(asker).await?;
-        let page = page_of(page, entries.len());
-        let shown = entries.get(page * ROWS..).unwrap_or_default();
-        let shown = shown.get(..ROWS).unwrap_or(shown);
+        let page = ListPage::of(self.entries(asker).await?, page);
         let chosen = self.chosen(asker, &config).await?;
         let now = chosen.map(|chosen| fill(texts.persona_now(), &[("persona", &chosen)]));
         let agents = self.prompts.agents();
@@ -142,7 +140,7 @@ impl Personas {
         let agent = agents.answering(&config).filter(|agent| !agents.instructions(agent).is_empty());
         let agent = agent.map(|agent| agent.name.as_str());
         let agent = agent.map(|agent| fill(texts.persona_agent(), &[("agent", agent)]));
-        let lines = shown.iter().map(|entry| match entry {
+        let lines = page.items.iter().map(|entry| match entry {
             PersonaOption::File(persona) => {
                 format!("• {}: {}", persona.title.of(language), persona.description.of(language))
             }
@@ -150,25 +148,24 @@ impl Personas {
         });
         let parts = [now, agent, Some(lines.collect::<Vec<_>>().join("\n"))];
         let body: Vec<String> = parts.into_iter().flatten().collect();
-        let rows = shown.iter().map(|entry| {
+        let row = |entry: &PersonaOption| {
             let mark =
                 if config.persona.as_ref().is_some_and(|choice| entry.is(choice)) { "✓ " } else { "" };
-            let choose = Button::new(format!("{mark}{}", entry.title(language)), entry.press(number(page)));
+            let choose = Button::new(format!("{mark}{}", entry.title(language)), entry.press(page.number()));
             match entry {
                 PersonaOption::File(_) => vec![choose],
                 PersonaOption::Own(own) => {
-                    vec![choose, Button::new(texts.button_edit(), PersonaButton::Open(own.id, number(page)))]
+                    vec![choose, Button::new(texts.button_edit(), PersonaButton::Open(own.id, page.number()))]
                 }
             }
-        });
+        };
         let mark = if config.persona.is_none() { "✓ " } else { "" };
         let clear =
-            Button::new(format!("{mark}{}", texts.persona_none()), PersonaButton::Clear(number(page)));
+            Button::new(format!("{mark}{}", texts.persona_none()), PersonaButton::Clear(page.number()));
         let new = Button::new(texts.persona_new(), PersonaButton::New);
         Ok(Card::titled(texts.persona_title(), body.join("\n\n"))
             .how(texts.persona_usage())
-            .rows(rows)
-            .row(pager(texts, page, entries.len(), PersonaButton::List))
+            .list(texts, &page, row, PersonaButton::List)
             .row(vec![clear, new])
             .first())
     }

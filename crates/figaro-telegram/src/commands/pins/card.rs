@@ -3,7 +3,8 @@
 use chrono::{DateTime, Utc};
 use figaro_base::tz::Tz;
 
-use super::super::card::{Card, ROWS, number, page_of, pager};
+use super::super::card::Card;
+use super::super::list_page::ListPage;
 use crate::callback::{Page, PinsButton};
 use crate::send::Button;
 use figaro_base::text::{cut_middle, one_line};
@@ -32,18 +33,18 @@ impl PinCards<'_> {
         shown.sort_by(|one, other| {
             other.importance.total_cmp(&one.importance).then(other.created_at.cmp(&one.created_at))
         });
-        let page = page_of(page, shown.len());
-        let rows = shown.iter().skip(page * ROWS).take(ROWS).map(|pin| {
-            vec![Button::new(one_line(&pin.content, BUTTON_CHARS), PinsButton::Open(pin.id, number(page)))]
-        });
+        let page = ListPage::of(shown, page);
+        let open = |pin: &Pin| {
+            vec![Button::new(one_line(&pin.content, BUTTON_CHARS), PinsButton::Open(pin.id, page.number()))]
+        };
         let own = pins.iter().filter_map(|pin| self.own(pin));
         let lines: Vec<String> = std::iter::once(self.texts.pins_about().to_owned()).chain(own).collect();
-        Card::titled(self.texts.pins_title(), lines.join("\n")).rows(rows).row(pager(
+        Card::titled(self.texts.pins_title(), lines.join("\n")).list(
             self.texts,
-            page,
-            shown.len(),
+            &page,
+            |pin| open(pin),
             PinsButton::List,
-        ))
+        )
     }
 
     /// Returns the line of a pin that Figaro itself maintains; `None` for other pins.

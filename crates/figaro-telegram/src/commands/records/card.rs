@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use chrono::{DateTime, Utc};
 
-use super::super::card::{Card, ROWS, number, page_of, pager};
+use super::super::card::Card;
+use super::super::list_page::ListPage;
 use crate::callback::{KindKey, Page, RecordsButton, Short};
 use crate::send::Button as Key;
 use figaro_base::ids::RecordId;
@@ -51,13 +52,11 @@ pub(super) fn with_belonging<'a>(book: &'a Book, entry: &BookEntry<'a>) -> Vec<&
 impl RecordsView<'_> {
     /// Returns a page of the packs, each with a button that enables or disables it.
     pub(super) fn packs(&self, packs: &PackSet, chosen: &[String], page: Page) -> Card {
-        let all: Vec<_> = packs.all().collect();
-        let page = page_of(page, all.len());
-        let shown: Vec<_> = all.iter().skip(page * ROWS).take(ROWS).collect();
+        let page = ListPage::of(packs.all().collect(), page);
         let is_chosen = |name: &str| chosen.iter().any(|one| one == name);
         let point = |pack: &Pack| if is_chosen(&pack.name) && !self.may_change { "✓" } else { "•" };
         let mut lines = vec![self.texts.packs_about().to_owned(), String::new()];
-        lines.extend(shown.iter().map(|pack| {
+        lines.extend(page.items.iter().map(|pack| {
             format!("{} {}: {}", point(pack), pack.title.of(self.tag), pack.description.of(self.tag))
         }));
         let gone: Vec<&str> =
@@ -66,19 +65,19 @@ impl RecordsView<'_> {
             lines.push(String::new());
             lines.push(fill(self.texts.packs_gone(), &[("packs", &gone.join(", "))]));
         }
-        let rows = shown.iter().filter(|_| self.may_change).filter_map(|pack| {
+        let switch = |pack: &Pack| {
             let mark = if is_chosen(&pack.name) { "✓ " } else { "" };
             let label = format!("{mark}{}", pack.title.of(self.tag));
             let press = if is_chosen(&pack.name) { RecordsButton::Leave } else { RecordsButton::Take };
-            Some(vec![Key::new(label, press(Short::new(&pack.name)?, number(page)))])
-        });
+            let name = Short::new(&pack.name).filter(|_| self.may_change);
+            name.map(|name| Key::new(label, press(name, page.number()))).into_iter().collect()
+        };
         let back = (!self.book.packs().is_empty())
             .then(|| Key::new(self.texts.button_records(), RecordsButton::Kinds));
         let how = if self.may_change { self.texts.packs_how() } else { self.texts.admins_change() };
         Card::titled(self.texts.packs_title(), lines.join("\n"))
             .how(how)
-            .rows(rows)
-            .row(pager(self.texts, page, all.len(), RecordsButton::Packs))
+            .list(self.texts, &page, |pack| switch(pack), RecordsButton::Packs)
             .row(back.into_iter().collect())
             .first()
     }
@@ -110,17 +109,15 @@ impl RecordsView<'_> {
         let (pack, kind) =
             self.book.kinds().find(|(pack, kind)| KindKey::of(&pack.name, &kind.name) == key)?;
         let entries = self.book.entries_of(pack, kind);
-        let page = page_of(page, entries.len());
-        let rows = entries.iter().skip(page * ROWS).take(ROWS).map(|entry| {
+        let open = |entry: &BookEntry<'_>| {
             vec![Key::new(one_line(&self.label(entry), BUTTON_CHARS), RecordsButton::Open(entry.record.id))]
-        });
+        };
         let body = if entries.is_empty() { self.texts.records_empty() } else { "" };
         let add = Key::new(self.texts.button_add(), RecordsButton::Add(Some(key)));
         let back = Key::new(self.texts.button_back(), RecordsButton::Kinds);
         Some(
             Card::titled(kind.plural.of(self.tag), body)
-                .rows(rows)
-                .row(pager(self.texts, page, entries.len(), |page| RecordsButton::Kind(key, page)))
+                .list(self.texts, &ListPage::of(entries, page), open, |page| RecordsButton::Kind(key, page))
                 .row(vec![add, back]),
         )
     }

@@ -3,7 +3,8 @@
 use chrono::{DateTime, Datelike, Utc};
 use figaro_base::tz::Tz;
 
-use super::super::card::{Card, pager};
+use super::super::card::Card;
+use super::super::list_page::ListPage;
 use crate::callback::SessionsButton;
 use crate::send::Button;
 use figaro_base::ids::SessionId;
@@ -43,10 +44,10 @@ impl SessionView<'_> {
         named.or_else(words).unwrap_or_else(|| self.texts.session_unnamed().to_owned())
     }
 
-    /// Returns a page of the list; `total` is the number of all sessions.
-    pub(super) fn list(&self, shown: &[(Session, Outline)], page: usize, total: usize) -> Card {
+    /// Returns a page of the list.
+    pub(super) fn list(&self, page: &ListPage<(Session, Outline)>) -> Card {
         let is_empty = |(_, outline): &(Session, Outline)| outline.messages == 0;
-        if shown.is_empty() || (total == 1 && shown.iter().all(is_empty)) {
+        if page.total == 0 || (page.total == 1 && page.items.iter().all(is_empty)) {
             return Card::text(self.texts.sessions_empty());
         }
         let row = |(session, outline): &(Session, Outline)| {
@@ -55,9 +56,12 @@ impl SessionView<'_> {
             let label = format!("{mark}{name} · {}", self.day(session.updated_at));
             vec![Button::new(label, SessionsButton::Open(session.id))]
         };
-        Card::titled(self.texts.sessions_title(), self.texts.sessions_about())
-            .rows(shown.iter().map(row))
-            .row(pager(self.texts, page, total, SessionsButton::List))
+        Card::titled(self.texts.sessions_title(), self.texts.sessions_about()).list(
+            self.texts,
+            page,
+            row,
+            SessionsButton::List,
+        )
     }
 
     /// Returns the card of a session; `may_change` adds the buttons that change it.

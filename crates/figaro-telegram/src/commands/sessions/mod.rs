@@ -12,12 +12,13 @@ use figaro_base::tz::Tz;
 use self::card::{SessionOverview, SessionView};
 pub use self::rename::Renames;
 use super::asker::Asker;
-use super::card::{Card, ROWS, page_of};
+use super::card::Card;
 use super::cards::Cards;
 use super::command::{
     Command, CommandOutcome, CommandRequest, CommandSpec, Group, Press, PressError, Pressed,
 };
 use super::handles::Handles;
+use super::list_page::ListPage;
 use super::model::ChatModels;
 use crate::callback::{ButtonFamily, Page, SessionsButton};
 use figaro_agent::eraser::Eraser;
@@ -142,13 +143,12 @@ impl SessionsCommand {
     async fn list(&self, asker: &Asker, page: Page) -> Result<Card, StoreError> {
         let view = self.view(asker).await?;
         let all = self.sessions.of_conversation(asker.place.conversation()).await?;
-        let (total, page) = (all.len(), page_of(page, all.len()));
+        let page = ListPage::of(all, page);
         let mut shown = Vec::new();
-        for session in all.into_iter().skip(page * ROWS).take(ROWS) {
-            let outline = self.sessions.outline(session.id).await?;
-            shown.push((session, outline));
+        for session in &page.items {
+            shown.push((session.clone(), self.sessions.outline(session.id).await?));
         }
-        Ok(view.list(&shown, page, total))
+        Ok(view.list(&page.with(shown)))
     }
 
     async fn card(&self, asker: &Asker, session: Session) -> Result<Card, StoreError> {

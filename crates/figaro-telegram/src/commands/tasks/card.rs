@@ -3,7 +3,8 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 
-use super::super::card::{Card, ROWS, explain_unknown, page_of, pager};
+use super::super::card::{Card, explain_unknown};
+use super::super::list_page::ListPage;
 use super::words;
 use crate::callback::{Page, TaskPress, TaskVerb, TasksButton};
 use crate::send::Button;
@@ -55,16 +56,12 @@ impl TaskView<'_> {
 
     /// Returns a page of the last runs, newest first.
     pub(super) fn history(&self, task: &Task, runs: &[TaskRun], page: Page) -> Card {
-        let page = page_of(page, runs.len());
-        let shown = runs.iter().skip(page * ROWS).take(ROWS);
-        let mut lines: Vec<String> = shown.map(|run| self.run_line(task, run, true)).collect();
+        let page = ListPage::of(runs.iter().collect(), page);
+        let mut lines: Vec<String> = page.items.iter().map(|run| self.run_line(task, run, true)).collect();
         explain_unknown(&mut lines, self.texts);
-        let pages = pager(self.texts, page, runs.len(), |page| self.press(TaskVerb::History(page), task));
-        Card::titled(&self.title(task), lines.join("\n")).row(pages).row(vec![self.button(
-            self.texts.button_back(),
-            TaskVerb::Open,
-            task,
-        )])
+        Card::titled(&self.title(task), lines.join("\n"))
+            .pages(self.texts, &page, |page| self.press(TaskVerb::History(page), task))
+            .row(vec![self.button(self.texts.button_back(), TaskVerb::Open, task)])
     }
 
     pub(super) fn button(&self, label: &str, verb: TaskVerb, task: &Task) -> Button {
@@ -225,6 +222,7 @@ pub(super) mod tests {
     use figaro_base::tz::Tz;
 
     use super::*;
+    use crate::commands::list_page::ROWS;
     use figaro_base::ids::{ChatId, RunId, UserId};
     use figaro_domain::chat::{ChatKind, Place};
     use figaro_domain::message::Speaker;

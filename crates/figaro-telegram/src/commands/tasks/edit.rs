@@ -4,12 +4,14 @@
 use chrono::TimeDelta;
 
 use super::super::agents::line;
-use super::super::card::{Card, ROWS, page_of, pager};
+use super::super::card::Card;
 use super::super::command::Pressed;
+use super::super::list_page::ListPage;
 use super::TasksCommand;
 use super::card::{TaskView, shortened};
 use super::one::On;
 use crate::callback::{AgentKey, Page, TaskVerb};
+use figaro_domain::agent::Agent;
 use figaro_domain::schedule::Schedule;
 use figaro_domain::task::{IfMissed, Task, TaskChange, TaskEdit, TaskState};
 use figaro_prompts::texts::{Texts, fill};
@@ -95,19 +97,17 @@ impl TaskView<'_> {
 
     /// Returns a page of the agents to choose from for the task.
     fn agents_card(&self, task: &Task, page: Page) -> Card {
-        let all: Vec<_> = self.agents.for_tasks().collect();
-        let page = page_of(page, all.len());
-        let shown: Vec<_> = all.iter().skip(page * ROWS).take(ROWS).collect();
-        let rows = shown.iter().map(|agent| {
+        let page = ListPage::of(self.agents.for_tasks().collect(), page);
+        let choose = |agent: &Agent| {
             let mark = if agent.name == task.agent { "✓ " } else { "" };
             let label = format!("{mark}{}", agent.name);
             vec![self.button(&label, TaskVerb::Agent(AgentKey::of(&agent.name)), task)]
-        });
-        let lines: Vec<String> = shown.iter().map(|agent| line(self.texts, self.agents, agent)).collect();
+        };
+        let lines: Vec<String> =
+            page.items.iter().map(|agent| line(self.texts, self.agents, agent)).collect();
         let title = fill(self.texts.task_edit_agents(), &[("task", &task.title())]);
         Card::titled(&title, lines.join("\n"))
-            .rows(rows)
-            .row(pager(self.texts, page, all.len(), |page| self.press(TaskVerb::Agents(page), task)))
+            .list(self.texts, &page, |agent| choose(agent), |page| self.press(TaskVerb::Agents(page), task))
             .row(vec![self.button(self.texts.button_back(), TaskVerb::Open, task)])
     }
 

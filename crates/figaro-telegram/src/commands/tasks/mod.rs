@@ -18,12 +18,13 @@ use self::back::RestingTasks;
 use self::changes::TaskChanges;
 use super::agents::ChatAgents;
 use super::asker::Asker;
-use super::card::{Card, ROWS, number, page_of, pager};
+use super::card::Card;
 use super::cards::Cards;
 use super::command::{
     self, Command, CommandOutcome, CommandRequest, CommandSpec, Group, PressError, Pressed,
 };
 use super::handles::Handles;
+use super::list_page::ListPage;
 use crate::callback::{ButtonFamily, Page, TaskPress, TaskVerb, TasksButton};
 use crate::send::Button;
 use figaro_agent::turn::queue::Mailboxes;
@@ -106,18 +107,12 @@ impl TasksCommand {
         if tasks.is_empty() {
             return Ok(Card::text(texts.tasks_empty()));
         }
-        let page = page_of(page, tasks.len());
+        let page = ListPage::of(tasks, page);
         let open = |task: &Task| {
-            TasksButton::One(TaskPress { verb: TaskVerb::Open, task: task.id, page: Some(number(page)) })
+            let press = TaskPress { verb: TaskVerb::Open, task: task.id, page: Some(page.number()) };
+            vec![Button::new(label(texts, task, now), TasksButton::One(press))]
         };
-        let shown = tasks.iter().skip(page * ROWS).take(ROWS);
-        let rows = shown.map(|task| vec![Button::new(label(texts, task, now), open(task))]);
-        Ok(Card::titled(texts.tasks_title(), "").rows(rows).row(pager(
-            texts,
-            page,
-            tasks.len(),
-            TasksButton::List,
-        )))
+        Ok(Card::titled(texts.tasks_title(), "").list(texts, &page, open, TasksButton::List))
     }
 }
 
