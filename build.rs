@@ -13,8 +13,9 @@ fn main() {
 /// knows both.
 fn pack() {
     let is = |name: &str, value: &str| env::var_os(name).is_some_and(|found| found == value);
-    let has_other_flags = env::var_os("CARGO_ENCODED_RUSTFLAGS").is_some_and(|flags| !flags.is_empty());
-    let is_default_linker = !has_other_flags && env::var_os("RUSTC_LINKER").is_none();
+    let flags = env::var("CARGO_ENCODED_RUSTFLAGS").unwrap_or_default();
+    let has_other_linker = ["linker", "-fuse-ld"].iter().any(|word| flags.contains(word));
+    let is_default_linker = !has_other_linker && env::var_os("RUSTC_LINKER").is_none();
     if is("PROFILE", "release") && is("TARGET", "x86_64-unknown-linux-gnu") && is_default_linker {
         println!("cargo:rustc-link-arg-bins=-Wl,--icf=all");
         if loads_packed_relocations() {
