@@ -13,7 +13,8 @@ fn main() {
 /// knows both.
 fn pack() {
     let is = |name: &str, value: &str| env::var_os(name).is_some_and(|found| found == value);
-    let flags = env::var("CARGO_ENCODED_RUSTFLAGS").unwrap_or_default();
+    let flags = env::var_os("CARGO_ENCODED_RUSTFLAGS").unwrap_or_default();
+    let flags = flags.to_string_lossy();
     let has_other_linker = ["linker", "-fuse-ld"].iter().any(|word| flags.contains(word));
     let is_default_linker = !has_other_linker && env::var_os("RUSTC_LINKER").is_none();
     if is("PROFILE", "release") && is("TARGET", "x86_64-unknown-linux-gnu") && is_default_linker {
