@@ -154,7 +154,8 @@ async fn what_an_added_provider_lacks_is_told_like_all_else() {
     let said = faults(world.bot().set("PARROT_MODEL", key).set("PARROT_API_KEY", "cracker"));
     assert!(said.contains("PARROT_MODEL") && !said.contains(key), "{said}");
     let variables = app::variables(&added(PARROT)).unwrap();
-    assert!(variables.table().contains("| `PARROT_MODEL` |  | Its colour. |\n"));
+    let row = "`PARROT_MODEL` |  | with `LLM_PROVIDER=parrot` | Its colour. |\n";
+    assert!(variables.reference().contains(row));
     assert!(variables.example().contains("by a key of theirs) or parrot (says what it hears).\n"));
 }
 

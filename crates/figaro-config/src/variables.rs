@@ -1,4 +1,4 @@
-//! All variables with default and meaning. `.env.example`, the README's table and the defaults come from here.
+//! All variables with default and meaning. `.env.example`, docs/configuration.md and the defaults come from here.
 
 use std::borrow::Cow;
 
@@ -44,210 +44,209 @@ const LAST: &[Variable] = &[
     variable(
         "LLM_FALLBACK",
         "",
-        "Models to ask in turn when the first does not answer, such as openai:gpt-4.1-mini, ollama:qwen3:8b.",
+        "Models to ask in turn if the first one does not answer, such as openai:gpt-4.1-mini, ollama:qwen3:8b.",
     ),
     secret(
         "LLM_PROXY",
         "",
-        "A proxy on the way to the models and the web search, or off for none; otherwise as TELEGRAM_PROXY.",
+        "Proxy for the models and the web search, written as in TELEGRAM_PROXY; off for none.",
     ),
-    variable(
-        "LLM_IDLE_TIMEOUT",
-        "60",
-        "A model that says nothing for so many seconds has failed (1 to 600).",
-    ),
+    variable("LLM_IDLE_TIMEOUT", "60", "Seconds without a word after which a model has failed (1 to 600)."),
     variable(
         "LLM_SLOTS",
         "1",
-        "How many requests your own model server (Ollama, llama.cpp, at an address of this machine or a private network) answers at once. Work in the background waits until there is room, and makes room for questions (1 to 1000).",
+        "Requests that your own model server (Ollama, llama.cpp, at an address of this machine or a private network) answers at once. Background work waits for a free slot and makes room for questions (1 to 1000).",
     ),
     secret(
         "TAVILY_API_KEY",
         "",
-        "The key for Tavily, which searches the web for models that do not search themselves, from https://app.tavily.com.",
+        "Key for Tavily (https://app.tavily.com), which searches the web for models without a search of their own.",
     ),
-    secret("TAVILY_BASE_URL", "https://api.tavily.com", "The service, if you reach it elsewhere."),
+    secret("TAVILY_BASE_URL", "https://api.tavily.com", "Address of Tavily, if you reach it elsewhere."),
     variable(
         "OWNER_IDS",
         "",
-        "Telegram numbers of owners, with commas between them, beside whoever became one by the link: while nobody owns the bot, figaro shows a link, and whoever opens it first is the owner.",
+        "Telegram ids of owners, separated by commas. Whoever opens the link that figaro prints becomes an owner too; it prints one while there is no owner.",
     ),
     variable(
         "ACCESS",
         "pairing",
-        "Who else may talk to the bot: pairing (owners are asked about strangers and groups, and make codes), allowlist (only people and groups an owner allowed with /allow; owners are not asked) or open (everybody).",
+        "Who else may talk to the bot: pairing (owners are asked about strangers and groups, and can make codes), allowlist (only people and groups that an owner allowed with /allow; owners are not asked) or open (everybody).",
     ),
     variable(
         "POLICY_FILE",
         "policy.yaml",
-        "Your own rules about what the model may do with Telegram, before those built in (docs/policy.md); the file may be missing unless it is named here. A change holds at once.",
+        "Your own rules about what the model may do with Telegram; they come before the built-in ones (docs/policy.md). The file may be missing unless it is named here. Changes apply within seconds.",
     ),
-    variable("STORE_URL", "redb:./data", "Where everything is kept: redb:FOLDER or sled:FOLDER."),
+    variable("STORE_URL", "redb:./data", "Where all data is stored: redb:FOLDER or sled:FOLDER."),
     variable(
         "KEEP_DAYS",
         "7",
-        "How many days what is over is kept: ended tasks, ids of updates, updates that cannot be read (1 to 365). Messages are kept until somebody erases them.",
+        "Days to keep finished tasks, ids of updates, and updates that cannot be read (1 to 365). Messages stay until somebody erases them.",
     ),
     variable(
         "AUDIT_DAYS",
         "365",
-        "How many days entries of the audit log are kept (1 to 3650). The oldest go, and the rest still proves that it is whole.",
+        "Days to keep entries of the audit log (1 to 3650). The rest still proves that it is complete.",
     ),
     variable(
         "ERASE_AFTER",
         "120",
-        "So many seconds after somebody erased something the files of the store are rewritten, so that no byte of it is left in them; several erasures of this time together (0 to 480).",
+        "Seconds between an erasure and the rewriting of the store's files, after which no byte of it is left there. Erasures within this time share one rewrite (0 to 480).",
     ),
     variable(
         "DEFAULT_TIMEZONE",
         "",
-        "The zone of chats that set none, such as Europe/Riga. Without it TZ counts, then UTC.",
+        "Time zone of chats that set none, such as Europe/Riga. If empty, TZ counts, then UTC.",
     ),
-    variable("MAX_PASSES", "10", "The most times the model is called for one answer (1 to 100)."),
+    variable("MAX_PASSES", "10", "Most calls of the model for one answer (1 to 100)."),
     variable(
         "HISTORY_TOKENS",
         "3000",
-        "The most tokens of earlier conversation sent with a question (100 to 1000000).",
+        "Most tokens of earlier conversation in a question's prompt (100 to 1000000).",
     ),
     variable(
         "SUMMARY_EVERY",
         "50",
-        "After how many messages the model summarises what was said, in the background, for the time when it no longer fits into HISTORY_TOKENS (4 to 1000); 0 for never.",
+        "Messages after which the model writes a summary in the background, for when the messages no longer fit into HISTORY_TOKENS (4 to 1000); 0 for never.",
     ),
     variable(
         "SESSION_NAMES",
         "on",
-        "Whether the model names a conversation after its first exchange, by one short call: on or off.",
+        "on if the model names a conversation after its first exchange, by one short call; off otherwise.",
     ),
     variable(
         "MEMORY_LIMIT",
         "50",
-        "The most facts that are remembered about a person, taken from what they say by short calls in the background; above it the least used one goes (0 to 1000; 0 remembers none).",
+        "Most facts remembered about a person, read from what they say by short calls in the background. Beyond it the least used one goes (0 to 1000; 0 remembers none).",
     ),
     variable(
         "MEMORY_DELAY",
         "60",
-        "Once a person has said nothing for so many seconds, or has sent eight messages, what they said is read for facts, all by one call (0 to 3600).",
+        "Seconds of silence after which a person's messages are read for facts, all by one call; eight waiting messages are read at once (0 to 3600).",
     ),
     variable(
         "MEMORY_CONSENT",
         "given",
-        "Whether people are asked before facts about them are remembered: given (no; /memory switches it off) or ask.",
+        "given: facts are remembered until a person switches it off with /memory. ask: people are asked first.",
     ),
     variable(
         "EMBEDDER",
         "off",
-        "Also finds earlier messages that mean the same in other words, by a model that turns texts into numbers: off, openai:MODEL, compatible:MODEL, ollama:MODEL or gemini:MODEL such as openai:text-embedding-3-small (every message goes there once), or local:FOLDER with an ONNX sentence model such as all-MiniLM-L6-v2 and its vocabulary, which runs in the bot itself (published builds have it; others need --features local-embedder).",
+        "Model that also finds earlier messages by their meaning: off, openai:MODEL, compatible:MODEL, ollama:MODEL or gemini:MODEL such as openai:text-embedding-3-small (every message is sent there once), or local:FOLDER with an ONNX sentence model such as all-MiniLM-L6-v2 and its vocabulary, which runs in the bot itself (published builds have it; others need --features local-embedder).",
     ),
     variable(
         "DAILY_TOKENS",
         "",
-        "The most tokens the whole bot may use in a day, such as 500000; then it says so until midnight. No bound without it.",
+        "Most tokens that the whole bot may use in a day, such as 500000. Then it says so until midnight. No limit if empty.",
     ),
     variable(
         "DAILY_USD",
         "",
-        "The most US dollars it may spend in a day, such as 2.50. Where this is the only bound, models of unknown price are not asked.",
+        "Most US dollars that it may spend in a day, such as 2.50. If this is the only limit, models of unknown price are not asked. No limit if empty.",
     ),
     variable(
         "BACKGROUND_SHARE",
         "10",
-        "How much of DAILY_TOKENS and DAILY_USD work that nobody waits for may take, such as names and summaries of conversations, in percent (0 to 100).",
+        "Percent of DAILY_TOKENS and DAILY_USD for work that nobody waits for, such as summaries and names of conversations (0 to 100).",
     ),
     variable(
         "LLM_PRICES",
         "",
-        "Prices that the list does not have or has wrong, as provider:model=sent/cached/written in US dollars for a million tokens, such as compatible:my-model=0.20/0.05/0.80; a * ends the name of a family.",
+        "Prices that are missing or wrong in the built-in list, as provider:model=sent/cached/written in US dollars per million tokens, such as compatible:my-model=0.20/0.05/0.80. A * at the end stands for a family.",
     ),
     variable(
         "MODEL_CAPABILITIES",
         "",
-        "What models can do where the list does not know it or has it wrong, as provider:model= and all of tools, pictures, json (answers held to a JSON Schema) and the tokens of its window that hold, such as compatible:my-model=tools/json/32768, or text for none; a * ends the name of a family. What a compatible server's unknown model takes is found out without it.",
+        "What models can do, where the built-in list does not know it or is wrong: provider:model= and then tools, pictures, json (answers that follow a JSON Schema) and the tokens of its window, such as compatible:my-model=tools/json/32768, or text for none of them. A * at the end stands for a family. What an unknown model of a compatible server accepts is found out without this.",
     ),
-    variable("TASKS_PER_CHAT", "50", "The most scheduled tasks of a chat (1 to 10000)."),
-    variable("TASKS_PER_USER", "50", "The most scheduled tasks of one person, in all chats (1 to 10000)."),
+    variable("TASKS_PER_CHAT", "50", "Most scheduled tasks of a chat (1 to 10000)."),
+    variable("TASKS_PER_USER", "50", "Most scheduled tasks of a person in all chats (1 to 10000)."),
     variable(
         "TASKS_MIN_INTERVAL",
         "10m",
-        "The least time between two runs of a task (1m to 24h, such as 90s, 10m or 2h).",
+        "Shortest time between two runs of a task (1m to 24h, such as 90s, 10m or 2h).",
     ),
-    secret("TELEGRAM_API_URL", "https://api.telegram.org", "The Bot API server, if you run your own."),
+    secret(
+        "TELEGRAM_API_URL",
+        "https://api.telegram.org",
+        "Address of the Bot API server, if you run your own.",
+    ),
     secret(
         "TELEGRAM_PROXY",
         "",
-        "A proxy on the way to Telegram, such as http://name:password@host:3128 or socks5h://host:1080 (socks5 looks names up here, socks5h there), or off for none. Without it HTTPS_PROXY or ALL_PROXY of the environment counts. This machine itself and what NO_PROXY names are reached directly.",
+        "Proxy for Telegram, such as http://name:password@host:3128 or socks5h://host:1080 (socks5 resolves names here, socks5h there); off for none. If empty, HTTPS_PROXY or ALL_PROXY of the environment counts. This machine and what NO_PROXY names are reached directly.",
     ),
     variable(
         "TELEGRAM_RATES",
         "telegram",
-        "The pace of what is sent: telegram keeps to Telegram's limits, off is for a server that has none.",
+        "telegram keeps to Telegram's rate limits; off is for a server without limits.",
     ),
     variable(
         "MCP_HTTP_PORT",
         "3001",
-        "The loopback port on which other MCP clients reach the Telegram MCP server, with MCP_API_KEY only; 0 takes a \
-         free one.",
+        "Loopback port of the Telegram MCP server for other MCP clients, if MCP_API_KEY is set; 0 takes a free one.",
     ),
     secret(
         "MCP_API_KEY",
         "",
-        "A key for other MCP clients of that server; without one there are none. The bot has a port and a key of its own.",
+        "Key for other MCP clients of the Telegram MCP server. Without it only the bot can use that server, by a port and a key of its own.",
     ),
     variable(
         "MCP_CONFIG",
         "mcp.json",
-        "Other MCP servers whose tools agents can have, in the form that other clients use (docs/mcp.md); the file may be missing unless it is named here. A change holds at once.",
+        "Other MCP servers whose tools agents can use, in the format of other MCP clients (docs/mcp.md). The file may be missing unless it is named here. Changes apply within seconds.",
     ),
-    variable("MCP_SERVER_BIN", "", "The MCP server's executable, if it is not figaro itself."),
+    variable("MCP_SERVER_BIN", "", "Executable of the Telegram MCP server, if it is not figaro itself."),
     variable(
         "HTTP_ADDR",
         "",
-        "Where the HTTP gateway listens (docs/http.md), such as 127.0.0.1:8080, or a port alone for this machine. Without it there is none.",
+        "Address of the HTTP gateway (docs/http.md), such as 127.0.0.1:8080, or a port alone for this machine. Off if empty.",
     ),
     secret(
         "API_KEYS",
         "",
-        "The keys of its callers as NAME:KEY with commas between them; behind a key, after semicolons, what holds for it: chat, sessions, metrics, tenants, owner, tenant=NAME, user=NAME, rate=60 (requests a minute), tokens=100000 (a day).",
+        "Keys of the gateway's callers as NAME:KEY, separated by commas. After a key, separated by semicolons, its rights and limits: chat, sessions, metrics, tenants, owner, tenant=NAME, user=NAME, rate=60 (requests a minute), tokens=100000 (a day).",
     ),
     variable(
         "HTTP_MODELS",
         "",
-        "The names of models that its clients have built in and what answers to them, as NAME=MODEL with commas between them, such as gpt-4o=figaro; * stands for all others. Without it an unknown name is refused.",
+        "Model names that clients have built in, and the model that answers to each, as NAME=MODEL separated by commas, such as gpt-4o=figaro; * stands for all others. Without it an unknown name is refused.",
     ),
-    secret("JWT_SECRET", "", "Callers may also show tokens (JWT) that are signed by this secret with HS256."),
     secret(
-        "JWT_PUBLIC_KEY",
+        "JWT_SECRET",
         "",
-        "The same for tokens signed with RS256, whose public key this is, in PEM; line breaks as \\n.",
+        "Secret of tokens (JWT) signed with HS256, which callers may send in place of a key.",
     ),
+    secret("JWT_PUBLIC_KEY", "", "Public key, in PEM with line breaks as \\n, of tokens signed with RS256."),
     variable(
         "JWT_AUDIENCE",
         "",
-        "Whom these tokens have to be for (aud). Set it where what gives them gives them to other programs too.",
+        "Required `aud` claim of these tokens. Set it if the issuer also serves other programs.",
     ),
-    variable("JWT_ISSUER", "", "Who has to have given these tokens (iss)."),
-    variable(
-        "JWT_RATE",
-        "",
-        "The most requests of each of their subjects in a minute; without it there is no bound.",
-    ),
+    variable("JWT_ISSUER", "", "Required `iss` claim of these tokens."),
+    variable("JWT_RATE", "", "Most requests a minute of each `sub` of these tokens. No limit if empty."),
     variable(
         "JWT_TOKENS",
         "",
-        "The most tokens of models that each of their subjects has in a day (UTC), counted since the start of the bot; without it there is no bound.",
+        "Most model tokens a day (UTC) of each `sub` of these tokens, counted since the start of the bot. No limit if empty.",
     ),
     secret(
         "WEBHOOK_URL",
         "",
-        "Where Telegram sends updates instead of being asked for them, such as https://bot.example.com/telegram: a proxy passes that path on to HTTP_ADDR.",
+        "Address to which Telegram sends updates, such as https://bot.example.com/telegram. A proxy forwards its path to HTTP_ADDR. If empty, the bot asks Telegram for updates.",
     ),
-    secret("WEBHOOK_SECRET", "", "What Telegram shows with each update: 16 to 256 letters, digits, _ and -."),
+    secret(
+        "WEBHOOK_SECRET",
+        "",
+        "Secret that Telegram sends in X-Telegram-Bot-Api-Secret-Token: 16 to 256 letters, digits, _ and -.",
+    ),
     variable(
         "RUST_LOG",
         "info,rmcp=warn",
-        "What is logged, in the syntax of tracing-subscriber, such as info,figaro=debug.",
+        "Log filter in the syntax of tracing-subscriber, such as info,figaro=debug.",
     ),
-    variable("LOG_FORMAT", "text", "The shape of a log line: text or json."),
+    variable("LOG_FORMAT", "text", "Format of a log line: text or json."),
 ];
 
 /// All known variables. The list depends on the providers.
@@ -292,29 +291,6 @@ impl Variables {
         let words = ["key", "token", "secret", "password", "proxy"];
         let says_so = name.split('_').any(|word| words.iter().any(|known| word.eq_ignore_ascii_case(known)));
         says_so || self.list.iter().any(|variable| variable.name == name && variable.is_secret)
-    }
-
-    /// Returns the text of `.env.example`.
-    #[must_use]
-    pub fn example(&self) -> String {
-        let mut text = String::from(
-            "# `figaro init` asks for what is needed and writes it into a file .env. By hand: copy this file to .env and fill in the\n# first two. A line that begins with # is off: its default holds.\n",
-        );
-        for Variable { name, default, meaning, .. } in &self.list {
-            let off = if meaning.contains("Required") { "" } else { "# " };
-            text.push_str(&format!("\n# {meaning}\n{off}{name}={default}\n"));
-        }
-        text
-    }
-
-    /// Returns the rows of the README's table, in Markdown.
-    #[must_use]
-    pub fn table(&self) -> String {
-        let row = |v: &Variable| {
-            let default = if v.default.is_empty() { String::new() } else { format!("`{}`", v.default) };
-            format!("| `{}` | {default} | {} |\n", v.name, v.meaning)
-        };
-        self.list.iter().map(row).collect()
     }
 }
 

@@ -18,7 +18,7 @@ pub(crate) const DESCRIPTOR: Descriptor = Descriptor {
         variables: &[
             ProviderVariable::base_url("OLLAMA_BASE_URL", "Where Ollama runs.")
                 .with_default("http://127.0.0.1:11434"),
-            ProviderVariable::key("OLLAMA_API_KEY", "A key, for an Ollama behind a door that asks for one."),
+            ProviderVariable::key("OLLAMA_API_KEY", "Key, for an Ollama server that requires one."),
             ProviderVariable::model(
                 "OLLAMA_MODEL",
                 "The model that answers there, as `ollama list` names it.",
