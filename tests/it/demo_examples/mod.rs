@@ -17,11 +17,12 @@ const GROUP: i64 = -100_200;
 const ROBIN: i64 = 1002;
 const FORUM: i64 = -100_300;
 /// What an example names, and what an answer to it says. An example that names none of these has to get an answer.
-const ANSWERS: [(&str, &str); 41] = [
+const ANSWERS: [(&str, &str); 43] = [
     ("three short examples", "Three examples:"),
     ("compound interest", "Compound interest is interest"),
     ("milk, bread and coffee", "Noted for “shopping list”: milk, bread, coffee."),
     ("milk for the shopping list", "Noted for “shopping list”: milk."),
+    ("buy milk, bread and tea", "Noted for “shopping list”: milk, bread, tea."),
     ("buy milk", "Noted for “shopping list”: milk."),
     ("where do we eat on friday", "Where do we eat on Friday? The pizza place, "),
     ("where shall we eat", "Where shall we eat? Pizza, soup, salad"),
@@ -29,6 +30,7 @@ const ANSWERS: [(&str, &str); 41] = [
     ("summarise", "In short: Compound interest is interest"),
     ("tell me the weather in riga", "⏰ the weather in Riga — every weekday 08:00"),
     ("tell me the weather", "⏰ the weather — every weekday 08:00"),
+    ("in 20 minutes to take the bread out", "⏰ take the bread out — once"),
     ("in 20 minutes", "⏰ Remind Alex — once"),
     ("in 1 minute", "⏰ drink water — once"),
     ("make it 7:30", "07:30"),

@@ -54,10 +54,11 @@ impl Texts {
     }
 }
 
-/// What the README says that one can say of later.
+/// The sentences that the README gives as examples; commands are no examples here.
 pub fn readme() -> Vec<String> {
-    let section = README.split("\n## ").find(|section| section.starts_with("What happens later")).unwrap();
-    not_empty(section.split('"').skip(1).step_by(2).map(|words| words.replace('\n', " ")).collect())
+    let section = README.split("\n## ").find(|section| section.starts_with("What you can say")).unwrap();
+    let examples = section.split('`').skip(1).step_by(2).filter(|words| !words.starts_with('/'));
+    not_empty(examples.map(ToOwned::to_owned).collect())
 }
 
 /// What the page suggests to say in a private chat.
