@@ -2,16 +2,20 @@
 
 use std::sync::Arc;
 
+use chrono::{DateTime, Utc};
+
 use super::failure::StartupError;
-use figaro_config::{ModelChoice, ModelSettings};
+use figaro_base::clock::Clock;
+use figaro_config::{ModelChoice, ModelSettings, Settings};
 use figaro_domain::model::ModelName;
 use figaro_provider::address::Addressed;
 use figaro_provider::learning::Learning;
 use figaro_provider::models::Models;
 use figaro_provider::retry::{RetryPolicy, RetryProvider};
+use figaro_provider::trials::ModelTrials;
 use figaro_provider::{Provider, Providers};
 
-/// Builds the models of these settings, each with its retries.
+/// Builds the models of these settings, each with its retries. `trials` has what was learned of them before.
 ///
 /// # Errors
 /// When the settings name an unknown provider (they were read with other additions); when a built provider's name differs
@@ -20,6 +24,8 @@ pub(super) fn models(
     settings: &ModelSettings,
     providers: &Providers,
     http: &reqwest::Client,
+    trials: &ModelTrials,
+    clock: &Clock,
 ) -> Result<Models, StartupError> {
     let mut built: Vec<Arc<dyn Provider>> = Vec::new();
     // With fallback models, a pause that the service asks for is capped.
@@ -40,7 +46,7 @@ pub(super) fn models(
             )));
         }
         let inner = Addressed::wrap(inner, &descriptor.spec, &provider.base_url);
-        let inner = Arc::new(Learning::new(inner, &settings.abilities));
+        let inner = Arc::new(Learning::new(inner, &settings.abilities, trials.clone(), clock.clone()));
         built.push(Arc::new(RetryProvider::new(inner, policy)));
     }
     let own = settings
@@ -49,6 +55,16 @@ pub(super) fn models(
         .map(|provider| ModelName { provider: provider.name.to_owned(), model: provider.model.clone() });
     let fallback = settings.fallback.iter().map(name).collect();
     Ok(Models::new(built, name(&settings.default), fallback).with_own(own.collect()))
+}
+
+/// Reads what was learned of the models of these settings. Without a folder of the store it is not written either.
+pub(super) fn trials(settings: &Settings, now: DateTime<Utc>) -> ModelTrials {
+    let folder = &settings.store.url.folder;
+    let providers = settings.model.providers.iter();
+    match folder.is_dir() {
+        true => ModelTrials::open(folder, providers.map(|one| (one.name, &*one.base_url)), now),
+        false => ModelTrials::default(),
+    }
 }
 
 /// Returns the name of a configured model.

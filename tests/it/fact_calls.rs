@@ -135,6 +135,18 @@ async fn a_model_that_never_fits_is_left_alone_and_the_owner_is_told() {
     let line =
         "openai:offline does not answer as asked when facts are taken from messages; it is asked again";
     assert!(text(&status).contains(line), "{status}");
+    // A restart does not forget it.
+    bot.kill();
+    let bot = start(&world, &[ON]).await;
+    bot.ready().await;
+    world.person(24, "Pat", "en");
+    world.when("I live in Riga.", ModelReply::text("Nice."));
+    world.say(24, 24, "I live in Riga.");
+    says(&world, 24, "Nice.").await;
+    world.caught_up().await;
+    assert_eq!(world.model.extraction_requests().len(), 5);
+    let told = world.told(ANN, ANN, "/status").await;
+    assert!(text(&told).contains(line), "{told}");
     assert!(bot.stop().success());
 }
 

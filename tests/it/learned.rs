@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use figaro_offline::telegram::Say;
 
 use crate::support::bot::Recipe;
+use crate::support::output::words;
 use crate::support::replay::{Replay, Sent};
 use crate::support::{ANN, World};
 
@@ -56,6 +57,30 @@ async fn a_refused_picture_and_refused_tools_are_left_out_of_what_follows() {
         assert_eq!(sent, [(true, true), left, left]);
         assert!(bot.stop().success());
     }
+}
+
+#[tokio::test]
+async fn what_was_refused_is_left_out_after_a_restart_too_and_check_tells_it() {
+    let world = World::new().await;
+    let refused = refusal(500, "image input is not supported - hint: you may need to provide the mmproj");
+    let server = Replay::start(vec![refused, answer()]).await;
+    let bot = small(&world, &server).spawn();
+    bot.ready().await;
+    picture(&world, 1).await;
+    assert!(bot.stop().success());
+    let bot = small(&world, &server).spawn();
+    bot.ready().await;
+    picture(&world, 2).await;
+    let sent: Vec<_> = server.requests().iter().map(parts).collect();
+    assert_eq!(sent, [(true, true), (false, true), (false, true)]);
+    // Beside the running bot, and where the address is another one.
+    let line = "compatible:smollm2: its service refused pictures, which is left out for a week";
+    let (told, _) = words(&small(&world, &server).arg("check").run().await);
+    assert!(told.contains(line), "{told}");
+    let other = small(&world, &server).set("COMPATIBLE_BASE_URL", "http://127.0.0.1:1/v1");
+    let (told, _) = words(&other.arg("check").run().await);
+    assert!(!told.contains(line), "{told}");
+    assert!(bot.stop().success());
 }
 
 #[tokio::test]

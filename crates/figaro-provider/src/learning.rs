@@ -1,17 +1,17 @@
 //! Leaves out what a service refuses of a request and sends the rest again. Features that a model turns out to lack
-//! are remembered while the process runs. The owner's settings for models apply here too. A decorator of any
+//! are remembered in [`ModelTrials`]. The owner's settings for models apply here too. A decorator of any
 //! provider, added in the composition root.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
 use futures::{StreamExt, stream};
-use parking_lot::Mutex;
 use tracing::{info, warn};
 
 use super::models::{say_schema, without_images};
+use super::trials::{Feature, ModelTrials};
 use super::{Capabilities, Demand, Event, EventStream, Item, Provider, ProviderError, Request, ToolChoice};
+use figaro_base::clock::Clock;
 use figaro_config::{Abilities, OfModel};
 use figaro_domain::generation::Generation;
 
@@ -54,19 +54,6 @@ const NOT_THERE: [&str; 2] = ["not available", "unavailable"];
 /// Phrases about a single picture, not about pictures in general.
 const OF_ONE: [&str; 7] =
     ["image format", "format of the image", "mime", "media type", "image type", "detail", "download"];
-
-/// Feature of a request that not every model accepts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Feature {
-    /// Function tools of any kind.
-    Tools,
-    /// Pictures in messages and in results of tools.
-    Pictures,
-    /// Constraint on the format of the answer.
-    Form,
-    /// Constraint on the format in a request with tools.
-    FormWithTools,
-}
 
 impl Feature {
     /// Returns the feature that the model lacks according to an error.
@@ -131,22 +118,25 @@ impl Feature {
     }
 }
 
-/// Features that models lack, by model.
-type MissingFeatures = Arc<Mutex<HashMap<String, Vec<Feature>>>>;
-
 /// Provider that learns which features its models lack.
 #[derive(Debug)]
 pub struct Learning {
     inner: Arc<dyn Provider>,
     own: Vec<OfModel<Abilities>>,
-    lacking: MissingFeatures,
+    trials: ModelTrials,
+    clock: Clock,
 }
 
 impl Learning {
-    /// Wraps a provider; `own` holds the owner's settings for models.
+    /// Wraps a provider; `own` holds the owner's settings for models, `trials` what was learned before.
     #[must_use]
-    pub fn new(inner: Arc<dyn Provider>, own: &[OfModel<Abilities>]) -> Self {
-        Self { inner, own: own.to_vec(), lacking: MissingFeatures::default() }
+    pub fn new(
+        inner: Arc<dyn Provider>,
+        own: &[OfModel<Abilities>],
+        trials: ModelTrials,
+        clock: Clock,
+    ) -> Self {
+        Self { inner, own: own.to_vec(), trials, clock }
     }
 
     fn said(&self, model: &str) -> Option<&Abilities> {
@@ -154,7 +144,7 @@ impl Learning {
     }
 
     fn lacks(&self, model: &str, feature: Feature) -> bool {
-        self.lacking.lock().get(model).is_some_and(|lacking| lacking.contains(&feature))
+        self.trials.lacks(self.inner.name(), model, feature, self.clock.now())
     }
 }
 
@@ -199,9 +189,9 @@ impl Provider for Learning {
             feature.leave_out(&mut request);
         }
         let current = self.inner.stream(request.clone());
-        let (inner, lacking) = (Arc::clone(&self.inner), Arc::clone(&self.lacking));
-        let call =
-            LearningStream { current, again: Some(FeatureRetry { inner, lacking, request, left_out: 0 }) };
+        let (inner, trials, clock) = (Arc::clone(&self.inner), self.trials.clone(), self.clock.clone());
+        let again = Some(FeatureRetry { inner, trials, clock, request, left_out: 0 });
+        let call = LearningStream { current, again };
         stream::unfold(call, LearningStream::next).boxed()
     }
 }
@@ -214,7 +204,8 @@ struct LearningStream {
 
 struct FeatureRetry {
     inner: Arc<dyn Provider>,
-    lacking: MissingFeatures,
+    trials: ModelTrials,
+    clock: Clock,
     request: Request,
     /// Number of tools left out because their schemas were refused.
     left_out: usize,
@@ -248,12 +239,7 @@ impl FeatureRetry {
             return false;
         }
         info!(provider = self.inner.name(), model, ?feature, reason = %error, "a model does not take a part of a request");
-        let mut lacking = self.lacking.lock();
-        let known = lacking.entry(model).or_default();
-        if !known.contains(&feature) {
-            known.push(feature);
-        }
-        drop(lacking);
+        self.trials.learn(self.inner.name(), &model, feature, self.clock.now());
         if feature.is_demanded(&self.request) {
             return false;
         }
@@ -309,12 +295,18 @@ fn refused_tool<'a>(words: &str, mut names: impl Iterator<Item = &'a str> + Clon
 
 #[cfg(test)]
 mod tests {
+    use chrono::DateTime;
+    use parking_lot::Mutex;
     use serde_json::json;
 
     use super::*;
     use crate::{AnswerSchema, Finish, Image, ToolSpec};
 
     type Takes = fn(&Request) -> bool;
+
+    fn learning(inner: Arc<dyn Provider>, own: &[OfModel<Abilities>]) -> Learning {
+        Learning::new(inner, own, ModelTrials::default(), Clock::system())
+    }
 
     /// Refuses what the words say as long as a request has it.
     #[derive(Debug)]
@@ -419,7 +411,7 @@ mod tests {
         ];
         for (error, takes, feature) in cases {
             let inner = refusing(error.clone(), takes);
-            let learning = Learning::new(inner.clone(), &[]);
+            let learning = learning(inner.clone(), &[]);
             assert!(learning.capabilities("m").is_guess);
             assert!(asked(&learning, full()).await, "{error}");
             let sent = inner.asked.lock().clone();
@@ -456,16 +448,20 @@ mod tests {
             "image_url.detail is not supported",
         ] {
             let inner = refusing(ProviderError::Refused(words.to_owned()), |_| false);
-            let learning = Learning::new(inner.clone(), &[]);
+            let learning = learning(inner.clone(), &[]);
             assert!(!asked(&learning, full()).await);
-            assert_eq!((inner.asked.lock().len(), learning.lacking.lock().len()), (1, 0), "{words}");
+            assert_eq!(
+                (inner.asked.lock().len(), learning.trials.all(DateTime::UNIX_EPOCH).len()),
+                (1, 0),
+                "{words}"
+            );
         }
     }
 
     #[tokio::test]
     async fn what_was_asked_for_is_not_left_out() {
         let inner = refusing(ProviderError::Refused("tools are not supported".into()), no_tools);
-        let learning = Learning::new(inner.clone(), &[]);
+        let learning = learning(inner.clone(), &[]);
         let mut request = full();
         request.options.tool_choice = ToolChoice::Required;
         assert!(!asked(&learning, request).await);
@@ -476,7 +472,7 @@ mod tests {
     fn the_owner_knows_best() {
         let own = Abilities { tools: true, window: Some(4096), ..Abilities::default() };
         let own = OfModel { name: "compatible:m".into(), is_prefix: false, value: own };
-        let learning = Learning::new(refusing(ProviderError::Cut(String::new()), |_| true), &[own]);
+        let learning = learning(refusing(ProviderError::Cut(String::new()), |_| true), &[own]);
         let can = learning.capabilities("m");
         assert_eq!((can.tools, can.vision, can.structured_output, can.is_guess), (true, false, false, false));
         assert_eq!(
@@ -514,7 +510,7 @@ mod tests {
     async fn a_request_is_sent_without_the_tool_that_is_refused() {
         let refused = ProviderError::Refused("Invalid schema for function 't': no items".to_owned());
         let inner = refusing(refused, |_| false);
-        assert!(!asked(&Learning::new(inner.clone(), &[]), full()).await);
+        assert!(!asked(&learning(inner.clone(), &[]), full()).await);
         let requests = inner.asked.lock().clone();
         let sent: Vec<Vec<&str>> = requests
             .iter()

@@ -30,6 +30,7 @@ pub mod price;
 mod request;
 pub mod retry;
 mod thinking;
+pub mod trials;
 mod usage;
 mod written;
 

@@ -20,18 +20,20 @@ use super::additions::Additions;
 use super::agents;
 use super::environment::http_client;
 use super::failure::StartupError;
-use super::models::name;
+use super::models::{name, trials};
 use super::policy;
 use super::providers::{settings_and_hints, table, variables};
 use super::servers;
 use super::start_log;
 use super::terminal::{all_said, counted, say};
+use figaro_base::clock::Clock;
 use figaro_config::{ENV_FILE, ModelChoice, PolicySettings, ServersSettings, Settings, Values, Variables};
 use figaro_gateway::unanswered;
 use figaro_policy::budget::Caps;
 use figaro_prompts::{OWN_FOLDER, Prompts};
 use figaro_provider::Providers;
 use figaro_provider::price::Prices;
+use figaro_provider::trials::{Feature, ModelTrial};
 
 /// Checks settings, store, token and models concurrently. Prints one line for each. Logs nothing unless `RUST_LOG` is set.
 ///
@@ -61,6 +63,7 @@ pub async fn check(values: &Values, additions: &Additions) -> Result<(), Startup
     unheard(&settings, &providers)
         .into_iter()
         .chain(aliases(&settings, &providers))
+        .chain(learned(&settings))
         .for_each(|hint| say(&format!("! {hint}")));
     let side_by_side = probes.len();
     let mut findings = stream::iter(probes).buffered(side_by_side);
@@ -75,6 +78,29 @@ pub async fn check(values: &Values, additions: &Additions) -> Result<(), Startup
         true => Ok(()),
         false => Err(StartupError("not everything is in order; see the lines marked ✗".to_owned())),
     }
+}
+
+/// Returns a line for each configured model about what was learned of it while the bot ran.
+fn learned(settings: &Settings) -> Vec<String> {
+    let now = Clock::system().now();
+    let line = |(model, trial): (String, ModelTrial)| {
+        let lacks = trial.lacks.iter().map(|feature| match feature {
+            Feature::Tools => "tools",
+            Feature::Pictures => "pictures",
+            Feature::Form => "answers that follow a JSON Schema",
+            Feature::FormWithTools => "answers that follow a JSON Schema together with tools",
+        });
+        let lacks = lacks.collect::<Vec<_>>().join(", ");
+        let refuses = (!lacks.is_empty()).then(|| {
+            format!("{model}: its service refused {lacks}, which is left out for a week; MODEL_CAPABILITIES overrides it")
+        });
+        let rests = trial.rests_until.filter(|until| *until > now).map(|until| {
+            let (count, until) = (trial.misfits, until.format("%d %b %H:%M UTC"));
+            format!("{model}: {count} answers in a row could not be used to take facts from messages; it is asked again from {until}")
+        });
+        refuses.into_iter().chain(rests)
+    };
+    trials(settings, now).all(now).into_iter().flat_map(line).collect()
 }
 
 /// Returns the checks in output order. Disabled features are left out.

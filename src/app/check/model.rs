@@ -7,10 +7,12 @@ use tokio::time::{Instant, timeout_at};
 
 use super::finding::{Finding, REACH};
 use crate::app::models::models;
+use figaro_base::clock::Clock;
 use figaro_config::{ModelChoice, ModelSettings, Settings};
 use figaro_domain::provider_spec::{ProviderSpec, VariableRole};
 use figaro_provider::fold::Pass;
 use figaro_provider::models::Models;
+use figaro_provider::trials::ModelTrials;
 use figaro_provider::{Item, ProviderError, Providers, Request};
 
 /// Timeout of a model whose server responds. The model may have to load first.
@@ -25,7 +27,7 @@ pub(super) async fn probe(
 ) -> Finding {
     let alone = ModelSettings { default: choice.clone(), fallback: Vec::new(), ..settings.model.clone() };
     let spec = providers.find(choice.provider).map(|provider| &provider.spec);
-    let answered = match models(&alone, providers, &http) {
+    let answered = match models(&alone, providers, &http, &ModelTrials::default(), &Clock::system()) {
         Ok(models) => answers(&models, choice)
             .await
             .map(|()| format!("{choice} answers"))

@@ -4,11 +4,13 @@ use std::collections::BTreeMap;
 
 use super::name;
 use crate::app::models::models;
+use figaro_base::clock::Clock;
 use figaro_config::Settings;
 use figaro_domain::generation::Generation;
 use figaro_domain::model::ModelName;
 use figaro_prompts::Prompts;
 use figaro_provider::Providers;
+use figaro_provider::trials::ModelTrials;
 
 /// Returns one line per model and unsupported setting, with the agents and personas that use it. Personas use the default
 /// model; agents use their own if they name one.
@@ -18,7 +20,10 @@ pub(super) fn hints(
     http: &reqwest::Client,
     prompts: &Prompts,
 ) -> Vec<String> {
-    let Ok(models) = models(&settings.model, providers, http) else { return Vec::new() };
+    let Ok(models) = models(&settings.model, providers, http, &ModelTrials::default(), &Clock::system())
+    else {
+        return Vec::new();
+    };
     let default = name(&settings.model.default);
     let mut setters: BTreeMap<(String, &str), Vec<String>> = BTreeMap::new();
     let mut look = |who: String, model: &ModelName, wanted: &Generation| {

@@ -15,9 +15,11 @@ use crate::app::failure::StartupError;
 use crate::app::models::models;
 use crate::app::place::{is_here, place};
 use crate::app::terminal::say;
+use figaro_base::clock::Clock;
 use figaro_config::ModelSettings;
 use figaro_domain::provider_spec::{ProviderSpec, ProviderVariable, VariableRole};
 use figaro_provider::models::Models;
+use figaro_provider::trials::ModelTrials;
 use figaro_provider::{ProviderError, Providers};
 
 const PROVIDER: &str = "LLM_PROVIDER";
@@ -346,7 +348,7 @@ fn of_service(draft: &SettingsDraft, spec: &ProviderSpec) -> Result<ModelSetting
 fn reached(settings: &ModelSettings, providers: &Providers) -> Result<Models, Trouble> {
     let later = |refusal: StartupError| Trouble::Later(refusal.0);
     let http = http_client(&settings.proxies).map_err(later)?;
-    models(settings, providers, &http).map_err(later)
+    models(settings, providers, &http, &ModelTrials::default(), &Clock::system()).map_err(later)
 }
 
 fn trouble(error: &ProviderError) -> Trouble {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::app::agents::names;
 use crate::app::failure::StartupError;
 use crate::app::groups::Groups;
+use crate::app::models::trials;
 use crate::app::policy;
 use crate::app::servers::{self, LoadedServers};
 use figaro_agent::channel::Channel;
@@ -25,6 +26,7 @@ use figaro_prompts::texts::Locales;
 use figaro_prompts::{OWN_FOLDER, Prompts};
 use figaro_provider::Providers;
 use figaro_provider::embed::Embedder;
+use figaro_provider::trials::ModelTrials;
 use figaro_store::Store;
 use figaro_telegram::inbound::Me;
 use figaro_telegram::live::Live;
@@ -46,6 +48,7 @@ pub(super) struct Base {
     pub(super) chats: Chats,
     pub(super) erasures: Erasures,
     pub(super) embedder: Option<Arc<dyn Embedder>>,
+    pub(super) trials: ModelTrials,
     /// Name of the bot in prompts.
     pub(super) bot: BotName,
     pub(super) channel: Arc<dyn Channel>,
@@ -127,6 +130,7 @@ impl Base {
     pub(super) fn new(ground: BaseParts) -> Self {
         let BaseParts { settings, groups, clock, read, store, http, embedder, bot, channel } = ground;
         let BaseFiles { prompts, locales, rules, .. } = read;
+        let trials = trials(&settings, clock.now());
         store.records().set_pack_rules(prompts.packs().rules());
         Self {
             settings,
@@ -140,6 +144,7 @@ impl Base {
             chats: Chats::new(store.messages(), clock.clone()),
             erasures: Erasures::default(),
             embedder,
+            trials,
             bot,
             channel,
             clock,

@@ -7,7 +7,7 @@ use tokio::sync::Semaphore;
 use super::base::Base;
 use super::tools::record_books;
 use figaro_agent::delivery::Bus;
-use figaro_agent::turn::extraction::{AT_ONCE, Extractor, MemoryRules, Misfits, UnreadQueue};
+use figaro_agent::turn::extraction::{AT_ONCE, Extractor, MemoryRules, UnreadQueue};
 use figaro_ledger::Ledger;
 
 /// Builds the extractor for all chats.
@@ -27,7 +27,7 @@ pub(super) fn extractor(base: &Base, ledger: &Arc<Ledger>, bus: &Bus) -> Extract
         background: base.groups.front.clone(),
         rules: MemoryRules { limit: limits.memory_limit, asks: limits.asks_consent },
         pending: UnreadQueue::new(limits.memory_delay),
-        misfits: Misfits::default(),
+        trials: base.trials.clone(),
         unreached: Arc::default(),
         at_once: Arc::new(Semaphore::new(AT_ONCE)),
     }

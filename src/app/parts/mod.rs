@@ -219,7 +219,7 @@ async fn bot(
 }
 
 async fn ledger(base: &Base, providers: &Providers) -> Result<Arc<Ledger>, StartupError> {
-    let models: Models = models(&base.settings.model, providers, &base.http)?;
+    let models: Models = models(&base.settings.model, providers, &base.http, &base.trials, &base.clock)?;
     let models = models.with_outside_search(base.settings.tavily.key.is_some());
     let settings = &base.settings.spending;
     let parts = LedgerParts {

@@ -116,8 +116,10 @@ impl StatusCommand {
         ];
         let broken =
             vitals.broken().into_iter().map(|faults| fill(texts.status_broken(), &[("faults", &faults)]));
-        let resting = self.extractor.misfits.resting(self.cards.now()).into_iter().map(|(model, until)| {
-            fill(texts.status_model_rests(), &[("model", &model.to_string()), ("time", &moment(until))])
+        let now = self.cards.now();
+        let resting = self.extractor.trials.all(now).into_iter().filter_map(|(model, trial)| {
+            let until = trial.rests_until.filter(|until| *until > now)?;
+            Some(fill(texts.status_model_rests(), &[("model", &model), ("time", &moment(until))]))
         });
         let lines: Vec<String> = lines.into_iter().flatten().chain(broken).chain(resting).collect();
         let refresh = vec![Button::new(texts.button_refresh(), callback::StatusButton)];

@@ -4,7 +4,6 @@
 //! before a restart is read after it, once.
 
 mod error;
-mod misfits;
 mod pending;
 mod view;
 
@@ -19,7 +18,6 @@ use parking_lot::Mutex;
 use tokio::sync::Semaphore;
 
 use self::error::ExtractionError;
-pub use self::misfits::Misfits;
 pub use self::pending::UnreadQueue;
 use self::view::view;
 use crate::channel::Channel;
@@ -38,6 +36,7 @@ use figaro_ledger::Ledger;
 use figaro_memory::RecordBooks;
 use figaro_memory::facts::{Proposal, ProposalContext, plan, read, schema};
 use figaro_prompts::Prompts;
+use figaro_provider::trials::ModelTrials;
 use figaro_provider::{AnswerSchema, Item, Request};
 use figaro_store::{
     ExtractionLimits, FactStore, ProfileStore, ReadFacts, SessionStore, SettingsStore, StoreError,
@@ -117,7 +116,7 @@ pub struct Extractor {
     /// People with unread messages, and the times of their next reading.
     pub pending: UnreadQueue,
     /// Unusable answers and suspensions by model.
-    pub misfits: Misfits,
+    pub trials: ModelTrials,
     /// People who could not be asked for consent.
     pub unreached: Arc<Mutex<HashSet<UserId>>>,
     /// Limits the number of people whose messages are read at the same time, to [`AT_ONCE`].
@@ -303,7 +302,7 @@ impl Extractor {
         known: &[Memory],
     ) -> Result<Vec<Proposal>, ExtractionError> {
         let model = self.model(batch).await?;
-        if let Some(until) = self.misfits.rests(&model, self.clock.now()) {
+        if let Some(until) = self.trials.rests(&model, self.clock.now()) {
             return Err(ExtractionError::Resting(until));
         }
         let mut request = self.request(&model, user, batch, known).await?;
@@ -311,7 +310,7 @@ impl Extractor {
         let answer = self.ask_model(&model, &request, &payer).await?;
         let complaint = match read(&answer) {
             Ok(proposals) => {
-                self.misfits.fits(&model);
+                self.trials.fits(&model, self.clock.now());
                 return Ok(proposals);
             }
             Err(complaint) => complaint,
@@ -324,7 +323,7 @@ impl Extractor {
         let answer = self.ask_model(&model, &request, &payer).await?;
         let proposals = read(&answer).map_err(ExtractionError::Answer);
         if proposals.is_ok() {
-            self.misfits.fits(&model);
+            self.trials.fits(&model, self.clock.now());
         } else {
             self.note_misfit(&model);
         }
@@ -333,7 +332,7 @@ impl Extractor {
 
     /// Records an unusable answer. Returns the end of the suspension if the model is suspended from now on.
     fn note_misfit(&self, model: &ModelName) -> Option<DateTime<Utc>> {
-        let until = self.misfits.misfits(model, self.clock.now())?;
+        let until = self.trials.misfits(model, self.clock.now())?;
         tracing::warn!(%model, %until, "the model cannot be used to take facts from messages; it is left alone");
         Some(until)
     }

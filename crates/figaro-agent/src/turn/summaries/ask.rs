@@ -7,7 +7,6 @@ use chrono::{DateTime, Utc};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::super::extraction::Misfits;
 use figaro_base::ids::UserId;
 use figaro_base::text::{estimate_tokens, keep_ends, one_line};
 use figaro_domain::conversation::{Message, MessageRole, Session};
@@ -16,6 +15,7 @@ use figaro_domain::model::ModelName;
 use figaro_domain::usage::{Payer, Usage};
 use figaro_ledger::{Ledger, LedgerError};
 use figaro_prompts::{NamingView, Prompts, fence};
+use figaro_provider::trials::ModelTrials;
 use figaro_provider::{AnswerSchema, Item, Request};
 use figaro_store::{SettingsStore, StoreError};
 
@@ -118,10 +118,10 @@ impl Summarizer {
     pub(super) fn model_rests(
         &self,
         covered: &[Arc<Message>],
-        misfits: &Misfits,
+        trials: &ModelTrials,
         now: DateTime<Utc>,
     ) -> bool {
-        misfits.rests(&self.model(covered), now).is_some()
+        trials.rests(&self.model(covered), now).is_some()
     }
 
     /// Returns the model that answered last, if it still exists, otherwise the default model.

@@ -188,7 +188,7 @@ impl Summariser {
         let covered: Vec<Arc<Message>> = open.messages.iter().filter(within).cloned().collect();
         self.facts.look_before(&covered);
         let is_empty = !covered.iter().any(|message| is_said(message));
-        let rests = self.asking.model_rests(&covered, &self.facts.misfits, self.clock.now());
+        let rests = self.asking.model_rests(&covered, &self.facts.trials, self.clock.now());
         let made = match is_empty || rests || job.tries >= TRIES || open.left > self.rules.every * BACKLOG {
             true => {
                 let (summary, importance) = extract(&covered);
