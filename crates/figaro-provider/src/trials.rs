@@ -1,4 +1,4 @@
-//! What trial has shown about models: features that a service refuses, and unusable answers, several of which in a row
+//! Results of trials of models: features that a service refuses, and unusable answers, several of which in a row
 //! suspend a model. It is kept in a file beside the store, so that it outlives the process and `figaro check` can read it
 //! beside a running bot. It is forgotten after a week, and when the provider's address changes.
 
@@ -39,7 +39,7 @@ pub enum Feature {
     FormWithTools,
 }
 
-/// What was seen of a model.
+/// Result of the trials of a model.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ModelTrial {
