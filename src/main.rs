@@ -29,6 +29,8 @@ use tokio::signal::unix::{SignalKind, signal};
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
+/// Name by which the program is called as the Telegram MCP server alone.
+const SERVER: &str = "figaro-mcp";
 /// The bot failed at run time; a restart may help.
 const EXIT_FAILED: u8 = 1;
 /// The owner has to fix something before a start can succeed.
@@ -37,7 +39,12 @@ const EXIT_REFUSED: u8 = 2;
 const EXIT_CUT: u8 = 3;
 
 fn main() -> ExitCode {
-    let mut args = std::env::args_os().skip(1);
+    let mut args = std::env::args_os();
+    // A published build is one program with two names.
+    let name = args.next().and_then(|program| Path::new(&program).file_name().map(OsString::from));
+    if name.is_some_and(|name| name == SERVER) {
+        return figaro_mcp::main(args, |name| std::env::var_os(name));
+    }
     if args.next().is_some_and(|first| first == SUBCOMMAND) {
         return figaro_mcp::main(args, |name| std::env::var_os(name));
     }

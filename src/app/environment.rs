@@ -56,7 +56,15 @@ pub(super) fn place_fault(url: &StoreUrl) -> Option<String> {
 pub(super) fn http_client(proxies: &Proxies) -> Result<reqwest::Client, StartupError> {
     let builder = reqwest::Client::builder().connect_timeout(CONNECT).http1_only().no_gzip();
     let client = proxies.client(builder).and_then(reqwest::ClientBuilder::build);
-    client.map_err(|error| StartupError(format!("the HTTP client cannot be set up: {error}")))
+    client.map_err(|error| no_client(&error))
+}
+
+/// Tells why there is no client. The usual reason is a machine without certificates of authorities.
+fn no_client(error: &reqwest::Error) -> StartupError {
+    let reason = std::error::Error::source(error).map_or_else(|| error.to_string(), ToString::to_string);
+    StartupError(format!(
+        "the HTTP client cannot be set up: {reason}. Are the certificates of the system installed (Debian: ca-certificates)?"
+    ))
 }
 
 /// Builds a client for other MCP servers. Follows no redirects: the owner's headers are for the configured address only.
@@ -66,7 +74,7 @@ pub(super) fn http_client(proxies: &Proxies) -> Result<reqwest::Client, StartupE
 pub(super) fn servers_client(proxies: &Proxies) -> Result<reqwest::Client, StartupError> {
     let builder = reqwest::Client::builder().connect_timeout(CONNECT).redirect(Policy::none()).no_gzip();
     let client = proxies.client(builder.http1_only()).and_then(reqwest::ClientBuilder::build);
-    client.map_err(|error| StartupError(format!("the HTTP client cannot be set up: {error}")))
+    client.map_err(|error| no_client(&error))
 }
 
 /// Starts figaro-mcp and its supervision.

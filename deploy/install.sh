@@ -1,0 +1,77 @@
+#!/bin/sh
+# Installs Figaro for your account, without root: downloads an archive and its checksum, compares the two, and puts `figaro` and
+# `figaro-mcp` into ~/.local/bin.
+#
+#   install.sh [--version VERSION] [--dir FOLDER] [--uninstall]
+#
+# FIGARO_BASE_URL names another place of the releases. Everything is in a function, so that a download that was cut runs nothing.
+set -eu
+
+main() {
+  base=${FIGARO_BASE_URL:-https://github.com/OWNER/figaro/releases}
+  dir=${HOME:?HOME is not set}/.local/bin
+  version='' uninstall=''
+  while [ $# -gt 0 ]; do
+    case $1 in
+      --version) version=${2:?--version needs a version, such as 0.1.0}; shift 2 ;;
+      --dir) dir=${2:?--dir needs a folder}; shift 2 ;;
+      --uninstall) uninstall=yes; shift ;;
+      -h | --help) echo "install.sh [--version VERSION] [--dir FOLDER] [--uninstall]"; exit 0 ;;
+      *) fail "unknown option $1: install.sh [--version VERSION] [--dir FOLDER] [--uninstall]" ;;
+    esac
+  done
+  if [ -n "$uninstall" ]; then
+    rm -f "$dir/figaro" "$dir/figaro-mcp"
+    say "Removed figaro and figaro-mcp from $dir. Your data and .env are where you ran figaro; remove them yourself."
+    exit 0
+  fi
+  [ "$(uname -s)" = Linux ] || fail "there are builds for Linux only; on Windows use WSL, on macOS a container"
+  machine=$(uname -m)
+  case $machine in
+    x86_64 | aarch64) ;;
+    *) fail "there is no build for $machine; build it: https://github.com/OWNER/figaro/blob/main/docs/install.md" ;;
+  esac
+  work=$(mktemp -d)
+  trap 'rm -rf "$work"' EXIT INT TERM
+  if [ -n "$version" ]; then from=$base/download/v$version; else from=$base/latest/download; fi
+  say "Downloading the checksums from $from"
+  get "$from/SHA256SUMS" "$work/SHA256SUMS" || fail "there is no release at $from"
+  archive=$(sed -n "s/^[0-9a-f]*  \(figaro-.*-$machine-linux\.tar\.gz\)\$/\1/p" "$work/SHA256SUMS")
+  [ -n "$archive" ] || fail "this release has no build for $machine"
+  say "Downloading $archive"
+  get "$from/$archive" "$work/$archive" || fail "$archive could not be downloaded"
+  (cd "$work" && grep "  $archive\$" SHA256SUMS | sha256sum -c - >/dev/null 2>&1) ||
+    fail "the checksum of $archive is wrong: nothing was installed. Try again; if it stays, do not use this download"
+  say "The checksum is right."
+  tar -xzf "$work/$archive" -C "$work"
+  folder=$work/${archive%.tar.gz}
+  "$folder/figaro" --version >/dev/null 2>&1 ||
+    fail "figaro does not start here: it needs a newer C library (Debian 12, Ubuntu 24.04). Build it, or use the container"
+  mkdir -p "$dir"
+  # Written beside and renamed, so that no half of a program is ever there.
+  cp "$folder/figaro" "$dir/.figaro.new"
+  mv -f "$dir/.figaro.new" "$dir/figaro"
+  ln -sf figaro "$dir/figaro-mcp"
+  say "Installed $("$dir/figaro" --version) in $dir"
+  case :$PATH: in
+    *:"$dir":*) ;;
+    *) say "$dir is not in your PATH. Add this line to ~/.profile:  export PATH=\"$dir:\$PATH\"" ;;
+  esac
+  say "Next: figaro demo, or figaro init in an empty folder."
+}
+
+say() { printf '%s\n' "$*"; }
+fail() { printf 'install.sh: %s\n' "$*" >&2; exit 1; }
+
+# Gets an address into a file.
+get() {
+  if command -v curl >/dev/null 2>&1; then
+    curl -fsSL --retry 2 -o "$2" "$1"
+  elif command -v wget >/dev/null 2>&1; then
+    wget -q -O "$2" "$1"
+  else
+    fail "neither curl nor wget is here"
+  fi
+}
+
+main "$@"
