@@ -115,8 +115,14 @@ impl Catalog {
         if name == FIND {
             Some(Self::search_tool())
         } else {
-            self.method(name).map(|method| self.describe(method))
+            self.method(name).map(|method| self.describe(method, self.schema(method)))
         }
+    }
+
+    /// Returns a method as a tool with its short schema; `None` for an unknown name.
+    #[must_use]
+    pub(crate) fn short_tool(&self, name: &str) -> Option<Tool> {
+        self.method(name).map(|method| self.describe(method, self.short_schema(method)))
     }
 
     /// Returns one page and the cursor of the next. A cursor is the name of the last tool shown, so it survives a restart.
@@ -132,7 +138,8 @@ impl Catalog {
         let shown = rest.get(..PAGE_SIZE).unwrap_or(rest);
         let next = if shown.len() < rest.len() { shown.last().map(|last| last.name.clone()) } else { None };
         let search = if start == 0 { Some(Self::search_tool()) } else { None };
-        Ok((search.into_iter().chain(shown.iter().map(|method| self.describe(method))).collect(), next))
+        let methods = shown.iter().map(|method| self.describe(method, self.schema(method)));
+        Ok((search.into_iter().chain(methods).collect(), next))
     }
 
     /// Finds the methods meant by a query in words. A query with exact names gives only the methods and types of these
@@ -202,10 +209,10 @@ impl Catalog {
         schema::within(method, &self.lines, FOUND_BYTES)
     }
 
-    fn describe(&self, method: &'static Method) -> Tool {
+    fn describe(&self, method: &'static Method, schema: Map<String, Value>) -> Tool {
         let title = title(&method.name);
         let meta = json!({"class": method.class, "returns": method.returns.to_string()});
-        Tool::new(method.name.as_str(), self.description(method), self.schema(method))
+        Tool::new(method.name.as_str(), self.description(method), schema)
             .with_title(title.clone())
             .with_annotations(annotations(method, title))
             .with_meta(MetaObject(entries(meta)))

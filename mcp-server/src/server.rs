@@ -14,13 +14,14 @@ use rmcp::model::{
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 use tokio_util::task::TaskTracker;
 
 use crate::catalog::{Catalog, CatalogMatches, FIND};
 use crate::download::{self, Downloads};
+use crate::everyday::{self, CALL, MethodCall};
 use crate::settings::Settings;
-use crate::shown::ShownMethods;
 use crate::table::{ApiTable, Method};
 use crate::telegram::{Telegram, TelegramFailure, TelegramRequest};
 use crate::{VERSION, check, files};
@@ -30,13 +31,14 @@ const CALLS_TIMEOUT: Duration = Duration::from_millis(1500);
 /// Pause between the last call and the end of the streams, in which its answer is sent.
 const ANSWER_TIME: Duration = Duration::from_millis(50);
 
-/// Serves the Bot API. Clones are cheap and share the connection, the pace and the found methods.
+/// Serves the Bot API. Clones are cheap and share the connection and the pace.
 #[derive(Debug, Clone)]
 pub(crate) struct BotApi {
     catalog: Arc<Catalog>,
     downloads: Downloads,
     calls: TaskTracker,
-    shown: ShownMethods,
+    /// `true` to list every method instead of the everyday ones.
+    lists_all: bool,
 }
 
 /// Result of a call: a value for programs, and blocks for people and models that see.
@@ -53,7 +55,7 @@ impl BotApi {
             // A parent needs no pictures: it requests what its models are to see.
             downloads: Downloads { telegram, limits: settings.file_limits(), pictures: !settings.supervised },
             calls: TaskTracker::new(),
-            shown: ShownMethods::new(settings.discover),
+            lists_all: settings.lists_all,
         })
     }
 
@@ -108,19 +110,38 @@ impl BotApi {
         outcome
     }
 
-    async fn search(
+    /// Makes a call and returns its result for the client.
+    async fn outcome(
         &self,
+        method: &Method,
         args: Map<String, Value>,
         context: &RequestContext<RoleServer>,
-    ) -> Result<Value, String> {
-        let SearchArguments { query } = serde_json::from_value(Value::Object(args))
-            .map_err(|error| format!("the arguments do not fit: {error}"))?;
-        let CatalogMatches { methods, types } = self.catalog.find(&query).map_err(|why| why.to_string())?;
-        if self.shown.add(&methods)
-            && let Err(error) = context.peer.notify_tool_list_changed().await
-        {
-            tracing::debug!(%error, "a client does not hear of its new tools");
+    ) -> CallToolResult {
+        match self.logged(method, args, context).await {
+            Ok(CallOutput { value, blocks }) => {
+                let mut result = CallToolResult::structured(value);
+                let knows_links = knows_links(context);
+                let is_known =
+                    |block: &ContentBlock| knows_links || !matches!(block, ContentBlock::ResourceLink(_));
+                result.content.extend(blocks.into_iter().filter(is_known));
+                result
+            }
+            Err(failure) => failed(&failure),
         }
+    }
+
+    /// Reads the arguments of `call_telegram_method`.
+    fn method_call(&self, args: Map<String, Value>) -> Result<(&'static Method, Map<String, Value>), String> {
+        let MethodCall { method, arguments } = arguments(args)?;
+        let known = self.catalog.method(&method);
+        let known =
+            known.ok_or_else(|| format!("unknown method {method:?}: find_telegram_methods finds one"))?;
+        Ok((known, arguments))
+    }
+
+    fn search(&self, args: Map<String, Value>) -> Result<Value, String> {
+        let SearchArguments { query } = arguments(args)?;
+        let CatalogMatches { methods, types } = self.catalog.find(&query).map_err(|why| why.to_string())?;
         let methods: Vec<Value> = methods.iter().map(|method| self.found(method)).collect();
         Ok(if types.is_empty() {
             json!({"methods": methods})
@@ -150,21 +171,23 @@ struct SearchArguments {
     query: String,
 }
 
+/// Reads the arguments of a tool that is not a method.
+fn arguments<T: DeserializeOwned>(args: Map<String, Value>) -> Result<T, String> {
+    serde_json::from_value(Value::Object(args)).map_err(|error| format!("the arguments do not fit: {error}"))
+}
+
 impl ServerHandler for BotApi {
     fn get_info(&self) -> ServerConfig {
         let title = format!("Telegram Bot API {}", ApiTable::get().version);
         let mut capabilities = ServerCapabilities::builder().enable_tools().build();
-        if let Some(tools) = capabilities.tools.as_mut().filter(|_| self.shown.discovers()) {
-            tools.list_changed = Some(true);
-        }
         if self.reads_files() {
             capabilities.resources = Some(ResourcesCapability::default());
         }
         ServerConfig::new(capabilities)
             .with_server_info(Implementation::new("figaro-mcp", VERSION).with_title(title))
             .with_instructions(
-                "Each tool is a method of the Telegram Bot API and acts as the bot; find_telegram_methods finds the one \
-                 for a purpose. A failed call says why in `error`: with `retry_after`, wait that many seconds; with \
+                "The tools are methods of the Telegram Bot API and act as the bot. find_telegram_methods finds the \
+                 method for a purpose, also one that is not listed. A failed call says why in `error`: with `retry_after`, wait that many seconds; with \
                  `migrate_to_chat_id`, use that chat from now on. A file is given as file_id, https URL, or \
                  {\"name\", \"base64\"}.",
             )
@@ -176,10 +199,8 @@ impl ServerHandler for BotApi {
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         let cursor = request.and_then(|request| request.cursor);
-        if let Some(names) = self.shown.names() {
-            let names = [FIND].into_iter().chain(names);
-            let tools = names.filter_map(|name| self.catalog.tool(name)).collect();
-            return Ok(ListToolsResult::with_all_items(tools));
+        if !self.lists_all && cursor.is_none() {
+            return Ok(ListToolsResult::with_all_items(everyday::tools(&self.catalog)));
         }
         let (tools, next) = self
             .catalog
@@ -197,10 +218,17 @@ impl ServerHandler for BotApi {
     ) -> Result<CallToolResponse, ErrorData> {
         let args = request.arguments.unwrap_or_default();
         if request.name == FIND {
-            let found = self.search(args, &context).await;
+            let found = self.search(args);
             return Ok(found
                 .map_or_else(|why| failed(&bad_request(&why)), CallToolResult::structured)
                 .into());
+        }
+        if request.name == CALL && !self.lists_all {
+            return Ok(match self.method_call(args) {
+                Ok((method, args)) => self.outcome(method, args, &context).await,
+                Err(why) => failed(&bad_request(&why)),
+            }
+            .into());
         }
         let Some(method) = self.catalog.method(&request.name) else {
             // MCP 2025-11-25, Tools, Error Handling: an unknown tool is a protocol error, a failed call a result with
@@ -208,18 +236,7 @@ impl ServerHandler for BotApi {
             let message = format!("unknown tool {:?}: tools/list names those there are", request.name);
             return Err(ErrorData::invalid_params(message, None));
         };
-        Ok(match self.logged(method, args, &context).await {
-            Ok(CallOutput { value, blocks }) => {
-                let mut result = CallToolResult::structured(value);
-                let knows_links = knows_links(&context);
-                let is_known =
-                    |block: &ContentBlock| knows_links || !matches!(block, ContentBlock::ResourceLink(_));
-                result.content.extend(blocks.into_iter().filter(is_known));
-                result
-            }
-            Err(failure) => failed(&failure),
-        }
-        .into())
+        Ok(self.outcome(method, args, &context).await.into())
     }
 
     /// Rejects the request, since no prompts are declared.

@@ -29,8 +29,8 @@ pub struct Settings {
     /// `true` to serve one client on standard input and output, without a socket.
     pub(crate) stdio: bool,
     pub(crate) choice: MethodSelection,
-    /// `true` to show clients only the search and the methods found with it.
-    pub(crate) discover: bool,
+    /// `true` to list every method instead of the everyday ones.
+    pub(crate) lists_all: bool,
     /// Maximum size of a file in either direction, in bytes.
     pub(crate) max_file_bytes: usize,
     /// Bot token, of valid form.
@@ -69,9 +69,9 @@ struct Flags {
     /// Serve only the methods of these classes, like `read,message`
     #[arg(long, value_name = "CLASSES", value_delimiter = ',', value_parser = class)]
     only: Vec<Class>,
-    /// Show clients find_telegram_methods alone, and then what they found with it
+    /// List every method, 230,000 tokens, instead of a dozen with find_telegram_methods and call_telegram_method
     #[arg(long)]
-    discover: bool,
+    all: bool,
     /// The most file content of one call, in MiB, to send or to fetch; Telegram itself takes 50 and gives 20
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..=2000))]
     max_file_mb: u16,
@@ -130,7 +130,7 @@ impl Settings {
                 supervised: flags.supervised,
                 stdio: flags.stdio,
                 choice: MethodSelection { only: flags.only, with_lifecycle: flags.with_lifecycle },
-                discover: flags.discover,
+                lists_all: flags.all || flags.supervised,
                 max_file_bytes: usize::from(flags.max_file_mb) << 20,
                 token,
                 api_url,

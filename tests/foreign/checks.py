@@ -161,7 +161,7 @@ class Inspector:
         self.http = [url, "--transport", "http", "--stored-auth-only"]
         variables = [word for name, value in telegram.items() for word in ("-e", f"{name}={value}")]
         self.stdio = ["--transport", "stdio", *variables]
-        self.program = ["--", str(binaries / "figaro-mcp"), "--stdio"]
+        self.program = ["--", str(binaries / "figaro-mcp"), "--stdio", "--all"]
 
     def ask(self, where: list[str], what: list[str], program: Sequence[str] = ()) -> tuple[int, Any]:
         """The exit code, and the first line printed, which is the answer as JSON."""
@@ -230,7 +230,7 @@ def reasons(error: BaseException) -> list[str]:
 
 
 def served_tools() -> set[str]:
-    """The methods of the table that are served by default, and the search."""
+    """The methods that `--all` lists, and the search."""
     classes = json.loads((TABLE / "classes.json").read_bytes())["methods"]
     methods = json.loads((TABLE / "methods.json").read_bytes())["methods"]
     return {name for name in methods if classes[name] != "lifecycle"} | {"find_telegram_methods"}
@@ -266,8 +266,8 @@ def python_client(report: Report, url: str, program: Callable[..., Any], tools: 
     for mode, revision in client.REVISIONS.items():
         what = f"lists {len(tools)} tools, calls, sends and reads a file, {revision}"
         report.check(f"python over HTTP {what}", client.over_http, url, KEY, mode, tools)
-        report.check(f"python over stdio {what}", client.over_stdio, program(), mode, tools)
-    report.check("python over stdio is shown what it finds", client.discovers, program("--discover"))
+        report.check(f"python over stdio {what}", client.over_stdio, program("--all"), mode, tools)
+    report.check("python over stdio calls a method that is not listed", client.everyday, program())
     report.check("python without a key is turned away", client.turned_away, url, None)
     report.check("python with a wrong key is turned away", client.turned_away, url, "sesam")
 

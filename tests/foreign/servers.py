@@ -28,7 +28,7 @@ def offline_telegram(binaries: Path, folder: Path) -> Iterator[dict[str, str]]:
 def mcp_server(binaries: Path, folder: Path, telegram: dict[str, str], key: str | None) -> Iterator[str]:
     """figaro-mcp over HTTP on a free port, with or without a key; gives its URL."""
     variables = telegram | {"MCP_HTTP_PORT": "0"} | ({"MCP_API_KEY": key} if key else {})
-    with started([binaries / "figaro-mcp"], variables, folder, "with-key" if key else "open") as line:
+    with started([binaries / "figaro-mcp", "--all"], variables, folder, "with-key" if key else "open") as line:
         yield line.removeprefix("READY ")
 
 

@@ -25,7 +25,13 @@ impl Client {
 
     /// Starts one and begins as MCP does.
     async fn open(world: &World) -> Self {
-        let mut client = Self::start(world);
+        Self::open_with(world, &[]).await
+    }
+
+    /// The same with flags.
+    async fn open_with(world: &World, flags: &[&str]) -> Self {
+        let args = [&["--stdio"], flags].concat();
+        let mut client = Self { pipes: Pipes::start(&args, &environment(&world.telegram)), last: 0 };
         let result = client.greet().await;
         assert_eq!(result["serverInfo"]["version"], VERSION, "{result}");
         client
@@ -63,6 +69,19 @@ impl Client {
         }
     }
 
+    /// All pages of tools.
+    async fn tools(&mut self) -> Vec<Value> {
+        let (mut tools, mut params) = (Vec::new(), json!({}));
+        loop {
+            let page = self.ask("tools/list", params).await["result"].clone();
+            tools.extend(page["tools"].as_array().unwrap().iter().cloned());
+            match page["nextCursor"].as_str() {
+                Some(cursor) => params = json!({"cursor": cursor}),
+                None => return tools,
+            }
+        }
+    }
+
     async fn say(&mut self, text: &str) -> Value {
         let arguments = json!({"chat_id": ANN, "text": text});
         let answer = self.ask("tools/call", json!({"name": "sendMessage", "arguments": arguments})).await;
@@ -88,21 +107,7 @@ fn ended_well(world: &World, (status, rest, errors): (ExitStatus, Vec<String>, S
 async fn a_client_lists_calls_and_closes() {
     let world = World::new().await;
     let mut client = Client::open(&world).await;
-    let (mut names, mut cursor, mut pages) = (Vec::new(), Value::Null, 0);
-    loop {
-        let params = if cursor.is_null() { json!({}) } else { json!({"cursor": cursor}) };
-        let page = client.ask("tools/list", params).await["result"].clone();
-        let tools = page["tools"].as_array().unwrap();
-        assert!(tools.iter().all(|tool| tool["inputSchema"]["type"] == "object"));
-        names.extend(tools.iter().map(|tool| tool["name"].as_str().unwrap().to_owned()));
-        (cursor, pages) = (page["nextCursor"].clone(), pages + 1);
-        if cursor.is_null() {
-            break;
-        }
-    }
-    // All methods but the five that would take the updates away, and the search.
-    assert_eq!((names.len(), pages), (181, 18));
-    assert!(!names.contains(&"getUpdates".to_owned()));
+    assert_eq!(client.tools().await.len(), 15);
     let result = client.say("over a pipe\nin two lines").await;
     assert_eq!(
         (&result["isError"], &result["structuredContent"]["ok"]),
@@ -116,6 +121,27 @@ async fn a_client_lists_calls_and_closes() {
         log.contains("call ended") && log.contains("sendMessage") && !log.contains("over a pipe"),
         "{log}"
     );
+}
+
+#[tokio::test]
+async fn everyday_tools_cost_a_tenth_of_all() {
+    let world = World::new().await;
+    let words = tiktoken_rs::o200k_base().unwrap();
+    let mut tokens = Vec::new();
+    for flags in [&[][..], &["--all"][..]] {
+        let mut client = Client::open_with(&world, flags).await;
+        let tools = client.tools().await;
+        let as_function = |tool: &Value| {
+            json!({"type": "function", "name": tool["name"], "description": tool["description"],
+                   "parameters": tool["inputSchema"]})
+        };
+        let functions: Value = tools.iter().map(as_function).collect();
+        tokens.push(words.encode_ordinary(&functions.to_string()).len());
+        println!("{} tools {flags:?}: {} tokens", tools.len(), tokens[tokens.len() - 1]);
+        client.pipes.stdin = None;
+        ended_well(&world, client.pipes.ended().await);
+    }
+    assert!(tokens[0] * 10 < tokens[1], "{tokens:?}");
 }
 
 #[tokio::test]

@@ -6,7 +6,7 @@ use crate::support::{Bench, names, text};
 
 #[tokio::test]
 async fn tools_are_listed_and_odd_cursors_refused() {
-    let (bench, session) = Bench::standalone().await;
+    let (bench, session) = Bench::with(&["--all"]).await;
     let tools = bench.tools(&session).await;
     let names = names(&tools);
     assert_eq!((names.len(), names[0]), (181, "find_telegram_methods"));
@@ -23,7 +23,7 @@ async fn tools_are_listed_and_odd_cursors_refused() {
 
 #[tokio::test]
 async fn what_adds_each_time_is_not_said_to_replace() {
-    let (bench, session) = Bench::with(&["--with-lifecycle"]).await;
+    let (bench, session) = Bench::with(&["--all", "--with-lifecycle"]).await;
     let tools = bench.tools(&session).await;
     let is_like_them = |name: &str| ["edit", "set", "delete"].iter().any(|word| name.starts_with(word));
     let adding: Vec<&str> = (tools.iter().zip(names(&tools)))

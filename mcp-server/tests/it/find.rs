@@ -15,7 +15,7 @@ async fn found(bench: &Bench, session: &str, query: &str) -> Vec<String> {
 
 #[tokio::test]
 async fn a_request_in_words_brings_methods_with_their_parameters() {
-    let (bench, session) = Bench::standalone().await;
+    let (bench, session) = Bench::with(&["--all"]).await;
     let (failed, outcome) = bench.call(&session, FIND, json!({"query": "pin a message"})).await;
     assert!(!failed && outcome.get("types").is_none(), "{outcome}");
     let methods = outcome["methods"].as_array().unwrap();

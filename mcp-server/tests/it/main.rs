@@ -3,9 +3,9 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
 
 mod calls;
-mod discover;
 mod door;
 mod downloads;
+mod everyday;
 mod find;
 mod fuzz;
 mod hostile;

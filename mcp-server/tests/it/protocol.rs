@@ -74,7 +74,7 @@ async fn a_handshake_of_another_revision_ends_at_one_that_has_it() {
 
 #[tokio::test]
 async fn the_newest_revision_needs_no_handshake() {
-    let bench = Bench::start(&[], &[OUTSIDE]).await;
+    let bench = Bench::start(&["--all"], &[OUTSIDE]).await;
     let (status, answer) = bench.ask_newest("server/discover", json!({})).await;
     assert_eq!(status, 200, "{answer}");
     let versions = answer["result"]["supportedVersions"].as_array().unwrap();

@@ -1,0 +1,73 @@
+//! Tools listed by default: the search, a caller for any method, and the everyday methods of `bot-api/everyday.json` with
+//! short schemas. With `--all`, and under a parent, `catalog` lists every method instead. Used by `server`.
+
+use rmcp::model::{Tool, ToolAnnotations};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use crate::catalog::{Catalog, FIND};
+use crate::schema::entries;
+
+/// Name of the tool that calls any served method.
+pub(crate) const CALL: &str = "call_telegram_method";
+
+/// Arguments of [`CALL`].
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct MethodCall {
+    /// Exact name of the method.
+    pub(crate) method: String,
+    /// Arguments of the method.
+    #[serde(default)]
+    pub(crate) arguments: Map<String, Value>,
+}
+
+/// Returns the tools in the order of the data. Methods that `--only` excludes are left out.
+pub(crate) fn tools(catalog: &Catalog) -> Vec<Tool> {
+    let methods = names().into_iter().filter_map(|name| catalog.short_tool(name));
+    catalog.tool(FIND).into_iter().chain([call_tool()]).chain(methods).collect()
+}
+
+#[expect(clippy::expect_used, reason = "the data is part of the build; a test parses it")]
+fn names() -> Vec<&'static str> {
+    serde_json::from_str(include_str!("../bot-api/everyday.json")).expect("everyday.json fits")
+}
+
+fn call_tool() -> Tool {
+    let title = "Call a Telegram method";
+    let description = "Call any method of the Telegram Bot API by its exact name, with arguments as \
+                       find_telegram_methods describes them.";
+    let schema = json!({
+        "type": "object",
+        "properties": {
+            "method": {"type": "string", "description": "Exact name, such as sendDice"},
+            "arguments": {"type": "object", "description": "Arguments of the method"}
+        },
+        "required": ["method"],
+        "additionalProperties": false
+    });
+    let hints = ToolAnnotations::with_title(title).read_only(false).destructive(true).idempotent(false);
+    Tool::new(CALL, description, entries(schema)).with_title(title).with_annotations(hints.open_world(true))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalog::MethodSelection;
+    use crate::table::Class;
+
+    #[test]
+    fn everyday_methods_are_served() {
+        let tools = tools(&Catalog::new(&MethodSelection::default()));
+        let listed: Vec<&str> = tools.iter().map(|tool| tool.name.as_ref()).collect();
+        assert_eq!(listed, [[FIND, CALL].as_slice(), names().as_slice()].concat());
+    }
+
+    #[test]
+    fn excluded_classes_are_not_listed() {
+        let only_read = MethodSelection { only: vec![Class::Read], with_lifecycle: false };
+        let tools = tools(&Catalog::new(&only_read));
+        let listed: Vec<&str> = tools.iter().map(|tool| tool.name.as_ref()).collect();
+        assert_eq!(listed, [FIND, CALL, "getMe", "getChat", "getChatMember", "getChatAdministrators"]);
+    }
+}
