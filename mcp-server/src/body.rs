@@ -17,6 +17,7 @@ use parking_lot::Mutex;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, timeout, timeout_at};
 
+use crate::malformed;
 use crate::scan::BodyScan;
 
 /// Maximum size of a call without file contents, in bytes.
@@ -61,6 +62,9 @@ enum BodyRefusal {
 #[derive(Debug, Clone, Default)]
 struct BodyRoom(Arc<Mutex<Vec<OwnedSemaphorePermit>>>);
 
+/// The bytes of a body that is not long, for the error if it is not MCP.
+type BodyCopy = Arc<Mutex<Option<Vec<u8>>>>;
+
 /// A body that is being received.
 struct Arriving {
     body: BodyDataStream,
@@ -74,6 +78,7 @@ struct Arriving {
     bodies: Bodies,
     room: BodyRoom,
     refusal: Arc<OnceLock<BodyRefusal>>,
+    copy: BodyCopy,
 }
 
 impl Bodies {
@@ -89,6 +94,7 @@ impl Bodies {
         let (mut parts, body) = request.into_parts();
         let (room, refusal) = (BodyRoom::default(), Arc::<OnceLock<BodyRefusal>>::default());
         parts.extensions.insert(room.clone());
+        let copy = BodyCopy::new(Mutex::new(Some(Vec::new())));
         let longest = bodies.longest;
         let declared = body.size_hint().upper().and_then(|bytes| usize::try_from(bytes).ok());
         let arriving = Arriving {
@@ -101,10 +107,15 @@ impl Bodies {
             bodies,
             room,
             refusal: Arc::clone(&refusal),
+            copy: Arc::clone(&copy),
         };
         let body = Body::from_stream(stream::try_unfold(arriving, Arriving::next));
         let response = next.run(Request::from_parts(parts, body)).await;
-        refusal.get().map_or(response, |refusal| refusal.into_response())
+        if let Some(refusal) = refusal.get() {
+            return refusal.into_response();
+        }
+        let copy = copy.lock().take();
+        malformed::answer(response, copy).await
     }
 }
 
@@ -151,6 +162,9 @@ impl Arriving {
         if let Some(piece) = &piece {
             self.bytes += piece.len();
             self.scan.feed(piece);
+            if let Some(copy) = self.copy.lock().as_mut() {
+                copy.extend_from_slice(piece);
+            }
             if self.scan.json_bytes > MAX_JSON || self.scan.parts > MAX_PARTS {
                 return Err(Ok(BodyRefusal::TooLarge));
             }
@@ -158,6 +172,7 @@ impl Arriving {
         // Bytes first, then the tree: a fixed order prevents deadlocks between bodies.
         if !self.is_long && self.bytes > SMALL {
             self.is_long = true;
+            self.copy.lock().take();
             // Counted twice: the received bytes and the strings parsed from them.
             self.room.add(&self.bodies.body_room, BODY_ROOM, 2 * self.declared).await.map_err(Ok)?;
         }
@@ -224,6 +239,7 @@ mod tests {
             bodies: bodies.clone(),
             room: BodyRoom::default(),
             refusal: Arc::default(),
+            copy: BodyCopy::default(),
         }
     }
 

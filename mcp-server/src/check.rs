@@ -173,8 +173,7 @@ fn named(name: &str, value: &Value, path: &ArgumentPath, files: &mut Vec<FileArg
     }
 }
 
-/// Reports the fault of the closest alternative. Unions of objects have a discriminator, so the first alternative whose
-/// constants match decides.
+/// Reports the fault of the closest alternative, and that of the discriminator if it fits none.
 fn any_of(
     whole: &ApiType,
     types: &[ApiType],
@@ -183,29 +182,70 @@ fn any_of(
     files: &mut Vec<FileArgument>,
 ) -> CheckResult {
     let before = files.len();
-    let mut closest = None;
+    let mut closest: Option<(usize, ArgumentFault)> = None;
     for ty in types {
         match typed(ty, value, path, files) {
             Ok(()) => return Ok(()),
             // Too deep for one alternative is too deep for all.
             Err(fault @ ArgumentFault::TooDeep { .. }) => return Err(fault),
-            Err(fault) if discriminated(ty, value) => closest = closest.or(Some(fault)),
-            Err(_) => {}
+            Err(fault) => {
+                let likeness = likeness(ty, value);
+                if likeness > closest.as_ref().map_or(0, |(best, _)| *best) {
+                    closest = Some((likeness, fault));
+                }
+            }
         }
         files.truncate(before);
     }
+    let closest = closest.map(|(_, fault)| fault).or_else(|| bad_discriminator(types, value, path));
     Err(closest.unwrap_or_else(|| mistyped(whole, value, path)))
 }
 
-fn discriminated(ty: &ApiType, value: &Value) -> bool {
-    let (ApiType::Named(name), Value::Object(map)) = (ty, value) else {
-        return false;
-    };
-    let Some(TypeDef::Fields(fields)) = ApiTable::get().type_def(name) else {
-        return false;
-    };
-    let mut constants = fields.iter().filter_map(|f| Some((&f.name, f.constant.as_ref()?))).peekable();
-    constants.peek().is_some() && constants.all(|(name, wanted)| map.get(name) == Some(wanted))
+/// Returns how much a value is like an alternative: 0 if it is certainly another, else more for each common field. An
+/// alternative with constants is meant if all of them match.
+fn likeness(ty: &ApiType, value: &Value) -> usize {
+    match (ty, value) {
+        (ApiType::Array(_), Value::Array(_)) => 1,
+        (ApiType::Named(_), Value::Object(map)) => {
+            let fields = fields_of(ty);
+            let mut constants = constants(fields).peekable();
+            let is_meant = constants.peek().is_some();
+            let differs = constants.any(|(name, wanted)| map.get(name) != Some(wanted));
+            let common = fields.iter().filter(|field| map.contains_key(&field.name)).count();
+            if differs { 0 } else { usize::from(is_meant) + common }
+        }
+        _ => 0,
+    }
+}
+
+/// Returns the fault of the first constant field that has none of the alternatives' values.
+fn bad_discriminator(types: &[ApiType], value: &Value, path: &ArgumentPath) -> Option<ArgumentFault> {
+    let map = value.as_object()?;
+    let all = || types.iter().flat_map(|ty| constants(fields_of(ty)));
+    let (name, _) = all().find(|(name, _)| {
+        let given = map.get(*name);
+        !all().any(|(other, wanted)| other == *name && given == Some(wanted))
+    })?;
+    let path = path.field(name).text;
+    if map.get(name).is_none_or(Value::is_null) {
+        return Some(ArgumentFault::Missing { path });
+    }
+    let mut values: Vec<String> =
+        all().filter(|(other, _)| other == &name).map(|(_, value)| value.to_string()).collect();
+    values.dedup();
+    Some(ArgumentFault::Mistyped { path, expected: values.join(" or "), found: "another value" })
+}
+
+fn fields_of(ty: &ApiType) -> &'static [ApiField] {
+    let ApiType::Named(name) = ty else { return &[] };
+    match ApiTable::get().type_def(name) {
+        Some(TypeDef::Fields(fields)) => fields,
+        Some(TypeDef::Union(_)) | None => &[],
+    }
+}
+
+fn constants(fields: &[ApiField]) -> impl Iterator<Item = (&str, &Value)> {
+    fields.iter().filter_map(|field| Some((field.name.as_str(), field.constant.as_ref()?)))
 }
 
 fn constant(field: &ApiField, value: &Value, path: &ArgumentPath) -> CheckResult {
@@ -314,6 +354,35 @@ mod tests {
                 "sendPoll",
                 json!({"chat_id": 1, "question": "q", "options": [{"text": "a"}, {"text": "b"}]}),
                 None,
+            ),
+            (
+                "sendMediaGroup",
+                json!({"chat_id": 1, "media": [{"type": "photo", "media": "a"}, {"type": "foto", "media": "b"}]}),
+                Some(
+                    "media[1].type must be \"audio\" or \"document\" or \"live_photo\" or \"photo\" or \"video\", not \
+                     another value",
+                ),
+            ),
+            (
+                "sendMediaGroup",
+                json!({"chat_id": 1, "media": [{"type": "photo", "media": "a"}, {"media": "b"}]}),
+                Some("media[1].type is required"),
+            ),
+            (
+                "sendMessage",
+                json!({"chat_id": 1, "text": "x", "reply_markup": keyboard(json!({"text": 5}))}),
+                Some("reply_markup.inline_keyboard[0][0].text must be String, not a number"),
+            ),
+            (
+                "answerWebAppQuery",
+                json!({"web_app_query_id": "1", "result": {"type": "photo", "id": "1", "photo_url": "u"}}),
+                Some("result.thumbnail_url is required"),
+            ),
+            (
+                "answerWebAppQuery",
+                json!({"web_app_query_id": "1", "result": {"type": "article", "id": "1", "title": "t",
+                    "input_message_content": {"latitude": 1.5, "longitude": "x"}}}),
+                Some("result.input_message_content.longitude must be Float, not a string"),
             ),
             (
                 "sendPoll",

@@ -20,7 +20,7 @@ use tokio::net::TcpListener;
 use tokio::task::JoinError;
 use tokio_util::sync::CancellationToken;
 
-use crate::body::{Bodies, MAX_JSON};
+use crate::body::Bodies;
 use crate::server::BotApi;
 use crate::sessions::Sessions;
 use crate::settings::Settings;
@@ -86,7 +86,7 @@ pub async fn serve(
     let ports = [Some(main.local_addr()?.port()), outside.as_ref().map(Outside::port).transpose()?];
     let bot_api = BotApi::new(&settings)?;
     let (stop, streams) = (CancellationToken::new(), CancellationToken::new());
-    let app = router(bot_api.clone(), &ports, settings.max_file_bytes, streams.clone())
+    let app = router(bot_api.clone(), &ports, settings.max_message_bytes(), streams.clone())
         .layer(middleware::from_fn_with_state(Arc::<[SecretString]>::from(settings.keys), require_key));
     let outside = async {
         let Some(outside) = outside else { return Ok(()) };
@@ -150,16 +150,9 @@ async fn listen(listener: TcpListener, app: Router, stop: &CancellationToken) ->
     axum::serve(listener, app).with_graceful_shutdown(stop.clone().cancelled_owned()).await
 }
 
-fn router(
-    bot_api: BotApi,
-    ports: &[Option<u16>],
-    max_file_bytes: usize,
-    streams: CancellationToken,
-) -> Router {
+fn router(bot_api: BotApi, ports: &[Option<u16>], longest: usize, streams: CancellationToken) -> Router {
     let at = |port: &u16| ["127.0.0.1", "localhost", "[::1]"].map(|host| format!("{host}:{port}"));
     let hosts: Vec<String> = ports.iter().flatten().flat_map(at).collect();
-    // Base64 takes four bytes for three.
-    let longest = MAX_JSON + max_file_bytes / 3 * 4;
     let config = StreamableHttpServerConfig::default()
         .with_cancellation_token(streams)
         .with_allowed_origins(hosts.iter().map(|host| format!("http://{host}")))

@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestMethod, CompleteRequestParams,
-    CompleteResult, ContentBlock, Implementation, ListPromptsRequestMethod, ListPromptsResult,
-    ListResourceTemplatesResult, ListToolsResult, PaginatedRequestParams, ProtocolVersion,
-    ReadResourceRequestMethod, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult,
-    ResourcesCapability, ServerCapabilities, ServerConfig,
+    CompleteResult, ContentBlock, CustomRequest, CustomResult, ErrorCode, Implementation,
+    ListPromptsRequestMethod, ListPromptsResult, ListResourceTemplatesResult, ListToolsResult,
+    PaginatedRequestParams, ProtocolVersion, ReadResourceRequestMethod, ReadResourceRequestParams,
+    ReadResourceResponse, ReadResourceResult, ResourcesCapability, ServerCapabilities, ServerConfig,
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
@@ -237,6 +237,31 @@ impl ServerHandler for BotApi {
             return Err(ErrorData::invalid_params(message, None));
         };
         Ok(self.outcome(method, args, &context).await.into())
+    }
+
+    /// Rejects requests with bad parameters, which the library takes for unknown methods, and unknown methods.
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        let is_known = match request.method.as_str() {
+            "initialize"
+            | "server/discover"
+            | "ping"
+            | "tools/list"
+            | "tools/call"
+            | "resources/list"
+            | "resources/templates/list" => true,
+            "resources/read" => self.reads_files(),
+            _ => false,
+        };
+        if is_known {
+            let message =
+                format!("the parameters of {} do not fit: see the MCP specification", request.method);
+            return Err(ErrorData::invalid_params(message, None));
+        }
+        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, request.method, None))
     }
 
     /// Rejects the request, since no prompts are declared.

@@ -7,6 +7,7 @@ use clap::Parser;
 use reqwest::Url;
 use secrecy::SecretString;
 
+use crate::body::MAX_JSON;
 use crate::catalog::MethodSelection;
 use crate::files::UploadLimits;
 use crate::proxy::Proxies;
@@ -143,6 +144,11 @@ impl Settings {
 }
 
 impl Settings {
+    /// Returns the maximum size of a message in bytes. Base64 takes four bytes for three.
+    pub(crate) const fn max_message_bytes(&self) -> usize {
+        MAX_JSON + self.max_file_bytes / 3 * 4
+    }
+
     pub(crate) fn file_limits(&self) -> UploadLimits {
         UploadLimits {
             bytes: self.max_file_bytes,

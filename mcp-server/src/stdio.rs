@@ -8,6 +8,7 @@ use rmcp::service::ServerInitializeError;
 use tokio_util::sync::CancellationToken;
 
 use crate::http::ServeError;
+use crate::pipe::LinePipe;
 use crate::server::BotApi;
 use crate::settings::Settings;
 
@@ -18,7 +19,7 @@ const CLOSE_TIMEOUT: Duration = Duration::from_millis(450);
 pub(crate) async fn serve(settings: Settings, shutdown: impl Future<Output = ()>) -> Result<(), ServeError> {
     let bot_api = BotApi::new(&settings)?;
     let stop = CancellationToken::new();
-    let starting = bot_api.clone().serve_with_ct(rmcp::transport::stdio(), stop.clone());
+    let starting = bot_api.clone().serve_with_ct(LinePipe::new(settings.max_message_bytes()), stop.clone());
     tokio::pin!(shutdown);
     let service = tokio::select! {
         started = starting => match started {

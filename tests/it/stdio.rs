@@ -173,12 +173,25 @@ async fn a_client_that_goes_without_a_word_has_done_nothing_wrong() {
 }
 
 #[tokio::test]
-async fn what_is_no_message_is_passed_over() {
+async fn each_line_that_is_no_message_gets_its_error() {
     let world = World::new().await;
-    let garbage = ["", "hello?", "{\"jsonrpc\": \"2.0\", \"id\": 1", "[1, 2", "{}", "\u{0}\u{1}", "\"text\""];
+    let (parse, request, params) = (-32700, -32600, -32602);
+    let garbage = [
+        ("hello?", parse, Value::Null),
+        ("{\"jsonrpc\": \"2.0\", \"id\": 1", parse, Value::Null),
+        ("[1, 2", parse, Value::Null),
+        ("\u{0}\u{1}", parse, Value::Null),
+        ("{}", request, Value::Null),
+        ("\"text\"", request, Value::Null),
+        ("{\"id\": 77, \"method\": \"ping\"}", request, json!(77)),
+        ("{\"jsonrpc\": \"2.0\", \"id\": 78, \"method\": \"tools/call\", \"params\": {}}", params, json!(78)),
+    ];
     let mut client = Client::open(&world).await;
-    for line in garbage {
+    client.write("").await;
+    for (line, code, id) in garbage {
         client.write(line).await;
+        let answer = json_rpc(&client.pipes.line().await.unwrap());
+        assert_eq!((&answer["error"]["code"], &answer["id"]), (&json!(code), &id), "{line}: {answer}");
     }
     assert_eq!(client.say("still here").await["isError"], false);
     let stdin = client.pipes.stdin.as_mut().unwrap();

@@ -47,7 +47,6 @@ async fn refused(bench: &Bench, session: &str, tool: &str, args: Value, within: 
 async fn vague_objects_in_each_other_are_refused_at_once() {
     let (bench, session) = Bench::unpaced(&[]).await;
     let block = |block: Value| json!({"chat_id": 1, "rich_message": {"blocks": [block]}});
-    let vague = "must be InputRichBlock, not an object";
     for (field, levels, is_list) in [
         ("text", 60, false),
         ("blocks", 55, true),
@@ -57,12 +56,12 @@ async fn vague_objects_in_each_other_are_refused_at_once() {
     ] {
         let args = block(nested(field, levels, is_list));
         let why = refused(&bench, &session, "sendRichMessage", args, LITTLE).await;
-        assert_eq!(why, format!("Bad Request: rich_message.blocks[0] {vague}"), "{field}");
+        assert!(why.starts_with("Bad Request: rich_message.blocks[0].type "), "{field}: {why}");
     }
     let paragraph = |text: Value| block(json!({"type": "paragraph", "text": text}));
     let args = paragraph(nested("text", 60, false));
     let why = refused(&bench, &session, "sendRichMessage", args, LITTLE).await;
-    assert_eq!(why, "Bad Request: rich_message.blocks[0].text must be RichText, not an object");
+    assert_eq!(why, "Bad Request: rich_message.blocks[0].text.type is required");
     // A type that fits all the way down, and a fault at the end.
     let bold = (0..60).fold(json!(5), |text, _| json!({"type": "bold", "text": text}));
     let why = refused(&bench, &session, "sendRichMessage", paragraph(bold), LITTLE).await;
@@ -168,20 +167,20 @@ async fn what_is_hardly_json_is_refused_and_the_server_goes_on() {
     let (bench, session) = Bench::unpaced(&[]).await;
     let digits = "9".repeat(500_000);
     let cases = [
-        ("[".repeat(15_000), 415),
-        (r#"{"a":"#.repeat(9000), 415),
-        (call(&"[".repeat(15_000)), 415),
-        (call(&format!("{}1{}", "[".repeat(15_000), "]".repeat(15_000))), 415),
-        (call(&format!(r#"{{"chat_id":{digits}}}"#)), 415),
-        (call(&format!(r#"{{"chat_id":1e{digits}}}"#)), 415),
+        ("[".repeat(15_000), 400),
+        (r#"{"a":"#.repeat(9000), 400),
+        (call(&"[".repeat(15_000)), 400),
+        (call(&format!("{}1{}", "[".repeat(15_000), "]".repeat(15_000))), 400),
+        (call(&format!(r#"{{"chat_id":{digits}}}"#)), 400),
+        (call(&format!(r#"{{"chat_id":1e{digits}}}"#)), 400),
         (call(&format!(r#"{{"chat_id":0.{digits}}}"#)), 200),
         (call(r#"{"chat_id":-0}"#), 200),
-        (call(r#"{"chat_id":1e400}"#), 415),
-        (format!("\"{}", "\\".repeat(500_001)), 415),
-        ("\0".repeat(1000), 415),
-        (",".repeat(1 << 20), 415),
+        (call(r#"{"chat_id":1e400}"#), 400),
+        (format!("\"{}", "\\".repeat(500_001)), 400),
+        ("\0".repeat(1000), 400),
+        (",".repeat(1 << 20), 400),
         (",".repeat((1 << 20) + 1), 413),
-        (String::new(), 415),
+        (String::new(), 400),
     ];
     for (body, wanted) in cases {
         let start: String = body.chars().take(120).collect();

@@ -9,6 +9,7 @@ mod everyday;
 mod find;
 mod fuzz;
 mod hostile;
+mod malformed;
 mod protocol;
 mod retries;
 mod schemas;
