@@ -1,5 +1,5 @@
 //! Keeps a standalone server within Telegram's limits: 30 calls a second, one message a second per chat, 20 a minute per
-//! group. Used by `telegram` unless a parent does the pacing. Each call reserves a moment, so there is no queue and no
+//! group. Reads are not paced. Used by `telegram` unless a parent does the pacing. Each call reserves a moment, so there is no queue and no
 //! overtaking. After a 429 answer the calls to that chat are held: their moments move behind that of the repeated call.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-use crate::table::Method;
+use crate::table::{Class, Method};
 
 /// Minimum gap between any two calls.
 const CALL_GAP: Duration = Duration::from_nanos(1_000_000_000 / 30 + 1);
@@ -87,8 +87,11 @@ struct Ticket {
 }
 
 impl Pace {
-    /// Waits for the call's moment.
+    /// Waits for the call's moment. Reads go at once: Telegram's limits are for messages and changes.
     pub(crate) async fn turn(&self, method: &Method, args: &Map<String, Value>) -> Result<(), Busy> {
+        if method.class == Class::Read {
+            return Ok(());
+        }
         let mut ticket = self.ticket(method, args, Instant::now())?;
         loop {
             let held = self.held.notified();
@@ -388,7 +391,7 @@ mod tests {
             ("forwardMessages", json!({"chat_id": 1, "message_ids": []}), [0, 1000]),
             // These put nothing into a chat, and are one call each.
             ("deleteMessages", json!({"chat_id": 1, "message_ids": ids(100)}), [0, 33]),
-            ("getChat", json!({"chat_id": 1}), [0, 33]),
+            ("deleteMessage", json!({"chat_id": 1, "message_id": 1}), [0, 33]),
         ];
         for (method, args, wanted) in cases {
             assert_eq!(after(method, args.clone()), wanted.map(Ok), "{method} {args}");
@@ -448,6 +451,22 @@ mod tests {
         let at = |name: &str| log.iter().find(|(known, _)| known == name).unwrap().1;
         assert!(at("elsewhere") < 500 && at("deletes") >= 3300 && at("second") >= 4300, "{log:?}");
         assert!(at("third") - at("second") >= 1000 && at("fourth") - at("third") >= 1000, "{log:?}");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn reads_wait_for_nothing_and_delay_nothing() {
+        let (pace, start, read) =
+            (Pace::default(), Instant::now(), ApiTable::get().method("getChat").unwrap());
+        let args = to(1);
+        let args = args.as_object().unwrap();
+        pace.hold(args, Duration::from_secs(20), false);
+        for _ in 0..1000 {
+            pace.turn(read, args).await.unwrap();
+        }
+        assert_eq!(start.elapsed(), Duration::ZERO);
+        let log = Mutex::default();
+        noted(&pace, "next", to(2), &log, start).await;
+        assert_eq!(log.into_inner(), [("next".to_owned(), 0)]);
     }
 
     #[tokio::test(start_paused = true)]
