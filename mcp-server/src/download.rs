@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
-use rmcp::ErrorData;
-use rmcp::model::{ContentBlock, Resource, ResourceContents, ResourceTemplate};
+use rmcp::model::{ContentBlock, ProtocolVersion, Resource, ResourceContents, ResourceTemplate};
+use rmcp::service::RequestContext;
+use rmcp::{ErrorData, RoleServer};
 use serde_json::{Map, Value, json};
 
 use crate::files::UploadLimits;
@@ -51,6 +52,12 @@ pub(crate) fn template() -> ResourceTemplate {
         .with_description(
             "The content of a photo, document, voice message or other file that the bot has seen",
         )
+}
+
+/// Returns `true` if the client knows resource links. They exist since revision 2025-06-18; the result holds the handle
+/// too.
+pub(crate) fn knows_links(context: &RequestContext<RoleServer>) -> bool {
+    context.peer.peer_info().is_none_or(|peer| peer.protocol_version >= ProtocolVersion::V_2025_06_18)
 }
 
 impl Downloads {

@@ -3,6 +3,7 @@
 
 use rmcp::model::{Tool, ToolAnnotations};
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
 use crate::catalog::{Catalog, FIND};
@@ -20,6 +21,11 @@ pub(crate) struct MethodCall {
     /// Arguments of the method.
     #[serde(default)]
     pub(crate) arguments: Map<String, Value>,
+}
+
+/// Reads the arguments of a tool that is not a method.
+pub(crate) fn arguments<T: DeserializeOwned>(args: Map<String, Value>) -> Result<T, String> {
+    serde_json::from_value(Value::Object(args)).map_err(|error| format!("the arguments do not fit: {error}"))
 }
 
 /// Returns the tools in the order of the data. Methods that `--only` excludes are left out.

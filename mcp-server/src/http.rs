@@ -109,6 +109,7 @@ pub async fn serve(
             Ok(())
         }
         () = ending => Ok(()),
+        never = bot_api.poll_updates() => match never {},
     }
 }
 
@@ -159,7 +160,8 @@ fn router(bot_api: BotApi, ports: &[Option<u16>], longest: usize, streams: Cance
         .with_allowed_hosts(hosts)
         .enforce_origin_validation()
         .with_max_request_body_bytes(longest);
-    let service = StreamableHttpService::new(move || Ok(bot_api.clone()), Arc::new(Sessions::new()), config);
+    let service =
+        StreamableHttpService::new(move || Ok(bot_api.new_session()), Arc::new(Sessions::new()), config);
     Router::new()
         .nest_service("/mcp", service)
         .layer(middleware::from_fn(Sessions::unavailable_when_full))

@@ -24,6 +24,7 @@ mod settings;
 mod stdio;
 pub mod table;
 mod telegram;
+mod updates;
 
 pub use http::serve;
 pub use process::main;

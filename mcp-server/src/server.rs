@@ -1,29 +1,33 @@
 //! MCP server: lists the tools, passes calls to Telegram, reads files. Served by `http` and `stdio`.
 
+use std::convert::Infallible;
 use std::fmt::Display;
+use std::future::pending;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestMethod, CompleteRequestParams,
-    CompleteResult, ContentBlock, CustomRequest, CustomResult, ErrorCode, Implementation,
-    ListPromptsRequestMethod, ListPromptsResult, ListResourceTemplatesResult, ListToolsResult,
-    PaginatedRequestParams, ProtocolVersion, ReadResourceRequestMethod, ReadResourceRequestParams,
+    CompleteResult, ConstString, ContentBlock, CustomRequest, CustomResult, ErrorCode, Implementation,
+    ListPromptsRequestMethod, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
+    ListToolsResult, PaginatedRequestParams, ReadResourceRequestMethod, ReadResourceRequestParams,
     ReadResourceResponse, ReadResourceResult, ResourcesCapability, ServerCapabilities, ServerConfig,
+    SubscribeRequestMethod, SubscribeRequestParams, SubscriptionFilter, UnsubscribeRequestMethod,
+    UnsubscribeRequestParams,
 };
-use rmcp::service::RequestContext;
+use rmcp::service::{RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 use tokio_util::task::TaskTracker;
 
 use crate::catalog::{Catalog, CatalogMatches, FIND};
 use crate::download::{self, Downloads};
-use crate::everyday::{self, CALL, MethodCall};
+use crate::everyday::{self, CALL, MethodCall, arguments};
 use crate::settings::Settings;
 use crate::table::{ApiTable, Method};
 use crate::telegram::{Telegram, TelegramFailure, TelegramRequest};
+use crate::updates::{self, Updates};
 use crate::{VERSION, check, files};
 
 /// Time for running calls at shutdown. With the answers and connections after them, two seconds in total.
@@ -39,6 +43,10 @@ pub(crate) struct BotApi {
     calls: TaskTracker,
     /// `true` to list every method instead of the everyday ones.
     lists_all: bool,
+    /// Updates of the bot; `None` without `--with-updates`.
+    updates: Option<Arc<Updates>>,
+    /// Number of the session.
+    session: u64,
 }
 
 /// Result of a call: a value for programs, and blocks for people and models that see.
@@ -53,10 +61,26 @@ impl BotApi {
         Ok(Self {
             catalog: Arc::new(Catalog::new(&settings.choice)),
             // A parent needs no pictures: it requests what its models are to see.
+            updates: settings.with_updates.then(|| Arc::new(Updates::new(Arc::clone(&telegram)))),
             downloads: Downloads { telegram, limits: settings.file_limits(), pictures: !settings.supervised },
             calls: TaskTracker::new(),
             lists_all: settings.lists_all,
+            session: 0,
         })
+    }
+
+    /// Returns the same server for a new session.
+    pub(crate) fn new_session(&self) -> Self {
+        let session = self.updates.as_ref().map_or(0, |updates| updates.new_session());
+        Self { session, ..self.clone() }
+    }
+
+    /// Reads the bot's updates while it is polled; does nothing without `--with-updates`.
+    pub(crate) async fn poll_updates(&self) -> Infallible {
+        match &self.updates {
+            Some(updates) => updates.poll().await,
+            None => pending().await,
+        }
     }
 
     /// Waits a limited time for running calls and their answers.
@@ -120,7 +144,7 @@ impl BotApi {
         match self.logged(method, args, context).await {
             Ok(CallOutput { value, blocks }) => {
                 let mut result = CallToolResult::structured(value);
-                let knows_links = knows_links(context);
+                let knows_links = download::knows_links(context);
                 let is_known =
                     |block: &ContentBlock| knows_links || !matches!(block, ContentBlock::ResourceLink(_));
                 result.content.extend(blocks.into_iter().filter(is_known));
@@ -155,6 +179,19 @@ impl BotApi {
         self.catalog.method("getFile").is_some()
     }
 
+    /// Returns the updates if they are served at this URI.
+    fn updates_at<M: ConstString>(&self, uri: &str) -> Result<&Updates, ErrorData> {
+        let updates = self.updates.as_deref().ok_or_else(ErrorData::method_not_found::<M>)?;
+        if uri == updates::URI {
+            Ok(updates)
+        } else {
+            Err(ErrorData::resource_not_found(
+                format!("{uri:?} never changes: only {} does", updates::URI),
+                None,
+            ))
+        }
+    }
+
     fn found(&self, method: &Method) -> Value {
         json!({
             "name": method.name,
@@ -171,17 +208,14 @@ struct SearchArguments {
     query: String,
 }
 
-/// Reads the arguments of a tool that is not a method.
-fn arguments<T: DeserializeOwned>(args: Map<String, Value>) -> Result<T, String> {
-    serde_json::from_value(Value::Object(args)).map_err(|error| format!("the arguments do not fit: {error}"))
-}
-
 impl ServerHandler for BotApi {
     fn get_info(&self) -> ServerConfig {
         let title = format!("Telegram Bot API {}", ApiTable::get().version);
         let mut capabilities = ServerCapabilities::builder().enable_tools().build();
-        if self.reads_files() {
-            capabilities.resources = Some(ResourcesCapability::default());
+        if self.reads_files() || self.updates.is_some() {
+            let mut resources = ResourcesCapability::default();
+            resources.subscribe = self.updates.is_some().then_some(true);
+            capabilities.resources = Some(resources);
         }
         ServerConfig::new(capabilities)
             .with_server_info(Implementation::new("figaro-mcp", VERSION).with_title(title))
@@ -253,7 +287,8 @@ impl ServerHandler for BotApi {
             | "tools/call"
             | "resources/list"
             | "resources/templates/list" => true,
-            "resources/read" => self.reads_files(),
+            "resources/read" => self.reads_files() || self.updates.is_some(),
+            "resources/subscribe" | "resources/unsubscribe" => self.updates.is_some(),
             _ => false,
         };
         if is_known {
@@ -282,6 +317,47 @@ impl ServerHandler for BotApi {
         Err(ErrorData::method_not_found::<CompleteRequestMethod>())
     }
 
+    async fn list_resources(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        let resources = self.updates.iter().map(|_| Updates::resource()).collect();
+        Ok(ListResourcesResult::with_all_items(resources))
+    }
+
+    async fn subscribe(
+        &self,
+        request: SubscribeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        let updates = self.updates_at::<SubscribeRequestMethod>(&request.uri)?;
+        updates.subscribe(self.session, context.peer);
+        Ok(())
+    }
+
+    async fn unsubscribe(
+        &self,
+        request: UnsubscribeRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.updates_at::<UnsubscribeRequestMethod>(&request.uri)?.unsubscribe(self.session);
+        Ok(())
+    }
+
+    fn accepted_subscription_filter(&self, _requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
+        let mut accepted = SubscriptionFilter::new();
+        accepted.resource_subscriptions = self.updates.as_ref().map(|_| vec![updates::URI.to_owned()]);
+        self.updates.is_some().then_some(accepted)
+    }
+
+    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        if let Some(updates) = &self.updates {
+            updates.listen(&context).await;
+        }
+        Ok(())
+    }
+
     async fn list_resource_templates(
         &self,
         _request: Option<PaginatedRequestParams>,
@@ -296,6 +372,9 @@ impl ServerHandler for BotApi {
         request: ReadResourceRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
+        if let Some(updates) = self.updates.as_deref().filter(|_| request.uri == updates::URI) {
+            return Ok(ReadResourceResult::new(vec![updates.contents()]).into());
+        }
         if !self.reads_files() {
             return Err(ErrorData::method_not_found::<ReadResourceRequestMethod>());
         }
@@ -306,12 +385,6 @@ impl ServerHandler for BotApi {
         };
         Ok(ReadResourceResult::new(vec![contents]).into())
     }
-}
-
-/// Returns `true` if the client knows resource links. They exist since revision 2025-06-18; the result holds the handle
-/// too.
-fn knows_links(context: &RequestContext<RoleServer>) -> bool {
-    context.peer.peer_info().is_none_or(|peer| peer.protocol_version >= ProtocolVersion::V_2025_06_18)
 }
 
 fn failed(failure: &TelegramFailure) -> CallToolResult {

@@ -32,6 +32,8 @@ pub struct Settings {
     pub(crate) choice: MethodSelection,
     /// `true` to list every method instead of the everyday ones.
     pub(crate) lists_all: bool,
+    /// `true` to read the bot's updates and serve them as a resource.
+    pub(crate) with_updates: bool,
     /// Maximum size of a file in either direction, in bytes.
     pub(crate) max_file_bytes: usize,
     /// Bot token, of valid form.
@@ -73,6 +75,9 @@ struct Flags {
     /// List every method, 230,000 tokens, instead of a dozen with find_telegram_methods and call_telegram_method
     #[arg(long)]
     all: bool,
+    /// Read the bot's incoming messages as the resource telegram://updates; no other process may read them
+    #[arg(long, conflicts_with = "supervised")]
+    with_updates: bool,
     /// The most file content of one call, in MiB, to send or to fetch; Telegram itself takes 50 and gives 20
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..=2000))]
     max_file_mb: u16,
@@ -131,6 +136,7 @@ impl Settings {
                 supervised: flags.supervised,
                 stdio: flags.stdio,
                 choice: MethodSelection { only: flags.only, with_lifecycle: flags.with_lifecycle },
+                with_updates: flags.with_updates,
                 lists_all: flags.all || flags.supervised,
                 max_file_bytes: usize::from(flags.max_file_mb) << 20,
                 token,

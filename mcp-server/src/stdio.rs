@@ -34,6 +34,7 @@ pub(crate) async fn serve(settings: Settings, shutdown: impl Future<Output = ()>
     tokio::pin!(ended);
     tokio::select! {
         reason = &mut ended => tracing::debug!(reason = ?reason?, "the client is gone"),
+        never = bot_api.poll_updates() => match never {},
         () = shutdown => {
             bot_api.settle().await;
             stop.cancel();

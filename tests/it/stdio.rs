@@ -145,6 +145,24 @@ async fn everyday_tools_cost_a_tenth_of_all() {
 }
 
 #[tokio::test]
+async fn incoming_messages_are_read_and_announced() {
+    let world = World::new().await;
+    let mut client = Client::open_with(&world, &["--with-updates"]).await;
+    let uri = json!({"uri": "telegram://updates"});
+    assert!(client.ask("resources/subscribe", uri.clone()).await["result"].is_object());
+    world.telegram.say(ANN, ANN, "are you there?").unwrap();
+    let line = json_rpc(&client.pipes.line().await.unwrap());
+    assert_eq!((&line["method"], &line["params"]), (&json!("notifications/resources/updated"), &uri));
+    let read = client.ask("resources/read", uri).await;
+    let contents: Value =
+        serde_json::from_str(read["result"]["contents"][0]["text"].as_str().unwrap()).unwrap();
+    let message = &contents["updates"][0]["message"];
+    assert_eq!((&message["text"], &message["chat"]["id"]), (&json!("are you there?"), &json!(ANN)));
+    client.pipes.stdin = None;
+    ended_well(&world, client.pipes.ended().await);
+}
+
+#[tokio::test]
 async fn a_signal_ends_it_well_before_and_after_the_first_word() {
     let world = World::new().await;
     for name in ["TERM", "INT"] {

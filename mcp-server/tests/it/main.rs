@@ -16,4 +16,5 @@ mod schemas;
 mod search;
 mod sessions;
 mod support;
+mod updates;
 mod uploads;

@@ -19,6 +19,10 @@ pub(crate) struct Seen {
     pub(crate) asks: Vec<Asked>,
     /// Requests whose connection closed before their answer.
     pub(crate) aborted: usize,
+    /// Updates for whoever polls.
+    pub(crate) updates: Vec<Value>,
+    /// `true` while another process polls.
+    pub(crate) is_polled: bool,
 }
 
 pub(crate) type Shared = Arc<Mutex<Seen>>;
@@ -123,6 +127,9 @@ async fn answer(State(seen): State<Shared>, request: Request) -> Response {
         seen.asks.push(asked.clone());
         seen.asks.iter().filter(|earlier| **earlier == asked).count()
     };
+    if asked.args["allowed_updates"].is_array() {
+        return polled(&asked.args, seen).await;
+    }
     let cue = ["text", "title", "chat_id"].iter().find_map(|name| asked.args[*name].as_str());
     match refused(cue.unwrap_or_default(), times, &path, seen).await {
         Some(response) => response,
@@ -147,6 +154,26 @@ async fn body(request: Request) -> (Value, Option<Vec<Part>>) {
         }
     }
     (Value::Object(args), Some(files))
+}
+
+/// Updates from the offset on, within a second.
+async fn polled(args: &Value, seen: Shared) -> Response {
+    for _ in 0..50 {
+        let (is_polled, updates) = {
+            let seen = seen.lock().unwrap();
+            (seen.is_polled, seen.updates.clone())
+        };
+        if is_polled {
+            return refusal(409, "Conflict: terminated by other getUpdates request", json!({}));
+        }
+        let is_new = |update: &&Value| update["update_id"].as_i64() >= args["offset"].as_i64();
+        let new: Vec<&Value> = updates.iter().filter(is_new).collect();
+        if !new.is_empty() {
+            return axum::Json(json!({"ok": true, "result": new})).into_response();
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    axum::Json(json!({"ok": true, "result": []})).into_response()
 }
 
 /// What goes wrong, by the cue and how often the same was asked.

@@ -1,0 +1,197 @@
+//! Updates of the bot as the resource `telegram://updates`, with `--with-updates`. Polls Telegram while the server runs, and
+//! keeps the newest updates in memory. Used by `server`.
+
+use std::collections::{HashMap, VecDeque};
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use rmcp::RoleServer;
+use rmcp::model::{Resource, ResourceContents, ResourceUpdatedNotificationParam};
+use rmcp::service::{Peer, SubscriptionContext};
+use serde_json::{Map, Value, json};
+use tokio::sync::watch;
+
+use crate::schema::entries;
+use crate::table::ApiTable;
+use crate::telegram::{Telegram, TelegramFailure, TelegramRequest};
+
+/// URI of the resource.
+pub(crate) const URI: &str = "telegram://updates";
+/// Maximum number of kept updates; the newest stay.
+const MAX_UPDATES: usize = 100;
+/// Seconds that Telegram holds a poll without updates.
+const POLL_SECONDS: u64 = 50;
+/// Pause after a failed poll.
+const RETRY_PAUSE: Duration = Duration::from_secs(5);
+/// Pause after a conflict. Each poll would end that of the other process.
+const CONFLICT_PAUSE: Duration = Duration::from_secs(60);
+/// Kinds of updates: messages and pressed buttons.
+const KINDS: [&str; 5] =
+    ["message", "edited_message", "channel_post", "edited_channel_post", "callback_query"];
+
+/// Kept updates and their subscribers, shared by all sessions.
+#[derive(Debug)]
+pub(crate) struct Updates {
+    telegram: Arc<Telegram>,
+    received: Mutex<ReceivedUpdates>,
+    /// Subscribed sessions, by their number.
+    subscribers: Mutex<HashMap<u64, Peer<RoleServer>>>,
+    /// Wakes clients of the newest revision, which subscribe by a request that stays open.
+    changed: watch::Sender<()>,
+    /// Number of the last session.
+    sessions: AtomicU64,
+}
+
+#[derive(Debug, Default)]
+struct ReceivedUpdates {
+    /// Updates as Telegram sent them, oldest first.
+    updates: VecDeque<Value>,
+    /// Reason why the last poll failed.
+    error: Option<String>,
+}
+
+impl Updates {
+    pub(crate) fn new(telegram: Arc<Telegram>) -> Self {
+        Self {
+            telegram,
+            received: Mutex::default(),
+            subscribers: Mutex::default(),
+            changed: watch::Sender::new(()),
+            sessions: AtomicU64::new(0),
+        }
+    }
+
+    /// Returns the resource for `resources/list`.
+    pub(crate) fn resource() -> Resource {
+        Resource::new(URI, "telegram-updates")
+            .with_title("Incoming messages")
+            .with_description(
+                "The newest 100 messages, edits and pressed buttons since the server started, as JSON",
+            )
+            .with_mime_type("application/json")
+    }
+
+    /// Returns the kept updates, and the error of the last poll if it failed.
+    pub(crate) fn contents(&self) -> ResourceContents {
+        let received = self.received.lock();
+        let mut value = json!({"updates": received.updates});
+        if let (Some(error), Value::Object(map)) = (&received.error, &mut value) {
+            map.insert("error".to_owned(), json!(error));
+        }
+        ResourceContents::text(value.to_string(), URI).with_mime_type("application/json")
+    }
+
+    /// Returns the number of a new session.
+    pub(crate) fn new_session(&self) -> u64 {
+        self.sessions.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
+    pub(crate) fn subscribe(&self, session: u64, peer: Peer<RoleServer>) {
+        let mut subscribers = self.subscribers.lock();
+        subscribers.retain(|_, peer| !peer.is_transport_closed());
+        subscribers.insert(session, peer);
+    }
+
+    pub(crate) fn unsubscribe(&self, session: u64) {
+        self.subscribers.lock().remove(&session);
+    }
+
+    /// Notifies a client of the newest revision until it cancels its subscription.
+    pub(crate) async fn listen(&self, subscription: &SubscriptionContext) {
+        let mut changed = self.changed.subscribe();
+        loop {
+            tokio::select! {
+                outcome = changed.changed() => if outcome.is_err() { return },
+                () = subscription.cancelled() => return,
+            }
+            if let Err(error) = subscription.sink().notify_resource_updated(URI).await {
+                tracing::debug!(%error, "a client does not hear of updates");
+                return;
+            }
+        }
+    }
+
+    /// Polls Telegram. The offset confirms the updates before it, so that Telegram does not send them again.
+    pub(crate) async fn poll(&self) -> Infallible {
+        let mut offset = None;
+        loop {
+            match self.next(offset).await {
+                Ok(updates) => {
+                    let last = updates.iter().filter_map(|update| update.get("update_id")?.as_i64()).max();
+                    offset = last.map(|last| last + 1).or(offset);
+                    self.receive(updates).await;
+                }
+                Err(failure) => {
+                    let pause = match (failure.error_code, failure.retry_after) {
+                        (409, _) => CONFLICT_PAUSE,
+                        (_, Some(seconds)) => Duration::from_secs(seconds),
+                        (_, None) => RETRY_PAUSE,
+                    };
+                    self.fail(failure).await;
+                    tokio::time::sleep(pause).await;
+                }
+            }
+        }
+    }
+
+    async fn next(&self, offset: Option<i64>) -> Result<Vec<Value>, TelegramFailure> {
+        let unreadable = || TelegramFailure::new(502, "Telegram sent no list of updates");
+        let method = ApiTable::get().method("getUpdates").ok_or_else(unreadable)?;
+        let mut args: Map<String, Value> =
+            entries(json!({"timeout": POLL_SECONDS, "allowed_updates": KINDS}));
+        args.extend(offset.map(|offset| ("offset".to_owned(), json!(offset))));
+        match self.telegram.call(TelegramRequest { method, args: &args, uploads: &[] }).await? {
+            Value::Array(updates) => Ok(updates),
+            _ => Err(unreadable()),
+        }
+    }
+
+    async fn receive(&self, updates: Vec<Value>) {
+        let is_changed = {
+            let mut received = self.received.lock();
+            let is_changed = received.error.take().is_some() || !updates.is_empty();
+            received.updates.extend(updates);
+            let excess = received.updates.len().saturating_sub(MAX_UPDATES);
+            received.updates.drain(..excess);
+            is_changed
+        };
+        if is_changed {
+            self.notify().await;
+        }
+    }
+
+    async fn fail(&self, failure: TelegramFailure) {
+        let error = match failure.error_code {
+            409 if failure.description.contains("webhook") => {
+                "a webhook takes this bot's updates: remove it with deleteWebhook (--with-lifecycle)"
+                    .to_owned()
+            }
+            409 => {
+                "another process reads this bot's updates: stop it, or leave out --with-updates".to_owned()
+            }
+            _ => failure.description,
+        };
+        if self.received.lock().error.as_ref() == Some(&error) {
+            return;
+        }
+        tracing::warn!(error_code = failure.error_code, "no updates are read: {error}");
+        self.received.lock().error = Some(error);
+        self.notify().await;
+    }
+
+    async fn notify(&self) {
+        self.changed.send_replace(());
+        let subscribers: Vec<(u64, Peer<RoleServer>)> =
+            self.subscribers.lock().iter().map(|(session, peer)| (*session, peer.clone())).collect();
+        for (session, peer) in subscribers {
+            let updated = ResourceUpdatedNotificationParam::new(URI);
+            if let Err(error) = peer.notify_resource_updated(updated).await {
+                tracing::debug!(%error, "a client does not hear of updates");
+                self.unsubscribe(session);
+            }
+        }
+    }
+}
