@@ -11,6 +11,7 @@ mod fuzz;
 mod hostile;
 mod malformed;
 mod protocol;
+mod registry;
 mod retries;
 mod schemas;
 mod search;
