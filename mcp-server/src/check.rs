@@ -356,6 +356,21 @@ mod tests {
                 None,
             ),
             (
+                "sendPoll",
+                json!({"chat_id": 1, "question": "q", "options": ["a"]}),
+                Some("options[0] must be InputPollOption, not a string"),
+            ),
+        ];
+        for (method, args, wanted) in cases {
+            assert_eq!(fault(method, args.clone()).as_deref(), wanted, "{method} {args}");
+        }
+    }
+
+    #[test]
+    fn faults_in_unions_name_the_field() {
+        let keyboard = |button: Value| json!({"inline_keyboard": [[button]]});
+        let cases = [
+            (
                 "sendMediaGroup",
                 json!({"chat_id": 1, "media": [{"type": "photo", "media": "a"}, {"type": "foto", "media": "b"}]}),
                 Some(
@@ -383,11 +398,6 @@ mod tests {
                 json!({"web_app_query_id": "1", "result": {"type": "article", "id": "1", "title": "t",
                     "input_message_content": {"latitude": 1.5, "longitude": "x"}}}),
                 Some("result.input_message_content.longitude must be Float, not a string"),
-            ),
-            (
-                "sendPoll",
-                json!({"chat_id": 1, "question": "q", "options": ["a"]}),
-                Some("options[0] must be InputPollOption, not a string"),
             ),
         ];
         for (method, args, wanted) in cases {
