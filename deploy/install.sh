@@ -13,7 +13,7 @@ main() {
   version='' uninstall=''
   while [ $# -gt 0 ]; do
     case $1 in
-      --version) version=${2:?--version needs a version, such as 0.1.0}; shift 2 ;;
+      --version) version=${2:?--version needs a version, such as 0.1.0}; version=${version#v}; shift 2 ;;
       --dir) dir=${2:?--dir needs a folder}; shift 2 ;;
       --uninstall) uninstall=yes; shift ;;
       -h | --help) echo "install.sh [--version VERSION] [--dir FOLDER] [--uninstall]"; exit 0 ;;
@@ -31,8 +31,12 @@ main() {
     x86_64 | aarch64) ;;
     *) fail "there is no build for $machine; build it: https://github.com/OWNER/figaro/blob/main/docs/install.md" ;;
   esac
+  command -v sha256sum >/dev/null 2>&1 || fail "sha256sum is missing, which checks the download: install coreutils"
   work=$(mktemp -d)
-  trap 'rm -rf "$work"' EXIT INT TERM
+  trap 'rm -rf "$work"' EXIT
+  # A trap alone would let the script go on after Ctrl-C.
+  trap 'exit 130' INT
+  trap 'exit 143' TERM
   if [ -n "$version" ]; then from=$base/download/v$version; else from=$base/latest/download; fi
   say "Downloading the checksums from $from"
   get "$from/SHA256SUMS" "$work/SHA256SUMS" || fail "there is no release at $from"
@@ -45,8 +49,9 @@ main() {
   say "The checksum is right."
   tar -xzf "$work/$archive" -C "$work"
   folder=$work/${archive%.tar.gz}
-  "$folder/figaro" --version >/dev/null 2>&1 ||
-    fail "figaro does not start here: it needs a newer C library (Debian 12, Ubuntu 24.04). Build it, or use the container"
+  reason=$("$folder/figaro" --version 2>&1) ||
+    fail "figaro does not start here: $reason
+It needs glibc of Debian 12, Ubuntu 24.04 or newer. On an older system build it, or use the container"
   mkdir -p "$dir"
   # Written beside and renamed, so that no half of a program is ever there.
   cp "$folder/figaro" "$dir/.figaro.new"
