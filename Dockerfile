@@ -1,5 +1,5 @@
-# An image with the program under both its names, `figaro` and `figaro-mcp`. Settings (.env) and data are in the volume /data.
-# docs/operations.md, "Containers", has the rest.
+# An image with the program under both its names, `figaro` and `figaro-mcp`. Settings (.env) and data are in the volume
+# /data. docs/operations.md, "Containers", has the rest.
 #
 #   docker build -t figaro:0.1.0 .
 #   docker run -it --rm -v figaro_figaro:/data figaro:0.1.0 figaro init
