@@ -49,10 +49,26 @@ pub struct ModelTrial {
     pub misfits: u32,
     /// End of its last suspension.
     pub rests_until: Option<DateTime<Utc>>,
-    /// Time of the last change.
-    seen: DateTime<Utc>,
+    /// Time of the last refusal.
+    learned: DateTime<Utc>,
+    /// Time of the last unusable answer.
+    failed: DateTime<Utc>,
     /// Hash of the address at which it was tried, which may hold a secret.
     address: u64,
+}
+
+impl ModelTrial {
+    fn counts(&self, now: DateTime<Utc>) -> bool {
+        now - self.learned.max(self.failed) < KEPT
+    }
+
+    /// Drops refusals that are older than a week, whatever else was seen since.
+    fn without_old(mut self, now: DateTime<Utc>) -> Self {
+        if now - self.learned >= KEPT {
+            self.lacks.clear();
+        }
+        self
+    }
 }
 
 /// Trials by model, as `provider:model`. Cheap to clone; clones share the data.
@@ -84,7 +100,7 @@ impl ModelTrials {
         let TrialFile { addresses, trials, .. } = &mut opened;
         trials.retain(|model, trial| {
             let provider = model.split(':').next().unwrap_or_default();
-            now - trial.seen < KEPT && addresses.get(provider) == Some(&trial.address)
+            trial.counts(now) && addresses.get(provider) == Some(&trial.address)
         });
         Self(Arc::new(Mutex::new(opened)))
     }
@@ -93,20 +109,22 @@ impl ModelTrials {
     #[must_use]
     pub fn all(&self, now: DateTime<Utc>) -> Vec<(String, ModelTrial)> {
         let all = self.0.lock();
-        let counting = all.trials.iter().filter(|(_, trial)| now - trial.seen < KEPT);
-        counting.map(|(model, trial)| (model.clone(), trial.clone())).collect()
+        let counting = all.trials.iter().filter(|(_, trial)| trial.counts(now));
+        counting.map(|(model, trial)| (model.clone(), trial.clone().without_old(now))).collect()
     }
 
     /// Returns `true` if the model's service refused the feature.
     pub(crate) fn lacks(&self, provider: &str, model: &str, feature: Feature, now: DateTime<Utc>) -> bool {
         let all = self.0.lock();
         let trial = all.trials.get(&format!("{provider}:{model}"));
-        trial.is_some_and(|trial| now - trial.seen < KEPT && trial.lacks.contains(&feature))
+        trial.is_some_and(|trial| now - trial.learned < KEPT && trial.lacks.contains(&feature))
     }
 
     /// Records that the model's service refused the feature.
     pub(crate) fn learn(&self, provider: &str, model: &str, feature: Feature, now: DateTime<Utc>) {
-        self.change(provider, &format!("{provider}:{model}"), now, |trial| {
+        self.change(provider, &format!("{provider}:{model}"), |trial| {
+            *trial = std::mem::take(trial).without_old(now);
+            trial.learned = now;
             if !trial.lacks.contains(&feature) {
                 trial.lacks.push(feature);
             }
@@ -121,10 +139,10 @@ impl ModelTrials {
     }
 
     /// Records a usable answer, which resets the count.
-    pub fn fits(&self, model: &ModelName, now: DateTime<Utc>) {
+    pub fn fits(&self, model: &ModelName) {
         let name = model.to_string();
         if self.0.lock().trials.get(&name).is_some_and(|trial| trial.misfits > 0) {
-            self.change(&model.provider, &name, now, |trial| {
+            self.change(&model.provider, &name, |trial| {
                 (trial.misfits, trial.rests_until) = (0, None);
             });
         }
@@ -133,8 +151,8 @@ impl ModelTrials {
     /// Records an unusable answer. Returns the end of the suspension if the model is suspended from now on.
     pub fn misfits(&self, model: &ModelName, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
         let mut until = None;
-        self.change(&model.provider, &model.to_string(), now, |trial| {
-            trial.misfits += 1;
+        self.change(&model.provider, &model.to_string(), |trial| {
+            (trial.misfits, trial.failed) = (trial.misfits + 1, now);
             let times = trial.misfits.checked_sub(IN_A_ROW);
             until = times.map(|times| now + LONGEST.min(FIRST * 2_i32.pow(times.min(8))));
             trial.rests_until = until.or(trial.rests_until);
@@ -142,11 +160,11 @@ impl ModelTrials {
         until
     }
 
-    fn change(&self, provider: &str, model: &str, now: DateTime<Utc>, change: impl FnOnce(&mut ModelTrial)) {
+    fn change(&self, provider: &str, model: &str, change: impl FnOnce(&mut ModelTrial)) {
         let mut all = self.0.lock();
         let address = all.addresses.get(provider).copied().unwrap_or_default();
         let trial = all.trials.entry(model.to_owned()).or_default();
-        (trial.seen, trial.address) = (now, address);
+        trial.address = address;
         change(trial);
         if let Some(Err(error)) = all.file.as_ref().map(|file| write(file, &all.trials)) {
             tracing::warn!(%error, "what was learned of a model could not be written beside the store");
@@ -191,7 +209,7 @@ mod tests {
         assert_eq!((&hours[..4], &hours[4..]), (&[None; 4][..], &wanted[..]));
         assert_eq!(trials.rests(&model, now), Some(now + LONGEST));
         assert_eq!(trials.rests(&model, now + LONGEST), None);
-        trials.fits(&model, now);
+        trials.fits(&model);
         assert_eq!(trials.rests(&model, now), None);
         assert_eq!(trials.misfits(&model, now), None, "a usable answer resets the count");
     }
@@ -210,8 +228,13 @@ mod tests {
         assert!(!again.lacks("ollama", "tiny", Feature::Tools, now));
         assert_eq!(again.rests(&tiny(), now), Some(now + FIRST));
         assert_eq!(again.misfits(&tiny(), now), Some(now + FIRST * 2), "the count goes on");
+        // An unusable answer does not keep an old refusal.
+        again.misfits(&tiny(), now + KEPT - TimeDelta::hours(1));
         assert!(!again.lacks("ollama", "tiny", Feature::Pictures, now + KEPT));
-        assert!(open(folder.path(), "http://one:1", now + KEPT).all(now).is_empty());
+        assert!(again.all(now + KEPT).iter().all(|(_, trial)| trial.lacks.is_empty() && trial.misfits == 7));
+        again.learn("ollama", "tiny", Feature::Tools, now + KEPT);
+        assert!(!again.lacks("ollama", "tiny", Feature::Pictures, now + KEPT));
+        assert!(open(folder.path(), "http://one:1", now + KEPT * 2).all(now).is_empty());
         assert!(open(folder.path(), "http://two:1", now).all(now).is_empty());
         fs::write(folder.path().join(FILE), "{ torn").unwrap();
         assert!(open(folder.path(), "http://one:1", now).all(now).is_empty());

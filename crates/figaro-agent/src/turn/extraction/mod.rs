@@ -310,7 +310,7 @@ impl Extractor {
         let answer = self.ask_model(&model, &request, &payer).await?;
         let complaint = match read(&answer) {
             Ok(proposals) => {
-                self.trials.fits(&model, self.clock.now());
+                self.trials.fits(&model);
                 return Ok(proposals);
             }
             Err(complaint) => complaint,
@@ -323,7 +323,7 @@ impl Extractor {
         let answer = self.ask_model(&model, &request, &payer).await?;
         let proposals = read(&answer).map_err(ExtractionError::Answer);
         if proposals.is_ok() {
-            self.trials.fits(&model, self.clock.now());
+            self.trials.fits(&model);
         } else {
             self.note_misfit(&model);
         }
