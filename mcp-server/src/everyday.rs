@@ -12,7 +12,7 @@ use crate::schema::entries;
 /// Name of the tool that calls any served method.
 pub(crate) const CALL: &str = "call_telegram_method";
 
-/// Arguments of [`CALL`].
+/// Arguments of the tool that calls any served method.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct MethodCall {

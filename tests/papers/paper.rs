@@ -20,7 +20,7 @@ pub(crate) struct Paper {
     pub(crate) blocks: Vec<Block>,
 }
 
-/// A fenced block.
+/// Fenced block of a file or of commands.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Block {
     pub(crate) line: usize,
@@ -90,7 +90,7 @@ struct Reader<'a> {
     found: Paper,
     /// Words of the heading that is being read.
     heading: Option<String>,
-    /// What the next block needs.
+    /// Needs of the next block, from the comment before it.
     needs: Option<String>,
     /// How often each anchor was made.
     seen: BTreeMap<String, usize>,
