@@ -1,5 +1,4 @@
-//! `figaro`: settings, logging, the app, and an exit code. Code 2: the owner has to fix something first. Code 1: failure at
-//! run time; a supervisor should restart it.
+//! `figaro`: settings, logging, the app, and an exit code ([`exit`]).
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -14,7 +13,7 @@ use figaro::app::{
 };
 use figaro::cli::{
     AgentsSubcommand, AuditSubcommand, Cli, CliCommand, McpSubcommand, MemorySubcommand, NamedChat,
-    PacksSubcommand, PolicySubcommand, StoreSubcommand,
+    PacksSubcommand, PolicySubcommand, StoreSubcommand, exit,
 };
 use figaro_base::system::in_words;
 use figaro_config::{ENV_FILE, EnvFile, Settings, Values};
@@ -31,12 +30,6 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// Name by which the program is called as the Telegram MCP server alone.
 const SERVER: &str = "figaro-mcp";
-/// The bot failed at run time; a restart may help.
-const EXIT_FAILED: u8 = 1;
-/// The owner has to fix something before a start can succeed.
-const EXIT_REFUSED: u8 = 2;
-/// The answer is cut.
-const EXIT_CUT: u8 = 3;
 
 fn main() -> ExitCode {
     let mut args = std::env::args_os();
@@ -58,17 +51,19 @@ fn main() -> ExitCode {
     };
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
-        Err(error) => return end(EXIT_REFUSED, &format!("the runtime does not start: {}", in_words(&error))),
+        Err(error) => {
+            return end(exit::REFUSED, &format!("the runtime does not start: {}", in_words(&error)));
+        }
     };
     let done = runtime.block_on(dispatch(cli));
     // A lookup or disk operation may still block a thread; nothing waits for it.
     runtime.shutdown_background();
     match done {
         Ok(()) => ExitCode::SUCCESS,
-        Err(AppFailure::Refused(StartupError(words))) => end(EXIT_REFUSED, &words),
-        Err(AppFailure::Cut(words)) => end(EXIT_CUT, &words),
+        Err(AppFailure::Refused(StartupError(words))) => end(exit::REFUSED, &words),
+        Err(AppFailure::Cut(words)) => end(exit::CUT, &words),
         Err(failure @ (AppFailure::Broken(_) | AppFailure::Unsound(_) | AppFailure::Unanswered(_))) => {
-            end(EXIT_FAILED, &failure.to_string())
+            end(exit::FAILED, &failure.to_string())
         }
     }
 }
@@ -213,9 +208,9 @@ fn stop_requests() -> Result<impl Stream<Item = ()> + Unpin, StartupError> {
 fn usage(shown: &clap::Error) -> ExitCode {
     match shown.print().and_then(|()| std::io::stdout().flush()) {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
-            end(EXIT_REFUSED, &format!("standard output cannot be written: {}", in_words(&error)))
+            end(exit::REFUSED, &format!("standard output cannot be written: {}", in_words(&error)))
         }
-        _ if shown.use_stderr() => ExitCode::from(EXIT_REFUSED),
+        _ if shown.use_stderr() => ExitCode::from(exit::REFUSED),
         _ => ExitCode::SUCCESS,
     }
 }

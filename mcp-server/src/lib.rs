@@ -28,7 +28,7 @@ mod updates;
 
 pub use http::serve;
 pub use process::main;
-pub use settings::Settings;
+pub use settings::{Settings, command_line};
 
 /// Id of the build; changes with the sources and data of this crate.
 pub const BUILD_ID: &str = env!("FIGARO_MCP_BUILD_ID");

@@ -3,7 +3,7 @@
 
 use std::ffi::OsString;
 
-use clap::Parser;
+use clap::{CommandFactory, Parser};
 use reqwest::Url;
 use secrecy::SecretString;
 
@@ -100,6 +100,12 @@ Environment:
                       MCP_HTTP_PORT is taken, and takes it once it is free
   RUST_LOG            what to log on standard error [default: info,rmcp=warn]
   LOG_FORMAT          json for one JSON object a line";
+
+/// Returns the command line, for its documentation.
+#[must_use]
+pub fn command_line() -> clap::Command {
+    Flags::command()
+}
 
 impl Settings {
     /// Parses flags (without the program's name) and environment.

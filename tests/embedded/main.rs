@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 #![allow(unreachable_pub, reason = "the support modules are this crate's own")]
 
+mod commands_page;
 mod embedded;
 mod own_commands;
 mod own_providers;

@@ -19,7 +19,7 @@ const NAMES_AS_EXAMPLES: [(&str, &str); 5] = [
 ];
 
 /// A provider is found by its name in the table: no other code tells one from another by its name or by a variable of
-/// it. What is not code is not looked at: `models.yaml`, and comments, of which `cli.rs` makes its help.
+/// it. What is not code is not looked at: `models.yaml`, and comments, of which `cli/` makes its help.
 #[test]
 fn no_name_of_a_provider_stands_outside_of_its_own_folder() {
     let all = product();

@@ -79,6 +79,8 @@ pub struct CommandSpec {
     pub begins_turn: bool,
     /// Families of callback data of its buttons.
     pub families: &'static [&'static str],
+    /// Forms of its argument, such as `NAME`, each with its effect in English; for docs/commands.md. Empty if it takes none.
+    pub arguments: &'static [(&'static str, &'static str)],
 }
 
 impl CommandSpec {
@@ -94,6 +96,7 @@ impl CommandSpec {
             changes_chat: false,
             begins_turn: false,
             families: &[],
+            arguments: &[],
         }
     }
 
@@ -132,6 +135,12 @@ impl CommandSpec {
     pub const fn families(self, families: &'static [&'static str]) -> Self {
         Self { families, ..self }
     }
+
+    /// Documents the forms of its argument, each with its effect.
+    #[must_use]
+    pub const fn arguments(self, arguments: &'static [(&'static str, &'static str)]) -> Self {
+        Self { arguments, ..self }
+    }
 }
 
 /// A command as it was sent.
@@ -156,6 +165,11 @@ impl<'a> CommandRequest<'a> {
     pub fn argument(&self) -> &'a str {
         self.is_read.store(true, Ordering::Relaxed);
         self.words
+    }
+
+    /// Returns the specs of all commands, in the order of their registration.
+    pub fn specs(&self) -> impl Iterator<Item = CommandSpec> {
+        self.commands.iter().map(|command| command.spec())
     }
 }
 
@@ -303,12 +317,11 @@ pub enum Group {
 
 impl Group {
     /// All headings, in the order of `/help`.
-    pub(crate) const ALL: [Self; 5] =
-        [Self::Chat, Self::Remember, Self::Schedule, Self::Settings, Self::Owner];
+    pub const ALL: [Self; 5] = [Self::Chat, Self::Remember, Self::Schedule, Self::Settings, Self::Owner];
 
     /// Returns the text of the heading.
     #[must_use]
-    pub(crate) const fn heading(self, texts: &Texts) -> &str {
+    pub const fn heading(self, texts: &Texts) -> &str {
         match self {
             Self::Chat => texts.help_chat(),
             Self::Remember => texts.help_remember(),

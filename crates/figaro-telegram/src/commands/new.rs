@@ -34,7 +34,9 @@ impl NewCommand {
 #[async_trait]
 impl Command for NewCommand {
     fn spec(&self) -> CommandSpec {
-        CommandSpec::new("new", Texts::command_new).group(Group::Chat)
+        CommandSpec::new("new", Texts::command_new)
+            .group(Group::Chat)
+            .arguments(&[("NAME", "start one with this name")])
     }
 
     /// Questions that follow belong to the new session.

@@ -43,6 +43,7 @@ impl Command for NotesCommand {
         CommandSpec::new("notes", Texts::command_notes)
             .group(Group::Remember)
             .families(&[callback::NotesButton::NAME])
+            .arguments(&[("WORDS", "show the list with this name, or the one that has these words")])
     }
 
     async fn run(&self, request: &CommandRequest<'_>) -> Result<CommandOutcome, StoreError> {

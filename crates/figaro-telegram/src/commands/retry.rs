@@ -92,6 +92,7 @@ impl Command for RetryCommand {
             .group(Group::Chat)
             .begins_turn()
             .families(&[RetryButton::NAME])
+            .arguments(&[("MODEL", "try it with this model")])
     }
 
     /// The retry must start before questions that follow. With an argument, the lookup of the model may be slow.

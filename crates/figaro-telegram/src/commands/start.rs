@@ -60,7 +60,9 @@ impl StartCommand {
 #[async_trait]
 impl Command for StartCommand {
     fn spec(&self) -> CommandSpec {
-        CommandSpec::new("start", Texts::command_start).families(&[callback::StartButton::NAME])
+        CommandSpec::new("start", Texts::command_start)
+            .families(&[callback::StartButton::NAME])
+            .arguments(&[("CODE", "use the code of an invitation; its link does so too")])
     }
 
     fn invitation<'a>(&self, argument: &'a str) -> Option<&'a str> {

@@ -155,6 +155,11 @@ impl Command for TimezoneCommand {
             .group(Group::Settings)
             .changes_chat()
             .families(&[ZoneButton::NAME])
+            .arguments(&[
+                ("Riga", "set the zone by a city"),
+                ("it is 14:20 here", "set the zone by the time on your clock"),
+                ("clear", "use the zone of the settings again"),
+            ])
     }
 
     async fn run(&self, request: &CommandRequest<'_>) -> Result<CommandOutcome, StoreError> {

@@ -32,6 +32,19 @@ use figaro_domain::audit::AuditActor;
 use figaro_prompts::texts::{Texts, fill};
 use figaro_store::StoreError;
 
+const ALLOW_ARGUMENTS: [(&str, &str); 4] = [
+    ("PERSON", "let somebody in, by their number or @username, or as a reply to them; a group by its number"),
+    ("PERSON ROLE", "give somebody a role: admin, member or guest"),
+    ("code", "make a code that lets one person in"),
+    ("@OTHERBOT", "let another bot talk to me in this group"),
+];
+const DENY_ARGUMENTS: [(&str, &str); 4] = [
+    ("PERSON", "ban somebody, named as for `/allow`"),
+    ("PERSON 2h", "ban somebody for a time, in m, h, d or w"),
+    ("PERSON here", "ban somebody in this group only"),
+    ("@OTHERBOT", "no longer let another bot talk to me in this group"),
+];
+
 /// Maximum length of the typed text that an error message repeats, in characters.
 const NAMED_CHARS: usize = 40;
 
@@ -170,14 +183,18 @@ impl AccessCommand {
 impl Command for AccessCommand {
     fn spec(&self) -> CommandSpec {
         let spec = match self.allows {
-            true => CommandSpec::new("allow", Texts::command_allow).families(&[
-                AdmitButton::NAME,
-                AdmitGroupButton::NAME,
-                MakeCodeButton::NAME,
-                GiveRoleButton::NAME,
-                PeopleButton::NAME,
-            ]),
-            false => CommandSpec::new("deny", Texts::command_deny).families(&[DenyHereButton::NAME]),
+            true => CommandSpec::new("allow", Texts::command_allow)
+                .families(&[
+                    AdmitButton::NAME,
+                    AdmitGroupButton::NAME,
+                    MakeCodeButton::NAME,
+                    GiveRoleButton::NAME,
+                    PeopleButton::NAME,
+                ])
+                .arguments(&ALLOW_ARGUMENTS),
+            false => CommandSpec::new("deny", Texts::command_deny)
+                .families(&[DenyHereButton::NAME])
+                .arguments(&DENY_ARGUMENTS),
         };
         spec.group(Group::Owner).owners()
     }

@@ -31,6 +31,10 @@ impl Command for AgentsCommand {
             .group(Group::Settings)
             .changes_chat()
             .families(&[AgentsButton::NAME])
+            .arguments(&[
+                ("NAME", "have this agent answer in the chat"),
+                ("default", "have Figaro itself answer again"),
+            ])
     }
 
     async fn run(&self, request: &CommandRequest<'_>) -> Result<CommandOutcome, StoreError> {

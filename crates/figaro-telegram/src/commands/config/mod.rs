@@ -64,6 +64,11 @@ impl Command for ConfigCommand {
             .group(Group::Settings)
             .changes_chat()
             .families(&[ConfigButton::NAME, UndoButton::NAME])
+            .arguments(&[
+                ("SETTING", "ask for the new value of a setting"),
+                ("SETTING VALUE", "change language, tone, instructions, answers, agent, timezone or persona"),
+                ("SETTING clear", "clear the setting"),
+            ])
     }
 
     async fn run(&self, request: &CommandRequest<'_>) -> Result<CommandOutcome, StoreError> {

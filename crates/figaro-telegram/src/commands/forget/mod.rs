@@ -46,6 +46,7 @@ impl Command for ForgetCommand {
         CommandSpec::new("forget", Texts::command_forget)
             .group(Group::Remember)
             .families(&[ForgetButton::NAME])
+            .arguments(&[("WORDS", "find messages with these words, to erase them")])
     }
 
     async fn run(&self, request: &CommandRequest<'_>) -> Result<CommandOutcome, StoreError> {

@@ -37,6 +37,12 @@ impl Command for ModelCommand {
             .group(Group::Settings)
             .changes_chat()
             .families(&[ModelButton::NAME])
+            .arguments(&[
+                ("MODEL", "use this model in the chat"),
+                ("default", "use the model of the settings again"),
+                ("temperature 0.3", "set how it writes; other settings are shown by *How it writes*"),
+                ("temperature clear", "leave that to the model again"),
+            ])
     }
 
     async fn run(&self, request: &CommandRequest<'_>) -> Result<CommandOutcome, StoreError> {

@@ -39,6 +39,11 @@ impl Command for PersonaCommand {
             .group(Group::Settings)
             .changes_chat()
             .families(&[PersonaButton::NAME])
+            .arguments(&[
+                ("NAME", "speak as this persona"),
+                ("new NAME: INSTRUCTIONS", "make a persona of your own"),
+                ("none", "speak without a persona"),
+            ])
     }
 
     async fn run(&self, request: &CommandRequest<'_>) -> Result<CommandOutcome, StoreError> {

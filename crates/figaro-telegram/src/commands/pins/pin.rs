@@ -45,7 +45,10 @@ struct PinRequest<'a> {
 #[async_trait]
 impl Command for PinCommand {
     fn spec(&self) -> CommandSpec {
-        CommandSpec::new("pin", Texts::command_pin).group(Group::Remember).families(&[KeepAnswerButton::NAME])
+        CommandSpec::new("pin", Texts::command_pin)
+            .group(Group::Remember)
+            .families(&[KeepAnswerButton::NAME])
+            .arguments(&[("TEXT", "keep this text in mind")])
     }
 
     async fn run(&self, request: &CommandRequest<'_>) -> Result<CommandOutcome, StoreError> {

@@ -52,7 +52,9 @@ pub(super) struct WhyCommand {
 #[async_trait]
 impl Command for WhyCommand {
     fn spec(&self) -> CommandSpec {
-        CommandSpec::new("why", Texts::command_why).group(Group::Chat)
+        CommandSpec::new("why", Texts::command_why)
+            .group(Group::Chat)
+            .arguments(&[("TURN", "explain the turn with this id of the log; only for owners")])
     }
 
     async fn run(&self, request: &CommandRequest<'_>) -> Result<CommandOutcome, StoreError> {

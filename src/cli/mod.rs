@@ -1,0 +1,160 @@
+//! The command line: what `figaro` can be asked to do.
+
+pub mod exit;
+mod subcommands;
+mod values;
+
+use std::path::PathBuf;
+
+use chrono::NaiveDate;
+use clap::{Parser, Subcommand};
+
+use figaro_config::StoreUrl;
+use figaro_domain::model::ModelName;
+use figaro_mcp_client::locate::SUBCOMMAND;
+
+pub use subcommands::{
+    AgentsSubcommand, AuditSubcommand, McpSubcommand, MemorySubcommand, PacksSubcommand, PolicySubcommand,
+    StoreSubcommand,
+};
+pub use values::{NamedChat, Only};
+use values::{day, number, session};
+
+/// How a question is asked in the terminal.
+const ASK_EXAMPLES: &str = "Examples:
+  figaro ask \"What is 17 percent of 2,350?\"
+  figaro ask \"Is it going to rain in Riga today?\" --agent researcher
+  figaro ask - --model PROVIDER:MODEL < question.txt
+  figaro ask \"And in June?\" --session travel
+  figaro ask \"Which papers cite this?\" --json | jq -r 'select(.event == \"done\").text'";
+
+/// A self-hosted AI agent that lives in Telegram.
+///
+/// Without a command it runs the bot. `figaro init` asks for what it needs and writes it into a file .env in this folder; `figaro
+/// demo` needs nothing. Environment variables win over the file. .env.example of the source explains all of them;
+/// TELEGRAM_BOT_TOKEN and OPENAI_API_KEY are enough to begin.
+#[derive(Debug, Parser)]
+#[command(name = "figaro", version, max_term_width = 100, after_help = exit::help())]
+pub struct Cli {
+    /// Command to carry out; without one the bot runs.
+    #[command(subcommand)]
+    pub command: Option<CliCommand>,
+}
+
+/// Commands of the program.
+#[derive(Debug, Subcommand)]
+pub enum CliCommand {
+    /// Try the bot in the browser: no account, no key, no network.
+    ///
+    /// Starts an offline Telegram with a chat page, and an offline model unless a model is chosen by
+    /// OPENAI_API_KEY or LLM_PROVIDER. It says which model answers and what leaves this machine.
+    Demo {
+        /// The port of the chat page on this machine; 0 takes a free one.
+        #[arg(long, default_value_t = 0, value_parser = number::<u16>(0..=65_535), allow_negative_numbers = true)]
+        port: u16,
+        /// Keep what is said in this folder and go on with it next time; without it everything is gone at the end.
+        #[arg(long)]
+        store: Option<PathBuf>,
+        /// The offline model's pause before each word, in milliseconds: 0 shows an answer at once.
+        #[arg(long, value_name = "MILLISECONDS", default_value_t = 25, value_parser = number::<u16>(0..=65_535), allow_negative_numbers = true)]
+        word_pause: u16,
+    },
+    /// Set the bot up: ask for what it needs, check each answer, and write it into the file .env of this folder.
+    ///
+    /// It asks for the token of the bot, for the service that runs the model and its key, for a model, and for the time zone. Other
+    /// lines of the file stay as they are. What the environment sets is not asked for: it wins over the file. At the end it shows
+    /// a link that makes you the owner of the bot.
+    Init,
+    /// Check settings, store, token and models, without starting the bot and without a change of anything.
+    Check,
+    /// Ask a question in the terminal and print the answer as it comes: no Telegram, no token.
+    ///
+    /// The answer goes to standard output, what the agent does meanwhile to standard error. Nothing is kept unless --session
+    /// names a conversation to go on with, which is kept in the store of STORE_URL; a bot that runs has that one open. The exit
+    /// code is 0 with an answer, 1 without one, and 2 if something has to be put right first. docs/ask.md explains the events
+    /// of --json.
+    #[command(after_help = ASK_EXAMPLES)]
+    Ask {
+        /// The question; `-`, or none at all, reads it from standard input.
+        question: Option<String>,
+        /// The agent that answers, by the name of its file in prompts/agents; else Figaro itself.
+        #[arg(long, value_name = "NAME")]
+        agent: Option<String>,
+        /// The model that answers, as provider:model; else that of the agent or of the settings.
+        #[arg(long, value_name = "PROVIDER:MODEL")]
+        model: Option<ModelName>,
+        /// Go on with the conversation of this name, and keep what is said in it.
+        #[arg(long, value_name = "NAME", value_parser = session)]
+        session: Option<String>,
+        /// Only test an agent: the question stands alone, no memory is used or made, and no later call sees it.
+        #[arg(long)]
+        eval: bool,
+        /// Print events, a line of JSON each.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Look after the store of a bot that does not run.
+    #[command(subcommand)]
+    Store(StoreSubcommand),
+    /// Write all that a bot has stored into a file, as lines of JSON.
+    ///
+    /// The bot must not run. An export that was cut short goes on where it stopped when the same command is run again. The
+    /// file holds what people said: keep it as safe as the store.
+    Export {
+        /// The file; `-` writes to standard output.
+        to: PathBuf,
+        /// The store, as redb:FOLDER or sled:FOLDER; else that of STORE_URL.
+        #[arg(long)]
+        store: Option<StoreUrl>,
+    },
+    /// Make a new store of an export.
+    ///
+    /// An import that was cut short goes on where it stopped when the same command is run again. No bot opens the store before
+    /// all is there and was compared with the export.
+    Import {
+        /// The file; `-` reads from standard input.
+        from: PathBuf,
+        /// The store, as redb:FOLDER or sled:FOLDER; else that of STORE_URL. There must be none yet.
+        #[arg(long)]
+        store: Option<StoreUrl>,
+    },
+    /// Read the audit log of a bot that does not run: who was let in, what calls were allowed, asked about and refused.
+    ///
+    /// It has ids and names of methods and rules, never what people said. TELEGRAM_BOT_TOKEN says which bot's log it is.
+    #[command(args_conflicts_with_subcommands = true)]
+    Audit {
+        /// Further commands for the log.
+        #[command(subcommand)]
+        command: Option<AuditSubcommand>,
+        /// The most entries, the newest first.
+        #[arg(long, default_value_t = 50, value_parser = number::<usize>(1..=1_000_000), allow_negative_numbers = true)]
+        limit: usize,
+        /// Only entries of this day (UTC) and later, as 2026-12-31.
+        #[arg(long, value_name = "DATE", value_parser = day)]
+        since: Option<NaiveDate>,
+        /// A line of JSON for each entry.
+        #[arg(long)]
+        json: bool,
+        /// The store, as redb:FOLDER or sled:FOLDER; else that of STORE_URL.
+        #[arg(long)]
+        store: Option<StoreUrl>,
+    },
+    /// Measure what the memory of chats finds, on conversations from anywhere.
+    #[command(subcommand)]
+    Memory(MemorySubcommand),
+    /// Check and explain the rules about what the model may do with Telegram.
+    #[command(subcommand)]
+    Policy(PolicySubcommand),
+    /// Check the files of agents, or print the schema of one.
+    #[command(subcommand)]
+    Agents(AgentsSubcommand),
+    /// Check the files of context packs, or print the schema of one.
+    #[command(subcommand)]
+    Packs(PacksSubcommand),
+    /// Check the file of other MCP servers, whose tools agents can have.
+    #[command(subcommand)]
+    Mcp(McpSubcommand),
+    /// Be the Telegram MCP server, which the bot starts as a process of its own.
+    #[command(name = SUBCOMMAND, hide = true)]
+    McpServer,
+}
