@@ -1,6 +1,6 @@
 #!/bin/sh
 # Installs Figaro for your account, without root: downloads an archive and its checksum, compares the two, and puts `figaro` and
-# `figaro-mcp` into ~/.local/bin.
+# `figaro-mcp` into ~/.local/bin, their completions and man pages into ~/.local/share.
 #
 #   install.sh [--version VERSION] [--dir FOLDER] [--uninstall]
 #
@@ -10,6 +10,7 @@ set -eu
 main() {
   base=${FIGARO_BASE_URL:-https://github.com/OWNER/figaro/releases}
   dir=${HOME:?HOME is not set}/.local/bin
+  share=${XDG_DATA_HOME:-$HOME/.local/share}
   version='' uninstall=''
   while [ $# -gt 0 ]; do
     case $1 in
@@ -21,7 +22,9 @@ main() {
     esac
   done
   if [ -n "$uninstall" ]; then
-    rm -f "$dir/figaro" "$dir/figaro-mcp"
+    rm -f "$dir/figaro" "$dir/figaro-mcp" "$share"/man/man1/figaro.1.gz "$share"/man/man1/figaro-*.1.gz \
+      "$share/bash-completion/completions/figaro" "$share/fish/vendor_completions.d/figaro.fish" \
+      "$share/zsh/vendor-completions/_figaro"
     say "Removed figaro and figaro-mcp from $dir. Your data and .env are where you ran figaro; remove them yourself."
     exit 0
   fi
@@ -57,6 +60,8 @@ It needs glibc of Debian 12, Ubuntu 24.04 or newer. On an older system build it,
   cp "$folder/figaro" "$dir/.figaro.new"
   mv -f "$dir/.figaro.new" "$dir/figaro"
   ln -sf figaro "$dir/figaro-mcp"
+  # The program works without them.
+  { mkdir -p "$share" && cp -R "$folder/share/." "$share/"; } 2>/dev/null || say "Completions and man pages could not be written to $share."
   say "Installed $("$dir/figaro" --version) in $dir"
   case :$PATH: in
     *:"$dir":*) ;;

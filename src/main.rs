@@ -6,11 +6,12 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use clap::Parser;
+use clap::FromArgMatches;
 use figaro::app::{
     self, Additions, AgentsTask, AppFailure, AskOptions, AuditTask, DemoOptions, Explained, MemoryTask,
     PacksTask, PolicyTask, Questions, RecallOptions, ServersTask, StartupError, StoreTask,
 };
+use figaro::cli;
 use figaro::cli::{
     AgentsSubcommand, AuditSubcommand, Cli, CliCommand, McpSubcommand, MemorySubcommand, NamedChat,
     PacksSubcommand, PolicySubcommand, StoreSubcommand, exit,
@@ -45,7 +46,8 @@ fn main() -> ExitCode {
     if args.next().is_some_and(|first| first == guard::SUBCOMMAND) {
         return guard::main(args);
     }
-    let cli = match Cli::try_parse() {
+    let parsed = cli::command().try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches));
+    let cli = match parsed {
         Ok(cli) => cli,
         Err(shown) => return usage(&shown),
     };
@@ -71,14 +73,18 @@ fn main() -> ExitCode {
 async fn dispatch(cli: Cli) -> Result<(), AppFailure> {
     // Fails only if a crypto provider is installed already; nothing else installs one.
     drop(rustls::crypto::ring::default_provider().install_default());
-    let values = values()?;
+    let values = match cli.command {
+        // A shell that starts in a folder of somebody else reads no settings there.
+        Some(CliCommand::Completions { .. } | CliCommand::Man { .. }) => Values::default(),
+        _ => values()?,
+    };
     match cli.command {
         None => app::run(&read(&values)?, stop_requests()?).await,
         Some(CliCommand::Init) => Ok(app::init(values, stop_requests()?, &Additions::default()).await?),
         Some(CliCommand::Check) => Ok(app::check(&values, &Additions::default()).await?),
-        Some(CliCommand::Demo { port, store, word_pause }) => {
+        Some(CliCommand::Demo { bind, port, store, word_pause }) => {
             let word_pause = Duration::from_millis(word_pause.into());
-            app::demo(&values.all(), DemoOptions { port, store, word_pause }, stop_requests()?).await
+            app::demo(&values.all(), DemoOptions { bind, port, store, word_pause }, stop_requests()?).await
         }
         Some(CliCommand::Ask { question, agent, model, session, eval, json }) => {
             let options = AskOptions { question, agent, model, session, is_eval: eval, json };
@@ -110,10 +116,16 @@ async fn dispatch(cli: Cli) -> Result<(), AppFailure> {
             Ok(app::servers(ServersTask { file, start }, &values.all(), &Additions::default()).await?)
         }
         Some(CliCommand::Packs(command)) => Ok(app::packs(of_packs(command))?),
+        Some(CliCommand::Completions { shell }) => Ok(cli::print_completions(shell).map_err(unwritable)?),
+        Some(CliCommand::Man { folder }) => Ok(cli::write_man_pages(&folder).map_err(unwritable)?),
         Some(CliCommand::McpServer) => {
             Err(StartupError(format!("{SUBCOMMAND} takes no other arguments before it")).into())
         }
     }
+}
+
+fn unwritable(error: std::io::Error) -> StartupError {
+    StartupError(format!("this cannot be written: {}", in_words(&error)))
 }
 
 fn task_of(command: StoreSubcommand) -> StoreTask {

@@ -1,18 +1,24 @@
 //! The command line: what `figaro` can be asked to do.
 
 pub mod exit;
+mod help;
+mod shell;
 mod subcommands;
 mod values;
 
+use std::net::IpAddr;
 use std::path::PathBuf;
 
 use chrono::NaiveDate;
 use clap::{Parser, Subcommand};
+use clap_complete::Shell;
 
 use figaro_config::StoreUrl;
 use figaro_domain::model::ModelName;
 use figaro_mcp_client::locate::SUBCOMMAND;
 
+pub use help::command;
+pub use shell::{print_completions, write_man_pages};
 pub use subcommands::{
     AgentsSubcommand, AuditSubcommand, McpSubcommand, MemorySubcommand, PacksSubcommand, PolicySubcommand,
     StoreSubcommand,
@@ -30,11 +36,10 @@ const ASK_EXAMPLES: &str = "Examples:
 
 /// A self-hosted AI agent that lives in Telegram.
 ///
-/// Without a command it runs the bot. `figaro init` asks for what it needs and writes it into a file .env in this folder; `figaro
-/// demo` needs nothing. Environment variables win over the file. .env.example of the source explains all of them;
-/// TELEGRAM_BOT_TOKEN and OPENAI_API_KEY are enough to begin.
+/// Without a command it runs the bot of this folder. `figaro init` asks for its settings and writes them into the file .env
+/// here; `figaro demo` needs none. Environment variables override the file.
 #[derive(Debug, Parser)]
-#[command(name = "figaro", version, max_term_width = 100, after_help = exit::help())]
+#[command(name = "figaro", version, max_term_width = 100)]
 pub struct Cli {
     /// Command to carry out; without one the bot runs.
     #[command(subcommand)]
@@ -49,9 +54,12 @@ pub enum CliCommand {
     /// Starts an offline Telegram with a chat page, and an offline model unless a model is chosen by
     /// OPENAI_API_KEY or LLM_PROVIDER. It says which model answers and what leaves this machine.
     Demo {
-        /// The port of the chat page on this machine; 0 takes a free one.
+        /// Port of the chat page; 0 takes a free one.
         #[arg(long, default_value_t = 0, value_parser = number::<u16>(0..=65_535), allow_negative_numbers = true)]
         port: u16,
+        /// Address of the chat page. The link has a key if other machines can reach the address, such as 0.0.0.0.
+        #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]
+        bind: IpAddr,
         /// Keep what is said in this folder and go on with it next time; without it everything is gone at the end.
         #[arg(long)]
         store: Option<PathBuf>,
@@ -154,6 +162,19 @@ pub enum CliCommand {
     /// Check the file of other MCP servers, whose tools agents can have.
     #[command(subcommand)]
     Mcp(McpSubcommand),
+    /// Print completions for your shell.
+    ///
+    /// For bash, put this line into ~/.bashrc: source <(figaro completions bash)
+    Completions {
+        /// The shell.
+        shell: Shell,
+    },
+    /// Write the man pages into a folder, for packages.
+    #[command(hide = true)]
+    Man {
+        /// An existing folder.
+        folder: PathBuf,
+    },
     /// Be the Telegram MCP server, which the bot starts as a process of its own.
     #[command(name = SUBCOMMAND, hide = true)]
     McpServer,

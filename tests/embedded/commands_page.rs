@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-use clap::{Arg, Command as Program, CommandFactory};
+use clap::{Arg, Command as Program};
 use figaro::app::Additions;
 use figaro::cli::{self, exit};
 use figaro_prompts::texts::{Locales, Texts};
@@ -84,7 +84,7 @@ fn page(specs: &[CommandSpec], texts: &Texts) -> String {
     for group in Group::ALL {
         chat(&mut page, group.heading(texts), specs.iter().filter(|spec| spec.group == Some(group)), texts);
     }
-    let mut figaro = cli::Cli::command();
+    let mut figaro = cli::command();
     figaro.build();
     program(&mut page, &mut figaro, 2);
     page.push_str("\n## Exit codes\n\n| code | meaning |\n|---:|---|\n");

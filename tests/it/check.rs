@@ -185,13 +185,58 @@ fn help_and_version_need_no_settings() {
     let help = bare().arg("--help").output();
     assert!(help.status.success());
     let (said, _) = words(&help);
-    for word in ["demo", "check", ".env.example", "TELEGRAM_BOT_TOKEN"] {
-        assert!(said.contains(word), "{word}: {said}");
-    }
+    let places = [
+        "Usage: figaro [COMMAND]",
+        "Run a bot:\n  init ",
+        "  demo ",
+        "Data:\n  store ",
+        "Options:\n  -h",
+        "Exit codes:",
+    ];
+    let places = places.map(|words| said.find(words).unwrap_or_else(|| panic!("{words}: {said}")));
+    assert!(places.is_sorted(), "{said}");
     let version = bare().arg("--version").output();
     assert!(version.status.success());
     assert_eq!(words(&version).0.trim(), format!("figaro {}", env!("CARGO_PKG_VERSION")));
     assert_eq!(bare().arg("shave").output().status.code(), Some(2));
+}
+
+#[test]
+fn completions_and_man_pages_know_every_command_and_read_no_settings() {
+    let folder = tempfile::tempdir().unwrap();
+    // The settings of this folder are broken.
+    fs::write(folder.path().join(".env"), "no setting\n").unwrap();
+    let bare = || Recipe::new(folder.path());
+    for (shell, option) in [("bash", "--accept-loss"), ("zsh", "--accept-loss"), ("fish", "-l accept-loss")] {
+        let output = bare().arg("completions").arg(shell).output();
+        assert!(output.status.success(), "{output:?}");
+        let (script, errors) = words(&output);
+        assert!(
+            script.contains(option) && script.contains("export") && errors.is_empty(),
+            "{shell}: {script}{errors}"
+        );
+        assert!(!script.contains("mcp-server"), "hidden: {script}");
+    }
+    let script = bare().arg("completions").arg("bash").output().stdout;
+    let file = folder.path().join("figaro.bash");
+    fs::write(&file, script).unwrap();
+    let completed = "source figaro.bash; COMP_WORDS=(figaro store c); COMP_CWORD=2; _figaro figaro c store; echo ${COMPREPLY[@]}";
+    let completed = std::process::Command::new("bash")
+        .args(["-c", completed])
+        .current_dir(folder.path())
+        .output()
+        .unwrap();
+    assert_eq!(words(&completed).0.trim(), "copy check compact");
+    let pages = folder.path().join("man");
+    assert_eq!(bare().arg("man").arg("man").output().status.code(), Some(2), "the folder is missing");
+    fs::create_dir(&pages).unwrap();
+    assert!(bare().arg("man").arg("man").output().status.success());
+    for (page, word) in
+        [("figaro.1", "demo"), ("figaro-store-check.1", "accept"), ("figaro-mcp.1", "TELEGRAM_BOT_TOKEN")]
+    {
+        let text = fs::read_to_string(pages.join(page)).unwrap();
+        assert!(text.starts_with(".ie") && text.contains(word), "{page}: {text}");
+    }
 }
 
 #[tokio::test]

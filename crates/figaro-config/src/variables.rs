@@ -195,13 +195,13 @@ const LAST: &[Variable] = &[
     variable(
         "MCP_CONFIG",
         "mcp.json",
-        "Other MCP servers whose tools agents can use, in the format of other MCP clients (docs/mcp.md). The file may be missing unless it is named here. Changes apply within seconds.",
+        "Other MCP servers whose tools agents can use, in the format of other MCP clients (docs/mcp-clients.md). The file may be missing unless it is named here. Changes apply within seconds.",
     ),
     variable("MCP_SERVER_BIN", "", "Executable of the Telegram MCP server, if it is not figaro itself."),
     variable(
         "HTTP_ADDR",
         "",
-        "Address of the HTTP gateway (docs/http.md), such as 127.0.0.1:8080, or a port alone for this machine. Off if empty.",
+        "Address of the HTTP gateway (docs/openai-api.md), such as 127.0.0.1:8080, or a port alone for this machine. Off if empty.",
     ),
     secret(
         "API_KEYS",

@@ -1,7 +1,7 @@
 //! HTTP gateway: callers ask Figaro in the dialects of OpenAI, and the turns of `figaro-agent` answer them. `caller`
 //! identifies the caller. `entry` and `asking` put the question into the queue of its conversation. `hub` passes the
 //! events of its turn to its followers. `chat` and `responses` write them in a dialect. Called by the binary.
-//! `docs/http.md` is the manual.
+//! `docs/openai-api.md` is the manual.
 //!
 //! Public types to start from: [`gateway::Gateway`], [`router()`], [`hub::GatewayRunner`].
 

@@ -29,14 +29,13 @@ pub(super) struct ApiState {
     pub(super) token: Arc<str>,
 }
 
-/// Serves the Bot API and the routes of the page until the runtime stops.
-pub(super) async fn serve(api: ApiState, page: Router, listener: TcpListener) {
-    let shared = api.shared.clone();
-    let app = Router::new()
-        .fallback(handle)
-        .layer(DefaultBodyLimit::max(args::MAX_BODY_BYTES))
-        .with_state(api)
-        .merge(page);
+/// Returns the routes of the Bot API.
+pub(super) fn routes(api: ApiState) -> Router {
+    Router::new().fallback(handle).layer(DefaultBodyLimit::max(args::MAX_BODY_BYTES)).with_state(api)
+}
+
+/// Serves routes until the runtime stops.
+pub(super) async fn serve(shared: SharedTelegram, app: Router, listener: TcpListener) {
     let stop = async move { shared.stopping().await };
     if let Err(error) = axum::serve(at_once(listener), app).with_graceful_shutdown(stop).await {
         tracing::error!(%error, "the offline Telegram stopped serving");

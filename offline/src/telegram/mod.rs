@@ -38,6 +38,7 @@ mod world;
 use std::fmt;
 use std::sync::Arc;
 
+use axum::Router;
 use tokio::net::TcpListener;
 
 pub use self::call::{ApiCall, Uploaded};
@@ -109,6 +110,8 @@ pub struct OfflineTelegram {
     shared: SharedTelegram,
     url: Arc<str>,
     token: Arc<str>,
+    /// Routes of the page, for everybody; empty without a page.
+    page: Router,
     /// Writer of the world's folder; `None` if the world is not saved.
     keeper: Option<Arc<WorldWriter>>,
 }
@@ -155,11 +158,23 @@ impl OfflineTelegram {
     ) -> std::io::Result<Self> {
         let url = format!("http://{}", listener.local_addr()?).into();
         let token: Arc<str> = options.token.as_str().into();
-        let page = options.page.map(|html| web::routes(&shared, html, &options.about));
-        let api = ApiState { shared: shared.clone(), token: Arc::clone(&token) };
-        runtime.spawn("offline telegram", http::serve(api, page.unwrap_or_default(), listener));
+        let page = options.page.map(|html| web::routes(&shared, html, &options.about)).unwrap_or_default();
+        let api = http::routes(ApiState { shared: shared.clone(), token: Arc::clone(&token) });
+        let app = api.merge(web::for_this_machine(page.clone()));
+        runtime.spawn("offline telegram", http::serve(shared.clone(), app, listener));
         runtime.spawn("offline telegram drafts", sweep_drafts(shared.clone()));
-        Ok(Self { shared, url, token, keeper: None })
+        Ok(Self { shared, url, token, page, keeper: None })
+    }
+
+    /// Serves the page alone, without the Bot API, on a further listener, to browsers that have the key. The link is
+    /// `http://ADDRESS/?key=KEY`.
+    ///
+    /// # Errors
+    /// The listener has no address.
+    pub fn publish(&self, listener: TcpListener, key: &str, runtime: &Runtime) -> std::io::Result<()> {
+        let page = web::with_key(self.page.clone(), key, listener.local_addr()?.port());
+        runtime.spawn("offline telegram page", http::serve(self.shared.clone(), page, listener));
+        Ok(())
     }
 
     /// Returns the base address of the Bot API, like `http://127.0.0.1:4711`.

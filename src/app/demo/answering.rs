@@ -11,7 +11,7 @@ use figaro_offline::model::{DemoModel, OfflineModel};
 use figaro_offline::tavily::{self, OfflineTavily};
 use figaro_offline::telegram::DemoInfo;
 
-use super::setup::{listen, set};
+use super::setup::{free_listener, set};
 use crate::app::failure::StartupError;
 use crate::app::place::place;
 use figaro_config::{ModelSettings, Settings, Variables};
@@ -38,9 +38,9 @@ pub(super) async fn stand_in(
     }
     let refuse = |error: std::io::Error| StartupError(in_words(&error));
     let demo = DemoModel { unescape: fence::read, word_pause };
-    let model = OfflineModel::start(listen(0).await?, Arc::new(demo), runtime);
+    let model = OfflineModel::start(free_listener().await?, Arc::new(demo), runtime);
     let model = model.map_err(refuse)?;
-    let search = OfflineTavily::start(listen(0).await?, tavily::made_up, runtime).map_err(refuse)?;
+    let search = OfflineTavily::start(free_listener().await?, tavily::made_up, runtime).map_err(refuse)?;
     // Nothing leaves this machine: there is no other service as a fallback or for /model.
     for variable in others.iter().flat_map(|provider| provider.variables) {
         values.remove(variable.name);

@@ -5,9 +5,11 @@ mod answering;
 mod setup;
 
 use std::collections::HashMap;
+use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use figaro_base::secret::ExposeSecret;
 use figaro_base::system::in_words;
 use figaro_offline::telegram::{
     Impossible, MemberStatus, OfflineTelegram, Person, TelegramOptions, WorldFolder,
@@ -16,7 +18,7 @@ use figaro_offline::{PAGE, Runtime};
 use futures::Stream;
 use tokio::net::TcpListener;
 
-use self::setup::{listen, set};
+use self::setup::{DemoPlace, PublicPage, listen, set};
 use super::environment::place_fault;
 use super::stop::StopRequests;
 use super::terminal::{all_said, say};
@@ -33,6 +35,8 @@ const FORUM: i64 = -100_300;
 /// Options of `figaro demo`.
 #[derive(Debug, Clone)]
 pub struct DemoOptions {
+    /// Address of the chat page. If other machines reach it, the page needs the key that its link has.
+    pub bind: IpAddr,
     /// Port of the chat page; 0 picks a free one.
     pub port: u16,
     /// Folder that keeps the conversations for the next demo; `None` for a temporary folder that is removed at the end.
@@ -54,8 +58,9 @@ pub async fn demo(
     let scratch = tempfile::tempdir()
         .map_err(|error| StartupError(format!("no temporary folder can be made: {}", in_words(&error))))?;
     let folder = options.store.clone().unwrap_or_else(|| scratch.path().join("store"));
-    let listener = listen(options.port).await?;
-    let address = listener.local_addr().map_err(|error| StartupError(error.to_string()))?;
+    let unknown = |error: std::io::Error| StartupError(in_words(&error));
+    let DemoPlace { telegram: listener, public } = listen(options.bind, options.port).await?;
+    let address = listener.local_addr().map_err(unknown)?;
     let mut offline = TelegramOptions { page: Some(PAGE), ..TelegramOptions::default() };
     let additions = Additions::default();
     let variables = super::variables(&additions)?;
@@ -75,15 +80,19 @@ pub async fn demo(
     }
     super::start_log(&settings)?;
     offline.about = if is_offline { answering::offline() } else { answering::outside(&settings) };
-    let mut lines = vec![
-        format!("Figaro's demo: open http://{address}/ in a browser. Ctrl-C ends it."),
-        offline.about.notice.clone(),
-    ];
+    let mut lines = match &public {
+        None => vec![format!("Figaro's demo: open http://{address}/ in a browser. Ctrl-C ends it.")],
+        Some(page) => page.lines().map_err(unknown)?,
+    };
+    lines.push(offline.about.notice.clone());
     if is_offline {
         lines.push(answering::hint(&variables));
         lines.extend(answering::unused(values, &variables));
     }
     let (telegram, kept) = offline_telegram(listener, offline, options.store.as_deref(), &runtime)?;
+    if let Some(PublicPage { listener, key }) = public {
+        telegram.publish(listener, key.expose_secret(), &runtime).map_err(unknown)?;
+    }
     lines.extend(kept);
     lines.iter().for_each(|line| say(line));
     all_said()?;

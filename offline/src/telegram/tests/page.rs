@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use futures::StreamExt;
 use serde_json::{Value, json};
+use tokio::net::TcpListener;
 
 use super::super::{TelegramOptions, WebEvent};
 use super::{ANN, BOB, Bed, GROUP};
@@ -38,6 +39,67 @@ async fn the_page_and_its_actions() {
     bed.call("sendMessageDraft", draft).await.unwrap();
     assert_eq!(post("/demo/stop", json!({"chat_id": ANN, "draft_id": 4})).await.0, 200);
     assert_eq!(bed.updates().await.len(), 2);
+    bed.end().await;
+}
+
+#[tokio::test]
+async fn a_published_page_needs_its_key_and_has_no_bot_api() {
+    let bed = bed().await;
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    bed.tg.publish(listener, "s3cret", &bed.runtime).unwrap();
+    let redirects = reqwest::redirect::Policy::none();
+    let http = reqwest::Client::builder().redirect(redirects).build().unwrap();
+    let get = async |path: &str, headers: &[(&str, &str)]| {
+        let request = http.get(format!("http://127.0.0.1:{port}{path}"));
+        headers
+            .iter()
+            .fold(request, |request, (name, value)| request.header(*name, *value))
+            .send()
+            .await
+            .unwrap()
+    };
+    let cookie = format!("figaro_demo_{port}=s3cret");
+    let among = format!("theme=dark; {cookie}");
+    let (wrong, other_port) = (format!("figaro_demo_{port}=s3cre"), "figaro_demo_1=s3cret");
+    let own = format!("http://127.0.0.1:{port}");
+    for (path, headers, status) in [
+        ("/", vec![], 403),
+        ("/?key=", vec![], 403),
+        ("/?key=s3cre", vec![], 403),
+        ("/?key=s3cret2", vec![], 403),
+        ("/demo/events", vec![], 403),
+        ("/", vec![("cookie", wrong.as_str())], 403),
+        ("/", vec![("cookie", other_port)], 403),
+        ("/", vec![("cookie", cookie.as_str()), ("origin", "https://evil.example")], 403),
+        ("/", vec![("cookie", cookie.as_str())], 200),
+        ("/", vec![("cookie", among.as_str()), ("origin", own.as_str())], 200),
+        (
+            "/",
+            vec![
+                ("cookie", cookie.as_str()),
+                ("host", "demo.example:81"),
+                ("origin", "https://demo.example:81"),
+            ],
+            200,
+        ),
+        ("/demo/file/none?key=s3cret", vec![], 404),
+        ("/?a=b&key=s3cret", vec![], 303),
+        // The Bot API, whose token is known, is on loopback alone.
+        ("/bot7000000001:offline/getMe?key=s3cret", vec![], 403),
+        ("/bot7000000001:offline/getMe", vec![("cookie", cookie.as_str())], 404),
+    ] {
+        assert_eq!(get(path, &headers).await.status(), status, "{path} {headers:?}");
+    }
+    let linked = get("/?key=s3cret", &[]).await;
+    assert_eq!(linked.headers()["location"], "/");
+    let set = linked.headers()["set-cookie"].to_str().unwrap().to_owned();
+    assert_eq!(set, format!("{cookie}; Path=/; HttpOnly; SameSite=Lax"));
+    let sent =
+        http.post(format!("{own}/demo/send")).json(&json!({"chat_id": ANN, "from": ANN, "text": "hello"}));
+    assert_eq!(sent.try_clone().unwrap().send().await.unwrap().status(), 403);
+    assert_eq!(sent.header("cookie", cookie).send().await.unwrap().status(), 200);
+    assert_eq!(bed.updates().await.len(), 1);
     bed.end().await;
 }
 
