@@ -80,7 +80,7 @@ async fn dispatch(cli: Cli) -> Result<(), AppFailure> {
     };
     match cli.command {
         None => app::run(&read(&values)?, stop_requests()?).await,
-        Some(CliCommand::Init) => Ok(app::init(values, stop_requests()?, &Additions::default()).await?),
+        Some(CliCommand::Init) => init(values).await,
         Some(CliCommand::Check) => Ok(app::check(&values, &Additions::default()).await?),
         Some(CliCommand::Demo { bind, port, store, word_pause }) => {
             let word_pause = Duration::from_millis(word_pause.into());
@@ -116,16 +116,24 @@ async fn dispatch(cli: Cli) -> Result<(), AppFailure> {
             Ok(app::servers(ServersTask { file, start }, &values.all(), &Additions::default()).await?)
         }
         Some(CliCommand::Packs(command)) => Ok(app::packs(of_packs(command))?),
-        Some(CliCommand::Completions { shell }) => Ok(cli::print_completions(shell).map_err(unwritable)?),
-        Some(CliCommand::Man { folder }) => Ok(cli::write_man_pages(&folder).map_err(unwritable)?),
+        Some(CliCommand::Completions { shell }) => written(cli::print_completions(shell)),
+        Some(CliCommand::Man { folder }) => written(cli::write_man_pages(&folder)),
         Some(CliCommand::McpServer) => {
             Err(StartupError(format!("{SUBCOMMAND} takes no other arguments before it")).into())
         }
     }
 }
 
-fn unwritable(error: std::io::Error) -> StartupError {
-    StartupError(format!("this cannot be written: {}", in_words(&error)))
+/// Sets the bot up, and runs it with the new settings if its owner says so.
+async fn init(values: Values) -> Result<(), AppFailure> {
+    match app::init(values, stop_requests()?, &Additions::default()).await? {
+        true => app::run(&read(&self::values()?)?, stop_requests()?).await,
+        false => Ok(()),
+    }
+}
+
+fn written(result: std::io::Result<()>) -> Result<(), AppFailure> {
+    result.map_err(|error| StartupError(format!("this cannot be written: {}", in_words(&error))).into())
 }
 
 fn task_of(command: StoreSubcommand) -> StoreTask {

@@ -66,7 +66,7 @@ pub(super) fn settings_without_bot(
 fn refusal(faults: &SettingsFaults, doubtful: &[String]) -> StartupError {
     let faults = SettingsFaults([faults.0.as_slice(), doubtful].concat());
     StartupError(format!(
-        "{faults}\n`figaro init` asks for what is needed and writes it into a file .env here; `figaro demo` needs \
-         nothing.\nThe file .env.example of the source explains every variable."
+        "{faults}\nNext: `figaro init` asks for what is missing and writes it into the file .env here; `figaro demo` needs \
+         nothing.\ndocs/configuration.md explains every setting."
     ))
 }

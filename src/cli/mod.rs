@@ -69,11 +69,11 @@ pub enum CliCommand {
     },
     /// Set the bot up: ask for what it needs, check each answer, and write it into the file .env of this folder.
     ///
-    /// It asks for the token of the bot, for the service that runs the model and its key, for a model, and for the time zone. Other
-    /// lines of the file stay as they are. What the environment sets is not asked for: it wins over the file. At the end it shows
-    /// a link that makes you the owner of the bot.
+    /// It asks for the token of the bot, for the service that runs the model and its key, for a model, for the time zone, and for a
+    /// cap on what models may cost. Other lines of the file stay as they are. It does not ask for what the environment sets,
+    /// which overrides the file. At the end it offers to start the bot, or shows a link that makes you its owner.
     Init,
-    /// Check settings, store, token and models, without starting the bot and without a change of anything.
+    /// Check settings, store, token and models, and name the next step. Starts and changes nothing.
     Check,
     /// Ask a question in the terminal and print the answer as it comes: no Telegram, no token.
     ///

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 use std::path::Path;
 
+use clap::Command;
 use clap_complete::Shell;
 
 /// Prints the completions of `figaro` for a shell on standard output.
@@ -11,7 +12,7 @@ use clap_complete::Shell;
 /// Standard output cannot be written. A reader that closed it is no error.
 pub fn print_completions(shell: Shell) -> io::Result<()> {
     let mut script = Vec::new();
-    clap_complete::generate(shell, &mut super::command(), "figaro", &mut script);
+    clap_complete::generate(shell, &mut shown(), "figaro", &mut script);
     let mut output = io::stdout();
     match output.write_all(&script).and_then(|()| output.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error),
@@ -24,6 +25,18 @@ pub fn print_completions(shell: Shell) -> io::Result<()> {
 /// # Errors
 /// The folder cannot be written.
 pub fn write_man_pages(folder: &Path) -> io::Result<()> {
-    clap_mangen::generate_to(super::command(), folder)?;
+    clap_mangen::generate_to(shown(), folder)?;
     clap_mangen::generate_to(figaro_mcp::command_line(), folder)
+}
+
+/// Returns the command line without hidden commands, which completions would list.
+fn shown() -> Command {
+    let all = super::command();
+    let shown = all.get_subcommands().filter(|command| !command.is_hide_set()).cloned();
+    let about = all.get_long_about().or(all.get_about()).cloned().unwrap_or_default();
+    Command::new("figaro")
+        .about(about)
+        .version(env!("CARGO_PKG_VERSION"))
+        .after_help(super::exit::help())
+        .subcommands(shown)
 }

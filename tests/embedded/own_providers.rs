@@ -30,6 +30,7 @@ const SPEC: ProviderSpec = ProviderSpec {
         ProviderVariable::model("PARROT_MODEL", "Its colour.").required("any colour").sets_up(),
         ProviderVariable::time("PARROT_NAP", 1, 60, "7", "How long it naps."),
     ],
+    services: &[],
 };
 
 const PARROT: Descriptor = Descriptor {

@@ -61,7 +61,7 @@ async fn every_mistake_in_the_settings_is_told_at_once() {
     {
         assert!(message.contains(shown), "{shown} in {message}");
     }
-    for further in [".env.example", "`figaro init`", "`figaro demo`"] {
+    for further in ["docs/configuration.md", "`figaro init`", "`figaro demo`"] {
         assert!(message.contains(further), "it says how to go on: {message}");
     }
     assert!(!world.folder.path().join("data").exists(), "nothing was begun");
@@ -251,6 +251,7 @@ async fn the_check_says_of_each_thing_that_it_is_there() {
         "✓ telegram: @figaro_bot",
         "✓ model: openai:offline",
         "✓ store: none yet; the first start makes it in ./data",
+        "Next: `figaro` starts the bot.",
     ] {
         assert!(said.contains(line), "{line}: {said}");
     }

@@ -11,6 +11,7 @@ use crate::support::bot::Recipe;
 use crate::support::canned::Canned;
 use crate::support::dialogue::{AtTerminal, recipe, typed};
 use crate::support::output::words;
+use crate::support::proxy::ForwardProxy;
 use crate::support::scene::text;
 use crate::support::{BOB, World};
 
@@ -161,7 +162,7 @@ async fn a_wrong_address_and_a_wrong_key_are_told_and_asked_for_again() {
     ];
     let said = set_up(&recipe(&world), &lines).await;
     for wanted in [
-        "✗ Type a number from 1 to 4, or a name.",
+        "✗ Type a number from 1 to 6, or a name.",
         &format!("COMPATIBLE_BASE_URL is {url}, and should probably be {url}/v1"),
         "✗ the provider refused the key (Bad key.)",
         "   1  ape\n   2  zebra\n",
@@ -325,6 +326,7 @@ async fn a_terminal_shows_no_secret_and_a_code_for_the_phone() {
     terminal.answer("it takes one: ", KEY).await;
     terminal.answer("[offline]: ", "").await;
     terminal.answer("[Europe/Riga]: ", "").await;
+    terminal.answer("y or n [y]: ", "n").await;
     assert!(terminal.ended().await.success(), "{}", terminal.screen());
     terminal.shows("`figaro check` says").await;
     let screen = terminal.screen();
@@ -351,6 +353,9 @@ async fn a_service_of_the_account_is_offered_and_started() {
         terminal.answer("[offline]: ", "").await;
         terminal.answer("[Europe/Riga]: ", "").await;
         terminal.answer("y or n [n]: ", answer).await;
+        if answer.is_empty() {
+            terminal.answer("y or n [y]: ", "no").await;
+        }
         assert!(terminal.ended().await.success(), "{}", terminal.screen());
         let unit = folder.canonicalize().unwrap().join("figaro.service");
         if answer.is_empty() {
@@ -365,6 +370,123 @@ async fn a_service_of_the_account_is_offered_and_started() {
         let here = format!("WorkingDirectory={}\n", folder.canonicalize().unwrap().display());
         assert!(unit.contains(&here) && unit.contains("/figaro\"\n"), "{unit}");
     }
+}
+
+#[tokio::test]
+async fn six_keys_beyond_what_is_pasted_lead_to_a_first_answer() {
+    let world = World::new().await;
+    world.otherwise(ModelReply::text("Hello Bob."));
+    let mut terminal = AtTerminal::start(&recipe(&world).arg("init"));
+    let pasted = [("Token: ", world.telegram.token()), ("[openai]: ", ""), ("it takes one: ", KEY)];
+    let offered = [("[offline]: ", ""), ("[Europe/Riga]: ", ""), ("y or n [y]: ", "")];
+    for (question, line) in pasted.into_iter().chain(offered) {
+        terminal.answer(question, line).await;
+    }
+    terminal.shows("write to it at https://t.me/figaro_bot").await;
+    let screen = terminal.screen();
+    assert_eq!(screen.matches("Nobody owns this bot yet").count(), 1, "{screen}");
+    world.say(BOB, BOB, &format!("/start {}", code(&screen).split_whitespace().next().unwrap()));
+    assert!(text(&world.answers(BOB, 1).await[0]).starts_with("You own this bot now."));
+    assert_eq!(text(&world.told(BOB, BOB, "hello").await), "Hello Bob.");
+    terminal.signal("INT");
+    assert!(terminal.ended().await.success(), "{}", terminal.screen());
+}
+
+#[tokio::test]
+async fn ctrl_c_at_the_offer_to_start_keeps_what_is_written() {
+    let world = World::new().await;
+    let mut terminal = AtTerminal::start(&recipe(&world).arg("init"));
+    for (question, line) in [
+        ("Token: ", world.telegram.token()),
+        ("[openai]: ", ""),
+        ("it takes one: ", KEY),
+        ("[offline]: ", ""),
+        ("[Europe/Riga]: ", ""),
+    ] {
+        terminal.answer(question, line).await;
+    }
+    terminal.shows("y or n [y]: ").await;
+    terminal.signal("INT");
+    assert!(terminal.ended().await.success(), "{}", terminal.screen());
+    terminal.shows("https://t.me/figaro_bot?start=").await;
+    assert!(
+        env_file(&world).contains("OPENAI_MODEL=offline\n")
+            && !terminal.screen().contains("nothing was written")
+    );
+}
+
+#[tokio::test]
+async fn a_model_of_a_service_that_costs_gets_a_cap() {
+    let prices = "openai:offline=0.4/0.1/1.6";
+    let cases: [(&str, &[&str], &str, &str); 6] = [
+        (
+            prices,
+            &[""],
+            "\nDAILY_USD=0.32\n",
+            "✓ At most $0.32 a day (DAILY_USD), $9.92 in a month of 31 days.",
+        ),
+        (prices, &["ten", "0.1", "31"], "\nDAILY_USD=1.00\n", "✗ That is less than a cent a day."),
+        (prices, &["0"], "", "! No cap."),
+        ("", &[""], "\nDAILY_TOKENS=500000\n", "does not know what openai:offline costs"),
+        ("", &["a few", "2_000_000"], "\nDAILY_TOKENS=2000000\n", "✗ Type a whole number of tokens"),
+        ("", &["0"], "", "! No cap."),
+    ];
+    for (prices, answers, written, told) in cases {
+        let (world, proxy) = (World::new().await, ForwardProxy::start().await);
+        let url = world.model.url().replacen("127.0.0.1", "model.test", 1);
+        let recipe = recipe(&world)
+            .set("OPENAI_BASE_URL", &url)
+            .set("LLM_PROXY", &format!("http://{}", proxy.address));
+        let lines = [&[world.telegram.token(), "", KEY, "", ""], answers].concat();
+        let said = set_up(&recipe.clone().set("LLM_PRICES", prices), &lines).await;
+        assert!(said.contains(told), "{told}: {said}");
+        let file = env_file(&world);
+        assert_eq!(file.contains("DAILY_"), !written.is_empty(), "{file}");
+        assert!(file.contains(written), "{written}: {file}");
+        if !written.is_empty() {
+            let said = set_up(&recipe, &["", "", "", "", ""]).await;
+            assert!(said.contains(", and stays."), "what is set is not asked for again: {said}");
+            assert_eq!(env_file(&world), file);
+        }
+    }
+}
+
+#[tokio::test]
+async fn claude_and_openrouter_need_no_address() {
+    // Nothing answers at the proxy, so no request leaves this machine.
+    let world = World::new().await;
+    let recipe = recipe(&world).set("LLM_PROXY", "http://127.0.0.1:9");
+    let said = set_up(&recipe, &[world.telegram.token(), "Claude", KEY, "", "", ""]).await;
+    for wanted in [
+        "5  openrouter: ",
+        "Key (https://platform.claude.com/settings/keys makes one):",
+        "   1  claude-sonnet-5\n",
+        "! It gave no answer to a first question",
+        "does not know what compatible:claude-sonnet-5 costs",
+    ] {
+        assert!(said.contains(wanted), "{wanted}: {said}");
+    }
+    let file = env_file(&world);
+    for line in [
+        "LLM_PROVIDER=compatible",
+        "COMPATIBLE_BASE_URL=https://api.anthropic.com/v1",
+        &format!("COMPATIBLE_API_KEY={KEY}"),
+        "COMPATIBLE_MODEL=claude-sonnet-5",
+        "DAILY_TOKENS=500000",
+    ] {
+        assert!(file.lines().any(|written| written == line), "{line}: {file}");
+    }
+    // What is set is offered the next time, by its name.
+    let said = set_up(&recipe, &["", "", "", "", ""]).await;
+    assert!(said.contains("Number or name [claude]:"), "{said}");
+    assert_eq!(env_file(&world), file);
+    let lines = ["", "6", "back", "openrouter", "", "back", "", "", "", ""];
+    let said = set_up(&recipe, &lines).await;
+    assert!(
+        said.contains("Key (https://openrouter.ai/settings/keys makes one) [the one that is set]:"),
+        "{said}"
+    );
+    assert_eq!(env_file(&world), file);
 }
 
 #[tokio::test]

@@ -10,6 +10,23 @@ pub struct ProviderSpec {
     pub description: &'static str,
     /// Variables of the provider, in the order in which a new user needs them.
     pub variables: &'static [ProviderVariable],
+    /// Well-known services at other addresses than the default, which `figaro init` offers by name.
+    pub services: &'static [KnownService],
+}
+
+/// Well-known service that a provider reaches by its address.
+#[derive(Debug, Clone, Copy)]
+pub struct KnownService {
+    /// Name, such as `openrouter`; unlike the name of any provider.
+    pub name: &'static str,
+    /// Description after the name.
+    pub description: &'static str,
+    /// Address of the service, in the form of the variable with the address.
+    pub address: &'static str,
+    /// Page where its users make a key.
+    pub key_page: &'static str,
+    /// Models to offer, if the service does not list them to this provider; empty if it lists them.
+    pub models: &'static [&'static str],
 }
 
 /// Variable of a provider, made by [`Self::key`], [`Self::base_url`], [`Self::model`] or [`Self::time`].

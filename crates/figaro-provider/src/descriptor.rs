@@ -113,8 +113,10 @@ mod tests {
     #[test]
     fn a_provider_has_a_name_and_variables_of_its_own() {
         let first = BUILTIN[0];
-        let with =
-            |name, variables| Descriptor { spec: ProviderSpec { name, variables, description: "" }, ..first };
+        let with = |name, variables| Descriptor {
+            spec: ProviderSpec { name, variables, description: "", services: &[] },
+            ..first
+        };
         const OWN: &[ProviderVariable] = &[ProviderVariable::key("OWN_API_KEY", "A key.")];
         const PROXY: &[ProviderVariable] = &[ProviderVariable::base_url("LLM_PROXY", "An address.")];
         const SAME: &[ProviderVariable] = &[OWN[0], ProviderVariable::model("OWN_API_KEY", "A model.")];

@@ -12,11 +12,13 @@ pub(super) struct Finding {
     /// Description if the check passes; fault and remedy if it fails.
     pub(super) result: Result<String, String>,
     pub(super) note: Option<String>,
+    /// Next step of the owner if all checks pass, where it is not to start the bot.
+    pub(super) next: Option<&'static str>,
 }
 
 impl Finding {
     pub(super) const fn new(what: &'static str, result: Result<String, String>) -> Self {
-        Self { what, result, note: None }
+        Self { what, result, note: None, next: None }
     }
 
     pub(super) fn say(&self) {

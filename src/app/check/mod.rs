@@ -35,7 +35,8 @@ use figaro_provider::Providers;
 use figaro_provider::price::Prices;
 use figaro_provider::trials::{Feature, ModelTrial};
 
-/// Checks settings, store, token and models concurrently. Prints one line for each. Logs nothing unless `RUST_LOG` is set.
+/// Checks settings, store, token and models concurrently. Prints one line for each, and the next step at the end. Logs nothing
+/// unless `RUST_LOG` is set.
 ///
 /// # Errors
 /// When a check fails; the printed lines name the fault. Also when an added provider cannot be registered.
@@ -67,17 +68,23 @@ pub async fn check(values: &Values, additions: &Additions) -> Result<(), Startup
         .for_each(|hint| say(&format!("! {hint}")));
     let side_by_side = probes.len();
     let mut findings = stream::iter(probes).buffered(side_by_side);
-    let mut all_well = true;
+    let (mut failed, mut next) = (None, "`figaro` starts the bot");
     while let Some(finding) = findings.next().await {
         let Some(finding) = finding else { continue };
         finding.say();
-        all_well &= finding.result.is_ok();
+        next = finding.next.unwrap_or(next);
+        failed = failed.or_else(|| finding.result.is_err().then_some(finding.what));
+    }
+    if failed.is_none() {
+        say(&format!("Next: {next}."));
     }
     all_said()?;
-    match all_well {
-        true => Ok(()),
-        false => Err(StartupError("not everything is in order; see the lines marked ✗".to_owned())),
-    }
+    let words = |what| {
+        format!(
+            "not everything is in order\nNext: put right the line `✗ {what}`, then run `figaro check` again."
+        )
+    };
+    failed.map_or(Ok(()), |what| Err(StartupError(words(what))))
 }
 
 /// Returns a line for each configured model about what was learned of it while the bot ran.

@@ -38,8 +38,12 @@ fn seen(url: &StoreUrl, bot: BotId, access: &AccessSettings) -> Finding {
         return finding(Err(format!("{fault} by STORE_URL")));
     }
     if !has_store(url) && !has_mark(url) {
-        let note = ownerless(access, &AccessList::default());
-        return Finding { note, ..finding(Ok(format!("none yet; the first start makes it in {path}"))) };
+        let (note, next) = ownerless(access, &AccessList::default());
+        return Finding {
+            note,
+            next,
+            ..finding(Ok(format!("none yet; the first start makes it in {path}")))
+        };
     }
     if !has_store(url) {
         return finding(Err(format!(
@@ -53,21 +57,29 @@ fn seen(url: &StoreUrl, bot: BotId, access: &AccessSettings) -> Finding {
                 count => format!(", {count} that cannot be read (`figaro store check` tells which)"),
             };
             let words = format!("{path}: {} on disk{unreadable}", size(look.bytes));
-            Finding { note: ownerless(access, &look.access), ..finding(Ok(words)) }
+            let (note, next) = ownerless(access, &look.access);
+            Finding { note, next, ..finding(Ok(words)) }
         }
         Ok(None) => finding(Ok(format!(
             "{path}: a store of {} that is read and mended when the bot starts; `figaro store check` does that now",
             url.engine
         ))),
         // A running bot holds the store: no fault.
-        Err(StoreError::InUse(_)) => finding(Ok(format!(
-            "{path} is in use by a running bot; if nobody owns it yet, it shows the link where it runs"
-        ))),
+        Err(StoreError::InUse(_)) => {
+            let words = format!(
+                "{path} is in use by a running bot; if nobody owns it yet, it shows the link where it runs"
+            );
+            Finding { next: Some("write to the bot in Telegram: it runs"), ..finding(Ok(words)) }
+        }
         Err(error) => finding(Err(error.to_string())),
     }
 }
 
-fn ownerless(access: &AccessSettings, list: &AccessList) -> Option<String> {
-    let words = "nobody owns this bot yet: when `figaro` starts, it shows a link to become its owner";
-    (!has_owner(access, list)).then(|| words.to_owned())
+/// Returns a note and the next step for a bot without an owner.
+fn ownerless(access: &AccessSettings, list: &AccessList) -> (Option<String>, Option<&'static str>) {
+    if has_owner(access, list) {
+        return (None, None);
+    }
+    let next = "`figaro` starts the bot and shows a link; open it to become the owner";
+    (Some("nobody owns this bot yet".to_owned()), Some(next))
 }

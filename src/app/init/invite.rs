@@ -17,11 +17,17 @@ use figaro_telegram::api::{Api, SendMessage};
 use figaro_telegram::error::ApiError;
 
 /// Creates and shows an owner link if the bot has no owner; else sends a message to the owner. The link works once the bot
-/// runs; Telegram queues messages until then.
+/// runs; Telegram queues messages until then. A bot that `starts` now shows its link itself; not called if it runs already.
+/// Returns the answer of `starts`.
 ///
 /// # Errors
 /// When the store cannot be used.
-pub(super) async fn show(settings: &Settings, clock: &Clock, username: &str) -> Result<(), StartupError> {
+pub(super) async fn show(
+    settings: &Settings,
+    clock: &Clock,
+    username: &str,
+    starts: impl AsyncFnOnce() -> bool,
+) -> Result<bool, StartupError> {
     let refuse = |error: StoreError| StartupError(error.to_string());
     let named = settings.access.owners.first();
     let store = match Store::open(&found(&settings.store.url), settings.telegram.bot).await {
@@ -30,15 +36,20 @@ pub(super) async fn show(settings: &Settings, clock: &Clock, username: &str) -> 
                 "! A bot runs with this store. Start it anew, so that it reads the file; if nobody owns it, it shows a link to \
                  become its owner.",
             );
-            return match named {
-                Some(owner) => greet(&settings.telegram, owner, None, username).await,
-                None => Ok(()),
-            };
+            if let Some(owner) = named {
+                greet(&settings.telegram, owner, None, username).await?;
+            }
+            return Ok(false);
         }
         opened => opened.map_err(refuse)?,
     };
+    let starts = starts().await;
     let made = clock.now();
-    if let Some(link) = link(&settings.access, &store.settings(), clock, username).await.map_err(refuse)? {
+    let link = match starts {
+        true => None,
+        false => link(&settings.access, &store.settings(), clock, username).await.map_err(refuse)?,
+    };
+    if let Some(link) = link {
         let until = (made + TimeDelta::minutes(INVITE_MINUTES)).with_timezone(&settings.timezone);
         say(&format!(
             "\nNobody owns this bot yet. Start it, then open this link to become its owner. The link is good for {INVITE_MINUTES} \
@@ -54,7 +65,8 @@ pub(super) async fn show(settings: &Settings, clock: &Clock, username: &str) -> 
         let language = profile.and_then(|profile| profile.language);
         greet(&settings.telegram, owner, language.as_deref(), username).await?;
     }
-    store.flush().await.map_err(refuse)
+    store.flush().await.map_err(refuse)?;
+    Ok(starts)
 }
 
 /// Sends the owner a message in the language of this IETF tag, and prints the result.

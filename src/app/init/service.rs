@@ -1,43 +1,27 @@
 //! Second question: service that runs the model, and its settings. The list of services comes from the providers.
 
-use std::collections::HashMap;
 use std::time::Duration;
 
-use futures::future::join_all;
 use tokio::time::timeout;
 
+use super::choice::{ServiceChoice, choose, local};
 use super::dialogue::Dialogue;
 use super::draft::SettingsDraft;
-use super::{list, model};
+use super::model;
+use super::reach::{PROVIDER, Trouble, address, of_service, reached, served, trouble};
 use crate::app::check::first_word;
-use crate::app::environment::http_client;
 use crate::app::failure::StartupError;
-use crate::app::models::models;
 use crate::app::place::{is_here, place};
 use crate::app::terminal::say;
-use figaro_base::clock::Clock;
-use figaro_config::ModelSettings;
-use figaro_domain::provider_spec::{ProviderSpec, ProviderVariable, VariableRole};
-use figaro_provider::models::Models;
-use figaro_provider::trials::ModelTrials;
-use figaro_provider::{ProviderError, Providers};
+use figaro_domain::provider_spec::{KnownService, ProviderSpec, ProviderVariable, VariableRole};
+use figaro_provider::Providers;
 
-const PROVIDER: &str = "LLM_PROVIDER";
 /// Input that chooses another service.
 pub(super) const BACK: &str = "back";
 /// Timeout of a model's first word. The model may have to load first.
 const ANSWER: Duration = Duration::from_secs(60);
 /// Timeout of a service's model list.
 const LISTING: Duration = Duration::from_secs(15);
-/// Timeout to find services on this machine.
-const LOOKING: Duration = Duration::from_millis(1500);
-
-/// Setting to fix for a service that gives no list, with the reason.
-enum Trouble {
-    Key(String),
-    Address(String),
-    Later(String),
-}
 
 /// Asks for a service, its settings and one of its models, until the choice is complete.
 ///
@@ -52,67 +36,15 @@ pub(super) async fn ask(
     let specs = draft.variables.providers().to_vec();
     let here = dialogue.wait(local(draft, providers, &specs)).await?;
     loop {
-        let spec = choose(dialogue, draft, &specs, &here).await?;
+        let choice = choose(dialogue, draft, &specs, &here).await?;
         let mut trial = draft.clone();
-        trial.set(PROVIDER, spec.name);
-        if set_up(dialogue, &mut trial, providers, spec).await? {
+        trial.set(PROVIDER, choice.spec.name);
+        if let (Some(known), Some(url)) = (choice.known, choice.spec.variable(VariableRole::BaseUrl)) {
+            trial.set(url.name, known.address);
+        }
+        if set_up(dialogue, &mut trial, providers, choice).await? {
             *draft = trial;
             return Ok(());
-        }
-    }
-}
-
-/// Returns the running services of this machine: name to a description with address and number of models.
-async fn local(
-    draft: &SettingsDraft,
-    providers: &Providers,
-    specs: &[ProviderSpec],
-) -> HashMap<&'static str, String> {
-    let near = specs.iter().filter(|spec| is_here(&address(draft, spec)));
-    let looked = join_all(near.map(|spec| async {
-        let served = timeout(LOOKING, served(draft, providers, spec)).await.ok()?.ok()?;
-        let has = match served.len() {
-            0 => "without a model yet".to_owned(),
-            1 => "with 1 model".to_owned(),
-            count => format!("with {count} models"),
-        };
-        Some((spec.name, format!("it runs at {}, {has}", place(&address(draft, spec)))))
-    }));
-    looked.await.into_iter().flatten().collect()
-}
-
-async fn choose<'a>(
-    dialogue: &mut Dialogue,
-    draft: &SettingsDraft,
-    specs: &'a [ProviderSpec],
-    here: &HashMap<&'static str, String>,
-) -> Result<&'a ProviderSpec, StartupError> {
-    let names: Vec<&str> = specs.iter().map(|spec| spec.name).collect();
-    let of = |name: &str| specs.iter().find(|spec| spec.name == name);
-    let set = draft.get(PROVIDER).and_then(|name| list::picked(&names, &name).and_then(of));
-    if draft.is_fixed(PROVIDER) {
-        let Some(spec) = set else {
-            return Err(StartupError(format!(
-                "{PROVIDER} is set in the environment to a service that is not known: it takes {}",
-                names.join(", ")
-            )));
-        };
-        say(&format!("✓ {}, as {PROVIDER} of the environment says", spec.name));
-        return Ok(spec);
-    }
-    let Some(default) = set.or(specs.first()) else {
-        return Err(StartupError("there is no service that runs models".to_owned()));
-    };
-    list::show(
-        specs.iter().map(|spec| (spec.name, here.get(spec.name).map_or(spec.description, String::as_str))),
-    );
-    loop {
-        let Some(text) = dialogue.ask(&format!("Number or name [{}]:", default.name)).await? else {
-            return Ok(default);
-        };
-        match list::picked(&names, &text).and_then(of) {
-            Some(spec) => return Ok(spec),
-            None => say(&format!("✗ Type a number from 1 to {}, or a name.", names.len())),
         }
     }
 }
@@ -122,15 +54,19 @@ async fn set_up(
     dialogue: &mut Dialogue,
     draft: &mut SettingsDraft,
     providers: &Providers,
-    spec: &ProviderSpec,
+    ServiceChoice { spec, known }: ServiceChoice<'_>,
 ) -> Result<bool, StartupError> {
-    if !first_address(dialogue, draft, spec).await? || !first_key(dialogue, draft, spec).await? {
+    let is_addressed = known.is_some() || first_address(dialogue, draft, spec).await?;
+    if !is_addressed || !first_key(dialogue, draft, spec, known).await? {
         return Ok(false);
     }
     loop {
-        let trouble = match dialogue.wait(timeout(LISTING, served(draft, providers, spec))).await? {
+        let listed = dialogue.wait(timeout(LISTING, listed(draft, providers, spec, known))).await?;
+        let trouble = match listed {
             Ok(Ok(served)) if !served.is_empty() => {
-                say(&format!("✓ {} answers at {}.", spec.name, place(&address(draft, spec))));
+                if known.is_none_or(|known| known.models.is_empty()) {
+                    say(&format!("✓ {} answers at {}.", spec.name, place(&address(draft, spec))));
+                }
                 match model::ask(dialogue, draft, spec, &served, BACK).await? {
                     model::ModelStepResult::Model => {
                         match refusal_of_key(dialogue, draft, providers, spec).await? {
@@ -145,9 +81,22 @@ async fn set_up(
             Ok(Err(trouble)) => trouble,
             Err(_) => Trouble::Address(format!("nothing came in {} s", LISTING.as_secs())),
         };
-        if !mend(dialogue, draft, spec, trouble).await? {
+        if !mend(dialogue, draft, spec, known, trouble).await? {
             return Ok(false);
         }
+    }
+}
+
+/// Returns the models of a service; those of a service that does not list them are known.
+async fn listed(
+    draft: &SettingsDraft,
+    providers: &Providers,
+    spec: &ProviderSpec,
+    known: Option<&KnownService>,
+) -> Result<Vec<String>, Trouble> {
+    match known.map(|known| known.models).filter(|models| !models.is_empty()) {
+        Some(models) => Ok(models.iter().map(|&model| model.to_owned()).collect()),
+        None => served(draft, providers, spec).await,
     }
 }
 
@@ -215,8 +164,12 @@ async fn first_key(
     dialogue: &mut Dialogue,
     draft: &mut SettingsDraft,
     spec: &ProviderSpec,
+    known: Option<&KnownService>,
 ) -> Result<bool, StartupError> {
     let Some(variable) = spec.variable(VariableRole::Key) else { return Ok(true) };
+    if let Some(known) = known {
+        return first(dialogue, draft, variable, &format!("Key ({} makes one)", known.key_page)).await;
+    }
     let url = spec.variable(VariableRole::BaseUrl);
     let at_default = url.is_none_or(|url| address(draft, spec) == url.default);
     match variable.need(at_default) {
@@ -280,16 +233,17 @@ async fn mend(
     dialogue: &mut Dialogue,
     draft: &mut SettingsDraft,
     spec: &ProviderSpec,
+    known: Option<&KnownService>,
     trouble: Trouble,
 ) -> Result<bool, StartupError> {
     let (words, asked, variable) = match trouble {
         Trouble::Key(words) => (words, "Key", spec.variable(VariableRole::Key)),
-        // A default address is right; the network is at fault, so the address is not asked for.
+        // A default or known address is right; the network is at fault, so the address is not asked for.
         Trouble::Address(words) => {
             let url = spec.variable(VariableRole::BaseUrl);
             let own = |url: &&ProviderVariable| {
                 let address = address(draft, spec);
-                address != url.default || is_here(&address)
+                known.is_none() && (address != url.default || is_here(&address))
             };
             (words, "Address", url.filter(own))
         }
@@ -319,59 +273,4 @@ async fn mend(
         None => {}
     }
     Ok(true)
-}
-
-/// Returns the names of the models that a service serves.
-async fn served(
-    draft: &SettingsDraft,
-    providers: &Providers,
-    spec: &ProviderSpec,
-) -> Result<Vec<String>, Trouble> {
-    let models = reached(&of_service(draft, spec)?, providers)?;
-    let served = models.served(spec.name).await.map_err(|error| trouble(&error))?;
-    Ok(served.into_iter().map(|name| name.model).collect())
-}
-
-/// Reads the settings of a service from the draft.
-fn of_service(draft: &SettingsDraft, spec: &ProviderSpec) -> Result<ModelSettings, Trouble> {
-    ModelSettings::of_service(&draft.all(), &draft.variables, spec).map_err(|faults| {
-        let words = faults.0.join("; ");
-        let is_about = |role| spec.variable(role).is_some_and(|variable| words.starts_with(variable.name));
-        match (is_about(VariableRole::Key), is_about(VariableRole::BaseUrl)) {
-            (true, _) => Trouble::Key(words),
-            (_, true) => Trouble::Address(words),
-            _ => Trouble::Later(words),
-        }
-    })
-}
-
-fn reached(settings: &ModelSettings, providers: &Providers) -> Result<Models, Trouble> {
-    let later = |refusal: StartupError| Trouble::Later(refusal.0);
-    let http = http_client(&settings.proxies).map_err(later)?;
-    models(settings, providers, &http, &ModelTrials::default(), &Clock::system()).map_err(later)
-}
-
-fn trouble(error: &ProviderError) -> Trouble {
-    let words = error.to_string();
-    match error {
-        ProviderError::Unauthorized(_) => Trouble::Key(words),
-        ProviderError::UnknownModel(_)
-        | ProviderError::Unavailable(_)
-        | ProviderError::Foreign(_)
-        | ProviderError::WrongAddress(_)
-        | ProviderError::Stalled(_) => Trouble::Address(words),
-        ProviderError::NoQuota(_)
-        | ProviderError::RateLimited { .. }
-        | ProviderError::TooLong(_)
-        | ProviderError::Garbled(_)
-        | ProviderError::Refused(_)
-        | ProviderError::Cut(_) => Trouble::Later(words),
-    }
-}
-
-/// Returns the configured address, or the default of the service.
-fn address(draft: &SettingsDraft, spec: &ProviderSpec) -> String {
-    let variable = spec.variable(VariableRole::BaseUrl);
-    let address = variable.map(|url| draft.get(url.name).unwrap_or_else(|| url.default.to_owned()));
-    address.unwrap_or_default().trim_end_matches('/').to_owned()
 }

@@ -29,7 +29,7 @@ pub(super) async fn ask(dialogue: &mut Dialogue) -> Result<bool, StartupError> {
     if !is_possible {
         return Ok(false);
     }
-    say("\n4. systemd can start Figaro now, and whenever you log in.");
+    say("\nLast, systemd can start Figaro now, and whenever you log in.");
     let answer = dialogue.ask("Make it a service of this account? y or n [n]:").await?;
     Ok(answer.is_some_and(|answer| ["y", "yes"].contains(&answer.to_lowercase().as_str())))
 }

@@ -22,6 +22,7 @@ pub(crate) const DESCRIPTOR: Descriptor = Descriptor {
             ProviderVariable::base_url("GEMINI_BASE_URL", "The service, if you reach it elsewhere.")
                 .with_default("https://generativelanguage.googleapis.com/v1beta"),
         ],
+        services: &[],
     },
     build: |settings, http, idle_limit| {
         Arc::new(GeminiProvider::new(http, &settings.base_url, settings.key.clone(), idle_limit))

@@ -36,6 +36,7 @@ pub(crate) const DESCRIPTOR: Descriptor = Descriptor {
                 "The time Ollama may take to load the model and begin its answer: seconds, or as `5m` (1 to 3600 s).",
             ),
         ],
+        services: &[],
     },
     build: |settings, http, idle_limit| {
         let load_limit = settings.time(LOAD_TIMEOUT);

@@ -6,13 +6,13 @@ use super::OpenAiChat;
 use super::name::NAME;
 use crate::descriptor::Descriptor;
 use crate::openai_embed;
-use figaro_domain::provider_spec::{ProviderSpec, ProviderVariable};
+use figaro_domain::provider_spec::{KnownService, ProviderSpec, ProviderVariable};
 
 /// Any service with this dialect.
 pub(crate) const DESCRIPTOR: Descriptor = Descriptor {
     spec: ProviderSpec {
         name: NAME,
-        description: "any service of the Chat Completions dialect, such as OpenRouter",
+        description: "any other service with the Chat Completions API",
         variables: &[
             ProviderVariable::base_url(
                 "COMPATIBLE_BASE_URL",
@@ -24,6 +24,23 @@ pub(crate) const DESCRIPTOR: Descriptor = Descriptor {
             ProviderVariable::key("COMPATIBLE_API_KEY", "Its key, if it takes one."),
             ProviderVariable::model("COMPATIBLE_MODEL", "The model that answers there.")
                 .required("the name of a model that it serves"),
+        ],
+        services: &[
+            KnownService {
+                name: "openrouter",
+                description: "models of many makers by one key",
+                address: "https://openrouter.ai/api/v1",
+                key_page: "https://openrouter.ai/settings/keys",
+                models: &[],
+            },
+            // Its list wants headers of Anthropic's own API.
+            KnownService {
+                name: "claude",
+                description: "Anthropic's models, by Anthropic's address for programs made for OpenAI",
+                address: "https://api.anthropic.com/v1",
+                key_page: "https://platform.claude.com/settings/keys",
+                models: &["claude-sonnet-5", "claude-haiku-4-5", "claude-opus-5"],
+            },
         ],
     },
     build: |settings, http, idle_limit| {

@@ -24,6 +24,7 @@ pub(in crate) const DESCRIPTOR: Descriptor = Descriptor {
             ProviderVariable::base_url("OPENAI_BASE_URL", "A service that speaks OpenAI's Responses API.")
                 .with_default("https://api.openai.com/v1"),
         ],
+        services: &[],
     },
     build: |settings, http, idle_limit| {
         Arc::new(OpenAiResponses::new(http, &settings.base_url, settings.key.clone(), idle_limit))

@@ -86,7 +86,7 @@ async fn a_published_page_needs_its_key_and_has_no_bot_api() {
         ("/demo/file/none?key=s3cret", vec![], 404),
         ("/?a=b&key=s3cret", vec![], 303),
         // The Bot API, whose token is known, is on loopback alone.
-        ("/bot7000000001:offline/getMe?key=s3cret", vec![], 403),
+        ("/bot7000000001:offline/getMe?key=s3cret", vec![], 404),
         ("/bot7000000001:offline/getMe", vec![("cookie", cookie.as_str())], 404),
     ] {
         assert_eq!(get(path, &headers).await.status(), status, "{path} {headers:?}");

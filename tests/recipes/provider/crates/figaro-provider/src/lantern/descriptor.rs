@@ -21,6 +21,7 @@ pub(crate) const DESCRIPTOR: Descriptor = Descriptor {
             ProviderVariable::model("LANTERN_MODEL", "The model that answers there.")
                 .required("the name of a model that it serves"),
         ],
+        services: &[],
     },
     build: |settings, http, idle_limit| {
         Arc::new(Lantern::new(http, &settings.base_url, settings.given_key(), idle_limit))
