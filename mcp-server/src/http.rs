@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{HeaderMap, Method, StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::serve::ListenerExt;
@@ -165,7 +165,18 @@ fn router(bot_api: BotApi, ports: &[Option<u16>], longest: usize, streams: Cance
     Router::new()
         .nest_service("/mcp", service)
         .layer(middleware::from_fn(Sessions::unavailable_when_full))
+        .layer(middleware::from_fn(end_without_content))
         .layer(middleware::from_fn_with_state(Bodies::new(longest), Bodies::bound))
+}
+
+/// Answers the end of a session with 204: the official Python clients report the 202 of `rmcp` as a failure.
+async fn end_without_content(request: Request, next: Next) -> Response {
+    let is_end = request.method() == Method::DELETE;
+    let mut response = next.run(request).await;
+    if is_end && response.status() == StatusCode::ACCEPTED {
+        *response.status_mut() = StatusCode::NO_CONTENT;
+    }
+    response
 }
 
 async fn require_key(State(keys): State<Arc<[SecretString]>>, mut request: Request, next: Next) -> Response {

@@ -1,15 +1,14 @@
 """The checks of foreign MCP clients against figaro-mcp, counted: `run` starts this in the clients' own Python.
 
-Three clients: the MCP conformance suite, which can send no key and so meets a server without one, the MCP Inspector,
-and the official Python client. Ends with 1 if anything is not as it should be, and with nothing left running.
+The clients: the MCP conformance suite, which can send no key and so meets a server without one, the MCP Inspector, the
+official Python client, also a hundred at once, FastMCP, the OpenAI Agents SDK, LangChain's adapters, and the official
+client for Node. Ends with 1 if anything is not as it should be, and with nothing left running.
 """
 
 import asyncio
 import base64
 import json
-import logging
 import signal
-import subprocess
 import sys
 import tempfile
 import time
@@ -19,8 +18,10 @@ from pathlib import Path
 from typing import Any
 
 import client
+import crowd
 from expect import TEXT_FILE, Wrong, expect, expect_names, shortened
-from servers import environment, mcp_server, nothing_runs, offline_telegram
+from libraries import LIBRARIES, Library
+from servers import mcp_server, nothing_runs, offline_telegram, ran
 
 HERE = Path(__file__).resolve().parent
 TABLE = HERE.parents[1] / "mcp-server" / "bot-api"
@@ -81,13 +82,13 @@ class Report:
     def __init__(self) -> None:
         self.passed = self.failed = 0
 
-    def check(self, name: str, test: Callable[..., Any], *args: Any) -> None:
+    def check(self, name: str, test: Callable[..., Any], *args: Any, timeout: float = TIMEOUT_SECONDS) -> None:
         """One check; a failure is told, and the others still run."""
         start = time.monotonic()
         try:
             made = test(*args)
             if isinstance(made, Awaitable):
-                asyncio.run(asyncio.wait_for(made, TIMEOUT_SECONDS))
+                asyncio.run(asyncio.wait_for(made, timeout))
         except Exception as error:  # A client may fail in any way; each is a failed check.
             self.failed += 1
             print(f"FAILED  {name}: {'; '.join(reasons(error))}", flush=True)
@@ -200,22 +201,6 @@ class Inspector:
         expect((code, answer.get("error", {}).get("code")), (3, "auth_required"), "the answer")
 
 
-def ran(command: list[str], folder: Path, more: dict[str, str]) -> tuple[int, str]:
-    """A client's exit code and what it printed, standard output first."""
-    told = environment(folder, more)
-    done = subprocess.run(
-        command,
-        cwd=folder,
-        env=told,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=TIMEOUT_SECONDS,
-        check=False,
-    )
-    return done.returncode, done.stdout + done.stderr
-
-
 def name_of_bot(result: dict[str, Any]) -> str:
     """What getMe gave, which stands in its text and beside it."""
     expect(json.loads(result["content"][0]["text"]), result["structuredContent"], "text and structured content")
@@ -234,6 +219,11 @@ def served_tools() -> set[str]:
     classes = json.loads((TABLE / "classes.json").read_bytes())["methods"]
     methods = json.loads((TABLE / "methods.json").read_bytes())["methods"]
     return {name for name in methods if classes[name] != "lifecycle"} | {"find_telegram_methods"}
+
+
+def everyday_tools() -> set[str]:
+    """The tools that are listed without `--all`."""
+    return {*json.loads((TABLE / "everyday.json").read_bytes()), "find_telegram_methods", "call_telegram_method"}
 
 
 def conformance(report: Report, suite: Suite) -> None:
@@ -272,21 +262,39 @@ def python_client(report: Report, url: str, program: Callable[..., Any], tools: 
     report.check("python with a wrong key is turned away", client.turned_away, url, "sesam")
 
 
+def libraries(report: Report, url: str, binaries: Path, folder: Path, telegram: dict[str, str]) -> None:
+    """The client libraries against a server with a key that lists the everyday methods, and one that they start."""
+    listed, served = everyday_tools(), served_tools()
+    for name in LIBRARIES:
+        library = Library(name, folder, telegram)
+        what = f"lists {len(listed)} tools, finds, calls, is told of a refused call"
+        report.check(f"{name} over HTTP {what}", library.over_http, url, KEY, listed)
+        what = f"lists {len(served)} tools, calls, is told of a refused call"
+        report.check(f"{name} over stdio {what}", library.over_stdio, binaries, served)
+        report.check(f"{name} without a key or with a wrong one is turned away", library.is_turned_away, url)
+
+
 def main() -> int:
     """Runs all checks against the binaries in the folder that the command line names."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     binaries, start, tools = Path(sys.argv[1]), time.monotonic(), served_tools()
-    # The Python client warns of an answer to DELETE with 202 in place of 200; both are right.
-    logging.disable(logging.WARNING)
     report = Report()
     with ExitStack() as world:
         folder = Path(world.enter_context(tempfile.TemporaryDirectory(prefix="foreign-")))
         telegram = world.enter_context(offline_telegram(binaries, folder))
-        without_key = world.enter_context(mcp_server(binaries, folder, telegram, None))
-        with_key = world.enter_context(mcp_server(binaries, folder, telegram, KEY))
+
+        def server(name: str, key: str | None, *flags: str) -> str:
+            return world.enter_context(mcp_server(binaries, folder, telegram, name, key, *flags))
+
+        without_key, with_key = server("open", None, "--all"), server("with-key", KEY, "--all")
         conformance(report, Suite(without_key, folder))
         inspector(report, Inspector(with_key, folder, telegram, binaries), tools)
         python_client(report, with_key, lambda *flags: client.command(binaries, telegram, *flags), tools)
+        libraries(report, server("everyday", KEY), binaries, folder, telegram)
+        # A server of their own, which has sent nothing yet: its pace leaves just enough time.
+        crowded = (server("crowd", KEY), KEY, telegram)
+        guests = f"{len(crowd.CHATS)} clients at once lose none of {5 * len(crowd.CHATS)} calls"
+        report.check(guests, crowd.no_call_is_lost, *crowded, timeout=crowd.TIMEOUT_SECONDS)
     report.check("nothing is left running", nothing_runs, telegram["TELEGRAM_API_URL"])
     failed = f"{report.failed} FAILED, " if report.failed else ""
     print(f"foreign clients: {failed}{report.passed} checks passed ({time.monotonic() - start:.0f} s)")

@@ -1,19 +1,26 @@
-"""Starts what the foreign clients talk to, and sees to it that nothing of it is left. `checks.py` calls it."""
+"""Starts the clients in processes of their own and what they talk to, and sees to it that nothing of it is left.
 
+`checks.py` and `libraries.py` call it.
+"""
+
+import json
 import os
 import select
 import signal
 import subprocess
 import time
+import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
-# The bot of `figaro demo`, and the private chat of its visitor.
+# The bot of `figaro demo`, the private chats of its visitor and of a stranger, and its groups.
 TOKEN = "7000000001:offline"
-CHAT = 1001
+CHAT, STRANGER = 1001, 1003
+GROUP, FORUM = -100_200, -100_300
 
-START, END = 20, 10
+START, END, CLIENT = 20, 10, 30
 
 
 @contextmanager
@@ -25,11 +32,42 @@ def offline_telegram(binaries: Path, folder: Path) -> Iterator[dict[str, str]]:
 
 
 @contextmanager
-def mcp_server(binaries: Path, folder: Path, telegram: dict[str, str], key: str | None) -> Iterator[str]:
-    """figaro-mcp over HTTP on a free port, with or without a key; gives its URL."""
+def mcp_server(
+    binaries: Path, folder: Path, telegram: dict[str, str], name: str, key: str | None, *flags: str
+) -> Iterator[str]:
+    """figaro-mcp over HTTP on a free port, with or without a key; gives its URL. Its log has the name."""
     variables = telegram | {"MCP_HTTP_PORT": "0"} | ({"MCP_API_KEY": key} if key else {})
-    with started([binaries / "figaro-mcp", "--all"], variables, folder, "with-key" if key else "open") as line:
+    with started([binaries / "figaro-mcp", *flags], variables, folder, name) as line:
         yield line.removeprefix("READY ")
+
+
+def program(binaries: Path, telegram: dict[str, str], *flags: str) -> dict[str, Any]:
+    """figaro-mcp as a program that a client starts."""
+    variables = telegram | {"RUST_LOG": "warn"}
+    return {"command": str(binaries / "figaro-mcp"), "args": ["--stdio", *flags], "env": variables}
+
+
+def messages(telegram: dict[str, str]) -> list[str]:
+    """The texts of all messages in the offline Telegram, which begins its page's events with them."""
+    with urllib.request.urlopen(f"{telegram['TELEGRAM_API_URL']}/demo/events", timeout=CLIENT) as events:
+        events.readline()
+        hello = json.loads(events.readline().removeprefix(b"data: "))
+    return [message["text"] for message in hello["messages"] if "text" in message]
+
+
+def ran(command: list[str], folder: Path, more: dict[str, str], told: str = "") -> tuple[int, str]:
+    """A client's exit code and what it printed, standard output first."""
+    done = subprocess.run(
+        command,
+        cwd=folder,
+        env=environment(folder, more),
+        input=told,
+        capture_output=True,
+        text=True,
+        timeout=CLIENT,
+        check=False,
+    )
+    return done.returncode, done.stdout + done.stderr
 
 
 def environment(folder: Path, more: dict[str, str]) -> dict[str, str]:

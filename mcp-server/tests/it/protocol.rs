@@ -38,6 +38,19 @@ impl<'a> Client<'a> {
 }
 
 #[tokio::test]
+async fn a_session_that_ends_is_answered_without_content_and_is_gone() {
+    let (bench, session) = Bench::standalone().await;
+    let end = async |session: &str| {
+        let request = bench.http.delete(&bench.url).header("mcp-session-id", session);
+        request.header(KEY.0, KEY.1).send().await.unwrap().status().as_u16()
+    };
+    assert_eq!(end(&session).await, 204);
+    let asked = bench.post(&[KEY, ("mcp-session-id", &session)], &request("ping", json!({}))).await;
+    assert_eq!(asked.status(), 404);
+    bench.stop().await;
+}
+
+#[tokio::test]
 async fn every_revision_with_sessions_is_spoken() {
     let (bench, _) = Bench::unpaced(&[]).await;
     for revision in WITH_SESSIONS {
