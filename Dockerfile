@@ -25,4 +25,5 @@ WORKDIR /data
 LABEL io.modelcontextprotocol.server.name="io.github.OWNER/figaro-telegram"
 ENV STORE_URL=redb:/data/store
 VOLUME /data
+HEALTHCHECK --interval=60s --timeout=10s --start-period=30s CMD ["figaro", "healthcheck"]
 CMD ["figaro"]

@@ -17,7 +17,7 @@ use figaro::cli::{
     PacksSubcommand, PolicySubcommand, StoreSubcommand, exit,
 };
 use figaro_base::system::in_words;
-use figaro_config::{ENV_FILE, EnvFile, Settings, Values};
+use figaro_config::{ENV_FILE, EnvFile, Settings, StoreUrl, Values};
 use figaro_files::presence;
 use figaro_mcp_client::guard;
 use figaro_mcp_client::locate::SUBCOMMAND;
@@ -81,6 +81,7 @@ async fn dispatch(cli: Cli) -> Result<(), AppFailure> {
     match cli.command {
         None => app::run(&read(&values)?, stop_requests()?).await,
         Some(CliCommand::Init) => init(values).await,
+        Some(CliCommand::Healthcheck) => app::healthcheck(&values, &Additions::default()).await,
         Some(CliCommand::Check) => Ok(app::check(&values, &Additions::default()).await?),
         Some(CliCommand::Demo { bind, port, store, word_pause }) => {
             let word_pause = Duration::from_millis(word_pause.into());
@@ -98,11 +99,8 @@ async fn dispatch(cli: Cli) -> Result<(), AppFailure> {
             Ok(app::store(StoreTask::Import { from, store }, &values.all()).await?)
         }
         Some(CliCommand::Audit { command, limit, since, json, store }) => {
-            let (task, store) = match command {
-                None => (AuditTask::List { limit, since, json }, store),
-                Some(AuditSubcommand::Verify { store }) => (AuditTask::Verify, store),
-                Some(AuditSubcommand::Export { to, store }) => (AuditTask::Export(to), store),
-            };
+            let list = AuditTask::List { limit, since, json };
+            let (task, store) = command.map_or((list, store), of_audit);
             app::audit(task, store, &values.all()).await
         }
         Some(CliCommand::Memory(command)) => Ok(app::memory(measured(command), &values.all()).await?),
@@ -134,6 +132,13 @@ async fn init(values: Values) -> Result<(), AppFailure> {
 
 fn written(result: std::io::Result<()>) -> Result<(), AppFailure> {
     result.map_err(|error| StartupError(format!("this cannot be written: {}", in_words(&error))).into())
+}
+
+fn of_audit(command: AuditSubcommand) -> (AuditTask, Option<StoreUrl>) {
+    match command {
+        AuditSubcommand::Verify { store } => (AuditTask::Verify, store),
+        AuditSubcommand::Export { to, store } => (AuditTask::Export(to), store),
+    }
 }
 
 fn task_of(command: StoreSubcommand) -> StoreTask {

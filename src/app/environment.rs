@@ -60,7 +60,7 @@ pub(super) fn http_client(proxies: &Proxies) -> Result<reqwest::Client, StartupE
 }
 
 /// Tells why there is no client. The usual reason is a machine without certificates of authorities.
-fn no_client(error: &reqwest::Error) -> StartupError {
+pub(super) fn no_client(error: &reqwest::Error) -> StartupError {
     let reason = std::error::Error::source(error).map_or_else(|| error.to_string(), ToString::to_string);
     StartupError(format!(
         "the HTTP client cannot be set up: {reason}. Are the certificates of the system installed (Debian: ca-certificates)?"

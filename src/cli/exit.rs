@@ -10,7 +10,10 @@ pub const CUT: u8 = 3;
 /// Exit codes with their meanings.
 pub const MEANINGS: [(u8, &str); 4] = [
     (0, "done, or stopped on request"),
-    (FAILED, "failed while it ran; `ask`: no answer; `audit verify`: the log was changed"),
+    (
+        FAILED,
+        "failed while it ran; `ask`: no answer; `audit verify`: the log was changed; `healthcheck`: no bot",
+    ),
     (REFUSED, "you have to fix something first, such as a setting or an option; the last lines say what"),
     (CUT, "`ask`: the answer was cut at its maximum length"),
 ];

@@ -75,6 +75,11 @@ pub enum CliCommand {
     Init,
     /// Check settings, store, token and models, and name the next step. Starts and changes nothing.
     Check,
+    /// Say by the exit code whether the bot of this folder runs, for the health check of a container.
+    ///
+    /// It asks /healthz of the HTTP gateway if HTTP_ADDR is set; otherwise it looks whether a bot has the store open. It asks
+    /// neither Telegram nor a model.
+    Healthcheck,
     /// Ask a question in the terminal and print the answer as it comes: no Telegram, no token.
     ///
     /// The answer goes to standard output, what the agent does meanwhile to standard error. Nothing is kept unless --session

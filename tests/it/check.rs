@@ -201,6 +201,36 @@ fn help_and_version_need_no_settings() {
     assert_eq!(bare().arg("shave").output().status.code(), Some(2));
 }
 
+#[tokio::test]
+async fn the_health_check_tells_a_running_bot_from_none() {
+    let world = World::new().await;
+    let check = async |recipe: Recipe| {
+        let output = recipe.arg("healthcheck").run().await;
+        let (said, errors) = words(&output);
+        (output.status.code(), said, errors)
+    };
+    let none = "figaro: no bot runs with the store in ./data\n".to_owned();
+    assert_eq!(check(world.bot()).await, (Some(1), String::new(), none.clone()), "never started");
+    let bot = world.start().await;
+    assert_eq!(check(world.bot()).await, (Some(0), "ok\n".to_owned(), String::new()));
+    assert!(bot.stop().success());
+    assert_eq!(check(world.bot()).await, (Some(1), String::new(), none), "stopped");
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    drop(listener);
+    let with_gateway = || world.bot().set("HTTP_ADDR", &address);
+    let (code, _, errors) = check(with_gateway()).await;
+    assert!(
+        code == Some(1) && errors.contains(&format!("http://{address}/healthz does not answer")),
+        "{errors}"
+    );
+    let bot = with_gateway().spawn();
+    bot.ready().await;
+    assert_eq!(check(with_gateway()).await.0, Some(0));
+    assert!(bot.stop().success());
+    assert_eq!(check(Recipe::new(world.folder.path())).await.0, Some(2), "no settings");
+}
+
 #[test]
 fn completions_and_man_pages_know_every_command_and_read_no_settings() {
     let folder = tempfile::tempdir().unwrap();
