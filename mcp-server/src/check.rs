@@ -1,12 +1,16 @@
 //! Validates the arguments of a call against the table, and finds the places of files in them. Used by the server before a
 //! call is sent, by Figaro before it judges one, and by Figaro's offline Telegram to reject what Telegram would.
 
+use std::borrow::Cow;
+
 use serde_json::{Map, Value};
 
 use crate::table::{ApiField, ApiTable, ApiType, Method, TypeDef, Unit};
 
 /// Maximum nesting. Rich messages nest 16 levels of four steps each; the limit stops hostile input.
 const MAX_DEPTH: usize = 80;
+/// Maximum length of a value in an error, in characters.
+const MAX_SHOWN_CHARS: usize = 40;
 
 /// A fault in the arguments of a call.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -32,8 +36,8 @@ pub enum ArgumentFault {
         path: String,
         /// Type in the table, or the expected constant.
         expected: String,
-        /// Kind of the given value, such as `a string`.
-        found: &'static str,
+        /// Kind of the given value, such as `a string`, or the value itself where others are allowed.
+        found: Cow<'static, str>,
     },
     /// The nesting is deeper than Telegram allows.
     #[error("{path} is nested too deep")]
@@ -227,13 +231,22 @@ fn bad_discriminator(types: &[ApiType], value: &Value, path: &ArgumentPath) -> O
         !all().any(|(other, wanted)| other == *name && given == Some(wanted))
     })?;
     let path = path.field(name).text;
-    if map.get(name).is_none_or(Value::is_null) {
+    let Some(given) = map.get(name).filter(|given| !given.is_null()) else {
         return Some(ArgumentFault::Missing { path });
-    }
+    };
     let mut values: Vec<String> =
         all().filter(|(other, _)| other == &name).map(|(_, value)| value.to_string()).collect();
     values.dedup();
-    Some(ArgumentFault::Mistyped { path, expected: values.join(" or "), found: "another value" })
+    Some(ArgumentFault::Mistyped { path, expected: values.join(" or "), found: shown(given) })
+}
+
+/// Returns a value as JSON, cut after some words.
+fn shown(value: &Value) -> Cow<'static, str> {
+    let text = value.to_string();
+    match text.char_indices().nth(MAX_SHOWN_CHARS) {
+        Some((end, _)) => format!("{}…", &text[..end]).into(),
+        None => text.into(),
+    }
 }
 
 fn fields_of(ty: &ApiType) -> &'static [ApiField] {
@@ -253,7 +266,7 @@ fn constant(field: &ApiField, value: &Value, path: &ArgumentPath) -> CheckResult
         Some(wanted) if wanted != value => Err(ArgumentFault::Mistyped {
             path: path.text.clone(),
             expected: wanted.to_string(),
-            found: "another value",
+            found: shown(value),
         }),
         _ => Ok(()),
     }
@@ -291,7 +304,7 @@ fn mistyped(ty: &ApiType, value: &Value, path: &ArgumentPath) -> ArgumentFault {
         Value::Array(_) => "an array",
         Value::Object(_) => "an object",
     };
-    ArgumentFault::Mistyped { path: path.text.clone(), expected: ty.to_string(), found }
+    ArgumentFault::Mistyped { path: path.text.clone(), expected: ty.to_string(), found: found.into() }
 }
 
 #[cfg(test)]
@@ -375,7 +388,7 @@ mod tests {
                 json!({"chat_id": 1, "media": [{"type": "photo", "media": "a"}, {"type": "foto", "media": "b"}]}),
                 Some(
                     "media[1].type must be \"audio\" or \"document\" or \"live_photo\" or \"photo\" or \"video\", not \
-                     another value",
+                     \"foto\"",
                 ),
             ),
             (

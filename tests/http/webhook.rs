@@ -2,6 +2,7 @@
 //! the gateway.
 
 use figaro_offline::model::ModelReply;
+use figaro_offline::telegram::PlannedFailure;
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -119,4 +120,30 @@ async fn all_that_the_document_names_is_served() {
         }
     }
     assert_eq!(count, 23);
+}
+
+#[tokio::test]
+async fn a_webhook_of_earlier_settings_is_removed_and_another_bot_is_left_alone() {
+    for (url, removed) in [("https://bot.example/telegram", 1), ("", 0)] {
+        let world = World::new().await;
+        let description = "Conflict: can't use getUpdates method while webhook is active".to_owned();
+        world.telegram.fail("getUpdates", PlannedFailure::Status { status: 409, description }, 1);
+        let info = json!({"url": url, "has_custom_certificate": false, "pending_update_count": 1});
+        let info = json!({"ok": true, "result": info}).to_string();
+        world.telegram.fail("getWebhookInfo", PlannedFailure::Answer(info), 1);
+        world.otherwise(ModelReply::text("Here."));
+        let bot = world.start().await;
+        assert_eq!(world.told(ANN, ANN, "are you there?").await["text"], "Here.");
+        let calls = world.telegram.calls();
+        let count = calls.iter().filter(|call| call.method == "deleteWebhook").count();
+        assert_eq!(count, removed, "{url}");
+        let log = std::fs::read_to_string(world.folder.path().join("figaro.log")).unwrap();
+        let told = if removed == 1 {
+            "a webhook; it is removed"
+        } else {
+            "another process is getting this bot's updates"
+        };
+        assert!(log.contains(told), "{log}");
+        assert!(bot.stop().success());
+    }
 }

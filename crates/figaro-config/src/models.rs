@@ -88,8 +88,14 @@ impl ModelSettings {
             |name: &str| named == Some(name) || fallback.iter().any(|choice| choice.provider == name);
         let first = named.or(reader.providers().first().map(|spec| spec.name)).unwrap_or_default();
         let specs = reader.providers().iter();
-        let providers: Vec<ProviderSettings> =
-            specs.filter_map(|spec| read_provider(reader, spec, is_wanted(spec.name))).collect();
+        // A fallback names its model, so its provider needs no default one.
+        let model_of = |name: &str| {
+            let choice = fallback.iter().find(|choice| choice.provider == name && name != first);
+            choice.map(|choice| choice.model.as_str())
+        };
+        let providers: Vec<ProviderSettings> = specs
+            .filter_map(|spec| read_provider(reader, spec, is_wanted(spec.name), model_of(spec.name)))
+            .collect();
         let model =
             providers.iter().find(|provider| provider.name == first).map(|provider| provider.model.clone());
         Self {
@@ -158,11 +164,13 @@ fn read_first(reader: &mut VariableReader<'_>) -> Option<&'static str> {
     names.get(place).copied()
 }
 
-/// Reads one provider. Missing values are faults only if it is `wanted`; invalid times always are.
+/// Reads one provider, whose model is `model` if none is set. Missing values are faults only if it is `wanted`; invalid times
+/// always are.
 fn read_provider(
     reader: &mut VariableReader<'_>,
     spec: &ProviderSpec,
     wanted: bool,
+    model: Option<&str>,
 ) -> Option<ProviderSettings> {
     let is_set_up = spec.set_up_by().is_some_and(|variable| reader.get(variable.name).is_some());
     if !wanted && (!is_set_up || is_for_vectors_alone(reader, spec)) {
@@ -171,7 +179,13 @@ fn read_provider(
     }
     let service = read_service(reader, spec);
     let at_default = is_default(spec, &service.base_url);
-    let model = spec.variable(VariableRole::Model).map(|model| read_value(reader, model, at_default));
+    let model = spec.variable(VariableRole::Model).map(|variable| {
+        let is_unset = variable.default.is_empty() && reader.get(variable.name).is_none();
+        match model.filter(|_| is_unset) {
+            Some(model) => model.to_owned(),
+            None => read_value(reader, variable, at_default),
+        }
+    });
     Some(ProviderSettings { model: model.unwrap_or_default(), ..service })
 }
 
@@ -383,6 +397,17 @@ mod tests {
         }
         let faults = read(&[("LLM_PROVIDER", "olama")]).map(|_| ()).unwrap_err();
         assert!(faults.len() == 1 && faults[0].ends_with(": did you mean ollama?"), "{faults:?}");
+    }
+
+    #[test]
+    fn a_fallback_needs_no_default_model_of_its_provider() {
+        let pairs = [("OPENAI_API_KEY", "sk"), ("LLM_FALLBACK", "ollama:qwen3:8b, ollama:llama3.2")];
+        let model = |pairs: &[(&'static str, &'static str)]| {
+            let settings = read(pairs).unwrap();
+            settings.providers.into_iter().find(|provider| provider.name == "ollama").unwrap().model
+        };
+        assert_eq!(model(&pairs), "qwen3:8b");
+        assert_eq!(model(&[&pairs[..], &[("OLLAMA_MODEL", "gemma3")]].concat()), "gemma3");
     }
 
     #[test]

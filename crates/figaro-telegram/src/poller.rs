@@ -4,8 +4,9 @@
 use std::time::Duration;
 
 use backon::ExponentialBackoff;
+use serde_json::json;
 
-use super::api::Api;
+use super::api::{Api, DeleteWebhook, GetWebhookInfo};
 use super::batch::BatchUpdate;
 use super::cursor::Cursor;
 use super::error::ApiError;
@@ -44,6 +45,10 @@ impl Poller {
                     false => self.rest(&mut pauses).await,
                 },
                 Err(ApiError::RetryAfter(wait)) => self.sleep(wait).await,
+                Err(ApiError::Conflict) => {
+                    self.end_webhook().await;
+                    self.rest(&mut pauses).await;
+                }
                 Err(error) => {
                     tracing::warn!(%error, "updates could not be fetched; trying again");
                     self.rest(&mut pauses).await;
@@ -57,6 +62,29 @@ impl Poller {
         match self.intake.take(updates).await {
             Some(BatchIds { highest, nameless }) => cursor.pass(highest, nameless),
             None => false,
+        }
+    }
+
+    /// Finds out who else gets the updates: Telegram gives none while a webhook is set, such as one of an earlier
+    /// `WEBHOOK_URL`. Removes that.
+    async fn end_webhook(&self) {
+        let url = self
+            .api
+            .call(GetWebhookInfo(json!({})))
+            .await
+            .map(|info| info["url"].as_str().map(str::to_owned));
+        let is_set = url.is_ok_and(|url| url.is_some_and(|url| !url.is_empty()));
+        if !is_set {
+            tracing::warn!(
+                "another process is getting this bot's updates: stop it, or give it a token of its own"
+            );
+            return;
+        }
+        match self.api.call(DeleteWebhook(json!({}))).await {
+            Ok(_) => tracing::info!(
+                "Telegram sent updates to a webhook; it is removed, since WEBHOOK_URL is empty"
+            ),
+            Err(error) => tracing::warn!(%error, "the webhook could not be removed; trying again"),
         }
     }
 

@@ -61,8 +61,11 @@ impl Command for WhyCommand {
         let asker = request.asker;
         let replied = request.message.quotes.as_ref().filter(|quoted| quoted.message.is_some());
         // Ids of turns appear in the log and in HTTP answers.
-        let is_owner = asker.standing == Standing::Owner;
-        let run = request.words.parse::<RunId>().ok().filter(|_| is_owner && !request.argument().is_empty());
+        let named = if asker.standing == Standing::Owner { request.argument() } else { "" };
+        let run = named.parse::<RunId>().ok();
+        if !named.is_empty() && run.is_none() {
+            return Ok(Card::text(self.cards.texts(asker).why_no_turn()).into());
+        }
         let found = match (run, replied.and_then(|quoted| quoted.message)) {
             (Some(run), _) => self.finder.turn(run).await?,
             (None, Some(message)) => self.finder.find(asker, message).await?,
