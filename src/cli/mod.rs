@@ -60,7 +60,7 @@ pub enum CliCommand {
         /// Address of the chat page. The link has a key if other machines can reach the address, such as 0.0.0.0.
         #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]
         bind: IpAddr,
-        /// Keep what is said in this folder and go on with it next time; without it everything is gone at the end.
+        /// Store the conversations in this folder and continue them next time; without it everything is gone at the end.
         #[arg(long)]
         store: Option<PathBuf>,
         /// The offline model's pause before each word, in milliseconds: 0 shows an answer at once.
@@ -75,16 +75,17 @@ pub enum CliCommand {
     Init,
     /// Check settings, store, token and models, and name the next step. Starts and changes nothing.
     Check,
-    /// Say by the exit code whether the bot of this folder runs, for the health check of a container.
+    /// Health check of a container: the exit code says if the bot of this folder runs.
     ///
     /// It asks /healthz of the HTTP gateway if HTTP_ADDR is set; otherwise it looks whether a bot has the store open. It asks
     /// neither Telegram nor a model.
     Healthcheck,
     /// Ask a question in the terminal and print the answer as it comes: no Telegram, no token.
     ///
-    /// The answer goes to standard output, what the agent does meanwhile to standard error. Nothing is kept unless --session
-    /// names a conversation to go on with, which is kept in the store of STORE_URL; a bot that runs has that one open. The exit
-    /// code is 0 with an answer, 1 without one, and 2 if something has to be put right first. docs/ask.md explains the events
+    /// The answer goes to standard output, tool calls go to standard error. Nothing is stored without --session. With
+    /// --session the conversation is in the store of STORE_URL; stop the bot first, because only one process can open
+    /// a store. The exit code is 0 with an answer, 1 without one, 2 if you have to correct something first, and 3 if
+    /// the answer was cut. docs/ask.md explains the events
     /// of --json.
     #[command(after_help = ASK_EXAMPLES)]
     Ask {
@@ -96,23 +97,23 @@ pub enum CliCommand {
         /// The model that answers, as provider:model; else that of the agent or of the settings.
         #[arg(long, value_name = "PROVIDER:MODEL")]
         model: Option<ModelName>,
-        /// Go on with the conversation of this name, and keep what is said in it.
+        /// Continue the conversation of this name, and store it.
         #[arg(long, value_name = "NAME", value_parser = session)]
         session: Option<String>,
-        /// Only test an agent: the question stands alone, no memory is used or made, and no later call sees it.
+        /// Test an agent: the question has no history, no memory is used or stored, and no later call sees it.
         #[arg(long)]
         eval: bool,
         /// Print events, a line of JSON each.
         #[arg(long)]
         json: bool,
     },
-    /// Look after the store of a bot that does not run.
+    /// Copy, check or compact the store of a stopped bot.
     #[command(subcommand)]
     Store(StoreSubcommand),
-    /// Write all that a bot has stored into a file, as lines of JSON.
+    /// Write the whole store of a stopped bot into a file, as lines of JSON.
     ///
-    /// The bot must not run. An export that was cut short goes on where it stopped when the same command is run again. The
-    /// file holds what people said: keep it as safe as the store.
+    /// Stop the bot first. If the export is interrupted, run the same command again: it continues. The file has all
+    /// messages: keep it as safe as the store.
     Export {
         /// The file; `-` writes to standard output.
         to: PathBuf,
@@ -131,7 +132,7 @@ pub enum CliCommand {
         #[arg(long)]
         store: Option<StoreUrl>,
     },
-    /// Read the audit log of a bot that does not run: who was let in, what calls were allowed, asked about and refused.
+    /// Read the audit log of a stopped bot: people who were let in, and calls that were allowed, asked about or refused.
     ///
     /// It has ids and names of methods and rules, never what people said. TELEGRAM_BOT_TOKEN says which bot's log it is.
     #[command(args_conflicts_with_subcommands = true)]
@@ -152,7 +153,7 @@ pub enum CliCommand {
         #[arg(long)]
         store: Option<StoreUrl>,
     },
-    /// Measure what the memory of chats finds, on conversations from anywhere.
+    /// Measure the memory on your own conversations.
     #[command(subcommand)]
     Memory(MemorySubcommand),
     /// Check and explain the rules about what the model may do with Telegram.

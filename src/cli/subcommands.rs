@@ -13,7 +13,7 @@ use figaro_policy::tools::CallerRole;
 pub enum StoreSubcommand {
     /// Copy a store into a new one, of another engine or in another folder, and compare the two.
     ///
-    /// FROM stays as it is. A copy that was cut short goes on where it stopped when the same command is run again. For
+    /// FROM is not changed. If the copy is interrupted, run the same command again: it continues. For
     /// example: figaro store copy sled:./data redb:./data
     Copy {
         /// The store that is copied, as redb:FOLDER or sled:FOLDER.
@@ -21,15 +21,15 @@ pub enum StoreSubcommand {
         /// Where the copy is made; there must be no store of that engine yet.
         to: StoreUrl,
     },
-    /// Read all there is in a store, and say what it is and whether it is whole.
+    /// Read the whole store, say what it contains and if it is intact, and repair the effects of a power failure.
     Check {
         /// The store, as redb:FOLDER or sled:FOLDER; else that of STORE_URL.
         store: Option<StoreUrl>,
-        /// Go on without what a damaged store has lost; the check says what that is, and no bot opens it before.
+        /// Accept the loss of a damaged store, so that the bot can open it again; the check says what is missing.
         #[arg(long)]
         accept_loss: bool,
     },
-    /// Give the space of what was removed back to the disk.
+    /// Give the free space inside the store back to the disk.
     Compact {
         /// The store, as redb:FOLDER or sled:FOLDER; else that of STORE_URL.
         store: Option<StoreUrl>,
@@ -39,7 +39,7 @@ pub enum StoreSubcommand {
 /// Commands for the audit log.
 #[derive(Debug, Subcommand)]
 pub enum AuditSubcommand {
-    /// Say how many entries there are and whether they are as they were written; the exit code is 1 if not.
+    /// Count the entries and test that nobody changed them; the exit code is 1 if somebody did.
     Verify {
         /// The store, as redb:FOLDER or sled:FOLDER; else that of STORE_URL.
         #[arg(long)]
@@ -69,7 +69,7 @@ pub enum MemorySubcommand {
         /// The file; `-` reads from standard input.
         from: PathBuf,
     },
-    /// Print what of a conversation a request would carry for a question: the very text that goes to the model.
+    /// Print the part of a conversation that goes to the model for a question.
     Recall {
         /// The folder of the store, or redb:FOLDER or sled:FOLDER.
         #[arg(long, value_parser = store_in)]
@@ -116,7 +116,7 @@ pub enum AgentsSubcommand {
         /// The folder of the files; else prompts/agents of this folder.
         folder: Option<PathBuf>,
     },
-    /// Print the JSON Schema of an agent's file, by which editors check it.
+    /// Print the JSON Schema of an agent's file, for editors.
     Schema,
 }
 
@@ -153,7 +153,7 @@ pub enum PolicySubcommand {
         /// The file; else that of POLICY_FILE.
         file: Option<PathBuf>,
     },
-    /// Say what becomes of a call, by which rule, and who could approve it.
+    /// Say what happens to a call, by which rule, and who may approve it.
     Explain {
         /// The method of the Bot API, such as banChatMember; or a tool of another MCP server: by its name there with --server,
         /// or as SERVER__TOOL.

@@ -157,7 +157,7 @@ async fn what_an_added_provider_lacks_is_told_like_all_else() {
     let variables = app::variables(&added(PARROT)).unwrap();
     let row = "`PARROT_MODEL` |  | with `LLM_PROVIDER=parrot` | Its colour. |\n";
     assert!(variables.reference().contains(row));
-    assert!(variables.example().contains("by a key of theirs) or parrot (says what it hears).\n"));
+    assert!(variables.example().contains("with a Google key) or parrot (says what it hears).\n"));
 }
 
 #[tokio::test]

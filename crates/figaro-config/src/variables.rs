@@ -51,11 +51,15 @@ const LAST: &[Variable] = &[
         "",
         "Proxy for the models and the web search, written as in TELEGRAM_PROXY; off for none.",
     ),
-    variable("LLM_IDLE_TIMEOUT", "60", "Seconds without a word after which a model has failed (1 to 600)."),
+    variable(
+        "LLM_IDLE_TIMEOUT",
+        "60",
+        "Seconds that a model may be silent before the call fails (1 to 600).",
+    ),
     variable(
         "LLM_SLOTS",
         "1",
-        "Requests that your own model server (Ollama, llama.cpp, at an address of this machine or a private network) answers at once. Background work waits for a free slot and makes room for questions (1 to 1000).",
+        "Requests that your own model server (Ollama, llama.cpp, at an address of this machine or a private network) answers at once. Background work waits for a free slot, and stops if a question needs its slot (1 to 1000).",
     ),
     secret(
         "TAVILY_API_KEY",
@@ -66,12 +70,12 @@ const LAST: &[Variable] = &[
     variable(
         "OWNER_IDS",
         "",
-        "Telegram ids of owners, separated by commas. Whoever opens the link that figaro prints becomes an owner too; it prints one while there is no owner.",
+        "Telegram ids of owners, separated by commas. Without an owner, figaro prints a link; the first person who opens it becomes the owner.",
     ),
     variable(
         "ACCESS",
         "pairing",
-        "Who else may talk to the bot: pairing (owners are asked about strangers and groups, and can make codes), allowlist (only people and groups that an owner allowed with /allow; owners are not asked) or open (everybody).",
+        "Rule for strangers and new groups. pairing: the bot asks the owners, who can also make codes. allowlist: only people and groups that an owner allowed with /allow. open: everybody.",
     ),
     variable(
         "POLICY_FILE",
@@ -87,19 +91,19 @@ const LAST: &[Variable] = &[
     variable(
         "AUDIT_DAYS",
         "365",
-        "Days to keep entries of the audit log (1 to 3650). The rest still proves that it is complete.",
+        "Days to keep entries of the audit log (1 to 3650). The remaining entries can still be verified.",
     ),
     variable(
         "ERASE_AFTER",
         "120",
-        "Seconds between an erasure and the rewriting of the store's files, after which no byte of it is left there. Erasures within this time share one rewrite (0 to 480).",
+        "Seconds between an erasure and the rewrite of the store's files (0 to 480). After the rewrite the files have no byte of the erased data. Erasures within this time share one rewrite.",
     ),
     variable(
         "DEFAULT_TIMEZONE",
         "",
         "Time zone of chats that set none, such as Europe/Riga. If empty, TZ counts, then UTC.",
     ),
-    variable("MAX_PASSES", "10", "Most calls of the model for one answer (1 to 100)."),
+    variable("MAX_PASSES", "10", "Maximum number of model calls for one answer (1 to 100)."),
     variable(
         "HISTORY_TOKENS",
         "3000",
@@ -108,27 +112,27 @@ const LAST: &[Variable] = &[
     variable(
         "SUMMARY_EVERY",
         "50",
-        "Messages after which the model writes a summary in the background, for when the messages no longer fit into HISTORY_TOKENS (4 to 1000); 0 for never.",
+        "Number of messages after which the model writes a summary in the background (4 to 1000); 0 for none. Summaries replace messages that no longer fit into HISTORY_TOKENS.",
     ),
     variable(
         "SESSION_NAMES",
         "on",
-        "on if the model names a conversation after its first exchange, by one short call; off otherwise.",
+        "on: after the first answer one short call of the model names the conversation. off: conversations get no names.",
     ),
     variable(
         "MEMORY_LIMIT",
         "50",
-        "Most facts remembered about a person, read from what they say by short calls in the background. Beyond it the least used one goes (0 to 1000; 0 remembers none).",
+        "Maximum facts remembered about a person (0 to 1000; 0 for none). Short background calls find them in the person's messages. Above the maximum the least used fact is removed.",
     ),
     variable(
         "MEMORY_DELAY",
         "60",
-        "Seconds of silence after which a person's messages are read for facts, all by one call; eight waiting messages are read at once (0 to 3600).",
+        "Seconds of silence before one call reads a person's messages for facts (0 to 3600). After eight messages it does not wait.",
     ),
     variable(
         "MEMORY_CONSENT",
         "given",
-        "given: facts are remembered until a person switches it off with /memory. ask: people are asked first.",
+        "given: the bot remembers facts until the person turns this off with /memory. ask: the bot asks the person first.",
     ),
     variable(
         "EMBEDDER",
@@ -138,17 +142,17 @@ const LAST: &[Variable] = &[
     variable(
         "DAILY_TOKENS",
         "",
-        "Most tokens that the whole bot may use in a day, such as 500000. Then it says so until midnight. No limit if empty.",
+        "Maximum tokens of the whole bot in a day, such as 500000. Above it the bot answers only that the budget is used up, until midnight. No limit if empty.",
     ),
     variable(
         "DAILY_USD",
         "",
-        "Most US dollars that it may spend in a day, such as 2.50. If this is the only limit, models of unknown price are not asked. No limit if empty.",
+        "Maximum US dollars of the whole bot in a day, such as 2.50. If this is the only limit, the bot does not use models with an unknown price. No limit if empty.",
     ),
     variable(
         "BACKGROUND_SHARE",
         "10",
-        "Percent of DAILY_TOKENS and DAILY_USD for work that nobody waits for, such as summaries and names of conversations (0 to 100).",
+        "Percent of DAILY_TOKENS and DAILY_USD for background work, such as summaries and names of conversations (0 to 100).",
     ),
     variable(
         "LLM_PRICES",
@@ -158,7 +162,7 @@ const LAST: &[Variable] = &[
     variable(
         "MODEL_CAPABILITIES",
         "",
-        "What models can do, where the built-in list does not know it or is wrong: provider:model= and then tools, pictures, json (answers that follow a JSON Schema) and the tokens of its window, such as compatible:my-model=tools/json/32768, or text for none of them. A * at the end stands for a family. What an unknown model of a compatible server accepts is found out without this.",
+        "Abilities of models that are missing or wrong in the built-in list, as provider:model= with tools, pictures, json (answers that follow a JSON Schema) and the size of the context window in tokens, such as compatible:my-model=tools/json/32768; text for none of them. A * at the end stands for a family. Without this setting the bot finds out the abilities of an unknown model of a compatible server.",
     ),
     variable("TASKS_PER_CHAT", "50", "Most scheduled tasks of a chat (1 to 10000)."),
     variable("TASKS_PER_USER", "50", "Most scheduled tasks of a person in all chats (1 to 10000)."),
@@ -175,7 +179,7 @@ const LAST: &[Variable] = &[
     secret(
         "TELEGRAM_PROXY",
         "",
-        "Proxy for Telegram, such as http://name:password@host:3128 or socks5h://host:1080 (socks5 resolves names here, socks5h there); off for none. If empty, HTTPS_PROXY or ALL_PROXY of the environment counts. This machine and what NO_PROXY names are reached directly.",
+        "Proxy for Telegram, such as http://name:password@host:3128 or socks5h://host:1080 (socks5 resolves names here, socks5h there); off for none. If empty, HTTPS_PROXY or ALL_PROXY of the environment is used. This machine, and hosts in NO_PROXY, are reached directly.",
     ),
     variable(
         "TELEGRAM_RATES",
@@ -190,7 +194,7 @@ const LAST: &[Variable] = &[
     secret(
         "MCP_API_KEY",
         "",
-        "Key for other MCP clients of the Telegram MCP server. Without it only the bot can use that server, by a port and a key of its own.",
+        "Key for other MCP clients of the Telegram MCP server. Without it only the bot can use the server, with its own port and key.",
     ),
     variable(
         "MCP_CONFIG",
@@ -211,7 +215,7 @@ const LAST: &[Variable] = &[
     variable(
         "HTTP_MODELS",
         "",
-        "Model names that clients have built in, and the model that answers to each, as NAME=MODEL separated by commas, such as gpt-4o=figaro; * stands for all others. Without it an unknown name is refused.",
+        "Map of model names that clients use, as NAME=MODEL separated by commas, such as gpt-4o=figaro; * stands for all other names. Without it an unknown name is refused.",
     ),
     secret(
         "JWT_SECRET",

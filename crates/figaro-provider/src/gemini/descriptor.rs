@@ -12,7 +12,7 @@ use figaro_domain::provider_spec::{ProviderSpec, ProviderVariable};
 pub(crate) const DESCRIPTOR: Descriptor = Descriptor {
     spec: ProviderSpec {
         name: NAME,
-        description: "Google's models, by a key of theirs",
+        description: "Google's models, with a Google key",
         variables: &[
             ProviderVariable::key("GEMINI_API_KEY", "The key for Google's Gemini.")
                 .required_at_default_address("https://aistudio.google.com/apikey gives one")

@@ -14,7 +14,7 @@ const LOAD_TIMEOUT: &str = "OLLAMA_LOAD_TIMEOUT";
 pub(crate) const DESCRIPTOR: Descriptor = Descriptor {
     spec: ProviderSpec {
         name: NAME,
-        description: "models on a machine of yours, without a key",
+        description: "models on your own machine, without a key",
         variables: &[
             ProviderVariable::base_url("OLLAMA_BASE_URL", "Where Ollama runs.")
                 .with_default("http://127.0.0.1:11434"),

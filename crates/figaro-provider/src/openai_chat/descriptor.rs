@@ -28,7 +28,7 @@ pub(crate) const DESCRIPTOR: Descriptor = Descriptor {
         services: &[
             KnownService {
                 name: "openrouter",
-                description: "models of many makers by one key",
+                description: "models of many makers with one key",
                 address: "https://openrouter.ai/api/v1",
                 key_page: "https://openrouter.ai/settings/keys",
                 models: &[],

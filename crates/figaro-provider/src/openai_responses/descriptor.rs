@@ -12,7 +12,7 @@ use figaro_domain::provider_spec::{ProviderSpec, ProviderVariable};
 pub(in crate) const DESCRIPTOR: Descriptor = Descriptor {
     spec: ProviderSpec {
         name: NAME,
-        description: "GPT models, by a key of OpenAI",
+        description: "GPT models, with an OpenAI key",
         variables: &[
             ProviderVariable::key(
                 "OPENAI_API_KEY",
