@@ -2,10 +2,12 @@
 //! Figaro, which shows its models the same tools. Tools are built on request: all schemas together would be the largest
 //! thing in memory.
 
+use std::sync::OnceLock;
+
 use rmcp::model::{MetaObject, Tool, ToolAnnotations};
 use serde_json::{Map, Value, json};
 
-use crate::find::{self, Document, Synonyms};
+use crate::find::{self, SearchIndex, SearchableTool, Synonyms};
 use crate::lines::TableLines;
 use crate::schema::{self, entries};
 use crate::table::{ApiTable, Class, Method};
@@ -30,6 +32,8 @@ const MAX_TYPES: usize = 2;
 pub struct Catalog {
     methods: Vec<&'static Method>,
     lines: TableLines,
+    /// Made by the first search.
+    index: OnceLock<SearchIndex<&'static Method>>,
 }
 
 /// Selection of the methods to serve.
@@ -100,7 +104,8 @@ impl Catalog {
                 && (choice.with_lifecycle || method.class != Class::Lifecycle)
                 && (choice.only.is_empty() || choice.only.contains(&method.class))
         };
-        Self { methods: ApiTable::get().methods().iter().filter(served).collect(), lines }
+        let methods = ApiTable::get().methods().iter().filter(served).collect();
+        Self { methods, lines, index: OnceLock::new() }
     }
 
     /// Returns a served method by exact name; `None` if there is none.
@@ -154,10 +159,10 @@ impl Catalog {
         }
         let mut found = self.named(query);
         if found.is_empty() {
-            let words = Synonyms::embedded();
-            let documents: Vec<Document<&'static Method>> =
-                self.methods.iter().map(|m| Document::of_method(*m, m, &self.lines, &words)).collect();
-            find::rank(query, &documents, &words).into_iter().for_each(|method| found.add(method));
+            let index = self
+                .index
+                .get_or_init(|| SearchIndex::new(self.methods.iter().map(|m| (*m, self.searchable(m)))));
+            index.rank(query).into_iter().for_each(|method| found.add(method));
         }
         if found.is_empty() { Err(NotFound::NothingFits) } else { Ok(found) }
     }
@@ -207,6 +212,15 @@ impl Catalog {
     #[must_use]
     pub fn short_schema(&self, method: &Method) -> Map<String, Value> {
         schema::within(method, &self.lines, FOUND_BYTES)
+    }
+
+    fn searchable(&self, method: &'static Method) -> SearchableTool<'static> {
+        SearchableTool {
+            name: &method.name,
+            words: Synonyms::embedded().said_of(method),
+            description: self.description(method),
+            parameters: method.params.iter().map(|param| param.name.as_str()).collect(),
+        }
     }
 
     fn describe(&self, method: &'static Method, schema: Map<String, Value>) -> Tool {

@@ -1,12 +1,13 @@
 //! Search for methods in everyday words. Used by the catalog, and by Figaro for tools of any source. Each word of the query
 //! is matched against name, description and parameters; rarer words and matches in the name count more. Inflections, typos
-//! and synonyms (`bot-api/words.json`) count a little less.
+//! and synonyms (`bot-api/words.json`) count a little less. `languages` translates queries that are not in English.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::sync::LazyLock;
 
 use serde::Deserialize;
 
-use crate::lines::TableLines;
+use crate::languages::{self, English};
 use crate::table::Method;
 
 /// Description of `find_telegram_methods` for clients.
@@ -22,10 +23,11 @@ const IN_WORDS: f32 = 2.6;
 const IN_DESCRIPTION: f32 = 1.2;
 const IN_PARAMETERS: f32 = 0.5;
 
-/// Factors on a weight for synonyms, inflections and typos.
+/// Factors on a weight for synonyms, inflections, typos, and less likely meanings of a word of another language.
 const SYNONYM: f32 = 0.85;
 const INFLECTED: f32 = 0.85;
 const MISSPELT: f32 = 0.7;
+const LESS_LIKELY: f32 = 0.9;
 
 /// Words without meaning for a search.
 const STOP: &[&str] = &[
@@ -109,16 +111,20 @@ const STOP: &[&str] = &[
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, bound(deserialize = "'de: 'static"))]
 pub(crate) struct Synonyms {
-    /// Words of Telegram's own texts, by synonym.
+    /// Words of Telegram's own texts, by synonym; all without plural endings.
     synonyms: HashMap<&'static str, Vec<&'static str>>,
     /// Search words for a method's purpose, by method name.
     methods: HashMap<&'static str, &'static str>,
 }
 
 impl Synonyms {
+    /// Returns the embedded data, parsed on first use.
     #[expect(clippy::expect_used, reason = "the data is part of the build; a test parses it")]
-    pub(crate) fn embedded() -> Self {
-        serde_json::from_str(include_str!("../bot-api/words.json")).expect("words.json fits")
+    pub(crate) fn embedded() -> &'static Self {
+        static EMBEDDED: LazyLock<Synonyms> = LazyLock::new(|| {
+            serde_json::from_str(include_str!("../bot-api/words.json")).expect("words.json fits")
+        });
+        &EMBEDDED
     }
 
     /// Returns search words for a method's purpose; may be empty.
@@ -140,42 +146,33 @@ pub struct SearchableTool<'a> {
     pub parameters: Vec<&'a str>,
 }
 
-/// Returns the indexes of the tools that match a query in everyday English, best first. Leaves out tools that match much
+/// Returns the indexes of the tools that match a query in everyday words, best first. Leaves out tools that match much
 /// worse than the best.
 #[must_use]
 pub fn best(query: &str, entries: &[SearchableTool<'_>]) -> Vec<usize> {
-    let document = |(at, entry): (usize, &SearchableTool<'_>)| {
-        Document::new(at, entry.name, entry.words, entry.description, &entry.parameters)
-    };
-    let documents: Vec<Document<usize>> = entries.iter().enumerate().map(document).collect();
-    rank(query, &documents, &Synonyms::embedded())
+    SearchIndex::new(entries.iter().cloned().enumerate()).rank(query)
 }
 
-/// A searchable item, with the weight of each of its words.
+/// Searchable items by their words.
 #[derive(Debug)]
-pub(crate) struct Document<T> {
-    of: T,
-    words: HashMap<String, f32>,
-    /// Words of its name.
-    name: Vec<String>,
+pub(crate) struct SearchIndex<T> {
+    items: Vec<T>,
+    /// Words of each item's name.
+    names: Vec<Vec<String>>,
+    words: HashMap<String, IndexedWord>,
+}
+
+/// A word of the index.
+#[derive(Debug, Default)]
+struct IndexedWord {
+    /// Higher the fewer items have the word.
+    rarity: f32,
+    /// Items that have it, by their places, with its weight there.
+    weights: Vec<(u32, f32)>,
 }
 
 /// Candidates for one word of the query: known words with their worth.
-type Sought = Vec<(String, f32)>;
-
-/// Returns the documents that match a query in everyday English, best first. Leaves out those below [`WORTH_SHOWING`] of
-/// the best score.
-pub(crate) fn rank<T: Copy>(query: &str, documents: &[Document<T>], words: &Synonyms) -> Vec<T> {
-    let rarity = rarity(documents);
-    let asked: Vec<Sought> = meaningful(query).iter().map(|word| sought(word, &rarity, words)).collect();
-    let mut scored: Vec<(f32, T)> =
-        documents.iter().map(|document| (document.score(&asked), document.of)).collect();
-    // The sort is stable: equals keep Telegram's order, which puts plainer methods first.
-    scored.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let best = scored.first().map_or(0.0, |(score, _)| *score);
-    let shown = scored.into_iter().filter(|(score, _)| *score > 0.0 && *score >= best * WORTH_SHOWING);
-    shown.map(|(_, of)| of).collect()
-}
+type Sought<'a> = Vec<(&'a str, f32)>;
 
 /// Returns the words of a query that may be exact names of methods or types: those with an inner capital, or all words if
 /// each begins with a capital.
@@ -190,76 +187,121 @@ pub(crate) fn names(query: &str) -> Vec<&str> {
     words.into_iter().filter(is_name).collect()
 }
 
-impl<T> Document<T> {
-    /// Makes a document for a method of the Bot API from its name, description, parameters and `words`.
-    pub(crate) fn of_method(of: T, method: &Method, lines: &TableLines, words: &Synonyms) -> Self {
-        let said = words.said_of(method);
-        let parameters: Vec<&str> = method.params.iter().map(|param| param.name.as_str()).collect();
-        Self::new(of, &method.name, said, lines.method(&method.name).unwrap_or_default(), &parameters)
+impl<T: Copy> SearchIndex<T> {
+    pub(crate) fn new<'a>(tools: impl IntoIterator<Item = (T, SearchableTool<'a>)>) -> Self {
+        let mut index = Self { items: Vec::new(), names: Vec::new(), words: HashMap::new() };
+        for (item, tool) in tools {
+            let name = split_words(tool.name);
+            name.iter().for_each(|word| index.add(word, IN_NAME));
+            split_words(tool.words).iter().for_each(|word| index.add(word, IN_WORDS));
+            split_words(tool.description).iter().for_each(|word| index.add(word, IN_DESCRIPTION));
+            let parameters = tool.parameters.iter().flat_map(|parameter| split_words(parameter));
+            parameters.for_each(|word| index.add(&word, IN_PARAMETERS));
+            index.names.push(name);
+            index.items.push(item);
+        }
+        let all = index.items.len() as f32;
+        index.words.values_mut().for_each(|word| word.rarity = (1.0 + all / word.weights.len() as f32).ln());
+        index
     }
 
-    /// Makes a document from a name, the search words `said`, a description, and parameter names.
-    pub(crate) fn new(of: T, name: &str, said: &str, description: &str, parameters: &[&str]) -> Self {
-        let name = split_words(name);
-        let mut counts: HashMap<String, f32> = HashMap::new();
-        let mut add = |words: &[String], weight: f32| {
-            for word in words {
-                let count = counts.entry(word.clone()).or_default();
-                *count = count.max(weight);
+    /// Adds a word of the next item; its greatest weight counts.
+    fn add(&mut self, word: &str, weight: f32) {
+        let at = self.items.len() as u32;
+        let weights = &mut self.words.entry(word.to_owned()).or_default().weights;
+        match weights.last_mut() {
+            Some((last, greatest)) if *last == at => *greatest = greatest.max(weight),
+            _ => weights.push((at, weight)),
+        }
+    }
+
+    /// Returns the items that match a query in everyday words, best first. Leaves out those below [`WORTH_SHOWING`] of the
+    /// best score.
+    pub(crate) fn rank(&self, query: &str) -> Vec<T> {
+        let mut scored: Vec<(f32, T)> =
+            self.scores(&self.asked(query)).into_iter().zip(self.items.iter().copied()).collect();
+        // The sort is stable: equals keep Telegram's order, which puts plainer methods first.
+        scored.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let best = scored.first().map_or(0.0, |(score, _)| *score);
+        let shown = scored.into_iter().filter(|(score, _)| *score > 0.0 && *score >= best * WORTH_SHOWING);
+        shown.map(|(_, item)| item).collect()
+    }
+
+    /// Returns the score of each item: the sum of the best match of each word, raised if the query covers the whole name. 0
+    /// if no word matches.
+    fn scores(&self, asked: &[Sought<'_>]) -> Vec<f32> {
+        let mut sums = vec![0.0; self.items.len()];
+        for sought in asked {
+            let mut best: HashMap<u32, f32> = HashMap::new();
+            for (word, worth) in sought {
+                for (at, weight) in self.words.get(*word).map_or(&[][..], |word| &word.weights) {
+                    let best = best.entry(*at).or_default();
+                    *best = best.max(worth * weight);
+                }
+            }
+            best.iter().for_each(|(at, score)| sums[*at as usize] += score);
+        }
+        let covered: HashSet<&str> = asked.iter().flatten().map(|(word, _)| *word).collect();
+        let share = |name: &Vec<String>| {
+            let covered = name.iter().filter(|word| covered.contains(word.as_str())).count();
+            covered as f32 / name.len().max(1) as f32
+        };
+        sums.iter().zip(&self.names).map(|(sum, name)| sum * (0.6 + 0.4 * share(name))).collect()
+    }
+
+    /// Returns the candidates for each word of a query, which need not be English.
+    fn asked(&self, query: &str) -> Vec<Sought<'_>> {
+        let Some(glosses) = languages::in_english(query, self) else {
+            return meaningful(query).iter().map(|word| self.sought(word)).collect();
+        };
+        let meant = |(at, word): (usize, &String)| {
+            let factor = if at == 0 { 1.0 } else { LESS_LIKELY };
+            self.sought(&normal(word)).into_iter().map(move |(known, worth)| (known, worth * factor))
+        };
+        glosses.iter().map(|gloss| gloss.iter().enumerate().flat_map(meant).collect()).collect()
+    }
+
+    /// Finds the known words that `word` may mean, with likeness times rarity.
+    fn sought(&self, word: &str) -> Sought<'_> {
+        let synonyms = &Synonyms::embedded().synonyms;
+        let own = self.words.get(word).map(|known| known.rarity);
+        // A known word is not a misspelling of another, and its rare forms do not make it rarer.
+        let least = if own.is_some() { INFLECTED } else { MISSPELT };
+        let near = self.words.iter().filter_map(|(known, IndexedWord { rarity, .. })| {
+            let likeness = likeness(word, known, least);
+            (likeness > 0.0).then(|| (known.as_str(), likeness * own.map_or(*rarity, |own| own.min(*rarity))))
+        });
+        let mut sought: Sought<'_> = near.collect();
+        let meant: Vec<&str> = match (own, synonyms.get(word)) {
+            (_, Some(meant)) => meant.clone(),
+            (Some(_), None) => Vec::new(),
+            (None, None) => {
+                let near = synonyms.iter().filter(|(said, _)| likeness(word, said, MISSPELT) > 0.0);
+                near.flat_map(|(_, meant)| meant).copied().collect()
             }
         };
-        add(&name, IN_NAME);
-        add(&split_words(said), IN_WORDS);
-        add(&split_words(description), IN_DESCRIPTION);
-        parameters.iter().for_each(|param| add(&split_words(param), IN_PARAMETERS));
-        Self { of, words: counts, name }
-    }
-
-    /// Returns the score for a query: the sum of the best match of each word, raised if the query covers the whole name. 0
-    /// if no word matches.
-    fn score(&self, asked: &[Sought]) -> f32 {
-        let best = |sought: &Sought| {
-            let worth = sought.iter().filter_map(|(word, worth)| Some(worth * self.words.get(word)?));
-            worth.fold(0.0, f32::max)
-        };
-        let sum: f32 = asked.iter().map(best).sum();
-        let covered = |word: &&String| asked.iter().flatten().any(|(sought, _)| sought == *word);
-        let share = self.name.iter().filter(covered).count() as f32 / self.name.len().max(1) as f32;
-        sum * (0.6 + 0.4 * share)
+        let known = meant.into_iter().filter_map(|word| self.words.get_key_value(word));
+        sought.extend(known.map(|(known, IndexedWord { rarity, .. })| (known.as_str(), SYNONYM * rarity)));
+        sought
     }
 }
 
-/// Returns the weight of each known word: higher the fewer documents contain it.
-fn rarity<T>(documents: &[Document<T>]) -> HashMap<String, f32> {
-    let mut occurs: HashMap<String, f32> = HashMap::new();
-    for word in documents.iter().flat_map(|document| document.words.keys()) {
-        *occurs.entry(word.clone()).or_default() += 1.0;
+impl<T: Copy> English for SearchIndex<T> {
+    fn knows(&self, word: &str) -> bool {
+        let word = normal(word);
+        STOP.contains(&word.as_str())
+            || self.words.contains_key(&word)
+            || Synonyms::embedded().synonyms.contains_key(word.as_str())
     }
-    let all = documents.len() as f32;
-    occurs.values_mut().for_each(|count| *count = (1.0 + all / *count).ln());
-    occurs
+
+    fn resembles(&self, word: &str) -> bool {
+        let word = normal(word);
+        self.words.keys().any(|known| likeness(&word, known, MISSPELT) > 0.0)
+    }
 }
 
-/// Finds the known words that `word` may mean, with likeness times rarity.
-fn sought(word: &str, rarity: &HashMap<String, f32>, words: &Synonyms) -> Sought {
-    let own = rarity.get(word).copied();
-    // A known word is not a misspelling of another, and its rare forms do not make it rarer.
-    let least = if own.is_some() { INFLECTED } else { MISSPELT };
-    let near = rarity.iter().filter_map(|(known, rare)| {
-        let likeness = likeness(word, known);
-        (likeness >= least).then(|| (known.clone(), likeness * own.map_or(*rare, |own| own.min(*rare))))
-    });
-    let mut sought: Sought = near.collect();
-    let least = if own.is_some() { 1.0 } else { MISSPELT };
-    let others = words.synonyms.iter().filter(|(said, _)| likeness(word, &normal(said)) >= least);
-    for other in others.flat_map(|(_, meant)| meant) {
-        sought.extend(rarity.get(&normal(other)).map(|rare| (normal(other), SYNONYM * rare)));
-    }
-    sought
-}
-
-/// Likeness of two words: 1 if equal, less for an inflection, still less for a misspelling, 0 otherwise.
-fn likeness(a: &str, b: &str) -> f32 {
+/// Likeness of two words: 1 if equal, less for an inflection, still less for a misspelling, 0 otherwise and below `least`.
+fn likeness(a: &str, b: &str, least: f32) -> f32 {
     if a == b {
         return 1.0;
     }
@@ -269,6 +311,7 @@ fn likeness(a: &str, b: &str) -> f32 {
         return INFLECTED;
     }
     let allowed = match longer {
+        _ if least > MISSPELT => return 0.0,
         0..=4 => return 0.0,
         5..=7 => 1,
         _ => 2,
@@ -308,5 +351,37 @@ fn normal(word: &str) -> String {
     match word.strip_suffix('s') {
         Some(stem) if stem.len() > 2 && !stem.ends_with(['s', 'u', 'i']) => stem.to_owned(),
         _ => word.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalog::{Catalog, MethodSelection};
+    use crate::languages::meanings;
+
+    #[test]
+    fn lists_of_other_languages_use_only_words_that_the_search_knows() {
+        let catalog = Catalog::new(&MethodSelection { with_lifecycle: true, ..MethodSelection::default() });
+        let listed = catalog.listed();
+        let tools = listed.iter().map(|one| SearchableTool {
+            name: &one.method.name,
+            words: one.words,
+            description: one.description,
+            parameters: Vec::new(),
+        });
+        let index = SearchIndex::new(tools.enumerate());
+        let words: HashSet<&str> = meanings().flat_map(|meaning| meaning.split([' ', '+'])).collect();
+        let unknown: Vec<&str> =
+            words.into_iter().filter(|word| !word.is_empty() && !index.knows(word)).collect();
+        assert_eq!(unknown, Vec::<&str>::new());
+    }
+
+    #[test]
+    fn synonyms_are_without_plural_endings() {
+        let Synonyms { synonyms, .. } = Synonyms::embedded();
+        let words = synonyms.keys().chain(synonyms.values().flatten());
+        let inflected: Vec<&&str> = words.filter(|word| normal(word) != **word).collect();
+        assert_eq!(inflected, Vec::<&&str>::new());
     }
 }

@@ -10,6 +10,7 @@ mod everyday;
 mod files;
 pub mod find;
 mod http;
+mod languages;
 mod lines;
 mod malformed;
 pub mod pace;
