@@ -1,5 +1,6 @@
-//! How well the search understands everyday requests: a table of requests and the methods that fit for each language; the
-//! English one was written without a look at the search or its data. The rates are printed; run with `--nocapture`.
+//! How well the search understands everyday requests: a table of requests and the methods that fit for each language,
+//! written without a look at the search or its data. The rates are printed; run with `--nocapture`. Words of the search that
+//! are chosen by these tables need new tables.
 
 use std::fs;
 use std::path::Path;
