@@ -11,7 +11,7 @@ main() {
   base=${FIGARO_BASE_URL:-https://github.com/OWNER/figaro/releases}
   dir=${HOME:?HOME is not set}/.local/bin
   share=${XDG_DATA_HOME:-$HOME/.local/share}
-  version='' uninstall=''
+  version='' uninstall='' folder='' reason=''
   while [ $# -gt 0 ]; do
     case $1 in
       --version) version=${2:?--version needs a version, such as 0.1.0}; version=${version#v}; shift 2 ;;
@@ -43,18 +43,11 @@ main() {
   if [ -n "$version" ]; then from=$base/download/v$version; else from=$base/latest/download; fi
   say "Downloading the checksums from $from"
   get "$from/SHA256SUMS" "$work/SHA256SUMS" || fail "there is no release at $from"
-  archive=$(sed -n "s/^[0-9a-f]*  \(figaro-.*-$machine-linux\.tar\.gz\)\$/\1/p" "$work/SHA256SUMS")
-  [ -n "$archive" ] || fail "this release has no build for $machine"
-  say "Downloading $archive"
-  get "$from/$archive" "$work/$archive" || fail "$archive could not be downloaded"
-  (cd "$work" && grep "  $archive\$" SHA256SUMS | sha256sum -c - >/dev/null 2>&1) ||
-    fail "the checksum of $archive is wrong: nothing was installed. Try again; if it stays, do not use this download"
-  say "The checksum is right."
-  tar -xzf "$work/$archive" -C "$work"
-  folder=$work/${archive%.tar.gz}
-  reason=$("$folder/figaro" --version 2>&1) ||
-    fail "figaro does not start here: $reason
-It needs glibc of Debian 12, Ubuntu 24.04 or newer. On an older system build it, or use the container"
+  # The first build is smaller in memory, and needs a C library of 2022 or newer. The static one runs everywhere.
+  if ! unpack linux; then
+    [ -z "$folder" ] || say "This build needs a newer C library; taking the static one."
+    unpack linux-static || fail "${reason:-this release has no build for $machine}"
+  fi
   mkdir -p "$dir"
   # Written beside and renamed, so that no half of a program is ever there.
   cp "$folder/figaro" "$dir/.figaro.new"
@@ -68,6 +61,20 @@ It needs glibc of Debian 12, Ubuntu 24.04 or newer. On an older system build it,
     *) say "$dir is not in your PATH. Add this line to ~/.profile:  export PATH=\"$dir:\$PATH\"" ;;
   esac
   say "Next: figaro demo, or figaro init in an empty folder."
+}
+
+# Downloads, checks and unpacks the archive of a kind into $folder. Fails if there is none or its program does not start.
+unpack() {
+  archive=$(sed -n "s/^[0-9a-f]*  \(figaro-.*-$machine-$1\.tar\.gz\)\$/\1/p" "$work/SHA256SUMS")
+  [ -n "$archive" ] || return 1
+  say "Downloading $archive"
+  get "$from/$archive" "$work/$archive" || fail "$archive could not be downloaded"
+  (cd "$work" && grep "  $archive\$" SHA256SUMS | sha256sum -c - >/dev/null 2>&1) ||
+    fail "the checksum of $archive is wrong: nothing was installed. Try again; if it stays, do not use this download"
+  say "The checksum is right."
+  tar -xzf "$work/$archive" -C "$work"
+  folder=$work/${archive%.tar.gz}
+  started=$("$folder/figaro" --version 2>&1) || { reason="figaro does not start here: $started"; return 1; }
 }
 
 say() { printf '%s\n' "$*"; }
