@@ -64,7 +64,14 @@ pub(super) fn settings_without_bot(
 
 /// Describes the faults, with advice for a new installation.
 fn refusal(faults: &SettingsFaults, doubtful: &[String]) -> StartupError {
+    let is_new = faults.lack_values();
     let faults = SettingsFaults([faults.0.as_slice(), doubtful].concat());
+    if !is_new {
+        return StartupError(format!(
+            "{faults}\nNext: put that right in .env or in the environment, then run `figaro check`.\ndocs/configuration.md explains \
+             every setting."
+        ));
+    }
     StartupError(format!(
         "{faults}\nNext: `figaro init` asks for what is missing and writes it into the file .env here; `figaro demo` needs \
          nothing.\ndocs/configuration.md explains every setting."

@@ -49,7 +49,7 @@ async fn allow_and_deny_explain_themselves() {
     let card = world.told(ANN, ANN, "/allow Bob").await;
     assert_eq!(
         text(&card),
-        "Say whom: a number, the @username of somebody on the list, or as a reply to a message of theirs. After it may stand a \
+        "Say whom: a number (the bot tells it to everybody who asks), the @username of somebody on the list, or as a reply to a message of theirs. Or make a code: /allow code. After it may stand a \
          role: admin, member or guest."
     );
     assert_eq!(text(&world.told(ANN, ANN, "/deny 12").await), "Bob (@bob) may no longer talk to me.");

@@ -61,7 +61,7 @@ async fn every_mistake_in_the_settings_is_told_at_once() {
     {
         assert!(message.contains(shown), "{shown} in {message}");
     }
-    for further in ["docs/configuration.md", "`figaro init`", "`figaro demo`"] {
+    for further in ["Next: put that right in .env", "`figaro check`", "docs/configuration.md"] {
         assert!(message.contains(further), "it says how to go on: {message}");
     }
     assert!(!world.folder.path().join("data").exists(), "nothing was begun");
@@ -199,6 +199,31 @@ fn help_and_version_need_no_settings() {
     assert!(version.status.success());
     assert_eq!(words(&version).0.trim(), format!("figaro {}", env!("CARGO_PKG_VERSION")));
     assert_eq!(bare().arg("shave").output().status.code(), Some(2));
+}
+
+#[tokio::test]
+async fn the_check_warns_of_what_will_disappoint() {
+    let world = World::new().await;
+    let recipe = world.bot().set("LLM_PROVIDER", "ollama").set("OLLAMA_BASE_URL", world.model.ollama_url());
+    let recipe = recipe.set("DAILY_TOKENS", "15").set("API_KEYS", "app:a-long-random-key");
+    for (model, can_act) in [("gemma3:4b", false), ("llama3.2", true)] {
+        world.otherwise(ModelReply::text("Yes."));
+        let output = recipe.clone().set("OLLAMA_MODEL", model).arg("check").run().await;
+        let (said, errors) = words(&output);
+        assert!(output.status.success() && errors.is_empty(), "{said}{errors}");
+        for line in [
+            "! DAILY_TOKENS=15 is less than one answer takes",
+            "! API_KEYS is set, but HTTP_ADDR is not: there is no HTTP gateway",
+        ] {
+            assert!(said.contains(line), "{line}: {said}");
+        }
+        let warning = format!("! ollama:{model} cannot use tools: it talks");
+        assert_eq!(said.contains(&warning), !can_act, "{said}");
+    }
+    for filter in ["debgu", "info,verbose!!"] {
+        let message = refused(&world, &world.bot().set("RUST_LOG", filter)).await;
+        assert!(message.contains("RUST_LOG"), "{message}");
+    }
 }
 
 #[tokio::test]

@@ -382,7 +382,7 @@ async fn six_keys_beyond_what_is_pasted_lead_to_a_first_answer() {
     for (question, line) in pasted.into_iter().chain(offered) {
         terminal.answer(question, line).await;
     }
-    terminal.shows("write to it at https://t.me/figaro_bot").await;
+    terminal.shows("become its owner.").await;
     let screen = terminal.screen();
     assert_eq!(screen.matches("Nobody owns this bot yet").count(), 1, "{screen}");
     world.say(BOB, BOB, &format!("/start {}", code(&screen).split_whitespace().next().unwrap()));

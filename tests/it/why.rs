@@ -123,6 +123,13 @@ async fn how_a_turn_ended_is_told_and_owners_read_which_error_it_was() {
         let told = why(&world, who, who, asked).await;
         assert!(told.contains("It has no answer: my model cannot be used now"), "{told}");
         assert_eq!(told.contains("In the log: turn "), who == ANN, "{told}");
+        if let Some((_, turn)) = told.split_once("In the log: turn ") {
+            let turn = turn.split_whitespace().next().unwrap();
+            let named = text(&world.told(who, who, &format!("/why {turn}")).await).to_owned();
+            assert!(named.contains("It has no answer: my model cannot be used now"), "{named}");
+            let unknown = world.told(who, who, "/why yesterday").await;
+            assert_eq!(text(&unknown), "I know of no turn with this id: it is not mine, or it was erased.");
+        }
     }
     // Of others in a group a member learns nothing, an owner the error.
     world.when("fail here", ModelReply::status(401, "no"));

@@ -9,6 +9,14 @@ pub(super) const MISSING: &str = " is missing: ";
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SettingsFaults(pub Vec<String>);
 
+impl SettingsFaults {
+    /// Returns `true` if a required value is missing, as in a new installation.
+    #[must_use]
+    pub fn lack_values(&self) -> bool {
+        self.0.iter().any(|fault| fault.contains(MISSING))
+    }
+}
+
 impl fmt::Display for SettingsFaults {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let count = self.0.len();

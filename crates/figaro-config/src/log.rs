@@ -1,5 +1,6 @@
 //! Log settings: `RUST_LOG`, `LOG_FORMAT`.
 
+use figaro_base::text::nearest;
 use tracing_subscriber::EnvFilter;
 
 use super::reader::VariableReader;
@@ -33,13 +34,57 @@ impl LogFormat {
     }
 }
 
+/// Levels of a log filter.
+const LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
+
+/// Returns `true` for a word alone that is neither a level nor a module, such as `debgu`. A filter of such a word would be valid
+/// and log nothing.
+fn is_misspelt(directive: &str) -> bool {
+    let word = directive.trim().to_lowercase();
+    let is_path =
+        word.chars().all(|letter| letter.is_ascii_alphanumeric() || ['_', ':', '-'].contains(&letter));
+    let is_level = LEVELS.contains(&word.as_str());
+    // Such as `warning`.
+    let is_longer = |level: &str| word.starts_with(level) && word.len() <= level.len() + 3;
+    let is_near =
+        || word.len() > 3 && (nearest(&word, LEVELS, |_| 2).is_some() || LEVELS.into_iter().any(is_longer));
+    !word.contains(['=', '[']) && !is_level && (!is_path || is_near())
+}
+
 impl LogSettings {
     pub(super) fn read(reader: &mut VariableReader<'_>) -> Self {
         let formats = [LogFormat::Text, LogFormat::Json].map(|format| (format.name(), format));
         let filter = reader.text("RUST_LOG");
-        if EnvFilter::try_new(&filter).is_err() {
+        if EnvFilter::try_new(&filter).is_err() || filter.split(',').any(is_misspelt) {
             reader.fault("RUST_LOG", "is not a log filter, such as info,figaro=debug");
         }
         Self { filter, format: reader.choice("LOG_FORMAT", &formats) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_misspelt_level_is_no_filter() {
+        for (directive, wanted) in [
+            ("info", false),
+            ("INFO", false),
+            ("off", false),
+            ("", false),
+            ("figaro", false),
+            ("figaro=debug", false),
+            ("figaro_agent::turn", false),
+            ("rmcp", false),
+            ("[turn]", false),
+            ("3", false),
+            ("debgu", true),
+            ("warning", true),
+            ("verbose!!", true),
+            ("info;figaro", true),
+        ] {
+            assert_eq!(is_misspelt(directive), wanted, "{directive}");
+        }
     }
 }

@@ -133,8 +133,10 @@ impl IntoResponse for GatewayError {
         if has_rest.contains(&self.status) {
             headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
         }
-        // OpenAI's clients would otherwise retry by themselves, even a stopped turn.
-        if self.status == StatusCode::CONFLICT {
+        // OpenAI's clients would otherwise retry by themselves: a stopped turn, an answer that the model was already asked to
+        // mend, and a budget that is empty until midnight.
+        let is_final = [StatusCode::CONFLICT, StatusCode::BAD_GATEWAY].contains(&self.status);
+        if is_final || self.code == "insufficient_quota" {
             headers.insert("x-should-retry", HeaderValue::from_static("false"));
         }
         if let Some(time) = self.retry_after {
@@ -143,5 +145,23 @@ impl IntoResponse for GatewayError {
             headers.insert(header::RETRY_AFTER, seconds.max(1).into());
         }
         response
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clients_do_not_repeat_a_request_that_cannot_end_better() {
+        let errors = [
+            (GatewayError::bad_gateway("misfit", "x"), true),
+            (GatewayError::unavailable("stalled", "x"), false),
+            (GatewayError::invalid("x"), false),
+        ];
+        for (error, is_final) in errors {
+            let response = error.into_response();
+            assert_eq!(response.headers().contains_key("x-should-retry"), is_final, "{response:?}");
+        }
     }
 }

@@ -32,6 +32,7 @@ mod turns;
 
 use axum::Router;
 use axum::extract::{MatchedPath, Request, State};
+use axum::http::Uri;
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{delete, get, post};
@@ -68,12 +69,13 @@ pub fn router(gateway: Gateway) -> Router {
         .with_state(gateway)
 }
 
-async fn nothing() -> Response {
-    GatewayError::not_found(
-        "unknown_path",
-        "there is nothing at this path; /openapi.json lists what there is",
-    )
-    .into_response()
+async fn nothing(uri: Uri) -> Response {
+    let forgot_version = ["/chat/completions", "/responses", "/models"].contains(&uri.path());
+    let words = match forgot_version {
+        true => "there is nothing at this path: the base URL of your client must end in /v1",
+        false => "there is nothing at this path; /openapi.json lists what there is",
+    };
+    GatewayError::not_found("unknown_path", words).into_response()
 }
 
 async fn other_method() -> Response {

@@ -5,7 +5,7 @@
 pub enum StoreError {
     /// Another process has the store at this place open.
     #[error(
-        "the store {0} is in use by another process: stop that one first, or give this one a STORE_URL of its own"
+        "the store {0} is in use by another process: a bot runs with this folder. Stop it first, a service with `systemctl stop figaro` or `systemctl --user stop figaro`"
     )]
     InUse(String),
     /// The files are not a store, or are damaged.

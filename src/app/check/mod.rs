@@ -15,7 +15,7 @@ use futures::future::BoxFuture;
 use futures::{FutureExt, StreamExt, stream};
 
 use self::finding::Finding;
-pub(super) use self::model::first_word;
+pub(super) use self::model::{first_word, without_tools};
 use super::additions::Additions;
 use super::agents;
 use super::environment::http_client;
@@ -34,6 +34,9 @@ use figaro_prompts::{OWN_FOLDER, Prompts};
 use figaro_provider::Providers;
 use figaro_provider::price::Prices;
 use figaro_provider::trials::{Feature, ModelTrial};
+
+/// Tokens that a short answer takes: the system prompt with its tools, and a little history.
+const ANSWER_TOKENS: u64 = 5_000;
 
 /// Checks settings, store, token and models concurrently. Prints one line for each, and the next step at the end. Logs nothing
 /// unless `RUST_LOG` is set.
@@ -57,6 +60,8 @@ pub async fn check(values: &Values, additions: &Additions) -> Result<(), Startup
         .into_iter()
         .chain(proxies(&settings))
         .chain(prices(&settings))
+        .chain(small_cap(&settings))
+        .chain(idle_keys(&settings))
         .chain(twice(&settings))
         .chain(open_file(values, &variables(additions)?))
         .for_each(|hint| say(&format!("! {hint}")));
@@ -235,6 +240,20 @@ fn proxies(settings: &Settings) -> Vec<String> {
             format!("{what}: what is not on this machine or named in NO_PROXY is reached through {proxy}")
         })
         .collect()
+}
+
+/// Warns about a cap that is smaller than one answer.
+fn small_cap(settings: &Settings) -> Option<String> {
+    let tokens = settings.spending.daily_tokens.filter(|tokens| *tokens < ANSWER_TOKENS)?;
+    Some(format!(
+        "DAILY_TOKENS={tokens} is less than one answer takes, some {ANSWER_TOKENS}: the bot will answer nobody"
+    ))
+}
+
+/// Warns about keys of a gateway that is off.
+fn idle_keys(settings: &Settings) -> Option<String> {
+    let is_idle = settings.http.address.is_none() && !settings.http.keys.is_empty();
+    is_idle.then(|| "API_KEYS is set, but HTTP_ADDR is not: there is no HTTP gateway".to_owned())
 }
 
 /// Warns about models that the bot refuses: money is the only cap and their prices are unknown.

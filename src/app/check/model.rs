@@ -27,14 +27,25 @@ pub(super) async fn probe(
 ) -> Finding {
     let alone = ModelSettings { default: choice.clone(), fallback: Vec::new(), ..settings.model.clone() };
     let spec = providers.find(choice.provider).map(|provider| &provider.spec);
-    let answered = match models(&alone, providers, &http, &ModelTrials::default(), &Clock::system()) {
-        Ok(models) => answers(&models, choice)
-            .await
-            .map(|()| format!("{choice} answers"))
-            .map_err(|error| format!("{choice}: {error}{}", remedy(&error, spec))),
-        Err(refusal) => Err(refusal.0),
+    let models = match models(&alone, providers, &http, &ModelTrials::default(), &Clock::system()) {
+        Ok(models) => models,
+        Err(refusal) => return Finding::new("model", Err(refusal.0)),
     };
-    Finding::new("model", answered)
+    let answered = answers(&models, choice)
+        .await
+        .map(|()| format!("{choice} answers"))
+        .map_err(|error| format!("{choice}: {error}{}", remedy(&error, spec)));
+    let note = if answered.is_ok() { without_tools(&models) } else { None };
+    Finding { note, ..Finding::new("model", answered) }
+}
+
+/// Returns a warning if the default model, which has answered, cannot use tools.
+pub(in crate::app) fn without_tools(models: &Models) -> Option<String> {
+    let model = models.default_model();
+    let lacks = models.capabilities(model).is_some_and(|can| !can.tools);
+    lacks.then(|| {
+        format!("{model} cannot use tools: it talks, but it cannot remind, take notes, search or act. Choose another for that")
+    })
 }
 
 /// Lists models first: a running server answers at once, so an unreachable one fails fast.

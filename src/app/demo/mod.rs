@@ -85,6 +85,7 @@ pub async fn demo(
         Some(page) => page.lines().map_err(unknown)?,
     };
     lines.push(offline.about.notice.clone());
+    lines.extend(settings.http.address.map(|address| format!("OpenAI API: http://{address}/v1")));
     if is_offline {
         lines.push(answering::hint(&variables));
         lines.extend(answering::unused(values, &variables));

@@ -19,6 +19,8 @@ const DAYS: f64 = 31.0;
 const DOLLARS_A_MONTH: &str = "10";
 /// Offered cap where the price is unknown, in tokens a day.
 const TOKENS_A_DAY: &str = "500000";
+/// Smallest cap that leaves room for a few answers, in tokens a day.
+const LEAST_TOKENS: u64 = 50_000;
 /// Answer that sets no cap.
 const NO_CAP: &str = "0";
 
@@ -92,7 +94,11 @@ fn dollars(text: &str) -> Result<Cap, &'static str> {
 
 fn tokens(text: &str) -> Result<Cap, &'static str> {
     let count = text.replace([' ', '_', ',', '.'], "").parse::<u64>();
-    let count = count.map_err(|_none| "✗ Type a whole number of tokens, such as 500000.")?.to_string();
+    let count = count.map_err(|_none| "✗ Type a whole number of tokens, such as 500000.")?;
+    if count < LEAST_TOKENS {
+        return Err("✗ One answer takes some 5,000 tokens: type 50000 or more.");
+    }
+    let count = count.to_string();
     let told = format!("✓ At most {count} tokens a day ({TOKENS}).");
     Ok((TOKENS, count, told))
 }
@@ -136,6 +142,6 @@ mod tests {
             assert_eq!(cap.as_deref(), wanted, "{text}");
         }
         assert_eq!(tokens("1_000 000").unwrap().1, "1000000");
-        assert!(tokens("many").is_err());
+        assert!(tokens("many").is_err() && tokens("49999").is_err() && tokens("50000").is_ok());
     }
 }

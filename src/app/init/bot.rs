@@ -22,7 +22,9 @@ const REACH: Duration = Duration::from_secs(10);
 /// # Errors
 /// When the dialogue ends; when the environment sets an invalid token.
 pub(super) async fn ask(dialogue: &mut Dialogue, draft: &mut SettingsDraft) -> Result<String, StartupError> {
-    say("\n1. The bot. Write /newbot to https://t.me/BotFather, and copy the token that it gives you.");
+    say(
+        "\n1. The bot. Write /newbot to https://t.me/BotFather, and copy the token that it gives you. Pasted secrets are not shown.",
+    );
     let (mut known, mut failed) = (None, None);
     if let Some(token) = draft.get(TOKEN) {
         match dialogue.wait(check(draft, &token)).await? {

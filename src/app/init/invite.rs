@@ -16,9 +16,20 @@ use figaro_store::{Store, StoreError};
 use figaro_telegram::api::{Api, SendMessage};
 use figaro_telegram::error::ApiError;
 
+/// State of the bot after the setup.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum AfterSetup {
+    /// It is to be started now.
+    Starts,
+    /// It runs already, with its earlier settings.
+    Runs,
+    /// Its owner starts it.
+    Waits,
+}
+
 /// Creates and shows an owner link if the bot has no owner; else sends a message to the owner. The link works once the bot
 /// runs; Telegram queues messages until then. A bot that `starts` now shows its link itself; not called if it runs already.
-/// Returns the answer of `starts`.
+/// `is_service` says that a service starts next.
 ///
 /// # Errors
 /// When the store cannot be used.
@@ -26,20 +37,21 @@ pub(super) async fn show(
     settings: &Settings,
     clock: &Clock,
     username: &str,
+    is_service: bool,
     starts: impl AsyncFnOnce() -> bool,
-) -> Result<bool, StartupError> {
+) -> Result<AfterSetup, StartupError> {
     let refuse = |error: StoreError| StartupError(error.to_string());
     let named = settings.access.owners.first();
     let store = match Store::open(&found(&settings.store.url), settings.telegram.bot).await {
         Err(StoreError::InUse(_)) => {
             say(
-                "! A bot runs with this store. Start it anew, so that it reads the file; if nobody owns it, it shows a link to \
-                 become its owner.",
+                "! A bot runs with this store. Restart it, so that it reads the file: a service with `systemctl restart figaro` or \
+                 `systemctl --user restart figaro`. If nobody owns it, its log shows a link to become its owner.",
             );
             if let Some(owner) = named {
                 greet(&settings.telegram, owner, None, username).await?;
             }
-            return Ok(false);
+            return Ok(AfterSetup::Runs);
         }
         opened => opened.map_err(refuse)?,
     };
@@ -50,10 +62,14 @@ pub(super) async fn show(
         false => link(&settings.access, &store.settings(), clock, username).await.map_err(refuse)?,
     };
     if let Some(link) = link {
+        let (first, later) = match is_service {
+            true => ("Open this link", "the log"),
+            false => ("Start it, then open this link", "`figaro`"),
+        };
         let until = (made + TimeDelta::minutes(INVITE_MINUTES)).with_timezone(&settings.timezone);
         say(&format!(
-            "\nNobody owns this bot yet. Start it, then open this link to become its owner. The link is good for {INVITE_MINUTES} \
-             minutes, until {}; later `figaro` shows another.\n\n{}",
+            "\nNobody owns this bot yet. {first} to become its owner. The link is good for {INVITE_MINUTES} minutes, until {}; \
+             later {later} shows another.\n\n{}",
             until.format("%H:%M"),
             link.0
         ));
@@ -66,7 +82,7 @@ pub(super) async fn show(
         greet(&settings.telegram, owner, language.as_deref(), username).await?;
     }
     store.flush().await.map_err(refuse)?;
-    Ok(starts)
+    Ok(if starts { AfterSetup::Starts } else { AfterSetup::Waits })
 }
 
 /// Sends the owner a message in the language of this IETF tag, and prints the result.

@@ -20,6 +20,7 @@ use futures::{Stream, StreamExt};
 
 use self::dialogue::Dialogue;
 use self::draft::SettingsDraft;
+use self::invite::AfterSetup;
 use super::additions::Additions;
 use super::failure::StartupError;
 use super::providers::{settings_and_hints, table};
@@ -63,16 +64,16 @@ pub async fn init(
     }
     let (settings, hints) = settings_and_hints(&Values { environment, file }, additions)?;
     hints.iter().for_each(|hint| say(&format!("! {hint}")));
-    let starts = invite::show(&settings, &clock, &username, async || {
+    let after = invite::show(&settings, &clock, &username, is_service, async || {
         !is_service && dialogue.is_at_terminal() && starts_now(&mut dialogue).await
     });
-    let starts = starts.await?;
+    let after = after.await?;
     if is_service {
         unit::start().await;
-    } else if !starts {
+    } else if after == AfterSetup::Waits {
         say("\n`figaro` starts the bot in this folder. `figaro check` says whether all is well.");
     }
-    all_said().map(|()| starts)
+    all_said().map(|()| after == AfterSetup::Starts)
 }
 
 /// Asks for a start of the bot. The settings are written already, so a dialogue that ends here means no.

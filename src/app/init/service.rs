@@ -9,7 +9,7 @@ use super::dialogue::Dialogue;
 use super::draft::SettingsDraft;
 use super::model;
 use super::reach::{PROVIDER, Trouble, address, of_service, reached, served, trouble};
-use crate::app::check::first_word;
+use crate::app::check::{first_word, without_tools};
 use crate::app::failure::StartupError;
 use crate::app::place::{is_here, place};
 use crate::app::terminal::say;
@@ -109,8 +109,9 @@ async fn refusal_of_key(
 ) -> Result<Option<Trouble>, StartupError> {
     let answered = dialogue.wait(timeout(ANSWER, answers(draft, providers, spec))).await?;
     let words = match answered {
-        Ok(Ok(model)) => {
+        Ok(Ok((model, warning))) => {
             say(&format!("✓ {model} answers."));
+            warning.iter().for_each(|words| say(&format!("! {words}.")));
             return Ok(None);
         }
         Ok(Err(trouble @ Trouble::Key(_))) => return Ok(Some(trouble)),
@@ -121,18 +122,20 @@ async fn refusal_of_key(
     Ok(None)
 }
 
-/// Asks the chosen model for a first word. Returns the name of the model.
+/// Asks the chosen model for a first word. Returns the name of the model, and a warning about it.
 async fn answers(
     draft: &SettingsDraft,
     providers: &Providers,
     spec: &ProviderSpec,
-) -> Result<String, Trouble> {
+) -> Result<(String, Option<String>), Trouble> {
     let mut settings = of_service(draft, spec)?;
     let model = spec.variable(VariableRole::Model).and_then(|variable| draft.get(variable.name));
     settings.default.model = model.unwrap_or_default();
     let models = reached(&settings, providers)?;
+    // Some services tell the abilities of their models in the list. One without a list is asked all the same.
+    drop(timeout(LISTING, models.served(spec.name)).await);
     first_word(&models).await.map_err(|error| trouble(&error))?;
-    Ok(settings.default.model)
+    Ok((settings.default.model, without_tools(&models)))
 }
 
 fn none_served(spec: &ProviderSpec) -> String {

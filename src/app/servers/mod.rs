@@ -52,7 +52,12 @@ pub async fn servers(
         None => say(&format!("✓ there is no {file}: no other MCP server is used")),
         Some(_) if servers.is_empty() => say(&format!("✓ {file}: no servers")),
         Some(_) if task.start => start(servers, &settings.values).await?,
-        Some(_) => servers.iter().for_each(|server| say(&line(server))),
+        Some(_) => servers.iter().for_each(|server| {
+            say(&line(server));
+            if let Some(command) = server.missing_program() {
+                say(&format!("! {}: there is no program {command} in the PATH", server.name));
+            }
+        }),
     }
     all_said()
 }

@@ -127,6 +127,10 @@ async fn mistakes_are_told_before_the_start() {
     assert_eq!(words(&output).0, told);
     // Each server is started where that is asked for.
     assert_eq!(check(&[]).1.0, "✓ box: stdio: python3\n✓ web: http: 127.0.0.1\n");
+    let without = Recipe::new(world.folder.path()).arg("mcp").arg("check").set("PATH", "/nowhere").output();
+    let missing =
+        "✓ box: stdio: python3\n! box: there is no program python3 in the PATH\n✓ web: http: 127.0.0.1\n";
+    assert_eq!(words(&without).0, missing);
     let recipe = Recipe::new(world.folder.path()).arg("mcp").arg("check").arg("--start");
     let output = recipe.set("PATH", &variable("PATH")).run().await;
     let (said, errors) = words(&output);

@@ -111,6 +111,19 @@ impl ServerConfig {
         hash.finish().as_ref().iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
+    /// Returns the name of the server's program if the `PATH` has no such program. A path with a folder is not looked up.
+    #[must_use]
+    pub fn missing_program(&self) -> Option<&str> {
+        let ServerTransport::Stdio(program) = &self.way else { return None };
+        let command = program.command.as_str();
+        if command.contains('/') || program.env.contains_key("PATH") {
+            return None;
+        }
+        let folders = std::env::var_os("PATH")?;
+        let is_there = std::env::split_paths(&folders).any(|folder| folder.join(command).is_file());
+        (!is_there).then_some(command)
+    }
+
     /// Returns the transport in a few words without secrets: `stdio: npx` or `http: example.com`.
     #[must_use]
     pub fn place(&self) -> String {

@@ -7,7 +7,7 @@ use super::super::handles::Handles;
 use figaro_base::ids::{MessageId, RunId, UserId};
 use figaro_domain::conversation::{EntryKey, Message, MessageRole, begins_exchange};
 use figaro_domain::reception::{ReceivedMessage, TurnTrace};
-use figaro_store::{MemoryStore, PinStore, ReceptionStore, StoreError};
+use figaro_store::{MemoryStore, PinStore, ReceptionStore, SessionStore, StoreError};
 
 /// Maximum number of messages of an exchange that are read on either side of a message.
 const AROUND: u32 = 200;
@@ -73,12 +73,18 @@ pub(super) struct Finder {
     receptions: ReceptionStore,
     carried: PinStore,
     messages: MemoryStore,
+    sessions: SessionStore,
 }
 
 impl Finder {
     pub(super) fn new(handles: &Handles) -> Self {
         let store = &handles.store;
-        Self { receptions: store.receptions(), carried: store.pins(), messages: store.messages() }
+        Self {
+            receptions: store.receptions(),
+            carried: store.pins(),
+            messages: store.messages(),
+            sessions: store.sessions(),
+        }
     }
 
     /// Finds the data about a message of the asker's chat; `None` if there is none.
@@ -106,7 +112,14 @@ impl Finder {
     pub(super) async fn turn(&self, run: RunId) -> Result<Option<ExplainedMessage>, StoreError> {
         let Some(question) = self.messages.question_of(run).await? else { return Ok(None) };
         let exchange = self.exchange(question).await?;
-        Ok(Some(ExplainedMessage { received: None, exchange }))
+        let asked = exchange.iter().flat_map(|exchange| &exchange.question);
+        let asked = asked.filter_map(|message| message.telegram.first().copied()).next();
+        // Tells how the turn ended. A turn of a task or over HTTP has none.
+        let received = match (self.sessions.find(question.session).await?, asked) {
+            (Some(session), Some(asked)) => self.receptions.find(session.conversation.chat, asked).await?,
+            _ => None,
+        };
+        Ok(Some(ExplainedMessage { received, exchange }))
     }
 
     /// Returns the exchange that a stored message belongs to.

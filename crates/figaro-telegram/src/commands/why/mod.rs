@@ -72,7 +72,9 @@ impl Command for WhyCommand {
             (None, None) => self.finder.last(asker).await?,
         };
         Ok(match found {
-            Some(subject) => self.known(asker, &subject, run.is_none() && replied.is_none()).await?,
+            Some(subject) => {
+                self.known(asker, &subject, run.is_some(), run.is_none() && replied.is_none()).await?
+            }
             None if run.is_some() => Card::text(self.cards.texts(asker).why_no_turn()),
             None => self.unknown(asker, replied).await,
         }
@@ -100,6 +102,7 @@ impl WhyCommand {
         &self,
         asker: &Asker,
         subject: &ExplainedMessage,
+        is_named: bool,
         is_last: bool,
     ) -> Result<Card, StoreError> {
         let texts = self.cards.texts(asker);
@@ -116,7 +119,7 @@ impl WhyCommand {
         let began = began.unwrap_or_else(|| self.cards.now());
         let config = self.settings.chat_config(asker.place.chat).await?;
         // A turn named by its id may belong to another chat, an HTTP client or a task.
-        let answered = match subject.received.is_some() {
+        let answered = match subject.received.is_some() && !is_named {
             true => reasons::answers(texts, &asker.place, config.answer_when),
             false => texts.why_answered(),
         };
