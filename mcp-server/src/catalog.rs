@@ -31,6 +31,9 @@ const MAX_TYPES: usize = 2;
 #[derive(Debug)]
 pub struct Catalog {
     methods: Vec<&'static Method>,
+    /// Methods that the selection leaves out.
+    unserved: Vec<&'static Method>,
+    with_lifecycle: bool,
     lines: TableLines,
     /// Made by the first search.
     index: OnceLock<SearchIndex<&'static Method>>,
@@ -50,20 +53,15 @@ pub struct MethodSelection {
 pub struct CatalogMatches {
     /// Methods, best first; a few at most.
     pub methods: Vec<&'static Method>,
+    /// Methods that would be in front, but are not served.
+    pub unserved: Vec<&'static Method>,
     /// Schemas of the types named in the query, by name.
     pub types: Map<String, Value>,
 }
 
 impl CatalogMatches {
-    fn add(&mut self, method: &'static Method) {
-        let is_new = !self.methods.iter().any(|known| known.name == method.name);
-        if is_new && self.methods.len() < MAX_METHODS {
-            self.methods.push(method);
-        }
-    }
-
     fn is_empty(&self) -> bool {
-        self.methods.is_empty() && self.types.is_empty()
+        self.methods.is_empty() && self.unserved.is_empty() && self.types.is_empty()
     }
 }
 
@@ -99,19 +97,30 @@ impl Catalog {
     #[must_use]
     pub fn new(choice: &MethodSelection) -> Self {
         let lines = TableLines::embedded();
-        let served = |method: &&Method| {
-            lines.method(&method.name).is_some()
-                && (choice.with_lifecycle || method.class != Class::Lifecycle)
+        let is_served = |method: &&Method| {
+            (choice.with_lifecycle || method.class != Class::Lifecycle)
                 && (choice.only.is_empty() || choice.only.contains(&method.class))
         };
-        let methods = ApiTable::get().methods().iter().filter(served).collect();
-        Self { methods, lines, index: OnceLock::new() }
+        let described =
+            ApiTable::get().methods().iter().filter(|method| lines.method(&method.name).is_some());
+        let (methods, unserved) = described.partition(is_served);
+        Self { methods, unserved, with_lifecycle: choice.with_lifecycle, lines, index: OnceLock::new() }
     }
 
     /// Returns a served method by exact name; `None` if there is none.
     #[must_use]
     pub fn method(&self, name: &str) -> Option<&'static Method> {
         self.methods.iter().copied().find(|method| method.name == name)
+    }
+
+    /// Returns a method that the selection leaves out, ignoring case as Telegram does.
+    pub(crate) fn unserved(&self, name: &str) -> Option<&'static Method> {
+        self.unserved.iter().copied().find(|method| method.name.eq_ignore_ascii_case(name))
+    }
+
+    /// Returns `true` if a method that is not served needs `--with-lifecycle`.
+    pub(crate) fn misses_lifecycle(&self, method: &Method) -> bool {
+        method.class == Class::Lifecycle && !self.with_lifecycle
     }
 
     /// Returns a tool in MCP form; `None` for an unknown name.
@@ -159,10 +168,11 @@ impl Catalog {
         }
         let mut found = self.named(query);
         if found.is_empty() {
-            let index = self
-                .index
-                .get_or_init(|| SearchIndex::new(self.methods.iter().map(|m| (*m, self.searchable(m)))));
-            index.rank(query).into_iter().for_each(|method| found.add(method));
+            let all = || self.methods.iter().chain(&self.unserved).map(|m| (*m, self.searchable(m)));
+            let ranked = self.index.get_or_init(|| SearchIndex::new(all())).rank(query);
+            let is_unserved = |method: &&&'static Method| self.unserved(&method.name).is_some();
+            found.unserved.extend(ranked.first().filter(is_unserved));
+            found.methods.extend(ranked.iter().filter(|method| !is_unserved(method)).take(MAX_METHODS));
         }
         if found.is_empty() { Err(NotFound::NothingFits) } else { Ok(found) }
     }
@@ -173,7 +183,9 @@ impl Catalog {
         let mut found = CatalogMatches::default();
         for name in find::names(query) {
             if let Some(method) = self.methods.iter().find(|method| method.name.eq_ignore_ascii_case(name)) {
-                found.add(method);
+                add(&mut found.methods, method);
+            } else if let Some(method) = self.unserved(name) {
+                add(&mut found.unserved, method);
             } else if let (Some(schema), true) =
                 (schema::of_type(name, &self.lines, TYPE_BYTES), found.types.len() < MAX_TYPES)
             {
@@ -252,6 +264,14 @@ impl Catalog {
                 .idempotent(true)
                 .open_world(false),
         )
+    }
+}
+
+/// Adds a method to those found, once, while there is room.
+fn add(found: &mut Vec<&'static Method>, method: &'static Method) {
+    let is_new = !found.iter().any(|known| known.name == method.name);
+    if is_new && found.len() < MAX_METHODS {
+        found.push(method);
     }
 }
 

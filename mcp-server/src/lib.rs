@@ -12,6 +12,7 @@ pub mod find;
 mod http;
 mod languages;
 mod lines;
+mod lookup;
 mod malformed;
 pub mod pace;
 mod pipe;

@@ -17,13 +17,13 @@ use rmcp::model::{
 };
 use rmcp::service::{RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
-use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use tokio_util::task::TaskTracker;
 
-use crate::catalog::{Catalog, CatalogMatches, FIND};
+use crate::catalog::{Catalog, FIND};
 use crate::download::{self, Downloads};
-use crate::everyday::{self, CALL, MethodCall, arguments};
+use crate::everyday::{self, CALL};
+use crate::lookup::Lookup;
 use crate::settings::Settings;
 use crate::table::{ApiTable, Method};
 use crate::telegram::{Telegram, TelegramFailure, TelegramRequest};
@@ -154,24 +154,8 @@ impl BotApi {
         }
     }
 
-    /// Reads the arguments of `call_telegram_method`.
-    fn method_call(&self, args: Map<String, Value>) -> Result<(&'static Method, Map<String, Value>), String> {
-        let MethodCall { method, arguments } = arguments(args)?;
-        let known = self.catalog.method(&method);
-        let known =
-            known.ok_or_else(|| format!("unknown method {method:?}: find_telegram_methods finds one"))?;
-        Ok((known, arguments))
-    }
-
-    fn search(&self, args: Map<String, Value>) -> Result<Value, String> {
-        let SearchArguments { query } = arguments(args)?;
-        let CatalogMatches { methods, types } = self.catalog.find(&query).map_err(|why| why.to_string())?;
-        let methods: Vec<Value> = methods.iter().map(|method| self.found(method)).collect();
-        Ok(if types.is_empty() {
-            json!({"methods": methods})
-        } else {
-            json!({"methods": methods, "types": types})
-        })
+    fn lookup(&self) -> Lookup<'_> {
+        Lookup { catalog: &self.catalog, reads_updates: self.updates.is_some() }
     }
 
     /// Returns `true` if files can be read by handle, which needs `getFile`.
@@ -191,21 +175,6 @@ impl BotApi {
             ))
         }
     }
-
-    fn found(&self, method: &Method) -> Value {
-        json!({
-            "name": method.name,
-            "description": self.catalog.description(method),
-            "class": method.class,
-            "inputSchema": self.catalog.short_schema(method),
-        })
-    }
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct SearchArguments {
-    query: String,
 }
 
 impl ServerHandler for BotApi {
@@ -219,12 +188,14 @@ impl ServerHandler for BotApi {
         }
         ServerConfig::new(capabilities)
             .with_server_info(Implementation::new("figaro-mcp", VERSION).with_title(title))
-            .with_instructions(
+            .with_instructions(format!(
                 "The tools are methods of the Telegram Bot API and act as the bot. find_telegram_methods finds the \
-                 method for a purpose, also one that is not listed. A failed call says why in `error`: with `retry_after`, wait that many seconds; with \
-                 `migrate_to_chat_id`, use that chat from now on. A file is given as file_id, https URL, or \
-                 {\"name\", \"base64\"}.",
-            )
+                 method for a purpose, also one that is not listed. A failed call says why in `error`: with \
+                 `retry_after`, wait that many seconds; with `migrate_to_chat_id`, use that chat from now on. A file \
+                 is a file_id, an http(s) URL, {{\"name\", \"base64\"}} or {{\"name\", \"text\"}}; paths of this \
+                 machine are not read. {}",
+                self.lookup().incoming()
+            ))
     }
 
     async fn list_tools(
@@ -233,13 +204,17 @@ impl ServerHandler for BotApi {
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         let cursor = request.and_then(|request| request.cursor);
-        if !self.lists_all && cursor.is_none() {
-            return Ok(ListToolsResult::with_all_items(everyday::tools(&self.catalog)));
+        let (mut tools, next) = match cursor {
+            None if !self.lists_all => (everyday::tools(&self.catalog), None),
+            _ => self
+                .catalog
+                .page(cursor.as_deref())
+                .map_err(|bad| ErrorData::invalid_params(bad.to_string(), None))?,
+        };
+        if cursor.is_none() && self.updates.is_some() {
+            // After the search.
+            tools.insert(1, Updates::tool());
         }
-        let (tools, next) = self
-            .catalog
-            .page(cursor.as_deref())
-            .map_err(|bad| ErrorData::invalid_params(bad.to_string(), None))?;
         let mut page = ListToolsResult::with_all_items(tools);
         page.next_cursor = next;
         Ok(page)
@@ -252,23 +227,25 @@ impl ServerHandler for BotApi {
     ) -> Result<CallToolResponse, ErrorData> {
         let args = request.arguments.unwrap_or_default();
         if request.name == FIND {
-            let found = self.search(args);
+            let found = self.lookup().search(args);
             return Ok(found
                 .map_or_else(|why| failed(&bad_request(&why)), CallToolResult::structured)
                 .into());
         }
         if request.name == CALL && !self.lists_all {
-            return Ok(match self.method_call(args) {
+            return Ok(match self.lookup().method_call(args) {
                 Ok((method, args)) => self.outcome(method, args, &context).await,
                 Err(why) => failed(&bad_request(&why)),
             }
             .into());
         }
+        if let Some(updates) = self.updates.as_deref().filter(|_| request.name == updates::READ) {
+            return Ok(updates.read(args).unwrap_or_else(|why| failed(&bad_request(&why))).into());
+        }
         let Some(method) = self.catalog.method(&request.name) else {
             // MCP 2025-11-25, Tools, Error Handling: an unknown tool is a protocol error, a failed call a result with
             // `isError`.
-            let message = format!("unknown tool {:?}: tools/list names those there are", request.name);
-            return Err(ErrorData::invalid_params(message, None));
+            return Err(ErrorData::invalid_params(self.lookup().unknown_tool(&request.name), None));
         };
         Ok(self.outcome(method, args, &context).await.into())
     }
@@ -372,7 +349,8 @@ impl ServerHandler for BotApi {
         request: ReadResourceRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        if let Some(updates) = self.updates.as_deref().filter(|_| request.uri == updates::URI) {
+        if request.uri == updates::URI {
+            let updates = self.updates.as_deref().ok_or_else(updates::unserved)?;
             return Ok(ReadResourceResult::new(vec![updates.contents()]).into());
         }
         if !self.reads_files() {

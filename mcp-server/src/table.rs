@@ -204,6 +204,13 @@ pub enum Class {
     Lifecycle,
 }
 
+impl Class {
+    /// Returns the name as the data and `--only` spell it.
+    pub(crate) fn name(self) -> String {
+        serde_json::json!(self).as_str().unwrap_or_default().to_owned()
+    }
+}
+
 #[derive(Deserialize)]
 struct RawTable {
     version: String,

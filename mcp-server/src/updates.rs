@@ -8,20 +8,28 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use parking_lot::Mutex;
-use rmcp::RoleServer;
-use rmcp::model::{Resource, ResourceContents, ResourceUpdatedNotificationParam};
+use rmcp::model::{
+    CallToolResult, Resource, ResourceContents, ResourceUpdatedNotificationParam, Tool, ToolAnnotations,
+};
 use rmcp::service::{Peer, SubscriptionContext};
+use rmcp::{ErrorData, RoleServer};
+use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use tokio::sync::watch;
 
+use crate::everyday::arguments;
 use crate::schema::entries;
 use crate::table::ApiTable;
 use crate::telegram::{Telegram, TelegramFailure, TelegramRequest};
 
 /// URI of the resource.
 pub(crate) const URI: &str = "telegram://updates";
+/// Name of the tool that returns the newest of them.
+pub(crate) const READ: &str = "read_incoming_messages";
 /// Maximum number of kept updates; the newest stay.
 const MAX_UPDATES: usize = 100;
+/// Number of updates that the tool returns without a limit.
+const DEFAULT_LIMIT: usize = 20;
 /// Seconds that Telegram holds a poll without updates.
 const POLL_SECONDS: u64 = 50;
 /// Pause after a failed poll.
@@ -53,6 +61,14 @@ struct ReceivedUpdates {
     error: Option<String>,
 }
 
+/// Arguments of the tool.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ReadArguments {
+    #[serde(default)]
+    limit: Value,
+}
+
 impl Updates {
     pub(crate) fn new(telegram: Arc<Telegram>) -> Self {
         Self {
@@ -76,12 +92,43 @@ impl Updates {
 
     /// Returns the kept updates, and the error of the last poll if it failed.
     pub(crate) fn contents(&self) -> ResourceContents {
-        let received = self.received.lock();
-        let mut value = json!({"updates": received.updates});
-        if let (Some(error), Value::Object(map)) = (&received.error, &mut value) {
-            map.insert("error".to_owned(), json!(error));
-        }
+        let value = self.received.lock().newest(MAX_UPDATES);
         ResourceContents::text(value.to_string(), URI).with_mime_type("application/json")
+    }
+
+    /// Returns the tool for clients that do not show resources to their models.
+    pub(crate) fn tool() -> Tool {
+        let title = "Read incoming messages";
+        let description = "Read the newest messages, edits and pressed buttons that reached the bot since the server \
+                           started, oldest first.";
+        let schema = json!({
+            "type": "object",
+            "properties": {
+                "limit": {"type": "integer", "minimum": 1, "maximum": MAX_UPDATES, "default": DEFAULT_LIMIT}
+            },
+            "additionalProperties": false
+        });
+        let hints = ToolAnnotations::with_title(title).read_only(true).destructive(false).idempotent(true);
+        Tool::new(READ, description, entries(schema))
+            .with_title(title)
+            .with_annotations(hints.open_world(true))
+    }
+
+    /// Calls the tool. The result has the form of the resource, and is an error if polls fail and nothing was received.
+    pub(crate) fn read(&self, args: Map<String, Value>) -> Result<CallToolResult, String> {
+        let ReadArguments { limit } = arguments(args)?;
+        let count = if limit.is_null() { Some(DEFAULT_LIMIT as u64) } else { limit.as_u64() };
+        let count = count.and_then(|count| usize::try_from(count).ok());
+        let count = count.filter(|count| (1..=MAX_UPDATES).contains(count));
+        let count = count.ok_or_else(|| format!("limit must be a whole number from 1 to {MAX_UPDATES}"))?;
+        let received = self.received.lock();
+        let has_failed = received.error.is_some() && received.updates.is_empty();
+        let result = received.newest(count);
+        Ok(if has_failed {
+            CallToolResult::structured_error(result)
+        } else {
+            CallToolResult::structured(result)
+        })
     }
 
     /// Returns the number of a new session.
@@ -192,6 +239,24 @@ impl Updates {
                 tracing::debug!(%error, "a client does not hear of updates");
                 self.unsubscribe(session);
             }
+        }
+    }
+}
+
+/// Returns the error for the resource without the option that serves it.
+pub(crate) fn unserved() -> ErrorData {
+    let message = format!("{URI} is not served here: `figaro-mcp --with-updates` serves it");
+    ErrorData::resource_not_found(message, None)
+}
+
+impl ReceivedUpdates {
+    /// Returns the newest updates, and the error of the last poll if it failed.
+    fn newest(&self, count: usize) -> Value {
+        let excess = self.updates.len().saturating_sub(count);
+        let newest: Vec<&Value> = self.updates.iter().skip(excess).collect();
+        match &self.error {
+            Some(error) => json!({"updates": newest, "error": error}),
+            None => json!({"updates": newest}),
         }
     }
 }

@@ -46,8 +46,15 @@ async fn the_caller_checks_and_sends_as_a_direct_call_does() {
 async fn the_caller_calls_only_what_is_served() {
     let (bench, session) = Bench::with(&["--only", "read"]).await;
     let refusals = [
-        (json!({"method": "sendMessage", "arguments": text("hi")}), "unknown method \"sendMessage\""),
-        (json!({"method": "getUpdates"}), "unknown method \"getUpdates\""),
+        (
+            json!({"method": "sendMessage", "arguments": text("hi")}),
+            "sendMessage is not served here: --only leaves out its class, message",
+        ),
+        (
+            json!({"method": "deletemessage"}),
+            "deleteMessage is not served here: --only leaves out its class, delete",
+        ),
+        (json!({"method": "getUpdates"}), "getUpdates is not served here: `figaro-mcp --with-updates`"),
         (json!({"arguments": {}}), "the arguments do not fit: missing field `method`"),
         (json!({"method": "getMe", "arguments": []}), "the arguments do not fit: invalid type: sequence"),
         (json!({"method": "getMe", "more": 1}), "the arguments do not fit: unknown field `more`"),

@@ -97,10 +97,23 @@ async fn only_chosen_classes_are_listed_found_and_called() {
         assert!(names(&methods).iter().all(|name| reads.contains(name)), "{query}: {outcome}");
     }
     assert_eq!(found(&bench, &session, "sendMessage getChat").await, ["getChat"]);
+    for (query, note) in [
+        ("banChatMember", "banChatMember fits, but --only leaves it out"),
+        ("ban someone", "banChatMember fits, but --only leaves it out"),
+        ("getChat sendMessage", "sendMessage fits, but --only leaves it out"),
+        (
+            "sendDice sendPoll",
+            "sendDice fits, but --only leaves it out; sendPoll fits, but --only leaves it out",
+        ),
+        ("who is admin here", ""),
+    ] {
+        let (failed, outcome) = bench.call(&session, FIND, json!({"query": query})).await;
+        assert_eq!((failed, outcome["note"].as_str().unwrap_or_default()), (false, note), "{query}");
+    }
     assert!(!bench.call(&session, "getChat", json!({"chat_id": 1})).await.0);
     let send = json!({"name": "sendMessage", "arguments": text("hi")});
     let answer = bench.ask(&session, "tools/call", send).await;
-    let message = "unknown tool \"sendMessage\": tools/list names those there are";
+    let message = "sendMessage is not served here: --only leaves out its class, message";
     assert_eq!(answer["error"], json!({"code": -32602, "message": message}));
     assert_eq!(bench.methods(), ["getChat"]);
     bench.stop().await;

@@ -4,15 +4,23 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::support::{Bench, KEY, parse, send};
+use crate::support::{Bench, KEY, OUTSIDE, handshake, message, names, parse, send};
 
 const URI: &str = "telegram://updates";
+const TOOL: &str = "read_incoming_messages";
+const CALL: &str = "call_telegram_method";
 
 /// Lets messages with these ids arrive.
 fn arrive(bench: &Bench, ids: impl Iterator<Item = i64>) {
     let update =
         |id: i64| json!({"update_id": id, "message": {"message_id": id, "chat": {"id": 1}, "text": "hi"}});
     bench.seen.lock().unwrap().updates.extend(ids.map(update));
+}
+
+async fn description(bench: &Bench, session: &str, tool: &str, args: Value) -> String {
+    let (failed, outcome) = bench.call(session, tool, args).await;
+    assert!(failed, "{outcome}");
+    outcome["error"]["description"].as_str().unwrap().to_owned()
 }
 
 async fn read(bench: &Bench, session: &str) -> Value {
@@ -102,4 +110,96 @@ async fn only_updates_can_be_subscribed_to_and_only_with_the_flag() {
     assert_eq!(listed["result"]["resources"], json!([]));
     assert!(bench.methods().is_empty(), "nothing is polled");
     bench.stop().await;
+}
+
+#[tokio::test]
+async fn a_tool_reads_the_newest_messages() {
+    let (bench, session) = Bench::with(&["--with-updates"]).await;
+    let tools = bench.tools(&session).await;
+    assert_eq!(names(&tools)[..3], ["find_telegram_methods", TOOL, "call_telegram_method"]);
+    assert_eq!(tools[1]["annotations"]["readOnlyHint"], true);
+    arrive(&bench, 1..151);
+    let newest = |outcome: &(bool, Value)| -> Vec<i64> {
+        let updates = outcome.1["updates"].as_array().unwrap().iter();
+        updates.map(|update| update["update_id"].as_i64().unwrap()).collect()
+    };
+    while read(&bench, &session).await["updates"] == json!([]) {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    for (args, from) in [(json!({}), 131), (json!({"limit": 2}), 149), (json!({"limit": 100}), 51)] {
+        let outcome = bench.call(&session, TOOL, args.clone()).await;
+        assert_eq!((outcome.0, newest(&outcome)), (false, (from..151).collect()), "{args}");
+    }
+    for limit in [json!(0), json!(101), json!(-1), json!("5")] {
+        let why = description(&bench, &session, TOOL, json!({"limit": limit})).await;
+        assert_eq!(why, "Bad Request: limit must be a whole number from 1 to 100");
+    }
+    bench.stop().await;
+    let (bench, session) = Bench::with(&["--with-updates", "--all"]).await;
+    let tools = bench.tools(&session).await;
+    assert_eq!((tools.len(), names(&tools)[1]), (182, TOOL));
+    bench.stop().await;
+}
+
+#[tokio::test]
+async fn the_tool_tells_a_conflict() {
+    let (bench, session) = Bench::with(&["--with-updates"]).await;
+    bench.seen.lock().unwrap().is_polled = true;
+    let mut outcome = (false, Value::Null);
+    for _ in 0..100 {
+        outcome = bench.call(&session, TOOL, json!({})).await;
+        if outcome.0 {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    let error = "another process reads this bot's updates: stop it, or leave out --with-updates";
+    assert_eq!(outcome, (true, json!({"updates": [], "error": error})));
+    bench.stop().await;
+}
+
+#[tokio::test]
+async fn without_the_flag_the_way_to_incoming_messages_is_told() {
+    let (bench, session) = Bench::standalone().await;
+    assert!(!names(&bench.tools(&session).await).contains(&TOOL));
+    let way = "`figaro-mcp --with-updates` reads incoming messages, `--with-lifecycle` serves getUpdates, setWebhook, \
+               deleteWebhook, logOut and close";
+    let refusal = format!("getUpdates is not served here: {way}");
+    let call = |method: &str| json!({"method": method});
+    for (tool, args, why) in [
+        (CALL, call("getUpdates"), refusal.as_str()),
+        (CALL, call("close"), "close is not served here: `figaro-mcp --with-lifecycle` serves it"),
+    ] {
+        assert_eq!(description(&bench, &session, tool, args).await, format!("Bad Request: {why}"));
+    }
+    for query in ["getUpdates", "read incoming messages", "receive new messages"] {
+        let (failed, outcome) = bench.call(&session, "find_telegram_methods", json!({"query": query})).await;
+        assert_eq!((failed, &outcome["note"]), (false, &json!(refusal)), "{query}: {outcome}");
+    }
+    let answer = bench.ask(&session, "tools/call", json!({"name": "getUpdates"})).await;
+    assert_eq!(answer["error"], json!({"code": -32602, "message": refusal}));
+    for (method, params) in
+        [("resources/read", json!({"uri": URI})), ("tools/call", json!({"name": TOOL, "arguments": {}}))]
+    {
+        let told = bench.ask(&session, method, params).await["error"]["message"].clone();
+        let wanted = "is not served here: `figaro-mcp --with-updates` serves it";
+        assert!(told.as_str().unwrap().ends_with(wanted), "{told}");
+    }
+    bench.stop().await;
+}
+
+#[tokio::test]
+async fn the_instructions_tell_of_incoming_messages_and_files() {
+    let cases: [(&[&str], &str); 3] = [
+        (&[], "Incoming messages are not served: `figaro-mcp --with-updates` reads them."),
+        (&["--with-updates"], "read_incoming_messages returns the newest messages sent to the bot."),
+        (&["--with-lifecycle"], "getUpdates returns messages sent to the bot."),
+    ];
+    for (args, wanted) in cases {
+        let bench = Bench::start(args, &[OUTSIDE]).await;
+        let answer = message(bench.post(&[KEY], &handshake("2025-06-18")).await).await;
+        let told = answer["result"]["instructions"].as_str().unwrap();
+        assert!(told.ends_with(wanted) && told.contains("paths of this machine are not read"), "{told}");
+        bench.stop().await;
+    }
 }
