@@ -27,6 +27,9 @@ const MAX_RETRIES: u32 = 2;
 const RETRY_PAUSE: Duration = Duration::from_millis(500);
 /// Maximum size of an answer in bytes. The largest, such as a sticker set, have some hundred thousand.
 const MAX_ANSWER: usize = 4 << 20;
+/// Description for a token that Telegram does not know. Its own is the first word.
+const UNKNOWN_TOKEN: &str =
+    "Unauthorized: Telegram does not know this token: copy TELEGRAM_BOT_TOKEN again from @BotFather";
 /// Maximum number of keys and values in an answer. Each takes some 400 bytes in the parsed tree.
 const MAX_ANSWER_PARTS: usize = 100_000;
 
@@ -293,10 +296,15 @@ async fn outcome(response: Response) -> reqwest::Result<Result<Value, TelegramFa
         return Ok(Ok(result));
     }
     let code = reply.error_code.unwrap_or_else(|| status.as_u16().into());
+    let description = match (code, reply.description) {
+        (401, _) => UNKNOWN_TOKEN.to_owned(),
+        (_, Some(description)) => description,
+        (_, None) => status.to_string(),
+    };
     Ok(Err(TelegramFailure {
         retry_after: reply.parameters.retry_after,
         migrate_to_chat_id: reply.parameters.migrate_to_chat_id,
-        ..TelegramFailure::new(code, reply.description.unwrap_or_else(|| status.to_string()))
+        ..TelegramFailure::new(code, description)
     }))
 }
 

@@ -56,6 +56,8 @@ async fn telegrams_refusals_are_tool_errors_without_the_token() {
     let (bench, session) = Bench::standalone().await;
     let redirect = "302 Found without a Bot API answer: check TELEGRAM_API_URL, or try again later";
     let gateway = "502 Bad Gateway without a Bot API answer: check TELEGRAM_API_URL, or try again later";
+    let token =
+        "Unauthorized: Telegram does not know this token: copy TELEGRAM_BOT_TOKEN again from @BotFather";
     let flood = "Too Many Requests: retry after 30";
     let cases = [
         (
@@ -63,6 +65,7 @@ async fn telegrams_refusals_are_tool_errors_without_the_token() {
             json!({"error_code": 400, "description": "Bad Request: upgraded", "migrate_to_chat_id": -1005}),
         ),
         ("long flood", json!({"error_code": 429, "description": flood, "retry_after": 30})),
+        ("no token", json!({"error_code": 401, "description": token})),
         ("parrot", json!({"error_code": 404, "description": "Not Found: /bot[token]/sendMessage"})),
         ("shaky", json!({"error_code": 500, "description": "Internal Server Error"})),
         ("proxy", json!({"error_code": 502, "description": gateway})),
@@ -72,7 +75,7 @@ async fn telegrams_refusals_are_tool_errors_without_the_token() {
         let outcome = bench.call(&session, "sendMessage", json!({"chat_id": at, "text": cue})).await;
         assert_eq!(outcome, (true, json!({"ok": false, "error": error})), "{cue}");
     }
-    assert_eq!(bench.requests().len(), 6, "a call that may have acted was repeated");
+    assert_eq!(bench.requests().len(), 7, "a call that may have acted was repeated");
     bench.stop().await;
 }
 

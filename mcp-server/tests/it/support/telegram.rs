@@ -193,6 +193,7 @@ async fn refused(cue: &str, times: usize, path: &str, seen: Shared) -> Option<Re
         ("flood", 1) => flood(1),
         ("long flood", _) => flood(30),
         ("moved", _) => refusal(400, "Bad Request: upgraded", json!({"migrate_to_chat_id": -1005})),
+        ("no token", _) => refusal(401, "Unauthorized", json!({})),
         ("parrot", _) => refusal(404, &format!("Not Found: {path}"), json!({})),
         ("@shaky", 1..=2) | ("@once" | "once" | "then wrong", 1) | ("shaky", _) => {
             refusal(500, "Internal Server Error", json!({}))
