@@ -36,7 +36,10 @@ pub(crate) struct Upload {
 /// Error of a file in a call. The path has the form `media[0].media`.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum BadFile {
-    #[error("{0} must be a file_id, an http(s) URL, or an object with name and base64")]
+    #[error(
+        "{0} must be a file_id, an http(s) URL, or an object with name and base64 or text; this server reads no files \
+         of its machine"
+    )]
     NoFile(String),
     #[error("{path} is not a file to upload: {reason}. Give name, and either base64 or text")]
     NoUpload { path: String, reason: String },

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::support::{Bench, names, text};
+use crate::support::{Bench, FILE_NEEDED, names, text};
 
 #[tokio::test]
 async fn tools_are_listed_and_odd_cursors_refused() {
@@ -103,15 +103,14 @@ async fn what_can_not_be_called_never_leaves() {
         let answer = bench.ask(&session, "tools/call", json!({"name": tool, "arguments": {}})).await;
         assert_eq!(answer["error"]["code"], -32602, "{tool}: {answer}");
     }
+    let no_photo = format!("Bad Request: photo {FILE_NEEDED}");
     let cases = [
         ("sendMessage", json!({"chat_id": 1}), "Bad Request: text is required"),
         ("sendMessage", json!({"chat_id": 1, "text": null}), "Bad Request: text is required"),
         ("getChat", json!({"chat_id": 1, "x": 2}), "Bad Request: x is not a parameter of getChat"),
-        (
-            "sendPhoto",
-            json!({"chat_id": 1, "photo": "file:///etc/passwd"}),
-            "Bad Request: photo must be a file_id, an http(s) URL, or an object with name and base64",
-        ),
+        ("sendPhoto", json!({"chat_id": 1, "photo": "file:///etc/passwd"}), &no_photo),
+        ("sendPhoto", json!({"chat_id": 1, "photo": "/home/ann/cat.jpg"}), &no_photo),
+        ("sendPhoto", json!({"chat_id": 1, "photo": "cat.jpg"}), &no_photo),
     ];
     for (tool, args, description) in cases {
         let outcome = bench.call(&session, tool, args).await;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::support::{Bench, KEY, send, text};
+use crate::support::{Bench, FILE_NEEDED, KEY, send, text};
 
 /// No answer takes more work, in unoptimized builds too; one that looks at everything again and again would take minutes.
 const LITTLE: Duration = Duration::from_secs(2);
@@ -94,10 +94,9 @@ async fn thousands_of_media_are_answered_like_any_call_of_their_length() {
 async fn where_telegram_names_no_bound_each_media_is_looked_at_once() {
     let (bench, session) = Bench::unpaced(&[]).await;
     let rich = |media: Value| json!({"id": "a", "media": {"type": "photo", "media": media}});
-    let no_file = "must be a file_id, an http(s) URL, or an object with name and base64";
     let cases = [
         (json!({"media": "a"}), Some("rich_message.media[0].id is required".to_owned())),
-        (rich(json!("/a")), Some(format!("rich_message.media[0].media.media {no_file}"))),
+        (rich(json!("/a")), Some(format!("rich_message.media[0].media.media {FILE_NEEDED}"))),
         (rich(json!("a")), None),
     ];
     for (media, wanted) in cases {

@@ -5,7 +5,7 @@ use base64::prelude::BASE64_STANDARD;
 use serde_json::{Value, json};
 
 use crate::support::telegram::{Asked, Part};
-use crate::support::{Bench, KEY, request, text};
+use crate::support::{Bench, FILE_NEEDED, KEY, request, text};
 
 fn in_base64(name: &str, bytes: &[u8]) -> Value {
     json!({"name": name, "base64": BASE64_STANDARD.encode(bytes)})
@@ -178,10 +178,7 @@ async fn what_is_no_file_or_too_large_never_leaves() {
         (in_text("", "x"), no_upload("document", folder)),
         (in_text("../a", "x"), no_upload("document", folder)),
         (in_text("a\r\nContent-Type: x", "x"), no_upload("document", folder)),
-        (
-            json!("attach://document"),
-            "document must be a file_id, an http(s) URL, or an object with name and base64".to_owned(),
-        ),
+        (json!("attach://document"), format!("document {FILE_NEEDED}")),
     ];
     for (document, why) in cases {
         let outcome = bench.call(&session, "sendDocument", json!({"chat_id": 1, "document": document})).await;

@@ -20,6 +20,9 @@ pub(crate) const TOKEN: &str = "12345:SECRET-token_x";
 pub(crate) const KEY: (&str, &str) = ("authorization", "Bearer outside");
 /// What makes a server ask for that key.
 pub(crate) const OUTSIDE: (&str, &str) = ("MCP_API_KEY", "outside");
+/// What a call needs in the place of a file.
+pub(crate) const FILE_NEEDED: &str = "must be a file_id, an http(s) URL, or an object with name and base64 or text; this \
+                                      server reads no files of its machine";
 /// The newest revision; it has no sessions.
 pub(crate) const NEWEST: &str = "2026-07-28";
 
