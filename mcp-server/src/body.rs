@@ -25,7 +25,7 @@ pub(crate) const MAX_JSON: usize = 1024 * 1024;
 /// Maximum number of keys and values in a call. The largest valid messages have some thousands.
 pub(crate) const MAX_PARTS: usize = 20_000;
 /// Memory of a key or value in a parsed tree, in bytes; measured with `{"a":0}`.
-const PART_COST: usize = 400;
+pub(crate) const PART_COST: usize = 400;
 /// Maximum size in bytes of a body that needs no room. Longer ones wait for it before they are read on.
 const SMALL: usize = 64 * 1024;
 /// Room of all long bodies together in MiB, from arrival to the end of their calls.

@@ -113,6 +113,11 @@ impl Catalog {
         self.methods.iter().copied().find(|method| method.name == name)
     }
 
+    /// Returns the names of the served methods.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &'static str> {
+        self.methods.iter().map(|method| method.name.as_str())
+    }
+
     /// Returns a method that the selection leaves out, ignoring case as Telegram does.
     pub(crate) fn unserved(&self, name: &str) -> Option<&'static Method> {
         self.unserved.iter().copied().find(|method| method.name.eq_ignore_ascii_case(name))

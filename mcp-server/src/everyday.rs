@@ -2,15 +2,21 @@
 //! short schemas. With `--all`, and under a parent, `catalog` lists every method instead. Used by `server`.
 
 use rmcp::model::{Tool, ToolAnnotations};
-use serde::Deserialize;
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, Error};
+use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value, json};
 
+use crate::body::PART_COST;
 use crate::catalog::{Catalog, FIND};
+use crate::scan::BodyScan;
 use crate::schema::entries;
 
 /// Name of the tool that calls any served method.
 pub(crate) const CALL: &str = "call_telegram_method";
+
+/// Maximum number of keys and values in arguments that come as a text. The limits of bodies do not count these, and a
+/// body with so few needs no room.
+const MAX_TEXT_PARTS: usize = (1 << 20) / PART_COST;
 
 /// Arguments of the tool that calls any served method.
 #[derive(Debug, Deserialize)]
@@ -19,8 +25,27 @@ pub(crate) struct MethodCall {
     /// Exact name of the method.
     pub(crate) method: String,
     /// Arguments of the method.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "object_or_text")]
     pub(crate) arguments: Map<String, Value>,
+}
+
+/// Reads an object, or a text with one, as some models send it.
+fn object_or_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Map<String, Value>, D::Error> {
+    let no_object = || D::Error::custom("`arguments` must be an object");
+    match Value::deserialize(deserializer)? {
+        Value::Object(map) => Ok(map),
+        Value::Null => Ok(Map::new()),
+        Value::String(text) => {
+            let mut scan = BodyScan::default();
+            scan.feed(text.as_bytes());
+            if scan.parts > MAX_TEXT_PARTS {
+                let limit = format!("`arguments` as a text has at most {MAX_TEXT_PARTS} keys and values");
+                return Err(D::Error::custom(limit));
+            }
+            serde_json::from_str(&text).map_err(|_| no_object())
+        }
+        Value::Bool(_) | Value::Number(_) | Value::Array(_) => Err(no_object()),
+    }
 }
 
 /// Reads the arguments of a tool that is not a method.

@@ -23,7 +23,7 @@ use tokio_util::task::TaskTracker;
 use crate::catalog::{Catalog, FIND};
 use crate::download::{self, Downloads};
 use crate::everyday::{self, CALL};
-use crate::lookup::Lookup;
+use crate::lookup::{self, Lookup};
 use crate::settings::Settings;
 use crate::table::{ApiTable, Method};
 use crate::telegram::{Telegram, TelegramFailure, TelegramRequest};
@@ -100,7 +100,8 @@ impl BotApi {
     ) -> Result<CallOutput, TelegramFailure> {
         // A null for an optional parameter means that it is left out.
         args.retain(|_, value| !value.is_null());
-        let places = check::check(method, &args).map_err(|fault| bad_request(&fault))?;
+        let places = check::check(method, &args)
+            .map_err(|fault| bad_request(&lookup::described(method, &args, &fault)))?;
         let uploads =
             files::take(&mut args, places, self.downloads.limits).map_err(|bad| bad_request(&bad))?;
         let result =
@@ -155,7 +156,7 @@ impl BotApi {
     }
 
     fn lookup(&self) -> Lookup<'_> {
-        Lookup { catalog: &self.catalog, reads_updates: self.updates.is_some() }
+        Lookup { catalog: &self.catalog, reads_updates: self.updates.is_some(), lists_all: self.lists_all }
     }
 
     /// Returns `true` if files can be read by handle, which needs `getFile`.

@@ -107,6 +107,23 @@ async fn what_can_not_be_called_never_leaves() {
     let cases = [
         ("sendMessage", json!({"chat_id": 1}), "Bad Request: text is required"),
         ("sendMessage", json!({"chat_id": 1, "text": null}), "Bad Request: text is required"),
+        ("sendMessage", json!({}), "Bad Request: chat_id and text are required"),
+        (
+            "sendMessage",
+            json!({"chat_id": 1, "message": "hi"}),
+            "Bad Request: text is required; message is not a parameter of sendMessage",
+        ),
+        (
+            "forwardMessage",
+            json!({"chat": 1, "from": 2}),
+            "Bad Request: chat_id, from_chat_id and message_id are required; chat and from are not parameters of \
+             forwardMessage",
+        ),
+        (
+            "sendPoll",
+            json!({"chat_id": 1, "question": "a", "options": [{"texts": "b"}]}),
+            "Bad Request: options[0].text is required",
+        ),
         ("getChat", json!({"chat_id": 1, "x": 2}), "Bad Request: x is not a parameter of getChat"),
         ("sendPhoto", json!({"chat_id": 1, "photo": "file:///etc/passwd"}), &no_photo),
         ("sendPhoto", json!({"chat_id": 1, "photo": "/home/ann/cat.jpg"}), &no_photo),
