@@ -6,6 +6,7 @@ use std::borrow::Cow;
 use serde_json::{Map, Value};
 
 use crate::table::{ApiField, ApiTable, ApiType, Method, TypeDef, Unit};
+use crate::wording;
 
 /// Maximum nesting. Rich messages nest 16 levels of four steps each; the limit stops hostile input.
 const MAX_DEPTH: usize = 80;
@@ -38,6 +39,8 @@ pub enum ArgumentFault {
         expected: String,
         /// Kind of the given value, such as `a string`, or the value itself where others are allowed.
         found: Cow<'static, str>,
+        /// The same in plain words, such as `a text, not a number`.
+        plain: String,
     },
     /// The nesting is deeper than Telegram allows.
     #[error("{path} is nested too deep")]
@@ -53,6 +56,19 @@ pub enum ArgumentFault {
         /// Description of the bounds, such as `at most 10 items`.
         bounds: String,
     },
+}
+
+impl ArgumentFault {
+    /// Returns the fault in plain words, without Telegram's names of types.
+    #[must_use]
+    pub fn in_words(&self) -> String {
+        match self {
+            Self::Mistyped { path, plain, .. } => format!("{path} must be {plain}"),
+            Self::Missing { .. } | Self::Unknown { .. } | Self::TooDeep { .. } | Self::OutOfBounds { .. } => {
+                self.to_string()
+            }
+        }
+    }
 }
 
 /// Place of a file in the arguments: a string, or an object with the file's content.
@@ -237,7 +253,13 @@ fn bad_discriminator(types: &[ApiType], value: &Value, path: &ArgumentPath) -> O
     let mut values: Vec<String> =
         all().filter(|(other, _)| other == &name).map(|(_, value)| value.to_string()).collect();
     values.dedup();
-    Some(ArgumentFault::Mistyped { path, expected: values.join(" or "), found: shown(given) })
+    Some(wrong_value(path, values.join(" or "), given))
+}
+
+fn wrong_value(path: String, expected: String, given: &Value) -> ArgumentFault {
+    let found = shown(given);
+    let plain = format!("{expected}, not {found}");
+    ArgumentFault::Mistyped { path, expected, found, plain }
 }
 
 /// Returns a value as JSON, cut after some words.
@@ -263,11 +285,7 @@ fn constants(fields: &[ApiField]) -> impl Iterator<Item = (&str, &Value)> {
 
 fn constant(field: &ApiField, value: &Value, path: &ArgumentPath) -> CheckResult {
     match &field.constant {
-        Some(wanted) if wanted != value => Err(ArgumentFault::Mistyped {
-            path: path.text.clone(),
-            expected: wanted.to_string(),
-            found: shown(value),
-        }),
+        Some(wanted) if wanted != value => Err(wrong_value(path.text.clone(), wanted.to_string(), value)),
         _ => Ok(()),
     }
 }
@@ -304,7 +322,8 @@ fn mistyped(ty: &ApiType, value: &Value, path: &ArgumentPath) -> ArgumentFault {
         Value::Array(_) => "an array",
         Value::Object(_) => "an object",
     };
-    ArgumentFault::Mistyped { path: path.text.clone(), expected: ty.to_string(), found: found.into() }
+    let plain = format!("{}, not {}", wording::expected(ty), wording::found(value));
+    ArgumentFault::Mistyped { path: path.text.clone(), expected: ty.to_string(), found: found.into(), plain }
 }
 
 #[cfg(test)]

@@ -27,6 +27,7 @@ mod stdio;
 pub mod table;
 mod telegram;
 mod updates;
+mod wording;
 
 pub use http::serve;
 pub use process::main;

@@ -160,7 +160,7 @@ pub(crate) fn described(method: &Method, args: &Map<String, Value>, fault: &Argu
     let required = method.params.iter().filter(|param| param.required && !args.contains_key(&param.name));
     let missing: Vec<&str> = required.map(|param| param.name.as_str()).collect();
     if !matches!(fault, ArgumentFault::Missing { path } if missing.contains(&path.as_str())) {
-        return fault.to_string();
+        return fault.in_words();
     }
     let is_known = |name: &&String| method.params.iter().any(|param| param.name == **name);
     let unknown: Vec<&str> =

@@ -124,6 +124,16 @@ async fn what_can_not_be_called_never_leaves() {
             json!({"chat_id": 1, "question": "a", "options": [{"texts": "b"}]}),
             "Bad Request: options[0].text is required",
         ),
+        (
+            "sendMessage",
+            json!({"chat_id": true, "text": "a"}),
+            "Bad Request: chat_id must be a whole number or a text, not true",
+        ),
+        (
+            "deleteMessages",
+            json!({"chat_id": 1, "message_ids": 5}),
+            "Bad Request: message_ids must be a list of whole numbers, not a number",
+        ),
         ("getChat", json!({"chat_id": 1, "x": 2}), "Bad Request: x is not a parameter of getChat"),
         ("sendPhoto", json!({"chat_id": 1, "photo": "file:///etc/passwd"}), &no_photo),
         ("sendPhoto", json!({"chat_id": 1, "photo": "/home/ann/cat.jpg"}), &no_photo),

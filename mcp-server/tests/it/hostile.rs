@@ -66,7 +66,12 @@ async fn vague_objects_in_each_other_are_refused_at_once() {
     let bold = (0..60).fold(json!(5), |text, _| json!({"type": "bold", "text": text}));
     let why = refused(&bench, &session, "sendRichMessage", paragraph(bold), LITTLE).await;
     let place = ".text".repeat(61);
-    assert_eq!(why, format!("Bad Request: rich_message.blocks[0]{place} must be RichText, not a number"));
+    assert_eq!(
+        why,
+        format!(
+            "Bad Request: rich_message.blocks[0]{place} must be a text or a list of RichText objects or an object, not a number"
+        )
+    );
     let lists = (0..100).fold(json!("x"), |text, _| json!([text]));
     let why = refused(&bench, &session, "sendRichMessage", paragraph(lists), LITTLE).await;
     assert!(why.ends_with("is nested too deep"), "{why}");
