@@ -61,7 +61,7 @@ pub enum SettingsError {
 #[command(name = "figaro-mcp", version = crate::VERSION, no_binary_name = true, after_help = ENVIRONMENT)]
 struct Flags {
     /// End as soon as standard input closes, and leave pacing to the parent
-    #[arg(long)]
+    #[arg(long, hide = true)]
     supervised: bool,
     /// Also serve getUpdates, setWebhook, deleteWebhook, logOut and close
     #[arg(long)]
@@ -72,7 +72,7 @@ struct Flags {
     /// Serve only the methods of these classes, like `read,message`
     #[arg(long, value_name = "CLASSES", value_delimiter = ',', value_parser = class)]
     only: Vec<Class>,
-    /// List every method, 230,000 tokens, instead of a dozen with find_telegram_methods and call_telegram_method
+    /// List every method, 230,000 tokens, instead of 15 tools with find_telegram_methods and call_telegram_method
     #[arg(long)]
     all: bool,
     /// Read the bot's incoming messages as the resource telegram://updates; no other process may read them
@@ -87,17 +87,16 @@ fn class(name: &str) -> Result<Class, String> {
     serde_json::from_value(name.into()).map_err(|error| error.to_string())
 }
 
+/// Variables for people. A parent also sets `FIGARO_MCP_KEY`, its own bearer key, and `FIGARO_MCP_RESTARTED` when a server
+/// before this one died: then this one starts also while `MCP_HTTP_PORT` is taken, and takes it once it is free.
 const ENVIRONMENT: &str = "\
 Environment:
   TELEGRAM_BOT_TOKEN  the bot's token from @BotFather (required)
   TELEGRAM_API_URL    own Bot API server [default: https://api.telegram.org]
-  TELEGRAM_PROXY      proxy for it, like socks5h://host:1080, or off [default: HTTPS_PROXY, ALL_PROXY]
+  TELEGRAM_PROXY      proxy for it, like socks5h://host:1080, or off
+                      [default: HTTPS_PROXY, ALL_PROXY]
   MCP_HTTP_PORT       port on 127.0.0.1, 0 for any free one [default: 3001]
   MCP_API_KEY         bearer key that clients must send; without one, no key is asked for
-  FIGARO_MCP_KEY      bearer key of the parent that started this process; it is served on a free port of
-                      its own, and other clients on MCP_HTTP_PORT only with MCP_API_KEY
-  FIGARO_MCP_RESTARTED  set by that parent when a server before this one died: this one starts also while
-                      MCP_HTTP_PORT is taken, and takes it once it is free
   RUST_LOG            what to log on standard error [default: info,rmcp=warn]
   LOG_FORMAT          json for one JSON object a line";
 
