@@ -18,6 +18,8 @@ pub(crate) const CALL: &str = "call_telegram_method";
 /// body with so few needs no room.
 const MAX_TEXT_PARTS: usize = (1 << 20) / PART_COST;
 
+const NO_OBJECT: &str = "`arguments` must be an object";
+
 /// Arguments of the tool that calls any served method.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -31,7 +33,6 @@ pub(crate) struct MethodCall {
 
 /// Reads an object, or a text with one, as some models send it.
 fn object_or_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Map<String, Value>, D::Error> {
-    let no_object = || D::Error::custom("`arguments` must be an object");
     match Value::deserialize(deserializer)? {
         Value::Object(map) => Ok(map),
         Value::Null => Ok(Map::new()),
@@ -42,9 +43,9 @@ fn object_or_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Map<Stri
                 let limit = format!("`arguments` as a text has at most {MAX_TEXT_PARTS} keys and values");
                 return Err(D::Error::custom(limit));
             }
-            serde_json::from_str(&text).map_err(|_| no_object())
+            serde_json::from_str(&text).map_err(|error| D::Error::custom(format!("{NO_OBJECT}: {error}")))
         }
-        Value::Bool(_) | Value::Number(_) | Value::Array(_) => Err(no_object()),
+        Value::Bool(_) | Value::Number(_) | Value::Array(_) => Err(D::Error::custom(NO_OBJECT)),
     }
 }
 

@@ -6,8 +6,8 @@ use serde_json::Value;
 
 use crate::table::{ApiTable, ApiType, TypeDef};
 
-/// Places that take a file.
-const FILE: &str = "a file: a file_id, an http(s) URL, or an object with name and base64 or text";
+/// Values in the place of a file.
+const FILE: &str = "a file_id, an http(s) URL, or an object with name and base64 or text";
 
 /// Describes a value of a type, such as "a whole number or a text".
 pub(crate) fn expected(ty: &ApiType) -> Cow<'static, str> {
@@ -61,6 +61,10 @@ fn several(ty: &ApiType) -> Cow<'static, str> {
         ApiType::Boolean | ApiType::True => "true or false".into(),
         ApiType::InputFile => "files".into(),
         ApiType::Named(name) => format!("{name} objects").into(),
+        // One "objects" for all of them.
+        ApiType::Union(types) if types.iter().all(|ty| matches!(ty, ApiType::Named(_))) => {
+            format!("{ty} objects").into()
+        }
         ApiType::Array(inner) => format!("lists of {}", several(inner)).into(),
         ApiType::Union(types) => {
             let words: Vec<Cow<'static, str>> = types.iter().map(several).collect();
@@ -88,7 +92,7 @@ mod tests {
             ("Array<Array<KeyboardButton>>", "a list of lists of KeyboardButton objects"),
             (
                 "Array<InputMediaPhoto|InputMediaVideo>",
-                "a list of InputMediaPhoto objects or InputMediaVideo objects",
+                "a list of InputMediaPhoto or InputMediaVideo objects",
             ),
         ];
         for (ty, wanted) in cases {

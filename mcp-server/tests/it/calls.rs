@@ -134,6 +134,12 @@ async fn what_can_not_be_called_never_leaves() {
             json!({"chat_id": 1, "message_ids": 5}),
             "Bad Request: message_ids must be a list of whole numbers, not a number",
         ),
+        (
+            "sendPhoto",
+            json!({"chat_id": 1, "photo": 5}),
+            "Bad Request: photo must be a file_id, an http(s) URL, or an object with name and base64 or text, not a \
+             number",
+        ),
         ("getChat", json!({"chat_id": 1, "x": 2}), "Bad Request: x is not a parameter of getChat"),
         ("sendPhoto", json!({"chat_id": 1, "photo": "file:///etc/passwd"}), &no_photo),
         ("sendPhoto", json!({"chat_id": 1, "photo": "/home/ann/cat.jpg"}), &no_photo),
