@@ -54,7 +54,7 @@ pub struct CatalogMatches {
     /// Methods, best first; a few at most.
     pub methods: Vec<&'static Method>,
     /// Methods that would be in front, but are not served.
-    pub unserved: Vec<&'static Method>,
+    pub(crate) unserved: Vec<&'static Method>,
     /// Schemas of the types named in the query, by name.
     pub types: Map<String, Value>,
 }

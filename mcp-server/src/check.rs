@@ -60,8 +60,7 @@ pub enum ArgumentFault {
 
 impl ArgumentFault {
     /// Returns the fault in plain words, without Telegram's names of types.
-    #[must_use]
-    pub fn in_words(&self) -> String {
+    pub(crate) fn in_words(&self) -> String {
         match self {
             Self::Mistyped { path, plain, .. } => format!("{path} must be {plain}"),
             Self::Missing { .. } | Self::Unknown { .. } | Self::TooDeep { .. } | Self::OutOfBounds { .. } => {

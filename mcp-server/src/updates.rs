@@ -1,5 +1,5 @@
-//! Updates of the bot as the resource `telegram://updates` and the tool `read_incoming_messages`, with `--with-updates`. Polls
-//! Telegram while the server runs, and keeps the newest updates in memory. Used by `server`.
+//! Updates of the bot as the resource `telegram://updates` and the tool `read_incoming_messages`, with `--with-updates`.
+//! Polls Telegram while the server runs, and keeps the newest updates in memory. Used by `server`.
 
 use std::collections::{HashMap, VecDeque};
 use std::convert::Infallible;
