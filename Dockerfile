@@ -8,6 +8,8 @@
 FROM rust:1.95-slim AS build
 WORKDIR /src
 COPY . .
+# The compiler of the image, not the one that this file would download.
+RUN rm rust-toolchain.toml
 RUN cargo build --profile dist --features local-embedder --locked --bin figaro
 
 FROM debian:stable-slim

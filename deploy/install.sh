@@ -45,7 +45,8 @@ main() {
   get "$from/SHA256SUMS" "$work/SHA256SUMS" || fail "there is no release at $from"
   # The first build is smaller in memory, and needs a C library of 2022 or newer. The static one runs everywhere.
   if ! unpack linux; then
-    [ -z "$folder" ] || say "This build needs a newer C library; taking the static one."
+    [ -z "$folder" ] || say "$reason
+Taking the static build."
     unpack linux-static || fail "${reason:-this release has no build for $machine}"
   fi
   mkdir -p "$dir"
@@ -65,7 +66,7 @@ main() {
 
 # Downloads, checks and unpacks the archive of a kind into $folder. Fails if there is none or its program does not start.
 unpack() {
-  archive=$(sed -n "s/^[0-9a-f]*  \(figaro-.*-$machine-$1\.tar\.gz\)\$/\1/p" "$work/SHA256SUMS")
+  archive=$(sed -n "s/^[0-9a-f]*  \(figaro-.*-$machine-$1\.tar\.gz\)\$/\1/p" "$work/SHA256SUMS" | tail -n 1)
   [ -n "$archive" ] || return 1
   say "Downloading $archive"
   get "$from/$archive" "$work/$archive" || fail "$archive could not be downloaded"

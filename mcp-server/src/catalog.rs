@@ -83,7 +83,7 @@ pub enum NotFound {
     #[error("query must be a text of 1 to {MAX_QUERY} characters")]
     BadQuery,
     /// No method or type matches.
-    #[error("nothing fits: say it in other English words, like \"pin a message\"")]
+    #[error("nothing fits: say it in other words, like \"pin a message\"")]
     NothingFits,
 }
 
@@ -257,7 +257,7 @@ impl Catalog {
                 "type": "string",
                 "minLength": 1,
                 "maxLength": MAX_QUERY,
-                "description": "What to do, in a few English words; or exact names of methods or types"
+                "description": "What to do, in a few words; or exact names of methods or types"
             }},
             "required": ["query"],
             "additionalProperties": false

@@ -241,7 +241,7 @@ impl ServerHandler for BotApi {
             .into());
         }
         if let Some(updates) = self.updates.as_deref().filter(|_| request.name == updates::READ) {
-            return Ok(updates.read(args).unwrap_or_else(|why| failed(&bad_request(&why))).into());
+            return Ok(updates.read(args).await.unwrap_or_else(|why| failed(&bad_request(&why))).into());
         }
         let Some(method) = self.catalog.method(&request.name) else {
             // MCP 2025-11-25, Tools, Error Handling: an unknown tool is a protocol error, a failed call a result with
@@ -352,7 +352,7 @@ impl ServerHandler for BotApi {
     ) -> Result<ReadResourceResponse, ErrorData> {
         if request.uri == updates::URI {
             let updates = self.updates.as_deref().ok_or_else(updates::unserved)?;
-            return Ok(ReadResourceResult::new(vec![updates.contents()]).into());
+            return Ok(ReadResourceResult::new(vec![updates.contents().await]).into());
         }
         if !self.reads_files() {
             return Err(ErrorData::method_not_found::<ReadResourceRequestMethod>());

@@ -32,6 +32,8 @@ const MAX_UPDATES: usize = 100;
 const DEFAULT_LIMIT: usize = 20;
 /// Seconds that Telegram holds a poll without updates.
 const POLL_SECONDS: u64 = 50;
+/// Time that a reader waits for the answer to the first poll.
+const FIRST_WAIT: Duration = Duration::from_secs(5);
 /// Pause after a failed poll.
 const RETRY_PAUSE: Duration = Duration::from_secs(5);
 /// Pause after a conflict. Each poll would end that of the other process.
@@ -49,6 +51,8 @@ pub(crate) struct Updates {
     subscribers: Mutex<HashMap<u64, Peer<RoleServer>>>,
     /// Wakes clients of the newest revision, which subscribe by a request that stays open.
     changed: watch::Sender<()>,
+    /// `true` once Telegram has answered the first poll.
+    answered: watch::Sender<bool>,
     /// Number of the last session.
     sessions: AtomicU64,
 }
@@ -76,6 +80,7 @@ impl Updates {
             received: Mutex::default(),
             subscribers: Mutex::default(),
             changed: watch::Sender::new(()),
+            answered: watch::Sender::new(false),
             sessions: AtomicU64::new(0),
         }
     }
@@ -91,7 +96,8 @@ impl Updates {
     }
 
     /// Returns the kept updates, and the error of the last poll if it failed.
-    pub(crate) fn contents(&self) -> ResourceContents {
+    pub(crate) async fn contents(&self) -> ResourceContents {
+        self.wait_for_first().await;
         let value = self.received.lock().newest(MAX_UPDATES);
         ResourceContents::text(value.to_string(), URI).with_mime_type("application/json")
     }
@@ -115,12 +121,15 @@ impl Updates {
     }
 
     /// Calls the tool. The result has the form of the resource, and is an error if polls fail and nothing was received.
-    pub(crate) fn read(&self, args: Map<String, Value>) -> Result<CallToolResult, String> {
+    pub(crate) async fn read(&self, args: Map<String, Value>) -> Result<CallToolResult, String> {
         let ReadArguments { limit } = arguments(args)?;
         let count = if limit.is_null() { Some(DEFAULT_LIMIT as u64) } else { limit.as_u64() };
         let count = count.and_then(|count| usize::try_from(count).ok());
         let count = count.filter(|count| (1..=MAX_UPDATES).contains(count));
         let count = count.ok_or_else(|| format!("limit must be a whole number from 1 to {MAX_UPDATES}"))?;
+        if !self.wait_for_first().await {
+            return Err("the first messages are still being fetched: ask again in a few seconds".to_owned());
+        }
         let received = self.received.lock();
         let has_failed = received.error.is_some() && received.updates.is_empty();
         let result = received.newest(count);
@@ -129,6 +138,14 @@ impl Updates {
         } else {
             CallToolResult::structured(result)
         })
+    }
+
+    /// Waits a little for the answer to the first poll, so that an early reader is not told that nothing has come. Returns
+    /// `false` if it has not come yet.
+    async fn wait_for_first(&self) -> bool {
+        let mut answered = self.answered.subscribe();
+        let outcome = tokio::time::timeout(FIRST_WAIT, answered.wait_for(|answered| *answered)).await;
+        outcome.is_ok_and(|answered| answered.is_ok())
     }
 
     /// Returns the number of a new session.
@@ -170,6 +187,7 @@ impl Updates {
                     let last = updates.iter().filter_map(|update| update.get("update_id")?.as_i64()).max();
                     offset = last.map(|last| last + 1).or(offset);
                     self.receive(updates).await;
+                    self.answered.send_replace(true);
                 }
                 Err(failure) => {
                     let pause = match (failure.error_code, failure.retry_after) {
@@ -178,6 +196,7 @@ impl Updates {
                         (_, None) => RETRY_PAUSE,
                     };
                     self.fail(failure).await;
+                    self.answered.send_replace(true);
                     tokio::time::sleep(pause).await;
                 }
             }
@@ -187,8 +206,9 @@ impl Updates {
     async fn next(&self, offset: Option<i64>) -> Result<Vec<Value>, TelegramFailure> {
         let unreadable = || TelegramFailure::new(502, "Telegram sent no list of updates");
         let method = ApiTable::get().method("getUpdates").ok_or_else(unreadable)?;
-        let mut args: Map<String, Value> =
-            entries(json!({"timeout": POLL_SECONDS, "allowed_updates": KINDS}));
+        // The first poll says at once what waits.
+        let seconds = if *self.answered.borrow() { POLL_SECONDS } else { 0 };
+        let mut args: Map<String, Value> = entries(json!({"timeout": seconds, "allowed_updates": KINDS}));
         args.extend(offset.map(|offset| ("offset".to_owned(), json!(offset))));
         match self.telegram.call(TelegramRequest { method, args: &args, uploads: &[] }).await? {
             Value::Array(updates) => Ok(updates),

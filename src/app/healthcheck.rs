@@ -10,7 +10,7 @@ use figaro_store::whole::look;
 
 use super::additions::Additions;
 use super::environment::no_client;
-use super::failure::AppFailure;
+use super::failure::{AppFailure, StartupError};
 use super::providers::settings_and_hints;
 use super::terminal::{all_said, say};
 
@@ -20,11 +20,12 @@ const ANSWER: Duration = Duration::from_secs(5);
 /// Asks `/healthz` of the gateway if the settings have one; otherwise checks that a bot holds the store.
 ///
 /// # Errors
-/// [`AppFailure::Unsound`] if no bot runs with these settings, or its gateway does not answer. [`AppFailure::Refused`] if the
-/// settings are wrong.
+/// [`AppFailure::Unsound`] if no bot runs with these settings, its gateway does not answer, or the settings are wrong.
 pub async fn healthcheck(values: &Values, additions: &Additions) -> Result<(), AppFailure> {
-    let (settings, _hints) = settings_and_hints(values, additions)?;
-    match settings.http.address {
+    // Docker reserves the exit code of refused settings.
+    let read = settings_and_hints(values, additions);
+    let (settings, _hints) = read.map_err(|StartupError(words)| AppFailure::Unsound(words))?;
+    match settings.http.address.filter(|address| address.port() != 0) {
         Some(address) => gateway(address).await?,
         None => store(&settings)?,
     }
@@ -36,10 +37,12 @@ async fn gateway(address: SocketAddr) -> Result<(), AppFailure> {
     let url = format!("http://{}/healthz", SocketAddr::new(reachable(address.ip()), address.port()));
     let http =
         reqwest::Client::builder().no_proxy().timeout(ANSWER).build().map_err(|error| no_client(&error))?;
-    let answered = http.get(&url).send().await.and_then(reqwest::Response::error_for_status);
-    answered
-        .map(drop)
-        .map_err(|error| AppFailure::Unsound(format!("{url} does not answer: {}", error.without_url())))
+    let answer = async { http.get(&url).send().await?.error_for_status()?.text().await };
+    match answer.await {
+        Ok(text) if text.trim() == "ok" => Ok(()),
+        Ok(_) => Err(AppFailure::Unsound(format!("{url} is not answered by a bot"))),
+        Err(error) => Err(AppFailure::Unsound(format!("{url} does not answer: {}", error.without_url()))),
+    }
 }
 
 /// Returns the address at which this machine reaches a listener of that address.

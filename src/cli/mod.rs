@@ -77,7 +77,7 @@ pub enum CliCommand {
     Check,
     /// Health check of a container: the exit code says if the bot of this folder runs.
     ///
-    /// It asks /healthz of the HTTP gateway if HTTP_ADDR is set; otherwise it looks whether a bot has the store open. It asks
+    /// It asks /healthz of the HTTP gateway if HTTP_ADDR is set; otherwise it looks whether a process has the store open. It asks
     /// neither Telegram nor a model.
     Healthcheck,
     /// Ask a question in the terminal and print the answer as it comes: no Telegram, no token.

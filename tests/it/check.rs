@@ -253,7 +253,7 @@ async fn the_health_check_tells_a_running_bot_from_none() {
     bot.ready().await;
     assert_eq!(check(with_gateway()).await.0, Some(0));
     assert!(bot.stop().success());
-    assert_eq!(check(Recipe::new(world.folder.path())).await.0, Some(2), "no settings");
+    assert_eq!(check(Recipe::new(world.folder.path())).await.0, Some(1), "no settings");
 }
 
 #[test]

@@ -46,7 +46,7 @@ impl Poller {
                 },
                 Err(ApiError::RetryAfter(wait)) => self.sleep(wait).await,
                 Err(ApiError::Conflict) => {
-                    self.end_webhook().await;
+                    self.settle_conflict().await;
                     self.rest(&mut pauses).await;
                 }
                 Err(error) => {
@@ -65,23 +65,32 @@ impl Poller {
         }
     }
 
+    /// Ends a webhook, unless a stop is requested first.
+    async fn settle_conflict(&self) {
+        tokio::select! {
+            () = self.end_webhook() => {}
+            () = self.background.stopping() => {}
+        }
+    }
+
     /// Finds out who else gets the updates: Telegram gives none while a webhook is set, such as one of an earlier
     /// `WEBHOOK_URL`. Removes that.
     async fn end_webhook(&self) {
-        let url = self
-            .api
-            .call(GetWebhookInfo(json!({})))
-            .await
-            .map(|info| info["url"].as_str().map(str::to_owned));
-        let is_set = url.is_ok_and(|url| url.is_some_and(|url| !url.is_empty()));
-        if !is_set {
+        let info = match self.api.call(GetWebhookInfo(json!({}))).await {
+            Ok(info) => info,
+            Err(error) => {
+                tracing::warn!(%error, "updates could not be fetched, and it is not known who gets them; trying again");
+                return;
+            }
+        };
+        if info["url"].as_str().is_none_or(str::is_empty) {
             tracing::warn!(
                 "another process is getting this bot's updates: stop it, or give it a token of its own"
             );
             return;
         }
         match self.api.call(DeleteWebhook(json!({}))).await {
-            Ok(_) => tracing::info!(
+            Ok(_) => tracing::warn!(
                 "Telegram sent updates to a webhook; it is removed, since WEBHOOK_URL is empty"
             ),
             Err(error) => tracing::warn!(%error, "the webhook could not be removed; trying again"),

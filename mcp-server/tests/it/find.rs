@@ -60,7 +60,7 @@ async fn names_of_methods_and_types_bring_exactly_these() {
 async fn what_is_no_request_is_a_tool_error() {
     let (bench, session) = Bench::standalone().await;
     let length = "query must be a text of 1 to 300 characters";
-    let nothing = "nothing fits: say it in other English words, like \"pin a message\"";
+    let nothing = "nothing fits: say it in other words, like \"pin a message\"";
     let cases = [
         (json!({"query": ""}), length),
         (json!({"query": " \n\t"}), length),

@@ -68,7 +68,8 @@ impl PublicPage {
         }
         let port = place.port();
         lines.push(format!(
-            "Everybody with this link can talk to the bot, and HTTP is not encrypted. Safer: `figaro demo --port {port}` here, \
+            "Everybody with this link acts as the owner: with the key of your model and the MCP servers of this folder, if you set \
+             them. HTTP is not encrypted. Safer: `figaro demo --port {port}` here, \
              and `ssh -L {port}:127.0.0.1:{port} SERVER` where the browser is."
         ));
         Ok(lines)

@@ -77,7 +77,10 @@ async fn capped(
 
 /// Makes a daily cap of US dollars a month, rounded down to cents.
 fn dollars(text: &str) -> Result<Cap, &'static str> {
-    let amount = text.trim_start_matches('$').trim().replace(',', ".").parse::<f64>().ok();
+    let text = text.trim_start_matches('$').trim();
+    // A comma before three digits may mean thousands.
+    let is_unclear = text.split_once(',').is_some_and(|(_, rest)| rest.len() == 3);
+    let amount = text.replace(',', ".").parse::<f64>().ok().filter(|_| !is_unclear);
     let cents = amount
         .filter(|amount| amount.is_finite() && *amount >= 0.0)
         .map(|amount| (amount * 100.0 / DAYS).floor());
@@ -93,8 +96,12 @@ fn dollars(text: &str) -> Result<Cap, &'static str> {
 }
 
 fn tokens(text: &str) -> Result<Cap, &'static str> {
-    let count = text.replace([' ', '_', ',', '.'], "").parse::<u64>();
-    let count = count.map_err(|_none| "✗ Type a whole number of tokens, such as 500000.")?;
+    let mut groups = text.split([' ', '_', ',', '.']);
+    let first = groups.next().unwrap_or_default().to_owned();
+    let (first, is_whole) =
+        groups.fold((first, true), |(all, fits), group| (all + group, fits && group.len() == 3));
+    let count = first.parse::<u64>().ok().filter(|_| is_whole);
+    let count = count.ok_or("✗ Type a whole number of tokens, such as 500000.")?;
     if count < LEAST_TOKENS {
         return Err("✗ One answer takes some 5,000 tokens: type 50000 or more.");
     }
@@ -116,8 +123,13 @@ fn paid_model(draft: &SettingsDraft) -> Option<ModelName> {
 }
 
 fn is_priced(draft: &SettingsDraft, model: &ModelName) -> bool {
-    let is_listed = draft.get(PRICES).is_some_and(|prices| prices.contains(&model.to_string()));
-    is_listed || Prices::new(Vec::new()).of(model).is_some()
+    let (prices, model_name) = (draft.get(PRICES).unwrap_or_default(), model.to_string());
+    let mut named = prices.split(',').filter_map(|price| price.split_once('=')).map(|(name, _)| name.trim());
+    let is_own = named.any(|name| match name.strip_suffix('*') {
+        Some(family) => model_name.starts_with(family),
+        None => name == model_name,
+    });
+    is_own || Prices::new(Vec::new()).of(model).is_some()
 }
 
 #[cfg(test)]
@@ -136,12 +148,15 @@ mod tests {
             ("NaN", None),
             ("inf", None),
             ("ten", None),
+            ("1,000", None),
+            ("12,50", Some("0.40")),
         ];
         for (text, wanted) in cases {
             let cap = dollars(text).ok().map(|(_, value, _)| value);
             assert_eq!(cap.as_deref(), wanted, "{text}");
         }
         assert_eq!(tokens("1_000 000").unwrap().1, "1000000");
+        assert!(tokens("50000.00").is_err() && tokens("50.00").is_err());
         assert!(tokens("many").is_err() && tokens("49999").is_err() && tokens("50000").is_ok());
     }
 }

@@ -1,4 +1,4 @@
-//! Last question, at a terminal with systemd: a user service, which needs no extra rights. For servers use
+//! Question at a terminal with systemd: a user service, which needs no extra rights. For servers use
 //! `deploy/figaro.service`.
 
 use std::io;
@@ -29,7 +29,7 @@ pub(super) async fn ask(dialogue: &mut Dialogue) -> Result<bool, StartupError> {
     if !is_possible {
         return Ok(false);
     }
-    say("\nLast, systemd can start Figaro now, and whenever you log in.");
+    say("\nsystemd can start Figaro now, and whenever you log in.");
     let answer = dialogue.ask("Make it a service of this account? y or n [n]:").await?;
     Ok(answer.is_some_and(|answer| ["y", "yes"].contains(&answer.to_lowercase().as_str())))
 }

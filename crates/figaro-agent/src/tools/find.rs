@@ -52,7 +52,7 @@ fn search(sources: &Sources, query: &str) -> Result<ToolOutput, ToolError> {
         hits = best(query, &entries).into_iter().filter_map(|at| listed.get(at)).take(MAX_HITS).collect();
     }
     if hits.is_empty() && types.is_empty() {
-        let words = "nothing fits: say it in other English words, like \"pin a message\"";
+        let words = "nothing fits: say it in other words, like \"pin a message\"";
         return Err(ToolError::ForModel(words.to_owned()));
     }
     let mut value = json!({"success": true, "callable_now": hits.iter().map(shown).collect::<Vec<_>>()});

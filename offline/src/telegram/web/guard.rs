@@ -1,5 +1,6 @@
 //! Who may open the page: browsers of this machine, or everybody who has the key of the link.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use axum::Router;
@@ -73,7 +74,8 @@ fn is_local(headers: &HeaderMap) -> bool {
     let name = host
         .rsplit_once(':')
         .map_or(host, |(name, port)| if port.chars().all(|c| c.is_ascii_digit()) { name } else { host });
-    ["127.0.0.1", "localhost", "[::1]"].contains(&name) && is_from_here(headers)
+    let address: Option<IpAddr> = name.trim_matches(['[', ']']).parse().ok();
+    (name == "localhost" || address.is_some_and(|address| address.is_loopback())) && is_from_here(headers)
 }
 
 /// Returns `true` if no other site sent the request. A proxy in front may speak HTTPS.
@@ -100,6 +102,8 @@ mod tests {
             (Some("localhost:8080"), Some("http://localhost:8080"), true),
             (Some("[::1]:8080"), Some("http://[::1]:8080"), true),
             (Some("localhost"), None, true),
+            (Some("127.0.0.2:8080"), None, true),
+            (Some("192.0.2.1:8080"), None, false),
             (Some("127.0.0.1:8080"), Some("http://127.0.0.1:3000"), false),
             (Some("127.0.0.1:8080"), Some("https://evil.example"), false),
             (Some("127.0.0.1:8080"), Some("null"), false),
