@@ -234,6 +234,10 @@ async fn the_first_to_open_the_link_owns_the_bot_and_nobody_after() {
     // She may already be asked about Bob.
     says(&world, ANN, "You own this bot now.").await;
     assert!(text(&world.answers(BOB, 1).await[0]).starts_with("This bot is private."));
+    // The owner is asked about somebody who wrote while there was none.
+    let told = world.told(CARL, CARL, "are you there now?").await;
+    assert!(text(&told).contains("I have asked"), "{told}");
+    says(&world, ANN, "are you there now?").await;
     world.told(ANN, ANN, "/allow 12").await;
     assert_eq!(
         text(&world.told(BOB, BOB, &format!("/start {code}")).await),

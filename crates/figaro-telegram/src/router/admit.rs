@@ -152,6 +152,8 @@ impl Router {
             return Ok(false);
         }
         tracing::info!(user = %part.speaker.user, "the bot has an owner now");
+        // Nobody could be asked about those who wrote before.
+        self.settings.forget_strangers(self.clock.now()).await?;
         let (this, part, line) = (Arc::clone(self), part.clone(), line.clone());
         let asker = Asker::new(&part, Standing::Owner);
         self.background.spawn("owner_invite", async move {
