@@ -476,16 +476,15 @@ async fn claude_and_openrouter_need_no_address() {
     ] {
         assert!(file.lines().any(|written| written == line), "{line}: {file}");
     }
-    // What is set is offered the next time, by its name.
+    // The next setup offers the service that is set, by its name.
     let said = set_up(&recipe, &["", "", "", "", ""]).await;
     assert!(said.contains("Number or name [claude]:"), "{said}");
     assert_eq!(env_file(&world), file);
-    let lines = ["", "6", "back", "openrouter", "", "back", "", "", "", ""];
+    // The key of one service is not offered to another.
+    let lines = ["", "6", "back", "openrouter", "", "sk-other-key-0123", "back", "", "", "", ""];
     let said = set_up(&recipe, &lines).await;
-    assert!(
-        said.contains("Key (https://openrouter.ai/settings/keys makes one) [the one that is set]:"),
-        "{said}"
-    );
+    assert!(said.contains("Key (https://openrouter.ai/settings/keys makes one):"), "{said}");
+    assert!(said.contains("✗ It needs one; `back` chooses another service."), "{said}");
     assert_eq!(env_file(&world), file);
 }
 

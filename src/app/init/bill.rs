@@ -6,13 +6,13 @@ use super::reach::{PROVIDER, address};
 use crate::app::failure::StartupError;
 use crate::app::place::is_here;
 use crate::app::terminal::say;
+use figaro_config::Settings;
 use figaro_domain::model::ModelName;
 use figaro_domain::provider_spec::VariableRole;
 use figaro_provider::price::Prices;
 
 const DOLLARS: &str = "DAILY_USD";
 const TOKENS: &str = "DAILY_TOKENS";
-const PRICES: &str = "LLM_PRICES";
 /// Days of the longest month.
 const DAYS: f64 = 31.0;
 /// Offered cap where the price is known, in US dollars a month.
@@ -103,7 +103,7 @@ fn tokens(text: &str) -> Result<Cap, &'static str> {
     let count = first.parse::<u64>().ok().filter(|_| is_whole);
     let count = count.ok_or("✗ Type a whole number of tokens, such as 500000.")?;
     if count < LEAST_TOKENS {
-        return Err("✗ One answer takes some 5,000 tokens: type 50000 or more.");
+        return Err("✗ That is too little for a day of answers: type 50000 or more.");
     }
     let count = count.to_string();
     let told = format!("✓ At most {count} tokens a day ({TOKENS}).");
@@ -123,13 +123,9 @@ fn paid_model(draft: &SettingsDraft) -> Option<ModelName> {
 }
 
 fn is_priced(draft: &SettingsDraft, model: &ModelName) -> bool {
-    let (prices, model_name) = (draft.get(PRICES).unwrap_or_default(), model.to_string());
-    let mut named = prices.split(',').filter_map(|price| price.split_once('=')).map(|(name, _)| name.trim());
-    let is_own = named.any(|name| match name.strip_suffix('*') {
-        Some(family) => model_name.starts_with(family),
-        None => name == model_name,
-    });
-    is_own || Prices::new(Vec::new()).of(model).is_some()
+    // Faults elsewhere are told at the end of the setup.
+    let own = Settings::without_bot(&draft.all(), &draft.variables).map(|settings| settings.spending.prices);
+    Prices::new(own.unwrap_or_default()).of(model).is_some()
 }
 
 #[cfg(test)]

@@ -39,25 +39,37 @@ pub(super) async fn ask(
         let choice = choose(dialogue, draft, &specs, &here).await?;
         let mut trial = draft.clone();
         trial.set(PROVIDER, choice.spec.name);
+        let before = address(draft, choice.spec);
         if let (Some(known), Some(url)) = (choice.known, choice.spec.variable(VariableRole::BaseUrl)) {
             trial.set(url.name, known.address);
         }
-        if set_up(dialogue, &mut trial, providers, choice).await? {
+        if set_up(dialogue, &mut trial, providers, choice, &before).await? {
             *draft = trial;
             return Ok(());
         }
     }
 }
 
-/// Asks for the settings of the service, then for a model. Returns `false` if the user wants another service.
+/// Asks for the settings of the service, which was at the address `before`, then for a model. Returns `false` if the user
+/// wants another service.
 async fn set_up(
     dialogue: &mut Dialogue,
     draft: &mut SettingsDraft,
     providers: &Providers,
     ServiceChoice { spec, known }: ServiceChoice<'_>,
+    before: &str,
 ) -> Result<bool, StartupError> {
-    let is_addressed = known.is_some() || first_address(dialogue, draft, spec).await?;
-    if !is_addressed || !first_key(dialogue, draft, spec, known).await? {
+    if known.is_none() && !first_address(dialogue, draft, spec).await? {
+        return Ok(false);
+    }
+    // The key of one service is not sent to another.
+    let is_elsewhere = !before.is_empty() && address(draft, spec) != before;
+    if let Some(key) =
+        spec.variable(VariableRole::Key).filter(|key| is_elsewhere && !draft.is_fixed(key.name))
+    {
+        draft.set(key.name, "");
+    }
+    if !first_key(dialogue, draft, spec, known).await? {
         return Ok(false);
     }
     loop {
