@@ -82,7 +82,7 @@ pub(crate) type Gloss = Vec<String>;
 /// The words of one language.
 #[derive(Debug, Default)]
 struct Glossary {
-    /// Words and stems.
+    /// Meanings by word or stem, in the form that [`folded`] gives.
     words: HashMap<String, NativeWord>,
     /// Words that mean something together, and what; long ones first.
     phrases: Vec<(Vec<NativeEntry>, &'static str)>,

@@ -24,7 +24,7 @@ const MAX_UNKNOWN: usize = 5;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Lookup<'a> {
     pub(crate) catalog: &'a Catalog,
-    /// `true` with `--with-updates`.
+    /// `true` if the server reads incoming messages, which `--with-updates` asks for.
     pub(crate) reads_updates: bool,
     /// `true` to list every method, without `call_telegram_method`.
     pub(crate) lists_all: bool,

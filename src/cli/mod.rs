@@ -172,13 +172,13 @@ pub enum CliCommand {
     ///
     /// For bash, put this line into ~/.bashrc: source <(figaro completions bash)
     Completions {
-        /// The shell.
+        /// Shell that reads the completions.
         shell: Shell,
     },
     /// Write the man pages into a folder, for packages.
     #[command(hide = true)]
     Man {
-        /// An existing folder.
+        /// Folder for the pages, which must exist.
         folder: PathBuf,
     },
     /// Be the Telegram MCP server, which the bot starts as a process of its own.

@@ -81,7 +81,7 @@ pub enum MemorySubcommand {
         /// The conversation that the question is asked in: as it was imported, or the number of a chat.
         #[arg(long, value_name = "ID", requires = "question")]
         conversation: Option<String>,
-        /// The question.
+        /// Question to find messages for; alternatively --batch names a file of them.
         #[arg(requires = "conversation")]
         question: Option<String>,
         /// The most tokens of a context.
@@ -102,7 +102,7 @@ pub enum MemorySubcommand {
         /// The folder of the store, or redb:FOLDER or sled:FOLDER.
         #[arg(long, value_parser = store_in)]
         store: StoreUrl,
-        /// As JSON.
+        /// Print one line of JSON.
         #[arg(long)]
         json: bool,
     },
@@ -176,7 +176,7 @@ pub enum PolicySubcommand {
         /// It is the run of a task.
         #[arg(long)]
         task: bool,
-        /// As JSON.
+        /// Print one line of JSON.
         #[arg(long)]
         json: bool,
     },

@@ -20,7 +20,7 @@ pub(crate) const TOKEN: &str = "12345:SECRET-token_x";
 pub(crate) const KEY: (&str, &str) = ("authorization", "Bearer outside");
 /// What makes a server ask for that key.
 pub(crate) const OUTSIDE: (&str, &str) = ("MCP_API_KEY", "outside");
-/// What a call needs in the place of a file.
+/// Value that a call needs in the place of a file, as errors describe it.
 pub(crate) const FILE_NEEDED: &str = "must be a file_id, an http(s) URL, or an object with name and base64 or text; this \
                                       server reads no files of its machine";
 /// The newest revision; it has no sessions.
