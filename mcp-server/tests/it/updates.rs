@@ -3,6 +3,8 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use tokio::net::TcpListener;
+use tokio::task::JoinSet;
 
 use crate::support::{Bench, KEY, OUTSIDE, handshake, message, names, parse, send};
 
@@ -138,6 +140,23 @@ async fn a_tool_reads_the_newest_messages() {
     let (bench, session) = Bench::with(&["--with-updates", "--all"]).await;
     let tools = bench.tools(&session).await;
     assert_eq!((tools.len(), names(&tools)[1]), (182, TOOL));
+    bench.stop().await;
+}
+
+#[tokio::test]
+async fn an_early_reader_waits_for_the_first_messages() {
+    let slow = async || {
+        tokio::time::sleep(Duration::from_millis(400)).await;
+        axum::Json(json!({"ok": true, "result": [{"update_id": 1, "message": {"message_id": 7}}]}))
+    };
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let mut telegram = JoinSet::new();
+    telegram.spawn(async move { axum::serve(listener, axum::Router::new().fallback(slow)).await.unwrap() });
+    let bench = Bench::at(&url, &["--with-updates"], &[OUTSIDE]).await;
+    let session = bench.open_session().await;
+    let (failed, outcome) = bench.call(&session, TOOL, json!({})).await;
+    assert!(!failed && outcome["updates"][0]["message"]["message_id"] == 7, "{outcome}");
     bench.stop().await;
 }
 
