@@ -114,6 +114,8 @@ ulid_id! {
     DeliveryId,
     /// Id of a saved note.
     NoteId,
+    /// Id of a document of a chat.
+    DocumentId,
     /// Id of a custom persona of a chat.
     PersonaId,
     /// Id of a scheduled prompt.

@@ -14,6 +14,7 @@ pub mod code;
 pub mod config_change;
 pub mod conversation;
 pub mod delivery;
+pub mod document;
 pub mod erasure;
 pub mod external;
 pub mod facts;

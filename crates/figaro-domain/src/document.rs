@@ -1,0 +1,162 @@
+//! Documents of chats: files that people sent, as the text that was read from them.
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+
+use figaro_base::ids::{ChatId, DocumentId, MessageId, SessionId, UserId};
+
+/// Argument that makes `figaro` the process that reads one file: `figaro extract NAME`, with the file on standard input and an
+/// [`Extraction`] as JSON on standard output.
+pub const READER: &str = "extract";
+/// Maximum number of documents of a chat; the oldest gives way.
+pub const MAX_DOCUMENTS: usize = 200;
+/// Maximum size of a file that is read, in bytes: what Telegram lets bots download.
+pub const MAX_FILE_BYTES: usize = 20 * 1024 * 1024;
+/// Maximum text of a document, in bytes; the rest is left out.
+pub const MAX_TEXT_BYTES: usize = 4 * 1024 * 1024;
+
+/// A file that somebody sent, and what is known about its text. The text itself is stored as [`Passage`]s.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Document {
+    /// Unique id of the document.
+    pub id: DocumentId,
+    /// Chat of the document.
+    pub chat: ChatId,
+    /// Name of the file, as its sender gave it.
+    pub name: String,
+    /// Title that the file itself states.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// Format of the file.
+    pub format: DocumentFormat,
+    /// Number of pages, slides, sheets, chapters or files; 0 for a text without such parts.
+    pub parts: u32,
+    /// Size of the file, in bytes.
+    pub bytes: u64,
+    /// Number of passages.
+    pub passages: u32,
+    /// Estimated tokens of all passages.
+    pub tokens: usize,
+    /// `true` if the end of the text is missing, because there was too much of it.
+    pub is_cut: bool,
+    /// Telegram's handle of the file, to send it back; `None` for one that came over HTTP.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file_id: Option<String>,
+    /// Id of the content: Telegram's, which is the same in every message with it, or a hash of an upload.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unique_id: Option<String>,
+    /// Message that brought it. The document is forgotten with it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub telegram: Option<MessageId>,
+    /// Session that it was brought to. The document is forgotten with it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<SessionId>,
+    /// Person who sent it.
+    pub sender: UserId,
+    /// Time when it was read, UTC.
+    pub added_at: DateTime<Utc>,
+}
+
+impl Document {
+    /// Returns the size in words, such as `12 pages`; empty if the format has no such parts.
+    #[must_use]
+    pub fn size(&self) -> String {
+        let Some(unit) = self.format.unit() else { return String::new() };
+        format!("{} {unit}{}", self.parts, if self.parts == 1 { "" } else { "s" })
+    }
+}
+
+/// A piece of a document's text, short enough to be shown by itself.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Passage {
+    /// Place in the document, such as `page 3` or `Sales!A2:F30`; empty if the format has none.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub place: String,
+    /// Number of the page, slide, sheet, chapter or file, from 1; 0 if the format has none.
+    #[serde(default)]
+    pub part: u32,
+    /// The text, as paragraphs.
+    pub text: String,
+}
+
+/// Formats of files that are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DocumentFormat {
+    /// Portable Document Format.
+    Pdf,
+    /// Text documents of Word, LibreOffice and others.
+    Text,
+    /// Presentations.
+    Slides,
+    /// Spreadsheets, also CSV.
+    Sheet,
+    /// Books of chapters.
+    Book,
+    /// Web pages.
+    Page,
+    /// Mails.
+    Mail,
+    /// Archives, of which the names of the files are read.
+    Archive,
+}
+
+impl DocumentFormat {
+    /// Returns the word for one part; `None` if the format has no parts.
+    #[must_use]
+    pub const fn unit(self) -> Option<&'static str> {
+        match self {
+            Self::Pdf => Some("page"),
+            Self::Slides => Some("slide"),
+            Self::Sheet => Some("sheet"),
+            Self::Book => Some("chapter"),
+            Self::Archive => Some("file"),
+            Self::Text | Self::Page | Self::Mail => None,
+        }
+    }
+}
+
+/// Text read from a file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Extracted {
+    /// Title that the file states.
+    pub title: Option<String>,
+    /// Format of the file, by its content.
+    pub format: DocumentFormat,
+    /// Number of pages, slides, sheets, chapters or files; 0 if the format has none.
+    pub parts: u32,
+    /// Text in the order of the file.
+    pub passages: Vec<Passage>,
+    /// `true` if text was left out at the end, beyond [`MAX_TEXT_BYTES`].
+    pub is_cut: bool,
+}
+
+/// Reason why a file could not be read. The words complete "The file ...".
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[serde(rename_all = "snake_case")]
+pub enum Unreadable {
+    /// The format is not known.
+    #[error("is in a format that cannot be read")]
+    Unknown,
+    /// A password protects the file.
+    #[error("is protected by a password")]
+    Encrypted,
+    /// The file does not follow its format.
+    #[error("is damaged")]
+    Damaged,
+    /// The file has no text, as a scan.
+    #[error("has no text, only pictures perhaps")]
+    Empty,
+    /// The file is larger than [`MAX_FILE_BYTES`], or unpacks to more than the reader may use.
+    #[error("is too large to be read")]
+    TooLarge,
+    /// Reading took too long.
+    #[error("took too long to be read")]
+    TooLong,
+    /// The file cannot be downloaded.
+    #[error("could not be fetched")]
+    Gone,
+}
+
+/// Result of reading a file.
+pub type Extraction = Result<Extracted, Unreadable>;

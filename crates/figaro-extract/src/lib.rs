@@ -1,0 +1,48 @@
+//! Text of the files that people send: documents, sheets, slides, books, mails, archives. Used by `figaro extract` alone,
+//! which runs as a child process within limits of the operating system: the files come from anybody, and their readers may
+//! panic, loop or take much memory.
+//!
+//! [`extract`] finds the format by the content, then by the name. A format is a file here and a line in `kind`.
+
+mod archive;
+mod book;
+mod html;
+mod kind;
+mod mail;
+mod office;
+mod open_document;
+mod passages;
+mod pdf;
+pub mod process;
+mod reader;
+mod rtf;
+mod sheet;
+mod text;
+mod unzip;
+
+use self::kind::FileKind;
+use self::passages::Passages;
+use figaro_domain::document::{Extracted, Extraction, Unreadable};
+
+/// Reads the text of a file. `name` is the name that its sender gave it, for formats that do not show in the content.
+///
+/// # Errors
+/// If the format is unknown, or the file is damaged, protected or without text.
+pub fn extract(bytes: &[u8], name: &str) -> Extraction {
+    let mut passages = Passages::default();
+    let (kind, title) = match kind::of(bytes, name) {
+        Some(FileKind::Zip) => (FileKind::Zip, archive::read(bytes, &mut passages)?),
+        _ => reader::read(bytes, name, &mut passages)?,
+    };
+    let (parts, passages, is_cut) = passages.finish();
+    if passages.is_empty() {
+        return Err(Unreadable::Empty);
+    }
+    Ok(Extracted {
+        title: title.filter(|title| !title.is_empty()),
+        format: kind.format(),
+        parts,
+        passages,
+        is_cut,
+    })
+}

@@ -1,0 +1,59 @@
+//! The child process that reads one file: `figaro extract NAME`, with the file on standard input and the result as JSON on
+//! standard output.
+//!
+//! Before it reads a byte it gives up what it does not need: memory, time, files and network. The operating system keeps it
+//! to that, whatever a file does to its reader.
+
+use std::ffi::OsString;
+use std::io::{self, Read, Write};
+use std::process::ExitCode;
+
+use rustix::process::{Resource, Rlimit, nice, setrlimit};
+
+use super::extract;
+use figaro_domain::document::{MAX_FILE_BYTES, Unreadable};
+
+/// Most memory, in bytes of address space: the program itself takes some 60 MB of it.
+const MEMORY: u64 = 300 * 1024 * 1024;
+/// Most time on the processor, in seconds.
+const SECONDS: u64 = 25;
+/// Lower priority than the bot's.
+const NICE: i32 = 10;
+
+/// Reads the file and writes its text.
+pub fn main(mut args: impl Iterator<Item = OsString>) -> ExitCode {
+    if !limit() {
+        return ExitCode::FAILURE;
+    }
+    let name = args.next().unwrap_or_default().to_string_lossy().into_owned();
+    let mut bytes = Vec::new();
+    let most = MAX_FILE_BYTES as u64 + 1;
+    let extraction = match io::stdin().lock().take(most).read_to_end(&mut bytes) {
+        Ok(read) if read > MAX_FILE_BYTES => Err(Unreadable::TooLarge),
+        Ok(_) => extract(&bytes, &name),
+        Err(_) => Err(Unreadable::Gone),
+    };
+    let Ok(words) = serde_json::to_vec(&extraction) else { return ExitCode::FAILURE };
+    let mut output = io::stdout().lock();
+    match output.write_all(&words).and_then(|()| output.flush()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(_) => ExitCode::FAILURE,
+    }
+}
+
+/// Limits this process. Returns `false` if the operating system refuses.
+fn limit() -> bool {
+    // Standard input, output and error are open; a fourth file or a socket cannot be opened.
+    let limits = [
+        (Resource::As, MEMORY),
+        (Resource::Cpu, SECONDS),
+        (Resource::Nofile, 3),
+        (Resource::Fsize, 0),
+        (Resource::Core, 0),
+    ];
+    // Without a lower priority it works as well.
+    nice(NICE).ok();
+    limits.into_iter().all(|(resource, most)| {
+        setrlimit(resource, Rlimit { current: Some(most), maximum: Some(most) }).is_ok()
+    })
+}
