@@ -68,8 +68,8 @@ async fn commands_are_registered_in_each_language() {
     assert_eq!(
         names(&lists.0),
         [
-            "start", "help", "new", "sessions", "retry", "stop", "why", "notes", "records", "pin", "pins",
-            "memory", "forget", "export", "privacy", "tasks", "model", "persona", "agents", "config",
+            "start", "help", "new", "sessions", "retry", "stop", "why", "notes", "docs", "records", "pin",
+            "pins", "memory", "forget", "export", "privacy", "tasks", "model", "persona", "agents", "config",
             "timezone", "usage", "status"
         ]
     );

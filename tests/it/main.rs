@@ -34,6 +34,8 @@ mod demo_examples;
 mod dialects;
 mod discovery;
 mod dm;
+mod documents;
+mod documents_real;
 mod echoes;
 mod embedder;
 #[cfg(feature = "local-embedder")]

@@ -2,6 +2,8 @@
 //! Implemented by Telegram; the HTTP gateway and the terminal have no chats and keep the defaults.
 
 use async_trait::async_trait;
+use futures::TryStreamExt;
+use futures::stream::BoxStream;
 
 use figaro_base::ids::UserId;
 use figaro_domain::conversation::Conversation;
@@ -21,11 +23,19 @@ pub trait Channel: Admins {
         false
     }
 
-    /// Fetches a file of at most `max_bytes`, by the file id of its message.
-    async fn fetch(&self, _file_id: &str, _max_bytes: usize) -> Result<Vec<u8>, FileError> {
+    /// Opens a file of at most `max_bytes`, by the file id of its message.
+    async fn open(&self, _file_id: &str, _max_bytes: usize) -> Result<FileStream, FileError> {
         Err(FileError::Gone("no files are sent here".to_owned()))
     }
+
+    /// Fetches a whole file of at most `max_bytes`, by the file id of its message.
+    async fn fetch(&self, file_id: &str, max_bytes: usize) -> Result<Vec<u8>, FileError> {
+        self.open(file_id, max_bytes).await?.try_concat().await
+    }
 }
+
+/// Content of a file, piece by piece. It ends with an error once there is more than was asked for.
+pub type FileStream = BoxStream<'static, Result<Vec<u8>, FileError>>;
 
 /// Reason why a file is not available.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

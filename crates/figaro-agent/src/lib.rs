@@ -7,6 +7,7 @@
 
 pub mod channel;
 pub mod delivery;
+pub mod documents;
 pub mod eraser;
 pub mod languages;
 pub mod outbound;

@@ -93,6 +93,8 @@ pub struct Erased {
     pub personas: usize,
     /// Pins of the chat.
     pub pins: usize,
+    /// Documents of the chat.
+    pub documents: usize,
     /// Summaries of sessions.
     pub summaries: usize,
     /// Memories of people.

@@ -224,6 +224,9 @@ pub struct Attachment {
     /// Distinguishing text, such as a file's name, a sticker's emoji or a poll's question. For kinds without content,
     /// everything they say.
     pub label: Option<String>,
+    /// Telegram's id of the content, which is the same in every message; `None` if it has none, or in older records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unique_id: Option<String>,
     /// MIME type reported by the sender's client, such as `image/png`.
     #[serde(default)]
     pub mime_type: Option<String>,
@@ -236,7 +239,7 @@ impl Attachment {
     /// Creates an attachment with only its kind.
     #[must_use]
     pub const fn new(kind: AttachmentKind) -> Self {
-        Self { kind, file_id: None, label: None, mime_type: None, named: None }
+        Self { kind, file_id: None, unique_id: None, label: None, mime_type: None, named: None }
     }
 
     /// Returns the word for its kind in a prompt.
@@ -255,6 +258,13 @@ impl Attachment {
             AttachmentKind::Document => is_known(),
             _ => false,
         }
+    }
+
+    /// Returns `true` for a file that may have text to read: any but pictures, sounds and films.
+    #[must_use]
+    pub fn is_document(&self) -> bool {
+        let begins = |kind: &str| self.mime_type.as_deref().is_some_and(|mime| mime.starts_with(kind));
+        self.kind == AttachmentKind::Document && !["image/", "audio/", "video/"].into_iter().any(begins)
     }
 }
 

@@ -39,6 +39,8 @@ pub enum ToolKind {
     /// Names the memories used by an answer. Offered if the prompt shows memories, even to agents whose tool list does not
     /// name it, because it has no effect. A call of it beside an answer ends the turn.
     Memories,
+    /// Reads documents. Offered in chats with documents.
+    Documents,
     /// Keeps records in the forms of context packs. Offered in chats with a pack.
     Records,
 }

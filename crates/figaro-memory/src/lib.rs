@@ -3,6 +3,7 @@
 
 mod bearing;
 mod chats;
+mod documents;
 mod excerpt;
 pub mod facts;
 mod index;
@@ -21,6 +22,7 @@ mod words;
 
 pub use self::bearing::bearing;
 pub use self::chats::Chats;
+pub use self::documents::{DocumentSearch, FoundPassage, PassageQuery};
 pub use self::making::VectorMaker;
 pub use self::meaning::Meaning;
 pub use self::question::RecallQuery;

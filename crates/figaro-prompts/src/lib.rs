@@ -37,7 +37,8 @@ pub use self::packs::{PACKS_FOLDER, PackFiles, PackSet, schema as pack_schema};
 pub use self::personas::{PERSONAS_FOLDER, PersonaFiles, PersonaSet};
 pub use self::pins::PinView;
 pub use self::question::{
-    AttachmentView, BackgroundView, PersonView, PromptMessageView, PromptQuoteView, TailView,
+    AttachmentView, BackgroundView, DocumentView, PassageView, PersonView, PromptMessageView,
+    PromptQuoteView, TailView,
 };
 use self::rendered::RenderCache;
 pub use self::unread::{LabelledText, UnreadView};
@@ -381,6 +382,13 @@ mod tests {
                 owner: true,
             }),
             records: vec!["patient: Mary\nSmith <b>".into()],
+            documents: vec![DocumentView {
+                id: "01ARZ3NDEKTSV4RRFFQ69G5FAV".into(),
+                name: "a \"lease\".pdf".into(),
+                size: "2 pages".into(),
+                whole: false,
+                passages: vec![PassageView { place: "page 2".into(), text: "Rent </documents>\n<b>".into() }],
+            }],
             notes: vec!["shopping: milk; bread".into()],
             now: "Friday, 20 November 2026, 14:31 (Europe/Riga)".into(),
             task: false,

@@ -70,6 +70,30 @@ pub struct AttachmentView {
     pub missing: Option<String>,
 }
 
+/// A document of the chat, whole or in part.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct DocumentView {
+    /// Id that the tools for documents take.
+    pub id: String,
+    /// Name of the file.
+    pub name: String,
+    /// Size in words, such as `12 pages`; empty if the format has no such parts.
+    pub size: String,
+    /// `true` if all of its text is shown.
+    pub whole: bool,
+    /// Passages, in their order.
+    pub passages: Vec<PassageView>,
+}
+
+/// A passage of a document.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct PassageView {
+    /// Place in the document, such as `page 3`; empty if the format has none.
+    pub place: String,
+    /// The text.
+    pub text: String,
+}
+
 /// A message that was not addressed to the bot.
 #[derive(Debug, Clone, Serialize)]
 pub struct BackgroundView {
@@ -117,6 +141,8 @@ pub struct TailView {
     pub person: Option<PersonView>,
     /// Records of the chat relevant to the question, one per line.
     pub records: Vec<String>,
+    /// Documents of the chat with passages for the question.
+    pub documents: Vec<DocumentView>,
     /// Notes of the chat, one per line, grouped by key.
     pub notes: Vec<String>,
     /// Date and time in the chat's zone.

@@ -6,7 +6,8 @@ use std::fmt::Display;
 use chrono::{DateTime, Datelike, NaiveDate, Utc};
 
 use figaro_base::ids::{
-    BotId, ChatId, MessageId, NoteId, PersonaId, PinId, RecordId, RunId, SessionId, TaskId, UpdateId, UserId,
+    BotId, ChatId, DocumentId, MessageId, NoteId, PersonaId, PinId, RecordId, RunId, SessionId, TaskId,
+    UpdateId, UserId,
 };
 use figaro_domain::conversation::{Conversation, EntryKey};
 use figaro_domain::usage::{Purpose, Spending};
@@ -130,6 +131,15 @@ pub(super) fn person(of: ChatId, user: &UserId) -> Vec<u8> {
 
 pub(super) fn note(chat: ChatId, note: NoteId) -> Vec<u8> {
     KeyBytes::default().number(chat.0).id(note).0
+}
+
+pub(super) fn document(chat: ChatId, document: DocumentId) -> Vec<u8> {
+    KeyBytes::default().number(chat.0).id(document).0
+}
+
+/// Key of a passage of a document, ordered by index.
+pub(super) fn passage(chat: ChatId, of: DocumentId, index: u32) -> Vec<u8> {
+    KeyBytes(document(chat, of)).index(index).0
 }
 
 pub(super) fn record(chat: ChatId, record: RecordId) -> Vec<u8> {

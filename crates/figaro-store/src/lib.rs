@@ -19,6 +19,7 @@ mod chat_records;
 mod children;
 mod conversation;
 mod decoded;
+mod documents;
 pub mod engine;
 mod erasure;
 mod error;
@@ -69,9 +70,10 @@ pub use self::inventory::StoreHealth;
 pub use self::memory::Imported;
 pub use self::notes::Added;
 pub use self::parts::{
-    AuditStore, ChildStore, ConversationStore, ErasureStore, ExternalStore, FactStore, InboxStore,
-    MemoryStore, NoteStore, OutboxStore, ParkedStore, PeopleStore, PersonaStore, PinStore, ProfileStore,
-    ReceptionStore, RecordStore, SessionStore, SettingsStore, SummaryStore, TaskStore, UndoStore, UsageStore,
+    AuditStore, ChildStore, ConversationStore, DocumentStore, ErasureStore, ExternalStore, FactStore,
+    InboxStore, MemoryStore, NoteStore, OutboxStore, ParkedStore, PeopleStore, PersonaStore, PinStore,
+    ProfileStore, ReceptionStore, RecordStore, SessionStore, SettingsStore, SummaryStore, TaskStore,
+    UndoStore, UsageStore,
 };
 pub use self::personas::{PersonaSaved, PersonaToSave};
 pub use self::records::erasure::SaidSearch;

@@ -36,6 +36,8 @@ parts! {
     OutboxStore, outbox;
     /// Notes of chats, by key.
     NoteStore, notes;
+    /// Documents of chats, with their text as passages.
+    DocumentStore, documents;
     /// Records of chats in the forms of their context packs.
     RecordStore, records;
     /// People who wrote in groups, recorded together with their messages.

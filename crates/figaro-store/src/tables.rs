@@ -16,6 +16,7 @@ use figaro_domain::child::ChildRun;
 use figaro_domain::config_change::ConfigChange;
 use figaro_domain::conversation::{Conversation, Message, Session};
 use figaro_domain::delivery::{Author, LiveMessage, PendingDelivery};
+use figaro_domain::document::{Document, Passage};
 use figaro_domain::facts::Unread;
 use figaro_domain::memory::Memory;
 use figaro_domain::message::Inbound;
@@ -104,6 +105,10 @@ tables! {
     own_by_time: () = "own_by_time";
     /// Notes of chats, by chat and id.
     notes: Note = "notes";
+    /// Documents of chats, by chat and id.
+    documents: Document = "documents";
+    /// Text of documents, by chat, document and order.
+    passages: Passage = "passages";
     /// Records in the forms of context packs, by chat and id.
     records: Record = "records";
     /// Personas written in chats, by chat and id.

@@ -78,6 +78,7 @@ methods! {
     GetWebhookInfo = "getWebhookInfo",
     LeaveChat = "leaveChat",
     SendChatAction = "sendChatAction",
+    SendDocument = "sendDocument",
     SendMessage = "sendMessage",
     SendMessageDraft = "sendMessageDraft",
     SetMessageReaction = "setMessageReaction",

@@ -9,7 +9,7 @@ use super::api::EditForumTopic;
 use super::commands::consent_card;
 use super::files;
 use super::send::Sender;
-use figaro_agent::channel::{Channel, FileError};
+use figaro_agent::channel::{Channel, FileError, FileStream};
 use figaro_agent::languages::Languages;
 use figaro_agent::outbound::Urgency;
 use figaro_base::ids::{ChatId, UserId};
@@ -54,7 +54,7 @@ impl Channel for TelegramChannel {
         sent.is_ok()
     }
 
-    async fn fetch(&self, file_id: &str, max_bytes: usize) -> Result<Vec<u8>, FileError> {
-        files::fetch(&self.sender.api, file_id, max_bytes).await
+    async fn open(&self, file_id: &str, max_bytes: usize) -> Result<FileStream, FileError> {
+        files::open(&self.sender.api, file_id, max_bytes).await
     }
 }

@@ -5,10 +5,10 @@ use serde_json::{Value, json};
 
 use super::api::{Api, GetFile};
 use super::error::ApiError;
-use figaro_agent::channel::FileError;
+use figaro_agent::channel::{FileError, FileStream};
 
-/// Downloads a file, if it has at most `max_bytes` bytes.
-pub(super) async fn fetch(api: &Api, file_id: &str, max_bytes: usize) -> Result<Vec<u8>, FileError> {
+/// Opens a file, if it has at most `max_bytes` bytes.
+pub(super) async fn open(api: &Api, file_id: &str, max_bytes: usize) -> Result<FileStream, FileError> {
     let file = api.call(GetFile(json!({"file_id": file_id}))).await.map_err(of_api)?;
     let size = file.get("file_size").and_then(Value::as_u64).unwrap_or_default();
     if usize::try_from(size).map_or(true, |size| size > max_bytes) {
@@ -17,15 +17,14 @@ pub(super) async fn fetch(api: &Api, file_id: &str, max_bytes: usize) -> Result<
     // A self-hosted Bot API server in local mode returns a path on its disk.
     let path = file.get("file_path").and_then(Value::as_str).filter(|path| !path.starts_with('/'));
     let path = path.ok_or_else(|| FileError::Gone("Telegram names no path".to_owned()))?;
-    let mut stream = api.download(path);
-    let mut content = Vec::new();
-    while let Some(piece) = stream.next().await {
-        content.extend_from_slice(&piece.map_err(FileError::Unavailable)?);
-        if content.len() > max_bytes {
-            return Err(FileError::TooBig);
-        }
-    }
-    Ok(content)
+    let mut left = max_bytes;
+    // The stated size may be wrong.
+    let within = move |piece: Result<Vec<u8>, String>| {
+        let piece = piece.map_err(FileError::Unavailable)?;
+        left = left.checked_sub(piece.len()).ok_or(FileError::TooBig)?;
+        Ok(piece)
+    };
+    Ok(api.download(path).map(within).boxed())
 }
 
 fn of_api(error: ApiError) -> FileError {

@@ -10,7 +10,8 @@ use teloxide::requests::Payload;
 use tokio_util::sync::CancellationToken;
 
 use super::api::{
-    Api, DeleteMessage, EditMessageReplyMarkup, EditMessageText, SendMessage, SetMessageReaction,
+    Api, DeleteMessage, EditMessageReplyMarkup, EditMessageText, SendDocument, SendMessage,
+    SetMessageReaction,
 };
 pub use super::button::Button;
 pub(crate) use super::button::PressEffect;
@@ -191,6 +192,18 @@ impl Sender {
         match file {
             Some(file) => self.api.send_document(file.name.clone(), file.content.clone(), body).await,
             None => self.api.call(SendMessage(Value::Object(body.clone()))).await,
+        }
+    }
+
+    /// Sends a file that Telegram has already, by its file id. Returns `false` if it was not sent.
+    pub(crate) async fn send_again(&self, place: &Place, file_id: &str) -> bool {
+        let body = json!({"chat_id": place.chat, "message_thread_id": place.topic, "document": file_id});
+        match self.once(place.chat, SendDocument(body), Urgency::Answer).await {
+            Ok(sent) => self.record(place.chat, &sent, Author::Figaro).await.is_ok(),
+            Err(unsent) => {
+                tracing::warn!(chat = %place.chat, ?unsent, "a file could not be sent again");
+                false
+            }
         }
     }
 

@@ -1,6 +1,6 @@
 //! Shared dependencies of the bot and of other channels that run turns.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::app::agents::names;
@@ -10,6 +10,7 @@ use crate::app::models::trials;
 use crate::app::policy;
 use crate::app::servers::{self, LoadedServers};
 use figaro_agent::channel::Channel;
+use figaro_agent::documents::{Documents, FileReader};
 use figaro_agent::eraser::Erasures;
 use figaro_agent::languages::Languages;
 use figaro_agent::tools::telegram::Approvers;
@@ -20,7 +21,7 @@ use figaro_base::telemetry::vitals::Vitals;
 use figaro_config::Settings;
 use figaro_mcp_client::servers::Servers;
 use figaro_mcp_client::supervisor::Mcp;
-use figaro_memory::Chats;
+use figaro_memory::{Chats, DocumentSearch};
 use figaro_policy::tools::{Policy, Rules};
 use figaro_prompts::texts::Locales;
 use figaro_prompts::{OWN_FOLDER, Prompts};
@@ -46,6 +47,7 @@ pub(super) struct Base {
     pub(super) policy: Policy,
     pub(super) parked: Parked,
     pub(super) chats: Chats,
+    pub(super) documents: Documents,
     pub(super) erasures: Erasures,
     pub(super) embedder: Option<Arc<dyn Embedder>>,
     pub(super) trials: ModelTrials,
@@ -112,6 +114,13 @@ impl BaseFiles {
     }
 }
 
+/// Returns the program that reads files: this one if it is `figaro`, otherwise the one beside it.
+fn reader() -> Option<PathBuf> {
+    let this = std::env::current_exe().ok()?;
+    let figaro = this.with_file_name("figaro");
+    figaro.is_file().then_some(figaro)
+}
+
 /// Builds the error for files with faults.
 fn broken(faults: &str) -> StartupError {
     let lines: Vec<&str> = faults.lines().collect();
@@ -142,6 +151,12 @@ impl Base {
             policy: Policy::new(Arc::new(rules)),
             parked: Parked::new(store.parked(), store.conversations(), clock.clone()),
             chats: Chats::new(store.messages(), clock.clone()),
+            documents: Documents {
+                store: store.documents(),
+                search: DocumentSearch::new(store.documents()),
+                reader: FileReader::new(reader()),
+                channel: channel.clone(),
+            },
             erasures: Erasures::default(),
             embedder,
             trials,
@@ -154,7 +169,8 @@ impl Base {
 
     /// Returns a copy with other settings, for turns of another channel.
     pub(super) fn elsewhere(&self, settings: Settings, channel: Arc<dyn Channel>) -> Self {
-        Self { settings: Arc::new(settings), channel, ..self.clone() }
+        let documents = Documents { channel: channel.clone(), ..self.documents.clone() };
+        Self { settings: Arc::new(settings), channel, documents, ..self.clone() }
     }
 
     /// Returns a copy with another store, without search by meaning.
@@ -163,6 +179,11 @@ impl Base {
             languages: Languages { locales: self.languages.locales.clone(), settings: store.settings() },
             parked: Parked::new(store.parked(), store.conversations(), self.clock.clone()),
             chats: Chats::new(store.messages(), self.clock.clone()),
+            documents: Documents {
+                store: store.documents(),
+                search: DocumentSearch::new(store.documents()),
+                ..self.documents.clone()
+            },
             erasures: Erasures::default(),
             embedder: None,
             store,

@@ -9,6 +9,7 @@ use super::base::{Base, Bot};
 use figaro_agent::tools::Registry;
 use figaro_agent::tools::builtin::{BuiltIn, ToolTable, register_telegram};
 use figaro_agent::tools::config::ConfigTools;
+use figaro_agent::tools::documents::DocumentTools;
 use figaro_agent::tools::grounded::Grounded;
 use figaro_agent::tools::recall::MemoryTools;
 use figaro_agent::tools::records::RecordTools;
@@ -101,6 +102,12 @@ fn built_in(base: &Base, ledger: &Arc<Ledger>) -> ToolTable {
         profiles: base.store.profiles(),
         conversations: base.store.conversations(),
         records: record_tools(base, ledger),
+        documents: DocumentTools {
+            store: base.store.documents(),
+            search: base.documents.search.clone(),
+            settings: base.store.settings(),
+            default_zone: base.settings.timezone,
+        },
         memory: MemoryTools {
             chats: base.chats.clone(),
             settings: base.store.settings(),

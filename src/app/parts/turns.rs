@@ -17,7 +17,9 @@ use figaro_agent::turn::execute::calls::ToolCaller;
 use figaro_agent::turn::extraction::Extractor;
 use figaro_agent::turn::naming::Namer;
 use figaro_agent::turn::pipeline::Turns;
-use figaro_agent::turn::prepare::{AgentCatalog, Choices, Contexts, Loader, PersonaLoader, Preparer};
+use figaro_agent::turn::prepare::{
+    AgentCatalog, Choices, Contexts, FileLoader, Loader, PersonaLoader, Preparer,
+};
 use figaro_agent::turn::report::Reporter;
 use figaro_agent::turn::rights::RightsChecker;
 use figaro_agent::turn::summaries::Summariser;
@@ -147,7 +149,12 @@ fn preparer(base: &Base, ledger: &Ledger, agents: AgentCatalog, telling: TurnRep
         pins: base.store.pins(),
         summaries: base.store.summaries(),
         facts: base.store.facts(),
-        channel: base.channel.clone(),
+        files: FileLoader {
+            channel: base.channel.clone(),
+            documents: base.documents.clone(),
+            models: ledger.models.clone(),
+            reporter: reporter.clone(),
+        },
         prompts: base.prompts.clone(),
         models: ledger.models.clone(),
         bot: base.bot.clone(),

@@ -98,6 +98,7 @@ fn inbound(id: i64, text: &str) -> Inbound {
         text: text.into(),
         attachments: vec![Attachment {
             kind: AttachmentKind::Sticker,
+            unique_id: None,
             file_id: None,
             label: Some("🙂".into()),
             mime_type: None,

@@ -5,6 +5,7 @@ pub(crate) mod agents;
 mod allowance;
 pub mod builtin;
 pub mod config;
+pub mod documents;
 mod find;
 pub mod grounded;
 pub(crate) mod lookup;

@@ -27,6 +27,8 @@ pub struct Registry {
     remembers: bool,
     /// `true` if the chat has chosen context packs.
     keeps_records: bool,
+    /// `true` if the chat has documents.
+    has_documents: bool,
     sources: Sources,
     /// `true` if the turn has tools that others lack.
     is_own: bool,
@@ -62,6 +64,7 @@ impl Registry {
             has_more: false,
             remembers: false,
             keeps_records: false,
+            has_documents: false,
             sources,
             is_own: false,
             most: MAX_TOOLS,
@@ -166,6 +169,12 @@ impl Registry {
         Self { remembers: true, ..self.clone() }
     }
 
+    /// Sets whether the chat has documents.
+    #[must_use]
+    pub(crate) fn having(self, has_documents: bool) -> Self {
+        Self { has_documents, ..self }
+    }
+
     /// Marks the chat as having context packs. These tools replace tools of the same names, where present.
     #[must_use]
     pub(crate) fn keeping_records(&self, tools: impl IntoIterator<Item = Arc<dyn Tool>>) -> Self {
@@ -186,6 +195,7 @@ impl Registry {
             ToolKind::Recall => self.has_keys || self.has_more,
             ToolKind::Memories => self.remembers,
             ToolKind::Records => self.keeps_records,
+            ToolKind::Documents => self.has_documents,
             ToolKind::Plain | ToolKind::WebSearch | ToolKind::Finder => true,
         }
     }
@@ -238,7 +248,10 @@ impl Registry {
             offered.filter(|spec| self.has_use(spec.kind) && !is_found(&spec.name)).collect();
         // Conditional tools come last, so that the order of the others stays the same.
         offered.sort_by_key(|spec| {
-            matches!(spec.kind, ToolKind::Lookup | ToolKind::Recall | ToolKind::Memories)
+            matches!(
+                spec.kind,
+                ToolKind::Documents | ToolKind::Lookup | ToolKind::Recall | ToolKind::Memories
+            )
         });
         let offered = offered.into_iter();
         let mut specs: Vec<Arc<ToolSpec>> = offered.cloned().collect();

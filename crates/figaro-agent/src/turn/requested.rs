@@ -8,6 +8,7 @@ use super::run::Handed;
 use crate::tools::Tool;
 use figaro_base::ids::RequestId;
 use figaro_domain::chat::{ChatConfig, PersonaChoice};
+use figaro_domain::document::{Document, Passage};
 use figaro_domain::form::Form;
 use figaro_domain::generation::Generation;
 use figaro_domain::model::ModelName;
@@ -46,12 +47,30 @@ pub struct Requested {
     pub done: Vec<Item>,
     /// Pictures that belong to the question.
     pub images: Vec<Image>,
+    /// Files that belong to the question.
+    pub files: Vec<RequestedFile>,
     /// Constraints on the answer. If the model must call a tool, it is one of [`Self::tools`].
     pub options: AnswerOptions,
     /// Tools that the requester provides and runs itself.
     pub tools: Vec<Arc<dyn Tool>>,
     /// Calls that the turn hands over to the requester when it is over.
     pub left: Arc<HandoverSlot>,
+}
+
+/// A file of a request.
+#[derive(Debug, Clone, PartialEq)]
+pub enum RequestedFile {
+    /// Content that comes with the request.
+    Content {
+        /// Name that the requester gave it.
+        name: String,
+        /// Hash of the content.
+        unique_id: String,
+        /// The content.
+        bytes: Vec<u8>,
+    },
+    /// A document that was stored before, with its text.
+    Stored(Document, Vec<Passage>),
 }
 
 /// Slot for the calls that a turn hands over to the requester.

@@ -22,6 +22,7 @@ pub(crate) fn migrate(
     move_config_changes(tables, changes, from, to)?;
     move_notes(tables, changes, from, to)?;
     move_records(tables, changes, from, to)?;
+    move_documents(tables, changes, from, to)?;
     move_personas(tables, changes, from, to)?;
     move_pins(tables, changes, from, to)?;
     move_memories(tables, changes, from, to)?;
@@ -104,6 +105,28 @@ fn move_records(
         record.chat = to;
         changes.put(&tables.records, key::record(to, record.id), &record)?;
         changes.remove(&tables.records, old);
+    }
+    Ok(())
+}
+
+fn move_documents(
+    tables: &Tables<'_>,
+    changes: &mut Changes<'_>,
+    from: ChatId,
+    to: ChatId,
+) -> Result<(), StoreFault> {
+    for item in tables.documents.scan(&key::chat(from))? {
+        let (old, mut document) = item?;
+        document.chat = to;
+        // The messages of the old group have other ids than those of the new one.
+        document.telegram = None;
+        changes.put(&tables.documents, key::moved(&old, to), &document)?;
+        changes.remove(&tables.documents, old);
+    }
+    for item in tables.passages.scan(&key::chat(from))? {
+        let (old, passage) = item?;
+        changes.put(&tables.passages, key::moved(&old, to), &passage)?;
+        changes.remove(&tables.passages, old);
     }
     Ok(())
 }

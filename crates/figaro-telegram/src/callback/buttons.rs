@@ -6,7 +6,9 @@ use std::fmt::Display;
 use figaro_base::tz::Tz;
 
 use super::{Fields, Gone, ModelKey, Page, Short};
-use figaro_base::ids::{ChatId, MemoryId, MessageId, NoteId, PersonaId, PinId, RecordId, RunId, SessionId};
+use figaro_base::ids::{
+    ChatId, DocumentId, MemoryId, MessageId, NoteId, PersonaId, PinId, RecordId, RunId, SessionId,
+};
 
 /// Field in the data of a button.
 pub(super) trait ButtonField: Sized {
@@ -145,7 +147,7 @@ macro_rules! as_text {
 }
 pub(super) use as_text;
 
-as_text!(i32, i64, u8, Tz, MemoryId, NoteId, PersonaId, PinId, RecordId, RunId, SessionId);
+as_text!(i32, i64, u8, Tz, DocumentId, MemoryId, NoteId, PersonaId, PinId, RecordId, RunId, SessionId);
 
 /// A missing page reads as the first page.
 impl ButtonField for Page {

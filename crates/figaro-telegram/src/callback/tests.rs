@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::*;
 use figaro_base::ids::{
-    ChatId, MemoryId, MessageId, NoteId, PersonaId, PinId, RecordId, RunId, SessionId, TaskId,
+    ChatId, DocumentId, MemoryId, MessageId, NoteId, PersonaId, PinId, RecordId, RunId, SessionId, TaskId,
 };
 use figaro_domain::approval::Ruled;
 use figaro_domain::conversation::EntryKey;
@@ -145,6 +145,13 @@ proptest! {
         ];
         all.iter().try_for_each(returns)?;
         [ExportButton::Menu, ExportButton::Session, ExportButton::All].iter().try_for_each(returns)?;
+    }
+
+    #[test]
+    fn documents_return(page in any::<Page>()) {
+        let id = DocumentId::new();
+        let all = [DocsButton::List(page), DocsButton::Open(id, page), DocsButton::Send(id), DocsButton::Remove(id, page), DocsButton::Undo(id, page)];
+        all.iter().try_for_each(returns)?;
     }
 
     #[test]
@@ -317,6 +324,12 @@ fn buttons_of_older_versions_are_read() {
         ("records:use:shop:1", RecordsButton::Take(Short::new("shop").unwrap(), 1)),
         (&format!("records:remind:{ID}"), RecordsButton::Remind(record)),
         (&format!("records:chart:{ID}:2"), RecordsButton::Chart(record, 2)),
+    ]);
+    let document: DocumentId = ID.parse().unwrap();
+    read(&[
+        ("docs:list:2", DocsButton::List(2)),
+        (&format!("docs:open:{ID}"), DocsButton::Open(document, 0)),
+        (&format!("docs:send:{ID}"), DocsButton::Send(document)),
     ]);
     let pin: PinId = ID.parse().unwrap();
     read(&[

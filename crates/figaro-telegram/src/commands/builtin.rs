@@ -8,6 +8,7 @@ use super::approve::ApproveCommand;
 use super::audit::AuditCommand;
 use super::command::Command;
 use super::config::ConfigCommand;
+use super::docs::DocsCommand;
 use super::export::ExportCommand;
 use super::forget::ForgetCommand;
 use super::handles::Handles;
@@ -43,6 +44,7 @@ pub fn builtin(handles: &Handles) -> Vec<Arc<dyn Command>> {
         Arc::new(StopCommand::new(handles)),
         Arc::new(WhyCommand::new(handles)),
         Arc::new(NotesCommand::new(handles)),
+        Arc::new(DocsCommand::new(handles)),
         Arc::new(RecordsCommand::new(handles)),
         Arc::new(PinCommand::new(handles)),
         Arc::new(PinsCommand::new(handles)),

@@ -12,6 +12,7 @@ mod card;
 mod cards;
 mod command;
 mod config;
+mod docs;
 mod export;
 mod forget;
 mod handles;

@@ -55,6 +55,7 @@ fn file(kind: Kind, value: &Value) -> Option<Attachment> {
     let some = |name: &str| file.get(name).and_then(Value::as_str).map(str::to_owned);
     file.is_object().then(|| Attachment {
         file_id: some("file_id"),
+        unique_id: some("file_unique_id"),
         label: some("file_name").or_else(|| some("title")).or_else(|| some("emoji")),
         mime_type: some("mime_type"),
         ..Attachment::new(kind)

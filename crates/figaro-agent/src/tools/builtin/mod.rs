@@ -5,6 +5,7 @@ use std::sync::Arc;
 use figaro_mcp::catalog::{Catalog, MethodSelection};
 
 use super::config::ConfigTools;
+use super::documents::DocumentTools;
 use super::recall::MemoryTools;
 use super::records::RecordTools;
 use super::source::{Rare, Sources};
@@ -12,8 +13,8 @@ use super::tasks::{TaskTools, allow_tool};
 use super::telegram::TelegramTools;
 use super::web::WebSearch;
 use super::{
-    Registry, Tool, ToolSource, action, agents, find, lookup, memories, moderation, notes, pins as pin_tools,
-    profile, recall, web,
+    Registry, Tool, ToolSource, action, agents, documents, find, lookup, memories, moderation, notes,
+    pins as pin_tools, profile, recall, web,
 };
 
 use figaro_store::{ConversationStore, NoteStore, PinStore, ProfileStore};
@@ -85,6 +86,8 @@ pub struct BuiltIn {
     pub conversations: ConversationStore,
     /// Search in earlier messages of chats.
     pub memory: MemoryTools,
+    /// Documents of chats, for the document tools.
+    pub documents: DocumentTools,
     /// Records of chats, for the record tools.
     pub records: RecordTools,
     /// Settings of chats, for the settings tools.
@@ -98,7 +101,8 @@ pub struct BuiltIn {
 impl BuiltIn {
     /// Adds every built-in tool. A new tool is a file in `tools/` and a line here.
     pub fn register(self, table: &mut ToolTable) {
-        let Self { notes, pins, profiles, conversations, memory, records, config, tasks, web } = self;
+        let Self { notes, pins, profiles, conversations, memory, documents, records, config, tasks, web } =
+            self;
         table.add(notes::add(notes.clone()));
         table.add(notes::list(notes.clone()));
         table.add(notes::remove(notes.clone()));
@@ -112,6 +116,8 @@ impl BuiltIn {
         table.add(web::tool(web));
         table.add(lookup::tool(conversations));
         table.add(recall::tool(memory));
+        table.add(documents::search(documents.clone()));
+        table.add(documents::read(documents));
         table.add(memories::tool());
         records.unoffered().into_iter().for_each(|tool| table.add(tool));
         table.add(action::tool());

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::*;
+use crate::tools::documents::DocumentTools;
 use crate::tools::recall::MemoryTools;
 use crate::tools::source::ToolListing;
 use crate::tools::tasks::TaskReader;
@@ -17,7 +18,7 @@ use figaro_base::clock::Clock;
 use figaro_base::ids::BotId;
 use figaro_config::{EngineKind, StoreUrl};
 use figaro_domain::tool::{Effect, MAX_FOUND, StatusKey, ToolKind};
-use figaro_memory::{Chats, RecordBooks};
+use figaro_memory::{Chats, DocumentSearch, RecordBooks};
 use figaro_policy::access::Admins;
 use figaro_prompts::texts::Locales;
 use figaro_prompts::{AgentFileNames, Prompts};
@@ -71,6 +72,12 @@ async fn built_in() -> (ToolTable, TempDir) {
                 default_zone: Tz::UTC,
             },
             tasks: tasks.clone(),
+        },
+        documents: DocumentTools {
+            store: store.documents(),
+            search: DocumentSearch::new(store.documents()),
+            settings: store.settings(),
+            default_zone: Tz::UTC,
         },
         memory: MemoryTools {
             chats: Chats::new(store.messages(), Clock::system()),
@@ -175,7 +182,8 @@ async fn every_language_has_a_status_line_for_every_tool() {
 async fn the_names_of_all_tools_are_known_without_a_bot() {
     let (table, _folder) = built_in().await;
     let rare: Vec<String> = table.rare.iter().map(|tool| tool.spec().name.clone()).collect();
-    let offered = table.registry().looking_up().remembering().keeping_records([]).specs(&[]);
+    let offered = table.registry().looking_up().remembering().keeping_records([]).having(true);
+    let offered = offered.specs(&[]);
     // These act by the Bot API.
     let others = ["allow_task", "moderate"].map(str::to_owned);
     let mut own: Vec<String> =
@@ -201,7 +209,8 @@ async fn the_names_of_all_tools_are_known_without_a_bot() {
 async fn no_built_in_tool_is_named_elsewhere() {
     let (table, _folder) = built_in().await;
     let rare: Vec<String> = table.rare.iter().map(|tool| tool.spec().name.clone()).collect();
-    let offered = table.registry().looking_up().remembering().keeping_records([]).specs(&[]);
+    let offered = table.registry().looking_up().remembering().keeping_records([]).having(true);
+    let offered = offered.specs(&[]);
     let names: Vec<String> = offered.iter().map(|spec| spec.name.clone()).chain(rare).collect();
     assert!(names.len() > 20, "{names:?}");
     let mut faults = Vec::new();

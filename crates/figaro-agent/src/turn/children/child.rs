@@ -172,8 +172,9 @@ impl ChildAgents {
     }
 
     fn tools(&self, tools: &Arc<Registry>) -> Arc<Registry> {
-        let tools = tools.looking_back(self.child_context.has_keys, self.child_context.has_more);
-        keeping(Arc::new(tools), &self.child_context.records)
+        let context = &self.child_context;
+        let tools = tools.looking_back(context.has_keys, context.has_more).having(context.has_documents);
+        keeping(Arc::new(tools), &context.records)
     }
 
     /// Returns the state machine of a child, restored if it was interrupted, and its system prompt.

@@ -12,13 +12,10 @@ use super::super::report::Reporter;
 use super::super::requested::Requested;
 use super::super::run::{CallResult, InHand};
 use super::super::taken_up::TakenUp;
-use super::super::window::{
-    BotName, Context, History, KeptData, Material, Pictures, TokenBudget, Window, build,
-};
+use super::super::window::{BotName, Context, History, KeptData, Material, TokenBudget, Window, build};
 use super::context::{ContextRequest, Contexts};
+use super::files::{FileLoader, FilesQuery};
 use super::persona::Spoken;
-use super::pictures;
-use crate::channel::Channel;
 use figaro_base::text::{estimate_tokens, one_line};
 use figaro_domain::chat::ChatConfig;
 use figaro_domain::conversation::{Message, MessageRole};
@@ -61,8 +58,8 @@ pub struct Loader {
     pub summaries: SummaryStore,
     /// The store of memories, by person.
     pub facts: FactStore,
-    /// Fetches the files that people sent.
-    pub channel: Arc<dyn Channel>,
+    /// Loads the pictures and documents of questions.
+    pub files: FileLoader,
     /// Selects the parts of the conversation so far.
     pub contexts: Contexts,
     /// The prompt templates, among them that of the system prompt.
@@ -88,6 +85,8 @@ pub(super) struct TurnData {
     pub(super) side_effects: Vec<SideEffects>,
     /// Stored part of the pass whose calls were in progress before a restart.
     pub(super) in_hand: InHand,
+    /// `true` if the chat has documents that the model may search.
+    pub(super) has_documents: bool,
     /// Addresses that people wrote. Only these and found ones may be loaded.
     pub(super) written: Addresses,
 }
@@ -128,13 +127,14 @@ impl Loader {
         );
         let (notes, background) =
             (self.reporter.or_without(notes, "notes"), self.reporter.or_without(background, "background"));
-        let (history, mut mine): (Vec<_>, Vec<_>) =
-            stored.into_iter().partition(|message| message.index < turn.first_index);
+        let is_earlier = |message: &Arc<Message>| message.index < turn.first_index;
+        let (history, mut mine): (Vec<_>, Vec<_>) = stored.into_iter().partition(is_earlier);
         mine.retain(|message| message.role != MessageRole::User);
         let (in_hand, done) = split_in_hand(&mine, turn.checkpoint.as_ref(), taken_up);
-        let pictures = self.pictures(question, &history, chosen.model).await;
-        let words: Vec<&str> = question.parts.iter().map(|part| part.text.as_str()).collect();
-        let records = self.records(question, chosen);
+        let of = self.files_query(turn, question, chosen);
+        let of = FilesQuery { history: &history, background: &background, ..of };
+        let (pictures, documents) = self.files.load(of).await;
+        let (words, records) = (question.words(), self.records(question, chosen));
         let asking = ContextRequest {
             place,
             zone: chosen.config.timezone.unwrap_or(self.default_zone),
@@ -143,7 +143,7 @@ impl Loader {
             kept: &kept,
             pictures: &pictures,
             user: question.asker().map_or(&first.speaker.user, |asker| &asker.user),
-            text: &words.join("\n"),
+            text: &words,
             recalls: may_look_back(question),
             asked_at: now,
             room: TokenBudget::of(self.history_tokens).without(tokens_of(&records)),
@@ -160,6 +160,7 @@ impl Loader {
             default_zone: self.default_zone,
             person: chosen.person,
             records: &records,
+            documents: &documents.views,
             notes: &notes,
             background: &background,
             question: &question.parts,
@@ -169,14 +170,11 @@ impl Loader {
         };
         let mut window = build(&self.prompts, &material, context).map_err(not_rendered)?;
         question.requested.iter().for_each(|requested| add(requested, &mut window));
-        // The side effects of the calls in hand come with their results.
-        let words = in_hand.iter().filter(|message| message.tool.is_none());
-        let done = done.iter().chain(words).map(|message| message.side_effects());
-        let side_effects = std::iter::once(found_in(&history)).chain(done).collect();
-        let answer = turn.resumed_by.as_deref().into_iter();
-        let now = answer.chain(question.parts.iter().rev()).chain(background.iter().rev());
-        let written = written(question, now, &history);
-        Ok(TurnData { window, side_effects, in_hand: read_in_hand(&in_hand), written })
+        let side_effects = side_effects(&history, &done, &in_hand);
+        let now = turn.resumed_by.as_deref().into_iter().chain(question.parts.iter().rev());
+        let written = written(question, now.chain(background.iter().rev()), &history);
+        let (in_hand, has_documents) = (read_in_hand(&in_hand), documents.is_any);
+        Ok(TurnData { window, side_effects, in_hand, has_documents, written })
     }
 
     /// Returns one line per record that relates to the question, as many as fit into their share of the prompt, and
@@ -195,21 +193,30 @@ impl Loader {
         bearing_lines(book, &self.prompts.packs(), &words.join("\n"), self.reporter.now(), tokens)
     }
 
+    /// Returns the query for the files of a question, without messages around it.
+    fn files_query<'a>(
+        &self,
+        turn: &ActiveTurn,
+        question: &'a Question,
+        chosen: &TurnChoices<'a>,
+    ) -> FilesQuery<'a> {
+        let zone = chosen.config.timezone.unwrap_or(self.default_zone);
+        FilesQuery {
+            question,
+            session: turn.session,
+            history: &[],
+            background: &[],
+            model: chosen.model,
+            today: self.reporter.now().with_timezone(&zone).date_naive(),
+            looks_back: may_look_back(question),
+        }
+    }
+
     /// Returns the conversation so far: from the request if it has a history, otherwise from the store.
     async fn context(&self, question: &Question, asking: &ContextRequest<'_>) -> Result<Context, TurnError> {
         match question.requested.as_deref().and_then(|requested| requested.history.as_ref()) {
             Some(items) => Ok(Context { recent: History::given(items), ..Context::default() }),
             None => self.contexts.of(asking).await.map_err(not_rendered),
-        }
-    }
-
-    /// Fetches the pictures of the question and of the history, if one of the possible models accepts pictures.
-    async fn pictures(&self, question: &Question, history: &[Arc<Message>], model: &ModelName) -> Pictures {
-        let models = &self.models;
-        let sees = |one: &ModelName| models.sees(one);
-        match models.order(model).iter().any(sees) {
-            true => pictures::fetch(&*self.channel, &question.parts, history).await,
-            false => pictures::unseen(&question.parts, history),
         }
     }
 
@@ -247,6 +254,18 @@ impl Loader {
         newest(to_read(self.history_tokens), |limit| self.conversations.recent(run.session, limit), failed)
             .await
     }
+}
+
+/// Returns the side effects of earlier calls in the session, then those of this turn's passes before a restart. Those of the
+/// calls in hand come with their results.
+fn side_effects(
+    history: &[Arc<Message>],
+    done: &[Arc<Message>],
+    in_hand: &[Arc<Message>],
+) -> Vec<SideEffects> {
+    let words = in_hand.iter().filter(|message| message.tool.is_none());
+    let done = done.iter().chain(words).map(|message| message.side_effects());
+    std::iter::once(found_in(history)).chain(done).collect()
 }
 
 /// Returns the number of messages to read for this many tokens: as many as could fit, and some more, of which only the

@@ -2,22 +2,28 @@
 
 mod agent;
 mod context;
+mod documents;
+mod files;
 mod load;
 mod person;
 mod persona;
 mod pictures;
 mod readable;
+mod tools;
 
 use std::sync::Arc;
 
 pub use self::agent::AgentCatalog;
 pub(crate) use self::agent::LoadedAgent;
 pub use self::context::{Choices, ContextRequest, Contexts};
+pub use self::files::FileLoader;
 pub use self::load::Loader;
 use self::load::{TurnChoices, TurnData};
 pub(super) use self::load::{read_in_hand, split_in_hand};
 pub use self::persona::PersonaLoader;
 use self::readable::unreadable;
+pub(super) use self::tools::keeping;
+use self::tools::{offered, with_own};
 use super::control::Control;
 use super::error::TurnError;
 use super::log::TurnLog;
@@ -31,7 +37,7 @@ use super::setup::Setup;
 use super::taken_up::TakenUp;
 use crate::delivery::Bus;
 use crate::tools::records::RecordTools;
-use crate::tools::{Alone, Registry, SendAllowance, Sources, Tool, ToolContext};
+use crate::tools::{Alone, Registry, SendAllowance, Tool, ToolContext};
 use figaro_base::ids::ChatId;
 use figaro_domain::agent::{Agent, AgentContext, DEFAULT_TENANT};
 use figaro_domain::chat::ChatConfig;
@@ -47,7 +53,7 @@ use figaro_policy::address::Addresses;
 use figaro_prompts::SystemView;
 use figaro_prompts::texts::Locales;
 use figaro_provider::models::Models;
-use figaro_provider::{AnswerOptions, Earlier, Item, ToolChoice};
+use figaro_provider::{AnswerOptions, Earlier, Item};
 use figaro_store::{ChildStore, ConversationStore, ProfileStore, SessionStore, SettingsStore, StoreError};
 
 /// Prepares turns: chooses the agent and the model, loads their input, sets up the run. Called by the pipeline.
@@ -107,6 +113,8 @@ pub(super) struct ChildContext {
     pub(super) has_keys: bool,
     /// `true` if the chat has more messages than are shown.
     pub(super) has_more: bool,
+    /// `true` if the chat has documents.
+    pub(super) has_documents: bool,
     /// Names of the agents that may be started; `None` for all agents that a chat can choose.
     pub(super) agents: Option<Vec<String>>,
     /// Tools for the records of the chat; empty if it has no context pack.
@@ -129,6 +137,7 @@ fn child_context(loaded: &TurnData, agent: Option<&Agent>, settings: Generation)
         settings,
         has_keys: window.has_keys,
         has_more: window.has_more,
+        has_documents: loaded.has_documents,
         agents: agent.filter(|agent| !agent.has_all_tools()).map(|agent| agent.agents.clone()),
         records: Vec::new(),
     }
@@ -152,30 +161,6 @@ fn form_of(requested: Option<&Requested>, agent: Option<&Agent>) -> Result<Optio
         Some(form) => Ok(Some(form)),
         None => Ok(agent.map(form).transpose()?.flatten()),
     }
-}
-
-/// Adds the tools of the requester.
-fn with_own(tools: Arc<Registry>, requested: Option<&Requested>) -> Arc<Registry> {
-    match requested.filter(|requested| !requested.tools.is_empty()) {
-        // A required tool call refers to the tools of the requester.
-        Some(requested) if requested.options.tool_choice != ToolChoice::Auto => {
-            Arc::new(Registry::new([], Sources::default()).bringing(&requested.tools))
-        }
-        Some(requested) => Arc::new(tools.bringing(&requested.tools)),
-        None => tools,
-    }
-}
-
-/// Adds the tools that lookup keys, older messages and memories in the prompt need.
-fn offered(tools: &Registry, loaded: &TurnData) -> Arc<Registry> {
-    let window = &loaded.window;
-    let tools = tools.looking_back(window.has_keys, window.has_more);
-    Arc::new(if window.labels.is_empty() { tools } else { tools.remembering() })
-}
-
-/// Adds the tools for the records of the chat.
-pub(super) fn keeping(tools: Arc<Registry>, records: &[Arc<dyn Tool>]) -> Arc<Registry> {
-    if records.is_empty() { tools } else { Arc::new(tools.keeping_records(records.iter().cloned())) }
 }
 
 /// Returns the context of the turn's agent: person, tenant, session and client.

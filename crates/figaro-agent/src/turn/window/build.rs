@@ -18,7 +18,8 @@ use figaro_domain::note::{Note, by_key};
 use figaro_domain::persona::PersonaWords;
 use figaro_memory::bearing;
 use figaro_prompts::{
-    BackgroundView, PersonView, PromptMessageView, PromptQuoteView, Prompts, SystemView, TailView,
+    BackgroundView, DocumentView, PersonView, PromptMessageView, PromptQuoteView, Prompts, SystemView,
+    TailView,
 };
 use figaro_provider::{Earlier, Image, Item};
 
@@ -58,6 +59,8 @@ pub(crate) struct Material<'a> {
     pub(crate) person: Option<&'a PersonView>,
     /// Records of the chat that relate to the question, one line each.
     pub(crate) records: &'a [String],
+    /// Documents of the chat with text for the question.
+    pub(crate) documents: &'a [DocumentView],
     pub(crate) notes: &'a [Note],
     /// Messages that did not address the bot, oldest first.
     pub(crate) background: &'a [Inbound],
@@ -174,6 +177,7 @@ fn tail(
         background: material.background.iter().map(background_view).collect(),
         person: material.person.cloned(),
         records: material.records.to_vec(),
+        documents: material.documents.to_vec(),
         notes: note_lines(material.notes, &asked, now.date_naive()),
         now: format!("{} ({zone})", now.format("%A, %-d %B %Y, %H:%M")),
         question: parts.collect::<Result<Vec<_>, _>>()?.join("\n"),

@@ -16,7 +16,7 @@ use figaro_domain::origin::Origin;
 use figaro_domain::persona::PersonaWords;
 use figaro_domain::tool::SideEffects;
 use figaro_memory::Recalled;
-use figaro_prompts::{PersonView, Prompts};
+use figaro_prompts::{DocumentView, PassageView, PersonView, Prompts};
 use figaro_provider::Item;
 
 /// Brackets a tag may begin or end with, as far as a model can tell.
@@ -61,6 +61,16 @@ struct Fields<'a>(std::iter::Cycle<std::slice::Iter<'a, String>>);
 impl Fields<'_> {
     fn next(&mut self) -> String {
         self.0.next().cloned().unwrap_or_default()
+    }
+
+    fn document(&mut self) -> DocumentView {
+        DocumentView {
+            id: "d".to_owned(),
+            name: self.next(),
+            size: "2 pages".to_owned(),
+            whole: false,
+            passages: vec![PassageView { place: self.next(), text: self.next() }],
+        }
     }
 
     fn speaker(&mut self, user: i64) -> Speaker {
@@ -168,6 +178,7 @@ fn prompt(words: &[String]) -> Vec<String> {
         local_time: Some("Fri 07:31".to_owned()),
         owner: true,
     };
+    let documents = [fields.document()];
     let material = Material {
         bot: &bot,
         persona: Some(&persona),
@@ -178,6 +189,7 @@ fn prompt(words: &[String]) -> Vec<String> {
         default_zone: figaro_base::tz::Tz::UTC,
         person: Some(&person),
         records: &[],
+        documents: &documents,
         notes: &notes,
         background: &background,
         question: &question,

@@ -26,6 +26,9 @@ pub(super) fn of_chat(
     erased.notes += remove_all(changes, &tables.notes, chat)?;
     erased.records += remove_all(changes, &tables.records, chat)?;
     erased.personas += remove_all(changes, &tables.personas, chat)?;
+    // Passages of unreadable documents, too.
+    remove_all(changes, &tables.documents, chat)?;
+    remove_all(changes, &tables.passages, chat)?;
     remove_all(changes, &tables.persona_questions, chat)?;
     remove_all(changes, &tables.chats, chat)?;
     external::forget(tables, changes, &key::chat(chat))?;

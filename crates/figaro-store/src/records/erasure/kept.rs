@@ -1,8 +1,9 @@
-//! Data made of erased messages: pins, summaries, memories.
+//! Data made of erased messages: pins, documents, summaries, memories.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::super::changes::Changes;
+use super::super::super::documents;
 use super::super::super::fault::StoreFault;
 use super::super::super::key;
 use super::super::super::tables::Tables;
@@ -10,6 +11,7 @@ use super::super::{pins, summaries};
 use super::found::ErasureMatches;
 use figaro_base::ids::{EntryId, MemoryId, SessionId, UserId};
 use figaro_domain::conversation::{EntryKey, Message};
+use figaro_domain::document::Document;
 use figaro_domain::erasure::{Erased, Erasure};
 use figaro_domain::memory::Memory;
 use figaro_domain::pin::{Pin, PinType, SystemPin};
@@ -44,6 +46,14 @@ pub(super) fn made_of(
             changes.remove(&tables.pins, key);
             // Figaro's own pins are not counted; people never see them among theirs.
             erased.pins += usize::from(pin.pin_type != PinType::System);
+        }
+    }
+    for document in tables.documents.list(&key::chat(to_erase.chat))? {
+        let is_brought = document.telegram.is_some_and(|message| telegram.contains(&message));
+        let is_of_session = document.session.is_some_and(|session| to_erase.has_session(session));
+        if is_brought || is_of_session || is_of_sender(&document, what) {
+            documents::remove(tables, changes, &document)?;
+            erased.documents += 1;
         }
     }
     summed_up(tables, changes, found, erased)?;
@@ -112,6 +122,15 @@ fn is_theirs(pin: &Pin, what: &Erasure) -> bool {
         Erasure::Said(..) | Erasure::Session(..) => false,
         Erasure::Chat(..) => true,
         Erasure::Person(_, user) => pin.author.as_ref() == Some(user),
+    }
+}
+
+/// Returns `true` if a document is erased even if its message is not.
+fn is_of_sender(document: &Document, what: &Erasure) -> bool {
+    match what {
+        Erasure::Said(..) | Erasure::Session(..) => false,
+        Erasure::Chat(..) => true,
+        Erasure::Person(_, user) => document.sender == *user,
     }
 }
 

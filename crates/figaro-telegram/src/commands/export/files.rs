@@ -43,6 +43,8 @@ fn markdown(view: &SessionView<'_>, kept: &ExportData) -> String {
     let records = kept.records.iter().map(|record| record_line(view, kept, record));
     list(texts.button_records(), records.collect());
     list(texts.export_pins(), kept.pins.iter().map(|pin| format!("- {}", plain(&pin.content))).collect());
+    let files = kept.documents.iter().map(|kept| format!("- {}", plain(&kept.document.name)));
+    list(texts.docs_title(), files.collect());
     let memories = kept.memories.iter().map(|memory| format!("- {}", plain(&memory.content)));
     list(texts.export_memories(), memories.collect());
     let tasks = kept.tasks.iter().map(|task| format!("- {}: {}", plain(&task.title()), plain(&task.prompt)));

@@ -8,6 +8,7 @@ use serde::ser::{SerializeStruct, Serializer};
 use figaro_base::ids::{ChatId, SessionId, UserId};
 use figaro_domain::chat::ChatConfig;
 use figaro_domain::conversation::{Conversation, KEPT_BACKGROUND, Message, MessageRole, Session};
+use figaro_domain::document::{Document, Passage};
 use figaro_domain::memory::Memory;
 use figaro_domain::message::Inbound;
 use figaro_domain::note::Note;
@@ -41,6 +42,8 @@ pub(super) struct ExportData {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) pins: Vec<Pin>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) documents: Vec<KeptDocument>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) memories: Vec<Memory>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) tasks: Vec<Task>,
@@ -48,6 +51,13 @@ pub(super) struct ExportData {
     pub(super) sessions: Vec<KeptSession>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) background: Vec<Inbound>,
+}
+
+/// Document with its text.
+#[derive(Debug, Serialize)]
+pub(super) struct KeptDocument {
+    pub(super) document: Document,
+    pub(super) text: Vec<Passage>,
 }
 
 /// Session with its messages and summaries.
@@ -77,7 +87,8 @@ impl ExportData {
         let has_lists = !(self.notes.is_empty()
             && self.records.is_empty()
             && self.tasks.is_empty()
-            && self.personas.is_empty());
+            && self.personas.is_empty()
+            && self.documents.is_empty());
         let has_more = has_lists || !(self.pins.is_empty() && self.memories.is_empty());
         !has_said && !has_more && self.profile.is_none() && self.settings.is_none()
     }
@@ -103,6 +114,7 @@ pub(super) async fn of_session(store: &Store, id: SessionId) -> Result<ExportDat
 /// Collects all data of a private chat and its person.
 pub(super) async fn of_chat(store: &Store, chat: ChatId, user: &UserId) -> Result<ExportData, NotGathered> {
     let (mut kept, mut room) = (beside_messages(store, chat, user).await?, room());
+    kept.documents = documents(store, chat, &mut room, |_| true).await?;
     for end in store.messages().session_ends(chat).await? {
         kept.sessions.extend(session(store, end.session, &mut room, |_| true).await?);
     }
@@ -136,6 +148,7 @@ pub(super) async fn of_person(store: &Store, chat: ChatId, user: &UserId) -> Res
     }
     kept.records.retain(|record| !record.fields.is_empty());
     kept.pins.retain(|pin| pin.author.as_ref() == Some(user));
+    kept.documents = documents(store, chat, &mut room, |document| document.sender == *user).await?;
     kept.tasks.retain(|task| task.creator.user == *user);
     let mut conversations: Vec<Conversation> = Vec::new();
     let is_theirs = |message: &Message| {
@@ -164,6 +177,25 @@ pub(super) async fn of_person(store: &Store, chat: ChatId, user: &UserId) -> Res
 /// Returns the number of bytes that may still be collected.
 const fn room() -> usize {
     MAX_BYTES
+}
+
+/// Collects the wanted documents of a chat with their text.
+async fn documents(
+    store: &Store,
+    chat: ChatId,
+    room: &mut usize,
+    is_wanted: impl Fn(&Document) -> bool,
+) -> Result<Vec<KeptDocument>, NotGathered> {
+    let mut kept = Vec::new();
+    for document in store.documents().of_chat(chat).await?.into_iter().filter(|one| is_wanted(one)) {
+        let passages = store.documents().passages(&document, 0, usize::MAX).await?;
+        let text: Vec<Passage> = passages.into_iter().map(|(_, passage)| passage).collect();
+        let bytes = text.iter().map(|passage| passage.text.len()).sum();
+        *room = room.checked_sub(bytes).ok_or(NotGathered::TooLong)?;
+        kept.push(KeptDocument { document, text });
+        tokio::task::yield_now().await;
+    }
+    Ok(kept)
 }
 
 /// Collects the wanted messages of a session. Reads them in parts, so that only wanted messages stay in memory and

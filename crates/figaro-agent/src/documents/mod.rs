@@ -1,0 +1,183 @@
+//! Documents of chats: reads the files that people send, stores their text, and searches it. Used when a turn is prepared, by
+//! the tools `search_documents` and `read_document`, and by the gateway for uploads.
+
+mod reader;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use chrono::{DateTime, Utc};
+use futures::{StreamExt, TryStreamExt, stream};
+
+pub use self::reader::FileReader;
+use crate::channel::{Channel, FileStream};
+use figaro_base::ids::{ChatId, DocumentId, MessageId, SessionId, UserId};
+use figaro_base::text::{estimate_tokens, one_line};
+use figaro_domain::document::{Document, Extracted, MAX_FILE_BYTES, Passage, Unreadable};
+use figaro_domain::message::Attachment;
+use figaro_memory::DocumentSearch;
+use figaro_store::{DocumentStore, StoreError};
+
+/// Maximum length of the name of a document, in characters.
+const MAX_NAME: usize = 120;
+
+/// Reads, stores and searches documents. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Documents {
+    /// The store of documents.
+    pub store: DocumentStore,
+    /// Search in documents.
+    pub search: DocumentSearch,
+    /// Reads files in a process of its own.
+    pub reader: FileReader,
+    /// Fetches files that people sent.
+    pub channel: Arc<dyn Channel>,
+}
+
+/// A file before it is read.
+#[derive(Debug, Clone)]
+pub struct NewFile {
+    /// Chat of the document.
+    pub chat: ChatId,
+    /// Name that its sender gave it.
+    pub name: String,
+    /// Telegram's handle of the file, and its id in every message.
+    pub file_id: Option<String>,
+    /// Id of the content.
+    pub unique_id: Option<String>,
+    /// Message that brings it.
+    pub telegram: Option<MessageId>,
+    /// Session that it is brought to.
+    pub session: Option<SessionId>,
+    /// Person who sends it.
+    pub sender: UserId,
+    /// Time of reading, UTC.
+    pub now: DateTime<Utc>,
+}
+
+impl NewFile {
+    /// Makes the file of an attachment; `None` for one without a file, or that is no document.
+    #[must_use]
+    pub(crate) fn of(
+        attachment: &Attachment,
+        chat: ChatId,
+        sender: UserId,
+        now: DateTime<Utc>,
+    ) -> Option<Self> {
+        let file_id = attachment.file_id.clone().filter(|_| attachment.is_document())?;
+        Some(Self {
+            chat,
+            name: attachment.label.clone().unwrap_or_else(|| "file".to_owned()),
+            file_id: Some(file_id),
+            unique_id: attachment.unique_id.clone(),
+            telegram: None,
+            session: None,
+            sender,
+            now,
+        })
+    }
+
+    /// Returns `true` if a document was read from this file.
+    fn is(&self, document: &Document) -> bool {
+        let is_same = |one: &Option<String>, other: &Option<String>| one.is_some() && one == other;
+        is_same(&self.unique_id, &document.unique_id) || is_same(&self.file_id, &document.file_id)
+    }
+
+    fn document(self, extracted: &Extracted, bytes: u64) -> Document {
+        Document {
+            id: DocumentId::new(),
+            chat: self.chat,
+            name: one_line(&self.name, MAX_NAME),
+            title: extracted.title.as_deref().map(|title| one_line(title, MAX_NAME)),
+            format: extracted.format,
+            parts: extracted.parts,
+            bytes,
+            passages: u32::try_from(extracted.passages.len()).unwrap_or(u32::MAX),
+            tokens: extracted.passages.iter().map(|passage| estimate_tokens(&passage.text)).sum(),
+            is_cut: extracted.is_cut,
+            file_id: self.file_id,
+            unique_id: self.unique_id,
+            telegram: self.telegram,
+            session: self.session,
+            sender: self.sender,
+            added_at: self.now,
+        }
+    }
+}
+
+impl Documents {
+    /// Returns the document of a file that was sent, which is read unless it is stored already.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub(crate) async fn of(&self, file: NewFile) -> Result<Result<Document, Unreadable>, StoreError> {
+        if let Some(known) = self.known(&file).await? {
+            return Ok(Ok(known));
+        }
+        let Some(file_id) = &file.file_id else { return Ok(Err(Unreadable::Gone)) };
+        match self.channel.open(file_id, MAX_FILE_BYTES).await {
+            Ok(content) => self.add(file, content).await,
+            Err(error) => Ok(Err(error.into())),
+        }
+    }
+
+    /// Returns the document of a file that was read before.
+    async fn known(&self, file: &NewFile) -> Result<Option<Document>, StoreError> {
+        Ok(self.store.of_chat(file.chat).await?.into_iter().find(|known| file.is(known)))
+    }
+
+    /// Returns the document of an upload, which is read unless it is stored already.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub(crate) async fn of_upload(
+        &self,
+        file: NewFile,
+        content: Vec<u8>,
+    ) -> Result<Result<Document, Unreadable>, StoreError> {
+        match self.known(&file).await? {
+            Some(known) => Ok(Ok(known)),
+            None => self.add(file, stream::once(async { Ok(content) }).boxed()).await,
+        }
+    }
+
+    /// Returns a document in this chat, to which it is copied unless it is there.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub(crate) async fn here(
+        &self,
+        chat: ChatId,
+        document: &Document,
+        passages: &[Passage],
+    ) -> Result<Document, StoreError> {
+        let here = Document { chat, ..document.clone() };
+        if !self.store.of_chat(chat).await?.iter().any(|known| known.id == here.id) {
+            self.store.add(&here, passages).await?;
+        }
+        Ok(here)
+    }
+
+    /// Reads a file and stores it as a document.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn add(
+        &self,
+        file: NewFile,
+        content: FileStream,
+    ) -> Result<Result<Document, Unreadable>, StoreError> {
+        let read = Arc::new(AtomicU64::new(0));
+        let count = read.clone();
+        let content = content.inspect_ok(move |piece| {
+            count.fetch_add(piece.len() as u64, Ordering::Relaxed);
+        });
+        let extracted = match self.reader.read(content.boxed(), &file.name).await {
+            Ok(extracted) => extracted,
+            Err(reason) => return Ok(Err(reason)),
+        };
+        let document = file.document(&extracted, read.load(Ordering::Relaxed));
+        self.store.add(&document, &extracted.passages).await?;
+        Ok(Ok(document))
+    }
+}

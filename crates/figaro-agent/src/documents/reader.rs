@@ -1,0 +1,107 @@
+//! Reads files in a child process, `figaro extract`, which limits itself by the means of the operating system. Whatever a
+//! file does to its reader, the bot only sees that it could not be read.
+
+use std::os::unix::process::ExitStatusExt;
+use std::path::PathBuf;
+use std::process::{ExitStatus, Stdio};
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::StreamExt;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::process::{Child, ChildStdin, Command};
+use tokio::sync::Semaphore;
+
+use crate::channel::{FileError, FileStream};
+use figaro_domain::document::{Extraction, MAX_TEXT_BYTES, READER, Unreadable};
+
+/// Time within which a file is fetched and read.
+const TIMEOUT: Duration = Duration::from_secs(30);
+/// Maximum output of the child, in bytes: JSON takes more than the text in it.
+const MAX_OUTPUT: u64 = MAX_TEXT_BYTES as u64 * 3;
+/// Number of files that are read at once: each may take a core and 300 MB.
+const AT_ONCE: usize = 1;
+/// Signals by which the operating system ends a process that has used up its time or memory.
+const TIME_IS_UP: [i32; 2] = [9, 24];
+const ABORTED: i32 = 6;
+
+/// Reads files. Cheap to clone; clones share the limit of files that are read at once.
+#[derive(Debug, Clone)]
+pub struct FileReader {
+    program: Option<PathBuf>,
+    slots: Arc<Semaphore>,
+}
+
+impl FileReader {
+    /// Makes the reader that starts this program, which is `figaro`; `None` if there is none, as in a program that embeds
+    /// the bot. Then no file can be read.
+    #[must_use]
+    pub fn new(program: Option<PathBuf>) -> Self {
+        Self { program, slots: Arc::new(Semaphore::new(AT_ONCE)) }
+    }
+
+    /// Reads a file, piece by piece: the bot never has all of it in memory. Waits for its turn first.
+    pub(crate) async fn read(&self, content: FileStream, name: &str) -> Extraction {
+        let Some(program) = &self.program else { return Err(Unreadable::Unknown) };
+        let Ok(_slot) = self.slots.acquire().await else { return Err(Unreadable::Gone) };
+        let mut command = Command::new(program);
+        // The child sees neither settings nor keys. These two make it take memory only as it needs it.
+        command.arg(READER).arg(name).env_clear();
+        command.env("MIMALLOC_ARENA_RESERVE", "0").env("RAYON_NUM_THREADS", "1");
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).kill_on_drop(true);
+        let child = match command.spawn() {
+            Ok(child) => child,
+            Err(error) => {
+                tracing::error!(%error, program = %program.display(), "the reader of files does not start");
+                return Err(Unreadable::Unknown);
+            }
+        };
+        let read = tokio::time::timeout(TIMEOUT, talk(child, content)).await;
+        read.unwrap_or(Err(Unreadable::TooLong)).inspect_err(|reason| {
+            tracing::info!(%reason, "a file could not be read");
+        })
+    }
+}
+
+async fn talk(mut child: Child, content: FileStream) -> Extraction {
+    let (Some(stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
+        return Err(Unreadable::Damaged);
+    };
+    let mut output = Vec::new();
+    let mut stdout = stdout.take(MAX_OUTPUT);
+    let (sent, received) = futures::join!(send(stdin, content), stdout.read_to_end(&mut output));
+    sent?;
+    let status = child.wait().await.map_err(|_lost| Unreadable::Damaged)?;
+    match received {
+        Ok(_) if status.success() => serde_json::from_slice(&output).unwrap_or(Err(Unreadable::TooLarge)),
+        _ => Err(of_status(status)),
+    }
+}
+
+/// Passes the file on. A child that has ended takes no more, which is no failure of the file.
+async fn send(mut stdin: ChildStdin, mut content: FileStream) -> Result<(), Unreadable> {
+    while let Some(piece) = content.next().await {
+        if stdin.write_all(&piece?).await.is_err() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+fn of_status(status: ExitStatus) -> Unreadable {
+    match status.signal() {
+        Some(signal) if TIME_IS_UP.contains(&signal) => Unreadable::TooLong,
+        // No memory is left.
+        Some(ABORTED) => Unreadable::TooLarge,
+        _ => Unreadable::Damaged,
+    }
+}
+
+impl From<FileError> for Unreadable {
+    fn from(error: FileError) -> Self {
+        match error {
+            FileError::TooBig => Self::TooLarge,
+            FileError::Gone(_) | FileError::Unavailable(_) => Self::Gone,
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! Pictures and documents for a question.
+
+use std::sync::Arc;
+
+use chrono::NaiveDate;
+
+use super::super::question::Question;
+use super::super::report::Reporter;
+use super::super::window::Pictures;
+use super::documents::{DocumentContext, TurnDocuments};
+use super::pictures;
+use crate::channel::Channel;
+use crate::documents::Documents;
+use figaro_base::ids::SessionId;
+use figaro_domain::conversation::Message;
+use figaro_domain::message::Inbound;
+use figaro_domain::model::ModelName;
+use figaro_provider::models::Models;
+
+/// Loads the files for a question. Owned by [`Loader`](super::Loader).
+#[derive(Debug, Clone)]
+pub struct FileLoader {
+    /// Fetches the files that people sent.
+    pub channel: Arc<dyn Channel>,
+    /// Reads and searches the documents of chats.
+    pub documents: Documents,
+    /// The models and what they can do.
+    pub models: Arc<Models>,
+    /// Reports failures to the log and to `/status`.
+    pub reporter: Reporter,
+}
+
+/// A question whose files are loaded, and what stands around it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct FilesQuery<'a> {
+    pub(super) question: &'a Question,
+    pub(super) session: SessionId,
+    pub(super) history: &'a [Arc<Message>],
+    pub(super) background: &'a [Inbound],
+    /// Model that answers.
+    pub(super) model: &'a ModelName,
+    /// Date in the chat's zone.
+    pub(super) today: NaiveDate,
+    /// `true` if documents of earlier messages may be shown.
+    pub(super) looks_back: bool,
+}
+
+impl FileLoader {
+    /// Fetches the pictures, and reads and finds the documents. A file that the model does not get has the reason among the
+    /// pictures.
+    pub(super) async fn load(&self, query: FilesQuery<'_>) -> (Pictures, TurnDocuments) {
+        let (mut pictures, mut documents) = futures::join!(self.pictures(query), self.documents(query));
+        let unread = std::mem::take(&mut documents.unread);
+        pictures.0.extend(unread.into_iter().map(|(id, reason)| (id, Err(reason))));
+        (pictures, documents)
+    }
+
+    async fn documents(&self, query: FilesQuery<'_>) -> TurnDocuments {
+        let Some(first) = query.question.parts.first() else { return TurnDocuments::default() };
+        let context = DocumentContext {
+            documents: &self.documents,
+            reporter: &self.reporter,
+            chat: first.place.chat,
+            session: query.session,
+            today: query.today,
+            looks_back: query.looks_back,
+        };
+        context.load(query.question, query.background).await
+    }
+
+    /// Fetches the pictures of the question and of the history, if one of the possible models accepts pictures.
+    async fn pictures(&self, FilesQuery { question, history, model, .. }: FilesQuery<'_>) -> Pictures {
+        let models = &self.models;
+        let sees = |one: &ModelName| models.sees(one);
+        match models.order(model).iter().any(sees) {
+            true => pictures::fetch(&*self.channel, &question.parts, history).await,
+            false => pictures::unseen(&question.parts, history),
+        }
+    }
+}
