@@ -68,9 +68,9 @@ fn kept() -> Vec<Case> {
     ] {
         cases.push(case("items between", RESPONSES, input(items), &["two loaves", "How many loaves?"]));
     }
-    let parts = json!([{"role": "user", "content": [{"type": "input_text", "text": "Count."}, {"type": "input_file", "file_id": "f1"}]}, call(json!({})),
+    let parts = json!([{"role": "user", "content": [{"type": "input_text", "text": "Count."}, {"type": "input_video", "video_id": "f1"}]}, call(json!({})),
         {"type": "function_call_output", "call_id": "t1", "output": [{"type": "input_text", "text": "two loaves"}]}]);
-    cases.push(case("parts", RESPONSES, input(parts), &["two loaves", "Count.", "input_file"]));
+    cases.push(case("parts", RESPONSES, input(parts), &["two loaves", "Count.", "input_video"]));
     let custom = json!([asks, {"type": "custom_tool_call", "call_id": "c1", "name": "write_file", "input": "rye"},
         {"type": "custom_tool_call_output", "call_id": "c1", "output": "written"}]);
     cases.push(case("custom calls", RESPONSES, input(custom), &["rye", "written"]));

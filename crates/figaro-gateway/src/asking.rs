@@ -7,6 +7,8 @@ use chrono::{DateTime, Utc};
 use super::caller::{BodyPermit, Caller, CallerPlace};
 use super::entry::{IncomingQuestion, QuestionTarget};
 use super::error::GatewayError;
+use super::file_part::FilePart;
+use super::files;
 use super::gateway::Gateway;
 use super::handover::CallIdPrefix;
 use super::hub::{Follower, PendingQuestion};
@@ -27,6 +29,8 @@ const CLIENT: &str = "http";
 pub(super) struct Put {
     /// Last message of the person, which the turn answers.
     pub(super) words: String,
+    /// Files that come with the question, and ids of stored ones.
+    pub(super) files: Vec<FilePart>,
     /// Prefix of the calls whose results the request brings; `None` if it brings none. The caller made these calls.
     pub(super) resumes: Option<CallIdPrefix>,
     /// Options of the turn.
@@ -44,6 +48,7 @@ pub(super) async fn ask(
     bytes: BodyPermit,
 ) -> Result<Follower, GatewayError> {
     let IncomingQuestion { caller, wishes, target, room, slot } = entry;
+    let files = files::of_question(gateway, &caller, put.files).await?;
     let spot = match target {
         QuestionTarget::Session(name) => caller.in_conversation(gateway.store.external().keep(&name).await?),
         QuestionTarget::Alone(spot) => spot,
@@ -60,6 +65,7 @@ pub(super) async fn ask(
         is_anonymous: caller.user.is_none(),
         is_stateless: wishes.session.is_none(),
         hears_memory: wishes.events,
+        files,
         ..put.requested
     });
     let part = part(&caller, spot, &requested, put.words, gateway.clock.now());

@@ -8,6 +8,7 @@ use super::caller::KnownCallers;
 use super::error::GatewayError;
 use super::hub::Hub;
 use super::metrics::Meters;
+use figaro_agent::documents::Documents;
 use figaro_agent::eraser::Eraser;
 use figaro_agent::turn::queue::Mailboxes;
 use figaro_agent::turn::summaries::Summariser;
@@ -38,6 +39,8 @@ pub struct Gateway {
     pub remembers: bool,
     /// Store of the bot.
     pub store: Store,
+    /// Reads and stores the documents of callers.
+    pub documents: Documents,
     /// Eraser of sessions and memories on a caller's request.
     pub eraser: Eraser,
     /// Maker of summaries on a caller's request.

@@ -13,6 +13,8 @@ mod entities;
 mod entry;
 mod error;
 mod events;
+mod file_part;
+mod files;
 pub mod gateway;
 mod handover;
 mod health;
@@ -61,6 +63,9 @@ pub fn router(gateway: Gateway) -> Router {
         .route("/v1/sessions/{session}/summaries", get(summaries::list).post(summaries::make))
         .route("/v1/sessions/{session}/pins", get(pins::list).post(pins::add))
         .route("/v1/sessions/{session}/pins/{pin}", delete(pins::remove))
+        .route("/v1/files", get(files::list).post(files::upload))
+        .route("/v1/files/{file}", get(files::one).delete(files::remove))
+        .route("/v1/files/{file}/content", get(files::content))
         .route("/v1/memories", get(sessions::memories).delete(sessions::forget))
         .route("/v1/memories/{memory}", delete(sessions::remove_memory))
         .fallback(nothing)

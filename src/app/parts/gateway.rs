@@ -145,6 +145,7 @@ impl GatewayTurns {
             mailboxes: mailboxes.clone(),
             prompts: base.prompts.clone(),
             aliases: Arc::new(base.settings.http.models.clone()),
+            documents: base.documents.clone(),
             ledger: ledger.clone(),
             remembers: base.settings.limits.memory_limit > 0,
             store: base.store.clone(),

@@ -1,8 +1,11 @@
 //! Content of a message: a text, or parts of several kinds. Parts of unknown kinds are skipped. If a person sent one,
 //! the model is told that it was there.
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 
+use crate::file_part::FilePart;
 use figaro_provider::Image;
 
 /// Text and pictures of a content.
@@ -12,6 +15,8 @@ pub(crate) struct MessageContent {
     pub text: String,
     /// Pictures of all parts, in order.
     pub images: Vec<Image>,
+    /// Files of all parts, in order.
+    pub files: Vec<FilePart>,
 }
 
 impl MessageContent {
@@ -53,21 +58,23 @@ impl MessageContent {
                 return Err("its content is neither a text nor a list of parts".to_owned());
             }
         };
-        let (mut texts, mut images) = (Vec::new(), Vec::new());
+        let (mut texts, mut images, mut files) = (Vec::new(), Vec::new(), Vec::new());
         for part in parts {
             match ContentPart::read(part)? {
                 ContentPart::Text(text) => texts.push(text.to_owned()),
                 ContentPart::Image(image) => images.push(image),
+                ContentPart::File(file) => files.push(file),
                 ContentPart::Unread(kind) => texts.extend(unread(kind, part)),
             }
         }
-        Ok(Self { text: texts.join("\n"), images })
+        Ok(Self { text: texts.join("\n"), images, files })
     }
 }
 
 enum ContentPart<'a> {
     Text(&'a str),
     Image(Image),
+    File(FilePart),
     /// Part of a kind that is skipped.
     Unread(&'a str),
 }
@@ -85,12 +92,28 @@ impl<'a> ContentPart<'a> {
                 None | Some(Value::Null) => Ok(Self::Unread(kind)),
                 Some(url) => image(url).map(Self::Image),
             },
+            Some(kind @ "file") => file(kind, part.get("file").unwrap_or(&Value::Null)),
+            Some(kind @ "input_file") => file(kind, part),
             Some(kind) => Ok(Self::Unread(kind)),
             None => {
                 field("text").map(Self::Text).ok_or_else(|| "a part of its content has no type".to_owned())
             }
         }
     }
+}
+
+/// Reads a file: its id, or its content as a data URL or as plain base64. Other addresses are not loaded.
+fn file<'a>(kind: &'a str, file: &'a Value) -> Result<ContentPart<'a>, String> {
+    let field = |name: &str| file.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
+    if let Some(id) = field("file_id") {
+        return Ok(ContentPart::File(FilePart::Id(id.to_owned())));
+    }
+    let Some(data) = field("file_data") else { return Ok(ContentPart::Unread(kind)) };
+    let base64 = data.split_once(";base64,").map_or(data, |(_, base64)| base64);
+    let bytes = STANDARD.decode(base64.trim());
+    let bytes = bytes.map_err(|_odd| "file_data is base64, as data:application/pdf;base64,…".to_owned())?;
+    let name = field("filename").unwrap_or("file").to_owned();
+    Ok(ContentPart::File(FilePart::Content { name, bytes }))
 }
 
 /// Reads a picture, which both dialects send as a data URL. Other URLs are not loaded: they could address machines

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::super::error::GatewayError;
 use super::content::{MessageContent, shown};
+use crate::file_part::FilePart;
 use figaro_domain::tool::Call;
 use figaro_prompts::fence;
 use figaro_provider::{Image, Item};
@@ -71,6 +72,8 @@ pub(crate) struct Talk {
     pub(crate) history: Vec<Item>,
     pub(crate) question: String,
     pub(crate) images: Vec<Image>,
+    /// Files of all messages of the person.
+    pub(crate) files: Vec<FilePart>,
     /// Items after the question: calls of the caller's tools and their results.
     pub(crate) done: Vec<Item>,
 }
@@ -97,8 +100,9 @@ pub(crate) fn talk(list: &str, messages: &[PlacedMessage]) -> Result<Talk, Gatew
             }
             "user" => {
                 pass = None;
-                let MessageContent { text, images } =
+                let MessageContent { text, images, files } =
                     MessageContent::of_person(message.content.as_ref()).map_err(wrong)?;
+                talk.files.extend(files);
                 if at == last {
                     (talk.question, talk.images) = (text, images);
                 } else if !text.is_empty() || !images.is_empty() {
@@ -123,7 +127,7 @@ pub(crate) fn talk(list: &str, messages: &[PlacedMessage]) -> Result<Talk, Gatew
     if matches!(talk.done.last(), Some(Item::Assistant { .. })) {
         return Err(in_list("the last message is the assistant's: there is nothing to answer"));
     }
-    if talk.question.trim().is_empty() && talk.images.is_empty() {
+    if talk.question.trim().is_empty() && talk.images.is_empty() && talk.files.is_empty() {
         let place = messages.get(last).map_or(list, |message| &message.place);
         return Err(GatewayError::invalid("the question is empty").about(place));
     }

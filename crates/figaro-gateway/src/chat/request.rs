@@ -16,6 +16,7 @@ use super::legacy::{bound, mended};
 use super::messages::{ChatMessage, PlacedMessage, Talk, talk};
 use super::options::{CallerToolChoice, form, stop};
 use super::tools::tools;
+use crate::file_part::FilePart;
 use figaro_agent::turn::requested::Requested;
 use figaro_domain::generation::Generation;
 use figaro_provider::{AnswerOptions, Item};
@@ -80,7 +81,7 @@ pub(crate) struct Extras {
     /// Name of a persona in its file.
     #[serde(default)]
     pub(crate) persona: Option<String>,
-    /// Ids of stored files. Refused, since none are stored.
+    /// Ids of stored files that the question is about.
     #[serde(default)]
     pub(crate) file_ids: Option<Vec<String>>,
 }
@@ -123,7 +124,8 @@ impl ChatRequest {
         let agent = agent_of_model(gateway, &self.model)?;
         let placed = mended(self.messages).into_iter().enumerate();
         let placed = placed.map(|(at, message)| PlacedMessage { place: format!("messages[{at}]"), message });
-        let Talk { prompt, history, question, images, done } = talk("messages", &placed.collect::<Vec<_>>())?;
+        let Talk { prompt, history, question, images, files, done } =
+            talk("messages", &placed.collect::<Vec<_>>())?;
         let sampling = Sampling {
             temperature: self.temperature,
             top_p: self.top_p,
@@ -152,7 +154,11 @@ impl ChatRequest {
             tools,
             ..Requested::default()
         };
-        put(ChatQuestion { words: question, history, done, extras: self.figaro, requested }, gateway, entry)
+        put(
+            ChatQuestion { words: question, history, done, files, extras: self.figaro, requested },
+            gateway,
+            entry,
+        )
     }
 }
 
@@ -165,6 +171,8 @@ pub(crate) struct ChatQuestion {
     pub(crate) history: Vec<Item>,
     /// Items after the question.
     pub(crate) done: Vec<Item>,
+    /// Files of the question.
+    pub(crate) files: Vec<FilePart>,
     /// Extensions of Figaro beyond the dialect.
     pub(crate) extras: Option<Extras>,
     /// All other options of the turn.
@@ -181,14 +189,9 @@ pub(crate) fn put(
     entry: &IncomingQuestion,
 ) -> Result<Put, GatewayError> {
     let IncomingQuestion { caller, wishes, .. } = entry;
-    let ChatQuestion { words, history, done, extras, requested } = asks;
+    let ChatQuestion { words, history, done, mut files, extras, requested } = asks;
     let Extras { persona, file_ids } = extras.unwrap_or_default();
-    if file_ids.is_some_and(|files| !files.is_empty()) {
-        return Err(GatewayError::unsupported(
-            "figaro.file_ids",
-            "files are not stored over HTTP yet: send their text in a message",
-        ));
-    }
+    files.extend(file_ids.into_iter().flatten().map(FilePart::Id));
     if let Some(persona) = &persona
         && let known = gateway.prompts.personas()
         && known.get(persona).is_none()
@@ -227,7 +230,7 @@ pub(crate) fn put(
         done,
         ..requested
     };
-    Ok(Put { words, resumes, requested })
+    Ok(Put { words, files, resumes, requested })
 }
 
 impl Sampling {

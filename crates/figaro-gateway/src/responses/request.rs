@@ -74,7 +74,7 @@ impl ResponseRequest {
             let message = ChatMessage { role: "system".to_owned(), content, ..ChatMessage::default() };
             messages.insert(0, PlacedMessage { place: "instructions".to_owned(), message });
         }
-        let Talk { prompt, history, question, images, done } = talk("input", &messages)?;
+        let Talk { prompt, history, question, images, files, done } = talk("input", &messages)?;
         let sampling = Sampling {
             temperature: self.temperature,
             top_p: self.top_p,
@@ -89,7 +89,11 @@ impl ResponseRequest {
         let settings = Generation { output_format: format, ..sampling.read()? };
         let requested =
             Requested { agent, prompt, settings, form, images, options, tools, ..Requested::default() };
-        put(ChatQuestion { words: question, history, done, extras: self.figaro, requested }, gateway, entry)
+        put(
+            ChatQuestion { words: question, history, done, files, extras: self.figaro, requested },
+            gateway,
+            entry,
+        )
     }
 
     /// Refuses unsupported fields that would change the answer.

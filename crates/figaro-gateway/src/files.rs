@@ -1,0 +1,227 @@
+//! `/v1/files`: documents of a person, uploaded as OpenAI's clients do, and the files that come with a question. Only the text
+//! of a file is stored.
+
+use axum::Json;
+use axum::extract::{Path, Request, State};
+use axum::http::{StatusCode, header};
+use futures::{StreamExt, TryStreamExt};
+use multer::{Constraints, Field, Multipart, SizeLimit};
+use ring::digest::{SHA256, digest};
+use serde_json::{Value, json};
+
+use super::caller::Caller;
+use super::error::GatewayError;
+use super::file_part::FilePart;
+use super::gateway::Gateway;
+use super::models::may_ask;
+use figaro_agent::channel::FileError;
+use figaro_agent::documents::NewFile;
+use figaro_agent::turn::requested::RequestedFile;
+use figaro_base::ids::{ChatId, DocumentId};
+use figaro_domain::document::{Document, MAX_FILE_BYTES, Unreadable};
+
+/// Prefix of the ids of files, as OpenAI's begin.
+const PREFIX: &str = "file-";
+/// Purposes of files that are for the model to read. OpenAI's other purposes have no use here.
+const PURPOSES: [&str; 2] = ["user_data", "assistants"];
+
+/// Reads an uploaded file and stores its text.
+///
+/// # Errors
+/// If the caller names no person, the form has no file, or the file cannot be read.
+pub(super) async fn upload(
+    State(gateway): State<Gateway>,
+    caller: Caller,
+    request: Request,
+) -> Result<Json<Value>, GatewayError> {
+    let chat = home(&gateway, &caller, true).await?;
+    let kind = request.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+    let boundary = kind.and_then(|kind| multer::parse_boundary(kind).ok()).ok_or_else(|| {
+        GatewayError::invalid("a file is sent as multipart/form-data, in the fields file and purpose")
+    })?;
+    let limit = SizeLimit::new().whole_stream(MAX_FILE_BYTES as u64 + 64 * 1024);
+    let body = request.into_body().into_data_stream();
+    let mut form = Multipart::with_constraints(body, boundary, Constraints::new().size_limit(limit));
+    let mut stored = None;
+    while let Some(field) = form.next_field().await.map_err(|error| of_form(&error))? {
+        match field.name() {
+            Some("file") => {
+                stored = Some(kept(&gateway, &caller, chat.unwrap_or(ChatId::UNNAMED), field).await?)
+            }
+            Some("purpose") => {
+                let purpose = field.text().await.map_err(|error| of_form(&error))?;
+                if !PURPOSES.contains(&purpose.trim()) {
+                    remove_stored(&gateway, stored.as_ref()).await?;
+                    let words =
+                        format!("files are only read by the model here: send {}", PURPOSES.join(" or "));
+                    return Err(GatewayError::invalid(words).about("purpose"));
+                }
+            }
+            _ => {}
+        }
+    }
+    let stored = stored.ok_or_else(|| GatewayError::invalid("the form has no file").about("file"))?;
+    Ok(Json(shown(&stored)))
+}
+
+/// Lists the files of a person, newest first.
+///
+/// # Errors
+/// If the caller names no person.
+pub(super) async fn list(
+    State(gateway): State<Gateway>,
+    caller: Caller,
+) -> Result<Json<Value>, GatewayError> {
+    let files = match home(&gateway, &caller, false).await? {
+        Some(chat) => gateway.documents.store.of_chat(chat).await?,
+        None => Vec::new(),
+    };
+    let files: Vec<Value> = files.iter().rev().map(shown).collect();
+    Ok(Json(json!({"object": "list", "data": files, "has_more": false})))
+}
+
+/// Shows a file.
+///
+/// # Errors
+/// If the person has no such file.
+pub(super) async fn one(
+    State(gateway): State<Gateway>,
+    caller: Caller,
+    Path(id): Path<String>,
+) -> Result<Json<Value>, GatewayError> {
+    Ok(Json(shown(&found(&gateway, &caller, &id).await?)))
+}
+
+/// Removes a file for good.
+///
+/// # Errors
+/// If the person has no such file.
+pub(super) async fn remove(
+    State(gateway): State<Gateway>,
+    caller: Caller,
+    Path(id): Path<String>,
+) -> Result<Json<Value>, GatewayError> {
+    let document = found(&gateway, &caller, &id).await?;
+    remove_stored(&gateway, Some(&document)).await?;
+    Ok(Json(json!({"id": id, "object": "file", "deleted": true})))
+}
+
+/// Refuses to send a file back.
+///
+/// # Errors
+/// Always.
+pub(super) async fn content(
+    State(gateway): State<Gateway>,
+    caller: Caller,
+    Path(id): Path<String>,
+) -> Result<Json<Value>, GatewayError> {
+    found(&gateway, &caller, &id).await?;
+    Err(GatewayError::invalid("only the text of a file is stored, so it cannot be sent back"))
+}
+
+/// Returns the files of a question, with the text of those that are stored.
+///
+/// # Errors
+/// If the person has no such file.
+pub(super) async fn of_question(
+    gateway: &Gateway,
+    caller: &Caller,
+    parts: Vec<FilePart>,
+) -> Result<Vec<RequestedFile>, GatewayError> {
+    let mut files = Vec::with_capacity(parts.len());
+    for part in parts {
+        files.push(match part {
+            FilePart::Content { name, bytes } => {
+                let hash = digest(&SHA256, &bytes);
+                let hash: String = hash.as_ref().iter().map(|byte| format!("{byte:02x}")).collect();
+                RequestedFile::Content { name, unique_id: format!("sha256:{hash}"), bytes }
+            }
+            FilePart::Id(id) => {
+                let document = found(gateway, caller, &id).await?;
+                let passages = gateway.documents.store.passages(&document, 0, usize::MAX).await?;
+                RequestedFile::Stored(document, passages.into_iter().map(|(_, passage)| passage).collect())
+            }
+        });
+    }
+    Ok(files)
+}
+
+/// Returns the chat of the person, which all their sessions are part of. A chat that has no name yet is made if `is_new`.
+async fn home(gateway: &Gateway, caller: &Caller, is_new: bool) -> Result<Option<ChatId>, GatewayError> {
+    caller.require(may_ask, "files")?;
+    let words = "files belong to a person: name one with the header X-User-Id, or use a key with `user=`";
+    let home = caller.home().ok_or_else(|| GatewayError::invalid(words))?;
+    let conversation = match is_new {
+        true => Some(gateway.store.external().keep(&home).await?),
+        false => gateway.store.external().find(&home).await?,
+    };
+    Ok(conversation.map(|conversation| conversation.chat))
+}
+
+async fn found(gateway: &Gateway, caller: &Caller, id: &str) -> Result<Document, GatewayError> {
+    let none = || GatewayError::not_found("no_file", "there is no such file");
+    let chat = home(gateway, caller, false).await?.ok_or_else(none)?;
+    let wanted: DocumentId = id.strip_prefix(PREFIX).and_then(|id| id.parse().ok()).ok_or_else(none)?;
+    let documents = gateway.documents.store.of_chat(chat).await?;
+    documents.into_iter().find(|document| document.id == wanted).ok_or_else(none)
+}
+
+async fn kept(
+    gateway: &Gateway,
+    caller: &Caller,
+    chat: ChatId,
+    field: Field<'static>,
+) -> Result<Document, GatewayError> {
+    let file = NewFile {
+        chat,
+        name: field.file_name().unwrap_or("file").to_owned(),
+        file_id: None,
+        unique_id: None,
+        telegram: None,
+        session: None,
+        sender: caller.person().unwrap_or_else(|| caller.unknown("anonymous")),
+        now: gateway.clock.now(),
+    };
+    let content = field.map_ok(|bytes| bytes.to_vec()).map_err(|error| match error {
+        multer::Error::FieldSizeExceeded { .. } | multer::Error::StreamSizeExceeded { .. } => {
+            FileError::TooBig
+        }
+        error => FileError::Gone(error.to_string()),
+    });
+    gateway.documents.add(file, content.boxed()).await?.map_err(of_file)
+}
+
+async fn remove_stored(gateway: &Gateway, document: Option<&Document>) -> Result<(), GatewayError> {
+    if let Some(document) = document {
+        gateway.documents.store.remove(document.chat, document.id).await?;
+    }
+    Ok(())
+}
+
+/// Converts a document into OpenAI's object of a file.
+fn shown(document: &Document) -> Value {
+    json!({
+        "id": format!("{PREFIX}{}", document.id),
+        "object": "file",
+        "bytes": document.bytes,
+        "created_at": document.added_at.timestamp(),
+        "filename": document.name,
+        "purpose": PURPOSES[0],
+        "status": "processed",
+    })
+}
+
+fn of_file(reason: Unreadable) -> GatewayError {
+    let error = GatewayError::invalid(format!("the file {reason}")).about("file");
+    match reason {
+        Unreadable::TooLarge => GatewayError { status: StatusCode::PAYLOAD_TOO_LARGE, ..error },
+        _ => error,
+    }
+}
+
+fn of_form(error: &multer::Error) -> GatewayError {
+    match error {
+        multer::Error::StreamSizeExceeded { .. } => of_file(Unreadable::TooLarge),
+        error => GatewayError::invalid(format!("the form cannot be read: {error}")),
+    }
+}
