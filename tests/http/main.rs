@@ -14,6 +14,7 @@ mod callers;
 mod clients;
 mod documented;
 mod erased;
+mod files;
 mod kept;
 mod options;
 mod reading;

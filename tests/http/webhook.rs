@@ -119,7 +119,7 @@ async fn all_that_the_document_names_is_served() {
             count += 1;
         }
     }
-    assert_eq!(count, 23);
+    assert_eq!(count, 28);
 }
 
 #[tokio::test]

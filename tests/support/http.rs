@@ -1,5 +1,6 @@
 //! A bot with a gateway, and a client of it.
 
+use reqwest::multipart::Form;
 use reqwest::{Method, RequestBuilder, Response, StatusCode};
 use serde_json::{Value, json};
 
@@ -91,6 +92,10 @@ impl Asking {
 
     pub fn json(self, body: &Value) -> Self {
         Self(self.0.json(body))
+    }
+
+    pub fn form(self, form: Form) -> Self {
+        Self(self.0.multipart(form))
     }
 
     pub fn header(self, name: &str, value: &str) -> Self {
