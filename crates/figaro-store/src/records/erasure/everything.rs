@@ -71,7 +71,8 @@ pub(super) fn of_person(
 ) -> Result<(), StoreFault> {
     for item in tables.notes.scan(&key::chat(chat))? {
         let (key, note) = item?;
-        if note.author.as_ref() == Some(user) {
+        // One that the model added for them may be erased already.
+        if note.author.as_ref() == Some(user) && !changes.removes(&tables.notes, &key) {
             changes.remove(&tables.notes, key);
             erased.notes += 1;
         }
