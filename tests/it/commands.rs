@@ -377,8 +377,8 @@ async fn status_is_two_words_for_members_and_everything_for_owners() {
     let member = world.told(BOB, BOB, "/status").await;
     assert!(
         text(&member).starts_with("I have been up since ")
-            && text(&member).ends_with("openai:offline answers."),
-        "{member}"
+            && text(&member).ends_with(". My model is openai:offline."),
+        "no call of it is known: {member}"
     );
     assert!(labels(&member).is_empty());
 
@@ -410,6 +410,13 @@ async fn status_is_two_words_for_members_and_everything_for_owners() {
         if text(&now).contains("Telegram tools restarted: 1") {
             let error = line(&now, "Last error");
             assert!(
+    let member = world.told(BOB, BOB, "/status").await;
+    let failed = text(&member).split_once("My model openai:offline could not be used (today ").unwrap().1;
+    assert!(failed.ends_with("); the owner has to look at it."), "{member}");
+    world.when("work", ModelReply::text("I do."));
+    world.ask("work").await;
+    let member = world.told(BOB, BOB, "/status").await;
+    assert!(text(&member).ends_with(" openai:offline answers."), "{member}");
                 error.starts_with("the model’s provider refuses the key, ") && !error.contains("202"),
                 "{now}"
             );

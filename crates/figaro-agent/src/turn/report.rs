@@ -6,7 +6,9 @@ use chrono::{DateTime, Utc};
 
 use super::error::TurnError;
 use figaro_base::clock::Clock;
-use figaro_base::telemetry::vitals::Vitals;
+use figaro_base::telemetry::vitals::{LastCall, Vitals};
+use figaro_domain::model::ModelName;
+use figaro_domain::task::Reason;
 use figaro_store::StoreError;
 
 /// Logs failures and counts them. Cheap to clone.
@@ -37,6 +39,21 @@ impl Reporter {
             self.report(&error, &format!("a turn goes on without the {what} of its chat"));
             T::default()
         })
+    }
+
+    /// Counts an answer to a call of `asked`, by it or by its fallback.
+    pub(super) fn answered(&self, asked: &ModelName, by: &ModelName) {
+        self.vitals.called(asked.to_string(), LastCall::Answered(by.to_string()));
+    }
+
+    /// Counts a call of `asked` that failed. Errors that concern one question only are left out.
+    pub(super) fn failed(&self, asked: &ModelName, error: &TurnError) {
+        let call = match error.reason() {
+            Reason::Busy => LastCall::Unreachable(self.now()),
+            Reason::Model => LastCall::Unusable(self.now()),
+            _ => return,
+        };
+        self.vitals.called(asked.to_string(), call);
     }
 
     pub(super) fn now(&self) -> DateTime<Utc> {

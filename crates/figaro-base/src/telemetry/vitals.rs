@@ -1,17 +1,29 @@
-//! State of the bot for `/status`: start time, last error, last model, broken files.
+//! State of the bot for `/status`: start time, last error, last model, last calls of models, broken files.
 
 use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
 use parking_lot::Mutex;
 
-/// Start time of the bot, its last error, last model and broken files.
+/// Result of the last call of a model in a turn.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LastCall {
+    /// A model answered: this one or its fallback, as `provider:model`.
+    Answered(String),
+    /// The model did not answer, or not to the end. Another attempt may work. The time is UTC.
+    Unreachable(DateTime<Utc>),
+    /// The model cannot be used until the owner acts, for example because of its key. The time is UTC.
+    Unusable(DateTime<Utc>),
+}
+
+/// Start time of the bot, its last error, last model, last calls of models, and broken files.
 #[derive(Debug)]
 pub struct Vitals {
     /// Start time of the bot, in UTC.
     pub started_at: DateTime<Utc>,
     last_error: Mutex<Option<(DateTime<Utc>, &'static str)>>,
     last_model: Mutex<Option<String>>,
+    last_calls: Mutex<BTreeMap<String, LastCall>>,
     broken_files: Mutex<BTreeMap<&'static str, String>>,
 }
 
@@ -23,6 +35,7 @@ impl Vitals {
             started_at,
             last_error: Mutex::new(None),
             last_model: Mutex::new(None),
+            last_calls: Mutex::new(BTreeMap::new()),
             broken_files: Mutex::new(BTreeMap::new()),
         }
     }
@@ -35,6 +48,17 @@ impl Vitals {
     /// Records the model of an answer, as `provider:model`.
     pub fn answered_by(&self, model: &str) {
         *self.last_model.lock() = Some(model.to_owned());
+    }
+
+    /// Records the result of a call of `model`, as `provider:model`.
+    pub fn called(&self, model: String, result: LastCall) {
+        self.last_calls.lock().insert(model, result);
+    }
+
+    /// Returns the result of the last call of this model; `None` before the first.
+    #[must_use]
+    pub fn last_call(&self, model: &str) -> Option<LastCall> {
+        self.last_calls.lock().get(model).cloned()
     }
 
     /// Records the faults in the owner's files of one kind; their previous content stays in force. `None` clears them.

@@ -17,6 +17,7 @@ use crate::callback::{self, ButtonFamily};
 use crate::send::Button;
 use figaro_agent::turn::extraction::Extractor;
 use figaro_agent::turn::queue::Mailboxes;
+use figaro_base::telemetry::vitals::LastCall;
 use figaro_base::text::duration;
 use figaro_domain::model::ModelName;
 use figaro_domain::usage::tokens;
@@ -81,7 +82,10 @@ impl StatusCommand {
         // In a group everybody would read the figures for owners.
         if !asker.is_owner_alone() {
             let model = self.models.of(&config).to_string();
-            return Ok(Card::text(fill(texts.status_member(), &[("since", &since), ("model", &model)])));
+            let now = self.cards.now().with_timezone(&zone);
+            let spoken = |at: DateTime<Utc>| texts.spoken(&at.with_timezone(&zone), &now);
+            let state = model_state(texts, &model, vitals.last_call(&model), spoken);
+            return Ok(Card::text(format!("{} {state}", fill(texts.status_member(), &[("since", &since)]))));
         }
         let health = self.store.health().await?;
         let undelivered = self.store.outbox().deliveries().await?.len();
@@ -136,6 +140,22 @@ impl StatusCommand {
             None => model,
         }
     }
+}
+
+/// Returns the sentence about a model for members, by its last call. `spoken` formats a time.
+fn model_state(
+    texts: &Texts,
+    model: &str,
+    last: Option<LastCall>,
+    spoken: impl Fn(DateTime<Utc>) -> String,
+) -> String {
+    let (text, model, time) = match &last {
+        None => (texts.status_member_model(), model, String::new()),
+        Some(LastCall::Answered(by)) => (texts.status_member_answers(), by.as_str(), String::new()),
+        Some(LastCall::Unreachable(at)) => (texts.status_member_unreachable(), model, spoken(*at)),
+        Some(LastCall::Unusable(at)) => (texts.status_member_unusable(), model, spoken(*at)),
+    };
+    fill(text, &[("model", model), ("time", &time)])
 }
 
 /// Returns `true` if the store is much larger than its live data.

@@ -143,6 +143,7 @@ impl Executor {
             Halt::Model(error, answer) => {
                 let model = answer.pass.model.as_ref().unwrap_or(&setup.model);
                 let error = TurnError::of_ledger(error, &self.ledger, model).await;
+                self.reporter.failed(&setup.model, &error);
                 Outcome::Failed(error, Self::with_heard(answer, setup).whole())
             }
             // Without the store nothing can be continued.
@@ -159,6 +160,7 @@ impl Executor {
         let cost = |pass: Pass| Pass { nano_usd: self.cost(&pass, setup), ..pass };
         match self.pass(&run, with_tools, setup).await {
             Ok(pass) => {
+                self.reporter.answered(&setup.model, pass.model.as_ref().unwrap_or(&setup.model));
                 let pass = cost(pass);
                 let said = self.said(&pass, setup);
                 let models = run.models().len();
