@@ -27,7 +27,7 @@ pub(super) fn models(
     trials: &ModelTrials,
     clock: &Clock,
 ) -> Result<Models, StartupError> {
-    let mut built: Vec<Arc<dyn Provider>> = Vec::new();
+    let (mut built, mut specs): (Vec<Arc<dyn Provider>>, _) = (Vec::new(), Vec::new());
     // With fallback models, a pause that the service asks for is capped.
     let policy = match settings.fallback.is_empty() {
         true => RetryPolicy::default(),
@@ -47,6 +47,7 @@ pub(super) fn models(
         }
         let inner = Addressed::wrap(inner, &descriptor.spec, &provider.base_url);
         let inner = Arc::new(Learning::new(inner, &settings.abilities, trials.clone(), clock.clone()));
+        specs.push(descriptor.spec);
         built.push(Arc::new(RetryProvider::new(inner, policy)));
     }
     let own = settings
@@ -54,7 +55,7 @@ pub(super) fn models(
         .iter()
         .map(|provider| ModelName { provider: provider.name.to_owned(), model: provider.model.clone() });
     let fallback = settings.fallback.iter().map(name).collect();
-    Ok(Models::new(built, name(&settings.default), fallback).with_own(own.collect()))
+    Ok(Models::new(built, name(&settings.default), fallback).with_own(own.collect()).with_specs(specs))
 }
 
 /// Reads what was learned of the models of these settings. Without a folder of the store it is not written either.

@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::memories::{ON, proposes, remembered};
 use crate::support::calls::says;
 use crate::support::scene::{TEAM, number, text};
-use crate::support::{ANN, BOB, World};
+use crate::support::{ANN, BOB, World, listener};
 use crate::task_tools::{scene, start};
 
 const CARL: i64 = 13;
@@ -157,6 +157,37 @@ async fn how_a_turn_ended_is_told_and_owners_read_which_error_it_was() {
     says(&world, BOB, "Later.").await;
     assert!(why(&world, BOB, BOB, asked).await.contains("The answer was stopped."));
     assert!(why(&world, BOB, BOB, later).await.contains("It was answered"));
+}
+
+#[tokio::test]
+async fn owners_alone_read_why_a_model_could_not_be_reached_and_what_to_check() {
+    let world = World::new().await;
+    world.team();
+    let nobody = listener().await.local_addr().unwrap();
+    let bot =
+        world.bot().set("ACCESS", "open").set("OPENAI_BASE_URL", &format!("http://{nobody}/v1")).spawn();
+    bot.ready().await;
+    let error = "\nThe error: openai:offline: the provider is not available (";
+    for who in [ANN, BOB] {
+        let asked = world.say(who, who, "hello").message_id;
+        says(&world, who, "My model cannot be reached").await;
+        let told = why(&world, who, who, asked).await;
+        assert!(told.contains("It has no answer: my model could not be reached."), "{told}");
+        assert_eq!(told.contains(error), who == ANN, "{told}");
+        assert_eq!(
+            told.contains(": check OPENAI_BASE_URL, LLM_PROXY and the network\n"),
+            who == ANN,
+            "{told}"
+        );
+    }
+    let status = world.told(BOB, BOB, "/status").await;
+    assert!(text(&status).contains(" My model openai:offline could not be reached (today "), "{status}");
+    // In a group everybody would read it.
+    let asked = world.say(ANN, TEAM, "@figaro_bot hello").message_id;
+    world.see("a reaction", |view| (!view.reactions(TEAM, asked).is_empty()).then_some(())).await;
+    let told = why(&world, ANN, TEAM, asked).await;
+    assert!(told.contains("In the log: turn ") && !told.contains("The error"), "{told}");
+    assert!(bot.stop().success());
 }
 
 #[tokio::test]

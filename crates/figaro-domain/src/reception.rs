@@ -1,5 +1,5 @@
-//! Fate of an incoming message, so that people can be told why it was or was not answered. Holds ids and named cases, never
-//! words. The router and the turns record it; it is kept for a short time.
+//! Fate of an incoming message, so that people can be told why it was or was not answered. Holds ids and named cases, and
+//! of words only the error of a model. The router and the turns record it; it is kept for a short time.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
@@ -76,6 +76,9 @@ pub enum Ending {
         reason: Reason,
         /// Short stable name of the error, for owners.
         label: String,
+        /// Error of the model with its remedy, for owners; `None` for other errors.
+        #[serde(default)]
+        error: Option<String>,
     },
 }
 

@@ -3,6 +3,8 @@
 
 use std::time::Duration;
 
+use figaro_domain::provider_spec::{ProviderSpec, VariableRole};
+
 /// Reason why there is no answer, or only part of one.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ProviderError {
@@ -68,6 +70,37 @@ impl ProviderError {
             Self::WrongAddress(_) => "wrong_address",
             Self::Cut(_) => "cut",
             Self::Stalled(_) => "stalled",
+        }
+    }
+
+    /// Returns a hint for the owner about a model of this provider that does not answer, to add after the error.
+    #[must_use]
+    pub fn remedy(&self, spec: Option<&ProviderSpec>) -> String {
+        let with = |role, words: fn(&str) -> String| {
+            let variable = spec.and_then(|spec| spec.variable(role));
+            variable.map(|variable| words(variable.name)).unwrap_or_default()
+        };
+        match self {
+            Self::Unauthorized(_) => {
+                with(VariableRole::Key, |key| format!(": copy {key} again from where it was made"))
+            }
+            Self::NoQuota(_) => {
+                with(VariableRole::Key, |key| format!(": see to the account that {key} belongs to"))
+            }
+            Self::UnknownModel(_) => with(VariableRole::Model, |model| format!(": choose another {model}")),
+            Self::Unavailable(_) | Self::Foreign(_) | Self::Stalled(_) => {
+                match with(VariableRole::BaseUrl, |url| format!(": check {url}, LLM_PROXY and the network")) {
+                    words if words.is_empty() => ": check LLM_PROXY and the network".to_owned(),
+                    words => words,
+                }
+            }
+            // The error names the variable itself.
+            Self::WrongAddress(_)
+            | Self::RateLimited { .. }
+            | Self::TooLong(_)
+            | Self::Garbled(_)
+            | Self::Refused(_)
+            | Self::Cut(_) => String::new(),
         }
     }
 

@@ -14,6 +14,7 @@ use super::{
 };
 use figaro_domain::generation::{Generation, OutputFormat};
 use figaro_domain::model::ModelName;
+use figaro_domain::provider_spec::ProviderSpec;
 use figaro_domain::tool::ToolKind;
 
 /// Configured providers by name, and the order of models.
@@ -24,6 +25,8 @@ pub struct Models {
     fallback: Vec<ModelName>,
     /// Model that the settings name for each provider.
     own: Vec<ModelName>,
+    /// Descriptions of the providers, for remedies.
+    specs: Vec<ProviderSpec>,
     /// `true` if a tool searches the web for models whose provider does not.
     outside_search: bool,
 }
@@ -37,7 +40,15 @@ impl Models {
         fallback: Vec<ModelName>,
     ) -> Self {
         let providers = providers.into_iter().map(|provider| (provider.name(), provider)).collect();
-        Self { providers, default, fallback, own: Vec::new(), outside_search: false }
+        let (own, specs) = (Vec::new(), Vec::new());
+        Self { providers, default, fallback, own, specs, outside_search: false }
+    }
+
+    /// Sets the descriptions of the providers.
+    #[must_use]
+    pub fn with_specs(mut self, specs: Vec<ProviderSpec>) -> Self {
+        self.specs = specs;
+        self
     }
 
     /// Sets the model that each provider is configured with.
@@ -80,6 +91,12 @@ impl Models {
         let own = self.own.iter().filter(|model| !named.contains(model)).cloned().collect::<Vec<_>>();
         named.extend(own);
         named
+    }
+
+    /// Returns the description of a provider; `None` if it is unknown.
+    #[must_use]
+    pub fn spec(&self, provider: &str) -> Option<&ProviderSpec> {
+        self.specs.iter().find(|spec| spec.name == provider)
     }
 
     /// Returns `true` if a model reads pictures.

@@ -5,7 +5,6 @@ use std::time::Duration;
 use tokio::time::{Instant, timeout};
 
 use super::finding::Finding;
-use super::model::remedy;
 use crate::app::embedder::{EmbedderParts, embedder};
 use figaro_base::clock::Clock;
 use figaro_base::shutdown::TaskTracker;
@@ -63,7 +62,7 @@ fn told(settings: &Settings, providers: &Providers, embedder: &dyn Embedder, err
         }
         EmbedError::Provider(failure) => {
             let service = settings.embedder.service().and_then(|service| providers.find(service.name));
-            format!("{name}: {failure}{}", remedy(failure, service.map(|provider| &provider.spec)))
+            format!("{name}: {failure}{}", failure.remedy(service.map(|provider| &provider.spec)))
         }
         EmbedError::Folder(_)
         | EmbedError::OverBudget

@@ -9,7 +9,6 @@ use super::finding::{Finding, REACH};
 use crate::app::models::models;
 use figaro_base::clock::Clock;
 use figaro_config::{ModelChoice, ModelSettings, Settings};
-use figaro_domain::provider_spec::{ProviderSpec, VariableRole};
 use figaro_provider::fold::Pass;
 use figaro_provider::models::Models;
 use figaro_provider::trials::ModelTrials;
@@ -34,7 +33,7 @@ pub(super) async fn probe(
     let answered = answers(&models, choice)
         .await
         .map(|()| format!("{choice} answers"))
-        .map_err(|error| format!("{choice}: {error}{}", remedy(&error, spec)));
+        .map_err(|error| format!("{choice}: {error}{}", error.remedy(spec)));
     let note = if answered.is_ok() { without_tools(&models) } else { None };
     Finding { note, ..Finding::new("model", answered) }
 }
@@ -74,36 +73,4 @@ pub(in crate::app) async fn first_word(models: &Models) -> Result<(), ProviderEr
         pass.absorb(event?);
     }
     Ok(())
-}
-
-/// Returns a hint for the owner about a model of this provider that does not answer.
-pub(super) fn remedy(error: &ProviderError, spec: Option<&ProviderSpec>) -> String {
-    let with = |role, words: fn(&str) -> String| {
-        let variable = spec.and_then(|spec| spec.variable(role));
-        variable.map(|variable| words(variable.name)).unwrap_or_default()
-    };
-    match error {
-        ProviderError::Unauthorized(_) => {
-            with(VariableRole::Key, |key| format!(": copy {key} again from where it was made"))
-        }
-        ProviderError::NoQuota(_) => {
-            with(VariableRole::Key, |key| format!(": see to the account that {key} belongs to"))
-        }
-        ProviderError::UnknownModel(_) => {
-            with(VariableRole::Model, |model| format!(": choose another {model}"))
-        }
-        ProviderError::Unavailable(_) | ProviderError::Foreign(_) | ProviderError::Stalled(_) => {
-            match with(VariableRole::BaseUrl, |url| format!(": check {url}, LLM_PROXY and the network")) {
-                words if words.is_empty() => ": check LLM_PROXY and the network".to_owned(),
-                words => words,
-            }
-        }
-        // The error names the variable itself.
-        ProviderError::WrongAddress(_)
-        | ProviderError::RateLimited { .. }
-        | ProviderError::TooLong(_)
-        | ProviderError::Garbled(_)
-        | ProviderError::Refused(_)
-        | ProviderError::Cut(_) => String::new(),
-    }
 }

@@ -90,7 +90,8 @@ impl Ender {
             self.reporter.report(&error, "an answer could not be stored");
             self.hold(question).await;
         } else {
-            self.tracer.ended(turn.id, question, outcome).await;
+            let error = outcome.error().and_then(|error| error.described(&self.ledger.models));
+            self.tracer.ended(turn.id, question, outcome, error).await;
             self.wait(finish.end.parked, question, control).await;
             if matches!(outcome, Outcome::Stopped(_)) {
                 control.tell_of_stop(finish.end.delivery.is_some());

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use figaro_base::text::one_line;
 use figaro_domain::delivery::Action;
 use figaro_domain::model::{ModelName, list};
 use figaro_domain::task::Reason;
@@ -15,6 +16,8 @@ use figaro_provider::{Demand, ProviderError};
 const SERVED_TIMEOUT: Duration = Duration::from_secs(5);
 /// Waits longer than this are shown with the date.
 const HALF_A_DAY: Duration = Duration::from_secs(12 * 60 * 60);
+/// Maximum length of the description of a model's error, in characters.
+const DESCRIBED_CHARS: usize = 500;
 
 /// Reason why a turn has no answer. Each case has a text for people and a stable label.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -240,6 +243,17 @@ impl TurnError {
             Self::NoAgent(agent) => Reason::Agent { agent: agent.clone() },
             Self::Internal => Reason::Internal,
         }
+    }
+
+    /// Returns the error of the model with its remedy, as `figaro check` shows it, for owners; `None` for errors that no
+    /// model is at fault for.
+    #[must_use]
+    pub(super) fn described(&self, models: &Models) -> Option<String> {
+        let remedy = match self {
+            Self::Model(error, model) => error.remedy(models.spec(&model.provider)),
+            _ => String::new(),
+        };
+        self.model().map(|_| one_line(&format!("{self}{remedy}"), DESCRIBED_CHARS))
     }
 
     /// Returns the actions offered to the person. An answer that was partly shown may be continued.

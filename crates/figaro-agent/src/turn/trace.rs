@@ -29,16 +29,22 @@ impl Tracer {
         }
     }
 
-    /// Records how a turn ended; nothing for one that continues later.
-    pub(super) async fn ended(&self, run: RunId, question: &Question, outcome: &Outcome) {
-        if let Some(ending) = ending(outcome) {
+    /// Records how a turn ended; nothing for one that continues later. `error` describes the failure of its model.
+    pub(super) async fn ended(
+        &self,
+        run: RunId,
+        question: &Question,
+        outcome: &Outcome,
+        error: Option<String>,
+    ) {
+        if let Some(ending) = ending(outcome, error) {
             self.note(question, TurnTrace::ended(run, ending)).await;
         }
     }
 }
 
 /// Returns how a turn ended; `None` for one that continues later.
-fn ending(outcome: &Outcome) -> Option<Ending> {
+fn ending(outcome: &Outcome, described: Option<String>) -> Option<Ending> {
     match outcome {
         Outcome::Answered(_) => Some(Ending::Answered),
         Outcome::Silent(_) => Some(Ending::Silent),
@@ -46,7 +52,8 @@ fn ending(outcome: &Outcome) -> Option<Ending> {
         Outcome::Stopped(_) => Some(Ending::Stopped),
         Outcome::Parked(_) => Some(Ending::Waits),
         Outcome::Failed(error, _) => {
-            Some(Ending::Failed { reason: error.reason(), label: error.label().to_owned() })
+            let (reason, label) = (error.reason(), error.label().to_owned());
+            Some(Ending::Failed { reason, label, error: described })
         }
         Outcome::Abandoned | Outcome::Restarted(_) => None,
     }

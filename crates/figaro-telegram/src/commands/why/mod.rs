@@ -149,7 +149,7 @@ impl WhyCommand {
             is_running: self.mailboxes.running().contains(&asker.place.conversation()),
             waits: subject.trace().is_some_and(|trace| self.parked.waits(trace.run)),
         };
-        reasons::turn(texts, subject, now, answered, asker.standing == Standing::Owner)
+        reasons::turn(texts, subject, now, answered, asker)
     }
 
     /// Returns the card for an unknown message: it was never received, or was erased.

@@ -1,9 +1,11 @@
 //! Sentences for the decision about a message.
 
+use super::super::asker::Asker;
 use super::finder::ExplainedMessage;
 use crate::inbound::Me;
 use figaro_domain::chat::{AnswerWhen, Place};
 use figaro_domain::reception::{Ending, Reception};
+use figaro_policy::access::Standing;
 use figaro_prompts::texts::{Texts, fill};
 
 /// Current state of the conversation of a message.
@@ -42,14 +44,14 @@ pub(super) fn answers<'a>(texts: &'a Texts, place: &Place, when: AnswerWhen) -> 
     }
 }
 
-/// Returns the result of a question's turn; `answered` is the text if it was answered. Owners also get the turn's id
-/// after an error.
+/// Returns the result of a question's turn; `answered` is the text if it was answered. After an error owners also get
+/// the turn's id, and where nobody reads along the error of its model.
 pub(super) fn turn(
     texts: &Texts,
     subject: &ExplainedMessage,
     now: Now,
     answered: &str,
-    is_owner: bool,
+    asker: &Asker,
 ) -> String {
     let trace = subject.trace();
     let has_answer = subject.exchange.as_ref().is_some_and(|exchange| exchange.answer().is_some());
@@ -61,11 +63,14 @@ pub(super) fn turn(
         Some(Ending::Waits) if now.waits => texts.why_waits(),
         Some(Ending::Waits) if now.is_running => texts.why_running(),
         Some(Ending::Waits) => texts.why_given_up(),
-        Some(Ending::Failed { reason, .. }) => {
+        Some(Ending::Failed { reason, error, .. }) => {
             let words = fill(texts.why_failed(), &[("reason", &texts.reason(reason))]);
+            let is_owner = asker.standing == Standing::Owner;
             let Some(trace) = trace.filter(|_| is_owner) else { return words };
-            let turn = trace.run.to_string();
-            return format!("{words}\n{}", fill(texts.error_turn(), &[("turn", &turn)]));
+            let error = error.as_ref().filter(|_| asker.is_owner_alone());
+            let error = error.map(|error| fill(texts.why_error(), &[("error", error)]));
+            let turn = fill(texts.error_turn(), &[("turn", &trace.run.to_string())]);
+            return [Some(words), error, Some(turn)].into_iter().flatten().collect::<Vec<_>>().join("\n");
         }
         None if trace.is_some() && now.is_running => texts.why_running(),
         None if has_answer => answered,
