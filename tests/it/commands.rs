@@ -301,11 +301,21 @@ async fn settings_are_changed_and_cleared_by_words() {
     let complaint = world.told(ANN, ANN, &format!("/config instructions {}", "x".repeat(2001))).await;
     assert_eq!(text(&complaint), "That is too long: 2000 characters at most.");
     let usage = world.told(ANN, ANN, "/config colour blue").await;
-    assert!(text(&usage).starts_with("/config alone shows the settings."), "{usage}");
+    let names = "The names: language, tone, instructions, agent, persona, timezone. ";
+    assert!(
+        text(&usage).starts_with("I have no setting “colour”.\n") && text(&usage).contains(names),
+        "{usage}"
+    );
+    let usage = world.told(ANN, ANN, "/config langage Latvian").await;
+    let meant = "I have no setting “langage”. Did you mean language?\n";
+    assert!(text(&usage).starts_with(meant) && text(&usage).contains(names), "{usage}");
     let question = world.told(BOB, BOB, "/config language").await;
     assert!(text(&question).starts_with("Language\nWhich language"), "{question}");
-    let usage = world.told(BOB, BOB, "/config answers always").await;
-    assert!(text(&usage).starts_with("/config alone shows"), "in a private chat every message is answered");
+    for name in ["answers", "Answer"] {
+        let usage = world.told(BOB, BOB, &format!("/config {name} always")).await;
+        let wanted = "answers is a setting of groups: send it there.";
+        assert_eq!(text(&usage), wanted, "in a private chat every message is answered");
+    }
 }
 
 #[tokio::test]
@@ -400,6 +410,13 @@ async fn status_is_two_words_for_members_and_everything_for_owners() {
     }
 
     world.ask("fail").await;
+    let member = world.told(BOB, BOB, "/status").await;
+    let failed = text(&member).split_once("My model openai:offline could not be used (today ").unwrap().1;
+    assert!(failed.ends_with("); the owner has to look at it."), "{member}");
+    world.when("work", ModelReply::text("I do."));
+    world.ask("work").await;
+    let member = world.told(BOB, BOB, "/status").await;
+    assert!(text(&member).ends_with(" openai:offline answers."), "{member}");
     let child = bot.children().first().copied().unwrap().to_string();
     assert!(std::process::Command::new("kill").args(["-9", &child]).status().unwrap().success());
     let deadline = Instant::now() + Duration::from_secs(15);
@@ -410,13 +427,6 @@ async fn status_is_two_words_for_members_and_everything_for_owners() {
         if text(&now).contains("Telegram tools restarted: 1") {
             let error = line(&now, "Last error");
             assert!(
-    let member = world.told(BOB, BOB, "/status").await;
-    let failed = text(&member).split_once("My model openai:offline could not be used (today ").unwrap().1;
-    assert!(failed.ends_with("); the owner has to look at it."), "{member}");
-    world.when("work", ModelReply::text("I do."));
-    world.ask("work").await;
-    let member = world.told(BOB, BOB, "/status").await;
-    assert!(text(&member).ends_with(" openai:offline answers."), "{member}");
                 error.starts_with("the model’s provider refuses the key, ") && !error.contains("202"),
                 "{now}"
             );

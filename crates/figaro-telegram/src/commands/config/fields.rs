@@ -8,6 +8,8 @@ use figaro_prompts::texts::{Texts, language_code};
 
 /// Maximum length of a value in a line, in characters.
 const VALUE_CHARS: usize = 80;
+/// Maximum length of the typed text that an error message repeats, in characters.
+pub(super) const NAMED_CHARS: usize = 40;
 
 /// Languages offered as buttons, as ISO 639 code and native name; any other language can be typed.
 pub(super) const LANGUAGES: [(&str, &str); 6] = [

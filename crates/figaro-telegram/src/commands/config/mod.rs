@@ -3,14 +3,16 @@
 
 mod fields;
 pub(super) mod undo;
+mod unknown;
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use figaro_base::tz::Tz;
 
-use self::fields::{LANGUAGES, label, language_name, value, when_words};
+use self::fields::{LANGUAGES, NAMED_CHARS, label, language_name, value, when_words};
 use self::undo::UndoChange;
+use self::unknown::unknown;
 use super::agents::ChatAgents;
 use super::asker::Asker;
 use super::card::Card;
@@ -39,8 +41,6 @@ use figaro_store::{SettingsStore, StoreError};
 
 /// Maximum number of agents offered as buttons; any other agent can be typed.
 const MAX_CHOICES: usize = 12;
-/// Maximum length of the typed text that an error message repeats, in characters.
-const NAMED_CHARS: usize = 40;
 
 /// Shows and changes the settings of a chat.
 #[derive(Debug)]
@@ -134,7 +134,13 @@ impl ConfigCommand {
         let Some(field) =
             name.parse::<SettingField>().ok().filter(|field| self.applies(*field, asker, &config))
         else {
-            return Ok(Card::text(self.cards.texts(asker).config_usage()));
+            let settings: Vec<&str> = SettingField::ALL
+                .into_iter()
+                .filter(|field| self.applies(*field, asker, &config))
+                .map(SettingField::name)
+                .chain([Personas::COMMAND, Zones::COMMAND])
+                .collect();
+            return Ok(Card::text(unknown(self.cards.texts(asker), name, &settings)));
         };
         if value.trim().is_empty() {
             return Ok(self.ask(asker, &config, field));
