@@ -30,7 +30,7 @@ mod updates;
 mod wording;
 
 pub use http::serve;
-pub use process::main;
+pub use process::{main, open_port};
 pub use settings::{Settings, command_line};
 
 /// Id of the build; changes with the sources and data of this crate.

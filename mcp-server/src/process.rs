@@ -89,12 +89,9 @@ async fn listen(settings: Settings) -> ExitCode {
 
 /// Opens the ports, or names the one that is unavailable.
 async fn doors(settings: &Settings) -> Result<Doors, String> {
-    let bind = |port: u16| async move {
-        TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await.map_err(|error| port_fault(port, &error))
-    };
     let outside = match settings.outside_port {
         None => None,
-        Some(port) => match bind(port).await {
+        Some(port) => match open_port(port).await {
             Ok(listener) => Some(Outside::Open(listener)),
             Err(fault) if settings.wait_for_port => {
                 tracing::error!("other MCP clients are not served until it is free: {fault}");
@@ -103,7 +100,15 @@ async fn doors(settings: &Settings) -> Result<Doors, String> {
             Err(fault) => return Err(fault),
         },
     };
-    Ok(Doors { main: bind(settings.port).await?, outside })
+    Ok(Doors { main: open_port(settings.port).await?, outside })
+}
+
+/// Opens a port of this machine for clients; 0 picks a free one.
+///
+/// # Errors
+/// When the port is unavailable, with a remedy.
+pub async fn open_port(port: u16) -> Result<TcpListener, String> {
+    TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await.map_err(|error| port_fault(port, &error))
 }
 
 fn runtime() -> io::Result<Runtime> {

@@ -389,6 +389,34 @@ async fn the_check_goes_on_after_what_is_wrong() {
 }
 
 #[tokio::test]
+async fn the_check_names_a_port_that_another_program_has() {
+    let world = World::new().await;
+    world.otherwise(ModelReply::text("Yes."));
+    let held = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = held.local_addr().unwrap();
+    let of_mcp = |recipe: Recipe| recipe.set("MCP_HTTP_PORT", &address.port().to_string());
+    let cases = [
+        (
+            world.bot().set("HTTP_ADDR", &address.to_string()).set("API_KEYS", "ann:for-the-gateway-alone"),
+            "HTTP_ADDR=",
+        ),
+        (of_mcp(world.bot()).set("MCP_API_KEY", "for-others"), "MCP_HTTP_PORT"),
+    ];
+    for (recipe, variable) in cases {
+        let (said, errors) = words(&recipe.clone().arg("check").run().await);
+        let fault =
+            said.lines().find(|line| line.starts_with("✗ ")).unwrap_or_else(|| panic!("{said}{errors}"));
+        let (_, fault) = fault.split_once(": ").unwrap();
+        assert!(fault.contains(variable) && fault.contains(&address.port().to_string()), "{said}");
+        let start = refused(&world, &recipe).await;
+        assert!(start.trim_end().ends_with(fault), "the start says the same: {start} and {said}");
+    }
+    // Nobody else comes in without a key, so the port is not opened.
+    let output = of_mcp(world.bot()).arg("check").run().await;
+    assert!(output.status.success(), "{output:?}");
+}
+
+#[tokio::test]
 async fn the_check_does_a_running_bot_no_harm() {
     let world = World::new().await;
     world.script.push(ModelReply::text("Yes."));

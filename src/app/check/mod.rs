@@ -3,6 +3,7 @@
 mod embedder;
 mod finding;
 mod model;
+mod ports;
 mod store;
 mod telegram;
 mod unheard;
@@ -74,11 +75,12 @@ pub async fn check(values: &Values, additions: &Additions) -> Result<(), Startup
     let side_by_side = probes.len();
     let mut findings = stream::iter(probes).buffered(side_by_side);
     let (mut failed, mut next) = (None, "`figaro` starts the bot");
-    while let Some(finding) = findings.next().await {
-        let Some(finding) = finding else { continue };
-        finding.say();
-        next = finding.next.unwrap_or(next);
-        failed = failed.or_else(|| finding.result.is_err().then_some(finding.what));
+    while let Some(found) = findings.next().await {
+        for finding in found {
+            finding.say();
+            next = finding.next.unwrap_or(next);
+            failed = failed.or_else(|| finding.result.is_err().then_some(finding.what));
+        }
     }
     if failed.is_none() {
         say(&format!("Next: {next}."));
@@ -116,22 +118,31 @@ fn learned(settings: &Settings) -> Vec<String> {
 }
 
 /// Returns the checks in output order. Disabled features are left out.
-fn probes<'a>(settings: &'a Settings, providers: &'a Providers) -> Vec<BoxFuture<'a, Option<Finding>>> {
-    let mut probes =
-        vec![store::probe(settings).map(Some).boxed(), telegram::probe(settings).map(Some).boxed()];
+fn probes<'a>(settings: &'a Settings, providers: &'a Providers) -> Vec<BoxFuture<'a, Vec<Finding>>> {
+    let one = |finding| vec![finding];
+    let mut probes = vec![place(settings).boxed(), telegram::probe(settings).map(one).boxed()];
     let files = files(&settings.policy, &settings.servers, providers);
-    probes.extend(files.into_iter().map(|finding| std::future::ready(Some(finding)).boxed()));
+    probes.push(std::future::ready(files).boxed());
     match http_client(&settings.model.proxies) {
         Ok(http) => {
-            let model = |choice| model::probe(settings, providers, choice, http.clone()).map(Some).boxed();
+            let model = |choice| model::probe(settings, providers, choice, http.clone()).map(one).boxed();
             probes.extend(choices(settings).map(model));
-            probes.push(embedder::probe(settings, providers, http).boxed());
+            let embedder = embedder::probe(settings, providers, http);
+            probes.push(embedder.map(|finding| finding.into_iter().collect()).boxed());
         }
         Err(StartupError(words)) => {
-            probes.push(std::future::ready(Some(Finding::new("model", Err(words)))).boxed());
+            probes.push(std::future::ready(one(Finding::new("model", Err(words)))).boxed());
         }
     }
     probes
+}
+
+/// Checks the store, and the ports if it is certain that no running bot holds it.
+async fn place(settings: &Settings) -> Vec<Finding> {
+    let store = store::probe(settings).await;
+    let is_free = store.result.is_ok() && store.next != Some(store::RUNS);
+    let ports = if is_free { ports::probe(settings).await } else { Vec::new() };
+    [store].into_iter().chain(ports).collect()
 }
 
 /// Reports faults of the owner's files when the settings are invalid too, so that all faults appear at once.

@@ -15,6 +15,9 @@ use figaro_store::StoreError;
 use figaro_store::engine::{found, has_mark, has_store};
 use figaro_store::whole::look;
 
+/// Next step of an owner whose bot runs.
+pub(super) const RUNS: &str = "write to the bot in Telegram: it runs";
+
 pub(super) async fn probe(settings: &Settings) -> Finding {
     let (url, bot, access) = (settings.store.url.clone(), settings.telegram.bot, settings.access.clone());
     let place = url.folder.display().to_string();
@@ -69,7 +72,7 @@ fn seen(url: &StoreUrl, bot: BotId, access: &AccessSettings) -> Finding {
             let words = format!(
                 "{path} is in use by a running bot; if nobody owns it yet, it shows the link where it runs"
             );
-            Finding { next: Some("write to the bot in Telegram: it runs"), ..finding(Ok(words)) }
+            Finding { next: Some(RUNS), ..finding(Ok(words)) }
         }
         Err(error) => finding(Err(error.to_string())),
     }
