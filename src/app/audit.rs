@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use chrono::{DateTime, NaiveDate, Utc};
 
 use super::failure::{AppFailure, StartupError};
-use super::store::{bot_of, url_of};
+use super::store::{WITH_OPTION, bot_of, missing, url_of};
 use super::terminal::{all_said, counted, say};
 use figaro_base::system::in_words;
 use figaro_config::StoreUrl;
@@ -49,7 +49,7 @@ pub async fn audit(
 ) -> Result<(), AppFailure> {
     let url = engine::found(&url_of(store, variables)?);
     if !engine::has_store(&url) {
-        return Err(StartupError(format!("there is no store {url}")).into());
+        return Err(missing(&url, WITH_OPTION).into());
     }
     let Some(bot) = bot_of(variables) else {
         return Err(

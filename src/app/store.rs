@@ -19,6 +19,9 @@ use figaro_store::whole::{
 
 /// File name that means standard output or input.
 const STREAM: &str = "-";
+/// Ways to name a store on the command line.
+const AS_ARGUMENT: &str = "name the store as the argument";
+pub(super) const WITH_OPTION: &str = "name the store with --store";
 
 /// Task on a store. A missing URL means that of `STORE_URL`.
 #[derive(Debug)]
@@ -115,7 +118,7 @@ fn copied(from: &StoreUrl, to: &StoreUrl) -> Result<(), StartupError> {
             "a store cannot be copied into itself: name another engine or folder".to_owned(),
         ));
     }
-    is_there(from)?;
+    is_there(from, AS_ARGUMENT)?;
     say(&format!("copying {from}; a large store takes some minutes"));
     let copied = copy(from, to, |_| {});
     let records = records(&copied.map_err(|error| StartupError(error.to_string()))?);
@@ -129,7 +132,7 @@ fn copied(from: &StoreUrl, to: &StoreUrl) -> Result<(), StartupError> {
 
 /// Exports a store to a file; `-` writes standard output.
 fn exported(url: &StoreUrl, to: &Path) -> Result<(), StartupError> {
-    is_there(url)?;
+    is_there(url, WITH_OPTION)?;
     let refused =
         |error: TransferError| StartupError(format!("{}: {error}", file_name(to, "standard output")));
     if to == Path::new(STREAM) {
@@ -221,16 +224,21 @@ fn compacted(url: &StoreUrl) -> Result<(), StartupError> {
 }
 
 fn open(url: &StoreUrl) -> Result<Box<dyn Engine>, StartupError> {
-    is_there(url)?;
+    is_there(url, AS_ARGUMENT)?;
     engine::open(url).map_err(|error| refusal(url, &error))
 }
 
 /// Fails if there is no store, so that a check does not create one.
-fn is_there(url: &StoreUrl) -> Result<(), StartupError> {
+fn is_there(url: &StoreUrl, naming: &str) -> Result<(), StartupError> {
     match engine::has_store(url) || engine::has_mark(url) {
         true => Ok(()),
-        false => Err(StartupError(format!("there is no store {url}"))),
+        false => Err(missing(url, naming)),
     }
+}
+
+/// Returns the refusal for a store that does not exist; `naming` says how to name another one.
+pub(super) fn missing(url: &StoreUrl, naming: &str) -> StartupError {
+    StartupError(format!("there is no store {url}: run this in the folder of the bot, or {naming}"))
 }
 
 fn refusal(url: &StoreUrl, error: &EngineError) -> StartupError {

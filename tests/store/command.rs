@@ -124,7 +124,13 @@ async fn a_copy_that_was_cut_short_goes_on_and_is_no_store_until_it_has_ended() 
 #[tokio::test]
 async fn what_is_missing_in_use_or_damaged_is_said_and_nothing_is_made() {
     let world = talked(Redb).await;
-    assert!(refused(&world, &["check", "redb:./nowhere"]).await.contains("there is no store redb:./nowhere"));
+    let absent = refused(&world, &["check", "redb:./nowhere"]).await;
+    assert!(
+        absent.contains(
+            "there is no store redb:./nowhere: run this in the folder of the bot, or name the store"
+        ),
+        "{absent}"
+    );
     assert!(refused(&world, &["copy", "sled:./nowhere", "redb:./other"]).await.contains("there is no store"));
     assert!(!world.folder.path().join("nowhere").exists() && !world.folder.path().join("other").exists());
     assert!(refused(&world, &["copy", "redb:./data", "redb:./data"]).await.contains("itself"));
