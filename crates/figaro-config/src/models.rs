@@ -14,7 +14,7 @@ use super::of_model::OfModel;
 use super::reader::VariableReader;
 use super::variables::Variables;
 use figaro_base::secret::{ExposeSecret, SecretString};
-use figaro_domain::provider_spec::{ProviderSpec, ProviderVariable, VariableRole};
+use figaro_domain::provider_spec::{KnownService, ProviderSpec, ProviderVariable, VariableRole};
 
 /// A model and its provider.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -160,8 +160,29 @@ impl ModelSettings {
 /// Returns the name of the provider that answers; `None` if the named one is unknown.
 fn read_first(reader: &mut VariableReader<'_>) -> Option<&'static str> {
     let names: Vec<&'static str> = reader.providers().iter().map(|spec| spec.name).collect();
+    if let Some(hint) = reader.get("LLM_PROVIDER").and_then(|named| of_known_service(reader, &named)) {
+        reader.complain("LLM_PROVIDER", &hint);
+        return None;
+    }
     let place = reader.word_of("LLM_PROVIDER", &names)?;
     names.get(place).copied()
+}
+
+/// Returns the settings of a well-known service that is named like a provider, by its name or that of its company.
+fn of_known_service(reader: &VariableReader<'_>, named: &str) -> Option<String> {
+    let is_named = |service: &KnownService| {
+        let host = Url::parse(service.address).ok().and_then(|url| Some(url.host_str()?.to_owned()));
+        let company = host.as_deref().and_then(|host| host.rsplit('.').nth(1));
+        [Some(service.name), company].into_iter().flatten().any(|name| name.eq_ignore_ascii_case(named))
+    };
+    reader.providers().iter().find_map(|spec| {
+        let service = spec.services.iter().find(|service| is_named(service))?;
+        let (address, url) = (service.address, spec.variable(VariableRole::BaseUrl)?.name);
+        Some(format!(
+            "is the service `{}`, which is set up by LLM_PROVIDER={} with {url}={address}: `figaro init` writes both",
+            service.name, spec.name
+        ))
+    })
 }
 
 /// Reads one provider, whose model is `model` if none is set. Missing values are faults only if it is `wanted`; invalid times
@@ -394,6 +415,18 @@ mod tests {
             for (fault, wanted) in faults.iter().zip(wanted) {
                 assert!(fault.starts_with(wanted), "{fault}");
             }
+        }
+        for (named, service, address) in [
+            ("Claude", "claude", "https://api.anthropic.com/v1"),
+            ("anthropic", "claude", "https://api.anthropic.com/v1"),
+            ("openrouter", "openrouter", "https://openrouter.ai/api/v1"),
+        ] {
+            let faults = read(&[("LLM_PROVIDER", named)]).map(|_| ()).unwrap_err();
+            let wanted = format!(
+                "LLM_PROVIDER (`{named}`) is the service `{service}`, which is set up by LLM_PROVIDER=compatible with \
+                 COMPATIBLE_BASE_URL={address}: `figaro init` writes both"
+            );
+            assert_eq!(faults, [wanted]);
         }
         let faults = read(&[("LLM_PROVIDER", "olama")]).map(|_| ()).unwrap_err();
         assert!(faults.len() == 1 && faults[0].ends_with(": did you mean ollama?"), "{faults:?}");

@@ -50,7 +50,8 @@ impl<'a> VariableReader<'a> {
         self.faults.push(format!("{name} (word {number}, {}) {problem}", self.shown(name, word)));
     }
 
-    fn complain(&mut self, name: &str, problem: &str) {
+    /// Records a fault with the value, as [`shown`] shows it.
+    pub(super) fn complain(&mut self, name: &str, problem: &str) {
         let fault = match self.get(name) {
             Some(value) => format!("{name} ({}) {problem}", self.shown(name, &value)),
             None => format!("{name} {problem}"),
