@@ -63,7 +63,7 @@ pub(super) fn settings_without_bot(
 }
 
 /// Describes the faults, with advice for a new installation.
-fn refusal(faults: &SettingsFaults, doubtful: &[String]) -> StartupError {
+pub(super) fn refusal(faults: &SettingsFaults, doubtful: &[String]) -> StartupError {
     let is_new = faults.lack_values();
     let faults = SettingsFaults([faults.0.as_slice(), doubtful].concat());
     if !is_new {

@@ -105,3 +105,13 @@ async fn a_demo_on_a_port_that_is_taken_says_so() {
         refused(&world, &Recipe::new(world.folder.path()).arg("demo").arg("--port").arg(&port)).await;
     assert!(message.contains(&port) && message.contains("--port"), "{message}");
 }
+
+#[tokio::test]
+async fn a_demo_whose_chosen_model_lacks_something_names_the_way_back() {
+    let world = World::new().await;
+    let demo = Recipe::new(world.folder.path()).arg("demo");
+    let message = refused(&world, &demo.set("LLM_PROVIDER", "ollama")).await;
+    assert!(message.contains("\n  - OLLAMA_MODEL is missing: "), "{message}");
+    assert!(message.contains("unset LLM_PROVIDER: then the offline model answers"), "{message}");
+    assert!(!message.contains("not set up here"), "{message}");
+}

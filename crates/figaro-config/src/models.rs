@@ -131,19 +131,19 @@ impl ModelSettings {
         reader.finish_part(settings)
     }
 
-    /// Returns `true` if the values choose a provider, even an incomplete one; `false` if they leave the default
+    /// Returns the variables whose values choose a provider, even an incomplete one; none if they leave the default
     /// provider without key and address.
     #[must_use]
-    pub fn is_any_chosen(values: &HashMap<String, String>, variables: &Variables) -> bool {
+    pub fn chosen_by(values: &HashMap<String, String>, variables: &Variables) -> Vec<&'static str> {
         let mut reader = VariableReader::new(values, variables);
-        let Some(default) = reader.providers().first() else { return false };
+        let Some(default) = reader.providers().first() else { return Vec::new() };
         let named = reader.get("LLM_PROVIDER");
         let other = named.is_some_and(|name| !default.name.eq_ignore_ascii_case(&name));
-        let own_address =
-            default.variable(VariableRole::BaseUrl).is_some_and(|url| reader.url(url.name) != url.default);
-        other
-            || own_address
-            || default.variable(VariableRole::Key).is_some_and(|key| reader.get(key.name).is_some())
+        let address = default.variable(VariableRole::BaseUrl);
+        let address = address.filter(|url| reader.url(url.name) != url.default);
+        let key = default.variable(VariableRole::Key).filter(|key| reader.get(key.name).is_some());
+        let of_default = key.into_iter().chain(address).map(|variable| variable.name);
+        other.then_some("LLM_PROVIDER").into_iter().chain(of_default).collect()
     }
 
     /// Returns the names of self-hosted providers: those at an address of this machine or a private network.
@@ -382,7 +382,7 @@ mod tests {
         for (pairs, wanted) in cases {
             let variables = pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
             assert_eq!(
-                ModelSettings::is_any_chosen(&variables.collect(), &Variables::builtin()),
+                !ModelSettings::chosen_by(&variables.collect(), &Variables::builtin()).is_empty(),
                 wanted,
                 "{pairs:?}"
             );

@@ -14,6 +14,7 @@ use figaro_offline::telegram::DemoInfo;
 use super::setup::{free_listener, set};
 use crate::app::failure::StartupError;
 use crate::app::place::place;
+use crate::app::providers::refusal;
 use figaro_config::{ModelSettings, Settings, Variables};
 use figaro_domain::provider_spec::{ProviderSpec, VariableRole};
 use figaro_prompts::fence;
@@ -33,7 +34,7 @@ pub(super) async fn stand_in(
     word_pause: Duration,
 ) -> Result<bool, StartupError> {
     let [default, others @ ..] = variables.providers() else { return Ok(false) };
-    if ModelSettings::is_any_chosen(values, variables) {
+    if !ModelSettings::chosen_by(values, variables).is_empty() {
         return Ok(false);
     }
     let refuse = |error: std::io::Error| StartupError(in_words(&error));
@@ -62,6 +63,28 @@ pub(super) async fn stand_in(
     set(values, "TAVILY_API_KEY", tavily::KEY);
     set(values, "TAVILY_BASE_URL", search.url());
     Ok(true)
+}
+
+/// Reads the settings of the demo. `own` are the values that the visitor set.
+///
+/// # Errors
+/// All faults at once. If the chosen model lacks values, they end with the way back to the offline model.
+pub(super) fn settings(
+    all: &HashMap<String, String>,
+    own: &HashMap<String, String>,
+    variables: &Variables,
+) -> Result<Settings, StartupError> {
+    Settings::read(all, variables).map_err(|faults| {
+        let chosen = ModelSettings::chosen_by(own, variables);
+        let Some(first) = chosen.first().filter(|_| faults.lack_values()) else {
+            return refusal(&faults, &[]);
+        };
+        let (faults, all) = (faults.0.join("\n  - "), chosen.join(" and "));
+        StartupError(format!(
+            "the demo uses the model that {first} chooses, and something is missing for it:\n  - {faults}\nNext: set that, or unset \
+             {all}: then the offline model answers, which needs nothing."
+        ))
+    })
 }
 
 /// Returns the names of configured services that the offline model and search leave unused.

@@ -74,7 +74,7 @@ pub async fn demo(
     set(&mut all, "MCP_HTTP_PORT", "0");
     set(&mut all, "STORE_URL", &format!("redb:{}", folder.display()));
     all.entry("RUST_LOG".to_owned()).or_insert_with(|| "warn".to_owned());
-    let settings = super::settings(&all, &additions)?;
+    let settings = answering::settings(&all, values, &variables)?;
     if let Some(fault) = place_fault(&settings.store.url) {
         return Err(StartupError(format!("{fault} by --store")).into());
     }
