@@ -373,6 +373,26 @@ async fn a_service_of_the_account_is_offered_and_started() {
 }
 
 #[tokio::test]
+async fn a_service_that_is_there_is_named_and_no_second_one_offered() {
+    let world = World::new().await;
+    let folder = world.folder.path();
+    let systemctl = folder.join("systemctl");
+    fs::write(&systemctl, "#!/bin/sh\n").unwrap();
+    fs::set_permissions(&systemctl, fs::Permissions::from_mode(0o755)).unwrap();
+    let recipe = recipe(&world).arg("init").set("PATH", &format!("{}:/usr/bin:/bin", folder.display()));
+    let mut terminal = AtTerminal::start(&recipe);
+    terminal.answer("Token: ", world.telegram.token()).await;
+    terminal.answer("[openai]: ", "1").await;
+    terminal.answer("it takes one: ", KEY).await;
+    terminal.answer("[offline]: ", "").await;
+    terminal.answer("[Europe/Riga]: ", "").await;
+    terminal.answer("y or n [y]: ", "no").await;
+    assert!(terminal.ended().await.success(), "{}", terminal.screen());
+    terminal.shows("This account has a service `figaro` already").await;
+    assert!(!folder.join("figaro.service").exists());
+}
+
+#[tokio::test]
 async fn six_keys_beyond_what_is_pasted_lead_to_a_first_answer() {
     let world = World::new().await;
     world.otherwise(ModelReply::text("Hello Bob."));

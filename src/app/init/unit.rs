@@ -18,15 +18,19 @@ const FILE: &str = "figaro.service";
 /// Timeout of systemd's answer.
 const ANSWER: Duration = Duration::from_secs(10);
 
-/// Asks for a user service. Returns `false` without asking if there is no terminal, no user systemd, or a unit already.
+/// Asks for a user service. Returns `false` without asking if there is no terminal, no user systemd, or a unit already; a
+/// unit is named, because it may run another folder.
 ///
 /// # Errors
 /// When the dialogue ends.
 pub(super) async fn ask(dialogue: &mut Dialogue) -> Result<bool, StartupError> {
-    let is_possible = dialogue.is_at_terminal()
-        && systemctl(&["show-environment"]).await.is_ok()
-        && systemctl(&["cat", FILE]).await.is_err();
-    if !is_possible {
+    if !dialogue.is_at_terminal() || systemctl(&["show-environment"]).await.is_err() {
+        return Ok(false);
+    }
+    if systemctl(&["cat", FILE]).await.is_ok() {
+        say(
+            "\nThis account has a service `figaro` already, so none is offered: `systemctl --user cat figaro` shows its folder.",
+        );
         return Ok(false);
     }
     say("\nsystemd can start Figaro now, and whenever you log in.");
