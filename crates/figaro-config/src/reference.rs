@@ -20,8 +20,8 @@ const HEAD: &str = "\
 # Configuration
 
 Settings are environment variables, or lines of a file `.env` in the folder where Figaro starts. The environment wins.
-`figaro init` writes the file, and `.env.example` is a template. All mistakes are reported at once, and so are names that
-are nearly right. `figaro check` tests what is set without starting the bot.
+`figaro init` writes the file, and `.env.example` is a template. All wrong values are reported at once, and so are names
+that are nearly right. `figaro check` tests what is set without starting the bot.
 
 This page is generated from the table in `crates/figaro-config/src/variables.rs`.
 ";
@@ -31,7 +31,7 @@ impl Variables {
     #[must_use]
     pub fn example(&self) -> String {
         let mut text = String::from(
-            "# `figaro init` asks for what is needed and writes it into a file .env. By hand: copy this file to .env and fill in the\n# first two. A line that begins with # is off: its default applies.\n",
+            "# `figaro init` asks for what is needed and writes it into a file .env. By hand: copy this file to .env and fill in the\n# first two, then run chmod 600 .env. A line that begins with # is off: its default applies.\n",
         );
         for Variable { name, default, meaning, .. } in self.iter() {
             let off = if meaning.contains("Required") && self.need(name).is_some() { "" } else { "# " };
