@@ -111,7 +111,7 @@ async fn names_lists_records_and_times_are_dealt_with_as_the_cards_say() {
     room.hears(photo, "was sent a picture", "a picture").await;
     for caption in ["what is in this file?", "summarise this", ""] {
         let note = room.send("note.txt", "Buy a wig.", caption).await;
-        room.hears(note, "I cannot read files yet", caption).await;
+        room.hears(note, "That stands in note.txt.", caption).await;
     }
     let card = room.ask("/records", "").await;
     room.press(&card, "Care of the elderly").await;

@@ -6,6 +6,7 @@
 
 mod attached;
 mod clock;
+mod documents;
 mod fallback;
 mod form;
 mod go_on;
@@ -96,7 +97,12 @@ impl DemoModel {
         match Topic::of(&question) {
             Topic::GoOn => go_on::step(&question, request, |earlier| self.step(earlier)),
             Topic::ChangeTask(change) => schedule::change(&question, &change, &results, &mentioned(request)),
-            Topic::Attached => received::describe(&question, request),
+            Topic::Attached => {
+                documents::quote(&question).unwrap_or_else(|| received::describe(&question, request))
+            }
+            Topic::Other if !question.passages.is_empty() => {
+                documents::quote(&question).unwrap_or_else(|| fallback::unknown(&question))
+            }
             Topic::Other if records::is_answer(&question) => records::examples(&question),
             // The tools tell which agent the chat uses.
             Topic::Other if is_given(request, &["web_search"], &["schedule_task"]) => {

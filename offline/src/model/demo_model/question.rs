@@ -5,6 +5,7 @@ use figaro_base::tz::Tz;
 use serde_json::{Value, json};
 
 use super::attached::Attached;
+use super::documents::DemoPassage;
 use super::language::{self, DemoLanguage};
 use crate::model::request::{ModelRequest, TaggedMessage, last_element, tagged, text_of};
 
@@ -29,6 +30,8 @@ pub(super) struct DemoQuestion {
     pub(super) replied: Option<Value>,
     /// Attachments of the message, else those of the message it replies to.
     pub(super) attached: Vec<Attached>,
+    /// Passages of documents in the prompt.
+    pub(super) passages: Vec<DemoPassage>,
     /// Memories about the sender.
     pub(super) memories: Vec<String>,
     /// Local time of the chat.
@@ -61,6 +64,7 @@ impl DemoQuestion {
             attached.push(Attached::picture());
         }
         question.attached = attached;
+        question.passages = DemoPassage::all(&whole, unescape);
         // A task is for the person who set it up.
         let name = message.attribute("from").or_else(|| message.attribute("set_up_by"));
         question.name = unescape(called(&whole).or(name).unwrap_or("you"));
@@ -96,6 +100,7 @@ impl DemoQuestion {
             task: None,
             replied: None,
             attached: Vec::new(),
+            passages: Vec::new(),
             memories: Vec::new(),
             now: None,
             zone: None,

@@ -15,9 +15,9 @@ const PICTURE: DemoText = DemoText {
     es: "Recibí una imagen, pero un sustituto sin conexión no tiene ojos; un modelo que ve la miraría.",
 };
 const FILES: DemoText = DemoText {
-    en: "I cannot read files yet; of this one I know only the name ({}). Send me text instead.",
-    pt: "Ainda não consigo ler arquivos; deste só sei o nome ({}). Envie-me um texto.",
-    es: "Todavía no puedo leer archivos; de este solo sé el nombre ({}). Envíame un texto.",
+    en: "I could not read {}. Send it in another format, or as text.",
+    pt: "Não consegui ler {}. Envie em outro formato ou como texto.",
+    es: "No pude leer {}. Envíalo en otro formato o como texto.",
 };
 const OTHERS: DemoText = DemoText {
     en: "I was sent this: {}. An offline stand-in does nothing with it; a real model might.",
@@ -47,7 +47,10 @@ fn told(question: &DemoQuestion, attached: &[Attached]) -> Option<String> {
         "file" => FILES,
         _ => OTHERS,
     };
-    let names = attached.iter().map(|one| one.name.as_ref().unwrap_or(&one.kind).as_str());
+    let names = attached.iter().map(|one| {
+        let name = one.name.as_ref().unwrap_or(&one.kind);
+        one.unread.as_ref().map_or_else(|| name.clone(), |reason| format!("{name} ({reason})"))
+    });
     Some(words.with(question.language, &names.collect::<Vec<_>>().join(", ")))
 }
 
