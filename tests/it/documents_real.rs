@@ -71,6 +71,7 @@ fn document(name: &str, extracted: &Extracted) -> Document {
         chat: ChatId(1),
         name: name.to_owned(),
         title: extracted.title.clone(),
+        language: extracted.language.clone(),
         format: extracted.format,
         parts: extracted.parts,
         bytes: 0,

@@ -27,6 +27,9 @@ pub struct Document {
     /// Title that the file itself states.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
+    /// Language of the text as an ISO 639-3 code such as `eng`; `None` if unclear.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub language: Option<String>,
     /// Format of the file.
     pub format: DocumentFormat,
     /// Number of pages, slides, sheets, chapters or files; 0 for a text without such parts.
@@ -121,6 +124,8 @@ impl DocumentFormat {
 pub struct Extracted {
     /// Title that the file states.
     pub title: Option<String>,
+    /// Language of the text as an ISO 639-3 code; `None` if unclear.
+    pub language: Option<String>,
     /// Format of the file, by its content.
     pub format: DocumentFormat,
     /// Number of pages, slides, sheets, chapters or files; 0 if the format has none.

@@ -22,7 +22,10 @@ mod unzip;
 
 use self::kind::FileKind;
 use self::passages::Passages;
-use figaro_domain::document::{Extracted, Extraction, Unreadable};
+use figaro_domain::document::{Extracted, Extraction, Passage, Unreadable};
+
+/// Number of passages that tell the language of a file.
+const TOLD_BY: usize = 5;
 
 /// Reads the text of a file. `name` is the name that its sender gave it, for formats that do not show in the content.
 ///
@@ -40,9 +43,17 @@ pub fn extract(bytes: &[u8], name: &str) -> Extraction {
     }
     Ok(Extracted {
         title: title.filter(|title| !title.is_empty()),
+        language: language(&passages),
         format: kind.format(),
         parts,
         passages,
         is_cut,
     })
+}
+
+/// Returns the language of the first passages, if it is clear.
+fn language(passages: &[Passage]) -> Option<String> {
+    let begin: Vec<&str> = passages.iter().take(TOLD_BY).map(|passage| passage.text.as_str()).collect();
+    let found = whatlang::detect(&begin.join("\n"))?;
+    found.is_reliable().then(|| found.lang().code().to_owned())
 }

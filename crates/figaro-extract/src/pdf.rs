@@ -26,7 +26,7 @@ pub(super) fn read(bytes: &[u8], passages: &mut Passages) -> Title {
         passages.begin(format!("page {number}"));
         let page = page(&document, number);
         last_failed = page.is_none();
-        passages.add(&joined(&page.unwrap_or_default()));
+        passages.add(&unbroken(&joined(&page.unwrap_or_default())));
     }
     // A file of unreadable pages is damaged; one without text is empty.
     if last_failed && passages.is_empty() { Err(Unreadable::Damaged) } else { Ok(title(&document)) }
@@ -79,9 +79,31 @@ fn joined(text: &str) -> String {
     joined
 }
 
+/// Joins the lines of a paragraph: one that goes on with a small letter, or after a comma.
+fn unbroken(text: &str) -> String {
+    let mut unbroken = String::with_capacity(text.len());
+    let mut lines = text.lines().map(str::trim_end).peekable();
+    while let Some(line) = lines.next() {
+        unbroken.push_str(line);
+        let goes_on = lines.peek().is_some_and(|next| {
+            let begins = next.trim_start().chars().next();
+            !line.is_empty()
+                && (begins.is_some_and(char::is_lowercase) || line.ends_with(',') && begins.is_some())
+        });
+        unbroken.push(if goes_on { ' ' } else { '\n' });
+    }
+    unbroken
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lines_of_a_paragraph_are_one() {
+        let text = "The rent,\nand the notice\nof it.\nNext\n\nsmall";
+        assert_eq!(unbroken(text), "The rent, and the notice of it.\nNext\n\nsmall\n");
+    }
 
     #[test]
     fn words_divided_at_the_end_of_a_line_are_whole_again() {

@@ -18,7 +18,7 @@ const MEMORY: u64 = 300 * 1024 * 1024;
 /// Most time on the processor, in seconds.
 const SECONDS: u64 = 25;
 /// Lower priority than the bot's.
-const NICE: i32 = 10;
+const NICE: i32 = 5;
 
 /// Reads the file and writes its text.
 pub fn main(mut args: impl Iterator<Item = OsString>) -> ExitCode {

@@ -3,6 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
+use std::time::Duration;
 
 use chrono::NaiveDate;
 use parking_lot::Mutex;
@@ -11,14 +12,18 @@ use tokio::sync::Mutex as AsyncMutex;
 use super::index::{Index, IndexEntry, IndexQuery, Remembered, TermCount};
 use super::words::{self, StemmerLanguage, Term, Weighted};
 use figaro_base::ids::{ChatId, DocumentId, SessionId};
+use figaro_base::shutdown::TaskTracker;
 use figaro_base::text::estimate_tokens;
 use figaro_domain::document::{Document, Passage};
 use figaro_store::{DocumentStore, StoreError};
 
 /// Maximum number of passages of a chat that are searched, those of the newest documents.
 const MAX_PASSAGES: u32 = 20_000;
-/// Number of chats whose indexes are in memory.
-const MAX_CHATS: usize = 8;
+/// Approximate limit of all indexes together, in bytes, unless one alone is larger.
+const MAX_BYTES: usize = 24 << 20;
+/// Interval of the search for indexes that nobody uses, and the number of intervals after which one is dropped.
+const LOOK_AGAIN: Duration = Duration::from_secs(60);
+const QUIET_INTERVALS: u32 = 10;
 /// Number of passages read at once.
 const READ: usize = 512;
 
@@ -56,7 +61,15 @@ pub struct FoundPassage {
 #[derive(Debug, Clone)]
 pub struct DocumentSearch {
     store: DocumentStore,
-    chats: Arc<Mutex<HashMap<ChatId, SharedIndex>>>,
+    chats: Arc<Mutex<HashMap<ChatId, CachedIndex>>>,
+}
+
+#[derive(Debug, Default)]
+struct CachedIndex {
+    index: SharedIndex,
+    bytes: usize,
+    /// Number of intervals without a search.
+    quiet: u32,
 }
 
 type SharedIndex = Arc<AsyncMutex<PassageIndex>>;
@@ -87,6 +100,7 @@ impl DocumentSearch {
         let place = self.of(query.chat);
         let mut held = place.lock().await;
         self.catch_up(&mut held, documents).await?;
+        self.measured(query.chat, held.index.bytes());
         let terms = words::of_question(query.text, &held.index.languages(), query.today);
         let asked = IndexQuery { terms, ..IndexQuery::default() };
         let ranked = held.index.rank(&asked, query.document.map(session), query.limit);
@@ -111,13 +125,38 @@ impl DocumentSearch {
 
     fn of(&self, chat: ChatId) -> SharedIndex {
         let mut chats = self.chats.lock();
-        if chats.len() >= MAX_CHATS && !chats.contains_key(&chat) {
-            chats.clear();
-        }
-        chats.entry(chat).or_default().clone()
+        let cached = chats.entry(chat).or_default();
+        cached.quiet = 0;
+        cached.index.clone()
     }
 
-    /// Indexes the documents that are not in the index yet, and drops those that are gone.
+    /// Records the memory use of an index, and drops others if all together take too much.
+    fn measured(&self, chat: ChatId, bytes: usize) {
+        let mut chats = self.chats.lock();
+        if let Some(cached) = chats.get_mut(&chat) {
+            cached.bytes = bytes;
+        }
+        if chats.values().map(|cached| cached.bytes).sum::<usize>() > MAX_BYTES {
+            chats.retain(|other, _| *other == chat);
+        }
+    }
+
+    /// Drops indexes that nobody uses, until `background` stops.
+    pub async fn tend(self, background: TaskTracker) {
+        loop {
+            tokio::select! {
+                () = background.stopping() => return,
+                () = tokio::time::sleep(LOOK_AGAIN) => {}
+            }
+            self.chats.lock().retain(|_, cached| {
+                cached.quiet += 1;
+                cached.quiet <= QUIET_INTERVALS
+            });
+        }
+    }
+
+    /// Indexes the documents that are not in the index yet, and drops those that are gone. If it is cancelled, the next search
+    /// goes on where it stopped.
     async fn catch_up(&self, held: &mut PassageIndex, documents: Vec<Document>) -> Result<(), StoreError> {
         let mut left = MAX_PASSAGES;
         let fits = |document: &Document| {

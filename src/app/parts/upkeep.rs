@@ -105,6 +105,7 @@ pub(super) fn spawn_keepers(bot: &Bot, extractor: Extractor, summariser: Summari
         take_buttons_off(base.parked.clone(), base.languages.clone(), bot.sender.clone()),
     );
     front.spawn("memory", base.chats.clone().tend(front.clone()));
+    front.spawn("documents", base.documents.search.clone().tend(front.clone()));
     front.spawn("extractions", extractor.tend());
     front.spawn("summaries", summariser.run());
 }

@@ -89,6 +89,7 @@ impl NewFile {
             chat: self.chat,
             name: one_line(&self.name, MAX_NAME),
             title: extracted.title.as_deref().map(|title| one_line(title, MAX_NAME)),
+            language: extracted.language.clone(),
             format: extracted.format,
             parts: extracted.parts,
             bytes,

@@ -1,6 +1,7 @@
 //! Documents for the model: those of the question and of the message it replies to, and passages of others that bear on it.
 
 use std::collections::{BTreeMap, HashMap};
+use std::time::Duration;
 
 use chrono::NaiveDate;
 
@@ -27,6 +28,8 @@ const OTHER_TOKENS: usize = 700;
 const PARTS_OF_BEGINNING: usize = 3;
 /// Minimum number of words that a passage of another document shares with the question.
 const SHARED_WORDS: usize = 2;
+/// Time for the search in other documents; the question does not wait longer.
+const SEARCH_TIMEOUT: Duration = Duration::from_millis(500);
 /// Maximum number of passages that are searched for one document.
 const MAX_FOUND: usize = 24;
 
@@ -77,7 +80,9 @@ impl DocumentContext<'_> {
             let known = self.reporter.or_without(self.documents.store.of_chat(self.chat).await, "documents");
             found.is_any = !known.is_empty();
             if known.len() > asked.len() {
-                let others = self.bearing(&asked, &text).await;
+                // After a start the index of many documents takes longer: a later question finds it complete.
+                let others = tokio::time::timeout(SEARCH_TIMEOUT, self.bearing(&asked, &text)).await;
+                let others = others.unwrap_or_else(|_elapsed| Ok(Vec::new()));
                 found.views.extend(self.reporter.or_without(others, "documents"));
             }
         }
