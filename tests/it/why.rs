@@ -167,7 +167,7 @@ async fn owners_alone_read_why_a_model_could_not_be_reached_and_what_to_check() 
     let bot =
         world.bot().set("ACCESS", "open").set("OPENAI_BASE_URL", &format!("http://{nobody}/v1")).spawn();
     bot.ready().await;
-    let error = "\nThe error: openai:offline: the provider is not available (";
+    let error = "\nThe error: openai:offline: the provider is not available: check ";
     for who in [ANN, BOB] {
         let asked = world.say(who, who, "hello").message_id;
         says(&world, who, "My model cannot be reached").await;

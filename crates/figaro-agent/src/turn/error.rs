@@ -253,7 +253,10 @@ impl TurnError {
             Self::Model(error, model) => error.remedy(models.spec(&model.provider)),
             _ => String::new(),
         };
-        self.model().map(|_| one_line(&format!("{self}{remedy}"), DESCRIBED_CHARS))
+        // What stands in brackets may be the provider's own words, which no chat shows; the log has them.
+        let words = self.to_string();
+        let words = words.split(" (").next().unwrap_or_default();
+        self.model().map(|_| one_line(&format!("{words}{remedy}"), DESCRIBED_CHARS))
     }
 
     /// Returns the actions offered to the person. An answer that was partly shown may be continued.
