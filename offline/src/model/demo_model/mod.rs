@@ -14,6 +14,7 @@ mod language;
 mod moderate;
 mod names;
 mod notes;
+mod passage;
 mod poll;
 mod prepared;
 mod question;

@@ -5,8 +5,8 @@ use figaro_base::tz::Tz;
 use serde_json::{Value, json};
 
 use super::attached::Attached;
-use super::documents::DemoPassage;
 use super::language::{self, DemoLanguage};
+use super::passage::DemoPassage;
 use crate::model::request::{ModelRequest, TaggedMessage, last_element, tagged, text_of};
 
 /// Last message of a person, with its context from the prompt.
