@@ -119,6 +119,15 @@ async fn what_cannot_be_stored_is_refused_with_the_reason() {
         assert_eq!(got, status, "{name}: {error}");
         assert!(error["error"]["message"].as_str().unwrap().contains(words), "{name}: {error}");
     }
+    let two = || {
+        Form::new()
+            .part("file", Part::text("one").file_name("a"))
+            .part("file", Part::text("two").file_name("b"))
+    };
+    for form in [two(), two().text("purpose", "fine-tune")] {
+        let asking = gateway.plain(Method::POST, "/v1/files").key(KEY).user("ann").form(form);
+        assert_eq!(asking.refused().await.0, 400);
+    }
     assert_eq!(gateway.get("/v1/files").user("ann").ok().await["data"], json!([]), "nothing of them is kept");
     let (status, error) = gateway.get("/v1/files").refused().await;
     assert!(status == 400 && error.to_string().contains("X-User-Id"), "{error}");

@@ -43,7 +43,7 @@ fn files_are_checked_without_a_bot() {
     let built_in = "✓ default 1: all tools, the chat's model, built in
 ✓ extractor 1: 0 tools, structured output, the chat's model, built in
 ✓ orchestrator 1: 2 tools, asks researcher and extractor, the chat's model, built in
-✓ researcher 1: 5 tools, the chat's model, built in
+✓ researcher 1: 7 tools, the chat's model, built in
 ✓ scheduled 1: 11 tools, the chat's model, built in
 ";
     let looked = folder.path().canonicalize().unwrap().join("prompts/agents");

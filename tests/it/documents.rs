@@ -164,7 +164,9 @@ async fn what_cannot_be_read_is_said_with_its_reason() {
         format!("{all}<!ENTITY x{} \"{}\">", at + 1, format!("&x{at};").repeat(10))
     });
     let laughs = format!("{entities}]><a>&x10;</a>");
-    let cases: [(&str, Vec<u8>, &str); 6] = [
+    let name: Vec<u8> = "EncryptedPackage".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let locked = [&[0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1][..], &[0; 600], &name].concat();
+    let cases: [(&str, Vec<u8>, &str); 7] = [
         ("a.pdf", b"%PDF-1.7 and nothing else".to_vec(), "the file is damaged"),
         ("b.pdf", pdf(&[]), "the file has no text"),
         ("c.bin", vec![0, 1, 2, 3, 0, 0], "the file is in a format that cannot be read"),
@@ -178,6 +180,7 @@ async fn what_cannot_be_read_is_said_with_its_reason() {
             "the file ",
         ),
         ("f.docx", b"PK\x03\x04 broken".to_vec(), "the file is damaged"),
+        ("g.xlsx", locked, "the file is protected by a password"),
     ];
     for (name, content, reason) in cases {
         let request = world.reads_file(name, content).await;
@@ -188,6 +191,42 @@ async fn what_cannot_be_read_is_said_with_its_reason() {
     assert!(text(&world.told(ANN, ANN, "/docs").await).starts_with("No files yet."));
     assert!(bot.stop().success());
     assert!(world.refused().is_empty(), "{:?}", world.refused());
+}
+
+#[tokio::test]
+async fn large_tables_long_cells_and_archives_lose_no_words_in_silence() {
+    let world = World::new().await;
+    world.otherwise(ModelReply::text("I see."));
+    let _bot = world.start().await;
+    // Of 300 rows of empty cells hardly anything is left when they are packed.
+    let rows = "<w:tr><w:tc><w:p/></w:tc><w:tc><w:p/></w:tc></w:tr>".repeat(6_000);
+    let document = format!(
+        "<?xml version=\"1.0\"?><w:document xmlns:w=\"http://schemas.openxmlformats.org/wordprocessingml/2006/main\"><w:body>\
+         <w:p><w:r><w:t>Register of keys</w:t></w:r></w:p><w:tbl>{rows}</w:tbl></w:body></w:document>"
+    );
+    let types = "<?xml version=\"1.0\"?><Types xmlns=\"http://schemas.openxmlformats.org/package/2006/content-types\"><Default \
+                 Extension=\"xml\" ContentType=\"application/xml\"/><Override PartName=\"/word/document.xml\" ContentType=\
+                 \"application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml\"/></Types>";
+    let relations = "<?xml version=\"1.0\"?><Relationships xmlns=\
+                     \"http://schemas.openxmlformats.org/package/2006/relationships\"><Relationship Id=\"rId1\" Type=\
+                     \"http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument\" \
+                     Target=\"word/document.xml\"/></Relationships>";
+    let files = [
+        ("[Content_Types].xml", types.as_bytes()),
+        ("_rels/.rels", relations.as_bytes()),
+        ("word/document.xml", document.as_bytes()),
+    ];
+    let part = shown(&world.reads_file("keys.docx", packed(&files)).await);
+    assert!(part.contains("Register of keys"), "{part}");
+    let cell = format!("name,remark\nAnn,{}the end of the remark\n", "words of a remark ".repeat(120));
+    let part = shown(&world.reads_file("remarks.csv", cell).await);
+    assert!(part.contains("the end of the remark"), "{part}");
+    let inner = packed(&[("a.txt", b"in the inner one")]);
+    let zip =
+        packed(&[("notes.txt", b"The boat leaves at noon"), ("inner.zip", &inner), ("x.bin", &[0, 1, 2, 3])]);
+    let part = shown(&world.reads_file("all.zip", zip).await);
+    assert!(part.contains("The boat leaves at noon") && part.contains("inner.zip ("), "{part}");
+    assert_eq!(part.matches("[This file is in a format that cannot be read.]").count(), 2, "{part}");
 }
 
 #[tokio::test]

@@ -149,15 +149,18 @@ pub enum Unreadable {
     /// The file does not follow its format.
     #[error("is damaged")]
     Damaged,
-    /// The file has no text, as a scan.
-    #[error("has no text, only pictures perhaps")]
+    /// The file has no text: it is empty, or a scan.
+    #[error("has no text: it is empty, or has only pictures")]
     Empty,
     /// The file is larger than [`MAX_FILE_BYTES`], or unpacks to more than the reader may use.
-    #[error("is too large to be read")]
+    #[error("is too large to be read: 20 MB at most, and less if it unpacks to very much")]
     TooLarge,
     /// Reading took too long.
-    #[error("took too long to be read")]
+    #[error("took too long to be read: send a part of it")]
     TooLong,
+    /// Too many other files are being read.
+    #[error("could not be read now, because others are being read: send it again later")]
+    Busy,
     /// The file cannot be downloaded.
     #[error("could not be fetched")]
     Gone,

@@ -53,6 +53,16 @@ const MAIL: [&str; 8] = [
     "subject:",
 ];
 
+/// First bytes of the container of the old formats of Microsoft, which protected files of the new ones have too.
+const CONTAINER: [u8; 4] = [0xd0, 0xcf, 0x11, 0xe0];
+
+/// Returns `true` for a file of the new formats of Microsoft Office that a password protects: its container has a stream of
+/// this name, in UTF-16 ([MS-OFFCRYPTO] 2.3.4.4).
+pub(super) fn is_encrypted_office(bytes: &[u8]) -> bool {
+    let name: Vec<u8> = "EncryptedPackage".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    bytes.starts_with(&CONTAINER) && bytes.windows(name.len()).any(|part| part == name)
+}
+
 /// Returns the kind of a file; `None` if it is none that is read.
 pub(super) fn of(bytes: &[u8], name: &str) -> Option<FileKind> {
     let ending = name.rsplit_once('.').map(|(_, ending)| ending.to_lowercase()).unwrap_or_default();
@@ -66,8 +76,7 @@ pub(super) fn of(bytes: &[u8], name: &str) -> Option<FileKind> {
     if bytes.starts_with(b"PK\x03\x04") || bytes.starts_with(b"PK\x05\x06") {
         return Some(packed(bytes));
     }
-    // The container of the old formats of Microsoft, which protected files of the new ones have too.
-    if bytes.starts_with(&[0xd0, 0xcf, 0x11, 0xe0]) {
+    if bytes.starts_with(&CONTAINER) {
         return Some(match ending.as_str() {
             "xls" | "xlsx" => FileKind::Workbook,
             "ppt" | "pptx" => FileKind::Slides,

@@ -24,6 +24,8 @@ use self::kind::FileKind;
 use self::passages::Passages;
 use figaro_domain::document::{Extracted, Extraction, Passage, Unreadable};
 
+/// Maximum length of a title, in characters.
+const MAX_TITLE: usize = 300;
 /// Number of passages that tell the language of a file.
 const TOLD_BY: usize = 5;
 
@@ -32,6 +34,9 @@ const TOLD_BY: usize = 5;
 /// # Errors
 /// If the format is unknown, or the file is damaged, protected or without text.
 pub fn extract(bytes: &[u8], name: &str) -> Extraction {
+    if kind::is_encrypted_office(bytes) {
+        return Err(Unreadable::Encrypted);
+    }
     let mut passages = Passages::default();
     let (kind, title) = match kind::of(bytes, name) {
         Some(FileKind::Zip) => (FileKind::Zip, archive::read(bytes, &mut passages)?),
@@ -42,7 +47,9 @@ pub fn extract(bytes: &[u8], name: &str) -> Extraction {
         return Err(Unreadable::Empty);
     }
     Ok(Extracted {
-        title: title.filter(|title| !title.is_empty()),
+        title: title
+            .map(|title| title.chars().take(MAX_TITLE).collect())
+            .filter(|title: &String| !title.is_empty()),
         language: language(&passages),
         format: kind.format(),
         parts,

@@ -3,6 +3,7 @@
 use undoc::{Block, Document, Error, Paragraph, Section, Table};
 
 use super::passages::{Passages, Title};
+use super::unzip;
 use figaro_domain::document::Unreadable;
 
 /// Reads a text document.
@@ -54,9 +55,20 @@ fn add_table(table: &Table, passages: &mut Passages) {
 }
 
 fn parsed(bytes: &[u8]) -> Result<Document, Unreadable> {
-    undoc::parse_bytes(bytes).map_err(|error| match error {
+    let error = match undoc::parse_bytes(bytes) {
+        Ok(document) => return Ok(document),
+        Err(error) => error,
+    };
+    // It takes a part that is a hundredth of its size for an attack, as large empty tables are. Our own limits hold.
+    let stored = unzip::stored(bytes).map_err(|reason| of_office(&error, reason))?;
+    undoc::parse_bytes(&stored).map_err(|error| of_office(&error, Unreadable::Damaged))
+}
+
+/// Returns the reason of an error; `otherwise` if it tells none.
+fn of_office(error: &Error, otherwise: Unreadable) -> Unreadable {
+    match error {
         Error::Encrypted => Unreadable::Encrypted,
         Error::UnknownFormat | Error::UnsupportedFormat(_) => Unreadable::Unknown,
-        _ => Unreadable::Damaged,
-    })
+        _ => otherwise,
+    }
 }

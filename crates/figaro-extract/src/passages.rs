@@ -35,10 +35,11 @@ impl Passages {
     }
 
     /// Reads a file of an archive, which is one part.
-    pub(super) fn within(&mut self, file: &str, read: impl FnOnce(&mut Self)) {
+    pub(super) fn within<T>(&mut self, file: &str, read: impl FnOnce(&mut Self) -> T) -> T {
         self.within = Some(file.to_owned());
-        read(self);
+        let read = read(self);
         self.within = None;
+        read
     }
 
     /// Begins a passage of the same part at another place.

@@ -43,11 +43,11 @@ pub fn main(mut args: impl Iterator<Item = OsString>) -> ExitCode {
 
 /// Limits this process. Returns `false` if the operating system refuses.
 fn limit() -> bool {
-    // Standard input, output and error are open; a fourth file or a socket cannot be opened.
+    // What is open stays open. No other file and no socket can be opened, even if one of these is closed.
     let limits = [
         (Resource::As, MEMORY),
         (Resource::Cpu, SECONDS),
-        (Resource::Nofile, 3),
+        (Resource::Nofile, 0),
         (Resource::Fsize, 0),
         (Resource::Core, 0),
     ];

@@ -10,9 +10,8 @@ use figaro_domain::document::Unreadable;
 
 /// Length of the rows in a passage at which the next row begins another one, in bytes.
 const FULL: usize = 900;
-/// Maximum length of the row of names, in bytes, and of a cell.
+/// Maximum length of the row of names, in bytes.
 const MAX_NAMES: usize = 300;
-const MAX_CELL: usize = 500;
 
 /// Reads a workbook of Excel or LibreOffice.
 pub(super) fn read(bytes: &[u8], passages: &mut Passages) -> Title {
@@ -105,7 +104,7 @@ impl<'a> Rows<'a> {
         }
         self.row = Some(row);
         self.words.push_str(if self.words.is_empty() { "" } else { " | " });
-        self.words.extend(value.chars().take(MAX_CELL).map(|c| if c == '\n' || c == '\r' { ' ' } else { c }));
+        self.words.extend(value.chars().map(|c| if c == '\n' || c == '\r' { ' ' } else { c }));
         let (first_row, first_column) = self.from.unwrap_or((row, column));
         self.from = Some((first_row, first_column.min(column)));
         self.until = (row, self.until.1.max(column));

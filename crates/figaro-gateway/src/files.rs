@@ -1,6 +1,8 @@
 //! `/v1/files`: documents of a person, uploaded as OpenAI's clients do, and the files that come with a question. Only the text
 //! of a file is stored.
 
+use std::time::Duration;
+
 use axum::Json;
 use axum::extract::{Path, Request, State};
 use axum::http::{StatusCode, header};
@@ -20,6 +22,8 @@ use figaro_agent::turn::requested::RequestedFile;
 use figaro_base::ids::{ChatId, DocumentId};
 use figaro_domain::document::{Document, MAX_FILE_BYTES, Unreadable};
 
+/// Time for a whole form, including the turn of its file to be read.
+const FORM_TIMEOUT: Duration = Duration::from_secs(150);
 /// Prefix of the ids of files, as OpenAI's begin.
 const PREFIX: &str = "file-";
 /// Purposes of files that are for the model to read. OpenAI's other purposes have no use here.
@@ -42,16 +46,41 @@ pub(super) async fn upload(
     let limit = SizeLimit::new().whole_stream(MAX_FILE_BYTES as u64 + 64 * 1024);
     let body = request.into_body().into_data_stream();
     let mut form = Multipart::with_constraints(body, boundary, Constraints::new().size_limit(limit));
-    let mut stored = None;
+    let mut stored = Vec::new();
+    let chat = chat.unwrap_or(ChatId::UNNAMED);
+    let read =
+        tokio::time::timeout(FORM_TIMEOUT, read_form(&gateway, &caller, chat, &mut form, &mut stored)).await;
+    let late = || GatewayError {
+        status: StatusCode::REQUEST_TIMEOUT,
+        ..GatewayError::invalid("the form did not come in time")
+    };
+    match read.unwrap_or_else(|_elapsed| Err(late())) {
+        Ok(()) if stored.len() == 1 => Ok(Json(shown(&stored[0]))),
+        outcome => {
+            // A refused upload leaves nothing behind.
+            for document in &stored {
+                remove_stored(&gateway, document).await?;
+            }
+            let words = "the form needs one file, in the field file";
+            Err(outcome.err().unwrap_or_else(|| GatewayError::invalid(words).about("file")))
+        }
+    }
+}
+
+/// Reads a form and adds the files in it to those that are stored.
+async fn read_form(
+    gateway: &Gateway,
+    caller: &Caller,
+    chat: ChatId,
+    form: &mut Multipart<'static>,
+    stored: &mut Vec<Document>,
+) -> Result<(), GatewayError> {
     while let Some(field) = form.next_field().await.map_err(|error| of_form(&error))? {
         match field.name() {
-            Some("file") => {
-                stored = Some(kept(&gateway, &caller, chat.unwrap_or(ChatId::UNNAMED), field).await?)
-            }
+            Some("file") => stored.push(kept(gateway, caller, chat, field).await?),
             Some("purpose") => {
                 let purpose = field.text().await.map_err(|error| of_form(&error))?;
                 if !PURPOSES.contains(&purpose.trim()) {
-                    remove_stored(&gateway, stored.as_ref()).await?;
                     let words =
                         format!("files are only read by the model here: send {}", PURPOSES.join(" or "));
                     return Err(GatewayError::invalid(words).about("purpose"));
@@ -60,8 +89,7 @@ pub(super) async fn upload(
             _ => {}
         }
     }
-    let stored = stored.ok_or_else(|| GatewayError::invalid("the form has no file").about("file"))?;
-    Ok(Json(shown(&stored)))
+    Ok(())
 }
 
 /// Lists the files of a person, newest first.
@@ -102,7 +130,7 @@ pub(super) async fn remove(
     Path(id): Path<String>,
 ) -> Result<Json<Value>, GatewayError> {
     let document = found(&gateway, &caller, &id).await?;
-    remove_stored(&gateway, Some(&document)).await?;
+    remove_stored(&gateway, &document).await?;
     Ok(Json(json!({"id": id, "object": "file", "deleted": true})))
 }
 
@@ -139,7 +167,10 @@ pub(super) async fn of_question(
             FilePart::Id(id) => {
                 let document = found(gateway, caller, &id).await?;
                 let passages = gateway.documents.store.passages(&document, 0, usize::MAX).await?;
-                RequestedFile::Stored(document, passages.into_iter().map(|(_, passage)| passage).collect())
+                RequestedFile::Stored(
+                    Box::new(document),
+                    passages.into_iter().map(|(_, passage)| passage).collect(),
+                )
             }
         });
     }
@@ -191,10 +222,8 @@ async fn kept(
     gateway.documents.add(file, content.boxed()).await?.map_err(of_file)
 }
 
-async fn remove_stored(gateway: &Gateway, document: Option<&Document>) -> Result<(), GatewayError> {
-    if let Some(document) = document {
-        gateway.documents.store.remove(document.chat, document.id).await?;
-    }
+async fn remove_stored(gateway: &Gateway, document: &Document) -> Result<(), GatewayError> {
+    gateway.documents.store.remove(document.chat, document.id).await?;
     Ok(())
 }
 
@@ -215,6 +244,7 @@ fn of_file(reason: Unreadable) -> GatewayError {
     let error = GatewayError::invalid(format!("the file {reason}")).about("file");
     match reason {
         Unreadable::TooLarge => GatewayError { status: StatusCode::PAYLOAD_TOO_LARGE, ..error },
+        Unreadable::Busy => GatewayError { message: error.message, ..GatewayError::unavailable("busy", "") },
         _ => error,
     }
 }

@@ -61,11 +61,11 @@ pub struct FoundPassage {
 #[derive(Debug, Clone)]
 pub struct DocumentSearch {
     store: DocumentStore,
-    chats: Arc<Mutex<HashMap<ChatId, CachedIndex>>>,
+    chats: Arc<Mutex<HashMap<ChatId, CachedPassages>>>,
 }
 
 #[derive(Debug, Default)]
-struct CachedIndex {
+struct CachedPassages {
     index: SharedIndex,
     bytes: usize,
     /// Number of intervals without a search.

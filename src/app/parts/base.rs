@@ -114,11 +114,18 @@ impl BaseFiles {
     }
 }
 
-/// Returns the program that reads files: this one if it is `figaro`, otherwise the one beside it.
+/// Returns the program that reads files: this one if its name begins as Figaro's, otherwise the one beside it, as for a
+/// program that embeds the bot.
 fn reader() -> Option<PathBuf> {
+    const FIGARO: &str = "figaro";
     let this = std::env::current_exe().ok()?;
-    let figaro = this.with_file_name("figaro");
-    figaro.is_file().then_some(figaro)
+    let is_figaro = this.file_name().is_some_and(|name| name.to_string_lossy().starts_with(FIGARO));
+    let beside = this.with_file_name(FIGARO);
+    let program = if is_figaro { Some(this) } else { beside.is_file().then_some(beside) };
+    if program.is_none() {
+        tracing::warn!("no program `figaro` is beside this one: files that people send cannot be read");
+    }
+    program
 }
 
 /// Builds the error for files with faults.

@@ -9,18 +9,23 @@ use std::time::Duration;
 
 use futures::StreamExt;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::process::{Child, ChildStdin, Command};
+use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::sync::Semaphore;
 
 use crate::channel::{FileError, FileStream};
 use figaro_domain::document::{Extraction, MAX_TEXT_BYTES, READER, Unreadable};
 
-/// Time within which a file is fetched and read.
-const TIMEOUT: Duration = Duration::from_secs(30);
+/// Time for the transfer of a file, for each pause in it, for its turn to be read, and for the reading.
+const TRANSFER_TIMEOUT: Duration = Duration::from_secs(30);
+const STALL_TIMEOUT: Duration = Duration::from_secs(10);
+const TURN_TIMEOUT: Duration = Duration::from_secs(60);
+const READ_TIMEOUT: Duration = Duration::from_secs(30);
 /// Maximum output of the child, in bytes: JSON takes more than the text in it.
 const MAX_OUTPUT: u64 = MAX_TEXT_BYTES as u64 * 3;
-/// Number of files that are read at once: each may take a core and 300 MB.
+/// Number of files that are read at once: each may take a core and 300 MB. Others are transferred meanwhile, to children that
+/// begin when they have all of it.
 const AT_ONCE: usize = 1;
+const TRANSFERS: usize = 16;
 /// Signals by which the operating system ends a process that has used up its time or memory.
 const TIME_IS_UP: [i32; 2] = [9, 24];
 const ABORTED: i32 = 6;
@@ -30,6 +35,7 @@ const ABORTED: i32 = 6;
 pub struct FileReader {
     program: Option<PathBuf>,
     slots: Arc<Semaphore>,
+    transfers: Arc<Semaphore>,
 }
 
 impl FileReader {
@@ -37,13 +43,14 @@ impl FileReader {
     /// the bot. Then no file can be read.
     #[must_use]
     pub fn new(program: Option<PathBuf>) -> Self {
-        Self { program, slots: Arc::new(Semaphore::new(AT_ONCE)) }
+        let [slots, transfers] = [AT_ONCE, TRANSFERS].map(|count| Arc::new(Semaphore::new(count)));
+        Self { program, slots, transfers }
     }
 
-    /// Reads a file, piece by piece: the bot never has all of it in memory. Waits for its turn first.
+    /// Reads a file, piece by piece: the bot never has all of it in memory.
     pub(crate) async fn read(&self, content: FileStream, name: &str) -> Extraction {
         let Some(program) = &self.program else { return Err(Unreadable::Unknown) };
-        let Ok(_slot) = self.slots.acquire().await else { return Err(Unreadable::Gone) };
+        let Ok(_transfer) = self.transfers.try_acquire() else { return Err(Unreadable::Busy) };
         let mut command = Command::new(program);
         // The child sees neither settings nor keys. These two make it take memory only as it needs it.
         command.arg(READER).arg(name).env_clear();
@@ -56,36 +63,57 @@ impl FileReader {
                 return Err(Unreadable::Unknown);
             }
         };
-        let read = tokio::time::timeout(TIMEOUT, talk(child, content)).await;
-        read.unwrap_or(Err(Unreadable::TooLong)).inspect_err(|reason| {
+        self.talk(child, content).await.inspect_err(|reason| {
             tracing::info!(%reason, "a file could not be read");
         })
     }
+
+    async fn talk(&self, mut child: Child, content: FileStream) -> Extraction {
+        let (Some(mut stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
+            return Err(Unreadable::Damaged);
+        };
+        within(TRANSFER_TIMEOUT, Unreadable::Gone, send(&mut stdin, content)).await?;
+        let turn = async { self.slots.acquire().await.map_err(|_closed| Unreadable::Busy) };
+        let _slot = within(TURN_TIMEOUT, Unreadable::Busy, turn).await?;
+        // The child reads all of its input before it begins.
+        drop(stdin);
+        within(READ_TIMEOUT, Unreadable::TooLong, result(child, stdout)).await
+    }
 }
 
-async fn talk(mut child: Child, content: FileStream) -> Extraction {
-    let (Some(stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
-        return Err(Unreadable::Damaged);
-    };
+/// Waits for a result, but not longer than this.
+async fn within<T>(
+    time: Duration,
+    late: Unreadable,
+    result: impl Future<Output = Result<T, Unreadable>>,
+) -> Result<T, Unreadable> {
+    tokio::time::timeout(time, result).await.unwrap_or(Err(late))
+}
+
+async fn result(mut child: Child, stdout: ChildStdout) -> Extraction {
     let mut output = Vec::new();
     let mut stdout = stdout.take(MAX_OUTPUT);
-    let (sent, received) = futures::join!(send(stdin, content), stdout.read_to_end(&mut output));
-    sent?;
+    let received = stdout.read_to_end(&mut output).await;
+    // A child that writes more must not wait for a reader.
+    drop(stdout);
     let status = child.wait().await.map_err(|_lost| Unreadable::Damaged)?;
     match received {
+        Ok(read) if read as u64 == MAX_OUTPUT => Err(Unreadable::TooLarge),
         Ok(_) if status.success() => serde_json::from_slice(&output).unwrap_or(Err(Unreadable::TooLarge)),
         _ => Err(of_status(status)),
     }
 }
 
 /// Passes the file on. A child that has ended takes no more, which is no failure of the file.
-async fn send(mut stdin: ChildStdin, mut content: FileStream) -> Result<(), Unreadable> {
-    while let Some(piece) = content.next().await {
+async fn send(stdin: &mut ChildStdin, mut content: FileStream) -> Result<(), Unreadable> {
+    loop {
+        let piece =
+            tokio::time::timeout(STALL_TIMEOUT, content.next()).await.map_err(|_late| Unreadable::Gone)?;
+        let Some(piece) = piece else { return Ok(()) };
         if stdin.write_all(&piece?).await.is_err() {
-            break;
+            return Ok(());
         }
     }
-    Ok(())
 }
 
 fn of_status(status: ExitStatus) -> Unreadable {

@@ -70,7 +70,7 @@ pub enum RequestedFile {
         bytes: Vec<u8>,
     },
     /// A document that was stored before, with its text.
-    Stored(Document, Vec<Passage>),
+    Stored(Box<Document>, Vec<Passage>),
 }
 
 /// Slot for the calls that a turn hands over to the requester.
