@@ -136,7 +136,7 @@ async fn of_a_long_document_the_model_gets_what_bears_and_reads_the_rest_by_tool
         json!({"query": "safe", "document": "other.txt"}),
     )
     .await;
-    assert!(nothing.to_string().contains("log.txt"), "it names those there are: {nothing}");
+    assert!(nothing.to_string().contains(&id), "it names those there are: {nothing}");
     let mut read = call(&world, (ANN, ANN), "do step 3", "read_document", json!({"document": id})).await;
     let mut all = String::new();
     loop {
@@ -297,4 +297,51 @@ async fn a_document_is_forgotten_with_its_message_and_its_words_with_it() {
     assert!(text(&world.told(ANN, ANN, "/docs").await).starts_with("No files yet."));
     assert!(bot.stop().success());
     assert!(world.refused().is_empty(), "{:?}", world.refused());
+}
+
+#[tokio::test]
+async fn a_guest_of_a_group_reads_the_file_they_bring_and_no_other() {
+    let world = World::without_privacy().await;
+    world.team();
+    world.otherwise(ModelReply::text("I see."));
+    let _bot = world.start().await;
+    world.told(ANN, TEAM, "/allow@figaro_bot").await;
+    world.told(ANN, ANN, &format!("/allow {BOB} guest")).await;
+    let file = Say::new(ANN, TEAM, "@figaro_bot keep it")
+        .document("plan.md", "The boat leaves at noon from pier nine");
+    world.reads(TEAM, file).await;
+    let own = Say::new(BOB, TEAM, "@figaro_bot from which pier does the boat leave?")
+        .document("own.md", "Buy milk");
+    let request = world.reads(TEAM, own).await;
+    assert!(shown(&request).contains("Buy milk"), "{}", shown(&request));
+    assert!(!request.body.to_string().contains("pier nine"), "a file of the group");
+    assert!(
+        !request.tool_names().contains(&"search_documents")
+            && !request.tool_names().contains(&"read_document")
+    );
+    let list = world.told(BOB, TEAM, "/docs@figaro_bot").await;
+    assert!(text(&list).starts_with("You are a guest here"), "{list}");
+    let card = world.told(ANN, TEAM, "/docs@figaro_bot").await;
+    assert!(world.press(BOB, &card, "plan.md").await.starts_with("You are a guest here"));
+}
+
+#[tokio::test]
+async fn a_file_that_was_removed_does_not_come_back_with_the_next_question() {
+    let world = World::without_privacy().await;
+    world.team();
+    world.otherwise(ModelReply::text("I see."));
+    let _bot = world.start_open().await;
+    world
+        .telegram
+        .send(Say::new(ANN, TEAM, "the plan").document("plan.md", "The boat leaves from pier nine"))
+        .unwrap();
+    let ask = |words: &str| Say::new(BOB, TEAM, &format!("@figaro_bot {words}"));
+    let request = world.reads(TEAM, ask("from which pier does the boat leave?")).await;
+    assert!(shown(&request).contains("pier nine"), "{}", shown(&request));
+    let card = world.told(ANN, TEAM, "/docs@figaro_bot").await;
+    world.press(ANN, &card, "plan.md").await;
+    let open = world.shows(TEAM, number(&card["message_id"]), "Read ").await;
+    world.press(ANN, &open, "Remove").await;
+    let request = world.reads(TEAM, ask("so from which pier does the boat leave?")).await;
+    assert!(!shown(&request).contains("pier nine"), "{}", shown(&request));
 }

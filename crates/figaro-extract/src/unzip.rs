@@ -50,9 +50,12 @@ pub(super) fn stored(packed: &[u8]) -> Result<Vec<u8>, Unreadable> {
     copy.finish().map(Cursor::into_inner).map_err(|error| of_zip(&error))
 }
 
-const fn of_zip(error: &ZipError) -> Unreadable {
+fn of_zip(error: &ZipError) -> Unreadable {
     match error {
-        ZipError::InvalidPassword => Unreadable::Encrypted,
+        ZipError::InvalidPassword | ZipError::UnsupportedArchive(ZipError::PASSWORD_REQUIRED) => {
+            Unreadable::Encrypted
+        }
+        ZipError::UnsupportedArchive(_) => Unreadable::Unknown,
         _ => Unreadable::Damaged,
     }
 }

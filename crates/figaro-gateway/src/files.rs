@@ -24,6 +24,8 @@ use figaro_domain::document::{Document, MAX_FILE_BYTES, Unreadable};
 
 /// Time for a whole form, including the turn of its file to be read.
 const FORM_TIMEOUT: Duration = Duration::from_secs(150);
+/// Maximum number of files of a question.
+const MAX_FILES: usize = 10;
 /// Prefix of the ids of files, as OpenAI's begin.
 const PREFIX: &str = "file-";
 /// Purposes of files that are for the model to read. OpenAI's other purposes have no use here.
@@ -38,7 +40,8 @@ pub(super) async fn upload(
     caller: Caller,
     request: Request,
 ) -> Result<Json<Value>, GatewayError> {
-    let chat = home(&gateway, &caller, true).await?;
+    let none = || GatewayError::not_found("no_file", "the person has no chat");
+    let chat = home(&gateway, &caller, true).await?.ok_or_else(none)?;
     let kind = request.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
     let boundary = kind.and_then(|kind| multer::parse_boundary(kind).ok()).ok_or_else(|| {
         GatewayError::invalid("a file is sent as multipart/form-data, in the fields file and purpose")
@@ -47,7 +50,6 @@ pub(super) async fn upload(
     let body = request.into_body().into_data_stream();
     let mut form = Multipart::with_constraints(body, boundary, Constraints::new().size_limit(limit));
     let mut stored = Vec::new();
-    let chat = chat.unwrap_or(ChatId::UNNAMED);
     let read =
         tokio::time::timeout(FORM_TIMEOUT, read_form(&gateway, &caller, chat, &mut form, &mut stored)).await;
     let late = || GatewayError {
@@ -77,6 +79,9 @@ async fn read_form(
 ) -> Result<(), GatewayError> {
     while let Some(field) = form.next_field().await.map_err(|error| of_form(&error))? {
         match field.name() {
+            Some("file") if !stored.is_empty() => {
+                return Err(GatewayError::invalid("the form has two files: send one at a time").about("file"));
+            }
             Some("file") => stored.push(kept(gateway, caller, chat, field).await?),
             Some("purpose") => {
                 let purpose = field.text().await.map_err(|error| of_form(&error))?;
@@ -156,9 +161,12 @@ pub(super) async fn of_question(
     caller: &Caller,
     parts: Vec<FilePart>,
 ) -> Result<Vec<RequestedFile>, GatewayError> {
-    let mut files = Vec::with_capacity(parts.len());
+    if parts.len() > MAX_FILES {
+        return Err(GatewayError::invalid(format!("a question has at most {MAX_FILES} files")));
+    }
+    let mut files: Vec<RequestedFile> = Vec::with_capacity(parts.len());
     for part in parts {
-        files.push(match part {
+        let file = match part {
             FilePart::Content { name, bytes } => {
                 let hash = digest(&SHA256, &bytes);
                 let hash: String = hash.as_ref().iter().map(|byte| format!("{byte:02x}")).collect();
@@ -172,7 +180,10 @@ pub(super) async fn of_question(
                     passages.into_iter().map(|(_, passage)| passage).collect(),
                 )
             }
-        });
+        };
+        if !files.contains(&file) {
+            files.push(file);
+        }
     }
     Ok(files)
 }

@@ -159,11 +159,15 @@ impl DocumentSearch {
     /// goes on where it stopped.
     async fn catch_up(&self, held: &mut PassageIndex, documents: Vec<Document>) -> Result<(), StoreError> {
         let mut left = MAX_PASSAGES;
-        let fits = |document: &Document| {
-            left = left.saturating_sub(document.passages);
-            left > 0
+        // One that is too long for the room does not hide the older ones.
+        let fits = |document: &Document| match left.checked_sub(document.passages) {
+            Some(rest) => {
+                left = rest;
+                true
+            }
+            None => false,
         };
-        let mut documents: Vec<Document> = documents.into_iter().rev().take_while(fits).collect();
+        let mut documents: Vec<Document> = documents.into_iter().rev().filter(fits).collect();
         documents.reverse();
         let is_indexed = |one: &Arc<Document>| documents.iter().any(|document| document.id == one.id);
         if !held.documents.iter().all(is_indexed) {

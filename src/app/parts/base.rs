@@ -21,7 +21,7 @@ use figaro_base::telemetry::vitals::Vitals;
 use figaro_config::Settings;
 use figaro_mcp_client::servers::Servers;
 use figaro_mcp_client::supervisor::Mcp;
-use figaro_memory::{Chats, DocumentSearch};
+use figaro_memory::Chats;
 use figaro_policy::tools::{Policy, Rules};
 use figaro_prompts::texts::Locales;
 use figaro_prompts::{OWN_FOLDER, Prompts};
@@ -114,12 +114,12 @@ impl BaseFiles {
     }
 }
 
-/// Returns the program that reads files: this one if its name begins as Figaro's, otherwise the one beside it, as for a
-/// program that embeds the bot.
+/// Returns the program that reads files: this one if it is `figaro`, otherwise the one beside it, as for a program that
+/// embeds the bot.
 fn reader() -> Option<PathBuf> {
     const FIGARO: &str = "figaro";
     let this = std::env::current_exe().ok()?;
-    let is_figaro = this.file_name().is_some_and(|name| name.to_string_lossy().starts_with(FIGARO));
+    let is_figaro = this.file_name().is_some_and(|name| name == FIGARO);
     let beside = this.with_file_name(FIGARO);
     let program = if is_figaro { Some(this) } else { beside.is_file().then_some(beside) };
     if program.is_none() {
@@ -158,12 +158,7 @@ impl Base {
             policy: Policy::new(Arc::new(rules)),
             parked: Parked::new(store.parked(), store.conversations(), clock.clone()),
             chats: Chats::new(store.messages(), clock.clone()),
-            documents: Documents {
-                store: store.documents(),
-                search: DocumentSearch::new(store.documents()),
-                reader: FileReader::new(reader()),
-                channel: channel.clone(),
-            },
+            documents: Documents::new(store.documents(), FileReader::new(reader()), channel.clone()),
             erasures: Erasures::default(),
             embedder,
             trials,
@@ -176,7 +171,7 @@ impl Base {
 
     /// Returns a copy with other settings, for turns of another channel.
     pub(super) fn elsewhere(&self, settings: Settings, channel: Arc<dyn Channel>) -> Self {
-        let documents = Documents { channel: channel.clone(), ..self.documents.clone() };
+        let documents = self.documents.elsewhere(channel.clone());
         Self { settings: Arc::new(settings), channel, documents, ..self.clone() }
     }
 
@@ -186,11 +181,7 @@ impl Base {
             languages: Languages { locales: self.languages.locales.clone(), settings: store.settings() },
             parked: Parked::new(store.parked(), store.conversations(), self.clock.clone()),
             chats: Chats::new(store.messages(), self.clock.clone()),
-            documents: Documents {
-                store: store.documents(),
-                search: DocumentSearch::new(store.documents()),
-                ..self.documents.clone()
-            },
+            documents: self.documents.over(store.documents()),
             erasures: Erasures::default(),
             embedder: None,
             store,

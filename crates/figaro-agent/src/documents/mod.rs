@@ -3,11 +3,13 @@
 
 mod reader;
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use chrono::{DateTime, Utc};
 use futures::{StreamExt, TryStreamExt, stream};
+use parking_lot::Mutex;
 
 pub use self::reader::FileReader;
 use crate::channel::{Channel, FileStream};
@@ -18,6 +20,8 @@ use figaro_domain::message::Attachment;
 use figaro_memory::DocumentSearch;
 use figaro_store::{DocumentStore, StoreError};
 
+/// Maximum number of files beside the questions that are remembered as tried.
+const MAX_TRIED: usize = 1_000;
 /// Maximum length of the name of a document, in characters.
 const MAX_NAME: usize = 120;
 
@@ -32,6 +36,8 @@ pub struct Documents {
     pub reader: FileReader,
     /// Fetches files that people sent.
     pub channel: Arc<dyn Channel>,
+    /// Files beside the questions that were tried, oldest first.
+    tried: Arc<Mutex<VecDeque<String>>>,
 }
 
 /// A file before it is read.
@@ -107,6 +113,24 @@ impl NewFile {
 }
 
 impl Documents {
+    /// Makes the documents of this store.
+    #[must_use]
+    pub fn new(store: DocumentStore, reader: FileReader, channel: Arc<dyn Channel>) -> Self {
+        Self { search: DocumentSearch::new(store.clone()), store, reader, channel, tried: Arc::default() }
+    }
+
+    /// Returns the same documents, with files from another channel.
+    #[must_use]
+    pub fn elsewhere(&self, channel: Arc<dyn Channel>) -> Self {
+        Self { channel, ..self.clone() }
+    }
+
+    /// Returns the documents of another store.
+    #[must_use]
+    pub fn over(&self, store: DocumentStore) -> Self {
+        Self::new(store, self.reader.clone(), self.channel.clone())
+    }
+
     /// Returns the document of a file that was sent, which is read unless it is stored already.
     ///
     /// # Errors
@@ -142,7 +166,7 @@ impl Documents {
         }
     }
 
-    /// Returns a document in this chat, to which it is copied unless it is there.
+    /// Returns a stored document in this chat, to which one of another chat is copied.
     ///
     /// # Errors
     /// When the store fails.
@@ -151,12 +175,30 @@ impl Documents {
         chat: ChatId,
         document: &Document,
         passages: &[Passage],
-    ) -> Result<Document, StoreError> {
+    ) -> Result<Result<Document, Unreadable>, StoreError> {
         let here = Document { chat, ..document.clone() };
-        if !self.store.of_chat(chat).await?.iter().any(|known| known.id == here.id) {
-            self.store.add(&here, passages).await?;
+        let is_here = self.store.of_chat(chat).await?.iter().any(|known| known.id == here.id);
+        match (is_here, document.chat == chat) {
+            (true, _) => {}
+            // It was removed while the question waited.
+            (false, true) => return Ok(Err(Unreadable::Gone)),
+            (false, false) => self.store.add(&here, passages).await?,
         }
-        Ok(here)
+        Ok(Ok(here))
+    }
+
+    /// Returns `true` if a file of a message beside the questions was not tried before, and remembers it.
+    pub(crate) fn is_first(&self, attachment: &Attachment) -> bool {
+        let Some(id) = attachment.unique_id.as_ref().or(attachment.file_id.as_ref()) else { return false };
+        let mut tried = self.tried.lock();
+        if tried.contains(id) {
+            return false;
+        }
+        if tried.len() == MAX_TRIED {
+            tried.pop_front();
+        }
+        tried.push_back(id.clone());
+        true
     }
 
     /// Reads a file and stores it as a document.

@@ -16,7 +16,7 @@ use crate::channel::{FileError, FileStream};
 use figaro_domain::document::{Extraction, MAX_TEXT_BYTES, READER, Unreadable};
 
 /// Time for the transfer of a file, for each pause in it, for its turn to be read, and for the reading.
-const TRANSFER_TIMEOUT: Duration = Duration::from_secs(30);
+const TRANSFER_TIMEOUT: Duration = Duration::from_secs(120);
 const STALL_TIMEOUT: Duration = Duration::from_secs(10);
 const TURN_TIMEOUT: Duration = Duration::from_secs(60);
 const READ_TIMEOUT: Duration = Duration::from_secs(30);
@@ -53,7 +53,10 @@ impl FileReader {
         let Ok(_transfer) = self.transfers.try_acquire() else { return Err(Unreadable::Busy) };
         let mut command = Command::new(program);
         // The child sees neither settings nor keys. These two make it take memory only as it needs it.
-        command.arg(READER).arg(name).env_clear();
+        // Only the ending of the name matters. Other accounts of the machine see arguments.
+        let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
+        let ending: String = ending.chars().filter(char::is_ascii_alphanumeric).take(8).collect();
+        command.arg(READER).arg(format!("file.{ending}")).env_clear();
         command.env("MIMALLOC_ARENA_RESERVE", "0").env("RAYON_NUM_THREADS", "1");
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).kill_on_drop(true);
         let child = match command.spawn() {

@@ -86,7 +86,7 @@ pub(crate) fn search(tools: DocumentTools) -> Arc<dyn Tool> {
 struct ReadArguments {
     /// Id or name of the document.
     document: String,
-    /// First page, slide, sheet or chapter to read; in a text without these, the first passage. 1 by default.
+    /// First page, slide, sheet or chapter to read; in a text without these, the first passage.
     from: Option<u32>,
     /// Last one to read.
     to: Option<u32>,
@@ -103,7 +103,7 @@ pub(crate) fn read(tools: DocumentTools) -> Arc<dyn Tool> {
         let tools = tools.clone();
         async move {
             let document = tools.named(&context, &asked.document).await?;
-            let (from, to) = (asked.from.unwrap_or(1).max(1), asked.to.unwrap_or(u32::MAX));
+            let (from, to) = (asked.from.unwrap_or(0), asked.to.unwrap_or(u32::MAX));
             if from > to {
                 return Err(ToolError::ForModel("from is greater than to".to_owned()));
             }
@@ -129,9 +129,10 @@ impl DocumentTools {
         if let Some(found) = documents.iter().rev().find(is_it) {
             return Ok(found.clone());
         }
-        let list = documents.iter().rev().take(LISTED).map(|one| format!("{} ({})", one.id, one.name));
+        // Names are words of others: only ids stand outside of data.
+        let list = documents.iter().rev().take(LISTED).map(|one| one.id.to_string());
         let list = list.collect::<Vec<_>>().join(", ");
-        Err(ToolError::ForModel(format!("this chat has no document {named:?}; it has: {list}")))
+        Err(ToolError::ForModel(format!("this chat has no such document; the newest have the ids {list}")))
     }
 
     /// Reads a range of a document, as much as fits.

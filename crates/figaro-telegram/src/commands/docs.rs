@@ -11,6 +11,7 @@ use super::command::{
 };
 use super::handles::Handles;
 use super::list_page::ListPage;
+use super::records::is_closed;
 use super::removed::RecentlyRemoved;
 use crate::callback::{ButtonFamily, DocsButton, Page};
 use crate::send::Button;
@@ -41,11 +42,17 @@ impl Command for DocsCommand {
     }
 
     async fn run(&self, request: &CommandRequest<'_>) -> Result<CommandOutcome, StoreError> {
+        if is_closed(request.asker) {
+            return Ok(Card::text(self.cards.texts(request.asker).docs_guest()).into());
+        }
         self.list(request.asker, 0).await.map(CommandOutcome::Card)
     }
 
     async fn press(&self, press: &Press<'_>) -> Result<Pressed, PressError> {
         let asker = press.asker;
+        if is_closed(asker) {
+            return Ok(Pressed::toast(self.cards.texts(asker).docs_guest()));
+        }
         Ok(match press.data.parse()? {
             DocsButton::List(page) => Pressed::card(self.list(asker, page).await?),
             DocsButton::Open(id, page) => self.open(asker, id, page).await?,

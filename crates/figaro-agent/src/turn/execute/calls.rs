@@ -228,7 +228,10 @@ fn refused_to_guest(tool: Option<&dyn Tool>, context: &ToolContext) -> Option<&'
             "whoever asks is a guest here, for whom nothing is changed or sent; an owner can make them a member",
         );
     }
-    let looks_back = matches!(tool.spec().kind, ToolKind::Lookup | ToolKind::Recall | ToolKind::Records);
+    let looks_back = match tool.spec().kind {
+        ToolKind::Lookup | ToolKind::Recall | ToolKind::Records | ToolKind::Documents => true,
+        ToolKind::Plain | ToolKind::WebSearch | ToolKind::Finder | ToolKind::Memories => false,
+    };
     (looks_back && context.place.is_group())
         .then_some("whoever asks is a guest here, for whom nothing is looked up that others said")
 }

@@ -62,12 +62,16 @@ impl DocumentContext<'_> {
     /// Reads the files of the question and of background messages, and selects the text to show.
     pub(super) async fn load(self, question: &Question, background: &[Inbound]) -> TurnDocuments {
         let mut found = TurnDocuments::default();
-        let asked = question.parts.iter().flat_map(files_of).take(MAX_ASKED).collect();
+        let asked = question.parts.iter().flat_map(files_of).filter(BroughtFile::is_document);
+        let asked = asked.take(MAX_ASKED).collect();
         let mut asked = self.read(asked, &mut found).await;
         let failed = self.requested(question, &mut asked).await;
         found.views.extend(failed);
-        let around = background.iter().rev().flat_map(own_files).take(MAX_BACKGROUND).collect();
         if self.looks_back {
+            let around = background.iter().rev().flat_map(own_files).filter(BroughtFile::is_document);
+            // Each is tried once: people may have removed it, or it cannot be read.
+            let is_new = |one: &BroughtFile<'_>| self.documents.is_first(one.attachment);
+            let around = around.take(MAX_BACKGROUND).filter(is_new).collect();
             self.read(around, &mut found).await;
         }
         let text = question.words();
@@ -78,6 +82,7 @@ impl DocumentContext<'_> {
         }
         if self.looks_back {
             let known = self.reporter.or_without(self.documents.store.of_chat(self.chat).await, "documents");
+            // The tools search all documents of the chat, which a guest of a group may not.
             found.is_any = !known.is_empty();
             if known.len() > asked.len() {
                 // After a start the index of many documents takes longer: a later question finds it complete.
@@ -86,7 +91,6 @@ impl DocumentContext<'_> {
                 found.views.extend(self.reporter.or_without(others, "documents"));
             }
         }
-        found.is_any |= !asked.is_empty();
         found
     }
 
@@ -101,7 +105,10 @@ impl DocumentContext<'_> {
                 Ok(Err(reason)) => {
                     found.unread.extend(file_id.map(|id| (id, format!("the file {reason}"))));
                 }
-                Err(error) => self.reporter.report(&error, "a document could not be stored"),
+                Err(error) => {
+                    self.reporter.report(&error, "a document could not be stored");
+                    found.unread.extend(file_id.map(|id| (id, "the file could not be stored".to_owned())));
+                }
             }
         }
         read
@@ -128,7 +135,7 @@ impl DocumentContext<'_> {
                     (name, self.documents.of_upload(file, bytes.clone()).await)
                 }
                 RequestedFile::Stored(document, passages) => {
-                    (&document.name, self.documents.here(self.chat, document, passages).await.map(Ok))
+                    (&document.name, self.documents.here(self.chat, document, passages).await)
                 }
             };
             match read {
@@ -201,6 +208,10 @@ struct BroughtFile<'a> {
 }
 
 impl BroughtFile<'_> {
+    fn is_document(&self) -> bool {
+        self.attachment.is_document()
+    }
+
     fn file(&self, DocumentContext { chat, session, reporter, .. }: DocumentContext<'_>) -> Option<NewFile> {
         let quoted = self.part.quotes.as_ref().filter(|_| self.is_quoted);
         let sender: UserId =

@@ -1,8 +1,10 @@
 //! Pictures and documents for a question.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use chrono::NaiveDate;
+use tokio_util::sync::CancellationToken;
 
 use super::super::question::Question;
 use super::super::report::Reporter;
@@ -16,6 +18,9 @@ use figaro_domain::conversation::Message;
 use figaro_domain::message::Inbound;
 use figaro_domain::model::ModelName;
 use figaro_provider::models::Models;
+
+/// Time for all files of a question; it is answered without the others.
+const LOAD_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// Loads the files for a question. Owned by [`Loader`](super::Loader).
 #[derive(Debug, Clone)]
@@ -43,13 +48,20 @@ pub(super) struct FilesQuery<'a> {
     pub(super) today: NaiveDate,
     /// `true` if documents of earlier messages may be shown.
     pub(super) looks_back: bool,
+    /// Ends the loading when the turn is stopped.
+    pub(super) cancel: &'a CancellationToken,
 }
 
 impl FileLoader {
     /// Fetches the pictures, and reads and finds the documents. A file that the model does not get has the reason among the
     /// pictures.
     pub(super) async fn load(&self, query: FilesQuery<'_>) -> (Pictures, TurnDocuments) {
-        let (mut pictures, mut documents) = futures::join!(self.pictures(query), self.documents(query));
+        let loading = async { futures::join!(self.pictures(query), self.documents(query)) };
+        let loaded = tokio::select! {
+            loaded = tokio::time::timeout(LOAD_TIMEOUT, loading) => loaded.ok(),
+            () = query.cancel.cancelled() => None,
+        };
+        let (mut pictures, mut documents) = loaded.unwrap_or_default();
         let unread = std::mem::take(&mut documents.unread);
         pictures.0.extend(unread.into_iter().map(|(id, reason)| (id, Err(reason))));
         (pictures, documents)

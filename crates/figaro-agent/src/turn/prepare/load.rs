@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use chrono::TimeDelta;
 use figaro_base::tz::Tz;
+use tokio_util::sync::CancellationToken;
 
 use super::super::error::TurnError;
 use super::super::log::HISTORY_MESSAGES;
@@ -101,6 +102,8 @@ pub(super) struct TurnChoices<'a> {
     pub(super) person: Option<&'a PersonView>,
     pub(super) persona: &'a Spoken,
     pub(super) book: &'a Book,
+    /// Ends slow parts when the turn is stopped.
+    pub(super) cancel: &'a CancellationToken,
 }
 
 impl Loader {
@@ -209,6 +212,7 @@ impl Loader {
             model: chosen.model,
             today: self.reporter.now().with_timezone(&zone).date_naive(),
             looks_back: may_look_back(question),
+            cancel: chosen.cancel,
         }
     }
 

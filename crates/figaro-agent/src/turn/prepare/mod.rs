@@ -222,12 +222,12 @@ impl Preparer {
             person: person.as_ref(),
             persona: &persona,
             book: &book,
+            cancel: &control.cancel,
         };
         let loaded = self.loader.load(turn, question, &taken_up, &chosen).await.map_err(failed)?;
         let (instructions, pins) = (loaded.window.instructions.clone(), loaded.window.pins.clone());
         let records = self.records.offered(&book);
-        let tools = with_own(part.tools, requested);
-        let tools = keeping(offered(&tools, &loaded), &records);
+        let tools = keeping(offered(&with_own(part.tools, requested), &loaded), &records);
         let of_chat = [config.settings, persona.settings];
         let child_context = child_context(&loaded, agent, Generation::nearest(of_chat));
         let form = form_of(requested, agent).map_err(failed)?;

@@ -114,10 +114,10 @@ pub(super) async fn of_session(store: &Store, id: SessionId) -> Result<ExportDat
 /// Collects all data of a private chat and its person.
 pub(super) async fn of_chat(store: &Store, chat: ChatId, user: &UserId) -> Result<ExportData, NotGathered> {
     let (mut kept, mut room) = (beside_messages(store, chat, user).await?, room());
-    kept.documents = documents(store, chat, &mut room, |_| true).await?;
     for end in store.messages().session_ends(chat).await? {
         kept.sessions.extend(session(store, end.session, &mut room, |_| true).await?);
     }
+    kept.documents = documents(store, chat, &mut room, |_| true).await?;
     Ok(kept)
 }
 
@@ -148,7 +148,6 @@ pub(super) async fn of_person(store: &Store, chat: ChatId, user: &UserId) -> Res
     }
     kept.records.retain(|record| !record.fields.is_empty());
     kept.pins.retain(|pin| pin.author.as_ref() == Some(user));
-    kept.documents = documents(store, chat, &mut room, |document| document.sender == *user).await?;
     kept.tasks.retain(|task| task.creator.user == *user);
     let mut conversations: Vec<Conversation> = Vec::new();
     let is_theirs = |message: &Message| {
@@ -171,6 +170,7 @@ pub(super) async fn of_person(store: &Store, chat: ChatId, user: &UserId) -> Res
             .await?;
         kept.background.extend(beside.into_iter().filter(|message| message.speaker.user == *user));
     }
+    kept.documents = documents(store, chat, &mut room, |document| document.sender == *user).await?;
     Ok(kept)
 }
 
@@ -191,8 +191,10 @@ async fn documents(
         let passages = store.documents().passages(&document, 0, usize::MAX).await?;
         let text: Vec<Passage> = passages.into_iter().map(|(_, passage)| passage).collect();
         let bytes = text.iter().map(|passage| passage.text.len()).sum();
-        *room = room.checked_sub(bytes).ok_or(NotGathered::TooLong)?;
-        kept.push(KeptDocument { document, text });
+        // Of one that does not fit, all but the text.
+        let rest = room.checked_sub(bytes);
+        *room = rest.unwrap_or(*room);
+        kept.push(KeptDocument { document, text: rest.map(|_| text).unwrap_or_default() });
         tokio::task::yield_now().await;
     }
     Ok(kept)
