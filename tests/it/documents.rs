@@ -52,7 +52,7 @@ fn packed(files: &[(&str, &[u8])]) -> Vec<u8> {
     zip.finish().unwrap().into_inner()
 }
 
-/// What stands in the part of the question with the documents; empty without it.
+/// Returns the documents that the question shows the model; empty if it shows none.
 fn shown(request: &ModelRequest) -> String {
     let text = request.user_text();
     let part = text.split("<documents>").nth(1).and_then(|part| part.split("</documents>").next());

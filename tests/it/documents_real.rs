@@ -28,7 +28,7 @@ struct Asked {
     words: String,
 }
 
-/// What reading a file gave and took.
+/// Text of a file, with the time and memory that reading it took.
 struct Read {
     extraction: Extraction,
     took: Duration,

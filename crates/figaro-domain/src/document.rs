@@ -36,7 +36,7 @@ pub struct Document {
     pub parts: u32,
     /// Size of the file, in bytes.
     pub bytes: u64,
-    /// Number of passages.
+    /// Number of passages that the text was split into.
     pub passages: u32,
     /// Estimated tokens of all passages.
     pub tokens: usize,
@@ -86,17 +86,17 @@ pub struct Passage {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DocumentFormat {
-    /// Portable Document Format.
+    /// PDF files with text; scans have none.
     Pdf,
     /// Text documents of Word, LibreOffice and others.
     Text,
-    /// Presentations.
+    /// Presentations of PowerPoint and LibreOffice.
     Slides,
-    /// Spreadsheets, also CSV.
+    /// Spreadsheets of Excel and LibreOffice, and CSV.
     Sheet,
     /// Books of chapters.
     Book,
-    /// Web pages.
+    /// HTML pages, as a browser saves them.
     Page,
     /// Mails.
     Mail,

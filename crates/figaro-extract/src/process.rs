@@ -43,7 +43,7 @@ pub fn main(mut args: impl Iterator<Item = OsString>) -> ExitCode {
 
 /// Limits this process. Returns `false` if the operating system refuses.
 fn limit() -> bool {
-    // What is open stays open. No other file and no socket can be opened, even if one of these is closed.
+    // The limit of files is 0: standard input and output stay open, and no other file or socket can be opened.
     let limits = [
         (Resource::As, MEMORY),
         (Resource::Cpu, SECONDS),

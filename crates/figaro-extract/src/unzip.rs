@@ -14,7 +14,7 @@ const MAX_UNPACKED: u64 = 64 * 1024 * 1024;
 
 pub(super) type Zip<'a> = ZipArchive<Cursor<&'a [u8]>>;
 
-/// Opens an archive.
+/// Opens a ZIP archive; Office files and books are such archives too.
 pub(super) fn open(bytes: &[u8]) -> Result<Zip<'_>, Unreadable> {
     ZipArchive::new(Cursor::new(bytes)).map_err(|error| of_zip(&error))
 }

@@ -49,7 +49,7 @@ pub struct FoundPassage {
     pub document: Arc<Document>,
     /// Index of the passage in the document.
     pub index: u32,
-    /// The passage.
+    /// Text of the passage and its place in the document.
     pub passage: Passage,
     /// Relevance above 0; comparable within one search.
     pub score: f32,

@@ -90,7 +90,7 @@ pub struct DocumentView {
 pub struct PassageView {
     /// Place in the document, such as `page 3`; empty if the format has none.
     pub place: String,
-    /// The text.
+    /// Text of the passage, or the reason in brackets why there is none.
     pub text: String,
 }
 

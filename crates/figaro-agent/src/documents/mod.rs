@@ -30,7 +30,7 @@ const MAX_NAME: usize = 120;
 pub struct Documents {
     /// The store of documents.
     pub store: DocumentStore,
-    /// Search in documents.
+    /// Index that finds passages by their words.
     pub search: DocumentSearch,
     /// Reads files in a process of its own.
     pub reader: FileReader,

@@ -52,11 +52,12 @@ impl FileReader {
         let Some(program) = &self.program else { return Err(Unreadable::Unknown) };
         let Ok(_transfer) = self.transfers.try_acquire() else { return Err(Unreadable::Busy) };
         let mut command = Command::new(program);
-        // The child sees neither settings nor keys. These two make it take memory only as it needs it.
-        // Only the ending of the name matters. Other accounts of the machine see arguments.
+        // Other accounts of the machine see arguments, and only the ending of the name matters.
         let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
         let ending: String = ending.chars().filter(char::is_ascii_alphanumeric).take(8).collect();
-        command.arg(READER).arg(format!("file.{ending}")).env_clear();
+        command.arg(READER).arg(format!("file.{ending}"));
+        // The child sees neither settings nor keys. These two variables make it take memory only as it needs it.
+        command.env_clear();
         command.env("MIMALLOC_ARENA_RESERVE", "0").env("RAYON_NUM_THREADS", "1");
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).kill_on_drop(true);
         let child = match command.spawn() {

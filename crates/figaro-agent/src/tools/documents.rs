@@ -32,7 +32,7 @@ const LISTED: usize = 30;
 pub struct DocumentTools {
     /// The store of documents.
     pub store: DocumentStore,
-    /// Search in documents.
+    /// Index that finds passages by their words.
     pub search: DocumentSearch,
     /// Settings of chats, for their time zones.
     pub settings: SettingsStore,

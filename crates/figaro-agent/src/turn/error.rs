@@ -253,7 +253,7 @@ impl TurnError {
             Self::Model(error, model) => error.remedy(models.spec(&model.provider)),
             _ => String::new(),
         };
-        // What stands in brackets may be the provider's own words, which no chat shows; the log has them.
+        // Words in brackets may come from the provider: no chat shows them, the log does.
         let words = self.to_string();
         let words = words.split(" (").next().unwrap_or_default();
         self.model().map(|_| one_line(&format!("{words}{remedy}"), DESCRIBED_CHARS))

@@ -66,7 +66,7 @@ pub enum RequestedFile {
         name: String,
         /// Hash of the content.
         unique_id: String,
-        /// The content.
+        /// Content of the file, as it was sent.
         bytes: Vec<u8>,
     },
     /// A document that was stored before, with its text.
