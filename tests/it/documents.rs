@@ -194,6 +194,30 @@ async fn what_cannot_be_read_is_said_with_its_reason() {
 }
 
 #[tokio::test]
+async fn of_an_album_the_files_beyond_five_are_named_with_the_reason() {
+    let world = World::new().await;
+    world.otherwise(ModelReply::text("I see."));
+    let bot = world.start().await;
+    for at in 0..7 {
+        let caption = if at == 0 { "what do they say?" } else { "" };
+        let say = Say::new(ANN, ANN, caption).document(&format!("{at}.txt"), format!("The number is {at}0."));
+        world.telegram.send(say.media_group_id("files")).unwrap();
+    }
+    let request = world.asks(1).await;
+    let (part, text) = (shown(&request), request.user_text());
+    for at in 0..5 {
+        assert!(part.contains(&format!("The number is {at}0.")), "{part}");
+    }
+    for at in 5..7 {
+        assert!(!part.contains(&format!("The number is {at}0.")), "{part}");
+        let told = format!("name=\"{at}.txt\" not_given_to_you=\"there are too many files");
+        assert!(text.contains(&told), "{text}");
+    }
+    assert!(bot.stop().success());
+    assert!(world.refused().is_empty(), "{:?}", world.refused());
+}
+
+#[tokio::test]
 async fn large_tables_long_cells_and_archives_lose_no_words_in_silence() {
     let world = World::new().await;
     world.otherwise(ModelReply::text("I see."));

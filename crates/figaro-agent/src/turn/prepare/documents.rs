@@ -4,13 +4,14 @@ use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 
 use chrono::NaiveDate;
+use tokio::time::{Instant, timeout_at};
 
 use super::super::question::Question;
 use super::super::report::Reporter;
 use super::super::requested::RequestedFile;
 use crate::documents::{Documents, NewFile};
 use figaro_base::ids::{ChatId, DocumentId, SessionId, UserId};
-use figaro_base::text::estimate_tokens;
+use figaro_base::text::{estimate_tokens, one_line};
 use figaro_domain::document::{Document, Passage, Unreadable};
 use figaro_domain::message::{Attachment, Inbound};
 use figaro_memory::PassageQuery;
@@ -32,6 +33,10 @@ const SHARED_WORDS: usize = 2;
 const SEARCH_TIMEOUT: Duration = Duration::from_millis(500);
 /// Maximum number of passages that are searched for one document.
 const MAX_FOUND: usize = 24;
+/// Maximum length of the name of a file that could not be read, in characters.
+const MAX_NAME: usize = 120;
+const TOO_MANY: &str = "there are too many files: send the others with another question";
+const NOT_STORED: &str = "could not be stored";
 
 /// Documents of a turn.
 #[derive(Debug, Default)]
@@ -56,6 +61,8 @@ pub(super) struct DocumentContext<'a> {
     pub(super) today: NaiveDate,
     /// `true` if documents of earlier messages may be shown.
     pub(super) looks_back: bool,
+    /// Time until which files are read; the question does not wait longer.
+    pub(super) deadline: Instant,
 }
 
 impl DocumentContext<'_> {
@@ -63,7 +70,10 @@ impl DocumentContext<'_> {
     pub(super) async fn load(self, question: &Question, background: &[Inbound]) -> TurnDocuments {
         let mut found = TurnDocuments::default();
         let asked = question.parts.iter().flat_map(files_of).filter(BroughtFile::is_document);
-        let asked = asked.take(MAX_ASKED).collect();
+        let mut asked: Vec<BroughtFile<'_>> = asked.collect();
+        let others =
+            asked.drain(MAX_ASKED.min(asked.len())..).filter_map(|one| one.attachment.file_id.clone());
+        found.unread.extend(others.map(|id| (id, TOO_MANY.to_owned())));
         let mut asked = self.read(asked, &mut found).await;
         let failed = self.requested(question, &mut asked).await;
         found.views.extend(failed);
@@ -99,7 +109,7 @@ impl DocumentContext<'_> {
         for brought in files {
             let Some(file) = brought.file(*self) else { continue };
             let file_id = file.file_id.clone();
-            match self.documents.of(file).await {
+            match self.in_time(self.documents.of(file)).await {
                 Ok(Ok(document)) if read.iter().any(|known| known.id == document.id) => {}
                 Ok(Ok(document)) => read.push(document),
                 Ok(Err(reason)) => {
@@ -107,7 +117,7 @@ impl DocumentContext<'_> {
                 }
                 Err(error) => {
                     self.reporter.report(&error, "a document could not be stored");
-                    found.unread.extend(file_id.map(|id| (id, "the file could not be stored".to_owned())));
+                    found.unread.extend(file_id.map(|id| (id, format!("the file {NOT_STORED}"))));
                 }
             }
         }
@@ -132,19 +142,31 @@ impl DocumentContext<'_> {
                         sender: first.speaker.user.clone(),
                         now: self.reporter.now(),
                     };
-                    (name, self.documents.of_upload(file, bytes.clone()).await)
+                    (name, self.in_time(self.documents.of_upload(file, bytes.clone())).await)
                 }
                 RequestedFile::Stored(document, passages) => {
                     (&document.name, self.documents.here(self.chat, document, passages).await)
                 }
             };
             match read {
+                Ok(Ok(document)) if asked.iter().any(|known| known.id == document.id) => {}
                 Ok(Ok(document)) => asked.push(document),
-                Ok(Err(reason)) => failed.push(unread(name, reason)),
-                Err(error) => self.reporter.report(&error, "a document could not be stored"),
+                Ok(Err(reason)) => failed.push(unread(name, &reason.to_string())),
+                Err(error) => {
+                    self.reporter.report(&error, "a document could not be stored");
+                    failed.push(unread(name, NOT_STORED));
+                }
             }
         }
         failed
+    }
+
+    /// Waits for a document until the deadline.
+    async fn in_time(
+        &self,
+        reading: impl Future<Output = Result<Result<Document, Unreadable>, StoreError>>,
+    ) -> Result<Result<Document, Unreadable>, StoreError> {
+        timeout_at(self.deadline, reading).await.unwrap_or(Ok(Err(Unreadable::TooLong)))
     }
 
     /// Returns a document of the question: whole if it fits, otherwise its beginning and what bears on the question.
@@ -241,11 +263,11 @@ fn take(left: &mut usize, passage: &Passage) -> bool {
 }
 
 /// Returns the view of a file that could not be read.
-fn unread(name: &str, reason: Unreadable) -> DocumentView {
+fn unread(name: &str, reason: &str) -> DocumentView {
     let text = format!("[This file {reason}.]");
     DocumentView {
         id: String::new(),
-        name: name.to_owned(),
+        name: one_line(name, MAX_NAME),
         size: String::new(),
         whole: false,
         passages: vec![PassageView { place: String::new(), text }],

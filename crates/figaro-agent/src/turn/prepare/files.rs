@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use chrono::NaiveDate;
+use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
 
 use super::super::question::Question;
@@ -56,9 +57,11 @@ impl FileLoader {
     /// Fetches the pictures, and reads and finds the documents. A file that the model does not get has the reason among the
     /// pictures.
     pub(super) async fn load(&self, query: FilesQuery<'_>) -> (Pictures, TurnDocuments) {
-        let loading = async { futures::join!(self.pictures(query), self.documents(query)) };
+        let deadline = Instant::now() + LOAD_TIMEOUT;
+        let pictures = async { timeout_at(deadline, self.pictures(query)).await.unwrap_or_default() };
+        let loading = async { futures::join!(pictures, self.documents(query, deadline)) };
         let loaded = tokio::select! {
-            loaded = tokio::time::timeout(LOAD_TIMEOUT, loading) => loaded.ok(),
+            loaded = loading => Some(loaded),
             () = query.cancel.cancelled() => None,
         };
         let (mut pictures, mut documents) = loaded.unwrap_or_default();
@@ -67,7 +70,7 @@ impl FileLoader {
         (pictures, documents)
     }
 
-    async fn documents(&self, query: FilesQuery<'_>) -> TurnDocuments {
+    async fn documents(&self, query: FilesQuery<'_>, deadline: Instant) -> TurnDocuments {
         let Some(first) = query.question.parts.first() else { return TurnDocuments::default() };
         let context = DocumentContext {
             documents: &self.documents,
@@ -76,6 +79,7 @@ impl FileLoader {
             session: query.session,
             today: query.today,
             looks_back: query.looks_back,
+            deadline,
         };
         context.load(query.question, query.background).await
     }
