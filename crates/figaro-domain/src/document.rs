@@ -164,6 +164,9 @@ pub enum Unreadable {
     /// The file cannot be downloaded.
     #[error("could not be fetched")]
     Gone,
+    /// The reader of files does not start.
+    #[error("could not be read, because the reader of files does not start: the log says why")]
+    NoReader,
 }
 
 /// Result of reading a file.

@@ -54,7 +54,7 @@ pub(super) async fn upload(
         tokio::time::timeout(FORM_TIMEOUT, read_form(&gateway, &caller, chat, &mut form, &mut stored)).await;
     let late = || GatewayError {
         status: StatusCode::REQUEST_TIMEOUT,
-        ..GatewayError::invalid("the form did not come in time")
+        ..GatewayError::invalid("the form was not received and read in time: send it again")
     };
     match read.unwrap_or_else(|_elapsed| Err(late())) {
         Ok(()) if stored.len() == 1 => Ok(Json(shown(&stored[0]))),
@@ -255,7 +255,8 @@ fn of_file(reason: Unreadable) -> GatewayError {
     let error = GatewayError::invalid(format!("the file {reason}")).about("file");
     match reason {
         Unreadable::TooLarge => GatewayError { status: StatusCode::PAYLOAD_TOO_LARGE, ..error },
-        Unreadable::Busy => GatewayError { message: error.message, ..GatewayError::unavailable("busy", "") },
+        Unreadable::Busy => GatewayError::unavailable("busy", error.message),
+        Unreadable::NoReader => GatewayError::unavailable("no_reader", error.message),
         _ => error,
     }
 }

@@ -26,9 +26,11 @@ const MAX_OUTPUT: u64 = MAX_TEXT_BYTES as u64 * 3;
 /// begin when they have all of it.
 const AT_ONCE: usize = 1;
 const TRANSFERS: usize = 16;
-/// Signals by which the operating system ends a process that has used up its time or memory.
-const TIME_IS_UP: [i32; 2] = [9, 24];
-const ABORTED: i32 = 6;
+/// Signals that end a process: a limit of time sends the first two, and a program without memory the third. Their numbers
+/// are the same on Linux and macOS.
+const SIGXCPU: i32 = 24;
+const SIGKILL: i32 = 9;
+const SIGABRT: i32 = 6;
 
 /// Reads files. Cheap to clone; clones share the limit of files that are read at once.
 #[derive(Debug, Clone)]
@@ -49,7 +51,10 @@ impl FileReader {
 
     /// Reads a file, piece by piece: the bot never has all of it in memory.
     pub(crate) async fn read(&self, content: FileStream, name: &str) -> Extraction {
-        let Some(program) = &self.program else { return Err(Unreadable::Unknown) };
+        let Some(program) = &self.program else {
+            tracing::error!("files cannot be read: the program that embeds the bot names no reader");
+            return Err(Unreadable::NoReader);
+        };
         let Ok(_transfer) = self.transfers.try_acquire() else { return Err(Unreadable::Busy) };
         let mut command = Command::new(program);
         // Other accounts of the machine see arguments, and only the ending of the name matters.
@@ -64,7 +69,7 @@ impl FileReader {
             Ok(child) => child,
             Err(error) => {
                 tracing::error!(%error, program = %program.display(), "the reader of files does not start");
-                return Err(Unreadable::Unknown);
+                return Err(Unreadable::NoReader);
             }
         };
         self.talk(child, content).await.inspect_err(|reason| {
@@ -103,7 +108,10 @@ async fn result(mut child: Child, stdout: ChildStdout) -> Extraction {
     let status = child.wait().await.map_err(|_lost| Unreadable::Damaged)?;
     match received {
         Ok(read) if read as u64 == MAX_OUTPUT => Err(Unreadable::TooLarge),
-        Ok(_) if status.success() => serde_json::from_slice(&output).unwrap_or(Err(Unreadable::TooLarge)),
+        Ok(_) if status.success() => serde_json::from_slice(&output).unwrap_or_else(|error| {
+            tracing::error!(%error, "the reader of files wrote no result: is it another version of figaro?");
+            Err(Unreadable::NoReader)
+        }),
         _ => Err(of_status(status)),
     }
 }
@@ -122,9 +130,8 @@ async fn send(stdin: &mut ChildStdin, mut content: FileStream) -> Result<(), Unr
 
 fn of_status(status: ExitStatus) -> Unreadable {
     match status.signal() {
-        Some(signal) if TIME_IS_UP.contains(&signal) => Unreadable::TooLong,
-        // No memory is left.
-        Some(ABORTED) => Unreadable::TooLarge,
+        Some(SIGXCPU | SIGKILL) => Unreadable::TooLong,
+        Some(SIGABRT) => Unreadable::TooLarge,
         _ => Unreadable::Damaged,
     }
 }
