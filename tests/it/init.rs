@@ -335,23 +335,29 @@ async fn a_terminal_shows_no_secret_and_a_code_for_the_phone() {
     assert!(terminal.echoes(), "what is typed later is shown");
 }
 
+/// Starts `figaro init` beside a `systemctl` that runs this script, and answers all questions before the one about a service.
+async fn with_systemd(world: &World, script: &str) -> AtTerminal {
+    let folder = world.folder.path();
+    let systemctl = folder.join("systemctl");
+    fs::write(&systemctl, format!("#!/bin/sh\n{script}\n")).unwrap();
+    fs::set_permissions(&systemctl, fs::Permissions::from_mode(0o755)).unwrap();
+    let path = format!("{}:/usr/bin:/bin", folder.display());
+    let mut terminal = AtTerminal::start(&recipe(world).arg("init").set("PATH", &path));
+    let pasted = [("Token: ", world.telegram.token()), ("[openai]: ", "1"), ("it takes one: ", KEY)];
+    for (question, line) in pasted.into_iter().chain([("[offline]: ", ""), ("[Europe/Riga]: ", "")]) {
+        terminal.answer(question, line).await;
+    }
+    terminal
+}
+
 #[tokio::test]
 async fn a_service_of_the_account_is_offered_and_started() {
     for answer in ["", "y"] {
         let world = World::new().await;
         let folder = world.folder.path();
         // A systemd that has no such service yet, and writes down what it is told.
-        let systemctl = folder.join("systemctl");
-        let script = "#!/bin/sh\ncase $2 in cat) exit 1 ;; enable) echo \"$@\" >>\"${0%/*}/told\" ;; esac\n";
-        fs::write(&systemctl, script).unwrap();
-        fs::set_permissions(&systemctl, fs::Permissions::from_mode(0o755)).unwrap();
-        let recipe = recipe(&world).arg("init").set("PATH", &format!("{}:/usr/bin:/bin", folder.display()));
-        let mut terminal = AtTerminal::start(&recipe);
-        terminal.answer("Token: ", world.telegram.token()).await;
-        terminal.answer("[openai]: ", "1").await;
-        terminal.answer("it takes one: ", KEY).await;
-        terminal.answer("[offline]: ", "").await;
-        terminal.answer("[Europe/Riga]: ", "").await;
+        let script = "case $2 in cat) exit 1 ;; enable) echo \"$@\" >>\"${0%/*}/told\" ;; esac";
+        let mut terminal = with_systemd(&world, script).await;
         terminal.answer("y or n [n]: ", answer).await;
         if answer.is_empty() {
             terminal.answer("y or n [y]: ", "no").await;
@@ -376,16 +382,7 @@ async fn a_service_of_the_account_is_offered_and_started() {
 async fn a_service_that_is_there_is_named_and_no_second_one_offered() {
     let world = World::new().await;
     let folder = world.folder.path();
-    let systemctl = folder.join("systemctl");
-    fs::write(&systemctl, "#!/bin/sh\n").unwrap();
-    fs::set_permissions(&systemctl, fs::Permissions::from_mode(0o755)).unwrap();
-    let recipe = recipe(&world).arg("init").set("PATH", &format!("{}:/usr/bin:/bin", folder.display()));
-    let mut terminal = AtTerminal::start(&recipe);
-    terminal.answer("Token: ", world.telegram.token()).await;
-    terminal.answer("[openai]: ", "1").await;
-    terminal.answer("it takes one: ", KEY).await;
-    terminal.answer("[offline]: ", "").await;
-    terminal.answer("[Europe/Riga]: ", "").await;
+    let mut terminal = with_systemd(&world, "").await;
     terminal.answer("y or n [y]: ", "no").await;
     assert!(terminal.ended().await.success(), "{}", terminal.screen());
     terminal.shows("This account has a service `figaro` already").await;
