@@ -324,6 +324,41 @@ async fn a_document_is_forgotten_with_its_message_and_its_words_with_it() {
 }
 
 #[tokio::test]
+async fn a_document_that_two_people_sent_is_forgotten_with_the_last_of_them() {
+    let world = World::without_privacy().await;
+    world.team();
+    world.otherwise(ModelReply::text("I see."));
+    let bot = world.bot().set("ERASE_AFTER", "0").set("ACCESS", "open").spawn();
+    bot.ready().await;
+    let mut sent = Vec::new();
+    let mut file = Value::Null;
+    for person in [ANN, BOB] {
+        let say = Say::new(person, TEAM, "@figaro_bot keep it");
+        let say = match file.is_null() {
+            true => say.document("secret.txt", "The zanzibarcode is 4711"),
+            false => say.field("document", file.clone()),
+        };
+        let (requests, answers) = (world.asked().len(), world.bot_texts(TEAM).len());
+        let message = world.telegram.send(say).unwrap().message_id;
+        world.asks(requests + 1).await;
+        world.answers(TEAM, answers + 1).await;
+        file = world.telegram.messages(TEAM).iter().find_map(|one| one.get("document").cloned()).unwrap();
+        sent.push((person, message));
+    }
+    for ((person, message), left) in sent.into_iter().zip(["secret.txt", "No files yet."]) {
+        let answers = world.bot_texts(TEAM).len();
+        world.telegram.send(Say::new(person, TEAM, "/forget@figaro_bot").reply_to(message)).unwrap();
+        let card: Value = world.answers(TEAM, answers + 1).await.pop().unwrap();
+        world.press(person, &card, "Forget").await;
+        world.shows(TEAM, number(&card["message_id"]), "Forgotten").await;
+        let list = world.told(BOB, TEAM, "/docs@figaro_bot").await;
+        assert!(list.to_string().contains(left), "after {person}: {list}");
+    }
+    assert!(bot.stop().success());
+    assert!(world.refused().is_empty(), "{:?}", world.refused());
+}
+
+#[tokio::test]
 async fn a_guest_of_a_group_reads_the_file_they_bring_and_no_other() {
     let world = World::without_privacy().await;
     world.team();

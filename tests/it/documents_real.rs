@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use chrono::{DateTime, NaiveDate};
 use figaro_base::ids::{BotId, ChatId, DocumentId, UserId};
-use figaro_domain::document::{Document, Extracted, Extraction, Passage};
+use figaro_domain::document::{Document, DocumentSource, Extracted, Extraction, Passage};
 use figaro_memory::{DocumentSearch, FoundPassage, PassageQuery};
 use figaro_store::Store;
 use serde::Deserialize;
@@ -80,9 +80,7 @@ fn document(name: &str, extracted: &Extracted) -> Document {
         is_cut: extracted.is_cut,
         file_id: None,
         unique_id: None,
-        telegram: None,
-        session: None,
-        sender: UserId::telegram(1),
+        sources: vec![DocumentSource { telegram: None, session: None, sender: UserId::telegram(1) }],
         added_at: DateTime::UNIX_EPOCH,
     }
 }
@@ -122,7 +120,7 @@ impl Kind {
         let name = path.file_name().unwrap().to_str().unwrap();
         let store = Store::in_memory(BotId(1));
         let document = document(name, extracted);
-        store.documents().add(&document, &extracted.passages).await.unwrap();
+        store.documents().add(document, &extracted.passages).await.unwrap();
         let search = DocumentSearch::new(store.documents());
         for asked in questions {
             if !extracted.passages.iter().any(|passage| has(passage, asked)) {

@@ -10,6 +10,10 @@ use figaro_base::ids::{ChatId, DocumentId, MessageId, SessionId, UserId};
 pub const READER: &str = "extract";
 /// Maximum number of documents of a chat; the oldest gives way.
 pub const MAX_DOCUMENTS: usize = 200;
+/// Maximum number of sources of a document.
+pub const MAX_SOURCES: usize = 50;
+/// Maximum text of all documents of a chat, in estimated tokens, some 30 MB; the oldest documents give way.
+pub const MAX_CHAT_TOKENS: usize = 8_000_000;
 /// Maximum size of a file that is read, in bytes: what Telegram lets bots download.
 pub const MAX_FILE_BYTES: usize = 20 * 1024 * 1024;
 /// Maximum text of a document, in bytes; the rest is left out.
@@ -48,19 +52,57 @@ pub struct Document {
     /// Id of the content: Telegram's, which is the same in every message with it, or a hash of an upload.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unique_id: Option<String>,
-    /// Message that brought it. The document is forgotten with it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub telegram: Option<MessageId>,
-    /// Session that it was brought to. The document is forgotten with it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub session: Option<SessionId>,
-    /// Person who sent it.
-    pub sender: UserId,
+    /// Everything that brought it, oldest first. The document is forgotten with the last of them.
+    pub sources: Vec<DocumentSource>,
     /// Time when it was read, UTC.
     pub added_at: DateTime<Utc>,
 }
 
+/// One way in which a file came into a chat. Several people may send the same file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DocumentSource {
+    /// Message that brought it; `None` for one that came over HTTP.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub telegram: Option<MessageId>,
+    /// Session that it was brought to; `None` for an upload.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<SessionId>,
+    /// Person who sent it.
+    pub sender: UserId,
+}
+
+impl DocumentSource {
+    /// Returns `true` if both are the same message, or the same person in the same session. A reply to a message brings its
+    /// file to further sessions, which is no other source.
+    #[must_use]
+    fn is(&self, other: &Self) -> bool {
+        match (self.telegram, other.telegram) {
+            (None, None) => self == other,
+            (one, other) => one == other,
+        }
+    }
+}
+
 impl Document {
+    /// Adds the sources that are new, and returns `true` if there are any. Beyond [`MAX_SOURCES`] the oldest are dropped.
+    pub fn add_sources(&mut self, sources: Vec<DocumentSource>) -> bool {
+        let before = self.sources.len();
+        for source in sources {
+            if !self.sources.iter().any(|known| known.is(&source)) {
+                self.sources.push(source);
+            }
+        }
+        let is_any = self.sources.len() > before;
+        self.sources.drain(..self.sources.len().saturating_sub(MAX_SOURCES));
+        is_any
+    }
+
+    /// Returns `true` if this person sent it.
+    #[must_use]
+    pub fn is_of(&self, user: &UserId) -> bool {
+        self.sources.iter().any(|source| source.sender == *user)
+    }
+
     /// Returns the size in words, such as `12 pages`; empty if the format has no such parts.
     #[must_use]
     pub fn size(&self) -> String {

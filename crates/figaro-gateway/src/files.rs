@@ -20,10 +20,10 @@ use figaro_agent::channel::FileError;
 use figaro_agent::documents::NewFile;
 use figaro_agent::turn::requested::RequestedFile;
 use figaro_base::ids::{ChatId, DocumentId};
-use figaro_domain::document::{Document, MAX_FILE_BYTES, Unreadable};
+use figaro_domain::document::{Document, DocumentSource, MAX_FILE_BYTES, Unreadable};
 
-/// Time for a whole form, including the turn of its file to be read.
-const FORM_TIMEOUT: Duration = Duration::from_secs(150);
+/// Time for a whole form: the transfer of its file, its turn and its reading take up to 210 s.
+const FORM_TIMEOUT: Duration = Duration::from_secs(215);
 /// Maximum number of files of a question.
 const MAX_FILES: usize = 10;
 /// Prefix of the ids of files, as OpenAI's begin.
@@ -219,9 +219,11 @@ async fn kept(
         name: field.file_name().unwrap_or("file").to_owned(),
         file_id: None,
         unique_id: None,
-        telegram: None,
-        session: None,
-        sender: caller.person().unwrap_or_else(|| caller.unknown("anonymous")),
+        source: DocumentSource {
+            telegram: None,
+            session: None,
+            sender: caller.person().unwrap_or_else(|| caller.unknown("anonymous")),
+        },
         now: gateway.clock.now(),
     };
     let content = field.map_ok(|bytes| bytes.to_vec()).map_err(|error| match error {

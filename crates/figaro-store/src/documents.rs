@@ -7,18 +7,51 @@ use super::key;
 use super::tables::Tables;
 use crate::{DocumentStore, Result};
 use figaro_base::ids::{ChatId, DocumentId};
-use figaro_domain::document::{Document, MAX_DOCUMENTS, Passage};
+use figaro_domain::document::{Document, DocumentSource, MAX_CHAT_TOKENS, MAX_DOCUMENTS, Passage};
 
 impl DocumentStore {
-    /// Adds a document with its passages, durably. The oldest documents of a full chat give way.
-    pub async fn add(&self, document: &Document, passages: &[Passage]) -> Result<()> {
-        let (document, passages) = (document.clone(), passages.to_vec());
+    /// Adds a document with its passages, durably, and returns it. If the chat has the same file already, that one is
+    /// returned, with the new sources. The oldest documents of a full chat give way.
+    pub async fn add(&self, document: Document, passages: &[Passage]) -> Result<Document> {
+        let passages = passages.to_vec();
         self.0
             .change_durably("store a document", move |tables, changes| {
                 let kept = oldest_first(tables, document.chat)?;
-                let over = (kept.len() + 1).saturating_sub(MAX_DOCUMENTS);
-                kept.iter().take(over).try_for_each(|oldest| remove(tables, changes, oldest))?;
-                put(tables, changes, &document, &passages)
+                let is_same =
+                    |one: &&Document| one.unique_id.is_some() && one.unique_id == document.unique_id;
+                if let Some(known) = kept.iter().find(is_same) {
+                    return with_sources(tables, changes, known.clone(), document.sources);
+                }
+                let mut left = kept.len();
+                let mut tokens = document.tokens + kept.iter().map(|one| one.tokens).sum::<usize>();
+                for oldest in &kept {
+                    if left < MAX_DOCUMENTS && tokens <= MAX_CHAT_TOKENS {
+                        break;
+                    }
+                    (left, tokens) = (left - 1, tokens - oldest.tokens);
+                    remove(tables, changes, oldest)?;
+                }
+                put(tables, changes, &document, &passages)?;
+                Ok(document)
+            })
+            .await
+    }
+
+    /// Adds a source to a document, durably, and returns the document; `None` if it was removed meanwhile.
+    pub async fn brought_again(
+        &self,
+        document: &Document,
+        source: DocumentSource,
+    ) -> Result<Option<Document>> {
+        // Most questions about a file come from the session that brought it.
+        if !document.clone().add_sources(vec![source.clone()]) {
+            return Ok(Some(document.clone()));
+        }
+        let at = key::document(document.chat, document.id);
+        self.0
+            .change_durably("store a document", move |tables, changes| {
+                let Some(document) = tables.documents.get(&at)? else { return Ok(None) };
+                with_sources(tables, changes, document, vec![source]).map(Some)
             })
             .await
     }
@@ -59,6 +92,18 @@ impl DocumentStore {
             })
             .await
     }
+}
+
+fn with_sources(
+    tables: &Tables<'_>,
+    changes: &mut Changes<'_>,
+    mut document: Document,
+    sources: Vec<DocumentSource>,
+) -> Result<Document, StoreFault> {
+    if document.add_sources(sources) {
+        changes.put(&tables.documents, key::document(document.chat, document.id), &document)?;
+    }
+    Ok(document)
 }
 
 fn put(

@@ -13,9 +13,9 @@ use parking_lot::Mutex;
 
 pub use self::reader::FileReader;
 use crate::channel::{Channel, FileStream};
-use figaro_base::ids::{ChatId, DocumentId, MessageId, SessionId, UserId};
+use figaro_base::ids::{ChatId, DocumentId};
 use figaro_base::text::{estimate_tokens, one_line};
-use figaro_domain::document::{Document, Extracted, MAX_FILE_BYTES, Passage, Unreadable};
+use figaro_domain::document::{Document, DocumentSource, Extracted, MAX_FILE_BYTES, Passage, Unreadable};
 use figaro_domain::message::Attachment;
 use figaro_memory::DocumentSearch;
 use figaro_store::{DocumentStore, StoreError};
@@ -51,12 +51,8 @@ pub struct NewFile {
     pub file_id: Option<String>,
     /// Id of the content.
     pub unique_id: Option<String>,
-    /// Message that brings it.
-    pub telegram: Option<MessageId>,
-    /// Session that it is brought to.
-    pub session: Option<SessionId>,
-    /// Person who sends it.
-    pub sender: UserId,
+    /// Message, session and person that bring it.
+    pub source: DocumentSource,
     /// Time of reading, UTC.
     pub now: DateTime<Utc>,
 }
@@ -67,7 +63,7 @@ impl NewFile {
     pub(crate) fn of(
         attachment: &Attachment,
         chat: ChatId,
-        sender: UserId,
+        source: DocumentSource,
         now: DateTime<Utc>,
     ) -> Option<Self> {
         let file_id = attachment.file_id.clone().filter(|_| attachment.is_document())?;
@@ -76,9 +72,7 @@ impl NewFile {
             name: attachment.label.clone().unwrap_or_else(|| "file".to_owned()),
             file_id: Some(file_id),
             unique_id: attachment.unique_id.clone(),
-            telegram: None,
-            session: None,
-            sender,
+            source,
             now,
         })
     }
@@ -104,9 +98,7 @@ impl NewFile {
             is_cut: extracted.is_cut,
             file_id: self.file_id,
             unique_id: self.unique_id,
-            telegram: self.telegram,
-            session: self.session,
-            sender: self.sender,
+            sources: vec![self.source],
             added_at: self.now,
         }
     }
@@ -146,9 +138,12 @@ impl Documents {
         }
     }
 
-    /// Returns the document of a file that was read before.
+    /// Returns the document of a file that was read before, which has one more source then.
     async fn known(&self, file: &NewFile) -> Result<Option<Document>, StoreError> {
-        Ok(self.store.of_chat(file.chat).await?.into_iter().find(|known| file.is(known)))
+        match self.store.of_chat(file.chat).await?.iter().find(|known| file.is(known)) {
+            Some(known) => self.store.brought_again(known, file.source.clone()).await,
+            None => Ok(None),
+        }
     }
 
     /// Returns the document of an upload, which is read unless it is stored already.
@@ -173,18 +168,21 @@ impl Documents {
     pub(crate) async fn here(
         &self,
         chat: ChatId,
+        source: DocumentSource,
         document: &Document,
         passages: &[Passage],
     ) -> Result<Result<Document, Unreadable>, StoreError> {
-        let here = Document { chat, ..document.clone() };
-        let is_here = self.store.of_chat(chat).await?.iter().any(|known| known.id == here.id);
-        match (is_here, document.chat == chat) {
-            (true, _) => {}
+        let known = self.store.of_chat(chat).await?.into_iter().find(|known| known.id == document.id);
+        match known {
+            Some(known) if document.chat == chat => Ok(Ok(known)),
+            Some(known) => Ok(self.store.brought_again(&known, source).await?.ok_or(Unreadable::Gone)),
             // It was removed while the question waited.
-            (false, true) => return Ok(Err(Unreadable::Gone)),
-            (false, false) => self.store.add(&here, passages).await?,
+            None if document.chat == chat => Ok(Err(Unreadable::Gone)),
+            None => {
+                let here = Document { chat, sources: vec![source], ..document.clone() };
+                self.store.add(here, passages).await.map(Ok)
+            }
         }
-        Ok(Ok(here))
     }
 
     /// Returns `true` if a file of a message beside the questions was not tried before, and remembers it.
@@ -215,12 +213,11 @@ impl Documents {
         let content = content.inspect_ok(move |piece| {
             count.fetch_add(piece.len() as u64, Ordering::Relaxed);
         });
-        let extracted = match self.reader.read(content.boxed(), &file.name).await {
+        let extracted = match self.reader.read(file.chat, content.boxed(), &file.name).await {
             Ok(extracted) => extracted,
             Err(reason) => return Ok(Err(reason)),
         };
         let document = file.document(&extracted, read.load(Ordering::Relaxed));
-        self.store.add(&document, &extracted.passages).await?;
-        Ok(Ok(document))
+        self.store.add(document, &extracted.passages).await.map(Ok)
     }
 }

@@ -8,11 +8,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::StreamExt;
+use parking_lot::Mutex;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::sync::Semaphore;
 
 use crate::channel::{FileError, FileStream};
+use figaro_base::ids::ChatId;
 use figaro_domain::document::{Extraction, MAX_TEXT_BYTES, READER, Unreadable};
 
 /// Time for the transfer of a file, for each pause in it, for its turn to be read, and for the reading.
@@ -26,6 +28,8 @@ const MAX_OUTPUT: u64 = MAX_TEXT_BYTES as u64 * 3;
 /// begin when they have all of it.
 const AT_ONCE: usize = 1;
 const TRANSFERS: usize = 16;
+/// Part of these that one chat may take.
+const TRANSFERS_OF_CHAT: usize = 4;
 /// Signals that end a process: a limit of time sends the first two, and a program without memory the third. Their numbers
 /// are the same on Linux and macOS.
 const SIGXCPU: i32 = 24;
@@ -37,7 +41,7 @@ const SIGABRT: i32 = 6;
 pub struct FileReader {
     program: Option<PathBuf>,
     slots: Arc<Semaphore>,
-    transfers: Arc<Semaphore>,
+    transfers: Arc<Mutex<Vec<ChatId>>>,
 }
 
 impl FileReader {
@@ -45,17 +49,16 @@ impl FileReader {
     /// the bot. Then no file can be read.
     #[must_use]
     pub fn new(program: Option<PathBuf>) -> Self {
-        let [slots, transfers] = [AT_ONCE, TRANSFERS].map(|count| Arc::new(Semaphore::new(count)));
-        Self { program, slots, transfers }
+        Self { program, slots: Arc::new(Semaphore::new(AT_ONCE)), transfers: Arc::default() }
     }
 
     /// Reads a file, piece by piece: the bot never has all of it in memory.
-    pub(crate) async fn read(&self, content: FileStream, name: &str) -> Extraction {
+    pub(crate) async fn read(&self, chat: ChatId, content: FileStream, name: &str) -> Extraction {
         let Some(program) = &self.program else {
             tracing::error!("files cannot be read: the program that embeds the bot names no reader");
             return Err(Unreadable::NoReader);
         };
-        let Ok(_transfer) = self.transfers.try_acquire() else { return Err(Unreadable::Busy) };
+        let _transfer = Transfer::begin(&self.transfers, chat).ok_or(Unreadable::Busy)?;
         let mut command = Command::new(program);
         // Other accounts of the machine see arguments, and only the ending of the name matters.
         let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
@@ -87,6 +90,33 @@ impl FileReader {
         // The child reads all of its input before it begins.
         drop(stdin);
         within(READ_TIMEOUT, Unreadable::TooLong, result(child, stdout)).await
+    }
+}
+
+/// A file of a chat that is being read; it is one less when this is dropped.
+struct Transfer {
+    chats: Arc<Mutex<Vec<ChatId>>>,
+    chat: ChatId,
+}
+
+impl Transfer {
+    /// Begins to read a file; `None` if too many are being read, of all chats or of this one.
+    fn begin(chats: &Arc<Mutex<Vec<ChatId>>>, chat: ChatId) -> Option<Self> {
+        let mut reading = chats.lock();
+        let of_chat = reading.iter().filter(|one| **one == chat).count();
+        (reading.len() < TRANSFERS && of_chat < TRANSFERS_OF_CHAT).then(|| {
+            reading.push(chat);
+            Self { chats: chats.clone(), chat }
+        })
+    }
+}
+
+impl Drop for Transfer {
+    fn drop(&mut self) {
+        let mut reading = self.chats.lock();
+        if let Some(at) = reading.iter().position(|one| *one == self.chat) {
+            reading.swap_remove(at);
+        }
     }
 }
 

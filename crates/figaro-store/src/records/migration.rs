@@ -119,7 +119,7 @@ fn move_documents(
         let (old, mut document) = item?;
         document.chat = to;
         // The messages of the old group have other ids than those of the new one.
-        document.telegram = None;
+        document.sources.iter_mut().for_each(|source| source.telegram = None);
         changes.put(&tables.documents, key::moved(&old, to), &document)?;
         changes.remove(&tables.documents, old);
     }

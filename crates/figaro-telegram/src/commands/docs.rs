@@ -138,7 +138,7 @@ impl DocsCommand {
         let texts = self.cards.texts(asker);
         let removed = self.removed.take(&id, asker.place.chat, self.cards.now());
         let Some((document, passages)) = removed else { return Ok(Pressed::toast(texts.gone())) };
-        self.store.add(&document, &passages).await?;
+        let document = self.store.add(document, &passages).await?;
         let toast = fill(texts.docs_restored(), &[("name", &document.name)]);
         Ok(Pressed::both(toast, self.list(asker, page).await?))
     }

@@ -12,7 +12,7 @@ use super::super::requested::RequestedFile;
 use crate::documents::{Documents, NewFile};
 use figaro_base::ids::{ChatId, DocumentId, SessionId, UserId};
 use figaro_base::text::{estimate_tokens, one_line};
-use figaro_domain::document::{Document, Passage, Unreadable};
+use figaro_domain::document::{Document, DocumentSource, Passage, Unreadable};
 use figaro_domain::message::{Attachment, Inbound};
 use figaro_memory::PassageQuery;
 use figaro_prompts::{DocumentView, PassageView};
@@ -129,6 +129,8 @@ impl DocumentContext<'_> {
     async fn requested(&self, question: &Question, asked: &mut Vec<Document>) -> Vec<DocumentView> {
         let mut failed = Vec::new();
         let Some(first) = question.parts.first() else { return failed };
+        let sender = first.speaker.user.clone();
+        let source = DocumentSource { telegram: None, session: Some(self.session), sender };
         for requested in question.requested.iter().flat_map(|requested| &requested.files) {
             let (name, read) = match requested {
                 RequestedFile::Content { name, unique_id, bytes } => {
@@ -137,15 +139,13 @@ impl DocumentContext<'_> {
                         name: name.clone(),
                         file_id: None,
                         unique_id: Some(unique_id.clone()),
-                        telegram: None,
-                        session: Some(self.session),
-                        sender: first.speaker.user.clone(),
+                        source: source.clone(),
                         now: self.reporter.now(),
                     };
                     (name, self.in_time(self.documents.of_upload(file, bytes.clone())).await)
                 }
                 RequestedFile::Stored(document, passages) => {
-                    (&document.name, self.documents.here(self.chat, document, passages).await)
+                    (&document.name, self.documents.here(self.chat, source.clone(), document, passages).await)
                 }
             };
             match read {
@@ -239,8 +239,8 @@ impl BroughtFile<'_> {
         let sender: UserId =
             quoted.and_then(|quoted| quoted.writer.clone()).unwrap_or(self.part.speaker.user.clone());
         let telegram = if self.is_quoted { quoted?.message } else { self.part.origin.message() };
-        let file = NewFile::of(self.attachment, chat, sender, reporter.now())?;
-        Some(NewFile { telegram, session: Some(session), ..file })
+        let source = DocumentSource { telegram, session: Some(session), sender };
+        NewFile::of(self.attachment, chat, source, reporter.now())
     }
 }
 

@@ -11,7 +11,7 @@ use super::super::{pins, summaries};
 use super::found::ErasureMatches;
 use figaro_base::ids::{EntryId, MemoryId, SessionId, UserId};
 use figaro_domain::conversation::{EntryKey, Message};
-use figaro_domain::document::Document;
+use figaro_domain::document::DocumentSource;
 use figaro_domain::erasure::{Erased, Erasure};
 use figaro_domain::memory::Memory;
 use figaro_domain::pin::{Pin, PinType, SystemPin};
@@ -48,12 +48,19 @@ pub(super) fn made_of(
             erased.pins += usize::from(pin.pin_type != PinType::System);
         }
     }
-    for document in tables.documents.list(&key::chat(to_erase.chat))? {
-        let is_brought = document.telegram.is_some_and(|message| telegram.contains(&message));
-        let is_of_session = document.session.is_some_and(|session| to_erase.has_session(session));
-        if is_brought || is_of_session || is_of_sender(&document, what) {
+    for mut document in tables.documents.list(&key::chat(to_erase.chat))? {
+        let before = document.sources.len();
+        document.sources.retain(|source| {
+            let is_erased = source.telegram.is_some_and(|message| telegram.contains(&message))
+                || source.session.is_some_and(|session| to_erase.has_session(session))
+                || is_of_sender(source, what);
+            !is_erased
+        });
+        if document.sources.is_empty() {
             documents::remove(tables, changes, &document)?;
             erased.documents += 1;
+        } else if document.sources.len() < before {
+            changes.put(&tables.documents, key::document(document.chat, document.id), &document)?;
         }
     }
     summed_up(tables, changes, found, erased)?;
@@ -125,12 +132,12 @@ fn is_theirs(pin: &Pin, what: &Erasure) -> bool {
     }
 }
 
-/// Returns `true` if a document is erased even if its message is not.
-fn is_of_sender(document: &Document, what: &Erasure) -> bool {
+/// Returns `true` if the source of a document is erased even if its message is not.
+fn is_of_sender(source: &DocumentSource, what: &Erasure) -> bool {
     match what {
         Erasure::Said(..) | Erasure::Session(..) => false,
         Erasure::Chat(..) => true,
-        Erasure::Person(_, user) => document.sender == *user,
+        Erasure::Person(_, user) => source.sender == *user,
     }
 }
 

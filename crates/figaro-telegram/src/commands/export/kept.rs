@@ -170,7 +170,7 @@ pub(super) async fn of_person(store: &Store, chat: ChatId, user: &UserId) -> Res
             .await?;
         kept.background.extend(beside.into_iter().filter(|message| message.speaker.user == *user));
     }
-    kept.documents = documents(store, chat, &mut room, |document| document.sender == *user).await?;
+    kept.documents = documents(store, chat, &mut room, |document| document.is_of(user)).await?;
     Ok(kept)
 }
 
