@@ -78,7 +78,8 @@ impl Passages {
     }
 
     fn paragraph(&mut self, mut text: &str) {
-        if self.current.text.len() + text.len() > MAX || self.current.text.len() > FULL {
+        // An empty line stands between them.
+        if self.current.text.len() + 2 + text.len() > MAX || self.current.text.len() > FULL {
             self.end();
         }
         while text.len() > MAX {
