@@ -13,7 +13,7 @@ use crate::support::scene::{TEAM, labels, number, text};
 use crate::support::{ANN, BOB, World};
 
 /// A PDF with a line of text on each page.
-fn pdf(pages: &[&str]) -> Vec<u8> {
+pub fn pdf(pages: &[&str]) -> Vec<u8> {
     let mut objects = vec!["<< /Type /Catalog /Pages 2 0 R >>".to_owned()];
     let kids: Vec<String> = (0..pages.len()).map(|at| format!("{} 0 R", 4 + at * 2)).collect();
     objects.push(format!("<< /Type /Pages /Kids [{}] /Count {} >>", kids.join(" "), pages.len()));
@@ -53,7 +53,7 @@ fn packed(files: &[(&str, &[u8])]) -> Vec<u8> {
 }
 
 /// Returns the documents that the question shows the model; empty if it shows none.
-fn shown(request: &ModelRequest) -> String {
+pub fn shown(request: &ModelRequest) -> String {
     let text = request.user_text();
     let part = text.split("<documents>").nth(1).and_then(|part| part.split("</documents>").next());
     part.unwrap_or_default().to_owned()
@@ -69,7 +69,7 @@ fn long() -> String {
 
 impl World {
     /// Somebody sends something, and the request that it leads to is given back.
-    async fn reads(&self, chat: i64, say: Say) -> ModelRequest {
+    pub async fn reads(&self, chat: i64, say: Say) -> ModelRequest {
         let (requests, answers) = (self.asked().len(), self.bot_texts(chat).len());
         self.telegram.send(say).unwrap();
         let request = self.asks(requests + 1).await;

@@ -80,7 +80,12 @@ fn document(name: &str, extracted: &Extracted) -> Document {
         is_cut: extracted.is_cut,
         file_id: None,
         unique_id: None,
-        sources: vec![DocumentSource { telegram: None, session: None, sender: UserId::telegram(1) }],
+        sources: vec![DocumentSource {
+            telegram: None,
+            session: None,
+            turn: None,
+            sender: UserId::telegram(1),
+        }],
         added_at: DateTime::UNIX_EPOCH,
     }
 }

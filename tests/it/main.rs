@@ -70,6 +70,7 @@ mod observation;
 mod offers;
 mod own_messages;
 mod packs_documented;
+mod pages;
 mod parking;
 mod parking_ends;
 mod parts;

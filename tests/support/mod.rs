@@ -16,6 +16,7 @@ pub mod records;
 pub mod replay;
 pub mod scene;
 pub mod server;
+pub mod site;
 pub mod terminal;
 
 use std::sync::Arc;

@@ -11,6 +11,7 @@ pub mod documents;
 pub mod eraser;
 pub mod languages;
 pub mod outbound;
+pub mod pages;
 pub mod retention;
 pub mod scheduler;
 pub mod tools;

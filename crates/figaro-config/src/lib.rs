@@ -11,6 +11,7 @@ mod http;
 mod log;
 mod models;
 mod of_model;
+mod pages;
 mod reader;
 mod reference;
 mod servers;
@@ -42,6 +43,7 @@ pub use log::{LogFormat, LogSettings};
 use models::read_idle_timeout;
 pub use models::{ModelChoice, ModelSettings, ProviderSettings};
 pub use of_model::OfModel;
+pub use pages::{PageSettings, PrivateHost};
 use reader::VariableReader;
 pub use reader::looks_secret;
 pub use servers::{KnownValues, ServersSettings, is_inherited};
@@ -63,6 +65,8 @@ pub struct Settings {
     pub embedder: EmbedderSettings,
     /// Tavily, the web search service, and its key.
     pub tavily: TavilySettings,
+    /// Reading of the pages behind links.
+    pub pages: PageSettings,
     /// Telegram MCP server, a child process.
     pub mcp: McpSettings,
     /// File of other MCP servers and the values it may refer to, from `MCP_CONFIG`.
@@ -237,6 +241,7 @@ impl Settings {
             model: ModelSettings::read(&mut reader),
             embedder: EmbedderSettings::read(&mut reader),
             tavily: TavilySettings::read(&mut reader),
+            pages: PageSettings::read(&mut reader),
             mcp: McpSettings::read(&mut reader),
             servers: ServersSettings::read(&reader),
             store: StoreSettings::read(&mut reader),

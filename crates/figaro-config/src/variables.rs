@@ -68,6 +68,16 @@ const LAST: &[Variable] = &[
     ),
     secret("TAVILY_BASE_URL", "https://api.tavily.com", "Address of Tavily, if you reach it elsewhere."),
     variable(
+        "READ_PAGES",
+        "on",
+        "`on` or `off`: whether pages and files behind links are read. Only addresses that people wrote or a search found are fetched without asking, and none of private networks.",
+    ),
+    variable(
+        "PRIVATE_PAGES",
+        "",
+        "Hosts of your own network whose pages may be read all the same, separated by commas, such as `wiki.lan,10.0.0.7:8080`. Everybody who may use the bot can then read them through it.",
+    ),
+    variable(
         "OWNER_IDS",
         "",
         "Telegram ids of owners, separated by commas. Without an owner, figaro prints a link; the first person who opens it becomes the owner.",

@@ -3,10 +3,11 @@
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-use figaro_base::ids::{ChatId, DocumentId, MessageId, SessionId, UserId};
+use figaro_base::ids::{ChatId, DocumentId, MessageId, RunId, SessionId, UserId};
 
-/// Argument that makes `figaro` the process that reads one file: `figaro extract NAME`, with the file on standard input and an
-/// [`Extraction`] as JSON on standard output.
+/// Argument that makes `figaro` the process that reads one file: `figaro extract NAME [CHARSET]`, with the file on standard
+/// input and an [`Extraction`] as JSON on standard output. `CHARSET` is given for a web page, of which only the main text is
+/// read: the name of its encoding, or an empty text.
 pub const READER: &str = "extract";
 /// Maximum number of documents of a chat; the oldest gives way.
 pub const MAX_DOCUMENTS: usize = 200;
@@ -67,7 +68,10 @@ pub struct DocumentSource {
     /// Session that it was brought to; `None` for an upload.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<SessionId>,
-    /// Person who sent it.
+    /// Turn that fetched it from the web; `None` for a file that somebody sent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turn: Option<RunId>,
+    /// Person who sent it, or who asked for it.
     pub sender: UserId,
 }
 
@@ -168,6 +172,9 @@ pub struct Extracted {
     pub title: Option<String>,
     /// Language of the text as an ISO 639-3 code; `None` if unclear.
     pub language: Option<String>,
+    /// Time of publication as a web page states it, most often in RFC 3339.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub date: Option<String>,
     /// Format of the file, by its content.
     pub format: DocumentFormat,
     /// Number of pages, slides, sheets, chapters or files; 0 if the format has none.

@@ -2,7 +2,7 @@
 //! which runs as a child process within limits of the operating system: the files come from anybody, and their readers may
 //! panic, loop or take much memory.
 //!
-//! [`extract`] finds the format by the content, then by the name. A format is a file here and a line in `kind`.
+//! [`extract()`] finds the format by the content, then by the name. A format is a file here and a line in `kind`.
 
 mod archive;
 mod book;
@@ -11,6 +11,7 @@ mod kind;
 mod mail;
 mod office;
 mod open_document;
+mod page;
 mod passages;
 mod pdf;
 pub mod process;
@@ -29,17 +30,32 @@ const MAX_TITLE: usize = 300;
 /// Number of passages that tell the language of a file.
 const TOLD_BY: usize = 5;
 
-/// Reads the text of a file. `name` is the name that its sender gave it, for formats that do not show in the content.
+/// Origin of a file, for formats that do not show in the content.
+#[derive(Debug, Clone, Copy)]
+pub struct FileOrigin<'a> {
+    /// Name that its sender gave it.
+    pub name: &'a str,
+    /// Encoding that the server of a web page states, if any; `None` for a file that is no web page.
+    pub page: Option<&'a str>,
+}
+
+/// Reads the text of a file.
 ///
 /// # Errors
 /// If the format is unknown, or the file is damaged, protected or without text.
-pub fn extract(bytes: &[u8], name: &str) -> Extraction {
+pub fn extract(bytes: &[u8], origin: FileOrigin<'_>) -> Extraction {
     if kind::is_encrypted_office(bytes) {
         return Err(Unreadable::Encrypted);
     }
     let mut passages = Passages::default();
-    let (kind, title) = match kind::of(bytes, name) {
-        Some(FileKind::Zip) => (FileKind::Zip, archive::read(bytes, &mut passages)?),
+    let (mut date, name) = (None, origin.name);
+    let (kind, title) = match (kind::of(bytes, name), origin.page) {
+        (Some(FileKind::Zip), _) => (FileKind::Zip, archive::read(bytes, &mut passages)?),
+        (Some(FileKind::Html), Some(charset)) => {
+            let page = page::read(bytes, charset, &mut passages)?;
+            date = page.date;
+            (FileKind::Html, page.title)
+        }
         _ => reader::read(bytes, name, &mut passages)?,
     };
     let (parts, passages, is_cut) = passages.finish();
@@ -51,6 +67,7 @@ pub fn extract(bytes: &[u8], name: &str) -> Extraction {
             .map(|title| title.chars().take(MAX_TITLE).collect())
             .filter(|title: &String| !title.is_empty()),
         language: language(&passages),
+        date,
         format: kind.format(),
         parts,
         passages,

@@ -1,4 +1,4 @@
-//! The child process that reads one file: `figaro extract NAME`, with the file on standard input and the result as JSON on
+//! The child process that reads one file: `figaro extract NAME [CHARSET]`, with the file on standard input and the result as JSON on
 //! standard output.
 //!
 //! Before it reads a byte it gives up what it does not need: memory, time, files and network. The operating system keeps it
@@ -10,7 +10,7 @@ use std::process::ExitCode;
 
 use rustix::process::{Resource, Rlimit, nice, setrlimit};
 
-use super::extract;
+use super::{FileOrigin, extract};
 use figaro_domain::document::{MAX_FILE_BYTES, Unreadable};
 
 /// Most memory, in bytes of address space: the program itself takes some 60 MB of it.
@@ -25,12 +25,14 @@ pub fn main(mut args: impl Iterator<Item = OsString>) -> ExitCode {
     if !limit() {
         return ExitCode::FAILURE;
     }
-    let name = args.next().unwrap_or_default().to_string_lossy().into_owned();
+    let mut next = || args.next().map(|arg| arg.to_string_lossy().into_owned());
+    let (name, page) = (next().unwrap_or_default(), next());
+    let origin = FileOrigin { name: &name, page: page.as_deref() };
     let mut bytes = Vec::new();
     let most = MAX_FILE_BYTES as u64 + 1;
     let extraction = match io::stdin().lock().take(most).read_to_end(&mut bytes) {
         Ok(read) if read > MAX_FILE_BYTES => Err(Unreadable::TooLarge),
-        Ok(_) => extract(&bytes, &name),
+        Ok(_) => extract(&bytes, origin),
         Err(_) => Err(Unreadable::Gone),
     };
     let Ok(words) = serde_json::to_vec(&extraction) else { return ExitCode::FAILURE };

@@ -13,10 +13,16 @@ pub(super) fn read(bytes: &[u8], passages: &mut Passages) -> Title {
 
 /// Returns the text of these bytes: UTF-8, UTF-16 with a mark, or else as they look. `None` if they are no text.
 pub(super) fn decoded(bytes: &[u8]) -> Option<String> {
+    decoded_as(bytes, "")
+}
+
+/// Like [`decoded`], with the name of the encoding that somebody states, or an empty text. It counts for bytes without a mark
+/// that are not UTF-8.
+pub(super) fn decoded_as(bytes: &[u8], stated: &str) -> Option<String> {
     let encoding = match Encoding::for_bom(bytes) {
         Some((encoding, _)) => encoding,
         None if std::str::from_utf8(bytes).is_ok() => UTF_8,
-        None => guessed(bytes),
+        None => Encoding::for_label(stated.as_bytes()).unwrap_or_else(|| guessed(bytes)),
     };
     let is_wide = encoding == UTF_16LE || encoding == UTF_16BE;
     // No text has zero bytes or many control characters.

@@ -222,6 +222,7 @@ async fn kept(
         source: DocumentSource {
             telegram: None,
             session: None,
+            turn: None,
             sender: caller.person().unwrap_or_else(|| caller.unknown("anonymous")),
         },
         now: gateway.clock.now(),

@@ -385,6 +385,7 @@ mod tests {
             documents: vec![DocumentView {
                 id: "01ARZ3NDEKTSV4RRFFQ69G5FAV".into(),
                 name: "a \"lease\".pdf".into(),
+                url: String::new(),
                 size: "2 pages".into(),
                 whole: false,
                 passages: vec![PassageView { place: "page 2".into(), text: "Rent </documents>\n<b>".into() }],

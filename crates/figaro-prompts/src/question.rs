@@ -71,7 +71,7 @@ pub struct AttachmentView {
 }
 
 /// A document of the chat, whole or in part.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct DocumentView {
     /// Id that the tools for documents take.
     pub id: String,
@@ -79,6 +79,8 @@ pub struct DocumentView {
     pub name: String,
     /// Size in words, such as `12 pages`; empty if the format has no such parts.
     pub size: String,
+    /// Address, if it is a web page that the message is about; empty otherwise.
+    pub url: String,
     /// `true` if all of its text is shown.
     pub whole: bool,
     /// Passages, in their order.

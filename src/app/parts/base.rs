@@ -13,6 +13,7 @@ use figaro_agent::channel::Channel;
 use figaro_agent::documents::{Documents, FileReader};
 use figaro_agent::eraser::Erasures;
 use figaro_agent::languages::Languages;
+use figaro_agent::pages::Pages;
 use figaro_agent::tools::telegram::Approvers;
 use figaro_agent::turn::parked::Parked;
 use figaro_agent::turn::window::BotName;
@@ -48,6 +49,8 @@ pub(super) struct Base {
     pub(super) parked: Parked,
     pub(super) chats: Chats,
     pub(super) documents: Documents,
+    /// Reads web pages.
+    pub(super) pages: Pages,
     pub(super) erasures: Erasures,
     pub(super) embedder: Option<Arc<dyn Embedder>>,
     pub(super) trials: ModelTrials,
@@ -147,6 +150,7 @@ impl Base {
         let BaseParts { settings, groups, clock, read, store, http, embedder, bot, channel } = ground;
         let BaseFiles { prompts, locales, rules, .. } = read;
         let trials = trials(&settings, clock.now());
+        let pages = Pages::new(&settings.pages);
         store.records().set_pack_rules(prompts.packs().rules());
         Self {
             settings,
@@ -158,6 +162,7 @@ impl Base {
             policy: Policy::new(Arc::new(rules)),
             parked: Parked::new(store.parked(), store.conversations(), clock.clone()),
             chats: Chats::new(store.messages(), clock.clone()),
+            pages,
             documents: Documents::new(store.documents(), FileReader::new(reader()), channel.clone()),
             erasures: Erasures::default(),
             embedder,

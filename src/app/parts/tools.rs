@@ -11,6 +11,7 @@ use figaro_agent::tools::builtin::{BuiltIn, ToolTable, register_telegram};
 use figaro_agent::tools::config::ConfigTools;
 use figaro_agent::tools::documents::DocumentTools;
 use figaro_agent::tools::grounded::Grounded;
+use figaro_agent::tools::pages::PageTools;
 use figaro_agent::tools::recall::MemoryTools;
 use figaro_agent::tools::records::RecordTools;
 use figaro_agent::tools::servers::ServerTools;
@@ -107,6 +108,12 @@ fn built_in(base: &Base, ledger: &Arc<Ledger>) -> ToolTable {
             search: base.documents.search.clone(),
             settings: base.store.settings(),
             default_zone: base.settings.timezone,
+        },
+        pages: PageTools {
+            pages: base.pages.clone(),
+            documents: base.documents.clone(),
+            approvers: approvers(base),
+            audit: base.store.audit(),
         },
         memory: MemoryTools {
             chats: base.chats.clone(),

@@ -152,6 +152,7 @@ fn preparer(base: &Base, ledger: &Ledger, agents: AgentCatalog, telling: TurnRep
         files: FileLoader {
             channel: base.channel.clone(),
             documents: base.documents.clone(),
+            pages: base.pages.clone(),
             models: ledger.models.clone(),
             reporter: reporter.clone(),
         },

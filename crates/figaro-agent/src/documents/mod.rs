@@ -1,20 +1,20 @@
 //! Documents of chats: reads the files that people send, stores their text, and searches it. Used when a turn is prepared, by
 //! the tools `search_documents` and `read_document`, and by the gateway for uploads.
 
+mod file;
 mod reader;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use chrono::{DateTime, Utc};
 use futures::{StreamExt, TryStreamExt, stream};
 use parking_lot::Mutex;
 
+pub use self::file::NewFile;
 pub use self::reader::FileReader;
 use crate::channel::{Channel, FileStream};
-use figaro_base::ids::{ChatId, DocumentId};
-use figaro_base::text::{estimate_tokens, one_line};
+use figaro_base::ids::ChatId;
 use figaro_domain::document::{Document, DocumentSource, Extracted, MAX_FILE_BYTES, Passage, Unreadable};
 use figaro_domain::message::Attachment;
 use figaro_memory::DocumentSearch;
@@ -22,8 +22,6 @@ use figaro_store::{DocumentStore, StoreError};
 
 /// Maximum number of files beside the questions that are remembered as tried.
 const MAX_TRIED: usize = 1_000;
-/// Maximum length of the name of a document, in characters.
-const MAX_NAME: usize = 120;
 
 /// Reads, stores and searches documents. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -38,70 +36,6 @@ pub struct Documents {
     pub channel: Arc<dyn Channel>,
     /// Files beside the questions that were tried, oldest first.
     tried: Arc<Mutex<VecDeque<String>>>,
-}
-
-/// A file before it is read.
-#[derive(Debug, Clone)]
-pub struct NewFile {
-    /// Chat of the document.
-    pub chat: ChatId,
-    /// Name that its sender gave it.
-    pub name: String,
-    /// Telegram's handle of the file, and its id in every message.
-    pub file_id: Option<String>,
-    /// Id of the content.
-    pub unique_id: Option<String>,
-    /// Message, session and person that bring it.
-    pub source: DocumentSource,
-    /// Time of reading, UTC.
-    pub now: DateTime<Utc>,
-}
-
-impl NewFile {
-    /// Makes the file of an attachment; `None` for one without a file, or that is no document.
-    #[must_use]
-    pub(crate) fn of(
-        attachment: &Attachment,
-        chat: ChatId,
-        source: DocumentSource,
-        now: DateTime<Utc>,
-    ) -> Option<Self> {
-        let file_id = attachment.file_id.clone().filter(|_| attachment.is_document())?;
-        Some(Self {
-            chat,
-            name: attachment.label.clone().unwrap_or_else(|| "file".to_owned()),
-            file_id: Some(file_id),
-            unique_id: attachment.unique_id.clone(),
-            source,
-            now,
-        })
-    }
-
-    /// Returns `true` if a document was read from this file.
-    fn is(&self, document: &Document) -> bool {
-        let is_same = |one: &Option<String>, other: &Option<String>| one.is_some() && one == other;
-        is_same(&self.unique_id, &document.unique_id) || is_same(&self.file_id, &document.file_id)
-    }
-
-    fn document(self, extracted: &Extracted, bytes: u64) -> Document {
-        Document {
-            id: DocumentId::new(),
-            chat: self.chat,
-            name: one_line(&self.name, MAX_NAME),
-            title: extracted.title.as_deref().map(|title| one_line(title, MAX_NAME)),
-            language: extracted.language.clone(),
-            format: extracted.format,
-            parts: extracted.parts,
-            bytes,
-            passages: u32::try_from(extracted.passages.len()).unwrap_or(u32::MAX),
-            tokens: extracted.passages.iter().map(|passage| estimate_tokens(&passage.text)).sum(),
-            is_cut: extracted.is_cut,
-            file_id: self.file_id,
-            unique_id: self.unique_id,
-            sources: vec![self.source],
-            added_at: self.now,
-        }
-    }
 }
 
 impl Documents {
@@ -208,16 +142,41 @@ impl Documents {
         file: NewFile,
         content: FileStream,
     ) -> Result<Result<Document, Unreadable>, StoreError> {
+        match self.extract(&file, None, content).await {
+            Ok((extracted, bytes)) => self.keep(file, &extracted, bytes).await.map(Ok),
+            Err(reason) => Ok(Err(reason)),
+        }
+    }
+
+    /// Reads the text of a file and counts its bytes. `page` is the stated encoding of a web page; `None` for other files.
+    ///
+    /// # Errors
+    /// The reason why it cannot be read.
+    pub(crate) async fn extract(
+        &self,
+        file: &NewFile,
+        page: Option<&str>,
+        content: FileStream,
+    ) -> Result<(Extracted, u64), Unreadable> {
         let read = Arc::new(AtomicU64::new(0));
         let count = read.clone();
         let content = content.inspect_ok(move |piece| {
             count.fetch_add(piece.len() as u64, Ordering::Relaxed);
         });
-        let extracted = match self.reader.read(file.chat, content.boxed(), &file.name).await {
-            Ok(extracted) => extracted,
-            Err(reason) => return Ok(Err(reason)),
-        };
-        let document = file.document(&extracted, read.load(Ordering::Relaxed));
-        self.store.add(document, &extracted.passages).await.map(Ok)
+        let extracted = self.reader.read(file, page, content.boxed()).await?;
+        Ok((extracted, read.load(Ordering::Relaxed)))
+    }
+
+    /// Stores a file that was read as a document.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub(crate) async fn keep(
+        &self,
+        file: NewFile,
+        extracted: &Extracted,
+        bytes: u64,
+    ) -> Result<Document, StoreError> {
+        self.store.add(file.document(extracted, bytes), &extracted.passages).await
     }
 }

@@ -13,6 +13,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::sync::Semaphore;
 
+use super::file::NewFile;
 use crate::channel::{FileError, FileStream};
 use figaro_base::ids::ChatId;
 use figaro_domain::document::{Extraction, MAX_TEXT_BYTES, READER, Unreadable};
@@ -52,18 +53,18 @@ impl FileReader {
         Self { program, slots: Arc::new(Semaphore::new(AT_ONCE)), transfers: Arc::default() }
     }
 
-    /// Reads a file, piece by piece: the bot never has all of it in memory.
-    pub(crate) async fn read(&self, chat: ChatId, content: FileStream, name: &str) -> Extraction {
+    /// Reads a file, piece by piece: the bot never has all of it in memory. `page` is the stated encoding of a web page.
+    pub(super) async fn read(&self, file: &NewFile, page: Option<&str>, content: FileStream) -> Extraction {
         let Some(program) = &self.program else {
             tracing::error!("files cannot be read: the program that embeds the bot names no reader");
             return Err(Unreadable::NoReader);
         };
-        let _transfer = Transfer::begin(&self.transfers, chat).ok_or(Unreadable::Busy)?;
+        let _transfer = Transfer::begin(&self.transfers, file.chat).ok_or(Unreadable::Busy)?;
         let mut command = Command::new(program);
         // Other accounts of the machine see arguments, and only the ending of the name matters.
-        let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
+        let ending = file.name.rsplit_once('.').map_or("", |(_, ending)| ending);
         let ending: String = ending.chars().filter(char::is_ascii_alphanumeric).take(8).collect();
-        command.arg(READER).arg(format!("file.{ending}"));
+        command.arg(READER).arg(format!("file.{ending}")).args(page);
         // The child sees neither settings nor keys. These two variables make it take memory only as it needs it.
         command.env_clear();
         command.env("MIMALLOC_ARENA_RESERVE", "0").env("RAYON_NUM_THREADS", "1");

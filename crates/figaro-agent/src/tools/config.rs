@@ -120,7 +120,7 @@ struct ConfigArguments {
     /// Where the chat is: a city, an IANA time zone, or the time that it is there now.
     #[serde(default, deserialize_with = "present")]
     timezone: Option<Option<String>>,
-    /// In a group: when named, replied to or commanded (mention), to every message, or only to commands (off).
+    /// In a group; mention: when named or replied to.
     #[serde(default, deserialize_with = "present")]
     answer_when: Option<Option<AnswerWhen>>,
 }

@@ -13,6 +13,7 @@ pub(crate) mod memories;
 pub(crate) mod moderation;
 mod names;
 pub(crate) mod notes;
+pub mod pages;
 pub(crate) mod pins;
 pub(crate) mod profile;
 pub mod recall;

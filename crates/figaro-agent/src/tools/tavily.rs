@@ -114,7 +114,7 @@ struct TavilyResponse {
 
 /// Required part of a response; other fields vary.
 #[derive(Deserialize)]
-struct Pages {
+struct TavilyPages {
     answer: Option<String>,
     results: Vec<TavilyPage>,
 }
@@ -135,7 +135,7 @@ impl TavilyResponse {
     }
 
     fn found(&self) -> Result<WebSearchResult, SearchError> {
-        let Pages { answer, results } = serde_json::from_slice(&self.body).map_err(|error| {
+        let TavilyPages { answer, results } = serde_json::from_slice(&self.body).map_err(|error| {
             // The error's own text could quote the response.
             tracing::warn!(line = error.line(), column = error.column(), "Tavily's answer is not understood");
             NO_SERVICE

@@ -222,6 +222,12 @@ fn is_bare(word: &str) -> bool {
     (has_ending || host.parse::<Ipv4Addr>().is_ok()) && !host.contains('@')
 }
 
+/// Returns `true` for an address with `http://` or `https://` and a host.
+#[must_use]
+pub fn is_web(address: &str) -> bool {
+    web_start(address) == Some(0) && address.len() <= MAX_ADDRESS && web(address).is_some()
+}
+
 /// Parses an address as a browser does; `None` if it is not a web address.
 fn web(address: &str) -> Option<Url> {
     let url = Url::parse(address.trim()).ok()?;
@@ -233,9 +239,10 @@ fn without_fragment(address: &str) -> &str {
 }
 
 /// Returns `true` for an http(s) address outside private networks. A self-hosted Bot API server would load a private one
-/// from inside the owner's network, and read local files for `file:`.
+/// from inside the owner's network, and read local files for `file:`. The name of a host is not looked up: see
+/// [`is_public_ip`].
 #[must_use]
-pub(crate) fn is_public(address: &str) -> bool {
+pub fn is_public(address: &str) -> bool {
     let Some(url) = web(address) else { return false };
     let host = url.host_str().unwrap_or_default();
     match host.trim_matches(['[', ']']).parse::<IpAddr>() {
@@ -248,23 +255,38 @@ pub(crate) fn is_public(address: &str) -> bool {
     }
 }
 
-fn is_public_ip(address: IpAddr) -> bool {
+/// Returns `true` for an address that is reachable on the internet, by IANA's registries of special-purpose addresses
+/// (<https://www.iana.org/assignments/iana-ipv4-special-registry>, and the one of IPv6).
+#[must_use]
+pub fn is_public_ip(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(v4) => {
-            let [a, b, ..] = v4.octets();
-            let shared = a == 100 && (64..128).contains(&b);
-            let reserved = a == 0 || a >= 240;
+            let [a, b, c, _] = v4.octets();
+            let is_shared = a == 100 && (64..128).contains(&b);
+            let is_reserved = a == 0 || a >= 240;
+            // Protocol assignments and relays of IPv6, then networks for benchmarks.
+            let is_special = (a == 192 && b == 0 && c == 0) || (a == 192 && b == 88 && c == 99);
+            let is_benchmark = a == 198 && (18..20).contains(&b);
             !(v4.is_private()
                 || v4.is_loopback()
                 || v4.is_link_local()
                 || v4.is_multicast()
-                || shared
-                || reserved)
+                || v4.is_documentation()
+                || is_shared
+                || is_reserved
+                || is_special
+                || is_benchmark)
         }
         IpAddr::V6(v6) => match v6.to_ipv4() {
             Some(v4) => is_public_ip(IpAddr::V4(v4)),
-            // Only 2000::/3 is routed on the internet; 64:ff9b::/96 and 2002::/16 wrap other addresses.
-            None => (v6.segments()[0] & 0xe000) == 0x2000 && v6.segments()[0] != 0x2002,
+            // Only 2000::/3 is routed on the internet. Of it, 2001::/23 (Teredo and other protocols) and 2002::/16 wrap other
+            // addresses; 2001:db8::/32 and 3fff::/20 are for documentation.
+            None => {
+                let [a, b, ..] = v6.segments();
+                let is_wrapped = (a == 0x2001 && b < 0x200) || a == 0x2002;
+                let is_example = (a == 0x2001 && b == 0xdb8) || (a == 0x3fff && b < 0x1000);
+                (a & 0xe000) == 0x2000 && !is_wrapped && !is_example
+            }
         },
     }
 }

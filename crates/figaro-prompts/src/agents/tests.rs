@@ -58,6 +58,7 @@ fn names() -> AgentFileNames {
             "list_tasks",
             "lookup",
             "read_document",
+            "read_page",
             "recall",
             "search_documents",
             "remove_note",

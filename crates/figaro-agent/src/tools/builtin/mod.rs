@@ -6,6 +6,7 @@ use figaro_mcp::catalog::{Catalog, MethodSelection};
 
 use super::config::ConfigTools;
 use super::documents::DocumentTools;
+use super::pages::PageTools;
 use super::recall::MemoryTools;
 use super::records::RecordTools;
 use super::source::{Rare, Sources};
@@ -14,7 +15,7 @@ use super::telegram::TelegramTools;
 use super::web::WebSearch;
 use super::{
     Registry, Tool, ToolSource, action, agents, documents, find, lookup, memories, moderation, notes,
-    pins as pin_tools, profile, recall, web,
+    pages as page_tools, pins as pin_tools, profile, recall, web,
 };
 
 use figaro_store::{ConversationStore, NoteStore, PinStore, ProfileStore};
@@ -88,6 +89,8 @@ pub struct BuiltIn {
     pub memory: MemoryTools,
     /// Documents of chats, for the document tools.
     pub documents: DocumentTools,
+    /// Web pages, for `read_page`.
+    pub pages: PageTools,
     /// Records of chats, for the record tools.
     pub records: RecordTools,
     /// Settings of chats, for the settings tools.
@@ -101,8 +104,19 @@ pub struct BuiltIn {
 impl BuiltIn {
     /// Adds every built-in tool. A new tool is a file in `tools/` and a line here.
     pub fn register(self, table: &mut ToolTable) {
-        let Self { notes, pins, profiles, conversations, memory, documents, records, config, tasks, web } =
-            self;
+        let Self {
+            notes,
+            pins,
+            profiles,
+            conversations,
+            memory,
+            documents,
+            pages,
+            records,
+            config,
+            tasks,
+            web,
+        } = self;
         table.add(notes::add(notes.clone()));
         table.add(notes::list(notes.clone()));
         table.add(notes::remove(notes.clone()));
@@ -114,6 +128,9 @@ impl BuiltIn {
         table.add(config.clone().set());
         table.add(config.reset());
         table.add(web::tool(web));
+        if pages.pages.is_on() {
+            table.add(page_tools::tool(pages));
+        }
         table.add(lookup::tool(conversations));
         table.add(recall::tool(memory));
         table.add(documents::search(documents.clone()));

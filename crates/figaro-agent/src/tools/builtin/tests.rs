@@ -8,15 +8,20 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::*;
+use crate::channel::Channel;
+use crate::documents::{Documents, FileReader};
+use crate::pages::Pages;
 use crate::tools::documents::DocumentTools;
+use crate::tools::pages::PageTools;
 use crate::tools::recall::MemoryTools;
 use crate::tools::source::ToolListing;
 use crate::tools::tasks::TaskReader;
+use crate::tools::telegram::{Approvers, Grants};
 use crate::tools::web::{SearchError, WebSearchResult};
 use crate::tools::{ToolContext, ToolDefinition, typed};
 use figaro_base::clock::Clock;
 use figaro_base::ids::BotId;
-use figaro_config::{EngineKind, StoreUrl};
+use figaro_config::{AccessMode, AccessSettings, EngineKind, PageSettings, StoreUrl};
 use figaro_domain::tool::{Effect, MAX_FOUND, StatusKey, ToolKind};
 use figaro_memory::{Chats, DocumentSearch, RecordBooks};
 use figaro_policy::access::Admins;
@@ -32,10 +37,27 @@ struct Nobody;
 
 impl Admins for Nobody {}
 
+impl Channel for Nobody {}
+
 #[async_trait]
 impl WebSearch for Nobody {
     async fn search(&self, _context: &ToolContext, _query: &str) -> Result<WebSearchResult, SearchError> {
         Ok(WebSearchResult::default())
+    }
+}
+
+/// Reads no page in a test.
+fn pages(store: &Store) -> PageTools {
+    PageTools {
+        pages: Pages::new(&PageSettings { is_on: true, private: Vec::new() }),
+        documents: Documents::new(store.documents(), FileReader::new(None), Arc::new(Nobody)),
+        approvers: Approvers {
+            access: AccessSettings { owners: Vec::new(), mode: AccessMode::Open },
+            settings: store.settings(),
+            admins: Arc::new(Nobody),
+            grants: Grants::default(),
+        },
+        audit: store.audit(),
     }
 }
 
@@ -79,6 +101,7 @@ async fn built_in() -> (ToolTable, TempDir) {
             settings: store.settings(),
             default_zone: Tz::UTC,
         },
+        pages: pages(&store),
         memory: MemoryTools {
             chats: Chats::new(store.messages(), Clock::system()),
             settings: store.settings(),

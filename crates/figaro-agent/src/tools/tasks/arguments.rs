@@ -60,11 +60,10 @@ pub(super) struct ChangeTaskArguments {
     #[serde(default)]
     #[schemars(with = "String")]
     pub(super) schedule: Option<String>,
-    /// Only if it becomes a single run, or again a recurring one.
     #[serde(default)]
     #[schemars(with = "bool")]
     pub(super) recurring: Option<bool>,
-    /// An IANA time zone; clock times stay.
+    /// IANA; clock times stay.
     #[serde(default)]
     #[schemars(with = "String")]
     pub(super) timezone: Option<String>,
@@ -74,10 +73,9 @@ pub(super) struct ChangeTaskArguments {
     #[serde(default)]
     #[schemars(with = "String")]
     pub(super) agent: Option<String>,
-    /// What becomes of a run missed while the bot is off.
+    /// Of a run missed while off.
     #[serde(default)]
     pub(super) if_missed: Option<IfMissed>,
-    /// true pauses it, false lets it run again.
     #[serde(default)]
     #[schemars(with = "bool")]
     pub(super) paused: Option<bool>,

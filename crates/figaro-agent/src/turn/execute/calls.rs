@@ -306,13 +306,14 @@ pub(super) fn started(tool: &Arc<dyn Tool>, call: Call) -> TurnEventKind {
     TurnEventKind::ToolStarted { call, status: tool.status(), hint }
 }
 
-/// Returns the argument to show in a status line: the search query or the name of an agent; `None` if there is neither.
+/// Returns the argument to show in a status line: the search query, the name of an agent or an address; `None` if there is
+/// none of these.
 #[must_use]
 pub fn hint(call: &Call) -> Option<String> {
     let arguments: Value = serde_json::from_str(&call.arguments).ok()?;
     let queries = arguments["queries"].as_array().into_iter().flatten();
     let queries: Vec<&str> = queries.filter_map(Value::as_str).collect();
-    let one = || arguments.get("query").or_else(|| arguments.get("agent_name"))?.as_str();
+    let one = || ["query", "agent_name", "url"].into_iter().find_map(|name| arguments.get(name))?.as_str();
     let words = if queries.is_empty() { one()?.to_owned() } else { queries.join(", ") };
     Some(one_line(&words, 60))
 }

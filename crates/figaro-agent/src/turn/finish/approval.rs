@@ -5,6 +5,7 @@ use chrono::{DateTime, TimeDelta};
 use figaro_base::tz::Tz;
 use serde_json::Value;
 
+use crate::tools::pages::NAME as READ_PAGE;
 use figaro_base::text::{as_markdown, is_unseen, one_line};
 use figaro_domain::approval::{Approval, ApprovalTarget, MethodCall, ToolOfServer, WAITS_MINUTES};
 use figaro_domain::delivery::Action;
@@ -101,6 +102,7 @@ fn gist(texts: &Texts, approval: &Approval, call: &MethodCall, now: &DateTime<Tz
     let values = [
         ("user", user),
         ("text", &of("text")),
+        ("url", &of("url")),
         ("title", &of("title")),
         ("about", approval.about.as_deref().unwrap_or_default()),
         ("count", &count.to_string()),
@@ -144,6 +146,7 @@ fn of_method<'a>(texts: &'a Texts, approval: &Approval, call: &MethodCall) -> &'
         "setChatTitle" => texts.approval_title_change(),
         "sendMessage" => texts.approval_send(),
         STANDING_RULE => texts.approval_standing(),
+        READ_PAGE => texts.approval_page(),
         _ => texts.approval_other(),
     }
 }

@@ -10,11 +10,13 @@ use super::super::question::Question;
 use super::super::report::Reporter;
 use super::super::requested::RequestedFile;
 use crate::documents::{Documents, NewFile};
+use crate::pages::{Pages, WebPage};
 use figaro_base::ids::{ChatId, DocumentId, SessionId, UserId};
 use figaro_base::text::{estimate_tokens, one_line};
 use figaro_domain::document::{Document, DocumentSource, Passage, Unreadable};
 use figaro_domain::message::{Attachment, Inbound};
 use figaro_memory::PassageQuery;
+use figaro_policy::address::is_web;
 use figaro_prompts::{DocumentView, PassageView};
 use figaro_store::StoreError;
 
@@ -53,6 +55,8 @@ pub(super) struct TurnDocuments {
 #[derive(Clone, Copy)]
 pub(super) struct DocumentContext<'a> {
     pub(super) documents: &'a Documents,
+    /// Reads the page of a message that is only a link; `None` if the agent reads no pages.
+    pub(super) pages: Option<&'a Pages>,
     pub(super) reporter: &'a Reporter,
     pub(super) chat: ChatId,
     /// Session of the turn.
@@ -77,6 +81,7 @@ impl DocumentContext<'_> {
         let mut asked = self.read(asked, &mut found).await;
         let failed = self.requested(question, &mut asked).await;
         found.views.extend(failed);
+        found.views.extend(self.linked(question).await);
         if self.looks_back {
             let around = background.iter().rev().flat_map(own_files).filter(BroughtFile::is_document);
             // Each is tried once: people may have removed it, or it cannot be read.
@@ -130,7 +135,7 @@ impl DocumentContext<'_> {
         let mut failed = Vec::new();
         let Some(first) = question.parts.first() else { return failed };
         let sender = first.speaker.user.clone();
-        let source = DocumentSource { telegram: None, session: Some(self.session), sender };
+        let source = DocumentSource { telegram: None, session: Some(self.session), turn: None, sender };
         for requested in question.requested.iter().flat_map(|requested| &requested.files) {
             let (name, read) = match requested {
                 RequestedFile::Content { name, unique_id, bytes } => {
@@ -159,6 +164,38 @@ impl DocumentContext<'_> {
             }
         }
         failed
+    }
+
+    /// Returns the page or file behind a message that is only a link.
+    async fn linked(&self, question: &Question) -> Option<DocumentView> {
+        let pages = self.pages?;
+        let [part] = question.parts.as_slice() else { return None };
+        let url = only_address(part)?;
+        let sender = part.speaker.user.clone();
+        let source = DocumentSource {
+            telegram: part.origin.message(),
+            session: Some(self.session),
+            turn: None,
+            sender,
+        };
+        let file = NewFile {
+            chat: self.chat,
+            name: String::new(),
+            file_id: None,
+            unique_id: None,
+            source,
+            now: self.reporter.now(),
+        };
+        let reading = pages.read(url, self.documents, file);
+        let read = timeout_at(self.deadline, reading).await.unwrap_or(Ok(Err(Unreadable::TooLong.into())));
+        Some(match self.reporter.or_without(read.map(Some), "documents")? {
+            Ok(page) => page_view(page),
+            Err(reason) => {
+                let text = format!("[This page {reason}.]");
+                let passages = vec![PassageView { place: String::new(), text }];
+                DocumentView { url: url.to_owned(), passages, ..DocumentView::default() }
+            }
+        })
     }
 
     /// Waits for a document until the deadline.
@@ -239,7 +276,7 @@ impl BroughtFile<'_> {
         let sender: UserId =
             quoted.and_then(|quoted| quoted.writer.clone()).unwrap_or(self.part.speaker.user.clone());
         let telegram = if self.is_quoted { quoted?.message } else { self.part.origin.message() };
-        let source = DocumentSource { telegram, session: Some(session), sender };
+        let source = DocumentSource { telegram, session: Some(session), turn: None, sender };
         NewFile::of(self.attachment, chat, source, reporter.now())
     }
 }
@@ -252,6 +289,30 @@ fn files_of(part: &Inbound) -> impl Iterator<Item = BroughtFile<'_>> {
 
 fn own_files(part: &Inbound) -> impl Iterator<Item = BroughtFile<'_>> {
     part.attachments.iter().map(move |attachment| BroughtFile { attachment, part, is_quoted: false })
+}
+
+/// Returns the address that a message consists of, apart from mentions of the bot and others.
+fn only_address(part: &Inbound) -> Option<&str> {
+    let is_bare = part.attachments.is_empty() && part.quotes.is_none();
+    let mut words = part.text.split_whitespace().filter(|word| !word.starts_with('@'));
+    words.next().filter(|word| is_bare && is_web(word) && words.next().is_none())
+}
+
+/// Returns the view of a page: as much of its beginning as fits.
+fn page_view(page: WebPage) -> DocumentView {
+    let mut left = ASKED_TOKENS;
+    let WebPage { url, title, extracted, document } = page;
+    let all = extracted.passages.len();
+    let shown: Vec<Passage> =
+        extracted.passages.into_iter().take_while(|passage| take(&mut left, passage)).collect();
+    DocumentView {
+        id: document.as_ref().map(|document| document.id.to_string()).unwrap_or_default(),
+        name: title,
+        url,
+        size: document.map(|document| document.size()).unwrap_or_default(),
+        whole: shown.len() == all && !extracted.is_cut,
+        passages: shown.into_iter().map(|Passage { place, text, .. }| PassageView { place, text }).collect(),
+    }
 }
 
 /// Takes the tokens of a passage from the room; `false` if it does not fit.
@@ -268,6 +329,7 @@ fn unread(name: &str, reason: &str) -> DocumentView {
     DocumentView {
         id: String::new(),
         name: one_line(name, MAX_NAME),
+        url: String::new(),
         size: String::new(),
         whole: false,
         passages: vec![PassageView { place: String::new(), text }],
@@ -278,6 +340,7 @@ fn view(document: &Document, passages: impl Iterator<Item = Passage>, is_whole: 
     DocumentView {
         id: document.id.to_string(),
         name: document.name.clone(),
+        url: String::new(),
         size: document.size(),
         whole: is_whole && !document.is_cut,
         passages: passages.map(|Passage { place, text, .. }| PassageView { place, text }).collect(),

@@ -14,6 +14,7 @@ use super::documents::{DocumentContext, TurnDocuments};
 use super::pictures;
 use crate::channel::Channel;
 use crate::documents::Documents;
+use crate::pages::Pages;
 use figaro_base::ids::SessionId;
 use figaro_domain::conversation::Message;
 use figaro_domain::message::Inbound;
@@ -30,6 +31,8 @@ pub struct FileLoader {
     pub channel: Arc<dyn Channel>,
     /// Reads and searches the documents of chats.
     pub documents: Documents,
+    /// Reads web pages.
+    pub pages: Pages,
     /// The models and what they can do.
     pub models: Arc<Models>,
     /// Reports failures to the log and to `/status`.
@@ -47,6 +50,8 @@ pub(super) struct FilesQuery<'a> {
     pub(super) model: &'a ModelName,
     /// Date in the chat's zone.
     pub(super) today: NaiveDate,
+    /// `true` if the agent may read web pages.
+    pub(super) reads_pages: bool,
     /// `true` if documents of earlier messages may be shown.
     pub(super) looks_back: bool,
     /// Ends the loading when the turn is stopped.
@@ -74,6 +79,7 @@ impl FileLoader {
         let Some(first) = query.question.parts.first() else { return TurnDocuments::default() };
         let context = DocumentContext {
             documents: &self.documents,
+            pages: query.reads_pages.then_some(&self.pages),
             reporter: &self.reporter,
             chat: first.place.chat,
             session: query.session,

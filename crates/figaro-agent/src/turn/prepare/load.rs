@@ -102,6 +102,8 @@ pub(super) struct TurnChoices<'a> {
     pub(super) person: Option<&'a PersonView>,
     pub(super) persona: &'a Spoken,
     pub(super) book: &'a Book,
+    /// `true` if the agent may read web pages.
+    pub(super) reads_pages: bool,
     /// Ends slow parts when the turn is stopped.
     pub(super) cancel: &'a CancellationToken,
 }
@@ -211,6 +213,7 @@ impl Loader {
             background: &[],
             model: chosen.model,
             today: self.reporter.now().with_timezone(&zone).date_naive(),
+            reads_pages: chosen.reads_pages,
             looks_back: may_look_back(question),
             cancel: chosen.cancel,
         }
@@ -320,6 +323,9 @@ fn written<'a>(
     let mut written = Addresses::written(now.flat_map(Inbound::words_of_people).chain(earlier));
     let of_task = question.task.iter().flat_map(|task| &task.addresses);
     of_task.for_each(|address| written.add_found(address));
+    // Those that an answer named as its sources: a search found them, or a person approved them.
+    let named = history.iter().flat_map(|message| message.side_effects().sources);
+    named.for_each(|source| written.add_found(&source.url));
     written
 }
 

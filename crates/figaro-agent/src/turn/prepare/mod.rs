@@ -36,6 +36,7 @@ use super::scope::{TextSink, TurnScope};
 use super::setup::Setup;
 use super::taken_up::TakenUp;
 use crate::delivery::Bus;
+use crate::tools::pages::NAME as READ_PAGE;
 use crate::tools::records::RecordTools;
 use crate::tools::{Alone, Registry, SendAllowance, Tool, ToolContext};
 use figaro_base::ids::ChatId;
@@ -222,6 +223,7 @@ impl Preparer {
             person: person.as_ref(),
             persona: &persona,
             book: &book,
+            reads_pages: part.tools.get(READ_PAGE, &[]).is_some(),
             cancel: &control.cancel,
         };
         let loaded = self.loader.load(turn, question, &taken_up, &chosen).await.map_err(failed)?;
@@ -230,9 +232,8 @@ impl Preparer {
         let tools = keeping(offered(&with_own(part.tools, requested), &loaded), &records);
         let of_chat = [config.settings, persona.settings];
         let child_context = child_context(&loaded, agent, Generation::nearest(of_chat));
-        let form = form_of(requested, agent).map_err(failed)?;
+        let (form, order) = (form_of(requested, agent).map_err(failed)?, self.models.order(&model));
         let called = Some(&*tools).filter(|_| self.models.capabilities(&model).is_none_or(|can| can.tools));
-        let order = self.models.order(&model);
         let run = self.run(loaded, question, &taken_up, called).shaped(form).asking(order);
         let scope = TurnScope::new(turn.id, control.clone(), self.bus.clone(), &run.untold());
         let setup = Setup {

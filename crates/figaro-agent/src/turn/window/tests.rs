@@ -65,6 +65,7 @@ impl Fields<'_> {
 
     fn document(&mut self) -> DocumentView {
         DocumentView {
+            url: String::new(),
             id: "d".to_owned(),
             name: self.next(),
             size: "2 pages".to_owned(),

@@ -53,6 +53,7 @@ pub(super) fn made_of(
         document.sources.retain(|source| {
             let is_erased = source.telegram.is_some_and(|message| telegram.contains(&message))
                 || source.session.is_some_and(|session| to_erase.has_session(session))
+                || source.turn.is_some_and(|turn| to_erase.asked.contains(&turn))
                 || is_of_sender(source, what);
             !is_erased
         });
