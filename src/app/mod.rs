@@ -29,6 +29,7 @@ mod servers;
 mod stop;
 mod store;
 mod terminal;
+mod transcriber;
 mod watch;
 
 use std::io::IsTerminal;

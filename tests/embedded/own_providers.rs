@@ -37,6 +37,7 @@ const PARROT: Descriptor = Descriptor {
     spec: SPEC,
     build: |settings, _http, idle_limit| Arc::new(Parrot { settings: settings.clone(), idle_limit }),
     embedder: None,
+    transcriber: None,
 };
 
 /// Says its settings and the last line that it hears.

@@ -47,6 +47,7 @@ mod forgetting;
 mod forgetting_chats;
 mod formats;
 mod groups;
+mod hearing;
 mod history;
 mod hostile;
 mod init;

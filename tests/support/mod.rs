@@ -17,6 +17,7 @@ pub mod replay;
 pub mod scene;
 pub mod server;
 pub mod site;
+pub mod speech;
 pub mod terminal;
 
 use std::sync::Arc;

@@ -5,7 +5,8 @@ use async_trait::async_trait;
 use futures::TryStreamExt;
 use futures::stream::BoxStream;
 
-use figaro_base::ids::UserId;
+use figaro_base::ids::{MessageId, UserId};
+use figaro_domain::chat::Place;
 use figaro_domain::conversation::Conversation;
 use figaro_policy::access::Admins;
 
@@ -22,6 +23,9 @@ pub trait Channel: Admins {
     async fn ask_consent(&self, _user: &UserId) -> bool {
         false
     }
+
+    /// Shows the words of a sound under its message. Failures are only logged.
+    async fn show_heard(&self, _place: &Place, _message: MessageId, _words: &str) {}
 
     /// Opens a file of at most `max_bytes`, by the file id of its message.
     async fn open(&self, _file_id: &str, _max_bytes: usize) -> Result<FileStream, FileError> {

@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use super::models::{ModelChoice, ProviderSettings, read_service};
+use super::models::{ModelChoice, ProviderSettings};
+use super::of_service::ServiceModel;
 use super::reader::VariableReader;
 
 /// The embedding model, which turns texts into vectors.
@@ -34,9 +35,10 @@ impl EmbedderSettings {
         if kind.eq_ignore_ascii_case("local") {
             return Self::Local(PathBuf::from(what));
         }
-        let spec = reader.providers().iter().find(|spec| spec.name.eq_ignore_ascii_case(kind));
-        let Some(spec) = spec else { return Self::unknown(reader) };
-        Self::Service { service: read_service(reader, spec), model: what.to_owned() }
+        match ServiceModel::read(reader, &text) {
+            Some(ServiceModel { service, model }) => Self::Service { service, model },
+            None => Self::unknown(reader),
+        }
     }
 
     fn unknown(reader: &mut VariableReader<'_>) -> Self {

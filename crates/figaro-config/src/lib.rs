@@ -11,6 +11,7 @@ mod http;
 mod log;
 mod models;
 mod of_model;
+mod of_service;
 mod pages;
 mod reader;
 mod reference;
@@ -43,6 +44,7 @@ pub use log::{LogFormat, LogSettings};
 use models::read_idle_timeout;
 pub use models::{ModelChoice, ModelSettings, ProviderSettings};
 pub use of_model::OfModel;
+pub use of_service::ServiceModel;
 pub use pages::{PageSettings, PrivateHost};
 use reader::VariableReader;
 pub use reader::looks_secret;
@@ -65,6 +67,8 @@ pub struct Settings {
     pub embedder: EmbedderSettings,
     /// Tavily, the web search service, and its key.
     pub tavily: TavilySettings,
+    /// Model that turns speech into text; `None` if it is off.
+    pub transcriber: Option<ServiceModel>,
     /// Reading of the pages behind links.
     pub pages: PageSettings,
     /// Telegram MCP server, a child process.
@@ -241,6 +245,7 @@ impl Settings {
             model: ModelSettings::read(&mut reader),
             embedder: EmbedderSettings::read(&mut reader),
             tavily: TavilySettings::read(&mut reader),
+            transcriber: ServiceModel::read_transcriber(&mut reader),
             pages: PageSettings::read(&mut reader),
             mcp: McpSettings::read(&mut reader),
             servers: ServersSettings::read(&reader),
@@ -264,6 +269,7 @@ impl Settings {
         let proxies: Vec<SecretString> =
             self.telegram.proxies.secrets().chain(self.model.proxies.secrets()).collect();
         let optional = optional.chain(self.embedder.service().map(|service| &service.key));
+        let optional = optional.chain(self.transcriber.as_ref().map(|of| &of.service.key));
         let optional = optional.chain(self.http.secrets());
         let keys = [&self.telegram.token].into_iter().chain(self.model.keys()).chain(optional);
         Redactor::new(keys.chain(&proxies))

@@ -194,7 +194,7 @@ fn read_provider(
     model: Option<&str>,
 ) -> Option<ProviderSettings> {
     let is_set_up = spec.set_up_by().is_some_and(|variable| reader.get(variable.name).is_some());
-    if !wanted && (!is_set_up || is_for_vectors_alone(reader, spec)) {
+    if !wanted && (!is_set_up || is_for_other_work_alone(reader, spec)) {
         drop(read_times(reader, spec));
         return None;
     }
@@ -210,13 +210,15 @@ fn read_provider(
     Some(ProviderSettings { model: model.unwrap_or_default(), ..service })
 }
 
-/// Returns `true` if a provider is configured for [`super::EmbedderSettings`] and has no model to talk with.
-fn is_for_vectors_alone(reader: &VariableReader<'_>, spec: &ProviderSpec) -> bool {
-    let embedder = reader.text("EMBEDDER");
-    let embeds =
-        embedder.split_once(':').is_some_and(|(name, _)| name.trim().eq_ignore_ascii_case(spec.name));
+/// Returns `true` if a provider is configured for the embedder or the transcriber and has no model to talk with.
+fn is_for_other_work_alone(reader: &VariableReader<'_>, spec: &ProviderSpec) -> bool {
+    let is_named = |setting: &&str| {
+        let name = reader.text(setting);
+        name.split_once(':').is_some_and(|(name, _)| name.trim().eq_ignore_ascii_case(spec.name))
+    };
     let model = spec.variable(VariableRole::Model);
-    embeds && model.is_some_and(|model| model.default.is_empty() && reader.get(model.name).is_none())
+    ["EMBEDDER", "TRANSCRIBER"].iter().any(is_named)
+        && model.is_some_and(|model| model.default.is_empty() && reader.get(model.name).is_none())
 }
 
 /// Reads one provider without a model.

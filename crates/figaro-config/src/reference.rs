@@ -6,7 +6,18 @@ use crate::variables::{Variable, Variables};
 const GROUPS: [(&str, &[&str]); 10] = [
     ("Telegram", &["TELEGRAM_", "WEBHOOK_"]),
     ("Access", &["OWNER_IDS", "ACCESS", "POLICY_FILE"]),
-    ("Models", &["LLM_", "MODEL_CAPABILITIES", "MAX_PASSES", "TAVILY_", "READ_PAGES", "PRIVATE_PAGES"]),
+    (
+        "Models",
+        &[
+            "LLM_",
+            "MODEL_CAPABILITIES",
+            "MAX_PASSES",
+            "TAVILY_",
+            "TRANSCRIBER",
+            "READ_PAGES",
+            "PRIVATE_PAGES",
+        ],
+    ),
     ("Cost", &["DAILY_", "BACKGROUND_SHARE", "LLM_PRICES"]),
     ("History and memory", &["HISTORY_", "SUMMARY_", "SESSION_", "MEMORY_", "EMBEDDER"]),
     ("Tasks and time", &["TASKS_", "DEFAULT_TIMEZONE"]),

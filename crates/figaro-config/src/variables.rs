@@ -68,6 +68,11 @@ const LAST: &[Variable] = &[
     ),
     secret("TAVILY_BASE_URL", "https://api.tavily.com", "Address of Tavily, if you reach it elsewhere."),
     variable(
+        "TRANSCRIBER",
+        "off",
+        "Model that turns voice messages, audio and the sound of videos into text: `off`, or provider:model of `openai`, `compatible` (any server with /audio/transcriptions) or `gemini`, such as `openai:gpt-4o-mini-transcribe`. It uses the key and the address of that provider. The recordings are sent to it.",
+    ),
+    variable(
         "READ_PAGES",
         "on",
         "`on` or `off`: whether pages and files behind links are read. Only addresses that people wrote or a search found are fetched without asking, and none of private networks.",

@@ -230,6 +230,12 @@ pub struct Attachment {
     /// MIME type reported by the sender's client, such as `image/png`.
     #[serde(default)]
     pub mime_type: Option<String>,
+    /// Length of a sound or a video in seconds, as the sender's client states it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seconds: Option<u64>,
+    /// Result of hearing a sound; `None` if nobody listened. Its words are the text of the message.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub heard: Option<HearingResult>,
     /// Name of the kind, if [`AttachmentKind`] has no variant for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub named: Option<String>,
@@ -239,7 +245,16 @@ impl Attachment {
     /// Creates an attachment with only its kind.
     #[must_use]
     pub const fn new(kind: AttachmentKind) -> Self {
-        Self { kind, file_id: None, unique_id: None, label: None, mime_type: None, named: None }
+        Self {
+            kind,
+            file_id: None,
+            unique_id: None,
+            label: None,
+            mime_type: None,
+            seconds: None,
+            heard: None,
+            named: None,
+        }
     }
 
     /// Returns the word for its kind in a prompt.
@@ -260,11 +275,53 @@ impl Attachment {
         }
     }
 
+    /// Returns `true` for anything with a sound that may have words.
+    #[must_use]
+    pub fn is_sound(&self) -> bool {
+        use AttachmentKind::{Audio, Document, Video, VideoNote, Voice};
+        let begins = |kind: &str| self.mime_type.as_deref().is_some_and(|mime| mime.starts_with(kind));
+        match self.kind {
+            Voice | Audio | Video | VideoNote => true,
+            Document => begins("audio/") || begins("video/"),
+            _ => false,
+        }
+    }
+
     /// Returns `true` for a file that may have text to read: any but pictures, sounds and films.
     #[must_use]
     pub fn is_document(&self) -> bool {
         let begins = |kind: &str| self.mime_type.as_deref().is_some_and(|mime| mime.starts_with(kind));
         self.kind == AttachmentKind::Document && !["image/", "audio/", "video/"].into_iter().any(begins)
+    }
+}
+
+/// Result of hearing a sound.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum HearingResult {
+    /// Its words are part of the text.
+    Words,
+    /// There are no words in it.
+    Nothing,
+    /// It is too long or too large, or there are too many.
+    TooLong,
+    /// The caps leave no room for it.
+    OverBudget,
+    /// It could not be fetched, or the service did not answer.
+    Failed,
+}
+
+impl HearingResult {
+    /// Returns the reason for the model why there are no words; `None` if there are.
+    #[must_use]
+    pub const fn missing(self) -> Option<&'static str> {
+        match self {
+            Self::Words => None,
+            Self::Nothing => Some("nobody speaks in it"),
+            Self::TooLong => Some("it is too long to be heard"),
+            Self::OverBudget => Some("today's budget leaves no room to hear it"),
+            Self::Failed => Some("it could not be heard: the person may send it again"),
+        }
     }
 }
 

@@ -37,7 +37,10 @@ impl MeteredEmbedder {
             EmbedPurpose::Question => usage::Purpose::Turn,
             EmbedPurpose::Passage => usage::Purpose::Background,
         };
-        let mut bill = self.ledger.bill_for(paid_for, model, texts, self.payer.clone()).await?;
+        let tokens = texts.iter().map(|text| estimate_tokens(text).max(1)).sum::<usize>();
+        // There is no text answer, but a call with 0 output tokens would be granted all of them.
+        let estimate = Usage { input: u64::try_from(tokens).unwrap_or(u64::MAX), cached: 0, output: 1 };
+        let mut bill = self.ledger.bill_for(paid_for, model, estimate, self.payer.clone()).await?;
         bill.ask();
         let embedded = self.inner.embed(purpose, texts).await;
         match &embedded {
@@ -84,22 +87,20 @@ impl Embedder for MeteredEmbedder {
 }
 
 impl Ledger {
-    /// Creates the bill of an embedding call for these texts and reserves its maximum cost.
-    async fn bill_for(
+    /// Creates the bill of a call that gives no answer of a model, and reserves its maximum cost.
+    pub(super) async fn bill_for(
         self: &Arc<Self>,
         purpose: usage::Purpose,
         model: ModelName,
-        texts: &[&str],
+        estimate: Usage,
         payer: Payer,
     ) -> Result<Bill, LedgerError> {
         let order = self.affordable(std::slice::from_ref(&model))?;
-        let tokens = texts.iter().map(|text| estimate_tokens(text).max(1)).sum::<usize>();
-        let input = u64::try_from(tokens).unwrap_or(u64::MAX);
+        let Usage { input, output, .. } = estimate;
         let price = self.highest_price(&order);
         let mut bill = Bill::new(Arc::clone(self), payer, purpose, model, input);
         if self.caps().is_set() {
-            // There is no text answer, but a call with 0 output tokens would be granted all of them.
-            let wanted = CallEstimate { input, output: 1, search: false, price };
+            let wanted = CallEstimate { input, output, search: false, price };
             self.set_aside(wanted, &mut bill).await?;
             bill = self.keep(bill).await?;
         }

@@ -9,6 +9,7 @@ mod embedder;
 mod slots;
 #[cfg(test)]
 mod tests;
+mod transcriber;
 mod tree;
 
 use std::ops::RangeInclusive;

@@ -68,6 +68,8 @@ pub struct AttachmentView {
     pub name: Option<String>,
     /// Reason why the model does not see a picture it could have seen; `None` if it does, or could not.
     pub missing: Option<String>,
+    /// `true` if its words, as a model heard them, are part of the text.
+    pub heard: bool,
 }
 
 /// A document of the chat, whole or in part.

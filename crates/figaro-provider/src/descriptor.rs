@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use super::Provider;
 use super::embed::Embedder;
+use super::transcribe::Transcriber;
 use figaro_config::{ProviderSettings, Variables};
 use figaro_domain::provider_spec::{ProviderSpec, ProviderVariable, VariableRole};
 
@@ -24,7 +25,17 @@ pub struct Descriptor {
     /// Builds an embedding model of the provider; `None` if it has none. A call that is silent for `idle_limit` has
     /// failed.
     pub embedder: Option<MakeEmbedder>,
+    /// Builds a model of the provider that turns speech into text; `None` if it has none.
+    pub transcriber: Option<MakeTranscriber>,
 }
+
+/// Builds the transcription model of this name.
+pub(crate) type MakeTranscriber = fn(
+    settings: &ProviderSettings,
+    model: &str,
+    http: reqwest::Client,
+    idle_limit: Duration,
+) -> Arc<dyn Transcriber>;
 
 /// Builds the model of this name. Its [`Embedder::name`] begins with that of the spec.
 pub(crate) type MakeEmbedder = fn(

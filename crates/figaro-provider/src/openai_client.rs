@@ -11,6 +11,7 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use parking_lot::Mutex;
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue};
+use reqwest::multipart::Form;
 use serde::de::DeserializeOwned;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
@@ -23,6 +24,9 @@ use super::offered::Offered;
 use super::{EventStream, ProviderError};
 use figaro_base::secret::{ExposeSecret, Redactor, SecretString};
 use figaro_domain::source::Source;
+
+/// Minimum time for the answer to a form with a file.
+const FORM_LIMIT: Duration = Duration::from_secs(180);
 
 #[derive(Debug, Clone, Copy)]
 pub(super) enum OpenAiEndpoint {
@@ -95,6 +99,18 @@ impl OpenAiClient {
         self.endpoint.check()?;
         let request = self.http.post(self.endpoint.url(path)).headers(self.endpoint.headers()).json(body);
         let answer = json(request, self.watch.idle_limit).await;
+        answer.map_err(|error| error::presentable(error, &self.watch.redactor))
+    }
+
+    /// Posts a form whose answer comes in one piece. A server may take some time to read a file.
+    pub(super) async fn post_form<T: DeserializeOwned>(
+        &self,
+        path: &str,
+        form: Form,
+    ) -> Result<T, ProviderError> {
+        self.endpoint.check()?;
+        let request = self.http.post(self.endpoint.url(path)).headers(self.endpoint.headers());
+        let answer = json(request.multipart(form), self.watch.idle_limit.max(FORM_LIMIT)).await;
         answer.map_err(|error| error::presentable(error, &self.watch.redactor))
     }
 

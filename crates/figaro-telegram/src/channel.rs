@@ -8,13 +8,16 @@ use tokio_util::sync::CancellationToken;
 use super::api::EditForumTopic;
 use super::commands::consent_card;
 use super::files;
-use super::send::Sender;
+use super::live::MESSAGE_UNITS;
+use super::send::{Outgoing, Sender};
 use figaro_agent::channel::{Channel, FileError, FileStream};
 use figaro_agent::languages::Languages;
 use figaro_agent::outbound::Urgency;
-use figaro_base::ids::{ChatId, UserId};
+use figaro_base::ids::{ChatId, MessageId, UserId};
+use figaro_base::text::utf16_len;
 use figaro_domain::chat::{ChatKind, Place};
 use figaro_domain::conversation::Conversation;
+use figaro_markup::{Entity, EntityKind, Formatted, split};
 use figaro_store::ProfileStore;
 
 /// The chats of the bot's account.
@@ -52,6 +55,18 @@ impl Channel for TelegramChannel {
             tracing::info!(%chat, ?unsent, "whether facts may be remembered could not be asked");
         }
         sent.is_ok()
+    }
+
+    async fn show_heard(&self, place: &Place, message: MessageId, words: &str) {
+        let quote = Entity { kind: EntityKind::ExpandableBlockquote, offset: 0, length: utf16_len(words) };
+        let content = Formatted { text: words.to_owned(), entities: vec![quote] };
+        for content in split(content, MESSAGE_UNITS) {
+            let quoted = Outgoing { content, reply_to: Some(message), ..Outgoing::default() };
+            if let Err(unsent) = self.sender.send(place, &quoted, &CancellationToken::new()).await {
+                tracing::warn!(chat = %place.chat, ?unsent, "the words of a sound could not be shown");
+                return;
+            }
+        }
     }
 
     async fn open(&self, file_id: &str, max_bytes: usize) -> Result<FileStream, FileError> {

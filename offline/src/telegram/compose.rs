@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use super::entities;
 use super::files::{photo_size, shown};
 use super::possible::{Possible, chat_mut, known, no};
-use super::say::Say;
+use super::say::{Say, SoundFile};
 use super::state::TelegramState;
 use super::world::ChatType;
 
@@ -94,7 +94,7 @@ fn add_reply(message: &mut Map<String, Value>, replied: Value, quote: Option<&st
 
 fn add_content(state: &mut TelegramState, message: &mut Map<String, Value>, say: Say) {
     let media = say.fields.keys().any(|field| CAPTIONED.contains(&field.as_str()));
-    let caption = media || !say.photo.is_empty() || say.document.is_some();
+    let caption = media || !say.photo.is_empty() || say.document.is_some() || say.sound.is_some();
     if !say.photo.is_empty() {
         let sizes = say.photo.into_iter().map(|photo| photo_size(state, photo)).collect();
         message.insert("photo".to_owned(), Value::Array(sizes));
@@ -104,6 +104,20 @@ fn add_content(state: &mut TelegramState, message: &mut Map<String, Value>, say:
         let mut document = shown(state, &ApiType::parse("Document"), &id);
         document["file_name"] = json!(name);
         message.insert("document".to_owned(), document);
+    }
+    if let Some(SoundFile { kind, seconds, bytes }) = say.sound {
+        let (name, ty, mime) = match kind.as_str() {
+            "video_note" => ("note.mp4", "VideoNote", None),
+            "audio" => ("song.mp3", "Audio", Some("audio/mpeg")),
+            _ => ("voice.oga", "Voice", Some("audio/ogg")),
+        };
+        let id = state.keep_file(name, bytes);
+        let mut sound = shown(state, &ApiType::parse(ty), &id);
+        sound["duration"] = json!(seconds);
+        if let Some(mime) = mime {
+            sound["mime_type"] = json!(mime);
+        }
+        message.insert(kind, sound);
     }
     write_text(message, caption, &say.text, &say.entities);
     message.extend(say.fields);

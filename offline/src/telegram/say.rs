@@ -13,6 +13,7 @@ pub struct Say {
     pub(super) quote: Option<String>,
     pub(super) photo: Vec<PhotoFile>,
     pub(super) document: Option<(String, Vec<u8>)>,
+    pub(super) sound: Option<SoundFile>,
     pub(super) forward_from: Option<i64>,
     pub(super) sender_chat: Option<i64>,
     pub(super) entities: Vec<Value>,
@@ -62,6 +63,13 @@ impl Say {
         Self { document: Some((name.to_owned(), bytes.into())), ..self }
     }
 
+    /// Attaches a sound of this length: `kind` is `voice`, `audio` or `video_note`. The text becomes its caption.
+    #[must_use]
+    pub fn sound(self, kind: &str, seconds: u32, bytes: impl Into<Vec<u8>>) -> Self {
+        let sound = SoundFile { kind: kind.to_owned(), seconds, bytes: bytes.into() };
+        Self { sound: Some(sound), ..self }
+    }
+
     /// Makes the message a forward of a message by this user.
     #[must_use]
     pub fn forward_from(self, user: i64) -> Self {
@@ -92,6 +100,14 @@ impl Say {
         self.fields.insert(name.to_owned(), value);
         self
     }
+}
+
+/// A voice message, an audio file or a video note.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct SoundFile {
+    pub(crate) kind: String,
+    pub(crate) seconds: u32,
+    pub(crate) bytes: Vec<u8>,
 }
 
 /// One size of a photo. Clients create several.

@@ -6,6 +6,7 @@ mod model;
 mod ports;
 mod store;
 mod telegram;
+mod transcriber;
 mod unheard;
 
 use std::collections::BTreeSet;
@@ -28,7 +29,9 @@ use super::servers;
 use super::start_log;
 use super::terminal::{all_said, counted, say};
 use figaro_base::clock::Clock;
-use figaro_config::{ENV_FILE, ModelChoice, PolicySettings, ServersSettings, Settings, Values, Variables};
+use figaro_config::{
+    ENV_FILE, ModelChoice, PolicySettings, ServersSettings, ServiceModel, Settings, Values, Variables,
+};
 use figaro_gateway::unanswered;
 use figaro_policy::budget::Caps;
 use figaro_prompts::{OWN_FOLDER, Prompts};
@@ -127,8 +130,11 @@ fn probes<'a>(settings: &'a Settings, providers: &'a Providers) -> Vec<BoxFuture
         Ok(http) => {
             let model = |choice| model::probe(settings, providers, choice, http.clone()).map(one).boxed();
             probes.extend(choices(settings).map(model));
-            let embedder = embedder::probe(settings, providers, http);
-            probes.push(embedder.map(|finding| finding.into_iter().collect()).boxed());
+            let embedder = embedder::probe(settings, providers, http.clone());
+            let transcriber = transcriber::probe(settings, providers, http);
+            let some = |finding: Option<Finding>| finding.into_iter().collect();
+            probes.push(embedder.map(some).boxed());
+            probes.push(transcriber.map(some).boxed());
         }
         Err(StartupError(words)) => {
             probes.push(std::future::ready(one(Finding::new("model", Err(words)))).boxed());
@@ -276,6 +282,8 @@ fn prices(settings: &Settings) -> Vec<String> {
     let embedder = settings.embedder.model();
     let named = choices(settings).map(|choice| ("model", name(choice)));
     let named = named.chain(embedder.map(|choice| ("embedder", name(&choice))));
+    let transcriber = settings.transcriber.as_ref().map(ServiceModel::name);
+    let named = named.chain(transcriber.map(|choice| ("transcriber", name(&choice))));
     let unpriced = named.filter(|(_, name)| prices.of(name).is_none());
     unpriced
         .map(|(what, choice)| {

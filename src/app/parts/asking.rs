@@ -69,6 +69,7 @@ where
         store,
         http,
         embedder: None,
+        transcriber: None,
         bot,
         channel,
     });

@@ -28,6 +28,7 @@ use figaro_prompts::texts::Locales;
 use figaro_prompts::{OWN_FOLDER, Prompts};
 use figaro_provider::Providers;
 use figaro_provider::embed::Embedder;
+use figaro_provider::transcribe::Transcriber;
 use figaro_provider::trials::ModelTrials;
 use figaro_store::Store;
 use figaro_telegram::inbound::Me;
@@ -53,6 +54,8 @@ pub(super) struct Base {
     pub(super) pages: Pages,
     pub(super) erasures: Erasures,
     pub(super) embedder: Option<Arc<dyn Embedder>>,
+    /// Turns speech into text; `None` if nothing is heard.
+    pub(super) transcriber: Option<Arc<dyn Transcriber>>,
     pub(super) trials: ModelTrials,
     /// Name of the bot in prompts.
     pub(super) bot: BotName,
@@ -92,6 +95,7 @@ pub(super) struct BaseParts {
     pub(super) store: Store,
     pub(super) http: reqwest::Client,
     pub(super) embedder: Option<Arc<dyn Embedder>>,
+    pub(super) transcriber: Option<Arc<dyn Transcriber>>,
     pub(super) bot: BotName,
     pub(super) channel: Arc<dyn Channel>,
 }
@@ -147,7 +151,8 @@ fn broken(faults: &str) -> StartupError {
 impl Base {
     /// Builds the dependencies of turns of a channel.
     pub(super) fn new(ground: BaseParts) -> Self {
-        let BaseParts { settings, groups, clock, read, store, http, embedder, bot, channel } = ground;
+        let BaseParts { settings, groups, clock, read, store, http, embedder, transcriber, bot, channel } =
+            ground;
         let BaseFiles { prompts, locales, rules, .. } = read;
         let trials = trials(&settings, clock.now());
         let pages = Pages::new(&settings.pages);
@@ -166,6 +171,7 @@ impl Base {
             documents: Documents::new(store.documents(), FileReader::new(reader()), channel.clone()),
             erasures: Erasures::default(),
             embedder,
+            transcriber,
             trials,
             bot,
             channel,

@@ -32,6 +32,7 @@ use super::identity::who_am_i;
 use super::models::models;
 use super::providers;
 use super::servers::recipe;
+use super::transcriber::transcriber;
 use super::watch::News;
 use figaro_agent::delivery::{Bus, Delivery, Owners};
 use figaro_agent::languages::Languages;
@@ -192,6 +193,7 @@ async fn bot(
     let api = Api::new(&settings.telegram).map_err(StartupError)?;
     let http = http_client(&settings.model.proxies)?;
     let embedder = meaning::of_settings(settings, providers, &http, groups, clock).await?;
+    let transcriber = transcriber(settings, providers, &http)?;
     let (me, mcp) = tokio::try_join!(who_am_i(&api, &settings.telegram), start_mcp(settings, groups))?;
     let limiter =
         Arc::new(if settings.limits.paced { RateLimiter::default() } else { RateLimiter::unpaced() });
@@ -212,8 +214,19 @@ async fn bot(
     let (described, policy_text) = (read.servers.clone(), read.policy_text.clone());
     let servers = Servers::start(described.servers.clone(), recipe, groups.back.clone());
     let (settings, groups, clock) = (Arc::new(settings.clone()), groups.clone(), clock.clone());
-    let ground = BaseParts { settings, groups, clock, read, store, http, embedder, bot: name, channel };
-    let base = Base::new(ground);
+    let bot = name;
+    let base = Base::new(BaseParts {
+        settings,
+        groups,
+        clock,
+        read,
+        store,
+        http,
+        embedder,
+        transcriber,
+        bot,
+        channel,
+    });
     let approvers = approvers(&base);
     Ok(Bot { base, me, mcp, servers, described, policy_text, sender, live, approvers })
 }

@@ -15,6 +15,7 @@ use figaro_agent::turn::end::Ender;
 use figaro_agent::turn::execute::Executor;
 use figaro_agent::turn::execute::calls::ToolCaller;
 use figaro_agent::turn::extraction::Extractor;
+use figaro_agent::turn::hearing::Ears;
 use figaro_agent::turn::naming::Namer;
 use figaro_agent::turn::pipeline::Turns;
 use figaro_agent::turn::prepare::{
@@ -32,7 +33,7 @@ pub(super) fn turns(base: &Base, ledger: Arc<Ledger>, parts: TurnParts) -> Turns
     let TurnParts { bus, delivery, owners, tools, servers, background } = parts;
     let Background { extractor, namer, summariser } = background;
     let reporter = Reporter { vitals: base.vitals.clone(), clock: base.clock.clone() };
-    let (conversations, settings) = (base.store.clone(), base.store.clone());
+    let (conversations, settings, ears) = (base.store.clone(), base.store.clone(), ears(base, &ledger));
     let caller = ToolCaller { bus: bus.clone(), clock: base.clock.clone(), audit: base.store.audit() };
     let ender = Ender {
         conversations: conversations.conversations(),
@@ -73,6 +74,7 @@ pub(super) fn turns(base: &Base, ledger: Arc<Ledger>, parts: TurnParts) -> Turns
     };
     Turns {
         rights: rights(base),
+        ears,
         parked: base.parked.clone(),
         preparer,
         executor,
@@ -88,6 +90,12 @@ pub(super) fn turns(base: &Base, ledger: Arc<Ledger>, parts: TurnParts) -> Turns
         bus,
         reporter,
     }
+}
+
+/// Builds what hears sounds.
+fn ears(base: &Base, ledger: &Arc<Ledger>) -> Ears {
+    let (transcriber, channel) = (base.transcriber.clone(), base.channel.clone());
+    Ears { transcriber, ledger: ledger.clone(), channel }
 }
 
 /// Channel-specific parts of turns: event bus, delivery, owners, tools, MCP server tools and background workers.

@@ -102,6 +102,8 @@ fn inbound(id: i64, text: &str) -> Inbound {
             file_id: None,
             label: Some("🙂".into()),
             mime_type: None,
+            seconds: None,
+            heard: None,
             named: None,
         }],
         quotes: Some(Quoted {

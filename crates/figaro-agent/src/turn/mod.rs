@@ -10,6 +10,7 @@ pub(crate) mod error;
 pub mod execute;
 pub mod extraction;
 pub(crate) mod finish;
+pub mod hearing;
 mod log;
 pub mod naming;
 pub(crate) mod outcome;

@@ -11,6 +11,7 @@ use super::end::Ender;
 use super::error::TurnError;
 use super::execute::Executor;
 use super::extraction::Extractor;
+use super::hearing::Ears;
 use super::log::TurnLog;
 use super::naming::Namer;
 use super::outcome::Outcome;
@@ -39,6 +40,8 @@ use figaro_store::{ConversationStore, StoreError, TaskStore};
 pub struct Turns {
     /// Checks the rights of a person when their turn begins.
     pub rights: RightsChecker,
+    /// Hears the sounds of a question.
+    pub ears: Ears,
     /// Loads the data for a turn and builds the window.
     pub preparer: Preparer,
     /// Executes the decisions of a turn's state machine.
@@ -98,11 +101,15 @@ impl Turns {
             Ok(question) => question,
             Err(error) => return self.not_begun(&error, &question).await,
         };
+        let (question, heard) = self.ears.hear(question, &control.cancel).await;
         let question = self.learning(question);
         match self.conversations.begin_turn(conversation, &question.parts, self.reporter.now()).await {
             // This turn was begun before: it continues from its checkpoint.
             Ok(turn) if turn.checkpoint.is_some() => self.resume(turn, question, control).await,
-            Ok(turn) => self.work(turn, question, TakenUp::default(), control).await,
+            Ok(turn) => {
+                self.ears.show(heard).await;
+                self.work(turn, question, TakenUp::default(), control).await
+            }
             Err(error) => self.not_begun(&error, &question).await,
         }
     }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::GeminiProvider;
 use super::embed::embedder;
 use super::name::NAME;
+use super::transcribe::transcriber;
 use crate::descriptor::Descriptor;
 use figaro_domain::provider_spec::{ProviderSpec, ProviderVariable};
 
@@ -28,4 +29,5 @@ pub(crate) const DESCRIPTOR: Descriptor = Descriptor {
         Arc::new(GeminiProvider::new(http, &settings.base_url, settings.key.clone(), idle_limit))
     },
     embedder: Some(embedder),
+    transcriber: Some(transcriber),
 };

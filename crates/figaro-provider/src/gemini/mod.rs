@@ -9,6 +9,7 @@ mod schema;
 mod signed;
 #[cfg(test)]
 mod tests;
+mod transcribe;
 mod wire;
 
 use std::time::Duration;

@@ -46,4 +46,5 @@ pub(crate) const DESCRIPTOR: Descriptor = Descriptor {
         let limit = settings.time(LOAD_TIMEOUT).max(idle_limit);
         embedder(settings, model, http, limit)
     }),
+    transcriber: None,
 };

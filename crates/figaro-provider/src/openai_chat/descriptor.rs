@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::OpenAiChat;
 use super::name::NAME;
 use crate::descriptor::Descriptor;
-use crate::openai_embed;
+use crate::{openai_embed, openai_transcribe};
 use figaro_domain::provider_spec::{KnownService, ProviderSpec, ProviderVariable};
 
 /// Any service with this dialect.
@@ -47,4 +47,5 @@ pub(crate) const DESCRIPTOR: Descriptor = Descriptor {
         Arc::new(OpenAiChat::new(http, &settings.base_url, settings.given_key(), idle_limit))
     },
     embedder: Some(openai_embed::embedder),
+    transcriber: Some(openai_transcribe::transcriber),
 };

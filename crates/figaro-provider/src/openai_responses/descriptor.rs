@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::OpenAiResponses;
 use super::name::NAME;
 use crate::descriptor::Descriptor;
-use crate::openai_embed;
+use crate::{openai_embed, openai_transcribe};
 use figaro_domain::provider_spec::{ProviderSpec, ProviderVariable};
 
 /// OpenAI, by its Responses API.
@@ -30,4 +30,5 @@ pub(in crate) const DESCRIPTOR: Descriptor = Descriptor {
         Arc::new(OpenAiResponses::new(http, &settings.base_url, settings.key.clone(), idle_limit))
     },
     embedder: Some(openai_embed::embedder),
+    transcriber: Some(openai_transcribe::transcriber),
 };

@@ -58,6 +58,7 @@ fn file(kind: Kind, value: &Value) -> Option<Attachment> {
         unique_id: some("file_unique_id"),
         label: some("file_name").or_else(|| some("title")).or_else(|| some("emoji")),
         mime_type: some("mime_type"),
+        seconds: file.get("duration").and_then(Value::as_u64),
         ..Attachment::new(kind)
     })
 }

@@ -3,7 +3,7 @@
 use super::super::question::Question;
 use super::super::reply::Reply;
 use figaro_domain::delivery::Action;
-use figaro_domain::message::{Attachment, AttachmentKind, Inbound};
+use figaro_domain::message::{Attachment, AttachmentKind, HearingResult, Inbound};
 use figaro_domain::model::ModelName;
 use figaro_policy::access::Standing;
 use figaro_prompts::texts::{Texts, fill};
@@ -31,6 +31,17 @@ pub(super) fn unreadable(
     if first.is_picture() {
         return told(blind(question, texts, model, models.named().iter().any(|one| models.sees(one))));
     }
+    if let Some(heard) = first.heard {
+        let words = match heard {
+            HearingResult::Words => return None,
+            HearingResult::Nothing => texts.heard_nothing(),
+            HearingResult::TooLong => texts.heard_too_long(),
+            HearingResult::OverBudget => texts.heard_over_budget(),
+            HearingResult::Failed => texts.heard_failed(),
+        };
+        return told(Reply { markdown: words.to_owned(), actions: Vec::new() });
+    }
+    let deaf = (first.is_sound() && question.standing == Standing::Owner).then(|| texts.deaf_owner());
     let kind = match first.kind {
         AttachmentKind::Photo => texts.kind_photo(),
         AttachmentKind::Document => texts.kind_document(),
@@ -46,7 +57,9 @@ pub(super) fn unreadable(
         | AttachmentKind::Event
         | AttachmentKind::Other => return None,
     };
-    told(Reply { markdown: fill(texts.unsupported(), &[("kind", kind)]), actions: Vec::new() })
+    let words = fill(texts.unsupported(), &[("kind", kind)]);
+    let words = [words.as_str()].into_iter().chain(deaf).collect::<Vec<_>>().join(" ");
+    told(Reply { markdown: words, actions: Vec::new() })
 }
 
 /// Returns the reply to a picture that the model cannot see. Offers another model only if one accepts pictures.

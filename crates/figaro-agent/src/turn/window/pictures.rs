@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use figaro_domain::message::Attachment;
+use figaro_domain::message::{Attachment, HearingResult};
 use figaro_prompts::AttachmentView;
 use figaro_provider::Image;
 
@@ -22,9 +22,16 @@ impl Pictures {
         let view = |attachment: &Attachment| AttachmentView {
             kind: attachment.word().to_owned(),
             name: attachment.label.clone(),
-            missing: self.get(attachment).and_then(|image| image.as_ref().err().cloned()),
+            missing: self.missing(attachment),
+            heard: attachment.heard == Some(HearingResult::Words),
         };
         attachments.iter().map(view).collect()
+    }
+
+    /// Returns the reason why the model does not get the content of an attachment; `None` if it does.
+    fn missing(&self, attachment: &Attachment) -> Option<String> {
+        let unseen = self.get(attachment).and_then(|image| image.as_ref().err().cloned());
+        unseen.or_else(|| attachment.heard.and_then(HearingResult::missing).map(str::to_owned))
     }
 
     fn get(&self, attachment: &Attachment) -> Option<&Result<Image, String>> {

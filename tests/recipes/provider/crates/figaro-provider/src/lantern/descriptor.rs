@@ -27,4 +27,5 @@ pub(crate) const DESCRIPTOR: Descriptor = Descriptor {
         Arc::new(Lantern::new(http, &settings.base_url, settings.given_key(), idle_limit))
     },
     embedder: None,
+    transcriber: None,
 };
