@@ -34,9 +34,20 @@ use figaro_domain::turn::{ActiveTurn, ParkedTurn};
 use figaro_domain::undo::TurnUndo;
 use figaro_domain::usage::{Reservation, Spending};
 
-/// Declares all tables, each with its record type and its stored name, which never changes.
+#[cfg(test)]
+macro_rules! is_by_chat {
+    (chat) => {
+        true
+    };
+    (other) => {
+        false
+    };
+}
+
+/// Declares all tables, each with its record type, its stored name, which never changes, and whether its keys begin with a
+/// chat (`by chat`) or not (`by other`).
 macro_rules! tables {
-    ($($(#[$doc:meta])* $table:ident: $record:ty = $name:expr;)+) => {
+    ($($(#[$doc:meta])* $table:ident: $record:ty = $name:expr, by $key:ident;)+) => {
         /// All tables of the store in a snapshot.
         pub(super) struct Tables<'a> {
             /// Snapshot that all tables read from.
@@ -48,6 +59,10 @@ macro_rules! tables {
 
         /// Stored names of all tables but [`META`].
         pub(super) const NAMES: [&str; [$($name),+].len() + 1] = [$($name,)+ QUARANTINE];
+
+        /// Stored names of the tables, each with `true` if its keys begin with a chat.
+        #[cfg(test)]
+        pub(super) const BY_CHAT: &[(&str, bool)] = &[$(($name, is_by_chat!($key))),+];
 
         impl<'a> Tables<'a> {
             /// Returns the tables of a snapshot.
@@ -64,121 +79,121 @@ macro_rules! tables {
 
 tables! {
     /// Updates not settled yet, by bot and id.
-    inbox: Accepted = "inbox";
+    inbox: Accepted = "inbox", by other;
     /// Settled updates, by bot and id.
-    seen: () = "seen";
+    seen: () = "seen", by other;
     /// Settled updates by the time of acceptance, so that the oldest are found without a search.
-    seen_by_time: () = "seen_by_time";
+    seen_by_time: () = "seen_by_time", by other;
     /// Text of unreadable updates, by bot and id, for some days; their ids are among the seen.
-    unreadable: SetAsideUpdate = "unreadable_updates";
+    unreadable: SetAsideUpdate = "unreadable_updates", by other;
     /// Data erased since the files of the store were rewritten: one record.
-    erasures: RewriteDue = "erasures";
+    erasures: RewriteDue = "erasures", by other;
     /// The current session of a conversation.
-    current: SessionId = "current";
+    current: SessionId = "current", by chat;
     /// Sessions, by id.
-    sessions: Session = SESSIONS;
+    sessions: Session = SESSIONS, by other;
     /// Sessions of each conversation: key index over `sessions`.
-    sessions_of: () = "sessions_of";
+    sessions_of: () = "sessions_of", by chat;
     /// Topics by conversation: `true` while the title is Telegram's automatic one.
-    untitled: bool = "untitled";
+    untitled: bool = "untitled", by chat;
     /// Profiles of people, by person.
-    profiles: UserProfile = "profiles";
+    profiles: UserProfile = "profiles", by other;
     /// Messages, by session and index.
-    messages: Message = MESSAGES;
+    messages: Message = MESSAGES, by other;
     /// Turn in progress of a conversation.
-    turns: ActiveTurn = "runs";
+    turns: ActiveTurn = "runs", by chat;
     /// Turns that wait for a person, by id.
-    parked: ParkedTurn = "parked";
+    parked: ParkedTurn = "parked", by other;
     /// Tool calls by turn and order.
-    calls: ToolCall = "calls";
+    calls: ToolCall = "calls", by other;
     /// Background messages, by conversation and time.
-    background: Inbound = "overheard";
+    background: Inbound = "overheard", by chat;
     /// People who wrote in groups, by chat and person.
-    people: KnownPerson = "people";
+    people: KnownPerson = "people", by chat;
     /// Replies on their way, by id.
-    deliveries: DeliveryRecord = "deliveries";
+    deliveries: DeliveryRecord = "deliveries", by other;
     /// Messages of unfinished answers, by turn and index.
-    live: LiveMessage = "live";
+    live: LiveMessage = "live", by other;
     /// Messages sent by the bot, by chat and message, with their author, which older versions did not store.
-    own: Option<Author> = "own";
+    own: Option<Author> = "own", by chat;
     /// Messages sent by the bot by time, so that the oldest are found without a search.
-    own_by_time: () = "own_by_time";
+    own_by_time: () = "own_by_time", by other;
     /// Notes of chats, by chat and id.
-    notes: Note = "notes";
+    notes: Note = "notes", by chat;
     /// Documents of chats, by chat and id.
-    documents: Document = "documents";
+    documents: Document = "documents", by chat;
     /// Text of documents, by chat, document and order.
-    passages: Passage = "passages";
+    passages: Passage = "passages", by chat;
     /// Records in the forms of context packs, by chat and id.
-    records: Record = "records";
+    records: Record = "records", by chat;
     /// Personas written in chats, by chat and id.
-    personas: OwnPersona = "personas";
+    personas: OwnPersona = "personas", by chat;
     /// Messages that ask for the words of a persona, by chat and message.
-    persona_questions: PersonaQuestion = "persona_questions";
+    persona_questions: PersonaQuestion = "persona_questions", by chat;
     /// Conversations outside Telegram, by name.
-    external: Conversation = "external";
+    external: Conversation = "external", by other;
     /// Names of these conversations, by conversation.
-    external_names: String = "external_names";
+    external_names: String = "external_names", by chat;
     /// Next number for such a conversation: one record.
-    external_next: u32 = "external_next";
+    external_next: u32 = "external_next", by other;
     /// Settings of chats, by chat.
-    chats: ChatConfig = "chats";
+    chats: ChatConfig = "chats", by chat;
     /// Changes of settings by the model, by turn.
-    config_changes: ConfigChange = "config_changes";
+    config_changes: ConfigChange = "config_changes", by other;
     /// Access list: one record.
-    access: AccessList = "access";
+    access: AccessList = "access", by other;
     /// Strangers who were told that the bot is private, with the time.
-    strangers: DateTime<Utc> = "strangers";
+    strangers: DateTime<Utc> = "strangers", by other;
     /// Spending, by day, chat, person and model.
-    spent: Spending = "spent";
+    spent: Spending = "spent", by other;
     /// Reservations of calls in progress, by id.
-    reserved: Reservation = "reserved";
+    reserved: Reservation = "reserved", by other;
     /// Days on which owners were told that the caps are reached.
-    told_of_caps: () = "told_of_caps";
+    told_of_caps: () = "told_of_caps", by other;
     /// Scheduled prompts, by task id.
-    tasks: Task = "tasks";
+    tasks: Task = "tasks", by other;
     /// Tasks of each chat: key index over `tasks`.
-    tasks_of_chat: () = "tasks_of_chat";
+    tasks_of_chat: () = "tasks_of_chat", by chat;
     /// Tasks that may still run, by creator.
-    tasks_of_user: () = "tasks_of_user";
+    tasks_of_user: () = "tasks_of_user", by other;
     /// Tasks by the time at which they are due.
-    tasks_by_wake: () = "tasks_by_wake";
+    tasks_by_wake: () = "tasks_by_wake", by other;
     /// Tasks with a run in progress.
-    leases: () = "claims";
+    leases: () = "claims", by other;
     /// Tasks whose Telegram messages may be out of date.
-    stale_cards: () = "stale_cards";
+    stale_cards: () = "stale_cards", by other;
     /// Runs of tasks, by task and order.
-    task_runs: TaskRun = "task_runs";
+    task_runs: TaskRun = "task_runs", by other;
     /// Blocks of the indexes of chats, as base64, by chat and order.
-    index_blocks: String = "index_blocks";
+    index_blocks: String = "index_blocks", by chat;
     /// Messages edited since the index of their chat read them, by chat, session and index.
-    index_edits: () = "index_edits";
+    index_edits: () = "index_edits", by chat;
     /// Vectors of messages, by message key.
-    vectors: StoredVector = "vectors";
+    vectors: StoredVector = "vectors", by other;
     /// Original names of imported messages, by id.
-    imported: String = "imported";
+    imported: String = "imported", by other;
     /// Pins of chats, by chat and id.
-    pins: Pin = "pins";
+    pins: Pin = "pins", by chat;
     /// Summaries, by session and the index of the first covered message.
-    summaries: Summary = "summaries";
+    summaries: Summary = "summaries", by other;
     /// Sessions with summary work to do.
-    summary_jobs: SummaryJob = "summary_jobs";
+    summary_jobs: SummaryJob = "summary_jobs", by other;
     /// Memories of people, by person and id.
-    memories: Memory = "memories";
+    memories: Memory = "memories", by other;
     /// Messages still to be read for facts, by person and id.
-    unread: Unread = "unread";
+    unread: Unread = "unread", by other;
     /// Outcomes of received messages, by chat and message.
-    received: ReceivedMessage = "received";
+    received: ReceivedMessage = "received", by chat;
     /// Actions of turns that can be undone, by turn.
-    undos: TurnUndo = "undos";
+    undos: TurnUndo = "undos", by other;
     /// Children of turns, by turn and id.
-    children: ChildRun = "children";
+    children: ChildRun = "children", by other;
     /// Messages of children and results of their calls, by child and index.
-    child_messages: Message = "child_messages";
+    child_messages: Message = "child_messages", by other;
     /// Audit log, by place of the entry.
-    audit: AuditEntry = "audit";
+    audit: AuditEntry = "audit", by other;
     /// End of the audit log, and its beginning once old entries were deleted.
-    audit_head: AuditHead = "audit_head";
+    audit_head: AuditHead = "audit_head", by other;
 }
 
 #[derive(Serialize, Deserialize)]

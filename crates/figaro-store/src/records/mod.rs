@@ -28,3 +28,6 @@ pub(super) mod undos;
 pub(super) mod updates;
 pub(super) mod vectors;
 pub(super) mod write;
+
+#[cfg(test)]
+mod tests;
