@@ -22,9 +22,6 @@ const OTHERS: &[&str] = &[
     "FIGARO_TEST_STORE",
     "UPDATE_DOCS",
     "OLLAMA_HOST",
-    // Constants of the code.
-    "OF_CHATS",
-    "OF_MEMORY",
 ];
 
 static SETTINGS: LazyLock<BTreeSet<String>> = LazyLock::new(|| {

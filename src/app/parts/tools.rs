@@ -6,7 +6,6 @@ use chrono::TimeDelta;
 use figaro_mcp::catalog::{Catalog, MethodSelection};
 
 use super::base::{Base, Bot};
-use figaro_agent::tools::Registry;
 use figaro_agent::tools::builtin::{BuiltIn, ToolTable, register_telegram};
 use figaro_agent::tools::config::ConfigTools;
 use figaro_agent::tools::documents::DocumentTools;
@@ -19,26 +18,11 @@ use figaro_agent::tools::tasks::{TaskReader, TaskTools};
 use figaro_agent::tools::tavily::Tavily;
 use figaro_agent::tools::telegram::{Approvers, Grants, TelegramTools};
 use figaro_agent::tools::web::WebSearch;
+use figaro_agent::tools::{Registry, ToolNeed};
 use figaro_ledger::Ledger;
 use figaro_mcp_client::servers::Servers;
 use figaro_memory::RecordBooks;
 use figaro_store::TaskLimits;
-
-/// Tools that need a chat which people read later.
-const OF_CHATS: [&str; 8] = [
-    "cancel_task",
-    "get_config",
-    "list_tasks",
-    "reset_config",
-    "schedule_task",
-    "set_config",
-    "set_profile",
-    "update_task",
-];
-
-/// Tools that store or look up memories.
-const OF_MEMORY: [&str; 8] =
-    ["add_note", "clear_notes", "list_notes", "lookup", "pin", "recall", "remove_note", "unpin"];
 
 /// Builds the tools of the Bot API.
 pub(super) fn telegram(bot: &Bot) -> TelegramTools {
@@ -84,12 +68,12 @@ pub(super) fn registry(base: &Base, ledger: &Arc<Ledger>, telegram: TelegramTool
 
 /// Builds the tools that work without a chat: none for Telegram, for scheduling or for chat settings.
 pub(super) fn without_chat(base: &Base, ledger: &Arc<Ledger>) -> Registry {
-    built_in(base, ledger).without(&OF_CHATS).registry()
+    built_in(base, ledger).without(ToolNeed::Chat).registry()
 }
 
 /// Builds the tools that work without a chat and without a kept store.
 pub(super) fn alone(base: &Base, ledger: &Arc<Ledger>) -> Registry {
-    built_in(base, ledger).without(&OF_CHATS).without(&OF_MEMORY).registry()
+    built_in(base, ledger).without(ToolNeed::Chat).without(ToolNeed::Memory).registry()
 }
 
 fn built_in(base: &Base, ledger: &Arc<Ledger>) -> ToolTable {

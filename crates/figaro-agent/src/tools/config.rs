@@ -34,6 +34,7 @@ impl ConfigTools {
     pub(crate) fn get(self) -> Arc<dyn Tool> {
         let words = "Shows how you are set up in this chat.";
         let about = ToolDefinition::new("get_config", words, Effect::Read, STATUS)
+            .of_chat()
             .rare("show settings configuration of yours setup language tone instructions");
         typed(about, move |context: ToolContext, NoConfigArguments {}| {
             let this = self.clone();
@@ -46,7 +47,7 @@ impl ConfigTools {
     pub(crate) fn set(self) -> Arc<dyn Tool> {
         let words =
             "Changes how you behave in this chat from now on. Give only what is to change; null clears it.";
-        let about = ToolDefinition::new("set_config", words, Effect::Write, STATUS);
+        let about = ToolDefinition::new("set_config", words, Effect::Write, STATUS).of_chat();
         typed(about, move |context: ToolContext, change: ConfigArguments| {
             let this = self.clone();
             async move {
@@ -69,6 +70,7 @@ impl ConfigTools {
     pub(crate) fn reset(self) -> Arc<dyn Tool> {
         let words = "Clears all settings of this chat. Only when the person asked for exactly that.";
         let about = ToolDefinition::new("reset_config", words, Effect::Destructive, STATUS)
+            .of_chat()
             .rare("reset clear forget settings configuration default");
         typed(about, move |context: ToolContext, NoConfigArguments {}| {
             let this = self.clone();

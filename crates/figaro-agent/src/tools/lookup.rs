@@ -36,7 +36,7 @@ struct LookupArguments {
 #[must_use]
 pub(crate) fn tool(store: ConversationStore) -> Arc<dyn Tool> {
     let words = "Gives the whole of a message of which [session-…-msg-…] stands in place of the middle.";
-    let about = ToolDefinition::new("lookup", words, Effect::Read, StatusKey("tool_telegram"));
+    let about = ToolDefinition::new("lookup", words, Effect::Read, StatusKey("tool_telegram")).of_memory();
     typed(about.of_kind(ToolKind::Lookup), move |context: ToolContext, LookupArguments { key }| {
         let store = store.clone();
         async move {

@@ -247,6 +247,17 @@ impl From<StoreError> for ToolError {
     }
 }
 
+/// Need of a tool besides its turn. The tool is left out where its need is missing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ToolNeed {
+    /// Nothing.
+    Nothing,
+    /// A chat that people read later.
+    Chat,
+    /// A kept store: the tool stores or looks up memories.
+    Memory,
+}
+
 /// A function that the model can call. The registry lists tools; `turn::execute` calls them.
 #[async_trait]
 pub trait Tool: Debug + Send + Sync {
@@ -260,6 +271,10 @@ pub trait Tool: Debug + Send + Sync {
     /// other tools.
     fn rare(&self) -> Option<&str> {
         None
+    }
+    /// Returns the need of the tool besides its turn.
+    fn needs(&self) -> ToolNeed {
+        ToolNeed::Nothing
     }
     /// Returns the timeout of a call.
     fn timeout(&self) -> Duration {

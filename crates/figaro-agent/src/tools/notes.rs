@@ -28,7 +28,7 @@ struct AddNoteArguments {
 #[must_use]
 pub(crate) fn add(store: NoteStore) -> Arc<dyn Tool> {
     let words = "Adds one item to a list of this chat's notes. Call it once per item.";
-    let about = ToolDefinition::new("add_note", words, Effect::Write, STATUS);
+    let about = ToolDefinition::new("add_note", words, Effect::Write, STATUS).of_memory();
     typed(about, move |context: ToolContext, AddNoteArguments { key, content }| {
         let store = store.clone();
         async move {
@@ -72,7 +72,7 @@ struct ListNotesArguments {
 #[must_use]
 pub(crate) fn list(store: NoteStore) -> Arc<dyn Tool> {
     let words = "Lists this chat's notes with their ids.";
-    let about = ToolDefinition::new("list_notes", words, Effect::Read, STATUS);
+    let about = ToolDefinition::new("list_notes", words, Effect::Read, STATUS).of_memory();
     typed(about, move |context: ToolContext, ListNotesArguments { key }| {
         let store = store.clone();
         async move {
@@ -105,7 +105,7 @@ struct RemoveNoteArguments {
 #[must_use]
 pub(crate) fn remove(store: NoteStore) -> Arc<dyn Tool> {
     let words = "Removes one note of this chat.";
-    let about = ToolDefinition::new("remove_note", words, Effect::Destructive, STATUS);
+    let about = ToolDefinition::new("remove_note", words, Effect::Destructive, STATUS).of_memory();
     typed(about, move |context: ToolContext, RemoveNoteArguments { note_id }| {
         let store = store.clone();
         async move {
@@ -134,6 +134,7 @@ struct Clear {
 pub(crate) fn clear(store: NoteStore) -> Arc<dyn Tool> {
     let words = "Removes all notes of one list, or all notes of this chat. Only when the person asked for exactly that.";
     let about = ToolDefinition::new("clear_notes", words, Effect::Destructive, STATUS)
+        .of_memory()
         .rare("remove delete empty whole list all notes");
     typed(about, move |context: ToolContext, Clear { key }| {
         let store = store.clone();

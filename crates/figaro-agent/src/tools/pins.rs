@@ -37,6 +37,7 @@ pub(crate) fn add(store: PinStore, conversations: ConversationStore) -> Arc<dyn 
     let words = "Keeps something in view: you see it with every later question of this conversation. Only what the person wants \
                  kept in mind; lists belong into notes. It pins no message in Telegram.";
     let about = ToolDefinition::new("pin", words, Effect::Write, STATUS)
+        .of_memory()
         .rare("pin keep in mind always remember in view for this conversation");
     typed(about, move |context: ToolContext, AddPinArguments { content, importance }| {
         let (store, conversations) = (store.clone(), conversations.clone());
@@ -82,6 +83,7 @@ struct RemovePinArguments {
 pub(crate) fn remove(store: PinStore) -> Arc<dyn Tool> {
     let words = "Removes one pin of this chat, when the person asked for it. An unknown pin_id lists all pins with their ids.";
     let about = ToolDefinition::new("unpin", words, Effect::Destructive, STATUS)
+        .of_memory()
         .rare("unpin remove a pin forget what was pinned list pins");
     typed(about, move |context: ToolContext, RemovePinArguments { pin_id }| {
         let store = store.clone();

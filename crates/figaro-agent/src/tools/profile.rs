@@ -36,6 +36,7 @@ pub(crate) fn tool(store: ProfileStore) -> Arc<dyn Tool> {
     let words = "Remembers how the person who wrote this message wants to be called, their own time zone, or the language \
                  for answers to them alone. Give only what is to change; null clears it.";
     let about = ToolDefinition::new("set_profile", words, Effect::Write, STATUS)
+        .of_chat()
         .rare("call me my name nickname profile my time zone where I live my own language");
     typed(about, move |context: ToolContext, change: ProfileArguments| {
         let store = store.clone();

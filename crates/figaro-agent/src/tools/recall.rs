@@ -45,7 +45,7 @@ pub struct MemoryTools {
 #[must_use]
 pub(crate) fn tool(memory: MemoryTools) -> Arc<dyn Tool> {
     let words = "Finds earlier messages of this chat.";
-    let about = ToolDefinition::new("recall", words, Effect::Read, StatusKey("tool_memory"));
+    let about = ToolDefinition::new("recall", words, Effect::Read, StatusKey("tool_memory")).of_memory();
     typed(about.of_kind(ToolKind::Recall), move |context: ToolContext, RecallArguments { query, limit }| {
         let MemoryTools { chats, settings, default_zone } = memory.clone();
         async move {

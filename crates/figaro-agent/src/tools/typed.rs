@@ -12,7 +12,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
-use super::{CALL_TIMEOUT, Tool, ToolContext, ToolError, ToolOutput, schema};
+use super::{CALL_TIMEOUT, Tool, ToolContext, ToolError, ToolNeed, ToolOutput, schema};
 use figaro_domain::tool::{Effect, StatusKey, ToolKind};
 use figaro_provider::ToolSpec;
 
@@ -34,6 +34,7 @@ pub(crate) struct ToolDefinition {
     status: StatusKey,
     kind: ToolKind,
     rare: Option<&'static str>,
+    needs: ToolNeed,
     timeout: Duration,
 }
 
@@ -47,7 +48,16 @@ impl ToolDefinition {
         effect: Effect,
         status: StatusKey,
     ) -> Self {
-        Self { name, description, effect, status, kind: ToolKind::Plain, rare: None, timeout: CALL_TIMEOUT }
+        Self {
+            name,
+            description,
+            effect,
+            status,
+            kind: ToolKind::Plain,
+            rare: None,
+            needs: ToolNeed::Nothing,
+            timeout: CALL_TIMEOUT,
+        }
     }
 
     #[must_use]
@@ -65,6 +75,18 @@ impl ToolDefinition {
     #[must_use]
     pub(crate) const fn rare(self, words: &'static str) -> Self {
         Self { rare: Some(words), ..self }
+    }
+
+    /// Marks a tool that needs a chat which people read later.
+    #[must_use]
+    pub(crate) const fn of_chat(self) -> Self {
+        Self { needs: ToolNeed::Chat, ..self }
+    }
+
+    /// Marks a tool that stores or looks up memories.
+    #[must_use]
+    pub(crate) const fn of_memory(self) -> Self {
+        Self { needs: ToolNeed::Memory, ..self }
     }
 }
 
@@ -159,6 +181,10 @@ impl Tool for Typed {
 
     fn rare(&self) -> Option<&str> {
         self.about.rare
+    }
+
+    fn needs(&self) -> ToolNeed {
+        self.about.needs
     }
 
     async fn call(&self, context: &ToolContext, arguments: Value) -> Result<ToolOutput, ToolError> {

@@ -14,8 +14,8 @@ use super::tasks::{TaskTools, allow_tool};
 use super::telegram::TelegramTools;
 use super::web::WebSearch;
 use super::{
-    Registry, Tool, ToolSource, action, agents, documents, find, lookup, memories, moderation, notes,
-    pages as page_tools, pins as pin_tools, profile, recall, web,
+    Registry, Tool, ToolNeed, ToolSource, action, agents, documents, find, lookup, memories, moderation,
+    notes, pages as page_tools, pins as pin_tools, profile, recall, web,
 };
 
 use figaro_store::{ConversationStore, NoteStore, PinStore, ProfileStore};
@@ -54,10 +54,10 @@ impl ToolTable {
         self.sources.push(source);
     }
 
-    /// Removes the tools of these names, except those of sources.
+    /// Removes the tools with this need, except those of sources.
     #[must_use]
-    pub fn without(mut self, names: &[&str]) -> Self {
-        let stays = |tool: &Arc<dyn Tool>| !names.contains(&tool.spec().name.as_str());
+    pub fn without(mut self, need: ToolNeed) -> Self {
+        let stays = |tool: &Arc<dyn Tool>| tool.needs() != need;
         self.tools.retain(stays);
         self.rare.retain(stays);
         self

@@ -227,6 +227,16 @@ async fn the_names_of_all_tools_are_known_without_a_bot() {
     Prompts::load_for(None, &AgentFileNames { tools: all, ..AgentFileNames::default() }).unwrap();
 }
 
+#[tokio::test]
+async fn every_tool_that_writes_says_what_it_needs() {
+    let (table, _folder) = built_in().await;
+    let writes = table.tools.iter().chain(&table.rare).filter(|tool| tool.effect() != Effect::Read);
+    let unmarked = writes.filter(|tool| tool.needs() == ToolNeed::Nothing);
+    let unmarked: Vec<&str> = unmarked.map(|tool| tool.spec().name.as_str()).collect();
+    // These are offered only where somebody has chosen a context pack.
+    assert_eq!(unmarked, ["save_record", "remove_record"], "mark it with of_chat() or of_memory()");
+}
+
 /// A built-in tool is named in the file, or the folder, where it is made. Nothing else in the program goes by its name.
 #[tokio::test]
 async fn no_built_in_tool_is_named_elsewhere() {
@@ -285,8 +295,6 @@ async fn no_built_in_tool_is_named_elsewhere() {
         // The names of events and of what is kept, as HTTP tells them.
         ("gateway/src/events", ": action"),
         ("gateway/src/entities", ": pin"),
-        // What is left out where there is no chat.
-        ("app/parts/tools", ""),
     ];
     let is_others =
         |fault: &str| others.iter().any(|(file, name)| fault.contains(file) && fault.ends_with(name));

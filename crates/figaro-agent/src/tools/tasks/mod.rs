@@ -51,7 +51,7 @@ impl TaskTools {
     pub(crate) fn schedule_tool(self) -> Arc<dyn Tool> {
         let words = "Has something done later in this chat, once or again and again: reminders, regular news, checks. \
                      It is sure only if this says success; the person then sees a card with the next times.";
-        let about = ToolDefinition::new("schedule_task", words, Effect::Write, STATUS);
+        let about = ToolDefinition::new("schedule_task", words, Effect::Write, STATUS).of_chat();
         typed(about, move |context: ToolContext, wanted: CreateTaskArguments| {
             let this = self.clone();
             async move { this.schedule(&context, wanted).await }
@@ -62,7 +62,7 @@ impl TaskTools {
     #[must_use]
     pub(crate) fn list_tool(self) -> Arc<dyn Tool> {
         let words = "Lists what is scheduled in this chat, with ids, next times and how the last run ended.";
-        let about = ToolDefinition::new("list_tasks", words, Effect::Read, STATUS);
+        let about = ToolDefinition::new("list_tasks", words, Effect::Read, STATUS).of_chat();
         typed(about, move |context: ToolContext, NoTaskArguments {}| {
             let this = self.clone();
             async move {
@@ -77,7 +77,7 @@ impl TaskTools {
     pub(crate) fn cancel_tool(self) -> Arc<dyn Tool> {
         let words =
             "Cancels a scheduled task of this chat for good. To leave it out for a while, pause it instead.";
-        let about = ToolDefinition::new("cancel_task", words, Effect::Destructive, STATUS);
+        let about = ToolDefinition::new("cancel_task", words, Effect::Destructive, STATUS).of_chat();
         typed(about, move |context: ToolContext, which: Which| {
             let this = self.clone();
             async move { this.cancel(&context, &which.task_id).await }
@@ -88,7 +88,7 @@ impl TaskTools {
     #[must_use]
     pub(crate) fn update_tool(self) -> Arc<dyn Tool> {
         let words = "Changes a scheduled task of this chat, pauses it or lets it run again. Give only what is to change.";
-        let about = ToolDefinition::new("update_task", words, Effect::Write, STATUS);
+        let about = ToolDefinition::new("update_task", words, Effect::Write, STATUS).of_chat();
         typed(about, move |context: ToolContext, change: ChangeTaskArguments| {
             let this = self.clone();
             async move { this.update(&context, change).await }
