@@ -3,7 +3,7 @@
 use figaro_offline::model::{Gate, ModelReply};
 use figaro_offline::telegram::Say;
 
-use super::task_tools::{LEAP, becomes, recurring};
+use super::task_tools::{LEAP, recurring};
 use crate::support::calls::{call, says};
 use crate::support::scene::{TEAM, labels, number, text};
 use crate::support::{ANN, BOB, World};
@@ -189,7 +189,7 @@ async fn what_waits_of_someone_who_is_denied_is_not_answered() {
     says(&world, TEAM, "The end.").await;
     let asked: Vec<String> = world.asked().iter().skip(held).map(|request| request.user_text()).collect();
     assert!(asked.iter().all(|words| words.contains("the last")), "{asked:?}");
-    let card = becomes(&world, &card, "Paused", "History").await;
+    let card = world.becomes(&card, "Paused", "History").await;
     world.press(ANN, &card, "History").await;
     world.shows(TEAM, number(&card["message_id"]), "skipped").await;
     // Nothing of it is left for the next start.

@@ -6,7 +6,7 @@ use figaro_offline::model::{Gate, ModelReply, ModelRequest};
 use figaro_offline::telegram::{PlannedFailure, TelegramView};
 use serde_json::{Value, json};
 
-use super::task_tools::{LEAP, becomes, cards, now, once, recurring, scene, start};
+use super::task_tools::{LEAP, cards, now, once, recurring, scene, start};
 use crate::support::calls::{call, says};
 use crate::support::scene::{labels, number, text};
 use crate::support::{ANN, BOB, Bot, TIMEOUT, World};
@@ -40,7 +40,7 @@ async fn a_card_that_could_not_be_drawn_is_drawn_again_after_half_a_minute() {
     let (_, card) = made(&world, "Sing.").await;
     // What was to be drawn before is drawn then.
     assert_eq!(world.press(ANN, &card, "Pause").await, "Paused");
-    becomes(&world, &card, "Paused", "Resume").await;
+    world.becomes(&card, "Paused", "Resume").await;
     world.caught_up().await;
     let failed = PlannedFailure::Status { status: 502, description: "Bad Gateway".to_owned() };
     world.telegram.fail("editMessageText", failed, 1);
@@ -86,7 +86,7 @@ async fn a_card_whose_drawing_a_kill_cut_short_is_drawn_at_the_next_start() {
     bot.kill();
     assert!(labels(&cards(&world, ANN, "Sing.")[0]).contains(&"Pause".to_owned()));
     let _bot = start(&world, &[]).await;
-    becomes(&world, &card, "Paused", "Resume").await;
+    world.becomes(&card, "Paused", "Resume").await;
 }
 
 #[tokio::test]
@@ -124,9 +124,9 @@ async fn the_tasks_of_a_group_that_moves_have_cards_in_the_new_one() {
     world.press(BOB, &list, &open).await;
     let now = world.shows(new, number(&list["message_id"]), "⏰ Sing.").await;
     assert_eq!(world.press(BOB, &now, "Pause").await, "Paused");
-    let now = becomes(&world, &now, "Paused", "Resume").await;
+    let now = world.becomes(&now, "Paused", "Resume").await;
     world.press(BOB, &now, "Resume").await;
-    becomes(&world, &now, "Next: ", "Pause").await;
+    world.becomes(&now, "Next: ", "Pause").await;
     assert_eq!(left_behind(&world, &card), text(&card));
     assert!(world.refused().is_empty(), "{:?}", world.refused());
     assert!(bot.stop().success());

@@ -16,7 +16,7 @@ use figaro_offline::model::{Gate, ModelReply, ModelRequest};
 use figaro_offline::telegram::{MemberStatus, Person, Say, TelegramView};
 use serde_json::{Value, json};
 
-use super::task_tools::{CAROL, LEAP, becomes, now, recurring, scene, start};
+use super::task_tools::{CAROL, LEAP, now, recurring, scene, start};
 use crate::support::bot::Recipe;
 use crate::support::calls::{call, calls, find_and_call, says};
 use crate::support::scene::{TEAM, buttons, labels, number, text};
@@ -102,7 +102,7 @@ pub async fn pressed(world: &World, who: i64, card: &Value, label: &str, shows: 
 /// The second page of what was found.
 async fn turned(world: &World, card: &Value) -> Value {
     world.press(BOB, card, "Next ▶").await;
-    becomes(world, card, "newest first", "◀ Previous").await
+    world.becomes(card, "newest first", "◀ Previous").await
 }
 
 /// What the model is sent when somebody asks something else.
@@ -638,9 +638,9 @@ async fn what_was_removed_before_all_was_forgotten_is_not_put_back() {
     world.told(BOB, BOB, "/pin it stays a while").await;
     let pins = world.told(BOB, BOB, "/pins").await;
     world.press(BOB, &pins, &SECRET[..5]).await;
-    let open = becomes(&world, &pins, SECRET, "Remove").await;
+    let open = world.becomes(&pins, SECRET, "Remove").await;
     world.press(BOB, &open, "Remove").await;
-    let removed = becomes(&world, &pins, "Pins", "Undo").await;
+    let removed = world.becomes(&pins, "Pins", "Undo").await;
     let (_, undo) = buttons(&removed).into_iter().find(|(label, _)| label.starts_with("Undo")).unwrap();
     let menu = world.told(BOB, BOB, "/forget").await;
     pressed(&world, BOB, &menu, "Everything", "Forget everything about you").await;

@@ -6,7 +6,7 @@ use figaro_offline::model::{Gate, ModelReply, ModelRequest};
 use figaro_offline::telegram::{MemberStatus, Say, TelegramView};
 use serde_json::{Value, json};
 
-use super::task_tools::{CAROL, LEAP, becomes, cards, listed, now, once, recurring, runs, scene, start};
+use super::task_tools::{CAROL, LEAP, cards, listed, now, once, recurring, runs, scene, start};
 use crate::support::calls::{call, calls, error, says};
 use crate::support::scene::{TEAM, buttons, labels, text};
 use crate::support::{ANN, BOB, TIMEOUT};
@@ -194,7 +194,7 @@ async fn twenty_tasks_have_three_pages_and_every_button_keeps_its_place() {
     };
     let list = world.told(ANN, ANN, "/tasks").await;
     world.press(ANN, &list, "Next ▶").await;
-    let second = becomes(&world, &list, "Tasks", "◀ Previous").await;
+    let second = world.becomes(&list, "Tasks", "◀ Previous").await;
     let mut wanted: Vec<String> = (9..=16).map(|n| format!("task {n:02}")).collect();
     wanted.extend(["◀ Previous".to_owned(), "Next ▶".to_owned()]);
     assert_eq!(names(&second), wanted);
@@ -207,22 +207,22 @@ async fn twenty_tasks_have_three_pages_and_every_button_keeps_its_place() {
     assert_eq!(names(&third), ["task 17", "task 18", "task 19", "task 20", "◀ Previous"]);
     let back = async || {
         world.press(ANN, &list, "‹ Back").await;
-        names(&becomes(&world, &list, "Tasks", "◀ Previous").await)
+        names(&world.becomes(&list, "Tasks", "◀ Previous").await)
     };
     let (_, data) = buttons(&third)[1].clone();
     world.press_data(ANN, &third, &data).await;
-    becomes(&world, &list, "⏰ task 18", "‹ Back").await;
+    world.becomes(&list, "⏰ task 18", "‹ Back").await;
     world.press(ANN, &list, "Edit").await;
-    becomes(&world, &list, "Edit: ⏰ task 18", "+10 min").await;
+    world.becomes(&list, "Edit: ⏰ task 18", "+10 min").await;
     assert_eq!(world.press(ANN, &list, "+10 min").await, "Saved.");
-    becomes(&world, &list, "18:10", "+10 min").await;
+    world.becomes(&list, "18:10", "+10 min").await;
     world.press(ANN, &list, "‹ Back").await;
-    becomes(&world, &list, "⏰ task 18", "Cancel").await;
+    world.becomes(&list, "⏰ task 18", "Cancel").await;
     assert_eq!(back().await, names(&third), "the page it came from");
 
     // Cards live on when the bot starts anew; what they show may be old, and then they say so.
     world.press_data(ANN, &list, &data).await;
-    let card = becomes(&world, &list, "⏰ task 18", "Cancel").await;
+    let card = world.becomes(&list, "⏰ task 18", "Cancel").await;
     let old = cards(&world, ANN, "task 18").remove(0);
     assert!(bot.stop().success());
     let _bot = start(&world, &[]).await;
@@ -232,7 +232,7 @@ async fn twenty_tasks_have_three_pages_and_every_button_keeps_its_place() {
         [("Cancelled", GONE), (GONE, "Cancelled")].contains(&(told.0.as_str(), told.1.as_str())),
         "{told:?}"
     );
-    becomes(&world, &list, "Cancelled", "Undo").await;
+    world.becomes(&list, "Cancelled", "Undo").await;
     for label in ["Edit", "Run now", "Cancel"] {
         let data = buttons(&old).into_iter().find(|(name, _)| name == label).unwrap().1;
         assert_eq!(world.forged(ANN, &old, &data).await, GONE, "{label}");
@@ -277,7 +277,7 @@ async fn buttons_move_times_by_what_they_say_or_not_at_all() {
             let list = world.told(ANN, ANN, "/tasks").await;
             let data = format!("tasks:edit:{}", id.as_str().unwrap());
             world.forged(ANN, &list, &data).await;
-            let edit = becomes(&world, &list, &format!("Edit: ⏰ {prompt}"), "‹ Back").await;
+            let edit = world.becomes(&list, &format!("Edit: ⏰ {prompt}"), "‹ Back").await;
             if !labels(&edit).contains(&label.to_owned()) {
                 continue;
             }
@@ -324,14 +324,14 @@ async fn runs_by_hand_are_in_the_history() {
         };
         tokio::time::timeout(TIMEOUT, settled).await.expect("the run is over");
         world.press(BOB, &card, "Edit").await;
-        becomes(&world, &card, "Edit: ⏰ News.", "‹ Back").await;
+        world.becomes(&card, "Edit: ⏰ News.", "‹ Back").await;
         world.press(BOB, &card, "‹ Back").await;
-        becomes(&world, &card, "Last run: ", "Run now").await;
+        world.becomes(&card, "Last run: ", "Run now").await;
     }
     let list = world.told(BOB, BOB, "/tasks").await;
     let (_, data) = buttons(&list).remove(0);
     world.press_data(BOB, &list, &data).await;
-    becomes(&world, &list, "Last run: ", "History").await;
+    world.becomes(&list, "Last run: ", "History").await;
     world.press(BOB, &list, "History").await;
     let find = |view: &TelegramView<'_>| {
         let now = view.messages(BOB).into_iter().find(|m| m["message_id"] == list["message_id"])?;

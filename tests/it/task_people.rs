@@ -4,7 +4,7 @@ use figaro_offline::model::{ModelReply, ReplyPart};
 use figaro_offline::telegram::MemberStatus;
 use serde_json::{Value, json};
 
-use super::task_tools::{CAROL, LEAP, becomes, cards, listed, once, recurring, runs, scene, start};
+use super::task_tools::{CAROL, LEAP, cards, listed, once, recurring, runs, scene, start};
 use crate::support::calls::{call, calls, error, results, says};
 use crate::support::scene::{TEAM, buttons, text};
 use crate::support::{ANN, BOB, TIMEOUT, World};
@@ -227,7 +227,7 @@ async fn taking_a_cancel_back_makes_no_more_tasks_than_there_may_be() {
     call(&world, (BOB, BOB), "first", "schedule_task", recurring("one", LEAP)).await;
     let card = says(&world, BOB, "⏰ one").await;
     assert_eq!(world.press(BOB, &card, "Cancel").await, "Cancelled");
-    let cancelled = becomes(&world, &card, "Cancelled", "Undo").await;
+    let cancelled = world.becomes(&card, "Cancelled", "Undo").await;
     let told = call(&world, (BOB, BOB), "second", "schedule_task", recurring("two", LEAP)).await;
     assert_eq!(told["success"], true, "{told}");
     let toast = world.press(BOB, &cancelled, "Undo").await;

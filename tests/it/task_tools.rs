@@ -6,12 +6,12 @@ use chrono::{
 };
 use figaro_base::clock::Clock;
 use figaro_base::tz::Tz;
-use figaro_offline::telegram::{MemberStatus, TelegramView};
+use figaro_offline::telegram::MemberStatus;
 use serde_json::{Value, json};
 
 use crate::support::calls::{call, calls, error, says};
-use crate::support::scene::{TEAM, labels, number, text};
-use crate::support::{ANN, Bot, TIMEOUT, World};
+use crate::support::scene::{TEAM, labels, text};
+use crate::support::{ANN, Bot, World};
 
 pub const CAROL: i64 = 13;
 
@@ -64,20 +64,6 @@ pub async fn start(world: &World, settings: &[(&str, &str)]) -> Bot {
     let bot = recipe.spawn();
     bot.ready().await;
     bot
-}
-
-/// Waits until a message has these words and this button.
-pub async fn becomes(world: &World, card: &Value, words: &str, label: &str) -> Value {
-    let (chat, id) = (number(&card["chat"]["id"]), &card["message_id"]);
-    let find = |view: &TelegramView<'_>| {
-        let now = view.messages(chat).into_iter().find(|m| m["message_id"] == *id)?;
-        (text(now).contains(words) && labels(now).iter().any(|l| l.starts_with(label))).then(|| now.clone())
-    };
-    let found = world.telegram.wait_until(TIMEOUT, find).await;
-    found.unwrap_or_else(|| {
-        let now = world.telegram.messages(chat).into_iter().find(|m| m["message_id"] == *id);
-        panic!("never seen: `{words}` with {label}; there is {now:?}")
-    })
 }
 
 /// The requests that carried out a task.

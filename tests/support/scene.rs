@@ -83,6 +83,22 @@ impl World {
         self.see(words, find).await
     }
 
+    /// Waits until a message has these words and a button that begins with `label`. After a press, [`Self::shows`] may
+    /// still find the old card, if it has the same words.
+    pub async fn becomes(&self, card: &Value, words: &str, label: &str) -> Value {
+        let (chat, id) = (number(&card["chat"]["id"]), &card["message_id"]);
+        let find = |view: &TelegramView<'_>| {
+            let now = view.messages(chat).into_iter().find(|m| m["message_id"] == *id)?;
+            (text(now).contains(words) && labels(now).iter().any(|l| l.starts_with(label)))
+                .then(|| now.clone())
+        };
+        let found = self.telegram.wait_until(TIMEOUT, find).await;
+        found.unwrap_or_else(|| {
+            let now = self.telegram.messages(chat).into_iter().find(|m| m["message_id"] == *id);
+            panic!("never seen: `{words}` with {label}; there is {now:?}")
+        })
+    }
+
     /// Waits until everything said so far has been dealt with, except for turns that wait for the model.
     pub async fn caught_up(&self) {
         self.when(MARKER, ModelReply::text(CAUGHT_UP));

@@ -20,7 +20,7 @@ async fn what_was_saved_from_a_forgotten_message_is_forgotten() {
 
     let card = world.told(ANN, ANN, "/forget").await;
     world.press(ANN, &card, "Everything").await;
-    world.shows(ANN, number(&card["message_id"]), "notes, records, tasks").await;
+    world.shows(ANN, number(&card["message_id"]), "Forget everything about you").await;
     world.press(ANN, &card, "Forget").await;
     let done = world.shows(ANN, number(&card["message_id"]), "Forgotten").await;
     assert!(text(&done).contains("• records: 1\n"), "{done}");
