@@ -74,10 +74,9 @@ impl SettingsStore {
             .await
     }
 
-    /// Moves the data of a chat to its new id, in one durable write: settings, notes, personas, sessions, background,
-    /// people's wishes, tasks, and its entry in the access list. Existing settings and the current session of the new id
-    /// stay; missing notes are added to its own. Turns and deliveries in progress continue under the old id. May be
-    /// repeated, and then moves what has arrived under the old id since.
+    /// Moves the data of a chat, and its entry in the access list, to its new id, in one durable write. Existing settings
+    /// and the current session of the new id stay; missing notes are added to its own. Turns and deliveries in progress
+    /// continue under the old id. May be repeated, and then moves what has arrived under the old id since.
     pub async fn migrate_chat(&self, from: ChatId, to: ChatId) -> Result<()> {
         self.0
             .change_durably("move a chat to its new id", move |tables, changes| {
