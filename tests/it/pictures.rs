@@ -2,6 +2,7 @@
 
 use figaro_offline::model::{ModelReply, ModelRequest};
 use figaro_offline::telegram::{PlannedFailure, Say};
+use serde_json::json;
 
 use crate::support::scene::{TEAM, labels, number, text};
 use crate::support::{ANN, BOB, Bot, World};
@@ -242,4 +243,30 @@ async fn a_stand_in_that_does_not_see_is_told_of_what_it_does_not_get() {
     let (first, second) = (world.asks(1).await, world.asks(2).await);
     assert_eq!((shown(&first), shown(&second)), (jpegs(&[1]), vec![]));
     assert!(second.user_text().contains("[pictures that you cannot see: 1]"), "{}", second.user_text());
+}
+
+#[tokio::test]
+async fn stickers_and_the_first_frame_of_a_gif_are_seen() {
+    let world = World::new().await;
+    let _bot = world.seeing().await;
+    world.telegram.send(Say::new(ANN, ANN, "look").photo(jpeg(7))).unwrap();
+    world.answers(ANN, 1).await;
+    let messages = world.telegram.messages(ANN);
+    let photo = messages.iter().find_map(|message| message.get("photo")).unwrap()[0].clone();
+    let still = json!({"file_id": photo["file_id"], "file_unique_id": "u", "width": 512, "height": 512});
+    let sticker = |moves: bool| {
+        let mut sticker = json!({"file_id": "moving", "file_unique_id": "s", "type": "regular", "width": 512,
+            "height": 512, "is_animated": false, "is_video": moves, "emoji": "😂"});
+        match moves {
+            true => sticker["thumbnail"] = still.clone(),
+            false => sticker["file_id"] = photo["file_id"].clone(),
+        }
+        sticker
+    };
+    let gif = json!({"file_id": "gif", "file_unique_id": "g", "width": 9, "height": 9, "duration": 1, "thumbnail": still});
+    for (field, value) in [("sticker", sticker(false)), ("sticker", sticker(true)), ("animation", gif)] {
+        world.told(BOB, BOB, "/new").await;
+        let request = world.sees(Say::new(BOB, BOB, "").field(field, value.clone())).await;
+        assert_eq!(shown(&request), jpegs(&[7]), "{value}");
+    }
 }

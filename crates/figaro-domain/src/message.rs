@@ -230,6 +230,10 @@ pub struct Attachment {
     /// MIME type reported by the sender's client, such as `image/png`.
     #[serde(default)]
     pub mime_type: Option<String>,
+    /// Telegram's handle for a still picture of it: a sticker that does not move, or the first frame of one that does and of a
+    /// GIF.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub still: Option<String>,
     /// Length of a sound or a video in seconds, as the sender's client states it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seconds: Option<u64>,
@@ -251,6 +255,7 @@ impl Attachment {
             unique_id: None,
             label: None,
             mime_type: None,
+            still: None,
             seconds: None,
             heard: None,
             named: None,
@@ -273,6 +278,13 @@ impl Attachment {
             AttachmentKind::Document => is_known(),
             _ => false,
         }
+    }
+
+    /// Returns the handle of the picture that vision models can see; `None` if there is none.
+    #[must_use]
+    pub fn picture(&self) -> Option<&str> {
+        let own = self.file_id.as_deref().filter(|_| self.is_picture());
+        own.or(self.still.as_deref())
     }
 
     /// Returns `true` for anything with a sound that may have words.

@@ -102,6 +102,7 @@ fn inbound(id: i64, text: &str) -> Inbound {
             file_id: None,
             label: Some("🙂".into()),
             mime_type: None,
+            still: None,
             seconds: None,
             heard: None,
             named: None,

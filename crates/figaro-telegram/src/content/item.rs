@@ -59,8 +59,20 @@ fn file(kind: Kind, value: &Value) -> Option<Attachment> {
         label: some("file_name").or_else(|| some("title")).or_else(|| some("emoji")),
         mime_type: some("mime_type"),
         seconds: file.get("duration").and_then(Value::as_u64),
+        still: still(kind, file),
         ..Attachment::new(kind)
     })
+}
+
+/// Returns the handle of a still picture of a sticker or a GIF.
+fn still(kind: Kind, file: &Value) -> Option<String> {
+    let is = |name: &str| file.get(name) == Some(&Value::Bool(true));
+    let picture = match kind {
+        Kind::Sticker if !is("is_animated") && !is("is_video") => file,
+        Kind::Sticker | Kind::Animation => file.get("thumbnail")?,
+        _ => return None,
+    };
+    picture.get("file_id").and_then(Value::as_str).map(str::to_owned)
 }
 
 /// Describes a poll: question, options with votes, and kind.

@@ -31,7 +31,7 @@ pub(super) async fn fetch(channel: &dyn Channel, question: &[Inbound], history: 
     let last = history.iter().rev().take(EARLIER_MESSAGES);
     let earlier = last.flat_map(|message| &message.attachments);
     let pictures = |of: &mut dyn Iterator<Item = &Attachment>| -> Vec<String> {
-        of.filter(|a| a.is_picture()).filter_map(|a| a.file_id.clone()).collect()
+        of.filter_map(|a| a.picture().map(str::to_owned)).collect()
     };
     let mut wanted = pictures(&mut { asked });
     let mut found: HashMap<String, Result<Image, String>> =
@@ -55,8 +55,8 @@ pub(super) async fn fetch(channel: &dyn Channel, question: &[Inbound], history: 
 /// Marks all pictures as unseen, for a model that accepts none, so that it can say so.
 pub(super) fn unseen(question: &[Inbound], history: &[Arc<Message>]) -> Pictures {
     let all = question.iter().flat_map(asked).chain(history.iter().flat_map(|message| &message.attachments));
-    let ids = all.filter(|attachment| attachment.is_picture()).filter_map(|a| a.file_id.clone());
-    Pictures(ids.map(|id| (id, Err("you cannot see pictures".to_owned()))).collect())
+    let ids = all.filter_map(Attachment::picture);
+    Pictures(ids.map(|id| (id.to_owned(), Err("you cannot see pictures".to_owned()))).collect())
 }
 
 /// Returns the attachments of a message and of the message it replies to.

@@ -35,6 +35,7 @@ impl Pictures {
     }
 
     fn get(&self, attachment: &Attachment) -> Option<&Result<Image, String>> {
-        self.0.get(attachment.file_id.as_ref()?)
+        // A file that is no picture has the reason why it could not be read.
+        self.0.get(attachment.picture().or(attachment.file_id.as_deref())?)
     }
 }
