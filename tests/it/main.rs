@@ -78,6 +78,7 @@ mod parts;
 mod personas;
 mod pictures;
 mod pins;
+mod places;
 mod policy;
 mod ports;
 mod private;

@@ -77,5 +77,7 @@ fn with_edit(message: Message, edited: &Inbound) -> Option<Message> {
     let is_it = message.role == MessageRole::User
         && edited.origin.message().is_some_and(|id| message.telegram.contains(&id));
     let is_changed = message.text != edited.text || message.attachments != edited.attachments;
-    (is_it && is_changed).then(|| message.edited(edited))
+    // The text of a message that was heard is its words, which an edit of the caption does not have.
+    let is_heard = message.attachments.iter().any(|one| one.heard.is_some());
+    (is_it && is_changed && !is_heard).then(|| message.edited(edited))
 }
