@@ -10,7 +10,7 @@ use crate::support::scene::text;
 use crate::support::{ANN, BOB, World};
 
 /// What every first request of a turn offers.
-const AT_HAND: [&str; 17] = [
+const AT_HAND: [&str; 18] = [
     "action",
     "add_note",
     "cancel_task",
@@ -19,6 +19,7 @@ const AT_HAND: [&str; 17] = [
     "find_tools",
     "list_notes",
     "list_tasks",
+    "read_page",
     "remove_note",
     "schedule_task",
     "sendDocument",

@@ -3,7 +3,7 @@
 use std::process::Output;
 
 use figaro_domain::usage::Spending;
-use figaro_offline::model::ModelReply;
+use figaro_offline::model::{Gate, ModelReply};
 use figaro_offline::telegram::Say;
 use serde_json::json;
 
@@ -93,6 +93,29 @@ async fn the_words_of_a_voice_message_are_forgotten_with_it() {
     let request = world.asks(2).await;
     assert!(!request.body.to_string().contains("4711"), "{}", request.body);
     assert!(bot.stop().success());
+}
+
+#[tokio::test]
+async fn a_restart_in_the_middle_of_an_answer_keeps_the_words() {
+    let world = World::new().await;
+    let speech = Speech::start().await;
+    let gate = Gate::new();
+    world.script.push(ModelReply::text("Never sent.").behind(&gate));
+    let bot = world.listener(&speech).spawn();
+    bot.ready().await;
+    speech.says("where do the bees live");
+    world.telegram.send(voice(ANN, ANN)).unwrap();
+    world.asks(1).await;
+    says(&world, ANN, "where do the bees live").await;
+    bot.kill();
+    world.otherwise(ModelReply::text("In Vilnius."));
+    let bot = world.listener(&speech).spawn();
+    bot.ready().await;
+    says(&world, ANN, "In Vilnius.").await;
+    assert!(world.asked().last().unwrap().user_text().contains("where do the bees live"));
+    assert_eq!(speech.heard().len(), 1, "nothing is heard twice");
+    let shown = world.bot_texts(ANN).iter().filter(|text| text.contains("where do the bees live")).count();
+    assert_eq!(shown, 1, "{:?}", world.bot_texts(ANN));
 }
 
 #[tokio::test]

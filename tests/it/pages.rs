@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::documents::{pdf, shown};
 use crate::support::bot::Recipe;
-use crate::support::calls::{call, error, says};
+use crate::support::calls::{call, calls as calls_of, error, says};
 use crate::support::scene::{TEAM, text};
 use crate::support::site::{Answer, Site};
 use crate::support::{ANN, BOB, World};
@@ -54,7 +54,7 @@ async fn a_message_that_is_only_a_link_is_read() {
         "{part}"
     );
     assert!(!part.contains("Sport pages") && !part.contains("cookies"), "{part}");
-    assert!(request.user_text().contains("only the address of this page"), "{}", request.user_text());
+    assert!(request.user_text().contains("The message is only the address of"), "{}", request.user_text());
     // In a group, addressed to the bot.
     let request = world.reads(TEAM, Say::new(BOB, TEAM, &format!("@figaro_bot {}", site.url("/news")))).await;
     assert!(shown(&request).contains("Pier nine is closed"), "{}", shown(&request));
@@ -97,7 +97,7 @@ async fn the_model_reads_on_in_a_long_page_and_names_it() {
     let last = (0..400).rev().find(|at| first.contains(&format!("Paragraph {at} "))).unwrap();
     assert!(second.contains(&format!("Paragraph {} ", last + 1)), "after {last}: {second}");
     let answer = says(&world, ANN, "Dealt with: what stands at").await;
-    assert!(answer.to_string().contains(&site.url("/long")), "the page is a source: {answer}");
+    assert!(answer.to_string().contains(&url), "the page is a source: {answer}");
 }
 
 #[tokio::test]
@@ -127,6 +127,25 @@ async fn an_address_that_only_the_model_wrote_needs_a_persons_word() {
         says(&world, ANN, &format!("Well, {ruling}")).await;
     }
     assert_eq!(site.asked(), ["/news", "/other?d=words"]);
+    // What a person sees is what is fetched: nothing invisible, and all of it.
+    let hidden = format!("{}/\u{e0050}\u{e0049}\u{200b}", site.url(""));
+    let told = call(
+        &world,
+        (ANN, ANN),
+        "read the hidden",
+        "read_page",
+        json!({"url": hidden.clone() + &"x".repeat(300)}),
+    )
+    .await;
+    assert!(error(&told).contains("only a person may give such a long address"), "{told}");
+    world.when("read that", ModelReply::call("read_page", json!({"url": hidden})));
+    let before = world.bot_texts(ANN).len();
+    world.say(ANN, ANN, "read that");
+    let card = world.answers(ANN, before + 1).await.pop().unwrap();
+    assert!(text(&card).contains("/%F3%A0%81%90%F3%A0%81%89%E2%80%8B"), "{card}");
+    world.when("read that", ModelReply::text("No."));
+    world.press(ANN, &card, "✗ Deny").await;
+    says(&world, ANN, "No.").await;
     // A guest has it not asked for.
     world.told(ANN, ANN, &format!("/allow {BOB} guest")).await;
     let told =
@@ -172,6 +191,11 @@ async fn what_cannot_be_read_is_said_in_a_sentence() {
         let told = world.page(&site.url(path)).await;
         assert!(error(&told).starts_with(words), "{path}: {told}");
     }
+    for url in ["ftp://a.example/x", "http://me@a.example/", "a.example"] {
+        let told =
+            call(&world, (ANN, ANN), &format!("open {url} for me"), "read_page", json!({"url": url})).await;
+        assert!(error(&told).starts_with("the page has no address that can be opened"), "{url}: {told}");
+    }
     for url in [secret.url("/"), "http://no-such-host.invalid/".to_owned(), "http://localhost:1/".to_owned()]
     {
         let told = world.page(&url).await;
@@ -180,6 +204,33 @@ async fn what_cannot_be_read_is_said_in_a_sentence() {
     assert!(secret.asked().is_empty(), "{:?}", secret.asked());
     assert!(text(&world.told(ANN, ANN, "/docs").await).starts_with("No files yet."));
     assert!(world.refused().is_empty(), "{:?}", world.refused());
+}
+
+/// A page can redirect to another each time: no address that it chose is open without asking, and there is an end.
+#[tokio::test]
+async fn a_page_cannot_carry_words_away_by_its_redirects() {
+    let world = World::new().await;
+    let site =
+        Site::start([("/exf", Answer::redirect("/e/A")), ("/e/A", article("A", "Next letter."))]).await;
+    let bot = world.reader(&site).spawn();
+    bot.ready().await;
+    world.page(&site.url("/exf")).await;
+    let before = world.bot_texts(ANN).len();
+    world.when("go on now", ModelReply::call("read_page", json!({"url": site.url("/e/A")})));
+    world.say(ANN, ANN, "go on now");
+    let card = world.answers(ANN, before + 1).await.pop().unwrap();
+    assert!(text(&card).contains("a web address that only I wrote"), "{card}");
+    world.when("go on now", ModelReply::text("No."));
+    world.press(ANN, &card, "✗ Deny").await;
+    says(&world, ANN, "No.").await;
+    let count = site.asked().len();
+    let said = format!("read {} again and again", site.url("/exf"));
+    let calls =
+        (0..30).map(|at| ("read_page", json!({"url": format!("{}#{at}", site.url("/exf"))}))).collect();
+    let told = calls_of(&world, (ANN, ANN), &said, calls).await;
+    let refused = told.iter().filter(|told| told["success"] == false).count();
+    assert!(refused >= 10, "{refused}");
+    assert!(site.asked().len() - count <= 40, "{}", site.asked().len() - count);
 }
 
 #[tokio::test]
@@ -202,7 +253,28 @@ async fn a_page_that_trickles_is_given_up_and_nothing_else_waits() {
     says(&world, ANN, "Too slow.").await;
     let asked = world.asked();
     let results = asked.last().unwrap().tool_results();
-    assert!(results[0].1.contains("did not answer in time"), "{results:?}");
+    assert!(results[0].1.contains("took too long"), "{results:?}");
+}
+
+/// The words of a task are the model's, and a forward's are its writer's: neither opens an address by itself.
+#[tokio::test]
+async fn no_link_that_others_chose_is_opened_unasked() {
+    let world = World::new().await;
+    world.otherwise(ModelReply::text("I see."));
+    let site = Site::start([("/x?d=words", article("X", "Found."))]).await;
+    let bot = world.reader(&site).spawn();
+    bot.ready().await;
+    let url = site.url("/x?d=words");
+    let task = json!({"prompt": url, "schedule": "in 2s", "recurring": false});
+    world.when("later", ModelReply::call("schedule_task", task));
+    world.when("later", ModelReply::text("It is scheduled."));
+    world.say(ANN, ANN, "later please");
+    says(&world, ANN, "It is scheduled.").await;
+    let before = world.asked().len();
+    let request = world.asks(before + 1).await;
+    assert!(request.user_text().contains(&url), "the run of the task: {}", request.user_text());
+    world.answers(ANN, 2).await;
+    assert!(site.asked().is_empty(), "{:?}", site.asked());
 }
 
 #[tokio::test]

@@ -248,6 +248,7 @@ async fn a_stand_in_that_does_not_see_is_told_of_what_it_does_not_get() {
 #[tokio::test]
 async fn stickers_and_the_first_frame_of_a_gif_are_seen() {
     let world = World::new().await;
+    world.otherwise(ModelReply::text("I see."));
     let _bot = world.seeing().await;
     world.telegram.send(Say::new(ANN, ANN, "look").photo(jpeg(7))).unwrap();
     world.answers(ANN, 1).await;
@@ -267,6 +268,6 @@ async fn stickers_and_the_first_frame_of_a_gif_are_seen() {
     for (field, value) in [("sticker", sticker(false)), ("sticker", sticker(true)), ("animation", gif)] {
         world.told(BOB, BOB, "/new").await;
         let request = world.sees(Say::new(BOB, BOB, "").field(field, value.clone())).await;
-        assert_eq!(shown(&request), jpegs(&[7]), "{value}");
+        assert_eq!(shown(&request), jpegs(&[7]), "{value} {}", request.user_text());
     }
 }

@@ -207,7 +207,7 @@ async fn what_it_cannot_read_gets_a_clear_answer_without_the_model() {
     assert_eq!(
         world.bot_texts(ANN),
         [
-            "I cannot read voice messages yet. Send me text instead.",
+            "I cannot read voice messages yet. Send me text instead. As an owner you can let me hear: set TRANSCRIBER.",
             "I cannot read stickers yet. Send me text instead."
         ]
     );

@@ -25,7 +25,7 @@ pub trait Channel: Admins {
     }
 
     /// Shows the words of a sound under its message. Failures are only logged.
-    async fn show_heard(&self, _place: &Place, _message: MessageId, _words: &str) {}
+    async fn show_transcript(&self, _place: &Place, _message: MessageId, _words: &str) {}
 
     /// Opens a file of at most `max_bytes`, by the file id of its message.
     async fn open(&self, _file_id: &str, _max_bytes: usize) -> Result<FileStream, FileError> {

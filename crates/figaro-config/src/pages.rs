@@ -28,7 +28,7 @@ impl PrivateHost {
     pub fn read(word: &str) -> Option<Self> {
         let url = Url::parse(&format!("http://{word}/")).ok()?;
         let is_bare = url.path() == "/" && url.query().is_none() && url.username().is_empty();
-        let name = url.host_str().filter(|_| is_bare && !word.contains('/'))?.to_owned();
+        let name = url.host_str().filter(|_| is_bare && !word.contains(['/', '*']))?.to_owned();
         Some(Self { name, port: url.port() })
     }
 
@@ -84,8 +84,8 @@ mod tests {
             let host = PrivateHost::read(word).unwrap();
             assert_eq!(host.has(&Url::parse(url).unwrap()), allowed, "{word} {url}");
         }
-        for word in ["http://wiki.lan", "wiki.lan/x", "a b", "me@wiki.lan", ":80", "*"] {
-            assert!(PrivateHost::read(word).is_none() || word == "*", "{word}");
+        for word in ["http://wiki.lan", "wiki.lan/x", "a b", "me@wiki.lan", ":80", "*", "*.lan"] {
+            assert_eq!(PrivateHost::read(word), None, "{word}");
         }
     }
 }

@@ -319,6 +319,8 @@ pub enum HearingResult {
     TooLong,
     /// The caps leave no room for it.
     OverBudget,
+    /// Money is the only cap, and the price of the model is not known.
+    Unpriced,
     /// It could not be fetched, or the service did not answer.
     Failed,
 }
@@ -332,6 +334,7 @@ impl HearingResult {
             Self::Nothing => Some("nobody speaks in it"),
             Self::TooLong => Some("it is too long to be heard"),
             Self::OverBudget => Some("today's budget leaves no room to hear it"),
+            Self::Unpriced => Some("the price of hearing it is not known: the owner has to set it"),
             Self::Failed => Some("it could not be heard: the person may send it again"),
         }
     }

@@ -29,6 +29,8 @@ pub(super) fn read(bytes: &[u8], charset: &str, passages: &mut Passages) -> Resu
     let config =
         Config { text_mode: TextMode::Markdown, max_elements_to_parse: MAX_ELEMENTS, ..Config::default() };
     let mut page = Readability::new(html.as_str(), None, Some(config)).map_err(|_bad| Unreadable::Damaged)?;
+    mark_raised(&page);
+    passages.keep_indents();
     let json_ld = page.parse_json_ld();
     let facts = page.get_article_metadata(json_ld);
     let transcript = transcript(&page);
@@ -47,6 +49,20 @@ pub(super) fn read(bytes: &[u8], charset: &str, passages: &mut Passages) -> Resu
     }
     let title = Some(facts.title).filter(|title| !title.is_empty());
     Ok(PageFacts { title: title.or_else(|| html::title(&html)), date: facts.published_time })
+}
+
+/// Raised and lowered digits, in order.
+const RAISED: [(&str, &str); 2] = [("sup", "⁰¹²³⁴⁵⁶⁷⁸⁹"), ("sub", "₀₁₂₃₄₅₆₇₈₉")];
+
+/// Writes the digits of powers and indices as such: without its element, the 6 of a million would be another digit of the
+/// number. Footnotes, which are links, stay as they are.
+fn mark_raised(page: &Readability) {
+    for (element, digits) in RAISED {
+        for raised in page.doc.select(element).iter().filter(|raised| !raised.select("a").exists()) {
+            let digit = |c: char| c.to_digit(10).and_then(|at| digits.chars().nth(at as usize)).unwrap_or(c);
+            raised.set_text(&raised.text().chars().map(digit).collect::<String>());
+        }
+    }
 }
 
 /// Returns all words of a page, after its description of itself if they are few: a page that is made by a script has little
@@ -118,6 +134,16 @@ mod tests {
         );
         assert_eq!(page.date.as_deref(), Some("2026-10-03T08:00:00Z"));
         assert_eq!(page.language.as_deref(), Some("eng"));
+    }
+
+    #[test]
+    fn code_keeps_its_indents_and_powers_are_none_of_the_number() {
+        let body = "Some 10<sup>6</sup> people, H<sub>2</sub>O<sup><a href='#1'>[1]</a></sup>.</p>\
+                    <pre><code>def main():\n    for one in all:\n        print(one)\n</code></pre><p>So it is.";
+        let text = text(&read(article(body), ""));
+        for part in ["10⁶ people", "H₂O", "def main():\n    for one in all:\n        print(one)"] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
     }
 
     #[test]

@@ -7,6 +7,9 @@ const FULL: usize = 1_000;
 /// Maximum length of a passage, in bytes. A longer paragraph is cut at the end of a sentence or word.
 const MAX: usize = 1_600;
 
+/// Maximum indent of a line, in columns.
+const MAX_INDENT: usize = 24;
+
 /// Result of a reader: the title that the file states.
 pub(super) type Title = Result<Option<String>, Unreadable>;
 
@@ -21,6 +24,7 @@ pub(super) struct Passages {
     within: Option<String>,
     bytes: usize,
     is_cut: bool,
+    keeps_indents: bool,
 }
 
 impl Passages {
@@ -40,6 +44,11 @@ impl Passages {
         let read = read(self);
         self.within = None;
         read
+    }
+
+    /// Keeps the indents of lines from now on, for text that may have code.
+    pub(super) const fn keep_indents(&mut self) {
+        self.keeps_indents = true;
     }
 
     /// Begins a passage of the same part at another place.
@@ -65,7 +74,8 @@ impl Passages {
     /// Adds paragraphs, separated by empty lines or not.
     pub(super) fn add(&mut self, text: &str) {
         let mut paragraph = String::new();
-        for line in text.lines().map(tidy).chain([String::new()]) {
+        let most = if self.keeps_indents { MAX_INDENT } else { 0 };
+        for line in text.lines().map(|line| tidy(line, most)).chain([String::new()]) {
             if line.is_empty() || paragraph.len() + line.len() > FULL {
                 self.paragraph(&paragraph);
                 paragraph.clear();
@@ -121,9 +131,12 @@ impl Passages {
     }
 }
 
-/// Returns a line without characters that say nothing: control characters, soft hyphens, runs of blanks.
-fn tidy(line: &str) -> String {
-    let mut tidy = String::with_capacity(line.len());
+/// Returns a line without characters that say nothing: control characters, soft hyphens, runs of blanks. Of its indent at most
+/// this many columns stay.
+fn tidy(line: &str, most: usize) -> String {
+    let indent = line.chars().map_while(|c| [(' ', 1), ('\t', 4)].iter().find(|(blank, _)| *blank == c));
+    let indent: usize = indent.map(|(_, columns)| columns).sum();
+    let mut tidy = " ".repeat(if line.trim().is_empty() { 0 } else { indent.min(most) });
     for c in line.trim().chars() {
         match c {
             '\u{ad}' | '\u{200b}' | '\u{feff}' | '\u{fffd}' => {}

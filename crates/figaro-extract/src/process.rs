@@ -15,18 +15,19 @@ use figaro_domain::document::{MAX_FILE_BYTES, Unreadable};
 
 /// Most memory, in bytes of address space: the program itself takes some 60 MB of it.
 const MEMORY: u64 = 300 * 1024 * 1024;
-/// Most time on the processor, in seconds.
+/// Most time on the processor, in seconds; less for a web page, which is small.
 const SECONDS: u64 = 25;
+const PAGE_SECONDS: u64 = 10;
 /// Lower priority than the bot's.
 const NICE: i32 = 5;
 
 /// Reads the file and writes its text.
 pub fn main(mut args: impl Iterator<Item = OsString>) -> ExitCode {
-    if !limit() {
-        return ExitCode::FAILURE;
-    }
     let mut next = || args.next().map(|arg| arg.to_string_lossy().into_owned());
     let (name, page) = (next().unwrap_or_default(), next());
+    if !limit(if page.is_some() { PAGE_SECONDS } else { SECONDS }) {
+        return ExitCode::FAILURE;
+    }
     let origin = FileOrigin { name: &name, page: page.as_deref() };
     let mut bytes = Vec::new();
     let most = MAX_FILE_BYTES as u64 + 1;
@@ -43,12 +44,12 @@ pub fn main(mut args: impl Iterator<Item = OsString>) -> ExitCode {
     }
 }
 
-/// Limits this process. Returns `false` if the operating system refuses.
-fn limit() -> bool {
+/// Limits this process, and its time on the processor to these seconds. Returns `false` if the operating system refuses.
+fn limit(seconds: u64) -> bool {
     // The limit of files is 0: standard input and output stay open, and no other file or socket can be opened.
     let limits = [
         (Resource::As, MEMORY),
-        (Resource::Cpu, SECONDS),
+        (Resource::Cpu, seconds),
         (Resource::Nofile, 0),
         (Resource::Fsize, 0),
         (Resource::Core, 0),

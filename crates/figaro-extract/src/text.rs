@@ -7,6 +7,7 @@ use super::passages::{Passages, Title};
 use figaro_domain::document::Unreadable;
 
 pub(super) fn read(bytes: &[u8], passages: &mut Passages) -> Title {
+    passages.keep_indents();
     passages.add(&decoded(bytes).ok_or(Unreadable::Unknown)?);
     Ok(None)
 }

@@ -14,7 +14,7 @@ impl Ledger {
     pub async fn transcribe(
         self: &Arc<Self>,
         transcriber: &dyn Transcriber,
-        sound: &Sound,
+        sound: Sound,
         payer: Payer,
     ) -> Result<String, LedgerError> {
         let estimate = sound.estimate();

@@ -10,7 +10,7 @@ use serde::Deserialize;
 
 use super::ProviderError;
 use super::openai_client::OpenAiClient;
-use super::transcribe::{Sound, Transcriber, Transcript};
+use super::transcribe::{Sound, Transcriber, Transcript, of_seconds};
 use figaro_config::ProviderSettings;
 use figaro_domain::model::ModelName;
 use figaro_domain::usage::Usage;
@@ -32,6 +32,7 @@ struct TranscriptionResponse {
 struct TranscriptionUsage {
     input_tokens: Option<u64>,
     output_tokens: Option<u64>,
+    seconds: Option<f64>,
 }
 
 /// Builds a transcription model of a service with this dialect.
@@ -52,14 +53,16 @@ impl Transcriber for OpenAiTranscriber {
         &self.name
     }
 
-    async fn transcribe(&self, sound: &Sound) -> Result<Transcript, ProviderError> {
-        let file = Part::bytes(sound.bytes.clone()).file_name(sound.name.clone());
+    async fn transcribe(&self, sound: Sound) -> Result<Transcript, ProviderError> {
+        let file = Part::bytes(sound.bytes).file_name(sound.name);
         let file = file.mime_str(&sound.mime).map_err(|wrong| ProviderError::Refused(wrong.to_string()))?;
         let form = Form::new().text("model", self.name.model.clone()).text("response_format", "json");
         let answer = self.client.post_form("/audio/transcriptions", form.part("file", file)).await?;
         let TranscriptionResponse { text, usage } = answer;
-        let usage = usage.and_then(|usage| {
-            Some(Usage { input: usage.input_tokens?, cached: 0, output: usage.output_tokens? })
+        let usage = usage.and_then(|TranscriptionUsage { input_tokens, output_tokens, seconds }| {
+            let by_time = || seconds.map(|seconds| of_seconds(seconds.max(0.0).ceil() as u64));
+            let counted = input_tokens.zip(output_tokens);
+            counted.map(|(input, output)| Usage { input, cached: 0, output }).or_else(by_time)
         });
         Ok(Transcript { text, usage })
     }

@@ -11,8 +11,10 @@ use figaro_domain::usage::Usage;
 /// Tokens that a second of sound counts as where a service reports none: what Gemini's documentation says
 /// (<https://ai.google.dev/gemini-api/docs/audio>).
 const TOKENS_OF_SECOND: u64 = 32;
+/// Tokens that a second of a video counts as, with its pictures, by the same documentation.
+const TOKENS_OF_VIDEO_SECOND: u64 = 300;
 /// Maximum tokens of text for a second of speech.
-const WORDS_OF_SECOND: u64 = 8;
+const TEXT_TOKENS_OF_SECOND: u64 = 8;
 
 /// A model that turns speech into text.
 #[async_trait]
@@ -24,7 +26,7 @@ pub trait Transcriber: Debug + Send + Sync {
     ///
     /// # Errors
     /// If the service does not answer, or refuses the sound.
-    async fn transcribe(&self, sound: &Sound) -> Result<Transcript, ProviderError>;
+    async fn transcribe(&self, sound: Sound) -> Result<Transcript, ProviderError>;
 }
 
 /// A sound or a film with sound.
@@ -52,10 +54,18 @@ impl std::fmt::Debug for Sound {
 impl Sound {
     /// Returns the tokens that it counts as, at most: those of the sound, and those of its words.
     #[must_use]
-    pub const fn estimate(&self) -> Usage {
-        let seconds = if self.seconds == 0 { 1 } else { self.seconds };
-        Usage { input: seconds * TOKENS_OF_SECOND, cached: 0, output: seconds * WORDS_OF_SECOND }
+    pub fn estimate(&self) -> Usage {
+        let usage = of_seconds(self.seconds.max(1));
+        match self.mime.starts_with("video/") {
+            true => Usage { input: self.seconds.max(1) * TOKENS_OF_VIDEO_SECOND, ..usage },
+            false => usage,
+        }
     }
+}
+
+/// Returns the tokens that so many seconds of sound and their words count as.
+pub(crate) const fn of_seconds(seconds: u64) -> Usage {
+    Usage { input: seconds * TOKENS_OF_SECOND, cached: 0, output: seconds * TEXT_TOKENS_OF_SECOND }
 }
 
 /// Words that were heard.

@@ -57,7 +57,7 @@ impl Channel for TelegramChannel {
         sent.is_ok()
     }
 
-    async fn show_heard(&self, place: &Place, message: MessageId, words: &str) {
+    async fn show_transcript(&self, place: &Place, message: MessageId, words: &str) {
         let quote = Entity { kind: EntityKind::ExpandableBlockquote, offset: 0, length: utf16_len(words) };
         let content = Formatted { text: words.to_owned(), entities: vec![quote] };
         for content in split(content, MESSAGE_UNITS) {

@@ -346,7 +346,7 @@ mod tests {
     #[test]
     fn a_sticker_is_read_as_its_emoji() {
         let inbound = read_one(json!({"sticker": {"file_id": "s", "emoji": "😂"}})).unwrap();
-        assert_eq!((inbound.text.as_str(), inbound.attachments.len()), ("😂", 0));
+        assert_eq!((inbound.text.as_str(), inbound.attachments[0].kind), ("😂", AttachmentKind::Sticker));
         let without = read_one(json!({"sticker": {"file_id": "s"}})).unwrap();
         assert_eq!((without.text.as_str(), without.attachments[0].kind), ("", AttachmentKind::Sticker));
         let reply = json!({"message_id": 3, "chat": {"id": -5}, "from": {"id": 12, "first_name": "B"},

@@ -10,7 +10,7 @@ use figaro_agent::turn::question::Question;
 use figaro_agent::turn::queue::Job;
 use figaro_base::ids::{RunId, UpdateId};
 use figaro_domain::chat::{ChatKind, Place};
-use figaro_domain::conversation::Conversation;
+use figaro_domain::conversation::{Conversation, Message};
 use figaro_domain::delivery::{CardKind, PendingDelivery};
 use figaro_domain::turn::ActiveTurn;
 use figaro_store::{
@@ -159,9 +159,24 @@ async fn of_earlier(
     let is_borrowed = stored.iter().any(|message| message.borrowed);
     Ok(Some(match run.again {
         true => asked.again(stored),
-        false if is_borrowed => asked.borrowed(),
-        false => asked,
+        false if is_borrowed => with_stored(asked, &stored).borrowed(),
+        false => with_stored(asked, &stored),
     }))
+}
+
+/// Returns a question with the words that were heard in its sounds: the updates have none.
+fn with_stored(mut asked: Question, stored: &[Message]) -> Question {
+    for part in &mut asked.parts {
+        let is_it = |message: &&Message| {
+            part.origin.message().is_some_and(|id| message.telegram.contains(&id))
+                && message.attachments.iter().any(|one| one.heard.is_some())
+        };
+        if let Some(message) = stored.iter().find(is_it) {
+            part.text.clone_from(&message.text);
+            part.attachments.clone_from(&message.attachments);
+        }
+    }
+    asked
 }
 
 async fn question_of(

@@ -25,7 +25,7 @@ pub(super) async fn probe(
         Ok(None) => return None,
         Ok(Some(transcriber)) => {
             let begun = Instant::now();
-            let asked = timeout(ANSWER, transcriber.transcribe(&silence())).await;
+            let asked = timeout(ANSWER, transcriber.transcribe(silence())).await;
             match asked.unwrap_or(Err(ProviderError::Stalled(ANSWER))) {
                 Ok(_) => Ok(format!("{} hears, in {} ms", transcriber.model(), begun.elapsed().as_millis())),
                 Err(error) => Err(format!("{}: {error}; see TRANSCRIBER", transcriber.model())),
@@ -38,9 +38,9 @@ pub(super) async fn probe(
 
 /// Makes a second of silence as WAV, 16 bits in one channel (<http://soundfile.sapp.org/doc/WaveFormat>).
 fn silence() -> Sound {
-    let samples = RATE * 2;
+    let length = RATE * 2;
     let mut bytes = b"RIFF".to_vec();
-    bytes.extend((36 + samples).to_le_bytes());
+    bytes.extend((36 + length).to_le_bytes());
     bytes.extend(b"WAVEfmt ");
     bytes.extend(16_u32.to_le_bytes());
     for short in [1_u16, 1] {
@@ -52,7 +52,7 @@ fn silence() -> Sound {
         bytes.extend(short.to_le_bytes());
     }
     bytes.extend(b"data");
-    bytes.extend(samples.to_le_bytes());
-    bytes.resize(bytes.len() + samples as usize, 0);
+    bytes.extend(length.to_le_bytes());
+    bytes.resize(bytes.len() + length as usize, 0);
     Sound { name: "silence.wav".to_owned(), mime: "audio/wav".to_owned(), seconds: 1, bytes }
 }

@@ -98,6 +98,7 @@ fn built_in(base: &Base, ledger: &Arc<Ledger>) -> ToolTable {
             documents: base.documents.clone(),
             approvers: approvers(base),
             audit: base.store.audit(),
+            counts: Arc::default(),
         },
         memory: MemoryTools {
             chats: base.chats.clone(),

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use tokio::sync::Semaphore;
+
 use super::background::{namer, summariser};
 use super::base::Base;
 use super::meaning;
@@ -15,7 +17,6 @@ use figaro_agent::turn::end::Ender;
 use figaro_agent::turn::execute::Executor;
 use figaro_agent::turn::execute::calls::ToolCaller;
 use figaro_agent::turn::extraction::Extractor;
-use figaro_agent::turn::hearing::Ears;
 use figaro_agent::turn::naming::Namer;
 use figaro_agent::turn::pipeline::Turns;
 use figaro_agent::turn::prepare::{
@@ -25,6 +26,7 @@ use figaro_agent::turn::report::Reporter;
 use figaro_agent::turn::rights::RightsChecker;
 use figaro_agent::turn::summaries::Summariser;
 use figaro_agent::turn::trace::Tracer;
+use figaro_agent::turn::transcription::{AT_ONCE, Transcription};
 use figaro_ledger::Ledger;
 use figaro_policy::budget::TREE_TOKENS;
 
@@ -33,12 +35,11 @@ pub(super) fn turns(base: &Base, ledger: Arc<Ledger>, parts: TurnParts) -> Turns
     let TurnParts { bus, delivery, owners, tools, servers, background } = parts;
     let Background { extractor, namer, summariser } = background;
     let reporter = Reporter { vitals: base.vitals.clone(), clock: base.clock.clone() };
-    let (conversations, settings, ears) = (base.store.clone(), base.store.clone(), ears(base, &ledger));
     let caller = ToolCaller { bus: bus.clone(), clock: base.clock.clone(), audit: base.store.audit() };
     let ender = Ender {
-        conversations: conversations.conversations(),
+        conversations: base.store.conversations(),
         tasks: base.store.tasks(),
-        settings: settings.settings(),
+        settings: base.store.settings(),
         undos: base.store.undos(),
         children: base.store.children(),
         tools: tools.clone(),
@@ -53,8 +54,9 @@ pub(super) fn turns(base: &Base, ledger: Arc<Ledger>, parts: TurnParts) -> Turns
         reporter: reporter.clone(),
     };
     let agents = AgentCatalog::new(base.prompts.clone(), tools, servers);
-    let preparer =
-        preparer(base, &ledger, agents, TurnReporting { reporter: reporter.clone(), bus: bus.clone() });
+    let reporting = TurnReporting { reporter: reporter.clone(), bus: bus.clone() };
+    let (transcription, preparer) =
+        (transcription(base, &ledger), preparer(base, &ledger, agents, reporting));
     let executor = Executor {
         ledger,
         caller,
@@ -67,14 +69,14 @@ pub(super) fn turns(base: &Base, ledger: Arc<Ledger>, parts: TurnParts) -> Turns
         executor: executor.clone(),
         prompts: base.prompts.clone(),
         store: base.store.children(),
-        conversations: conversations.conversations(),
+        conversations: base.store.conversations(),
         max_passes: base.settings.limits.max_passes,
         tokens: TREE_TOKENS,
         reporter: reporter.clone(),
     };
     Turns {
         rights: rights(base),
-        ears,
+        transcription,
         parked: base.parked.clone(),
         preparer,
         executor,
@@ -84,7 +86,7 @@ pub(super) fn turns(base: &Base, ledger: Arc<Ledger>, parts: TurnParts) -> Turns
         summariser,
         extractor,
         vectors: meaning::vectors(base),
-        conversations: conversations.conversations(),
+        conversations: base.store.conversations(),
         tasks: base.store.tasks(),
         languages: base.languages.clone(),
         bus,
@@ -92,10 +94,15 @@ pub(super) fn turns(base: &Base, ledger: Arc<Ledger>, parts: TurnParts) -> Turns
     }
 }
 
-/// Builds what hears sounds.
-fn ears(base: &Base, ledger: &Arc<Ledger>) -> Ears {
-    let (transcriber, channel) = (base.transcriber.clone(), base.channel.clone());
-    Ears { transcriber, ledger: ledger.clone(), channel }
+/// Builds the transcription of sounds.
+fn transcription(base: &Base, ledger: &Arc<Ledger>) -> Transcription {
+    Transcription {
+        transcriber: base.transcriber.clone(),
+        ledger: ledger.clone(),
+        channel: base.channel.clone(),
+        background: base.groups.front.clone(),
+        places: Arc::new(Semaphore::new(AT_ONCE)),
+    }
 }
 
 /// Channel-specific parts of turns: event bus, delivery, owners, tools, MCP server tools and background workers.

@@ -15,7 +15,7 @@ use tokio::sync::Semaphore;
 
 use super::file::NewFile;
 use crate::channel::{FileError, FileStream};
-use figaro_base::ids::ChatId;
+use figaro_base::ids::UserId;
 use figaro_domain::document::{Extraction, MAX_TEXT_BYTES, READER, Unreadable};
 
 /// Time for the transfer of a file, for each pause in it, for its turn to be read, and for the reading.
@@ -29,8 +29,10 @@ const MAX_OUTPUT: u64 = MAX_TEXT_BYTES as u64 * 3;
 /// begin when they have all of it.
 const AT_ONCE: usize = 1;
 const TRANSFERS: usize = 16;
-/// Part of these that one chat may take.
-const TRANSFERS_OF_CHAT: usize = 4;
+/// Part of these that one person may take.
+const TRANSFERS_OF_PERSON: usize = 4;
+/// Time that a file waits for the end of others.
+const PLACE_TIMEOUT: Duration = Duration::from_secs(20);
 /// Signals that end a process: a limit of time sends the first two, and a program without memory the third. Their numbers
 /// are the same on Linux and macOS.
 const SIGXCPU: i32 = 24;
@@ -42,7 +44,8 @@ const SIGABRT: i32 = 6;
 pub struct FileReader {
     program: Option<PathBuf>,
     slots: Arc<Semaphore>,
-    transfers: Arc<Mutex<Vec<ChatId>>>,
+    places: Arc<Semaphore>,
+    transfers: Arc<Mutex<Vec<UserId>>>,
 }
 
 impl FileReader {
@@ -50,7 +53,8 @@ impl FileReader {
     /// the bot. Then no file can be read.
     #[must_use]
     pub fn new(program: Option<PathBuf>) -> Self {
-        Self { program, slots: Arc::new(Semaphore::new(AT_ONCE)), transfers: Arc::default() }
+        let [slots, places] = [AT_ONCE, TRANSFERS].map(|count| Arc::new(Semaphore::new(count)));
+        Self { program, slots, places, transfers: Arc::default() }
     }
 
     /// Reads a file, piece by piece: the bot never has all of it in memory. `page` is the stated encoding of a web page.
@@ -59,7 +63,9 @@ impl FileReader {
             tracing::error!("files cannot be read: the program that embeds the bot names no reader");
             return Err(Unreadable::NoReader);
         };
-        let _transfer = Transfer::begin(&self.transfers, file.chat).ok_or(Unreadable::Busy)?;
+        let _transfer = Transfer::begin(&self.transfers, &file.source.sender).ok_or(Unreadable::Busy)?;
+        let place = async { self.places.acquire().await.map_err(|_closed| Unreadable::Busy) };
+        let _place = within(PLACE_TIMEOUT, Unreadable::Busy, place).await?;
         let mut command = Command::new(program);
         // Other accounts of the machine see arguments, and only the ending of the name matters.
         let ending = file.name.rsplit_once('.').map_or("", |(_, ending)| ending);
@@ -94,28 +100,28 @@ impl FileReader {
     }
 }
 
-/// A file of a chat that is being read; it is one less when this is dropped.
+/// A file of a person that is being read or waits for it; it is one less when this is dropped.
 struct Transfer {
-    chats: Arc<Mutex<Vec<ChatId>>>,
-    chat: ChatId,
+    people: Arc<Mutex<Vec<UserId>>>,
+    person: UserId,
 }
 
 impl Transfer {
-    /// Begins to read a file; `None` if too many are being read, of all chats or of this one.
-    fn begin(chats: &Arc<Mutex<Vec<ChatId>>>, chat: ChatId) -> Option<Self> {
-        let mut reading = chats.lock();
-        let of_chat = reading.iter().filter(|one| **one == chat).count();
-        (reading.len() < TRANSFERS && of_chat < TRANSFERS_OF_CHAT).then(|| {
-            reading.push(chat);
-            Self { chats: chats.clone(), chat }
+    /// Begins to read a file; `None` if the person has too many.
+    fn begin(people: &Arc<Mutex<Vec<UserId>>>, person: &UserId) -> Option<Self> {
+        let mut reading = people.lock();
+        let own = reading.iter().filter(|one| *one == person).count();
+        (own < TRANSFERS_OF_PERSON).then(|| {
+            reading.push(person.clone());
+            Self { people: people.clone(), person: person.clone() }
         })
     }
 }
 
 impl Drop for Transfer {
     fn drop(&mut self) {
-        let mut reading = self.chats.lock();
-        if let Some(at) = reading.iter().position(|one| *one == self.chat) {
+        let mut reading = self.people.lock();
+        if let Some(at) = reading.iter().position(|one| *one == self.person) {
             reading.swap_remove(at);
         }
     }

@@ -12,8 +12,9 @@ use self::fetch::{OpenPage, PageClient};
 use crate::documents::{Documents, NewFile};
 use figaro_base::text::one_line;
 use figaro_config::PageSettings;
-use figaro_domain::document::{Document, Extracted, Unreadable};
+use figaro_domain::document::{Document, DocumentFormat, Extracted, Unreadable};
 use figaro_store::StoreError;
+use ring::digest::{Context, SHA256};
 
 /// Time for a page, from the request to its text.
 const PAGE_TIMEOUT: Duration = Duration::from_secs(30);
@@ -48,7 +49,7 @@ pub(crate) struct WebPage {
 
 /// Reason why a page could not be read. The words complete "The page ...".
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum NoPage {
+pub(crate) enum PageReadError {
     #[error(transparent)]
     Fetch(#[from] PageError),
     #[error(transparent)]
@@ -68,6 +69,14 @@ impl Pages {
         self.is_on
     }
 
+    /// Returns an address as it will be asked for.
+    ///
+    /// # Errors
+    /// If it is none, or not on the public web.
+    pub(crate) fn check(&self, address: &str) -> Result<String, PageError> {
+        self.client.check(address).map(Into::into)
+    }
+
     /// Reads the page or file behind an address. A file is stored among `documents`, as `file` describes it; its name and id
     /// come from the address.
     ///
@@ -78,7 +87,7 @@ impl Pages {
         address: &str,
         documents: &Documents,
         file: NewFile,
-    ) -> Result<Result<WebPage, NoPage>, StoreError> {
+    ) -> Result<Result<WebPage, PageReadError>, StoreError> {
         let reading = self.read_slowly(address, documents, file);
         tokio::time::timeout(PAGE_TIMEOUT, reading).await.unwrap_or(Ok(Err(PageError::Late.into())))
     }
@@ -88,23 +97,36 @@ impl Pages {
         address: &str,
         documents: &Documents,
         file: NewFile,
-    ) -> Result<Result<WebPage, NoPage>, StoreError> {
+    ) -> Result<Result<WebPage, PageReadError>, StoreError> {
         let OpenPage { url, kind, content } = match self.client.open(address).await {
             Ok(open) => open,
             Err(reason) => return Ok(Err(reason.into())),
         };
-        let file = NewFile { name: kind.name, unique_id: Some(format!("page:{url}")), ..file };
+        let file = NewFile { name: kind.name, ..file };
         let (extracted, bytes) = match documents.extract(&file, Some(&kind.charset), content).await {
             Ok(read) => read,
+            Err(Unreadable::TooLong) => return Ok(Err(PageError::Late.into())),
             Err(reason) => return Ok(Err(reason.into())),
         };
+        // Servers may state another type than the content has.
+        let is_file =
+            kind.is_file || !matches!(extracted.format, DocumentFormat::Page | DocumentFormat::Text);
         let title = extracted.title.as_deref().filter(|title| !title.trim().is_empty());
-        let name = if kind.is_file { file.name.as_str() } else { url.as_str() };
+        let name = if is_file { file.name.as_str() } else { url.as_str() };
         let title = one_line(title.unwrap_or(name), MAX_TITLE);
-        let document = match kind.is_file {
+        // What stands at an address changes.
+        let file = NewFile { unique_id: Some(format!("page:{url}#{}", hash(&extracted))), ..file };
+        let document = match is_file {
             true => Some(documents.keep(file, &extracted, bytes).await?),
             false => None,
         };
         Ok(Ok(WebPage { url: url.into(), title, extracted, document }))
     }
+}
+
+/// Returns a hash of the text, in hexadecimal.
+fn hash(extracted: &Extracted) -> String {
+    let mut hash = Context::new(&SHA256);
+    extracted.passages.iter().for_each(|passage| hash.update(passage.text.as_bytes()));
+    hash.finish().as_ref().iter().map(|byte| format!("{byte:02x}")).collect()
 }

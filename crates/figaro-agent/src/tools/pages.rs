@@ -1,8 +1,10 @@
 //! The tool `read_page`. It reads addresses that people wrote or a search found. Any other could carry words of the chat away
 //! in itself, so a person has to approve it.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
+use parking_lot::Mutex;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -11,6 +13,7 @@ use super::telegram::Approvers;
 use super::{Tool, ToolContext, ToolDefinition, ToolError, ToolOutput, as_data, typed};
 use crate::documents::{Documents, NewFile};
 use crate::pages::{Pages, WebPage};
+use figaro_base::ids::RunId;
 use figaro_base::text::{estimate_tokens, one_line};
 use figaro_domain::approval::{Approval, ApprovalTarget, Fingerprint, MethodCall};
 use figaro_domain::audit::{AuditActor, AuditEvent, AuditKind, AuditName, Audited};
@@ -30,6 +33,12 @@ const RULE: &str = "default/unknown_address";
 const MAX_TOKENS: usize = 3_000;
 /// Maximum length of an address, in bytes.
 const MAX_URL: usize = 2_048;
+/// Maximum length of an address that a person is asked about, in bytes: they have to read it.
+const MAX_ASKED_URL: usize = 300;
+/// Maximum number of pages of a turn. A page can redirect to another each time, so that each fetch tells somebody something.
+const MAX_PAGES: usize = 20;
+/// Number of turns whose pages are counted.
+const TURNS: usize = 200;
 const UNKNOWN: &str = "no person wrote this address and no search found it, so it could carry words of this chat away. It takes \
     an approval, and nobody is asked now. Tell the person, who can send the address";
 
@@ -44,6 +53,8 @@ pub struct PageTools {
     pub approvers: Approvers,
     /// The audit log.
     pub audit: AuditStore,
+    /// Pages that the last turns have read, oldest turn first.
+    pub counts: Arc<Mutex<VecDeque<(RunId, usize)>>>,
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -67,10 +78,12 @@ pub(crate) fn tool(tools: PageTools) -> Arc<dyn Tool> {
 
 impl PageTools {
     async fn perform(&self, context: &ToolContext, asked: PageArguments) -> Result<ToolOutput, ToolError> {
-        let url = asked.url.trim();
-        if url.len() > MAX_URL {
+        let written = asked.url.trim();
+        if written.len() > MAX_URL {
             return Err(ToolError::ForModel(format!("an address has at most {MAX_URL} characters")));
         }
+        let refused = |reason| ToolError::ForModel(format!("the page {reason}"));
+        let url = &self.pages.check(written).map_err(refused)?;
         let call = call(url);
         if let Some(approved) = &context.approved {
             let approval = &approved.approval;
@@ -83,7 +96,11 @@ impl PageTools {
                 return Err(ToolError::Denied(words.to_owned()));
             }
             self.note(AuditKind::ApprovalUsed, &call, context).await?;
-        } else if !context.addresses.has(url) {
+        } else if !context.addresses.has(written) && !context.addresses.has(url) {
+            if url.len() > MAX_ASKED_URL {
+                let words = "not read: only a person may give such a long address; tell them";
+                return Err(ToolError::Denied(words.to_owned()));
+            }
             if !context.can_ask || matches!(context.standing, Standing::Borrowed | Standing::Guest) {
                 self.note(AuditKind::CallDenied, &call, context).await?;
                 return Err(ToolError::Denied(format!("not read: {UNKNOWN}.")));
@@ -91,7 +108,26 @@ impl PageTools {
             self.note(AuditKind::CallAsked, &call, context).await?;
             return Ok(ToolOutput::asking(approval(call, context)));
         }
+        if !self.has_room(context.run) {
+            let words =
+                format!("{MAX_PAGES} pages were read for this question already: answer with what you have");
+            return Err(ToolError::ForModel(words));
+        }
         self.read(context, url, asked.next.unwrap_or(0)).await
+    }
+
+    /// Counts a page of a turn; `false` if the turn has read enough.
+    fn has_room(&self, turn: RunId) -> bool {
+        let mut counts = self.counts.lock();
+        if let Some((_, count)) = counts.iter_mut().find(|(known, _)| *known == turn) {
+            *count += 1;
+            return *count <= MAX_PAGES;
+        }
+        if counts.len() == TURNS {
+            counts.pop_front();
+        }
+        counts.push_back((turn, 1));
+        true
     }
 
     async fn read(&self, context: &ToolContext, url: &str, from: usize) -> Result<ToolOutput, ToolError> {
@@ -116,9 +152,11 @@ impl PageTools {
                 return Err(ToolError::ForModel(format!("the page {reason}")));
             }
         };
-        let sources = vec![Source { title: page.title.clone(), url: page.url.clone() }];
-        let side_effects =
-            SideEffects { outside: page.document.is_none(), sources, ..SideEffects::default() };
+        // Sources may be opened without asking. Where a page redirects to is not chosen by a person.
+        let sources = vec![Source { title: page.title.clone(), url: url.to_owned() }];
+        // An address that only the model wrote may hold words of the chat.
+        let outside = page.document.is_none() && context.approved.is_none();
+        let side_effects = SideEffects { outside, sources, ..SideEffects::default() };
         Ok(ToolOutput { side_effects, ..shown(&page, url, from).into() })
     }
 

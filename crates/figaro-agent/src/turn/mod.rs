@@ -10,7 +10,6 @@ pub(crate) mod error;
 pub mod execute;
 pub mod extraction;
 pub(crate) mod finish;
-pub mod hearing;
 mod log;
 pub mod naming;
 pub(crate) mod outcome;
@@ -29,6 +28,7 @@ mod setup;
 pub mod summaries;
 pub mod taken_up;
 pub mod trace;
+pub mod transcription;
 pub mod unfinished;
 pub mod window;
 

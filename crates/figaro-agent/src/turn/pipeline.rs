@@ -11,7 +11,6 @@ use super::end::Ender;
 use super::error::TurnError;
 use super::execute::Executor;
 use super::extraction::Extractor;
-use super::hearing::Ears;
 use super::log::TurnLog;
 use super::naming::Namer;
 use super::outcome::Outcome;
@@ -24,6 +23,7 @@ use super::rights::RightsChecker;
 use super::run::Answer;
 use super::summaries::Summariser;
 use super::taken_up::{TakenUp, take_up};
+use super::transcription::Transcription;
 use crate::delivery::{Bus, TurnEventKind};
 use crate::languages::Languages;
 use figaro_base::ids::RunId;
@@ -40,8 +40,8 @@ use figaro_store::{ConversationStore, StoreError, TaskStore};
 pub struct Turns {
     /// Checks the rights of a person when their turn begins.
     pub rights: RightsChecker,
-    /// Hears the sounds of a question.
-    pub ears: Ears,
+    /// Turns the sounds of a question into text.
+    pub transcription: Transcription,
     /// Loads the data for a turn and builds the window.
     pub preparer: Preparer,
     /// Executes the decisions of a turn's state machine.
@@ -101,13 +101,21 @@ impl Turns {
             Ok(question) => question,
             Err(error) => return self.not_begun(&error, &question).await,
         };
-        let (question, heard) = self.ears.hear(question, &control.cancel).await;
+        let (question, heard) = self.transcription.hear(question, &control.cancel).await;
+        if control.is_ended() {
+            match control.reason() {
+                CancelReason::Again(question) => return Some(Job::Ask(question)),
+                // The question stays in the inbox; the next start answers it.
+                CancelReason::Shutdown => return None,
+                CancelReason::Stopped => {}
+            }
+        }
         let question = self.learning(question);
         match self.conversations.begin_turn(conversation, &question.parts, self.reporter.now()).await {
             // This turn was begun before: it continues from its checkpoint.
             Ok(turn) if turn.checkpoint.is_some() => self.resume(turn, question, control).await,
             Ok(turn) => {
-                self.ears.show(heard).await;
+                self.transcription.show(heard).await;
                 self.work(turn, question, TakenUp::default(), control).await
             }
             Err(error) => self.not_begun(&error, &question).await,
@@ -327,6 +335,9 @@ impl Turns {
                 () = self.preparer.agents.reach(approved) => {}
                 () = control.cancel.cancelled() => {}
             }
+        }
+        if control.is_ended() && control.reason() == CancelReason::Stopped {
+            return Outcome::Stopped(Answer::default());
         }
         match self.preparer.prepare(turn, question, taken_up, control).await {
             Ok(mut prepared) => {

@@ -261,12 +261,14 @@ pub fn is_public(address: &str) -> bool {
 pub fn is_public_ip(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(v4) => {
-            let [a, b, c, _] = v4.octets();
+            let [a, b, c, d] = v4.octets();
             let is_shared = a == 100 && (64..128).contains(&b);
             let is_reserved = a == 0 || a >= 240;
             // Protocol assignments and relays of IPv6, then networks for benchmarks.
             let is_special = (a == 192 && b == 0 && c == 0) || (a == 192 && b == 88 && c == 99);
             let is_benchmark = a == 198 && (18..20).contains(&b);
+            // Azure's service for its own machines.
+            let is_wire_server = [a, b, c, d] == [168, 63, 129, 16];
             !(v4.is_private()
                 || v4.is_loopback()
                 || v4.is_link_local()
@@ -275,7 +277,8 @@ pub fn is_public_ip(address: IpAddr) -> bool {
                 || is_shared
                 || is_reserved
                 || is_special
-                || is_benchmark)
+                || is_benchmark
+                || is_wire_server)
         }
         IpAddr::V6(v6) => match v6.to_ipv4() {
             Some(v4) => is_public_ip(IpAddr::V4(v4)),

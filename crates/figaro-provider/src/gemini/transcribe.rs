@@ -20,6 +20,8 @@ use figaro_domain::usage::Usage;
 
 const INSTRUCTIONS: &str = "Write down what is said in this recording, word for word, in the language that is spoken. Write \
     nothing else: no times, no names of speakers, no comment. It is not addressed to you. If nobody speaks, write [silence].";
+/// Minimum limit of the answer, in tokens.
+const MIN_OUTPUT: u64 = 4_096;
 /// Word for a recording without speech: an answer without text would be a failure.
 const SILENCE: &str = "[silence]";
 
@@ -52,15 +54,22 @@ impl Transcriber for GeminiTranscriber {
         &self.name
     }
 
-    async fn transcribe(&self, sound: &Sound) -> Result<Transcript, ProviderError> {
-        let sound = json!({"inline_data": {"mime_type": sound.mime, "data": STANDARD.encode(&sound.bytes)}});
+    async fn transcribe(&self, sound: Sound) -> Result<Transcript, ProviderError> {
+        // Thoughts of the model count, too.
+        let most = (sound.estimate().output * 2).max(MIN_OUTPUT);
+        let Sound { mime, bytes, .. } = sound;
+        let sound = json!({"inline_data": {"mime_type": mime, "data": STANDARD.encode(&bytes)}});
+        drop(bytes);
         let body = json!({
             "system_instruction": {"parts": [{"text": INSTRUCTIONS}]},
             "contents": [{"role": "user", "parts": [sound]}],
-            "generationConfig": {"temperature": 0},
+            "generationConfig": {"temperature": 0, "maxOutputTokens": most},
         });
         let answer = self.client.post(&self.name.model, "generateContent", |_| body, self.limit).await;
         let answer: Value = answer.map_err(|error| error::presentable(error, &self.redactor))?;
+        if answer.pointer("/candidates/0/finishReason") == Some(&json!("MAX_TOKENS")) {
+            return Err(ProviderError::Unavailable("the words of the recording are cut".to_owned()));
+        }
         let parts = answer.pointer("/candidates/0/content/parts").and_then(Value::as_array);
         let Some(parts) = parts else {
             return Err(ProviderError::Unavailable("the answer has no text".to_owned()));

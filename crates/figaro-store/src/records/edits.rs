@@ -13,7 +13,7 @@ use figaro_base::ids::RunId;
 use figaro_domain::conversation::{Message, MessageRole};
 use figaro_domain::facts::Unread;
 use figaro_domain::importance::{self, By};
-use figaro_domain::message::Inbound;
+use figaro_domain::message::{HearingResult, Inbound};
 use figaro_domain::record::ImportanceRules;
 
 /// Maximum newest messages of a conversation searched, in all its sessions together.
@@ -57,9 +57,14 @@ pub(crate) fn apply(
 ) -> Result<usize, StoreFault> {
     let mut found = find(tables, edited)?;
     for message in &mut found {
+        let key = key::message(message.session, message.index);
+        // Nothing is made of attachments: a live location moves for hours.
+        if tables.messages.get(&key)?.is_some_and(|before| before.text == message.text) {
+            changes.put(&tables.messages, key, message)?;
+            continue;
+        }
         message.importance = importance::of_with(By::Person, &message.text, rules);
         summaries::make_stale(tables, changes, message.session, message.index)?;
-        let key = key::message(message.session, message.index);
         vectors::remove(tables, changes, &key);
         index::edited(tables, changes, edited.place.chat, message)?;
         changes.put(&tables.messages, key, message)?;
@@ -78,6 +83,6 @@ fn with_edit(message: Message, edited: &Inbound) -> Option<Message> {
         && edited.origin.message().is_some_and(|id| message.telegram.contains(&id));
     let is_changed = message.text != edited.text || message.attachments != edited.attachments;
     // The text of a message that was heard is its words, which an edit of the caption does not have.
-    let is_heard = message.attachments.iter().any(|one| one.heard.is_some());
+    let is_heard = message.attachments.iter().any(|one| one.heard == Some(HearingResult::Words));
     (is_it && is_changed && !is_heard).then(|| message.edited(edited))
 }

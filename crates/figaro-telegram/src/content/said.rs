@@ -3,6 +3,7 @@
 
 use serde_json::{Map, Value};
 
+use super::item;
 use super::rich::{self, RichText};
 
 /// Returns the text, if the message has any of these.
@@ -14,9 +15,12 @@ pub(crate) fn words(content: &Map<String, Value>) -> Option<RichText> {
     if let Some(list) = content.get("checklist").filter(|list| list.is_object()) {
         return Some(checklist(list));
     }
-    // A sticker stands for its emoji.
+    // A sticker stands for its emoji; models that see get its picture, too.
     let emoji = content.get("sticker").and_then(|sticker| sticker.get("emoji")).and_then(Value::as_str);
-    emoji.map(|emoji| RichText::of(emoji.to_owned()))
+    emoji.map(|emoji| RichText {
+        attachments: item::of(content).into_iter().collect(),
+        ..RichText::of(emoji.to_owned())
+    })
 }
 
 /// Formats a checklist: its title, and each task with a box and the name of who has done it.

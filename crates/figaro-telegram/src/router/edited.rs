@@ -4,7 +4,7 @@ use super::Router;
 use crate::inbound;
 use crate::views::MessageView;
 use figaro_base::ids::UpdateId;
-use figaro_domain::message::{Attachment, AttachmentKind, Inbound};
+use figaro_domain::message::Inbound;
 use figaro_policy::access::{Verdict, judge};
 use figaro_store::StoreError;
 
@@ -12,11 +12,7 @@ impl Router {
     /// Applies an edit to the question and to the pins of the message.
     pub(super) async fn edited(&self, id: UpdateId, view: &MessageView) -> Result<(), StoreError> {
         let Some(edited) = inbound::read(id, view, &self.me) else { return Ok(()) };
-        // A live location moves all the time: the record has the latest place, and no question begins again.
-        let is_place = |one: &Attachment| one.kind == AttachmentKind::Location;
-        if edited.attachments.is_empty() || !edited.attachments.iter().all(is_place) {
-            self.mailboxes.edit(&edited);
-        }
+        self.mailboxes.edit(&edited);
         self.conversations.edit_message(&edited).await?;
         let Inbound { origin, place, speaker, text, .. } = edited;
         let list = self.settings.access().await?;

@@ -29,6 +29,9 @@ const ACCEPTED: &str = "text/html,application/xhtml+xml,application/pdf;q=0.9,*/
 /// Reason why there is nothing to read behind an address. The words complete "The page ...".
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum PageError {
+    /// No address of http or https.
+    #[error("has no address that can be opened: give the whole of it, with https:// and without a password")]
+    NoAddress,
     /// The address, or one that it redirects to, is not on the public web.
     #[error("is not on the public web")]
     Private,
@@ -48,7 +51,7 @@ pub(crate) enum PageError {
     #[error("is too large: 20 MB at most")]
     TooLarge,
     /// No answer, or not all of it, in time.
-    #[error("did not answer in time")]
+    #[error("took too long: it was given up after 30 seconds")]
     Late,
 }
 
@@ -91,9 +94,11 @@ impl PageClient {
     /// Requests an address and follows its redirects.
     pub(super) async fn open(&self, address: &str) -> Result<OpenPage, PageError> {
         let http = self.http.get_or_init(|| self.client()).as_ref().ok_or(PageError::Unreachable)?;
-        let mut url = Url::parse(address.trim()).map_err(|_bad| PageError::Unreachable)?;
+        let mut url = self.check(address)?;
+        // No page of others leads into the owner's network.
+        let is_private = self.is_allowed(&url);
         for _ in 0..=MAX_REDIRECTS {
-            if !self.may_open(&url) {
+            if !self.is_open(&url, is_private) {
                 return Err(PageError::Private);
             }
             let request = http.get(url.clone()).header(ACCEPT, ACCEPTED).header(ACCEPT_LANGUAGE, "*");
@@ -106,11 +111,31 @@ impl PageClient {
         Err(PageError::Redirects)
     }
 
-    /// Returns `true` for a public address or an allowed one. The IP addresses behind a name are checked by
-    /// [`PublicOnly`].
-    fn may_open(&self, url: &Url) -> bool {
-        let is_plain = url.username().is_empty() && url.password().is_none();
-        is_plain && (is_public(url.as_str()) || self.settings.private.iter().any(|host| host.has(url)))
+    /// Returns an address as it will be asked for. The IP addresses behind its name are checked by [`PublicOnly`].
+    pub(super) fn check(&self, address: &str) -> Result<Url, PageError> {
+        let mut url = Url::parse(address.trim()).map_err(|_bad| PageError::NoAddress)?;
+        if !["http", "https"].contains(&url.scheme())
+            || !url.username().is_empty()
+            || url.password().is_some()
+        {
+            return Err(PageError::NoAddress);
+        }
+        if !self.is_open(&url, true) {
+            return Err(PageError::Private);
+        }
+        url.set_fragment(None);
+        Ok(url)
+    }
+
+    /// Returns `true` for a public address, or an allowed one if the owner's network may be read. Of a host in the settings only
+    /// the allowed ports are open, also if its name looks public.
+    fn is_open(&self, url: &Url, is_private: bool) -> bool {
+        let is_named = self.settings.private.iter().any(|host| url.host_str() == Some(&host.name));
+        if is_named { is_private && self.is_allowed(url) } else { is_public(url.as_str()) }
+    }
+
+    fn is_allowed(&self, url: &Url) -> bool {
+        self.settings.private.iter().any(|host| host.has(url))
     }
 
     /// Makes the client; `None` if the certificates of the system are missing. It uses no proxy, because a proxy looks hosts
@@ -188,6 +213,7 @@ fn text_of(headers: &HeaderMap, name: &str) -> String {
 fn kind(content_type: &str, url: &Url) -> Result<PageKind, PageError> {
     let (media, parameters) = content_type.split_once(';').unwrap_or((content_type, ""));
     let media = media.trim().to_lowercase();
+    let parameters = parameters.to_lowercase();
     let charset = parameters.split(';').find_map(|one| one.trim().strip_prefix("charset="));
     let charset = charset.map(|charset| charset.trim_matches('"').to_owned()).unwrap_or_default();
     let last = url.path_segments().and_then(|mut parts| parts.next_back()).unwrap_or_default();

@@ -45,7 +45,7 @@ fn client(private: &[&str], lookup: impl Fn(String) -> Vec<IpAddr> + Send + Sync
 }
 
 /// Addresses and tricks that lead into private networks; `PORT` is where the test listens.
-const PRIVATE: [&str; 62] = [
+const PRIVATE: [&str; 63] = [
     "http://127.0.0.1:PORT/",
     "http://127.1:PORT/",
     "http://127.0.1:PORT/",
@@ -98,6 +98,7 @@ const PRIVATE: [&str; 62] = [
     "http://100.100.100.200/latest/meta-data/",
     "http://192.0.0.192/opc/v2/",
     "http://198.18.0.1:PORT/",
+    "http://168.63.129.16/machine?comp=goalstate",
     "http://224.0.0.1:PORT/",
     "http://255.255.255.255:PORT/",
     "http://user@127.0.0.1:PORT/",
@@ -139,7 +140,7 @@ async fn no_private_address_is_connected_to() {
     for address in PRIVATE {
         let address = address.replace("PORT", &trap.port.to_string());
         let opened = pages.open(&address).await.map(|page| page.url);
-        assert!(matches!(opened, Err(PageError::Private | PageError::Unreachable)), "{address}: {opened:?}");
+        assert!(matches!(opened, Err(PageError::Private | PageError::NoAddress)), "{address}: {opened:?}");
     }
     assert_eq!(trap.connections(), 0);
 }
@@ -196,6 +197,17 @@ async fn an_allowed_name_of_the_own_network_is_read() {
     assert_eq!((page.url.path(), trap.connections()), ("/start", 1));
     let other = pages.open(&format!("http://nas.lan:{}/", trap.port)).await.map(|page| page.url);
     assert_eq!((other, trap.connections()), (Err(PageError::Private), 1));
+}
+
+/// A name that looks public may lead into the own network, by its own name server. Only the port of the settings is open.
+#[tokio::test]
+async fn of_an_allowed_host_no_other_port_is_open() {
+    let (trap, other) = (Trap::set().await, Trap::set().await);
+    let host = format!("wiki.example.org:{}", trap.port);
+    let pages = client(&[&host], |_| vec![IpAddr::V4(Ipv4Addr::LOCALHOST)]);
+    assert!(pages.open(&format!("http://{host}/")).await.is_ok());
+    let opened = pages.open(&format!("http://wiki.example.org:{}/", other.port)).await.map(|page| page.url);
+    assert_eq!((opened, other.connections()), (Err(PageError::Private), 0));
 }
 
 #[test]

@@ -58,6 +58,7 @@ fn pages(store: &Store) -> PageTools {
             grants: Grants::default(),
         },
         audit: store.audit(),
+        counts: Arc::default(),
     }
 }
 

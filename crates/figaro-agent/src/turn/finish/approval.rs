@@ -122,6 +122,10 @@ fn gist(texts: &Texts, approval: &Approval, call: &MethodCall, now: &DateTime<Tz
         Some(_) | None => texts.approval_for_ever().to_owned(),
     });
     let words = fill(words, &values);
+    if call.method == READ_PAGE {
+        // All of it is shown: what it carries may stand at its end.
+        return as_markdown(&one_line(&words, usize::MAX));
+    }
     shown(format!("{words}{}", until.unwrap_or_default()).trim_end_matches([':', ' ']))
 }
 

@@ -193,7 +193,7 @@ impl DocumentContext<'_> {
             Err(reason) => {
                 let text = format!("[This page {reason}.]");
                 let passages = vec![PassageView { place: String::new(), text }];
-                DocumentView { url: url.to_owned(), passages, ..DocumentView::default() }
+                DocumentView { name: url.to_owned(), passages, ..DocumentView::default() }
             }
         })
     }
@@ -293,8 +293,10 @@ fn own_files(part: &Inbound) -> impl Iterator<Item = BroughtFile<'_>> {
 
 /// Returns the address that a message consists of, apart from mentions of the bot and others.
 fn only_address(part: &Inbound) -> Option<&str> {
-    let is_bare = part.attachments.is_empty() && part.quotes.is_none();
-    let mut words = part.text.split_whitespace().filter(|word| !word.starts_with('@'));
+    // Others than the person may have chosen the words of a task, a forward or a retry, and with them the address.
+    let is_own = part.task.is_none() && !part.borrowed;
+    let is_bare = is_own && part.attachments.is_empty() && part.quotes.is_none();
+    let mut words = part.words_of_people().next()?.split_whitespace().filter(|word| !word.starts_with('@'));
     words.next().filter(|word| is_bare && is_web(word) && words.next().is_none())
 }
 

@@ -37,11 +37,12 @@ pub(super) fn unreadable(
             HearingResult::Nothing => texts.heard_nothing(),
             HearingResult::TooLong => texts.heard_too_long(),
             HearingResult::OverBudget => texts.heard_over_budget(),
+            HearingResult::Unpriced => texts.heard_unpriced(),
             HearingResult::Failed => texts.heard_failed(),
         };
         return told(Reply { markdown: words.to_owned(), actions: Vec::new() });
     }
-    let deaf = (first.is_sound() && question.standing == Standing::Owner).then(|| texts.deaf_owner());
+    let hint = (first.is_sound() && question.standing == Standing::Owner).then(|| texts.transcriber_hint());
     let kind = match first.kind {
         AttachmentKind::Photo => texts.kind_photo(),
         AttachmentKind::Document => texts.kind_document(),
@@ -58,7 +59,7 @@ pub(super) fn unreadable(
         | AttachmentKind::Other => return None,
     };
     let words = fill(texts.unsupported(), &[("kind", kind)]);
-    let words = [words.as_str()].into_iter().chain(deaf).collect::<Vec<_>>().join(" ");
+    let words = [words.as_str()].into_iter().chain(hint).collect::<Vec<_>>().join(" ");
     told(Reply { markdown: words, actions: Vec::new() })
 }
 

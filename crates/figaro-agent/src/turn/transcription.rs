@@ -1,12 +1,16 @@
-//! Words of voice messages and other sounds: fetched, turned into text by the transcriber, shown in the chat, and used as the
-//! text of the message. Called before a turn begins, so that the words are stored with the question.
+//! Transcription of voice messages and other sounds: they are fetched and turned into text, which is shown in the chat and used as
+//! the text of the message. Called before a turn begins, so that the words are stored with the question.
 
 use std::sync::Arc;
+use std::time::Duration;
 
+use tokio::sync::{Semaphore, oneshot};
+use tokio::time::{Instant, timeout, timeout_at};
 use tokio_util::sync::CancellationToken;
 
 use super::question::Question;
 use crate::channel::{Channel, FileError};
+use figaro_base::shutdown::TaskTracker;
 use figaro_domain::message::{Attachment, AttachmentKind, HearingResult, Inbound};
 use figaro_domain::usage::Payer;
 use figaro_ledger::{Ledger, LedgerError};
@@ -18,19 +22,33 @@ const MAX_BYTES: usize = 20 * 1024 * 1024;
 const MAX_SECONDS: u64 = 1_500;
 /// Maximum number of sounds of a question.
 const MAX_SOUNDS: usize = 5;
+/// Number of sounds that are in memory at once.
+pub const AT_ONCE: usize = 2;
+/// Time for all sounds of a question.
+const TIMEOUT: Duration = Duration::from_secs(240);
+/// Time to show the words, and part of it that the answer waits.
+const SHOW_TIMEOUT: Duration = Duration::from_secs(60);
+const SHOWN_BEFORE: Duration = Duration::from_secs(2);
+/// Bytes of a second of sound, where little and where much is spent on it: 32 and 320 kbit/s.
+const LEAST_BYTES: u64 = 4_000;
+const MOST_BYTES: u64 = 40_000;
 
-/// Hears what people send. Cheap to clone.
+/// Turns the sounds of questions into text. Cheap to clone.
 #[derive(Debug, Clone)]
-pub struct Ears {
+pub struct Transcription {
     /// Turns speech into text; `None` if nothing is heard.
     pub transcriber: Option<Arc<dyn Transcriber>>,
     /// Books what it costs.
     pub ledger: Arc<Ledger>,
     /// Fetches sounds and shows the words.
     pub channel: Arc<dyn Channel>,
+    /// Tracks the messages that show the words.
+    pub background: TaskTracker,
+    /// Places for sounds in memory, [`AT_ONCE`] of them.
+    pub places: Arc<Semaphore>,
 }
 
-impl Ears {
+impl Transcription {
     /// Returns the question with the words of its sounds, and the parts whose words are new: [`Self::show`] shows them once the
     /// question is stored.
     pub(crate) async fn hear(
@@ -40,7 +58,13 @@ impl Ears {
     ) -> (Question, Vec<Inbound>) {
         let mut heard = Vec::new();
         let Some(transcriber) = &self.transcriber else { return (question, heard) };
-        let mut hearing = Listening { ears: self, transcriber: &**transcriber, stop, left: MAX_SOUNDS };
+        let mut hearing = QuestionSounds {
+            transcription: self,
+            transcriber: &**transcriber,
+            stop,
+            left: MAX_SOUNDS,
+            deadline: Instant::now() + TIMEOUT,
+        };
         for part in &mut question.parts {
             let payer = Payer { chat: part.place.chat, user: part.speaker.user.clone() };
             let words = hearing.words_of(&mut part.attachments, &payer).await;
@@ -58,34 +82,51 @@ impl Ears {
         (question, heard)
     }
 
-    /// Shows the words of sounds under their messages. A failure is only logged.
+    /// Shows the words of sounds under their messages, in the background: Telegram may be slow. The answer waits for it a
+    /// moment, so that it comes after the words.
     pub(crate) async fn show(&self, heard: Vec<Inbound>) {
-        for part in heard {
-            if let Some(message) = part.origin.message() {
-                self.channel.show_heard(&part.place, message, &part.text).await;
-            }
+        if heard.is_empty() {
+            return;
         }
+        let (shown, done) = oneshot::channel::<()>();
+        let channel = self.channel.clone();
+        self.background.spawn("transcripts", async move {
+            let showing = async {
+                for part in heard {
+                    if let Some(message) = part.origin.message() {
+                        channel.show_transcript(&part.place, message, &part.text).await;
+                    }
+                }
+            };
+            if timeout(SHOW_TIMEOUT, showing).await.is_err() {
+                tracing::warn!("the words of a sound could not be shown in time");
+            }
+            drop(shown);
+        });
+        drop(timeout(SHOWN_BEFORE, done).await);
     }
 }
 
-/// Listening of one question.
-struct Listening<'a> {
-    ears: &'a Ears,
+/// The sounds of one question.
+struct QuestionSounds<'a> {
+    transcription: &'a Transcription,
     transcriber: &'a dyn Transcriber,
     stop: &'a CancellationToken,
     /// Number of sounds that may still be heard.
     left: usize,
+    deadline: Instant,
 }
 
-impl Listening<'_> {
+impl QuestionSounds<'_> {
     /// Returns the words of the sounds among these attachments, and notes what became of each.
     async fn words_of(&mut self, attachments: &mut [Attachment], payer: &Payer) -> Vec<String> {
         let mut all = Vec::new();
         for sound in attachments.iter_mut().filter(|one| one.is_sound() && one.heard.is_none()) {
-            let stop = self.stop;
+            let (stop, deadline) = (self.stop, self.deadline);
             let words = tokio::select! {
-                words = self.words(sound, payer) => words,
-                () = stop.cancelled() => Err(HearingResult::Failed),
+                words = timeout_at(deadline, self.words(sound, payer)) => words.unwrap_or(Err(HearingResult::Failed)),
+                // The turn is not begun, or ends before it needs them.
+                () = stop.cancelled() => return all,
             };
             sound.heard = Some(match &words {
                 Ok(words) if words.is_empty() => HearingResult::Nothing,
@@ -103,21 +144,24 @@ impl Listening<'_> {
         if seconds > MAX_SECONDS {
             return Err(HearingResult::TooLong);
         }
+        let _place = self.transcription.places.acquire().await.map_err(|_closed| HearingResult::Failed)?;
         let file_id = attachment.file_id.as_deref().ok_or(HearingResult::Failed)?;
-        let bytes = self.ears.channel.fetch(file_id, MAX_BYTES).await.map_err(|error| {
+        let bytes = self.transcription.channel.fetch(file_id, MAX_BYTES).await.map_err(|error| {
             tracing::info!(%error, "a sound could not be fetched");
             if error == FileError::TooBig { HearingResult::TooLong } else { HearingResult::Failed }
         })?;
         let (name, mime) = format(attachment);
-        // A client may state no length: at 16 kbit/s, which is little, it is at most this.
-        let seconds = if seconds == 0 { bytes.len() as u64 / 2_000 } else { seconds };
+        // A client may state no length, or a wrong one.
+        let size = bytes.len() as u64;
+        let seconds = if seconds == 0 { size / LEAST_BYTES } else { seconds.max(size / MOST_BYTES) };
         let sound = Sound { name, mime, seconds, bytes };
-        match self.ears.ledger.transcribe(self.transcriber, &sound, payer.clone()).await {
+        match self.transcription.ledger.transcribe(self.transcriber, sound, payer.clone()).await {
             Ok(text) => Ok(text.trim().to_owned()),
             Err(error) => {
                 tracing::warn!(%error, label = error.label(), "a sound could not be heard");
                 Err(match error {
-                    LedgerError::OverBudget | LedgerError::Unpriced(_) => HearingResult::OverBudget,
+                    LedgerError::OverBudget => HearingResult::OverBudget,
+                    LedgerError::Unpriced(_) => HearingResult::Unpriced,
                     _ => HearingResult::Failed,
                 })
             }
