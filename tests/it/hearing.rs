@@ -219,6 +219,11 @@ async fn what_is_not_heard_is_said_in_a_sentence() {
     assert_eq!(told(voice(ANN, ANN)).await, "I heard no words in it.");
     speech.fails(400);
     assert!(told(voice(ANN, ANN)).await.starts_with("I could not hear that just now."));
+    // Asked again, it is heard again.
+    speech.says("so here it is");
+    world.say(ANN, ANN, "/retry");
+    says(&world, ANN, "so here it is").await;
+    says(&world, ANN, "I see.").await;
     let long = Say::new(ANN, ANN, "").sound("voice", 1_501, OGG);
     assert!(told(long).await.starts_with("That is too long for me to hear"));
     // With words beside it the question is answered, and the model knows.

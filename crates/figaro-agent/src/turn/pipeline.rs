@@ -159,7 +159,12 @@ impl Turns {
                 let question = asked.again(stored);
                 match turn.checkpoint {
                     Some(_) => self.resume(turn, question, control).await,
-                    None => self.work(turn, question, TakenUp::default(), control).await,
+                    None => {
+                        let (question, heard) =
+                            self.transcription.hear_again(question, &control.cancel).await;
+                        self.transcription.show(heard).await;
+                        self.work(turn, question, TakenUp::default(), control).await
+                    }
                 }
             }
             Ok(None) => {

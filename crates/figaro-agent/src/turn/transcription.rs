@@ -82,6 +82,20 @@ impl Transcription {
         (question, heard)
     }
 
+    /// Like [`Self::hear`], for a question that is asked again: listens once more to what failed.
+    pub(crate) async fn hear_again(
+        &self,
+        mut question: Question,
+        stop: &CancellationToken,
+    ) -> (Question, Vec<Inbound>) {
+        use HearingResult::{Failed, OverBudget, Unpriced};
+        for attachment in question.parts.iter_mut().flat_map(|part| &mut part.attachments) {
+            attachment.heard =
+                attachment.heard.filter(|heard| !matches!(heard, Failed | OverBudget | Unpriced));
+        }
+        self.hear(question, stop).await
+    }
+
     /// Shows the words of sounds under their messages, in the background: Telegram may be slow. The answer waits for it a
     /// moment, so that it comes after the words.
     pub(crate) async fn show(&self, heard: Vec<Inbound>) {

@@ -14,6 +14,9 @@ const FROM: DemoText = DemoText {
     es: "Eso está en {}. Un sustituto sin conexión solo puede citarlo; un modelo de verdad lo leería y respondería.",
 };
 
+const UNREAD: DemoText =
+    DemoText { en: "I could not read {}.", pt: "Não consegui ler {}.", es: "No pude leer {}." };
+
 /// Quotes the passage that shares most words with the question; `None` if the prompt has none.
 pub(super) fn quote(question: &DemoQuestion) -> Option<DemoStep> {
     let shared = |passage: &&DemoPassage| {
@@ -22,6 +25,12 @@ pub(super) fn quote(question: &DemoQuestion) -> Option<DemoStep> {
     };
     // Of equal ones the first.
     let best = question.passages.iter().rev().max_by_key(shared)?;
+    // A file or page without text has the reason in brackets.
+    let reason = best.text.strip_prefix("[This ").and_then(|text| text.strip_suffix(".]"));
+    if let Some((_, reason)) = reason.and_then(|reason| reason.split_once(' ')) {
+        let named = format!("{} ({reason})", best.from);
+        return Some(DemoStep::Say(UNREAD.with(question.language, &named)));
+    }
     let mut quoted: String = best.text.chars().take(QUOTED).collect();
     if quoted.len() < best.text.len() {
         quoted.push('…');
