@@ -24,7 +24,7 @@ impl World {
     }
 }
 
-/// What the check prints.
+/// Standard output of a check.
 fn shown(done: &Output) -> String {
     String::from_utf8_lossy(&done.stdout).into_owned()
 }
@@ -201,7 +201,14 @@ async fn in_a_group_a_reply_to_the_bot_and_a_question_about_a_sound_are_heard() 
         .unwrap();
     let request = world.asks(3).await;
     assert!(request.user_text().contains("bring the oars"), "{}", request.user_text());
-    assert_eq!((speech.heard().len(), speech.faults().len()), (2, 0));
+    world.answers(TEAM, 4).await;
+    // The words of one with a caption stand below it.
+    let song = world.telegram.send(Say::new(BOB, TEAM, "our song").sound("audio", 3, OGG)).unwrap();
+    speech.says("row your boat");
+    world.telegram.send(Say::new(ANN, TEAM, "@figaro_bot which one?").reply_to(song.message_id)).unwrap();
+    let request = world.asks(4).await;
+    assert!(request.user_text().contains("our song\n\nrow your boat"), "{}", request.user_text());
+    assert_eq!((speech.heard().len(), speech.faults().len()), (3, 0));
 }
 
 #[tokio::test]

@@ -31,7 +31,7 @@ impl World {
         self.bot().set("PRIVATE_PAGES", &site.host).set("ACCESS", "open")
     }
 
-    /// What `read_page` gives when somebody asks for this page by its address.
+    /// Ann writes this address, and the model reads the page: the result of its call.
     async fn page(&self, url: &str) -> Value {
         call(self, (ANN, ANN), &format!("what stands at {url} then?"), "read_page", json!({"url": url})).await
     }
@@ -127,7 +127,7 @@ async fn an_address_that_only_the_model_wrote_needs_a_persons_word() {
         says(&world, ANN, &format!("Well, {ruling}")).await;
     }
     assert_eq!(site.asked(), ["/news", "/other?d=words"]);
-    // What a person sees is what is fetched: nothing invisible, and all of it.
+    // The card shows all of the address as it is fetched, with nothing invisible.
     let hidden = format!("{}/\u{e0050}\u{e0049}\u{200b}", site.url(""));
     let told = call(
         &world,

@@ -52,7 +52,7 @@ impl Answer {
 
 /// A running site; it ends when dropped.
 pub struct Site {
-    /// Such as `127.0.0.1:4711`.
+    /// Address and port, such as `127.0.0.1:4711`.
     pub host: String,
     asked: Arc<Mutex<Vec<String>>>,
     task: AbortHandle,

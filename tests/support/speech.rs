@@ -33,7 +33,7 @@ struct SpeechLog {
 
 /// A running service; it ends when dropped.
 pub struct Speech {
-    /// Such as `http://127.0.0.1:4711`.
+    /// Address without a path, such as `http://127.0.0.1:4711`.
     pub origin: String,
     log: Arc<Mutex<SpeechLog>>,
     task: AbortHandle,
@@ -74,7 +74,7 @@ impl Speech {
         self.log.lock().heard.clone()
     }
 
-    /// What was wrong with the requests.
+    /// Faults of the requests so far.
     pub fn faults(&self) -> Vec<String> {
         self.log.lock().faults.clone()
     }

@@ -38,7 +38,7 @@ pub struct Sound {
     pub mime: String,
     /// Length in seconds, as the sender's client states it.
     pub seconds: u64,
-    /// The file.
+    /// Content of the file, in the format of `mime`.
     pub bytes: Vec<u8>,
 }
 
@@ -71,7 +71,7 @@ pub(crate) const fn of_seconds(seconds: u64) -> Usage {
 /// Words that were heard.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Transcript {
-    /// The words.
+    /// Words in the language that is spoken; empty if nobody speaks.
     pub text: String,
     /// Tokens that the service counted; `None` if it tells none.
     pub usage: Option<Usage>,

@@ -12,6 +12,7 @@ use figaro_base::ids::{RunId, UpdateId};
 use figaro_domain::chat::{ChatKind, Place};
 use figaro_domain::conversation::{Conversation, Message};
 use figaro_domain::delivery::{CardKind, PendingDelivery};
+use figaro_domain::message::Attachment;
 use figaro_domain::turn::ActiveTurn;
 use figaro_store::{
     ConversationStore, InboxStore, OutboxStore, RawUpdate, Result, StoreError, TaskStore, TurnEnd,
@@ -169,14 +170,20 @@ fn with_stored(mut asked: Question, stored: &[Message]) -> Question {
     for part in &mut asked.parts {
         let is_it = |message: &&Message| {
             part.origin.message().is_some_and(|id| message.telegram.contains(&id))
-                && message.attachments.iter().any(|one| one.heard.is_some())
+                && sounds(message).any(|one| one.heard.is_some())
         };
         if let Some(message) = stored.iter().find(is_it) {
             part.text.clone_from(&message.text);
             part.attachments.clone_from(&message.attachments);
+            part.quotes.clone_from(&message.quotes);
         }
     }
     asked
+}
+
+/// Returns the attachments of a message and of the one it replies to.
+fn sounds(message: &Message) -> impl Iterator<Item = &Attachment> {
+    message.attachments.iter().chain(message.quotes.iter().flat_map(|quoted| &quoted.attachments))
 }
 
 async fn question_of(

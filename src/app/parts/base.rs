@@ -50,7 +50,7 @@ pub(super) struct Base {
     pub(super) parked: Parked,
     pub(super) chats: Chats,
     pub(super) documents: Documents,
-    /// Reads web pages.
+    /// Fetches and reads the pages behind links.
     pub(super) pages: Pages,
     pub(super) erasures: Erasures,
     pub(super) embedder: Option<Arc<dyn Embedder>>,

@@ -21,7 +21,7 @@ const PAGE_TIMEOUT: Duration = Duration::from_secs(30);
 /// Maximum length of a title, in characters.
 const MAX_TITLE: usize = 200;
 
-/// Reads web pages. Cheap to clone.
+/// Fetches the pages and files behind links, and reads their text. Cheap to clone.
 #[derive(Clone)]
 pub struct Pages {
     client: Arc<PageClient>,
@@ -41,7 +41,7 @@ pub(crate) struct WebPage {
     pub(crate) url: String,
     /// Title, or the address of a page without one; one line.
     pub(crate) title: String,
-    /// The text.
+    /// Text in passages, with language and date.
     pub(crate) extracted: Extracted,
     /// The stored document, if it is a file.
     pub(crate) document: Option<Document>,
@@ -114,10 +114,12 @@ impl Pages {
         let title = extracted.title.as_deref().filter(|title| !title.trim().is_empty());
         let name = if is_file { file.name.as_str() } else { url.as_str() };
         let title = one_line(title.unwrap_or(name), MAX_TITLE);
-        // What stands at an address changes.
-        let file = NewFile { unique_id: Some(format!("page:{url}#{}", hash(&extracted))), ..file };
         let document = match is_file {
-            true => Some(documents.keep(file, &extracted, bytes).await?),
+            true => {
+                // The file at an address changes: another text is another document.
+                let unique_id = Some(format!("page:{url}#{}", hash(&extracted)));
+                Some(documents.keep(NewFile { unique_id, ..file }, &extracted, bytes).await?)
+            }
             false => None,
         };
         Ok(Ok(WebPage { url: url.into(), title, extracted, document }))

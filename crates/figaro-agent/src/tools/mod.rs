@@ -40,7 +40,8 @@ use serde_json::{Map, Value, json};
 pub(crate) use allowance::SendAllowance;
 use figaro_base::ids::{RunId, TaskId};
 use figaro_domain::agent::AgentContext;
-use figaro_domain::approval::{Approval, WAITS_MINUTES};
+use figaro_domain::approval::{Approval, MethodCall, WAITS_MINUTES};
+use figaro_domain::audit::{AuditActor, AuditEvent, AuditKind, AuditName, Audited};
 use figaro_domain::chat::Place;
 use figaro_domain::message::{Replied, Speaker};
 use figaro_domain::tool::{Effect, SideEffects, StatusKey};
@@ -96,6 +97,19 @@ pub struct ToolContext {
 }
 
 impl ToolContext {
+    /// Returns the entry of the audit log for a decision about a call. `rule` is the name of the rule that decided.
+    pub(crate) fn audited(&self, what: AuditKind, call: &MethodCall, rule: &str) -> Audited {
+        let event = AuditEvent {
+            chat: Some(self.place.chat),
+            run: Some(self.run),
+            call: AuditName::new(&self.call),
+            method: AuditName::new(&call.method),
+            rule: AuditName::new(rule),
+            ..AuditEvent::new(what, AuditActor::Model, self.now)
+        };
+        Audited { event, arguments: Some(Value::Object(call.arguments.clone())) }
+    }
+
     /// Returns the payer of model calls within the tool: the chat and the person.
     #[must_use]
     pub(crate) fn payer(&self) -> Payer {
@@ -250,7 +264,7 @@ impl From<StoreError> for ToolError {
 /// Need of a tool besides its turn. The tool is left out where its need is missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ToolNeed {
-    /// Nothing.
+    /// It works anywhere, also without a chat that is kept.
     Nothing,
     /// A chat that people read later.
     Chat,

@@ -16,7 +16,7 @@ use crate::pages::{Pages, WebPage};
 use figaro_base::ids::RunId;
 use figaro_base::text::{estimate_tokens, one_line};
 use figaro_domain::approval::{Approval, ApprovalTarget, Fingerprint, MethodCall};
-use figaro_domain::audit::{AuditActor, AuditEvent, AuditKind, AuditName, Audited};
+use figaro_domain::audit::AuditKind;
 use figaro_domain::document::DocumentSource;
 use figaro_domain::source::Source;
 use figaro_domain::tool::{Effect, SideEffects, StatusKey};
@@ -51,7 +51,7 @@ pub struct PageTools {
     pub documents: Documents,
     /// Decides who may approve an address.
     pub approvers: Approvers,
-    /// The audit log.
+    /// Log of the decisions about addresses that nobody wrote.
     pub audit: AuditStore,
     /// Pages that the last turns have read, oldest turn first.
     pub counts: Arc<Mutex<VecDeque<(RunId, usize)>>>,
@@ -161,16 +161,7 @@ impl PageTools {
     }
 
     async fn note(&self, what: AuditKind, call: &MethodCall, context: &ToolContext) -> Result<(), ToolError> {
-        let event = AuditEvent {
-            chat: Some(context.place.chat),
-            run: Some(context.run),
-            call: AuditName::new(&context.call),
-            method: AuditName::new(&call.method),
-            rule: AuditName::new(RULE),
-            ..AuditEvent::new(what, AuditActor::Model, context.now)
-        };
-        let arguments = Some(Value::Object(call.arguments.clone()));
-        Ok(self.audit.add(vec![Audited { event, arguments }]).await?)
+        Ok(self.audit.add(vec![context.audited(what, call, RULE)]).await?)
     }
 }
 

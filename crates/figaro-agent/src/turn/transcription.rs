@@ -69,14 +69,12 @@ impl Transcription {
             let payer = Payer { chat: part.place.chat, user: part.speaker.user.clone() };
             let words = hearing.words_of(&mut part.attachments, &payer).await;
             if !words.is_empty() {
-                let is_own = !part.text.trim().is_empty();
-                let own = std::mem::take(&mut part.text);
-                let texts: Vec<String> = is_own.then_some(own).into_iter().chain(words).collect();
-                part.text = texts.join("\n\n");
+                add_words(&mut part.text, words);
                 heard.push(part.clone());
             }
-            if let Some(quoted) = part.quotes.as_mut().filter(|quoted| quoted.text.trim().is_empty()) {
-                quoted.text = hearing.words_of(&mut quoted.attachments, &payer).await.join("\n\n");
+            if let Some(quoted) = &mut part.quotes {
+                let words = hearing.words_of(&mut quoted.attachments, &payer).await;
+                add_words(&mut quoted.text, words);
             }
         }
         (question, heard)
@@ -180,6 +178,14 @@ impl QuestionSounds<'_> {
                 })
             }
         }
+    }
+}
+
+/// Adds words that were heard to the text or caption of their message.
+fn add_words(text: &mut String, words: Vec<String>) {
+    for words in words {
+        text.push_str(if text.trim().is_empty() { "" } else { "\n\n" });
+        text.push_str(&words);
     }
 }
 

@@ -136,7 +136,7 @@ pub enum AttachmentKind {
     Photo,
     /// A file of any other type.
     Document,
-    /// A voice message.
+    /// A sound recorded in the chat.
     Voice,
     /// A music file.
     Audio,

@@ -6,7 +6,7 @@ use super::result::{failure, shown};
 use super::tool::RemoteTool;
 use crate::tools::{ToolContext, ToolError, ToolOutput};
 use figaro_domain::approval::{Approval, ApprovalTarget, Fingerprint, MethodCall, ToolOfServer};
-use figaro_domain::audit::{AuditActor, AuditEvent, AuditKind, AuditName, Audited};
+use figaro_domain::audit::AuditKind;
 use figaro_domain::turn::Approved;
 use figaro_mcp_client::servers::CallError;
 use figaro_policy::access::Standing;
@@ -165,16 +165,7 @@ impl RemoteTool {
         decided: &Decided,
         context: &ToolContext,
     ) -> Result<(), ToolError> {
-        let event = AuditEvent {
-            chat: Some(context.place.chat),
-            run: Some(context.run),
-            call: AuditName::new(&context.call),
-            method: AuditName::new(&call.method),
-            rule: AuditName::new(decided.rule.as_str()),
-            ..AuditEvent::new(what, AuditActor::Model, context.now)
-        };
-        let arguments = Some(Value::Object(call.arguments.clone()));
-        Ok(self.tools.audit.add(vec![Audited { event, arguments }]).await?)
+        Ok(self.tools.audit.add(vec![context.audited(what, call, decided.rule.as_str())]).await?)
     }
 
     async fn make(&self, arguments: Map<String, Value>) -> Result<ToolOutput, ToolError> {

@@ -31,7 +31,7 @@ pub struct FileLoader {
     pub channel: Arc<dyn Channel>,
     /// Reads and searches the documents of chats.
     pub documents: Documents,
-    /// Reads web pages.
+    /// Reads the page of a message that is only a link.
     pub pages: Pages,
     /// The models and what they can do.
     pub models: Arc<Models>,
