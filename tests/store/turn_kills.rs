@@ -137,7 +137,7 @@ async fn comes_to(world: &World, bot: &Bot, at: &At) {
         At::Asked(cut) => {
             world.asks(*cut).await;
             // What the call may cost is on record a moment after it was asked.
-            tokio::time::sleep(Duration::from_millis(100)).await;
+            tokio::time::sleep(Duration::from_millis(500)).await;
         }
         At::Words(cut) => {
             let words = if *cut == 3 { "There they are".to_owned() } else { format!("Words of pass {cut}") };

@@ -250,8 +250,10 @@ async fn changed(room: &mut Room<'_>, texts: &Texts, task: &Value) {
     let mut last = id(task);
     // What is filled in is no example.
     for example in texts.quoted("task_edit_help").into_iter().filter(|words| !words.contains('{')) {
+        // The card is drawn anew after each change, which may come after the answer to it.
+        room.shows(id(task), "[Edit]").await;
         room.press(task, "Edit").await;
-        room.hears(id(task) - 1, "Edit: ", "the card that changes a task").await;
+        room.shows(id(task), "Edit: ").await;
         let asked = room.hears(last, "What should change", "the question of the card").await;
         last = id(&asked);
         room.reply(&example, Some(last), wanted(&example)).await;

@@ -104,6 +104,18 @@ impl<'a> Room<'a> {
         })
     }
 
+    /// Waits until this message of the bot shows these words.
+    pub async fn shows(&mut self, message: i64, words: &str) {
+        let shown_so = async {
+            while !self.messages.get(&message).is_some_and(|now| shown(now).contains(words)) {
+                let (name, data) = self.page.next().await;
+                self.keep(&name, &data);
+            }
+        };
+        let seen = tokio::time::timeout(TIMEOUT, shown_so).await;
+        seen.unwrap_or_else(|_| panic!("no `{words}` in {:?}", self.messages.get(&message).map(shown)));
+    }
+
     /// Presses a button of a message, by the beginning of its label; gives the words over it.
     pub async fn press(&mut self, message: &Value, label: &str) -> String {
         let found = buttons(message).into_iter().find(|(shown, _)| shown.starts_with(label));
