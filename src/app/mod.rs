@@ -26,10 +26,10 @@ mod place;
 mod policy;
 mod providers;
 mod servers;
+mod services;
 mod stop;
 mod store;
 mod terminal;
-mod transcriber;
 mod watch;
 
 use std::io::IsTerminal;

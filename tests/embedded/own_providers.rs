@@ -38,6 +38,8 @@ const PARROT: Descriptor = Descriptor {
     build: |settings, _http, idle_limit| Arc::new(Parrot { settings: settings.clone(), idle_limit }),
     embedder: None,
     transcriber: None,
+    speech: None,
+    painter: None,
 };
 
 /// Says its settings and the last line that it hears.

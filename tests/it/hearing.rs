@@ -1,6 +1,7 @@
 //! Voice messages and other sounds are heard: by each provider, shown once, kept as the text of the message, and paid for.
 
 use std::process::Output;
+use std::time::Duration;
 
 use figaro_domain::usage::Spending;
 use figaro_offline::model::{Gate, ModelReply};
@@ -107,6 +108,8 @@ async fn a_restart_in_the_middle_of_an_answer_keeps_the_words() {
     world.telegram.send(voice(ANN, ANN)).unwrap();
     world.asks(1).await;
     says(&world, ANN, "where do the bees live").await;
+    // The words are on record a moment later.
+    tokio::time::sleep(Duration::from_millis(500)).await;
     bot.kill();
     world.otherwise(ModelReply::text("In Vilnius."));
     let bot = world.listener(&speech).spawn();

@@ -36,6 +36,7 @@ mod discovery;
 mod dm;
 mod documents;
 mod documents_real;
+mod drawing;
 mod echoes;
 mod embedder;
 #[cfg(feature = "local-embedder")]
@@ -99,6 +100,7 @@ mod seed_tools;
 mod servers;
 mod sessions;
 mod setting_cards;
+mod speaking;
 mod spending;
 mod standing;
 mod stdio;

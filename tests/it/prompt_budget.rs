@@ -23,7 +23,9 @@ async fn a_plain_turn_pays_at_most_2500_tokens_before_anything_is_asked() {
         world.team();
         // With a search of its own the bot offers every tool it has, where no provider searches.
         let bot = world.bot_of(provider).set("ACCESS", "open");
-        let bot = bot.set("TAVILY_API_KEY", KEY).set("TAVILY_BASE_URL", world.tavily.url()).spawn();
+        let bot = bot.set("TAVILY_API_KEY", KEY).set("TAVILY_BASE_URL", world.tavily.url());
+        let bot =
+            bot.set("PAINTER", "openai:gpt-image-1-mini").set("OPENAI_API_KEY", "sk-offline-key").spawn();
         bot.ready().await;
         world.otherwise(ModelReply::text("Fine."));
         world.told(ANN, ANN, "how are you?").await;

@@ -18,6 +18,7 @@ pub mod scene;
 pub mod server;
 pub mod site;
 pub mod speech;
+pub mod studio;
 pub mod terminal;
 
 use std::sync::Arc;

@@ -86,28 +86,49 @@ impl Drop for Speech {
     }
 }
 
+/// A request as it arrived.
+pub struct Arrived {
+    pub path: String,
+    /// Value of `content-type`.
+    pub kind: String,
+    pub body: Vec<u8>,
+}
+
+/// Reads a whole request.
+pub async fn arrived(client: &mut TcpStream) -> std::io::Result<Arrived> {
+    let mut head = Vec::new();
+    while !head.ends_with(b"\r\n\r\n") {
+        head.push(client.read_u8().await?);
+    }
+    let head = String::from_utf8_lossy(&head).into_owned();
+    let field = |name: &str| {
+        let line = head.lines().find(|line| line.to_lowercase().starts_with(&format!("{name}:")));
+        line.and_then(|line| line.split_once(':')).map(|(_, value)| value.trim().to_owned())
+    };
+    let length = field("content-length").and_then(|length| length.parse().ok()).unwrap_or(0);
+    let mut body = vec![0; length];
+    client.read_exact(&mut body).await?;
+    let path = head.split(' ').nth(1).unwrap_or_default().to_owned();
+    Ok(Arrived { path, kind: field("content-type").unwrap_or_default(), body })
+}
+
+/// Answers a request.
+pub async fn answer(client: &mut TcpStream, status: u16, kind: &str, body: &[u8]) -> std::io::Result<()> {
+    let length = body.len();
+    let head = format!("HTTP/1.1 {status} X\r\ncontent-type: {kind}\r\ncontent-length: {length}\r\n\r\n");
+    client.write_all(head.as_bytes()).await?;
+    client.write_all(body).await
+}
+
 async fn serve(mut client: TcpStream, log: &Mutex<SpeechLog>) -> std::io::Result<()> {
     loop {
-        let mut head = Vec::new();
-        while !head.ends_with(b"\r\n\r\n") {
-            head.push(client.read_u8().await?);
-        }
-        let head = String::from_utf8_lossy(&head).into_owned();
-        let field = |name: &str| {
-            let line = head.lines().find(|line| line.to_lowercase().starts_with(&format!("{name}:")));
-            line.and_then(|line| line.split_once(':')).map(|(_, value)| value.trim().to_owned())
-        };
-        let length = field("content-length").and_then(|length| length.parse().ok()).unwrap_or(0);
-        let mut body = vec![0; length];
-        client.read_exact(&mut body).await?;
-        let path = head.split(' ').nth(1).unwrap_or_default().to_owned();
-        let kind = field("content-type").unwrap_or_default();
-        let read = match path.as_str() {
-            "/v1/audio/transcriptions" => form(&kind, &body),
-            path if path.ends_with(":generateContent") => gemini(path, &body),
+        let asked = arrived(&mut client).await?;
+        let read = match asked.path.as_str() {
+            "/v1/audio/transcriptions" => form(&asked.kind, &asked.body),
+            path if path.ends_with(":generateContent") => gemini(path, &asked.body),
             other => Err(format!("there is no {other}")),
         };
-        let (status, answer) = {
+        let (status, given) = {
             let mut log = log.lock();
             match read {
                 Ok(sound) => log.heard.push(sound),
@@ -117,18 +138,12 @@ async fn serve(mut client: TcpStream, log: &Mutex<SpeechLog>) -> std::io::Result
                 json!({"text": "", "candidates": [{"content": {"parts": [{"text": "[silence]"}]}}]});
             log.answers.pop_front().unwrap_or((200, silence))
         };
-        let answer = answer.to_string();
-        let head = format!(
-            "HTTP/1.1 {status} X\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
-            answer.len()
-        );
-        client.write_all(head.as_bytes()).await?;
-        client.write_all(answer.as_bytes()).await?;
+        answer(&mut client, status, "application/json", given.to_string().as_bytes()).await?;
     }
 }
 
-/// Reads the form that OpenAI's clients send: model, format of the answer, file, and nothing else.
-fn form(kind: &str, body: &[u8]) -> Result<HeardSound, String> {
+/// Reads the parts of a form: each with its head and its bytes.
+pub fn parts(kind: &str, body: &[u8]) -> Result<Vec<(String, Vec<u8>)>, String> {
     let boundary =
         kind.strip_prefix("multipart/form-data; boundary=").ok_or_else(|| format!("{kind}: no form"))?;
     let between = format!("\r\n--{boundary}");
@@ -142,13 +157,19 @@ fn form(kind: &str, body: &[u8]) -> Result<HeardSound, String> {
     if rest != b"--\r\n" || !parts.first().is_some_and(|first| first.is_empty()) {
         return Err(format!("the form does not end as it should: {:?}", String::from_utf8_lossy(rest)));
     }
-    let mut parts = parts.into_iter().skip(1).map(|part| {
+    let parts = parts.into_iter().skip(1).map(|part| {
         let part = part.strip_prefix(b"\r\n").ok_or("a part begins wrongly")?;
         let at = find(part, b"\r\n\r\n").ok_or("a part has no end of its head")?;
-        Ok::<_, &str>((String::from_utf8_lossy(&part[..at]).into_owned(), part[at + 4..].to_vec()))
+        Ok((String::from_utf8_lossy(&part[..at]).into_owned(), part[at + 4..].to_vec()))
     });
+    parts.collect()
+}
+
+/// Reads the form that OpenAI's clients send: model, format of the answer, file, and nothing else.
+fn form(kind: &str, body: &[u8]) -> Result<HeardSound, String> {
+    let mut parts = parts(kind, body)?.into_iter();
     let mut text = |name: &str| {
-        let (head, value) = parts.next().ok_or("a part is missing")??;
+        let (head, value) = parts.next().ok_or("a part is missing")?;
         match head == format!("Content-Disposition: form-data; name=\"{name}\"") {
             true => Ok(String::from_utf8_lossy(&value).into_owned()),
             false => Err(format!("{head} in place of {name}")),
@@ -159,7 +180,7 @@ fn form(kind: &str, body: &[u8]) -> Result<HeardSound, String> {
     if format != "json" {
         return Err(format!("the format {format}"));
     }
-    let (head, bytes) = parts.next().ok_or("the file is missing")??;
+    let (head, bytes) = parts.next().ok_or("the file is missing")?;
     let named = head.strip_prefix("Content-Disposition: form-data; name=\"file\"; filename=\"");
     let named = named.and_then(|rest| rest.split_once("\"\r\nContent-Type: "));
     let (name, mime) = named.ok_or_else(|| format!("{head} is no file"))?;

@@ -27,6 +27,11 @@ pub trait Channel: Admins {
     /// Shows the words of a sound under its message. Failures are only logged.
     async fn show_transcript(&self, _place: &Place, _message: MessageId, _words: &str) {}
 
+    /// Sends a picture as the model's own message, with buttons to draw it again and to change it.
+    async fn send_picture(&self, _place: &Place, _picture: NewPicture) -> Result<SentPicture, PictureError> {
+        Err(PictureError::Refused("there is no chat to send it to".to_owned()))
+    }
+
     /// Opens a file of at most `max_bytes`, by the file id of its message.
     async fn open(&self, _file_id: &str, _max_bytes: usize) -> Result<FileStream, FileError> {
         Err(FileError::Gone("no files are sent here".to_owned()))
@@ -36,6 +41,37 @@ pub trait Channel: Admins {
     async fn fetch(&self, file_id: &str, max_bytes: usize) -> Result<Vec<u8>, FileError> {
         self.open(file_id, max_bytes).await?.try_concat().await
     }
+}
+
+/// A picture to send.
+#[derive(Debug)]
+pub struct NewPicture {
+    /// Content of the file: PNG, JPEG or WebP.
+    pub bytes: Vec<u8>,
+    /// Message that it answers.
+    pub reply_to: Option<MessageId>,
+    /// IETF tag of the person's language, for the labels of buttons.
+    pub language: Option<String>,
+}
+
+/// A picture that was sent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SentPicture {
+    /// Message with the picture.
+    pub message: MessageId,
+    /// Handle of the picture.
+    pub file_id: String,
+}
+
+/// Reason why a picture was not sent.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PictureError {
+    /// It was certainly not sent.
+    #[error("it was refused ({0})")]
+    Refused(String),
+    /// It may have been sent.
+    #[error("whether it was sent is not known ({0})")]
+    Unclear(String),
 }
 
 /// Content of a file, piece by piece. It ends with an error once there is more than was asked for.

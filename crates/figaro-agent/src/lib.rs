@@ -14,5 +14,6 @@ pub mod outbound;
 pub mod pages;
 pub mod retention;
 pub mod scheduler;
+pub mod speech;
 pub mod tools;
 pub mod turn;

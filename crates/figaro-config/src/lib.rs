@@ -44,7 +44,7 @@ pub use log::{LogFormat, LogSettings};
 use models::read_idle_timeout;
 pub use models::{ModelChoice, ModelSettings, ProviderSettings};
 pub use of_model::OfModel;
-pub use of_service::ServiceModel;
+pub use of_service::{ServiceModel, SpeechSettings};
 pub use pages::{PageSettings, PrivateHost};
 use reader::VariableReader;
 pub use reader::looks_secret;
@@ -69,6 +69,10 @@ pub struct Settings {
     pub tavily: TavilySettings,
     /// Model that turns speech into text; `None` if it is off.
     pub transcriber: Option<ServiceModel>,
+    /// Model that speaks answers; `None` if it is off.
+    pub speech: Option<SpeechSettings>,
+    /// Model that draws pictures; `None` if it is off.
+    pub painter: Option<ServiceModel>,
     /// Reading of the pages behind links.
     pub pages: PageSettings,
     /// Telegram MCP server, a child process.
@@ -245,7 +249,9 @@ impl Settings {
             model: ModelSettings::read(&mut reader),
             embedder: EmbedderSettings::read(&mut reader),
             tavily: TavilySettings::read(&mut reader),
-            transcriber: ServiceModel::read_transcriber(&mut reader),
+            transcriber: ServiceModel::read_optional(&mut reader, "TRANSCRIBER", "turns speech into text"),
+            speech: SpeechSettings::read(&mut reader),
+            painter: ServiceModel::read_optional(&mut reader, "PAINTER", "draws pictures"),
             pages: PageSettings::read(&mut reader),
             mcp: McpSettings::read(&mut reader),
             servers: ServersSettings::read(&reader),
@@ -269,7 +275,9 @@ impl Settings {
         let proxies: Vec<SecretString> =
             self.telegram.proxies.secrets().chain(self.model.proxies.secrets()).collect();
         let optional = optional.chain(self.embedder.service().map(|service| &service.key));
-        let optional = optional.chain(self.transcriber.as_ref().map(|of| &of.service.key));
+        let speech = self.speech.as_ref().map(|speech| &speech.model);
+        let services = [self.transcriber.as_ref(), speech, self.painter.as_ref()];
+        let optional = optional.chain(services.into_iter().flatten().map(|of| &of.service.key));
         let optional = optional.chain(self.http.secrets());
         let keys = [&self.telegram.token].into_iter().chain(self.model.keys()).chain(optional);
         Redactor::new(keys.chain(&proxies))

@@ -210,14 +210,14 @@ fn read_provider(
     Some(ProviderSettings { model: model.unwrap_or_default(), ..service })
 }
 
-/// Returns `true` if a provider is configured for the embedder or the transcriber and has no model to talk with.
+/// Returns `true` if a provider is configured for other work, such as transcription, and has no model to talk with.
 fn is_for_other_work_alone(reader: &VariableReader<'_>, spec: &ProviderSpec) -> bool {
     let is_named = |setting: &&str| {
         let name = reader.text(setting);
         name.split_once(':').is_some_and(|(name, _)| name.trim().eq_ignore_ascii_case(spec.name))
     };
     let model = spec.variable(VariableRole::Model);
-    ["EMBEDDER", "TRANSCRIBER"].iter().any(is_named)
+    ["EMBEDDER", "TRANSCRIBER", "SPEAKER", "PAINTER"].iter().any(is_named)
         && model.is_some_and(|model| model.default.is_empty() && reader.get(model.name).is_none())
 }
 

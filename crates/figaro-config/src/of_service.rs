@@ -21,16 +21,22 @@ impl ServiceModel {
         Some(Self { service: read_service(reader, spec), model })
     }
 
-    /// Reads the model that turns speech into text, from `TRANSCRIBER`; `None` if it is off.
-    pub(super) fn read_transcriber(reader: &mut VariableReader<'_>) -> Option<Self> {
-        let text = reader.text("TRANSCRIBER");
+    /// Reads the model of a variable; `None` if it is off. `does` says what the model does.
+    pub(super) fn read_optional(
+        reader: &mut VariableReader<'_>,
+        variable: &'static str,
+        does: &str,
+    ) -> Option<Self> {
+        let text = reader.text(variable);
         if text.eq_ignore_ascii_case("off") {
             return None;
         }
         let found = Self::read(reader, &text);
         if found.is_none() {
-            let words = "is not off, or provider:model with a known provider and the name of a model that turns speech into text";
-            reader.fault("TRANSCRIBER", words);
+            let words = format!(
+                "is not off, or provider:model with a known provider and the name of a model that {does}"
+            );
+            reader.complain(variable, &words);
         }
         found
     }
@@ -39,5 +45,22 @@ impl ServiceModel {
     #[must_use]
     pub fn name(&self) -> ModelChoice {
         ModelChoice { provider: self.service.name, model: self.model.clone() }
+    }
+}
+
+/// A model that speaks, and its voice.
+#[derive(Debug, Clone)]
+pub struct SpeechSettings {
+    /// Model that speaks.
+    pub model: ServiceModel,
+    /// Name of the voice at the service.
+    pub voice: String,
+}
+
+impl SpeechSettings {
+    /// Reads the model of `SPEAKER` and its `SPEAKER_VOICE`; `None` if it is off.
+    pub(super) fn read(reader: &mut VariableReader<'_>) -> Option<Self> {
+        let model = ServiceModel::read_optional(reader, "SPEAKER", "turns text into speech")?;
+        Some(Self { model, voice: reader.text("SPEAKER_VOICE") })
     }
 }

@@ -14,6 +14,8 @@ const GROUPS: [(&str, &[&str]); 10] = [
             "MAX_PASSES",
             "TAVILY_",
             "TRANSCRIBER",
+            "SPEAKER",
+            "PAINTER",
             "READ_PAGES",
             "PRIVATE_PAGES",
         ],

@@ -73,6 +73,17 @@ const LAST: &[Variable] = &[
         "Model that turns voice messages, audio and the sound of videos into text: `off`, or provider:model of `openai`, `compatible` (any server with /audio/transcriptions) or `gemini`, such as `openai:gpt-4o-mini-transcribe`. It uses the key and the address of that provider. The recordings are sent to it.",
     ),
     variable(
+        "SPEAKER",
+        "off",
+        "Model that speaks answers, for `/voice`: `off`, or provider:model of `openai` or `compatible` (any server with /audio/speech), such as `openai:gpt-4o-mini-tts`. It uses the key and the address of that provider. The answers are sent to it.",
+    ),
+    variable("SPEAKER_VOICE", "alloy", "Voice of the speaker, by its name at the service."),
+    variable(
+        "PAINTER",
+        "off",
+        "Model that draws and changes pictures: `off`, or provider:model of `openai`, `compatible` (any server with /images/generations) or `gemini`, such as `openai:gpt-image-1-mini`. It uses the key and the address of that provider. Descriptions, and pictures to change, are sent to it.",
+    ),
+    variable(
         "READ_PAGES",
         "on",
         "`on` or `off`: whether pages and files behind links are read. Only addresses that people wrote or a search found are fetched without asking, and none of private networks.",

@@ -89,6 +89,44 @@ impl AnswerWhen {
     }
 }
 
+/// Condition for speaking answers.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum VoiceMode {
+    /// Answers are never spoken.
+    #[default]
+    Off,
+    /// Answers to voice messages and other sounds are spoken.
+    Reply,
+    /// Every answer is spoken.
+    Always,
+}
+
+impl VoiceMode {
+    /// All variants, in the order in which they are offered to a person.
+    pub const ALL: [Self; 3] = [Self::Off, Self::Reply, Self::Always];
+
+    /// Returns the name used in commands.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Off => "off",
+            Self::Reply => "reply",
+            Self::Always => "always",
+        }
+    }
+
+    /// Returns `true` if the answer to a question is spoken. `is_heard`: the question was spoken, too.
+    #[must_use]
+    pub const fn speaks(self, is_heard: bool) -> bool {
+        match self {
+            Self::Off => false,
+            Self::Reply => is_heard,
+            Self::Always => true,
+        }
+    }
+}
+
 /// Persona chosen for a chat: from a file, or its own.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -137,6 +175,9 @@ pub struct ChatConfig {
     pub timezone: Option<Tz>,
     /// Condition for answering in a group.
     pub answer_when: AnswerWhen,
+    /// Condition for speaking answers.
+    #[serde(skip_serializing_if = "is_default")]
+    pub voice: VoiceMode,
     /// Name of the agent that answers in the chat. Ignored if the agent no longer exists.
     pub agent: Option<String>,
     /// Persona of the bot in this chat. Ignored if the persona no longer exists.
@@ -207,6 +248,8 @@ pub struct ConfigPatch {
     pub timezone: Option<Option<Tz>>,
     /// Condition for answering in a group.
     pub answer_when: Option<AnswerWhen>,
+    /// Condition for speaking answers. Only people change it, since speech costs.
+    pub voice: Option<VoiceMode>,
     /// Agent that answers in the chat. Only people change it, since an agent may limit the tools of the model.
     pub agent: Option<Option<String>>,
     /// Persona of the bot in this chat. Only people choose it. A reset clears it, and can be undone.
@@ -245,7 +288,7 @@ impl PackChange {
 
 impl ConfigPatch {
     /// Returns the change that clears every setting that a model may change, and the persona, the model and its parameters.
-    /// The agent, the packs and the time of the time zone question stay.
+    /// The agent, the packs, spoken answers and the time of the time zone question stay.
     #[must_use]
     pub fn reset() -> Self {
         Self {
@@ -254,6 +297,7 @@ impl ConfigPatch {
             personality: Some(None),
             timezone: Some(None),
             answer_when: Some(AnswerWhen::default()),
+            voice: None,
             agent: None,
             persona: Some(None),
             pack: None,
@@ -273,6 +317,7 @@ impl ConfigPatch {
         write(&mut config.personality, personality, self.personality, turn);
         set(&mut config.timezone, self.timezone);
         set(&mut config.answer_when, self.answer_when);
+        set(&mut config.voice, self.voice);
         set(&mut config.agent, self.agent);
         set(&mut config.persona, self.persona);
         if let Some(change) = self.pack {
@@ -306,6 +351,10 @@ fn set<T>(setting: &mut T, change: Option<T>) {
     if let Some(value) = change {
         *setting = value;
     }
+}
+
+fn is_default(mode: &VoiceMode) -> bool {
+    *mode == VoiceMode::default()
 }
 
 /// Maximum number of context packs of a chat: the forms of all are part of every prompt.

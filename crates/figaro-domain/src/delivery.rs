@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::chat::Place;
 use figaro_base::ids::{
-    ChatId, DeliveryId, EntryId, MemoryId, MessageId, NoteId, RecordId, RunId, SessionId, TaskId,
+    ChatId, DeliveryId, EntryId, MemoryId, MessageId, NoteId, RecordId, RunId, SessionId, TaskId, UserId,
 };
 
 /// A reply that Telegram has not fully confirmed yet.
@@ -50,7 +50,7 @@ pub struct PendingDelivery {
     /// Task whose run wrote the reply. The run ends with the delivery.
     #[serde(default)]
     pub task: Option<TaskId>,
-    /// Card sent instead of Markdown, which is then empty. It is built from stored data when sent.
+    /// Card sent instead of Markdown, which is then empty, except for a spoken answer. It is built when sent.
     #[serde(default)]
     pub card: Option<CardKind>,
     /// Cards below the text, in the same message if they fit.
@@ -60,6 +60,9 @@ pub struct PendingDelivery {
     /// text is sent after them.
     #[serde(default)]
     pub early: bool,
+    /// Person who pays for a spoken answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spoken_for: Option<UserId>,
     /// Fallback place if Telegram refuses the first one.
     #[serde(default)]
     pub otherwise: Option<Place>,
@@ -116,6 +119,7 @@ impl PendingDelivery {
             card: None,
             attached: Vec::new(),
             early: false,
+            spoken_for: None,
             otherwise: None,
         }
     }
@@ -165,6 +169,8 @@ pub enum CardKind {
     Settings,
     /// Actions of the turn that can be undone, for a turn without an answer.
     Undo,
+    /// The Markdown of the delivery as a voice message.
+    Spoken,
 }
 
 /// Action of a button under an answer or a notice.

@@ -6,10 +6,10 @@
 mod bill;
 mod call;
 mod embedder;
+mod services;
 mod slots;
 #[cfg(test)]
 mod tests;
-mod transcriber;
 mod tree;
 
 use std::ops::RangeInclusive;

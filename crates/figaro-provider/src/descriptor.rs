@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use super::Provider;
 use super::embed::Embedder;
+use super::paint::Painter;
+use super::speech::SpeechModel;
 use super::transcribe::Transcriber;
 use figaro_config::{ProviderSettings, Variables};
 use figaro_domain::provider_spec::{ProviderSpec, ProviderVariable, VariableRole};
@@ -22,28 +24,19 @@ pub struct Descriptor {
     /// to connect, but no call as a whole. A stream that is silent for `idle_limit` has stalled.
     pub build:
         fn(settings: &ProviderSettings, http: reqwest::Client, idle_limit: Duration) -> Arc<dyn Provider>,
-    /// Builds an embedding model of the provider; `None` if it has none. A call that is silent for `idle_limit` has
-    /// failed.
-    pub embedder: Option<MakeEmbedder>,
+    /// Builds an embedding model of the provider; `None` if it has none. Its [`Embedder::name`] begins with that of the spec.
+    pub embedder: Option<Make<dyn Embedder>>,
     /// Builds a model of the provider that turns speech into text; `None` if it has none.
-    pub transcriber: Option<MakeTranscriber>,
+    pub transcriber: Option<Make<dyn Transcriber>>,
+    /// Builds a model of the provider that speaks; `None` if it has none.
+    pub speech: Option<Make<dyn SpeechModel>>,
+    /// Builds a model of the provider that draws; `None` if it has none.
+    pub painter: Option<Make<dyn Painter>>,
 }
 
-/// Builds the transcription model of this name.
-pub(crate) type MakeTranscriber = fn(
-    settings: &ProviderSettings,
-    model: &str,
-    http: reqwest::Client,
-    idle_limit: Duration,
-) -> Arc<dyn Transcriber>;
-
-/// Builds the model of this name. Its [`Embedder::name`] begins with that of the spec.
-pub(crate) type MakeEmbedder = fn(
-    settings: &ProviderSettings,
-    model: &str,
-    http: reqwest::Client,
-    idle_limit: Duration,
-) -> Arc<dyn Embedder>;
+/// Builds the model of this name. A call that is silent for `idle_limit` has failed.
+pub type Make<M> =
+    fn(settings: &ProviderSettings, model: &str, http: reqwest::Client, idle_limit: Duration) -> Arc<M>;
 
 /// All available providers, configured or not.
 #[derive(Debug, Clone, Default)]

@@ -10,6 +10,7 @@ use async_openai::middleware::HttpRequestFactory;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use parking_lot::Mutex;
+use reqwest::RequestBuilder;
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue};
 use reqwest::multipart::Form;
 use serde::de::DeserializeOwned;
@@ -19,14 +20,14 @@ use tracing::info;
 
 use super::http::decode::{Decode, Habits, ValueStream, decoded};
 use super::http::idle::Pulse;
-use super::http::{CallWatch, error, json, streamed};
+use super::http::{CallWatch, bytes, error, json, read, streamed};
 use super::offered::Offered;
 use super::{EventStream, ProviderError};
 use figaro_base::secret::{ExposeSecret, Redactor, SecretString};
 use figaro_domain::source::Source;
 
-/// Minimum time for the answer to a form with a file.
-const FORM_LIMIT: Duration = Duration::from_secs(180);
+/// Minimum time for an answer that takes a service longer than words do: what is heard, spoken or drawn.
+const SLOW_LIMIT: Duration = Duration::from_secs(180);
 
 #[derive(Debug, Clone, Copy)]
 pub(super) enum OpenAiEndpoint {
@@ -96,9 +97,22 @@ impl OpenAiClient {
         path: &str,
         body: &Value,
     ) -> Result<T, ProviderError> {
-        self.endpoint.check()?;
-        let request = self.http.post(self.endpoint.url(path)).headers(self.endpoint.headers()).json(body);
-        let answer = json(request, self.watch.idle_limit).await;
+        let answer = json(self.request(path)?.json(body), self.watch.idle_limit).await;
+        answer.map_err(|error| error::presentable(error, &self.watch.redactor))
+    }
+
+    /// Like [`Self::post`], for an answer that takes some time.
+    pub(super) async fn post_slow<T: DeserializeOwned>(
+        &self,
+        path: &str,
+        body: &Value,
+    ) -> Result<T, ProviderError> {
+        read(&self.post_for_bytes(path, body).await?)
+    }
+
+    /// Like [`Self::post_slow`], for an answer of any kind.
+    pub(super) async fn post_for_bytes(&self, path: &str, body: &Value) -> Result<Vec<u8>, ProviderError> {
+        let answer = bytes(self.request(path)?.json(body), self.watch.idle_limit.max(SLOW_LIMIT)).await;
         answer.map_err(|error| error::presentable(error, &self.watch.redactor))
     }
 
@@ -108,10 +122,14 @@ impl OpenAiClient {
         path: &str,
         form: Form,
     ) -> Result<T, ProviderError> {
-        self.endpoint.check()?;
-        let request = self.http.post(self.endpoint.url(path)).headers(self.endpoint.headers());
-        let answer = json(request.multipart(form), self.watch.idle_limit.max(FORM_LIMIT)).await;
+        let answer = json(self.request(path)?.multipart(form), self.watch.idle_limit.max(SLOW_LIMIT)).await;
         answer.map_err(|error| error::presentable(error, &self.watch.redactor))
+    }
+
+    /// Begins a request without a body.
+    fn request(&self, path: &str) -> Result<RequestBuilder, ProviderError> {
+        self.endpoint.check()?;
+        Ok(self.http.post(self.endpoint.url(path)).headers(self.endpoint.headers()))
     }
 
     /// Sends a request, and once more without the fields that the service refuses.

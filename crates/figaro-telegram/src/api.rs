@@ -17,6 +17,7 @@ use teloxide::requests::Payload;
 
 use super::batch::{self, BatchUpdate};
 use super::error::ApiError;
+use super::send::Media;
 use figaro_base::secret::ExposeSecret;
 use figaro_config::TelegramSettings;
 
@@ -122,17 +123,21 @@ impl Api {
         in_time(self.post("sendDocument").multipart(with_rest(form, rest))).await
     }
 
-    /// Sends a picture by `sendPhoto`; `rest` holds the other parameters, as in a JSON call.
+    /// Sends a picture or a voice message; `rest` holds the other parameters, as in a JSON call.
     ///
     /// # Errors
     /// See [`ApiError`].
-    pub(crate) async fn send_photo(
+    pub(crate) async fn send_media(
         &self,
-        png: Vec<u8>,
+        media: Media,
         rest: &Map<String, Value>,
     ) -> Result<Value, ApiError> {
-        let form = Form::new().part("photo", Part::bytes(png).file_name("chart.png"));
-        in_time(self.post("sendPhoto").multipart(with_rest(form, rest))).await
+        let (method, field, name, bytes) = match media {
+            Media::Photo(bytes) => ("sendPhoto", "photo", "picture.png", bytes),
+            Media::Voice(bytes) => ("sendVoice", "voice", "voice.ogg", bytes),
+        };
+        let form = Form::new().part(field, Part::bytes(bytes).file_name(name));
+        in_time(self.post(method).multipart(with_rest(form, rest))).await
     }
 
     /// Downloads a file by its path from `getFile`. Errors are messages without the address, which contains the

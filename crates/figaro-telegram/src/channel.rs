@@ -6,17 +6,18 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use super::api::EditForumTopic;
-use super::commands::consent_card;
+use super::commands::{consent_card, draw_buttons};
 use super::files;
 use super::live::MESSAGE_UNITS;
-use super::send::{Outgoing, Sender};
-use figaro_agent::channel::{Channel, FileError, FileStream};
+use super::send::{Media, Outgoing, Sender, Unsent, sent_id};
+use figaro_agent::channel::{Channel, FileError, FileStream, NewPicture, PictureError, SentPicture};
 use figaro_agent::languages::Languages;
 use figaro_agent::outbound::Urgency;
 use figaro_base::ids::{ChatId, MessageId, UserId};
 use figaro_base::text::utf16_len;
 use figaro_domain::chat::{ChatKind, Place};
 use figaro_domain::conversation::Conversation;
+use figaro_domain::delivery::Author;
 use figaro_markup::{Entity, EntityKind, Formatted, split};
 use figaro_store::ProfileStore;
 
@@ -67,6 +68,26 @@ impl Channel for TelegramChannel {
                 return;
             }
         }
+    }
+
+    async fn send_picture(&self, place: &Place, picture: NewPicture) -> Result<SentPicture, PictureError> {
+        let texts = self.languages.texts(place.chat, picture.language.as_deref()).await;
+        let message = Outgoing {
+            media: Some(Media::Photo(picture.bytes)),
+            reply_to: picture.reply_to,
+            buttons: vec![draw_buttons(texts)],
+            author: Author::Model,
+            ..Outgoing::default()
+        };
+        let sent = self.sender.send_for_view(place, &message).await.map_err(|unsent| match unsent {
+            Unsent::Hopeless(words) => PictureError::Refused(words),
+            Unsent::Unclear(words) => PictureError::Unclear(words),
+            Unsent::Stopping | Unsent::Stopped => PictureError::Refused("the bot is stopping".to_owned()),
+        })?;
+        // The last size is the largest.
+        let largest = sent["photo"].as_array().and_then(|sizes| sizes.last());
+        let file_id = largest.and_then(|size| size["file_id"].as_str()).unwrap_or_default().to_owned();
+        Ok(SentPicture { message: sent_id(&sent), file_id })
     }
 
     async fn open(&self, file_id: &str, max_bytes: usize) -> Result<FileStream, FileError> {

@@ -213,20 +213,26 @@ fn replied(view: &MessageView) -> Option<&MessageView> {
     (!is_topic_root).then_some(reply)
 }
 
+/// Returns a message as one that another replies to.
+pub(crate) fn quoting(reply: &MessageView) -> Quoted {
+    let author = reply.sender_chat.as_ref().and_then(|chat| chat.title.clone());
+    Quoted {
+        message: Some(MessageId(reply.message_id)),
+        author: author.or_else(|| reply.from.as_ref().map(|user| speaker_of(user).name)),
+        text: words(reply).text,
+        excerpt: None,
+        attachments: attachments(reply),
+        from_person: is_from_person(reply),
+        writer: writer(reply),
+        task: None,
+    }
+}
+
 fn quoted(view: &MessageView) -> Option<Quoted> {
     let excerpt = view.quote.as_ref().map(|quote| quote.text.clone());
     if let Some(reply) = replied(view) {
-        let author = reply.sender_chat.as_ref().and_then(|chat| chat.title.clone());
-        return Some(Quoted {
-            message: Some(MessageId(reply.message_id)),
-            author: author.or_else(|| reply.from.as_ref().map(|user| speaker_of(user).name)),
-            text: words(reply).text,
-            excerpt: excerpt.or_else(|| content::chosen(&view.content, &reply.content)),
-            attachments: attachments(reply),
-            from_person: is_from_person(reply),
-            writer: writer(reply),
-            task: None,
-        });
+        let excerpt = excerpt.or_else(|| content::chosen(&view.content, &reply.content));
+        return Some(Quoted { excerpt, ..quoting(reply) });
     }
     let elsewhere = |author, text, attachments, from_person| Quoted {
         message: None,

@@ -64,11 +64,20 @@ pub(crate) struct Outgoing {
     pub(crate) asks: Option<String>,
     /// Document to send instead of the text.
     pub(crate) file: Option<CodeFile>,
-    /// Picture as PNG; the text is its caption.
-    pub(crate) picture: Option<Vec<u8>>,
+    /// Picture or sound to send instead of a text message; the text is its caption.
+    pub(crate) media: Option<Media>,
     pub(crate) urgency: Urgency,
     /// Author of the text, such as the model or Figaro; recorded with the message.
     pub(crate) author: Author,
+}
+
+/// Content of a file that Telegram shows or plays.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Media {
+    /// Picture: PNG, JPEG or WebP.
+    Photo(Vec<u8>),
+    /// Voice message: Opus in Ogg, MP3 or M4A.
+    Voice(Vec<u8>),
 }
 
 /// Reason why a message was not sent.
@@ -108,6 +117,15 @@ impl Sender {
         self.deliver(place, message, &mut Tries::unrecorded(self.clock.now()), stop).await
     }
 
+    /// Like [`Self::send`]; returns the message as Telegram describes it.
+    ///
+    /// # Errors
+    /// See [`Unsent`].
+    pub(crate) async fn send_for_view(&self, place: &Place, message: &Outgoing) -> Result<Value, Unsent> {
+        let (mut tries, never) = (Tries::unrecorded(self.clock.now()), CancellationToken::new());
+        self.try_delivering(place, message, &mut tries, &never).await
+    }
+
     /// Sends a message until Telegram confirms or finally refuses it, and records it as the bot's own.
     ///
     /// A message that was certainly not sent is retried for a day. A call with an unknown outcome is repeated as
@@ -122,17 +140,30 @@ impl Sender {
         tries: &mut Tries,
         stop: &CancellationToken,
     ) -> Result<MessageId, Unsent> {
+        Ok(sent_id(&self.try_delivering(place, message, tries, stop).await?))
+    }
+
+    async fn try_delivering(
+        &self,
+        place: &Place,
+        message: &Outgoing,
+        tries: &mut Tries,
+        stop: &CancellationToken,
+    ) -> Result<Value, Unsent> {
         let mut body = body(place, message);
         let mut chat = place.chat;
         loop {
             self.unless_stopping(self.limiter.acquire(chat, message.urgency), stop).await?;
             // A stop does not cancel the call: it may take effect, and the next start would repeat it.
-            let sent = match &message.picture {
-                Some(png) => self.api.send_photo(png.clone(), &body).await,
+            let sent = match &message.media {
+                Some(media) => self.api.send_media(media.clone(), &body).await,
                 None => self.call(message.file.as_ref(), &body).await,
             };
             let error = match sent {
-                Ok(sent) => return self.record(chat, &sent, message.author).await,
+                Ok(sent) => {
+                    self.record(chat, &sent, message.author).await;
+                    return Ok(sent);
+                }
                 Err(error) => error,
             };
             let pause = match &error {
@@ -199,7 +230,10 @@ impl Sender {
     pub(crate) async fn send_again(&self, place: &Place, file_id: &str) -> bool {
         let body = json!({"chat_id": place.chat, "message_thread_id": place.topic, "document": file_id});
         match self.once(place.chat, SendDocument(body), Urgency::Answer).await {
-            Ok(sent) => self.record(place.chat, &sent, Author::Figaro).await.is_ok(),
+            Ok(sent) => {
+                self.record(place.chat, &sent, Author::Figaro).await;
+                true
+            }
             Err(unsent) => {
                 tracing::warn!(chat = %place.chat, ?unsent, "a file could not be sent again");
                 false
@@ -305,12 +339,10 @@ impl Sender {
         }
     }
 
-    async fn record(&self, chat: ChatId, sent: &Value, author: Author) -> Result<MessageId, Unsent> {
-        let id = sent_id(sent);
-        if let Err(error) = self.outbox.record_own(chat, id, author, self.clock.now()).await {
+    async fn record(&self, chat: ChatId, sent: &Value, author: Author) {
+        if let Err(error) = self.outbox.record_own(chat, sent_id(sent), author, self.clock.now()).await {
             tracing::warn!(%error, %chat, "a sent message could not be recorded as the bot's own");
         }
-        Ok(id)
     }
 
     /// Waits for `doing` unless the bot or a person stops it. A future that is already ready still completes.
@@ -332,8 +364,10 @@ impl Sender {
 pub(super) fn body(place: &Place, message: &Outgoing) -> Map<String, Value> {
     let mut body = Map::new();
     body.insert("chat_id".to_owned(), json!(place.chat));
-    if message.picture.is_some() {
-        body.insert("caption".to_owned(), json!(message.content.text));
+    if message.media.is_some() {
+        if !message.content.text.is_empty() {
+            body.insert("caption".to_owned(), json!(message.content.text));
+        }
     } else if message.file.is_none() {
         body.insert("text".to_owned(), json!(message.content.text));
         body.insert(PREVIEW.to_owned(), preview(message));

@@ -4,9 +4,9 @@ mod embedder;
 mod finding;
 mod model;
 mod ports;
+mod services;
 mod store;
 mod telegram;
-mod transcriber;
 mod unheard;
 
 use std::collections::BTreeSet;
@@ -29,9 +29,7 @@ use super::servers;
 use super::start_log;
 use super::terminal::{all_said, counted, say};
 use figaro_base::clock::Clock;
-use figaro_config::{
-    ENV_FILE, ModelChoice, PolicySettings, ServersSettings, ServiceModel, Settings, Values, Variables,
-};
+use figaro_config::{ENV_FILE, ModelChoice, PolicySettings, ServersSettings, Settings, Values, Variables};
 use figaro_gateway::unanswered;
 use figaro_policy::budget::Caps;
 use figaro_prompts::{OWN_FOLDER, Prompts};
@@ -131,10 +129,10 @@ fn probes<'a>(settings: &'a Settings, providers: &'a Providers) -> Vec<BoxFuture
             let model = |choice| model::probe(settings, providers, choice, http.clone()).map(one).boxed();
             probes.extend(choices(settings).map(model));
             let embedder = embedder::probe(settings, providers, http.clone());
-            let transcriber = transcriber::probe(settings, providers, http);
+            let services = services::probe(settings, providers, http);
             let some = |finding: Option<Finding>| finding.into_iter().collect();
             probes.push(embedder.map(some).boxed());
-            probes.push(transcriber.map(some).boxed());
+            probes.push(services.boxed());
         }
         Err(StartupError(words)) => {
             probes.push(std::future::ready(one(Finding::new("model", Err(words)))).boxed());
@@ -282,8 +280,14 @@ fn prices(settings: &Settings) -> Vec<String> {
     let embedder = settings.embedder.model();
     let named = choices(settings).map(|choice| ("model", name(choice)));
     let named = named.chain(embedder.map(|choice| ("embedder", name(&choice))));
-    let transcriber = settings.transcriber.as_ref().map(ServiceModel::name);
-    let named = named.chain(transcriber.map(|choice| ("transcriber", name(&choice))));
+    let speech = settings.speech.as_ref().map(|speech| &speech.model);
+    let services = [
+        ("transcriber", settings.transcriber.as_ref()),
+        ("speaker", speech),
+        ("painter", settings.painter.as_ref()),
+    ];
+    let services = services.into_iter().filter_map(|(what, model)| Some((what, name(&model?.name()))));
+    let named = named.chain(services);
     let unpriced = named.filter(|(_, name)| prices.of(name).is_none());
     unpriced
         .map(|(what, choice)| {

@@ -12,6 +12,7 @@ use crate::app::failure::StartupError;
 use crate::app::groups::Groups;
 use crate::app::providers;
 use crate::app::servers::recipe;
+use crate::app::services::ServiceModels;
 use figaro_agent::channel::Channel;
 use figaro_agent::delivery::{Bus, Delivery, Listener, Owners};
 use figaro_agent::turn::pipeline::Turns;
@@ -69,7 +70,7 @@ where
         store,
         http,
         embedder: None,
-        transcriber: None,
+        services: ServiceModels::default(),
         bot,
         channel,
     });

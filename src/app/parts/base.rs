@@ -9,11 +9,13 @@ use crate::app::groups::Groups;
 use crate::app::models::trials;
 use crate::app::policy;
 use crate::app::servers::{self, LoadedServers};
+use crate::app::services::ServiceModels;
 use figaro_agent::channel::Channel;
 use figaro_agent::documents::{Documents, FileReader};
 use figaro_agent::eraser::Erasures;
 use figaro_agent::languages::Languages;
 use figaro_agent::pages::Pages;
+use figaro_agent::tools::draw::LastPictures;
 use figaro_agent::tools::telegram::Approvers;
 use figaro_agent::turn::parked::Parked;
 use figaro_agent::turn::window::BotName;
@@ -28,7 +30,6 @@ use figaro_prompts::texts::Locales;
 use figaro_prompts::{OWN_FOLDER, Prompts};
 use figaro_provider::Providers;
 use figaro_provider::embed::Embedder;
-use figaro_provider::transcribe::Transcriber;
 use figaro_provider::trials::ModelTrials;
 use figaro_store::Store;
 use figaro_telegram::inbound::Me;
@@ -54,8 +55,10 @@ pub(super) struct Base {
     pub(super) pages: Pages,
     pub(super) erasures: Erasures,
     pub(super) embedder: Option<Arc<dyn Embedder>>,
-    /// Turns speech into text; `None` if nothing is heard.
-    pub(super) transcriber: Option<Arc<dyn Transcriber>>,
+    /// Models that hear, speak and draw.
+    pub(super) services: ServiceModels,
+    /// Last pictures of conversations, which are changed next.
+    pub(super) pictures: LastPictures,
     pub(super) trials: ModelTrials,
     /// Name of the bot in prompts.
     pub(super) bot: BotName,
@@ -95,7 +98,7 @@ pub(super) struct BaseParts {
     pub(super) store: Store,
     pub(super) http: reqwest::Client,
     pub(super) embedder: Option<Arc<dyn Embedder>>,
-    pub(super) transcriber: Option<Arc<dyn Transcriber>>,
+    pub(super) services: ServiceModels,
     pub(super) bot: BotName,
     pub(super) channel: Arc<dyn Channel>,
 }
@@ -151,7 +154,7 @@ fn broken(faults: &str) -> StartupError {
 impl Base {
     /// Builds the dependencies of turns of a channel.
     pub(super) fn new(ground: BaseParts) -> Self {
-        let BaseParts { settings, groups, clock, read, store, http, embedder, transcriber, bot, channel } =
+        let BaseParts { settings, groups, clock, read, store, http, embedder, services, bot, channel } =
             ground;
         let BaseFiles { prompts, locales, rules, .. } = read;
         let trials = trials(&settings, clock.now());
@@ -171,7 +174,8 @@ impl Base {
             documents: Documents::new(store.documents(), FileReader::new(reader()), channel.clone()),
             erasures: Erasures::default(),
             embedder,
-            transcriber,
+            services,
+            pictures: LastPictures::default(),
             trials,
             bot,
             channel,

@@ -13,7 +13,7 @@ use figaro_agent::turn::queue::Mailboxes;
 use figaro_base::secret::ExposeSecret;
 use figaro_domain::code::CodeKey;
 use figaro_ledger::Ledger;
-use figaro_telegram::commands::{Cards, Handles, TaskCards};
+use figaro_telegram::commands::{Cards, Handles, PictureHandles, TaskCards};
 use figaro_telegram::send::Sender;
 
 /// Returns a sender that works while turns are being stopped, for command replies and messages to owners.
@@ -84,6 +84,8 @@ pub(super) fn handles(
         extractor,
         tools: tools.all,
         policy: base.policy.clone(),
+        pictures: PictureHandles { is_on: base.services.painter.is_some(), last: base.pictures.clone() },
+        speaks: base.services.voice.is_some(),
         tasks_per_chat: base.settings.tasks.per_chat,
         default_zone: base.settings.timezone,
         servers: bot.servers.clone(),

@@ -32,13 +32,14 @@ use super::identity::who_am_i;
 use super::models::models;
 use super::providers;
 use super::servers::recipe;
-use super::transcriber::transcriber;
+use super::services::ServiceModels;
 use super::watch::News;
 use figaro_agent::delivery::{Bus, Delivery, Owners};
 use figaro_agent::languages::Languages;
 use figaro_agent::outbound::RateLimiter;
 use figaro_agent::retention::{Retention, Rewriter};
 use figaro_agent::scheduler::Scheduler;
+use figaro_agent::speech::Speech;
 use figaro_agent::turn::parked::Parked;
 use figaro_agent::turn::queue::Mailboxes;
 use figaro_agent::turn::window::BotName;
@@ -108,7 +109,7 @@ pub(super) async fn build(
     let ledger = ledger(&bot.base, &providers).await?;
     bot.base.chats = meaning::chats(&bot.base, &ledger);
     let newest = Newest::default();
-    let delivery: Arc<dyn Delivery> = Arc::new(delivery(&bot, newest.clone()));
+    let delivery: Arc<dyn Delivery> = Arc::new(delivery(&bot, &ledger, newest.clone()));
     let owners: Arc<dyn Owners> = Arc::new(owners(&bot));
     let bus = Bus::new(vec![bot.live.clone()]);
     let telegram = telegram(&bot);
@@ -166,8 +167,9 @@ fn updates(bot: &Bot, router: Arc<Router>) -> UpdateSource {
     }
 }
 
-fn delivery(bot: &Bot, newest: Newest) -> TelegramDelivery {
+fn delivery(bot: &Bot, ledger: &Arc<Ledger>, newest: Newest) -> TelegramDelivery {
     let base = &bot.base;
+    let voice = base.services.voice.clone();
     TelegramDelivery {
         sender: bot.sender.clone(),
         live: bot.live.clone(),
@@ -178,6 +180,7 @@ fn delivery(bot: &Bot, newest: Newest) -> TelegramDelivery {
         undos: base.store.undos(),
         default_zone: base.settings.timezone,
         newest,
+        speech: voice.map(|voice| Speech { voice, ledger: ledger.clone() }),
         task_cards: task_cards(base),
     }
 }
@@ -193,7 +196,7 @@ async fn bot(
     let api = Api::new(&settings.telegram).map_err(StartupError)?;
     let http = http_client(&settings.model.proxies)?;
     let embedder = meaning::of_settings(settings, providers, &http, groups, clock).await?;
-    let transcriber = transcriber(settings, providers, &http)?;
+    let services = ServiceModels::new(settings, providers, &http)?;
     let (me, mcp) = tokio::try_join!(who_am_i(&api, &settings.telegram), start_mcp(settings, groups))?;
     let limiter =
         Arc::new(if settings.limits.paced { RateLimiter::default() } else { RateLimiter::unpaced() });
@@ -215,18 +218,8 @@ async fn bot(
     let servers = Servers::start(described.servers.clone(), recipe, groups.back.clone());
     let (settings, groups, clock) = (Arc::new(settings.clone()), groups.clone(), clock.clone());
     let bot = name;
-    let base = Base::new(BaseParts {
-        settings,
-        groups,
-        clock,
-        read,
-        store,
-        http,
-        embedder,
-        transcriber,
-        bot,
-        channel,
-    });
+    let base =
+        Base::new(BaseParts { settings, groups, clock, read, store, http, embedder, services, bot, channel });
     let approvers = approvers(&base);
     Ok(Bot { base, me, mcp, servers, described, policy_text, sender, live, approvers })
 }

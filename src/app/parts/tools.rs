@@ -9,6 +9,7 @@ use super::base::{Base, Bot};
 use figaro_agent::tools::builtin::{BuiltIn, ToolTable, register_telegram};
 use figaro_agent::tools::config::ConfigTools;
 use figaro_agent::tools::documents::DocumentTools;
+use figaro_agent::tools::draw::DrawTools;
 use figaro_agent::tools::grounded::Grounded;
 use figaro_agent::tools::pages::PageTools;
 use figaro_agent::tools::recall::MemoryTools;
@@ -99,6 +100,12 @@ fn built_in(base: &Base, ledger: &Arc<Ledger>) -> ToolTable {
             approvers: approvers(base),
             audit: base.store.audit(),
             counts: Arc::default(),
+        },
+        draw: DrawTools {
+            painter: base.services.painter.clone(),
+            ledger: ledger.clone(),
+            channel: base.channel.clone(),
+            last: base.pictures.clone(),
         },
         memory: MemoryTools {
             chats: base.chats.clone(),

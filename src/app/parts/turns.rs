@@ -33,13 +33,13 @@ use figaro_policy::budget::TREE_TOKENS;
 /// Builds the stages of turns of this base.
 pub(super) fn turns(base: &Base, ledger: Arc<Ledger>, parts: TurnParts) -> Turns {
     let TurnParts { bus, delivery, owners, tools, servers, background } = parts;
-    let Background { extractor, namer, summariser } = background;
     let reporter = Reporter { vitals: base.vitals.clone(), clock: base.clock.clone() };
     let caller = ToolCaller { bus: bus.clone(), clock: base.clock.clone(), audit: base.store.audit() };
     let ender = Ender {
         conversations: base.store.conversations(),
         tasks: base.store.tasks(),
         settings: base.store.settings(),
+        speaks: base.services.voice.is_some(),
         undos: base.store.undos(),
         children: base.store.children(),
         tools: tools.clone(),
@@ -50,13 +50,13 @@ pub(super) fn turns(base: &Base, ledger: Arc<Ledger>, parts: TurnParts) -> Turns
         parked: base.parked.clone(),
         delivery,
         owners,
-        tracer: Tracer { receptions: base.store.receptions(), reporter: reporter.clone() },
+        tracer: tracer(base, &reporter),
         reporter: reporter.clone(),
     };
     let agents = AgentCatalog::new(base.prompts.clone(), tools, servers);
     let reporting = TurnReporting { reporter: reporter.clone(), bus: bus.clone() };
-    let (transcription, preparer) =
-        (transcription(base, &ledger), preparer(base, &ledger, agents, reporting));
+    let transcription = transcription(base, &ledger);
+    let preparer = preparer(base, &ledger, agents, reporting);
     let executor = Executor {
         ledger,
         caller,
@@ -82,9 +82,9 @@ pub(super) fn turns(base: &Base, ledger: Arc<Ledger>, parts: TurnParts) -> Turns
         executor,
         children,
         ender,
-        namer,
-        summariser,
-        extractor,
+        namer: background.namer,
+        summariser: background.summariser,
+        extractor: background.extractor,
         vectors: meaning::vectors(base),
         conversations: base.store.conversations(),
         tasks: base.store.tasks(),
@@ -94,10 +94,14 @@ pub(super) fn turns(base: &Base, ledger: Arc<Ledger>, parts: TurnParts) -> Turns
     }
 }
 
+fn tracer(base: &Base, reporter: &Reporter) -> Tracer {
+    Tracer { receptions: base.store.receptions(), reporter: reporter.clone() }
+}
+
 /// Builds the transcription of sounds.
 fn transcription(base: &Base, ledger: &Arc<Ledger>) -> Transcription {
     Transcription {
-        transcriber: base.transcriber.clone(),
+        transcriber: base.services.transcriber.clone(),
         ledger: ledger.clone(),
         channel: base.channel.clone(),
         background: base.groups.front.clone(),

@@ -6,6 +6,7 @@ mod allowance;
 pub mod builtin;
 pub mod config;
 pub mod documents;
+pub mod draw;
 mod find;
 pub mod grounded;
 pub(crate) mod lookup;
@@ -38,7 +39,7 @@ use chrono::{DateTime, Utc};
 use serde_json::{Map, Value, json};
 
 pub(crate) use allowance::SendAllowance;
-use figaro_base::ids::{RunId, TaskId};
+use figaro_base::ids::{MessageId, RunId, TaskId};
 use figaro_domain::agent::AgentContext;
 use figaro_domain::approval::{Approval, MethodCall, WAITS_MINUTES};
 use figaro_domain::audit::{AuditActor, AuditEvent, AuditKind, AuditName, Audited};
@@ -68,8 +69,12 @@ pub struct ToolContext {
     pub(crate) place: Place,
     /// Person whose question the turn answers; the creator in a task's run.
     pub(crate) speaker: Speaker,
+    /// Message of the question; `None` if it has none.
+    pub(crate) asked: Option<MessageId>,
     /// Message of the chat that the question replies to.
     pub(crate) replied: Option<Replied>,
+    /// File id of the picture that the question has or replies to.
+    pub(crate) picture: Option<String>,
     /// IETF language tag of the person's client.
     pub(crate) language: Option<String>,
     /// Rights of the person in this turn.
@@ -110,6 +115,26 @@ impl ToolContext {
         Audited { event, arguments: Some(Value::Object(call.arguments.clone())) }
     }
 
+    /// Takes `count` messages from the turn's allowance, before they are sent.
+    ///
+    /// # Errors
+    /// `ToolError::Denied` if fewer are left.
+    pub(crate) fn take_sends(&self, count: usize) -> Result<(), ToolError> {
+        let Some(sends) = &self.sends else { return Ok(()) };
+        sends.take(count).map_err(|left| {
+            ToolError::Denied(format!(
+                "not allowed: in one run of a task tools send {} messages at most, and {left} of them are left. Leave the \
+                 rest out, and do not try again",
+                sends.most()
+            ))
+        })
+    }
+
+    /// Returns messages that were certainly not sent.
+    pub(crate) fn give_back_sends(&self, count: usize) {
+        self.sends.iter().for_each(|sends| sends.give_back(count));
+    }
+
     /// Returns the payer of model calls within the tool: the chat and the person.
     #[must_use]
     pub(crate) fn payer(&self) -> Payer {
@@ -129,7 +154,9 @@ impl ToolContext {
             run: RunId::new(),
             place: Place { chat: ChatId(1), kind: ChatKind::Private, title: None, topic: None },
             speaker: Speaker { user: UserId::telegram(1), name: "Ann".to_owned(), username: None },
+            asked: None,
             replied: None,
+            picture: None,
             language: None,
             standing: Standing::Member,
             agent: AgentContext {

@@ -63,8 +63,9 @@ pub(crate) fn add(store: NoteStore) -> Arc<dyn Tool> {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct ListNotesArguments {
-    /// Only this list.
+    // The name says what it is; `null` is taken, too.
     #[serde(default)]
+    #[schemars(with = "String")]
     key: Option<String>,
 }
 

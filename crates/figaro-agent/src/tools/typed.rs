@@ -36,6 +36,7 @@ pub(crate) struct ToolDefinition {
     rare: Option<&'static str>,
     needs: ToolNeed,
     timeout: Duration,
+    sends: usize,
 }
 
 impl ToolDefinition {
@@ -57,6 +58,7 @@ impl ToolDefinition {
             rare: None,
             needs: ToolNeed::Nothing,
             timeout: CALL_TIMEOUT,
+            sends: 0,
         }
     }
 
@@ -69,6 +71,12 @@ impl ToolDefinition {
     #[must_use]
     pub(crate) const fn taking(self, timeout: Duration) -> Self {
         Self { timeout, ..self }
+    }
+
+    /// Sets the number of messages that a call sends to the chat.
+    #[must_use]
+    pub(crate) const fn sending(self, sends: usize) -> Self {
+        Self { sends, ..self }
     }
 
     /// Makes the tool rare: offered only once found, by these search words.
@@ -185,6 +193,10 @@ impl Tool for Typed {
 
     fn needs(&self) -> ToolNeed {
         self.about.needs
+    }
+
+    fn sends(&self, _arguments: &Value) -> usize {
+        self.about.sends
     }
 
     async fn call(&self, context: &ToolContext, arguments: Value) -> Result<ToolOutput, ToolError> {

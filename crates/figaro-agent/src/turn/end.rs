@@ -47,6 +47,8 @@ pub struct Ender {
     pub tasks: TaskStore,
     /// The store of the settings of chats.
     pub settings: SettingsStore,
+    /// `true` if there is a model that speaks.
+    pub speaks: bool,
     /// The store of reversible changes that turns made.
     pub undos: UndoStore,
     /// The store of the child agents that turns start.
@@ -191,6 +193,7 @@ impl Ender {
             has_acted: outcome.error().is_some() && is_task && self.has_acted(turn).await,
             has_other_model: outcome.error().is_some_and(|error| self.has_other_model(error)),
             can_undo: self.can_undo(turn).await,
+            speaks: self.speaks(question, outcome).await,
             called_off: self.called_off(turn).await,
             cards: self.cards(turn, question, outcome).await,
         }
@@ -213,6 +216,18 @@ impl Ender {
         let config =
             config.inspect_err(|error| self.reporter.report(error, "the zone of a chat could not be read"));
         config.ok().and_then(|config| config.timezone).unwrap_or(self.default_zone)
+    }
+
+    /// Returns `true` if the chat has this answer spoken.
+    async fn speaks(&self, question: &Question, outcome: &Outcome) -> bool {
+        let is_spoken =
+            self.speaks && matches!(outcome, Outcome::Answered(_)) && question.requested.is_none();
+        let Some(first) = question.parts.first().filter(|_| is_spoken) else { return false };
+        let config = self.settings.chat_config(first.place.chat).await;
+        let config = config.inspect_err(|error| {
+            self.reporter.report(error, "whether a chat has answers spoken could not be read");
+        });
+        config.is_ok_and(|config| config.voice.speaks(question.is_heard()))
     }
 
     /// Returns `true` if the turn made changes that can be undone. Read from the store, so that it holds for every

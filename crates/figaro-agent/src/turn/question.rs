@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 
 use super::requested::Requested;
 use figaro_domain::conversation::Message;
-use figaro_domain::message::{Inbound, Join, Speaker};
+use figaro_domain::message::{Attachment, HearingResult, Inbound, Join, Speaker};
 use figaro_domain::model::ModelName;
 use figaro_domain::task::{Lease, Task};
 use figaro_policy::access::Standing;
@@ -98,6 +98,20 @@ impl Question {
     #[must_use]
     pub(crate) fn words(&self) -> String {
         self.parts.iter().map(|part| part.text.as_str()).collect::<Vec<_>>().join("\n")
+    }
+
+    /// Returns `true` if words in it were heard.
+    pub(crate) fn is_heard(&self) -> bool {
+        let mut attachments = self.parts.iter().flat_map(|part| &part.attachments);
+        attachments.any(|attachment| attachment.heard == Some(HearingResult::Words))
+    }
+
+    /// Returns the file id of its first picture, or else of the first that it replies to.
+    pub(crate) fn picture(&self) -> Option<&str> {
+        let own = self.parts.iter().flat_map(|part| &part.attachments);
+        let quoted =
+            self.parts.iter().filter_map(|part| part.quotes.as_ref()).flat_map(|quoted| &quoted.attachments);
+        own.chain(quoted).find_map(Attachment::picture)
     }
 
     /// Returns the person who asked for a retry, else the writer of the first part.

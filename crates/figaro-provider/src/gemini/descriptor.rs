@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::GeminiProvider;
 use super::embed::embedder;
 use super::name::NAME;
+use super::paint::painter;
 use super::transcribe::transcriber;
 use crate::descriptor::Descriptor;
 use figaro_domain::provider_spec::{ProviderSpec, ProviderVariable};
@@ -30,4 +31,7 @@ pub(crate) const DESCRIPTOR: Descriptor = Descriptor {
     },
     embedder: Some(embedder),
     transcriber: Some(transcriber),
+    // Its speech comes as bare samples, which Telegram does not play.
+    speech: None,
+    painter: Some(painter),
 };

@@ -5,6 +5,7 @@ mod decoder;
 mod descriptor;
 mod embed;
 mod name;
+mod paint;
 mod schema;
 mod signed;
 #[cfg(test)]

@@ -28,13 +28,17 @@ pub(super) async fn json<T: DeserializeOwned>(
     request: RequestBuilder,
     limit: Duration,
 ) -> Result<T, ProviderError> {
+    read(&bytes(request, limit).await?)
+}
+
+/// Sends a request and reads its answer of any kind within a time limit.
+pub(super) async fn bytes(request: RequestBuilder, limit: Duration) -> Result<Vec<u8>, ProviderError> {
     let asking = async {
         let response = request.send().await.map_err(|error| error::from_reqwest(&error))?;
         if !response.status().is_success() {
             return Err(error::refusal(response).await);
         }
-        let body = whole(response).await?;
-        read(&body)
+        whole(response).await
     };
     tokio::time::timeout(limit, asking).await.unwrap_or(Err(ProviderError::Stalled(limit)))
 }

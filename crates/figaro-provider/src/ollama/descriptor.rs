@@ -47,4 +47,6 @@ pub(crate) const DESCRIPTOR: Descriptor = Descriptor {
         embedder(settings, model, http, limit)
     }),
     transcriber: None,
+    speech: None,
+    painter: None,
 };

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::OpenAiResponses;
 use super::name::NAME;
 use crate::descriptor::Descriptor;
-use crate::{openai_embed, openai_transcribe};
+use crate::{openai_embed, openai_paint, openai_speech, openai_transcribe};
 use figaro_domain::provider_spec::{ProviderSpec, ProviderVariable};
 
 /// OpenAI, by its Responses API.
@@ -31,4 +31,6 @@ pub(in crate) const DESCRIPTOR: Descriptor = Descriptor {
     },
     embedder: Some(openai_embed::embedder),
     transcriber: Some(openai_transcribe::transcriber),
+    speech: Some(openai_speech::speech),
+    painter: Some(openai_paint::painter),
 };

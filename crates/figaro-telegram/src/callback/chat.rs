@@ -1,8 +1,9 @@
-//! Buttons of the first card, of notes, of usage and of the bot's status.
+//! Buttons of the first card, of notes, of usage, of pictures, of spoken answers and of the bot's status.
 
 use super::Page;
 use super::buttons::buttons;
 use figaro_base::ids::{NoteId, RunId};
+use figaro_domain::chat::VoiceMode;
 
 buttons! {
     /// Buttons of the card of `/start`.
@@ -59,6 +60,47 @@ buttons! {
 impl UsageButton {
     /// All views, in the order of their buttons.
     pub(crate) const ALL: [Self; 4] = [Self::Days, Self::Chats, Self::People, Self::Models];
+}
+
+buttons! {
+    /// Buttons under a drawn picture.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub(crate) enum DrawButton = "draw" {
+        /// Asks for another picture like it.
+        Again = "again",
+        /// Asks the person what should change in it.
+        Change = "change",
+    }
+}
+
+buttons! {
+    /// Buttons of `/voice`, one for each mode.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub(crate) enum VoiceButton = "voice" {
+        Off = "off",
+        Reply = "reply",
+        Always = "always",
+    }
+}
+
+impl VoiceButton {
+    #[must_use]
+    pub(crate) const fn of(mode: VoiceMode) -> Self {
+        match mode {
+            VoiceMode::Off => Self::Off,
+            VoiceMode::Reply => Self::Reply,
+            VoiceMode::Always => Self::Always,
+        }
+    }
+
+    #[must_use]
+    pub(crate) const fn mode(self) -> VoiceMode {
+        match self {
+            Self::Off => VoiceMode::Off,
+            Self::Reply => VoiceMode::Reply,
+            Self::Always => VoiceMode::Always,
+        }
+    }
 }
 
 buttons! {

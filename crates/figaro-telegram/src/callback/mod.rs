@@ -40,7 +40,9 @@ pub(crate) use agents::AgentsButton;
 pub(crate) use approve::ApproveButton;
 pub(crate) use audit::AuditButton;
 pub(crate) use back::BackButton;
-pub(crate) use chat::{HelpButton, NotesButton, StartButton, StatusButton, UsageButton};
+pub(crate) use chat::{
+    DrawButton, HelpButton, NotesButton, StartButton, StatusButton, UsageButton, VoiceButton,
+};
 pub(crate) use docs::DocsButton;
 pub(crate) use forget::{ExportButton, ForgetButton, PrivacyButton, SaidKey, SearchNumber};
 pub(crate) use memory::MemoryButton;

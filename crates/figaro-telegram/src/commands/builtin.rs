@@ -9,6 +9,7 @@ use super::audit::AuditCommand;
 use super::command::Command;
 use super::config::ConfigCommand;
 use super::docs::DocsCommand;
+use super::draw::DrawCommand;
 use super::export::ExportCommand;
 use super::forget::ForgetCommand;
 use super::handles::Handles;
@@ -29,6 +30,7 @@ use super::status::StatusCommand;
 use super::stop::StopCommand;
 use super::tasks::TasksCommand;
 use super::usage::UsageCommand;
+use super::voice::VoiceCommand;
 use super::why::WhyCommand;
 use super::zone::TimezoneCommand;
 
@@ -43,6 +45,7 @@ pub fn builtin(handles: &Handles) -> Vec<Arc<dyn Command>> {
         Arc::new(RetryCommand::new(handles)),
         Arc::new(StopCommand::new(handles)),
         Arc::new(WhyCommand::new(handles)),
+        Arc::new(DrawCommand::new(handles)),
         Arc::new(NotesCommand::new(handles)),
         Arc::new(DocsCommand::new(handles)),
         Arc::new(RecordsCommand::new(handles)),
@@ -57,6 +60,7 @@ pub fn builtin(handles: &Handles) -> Vec<Arc<dyn Command>> {
         Arc::new(PersonaCommand::new(handles)),
         Arc::new(AgentsCommand::new(handles)),
         Arc::new(ConfigCommand::new(handles)),
+        Arc::new(VoiceCommand::new(handles)),
         Arc::new(TimezoneCommand::new(handles)),
         Arc::new(UsageCommand::new(handles)),
         Arc::new(StatusCommand::new(handles)),

@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 use super::asker::Asker;
 use super::card::Card;
 use crate::api::{AnswerCallbackQuery, GetChat};
-use crate::send::{Outgoing, Sender, Unsent};
+use crate::send::{Media, Outgoing, Sender, Unsent};
 use figaro_agent::languages::Languages;
 use figaro_agent::outbound::Urgency;
 use figaro_base::ids::{ChatId, MessageId, UserId};
@@ -86,8 +86,12 @@ impl Cards {
     /// Sends a picture to the asker's chat. Returns `false` if Telegram refuses it or the bot is stopping.
     pub(crate) async fn send_picture(&self, asker: &Asker, png: Vec<u8>, caption: String) -> bool {
         let content = Formatted { text: caption, entities: Vec::new() };
-        let message =
-            Outgoing { content, picture: Some(png), urgency: urgency(asker), ..Outgoing::default() };
+        let message = Outgoing {
+            content,
+            media: Some(Media::Photo(png)),
+            urgency: urgency(asker),
+            ..Outgoing::default()
+        };
         self.deliver(&asker.place, &message).await.is_ok()
     }
 

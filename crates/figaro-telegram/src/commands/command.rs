@@ -11,6 +11,7 @@ use chrono::{DateTime, Utc};
 use super::asker::Asker;
 use super::card::Card;
 use crate::callback::Gone;
+use crate::views::MessageView;
 use figaro_agent::turn::control::Control;
 use figaro_agent::turn::question::Question;
 use figaro_agent::turn::queue::Job;
@@ -77,6 +78,8 @@ pub struct CommandSpec {
     pub changes_chat: bool,
     /// `true` if it begins a turn, so that it needs room in the queue even from an owner.
     pub begins_turn: bool,
+    /// `false` if a setting is missing without which it only says so. `/help` and Telegram's list then leave it out.
+    pub is_offered: bool,
     /// Families of callback data of its buttons.
     pub families: &'static [&'static str],
     /// Forms of its argument, such as `NAME`, each with its effect in English; for docs/commands.md. Empty if it takes none.
@@ -95,6 +98,7 @@ impl CommandSpec {
             press_access: Access::Everybody,
             changes_chat: false,
             begins_turn: false,
+            is_offered: true,
             families: &[],
             arguments: &[],
         }
@@ -128,6 +132,12 @@ impl CommandSpec {
     #[must_use]
     pub(crate) const fn begins_turn(self) -> Self {
         Self { begins_turn: true, ..self }
+    }
+
+    /// Leaves it out of `/help` and Telegram's list if a setting that it needs is missing.
+    #[must_use]
+    pub(crate) const fn offered_if(self, is_offered: bool) -> Self {
+        Self { is_offered, ..self }
     }
 
     /// Registers the families of its buttons.
@@ -198,6 +208,8 @@ pub struct Press<'a> {
     /// Person who pressed, with the place.
     pub(crate) asker: &'a Asker,
     pub(crate) message: MessageId,
+    /// Message with the button, as Telegram shows it.
+    pub(crate) shown: Option<&'a MessageView>,
     /// Callback data of the button, without the trail.
     pub data: &'a str,
 }

@@ -8,6 +8,7 @@ use super::cards::Cards;
 use crate::inbound::Me;
 use figaro_agent::eraser::Eraser;
 use figaro_agent::tools::Registry;
+use figaro_agent::tools::draw::LastPictures;
 use figaro_agent::tools::records::Reminding;
 use figaro_agent::tools::telegram::{Approvers, TelegramTools};
 use figaro_agent::turn::extraction::Extractor;
@@ -22,6 +23,15 @@ use figaro_memory::RecordBooks;
 use figaro_policy::tools::Policy;
 use figaro_prompts::Prompts;
 use figaro_store::Store;
+
+/// What commands know about drawn pictures.
+#[derive(Debug, Clone)]
+pub struct PictureHandles {
+    /// `true` if there is a model that draws.
+    pub is_on: bool,
+    /// Last pictures of conversations, which are changed next.
+    pub last: LastPictures,
+}
 
 /// Dependencies that the built-in commands are created with.
 #[derive(Debug)]
@@ -60,6 +70,10 @@ pub struct Handles {
     pub tools: Arc<Registry>,
     /// Rules for the calls that the model may make.
     pub policy: Policy,
+    /// Drawn pictures.
+    pub pictures: PictureHandles,
+    /// `true` if there is a model that speaks.
+    pub speaks: bool,
     /// Maximum number of tasks of a chat.
     pub tasks_per_chat: usize,
     /// Time zone of chats without a zone.

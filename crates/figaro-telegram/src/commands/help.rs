@@ -54,11 +54,11 @@ impl Command for HelpCommand {
         let as_text: Vec<&str> = said.lines().filter(|line| example(line).is_none()).collect();
         let mut card = Card::titled(title, [&[texts.help_tap()][..], &as_text].concat().join("\n"));
         for group in Group::ALL {
-            let of_group = request.commands.iter().filter(|command| command.spec().group == Some(group));
-            let lines: Vec<String> = of_group
-                .filter(|command| is_owner || command.spec().access == Access::Everybody)
-                .filter(|command| may_change || !command.spec().changes_chat)
-                .map(|command| command.spec())
+            let lines: Vec<String> = request
+                .specs()
+                .filter(|spec| spec.group == Some(group) && spec.is_offered)
+                .filter(|spec| is_owner || spec.access == Access::Everybody)
+                .filter(|spec| may_change || !spec.changes_chat)
                 .map(|spec| format!("/{} – {}", spec.name, (spec.about)(texts)))
                 .collect();
             if !lines.is_empty() {

@@ -7,7 +7,7 @@ use parking_lot::Mutex;
 use serde_json::{Value, json};
 
 use super::cards::Cards;
-use super::command::{Access, Command};
+use super::command::{Access, Command, CommandSpec};
 use crate::api::{DeleteMyCommands, SetMyCommands};
 use figaro_base::ids::ChatId;
 
@@ -72,7 +72,8 @@ impl Menus {
 
 /// Returns the list of commands in each language.
 fn listed(cards: &Cards, commands: &[Arc<dyn Command>]) -> Vec<(&'static str, Vec<Value>)> {
-    let everybodys = || commands.iter().filter(|command| command.spec().access == Access::Everybody);
+    let is_listed = |spec: CommandSpec| spec.access == Access::Everybody && spec.is_offered;
+    let everybodys = || commands.iter().filter(|command| is_listed(command.spec()));
     let locales = cards.languages.locales.all();
     locales
         .map(|(tag, texts)| {

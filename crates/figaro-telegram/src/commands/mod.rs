@@ -13,6 +13,7 @@ mod cards;
 mod command;
 mod config;
 mod docs;
+mod draw;
 mod export;
 mod forget;
 mod handles;
@@ -40,6 +41,7 @@ mod table;
 mod take_back;
 mod tasks;
 mod usage;
+mod voice;
 mod why;
 mod zone;
 
@@ -53,7 +55,8 @@ pub use command::{
     Access, Command, CommandOutcome, CommandRequest, CommandSpec, Group, Press, PressError, Pressed,
 };
 pub(crate) use config::undo::{settings_card, unreadable_card};
-pub use handles::Handles;
+pub(crate) use draw::draw_buttons;
+pub use handles::{Handles, PictureHandles};
 pub use memory::Rewordings;
 pub(crate) use memory::consent_card;
 pub use persona::Personas;

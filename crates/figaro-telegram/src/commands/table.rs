@@ -168,7 +168,8 @@ impl CommandTable {
             Err(_told) => return self.refuse_press(view, PressRefusal::Failed).await,
         };
         let (trail, data) = Trail::read(view.data.as_deref().unwrap_or_default());
-        let press = Press { update, asker: &asker, message, data };
+        let shown = view.message.as_ref();
+        let press = Press { update, asker: &asker, message, shown, data };
         let pressed = self.pressed(&press).await;
         self.keep_menu(asker.place.chat).await;
         let (job, toast, once) = match pressed {
@@ -308,7 +309,8 @@ impl CommandTable {
     ) -> Result<Option<Question>, StoreError> {
         let Some((asker, message)) = self.asker_of(view).await? else { return Ok(None) };
         let (_, data) = Trail::read(view.data.as_deref().unwrap_or_default());
-        let press = Press { update, asker: &asker, message, data };
+        let shown = view.message.as_ref();
+        let press = Press { update, asker: &asker, message, shown, data };
         let command =
             self.of_family(callback::family(data)).filter(|command| has(command.spec().press_access, &asker));
         Ok(command.and_then(|command| command.question(&press)))

@@ -15,7 +15,7 @@ pub(super) fn task_of(delivery: &PendingDelivery) -> Option<TaskId> {
     let cards = delivery.card.iter().chain(&delivery.attached);
     cards.into_iter().find_map(|card| match card {
         CardKind::Task(task) => Some(*task),
-        CardKind::Zone | CardKind::Settings | CardKind::Undo => None,
+        CardKind::Zone | CardKind::Settings | CardKind::Undo | CardKind::Spoken => None,
     })
 }
 

@@ -4,6 +4,7 @@
 mod attached;
 mod card;
 mod parts;
+mod spoken;
 
 use std::sync::Arc;
 
@@ -20,6 +21,7 @@ use super::send::{Outgoing, Sender, Unsent};
 use super::tries::{Tries, pauses};
 use figaro_agent::delivery::Delivery;
 use figaro_agent::languages::Languages;
+use figaro_agent::speech::Speech;
 use figaro_agent::turn::parked::Parked;
 use figaro_base::ids::{MessageId, RunId};
 use figaro_domain::delivery::{CardKind, DeliveryEnd, LiveMessage, PendingDelivery};
@@ -49,6 +51,8 @@ pub struct TelegramDelivery {
     pub default_zone: Tz,
     /// Newest messages of private chats, to decide about quotes.
     pub newest: Newest,
+    /// Speaks answers; `None` if no model does.
+    pub speech: Option<Speech>,
     /// Builds the cards of tasks from their current state.
     pub task_cards: TaskCards,
 }
@@ -239,23 +243,9 @@ impl TelegramDelivery {
                 .task_card(task, &card_of(delivery))
                 .await
                 .map(|card| card.map(super::commands::Card::outgoing).into_iter().collect()),
-            CardKind::Settings => match self.settings.config_change(delivery.run).await {
-                Ok(change) => {
-                    let now = self.sender.clock.now();
-                    let card = |change| settings_card(texts, &change, self.default_zone, now).outgoing();
-                    Some(change.map(card).into_iter().collect())
-                }
-                // The record will not be readable later either. The card still tells that something was changed.
-                Err(StoreError::Record { what }) => {
-                    tracing::error!(what, "what a turn changed of settings cannot be read");
-                    Some(vec![unreadable_card(texts).outgoing()])
-                }
-                Err(error) => {
-                    tracing::error!(%error, label = error.label(), "a change of settings could not be shown");
-                    None
-                }
-            },
+            CardKind::Settings => self.settings_card(delivery.run, texts).await,
             CardKind::Undo => self.undo_card(delivery.run, texts).await,
+            CardKind::Spoken => Some(self.spoken(delivery).await),
             CardKind::Zone => match self.settings.chat_config(delivery.place.chat).await {
                 // The zone has been set meanwhile.
                 Ok(config) if config.timezone.is_some() => Some(Vec::new()),
@@ -269,6 +259,26 @@ impl TelegramDelivery {
                     None
                 }
             },
+        }
+    }
+
+    /// Returns the card of the settings that a turn changed; `None` if the store fails.
+    async fn settings_card(&self, run: RunId, texts: &Texts) -> Option<Vec<Outgoing>> {
+        match self.settings.config_change(run).await {
+            Ok(change) => {
+                let now = self.sender.clock.now();
+                let card = |change| settings_card(texts, &change, self.default_zone, now).outgoing();
+                Some(change.map(card).into_iter().collect())
+            }
+            // The record will not be readable later either. The card still tells that something was changed.
+            Err(StoreError::Record { what }) => {
+                tracing::error!(what, "what a turn changed of settings cannot be read");
+                Some(vec![unreadable_card(texts).outgoing()])
+            }
+            Err(error) => {
+                tracing::error!(%error, label = error.label(), "a change of settings could not be shown");
+                None
+            }
         }
     }
 

@@ -6,6 +6,7 @@ use figaro_mcp::catalog::{Catalog, MethodSelection};
 
 use super::config::ConfigTools;
 use super::documents::DocumentTools;
+use super::draw::{self, DrawTools};
 use super::pages::PageTools;
 use super::recall::MemoryTools;
 use super::records::RecordTools;
@@ -91,6 +92,8 @@ pub struct BuiltIn {
     pub documents: DocumentTools,
     /// Web pages, for `read_page`.
     pub pages: PageTools,
+    /// Pictures, for `draw`.
+    pub draw: DrawTools,
     /// Records of chats, for the record tools.
     pub records: RecordTools,
     /// Settings of chats, for the settings tools.
@@ -112,6 +115,7 @@ impl BuiltIn {
             memory,
             documents,
             pages,
+            draw,
             records,
             config,
             tasks,
@@ -131,6 +135,7 @@ impl BuiltIn {
         if pages.pages.is_on() {
             table.add(page_tools::tool(pages));
         }
+        draw::tool(&draw).into_iter().for_each(|tool| table.add(tool));
         table.add(lookup::tool(conversations));
         table.add(recall::tool(memory));
         table.add(documents::search(documents.clone()));

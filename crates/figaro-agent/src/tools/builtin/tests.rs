@@ -1,5 +1,6 @@
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use async_trait::async_trait;
 use chrono::TimeDelta;
@@ -12,6 +13,7 @@ use crate::channel::Channel;
 use crate::documents::{Documents, FileReader};
 use crate::pages::Pages;
 use crate::tools::documents::DocumentTools;
+use crate::tools::draw::{DrawTools, LastPictures};
 use crate::tools::pages::PageTools;
 use crate::tools::recall::MemoryTools;
 use crate::tools::source::ToolListing;
@@ -21,13 +23,20 @@ use crate::tools::web::{SearchError, WebSearchResult};
 use crate::tools::{ToolContext, ToolDefinition, typed};
 use figaro_base::clock::Clock;
 use figaro_base::ids::BotId;
+use figaro_base::shutdown::TaskTracker;
 use figaro_config::{AccessMode, AccessSettings, EngineKind, PageSettings, StoreUrl};
+use figaro_domain::model::ModelName;
 use figaro_domain::tool::{Effect, MAX_FOUND, StatusKey, ToolKind};
+use figaro_ledger::{Ledger, LedgerParts, Slots};
 use figaro_memory::{Chats, DocumentSearch, RecordBooks};
 use figaro_policy::access::Admins;
+use figaro_policy::budget::Caps;
 use figaro_prompts::texts::Locales;
 use figaro_prompts::{AgentFileNames, Prompts};
+use figaro_provider::ProviderError;
 use figaro_provider::models::Models;
+use figaro_provider::paint::{Painter, Picture, PictureOrder};
+use figaro_provider::price::Prices;
 use figaro_store::Store;
 use figaro_store::TaskLimits;
 
@@ -43,6 +52,39 @@ impl Channel for Nobody {}
 impl WebSearch for Nobody {
     async fn search(&self, _context: &ToolContext, _query: &str) -> Result<WebSearchResult, SearchError> {
         Ok(WebSearchResult::default())
+    }
+}
+
+#[async_trait]
+impl Painter for Nobody {
+    fn model(&self) -> &ModelName {
+        static NAME: LazyLock<ModelName> = LazyLock::new(|| "a:x".parse().unwrap());
+        &NAME
+    }
+
+    async fn paint(&self, _order: PictureOrder) -> Result<Picture, ProviderError> {
+        Err(ProviderError::Refused("nobody draws here".to_owned()))
+    }
+}
+
+/// Draws no picture in a test.
+async fn draw(store: &Store) -> DrawTools {
+    let parts = LedgerParts {
+        models: Arc::new(Models::new([], "a:x".parse().unwrap(), Vec::new())),
+        store: store.usage(),
+        prices: Prices::default(),
+        caps: Caps { tokens: None, nano_usd: None },
+        background_percent: 50,
+        zone: Tz::UTC,
+        clock: Clock::system(),
+        background: TaskTracker::new(),
+        slots: Slots::default(),
+    };
+    DrawTools {
+        painter: Some(Arc::new(Nobody)),
+        ledger: Ledger::open(parts).await.unwrap(),
+        channel: Arc::new(Nobody),
+        last: LastPictures::default(),
     }
 }
 
@@ -103,6 +145,7 @@ async fn built_in() -> (ToolTable, TempDir) {
             default_zone: Tz::UTC,
         },
         pages: pages(&store),
+        draw: draw(&store).await,
         memory: MemoryTools {
             chats: Chats::new(store.messages(), Clock::system()),
             settings: store.settings(),
@@ -274,7 +317,7 @@ async fn no_built_in_tool_is_named_elsewhere() {
             }
         }
     }
-    // OpenAI calls its own search by this name too; a chat action is Telegram's word for "typing"; a command pins, too. The store
+    // OpenAI calls its own search by this name too; a chat action is Telegram's word for "typing"; a command pins or draws, too. The store
     // finds calls by the names that they were stored with.
     let others = [
         ("openai_responses", ": web_search"),
@@ -282,6 +325,11 @@ async fn no_built_in_tool_is_named_elsewhere() {
         ("telegram/src/live", ": action"),
         ("telegram/src/commands/pins", ": pin"),
         ("telegram/src/callback/pins", ": pin"),
+        // A command and its buttons, an element of OpenDocument, and what providers do.
+        ("telegram/src/callback/chat", ": draw"),
+        ("telegram/src/commands/draw", ": draw"),
+        ("extract/src/open_document", ": draw"),
+        ("app/services", ": draw"),
         ("store/src/records/erasure/saved", ""),
         ("store/src/records/erasure/tried", ""),
         // The audit log has its name too, and what is offered is made of the files that do the work.

@@ -13,7 +13,7 @@ pub(super) struct CreateTaskArguments {
     /// What is to be done then: an instruction to yourself that can be carried out without this conversation. Say all it
     /// needs, for whom it is and in which language: "Remind Ann, in English, to take the medicine." Not when.
     pub(super) prompt: String,
-    /// In two or three words of theirs.
+    /// In their words.
     #[serde(default)]
     #[schemars(with = "String")]
     pub(super) title: Option<String>,
@@ -23,7 +23,7 @@ pub(super) struct CreateTaskArguments {
     pub(super) schedule: String,
     /// true: again and again; false: once.
     pub(super) recurring: bool,
-    /// IANA; only if the person named a place other than this chat's.
+    /// IANA; only if they named a place other than this chat's.
     #[serde(default)]
     #[schemars(with = "String")]
     pub(super) timezone: Option<String>,
@@ -40,7 +40,6 @@ pub(super) struct CreateTaskArguments {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Which {
-    /// As listed.
     pub(super) task_id: String,
 }
 
@@ -73,7 +72,6 @@ pub(super) struct ChangeTaskArguments {
     #[serde(default)]
     #[schemars(with = "String")]
     pub(super) agent: Option<String>,
-    /// Of a run missed while off.
     #[serde(default)]
     pub(super) if_missed: Option<IfMissed>,
     #[serde(default)]

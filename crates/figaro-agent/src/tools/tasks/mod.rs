@@ -61,7 +61,7 @@ impl TaskTools {
     /// Makes `list_tasks`, which lists the tasks of the chat.
     #[must_use]
     pub(crate) fn list_tool(self) -> Arc<dyn Tool> {
-        let words = "Lists what is scheduled in this chat, with ids, next times and how the last run ended.";
+        let words = "Lists this chat's tasks, with ids, next times and last runs.";
         let about = ToolDefinition::new("list_tasks", words, Effect::Read, STATUS).of_chat();
         typed(about, move |context: ToolContext, NoTaskArguments {}| {
             let this = self.clone();
@@ -75,8 +75,7 @@ impl TaskTools {
     /// Makes `cancel_task`, which cancels a task for good.
     #[must_use]
     pub(crate) fn cancel_tool(self) -> Arc<dyn Tool> {
-        let words =
-            "Cancels a scheduled task of this chat for good. To leave it out for a while, pause it instead.";
+        let words = "Cancels a task of this chat for good; or pause it.";
         let about = ToolDefinition::new("cancel_task", words, Effect::Destructive, STATUS).of_chat();
         typed(about, move |context: ToolContext, which: Which| {
             let this = self.clone();

@@ -34,13 +34,13 @@ impl TelegramTools {
         context: &ToolContext,
     ) -> Result<Sent, ToolError> {
         let count = if method.adds_messages() { messages(&args) } else { 0 };
-        take(context, count)?;
+        context.take_sends(count)?;
         let call = MethodRequest { tools: self, method };
         let here = context.place.chat;
         let number = args.get("chat_id").map_or(Some(here), |chat| chat_number(chat).map(ChatId));
         let sent = call.send(&args, number.unwrap_or(here)).await.map_err(|failure| call.error(failure));
         if matches!(sent, Err(ToolError::ForModel(_))) {
-            context.sends.iter().for_each(|sends| sends.give_back(count));
+            context.give_back_sends(count);
         }
         let result = sent?;
         // For a chat named by username, the sent message has the number.
@@ -146,18 +146,6 @@ impl MethodRequest<'_> {
 fn sent_in(result: &Value) -> Option<ChatId> {
     let first = result.get(0).unwrap_or(result);
     first.pointer("/chat/id").and_then(Value::as_i64).map(ChatId)
-}
-
-/// Takes `count` messages from the turn's allowance.
-fn take(context: &ToolContext, count: usize) -> Result<(), ToolError> {
-    let Some(sends) = &context.sends else { return Ok(()) };
-    sends.take(count).map_err(|left| {
-        ToolError::Denied(format!(
-            "not allowed: in one run of a task tools send {} messages at most, and {left} of them are left. Leave the \
-             rest out, and do not try again",
-            sends.most()
-        ))
-    })
 }
 
 /// Fate of a failed call.

@@ -72,7 +72,8 @@ pub(crate) fn finish(facts: &TurnEndFacts<'_>, outcome: &Outcome) -> EndDecision
     let name =
         observed.and_then(|observed| SessionName::by_agent(observed.session_name.as_deref()?, facts.turn.id));
     let is_declined = has_failed && (delivery.is_none() || facts.question.is_in_group());
-    let cards = deliveries(facts, cards).into_iter().chain(called_off(facts)).collect();
+    let spoken = delivery.as_ref().filter(|_| facts.speaks && is_answered).map(|text| spoken(facts, text));
+    let cards = spoken.into_iter().chain(deliveries(facts, cards)).chain(called_off(facts)).collect();
     let end = TurnEnd {
         messages: message.into_iter().collect(),
         delivery,
@@ -275,6 +276,17 @@ fn called_off(facts: &TurnEndFacts<'_>) -> Vec<PendingDelivery> {
         ..PendingDelivery::new(facts.turn.id, first.place.clone(), words(call).to_owned(), facts.now)
     };
     facts.called_off.iter().map(said).collect()
+}
+
+/// Returns the delivery of an answer as a voice message, right after its text.
+fn spoken(facts: &TurnEndFacts<'_>, text: &PendingDelivery) -> PendingDelivery {
+    let at = facts.now + TimeDelta::microseconds(500);
+    PendingDelivery {
+        entry: text.entry,
+        markdown: text.markdown.clone(),
+        spoken_for: facts.question.asker().map(|asker| asker.user.clone()),
+        ..PendingDelivery::of_card(facts.turn.id, text.place.clone(), CardKind::Spoken, at)
+    }
 }
 
 /// Returns deliveries for separate cards, one millisecond apart: deliveries are sent in the order of their times.

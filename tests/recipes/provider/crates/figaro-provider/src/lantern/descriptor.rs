@@ -28,4 +28,6 @@ pub(crate) const DESCRIPTOR: Descriptor = Descriptor {
     },
     embedder: None,
     transcriber: None,
+    speech: None,
+    painter: None,
 };

@@ -1,0 +1,177 @@
+//! The tool `draw`: draws a picture, or changes one that the person sent, replied to, or got last, and sends it to the chat.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::json;
+
+use super::{Tool, ToolContext, ToolDefinition, ToolError, ToolOutput, typed};
+use crate::channel::{Channel, FileError, NewPicture, PictureError};
+use figaro_base::text::one_line;
+use figaro_domain::conversation::Conversation;
+use figaro_domain::tool::{Effect, SideEffects, StatusKey};
+use figaro_ledger::{Ledger, LedgerError};
+use figaro_provider::paint::{Painter, PictureOrder, PictureShape};
+use figaro_provider::{Image, ProviderError};
+
+/// Name of the tool.
+pub const NAME: &str = "draw";
+const ABOUT: &str = "Draws and sends a picture; edit: changes the one they mean.";
+/// Maximum length of a description, in characters, as OpenAI's older models allow.
+const MAX_PROMPT: usize = 4_000;
+/// Timeout of a call: services draw for up to two minutes.
+const TIMEOUT: Duration = Duration::from_secs(240);
+/// Maximum length of what a service says about a refusal, in characters.
+const MAX_REASON: usize = 300;
+/// Number of conversations whose last picture is known.
+const CONVERSATIONS: usize = 500;
+
+/// Dependencies of the tool.
+#[derive(Debug, Clone)]
+pub struct DrawTools {
+    /// Draws the pictures; `None` if drawing is off.
+    pub painter: Option<Arc<dyn Painter>>,
+    /// Books what they cost.
+    pub ledger: Arc<Ledger>,
+    /// Sends pictures, and fetches those to change.
+    pub channel: Arc<dyn Channel>,
+    /// Last pictures of conversations.
+    pub last: LastPictures,
+}
+
+/// File ids of the last pictures of conversations, most recent last. They are lost at a restart.
+#[derive(Debug, Clone, Default)]
+pub struct LastPictures(Arc<Mutex<VecDeque<(Conversation, String)>>>);
+
+impl LastPictures {
+    /// Sets the picture of a conversation that is changed next.
+    pub fn set(&self, conversation: Conversation, file_id: String) {
+        let mut all = self.0.lock();
+        all.retain(|(known, _)| *known != conversation);
+        if all.len() == CONVERSATIONS {
+            all.pop_front();
+        }
+        all.push_back((conversation, file_id));
+    }
+
+    fn of(&self, conversation: Conversation) -> Option<String> {
+        let all = self.0.lock();
+        all.iter().find(|(known, _)| *known == conversation).map(|(_, file_id)| file_id.clone())
+    }
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct DrawArguments {
+    prompt: String,
+    #[serde(default)]
+    size: PictureSize,
+    #[serde(default)]
+    edit: bool,
+}
+
+#[derive(Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(inline)]
+enum PictureSize {
+    #[default]
+    Square,
+    Wide,
+    Tall,
+}
+
+/// Makes `draw(prompt, size?, edit?)`; `None` if drawing is off.
+#[must_use]
+pub(crate) fn tool(tools: &DrawTools) -> Option<Arc<dyn Tool>> {
+    let painter = tools.painter.clone()?;
+    let about = ToolDefinition::new(NAME, ABOUT, Effect::Write, StatusKey("tool_draw"));
+    let (about, tools) = (about.of_chat().taking(TIMEOUT).sending(1), tools.clone());
+    Some(typed(about, move |context: ToolContext, arguments: DrawArguments| {
+        let (painter, tools) = (painter.clone(), tools.clone());
+        async move { tools.draw(&*painter, &context, arguments).await }
+    }))
+}
+
+impl DrawTools {
+    async fn draw(
+        &self,
+        painter: &dyn Painter,
+        context: &ToolContext,
+        asked: DrawArguments,
+    ) -> Result<ToolOutput, ToolError> {
+        let prompt = asked.prompt.trim();
+        if prompt.is_empty() || prompt.chars().count() > MAX_PROMPT {
+            return Err(ToolError::ForModel(format!("prompt takes 1 to {MAX_PROMPT} characters")));
+        }
+        let base = if asked.edit { Some(self.base(context).await?) } else { None };
+        let shape = match asked.size {
+            PictureSize::Square => PictureShape::Square,
+            PictureSize::Wide => PictureShape::Wide,
+            PictureSize::Tall => PictureShape::Tall,
+        };
+        context.take_sends(1)?;
+        let order = PictureOrder { prompt: prompt.to_owned(), shape, base };
+        let drawn = self.ledger.paint(painter, order, context.payer()).await;
+        let (picture, spent) = drawn.map_err(|error| {
+            context.give_back_sends(1);
+            tracing::warn!(%error, label = error.label(), "a picture could not be drawn");
+            ToolError::ForModel(reason(&error))
+        })?;
+        let new = NewPicture {
+            bytes: picture.bytes,
+            reply_to: context.asked.filter(|_| context.place.is_group()),
+            language: context.language.clone(),
+        };
+        let sent = self.channel.send_picture(&context.place, new).await.map_err(|error| match error {
+            PictureError::Refused(words) => {
+                context.give_back_sends(1);
+                ToolError::ForModel(format!("it was drawn, but Telegram refused it: {words}"))
+            }
+            PictureError::Unclear(words) => {
+                ToolError::Unknown(format!("{words}. The picture may have been sent: do not draw it again"))
+            }
+        })?;
+        self.last.set(context.place.conversation(), sent.file_id);
+        let value = json!({"success": true, "message_id": sent.message, "about": "The person sees it. Say nothing about it unless there is something to say."});
+        let side_effects = SideEffects { spent: Some(spent), ..SideEffects::default() };
+        Ok(ToolOutput { side_effects, ..value.into() })
+    }
+
+    /// Returns the picture to change: of the question, of what it replies to, or the last one of the conversation.
+    async fn base(&self, context: &ToolContext) -> Result<Image, ToolError> {
+        let last = || self.last.of(context.place.conversation());
+        let missing = "there is no picture to change: ask the person to reply to the one they mean";
+        let file_id = context.picture.clone().or_else(last);
+        let file_id = file_id.ok_or_else(|| ToolError::ForModel(missing.to_owned()))?;
+        let bytes = self.channel.fetch(&file_id, Image::MAX_BYTES).await.map_err(|error| {
+            tracing::warn!(%error, "a picture to change could not be fetched");
+            ToolError::ForModel(match error {
+                FileError::TooBig => "the picture to change has more than 5 MB".to_owned(),
+                FileError::Gone(_) | FileError::Unavailable(_) => format!("the picture to change: {error}"),
+            })
+        })?;
+        let wrong = || ToolError::ForModel("the picture to change is no JPEG, PNG, WebP or GIF".to_owned());
+        Image::of(&bytes).ok_or_else(wrong)
+    }
+}
+
+/// Returns the reason for the model why nothing was drawn.
+fn reason(error: &LedgerError) -> String {
+    match error {
+        LedgerError::OverBudget => {
+            "today's budget leaves no room for a picture: tell the person, who may ask again tomorrow"
+                .to_owned()
+        }
+        LedgerError::Unpriced(_) => "the price of a picture is not known: an owner has to set it".to_owned(),
+        LedgerError::Model(ProviderError::Refused(words)) => {
+            format!("the service refused it: {}", one_line(words, MAX_REASON))
+        }
+        LedgerError::Model(_) | LedgerError::Store | LedgerError::Slow | LedgerError::Busy => {
+            "the service that draws does not answer as it should: the person may try again later".to_owned()
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! Pictures of OpenAI and the servers with its dialect: `POST /images/generations`, and `/images/edits` for changes. Built by
+//! the descriptors of both.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use reqwest::multipart::{Form, Part};
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use super::openai_client::OpenAiClient;
+use super::paint::{Painter, Picture, PictureOrder, PictureShape};
+use super::{Image, ProviderError};
+use figaro_config::ProviderSettings;
+use figaro_domain::model::ModelName;
+use figaro_domain::usage::Usage;
+
+#[derive(Debug)]
+struct OpenAiPainter {
+    client: OpenAiClient,
+    name: ModelName,
+}
+
+#[derive(Debug, Deserialize)]
+struct PictureResponse {
+    data: Vec<PictureData>,
+    usage: Option<PictureUsage>,
+}
+
+#[derive(Debug, Deserialize)]
+struct PictureData {
+    b64_json: Option<String>,
+}
+
+/// Newer models count tokens, older ones and other servers nothing.
+#[derive(Debug, Deserialize)]
+struct PictureUsage {
+    input_tokens: u64,
+    output_tokens: u64,
+}
+
+/// Builds a picture model of a service with this dialect.
+pub(super) fn painter(
+    settings: &ProviderSettings,
+    model: &str,
+    http: reqwest::Client,
+    idle_limit: Duration,
+) -> Arc<dyn Painter> {
+    let client = OpenAiClient::new(http, &settings.base_url, settings.given_key(), idle_limit);
+    let name = ModelName { provider: settings.name.to_owned(), model: model.to_owned() };
+    Arc::new(OpenAiPainter { client, name })
+}
+
+#[async_trait]
+impl Painter for OpenAiPainter {
+    fn model(&self) -> &ModelName {
+        &self.name
+    }
+
+    async fn paint(&self, order: PictureOrder) -> Result<Picture, ProviderError> {
+        let fields = self.fields(&order);
+        let answer: PictureResponse = match &order.base {
+            None => {
+                let body = fields.into_iter().map(|(name, value)| (name.to_owned(), Value::from(value)));
+                self.client.post_slow("/images/generations", &Value::Object(Map::from_iter(body))).await?
+            }
+            Some(base) => {
+                let form = fields.into_iter().fold(Form::new(), |form, (name, value)| form.text(name, value));
+                self.client.post_form("/images/edits", form.part("image", part(base)?)).await?
+            }
+        };
+        let base64 = answer.data.into_iter().find_map(|data| data.b64_json);
+        let base64 = base64.ok_or_else(|| {
+            ProviderError::Foreign("the answer has no picture, or only a link to one".to_owned())
+        })?;
+        let bytes = STANDARD.decode(base64.trim());
+        let bytes =
+            bytes.map_err(|error| ProviderError::Foreign(format!("the picture is not base64: {error}")))?;
+        let usage = answer.usage.map(|PictureUsage { input_tokens, output_tokens }| Usage {
+            input: input_tokens,
+            cached: 0,
+            output: output_tokens,
+        });
+        Picture::new(bytes, usage)
+    }
+}
+
+impl OpenAiPainter {
+    /// Returns the fields of a request. The models named `gpt-image` always give the picture itself and refuse to be asked for
+    /// it; others give a link unless they are asked. Their quality would otherwise be anything up to four times the price.
+    fn fields(&self, order: &PictureOrder) -> Vec<(&'static str, String)> {
+        let model = &self.name.model;
+        let (wide, tall) = match model.contains("dall-e-3") {
+            true => ("1792x1024", "1024x1792"),
+            false => ("1536x1024", "1024x1536"),
+        };
+        let size = match order.shape {
+            PictureShape::Square => "1024x1024",
+            PictureShape::Wide => wide,
+            PictureShape::Tall => tall,
+        };
+        let format = match model.contains("gpt-image") {
+            true => ("quality", "medium".to_owned()),
+            false => ("response_format", "b64_json".to_owned()),
+        };
+        vec![("model", model.clone()), ("prompt", order.prompt.clone()), ("size", size.to_owned()), format]
+    }
+}
+
+/// Returns the part of a form with the picture to change.
+fn part(image: &Image) -> Result<Part, ProviderError> {
+    let wrong = |error: &dyn std::fmt::Display| ProviderError::Refused(error.to_string());
+    let bytes = STANDARD.decode(image.base64.as_bytes()).map_err(|error| wrong(&error))?;
+    let ending = image.mime_type.rsplit('/').next().unwrap_or_default();
+    let part = Part::bytes(bytes).file_name(format!("image.{ending}"));
+    part.mime_str(&image.mime_type).map_err(|error| wrong(&error))
+}

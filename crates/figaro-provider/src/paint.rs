@@ -1,0 +1,88 @@
+//! Text to picture. Implemented by the folders of providers; called by the ledger alone, which books the cost.
+
+use std::fmt::Debug;
+
+use async_trait::async_trait;
+
+use super::{Image, ProviderError};
+use figaro_base::text::estimate_tokens;
+use figaro_domain::model::ModelName;
+use figaro_domain::usage::Usage;
+
+/// Tokens of the largest picture that the listed models draw or read: 1024 by 1536 pixels in high quality
+/// (<https://platform.openai.com/docs/guides/image-generation>).
+const TOKENS_OF_PICTURE: u64 = 6_240;
+
+/// A model that draws pictures.
+#[async_trait]
+pub trait Painter: Debug + Send + Sync {
+    /// Returns the name of the model.
+    fn model(&self) -> &ModelName;
+
+    /// Draws one picture, or changes the one of the order.
+    ///
+    /// # Errors
+    /// If the service does not answer, refuses the order, or gives no picture.
+    async fn paint(&self, order: PictureOrder) -> Result<Picture, ProviderError>;
+}
+
+/// Order of a picture.
+#[derive(Debug, Clone)]
+pub struct PictureOrder {
+    /// Description of the picture, or of the change.
+    pub prompt: String,
+    /// Shape of the picture.
+    pub shape: PictureShape,
+    /// Picture to change; `None` for a new one.
+    pub base: Option<Image>,
+}
+
+/// Shape of a picture.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum PictureShape {
+    /// As wide as high.
+    #[default]
+    Square,
+    /// Wider than high, 3 to 2.
+    Wide,
+    /// Higher than wide, 2 to 3.
+    Tall,
+}
+
+impl PictureOrder {
+    /// Returns the tokens that it counts as, at most: those of its words and pictures, and those of the new picture.
+    #[must_use]
+    pub fn estimate(&self) -> Usage {
+        let words = u64::try_from(estimate_tokens(&self.prompt)).unwrap_or(u64::MAX);
+        let base = if self.base.is_some() { TOKENS_OF_PICTURE } else { 0 };
+        Usage { input: words.saturating_add(base), cached: 0, output: TOKENS_OF_PICTURE }
+    }
+}
+
+/// A drawn picture.
+#[derive(Clone)]
+pub struct Picture {
+    /// Content of the file: PNG, JPEG or WebP.
+    pub bytes: Vec<u8>,
+    /// Tokens that the service counted; `None` if it tells none.
+    pub usage: Option<Usage>,
+}
+
+impl Debug for Picture {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Picture").field("bytes", &self.bytes.len()).field("usage", &self.usage).finish()
+    }
+}
+
+impl Picture {
+    /// Checks that a service gave a picture.
+    ///
+    /// # Errors
+    /// `ProviderError::Foreign` for bytes of another kind.
+    pub(crate) fn new(bytes: Vec<u8>, usage: Option<Usage>) -> Result<Self, ProviderError> {
+        match Image::of(&bytes) {
+            Some(_) => Ok(Self { bytes, usage }),
+            None => Err(ProviderError::Foreign("the answer has no picture in a known format".to_owned())),
+        }
+    }
+}

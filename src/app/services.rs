@@ -1,0 +1,75 @@
+//! Builds the models of the settings that do not chat: for transcription, speech and pictures.
+
+use std::sync::Arc;
+
+use super::failure::StartupError;
+use figaro_agent::speech::Voice;
+use figaro_config::{ServiceModel, Settings};
+use figaro_provider::paint::Painter;
+use figaro_provider::transcribe::Transcriber;
+use figaro_provider::{Descriptor, Make, Providers};
+
+/// Models for work other than chat; `None` for those that are off.
+#[derive(Debug, Clone, Default)]
+pub(super) struct ServiceModels {
+    /// Turns speech into text.
+    pub(super) transcriber: Option<Arc<dyn Transcriber>>,
+    /// Turns text into speech.
+    pub(super) voice: Option<Voice>,
+    /// Draws pictures.
+    pub(super) painter: Option<Arc<dyn Painter>>,
+}
+
+impl ServiceModels {
+    /// Builds the models of the settings.
+    ///
+    /// # Errors
+    /// When a provider does not do what it is chosen for.
+    pub(super) fn new(
+        settings: &Settings,
+        providers: &Providers,
+        http: &reqwest::Client,
+    ) -> Result<Self, StartupError> {
+        let building = Building { settings, providers, http };
+        let speech = settings.speech.as_ref();
+        Ok(Self {
+            transcriber: building.build(settings.transcriber.as_ref(), |descriptor| {
+                descriptor.transcriber.ok_or("TRANSCRIBER: the provider `{}` does not turn speech into text")
+            })?,
+            voice: building
+                .build(speech.map(|speech| &speech.model), |descriptor| {
+                    descriptor
+                        .speech
+                        .ok_or("SPEAKER: the provider `{}` does not speak in a format that Telegram plays")
+                })?
+                .zip(speech)
+                .map(|(model, speech)| Voice { model, name: speech.voice.clone() }),
+            painter: building.build(settings.painter.as_ref(), |descriptor| {
+                descriptor.painter.ok_or("PAINTER: the provider `{}` does not draw pictures")
+            })?,
+        })
+    }
+}
+
+struct Building<'a> {
+    settings: &'a Settings,
+    providers: &'a Providers,
+    http: &'a reqwest::Client,
+}
+
+impl Building<'_> {
+    /// Builds a chosen model. `find` returns what builds it, or what to say of a provider that has none.
+    fn build<M: ?Sized>(
+        &self,
+        chosen: Option<&ServiceModel>,
+        find: impl FnOnce(&Descriptor) -> Result<Make<M>, &'static str>,
+    ) -> Result<Option<Arc<M>>, StartupError> {
+        let Some(ServiceModel { service, model }) = chosen else { return Ok(None) };
+        let unknown = || StartupError(format!("there is no provider `{}`", service.name));
+        let descriptor = self.providers.find(service.name).ok_or_else(unknown)?;
+        let refused =
+            |words: &str| StartupError(format!("{}; choose another", words.replace("{}", service.name)));
+        let make = find(descriptor).map_err(refused)?;
+        Ok(Some(make(service, model, self.http.clone(), self.settings.model.idle_timeout)))
+    }
+}
