@@ -189,6 +189,7 @@ impl Ledger {
                 .settings
                 .max_tokens
                 .map_or_else(|| self.longest_answer(order), |tokens| u64::from(tokens).min(MAX_ASKED_OUTPUT)),
+            is_whole: false,
             search: self.models.may_search(order, request),
             price: self.highest_price(order),
         };

@@ -100,7 +100,7 @@ impl Ledger {
         let price = self.highest_price(&order);
         let mut bill = Bill::new(Arc::clone(self), payer, purpose, model, input);
         if self.caps().is_set() {
-            let wanted = CallEstimate { input, output, search: false, price };
+            let wanted = CallEstimate { input, output, is_whole: true, search: false, price };
             self.set_aside(wanted, &mut bill).await?;
             bill = self.keep(bill).await?;
         }

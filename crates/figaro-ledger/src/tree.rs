@@ -67,7 +67,7 @@ impl Ledger {
         let is_capped = self.caps.is_set();
         let mut today = self.roll_over();
         let part = part_for_tree(self.caps, today.day, tokens, price).ok_or(LedgerError::OverBudget)?;
-        let wanted = CallEstimate { input: 0, output: part, search: false, price };
+        let wanted = CallEstimate { input: 0, output: part, is_whole: false, search: false, price };
         let most = match judge(self.caps, today.day, wanted) {
             BudgetDecision::Grant { most, .. } => most,
             BudgetDecision::Wait | BudgetDecision::Over => return Err(LedgerError::OverBudget),

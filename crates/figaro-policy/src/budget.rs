@@ -66,6 +66,8 @@ pub struct CallEstimate {
     pub input: u64,
     /// Maximum tokens of the answer.
     pub output: u64,
+    /// `true` if the answer cannot be limited to fewer tokens, such as a picture.
+    pub is_whole: bool,
     /// `true` if the provider may search the web.
     pub search: bool,
     /// Highest price among the models that may answer; `None` if no price is known.
@@ -119,7 +121,7 @@ pub fn part_for_tree(caps: Caps, day: DayUsage, tokens: u64, price: Option<Price
 pub fn judge(caps: Caps, day: DayUsage, wanted: CallEstimate) -> BudgetDecision {
     let plain = CallEstimate { search: false, ..wanted };
     let tries = if wanted.search { vec![wanted, plain] } else { vec![plain] };
-    let enough = wanted.output.min(MIN_OUTPUT);
+    let enough = if wanted.is_whole { wanted.output } else { wanted.output.min(MIN_OUTPUT) };
     let mut both = day.spent;
     both += day.reserved;
     for wanted in &tries {
@@ -218,7 +220,7 @@ mod tests {
     }
 
     fn wanted(input: u64) -> CallEstimate {
-        CallEstimate { input, output: MAX_OUTPUT, search: false, price: Some(CHEAP) }
+        CallEstimate { input, output: MAX_OUTPUT, is_whole: false, search: false, price: Some(CHEAP) }
     }
 
     fn granted(ruling: BudgetDecision) -> Option<(u64, bool)> {
@@ -240,6 +242,19 @@ mod tests {
             (money, day(0, 0), wanted(1_000), Ok(1_000)),
             (money, day(4_000, 0), wanted(0), Err(BudgetDecision::Over)),
             (money, day(0, 0), CallEstimate { output: 10, ..wanted(4_960) }, Ok(10)),
+            // A picture is drawn whole or not at all.
+            (
+                tokens(2_000),
+                day(0, 0),
+                CallEstimate { output: 1_000, is_whole: true, ..wanted(1_000) },
+                Ok(1_000),
+            ),
+            (
+                tokens(1_999),
+                day(0, 0),
+                CallEstimate { output: 1_000, is_whole: true, ..wanted(1_000) },
+                Err(BudgetDecision::Over),
+            ),
             (money, day(0, 0), CallEstimate { output: 10, ..wanted(4_961) }, Err(BudgetDecision::Over)),
             // A model without a price is bounded by tokens alone.
             (tokens(2_000), day(0, 0), CallEstimate { price: None, ..wanted(1_000) }, Ok(1_000)),
@@ -335,7 +350,7 @@ mod tests {
         ) {
             let caps = Caps { tokens: caps.0, nano_usd: caps.1 };
             let day = day(gone.0, gone.1);
-            let wanted = CallEstimate { input, output, search, price: Some(CHEAP) };
+            let wanted = CallEstimate { input, output, is_whole: false, search, price: Some(CHEAP) };
             if let BudgetDecision::Grant { output, most, .. } = judge(caps, day, wanted) {
                 let mut all = day.spent;
                 all += day.reserved;

@@ -3,7 +3,7 @@
 use figaro_base::ids::{ChatId, PersonaId, RunId, SessionId, UserId};
 use figaro_domain::access::{AccessChange, OwnerInvite};
 use figaro_domain::audit::AuditActor;
-use figaro_domain::chat::{AnswerWhen, ChatConfig, ConfigPatch, PackChange, PersonaChoice};
+use figaro_domain::chat::{AnswerWhen, ChatConfig, ConfigPatch, PackChange, PersonaChoice, VoiceMode};
 use figaro_domain::code::CodeHash;
 use figaro_domain::config_change::{ChangingTurn, Setting};
 use figaro_domain::generation::Generation;
@@ -47,6 +47,7 @@ pub(super) async fn chats_have_settings(backend: &dyn Backend) {
         written_in: figaro_domain::chat::TextTurns::default(),
         timezone: Some("Europe/Berlin".parse().unwrap()),
         answer_when: AnswerWhen::Always,
+        voice: VoiceMode::Reply,
         agent: Some("tutor".into()),
         persona: Some(PersonaChoice::Own { id: PersonaId::new(), name: "Pirate".into() }),
         model: Some("ollama:qwen3:8b".parse().unwrap()),
@@ -60,6 +61,7 @@ pub(super) async fn chats_have_settings(backend: &dyn Backend) {
         personality: Some(config.personality.clone()),
         timezone: Some(config.timezone),
         answer_when: Some(config.answer_when),
+        voice: Some(config.voice),
         agent: Some(config.agent.clone()),
         persona: Some(config.persona.clone()),
         model: Some(config.model.clone()),
@@ -78,6 +80,7 @@ pub(super) async fn chats_have_settings(backend: &dyn Backend) {
     // Nobody is asked twice where they are, and no model gets rid of the agent that holds it.
     let cleared = ChatConfig {
         zone_asked: Some(at(7)),
+        voice: VoiceMode::Reply,
         agent: Some("tutor".into()),
         packs: vec!["eldercare".to_owned()],
         ..ChatConfig::default()
