@@ -44,7 +44,7 @@ fn files_are_checked_without_a_bot() {
 ✓ extractor 1: 0 tools, structured output, the chat's model, built in
 ✓ orchestrator 1: 2 tools, asks researcher and extractor, the chat's model, built in
 ✓ researcher 1: 7 tools, the chat's model, built in
-✓ scheduled 1: 11 tools, the chat's model, built in
+✓ scheduled 1: 12 tools, the chat's model, built in
 ";
     let looked = folder.path().canonicalize().unwrap().join("prompts/agents");
     let missing = format!("⚠ there is no folder {}: only what is built in was checked\n", looked.display());

@@ -48,6 +48,7 @@ async fn the_scheduled_agent_names_only_tools_that_exist_and_none_that_it_must_n
     let world = World::new().await;
     // With a search of its own the bot offers every tool it has.
     let recipe = world.bot().set("TAVILY_API_KEY", KEY).set("TAVILY_BASE_URL", world.tavily.url());
+    let recipe = recipe.set("PAINTER", "openai:gpt-image-1-mini");
     let bot = recipe.spawn();
     bot.ready().await;
     world.script.push(ModelReply::text("Hello."));

@@ -1,6 +1,7 @@
 //! Pictures that the bot draws: by each provider, sent once with their buttons, changed, paid for, and refused in plain words.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use figaro_offline::Runtime;
 use figaro_offline::model::{ModelReply, ModelRequest, OfflineModel, ReplyPart};
@@ -8,9 +9,24 @@ use figaro_offline::telegram::{Person, Say};
 use serde_json::{Value, json};
 
 use crate::support::bot::Recipe;
+use crate::support::calls::says;
 use crate::support::scene::{TEAM, labels, number, text};
 use crate::support::studio::{Studio, picture};
 use crate::support::{ANN, BOB, World, listener};
+
+/// An agent that asks another one and draws.
+const ARTIST: &str = "type: object
+description: You paint boats.
+properties: {}
+required: []
+json_schema_extra:
+  kind: agent
+  name: artist
+  version: \"1\"
+  structured_output: false
+  agents: [researcher]
+  tools: [{name: ask_agent}, {name: draw}]
+";
 
 impl World {
     /// A bot that draws by this service, as a compatible server.
@@ -247,5 +263,83 @@ async fn in_a_group_the_picture_answers_the_question_and_goes_with_it() {
     let asked = world.say(BOB, TEAM, "@figaro_bot draw a boat");
     let drawn = world.drawn(TEAM, 1).await;
     assert_eq!(number(&drawn["reply_to_message"]["message_id"]), asked.message_id);
+    assert!(bot.stop().success());
+}
+
+#[tokio::test]
+async fn a_picture_can_be_all_of_an_answer_and_a_double_press_draws_one() {
+    let world = World::new().await;
+    let studio = Studio::start().await;
+    let bot = world.painter(&studio).set("LLM_FALLBACK", "openai:gpt-4.1").spawn();
+    bot.ready().await;
+    world.draws(json!({"prompt": "a boat"}), "");
+    world.say(ANN, ANN, "draw a boat and say nothing");
+    let drawn = world.drawn(ANN, 1).await;
+    world.draws(json!({"prompt": "a boat"}), "");
+    let data = &drawn["reply_markup"]["inline_keyboard"][0][0]["callback_data"];
+    let number = number(&drawn["message_id"]);
+    for _ in 0..2 {
+        world.telegram.press(ANN, ANN, number, data.as_str().unwrap()).unwrap();
+    }
+    world.drawn(ANN, 2).await;
+    world.otherwise(ModelReply::text("Gladly."));
+    world.told(ANN, ANN, "thanks").await;
+    assert!(bot.stop().success());
+    assert_eq!((studio.orders().len(), world.asked().len()), (2, 5), "{:?}", world.bot_texts(ANN));
+    assert!(world.bot_texts(ANN).iter().all(|text| !text.contains("⚠️")), "{:?}", world.bot_texts(ANN));
+}
+
+#[tokio::test]
+async fn a_picture_that_is_given_up_is_paid_for_and_not_drawn_again_after_a_kill() {
+    let world = World::new().await;
+    let studio = Studio::start().await;
+    let bot = world.painter(&studio).set("DAILY_TOKENS", "100000").spawn();
+    bot.ready().await;
+    studio.hangs();
+    let call = ReplyPart::Call { name: "draw".to_owned(), arguments: json!({"prompt": "a boat"}) };
+    world.script.push(ModelReply::turn(vec![call]));
+    world.say(ANN, ANN, "draw a boat");
+    studio.ordered(1).await;
+    world.say(ANN, ANN, "/stop");
+    world.see("it stops", |view| (!view.bot_messages(ANN).is_empty()).then_some(())).await;
+    studio.hangs();
+    world.draws(json!({"prompt": "a lake"}), "It may be there.");
+    world.say(ANN, ANN, "draw a lake");
+    studio.ordered(2).await;
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    bot.kill();
+    let bot = world.painter(&studio).set("DAILY_TOKENS", "100000").spawn();
+    bot.ready().await;
+    says(&world, ANN, "It may be there.").await;
+    assert!(world.told_of_drawing().contains("whether it acted is not known"), "{}", world.told_of_drawing());
+    assert!(bot.stop().success());
+    assert_eq!(studio.orders().len(), 2);
+    let books = world.books().await;
+    let pictures = books.iter().filter(|spending| spending.model.to_string() == "compatible:flux");
+    let spent: u64 = pictures.map(|spending| spending.spent.tokens).sum();
+    assert!(spent > 2 * 6_240, "{spent}: {books:?}");
+}
+
+#[tokio::test]
+async fn a_turn_draws_within_what_it_shares_with_the_agents_that_it_asked() {
+    let world = World::new().await;
+    let studio = Studio::start().await;
+    let folder = world.folder.path().join("prompts/agents");
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("artist.yaml"), ARTIST).unwrap();
+    let bot = world.painter(&studio).set("DAILY_TOKENS", "200000").spawn();
+    bot.ready().await;
+    let ask = ReplyPart::Call {
+        name: "ask_agent".to_owned(),
+        arguments: json!({"agent_name": "researcher", "input_text": "boats", "timeout_seconds": 60}),
+    };
+    world.script.push(ModelReply::turn(vec![ask]));
+    world.script.push(ModelReply::text("Boats float."));
+    world.draws(json!({"prompt": "a boat"}), "There.");
+    world.say(ANN, ANN, "/agents artist");
+    world.answers(ANN, 1).await;
+    world.say(ANN, ANN, "look into boats and draw one");
+    world.drawn(ANN, 1).await;
+    says(&world, ANN, "There.").await;
     assert!(bot.stop().success());
 }

@@ -114,6 +114,17 @@ async fn an_answer_that_cannot_be_spoken_stays_a_text_and_nothing_waits_for_it()
     world.told(ANN, ANN, "/voice always").await;
     studio.fails(500, "hoarse");
     world.told(ANN, ANN, "when?").await;
+    studio.ordered(1).await;
+    // A text that does not arrive is not spoken.
+    let closed =
+        PlannedFailure::Status { status: 400, description: "Bad Request: chat is closed".to_owned() };
+    world.telegram.fail("sendMessage", closed, 1);
+    let before = studio.orders().len();
+    world.say(ANN, ANN, "when then?");
+    world.asks(2).await;
+    world.told(ANN, ANN, "hello?").await;
+    world.spoken(ANN, 1).await;
+    assert_eq!(studio.orders().len() - before, 1, "only the answer that arrived");
     // People who take no voice messages.
     world.telegram.fail(
         "sendVoice",
@@ -124,11 +135,13 @@ async fn an_answer_that_cannot_be_spoken_stays_a_text_and_nothing_waits_for_it()
         1,
     );
     world.told(ANN, ANN, "when exactly?").await;
+    says(&world, ANN, "Telegram takes no voice messages from me here").await;
     world.told(ANN, ANN, "thanks").await;
-    world.spoken(ANN, 1).await;
+    let card = world.told(ANN, ANN, "/voice").await;
+    assert!(text(&card).contains("Now: Off."), "{card}");
     assert!(bot.stop().success());
     let texts = world.bot_texts(ANN);
-    assert_eq!(texts.iter().filter(|text| *text == "At noon.").count(), 3, "{texts:?}");
+    assert_eq!(texts.iter().filter(|text| *text == "At noon.").count(), 4, "{texts:?}");
     assert_eq!(world.voices(ANN), 1);
 }
 

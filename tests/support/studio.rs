@@ -3,6 +3,7 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::time::Duration;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -11,9 +12,11 @@ use serde_json::{Map, Value, json};
 use tokio::net::TcpStream;
 use tokio::task::AbortHandle;
 
-use super::listener;
 use super::speech::{answer, arrived, parts};
+use super::{TIMEOUT, listener};
 
+/// Stands for no answer.
+const HANG: u16 = 0;
 /// A sound that begins as Opus in Ogg does.
 pub const SOUND: &[u8] = b"OggS\0\x02spoken\xff";
 
@@ -62,6 +65,23 @@ impl Studio {
         self.log.lock().failures.push_back((status, words.to_owned()));
     }
 
+    /// The next request is never answered.
+    pub fn hangs(&self) {
+        self.fails(HANG, "");
+    }
+
+    /// Waits until so many orders have come.
+    pub async fn ordered(&self, count: usize) {
+        let come = async {
+            while self.orders().len() < count {
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+        };
+        tokio::time::timeout(TIMEOUT, come)
+            .await
+            .unwrap_or_else(|_| panic!("no {count} orders: {:?}", self.orders()));
+    }
+
     pub fn orders(&self) -> Vec<Order> {
         self.log.lock().orders.clone()
     }
@@ -103,6 +123,9 @@ async fn serve(mut client: TcpStream, log: &Mutex<StudioLog>) -> std::io::Result
             (log.orders.len(), log.failures.pop_front())
         };
         if let Some((status, words)) = failure {
+            if status == HANG {
+                std::future::pending::<()>().await;
+            }
             let error = json!({"error": {"message": words}}).to_string();
             answer(&mut client, status, "application/json", error.as_bytes()).await?;
             continue;

@@ -7,6 +7,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use figaro_base::tz::Tz;
 use parking_lot::Mutex;
 
+use super::tools::draw::LastPictures;
 use super::turn::parked::Parked;
 use figaro_base::clock::Clock;
 use figaro_base::ids::ChatId;
@@ -49,6 +50,8 @@ pub struct Eraser {
     pub parked: Parked,
     /// Times of the last erasures.
     pub erasures: Erasures,
+    /// Last pictures of conversations.
+    pub pictures: LastPictures,
     /// Time zone of chats that have set none.
     pub default_zone: Tz,
     /// Source of the current time.
@@ -71,6 +74,7 @@ impl Eraser {
         self.parked.reload(by).await?;
         if let Forgotten::Done(_) = forgotten {
             self.erasures.note(chat, self.clock.now());
+            self.pictures.forget(chat);
             let (this, stopping) = (self.clone(), self.background.clone());
             self.background.spawn("index", async move {
                 tokio::select! {

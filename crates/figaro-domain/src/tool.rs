@@ -60,6 +60,10 @@ pub struct SideEffects {
     /// `true` if the tool itself sent the answer, so that the final text of the turn need not be sent.
     #[serde(default)]
     pub spoke: bool,
+    /// `true` if the tool showed the person something that can be all of the answer, such as a picture: an empty text of the
+    /// turn is then no failure.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub shown: bool,
     /// `true` if the result comes from outside and contains no data of the chat. Any other result is forgotten with every
     /// older message, because the tool may have read it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -136,6 +140,7 @@ impl SideEffects {
     /// Adds the side effects of a later call, except its cost. For found tools see [`Self::add_found`].
     pub fn add(&mut self, later: Self) {
         self.spoke |= later.spoke;
+        self.shown |= later.shown;
         self.looked |= later.looked;
         for said in later.said {
             if !self.said.contains(&said) {

@@ -266,6 +266,16 @@ impl Bill {
         }
     }
 
+    /// Returns the model that is asked first.
+    pub(super) const fn first(&self) -> &ModelName {
+        &self.first
+    }
+
+    /// Sets the tokens that a call without a stream counts as unless the service tells them.
+    pub(super) const fn expect(&mut self, output: u64) {
+        self.unseen = output;
+    }
+
     /// Marks the request as sent: from now on it may cost something even if nothing comes back.
     pub(super) const fn ask(&mut self) {
         self.asked = true;

@@ -31,7 +31,7 @@ pub struct Drawing<'a> {
 
 /// Budget from which a call is reserved.
 #[derive(Clone, Copy)]
-enum BudgetSource<'a> {
+pub(super) enum BudgetSource<'a> {
     /// The caps of the day.
     Alone(Purpose),
     /// The shared reservation of a turn and its children.
@@ -39,7 +39,7 @@ enum BudgetSource<'a> {
 }
 
 impl BudgetSource<'_> {
-    const fn purpose(self) -> Purpose {
+    pub(super) const fn purpose(self) -> Purpose {
         match self {
             Self::Alone(purpose) => purpose,
             Self::Within(..) => Purpose::Turn,
@@ -204,7 +204,7 @@ impl Ledger {
     }
 
     /// Waits until the tree has room for a call, and records the reservation on the bill.
-    async fn draw(
+    pub(super) async fn draw(
         &self,
         Drawing { tree, by }: Drawing<'_>,
         wanted: CallEstimate,

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use super::bill::Bill;
+use super::call::BudgetSource;
 use super::{Ledger, LedgerError};
 use figaro_base::text::estimate_tokens;
 use figaro_domain::model::ModelName;
@@ -40,7 +41,8 @@ impl MeteredEmbedder {
         let tokens = texts.iter().map(|text| estimate_tokens(text).max(1)).sum::<usize>();
         // There is no text answer, but a call with 0 output tokens would be granted all of them.
         let estimate = Usage { input: u64::try_from(tokens).unwrap_or(u64::MAX), cached: 0, output: 1 };
-        let mut bill = self.ledger.bill_for(paid_for, model, estimate, self.payer.clone()).await?;
+        let mut bill =
+            self.ledger.bill_for(BudgetSource::Alone(paid_for), model, estimate, self.payer.clone()).await?;
         bill.ask();
         let embedded = self.inner.embed(purpose, texts).await;
         match &embedded {
@@ -87,10 +89,11 @@ impl Embedder for MeteredEmbedder {
 }
 
 impl Ledger {
-    /// Creates the bill of a call that gives no answer of a model, and reserves its maximum cost.
+    /// Creates the bill of a call that gives no answer of a model, and reserves its maximum cost: in the tree of a turn, or
+    /// by itself.
     pub(super) async fn bill_for(
         self: &Arc<Self>,
-        purpose: usage::Purpose,
+        source: BudgetSource<'_>,
         model: ModelName,
         estimate: Usage,
         payer: Payer,
@@ -98,13 +101,14 @@ impl Ledger {
         let order = self.affordable(std::slice::from_ref(&model))?;
         let Usage { input, output, .. } = estimate;
         let price = self.highest_price(&order);
-        let mut bill = Bill::new(Arc::clone(self), payer, purpose, model, input);
-        if self.caps().is_set() {
-            let wanted = CallEstimate { input, output, is_whole: true, search: false, price };
-            self.set_aside(wanted, &mut bill).await?;
-            bill = self.keep(bill).await?;
+        let mut bill = Bill::new(Arc::clone(self), payer, source.purpose(), model, input);
+        let wanted = CallEstimate { input, output, is_whole: true, search: false, price };
+        match source {
+            BudgetSource::Within(drawing) => _ = self.draw(drawing, wanted, &mut bill).await?,
+            BudgetSource::Alone(_) if self.caps().is_set() => _ = self.set_aside(wanted, &mut bill).await?,
+            BudgetSource::Alone(_) => return Ok(bill),
         }
-        Ok(bill)
+        if self.caps().is_set() { self.keep(bill).await } else { Ok(bill) }
     }
 }
 

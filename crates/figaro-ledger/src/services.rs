@@ -3,14 +3,18 @@
 
 use std::sync::Arc;
 
-use super::{Ledger, LedgerError};
-use figaro_domain::model::ModelName;
+use super::bill::Bill;
+use super::call::BudgetSource;
+use super::{Drawing, Ledger, LedgerError};
 use figaro_domain::tool::ToolSpent;
 use figaro_domain::usage::{Payer, Purpose, Usage};
 use figaro_provider::ProviderError;
-use figaro_provider::paint::{Painter, Picture, PictureOrder};
+use figaro_provider::paint::{PaintAnswer, Painter, PictureOrder};
 use figaro_provider::speech::{SpeechModel, SpokenText};
 use figaro_provider::transcribe::{Sound, Transcriber};
+
+/// Budget of work for a person, outside the reservation of a turn.
+const ALONE: BudgetSource<'static> = BudgetSource::Alone(Purpose::Turn);
 
 impl Ledger {
     /// Returns the words in a sound; empty if there are none. The payer waits for them.
@@ -25,26 +29,30 @@ impl Ledger {
     ) -> Result<String, LedgerError> {
         let estimate = sound.estimate();
         let asking = async { transcriber.transcribe(sound).await.map(|heard| (heard.text, heard.usage)) };
-        Ok(self.pay(transcriber.model(), estimate, payer, asking).await?.0)
+        let bill = self.bill_for(ALONE, transcriber.model().clone(), estimate, payer).await?;
+        Ok(self.pay(bill, estimate, asking).await?.0)
     }
 
-    /// Returns a drawn picture, and what it has cost.
+    /// Returns a drawn picture or the reason why the model drew none, and what it has cost. `within` is the reservation of the
+    /// turn and its agents, if there is one.
     ///
     /// # Errors
     /// Like [`Self::transcribe`].
     pub async fn paint(
         self: &Arc<Self>,
+        within: Option<Drawing<'_>>,
         painter: &dyn Painter,
         order: PictureOrder,
         payer: Payer,
-    ) -> Result<(Picture, ToolSpent), LedgerError> {
+    ) -> Result<(Result<Vec<u8>, String>, ToolSpent), LedgerError> {
         let estimate = order.estimate();
         let asking = async {
-            let picture = painter.paint(order).await?;
-            let usage = picture.usage;
+            let PaintAnswer { picture, usage } = painter.paint(order).await?;
             Ok((picture, usage))
         };
-        self.pay(painter.model(), estimate, payer, asking).await
+        let source = within.map_or(ALONE, BudgetSource::Within);
+        let bill = self.bill_for(source, painter.model().clone(), estimate, payer).await?;
+        self.pay(bill, estimate, asking).await
     }
 
     /// Returns spoken words as a file with sound.
@@ -58,20 +66,22 @@ impl Ledger {
         payer: Payer,
     ) -> Result<Vec<u8>, LedgerError> {
         let asking = async { Ok((speech.speak(words).await?, None)) };
-        Ok(self.pay(speech.model(), words.estimate(), payer, asking).await?.0)
+        let estimate = words.estimate();
+        let bill = self.bill_for(ALONE, speech.model().clone(), estimate, payer).await?;
+        Ok(self.pay(bill, estimate, asking).await?.0)
     }
 
-    /// Makes a call of at most this usage, which is reserved before it, and books what the service counted or, if it counts
-    /// nothing, the estimate.
+    /// Makes a call and books what the service counted or, if it counts nothing, the estimate. A call that is given up, or
+    /// whose answer cannot be used, is booked with the estimate, too: the service may have done its work.
     async fn pay<T>(
-        self: &Arc<Self>,
-        model: &ModelName,
+        &self,
+        mut bill: Bill,
         estimate: Usage,
-        payer: Payer,
         asking: impl Future<Output = Result<(T, Option<Usage>), ProviderError>>,
     ) -> Result<(T, ToolSpent), LedgerError> {
-        let mut bill = self.bill_for(Purpose::Turn, model.clone(), estimate, payer).await?;
+        let model = bill.first().clone();
         bill.ask();
+        bill.expect(estimate.output);
         match asking.await {
             Ok((given, usage)) => {
                 let usage = usage.unwrap_or(estimate);
@@ -79,10 +89,12 @@ impl Ledger {
                     // A booking that failed is in the log already.
                     drop(booked.await);
                 }
-                Ok((given, ToolSpent { usage, nano_usd: self.cost(model, usage, 0) }))
+                Ok((given, ToolSpent { usage, nano_usd: self.cost(&model, usage, 0) }))
             }
             Err(error) => {
-                bill.fail(&error);
+                if !matches!(error, ProviderError::Foreign(_)) {
+                    bill.fail(&error);
+                }
                 Err(error.into())
             }
         }

@@ -12,7 +12,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::openai_client::OpenAiClient;
-use super::paint::{Painter, Picture, PictureOrder, PictureShape};
+use super::paint::{PaintAnswer, Painter, PictureOrder, PictureShape, decoded};
 use super::{Image, ProviderError};
 use figaro_config::ProviderSettings;
 use figaro_domain::model::ModelName;
@@ -27,19 +27,14 @@ struct OpenAiPainter {
 #[derive(Debug, Deserialize)]
 struct PictureResponse {
     data: Vec<PictureData>,
-    usage: Option<PictureUsage>,
+    /// Newer models count tokens, other servers nothing or something else.
+    #[serde(default)]
+    usage: Value,
 }
 
 #[derive(Debug, Deserialize)]
 struct PictureData {
     b64_json: Option<String>,
-}
-
-/// Newer models count tokens, older ones and other servers nothing.
-#[derive(Debug, Deserialize)]
-struct PictureUsage {
-    input_tokens: u64,
-    output_tokens: u64,
 }
 
 /// Builds a picture model of a service with this dialect.
@@ -60,7 +55,7 @@ impl Painter for OpenAiPainter {
         &self.name
     }
 
-    async fn paint(&self, order: PictureOrder) -> Result<Picture, ProviderError> {
+    async fn paint(&self, order: PictureOrder) -> Result<PaintAnswer, ProviderError> {
         let fields = self.fields(&order);
         let answer: PictureResponse = match &order.base {
             None => {
@@ -76,15 +71,10 @@ impl Painter for OpenAiPainter {
         let base64 = base64.ok_or_else(|| {
             ProviderError::Foreign("the answer has no picture, or only a link to one".to_owned())
         })?;
-        let bytes = STANDARD.decode(base64.trim());
-        let bytes =
-            bytes.map_err(|error| ProviderError::Foreign(format!("the picture is not base64: {error}")))?;
-        let usage = answer.usage.map(|PictureUsage { input_tokens, output_tokens }| Usage {
-            input: input_tokens,
-            cached: 0,
-            output: output_tokens,
-        });
-        Picture::new(bytes, usage)
+        let count = |name: &str| answer.usage[name].as_u64();
+        let counted = count("input_tokens").zip(count("output_tokens"));
+        let usage = counted.map(|(input, output)| Usage { input, cached: 0, output });
+        Ok(PaintAnswer { picture: Ok(decoded(&base64)?), usage: usage.filter(|usage| usage.output > 0) })
     }
 }
 

@@ -3,6 +3,8 @@
 use std::fmt::Debug;
 
 use async_trait::async_trait;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 
 use super::{Image, ProviderError};
 use figaro_base::text::estimate_tokens;
@@ -22,8 +24,8 @@ pub trait Painter: Debug + Send + Sync {
     /// Draws one picture, or changes the one of the order.
     ///
     /// # Errors
-    /// If the service does not answer, refuses the order, or gives no picture.
-    async fn paint(&self, order: PictureOrder) -> Result<Picture, ProviderError>;
+    /// If the service does not answer, refuses the order, or gives something else than a picture.
+    async fn paint(&self, order: PictureOrder) -> Result<PaintAnswer, ProviderError>;
 }
 
 /// Order of a picture.
@@ -59,30 +61,25 @@ impl PictureOrder {
     }
 }
 
-/// A drawn picture.
-#[derive(Clone)]
-pub struct Picture {
-    /// Content of the file: PNG, JPEG or WebP.
-    pub bytes: Vec<u8>,
+/// Answer of a service that was asked for a picture.
+#[derive(Debug, Clone)]
+pub struct PaintAnswer {
+    /// Content of the file, PNG, JPEG or WebP; or the reason why the model drew nothing, which costs all the same.
+    pub picture: Result<Vec<u8>, String>,
     /// Tokens that the service counted; `None` if it tells none.
     pub usage: Option<Usage>,
 }
 
-impl Debug for Picture {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Picture").field("bytes", &self.bytes.len()).field("usage", &self.usage).finish()
-    }
-}
-
-impl Picture {
-    /// Checks that a service gave a picture.
-    ///
-    /// # Errors
-    /// `ProviderError::Foreign` for bytes of another kind.
-    pub(crate) fn new(bytes: Vec<u8>, usage: Option<Usage>) -> Result<Self, ProviderError> {
-        match Image::of(&bytes) {
-            Some(_) => Ok(Self { bytes, usage }),
-            None => Err(ProviderError::Foreign("the answer has no picture in a known format".to_owned())),
-        }
+/// Decodes a picture in base64.
+///
+/// # Errors
+/// `ProviderError::Foreign` for anything else.
+pub(crate) fn decoded(base64: &str) -> Result<Vec<u8>, ProviderError> {
+    let bytes = STANDARD.decode(base64.trim());
+    let bytes =
+        bytes.map_err(|error| ProviderError::Foreign(format!("the picture is not base64: {error}")))?;
+    match Image::mime_of(&bytes) {
+        Some(_) => Ok(bytes),
+        None => Err(ProviderError::Foreign("the answer has no picture in a known format".to_owned())),
     }
 }

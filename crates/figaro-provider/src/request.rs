@@ -299,14 +299,19 @@ impl Image {
     /// and declared types may be wrong, and a provider refuses the whole request for one bad picture.
     #[must_use]
     pub fn of(bytes: &[u8]) -> Option<Self> {
-        let mime_type = match bytes {
-            [0xFF, 0xD8, 0xFF, ..] => "image/jpeg",
-            [0x89, b'P', b'N', b'G', ..] => "image/png",
-            [b'G', b'I', b'F', b'8', ..] => "image/gif",
-            [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => "image/webp",
-            _ => return None,
-        };
-        Some(Self { mime_type: mime_type.to_owned(), base64: STANDARD.encode(bytes).into() })
+        let mime_type = Self::mime_of(bytes)?.to_owned();
+        Some(Self { mime_type, base64: STANDARD.encode(bytes).into() })
+    }
+
+    /// Returns the MIME type of a picture in a format that all providers accept.
+    pub(crate) const fn mime_of(bytes: &[u8]) -> Option<&'static str> {
+        match bytes {
+            [0xFF, 0xD8, 0xFF, ..] => Some("image/jpeg"),
+            [0x89, b'P', b'N', b'G', ..] => Some("image/png"),
+            [b'G', b'I', b'F', b'8', ..] => Some("image/gif"),
+            [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => Some("image/webp"),
+            _ => None,
+        }
     }
 
     /// Reads the picture in a data URL, if all providers accept it.

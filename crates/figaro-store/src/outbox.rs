@@ -10,7 +10,7 @@ use super::tables::{DeliveryRecord, Tables};
 use crate::engine::Keys;
 use crate::{OutboxStore, Result};
 use figaro_base::ids::{ChatId, DeliveryId, MessageId, RunId};
-use figaro_domain::delivery::{Author, DeliveryEnd, LiveMessage, PendingDelivery};
+use figaro_domain::delivery::{Author, CardKind, DeliveryEnd, LiveMessage, PendingDelivery};
 use figaro_domain::turn::{self, StoredDelivery};
 
 /// Hours for which Telegram lets a bot delete its own message.
@@ -74,6 +74,9 @@ impl OutboxStore {
                     return Ok(false);
                 };
                 let of_task = stored.delivery.task.is_some();
+                if ended != DeliveryEnd::Whole && stored.delivery.card.is_none() {
+                    drop_spoken(tables, changes, stored.delivery.run)?;
+                }
                 write::write(tables, changes, bot, turn::end_delivery(stored, ended, now))?;
                 Ok(of_task)
             })
@@ -82,6 +85,11 @@ impl OutboxStore {
             self.0.tell_of_tasks();
         }
         Ok(())
+    }
+
+    /// Returns `true` if a delivery has neither ended nor been erased.
+    pub async fn is_pending(&self, delivery: DeliveryId) -> Result<bool> {
+        self.0.read("look up a reply", move |tables| tables.deliveries.contains(&key::id(delivery))).await
     }
 
     /// Records that the bot sent this message and its author, for as long as Telegram lets it be deleted (48 hours). The
@@ -141,6 +149,16 @@ impl OutboxStore {
             })
             .await
     }
+}
+
+/// Drops the voice message of an answer whose text has not arrived.
+fn drop_spoken(tables: &Tables<'_>, changes: &mut Changes<'_>, run: RunId) -> Result<(), StoreFault> {
+    for DeliveryRecord { delivery, .. } in tables.deliveries.list(&[])? {
+        if delivery.run == run && delivery.card == Some(CardKind::Spoken) {
+            changes.remove(&tables.deliveries, key::id(delivery.id));
+        }
+    }
+    Ok(())
 }
 
 fn confirm(

@@ -26,6 +26,9 @@ pub(crate) const LONG_POLL_SECONDS: u64 = 50;
 /// Timeout of a call; a long poll has it on top of its own.
 const CALL_TIMEOUT: Duration = Duration::from_secs(20);
 
+/// Timeout of a call with a picture or a sound of some megabytes.
+const UPLOAD_TIMEOUT: Duration = Duration::from_secs(60);
+
 /// Error text of a call that timed out.
 const NO_ANSWER: &str = "no answer in time";
 
@@ -137,7 +140,7 @@ impl Api {
             Media::Voice(bytes) => ("sendVoice", "voice", "voice.ogg", bytes),
         };
         let form = Form::new().part(field, Part::bytes(bytes).file_name(name));
-        in_time(self.post(method).multipart(with_rest(form, rest))).await
+        within(self.post(method).multipart(with_rest(form, rest)), UPLOAD_TIMEOUT).await
     }
 
     /// Downloads a file by its path from `getFile`. Errors are messages without the address, which contains the
@@ -205,7 +208,11 @@ fn client(settings: &TelegramSettings) -> Result<telegram_http::Client, telegram
 
 /// Sends a request with the timeout `CALL_TIMEOUT` and returns the result of the call.
 async fn in_time(request: RequestBuilder) -> Result<Value, ApiError> {
-    let (status, body) = tokio::time::timeout(CALL_TIMEOUT, answer(request))
+    within(request, CALL_TIMEOUT).await
+}
+
+async fn within(request: RequestBuilder, limit: Duration) -> Result<Value, ApiError> {
+    let (status, body) = tokio::time::timeout(limit, answer(request))
         .await
         .unwrap_or_else(|_| Err(ApiError::Unclear(NO_ANSWER.to_owned())))?;
     match serde_json::from_str(&body) {

@@ -117,12 +117,12 @@ impl Sender {
         self.deliver(place, message, &mut Tries::unrecorded(self.clock.now()), stop).await
     }
 
-    /// Like [`Self::send`]; returns the message as Telegram describes it.
+    /// Like [`Self::send`], but a message that may have been sent is not repeated. Returns it as Telegram describes it.
     ///
     /// # Errors
     /// See [`Unsent`].
     pub(crate) async fn send_for_view(&self, place: &Place, message: &Outgoing) -> Result<Value, Unsent> {
-        let (mut tries, never) = (Tries::unrecorded(self.clock.now()), CancellationToken::new());
+        let (mut tries, never) = (Tries::unrepeated(self.clock.now()), CancellationToken::new());
         self.try_delivering(place, message, &mut tries, &never).await
     }
 

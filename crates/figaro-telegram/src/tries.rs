@@ -44,6 +44,12 @@ impl Tries {
         Self::new(None, now, now, 0)
     }
 
+    /// Creates the tries for a message without a delivery that is not repeated if it may have been sent.
+    #[must_use]
+    pub(crate) fn unrepeated(now: DateTime<Utc>) -> Self {
+        Self::new(None, now, now, MAX_REPEATS)
+    }
+
     /// Creates the tries for a part of a delivery that has already been repeated `repeated` times. Even an old
     /// delivery is tried once.
     #[must_use]

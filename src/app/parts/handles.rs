@@ -44,6 +44,7 @@ pub(super) fn eraser(base: &Base) -> Eraser {
         chats: base.chats.clone(),
         parked: base.parked.clone(),
         erasures: base.erasures.clone(),
+        pictures: base.pictures.clone(),
         default_zone: base.settings.timezone,
         clock: base.clock.clone(),
         background: base.groups.back.clone(),

@@ -4,12 +4,14 @@ use std::sync::Arc;
 
 use chrono::TimeDelta;
 use figaro_mcp::catalog::{Catalog, MethodSelection};
+use tokio::sync::Semaphore;
 
 use super::base::{Base, Bot};
 use figaro_agent::tools::builtin::{BuiltIn, ToolTable, register_telegram};
 use figaro_agent::tools::config::ConfigTools;
+use figaro_agent::tools::counts::TurnCounts;
 use figaro_agent::tools::documents::DocumentTools;
-use figaro_agent::tools::draw::DrawTools;
+use figaro_agent::tools::draw::{AT_ONCE, DrawTools};
 use figaro_agent::tools::grounded::Grounded;
 use figaro_agent::tools::pages::PageTools;
 use figaro_agent::tools::recall::MemoryTools;
@@ -99,13 +101,15 @@ fn built_in(base: &Base, ledger: &Arc<Ledger>) -> ToolTable {
             documents: base.documents.clone(),
             approvers: approvers(base),
             audit: base.store.audit(),
-            counts: Arc::default(),
+            counts: TurnCounts::default(),
         },
         draw: DrawTools {
             painter: base.services.painter.clone(),
             ledger: ledger.clone(),
             channel: base.channel.clone(),
             last: base.pictures.clone(),
+            counts: TurnCounts::default(),
+            places: Arc::new(Semaphore::new(AT_ONCE)),
         },
         memory: MemoryTools {
             chats: base.chats.clone(),

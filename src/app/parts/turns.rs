@@ -35,24 +35,7 @@ pub(super) fn turns(base: &Base, ledger: Arc<Ledger>, parts: TurnParts) -> Turns
     let TurnParts { bus, delivery, owners, tools, servers, background } = parts;
     let reporter = Reporter { vitals: base.vitals.clone(), clock: base.clock.clone() };
     let caller = ToolCaller { bus: bus.clone(), clock: base.clock.clone(), audit: base.store.audit() };
-    let ender = Ender {
-        conversations: base.store.conversations(),
-        tasks: base.store.tasks(),
-        settings: base.store.settings(),
-        speaks: base.services.voice.is_some(),
-        undos: base.store.undos(),
-        children: base.store.children(),
-        tools: tools.clone(),
-        ledger: ledger.clone(),
-        locales: base.languages.locales.clone(),
-        default_zone: base.settings.timezone,
-        notices: Arc::default(),
-        parked: base.parked.clone(),
-        delivery,
-        owners,
-        tracer: tracer(base, &reporter),
-        reporter: reporter.clone(),
-    };
+    let ender = ender(base, &ledger, tools.clone(), (delivery, owners), &reporter);
     let agents = AgentCatalog::new(base.prompts.clone(), tools, servers);
     let reporting = TurnReporting { reporter: reporter.clone(), bus: bus.clone() };
     let transcription = transcription(base, &ledger);
@@ -94,8 +77,34 @@ pub(super) fn turns(base: &Base, ledger: Arc<Ledger>, parts: TurnParts) -> Turns
     }
 }
 
-fn tracer(base: &Base, reporter: &Reporter) -> Tracer {
-    Tracer { receptions: base.store.receptions(), reporter: reporter.clone() }
+/// Builds the stage that ends turns.
+fn ender(
+    base: &Base,
+    ledger: &Arc<Ledger>,
+    tools: Arc<Registry>,
+    channel: (Arc<dyn Delivery>, Arc<dyn Owners>),
+    reporter: &Reporter,
+) -> Ender {
+    let (delivery, owners) = channel;
+    Ender {
+        conversations: base.store.conversations(),
+        tasks: base.store.tasks(),
+        settings: base.store.settings(),
+        speaks: base.services.voice.is_some(),
+        background: base.groups.front.clone(),
+        undos: base.store.undos(),
+        children: base.store.children(),
+        tools,
+        ledger: ledger.clone(),
+        locales: base.languages.locales.clone(),
+        default_zone: base.settings.timezone,
+        notices: Arc::default(),
+        parked: base.parked.clone(),
+        delivery,
+        owners,
+        tracer: Tracer { receptions: base.store.receptions(), reporter: reporter.clone() },
+        reporter: reporter.clone(),
+    }
 }
 
 /// Builds the transcription of sounds.

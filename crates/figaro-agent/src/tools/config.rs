@@ -122,7 +122,7 @@ struct ConfigArguments {
     /// Where the chat is: a city, an IANA time zone, or the time that it is there now.
     #[serde(default, deserialize_with = "present")]
     timezone: Option<Option<String>>,
-    /// In a group.
+    /// In a group; mention: when named or replied to.
     #[serde(default, deserialize_with = "present")]
     answer_when: Option<Option<AnswerWhen>>,
 }

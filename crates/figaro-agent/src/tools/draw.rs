@@ -8,25 +8,32 @@ use parking_lot::Mutex;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
+use tokio::sync::Semaphore;
 
+use super::counts::TurnCounts;
 use super::{Tool, ToolContext, ToolDefinition, ToolError, ToolOutput, typed};
 use crate::channel::{Channel, FileError, NewPicture, PictureError};
+use figaro_base::ids::ChatId;
 use figaro_base::text::one_line;
 use figaro_domain::conversation::Conversation;
 use figaro_domain::tool::{Effect, SideEffects, StatusKey};
-use figaro_ledger::{Ledger, LedgerError};
+use figaro_ledger::{Drawing, Ledger, LedgerError};
 use figaro_provider::paint::{Painter, PictureOrder, PictureShape};
 use figaro_provider::{Image, ProviderError};
 
 /// Name of the tool.
 pub const NAME: &str = "draw";
-const ABOUT: &str = "Draws and sends a picture; edit: changes the one they mean.";
+const ABOUT: &str = "Draws and sends a picture. edit: changes the one asked about.";
 /// Maximum length of a description, in characters, as OpenAI's older models allow.
 const MAX_PROMPT: usize = 4_000;
 /// Timeout of a call: services draw for up to two minutes.
 const TIMEOUT: Duration = Duration::from_secs(240);
 /// Maximum length of what a service says about a refusal, in characters.
 const MAX_REASON: usize = 300;
+/// Maximum number of pictures of a turn.
+const MAX_PICTURES: usize = 4;
+/// Number of pictures that are drawn at once: each is in memory several times.
+pub const AT_ONCE: usize = 2;
 /// Number of conversations whose last picture is known.
 const CONVERSATIONS: usize = 500;
 
@@ -41,6 +48,10 @@ pub struct DrawTools {
     pub channel: Arc<dyn Channel>,
     /// Last pictures of conversations.
     pub last: LastPictures,
+    /// Pictures that the last turns have drawn.
+    pub counts: TurnCounts,
+    /// Places for pictures in memory, [`AT_ONCE`] of them.
+    pub places: Arc<Semaphore>,
 }
 
 /// File ids of the last pictures of conversations, most recent last. They are lost at a restart.
@@ -50,12 +61,20 @@ pub struct LastPictures(Arc<Mutex<VecDeque<(Conversation, String)>>>);
 impl LastPictures {
     /// Sets the picture of a conversation that is changed next.
     pub fn set(&self, conversation: Conversation, file_id: String) {
+        if file_id.is_empty() {
+            return;
+        }
         let mut all = self.0.lock();
         all.retain(|(known, _)| *known != conversation);
         if all.len() == CONVERSATIONS {
             all.pop_front();
         }
         all.push_back((conversation, file_id));
+    }
+
+    /// Forgets the pictures of a chat.
+    pub(crate) fn forget(&self, chat: ChatId) {
+        self.0.lock().retain(|(known, _)| known.chat != chat);
     }
 
     fn of(&self, conversation: Conversation) -> Option<String> {
@@ -107,6 +126,11 @@ impl DrawTools {
         if prompt.is_empty() || prompt.chars().count() > MAX_PROMPT {
             return Err(ToolError::ForModel(format!("prompt takes 1 to {MAX_PROMPT} characters")));
         }
+        if !self.counts.has_room(context.run, MAX_PICTURES) {
+            let words =
+                format!("{MAX_PICTURES} pictures were drawn for this question already: that is enough");
+            return Err(ToolError::ForModel(words));
+        }
         let base = if asked.edit { Some(self.base(context).await?) } else { None };
         let shape = match asked.size {
             PictureSize::Square => PictureShape::Square,
@@ -115,29 +139,43 @@ impl DrawTools {
         };
         context.take_sends(1)?;
         let order = PictureOrder { prompt: prompt.to_owned(), shape, base };
-        let drawn = self.ledger.paint(painter, order, context.payer()).await;
-        let (picture, spent) = drawn.map_err(|error| {
-            context.give_back_sends(1);
+        let _place = self.places.acquire().await;
+        let within = context.tree.as_ref().map(|share| Drawing { tree: &share.tree, by: share.by });
+        let drawn = self.ledger.paint(within, painter, order, context.payer()).await;
+        let drawn = drawn.map_err(|error| {
             tracing::warn!(%error, label = error.label(), "a picture could not be drawn");
-            ToolError::ForModel(reason(&error))
-        })?;
+            reason(&error)
+        });
+        let (bytes, spent) = match drawn {
+            Ok((Ok(bytes), spent)) => (bytes, spent),
+            Ok((Err(words), _)) => {
+                context.give_back_sends(1);
+                return Err(ToolError::ForModel(refused(&words)));
+            }
+            Err(words) => {
+                context.give_back_sends(1);
+                return Err(ToolError::ForModel(words));
+            }
+        };
         let new = NewPicture {
-            bytes: picture.bytes,
+            bytes,
             reply_to: context.asked.filter(|_| context.place.is_group()),
             language: context.language.clone(),
         };
         let sent = self.channel.send_picture(&context.place, new).await.map_err(|error| match error {
             PictureError::Refused(words) => {
                 context.give_back_sends(1);
-                ToolError::ForModel(format!("it was drawn, but Telegram refused it: {words}"))
+                ToolError::ForModel(format!(
+                    "it was drawn and paid for, but Telegram refused it: {words}. Do not draw it again; tell the person"
+                ))
             }
             PictureError::Unclear(words) => {
                 ToolError::Unknown(format!("{words}. The picture may have been sent: do not draw it again"))
             }
         })?;
         self.last.set(context.place.conversation(), sent.file_id);
-        let value = json!({"success": true, "message_id": sent.message, "about": "The person sees it. Say nothing about it unless there is something to say."});
-        let side_effects = SideEffects { spent: Some(spent), ..SideEffects::default() };
+        let value = json!({"success": true, "message_id": sent.message, "about": "The person sees it."});
+        let side_effects = SideEffects { spent: Some(spent), shown: true, ..SideEffects::default() };
         Ok(ToolOutput { side_effects, ..value.into() })
     }
 
@@ -159,6 +197,10 @@ impl DrawTools {
     }
 }
 
+fn refused(words: &str) -> String {
+    format!("the service refused it: {}", one_line(words, MAX_REASON))
+}
+
 /// Returns the reason for the model why nothing was drawn.
 fn reason(error: &LedgerError) -> String {
     match error {
@@ -167,9 +209,7 @@ fn reason(error: &LedgerError) -> String {
                 .to_owned()
         }
         LedgerError::Unpriced(_) => "the price of a picture is not known: an owner has to set it".to_owned(),
-        LedgerError::Model(ProviderError::Refused(words)) => {
-            format!("the service refused it: {}", one_line(words, MAX_REASON))
-        }
+        LedgerError::Model(ProviderError::Refused(words)) => refused(words),
         LedgerError::Model(_) | LedgerError::Store | LedgerError::Slow | LedgerError::Busy => {
             "the service that draws does not answer as it should: the person may try again later".to_owned()
         }

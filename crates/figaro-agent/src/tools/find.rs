@@ -24,7 +24,7 @@ const ABOUT: &str = "Finds tools for what you have none for: all of the Telegram
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct FindArguments {
-    /// What to do, in a few English words; or exact names of tools, methods or types
+    /// What to do, in a few English words; or exact names
     query: String,
 }
 

@@ -5,6 +5,7 @@ pub(crate) mod agents;
 mod allowance;
 pub mod builtin;
 pub mod config;
+pub mod counts;
 pub mod documents;
 pub mod draw;
 mod find;

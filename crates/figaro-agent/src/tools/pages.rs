@@ -1,19 +1,17 @@
 //! The tool `read_page`. It reads addresses that people wrote or a search found. Any other could carry words of the chat away
 //! in itself, so a person has to approve it.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 
-use parking_lot::Mutex;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
+use super::counts::TurnCounts;
 use super::telegram::Approvers;
 use super::{Tool, ToolContext, ToolDefinition, ToolError, ToolOutput, as_data, typed};
 use crate::documents::{Documents, NewFile};
 use crate::pages::{Pages, WebPage};
-use figaro_base::ids::RunId;
 use figaro_base::text::{estimate_tokens, one_line};
 use figaro_domain::approval::{Approval, ApprovalTarget, Fingerprint, MethodCall};
 use figaro_domain::audit::AuditKind;
@@ -37,8 +35,6 @@ const MAX_URL: usize = 2_048;
 const MAX_ASKED_URL: usize = 300;
 /// Maximum number of pages of a turn. A page can redirect to another each time, so that each fetch tells somebody something.
 const MAX_PAGES: usize = 20;
-/// Number of turns whose pages are counted.
-const TURNS: usize = 200;
 const UNKNOWN: &str = "no person wrote this address and no search found it, so it could carry words of this chat away. It takes \
     an approval, and nobody is asked now. Tell the person, who can send the address";
 
@@ -53,8 +49,8 @@ pub struct PageTools {
     pub approvers: Approvers,
     /// Log of the decisions about addresses that nobody wrote.
     pub audit: AuditStore,
-    /// Pages that the last turns have read, oldest turn first.
-    pub counts: Arc<Mutex<VecDeque<(RunId, usize)>>>,
+    /// Pages that the last turns have read.
+    pub counts: TurnCounts,
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -108,26 +104,12 @@ impl PageTools {
             self.note(AuditKind::CallAsked, &call, context).await?;
             return Ok(ToolOutput::asking(approval(call, context)));
         }
-        if !self.has_room(context.run) {
+        if !self.counts.has_room(context.run, MAX_PAGES) {
             let words =
                 format!("{MAX_PAGES} pages were read for this question already: answer with what you have");
             return Err(ToolError::ForModel(words));
         }
         self.read(context, url, asked.next.unwrap_or(0)).await
-    }
-
-    /// Counts a page of a turn; `false` if the turn has read enough.
-    fn has_room(&self, turn: RunId) -> bool {
-        let mut counts = self.counts.lock();
-        if let Some((_, count)) = counts.iter_mut().find(|(known, _)| *known == turn) {
-            *count += 1;
-            return *count <= MAX_PAGES;
-        }
-        if counts.len() == TURNS {
-            counts.pop_front();
-        }
-        counts.push_back((turn, 1));
-        true
     }
 
     async fn read(&self, context: &ToolContext, url: &str, from: usize) -> Result<ToolOutput, ToolError> {

@@ -20,6 +20,7 @@ use super::trace::Tracer;
 use crate::delivery::{Delivery, Owners};
 use crate::tools::Registry;
 use figaro_base::ids::{ChatId, TaskId, UserId};
+use figaro_base::shutdown::TaskTracker;
 use figaro_base::text::one_line;
 use figaro_domain::approval::Approval;
 use figaro_domain::chat::ConfigPatch;
@@ -65,6 +66,8 @@ pub struct Ender {
     pub parked: Parked,
     /// Time of the last approval notice to owners, by the person it was about.
     pub notices: Arc<Mutex<HashMap<UserId, DateTime<Utc>>>>,
+    /// Runs the delivery of spoken answers.
+    pub background: TaskTracker,
     /// Delivers answers and cards to chats, and withdraws previews.
     pub delivery: Arc<dyn Delivery>,
     /// Notifies the owners of problems that only they can solve.
@@ -143,7 +146,15 @@ impl Ender {
 
     async fn deliver_cards(&self, cards: Vec<PendingDelivery>) {
         for card in cards {
-            self.delivery.deliver(card, &CancellationToken::new()).await;
+            if card.card == Some(CardKind::Spoken) {
+                // The next question does not wait for it.
+                let delivery = self.delivery.clone();
+                self.background.spawn("speech", async move {
+                    delivery.deliver(card, &CancellationToken::new()).await;
+                });
+            } else {
+                self.delivery.deliver(card, &CancellationToken::new()).await;
+            }
         }
     }
 

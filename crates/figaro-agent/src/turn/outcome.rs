@@ -76,6 +76,7 @@ impl Outcome {
         }
         match answer.pass.text.trim().is_empty() {
             false => Self::Answered(answer),
+            true if answer.shown => Self::Silent(answer),
             // In a group the bot may stay silent.
             true if question.is_in_group() && !is_task => Self::Silent(answer),
             true if answer.pass.cut_short => Self::Failed(TurnError::Spent, answer),

@@ -72,7 +72,8 @@ impl Transcription {
                 add_words(&mut part.text, words);
                 heard.push(part.clone());
             }
-            if let Some(quoted) = &mut part.quotes {
+            // What a bot says stands beside it as a text.
+            if let Some(quoted) = part.quotes.as_mut().filter(|quoted| quoted.from_person) {
                 let words = hearing.words_of(&mut quoted.attachments, &payer).await;
                 add_words(&mut quoted.text, words);
             }

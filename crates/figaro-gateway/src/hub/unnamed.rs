@@ -37,6 +37,7 @@ mod tests {
 
     use super::*;
     use figaro_agent::eraser::Erasures;
+    use figaro_agent::tools::draw::LastPictures;
     use figaro_agent::turn::parked::Parked;
     use figaro_base::clock::Clock;
     use figaro_base::ids::BotId;
@@ -54,6 +55,7 @@ mod tests {
             chats: Chats::new(store.messages(), clock.clone()),
             parked: Parked::new(store.parked(), store.conversations(), clock.clone()),
             erasures: Erasures::default(),
+            pictures: LastPictures::default(),
             default_zone: Tz::UTC,
             background: TaskTracker::default(),
             store: store.clone(),

@@ -53,6 +53,7 @@ fn names() -> AgentFileNames {
         tools: owned(&[
             "action",
             "add_note",
+            "draw",
             "ask_agent",
             "list_notes",
             "list_tasks",

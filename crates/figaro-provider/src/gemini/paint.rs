@@ -4,14 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
 use super::client::GeminiClient;
 use crate::ProviderError;
 use crate::http::error;
-use crate::paint::{Painter, Picture, PictureOrder, PictureShape};
+use crate::paint::{PaintAnswer, Painter, PictureOrder, PictureShape, decoded};
 use figaro_base::secret::Redactor;
 use figaro_config::ProviderSettings;
 use figaro_domain::model::ModelName;
@@ -49,7 +47,7 @@ impl Painter for GeminiPainter {
         &self.name
     }
 
-    async fn paint(&self, order: PictureOrder) -> Result<Picture, ProviderError> {
+    async fn paint(&self, order: PictureOrder) -> Result<PaintAnswer, ProviderError> {
         let PictureOrder { prompt, shape, base } = order;
         let mut parts = vec![json!({"text": prompt})];
         let picture = |image: crate::Image| json!({"inline_data": {"mime_type": image.mime_type, "data": &*image.base64}});
@@ -69,20 +67,15 @@ impl Painter for GeminiPainter {
         let parts = parts.map(Vec::as_slice).unwrap_or_default();
         // A draft that the model only thought of is no answer.
         let given = |part: &Value| part["inlineData"]["data"].as_str().map(str::to_owned);
-        let Some(base64) = parts.iter().filter(|part| part["thought"] != true).find_map(given) else {
-            return Err(ProviderError::Refused(why(&answer, parts)));
-        };
-        let bytes = STANDARD.decode(base64);
-        let bytes =
-            bytes.map_err(|error| ProviderError::Foreign(format!("the picture is not base64: {error}")))?;
+        let base64 = parts.iter().filter(|part| part["thought"] != true).find_map(given);
+        let picture = base64.map(|base64| decoded(&base64)).transpose()?;
         let count = |name: &str| answer["usageMetadata"][name].as_u64();
         let output = [count("candidatesTokenCount"), count("thoughtsTokenCount")];
-        let usage = count("promptTokenCount").map(|input| Usage {
-            input,
-            cached: 0,
-            output: output.into_iter().flatten().sum(),
-        });
-        Picture::new(bytes, usage)
+        let output = output.into_iter().flatten().sum();
+        let usage = count("promptTokenCount").map(|input| Usage { input, cached: 0, output });
+        // Without a picture the few tokens of its words are all it costs.
+        let usage = usage.filter(|usage| usage.output > 0 || picture.is_none());
+        Ok(PaintAnswer { picture: picture.ok_or_else(|| why(&answer, parts)), usage })
     }
 }
 

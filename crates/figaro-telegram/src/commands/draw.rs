@@ -8,6 +8,7 @@ use super::command::{
     Command, CommandOutcome, CommandRequest, CommandSpec, Group, Press, PressError, Pressed,
 };
 use super::handles::{Handles, PictureHandles};
+use super::presses::FirstPresses;
 use super::replies;
 use crate::callback::{ButtonFamily, DrawButton};
 use crate::inbound;
@@ -32,6 +33,7 @@ pub(crate) fn draw_buttons(texts: &Texts) -> Vec<Button> {
 pub(super) struct DrawCommand {
     cards: Cards,
     pictures: PictureHandles,
+    presses: FirstPresses,
 }
 
 #[async_trait]
@@ -65,6 +67,7 @@ impl Command for DrawCommand {
         }
         match press.data.parse()? {
             // Two presses would be paid twice: the next picture has buttons of its own.
+            DrawButton::Again if !self.presses.is_first(press, self.cards.now()) => Ok(Pressed::Stale),
             DrawButton::Again => {
                 Ok(Pressed::Job { job: Box::new(Job::Ask(self.again(press))), toast: None, once: true })
             }
@@ -72,9 +75,9 @@ impl Command for DrawCommand {
                 let asker = press.asker;
                 let shown = press.shown.map(inbound::quoting);
                 let attachments = shown.iter().flat_map(|quoted| &quoted.attachments);
-                if let Some(file_id) = attachments.into_iter().find_map(Attachment::picture) {
-                    self.pictures.last.set(asker.place.conversation(), file_id.to_owned());
-                }
+                let picture = attachments.into_iter().find_map(Attachment::picture);
+                let file_id = picture.ok_or(PressError::Gone)?.to_owned();
+                self.pictures.last.set(asker.place.conversation(), file_id);
                 let texts = self.cards.texts(asker);
                 let words = texts.draw_change_question().to_owned();
                 Ok(replies::ask(&self.cards, asker, words, texts.draw_change_hint(), Author::Figaro).await)
@@ -92,16 +95,21 @@ impl Command for DrawCommand {
 
 impl DrawCommand {
     pub(super) fn new(handles: &Handles) -> Self {
-        Self { cards: handles.cards.clone(), pictures: handles.pictures.clone() }
+        Self {
+            cards: handles.cards.clone(),
+            pictures: handles.pictures.clone(),
+            presses: FirstPresses::default(),
+        }
     }
 
-    /// Returns the question for another picture, as a reply to the one with the button.
+    /// Returns the question for another picture, as a reply to the one with the button. Somebody else may have asked for that:
+    /// whoever presses lends no rights to their words.
     fn again(&self, press: &Press<'_>) -> Question {
         let words = self.cards.texts(press.asker).draw_again_question();
         let mut question = press.ask(words, self.cards.now());
         for part in &mut question.parts {
             part.quotes = press.shown.map(inbound::quoting);
         }
-        question
+        question.borrowed()
     }
 }

@@ -27,6 +27,7 @@ mod notes;
 pub(crate) mod notices;
 mod persona;
 mod pins;
+mod presses;
 mod privacy;
 mod records;
 mod removed;

@@ -1,11 +1,8 @@
 //! `/retry`, and the buttons under an answer that broke off or failed: repeat it, use another model, continue.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use chrono::{DateTime, TimeDelta, Utc};
-use parking_lot::Mutex;
 
 use super::asker::Asker;
 use super::card::Card;
@@ -15,6 +12,7 @@ use super::command::{
 };
 use super::handles::Handles;
 use super::model::{ChatModels, ModelScope};
+use super::presses::FirstPresses;
 use crate::callback::{
     ApproveButton, BackButton, ButtonFamily, KeepAnswerButton, NotesButton, RecordsButton, RetryButton,
     TaskPress, TaskVerb, TasksButton, TurnTag,
@@ -23,7 +21,7 @@ use crate::send;
 use figaro_agent::turn::question::{Question, RepeatRequest};
 use figaro_agent::turn::queue::Job;
 use figaro_agent::turn::rights::{LAST_MESSAGES, last_asked};
-use figaro_base::ids::{ChatId, MessageId, RunId, TaskId};
+use figaro_base::ids::{RunId, TaskId};
 use figaro_domain::approval::Ruled;
 use figaro_domain::conversation::{Message, MessageRole};
 use figaro_domain::delivery::Action;
@@ -31,9 +29,6 @@ use figaro_domain::message::Attachment;
 use figaro_domain::model::ModelName;
 use figaro_prompts::texts::Texts;
 use figaro_store::{ConversationStore, StoreError};
-
-/// Time for which a message is remembered after a press of its button; by then the new turn is stored.
-const REMEMBERED: TimeDelta = TimeDelta::minutes(1);
 
 /// Returns the rows of buttons under the answer of a turn; empty without actions.
 #[must_use]
@@ -81,8 +76,8 @@ pub(super) struct RetryCommand {
     cards: Cards,
     conversations: ConversationStore,
     models: ChatModels,
-    /// Messages under which a button was pressed within [`REMEMBERED`], with the time of the press.
-    pressed: Mutex<HashMap<(ChatId, MessageId), DateTime<Utc>>>,
+    /// Messages under which a button was just pressed.
+    presses: FirstPresses,
 }
 
 #[async_trait]
@@ -145,7 +140,7 @@ impl RetryCommand {
             cards: handles.cards.clone(),
             conversations: handles.store.conversations(),
             models: ChatModels::new(handles),
-            pressed: Mutex::default(),
+            presses: FirstPresses::default(),
         }
     }
 
@@ -170,16 +165,8 @@ impl RetryCommand {
         Ok(!has_words && question().any(|message| message.attachments.iter().any(Attachment::is_picture)))
     }
 
-    /// Returns `true` for the first press under a message within a minute; a second press does not count.
-    fn is_first(&self, press: &Press<'_>) -> bool {
-        let now = self.cards.now();
-        let mut pressed = self.pressed.lock();
-        pressed.retain(|_, at| now - *at < REMEMBERED);
-        pressed.insert((press.asker.place.chat, press.message), now).is_none()
-    }
-
     fn once(&self, press: &Press<'_>, job: Job) -> Pressed {
-        if !self.is_first(press) {
+        if !self.presses.is_first(press, self.cards.now()) {
             return Pressed::Stale;
         }
         Pressed::Job { job: Box::new(job), toast: None, once: true }
@@ -198,7 +185,7 @@ impl RetryCommand {
     /// Shows the models to choose from in a new message.
     async fn choose(&self, press: &Press<'_>, turn: &TurnTag) -> Result<Pressed, PressError> {
         let asker = press.asker;
-        if !self.is_first(press) {
+        if !self.presses.is_first(press, self.cards.now()) {
             return Err(PressError::Gone);
         }
         let sees = self.is_picture(turn, asker).await?;

@@ -127,8 +127,7 @@ impl Delivery for TelegramDelivery {
                     break;
                 }
                 Err(Unsent::Hopeless(words)) => {
-                    let chat = delivery.place.chat;
-                    tracing::error!(run = %delivery.run, %chat, words, "Telegram will not take an answer; giving it up");
+                    self.refused(&delivery, &words).await;
                     end = DeliveryEnd::Refused;
                     break;
                 }
@@ -190,6 +189,15 @@ impl TelegramDelivery {
         }
     }
 
+    /// Deals with a message that Telegram refuses for good.
+    async fn refused(&self, delivery: &PendingDelivery, words: &str) {
+        if delivery.card == Some(CardKind::Spoken) {
+            return self.unspoken(delivery, words).await;
+        }
+        let chat = delivery.place.chat;
+        tracing::error!(run = %delivery.run, %chat, words, "Telegram will not take an answer; giving it up");
+    }
+
     /// Deletes live messages that are not part of the answer: those after its last message or, if it was not
     /// delivered completely, those in a private chat that show something else.
     async fn clear(
@@ -245,7 +253,7 @@ impl TelegramDelivery {
                 .map(|card| card.map(super::commands::Card::outgoing).into_iter().collect()),
             CardKind::Settings => self.settings_card(delivery.run, texts).await,
             CardKind::Undo => self.undo_card(delivery.run, texts).await,
-            CardKind::Spoken => Some(self.spoken(delivery).await),
+            CardKind::Spoken => self.spoken(delivery).await,
             CardKind::Zone => match self.settings.chat_config(delivery.place.chat).await {
                 // The zone has been set meanwhile.
                 Ok(config) if config.timezone.is_some() => Some(Vec::new()),

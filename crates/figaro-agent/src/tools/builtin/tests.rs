@@ -7,11 +7,13 @@ use chrono::TimeDelta;
 use figaro_base::tz::Tz;
 use serde_json::{Value, json};
 use tempfile::TempDir;
+use tokio::sync::Semaphore;
 
 use super::*;
 use crate::channel::Channel;
 use crate::documents::{Documents, FileReader};
 use crate::pages::Pages;
+use crate::tools::counts::TurnCounts;
 use crate::tools::documents::DocumentTools;
 use crate::tools::draw::{DrawTools, LastPictures};
 use crate::tools::pages::PageTools;
@@ -35,7 +37,7 @@ use figaro_prompts::texts::Locales;
 use figaro_prompts::{AgentFileNames, Prompts};
 use figaro_provider::ProviderError;
 use figaro_provider::models::Models;
-use figaro_provider::paint::{Painter, Picture, PictureOrder};
+use figaro_provider::paint::{PaintAnswer, Painter, PictureOrder};
 use figaro_provider::price::Prices;
 use figaro_store::Store;
 use figaro_store::TaskLimits;
@@ -62,7 +64,7 @@ impl Painter for Nobody {
         &NAME
     }
 
-    async fn paint(&self, _order: PictureOrder) -> Result<Picture, ProviderError> {
+    async fn paint(&self, _order: PictureOrder) -> Result<PaintAnswer, ProviderError> {
         Err(ProviderError::Refused("nobody draws here".to_owned()))
     }
 }
@@ -85,6 +87,8 @@ async fn draw(store: &Store) -> DrawTools {
         ledger: Ledger::open(parts).await.unwrap(),
         channel: Arc::new(Nobody),
         last: LastPictures::default(),
+        counts: TurnCounts::default(),
+        places: Arc::new(Semaphore::new(1)),
     }
 }
 
@@ -100,7 +104,7 @@ fn pages(store: &Store) -> PageTools {
             grants: Grants::default(),
         },
         audit: store.audit(),
-        counts: Arc::default(),
+        counts: TurnCounts::default(),
     }
 }
 

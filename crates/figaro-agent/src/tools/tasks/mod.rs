@@ -75,7 +75,7 @@ impl TaskTools {
     /// Makes `cancel_task`, which cancels a task for good.
     #[must_use]
     pub(crate) fn cancel_tool(self) -> Arc<dyn Tool> {
-        let words = "Cancels a task of this chat for good; or pause it.";
+        let words = "Cancels a task for good. To leave it out for a while, pause it.";
         let about = ToolDefinition::new("cancel_task", words, Effect::Destructive, STATUS).of_chat();
         typed(about, move |context: ToolContext, which: Which| {
             let this = self.clone();

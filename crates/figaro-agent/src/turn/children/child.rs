@@ -286,13 +286,14 @@ fn side_effects(answer: &Answer) -> SideEffects {
         added: answer.added.clone(),
         said: answer.said.clone(),
         spoke: answer.spoke,
+        shown: answer.shown,
         ..SideEffects::default()
     }
 }
 
 /// Judges the answer of a child. An answer that a limit has cut off is never done, whatever it says.
 fn judged(answer: Answer, is_late: bool) -> (ChildEnd, Answer, Option<String>) {
-    let has_left = answer.spoke || !answer.said.is_empty();
+    let has_left = answer.spoke || answer.shown || !answer.said.is_empty();
     let says_nothing = answer.pass.text.trim().is_empty() && !has_left;
     if let Some(reason) = &answer.pass.filtered {
         let words = format!("its model withheld the answer: {reason}");

@@ -72,8 +72,9 @@ pub(crate) fn finish(facts: &TurnEndFacts<'_>, outcome: &Outcome) -> EndDecision
     let name =
         observed.and_then(|observed| SessionName::by_agent(observed.session_name.as_deref()?, facts.turn.id));
     let is_declined = has_failed && (delivery.is_none() || facts.question.is_in_group());
-    let spoken = delivery.as_ref().filter(|_| facts.speaks && is_answered).map(|text| spoken(facts, text));
-    let cards = spoken.into_iter().chain(deliveries(facts, cards)).chain(called_off(facts)).collect();
+    let text = delivery.as_ref().filter(|_| facts.speaks && is_answered);
+    let spoken = text.map(|text| spoken(facts, text, answer.pass.text.trim()));
+    let cards = deliveries(facts, cards).into_iter().chain(called_off(facts)).chain(spoken).collect();
     let end = TurnEnd {
         messages: message.into_iter().collect(),
         delivery,
@@ -278,12 +279,12 @@ fn called_off(facts: &TurnEndFacts<'_>) -> Vec<PendingDelivery> {
     facts.called_off.iter().map(said).collect()
 }
 
-/// Returns the delivery of an answer as a voice message, right after its text.
-fn spoken(facts: &TurnEndFacts<'_>, text: &PendingDelivery) -> PendingDelivery {
-    let at = facts.now + TimeDelta::microseconds(500);
+/// Returns the delivery of the model's own words as a voice message, after everything else of the turn.
+fn spoken(facts: &TurnEndFacts<'_>, text: &PendingDelivery, words: &str) -> PendingDelivery {
+    let at = facts.now + TimeDelta::milliseconds(100);
     PendingDelivery {
         entry: text.entry,
-        markdown: text.markdown.clone(),
+        markdown: words.to_owned(),
         spoken_for: facts.question.asker().map(|asker| asker.user.clone()),
         ..PendingDelivery::of_card(facts.turn.id, text.place.clone(), CardKind::Spoken, at)
     }

@@ -4,6 +4,7 @@
 use super::Run;
 use super::state::{Answer, RunPhase, TakenBack};
 use figaro_domain::model::ModelName;
+use figaro_domain::tool::SideEffects;
 use figaro_provider::fit::drop_pictures;
 use figaro_provider::fold::Pass;
 
@@ -34,7 +35,8 @@ impl Run {
     /// once a tool or a child has spoken, in a group, and for a program that is told where an answer was truncated.
     pub(super) fn is_passed_on(&self, pass: &Pass) -> bool {
         let says_nothing = pass.text.trim().is_empty() && (pass.calls.is_empty() || !self.may_call());
-        let has_said = self.side_effects.spoke || !self.side_effects.said.is_empty();
+        let SideEffects { spoke, shown, said, .. } = &self.side_effects;
+        let has_said = *spoke || *shown || !said.is_empty();
         let is_silence = (self.asked.may_be_silent && pass.filtered.is_none()) || self.is_given_cut(pass);
         let behind = self.models().iter().skip_while(|model| Some(*model) != pass.model.as_ref());
         let has_next = behind.count() > 1;

@@ -229,8 +229,9 @@ impl Run {
         }
         let unkept = self.is_unkept(&pass);
         let addresses = self.addresses.clone();
-        let SideEffects { spoke, sources, tasks, remindable, noted, added, mut said, observation, .. } =
-            self.side_effects.clone();
+        let SideEffects {
+            spoke, shown, sources, tasks, remindable, noted, added, mut said, observation, ..
+        } = self.side_effects.clone();
         said.retain(|said| !self.state.told.contains(&said.order));
         let is_cut = self.state.hands_back || self.state.passes >= self.max_passes;
         let (usage, nano_usd) = (self.state.usage, self.state.nano_usd);
@@ -238,6 +239,7 @@ impl Run {
         Answer {
             pass,
             spoke,
+            shown,
             sources,
             addresses,
             tasks,
@@ -316,6 +318,7 @@ impl Run {
         let says_nothing = pass.text.trim().is_empty()
             && pass.filtered.is_none()
             && !self.side_effects.spoke
+            && !self.side_effects.shown
             && self.side_effects.said.is_empty();
         let pass = match self.state.taken_back.take() {
             Some(first) if says_nothing && first.mistakes.is_none() => *first.pass,

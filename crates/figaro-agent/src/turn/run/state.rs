@@ -146,6 +146,8 @@ pub(crate) struct Answer {
     pub(crate) pass: Pass,
     /// `true` if a tool has already sent the answer. The text is stored, not sent.
     pub(crate) spoke: bool,
+    /// `true` if a tool showed something that can be all of the answer.
+    pub(crate) shown: bool,
     /// Web pages that the turn used.
     pub(crate) sources: Vec<Source>,
     /// Addresses that people wrote or that the turn has found.
