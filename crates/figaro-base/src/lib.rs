@@ -5,6 +5,7 @@
 
 pub mod clock;
 pub mod ids;
+pub mod limited_child;
 pub mod secret;
 pub mod shutdown;
 pub mod system;

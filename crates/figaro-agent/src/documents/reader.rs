@@ -1,21 +1,20 @@
 //! Reads files in a child process, `figaro extract`, which limits itself by the means of the operating system. Whatever a
 //! file does to its reader, the bot only sees that it could not be read.
 
-use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
-use std::process::{ExitStatus, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures::StreamExt;
 use parking_lot::Mutex;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::process::{Child, ChildStdin, ChildStdout, Command};
+use tokio::io::AsyncWriteExt;
+use tokio::process::{Child, ChildStdin, ChildStdout};
 use tokio::sync::Semaphore;
 
 use super::file::NewFile;
 use crate::channel::{FileError, FileStream};
 use figaro_base::ids::UserId;
+use figaro_base::limited_child::{self, ChildFailure};
 use figaro_domain::document::{Extraction, MAX_TEXT_BYTES, READER, Unreadable};
 
 /// Time for the transfer of a file, for each pause in it, for its turn to be read, and for the reading.
@@ -33,12 +32,6 @@ const TRANSFERS: usize = 16;
 const TRANSFERS_OF_PERSON: usize = 4;
 /// Time that a file waits for the end of others.
 const PLACE_TIMEOUT: Duration = Duration::from_secs(20);
-/// Signals that end a process: a limit of time sends the first two, and a program without memory the third. Their numbers
-/// are the same on Linux and macOS.
-const SIGXCPU: i32 = 24;
-const SIGKILL: i32 = 9;
-const SIGABRT: i32 = 6;
-
 /// Reads files. Cheap to clone; clones share the limit of files that are read at once.
 #[derive(Debug, Clone)]
 pub struct FileReader {
@@ -66,15 +59,11 @@ impl FileReader {
         let _transfer = Transfer::begin(&self.transfers, &file.source.sender).ok_or(Unreadable::Busy)?;
         let place = async { self.places.acquire().await.map_err(|_closed| Unreadable::Busy) };
         let _place = within(PLACE_TIMEOUT, Unreadable::Busy, place).await?;
-        let mut command = Command::new(program);
+        let mut command = limited_child::command(program);
         // Other accounts of the machine see arguments, and only the ending of the name matters.
         let ending = file.name.rsplit_once('.').map_or("", |(_, ending)| ending);
         let ending: String = ending.chars().filter(char::is_ascii_alphanumeric).take(8).collect();
         command.arg(READER).arg(format!("file.{ending}")).args(page);
-        // The child sees neither settings nor keys. These two variables make it take memory only as it needs it.
-        command.env_clear();
-        command.env("MIMALLOC_ARENA_RESERVE", "0").env("RAYON_NUM_THREADS", "1");
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).kill_on_drop(true);
         let child = match command.spawn() {
             Ok(child) => child,
             Err(error) => {
@@ -136,21 +125,18 @@ async fn within<T>(
     tokio::time::timeout(time, result).await.unwrap_or(Err(late))
 }
 
-async fn result(mut child: Child, stdout: ChildStdout) -> Extraction {
-    let mut output = Vec::new();
-    let mut stdout = stdout.take(MAX_OUTPUT);
-    let received = stdout.read_to_end(&mut output).await;
-    // A child that writes more must not wait for a reader.
-    drop(stdout);
-    let status = child.wait().await.map_err(|_lost| Unreadable::Damaged)?;
-    match received {
-        Ok(read) if read as u64 == MAX_OUTPUT => Err(Unreadable::TooLarge),
-        Ok(_) if status.success() => serde_json::from_slice(&output).unwrap_or_else(|error| {
-            tracing::error!(%error, "the reader of files wrote no result: is it another version of figaro?");
-            Err(Unreadable::NoReader)
-        }),
-        _ => Err(of_status(status)),
-    }
+async fn result(child: Child, stdout: ChildStdout) -> Extraction {
+    limited_child::result(child, stdout, MAX_OUTPUT).await.unwrap_or_else(|failure| {
+        Err(match failure {
+            ChildFailure::TooLong => Unreadable::TooLong,
+            ChildFailure::TooLarge => Unreadable::TooLarge,
+            ChildFailure::Broken => Unreadable::Damaged,
+            ChildFailure::Foreign(_) => {
+                tracing::error!(%failure, "the reader of files failed");
+                Unreadable::NoReader
+            }
+        })
+    })
 }
 
 /// Passes the file on. A child that has ended takes no more, which is no failure of the file.
@@ -162,14 +148,6 @@ async fn send(stdin: &mut ChildStdin, mut content: FileStream) -> Result<(), Unr
         if stdin.write_all(&piece?).await.is_err() {
             return Ok(());
         }
-    }
-}
-
-fn of_status(status: ExitStatus) -> Unreadable {
-    match status.signal() {
-        Some(SIGXCPU | SIGKILL) => Unreadable::TooLong,
-        Some(SIGABRT) => Unreadable::TooLarge,
-        _ => Unreadable::Damaged,
     }
 }
 
