@@ -20,6 +20,7 @@ pub mod external;
 pub mod facts;
 pub mod form;
 pub mod generation;
+pub mod hearing;
 pub mod importance;
 pub mod language;
 pub mod memory;

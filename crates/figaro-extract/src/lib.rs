@@ -2,10 +2,14 @@
 //! which runs as a child process within limits of the operating system: the files come from anybody, and their readers may
 //! panic, loop or take much memory.
 //!
+//! With the feature `local-transcriber` it also hears what is said in their sounds, in a child of its own: `hear`.
+//!
 //! [`extract()`] finds the format by the content, then by the name. A format is a file here and a line in `kind`.
 
 mod archive;
 mod book;
+#[cfg(feature = "local-transcriber")]
+pub mod hear;
 mod html;
 mod kind;
 mod mail;

@@ -9,6 +9,7 @@ use std::io::{self, Read, Write};
 use std::process::ExitCode;
 
 use rustix::process::{Resource, Rlimit, nice, setrlimit};
+use serde::Serialize;
 
 use super::{FileOrigin, extract};
 use figaro_domain::document::{MAX_FILE_BYTES, Unreadable};
@@ -25,7 +26,8 @@ const NICE: i32 = 5;
 pub fn main(mut args: impl Iterator<Item = OsString>) -> ExitCode {
     let mut next = || args.next().map(|arg| arg.to_string_lossy().into_owned());
     let (name, page) = (next().unwrap_or_default(), next());
-    if !limit(if page.is_some() { PAGE_SECONDS } else { SECONDS }) {
+    let seconds = if page.is_some() { PAGE_SECONDS } else { SECONDS };
+    if !(Limits { memory: MEMORY, seconds }.set() && Limits::close_files()) {
         return ExitCode::FAILURE;
     }
     let origin = FileOrigin { name: &name, page: page.as_deref() };
@@ -36,7 +38,12 @@ pub fn main(mut args: impl Iterator<Item = OsString>) -> ExitCode {
         Ok(_) => extract(&bytes, origin),
         Err(_) => Err(Unreadable::Gone),
     };
-    let Ok(words) = serde_json::to_vec(&extraction) else { return ExitCode::FAILURE };
+    write_result(&extraction)
+}
+
+/// Writes a result to standard output.
+pub(crate) fn write_result(result: &impl Serialize) -> ExitCode {
+    let Ok(words) = serde_json::to_vec(result) else { return ExitCode::FAILURE };
     let mut output = io::stdout().lock();
     match output.write_all(&words).and_then(|()| output.flush()) {
         Ok(()) => ExitCode::SUCCESS,
@@ -44,19 +51,42 @@ pub fn main(mut args: impl Iterator<Item = OsString>) -> ExitCode {
     }
 }
 
-/// Limits this process, and its time on the processor to these seconds. Returns `false` if the operating system refuses.
-fn limit(seconds: u64) -> bool {
-    // The limit of files is 0: standard input and output stay open, and no other file or socket can be opened.
-    let limits = [
-        (Resource::As, MEMORY),
-        (Resource::Cpu, seconds),
-        (Resource::Nofile, 0),
-        (Resource::Fsize, 0),
-        (Resource::Core, 0),
-    ];
-    // Without a lower priority it works as well.
-    nice(NICE).ok();
-    limits.into_iter().all(|(resource, most)| {
-        setrlimit(resource, Rlimit { current: Some(most), maximum: Some(most) }).is_ok()
-    })
+/// Limits of this process.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Limits {
+    /// Memory, in bytes of address space.
+    pub(crate) memory: u64,
+    /// Time on the processors.
+    pub(crate) seconds: u64,
+}
+
+impl Limits {
+    /// Sets the limits. Returns `false` if the operating system refuses.
+    pub(crate) fn set(self) -> bool {
+        let limits = [
+            (Resource::As, self.memory),
+            (Resource::Cpu, self.seconds),
+            (Resource::Fsize, 0),
+            (Resource::Core, 0),
+        ];
+        // Without a lower priority it works as well.
+        nice(NICE).ok();
+        limits.into_iter().all(|(resource, most)| limit(resource, most, most))
+    }
+
+    /// Takes the right to open files and sockets: standard input and output stay open. Returns `false` if the operating system
+    /// refuses.
+    pub(crate) fn close_files() -> bool {
+        limit(Resource::Nofile, 0, 0)
+    }
+}
+
+/// Ends this process when it has worked for so many seconds, until another time is set; never more than `most`.
+#[cfg(feature = "local-transcriber")]
+pub(crate) fn limit_time(seconds: u64, most: u64) -> bool {
+    limit(Resource::Cpu, seconds, most)
+}
+
+fn limit(resource: Resource, current: u64, most: u64) -> bool {
+    setrlimit(resource, Rlimit { current: Some(current), maximum: Some(most) }).is_ok()
 }

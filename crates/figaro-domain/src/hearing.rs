@@ -1,0 +1,46 @@
+//! Limits of sounds that are heard, and what a model on this machine hears in one: the words between the bot and its child
+//! process that hears.
+
+use serde::{Deserialize, Serialize};
+
+/// Argument by which the program starts as the child that hears.
+pub const LISTENER: &str = "hear";
+/// Maximum size of a sound, in bytes: what Telegram lets bots download.
+pub const MAX_SOUND_BYTES: usize = 20 * 1024 * 1024;
+/// Maximum length of a sound, in seconds, as OpenAI's models allow.
+pub const MAX_SECONDS: u64 = 1_500;
+
+/// Words in a sound.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HeardSpeech {
+    /// Words in the language that is spoken; empty if nobody speaks.
+    pub text: String,
+    /// Code of the language, such as `en`; `None` if nobody speaks, or the model knows only one.
+    pub language: Option<String>,
+    /// Length of the sound.
+    pub milliseconds: u64,
+}
+
+/// Reason why a sound could not be heard. The words complete "The sound ...".
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[serde(rename_all = "snake_case")]
+pub enum HearingError {
+    /// The format is not known, or the file is no sound.
+    #[error("is in a format that cannot be heard")]
+    Unknown,
+    /// The file does not follow its format.
+    #[error("is damaged")]
+    Damaged,
+    /// There are no samples: the file is empty, or a film without sound.
+    #[error("is empty")]
+    Empty,
+    /// The sound is too long or too large, or takes too much time or memory.
+    #[error("is too long to be heard: {} minutes and 20 MB at most", MAX_SECONDS / 60)]
+    TooLong,
+    /// The model cannot be used. The owner must act.
+    #[error("could not be heard: {0}")]
+    Model(String),
+}
+
+/// Result of hearing a sound.
+pub type Hearing = Result<HeardSpeech, HearingError>;
