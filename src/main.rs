@@ -19,6 +19,8 @@ use figaro::cli::{
 use figaro_base::system::in_words;
 use figaro_config::{ENV_FILE, EnvFile, Settings, StoreUrl, Values};
 use figaro_domain::document::READER;
+#[cfg(feature = "local-transcriber")]
+use figaro_domain::hearing::LISTENER;
 use figaro_extract::process;
 use figaro_files::presence;
 use figaro_mcp_client::guard;
@@ -51,6 +53,13 @@ fn main() -> ExitCode {
     let mut args = std::env::args_os().skip(1);
     if args.next().is_some_and(|first| first == READER) {
         return process::main(args);
+    }
+    #[cfg(feature = "local-transcriber")]
+    {
+        let mut args = std::env::args_os().skip(1);
+        if args.next().is_some_and(|first| first == LISTENER) {
+            return figaro_extract::hear::process::main(args);
+        }
     }
     let parsed = cli::command().try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches));
     let cli = match parsed {

@@ -25,6 +25,7 @@ mod personas;
 mod place;
 mod policy;
 mod providers;
+mod reader_program;
 mod servers;
 mod services;
 mod stop;

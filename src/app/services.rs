@@ -1,10 +1,17 @@
 //! Builds the models of the settings that do not chat: for transcription, speech and pictures.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use super::failure::StartupError;
+#[cfg(feature = "local-transcriber")]
+use super::reader_program::reader_program;
 use figaro_agent::speech::Voice;
-use figaro_config::{ServiceModel, Settings};
+use figaro_config::{ServiceModel, Settings, TranscriberSettings};
+#[cfg(feature = "local-transcriber")]
+use figaro_extract::hear::WhisperFolder;
+#[cfg(feature = "local-transcriber")]
+use figaro_provider::local_transcribe::LocalTranscriber;
 use figaro_provider::paint::Painter;
 use figaro_provider::transcribe::Transcriber;
 use figaro_provider::{Descriptor, Make, Providers};
@@ -33,9 +40,14 @@ impl ServiceModels {
         let building = Building { settings, providers, http };
         let speech = settings.speech.as_ref();
         Ok(Self {
-            transcriber: building.build(settings.transcriber.as_ref(), |descriptor| {
-                descriptor.transcriber.ok_or("TRANSCRIBER: the provider `{}` does not turn speech into text")
-            })?,
+            transcriber: match &settings.transcriber {
+                TranscriberSettings::Local(folder) => Some(local_transcriber(folder)?),
+                other => building.build(other.service(), |descriptor| {
+                    descriptor
+                        .transcriber
+                        .ok_or("TRANSCRIBER: the provider `{}` does not turn speech into text")
+                })?,
+            },
             voice: building
                 .build(speech.map(|speech| &speech.model), |descriptor| {
                     descriptor
@@ -49,6 +61,23 @@ impl ServiceModels {
             })?,
         })
     }
+}
+
+/// Builds the transcriber of a folder, whose files are looked for.
+#[cfg(feature = "local-transcriber")]
+fn local_transcriber(folder: &Path) -> Result<Arc<dyn Transcriber>, StartupError> {
+    let refused = |why: String| StartupError(format!("TRANSCRIBER: {why}"));
+    WhisperFolder::look(folder).map_err(refused)?;
+    let program = reader_program();
+    let program = program.ok_or_else(|| refused("no program `figaro` is beside this one".to_owned()))?;
+    Ok(Arc::new(LocalTranscriber::new(program, folder.to_owned())))
+}
+
+#[cfg(not(feature = "local-transcriber"))]
+fn local_transcriber(_: &Path) -> Result<Arc<dyn Transcriber>, StartupError> {
+    let words = "TRANSCRIBER: this build has no local models: build it with --features local-transcriber, or choose a model of a \
+                 service";
+    Err(StartupError(words.to_owned()))
 }
 
 struct Building<'a> {

@@ -44,7 +44,7 @@ pub use log::{LogFormat, LogSettings};
 use models::read_idle_timeout;
 pub use models::{ModelChoice, ModelSettings, ProviderSettings};
 pub use of_model::OfModel;
-pub use of_service::{ServiceModel, SpeechSettings};
+pub use of_service::{ServiceModel, SpeechSettings, TranscriberSettings};
 pub use pages::{PageSettings, PrivateHost};
 use reader::VariableReader;
 pub use reader::looks_secret;
@@ -67,8 +67,8 @@ pub struct Settings {
     pub embedder: EmbedderSettings,
     /// Tavily, the web search service, and its key.
     pub tavily: TavilySettings,
-    /// Model that turns speech into text; `None` if it is off.
-    pub transcriber: Option<ServiceModel>,
+    /// Model that turns speech into text, from `TRANSCRIBER`.
+    pub transcriber: TranscriberSettings,
     /// Model that speaks answers; `None` if it is off.
     pub speech: Option<SpeechSettings>,
     /// Model that draws pictures; `None` if it is off.
@@ -249,7 +249,7 @@ impl Settings {
             model: ModelSettings::read(&mut reader),
             embedder: EmbedderSettings::read(&mut reader),
             tavily: TavilySettings::read(&mut reader),
-            transcriber: ServiceModel::read_optional(&mut reader, "TRANSCRIBER", "turns speech into text"),
+            transcriber: TranscriberSettings::read(&mut reader),
             speech: SpeechSettings::read(&mut reader),
             painter: ServiceModel::read_optional(&mut reader, "PAINTER", "draws pictures"),
             pages: PageSettings::read(&mut reader),
@@ -276,7 +276,7 @@ impl Settings {
             self.telegram.proxies.secrets().chain(self.model.proxies.secrets()).collect();
         let optional = optional.chain(self.embedder.service().map(|service| &service.key));
         let speech = self.speech.as_ref().map(|speech| &speech.model);
-        let services = [self.transcriber.as_ref(), speech, self.painter.as_ref()];
+        let services = [self.transcriber.service(), speech, self.painter.as_ref()];
         let optional = optional.chain(services.into_iter().flatten().map(|of| &of.service.key));
         let optional = optional.chain(self.http.secrets());
         let keys = [&self.telegram.token].into_iter().chain(self.model.keys()).chain(optional);

@@ -70,7 +70,7 @@ const LAST: &[Variable] = &[
     variable(
         "TRANSCRIBER",
         "off",
-        "Model that turns voice messages, audio and the sound of videos into text: `off`, or provider:model of `openai`, `compatible` (any server with /audio/transcriptions) or `gemini`, such as `openai:gpt-4o-mini-transcribe`. It uses the key and the address of that provider. The recordings are sent to it.",
+        "Model that turns voice messages, audio and the sound of videos into text: `off`, provider:model of `openai`, `compatible` (any server with /audio/transcriptions) or `gemini`, such as `openai:gpt-4o-mini-transcribe`, or `local:FOLDER` with a Whisper model in ONNX, which runs on this machine (published builds have it; others need --features local-transcriber). A provider is reached by its key and address, and the recordings are sent to it.",
     ),
     variable(
         "SPEAKER",

@@ -31,6 +31,9 @@ pub enum ProviderError {
     /// The conversation is longer than the model accepts.
     #[error("the request is too long for the model ({0})")]
     TooLong(String),
+    /// A file in the request is damaged, or in a format that the model does not read.
+    #[error("the model cannot read the file ({0})")]
+    Unreadable(String),
     /// The model wrote something unreadable, such as a malformed tool call. The next attempt may well work.
     #[error("the provider could not read what the model wrote ({0})")]
     Garbled(String),
@@ -64,6 +67,7 @@ impl ProviderError {
             Self::RateLimited { .. } => "rate_limited",
             Self::Unavailable(_) => "unavailable",
             Self::TooLong(_) => "too_long",
+            Self::Unreadable(_) => "unreadable",
             Self::Garbled(_) => "garbled",
             Self::Refused(_) => "refused",
             Self::Foreign(_) => "foreign",
@@ -98,6 +102,7 @@ impl ProviderError {
             Self::WrongAddress(_)
             | Self::RateLimited { .. }
             | Self::TooLong(_)
+            | Self::Unreadable(_)
             | Self::Garbled(_)
             | Self::Refused(_)
             | Self::Cut(_) => String::new(),
@@ -141,6 +146,7 @@ impl ProviderError {
             | Self::UnknownModel(_)
             | Self::NoQuota(_)
             | Self::TooLong(_)
+            | Self::Unreadable(_)
             | Self::Refused(_)
             | Self::Foreign(_)
             | Self::WrongAddress(_)

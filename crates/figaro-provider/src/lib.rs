@@ -18,6 +18,7 @@ pub mod fold;
 mod gemini;
 mod http;
 pub mod learning;
+pub mod local_transcribe;
 mod loose;
 pub mod models;
 mod offered;

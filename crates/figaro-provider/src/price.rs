@@ -1,6 +1,7 @@
 //! Prices of models: the owner's, then the list in `models.yaml`.
 
 use super::capabilities::list_price;
+use super::local_transcribe::LOCAL;
 use figaro_config::{OfModel, TokenPrice};
 use figaro_domain::model::ModelName;
 use figaro_domain::usage::Price;
@@ -22,6 +23,9 @@ impl Prices {
     /// applies.
     #[must_use]
     pub fn of(&self, model: &ModelName) -> Option<Price> {
+        if model.provider == LOCAL {
+            return Some(Price { input: 0, cached: 0, output: 0, search: None });
+        }
         let listed = list_price(&model.provider, &model.model);
         let Some(own) = OfModel::best(&self.own, &model.to_string()) else { return listed };
         // The owner sets prices of tokens only; a search costs its list price.
@@ -53,6 +57,7 @@ mod tests {
             ("compatible:any", Some(9)),
             ("ollama:qwen3:8b", Some(0)),
             ("ollama:gpt-oss:120b-cloud", None),
+            ("local:whisper-base", Some(0)),
         ];
         for (name, wanted) in cases {
             assert_eq!(input(name), wanted, "{name}");

@@ -282,7 +282,7 @@ fn prices(settings: &Settings) -> Vec<String> {
     let named = named.chain(embedder.map(|choice| ("embedder", name(&choice))));
     let speech = settings.speech.as_ref().map(|speech| &speech.model);
     let services = [
-        ("transcriber", settings.transcriber.as_ref()),
+        ("transcriber", settings.transcriber.service()),
         ("speaker", speech),
         ("painter", settings.painter.as_ref()),
     ];

@@ -64,6 +64,7 @@ pub(super) fn trouble(error: &ProviderError) -> Trouble {
         ProviderError::NoQuota(_)
         | ProviderError::RateLimited { .. }
         | ProviderError::TooLong(_)
+        | ProviderError::Unreadable(_)
         | ProviderError::Garbled(_)
         | ProviderError::Refused(_)
         | ProviderError::Cut(_) => Trouble::Later(words),

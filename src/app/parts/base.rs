@@ -1,6 +1,6 @@
 //! Shared dependencies of the bot and of other channels that run turns.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use crate::app::agents::names;
@@ -8,6 +8,7 @@ use crate::app::failure::StartupError;
 use crate::app::groups::Groups;
 use crate::app::models::trials;
 use crate::app::policy;
+use crate::app::reader_program::reader_program;
 use crate::app::servers::{self, LoadedServers};
 use crate::app::services::ServiceModels;
 use figaro_agent::channel::Channel;
@@ -124,20 +125,6 @@ impl BaseFiles {
     }
 }
 
-/// Returns the program that reads files: this one if it is `figaro`, otherwise the one beside it, as for a program that
-/// embeds the bot.
-fn reader() -> Option<PathBuf> {
-    const FIGARO: &str = "figaro";
-    let this = std::env::current_exe().ok()?;
-    let is_figaro = this.file_name().is_some_and(|name| name == FIGARO);
-    let beside = this.with_file_name(FIGARO);
-    let program = if is_figaro { Some(this) } else { beside.is_file().then_some(beside) };
-    if program.is_none() {
-        tracing::warn!("no program `figaro` is beside this one: files that people send cannot be read");
-    }
-    program
-}
-
 /// Builds the error for files with faults.
 fn broken(faults: &str) -> StartupError {
     let lines: Vec<&str> = faults.lines().collect();
@@ -171,7 +158,7 @@ impl Base {
             parked: Parked::new(store.parked(), store.conversations(), clock.clone()),
             chats: Chats::new(store.messages(), clock.clone()),
             pages,
-            documents: Documents::new(store.documents(), FileReader::new(reader()), channel.clone()),
+            documents: Documents::new(store.documents(), FileReader::new(reader_program()), channel.clone()),
             erasures: Erasures::default(),
             embedder,
             services,

@@ -183,7 +183,7 @@ impl TurnError {
                 ProviderError::Unavailable(_) => texts.error_unavailable(),
                 ProviderError::TooLong(_) => texts.error_long(),
                 ProviderError::Garbled(_) => texts.error_garbled(),
-                ProviderError::Refused(_) => texts.error_refused(),
+                ProviderError::Unreadable(_) | ProviderError::Refused(_) => texts.error_refused(),
                 ProviderError::Foreign(_) | ProviderError::WrongAddress(_) => {
                     return fill(texts.error_foreign(), &[("model", &model.to_string())]);
                 }
@@ -231,7 +231,9 @@ impl TurnError {
                 | ProviderError::Garbled(_)
                 | ProviderError::Cut(_)
                 | ProviderError::Stalled(_) => Reason::Busy,
-                ProviderError::TooLong(_) | ProviderError::Refused(_) => Reason::Refused,
+                ProviderError::TooLong(_) | ProviderError::Unreadable(_) | ProviderError::Refused(_) => {
+                    Reason::Refused
+                }
             },
             Self::Limited { .. } => Reason::Busy,
             Self::Gone { .. } | Self::Unpriced(_) => Reason::Model,

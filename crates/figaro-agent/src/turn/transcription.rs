@@ -11,15 +11,13 @@ use tokio_util::sync::CancellationToken;
 use super::question::Question;
 use crate::channel::{Channel, FileError};
 use figaro_base::shutdown::TaskTracker;
+use figaro_domain::hearing::{MAX_SECONDS, MAX_SOUND_BYTES};
 use figaro_domain::message::{Attachment, AttachmentKind, HearingResult, Inbound};
 use figaro_domain::usage::Payer;
 use figaro_ledger::{Ledger, LedgerError};
+use figaro_provider::ProviderError;
 use figaro_provider::transcribe::{Sound, Transcriber};
 
-/// Maximum size of a sound, in bytes: what Telegram lets bots download.
-const MAX_BYTES: usize = 20 * 1024 * 1024;
-/// Maximum length of a sound, in seconds, as OpenAI's models allow.
-const MAX_SECONDS: u64 = 1_500;
 /// Maximum number of sounds of a question.
 const MAX_SOUNDS: usize = 5;
 /// Number of sounds that are in memory at once.
@@ -159,7 +157,7 @@ impl QuestionSounds<'_> {
         }
         let _place = self.transcription.places.acquire().await.map_err(|_closed| HearingResult::Failed)?;
         let file_id = attachment.file_id.as_deref().ok_or(HearingResult::Failed)?;
-        let bytes = self.transcription.channel.fetch(file_id, MAX_BYTES).await.map_err(|error| {
+        let bytes = self.transcription.channel.fetch(file_id, MAX_SOUND_BYTES).await.map_err(|error| {
             tracing::info!(%error, "a sound could not be fetched");
             if error == FileError::TooBig { HearingResult::TooLong } else { HearingResult::Failed }
         })?;
@@ -175,6 +173,8 @@ impl QuestionSounds<'_> {
                 Err(match error {
                     LedgerError::OverBudget => HearingResult::OverBudget,
                     LedgerError::Unpriced(_) => HearingResult::Unpriced,
+                    LedgerError::Model(ProviderError::Unreadable(_)) => HearingResult::Unreadable,
+                    LedgerError::Model(ProviderError::TooLong(_)) => HearingResult::TooLong,
                     _ => HearingResult::Failed,
                 })
             }

@@ -105,6 +105,8 @@ pub enum HearingResult {
     Nothing,
     /// It is too long or too large, or there are too many.
     TooLong,
+    /// It is damaged, or in a format that is not known.
+    Unreadable,
     /// The caps leave no room for it.
     OverBudget,
     /// Money is the only cap, and the price of the model is not known.
@@ -121,6 +123,7 @@ impl HearingResult {
             Self::Words => None,
             Self::Nothing => Some("nobody speaks in it"),
             Self::TooLong => Some("it is too long to be heard"),
+            Self::Unreadable => Some("it is damaged, or in a format that cannot be heard"),
             Self::OverBudget => Some("today's budget leaves no room to hear it"),
             Self::Unpriced => Some("the price of hearing it is not known: the owner has to set it"),
             Self::Failed => Some("it could not be heard: the person may send it again"),

@@ -126,6 +126,7 @@ pub(crate) fn presentable(error: ProviderError, redactor: &Redactor) -> Provider
         }
         ProviderError::Unavailable(text) => ProviderError::Unavailable(short(text)),
         ProviderError::TooLong(text) => ProviderError::TooLong(short(text)),
+        ProviderError::Unreadable(text) => ProviderError::Unreadable(short(text)),
         ProviderError::Garbled(text) => ProviderError::Garbled(short(text)),
         ProviderError::Refused(text) => ProviderError::Refused(short(text)),
         ProviderError::Foreign(text) => ProviderError::Foreign(short(text)),

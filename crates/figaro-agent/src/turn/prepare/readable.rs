@@ -36,6 +36,7 @@ pub(super) fn unreadable(
             HearingResult::Words => return None,
             HearingResult::Nothing => texts.heard_nothing(),
             HearingResult::TooLong => texts.heard_too_long(),
+            HearingResult::Unreadable => texts.heard_unreadable(),
             HearingResult::OverBudget => texts.heard_over_budget(),
             HearingResult::Unpriced => texts.heard_unpriced(),
             HearingResult::Failed => texts.heard_failed(),
