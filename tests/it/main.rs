@@ -49,6 +49,8 @@ mod forgetting_chats;
 mod formats;
 mod groups;
 mod hearing;
+#[cfg(feature = "local-transcriber")]
+mod hearing_local;
 mod history;
 mod hostile;
 mod init;
