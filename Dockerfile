@@ -10,7 +10,7 @@ WORKDIR /src
 COPY . .
 # The compiler of the image, not the one that this file would download.
 RUN rm rust-toolchain.toml
-RUN cargo build --profile dist --features local-embedder --locked --bin figaro
+RUN cargo build --profile dist --features local-embedder,local-transcriber --locked --bin figaro
 
 FROM debian:stable-slim
 # The user has the number that it has in published images, so both kinds of image can use the same volume.

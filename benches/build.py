@@ -20,7 +20,7 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 LIMIT = 2 << 30
-FEATURES = {"dist": ["--features", "local-embedder"]}
+FEATURES = {"dist": ["--features", "local-embedder,local-transcriber"]}
 TOUCHED = {
     "turn": "crates/figaro-agent/src/turn/end.rs",
     "screen": "crates/figaro-telegram/src/commands/notes.rs",
