@@ -23,14 +23,14 @@ pub struct Voice {
 
 /// Speaks answers. Cheap to clone.
 #[derive(Debug, Clone)]
-pub struct Speech {
+pub struct AnswerSpeech {
     /// Voice of the answers.
     pub voice: Voice,
     /// Books what it costs.
     pub ledger: Arc<Ledger>,
 }
 
-impl Speech {
+impl AnswerSpeech {
     /// Returns a plain text as a sound that Telegram plays as a voice message; `None` if it is empty or too long to be
     /// spoken, or nobody can speak it now. Failures are only logged: people have the text.
     pub async fn speak(&self, text: &str, payer: Payer) -> Option<Vec<u8>> {

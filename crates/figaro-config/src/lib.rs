@@ -19,6 +19,7 @@ mod servers;
 mod spending;
 mod store;
 mod tasks;
+mod tavily;
 mod telegram;
 mod values;
 mod variables;
@@ -52,6 +53,7 @@ pub use servers::{KnownValues, ServersSettings, is_inherited};
 pub use spending::{SpendingSettings, TokenPrice};
 pub use store::{EngineKind, NoStoreUrl, StoreUrl};
 pub(crate) use tasks::TaskSettings;
+pub use tavily::TavilySettings;
 pub use telegram::TelegramSettings;
 pub use values::Values;
 pub use variables::Variables;
@@ -130,15 +132,6 @@ impl MemorySettings {
         };
         reader.finish(settings)
     }
-}
-
-/// Tavily, the web search for models without one of their own.
-#[derive(Debug, Clone)]
-pub struct TavilySettings {
-    /// API key; `None` disables this search.
-    pub key: Option<SecretString>,
-    /// Base URL, without a trailing slash.
-    pub base_url: String,
 }
 
 /// Settings of the Telegram MCP server.
@@ -281,13 +274,6 @@ impl Settings {
         let optional = optional.chain(self.http.secrets());
         let keys = [&self.telegram.token].into_iter().chain(self.model.keys()).chain(optional);
         Redactor::new(keys.chain(&proxies))
-    }
-}
-
-impl TavilySettings {
-    fn read(reader: &mut VariableReader<'_>) -> Self {
-        let key = reader.get("TAVILY_API_KEY").map(SecretString::from);
-        Self { key, base_url: reader.url("TAVILY_BASE_URL") }
     }
 }
 

@@ -12,7 +12,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::api::{DeleteMessage, EditMessageText};
 use super::error::ApiError;
-use super::send::{Outgoing, PREVIEW, Sender, Unsent, is_unchanged, keyboard, preview, simpler};
+use super::outgoing::{PREVIEW, is_unchanged, preview, simpler};
+use super::send::{Outgoing, Sender, Unsent, keyboard};
 use super::tries::Tries;
 use figaro_agent::outbound::Urgency;
 use figaro_base::ids::ChatId;

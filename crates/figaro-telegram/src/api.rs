@@ -17,7 +17,7 @@ use teloxide::requests::Payload;
 
 use super::batch::{self, BatchUpdate};
 use super::error::ApiError;
-use super::send::Media;
+use super::media::Media;
 use figaro_base::secret::ExposeSecret;
 use figaro_config::TelegramSettings;
 

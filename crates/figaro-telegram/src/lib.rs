@@ -18,13 +18,16 @@ mod files;
 pub mod inbound;
 pub mod intake;
 pub mod live;
+mod media;
 pub mod newest;
+mod outgoing;
 pub mod owners;
 pub mod poller;
 pub mod questions;
 pub mod recovery;
 pub mod router;
 pub mod send;
+
 mod tries;
 mod views;
 pub mod webhook;

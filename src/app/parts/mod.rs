@@ -39,7 +39,7 @@ use figaro_agent::languages::Languages;
 use figaro_agent::outbound::RateLimiter;
 use figaro_agent::retention::{Retention, Rewriter};
 use figaro_agent::scheduler::Scheduler;
-use figaro_agent::speech::Speech;
+use figaro_agent::speech::AnswerSpeech;
 use figaro_agent::turn::parked::Parked;
 use figaro_agent::turn::queue::Mailboxes;
 use figaro_agent::turn::window::BotName;
@@ -180,7 +180,7 @@ fn delivery(bot: &Bot, ledger: &Arc<Ledger>, newest: Newest) -> TelegramDelivery
         undos: base.store.undos(),
         default_zone: base.settings.timezone,
         newest,
-        speech: voice.map(|voice| Speech { voice, ledger: ledger.clone() }),
+        speech: voice.map(|voice| AnswerSpeech { voice, ledger: ledger.clone() }),
         task_cards: task_cards(base),
     }
 }

@@ -24,7 +24,7 @@ use figaro_policy::tools::Policy;
 use figaro_prompts::Prompts;
 use figaro_store::Store;
 
-/// What commands know about drawn pictures.
+/// Drawn pictures, for the commands.
 #[derive(Debug, Clone)]
 pub struct PictureHandles {
     /// `true` if there is a model that draws.

@@ -21,7 +21,7 @@ use super::send::{Outgoing, Sender, Unsent};
 use super::tries::{Tries, pauses};
 use figaro_agent::delivery::Delivery;
 use figaro_agent::languages::Languages;
-use figaro_agent::speech::Speech;
+use figaro_agent::speech::AnswerSpeech;
 use figaro_agent::turn::parked::Parked;
 use figaro_base::ids::{MessageId, RunId};
 use figaro_domain::delivery::{CardKind, DeliveryEnd, LiveMessage, PendingDelivery};
@@ -52,7 +52,7 @@ pub struct TelegramDelivery {
     /// Newest messages of private chats, to decide about quotes.
     pub newest: Newest,
     /// Speaks answers; `None` if no model does.
-    pub speech: Option<Speech>,
+    pub speech: Option<AnswerSpeech>,
     /// Builds the cards of tasks from their current state.
     pub task_cards: TaskCards,
 }

@@ -2,7 +2,8 @@
 
 use tokio_util::sync::CancellationToken;
 
-use super::super::send::{Media, Outgoing};
+use super::super::media::Media;
+use super::super::send::Outgoing;
 use super::TelegramDelivery;
 use super::parts::plain;
 use figaro_domain::chat::{ConfigPatch, VoiceMode};
@@ -10,7 +11,7 @@ use figaro_domain::delivery::PendingDelivery;
 use figaro_domain::usage::Payer;
 use figaro_markup::{EntityKind, render};
 
-/// What Telegram says where nobody may send voice messages, in lower case.
+/// Telegram's words where nobody may send voice messages, in lower case.
 const FORBIDDEN: [&str; 2] = ["voice_messages_forbidden", "not enough rights to send voice"];
 
 impl TelegramDelivery {

@@ -7,7 +7,8 @@ use super::preview::{Preview, Update};
 use crate::amend::edit_body;
 use crate::api::{DeleteMessage, EditMessageText};
 use crate::error::ApiError;
-use crate::send::{Outgoing, Sender, body, is_unchanged, sent_id};
+use crate::outgoing::{body, is_unchanged, sent_id};
+use crate::send::{Outgoing, Sender};
 use figaro_agent::outbound::Urgency;
 use figaro_domain::delivery::LiveMessage;
 

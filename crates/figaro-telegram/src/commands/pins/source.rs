@@ -6,7 +6,7 @@ use serde_json::json;
 use super::super::asker::Asker;
 use super::super::cards::Cards;
 use crate::api::SendMessage;
-use crate::send::sent_id;
+use crate::outgoing::sent_id;
 use figaro_agent::outbound::Urgency;
 use figaro_base::ids::{ChatId, MessageId};
 use figaro_domain::delivery::Author;
