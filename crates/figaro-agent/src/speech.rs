@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use tokio::time::timeout;
 
+use figaro_base::text::estimate_tokens;
 use figaro_domain::usage::Payer;
 use figaro_ledger::Ledger;
-use figaro_provider::speech::{MAX_CHARS, SpeechModel, SpokenText};
+use figaro_provider::speech::{MAX_CHARS, MAX_TOKENS, SpeechModel, SpokenText};
 
 /// Time for the sound of an answer. The next answers of the conversation wait for it.
 const TIMEOUT: Duration = Duration::from_secs(60);
@@ -35,7 +36,7 @@ impl AnswerSpeech {
     /// spoken, or nobody can speak it now. Failures are only logged: people have the text.
     pub async fn speak(&self, text: &str, payer: Payer) -> Option<Vec<u8>> {
         let text = text.trim();
-        if text.is_empty() || text.chars().count() > MAX_CHARS {
+        if text.is_empty() || text.chars().count() > MAX_CHARS || estimate_tokens(text) > MAX_TOKENS {
             return None;
         }
         let words = SpokenText { text: text.to_owned(), voice: self.voice.name.clone() };
