@@ -91,13 +91,16 @@ impl Building<'_> {
     fn build<M: ?Sized>(
         &self,
         chosen: Option<&ServiceModel>,
-        find: impl FnOnce(&Descriptor) -> Result<Make<M>, &'static str>,
+        find: impl Fn(&Descriptor) -> Result<Make<M>, &'static str>,
     ) -> Result<Option<Arc<M>>, StartupError> {
         let Some(ServiceModel { service, model }) = chosen else { return Ok(None) };
         let unknown = || StartupError(format!("there is no provider `{}`", service.name));
         let descriptor = self.providers.find(service.name).ok_or_else(unknown)?;
-        let refused =
-            |words: &str| StartupError(format!("{}; choose another", words.replace("{}", service.name)));
+        let does = |name: &&str| self.providers.find(name).is_some_and(|other| find(other).is_ok());
+        let refused = |words: &str| {
+            let others: Vec<&str> = self.providers.names().filter(does).collect();
+            StartupError(format!("{}; choose {}", words.replace("{}", service.name), others.join(" or ")))
+        };
         let make = find(descriptor).map_err(refused)?;
         Ok(Some(make(service, model, self.http.clone(), self.settings.model.idle_timeout)))
     }

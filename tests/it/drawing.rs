@@ -106,10 +106,20 @@ async fn a_picture_is_drawn_sent_once_and_drawn_again_or_changed_by_its_buttons(
                 .map(|found| (*found).clone())
         })
         .await;
+    // What is drawn in between does not count.
+    studio.ordered(2).await;
     world.telegram.send(Say::new(ANN, ANN, "a red hat").reply_to(number(&question["message_id"]))).unwrap();
     world.drawn(ANN, 3).await;
     let order = studio.orders().pop().unwrap();
     assert_eq!((order.path.as_str(), order.base), ("/v1/images/edits", Some(picture(2))));
+    // A reply to something that is no picture changes none.
+    world.script.push(ModelReply::text("A note."));
+    let note = world.telegram.send(Say::new(ANN, ANN, "").document("note.txt", b"Boats.")).unwrap();
+    says(&world, ANN, "A note.").await;
+    world.draws(json!({"prompt": "blue", "edit": true}), "None.");
+    world.telegram.send(Say::new(ANN, ANN, "make it blue").reply_to(note.message_id)).unwrap();
+    says(&world, ANN, "None.").await;
+    assert!(world.told_of_drawing().contains("there is no picture to change"));
     // A reply to the first picture changes that one.
     world.draws(json!({"prompt": "at night", "edit": true, "size": "tall"}), "At night.");
     world
@@ -186,6 +196,13 @@ async fn what_is_not_drawn_is_told_to_the_model_in_plain_words() {
     assert!(told(json!({"prompt": "a hat", "edit": true})).await.contains("there is no picture to change"));
     studio.fails(400, "Your request was rejected by our safety system.");
     assert!(told(json!({"prompt": "x"})).await.contains("the service refused it: Your request was rejected"));
+    // A count that cannot be does not use up the day.
+    studio.counts(u64::MAX / 2);
+    let before = world.bot_texts(ANN).len();
+    world.draws(json!({"prompt": "x", "size": null, "edit": null}), "Counted.");
+    world.say(ANN, ANN, "draw");
+    world.answers(ANN, before + 1).await;
+    world.drawn(ANN, 1).await;
     studio.fails(500, "out of paint");
     let words = told(json!({"prompt": "x"})).await;
     assert!(words.contains("does not answer as it should") && !words.contains("paint"), "{words}");
@@ -194,6 +211,8 @@ async fn what_is_not_drawn_is_told_to_the_model_in_plain_words() {
     let answers = world.answers(ANN, before + 1).await;
     assert!(text(answers.last().unwrap()).contains("Tell me what to draw"));
     assert!(bot.stop().success());
+    let spent: u64 = world.books().await.iter().map(|spending| spending.spent.tokens).sum();
+    assert!(spent < 100_000, "{spent}");
 }
 
 #[tokio::test]
@@ -249,7 +268,9 @@ async fn without_the_setting_nothing_is_offered_and_the_command_says_what_is_mis
     let done =
         world.bot().set("PAINTER", "ollama:x").set("OLLAMA_MODEL", "qwen3:8b").arg("check").run().await;
     let words = String::from_utf8_lossy(&done.stdout).into_owned();
-    assert!(words.contains("PAINTER: the provider `ollama` does not draw pictures"), "{words}");
+    let wanted =
+        "PAINTER: the provider `ollama` does not draw pictures; choose openai or compatible or gemini";
+    assert!(words.contains(wanted), "{words}");
 }
 
 #[tokio::test]

@@ -130,7 +130,7 @@ async fn an_answer_that_cannot_be_spoken_stays_a_text_and_nothing_waits_for_it()
         "sendVoice",
         PlannedFailure::Status {
             status: 400,
-            description: "Bad Request: VOICE_MESSAGES_FORBIDDEN".to_owned(),
+            description: "Bad Request: user restricted receiving of voice messages".to_owned(),
         },
         1,
     );

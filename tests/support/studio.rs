@@ -31,6 +31,8 @@ pub struct Order {
 #[derive(Default)]
 struct StudioLog {
     failures: VecDeque<(u16, String)>,
+    /// Tokens of pictures from now on, by the service's own count.
+    count: Option<u64>,
     orders: Vec<Order>,
     faults: Vec<String>,
 }
@@ -63,6 +65,11 @@ impl Studio {
     /// The next request fails.
     pub fn fails(&self, status: u16, words: &str) {
         self.log.lock().failures.push_back((status, words.to_owned()));
+    }
+
+    /// From now on a picture counts so many tokens.
+    pub fn counts(&self, tokens: u64) {
+        self.log.lock().count = Some(tokens);
     }
 
     /// The next request is never answered.
@@ -114,13 +121,13 @@ async fn serve(mut client: TcpStream, log: &Mutex<StudioLog>) -> std::io::Result
             path if path.ends_with(":generateContent") => gemini(&asked.body),
             other => Err(format!("there is no {other}")),
         };
-        let (number, failure) = {
+        let (number, failure, count) = {
             let mut log = log.lock();
             match read {
                 Ok((fields, base)) => log.orders.push(Order { path: asked.path.clone(), fields, base }),
                 Err(fault) => log.faults.push(fault),
             }
-            (log.orders.len(), log.failures.pop_front())
+            (log.orders.len(), log.failures.pop_front(), log.count.unwrap_or(1_000))
         };
         if let Some((status, words)) = failure {
             if status == HANG {
@@ -138,9 +145,9 @@ async fn serve(mut client: TcpStream, log: &Mutex<StudioLog>) -> std::io::Result
         let parts = json!([{"text": "Here."}, {"inlineData": {"mimeType": "image/png", "data": base64}}]);
         let given = json!({
             "data": [{"b64_json": base64}],
-            "usage": {"input_tokens": 20, "output_tokens": 1_000, "total_tokens": 1_020},
+            "usage": {"input_tokens": 20, "output_tokens": count},
             "candidates": [{"content": {"parts": parts}, "finishReason": "STOP"}],
-            "usageMetadata": {"promptTokenCount": 20, "candidatesTokenCount": 1_000},
+            "usageMetadata": {"promptTokenCount": 20, "candidatesTokenCount": count},
         });
         answer(&mut client, 200, "application/json", given.to_string().as_bytes()).await?;
     }

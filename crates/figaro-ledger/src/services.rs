@@ -13,6 +13,8 @@ use figaro_provider::paint::{PaintAnswer, Painter, PictureOrder};
 use figaro_provider::speech::{SpeechModel, SpokenText};
 use figaro_provider::transcribe::{Sound, Transcriber};
 
+/// A count of more than so many times the estimate is none.
+const MOST_TIMES: u64 = 20;
 /// Budget of work for a person, outside the reservation of a turn.
 const ALONE: BudgetSource<'static> = BudgetSource::Alone(Purpose::Turn);
 
@@ -84,7 +86,9 @@ impl Ledger {
         bill.expect(estimate.output);
         match asking.await {
             Ok((given, usage)) => {
-                let usage = usage.unwrap_or(estimate);
+                // A service can count nonsense, and the caps of the day would believe it.
+                let most = estimate.total().saturating_mul(MOST_TIMES);
+                let usage = usage.filter(|usage| usage.total() <= most).unwrap_or(estimate);
                 if let Some(booked) = bill.settle(Some(usage)) {
                     // A booking that failed is in the log already.
                     drop(booked.await);

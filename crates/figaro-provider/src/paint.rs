@@ -4,7 +4,8 @@ use std::fmt::Debug;
 
 use async_trait::async_trait;
 use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
+use base64::alphabet::STANDARD;
+use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 
 use super::{Image, ProviderError};
 use figaro_base::text::estimate_tokens;
@@ -70,12 +71,20 @@ pub struct PaintAnswer {
     pub usage: Option<Usage>,
 }
 
-/// Decodes a picture in base64.
+/// Some servers leave out the padding.
+const LENIENT: GeneralPurpose = GeneralPurpose::new(
+    &STANDARD,
+    GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
+);
+
+/// Decodes a picture in base64, also in lines, without padding, or behind the head of a data URL.
 ///
 /// # Errors
 /// `ProviderError::Foreign` for anything else.
 pub(crate) fn decoded(base64: &str) -> Result<Vec<u8>, ProviderError> {
-    let bytes = STANDARD.decode(base64.trim());
+    let base64 = base64.split_once(";base64,").map_or(base64, |(_, base64)| base64);
+    let base64: String = base64.chars().filter(|c| !c.is_ascii_whitespace()).collect();
+    let bytes = LENIENT.decode(base64);
     let bytes =
         bytes.map_err(|error| ProviderError::Foreign(format!("the picture is not base64: {error}")))?;
     match Image::mime_of(&bytes) {

@@ -22,7 +22,7 @@ const RATE: u32 = 16_000;
 pub(super) async fn probe(settings: &Settings, providers: &Providers, http: reqwest::Client) -> Vec<Finding> {
     let services = match ServiceModels::new(settings, providers, &http) {
         Ok(services) => services,
-        Err(refusal) => return vec![Finding::new("model", Err(refusal.0))],
+        Err(refusal) => return vec![Finding::new("services", Err(refusal.0))],
     };
     let ServiceModels { transcriber, voice, painter } = services;
     let mut found = Vec::new();

@@ -9,11 +9,12 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 use tokio::sync::Semaphore;
+use tokio::time::timeout;
 
 use super::counts::TurnCounts;
 use super::{Tool, ToolContext, ToolDefinition, ToolError, ToolOutput, typed};
 use crate::channel::{Channel, FileError, NewPicture, PictureError};
-use figaro_base::ids::ChatId;
+use figaro_base::ids::{ChatId, MessageId};
 use figaro_base::text::one_line;
 use figaro_domain::conversation::Conversation;
 use figaro_domain::tool::{Effect, SideEffects, StatusKey};
@@ -33,9 +34,11 @@ const MAX_REASON: usize = 300;
 /// Maximum number of pictures of a turn.
 const MAX_PICTURES: usize = 4;
 /// Number of pictures that are drawn at once: each is in memory several times.
-pub const AT_ONCE: usize = 2;
-/// Number of conversations whose last picture is known.
-const CONVERSATIONS: usize = 500;
+pub const AT_ONCE: usize = 4;
+/// Time that a picture waits for its place.
+const WAIT: Duration = Duration::from_secs(40);
+/// Number of pictures whose file ids are known.
+const PICTURES: usize = 1_000;
 
 /// Dependencies of the tool.
 #[derive(Debug, Clone)]
@@ -56,30 +59,52 @@ pub struct DrawTools {
 
 /// File ids of the last pictures of conversations, most recent last. They are lost at a restart.
 #[derive(Debug, Clone, Default)]
-pub struct LastPictures(Arc<Mutex<VecDeque<(Conversation, String)>>>);
+pub struct LastPictures(Arc<Mutex<VecDeque<KnownPicture>>>);
+
+/// Conversation, message of the bot that asks what should change in the picture, and its file id. Without such a message it
+/// is the last picture.
+type KnownPicture = (Conversation, Option<MessageId>, String);
 
 impl LastPictures {
-    /// Sets the picture of a conversation that is changed next.
-    pub fn set(&self, conversation: Conversation, file_id: String) {
+    /// Sets the last picture of a conversation.
+    pub(crate) fn set(&self, conversation: Conversation, file_id: String) {
+        self.keep(conversation, None, file_id);
+    }
+
+    /// Sets the picture that a message of the bot asks about.
+    pub fn ask(&self, conversation: Conversation, question: MessageId, file_id: String) {
+        self.keep(conversation, Some(question), file_id);
+    }
+
+    fn keep(&self, conversation: Conversation, question: Option<MessageId>, file_id: String) {
         if file_id.is_empty() {
             return;
         }
         let mut all = self.0.lock();
-        all.retain(|(known, _)| *known != conversation);
-        if all.len() == CONVERSATIONS {
+        all.retain(|(known, asks, _)| (*known, *asks) != (conversation, question));
+        if all.len() == PICTURES {
             all.pop_front();
         }
-        all.push_back((conversation, file_id));
+        all.push_back((conversation, question, file_id));
     }
 
     /// Forgets the pictures of a chat.
     pub(crate) fn forget(&self, chat: ChatId) {
-        self.0.lock().retain(|(known, _)| known.chat != chat);
+        self.0.lock().retain(|(known, ..)| known.chat != chat);
+    }
+
+    fn asked(&self, conversation: Conversation, question: MessageId) -> Option<String> {
+        self.find(conversation, Some(question))
     }
 
     fn of(&self, conversation: Conversation) -> Option<String> {
+        self.find(conversation, None)
+    }
+
+    fn find(&self, conversation: Conversation, question: Option<MessageId>) -> Option<String> {
         let all = self.0.lock();
-        all.iter().find(|(known, _)| *known == conversation).map(|(_, file_id)| file_id.clone())
+        let is_it = |(known, asks, _): &&KnownPicture| (*known, *asks) == (conversation, question);
+        all.iter().find(is_it).map(|(.., file_id)| file_id.clone())
     }
 }
 
@@ -88,16 +113,17 @@ impl LastPictures {
 struct DrawArguments {
     prompt: String,
     #[serde(default)]
-    size: PictureSize,
+    #[schemars(with = "PictureSize")]
+    size: Option<PictureSize>,
     #[serde(default)]
-    edit: bool,
+    #[schemars(with = "bool")]
+    edit: Option<bool>,
 }
 
-#[derive(Default, Deserialize, JsonSchema)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(inline)]
 enum PictureSize {
-    #[default]
     Square,
     Wide,
     Tall,
@@ -131,15 +157,19 @@ impl DrawTools {
                 format!("{MAX_PICTURES} pictures were drawn for this question already: that is enough");
             return Err(ToolError::ForModel(words));
         }
-        let base = if asked.edit { Some(self.base(context).await?) } else { None };
+        let base = if asked.edit == Some(true) { Some(self.base(context).await?) } else { None };
         let shape = match asked.size {
-            PictureSize::Square => PictureShape::Square,
-            PictureSize::Wide => PictureShape::Wide,
-            PictureSize::Tall => PictureShape::Tall,
+            Some(PictureSize::Square) | None => PictureShape::Square,
+            Some(PictureSize::Wide) => PictureShape::Wide,
+            Some(PictureSize::Tall) => PictureShape::Tall,
         };
         context.take_sends(1)?;
         let order = PictureOrder { prompt: prompt.to_owned(), shape, base };
-        let _place = self.places.acquire().await;
+        let Ok(_place) = timeout(WAIT, self.places.acquire()).await else {
+            context.give_back_sends(1);
+            let words = "too many pictures are drawn just now, and this one was not begun: the person may ask again in a minute";
+            return Err(ToolError::ForModel(words.to_owned()));
+        };
         let within = context.tree.as_ref().map(|share| Drawing { tree: &share.tree, by: share.by });
         let drawn = self.ledger.paint(within, painter, order, context.payer()).await;
         let drawn = drawn.map_err(|error| {
@@ -181,9 +211,12 @@ impl DrawTools {
 
     /// Returns the picture to change: of the question, of what it replies to, or the last one of the conversation.
     async fn base(&self, context: &ToolContext) -> Result<Image, ToolError> {
-        let last = || self.last.of(context.place.conversation());
+        let conversation = context.place.conversation();
+        let asked_about =
+            context.replied.as_ref().and_then(|replied| self.last.asked(conversation, replied.message));
+        let last = || self.last.of(conversation).filter(|_| !context.has_other_file);
         let missing = "there is no picture to change: ask the person to reply to the one they mean";
-        let file_id = context.picture.clone().or_else(last);
+        let file_id = context.picture.clone().or(asked_about).or_else(last);
         let file_id = file_id.ok_or_else(|| ToolError::ForModel(missing.to_owned()))?;
         let bytes = self.channel.fetch(&file_id, Image::MAX_BYTES).await.map_err(|error| {
             tracing::warn!(%error, "a picture to change could not be fetched");

@@ -76,6 +76,8 @@ pub struct ToolContext {
     pub(crate) replied: Option<Replied>,
     /// File id of the picture that the question has or replies to.
     pub(crate) picture: Option<String>,
+    /// `true` if the question has or replies to a file that is no picture.
+    pub(crate) has_other_file: bool,
     /// IETF language tag of the person's client.
     pub(crate) language: Option<String>,
     /// Rights of the person in this turn.
@@ -158,6 +160,7 @@ impl ToolContext {
             asked: None,
             replied: None,
             picture: None,
+            has_other_file: false,
             language: None,
             standing: Standing::Member,
             agent: AgentContext {

@@ -108,10 +108,15 @@ impl Question {
 
     /// Returns the file id of its first picture, or else of the first that it replies to.
     pub(crate) fn picture(&self) -> Option<&str> {
+        self.files().find_map(Attachment::picture)
+    }
+
+    /// Returns its attachments, then those of the messages that it replies to.
+    pub(crate) fn files(&self) -> impl Iterator<Item = &Attachment> {
         let own = self.parts.iter().flat_map(|part| &part.attachments);
         let quoted =
             self.parts.iter().filter_map(|part| part.quotes.as_ref()).flat_map(|quoted| &quoted.attachments);
-        own.chain(quoted).find_map(Attachment::picture)
+        own.chain(quoted)
     }
 
     /// Returns the person who asked for a retry, else the writer of the first part.

@@ -68,10 +68,12 @@ pub(super) async fn streamed(response: Response, pulse: Pulse) -> Result<ValueSt
 /// Reads the bytes of an answer, at most [`MAX_BODY_BYTES`].
 async fn whole(mut response: Response) -> Result<Vec<u8>, ProviderError> {
     let mut body = Vec::new();
-    while let Some(chunk) = response.chunk().await.map_err(|error| error::from_reqwest(&error))? {
+    // The service has done its work by now.
+    let cut = |error: reqwest::Error| ProviderError::Cut(error.without_url().to_string());
+    while let Some(chunk) = response.chunk().await.map_err(cut)? {
         if body.len() + chunk.len() > MAX_BODY_BYTES {
             let told = format!("the answer is longer than {MAX_BODY_BYTES} bytes");
-            return Err(ProviderError::Refused(told));
+            return Err(ProviderError::Foreign(told));
         }
         body.extend_from_slice(&chunk);
     }

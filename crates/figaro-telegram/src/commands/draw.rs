@@ -9,13 +9,11 @@ use super::command::{
 };
 use super::handles::{Handles, PictureHandles};
 use super::presses::FirstPresses;
-use super::replies;
 use crate::callback::{ButtonFamily, DrawButton};
 use crate::inbound;
 use crate::send::Button;
 use figaro_agent::turn::question::Question;
 use figaro_agent::turn::queue::Job;
-use figaro_domain::delivery::Author;
 use figaro_domain::message::{Attachment, Inbound};
 use figaro_prompts::texts::{Texts, fill};
 use figaro_store::StoreError;
@@ -77,10 +75,12 @@ impl Command for DrawCommand {
                 let attachments = shown.iter().flat_map(|quoted| &quoted.attachments);
                 let picture = attachments.into_iter().find_map(Attachment::picture);
                 let file_id = picture.ok_or(PressError::Gone)?.to_owned();
-                self.pictures.last.set(asker.place.conversation(), file_id);
                 let texts = self.cards.texts(asker);
-                let words = texts.draw_change_question().to_owned();
-                Ok(replies::ask(&self.cards, asker, words, texts.draw_change_hint(), Author::Figaro).await)
+                let asked =
+                    self.cards.ask(asker, texts.draw_change_question(), texts.draw_change_hint()).await;
+                let Some(question) = asked else { return Ok(Pressed::toast(texts.error_internal())) };
+                self.pictures.last.ask(asker.place.conversation(), question, file_id);
+                Ok(Pressed::Shown { toast: None, card: None })
             }
         }
     }

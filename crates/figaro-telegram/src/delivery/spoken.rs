@@ -11,8 +11,8 @@ use figaro_domain::delivery::PendingDelivery;
 use figaro_domain::usage::Payer;
 use figaro_markup::{EntityKind, render};
 
-/// Telegram's words where nobody may send voice messages, in lower case.
-const FORBIDDEN: [&str; 2] = ["voice_messages_forbidden", "not enough rights to send voice"];
+/// Telegram's words where voice messages are not taken, in lower case: with the word "voice" beside them.
+const FORBIDDEN: [&str; 3] = ["forbidden", "restricted", "not enough rights"];
 
 impl TelegramDelivery {
     /// Returns the voice message of an answer; none if it is not fit to be spoken, cannot be spoken now, or was erased
@@ -47,7 +47,10 @@ impl TelegramDelivery {
         let chat = delivery.place.chat;
         tracing::warn!(run = %delivery.run, %chat, reason, "Telegram does not take a voice message");
         let told = reason.to_lowercase();
-        if !FORBIDDEN.iter().any(|words| told.contains(words)) {
+        let is_on =
+            async || self.settings.chat_config(chat).await.is_ok_and(|config| config.voice != VoiceMode::Off);
+        let is_forbidden = told.contains("voice") && FORBIDDEN.iter().any(|words| told.contains(words));
+        if !is_forbidden || !is_on().await {
             return;
         }
         let change = ConfigPatch { voice: Some(VoiceMode::Off), ..ConfigPatch::default() };

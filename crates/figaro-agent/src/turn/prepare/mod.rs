@@ -283,6 +283,8 @@ impl Preparer {
             asked: first.origin.message(),
             replied: question.parts.iter().find_map(|part| part.quotes.as_ref()?.replied()),
             picture: question.picture().map(str::to_owned),
+            has_other_file: question.picture().is_none()
+                && question.files().any(|file| file.file_id.is_some()),
             language: first.language.clone(),
             standing: question.standing,
             agent: agent_context(turn, question, agent, model),
