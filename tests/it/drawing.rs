@@ -112,6 +112,29 @@ async fn a_picture_is_drawn_sent_once_and_drawn_again_or_changed_by_its_buttons(
     world.drawn(ANN, 3).await;
     let order = studio.orders().pop().unwrap();
     assert_eq!((order.path.as_str(), order.base), ("/v1/images/edits", Some(picture(2))));
+    assert_eq!(studio.faults(), Vec::<String>::new());
+    assert!(bot.stop().success());
+    // Three pictures of 1,020 tokens, by the service's own count.
+    let books = world.books().await;
+    let pictures = books.iter().filter(|spending| spending.model.to_string() == "compatible:flux");
+    assert_eq!(pictures.map(|spending| spending.spent.tokens).sum::<u64>(), 3 * 1_020, "{books:?}");
+    assert!(world.refused().is_empty(), "{:?}", world.refused());
+}
+
+#[tokio::test]
+async fn a_reply_chooses_the_picture_that_is_changed() {
+    let world = World::new().await;
+    let studio = Studio::start().await;
+    let bot = world.painter(&studio).spawn();
+    bot.ready().await;
+    world.draws(json!({"prompt": "a boat"}), "One.");
+    world.say(ANN, ANN, "draw a boat");
+    let first = world.drawn(ANN, 1).await;
+    says(&world, ANN, "One.").await;
+    world.draws(json!({"prompt": "a lake"}), "Two.");
+    world.say(ANN, ANN, "draw a lake");
+    world.drawn(ANN, 2).await;
+    says(&world, ANN, "Two.").await;
     // A reply to something that is no picture changes none.
     world.script.push(ModelReply::text("A note."));
     let note = world.telegram.send(Say::new(ANN, ANN, "").document("note.txt", b"Boats.")).unwrap();
@@ -126,16 +149,10 @@ async fn a_picture_is_drawn_sent_once_and_drawn_again_or_changed_by_its_buttons(
         .telegram
         .send(Say::new(ANN, ANN, "at night please").reply_to(number(&first["message_id"])))
         .unwrap();
-    world.drawn(ANN, 4).await;
+    world.drawn(ANN, 3).await;
     let order = studio.orders().pop().unwrap();
     assert_eq!((order.base, order.fields["size"].as_str()), (Some(picture(1)), Some("1024x1536")));
-    assert_eq!(studio.faults(), Vec::<String>::new());
     assert!(bot.stop().success());
-    // Four pictures of 1,020 tokens, by the service's own count.
-    let books = world.books().await;
-    let pictures = books.iter().filter(|spending| spending.model.to_string() == "compatible:flux");
-    assert_eq!(pictures.map(|spending| spending.spent.tokens).sum::<u64>(), 4 * 1_020, "{books:?}");
-    assert!(world.refused().is_empty(), "{:?}", world.refused());
 }
 
 #[tokio::test]

@@ -13,7 +13,7 @@ use tokio::time::timeout;
 
 use super::counts::TurnCounts;
 use super::{Tool, ToolContext, ToolDefinition, ToolError, ToolOutput, typed};
-use crate::channel::{Channel, FileError, NewPicture, PictureError};
+use crate::channel::{Channel, FileError, NewPicture, PictureError, SentPicture};
 use figaro_base::ids::{ChatId, MessageId};
 use figaro_base::text::one_line;
 use figaro_domain::conversation::Conversation;
@@ -187,12 +187,21 @@ impl DrawTools {
                 return Err(ToolError::ForModel(words));
             }
         };
+        let sent = self.send(context, bytes).await?;
+        self.last.set(context.place.conversation(), sent.file_id);
+        let value = json!({"success": true, "message_id": sent.message, "about": "The person sees it."});
+        let side_effects = SideEffects { spent: Some(spent), shown: true, ..SideEffects::default() };
+        Ok(ToolOutput { side_effects, ..value.into() })
+    }
+
+    /// Sends a picture that was drawn.
+    async fn send(&self, context: &ToolContext, bytes: Vec<u8>) -> Result<SentPicture, ToolError> {
         let new = NewPicture {
             bytes,
             reply_to: context.asked.filter(|_| context.place.is_group()),
             language: context.language.clone(),
         };
-        let sent = self.channel.send_picture(&context.place, new).await.map_err(|error| match error {
+        self.channel.send_picture(&context.place, new).await.map_err(|error| match error {
             PictureError::Refused(words) => {
                 context.give_back_sends(1);
                 ToolError::ForModel(format!(
@@ -202,11 +211,7 @@ impl DrawTools {
             PictureError::Unclear(words) => {
                 ToolError::Unknown(format!("{words}. The picture may have been sent: do not draw it again"))
             }
-        })?;
-        self.last.set(context.place.conversation(), sent.file_id);
-        let value = json!({"success": true, "message_id": sent.message, "about": "The person sees it."});
-        let side_effects = SideEffects { spent: Some(spent), shown: true, ..SideEffects::default() };
-        Ok(ToolOutput { side_effects, ..value.into() })
+        })
     }
 
     /// Returns the picture to change: of the question, of what it replies to, or the last one of the conversation.
