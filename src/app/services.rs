@@ -23,7 +23,7 @@ pub(super) struct ServiceModels {
     pub(super) transcriber: Option<Arc<dyn Transcriber>>,
     /// Turns text into speech.
     pub(super) voice: Option<Voice>,
-    /// Draws pictures.
+    /// Draws and changes pictures.
     pub(super) painter: Option<Arc<dyn Painter>>,
 }
 

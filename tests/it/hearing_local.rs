@@ -200,7 +200,7 @@ fn mutated(bytes: &[u8], seed: u64) -> Vec<u8> {
     bytes
 }
 
-/// So many seconds of silence as WAV.
+/// Silence of this length in seconds, as WAV.
 fn silence(seconds: u32) -> Vec<u8> {
     let length = seconds * 32_000;
     let mut file =

@@ -20,7 +20,7 @@ const HANG: u16 = 0;
 /// A sound that begins as Opus in Ogg does.
 pub const SOUND: &[u8] = b"OggS\0\x02spoken\xff";
 
-/// What was ordered: the fields of the request, with its path, and the picture to change.
+/// Order that arrived: the path and the fields of the request, and the picture to change.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Order {
     pub path: String,

@@ -16,7 +16,7 @@ const TIMEOUT: Duration = Duration::from_secs(60);
 /// A model that speaks, with one of its voices.
 #[derive(Debug, Clone)]
 pub struct Voice {
-    /// Model that speaks.
+    /// Model that turns text into speech.
     pub model: Arc<dyn SpeechModel>,
     /// Name of the voice at the service.
     pub name: String,

@@ -53,7 +53,7 @@ impl ServiceModel {
 /// A model that speaks, and its voice.
 #[derive(Debug, Clone)]
 pub struct SpeechSettings {
-    /// Model that speaks.
+    /// Model that turns text into speech, with its service.
     pub model: ServiceModel,
     /// Name of the voice at the service.
     pub voice: String,

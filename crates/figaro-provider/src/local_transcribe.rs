@@ -72,7 +72,7 @@ impl Transcriber for LocalTranscriber {
         let closed = |_closed| ProviderError::Unavailable("the bot stops".to_owned());
         let _turn = self.turn.acquire().await.map_err(closed)?;
         match self.hear(&sound.bytes).await {
-            // What runs here costs nothing.
+            // A model on this machine costs nothing.
             Ok(Ok(heard)) => Ok(Transcript { text: heard.text, usage: Some(Usage::default()) }),
             Ok(Err(reason)) => Err(of_reason(&reason)),
             Err(failure) => Err(of_failure(&failure)),

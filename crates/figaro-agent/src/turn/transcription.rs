@@ -70,7 +70,7 @@ impl Transcription {
                 add_words(&mut part.text, words);
                 heard.push(part.clone());
             }
-            // What a bot says stands beside it as a text.
+            // The text of a spoken answer of a bot stands beside it.
             if let Some(quoted) = part.quotes.as_mut().filter(|quoted| quoted.from_person) {
                 let words = hearing.words_of(&mut quoted.attachments, &payer).await;
                 add_words(&mut quoted.text, words);

@@ -70,7 +70,7 @@ pub struct Handles {
     pub tools: Arc<Registry>,
     /// Rules for the calls that the model may make.
     pub policy: Policy,
-    /// Drawn pictures.
+    /// Switch of drawing, and the last pictures.
     pub pictures: PictureHandles,
     /// `true` if there is a model that speaks.
     pub speaks: bool,

@@ -92,7 +92,7 @@ pub struct BuiltIn {
     pub documents: DocumentTools,
     /// Web pages, for `read_page`.
     pub pages: PageTools,
-    /// Pictures, for `draw`.
+    /// Picture model and the last pictures of conversations, for `draw`.
     pub draw: DrawTools,
     /// Records of chats, for the record tools.
     pub records: RecordTools,
