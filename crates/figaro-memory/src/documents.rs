@@ -123,6 +123,12 @@ impl DocumentSearch {
         Ok(found)
     }
 
+    /// Returns the memory that the indexes take, in bytes.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.chats.lock().values().map(|cached| cached.bytes).sum()
+    }
+
     fn of(&self, chat: ChatId) -> SharedIndex {
         let mut chats = self.chats.lock();
         let cached = chats.entry(chat).or_default();
