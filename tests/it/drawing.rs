@@ -356,6 +356,24 @@ async fn a_picture_that_is_given_up_is_paid_for_and_not_drawn_again_after_a_kill
 }
 
 #[tokio::test]
+async fn a_call_whose_connection_is_lost_is_paid_for() {
+    let world = World::new().await;
+    let studio = Studio::start().await;
+    let bot = world.painter(&studio).spawn();
+    bot.ready().await;
+    studio.breaks_off();
+    world.draws(json!({"prompt": "a boat"}), "It did not come.");
+    world.say(ANN, ANN, "draw a boat");
+    says(&world, ANN, "It did not come.").await;
+    assert!(bot.stop().success());
+    assert_eq!(studio.orders().len(), 1);
+    let books = world.books().await;
+    let pictures = books.iter().filter(|spending| spending.model.to_string() == "compatible:flux");
+    let spent: u64 = pictures.map(|spending| spending.spent.tokens).sum();
+    assert!(spent > 6_240, "{spent}: {books:?}");
+}
+
+#[tokio::test]
 async fn a_turn_draws_within_what_it_shares_with_the_agents_that_it_asked() {
     let world = World::new().await;
     let studio = Studio::start().await;

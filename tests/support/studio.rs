@@ -17,6 +17,7 @@ use super::{TIMEOUT, listener};
 
 /// Stands for no answer.
 const HANG: u16 = 0;
+const BREAK: u16 = 1;
 /// A sound that begins as Opus in Ogg does.
 pub const SOUND: &[u8] = b"OggS\0\x02spoken\xff";
 
@@ -77,6 +78,11 @@ impl Studio {
         self.fails(HANG, "");
     }
 
+    /// The connection of the next request ends without an answer.
+    pub fn breaks_off(&self) {
+        self.fails(BREAK, "");
+    }
+
     /// Waits until so many orders have come.
     pub async fn ordered(&self, count: usize) {
         let come = async {
@@ -132,6 +138,9 @@ async fn serve(mut client: TcpStream, log: &Mutex<StudioLog>) -> std::io::Result
         if let Some((status, words)) = failure {
             if status == HANG {
                 std::future::pending::<()>().await;
+            }
+            if status == BREAK {
+                return Ok(());
             }
             let error = json!({"error": {"message": words}}).to_string();
             answer(&mut client, status, "application/json", error.as_bytes()).await?;

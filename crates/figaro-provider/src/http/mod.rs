@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use futures::{Future, StreamExt, stream};
 use reqwest::header::CONTENT_TYPE;
-use reqwest::{RequestBuilder, Response};
+use reqwest::{Method, RequestBuilder, Response};
 use serde::de::DeserializeOwned;
 
 use self::decode::ValueStream;
@@ -34,7 +34,14 @@ pub(super) async fn json<T: DeserializeOwned>(
 /// Sends a request and reads its answer of any kind within a time limit.
 pub(super) async fn bytes(request: RequestBuilder, limit: Duration) -> Result<Vec<u8>, ProviderError> {
     let asking = async {
-        let response = request.send().await.map_err(|error| error::from_reqwest(&error))?;
+        let (client, request) = request.build_split();
+        let request = request.map_err(|error| error::from_reqwest(&error))?;
+        let works = request.method() == Method::POST;
+        let response = client.execute(request).await.map_err(|error| match works && !error.is_connect() {
+            // The connection was there: the service may have done its work, which costs something.
+            true => ProviderError::Cut(error.without_url().to_string()),
+            false => error::from_reqwest(&error),
+        })?;
         if !response.status().is_success() {
             return Err(error::refusal(response).await);
         }
