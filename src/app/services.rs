@@ -13,6 +13,8 @@ use figaro_extract::hear::WhisperFolder;
 #[cfg(feature = "local-transcriber")]
 use figaro_provider::local_transcribe::LocalTranscriber;
 use figaro_provider::paint::Painter;
+#[cfg(feature = "local-transcriber")]
+use figaro_provider::parted_transcribe::PartedTranscriber;
 use figaro_provider::transcribe::Transcriber;
 use figaro_provider::{Descriptor, Make, Providers};
 
@@ -42,11 +44,13 @@ impl ServiceModels {
         Ok(Self {
             transcriber: match &settings.transcriber {
                 TranscriberSettings::Local(folder) => Some(local_transcriber(folder)?),
-                other => building.build(other.service(), |descriptor| {
-                    descriptor
-                        .transcriber
-                        .ok_or("TRANSCRIBER: the provider `{}` does not turn speech into text")
-                })?,
+                other => {
+                    let find = |descriptor: &Descriptor| {
+                        let words = "TRANSCRIBER: the provider `{}` does not turn speech into text";
+                        descriptor.transcriber.ok_or(words)
+                    };
+                    building.build(other.service(), find)?.map(parted)
+                }
             },
             voice: building
                 .build(speech.map(|speech| &speech.model), |descriptor| {
@@ -78,6 +82,20 @@ fn local_transcriber(_: &Path) -> Result<Arc<dyn Transcriber>, StartupError> {
     let words = "TRANSCRIBER: this build has no local models: build it with --features local-transcriber, or choose a model of a \
                  service";
     Err(StartupError(words.to_owned()))
+}
+
+/// Makes a service hear long sounds in parts, if this build can cut them.
+#[cfg(feature = "local-transcriber")]
+fn parted(service: Arc<dyn Transcriber>) -> Arc<dyn Transcriber> {
+    match reader_program() {
+        Some(program) => Arc::new(PartedTranscriber::new(service, program)),
+        None => service,
+    }
+}
+
+#[cfg(not(feature = "local-transcriber"))]
+fn parted(service: Arc<dyn Transcriber>) -> Arc<dyn Transcriber> {
+    service
 }
 
 struct Building<'a> {

@@ -3,6 +3,8 @@
 use std::process::Output;
 use std::time::Duration;
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use figaro_domain::usage::Spending;
 use figaro_offline::model::{Gate, ModelReply};
 use figaro_offline::telegram::Say;
@@ -28,6 +30,10 @@ impl World {
 /// Standard output of a check.
 fn shown(done: &Output) -> String {
     String::from_utf8_lossy(&done.stdout).into_owned()
+}
+
+fn decoded(base64: &str) -> Vec<u8> {
+    STANDARD.decode(base64).unwrap()
 }
 
 fn voice(from: i64, chat: i64) -> Say {
@@ -234,7 +240,7 @@ async fn what_is_not_heard_is_said_in_a_sentence() {
     world.say(ANN, ANN, "/retry");
     says(&world, ANN, "so here it is").await;
     says(&world, ANN, "I see.").await;
-    let long = Say::new(ANN, ANN, "").sound("voice", 1_501, OGG);
+    let long = Say::new(ANN, ANN, "").sound("voice", 7_201, OGG);
     assert!(told(long).await.starts_with("That is too long for me to hear"));
     // With words beside it the question is answered, and the model knows.
     speech.fails(500);
@@ -260,6 +266,61 @@ async fn without_the_setting_people_are_told_and_owners_how() {
         assert!(text(&told).starts_with("I cannot read voice messages yet."), "{told}");
         assert_eq!(text(&told).contains("TRANSCRIBER"), hint, "{told}");
     }
+}
+
+#[tokio::test]
+async fn a_model_that_hears_gets_the_sound_where_nobody_turns_it_into_words() {
+    for (provider, own) in [("gemini", ""), ("compatible", "compatible:openai/gpt-4.1-mini=tools/sounds")] {
+        let world = World::new().await;
+        world.otherwise(ModelReply::text("> where are the bees\n\nIn Vilnius."));
+        let bot = world.bot_of(provider).set("MODEL_CAPABILITIES", own).spawn();
+        bot.ready().await;
+        world.telegram.send(voice(ANN, ANN)).unwrap();
+        let request = world.asks(1).await;
+        let given: Vec<_> = request.pictures().iter().map(|sound| sound.mime_type.to_owned()).collect();
+        assert_eq!(given, ["audio/ogg"], "{provider}");
+        assert_eq!(decoded(request.pictures()[0].base64), OGG);
+        let told =
+            "<attached kind=\"voice message\" given_to_you=\"you hear it: begin your answer with its words";
+        assert!(request.user_text().contains(told), "{}", request.user_text());
+        says(&world, ANN, "In Vilnius.").await;
+        // Its words are in the answer; the sound itself is not sent again, unless somebody asks about it.
+        world.say(ANN, ANN, "since when?");
+        let request = world.asks(2).await;
+        assert!(request.body.to_string().contains("where are the bees"), "{}", request.body);
+        assert_eq!(request.pictures().len(), 0);
+        let sent = world.telegram.send(Say::new(ANN, ANN, "").sound("audio", 90, OGG)).unwrap();
+        world.asks(3).await;
+        world.telegram.send(Say::new(ANN, ANN, "who sings?").reply_to(sent.message_id)).unwrap();
+        assert_eq!(world.asks(4).await.pictures().len(), 1, "{provider}");
+        // It is too long, and nothing else was said.
+        let before = world.bot_texts(ANN).len();
+        world.telegram.send(Say::new(ANN, ANN, "").sound("voice", 1_501, OGG)).unwrap();
+        let request = world.asks(5).await;
+        assert!(request.user_text().contains("not_given_to_you=\"it is too long"), "{}", request.user_text());
+        world.answers(ANN, before + 1).await;
+        assert!(bot.stop().success() && world.refused().is_empty(), "{:?}", world.refused());
+    }
+}
+
+#[tokio::test]
+async fn a_stand_in_that_does_not_hear_is_told_that_there_was_a_sound() {
+    let world = World::new().await;
+    world.otherwise(ModelReply::text("I cannot hear it."));
+    world.script.push(ModelReply::status(500, "down"));
+    world.script.push(ModelReply::status(500, "down"));
+    world.script.push(ModelReply::status(500, "down"));
+    let bot = world
+        .with_provider(world.bot_of("gemini"), "compatible")
+        .set("LLM_FALLBACK", "compatible:openai/gpt-4.1-mini")
+        .set("MODEL_CAPABILITIES", "compatible:openai/gpt-4.1-mini=tools")
+        .spawn();
+    bot.ready().await;
+    world.telegram.send(voice(ANN, ANN)).unwrap();
+    says(&world, ANN, "I cannot hear it.").await;
+    let request = world.asked().pop().unwrap();
+    assert!(request.user_text().contains("[sounds that you cannot hear: 1]"), "{}", request.user_text());
+    assert_eq!(request.pictures().len(), 0);
 }
 
 #[tokio::test]

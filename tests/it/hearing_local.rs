@@ -18,6 +18,7 @@ use serde_json::json;
 use crate::support::calls::says;
 use crate::support::output::words;
 use crate::support::scene::text;
+use crate::support::speech::Speech;
 use crate::support::{ANN, World};
 
 const SOUNDS: &str = "tests/hearing/sounds";
@@ -292,4 +293,42 @@ async fn a_real_model_hears_what_people_say_to_the_bot() {
     assert!(bot.stop().success());
     let output = world.bot().set("TRANSCRIBER", &format!("local:{folder}")).arg("check").run().await;
     assert!(words(&output).0.contains("local:whisper-base hears, in "), "{output:?}");
+}
+
+#[tokio::test]
+#[cfg_attr(not(feature = "local-transcriber"), ignore = "a build without local models does not cut sounds")]
+async fn a_service_hears_a_long_sound_in_parts() {
+    const SECONDS: usize = 1_700;
+    let world = World::new().await;
+    world.otherwise(ModelReply::text("I see."));
+    let speech = Speech::start().await;
+    let bot = world
+        .bot()
+        .set("TRANSCRIBER", "compatible:whisper-large")
+        .set("COMPATIBLE_BASE_URL", &format!("{}/v1", speech.origin))
+        .spawn();
+    bot.ready().await;
+    ["One.", "", "Three."].iter().for_each(|words| speech.says(words));
+    // Half an hour, nearly, of 8 bits, 4,000 times a second.
+    let (length, rate) = (4_000 * SECONDS as u32, 4_000_u32.to_le_bytes());
+    let mut long =
+        [b"RIFF".as_slice(), (length + 36).to_le_bytes().as_slice(), b"WAVEfmt \x10\0\0\0\x01\0\x01\0"]
+            .concat();
+    long.extend(
+        [rate.as_slice(), rate.as_slice(), b"\x01\0\x08\0data", length.to_le_bytes().as_slice()].concat(),
+    );
+    long.extend((0..length).map(|at| (at % 251) as u8));
+    world.telegram.send(Say::new(ANN, ANN, "").sound("audio", SECONDS as u32, long)).unwrap();
+    let request = world.asks(1).await;
+    assert!(request.user_text().contains("One. Three."), "{}", request.user_text());
+    let heard = speech.heard();
+    let names: Vec<&str> = heard.iter().map(|part| part.name.as_str()).collect();
+    assert_eq!((names, speech.faults()), (vec!["part.wav"; 3], Vec::new()));
+    let bytes: usize = heard.iter().map(|part| part.bytes.len() - 44).sum();
+    assert!(bytes.abs_diff(SECONDS * 32_000) < 1_000, "{bytes}");
+    says(&world, ANN, "I see.").await;
+    // What cannot be cut is told in a sentence.
+    world.telegram.send(Say::new(ANN, ANN, "").sound("audio", SECONDS as u32, b"no sound at all")).unwrap();
+    says(&world, ANN, "I could not hear that: the file is damaged").await;
+    assert!(bot.stop().success());
 }

@@ -16,6 +16,8 @@ pub struct Abilities {
     pub tools: bool,
     /// `true` if it accepts pictures.
     pub pictures: bool,
+    /// `true` if it hears sounds.
+    pub sounds: bool,
     /// `true` if its answer can be constrained to a JSON Schema.
     pub json: bool,
     /// Context window in tokens, request and answer together; `None` if not configured.
@@ -24,12 +26,12 @@ pub struct Abilities {
 
 impl Abilities {
     pub(super) fn read(reader: &mut VariableReader<'_>) -> Vec<OfModel<Self>> {
-        let advice = "is not of the form provider:model=tools/pictures/json/32768: all that the model can do, the number \
+        let advice = "is not of the form provider:model=tools/pictures/sounds/json/32768: all that the model can do, the number \
                       being the tokens of its window (2048 or more); text alone for nothing else";
         OfModel::read(reader, "MODEL_CAPABILITIES", advice, Self::read_one)
     }
 
-    /// Parses `tools/pictures/json/32768`, in any order.
+    /// Parses `tools/pictures/sounds/json/32768`, in any order.
     fn read_one(text: &str) -> Option<Self> {
         let mut can = Self::default();
         for word in text.split('/').map(|word| word.trim().to_ascii_lowercase()) {
@@ -37,6 +39,7 @@ impl Abilities {
                 "text" => {}
                 "tools" => can.tools = true,
                 "pictures" => can.pictures = true,
+                "sounds" => can.sounds = true,
                 "json" => can.json = true,
                 number => {
                     can.window = Some(number.replace('_', "").parse().ok().filter(|n| WINDOWS.contains(n))?)
@@ -64,12 +67,16 @@ mod tests {
 
     #[test]
     fn what_models_can_do_is_read() {
-        let read = read("compatible:my/*=tools/JSON/32_768, ollama:qwen3:8b=pictures, compatible:small=text")
-            .unwrap();
+        let read =
+            read("compatible:my/*=tools/JSON/32_768, ollama:qwen3:8b=pictures/sounds, compatible:small=text")
+                .unwrap();
         let of = |model: &str| OfModel::best(&read, model).copied();
         let all = Abilities { tools: true, json: true, window: Some(32_768), ..Abilities::default() };
         assert_eq!(of("compatible:my/model"), Some(all));
-        assert_eq!(of("ollama:qwen3:8b"), Some(Abilities { pictures: true, ..Abilities::default() }));
+        assert_eq!(
+            of("ollama:qwen3:8b"),
+            Some(Abilities { pictures: true, sounds: true, ..Abilities::default() })
+        );
         assert_eq!((of("compatible:small"), of("compatible:other")), (Some(Abilities::default()), None));
     }
 

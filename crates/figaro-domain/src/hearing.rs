@@ -7,8 +7,14 @@ use serde::{Deserialize, Serialize};
 pub const LISTENER: &str = "hear";
 /// Maximum size of a sound, in bytes: what Telegram lets bots download.
 pub const MAX_SOUND_BYTES: usize = 20 * 1024 * 1024;
-/// Maximum length of a sound, in seconds, as OpenAI's models allow.
+/// Argument with which the child cuts a sound into parts, in place of a model's folder.
+pub const CUTTER: &str = "--parts";
+/// Maximum length of a sound that is heard at once, in seconds, as OpenAI's models allow.
 pub const MAX_SECONDS: u64 = 1_500;
+/// Maximum length of a sound that is heard in parts, in seconds.
+pub const MAX_PARTED_SECONDS: u64 = 7_200;
+/// Length of such a part, in seconds.
+pub const PART_SECONDS: u64 = 600;
 
 /// Words in a sound.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,7 +41,7 @@ pub enum HearingError {
     #[error("is empty")]
     Empty,
     /// The sound is too long or too large, or takes too much time or memory.
-    #[error("is too long to be heard: {} minutes and 20 MB at most", MAX_SECONDS / 60)]
+    #[error("is too long to be heard")]
     TooLong,
     /// The model cannot be used. The owner must act.
     #[error("could not be heard: {0}")]

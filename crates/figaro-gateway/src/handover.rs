@@ -111,11 +111,11 @@ impl Handovers {
         let key = HandoverKey { identity: identity.to_owned(), call: first.id.clone() };
         // Pictures are dropped, because the limit counts text. They were seen in the turn of their call.
         for item in &mut items {
-            if let Item::ToolResult { output, images, .. } = item
-                && !images.is_empty()
+            if let Item::ToolResult { output, media, .. } = item
+                && !media.is_empty()
             {
-                output.push_str(&format!("\n[pictures that are not here any more: {}]", images.len()));
-                images.clear();
+                output.push_str(&format!("\n[pictures that are not here any more: {}]", media.len()));
+                media.clear();
             }
         }
         let mut all = self.0.lock();
@@ -153,9 +153,9 @@ impl Handovers {
         };
         let Some(kept) = kept else { return done };
         let results = done.into_iter().skip(at + 1).map(|item| match item {
-            Item::ToolResult { call_id, name, output, images } => {
+            Item::ToolResult { call_id, name, output, media } => {
                 let call_id = mark.off(&call_id).map(str::to_owned).unwrap_or(call_id);
-                Item::ToolResult { call_id, name, output, images }
+                Item::ToolResult { call_id, name, output, media }
             }
             item @ (Item::User { .. } | Item::Assistant { .. }) => item,
         });

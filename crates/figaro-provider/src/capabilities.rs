@@ -26,6 +26,9 @@ pub struct Capabilities {
     pub tools: bool,
     /// `true` if the model reads images.
     pub vision: bool,
+    /// `true` if the model hears: it accepts sounds, and films with theirs.
+    #[serde(default)]
+    pub hearing: bool,
     /// `true` if an answer can be constrained to a JSON Schema.
     pub structured_output: bool,
     /// `true` if the provider searches the web for the model.
@@ -151,6 +154,7 @@ impl Capabilities {
         max_output: None,
         tools: false,
         vision: false,
+        hearing: false,
         structured_output: false,
         web_search: false,
         search_with_tools: true,
@@ -250,6 +254,7 @@ mod tests {
             "max_output",
             "tools",
             "vision",
+            "hearing",
             "structured_output",
             "web_search",
             "search_with_tools",

@@ -10,7 +10,9 @@ use tracing::{info, warn};
 
 use super::models::{say_schema, without_images};
 use super::trials::{Feature, ModelTrials};
-use super::{Capabilities, Demand, Event, EventStream, Item, Provider, ProviderError, Request, ToolChoice};
+use super::{
+    Capabilities, Demand, Event, EventStream, Item, MediaPart, Provider, ProviderError, Request, ToolChoice,
+};
 use figaro_base::clock::Clock;
 use figaro_config::{Abilities, OfModel};
 use figaro_domain::generation::Generation;
@@ -84,7 +86,9 @@ impl Feature {
     /// Returns `true` if a request uses the feature.
     fn is_in(self, request: &Request) -> bool {
         let has_images = |item: &Item| match item {
-            Item::User { images, .. } | Item::ToolResult { images, .. } => !images.is_empty(),
+            Item::User { media, .. } | Item::ToolResult { media, .. } => {
+                !media.iter().all(MediaPart::is_sound)
+            }
             Item::Assistant { .. } => false,
         };
         let is_formed = request.schema.is_some() || request.settings.output_format.is_some();
@@ -157,8 +161,17 @@ impl Provider for Learning {
         let mut can = self.inner.capabilities(model);
         if let Some(own) = self.said(model) {
             let context_window = own.window.unwrap_or(can.context_window);
-            let (tools, vision, structured_output) = (own.tools, own.pictures, own.json);
-            can = Capabilities { context_window, tools, vision, structured_output, is_guess: false, ..can };
+            let (tools, vision, hearing) = (own.tools, own.pictures, own.sounds);
+            let structured_output = own.json;
+            can = Capabilities {
+                context_window,
+                tools,
+                vision,
+                hearing,
+                structured_output,
+                is_guess: false,
+                ..can
+            };
         }
         can.tools &= !self.lacks(model, Feature::Tools);
         can.vision &= !self.lacks(model, Feature::Pictures);
@@ -300,7 +313,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::{AnswerSchema, Finish, Image, ToolSpec};
+    use crate::{AnswerSchema, Finish, MediaPart, ToolSpec};
 
     type Takes = fn(&Request) -> bool;
 
@@ -348,12 +361,12 @@ mod tests {
     }
 
     fn full() -> Request {
-        let image = Image { mime_type: "image/png".into(), base64: "AA==".into() };
+        let image = MediaPart { mime_type: "image/png".into(), seconds: 0, base64: "AA==".into() };
         Request {
             tools: ["s", "t"].map(|name| Arc::new(ToolSpec::new(name, "", json!({})))).into(),
             schema: Some(AnswerSchema { name: "a".into(), schema: json!({"type": "object"}) }),
             tells_schema: true,
-            ..Request::new("m", "Say.", vec![Item::User { text: "see".into(), images: vec![image] }])
+            ..Request::new("m", "Say.", vec![Item::User { text: "see".into(), media: vec![image] }])
         }
     }
 

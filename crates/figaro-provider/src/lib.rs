@@ -20,6 +20,7 @@ mod http;
 pub mod learning;
 pub mod local_transcribe;
 mod loose;
+mod media;
 pub mod models;
 mod offered;
 mod ollama;
@@ -31,6 +32,7 @@ mod openai_responses;
 mod openai_speech;
 mod openai_transcribe;
 pub mod paint;
+pub mod parted_transcribe;
 pub mod price;
 mod request;
 pub mod retry;
@@ -53,7 +55,8 @@ pub use capabilities::Capabilities;
 pub use descriptor::{Descriptor, Make, Providers};
 pub use error::ProviderError;
 pub use event::{Event, Finish, HostedSearch};
-pub use request::{AnswerOptions, AnswerSchema, Demand, Earlier, Image, Item, Request, ToolChoice, ToolSpec};
+pub use media::MediaPart;
+pub use request::{AnswerOptions, AnswerSchema, Demand, Earlier, Item, Request, ToolChoice, ToolSpec};
 
 /// Stream of one answer. It ends after [`Event::Completed`] or the first error.
 pub type EventStream = BoxStream<'static, Result<Event, ProviderError>>;

@@ -80,7 +80,7 @@ impl Transcriber for LocalTranscriber {
     }
 }
 
-fn of_reason(reason: &HearingError) -> ProviderError {
+pub(super) fn of_reason(reason: &HearingError) -> ProviderError {
     let words = format!("the sound {reason}");
     match reason {
         HearingError::Unknown | HearingError::Damaged | HearingError::Empty => {
@@ -91,7 +91,7 @@ fn of_reason(reason: &HearingError) -> ProviderError {
     }
 }
 
-fn of_failure(failure: &ChildFailure) -> ProviderError {
+pub(super) fn of_failure(failure: &ChildFailure) -> ProviderError {
     let words = format!("what hears gave no result: {failure}");
     match failure {
         ChildFailure::TooLong | ChildFailure::TooLarge => ProviderError::TooLong(words),

@@ -10,7 +10,8 @@ use tracing::warn;
 use super::capabilities::may_talk;
 use super::fit::fit;
 use super::{
-    AnswerOptions, Capabilities, Demand, Event, EventStream, Item, Provider, ProviderError, Request,
+    AnswerOptions, Capabilities, Demand, Event, EventStream, Item, MediaPart, Provider, ProviderError,
+    Request,
 };
 use figaro_domain::generation::{Generation, OutputFormat};
 use figaro_domain::model::ModelName;
@@ -105,6 +106,13 @@ impl Models {
         self.capabilities(model).is_some_and(|can| can.vision)
     }
 
+    /// Returns `true` if a model hears sounds.
+    #[must_use]
+    pub fn hears(&self, model: &ModelName) -> bool {
+        let provider = self.providers.get(model.provider.as_str());
+        provider.is_some_and(|one| one.meets(Demand::Sounds) && one.capabilities(&model.model).hearing)
+    }
+
     /// Returns the names of the configured providers.
     pub fn providers(&self) -> impl Iterator<Item = &'static str> {
         self.providers.keys().copied()
@@ -148,6 +156,7 @@ impl Models {
                 && match demand {
                     Demand::ToolChoice => can.tools,
                     Demand::Pictures => can.vision,
+                    Demand::Sounds => can.hearing,
                     Demand::Stop | Demand::FrequencyPenalty | Demand::PresencePenalty => true,
                 }
         };
@@ -207,15 +216,10 @@ impl Models {
     }
 
     /// Returns a request without the parts that a model cannot accept.
-    fn fitted(
-        &self,
-        mut request: Request,
-        ModelName { provider, model }: &ModelName,
-        can: Capabilities,
-    ) -> Request {
-        model.clone_into(&mut request.model);
+    fn fitted(&self, mut request: Request, name: &ModelName, can: Capabilities) -> Request {
+        name.model.clone_into(&mut request.model);
         // Parts of another provider are not sent and take no room.
-        request.items.iter_mut().for_each(|item| without_foreign(item, provider));
+        request.items.iter_mut().for_each(|item| without_foreign(item, &name.provider));
         if !can.tools {
             request.tools.clear();
         }
@@ -229,6 +233,9 @@ impl Models {
         }
         if !can.vision {
             request.items.iter_mut().for_each(without_images);
+        }
+        if !self.hears(name) {
+            request.items.iter_mut().for_each(without_sounds);
         }
         if wants_free_json(&request) {
             ask_for_json(&mut request.items);
@@ -278,10 +285,20 @@ fn without_foreign(item: &mut Item, provider: &str) {
 
 /// Removes images and tells the model that they were there, so that it can say so.
 pub(super) fn without_images(item: &mut Item) {
-    let (Item::User { text, images } | Item::ToolResult { output: text, images, .. }) = item else { return };
-    if !images.is_empty() {
-        *text += &format!("\n[pictures that you cannot see: {}]", images.len());
-        images.clear();
+    without(item, "pictures that you cannot see", MediaPart::is_sound);
+}
+
+/// Removes sounds, like [`without_images`].
+fn without_sounds(item: &mut Item) {
+    without(item, "sounds that you cannot hear", |media| !media.is_sound());
+}
+
+fn without(item: &mut Item, told: &str, stays: impl Fn(&MediaPart) -> bool) {
+    let (Item::User { text, media } | Item::ToolResult { output: text, media, .. }) = item else { return };
+    let before = media.len();
+    media.retain(stays);
+    if media.len() < before {
+        *text += &format!("\n[{told}: {}]", before - media.len());
     }
 }
 
@@ -381,7 +398,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::{AnswerSchema, Finish, Image, ToolSpec};
+    use crate::{AnswerSchema, Finish, ToolSpec};
 
     type Answer = Vec<Result<Event, ProviderError>>;
 
@@ -543,8 +560,8 @@ mod tests {
         let (a, b) = (fixed("a", vec![Err(ProviderError::Cut("x".into()))]), fixed("b", vec![whole()]));
         let providers: [Arc<dyn Provider>; 2] = [a.clone(), b.clone()];
         let models = Models::new(providers, name("a:x"), vec![name("b:y")]);
-        let image = Image { mime_type: "image/png".into(), base64: "AA==".into() };
-        let items = vec![Item::User { text: "see".into(), images: vec![image] }];
+        let image = MediaPart { mime_type: "image/png".into(), seconds: 0, base64: "AA==".into() };
+        let items = vec![Item::User { text: "see".into(), media: vec![image] }];
         let tool = Arc::new(ToolSpec::new("t", "", json!({})));
         let request = Request { tools: vec![tool], web_search: true, ..Request::new("", "s", items) };
         models.stream(&models.order(&name("a:x")), &request).collect::<Vec<_>>().await;

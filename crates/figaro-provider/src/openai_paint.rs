@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 
 use super::openai_client::OpenAiClient;
 use super::paint::{PaintAnswer, Painter, PictureOrder, PictureShape, decoded};
-use super::{Image, ProviderError};
+use super::{MediaPart, ProviderError};
 use figaro_config::ProviderSettings;
 use figaro_domain::model::ModelName;
 use figaro_domain::usage::Usage;
@@ -101,7 +101,7 @@ impl OpenAiPainter {
 }
 
 /// Returns the part of a form with the picture to change.
-fn part(image: &Image) -> Result<Part, ProviderError> {
+fn part(image: &MediaPart) -> Result<Part, ProviderError> {
     let wrong = |error: &dyn std::fmt::Display| ProviderError::Refused(error.to_string());
     let bytes = STANDARD.decode(image.base64.as_bytes()).map_err(|error| wrong(&error))?;
     let ending = image.mime_type.rsplit('/').next().unwrap_or_default();

@@ -7,7 +7,7 @@ use base64::Engine;
 use base64::alphabet::STANDARD;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 
-use super::{Image, ProviderError};
+use super::{MediaPart, ProviderError};
 use figaro_base::text::estimate_tokens;
 use figaro_domain::model::ModelName;
 use figaro_domain::usage::Usage;
@@ -37,7 +37,7 @@ pub struct PictureOrder {
     /// Shape of the picture.
     pub shape: PictureShape,
     /// Picture to change; `None` for a new one.
-    pub base: Option<Image>,
+    pub base: Option<MediaPart>,
 }
 
 /// Shape of a picture.
@@ -87,7 +87,7 @@ pub(crate) fn decoded(base64: &str) -> Result<Vec<u8>, ProviderError> {
     let bytes = LENIENT.decode(base64);
     let bytes =
         bytes.map_err(|error| ProviderError::Foreign(format!("the picture is not base64: {error}")))?;
-    match Image::mime_of(&bytes) {
+    match MediaPart::mime_of(&bytes) {
         Some(_) => Ok(bytes),
         None => Err(ProviderError::Foreign("the answer has no picture in a known format".to_owned())),
     }

@@ -2,11 +2,10 @@
 
 use std::sync::{Arc, OnceLock};
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::MediaPart;
 use figaro_base::text::{estimate_tokens, most_tokens};
 use figaro_domain::conversation::{EntryKey, PrivatePart};
 use figaro_domain::generation::Generation;
@@ -84,6 +83,8 @@ pub enum Demand {
     Stop,
     /// Corresponds to [`AnswerOptions::has_pictures`].
     Pictures,
+    /// Sounds in the request. No option requires them.
+    Sounds,
     /// Corresponds to [`AnswerOptions::has_frequency_penalty`].
     FrequencyPenalty,
     /// Corresponds to [`AnswerOptions::has_presence_penalty`].
@@ -98,6 +99,7 @@ impl Demand {
             Self::ToolChoice => "tool_choice",
             Self::Stop => "stop",
             Self::Pictures => "image_url",
+            Self::Sounds => "input_audio",
             Self::FrequencyPenalty => "frequency_penalty",
             Self::PresencePenalty => "presence_penalty",
         }
@@ -204,9 +206,9 @@ pub enum Item {
     User {
         /// Text of the message.
         text: String,
-        /// Pictures of the message. Providers leave them out for models that cannot see.
+        /// Pictures and sounds of the message. Those that a model does not accept are left out.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        images: Vec<Image>,
+        media: Vec<MediaPart>,
     },
     /// Output of the model in one pass.
     Assistant {
@@ -227,14 +229,12 @@ pub enum Item {
         output: String,
         /// Pictures of the result, for models that see.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        images: Vec<Image>,
+        media: Vec<MediaPart>,
     },
 }
 
 /// Tokens of an item's role, separators and ids.
 const OVERHEAD_TOKENS: usize = 12;
-/// Assumed tokens of a picture: the most that current models count for a photo of Telegram.
-const IMAGE_TOKENS: usize = 1_600;
 
 impl Item {
     /// Returns an upper estimate of the tokens of the item.
@@ -247,7 +247,9 @@ impl Item {
     #[must_use]
     pub fn tokens(&self, count: fn(&str) -> usize) -> usize {
         let others = match self {
-            Self::User { images, .. } | Self::ToolResult { images, .. } => images.len() * IMAGE_TOKENS,
+            Self::User { media, .. } | Self::ToolResult { media, .. } => {
+                media.iter().map(MediaPart::tokens).sum::<usize>()
+            }
             Self::Assistant { calls, private, .. } => {
                 let calls = calls.iter().map(|c| count(&c.name) + count(&c.arguments) + OVERHEAD_TOKENS);
                 let private = private.iter().map(|part| count(&part.data.to_string()));
@@ -278,53 +280,7 @@ impl Item {
     /// Creates a user's message of text only.
     #[must_use]
     pub fn user(text: impl Into<String>) -> Self {
-        Self::User { text: text.into(), images: Vec::new() }
-    }
-}
-
-/// Picture in a form that all providers accept.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Image {
-    /// MIME type, such as `image/jpeg`.
-    pub mime_type: String,
-    /// Content in base64. Shared, because a conversation is sent again with every pass.
-    pub base64: Arc<str>,
-}
-
-impl Image {
-    /// Maximum size of a picture that all providers accept, in bytes.
-    pub const MAX_BYTES: usize = 5 * 1024 * 1024;
-
-    /// Creates a picture if all providers accept its format: JPEG, PNG, WebP or GIF, judged by the first bytes. Names
-    /// and declared types may be wrong, and a provider refuses the whole request for one bad picture.
-    #[must_use]
-    pub fn of(bytes: &[u8]) -> Option<Self> {
-        let mime_type = Self::mime_of(bytes)?.to_owned();
-        Some(Self { mime_type, base64: STANDARD.encode(bytes).into() })
-    }
-
-    /// Returns the MIME type of a picture in a format that all providers accept.
-    pub(crate) const fn mime_of(bytes: &[u8]) -> Option<&'static str> {
-        match bytes {
-            [0xFF, 0xD8, 0xFF, ..] => Some("image/jpeg"),
-            [0x89, b'P', b'N', b'G', ..] => Some("image/png"),
-            [b'G', b'I', b'F', b'8', ..] => Some("image/gif"),
-            [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => Some("image/webp"),
-            _ => None,
-        }
-    }
-
-    /// Reads the picture in a data URL, if all providers accept it.
-    #[must_use]
-    pub fn of_data_url(url: &str) -> Option<Self> {
-        let (_, base64) = url.strip_prefix("data:")?.split_once(";base64,")?;
-        Self::of(&STANDARD.decode(base64.trim()).ok()?)
-    }
-
-    /// Returns the picture as a data URL.
-    #[must_use]
-    pub(crate) fn data_url(&self) -> String {
-        format!("data:{};base64,{}", self.mime_type, self.base64)
+        Self::User { text: text.into(), media: Vec::new() }
     }
 }
 
@@ -397,9 +353,9 @@ mod tests {
             (b"", None),
         ];
         for (bytes, wanted) in cases {
-            let image = Image::of(bytes);
+            let image = MediaPart::of(bytes);
             assert_eq!(image.as_ref().map(|image| image.mime_type.as_str()), wanted);
-            let again = image.as_ref().and_then(|image| Image::of_data_url(&image.data_url()));
+            let again = image.as_ref().and_then(|image| MediaPart::of_data_url(&image.data_url()));
             assert_eq!(again, image);
         }
     }

@@ -5,6 +5,7 @@ use std::fmt::Debug;
 use async_trait::async_trait;
 
 use super::ProviderError;
+use figaro_domain::hearing::MAX_SECONDS;
 use figaro_domain::model::ModelName;
 use figaro_domain::usage::Usage;
 
@@ -21,6 +22,11 @@ const TEXT_TOKENS_OF_SECOND: u64 = 8;
 pub trait Transcriber: Debug + Send + Sync {
     /// Returns the name of the model.
     fn model(&self) -> &ModelName;
+
+    /// Returns the maximum length of a sound, in seconds.
+    fn max_seconds(&self) -> u64 {
+        MAX_SECONDS
+    }
 
     /// Returns what is said; an empty text if there are no words.
     ///
@@ -55,12 +61,14 @@ impl Sound {
     /// Returns the tokens that it counts as, at most: those of the sound, and those of its words.
     #[must_use]
     pub fn estimate(&self) -> Usage {
-        let usage = of_seconds(self.seconds.max(1));
-        match self.mime.starts_with("video/") {
-            true => Usage { input: self.seconds.max(1) * TOKENS_OF_VIDEO_SECOND, ..usage },
-            false => usage,
-        }
+        let seconds = self.seconds.max(1);
+        Usage { input: tokens_of(&self.mime, seconds), ..of_seconds(seconds) }
     }
+}
+
+/// Returns the tokens that so many seconds of a sound or a film count as in a request.
+pub(crate) fn tokens_of(mime: &str, seconds: u64) -> u64 {
+    seconds * if mime.starts_with("video/") { TOKENS_OF_VIDEO_SECOND } else { TOKENS_OF_SECOND }
 }
 
 /// Returns the tokens that so many seconds of sound and their words count as.

@@ -20,7 +20,7 @@ use figaro_domain::conversation::Conversation;
 use figaro_domain::tool::{Effect, SideEffects, StatusKey};
 use figaro_ledger::{Drawing, Ledger, LedgerError};
 use figaro_provider::paint::{Painter, PictureOrder, PictureShape};
-use figaro_provider::{Image, ProviderError};
+use figaro_provider::{MediaPart, ProviderError};
 
 /// Name of the tool.
 pub const NAME: &str = "draw";
@@ -215,7 +215,7 @@ impl DrawTools {
     }
 
     /// Returns the picture to change: of the question, of what it replies to, or the last one of the conversation.
-    async fn base(&self, context: &ToolContext) -> Result<Image, ToolError> {
+    async fn base(&self, context: &ToolContext) -> Result<MediaPart, ToolError> {
         let conversation = context.place.conversation();
         let asked_about =
             context.replied.as_ref().and_then(|replied| self.last.asked(conversation, replied.message));
@@ -223,7 +223,7 @@ impl DrawTools {
         let missing = "there is no picture to change: ask the person to reply to the one they mean";
         let file_id = context.picture.clone().or(asked_about).or_else(last);
         let file_id = file_id.ok_or_else(|| ToolError::ForModel(missing.to_owned()))?;
-        let bytes = self.channel.fetch(&file_id, Image::MAX_BYTES).await.map_err(|error| {
+        let bytes = self.channel.fetch(&file_id, MediaPart::MAX_BYTES).await.map_err(|error| {
             tracing::warn!(%error, "a picture to change could not be fetched");
             ToolError::ForModel(match error {
                 FileError::TooBig => "the picture to change has more than 5 MB".to_owned(),
@@ -231,7 +231,7 @@ impl DrawTools {
             })
         })?;
         let wrong = || ToolError::ForModel("the picture to change is no JPEG, PNG, WebP or GIF".to_owned());
-        Image::of(&bytes).ok_or_else(wrong)
+        MediaPart::of(&bytes).ok_or_else(wrong)
     }
 }
 

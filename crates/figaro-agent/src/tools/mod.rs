@@ -52,7 +52,7 @@ use figaro_domain::usage::Payer;
 use figaro_ledger::{DrawnBy, Tree};
 use figaro_policy::access::Standing;
 use figaro_policy::address::Addresses;
-use figaro_provider::{Image, ToolSpec};
+use figaro_provider::{MediaPart, ToolSpec};
 use figaro_store::StoreError;
 pub use registry::Registry;
 pub(crate) use source::{Sources, ToolSource};
@@ -236,7 +236,7 @@ pub struct ToolOutput {
     /// Side effects that matter to the rest of the turn.
     pub side_effects: SideEffects,
     /// Pictures of the result, for models that see. They last for this turn and are not stored.
-    pub images: Vec<Image>,
+    pub images: Vec<MediaPart>,
     /// Question to the person. The turn waits, and the answer replaces `value` as the result.
     pub asks: Option<PersonQuestion>,
 }

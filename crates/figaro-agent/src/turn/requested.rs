@@ -12,7 +12,7 @@ use figaro_domain::document::{Document, Passage};
 use figaro_domain::form::Form;
 use figaro_domain::generation::Generation;
 use figaro_domain::model::ModelName;
-use figaro_provider::{AnswerOptions, Image, Item};
+use figaro_provider::{AnswerOptions, Item, MediaPart};
 
 /// Options of one request from outside Telegram.
 #[derive(Debug, Default)]
@@ -46,7 +46,7 @@ pub struct Requested {
     /// Items of the turn so far, if the requester made some of its calls itself.
     pub done: Vec<Item>,
     /// Pictures that belong to the question.
-    pub images: Vec<Image>,
+    pub images: Vec<MediaPart>,
     /// Files that belong to the question.
     pub files: Vec<RequestedFile>,
     /// Constraints on the answer. If the model must call a tool, it is one of [`Self::tools`].

@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use super::question::Question;
 use crate::channel::{Channel, FileError};
 use figaro_base::shutdown::TaskTracker;
-use figaro_domain::hearing::{MAX_SECONDS, MAX_SOUND_BYTES};
+use figaro_domain::hearing::{MAX_PARTED_SECONDS, MAX_SOUND_BYTES};
 use figaro_domain::message::{Attachment, AttachmentKind, HearingResult, Inbound};
 use figaro_domain::usage::Payer;
 use figaro_ledger::{Ledger, LedgerError};
@@ -22,8 +22,9 @@ use figaro_provider::transcribe::{Sound, Transcriber};
 const MAX_SOUNDS: usize = 5;
 /// Number of sounds that are in memory at once.
 pub const AT_ONCE: usize = 2;
-/// Time for all sounds of a question.
+/// Time for all sounds of a question, and the part of their length that is added.
 const TIMEOUT: Duration = Duration::from_secs(240);
+const OF_LENGTH: u64 = 10;
 /// Time to show the words, and part of it that the answer waits.
 const SHOW_TIMEOUT: Duration = Duration::from_secs(60);
 const SHOWN_BEFORE: Duration = Duration::from_secs(2);
@@ -63,6 +64,10 @@ impl Transcription {
             left: MAX_SOUNDS,
             deadline: Instant::now() + TIMEOUT,
         };
+        let sounds = question.parts.iter().flat_map(|part| &part.attachments).filter(|one| one.is_sound());
+        let seconds: u64 =
+            sounds.filter_map(|one| one.seconds).map(|seconds| seconds.min(MAX_PARTED_SECONDS)).sum();
+        hearing.deadline += Duration::from_secs(seconds / OF_LENGTH);
         for part in &mut question.parts {
             let payer = Payer { chat: part.place.chat, user: part.speaker.user.clone() };
             let words = hearing.words_of(&mut part.attachments, &payer).await;
@@ -152,7 +157,7 @@ impl QuestionSounds<'_> {
     async fn words(&mut self, attachment: &Attachment, payer: &Payer) -> Result<String, HearingResult> {
         self.left = self.left.checked_sub(1).ok_or(HearingResult::TooLong)?;
         let seconds = attachment.seconds.unwrap_or(0);
-        if seconds > MAX_SECONDS {
+        if seconds > self.transcriber.max_seconds() {
             return Err(HearingResult::TooLong);
         }
         let _place = self.transcription.places.acquire().await.map_err(|_closed| HearingResult::Failed)?;
@@ -162,9 +167,7 @@ impl QuestionSounds<'_> {
             if error == FileError::TooBig { HearingResult::TooLong } else { HearingResult::Failed }
         })?;
         let (name, mime) = format(attachment);
-        // A client may state no length, or a wrong one.
-        let size = bytes.len() as u64;
-        let seconds = if seconds == 0 { size / LEAST_BYTES } else { seconds.max(size / MOST_BYTES) };
+        let seconds = length(attachment, bytes.len());
         let sound = Sound { name, mime, seconds, bytes };
         match self.transcription.ledger.transcribe(self.transcriber, sound, payer.clone()).await {
             Ok(text) => Ok(text.trim().to_owned()),
@@ -190,8 +193,17 @@ fn add_words(text: &mut String, words: Vec<String>) {
     }
 }
 
+/// Returns the length of a sound of this many bytes, in seconds. A client may state no length, or a wrong one.
+pub(super) fn length(attachment: &Attachment, bytes: usize) -> u64 {
+    let bytes = bytes as u64;
+    match attachment.seconds.unwrap_or(0) {
+        0 => bytes / LEAST_BYTES,
+        stated => stated.max(bytes / MOST_BYTES),
+    }
+}
+
 /// Returns the name and the media type of a sound. Services tell the format by the ending of the name.
-fn format(attachment: &Attachment) -> (String, String) {
+pub(super) fn format(attachment: &Attachment) -> (String, String) {
     let by_kind = match attachment.kind {
         AttachmentKind::Voice => ("voice.ogg", "audio/ogg"),
         AttachmentKind::Video | AttachmentKind::VideoNote => ("video.mp4", "video/mp4"),

@@ -87,6 +87,12 @@ impl Attachment {
         }
     }
 
+    /// Returns `true` for a sound that nobody has turned into words, or tried to.
+    #[must_use]
+    pub fn is_unheard_sound(&self) -> bool {
+        self.is_sound() && self.heard.is_none() && self.file_id.is_some()
+    }
+
     /// Returns `true` for a file that may have text to read: any but pictures, sounds and films.
     #[must_use]
     pub fn is_document(&self) -> bool {

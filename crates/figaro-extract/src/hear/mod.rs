@@ -4,6 +4,7 @@
 mod folder;
 mod mel;
 mod model;
+mod parts;
 pub mod process;
 mod rate;
 mod resample;

@@ -7,9 +7,9 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use super::rate::RATE;
-use super::{LoadedWhisper, WhisperFolder, sound};
+use super::{LoadedWhisper, WhisperFolder, parts, sound};
 use crate::process::{Limits, limit_time, write_result};
-use figaro_domain::hearing::{Hearing, HearingError, MAX_SECONDS, MAX_SOUND_BYTES};
+use figaro_domain::hearing::{CUTTER, Hearing, HearingError, MAX_SECONDS, MAX_SOUND_BYTES};
 
 /// Memory beside the model, and memory for each byte of its files, in bytes of address space.
 const MEMORY: u64 = 600 * 1024 * 1024;
@@ -20,9 +20,13 @@ const SECONDS_OF_SECOND: u64 = 3;
 /// Shortest sound that the model takes time for, in seconds: a window, however short the sound.
 const WINDOW: u64 = 30;
 
-/// Hears the sound and writes its words.
+/// Hears the sound and writes its words, or cuts it into parts.
 pub fn main(mut args: impl Iterator<Item = OsString>) -> ExitCode {
-    match hearing(Path::new(&args.next().unwrap_or_default())) {
+    let folder = args.next().unwrap_or_default();
+    if folder == CUTTER {
+        return parts::main();
+    }
+    match hearing(Path::new(&folder)) {
         Some(hearing) => write_result(&hearing),
         None => ExitCode::FAILURE,
     }

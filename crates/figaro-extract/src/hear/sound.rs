@@ -43,9 +43,25 @@ struct SampleSink {
 /// Returns the sound of a file in one channel.
 ///
 /// # Errors
-/// If the file is no sound, is damaged as a whole, or is too long. Of one that is damaged in part or has no end, the rest is
-/// returned.
+/// Like [`decode`], or if it is too long.
 pub(super) fn samples(bytes: Vec<u8>) -> Result<Vec<f32>, HearingError> {
+    let within = |samples: &mut Vec<f32>| match samples.len() as u64 > MAX_SECONDS * u64::from(RATE) {
+        true => Err(HearingError::TooLong),
+        false => Ok(()),
+    };
+    decode(bytes, within)
+}
+
+/// Decodes the sound of a file to one channel. `each` sees the samples after every packet, and may take some away. Returns the
+/// rest.
+///
+/// # Errors
+/// If the file is no sound or is damaged as a whole, or the error of `each`. Of a file that is damaged in part or has no end,
+/// the rest is decoded.
+pub(super) fn decode(
+    bytes: Vec<u8>,
+    mut each: impl FnMut(&mut Vec<f32>) -> Result<(), HearingError>,
+) -> Result<Vec<f32>, HearingError> {
     if bytes.is_empty() {
         return Err(HearingError::Empty);
     }
@@ -64,9 +80,7 @@ pub(super) fn samples(bytes: Vec<u8>) -> Result<Vec<f32>, HearingError> {
             Err(()) if faults == MAX_FAULTS => break,
             Err(()) => faults += 1,
         }
-        if sink.samples.len() as u64 > MAX_SECONDS * u64::from(RATE) {
-            return Err(HearingError::TooLong);
-        }
+        each(&mut sink.samples)?;
     }
     match sink.finish() {
         samples if !samples.is_empty() => Ok(samples),

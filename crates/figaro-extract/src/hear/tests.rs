@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use figaro_domain::hearing::{HearingError, MAX_SECONDS};
+use figaro_domain::hearing::{HearingError, MAX_PARTED_SECONDS, MAX_SECONDS};
 use proptest::prelude::*;
 use serde_json::json;
 
 use super::WhisperFolder;
 use super::mel::{MelSpectrogram, STEPS};
+use super::parts;
 use super::rate::{RATE, WINDOW_SAMPLES};
 use super::sound::samples;
 use super::tokens::Vocabulary;
@@ -98,6 +99,32 @@ fn a_sound_without_its_end_or_with_damage_is_heard_as_far_as_it_goes() {
     let mut damaged = SENTENCE.to_vec();
     damaged[SENTENCE.len() / 2..].iter_mut().step_by(50).for_each(|byte| *byte ^= 0x55);
     assert!(samples(damaged).is_ok_and(|samples| samples.len() <= whole));
+}
+
+#[test]
+fn a_long_sound_is_cut_where_it_is_quiet_and_nothing_is_lost() {
+    // 25 minutes, loud but for a pause before the tenth.
+    let loud = |at: u64| if (2_380_000..2_390_000).contains(&at) { 0 } else { (at % 4_000) as i16 };
+    let (mut output, long) = (Vec::new(), wav(4_000, (0..4_000 * 1_500).map(loud)));
+    parts::cut(long, &mut output).unwrap();
+    let (mut rest, mut lengths) = (output.as_slice(), Vec::new());
+    while let Some(end) = rest.iter().position(|byte| *byte == b'\n') {
+        let (length, file) = rest.split_at(end);
+        let length: usize = std::str::from_utf8(length).unwrap().parse().unwrap();
+        let (part, later) = file[1..].split_at(length);
+        lengths.push(samples(part.to_vec()).unwrap().len());
+        rest = later;
+    }
+    assert!(
+        lengths.len() == 3 && lengths[..2].iter().all(|part| *part <= 600 * RATE as usize),
+        "{lengths:?}"
+    );
+    assert!(lengths.iter().sum::<usize>().abs_diff(1_500 * RATE as usize) < 100, "{lengths:?}");
+    // Four samples for each of the file.
+    assert!((4 * 2_380_000..4 * 2_390_000).contains(&lengths[0]), "{lengths:?}");
+    let endless = wav(4_000, (0..4_000 * (MAX_PARTED_SECONDS + 2)).map(|_| 0));
+    assert_eq!(parts::cut(endless, &mut Vec::new()), Err(HearingError::TooLong));
+    assert_eq!(parts::cut(b"no sound".repeat(99), &mut Vec::new()), Err(HearingError::Unknown));
 }
 
 /// Returns the pages of an Ogg file (RFC 3533, 6).

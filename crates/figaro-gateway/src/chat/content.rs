@@ -6,7 +6,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 
 use crate::file_part::FilePart;
-use figaro_provider::Image;
+use figaro_provider::MediaPart;
 
 /// Text and pictures of a content.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -14,7 +14,7 @@ pub(crate) struct MessageContent {
     /// Text of all parts.
     pub text: String,
     /// Pictures of all parts, in order.
-    pub images: Vec<Image>,
+    pub images: Vec<MediaPart>,
     /// Files of all parts, in order.
     pub files: Vec<FilePart>,
 }
@@ -73,7 +73,7 @@ impl MessageContent {
 
 enum ContentPart<'a> {
     Text(&'a str),
-    Image(Image),
+    Image(MediaPart),
     File(FilePart),
     /// Part of a kind that is skipped.
     Unread(&'a str),
@@ -118,9 +118,9 @@ fn file<'a>(kind: &'a str, file: &'a Value) -> Result<ContentPart<'a>, String> {
 
 /// Reads a picture, which both dialects send as a data URL. Other URLs are not loaded: they could address machines
 /// that only this one reaches.
-fn image(url: &Value) -> Result<Image, String> {
+fn image(url: &Value) -> Result<MediaPart, String> {
     let url = url.as_str().or_else(|| url.get("url")?.as_str()).unwrap_or_default();
-    Image::of_data_url(url).ok_or_else(|| {
+    MediaPart::of_data_url(url).ok_or_else(|| {
         "a picture is a JPEG, PNG, WebP or GIF whose bytes are sent, as data:image/png;base64,…: other addresses are not loaded"
             .to_owned()
     })

@@ -9,7 +9,7 @@ use super::content::{MessageContent, shown};
 use crate::file_part::FilePart;
 use figaro_domain::tool::Call;
 use figaro_prompts::fence;
-use figaro_provider::{Image, Item};
+use figaro_provider::{Item, MediaPart};
 
 /// Maximum length of a caller's prompt, in characters. It goes with every pass. Prompts of editors have 60,000 and
 /// more.
@@ -71,7 +71,7 @@ pub(crate) struct Talk {
     /// Items before the question.
     pub(crate) history: Vec<Item>,
     pub(crate) question: String,
-    pub(crate) images: Vec<Image>,
+    pub(crate) images: Vec<MediaPart>,
     /// Files of all messages of the person.
     pub(crate) files: Vec<FilePart>,
     /// Items after the question: calls of the caller's tools and their results.
@@ -106,7 +106,7 @@ pub(crate) fn talk(list: &str, messages: &[PlacedMessage]) -> Result<Talk, Gatew
                 if at == last {
                     (talk.question, talk.images) = (text, images);
                 } else if !text.is_empty() || !images.is_empty() {
-                    items.push(Item::User { text: fence::text(&text), images });
+                    items.push(Item::User { text: fence::text(&text), media: images });
                 }
             }
             "assistant" => {
@@ -197,7 +197,7 @@ fn said(
                 call_id: id.clone(),
                 name: name.clone(),
                 output: output(&content.text),
-                images: content.images,
+                media: content.images,
             });
         }
     }

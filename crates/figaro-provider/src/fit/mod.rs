@@ -55,12 +55,12 @@ pub fn shrink(parts: &mut Vec<ConversationPart>, budget: usize, count: fn(&str) 
 pub fn bound_pictures(items: &mut [Item], most: usize) {
     let mut left = most;
     for item in items.iter_mut().rev() {
-        let Item::ToolResult { output, images, .. } = item else { continue };
-        match left.checked_sub(images.iter().map(|image| image.base64.len()).sum()) {
+        let Item::ToolResult { output, media, .. } = item else { continue };
+        match left.checked_sub(media.iter().map(|image| image.base64.len()).sum()) {
             Some(rest) => left = rest,
             None => {
-                output.push_str(&left_out(images.len()));
-                images.clear();
+                output.push_str(&left_out(media.len()));
+                media.clear();
                 left = 0;
             }
         }
@@ -72,13 +72,13 @@ pub fn bound_pictures(items: &mut [Item], most: usize) {
 pub fn drop_pictures(items: &mut [Item]) -> bool {
     let mut had_some = false;
     for item in items {
-        let Item::ToolResult { output, images, .. } = item else { continue };
-        if !images.is_empty() {
+        let Item::ToolResult { output, media, .. } = item else { continue };
+        if !media.is_empty() {
             output.push_str(&format!(
                 "\n[pictures that the service of the model did not take: {}]",
-                images.len()
+                media.len()
             ));
-            images.clear();
+            media.clear();
             had_some = true;
         }
     }
@@ -229,18 +229,18 @@ impl ConversationPart {
     /// Removes what is not text: pictures and opaque parts. A question that is not stored anywhere says so.
     pub fn leave_out_unseen(&mut self) {
         match &mut self.item {
-            Item::User { text, images } => {
-                if self.stage == Stage::Question && self.key.is_none() && !images.is_empty() {
-                    text.push_str(&left_out(images.len()));
+            Item::User { text, media } => {
+                if self.stage == Stage::Question && self.key.is_none() && !media.is_empty() {
+                    text.push_str(&left_out(media.len()));
                 }
-                images.clear();
+                media.clear();
             }
             Item::Assistant { private, .. } => private.clear(),
-            Item::ToolResult { output, images, .. } => {
-                if self.stage == Stage::Turn && !images.is_empty() {
-                    output.push_str(&left_out(images.len()));
+            Item::ToolResult { output, media, .. } => {
+                if self.stage == Stage::Turn && !media.is_empty() {
+                    output.push_str(&left_out(media.len()));
                 }
-                images.clear();
+                media.clear();
             }
         }
     }

@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::{Earlier, Image};
+use crate::{Earlier, MediaPart};
 use figaro_base::text::estimate_tokens;
 use figaro_domain::conversation::PrivatePart;
 use figaro_domain::tool::Call;
@@ -30,12 +30,12 @@ fn result(id: &str, output: &str) -> Item {
         call_id: id.to_owned(),
         name: "t".to_owned(),
         output: output.to_owned(),
-        images: Vec::new(),
+        media: Vec::new(),
     }
 }
 
-fn picture() -> Image {
-    Image { mime_type: "image/png".to_owned(), base64: "aGk=".into() }
+fn picture() -> MediaPart {
+    MediaPart { mime_type: "image/png".to_owned(), seconds: 0, base64: "aGk=".into() }
 }
 
 fn key(at: usize) -> EntryKey {
@@ -126,8 +126,8 @@ fn calls_of_what_is_over_go_where_nothing_else_helps_and_those_of_the_turn_never
 fn long_arguments_stay_json_and_pictures_are_told_of() {
     let arguments = serde_json::json!({"text": words(300), "list": [1, {"deep": words(300)}]}).to_string();
     let mut question = said("look");
-    if let Item::User { images, .. } = &mut question {
-        images.push(picture());
+    if let Item::User { media, .. } = &mut question {
+        media.push(picture());
     }
     let mut parts = exchange(vec![question, calls(&["a"], &arguments), result("a", "{}")]);
     parts[0].key = None; // It is asked just now.
@@ -135,10 +135,10 @@ fn long_arguments_stay_json_and_pictures_are_told_of() {
     let Item::Assistant { calls, private, .. } = &parts[1].item else { panic!("{parts:?}") };
     let short: serde_json::Value = serde_json::from_str(&calls[0].arguments).unwrap();
     assert!(short["list"][1]["deep"].as_str().unwrap().len() < 200 && private.is_empty());
-    assert!(matches!(&parts[0].item, Item::User { images, .. } if images.len() == 1));
+    assert!(matches!(&parts[0].item, Item::User { media, .. } if media.len() == 1));
     assert!(shrink(&mut parts, 500, estimate_tokens));
-    let Item::User { text, images } = &parts[0].item else { panic!("{parts:?}") };
-    assert!(images.is_empty() && text.contains("[pictures left out because there is no room: 1]"), "{text}");
+    let Item::User { text, media } = &parts[0].item else { panic!("{parts:?}") };
+    assert!(media.is_empty() && text.contains("[pictures left out because there is no room: 1]"), "{text}");
 }
 
 #[test]
@@ -281,7 +281,7 @@ fn of_the_pictures_of_results_the_newest_stay() {
         call_id: "c".to_owned(),
         name: "draw".to_owned(),
         output: "{}".to_owned(),
-        images: vec![picture(); count],
+        media: vec![picture(); count],
     };
     let one = picture().base64.len();
     let mut items = vec![said("draw"), drawn(1), drawn(2), drawn(0), drawn(1)];
@@ -289,7 +289,7 @@ fn of_the_pictures_of_results_the_newest_stay() {
     let counts: Vec<usize> = items
         .iter()
         .filter_map(|item| match item {
-            Item::ToolResult { images, .. } => Some(images.len()),
+            Item::ToolResult { media, .. } => Some(media.len()),
             Item::User { .. } | Item::Assistant { .. } => None,
         })
         .collect();

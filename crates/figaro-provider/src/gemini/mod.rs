@@ -68,7 +68,7 @@ impl Provider for GeminiProvider {
 
     fn meets(&self, demand: Demand) -> bool {
         match demand {
-            Demand::ToolChoice | Demand::Stop | Demand::Pictures => true,
+            Demand::ToolChoice | Demand::Stop | Demand::Pictures | Demand::Sounds => true,
             Demand::FrequencyPenalty | Demand::PresencePenalty => false,
         }
     }

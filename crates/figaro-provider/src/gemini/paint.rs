@@ -50,7 +50,7 @@ impl Painter for GeminiPainter {
     async fn paint(&self, order: PictureOrder) -> Result<PaintAnswer, ProviderError> {
         let PictureOrder { prompt, shape, base } = order;
         let mut parts = vec![json!({"text": prompt})];
-        let picture = |image: crate::Image| json!({"inline_data": {"mime_type": image.mime_type, "data": &*image.base64}});
+        let picture = |image: crate::MediaPart| json!({"inline_data": {"mime_type": image.mime_type, "data": &*image.base64}});
         parts.extend(base.map(picture));
         let ratio = match shape {
             PictureShape::Square => "1:1",

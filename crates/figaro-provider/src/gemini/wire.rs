@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::name::NAME;
 use super::{schema, signed};
-use crate::{Capabilities, Image, Item, Request, ToolChoice, ToolSpec};
+use crate::{Capabilities, Item, MediaPart, Request, ToolChoice, ToolSpec};
 use figaro_domain::generation::OutputFormat;
 use figaro_domain::tool::Call;
 
@@ -133,7 +133,7 @@ fn contents(request: &Request, mixed: bool, signatures: Signatures) -> Vec<Value
     let mut turns: Vec<(GeminiTurnKind, Vec<Value>)> = Vec::new();
     for item in &request.items {
         let (kind, parts) = match item {
-            Item::User { text, images } => (GeminiTurnKind::Asked, user(text, images)),
+            Item::User { text, media } => (GeminiTurnKind::Asked, user(text, media)),
             Item::Assistant { text, calls, private } => {
                 let told = match signatures {
                     Signatures::Kept => signed::parts(private, &request.model),
@@ -143,8 +143,8 @@ fn contents(request: &Request, mixed: bool, signatures: Signatures) -> Vec<Value
                     told.iter().filter(|kept| mixed || !signed::is_hosted(kept)).collect();
                 (GeminiTurnKind::Said, signed::rebuilt(text, &called(calls), &told))
             }
-            Item::ToolResult { call_id, name, output, images } => {
-                let pictures = images.iter().map(picture);
+            Item::ToolResult { call_id, name, output, media } => {
+                let pictures = media.iter().map(picture);
                 (
                     GeminiTurnKind::Given,
                     std::iter::once(result(call_id, name, output)).chain(pictures).collect(),
@@ -182,12 +182,12 @@ fn sign_first_call(parts: &mut [Value]) {
     }
 }
 
-fn user(text: &str, images: &[Image]) -> Vec<Value> {
+fn user(text: &str, media: &[MediaPart]) -> Vec<Value> {
     let text = (!text.is_empty()).then(|| json!({"text": text}));
-    text.into_iter().chain(images.iter().map(picture)).collect()
+    text.into_iter().chain(media.iter().map(picture)).collect()
 }
 
-fn picture(Image { mime_type, base64 }: &Image) -> Value {
+fn picture(MediaPart { mime_type, base64, .. }: &MediaPart) -> Value {
     json!({"inlineData": {"mimeType": mime_type, "data": base64.as_ref()}})
 }
 
@@ -231,7 +231,7 @@ mod tests {
             call_id: id.into(),
             name: "add_note".into(),
             output: output.into(),
-            images: Vec::new(),
+            media: Vec::new(),
         }
     }
 
@@ -250,9 +250,9 @@ mod tests {
 
     #[test]
     fn pictures_of_a_result_stand_behind_it() {
-        let images = vec![Image { mime_type: "image/png".into(), base64: "AA==".into() }];
+        let media = vec![MediaPart { mime_type: "image/png".into(), seconds: 0, base64: "AA==".into() }];
         let drawn =
-            Item::ToolResult { call_id: "c1".into(), name: "draw".into(), output: "{}".into(), images };
+            Item::ToolResult { call_id: "c1".into(), name: "draw".into(), output: "{}".into(), media };
         let parts = &contents_of(MODEL, vec![Item::user("Draw"), drawn])[1]["parts"];
         assert!(parts[0].get("functionResponse").is_some(), "{parts}");
         assert_eq!(parts[1], json!({"inlineData": {"mimeType": "image/png", "data": "AA=="}}));
@@ -260,9 +260,9 @@ mod tests {
 
     #[test]
     fn a_whole_conversation_keeps_its_order() {
-        let image = Image { mime_type: "image/jpeg".into(), base64: "/9j/".into() };
+        let image = MediaPart { mime_type: "image/jpeg".into(), seconds: 0, base64: "/9j/".into() };
         let items = vec![
-            Item::User { text: "Note it".into(), images: vec![image] },
+            Item::User { text: "Note it".into(), media: vec![image] },
             said(
                 "Gladly.",
                 vec![call("c1", "{\"key\":\"a\"}"), call("c2", "{}")],
@@ -481,8 +481,8 @@ mod tests {
 
     #[test]
     fn a_picture_may_stand_alone() {
-        let image = Image { mime_type: "image/png".into(), base64: "AAAA".into() };
-        let items = vec![Item::User { text: String::new(), images: vec![image] }];
+        let image = MediaPart { mime_type: "image/png".into(), seconds: 0, base64: "AAAA".into() };
+        let items = vec![Item::User { text: String::new(), media: vec![image] }];
         let seen =
             json!([{"role": "user", "parts": [{"inlineData": {"mimeType": "image/png", "data": "AAAA"}}]}]);
         assert_eq!(contents_of(MODEL, items), seen);

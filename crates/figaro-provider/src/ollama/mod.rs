@@ -183,7 +183,7 @@ impl Provider for OllamaProvider {
     fn meets(&self, demand: Demand) -> bool {
         match demand {
             Demand::Stop | Demand::Pictures | Demand::FrequencyPenalty | Demand::PresencePenalty => true,
-            Demand::ToolChoice => false,
+            Demand::ToolChoice | Demand::Sounds => false,
         }
     }
 

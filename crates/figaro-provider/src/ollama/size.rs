@@ -29,9 +29,9 @@ pub(super) fn input_tokens(body: &Value) -> usize {
 
 fn message_tokens(message: &Value) -> usize {
     let text = |name: &str| message[name].as_str().map_or(0, most_tokens);
-    let images = message["images"].as_array().map_or(0, Vec::len);
+    let media = message["images"].as_array().map_or(0, Vec::len);
     let words = text("content") + text("thinking") + text("tool_name");
-    MESSAGE_TOKENS + words + json_tokens(&message["tool_calls"]) + images * IMAGE_TOKENS
+    MESSAGE_TOKENS + words + json_tokens(&message["tool_calls"]) + media * IMAGE_TOKENS
 }
 
 fn json_tokens(value: &Value) -> usize {

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::name::NAME;
 use crate::beside::put_back;
-use crate::{Image, Item, Request, ToolSpec};
+use crate::{Item, MediaPart, Request, ToolSpec};
 use figaro_domain::conversation::PrivatePart;
 use figaro_domain::generation::OutputFormat;
 use figaro_domain::tool::Call;
@@ -82,32 +82,32 @@ fn messages(request: &Request, able: Able) -> Vec<Value> {
     let asked = request.items.iter().rposition(|item| matches!(item, Item::User { .. }));
     for (at, item) in request.items.iter().enumerate() {
         messages.extend(match item {
-            Item::User { text, images } => Some(user(text, images, able)),
+            Item::User { text, media } => Some(user(text, media, able)),
             Item::Assistant { text, calls, private } => {
                 let thinks = able.thinking && asked.is_none_or(|asked| at > asked);
                 assistant(text, if able.tools { calls } else { &[] }, private, thinks)
             }
-            Item::ToolResult { call_id, name, output, images } if able.tools => {
+            Item::ToolResult { call_id, name, output, media } if able.tools => {
                 let message =
                     json!({"role": "tool", "content": output, "tool_name": name, "tool_call_id": call_id});
-                Some(with_images(message, images, able))
+                Some(with_images(message, media, able))
             }
             // Templates of models without tools lack this role, and the result would be lost.
-            Item::ToolResult { name, output, images, .. } => {
-                Some(user(&format!("[Result of the tool {name}]\n{output}"), images, able))
+            Item::ToolResult { name, output, media, .. } => {
+                Some(user(&format!("[Result of the tool {name}]\n{output}"), media, able))
             }
         });
     }
     messages
 }
 
-fn user(text: &str, images: &[Image], able: Able) -> Value {
-    with_images(json!({"role": "user", "content": text}), images, able)
+fn user(text: &str, media: &[MediaPart], able: Able) -> Value {
+    with_images(json!({"role": "user", "content": text}), media, able)
 }
 
-fn with_images(mut message: Value, images: &[Image], able: Able) -> Value {
-    if able.vision && !images.is_empty() {
-        message["images"] = images.iter().map(|image| Value::from(&*image.base64)).collect();
+fn with_images(mut message: Value, media: &[MediaPart], able: Able) -> Value {
+    if able.vision && !media.is_empty() {
+        message["images"] = media.iter().map(|image| Value::from(&*image.base64)).collect();
     }
     message
 }
@@ -181,8 +181,8 @@ mod tests {
     const ALL: Able = Able { tools: true, vision: true, thinking: true };
     const NONE: Able = Able { tools: false, vision: false, thinking: false };
 
-    fn image() -> Image {
-        Image { mime_type: "image/jpeg".into(), base64: "aGk=".into() }
+    fn image() -> MediaPart {
+        MediaPart { mime_type: "image/jpeg".into(), seconds: 0, base64: "aGk=".into() }
     }
 
     fn spec(parameters: Value) -> Arc<ToolSpec> {
@@ -204,7 +204,7 @@ mod tests {
             call_id: id.into(),
             name: "add_note".into(),
             output: output.into(),
-            images: Vec::new(),
+            media: Vec::new(),
         };
         vec![
             Item::user("Hi"),
@@ -213,7 +213,7 @@ mod tests {
                 calls: Vec::new(),
                 private: vec![thought("ollama", "old")],
             },
-            Item::User { text: "Note it".into(), images: vec![image()] },
+            Item::User { text: "Note it".into(), media: vec![image()] },
             Item::Assistant {
                 text: String::new(),
                 calls: vec![call("a", "{\"z\":1,\"b\":[]}"), call("b", "{\"key\"")],
@@ -285,12 +285,12 @@ mod tests {
 
     #[test]
     fn pictures_of_a_result_go_with_it_to_a_model_that_sees() {
-        let picture = || Image { mime_type: "image/png".into(), base64: "AA==".into() };
+        let picture = || MediaPart { mime_type: "image/png".into(), seconds: 0, base64: "AA==".into() };
         let result = Item::ToolResult {
             call_id: "a".into(),
             name: "draw".into(),
             output: "{}".into(),
-            images: vec![picture(), picture()],
+            media: vec![picture(), picture()],
         };
         let request = Request::new("m", "", vec![result]);
         let of = |able| body(&request, able)["messages"][0]["images"].clone();

@@ -475,7 +475,7 @@ mod tests {
             call_id: "b".into(),
             name: "f".into(),
             output: "{}".into(),
-            images: Vec::new(),
+            media: Vec::new(),
         };
         let stop = || completed(Finish::Stop, None);
         let asked = || vec![Item::user("Hi")];

@@ -59,6 +59,7 @@ impl Provider for OpenAiChat {
             Demand::ToolChoice
             | Demand::Stop
             | Demand::Pictures
+            | Demand::Sounds
             | Demand::FrequencyPenalty
             | Demand::PresencePenalty => true,
         }

@@ -58,7 +58,7 @@ impl Provider for OpenAiResponses {
     fn meets(&self, demand: Demand) -> bool {
         match demand {
             Demand::ToolChoice | Demand::Pictures => true,
-            Demand::Stop | Demand::FrequencyPenalty | Demand::PresencePenalty => false,
+            Demand::Stop | Demand::Sounds | Demand::FrequencyPenalty | Demand::PresencePenalty => false,
         }
     }
 

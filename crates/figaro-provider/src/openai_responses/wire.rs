@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::decoder::CALLS;
 use super::name::NAME;
 use crate::beside::put_back;
-use crate::{AnswerSchema, Image, Item, Request, ToolChoice, ToolSpec};
+use crate::{AnswerSchema, Item, MediaPart, Request, ToolChoice, ToolSpec};
 use figaro_domain::conversation::PrivatePart;
 use figaro_domain::generation::OutputFormat;
 use figaro_domain::tool::Call;
@@ -91,10 +91,10 @@ fn tool(tool: &ToolSpec) -> Value {
 
 fn input(item: &Item, reasons: bool) -> Vec<Value> {
     match item {
-        Item::User { text, images } => vec![user(text, images)],
+        Item::User { text, media } => vec![user(text, media)],
         Item::Assistant { text, calls, private } => assistant(text, calls, private, reasons),
-        Item::ToolResult { call_id, output, images, .. } => {
-            let output: Value = match images.iter().map(picture).collect::<Vec<_>>() {
+        Item::ToolResult { call_id, output, media, .. } => {
+            let output: Value = match media.iter().map(picture).collect::<Vec<_>>() {
                 pictures if pictures.is_empty() => output.as_str().into(),
                 pictures => {
                     std::iter::once(json!({"type": "input_text", "text": output})).chain(pictures).collect()
@@ -126,15 +126,15 @@ fn assistant(text: &str, calls: &[Call], private: &[PrivatePart], reasons: bool)
     items
 }
 
-fn user(text: &str, images: &[Image]) -> Value {
+fn user(text: &str, media: &[MediaPart]) -> Value {
     let mut message = message("user", "input_text", text);
     if let Some(content) = message["content"].as_array_mut() {
-        content.extend(images.iter().map(picture));
+        content.extend(media.iter().map(picture));
     }
     message
 }
 
-fn picture(image: &Image) -> Value {
+fn picture(image: &MediaPart) -> Value {
     json!({"type": "input_image", "image_url": image.data_url()})
 }
 
@@ -211,7 +211,7 @@ mod tests {
                 call_id: "call_1".into(),
                 name: "add_note".into(),
                 output: "{\"success\":true}".into(),
-                images: Vec::new(),
+                media: Vec::new(),
             },
         ];
         let schema = json!({"type": "object", "properties": {"key": {"type": "string"}}});
@@ -243,7 +243,7 @@ mod tests {
             call_id: "c".into(),
             name: "draw".into(),
             output: "{}".into(),
-            images: vec![Image { mime_type: "image/png".into(), base64: "AA==".into() }],
+            media: vec![MediaPart { mime_type: "image/png".into(), seconds: 0, base64: "AA==".into() }],
         };
         let expected = json!([
             {"type": "input_text", "text": "{}"},
@@ -322,8 +322,9 @@ mod tests {
 
     #[test]
     fn pictures_stand_behind_their_words() {
-        let image = |base64: &str| Image { mime_type: "image/png".into(), base64: base64.into() };
-        let items = vec![Item::User { text: "Look".into(), images: vec![image("AA=="), image("BB==")] }];
+        let image =
+            |base64: &str| MediaPart { mime_type: "image/png".into(), seconds: 0, base64: base64.into() };
+        let items = vec![Item::User { text: "Look".into(), media: vec![image("AA=="), image("BB==")] }];
         let words = json!({"type": "input_text", "text": "Look"});
         let url = |base64: &str| json!({"type": "input_image", "image_url": format!("data:image/png;base64,{base64}")});
         let input = |parts: Value| json!([{"type": "message", "role": "user", "content": parts}]);

@@ -53,5 +53,10 @@ fn part(part: &Value) -> Value {
     if part["type"] == "image_url" {
         return json!({"type": "input_image", "image_url": part["image_url"]["url"]});
     }
+    if part["type"] == "input_audio" {
+        let word = |name: &str| part["input_audio"][name].as_str().unwrap_or_default();
+        let url = format!("data:audio/{};base64,{}", word("format"), word("data"));
+        return json!({"type": "input_image", "image_url": url});
+    }
     json!({"type": "input_text", "text": part["text"]})
 }

@@ -172,6 +172,7 @@ fn content(content: &Value, model: Option<&str>) -> Validation {
             (Some("text"), _)
                 if part["text"].is_string() && unknown_field(part, &["type", "text"]).is_none() => {}
             (Some("image_url"), Some(model)) => image(part, model)?,
+            (Some("input_audio"), Some(_)) => sound(part)?,
             (kind, _) => {
                 let kind = kind.unwrap_or_default();
                 return Err(format!("a part of type '{kind}' is unknown, incomplete, or not for this role"));
@@ -191,6 +192,17 @@ fn image(part: &Value, model: &str) -> Validation {
         }
         (None, Some(url)) => openai::picture(url, model),
         (None, None) => Err("an image_url has a url".to_owned()),
+    }
+}
+
+/// Checks a sound; which formats are taken depends on the server.
+fn sound(part: &Value) -> Validation {
+    let sound = &part["input_audio"];
+    let unknown =
+        unknown_field(part, &["type", "input_audio"]).or_else(|| unknown_field(sound, &["data", "format"]));
+    match (unknown, non_empty_str(sound, "data").zip(non_empty_str(sound, "format"))) {
+        (None, Some((_, "ogg" | "mp3" | "wav" | "m4a" | "flac" | "aac" | "mp4" | "webm"))) => Ok(()),
+        _ => Err("an input_audio has data and a format, and nothing else".to_owned()),
     }
 }
 

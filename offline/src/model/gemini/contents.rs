@@ -12,6 +12,17 @@ const DATA: [&str; 6] =
     ["text", "inlineData", "functionCall", "functionResponse", "toolCall", "toolResponse"];
 
 const PICTURES: [&str; 5] = ["image/png", "image/jpeg", "image/webp", "image/heic", "image/heif"];
+/// Some of the sounds and films that Gemini's models take: <https://ai.google.dev/gemini-api/docs/audio>.
+const SOUNDS: [&str; 8] = [
+    "audio/ogg",
+    "audio/mpeg",
+    "audio/wav",
+    "audio/aac",
+    "audio/flac",
+    "audio/mp4",
+    "video/mp4",
+    "video/webm",
+];
 
 /// Checks the conversation of a request.
 pub(super) fn check(body: &Value, model: &GeminiModelName) -> Validation {
@@ -71,7 +82,7 @@ fn part(part: &Value, role: &str, path: &str) -> Validation {
     let is_empty = part["text"] == "" && part["thoughtSignature"].is_null();
     match kind {
         "text" if is_empty => Err(format!("* GenerateContentRequest.{path}.text: empty text parameter")),
-        "inlineData" => picture(&part["inlineData"]),
+        "inlineData" => media(&part["inlineData"]),
         "functionCall" | "functionResponse"
             if !non_empty_str(&part[kind], "name").is_some_and(tools::is_name) =>
         {
@@ -84,9 +95,9 @@ fn part(part: &Value, role: &str, path: &str) -> Validation {
     }
 }
 
-fn picture(blob: &Value) -> Validation {
+fn media(blob: &Value) -> Validation {
     let kind = blob["mimeType"].as_str().unwrap_or_default();
-    match (PICTURES.contains(&kind), non_empty_str(blob, "data")) {
+    match (PICTURES.contains(&kind) || SOUNDS.contains(&kind), non_empty_str(blob, "data")) {
         (false, _) => Err(format!("Unsupported MIME type: {kind}")),
         (true, None) => Err("Unable to process input image. Please retry or report.".to_owned()),
         (true, Some(_)) => Ok(()),

@@ -9,7 +9,7 @@ use crate::tools::{ToolOutput, as_data};
 use figaro_base::text::{is_unseen, one_line};
 use figaro_domain::tool::SideEffects;
 use figaro_mcp_client::servers::{ServerResult, ToolResultPart};
-use figaro_provider::Image;
+use figaro_provider::MediaPart;
 
 /// Maximum total length of all texts in characters, about as much as is stored of a result.
 const MAX_TEXT: usize = 1_000_000;
@@ -65,7 +65,7 @@ fn is_told(text: &str, data: &Value) -> bool {
 
 #[derive(Default)]
 struct ResultPictures {
-    taken: Vec<Image>,
+    taken: Vec<MediaPart>,
     /// Total size of the pictures, in bytes.
     bytes: usize,
 }
@@ -74,14 +74,14 @@ impl ResultPictures {
     /// Takes a picture if it fits, and describes the outcome.
     fn take(&mut self, base64: &str) -> String {
         let size = size(base64.len());
-        if self.taken.len() == MAX_PICTURES || self.bytes + base64.len() / 4 * 3 > Image::MAX_BYTES {
-            let most = Image::MAX_BYTES >> 20;
+        if self.taken.len() == MAX_PICTURES || self.bytes + base64.len() / 4 * 3 > MediaPart::MAX_BYTES {
+            let most = MediaPart::MAX_BYTES >> 20;
             return format!(
                 "{size}: left out, a result has at most {MAX_PICTURES} pictures and {most} MB of them"
             );
         }
         let bytes = STANDARD.decode(base64.trim());
-        match bytes.ok().and_then(|bytes| Some((bytes.len(), Image::of(&bytes)?))) {
+        match bytes.ok().and_then(|bytes| Some((bytes.len(), MediaPart::of(&bytes)?))) {
             Some((length, image)) => {
                 self.bytes += length;
                 self.taken.push(image);

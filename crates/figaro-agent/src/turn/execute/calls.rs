@@ -21,7 +21,7 @@ use figaro_domain::tool::{Call, Effect, SideEffects, ToolCall, ToolKind, ToolSta
 use figaro_domain::tool_result;
 use figaro_domain::turn::{Approved, PersonQuestion};
 use figaro_policy::access::Standing;
-use figaro_provider::Image;
+use figaro_provider::MediaPart;
 use figaro_store::{AuditStore, StoreError};
 
 /// Name of the rule for guests in the audit log.
@@ -54,7 +54,7 @@ struct CallOutcome {
     status: ToolStatus,
     value: Value,
     side_effects: SideEffects,
-    images: Vec<Image>,
+    images: Vec<MediaPart>,
     asks: Option<PersonQuestion>,
 }
 

@@ -11,7 +11,7 @@ use super::super::question::Question;
 use super::super::report::Reporter;
 use super::super::window::Pictures;
 use super::documents::{DocumentContext, TurnDocuments};
-use super::pictures;
+use super::{pictures, sounds};
 use crate::channel::Channel;
 use crate::documents::Documents;
 use crate::pages::Pages;
@@ -90,13 +90,18 @@ impl FileLoader {
         context.load(query.question, query.background).await
     }
 
-    /// Fetches the pictures of the question and of the history, if one of the possible models accepts pictures.
+    /// Fetches the pictures of the question and of the history, and the sounds of the question, if one of the possible models
+    /// accepts them.
     async fn pictures(&self, FilesQuery { question, history, model, .. }: FilesQuery<'_>) -> Pictures {
-        let models = &self.models;
-        let sees = |one: &ModelName| models.sees(one);
-        match models.order(model).iter().any(sees) {
+        let order = self.models.order(model);
+        let mut found = match order.iter().any(|one| self.models.sees(one)) {
             true => pictures::fetch(&*self.channel, &question.parts, history).await,
             false => pictures::unseen(&question.parts, history),
+        };
+        if order.iter().any(|one| self.models.hears(one)) {
+            let length = found.0.values().flatten().map(|picture| picture.base64.len()).sum();
+            found.0.extend(sounds::fetch(&*self.channel, &question.parts, length).await);
         }
+        found
     }
 }

@@ -298,8 +298,8 @@ where
 /// Adds the items and pictures of the request to the window.
 fn add(requested: &Requested, window: &mut Window) {
     window.done.splice(0..0, requested.done.clone());
-    if let Some(Item::User { images, .. }) = window.items.last_mut() {
-        images.extend(requested.images.clone());
+    if let Some(Item::User { media, .. }) = window.items.last_mut() {
+        media.extend(requested.images.clone());
     }
 }
 

@@ -9,6 +9,7 @@ mod person;
 mod persona;
 mod pictures;
 mod readable;
+mod sounds;
 mod tools;
 
 use std::sync::Arc;

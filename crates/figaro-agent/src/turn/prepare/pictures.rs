@@ -10,7 +10,7 @@ use crate::channel::{Channel, FileError};
 use crate::turn::window::Pictures;
 use figaro_domain::conversation::Message;
 use figaro_domain::message::{Attachment, Inbound};
-use figaro_provider::Image;
+use figaro_provider::MediaPart;
 
 /// Maximum number of pictures of a question; an album has ten.
 const MAX_ASKED: usize = 10;
@@ -18,7 +18,7 @@ const MAX_ASKED: usize = 10;
 const MAX_EARLIER: usize = 2;
 const EARLIER_MESSAGES: usize = 6;
 /// Maximum length of all pictures in base64, in characters: somewhat less than providers accept in one request.
-const MAX_TOGETHER: usize = 18 * 1024 * 1024;
+pub(super) const MAX_TOGETHER: usize = 18 * 1024 * 1024;
 /// Number of pictures that are fetched in parallel.
 const AT_ONCE: usize = 4;
 const TOO_MANY: &str = "there are too many";
@@ -34,7 +34,7 @@ pub(super) async fn fetch(channel: &dyn Channel, question: &[Inbound], history: 
         of.filter_map(|a| a.picture().map(str::to_owned)).collect()
     };
     let mut wanted = pictures(&mut { asked });
-    let mut found: HashMap<String, Result<Image, String>> =
+    let mut found: HashMap<String, Result<MediaPart, String>> =
         wanted.drain(MAX_ASKED.min(wanted.len())..).map(|id| (id, Err(TOO_MANY.to_owned()))).collect();
     wanted.extend(pictures(&mut { earlier }).into_iter().take(MAX_EARLIER));
     let fetching = wanted.into_iter().map(|id| async move {
@@ -60,12 +60,12 @@ pub(super) fn unseen(question: &[Inbound], history: &[Arc<Message>]) -> Pictures
 }
 
 /// Returns the attachments of a message and of the message it replies to.
-fn asked(part: &Inbound) -> impl Iterator<Item = &Attachment> {
+pub(super) fn asked(part: &Inbound) -> impl Iterator<Item = &Attachment> {
     part.attachments.iter().chain(part.quotes.iter().flat_map(|quoted| &quoted.attachments))
 }
 
-async fn one(channel: &dyn Channel, id: &str) -> Result<Image, String> {
-    let fetched = tokio::time::timeout(FETCH_TIMEOUT, channel.fetch(id, Image::MAX_BYTES)).await;
+async fn one(channel: &dyn Channel, id: &str) -> Result<MediaPart, String> {
+    let fetched = tokio::time::timeout(FETCH_TIMEOUT, channel.fetch(id, MediaPart::MAX_BYTES)).await;
     let bytes = match fetched {
         Ok(Ok(bytes)) => bytes,
         Ok(Err(FileError::TooBig)) => return Err("larger than 5 MB".to_owned()),
@@ -75,7 +75,7 @@ async fn one(channel: &dyn Channel, id: &str) -> Result<Image, String> {
         }
         Err(_elapsed) => return Err("could not be fetched in time".to_owned()),
     };
-    Ok(Image::of(&bytes).ok_or("not a JPEG, PNG, WebP or GIF")?)
+    Ok(MediaPart::of(&bytes).ok_or("not a JPEG, PNG, WebP or GIF")?)
 }
 
 #[cfg(test)]

@@ -21,7 +21,10 @@ pub(super) fn unreadable(
     let parts = || question.parts.iter();
     let has_words = parts().any(|part| !part.text.trim().is_empty());
     let mut attachments = parts().flat_map(|part| &part.attachments);
-    let is_read = |one: &Attachment| one.is_document() || models.sees(model) && one.picture().is_some();
+    let (sees, hears) = (models.sees(model), models.hears(model));
+    let is_read = |one: &Attachment| {
+        one.is_document() || sees && one.picture().is_some() || hears && one.is_unheard_sound()
+    };
     if has_words || attachments.clone().any(is_read) {
         return None;
     }

@@ -361,8 +361,8 @@ impl Run {
                 continue;
             }
             let Call { id, name, .. } = result.call;
-            let (output, images) = (fence::result(&result.output), result.images);
-            self.items.push(Item::ToolResult { call_id: id, name, output, images });
+            let (output, media) = (fence::result(&result.output), result.images);
+            self.items.push(Item::ToolResult { call_id: id, name, output, media });
         }
         bound_pictures(&mut self.items, MAX_PICTURES);
         self

@@ -18,7 +18,7 @@ use figaro_domain::turn::PersonQuestion;
 use figaro_domain::usage::Usage;
 use figaro_policy::address::Addresses;
 use figaro_provider::fold::Pass;
-use figaro_provider::{Image, Item};
+use figaro_provider::{Item, MediaPart};
 
 /// State of a turn's state machine between two steps.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -134,7 +134,7 @@ pub(crate) struct CallResult {
     pub(crate) output: String,
     pub(crate) side_effects: SideEffects,
     /// Pictures of the result. They are not stored.
-    pub(crate) images: Vec<Image>,
+    pub(crate) images: Vec<MediaPart>,
     /// Question to a person whose answer becomes the result; `None` if there is a result.
     pub(crate) asks: Option<PersonQuestion>,
 }

@@ -21,7 +21,7 @@ use figaro_prompts::{
     BackgroundView, DocumentView, PersonView, PromptMessageView, PromptQuoteView, Prompts, SystemView,
     TailView,
 };
-use figaro_provider::{Earlier, Image, Item};
+use figaro_provider::{Earlier, Item, MediaPart};
 
 /// Longer lists appear in the prompt only as key and count.
 const MAX_LISTED: usize = 20;
@@ -123,7 +123,7 @@ pub(crate) fn build(prompts: &Prompts, material: &Material<'_>, context: Context
         items.insert(0, Item::user(kept.front));
         keys.insert(0, None);
     }
-    items.push(Item::User { text: tail, images: asked_pictures(material) });
+    items.push(Item::User { text: tail, media: asked_pictures(material) });
     let stored = RenderContext { place: material.place, zone, pictures: material.pictures };
     let done = items_of(material.done, &|message| stored.render(prompts, message))?;
     let (persona, own_persona) = match material.persona.filter(|_| material.agent.is_none()) {
@@ -185,7 +185,7 @@ fn tail(
 }
 
 /// Returns the pictures of the question. Pictures that it replies to come first.
-fn asked_pictures(material: &Material<'_>) -> Vec<Image> {
+fn asked_pictures(material: &Material<'_>) -> Vec<MediaPart> {
     let parts = material.question.iter();
     let attachments = parts.flat_map(|part| {
         let quoted = part.quotes.iter().flat_map(|quoted| &quoted.attachments);
@@ -237,7 +237,7 @@ impl RenderContext<'_> {
     /// Renders a person's message as an item.
     pub(super) fn render(&self, prompts: &Prompts, message: &Message) -> Result<Item, String> {
         let text = prompts.message(&self.view(message))?;
-        Ok(Item::User { text, images: self.pictures.of(&message.attachments) })
+        Ok(Item::User { text, media: self.pictures.of(&message.attachments) })
     }
 
     fn view(&self, message: &Message) -> PromptMessageView {

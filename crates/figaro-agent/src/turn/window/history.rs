@@ -239,7 +239,7 @@ fn push_result(parts: &mut Vec<ConversationPart>, call: Call, output: String, ke
     let pass = parts.len() - parts.iter().rev().take_while(is_result).count();
     let (call_id, name) = (call.id.clone(), call.name.clone());
     // Pictures are not stored; the model sees them only in the turn of their call.
-    let result = Item::ToolResult { call_id, name, output, images: Vec::new() };
+    let result = Item::ToolResult { call_id, name, output, media: Vec::new() };
     match pass.checked_sub(1).and_then(|at| parts.get_mut(at)).map(|part| &mut part.item) {
         Some(Item::Assistant { calls, .. }) => calls.push(call),
         _ => {

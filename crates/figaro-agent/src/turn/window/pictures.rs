@@ -1,18 +1,18 @@
-//! Pictures that people sent, as far as they could be fetched, for the messages that contain them.
+//! Pictures and sounds that people sent, as far as they could be fetched, for the messages that contain them.
 
 use std::collections::HashMap;
 
 use figaro_domain::message::{Attachment, HearingResult};
 use figaro_prompts::AttachmentView;
-use figaro_provider::Image;
+use figaro_provider::MediaPart;
 
-/// Pictures by the file id in their message; for a missing picture, the reason.
+/// Pictures and sounds by the file id in their message; for a missing one, the reason.
 #[derive(Debug, Clone, Default)]
-pub struct Pictures(pub(crate) HashMap<String, Result<Image, String>>);
+pub struct Pictures(pub(crate) HashMap<String, Result<MediaPart, String>>);
 
 impl Pictures {
-    /// Returns the available pictures of these attachments, in order.
-    pub(super) fn of<'a>(&self, attachments: impl IntoIterator<Item = &'a Attachment>) -> Vec<Image> {
+    /// Returns the available pictures and sounds of these attachments, in order.
+    pub(super) fn of<'a>(&self, attachments: impl IntoIterator<Item = &'a Attachment>) -> Vec<MediaPart> {
         let found = attachments.into_iter().filter_map(|attachment| self.get(attachment));
         found.filter_map(|image| image.as_ref().ok().cloned()).collect()
     }
@@ -24,6 +24,7 @@ impl Pictures {
             name: attachment.label.clone(),
             missing: self.missing(attachment),
             heard: attachment.heard == Some(HearingResult::Words),
+            sounds: matches!(self.get(attachment), Some(Ok(media)) if media.is_sound()),
         };
         attachments.iter().map(view).collect()
     }
@@ -34,7 +35,7 @@ impl Pictures {
         unseen.or_else(|| attachment.heard.and_then(HearingResult::missing).map(str::to_owned))
     }
 
-    fn get(&self, attachment: &Attachment) -> Option<&Result<Image, String>> {
+    fn get(&self, attachment: &Attachment) -> Option<&Result<MediaPart, String>> {
         // A file that is no picture has the reason why it could not be read.
         self.0.get(attachment.picture().or(attachment.file_id.as_deref())?)
     }

@@ -8,7 +8,7 @@ use crate::http::testing::faults::{
     IDLE, MINUTE, StreamEvents, TestedProvider, ask, calls, fault_suite, replying, request, told,
 };
 use crate::http::testing::{HTTP, StreamEnd, TestReply, TestServer};
-use crate::{Event, Finish, Image, Item, ToolSpec};
+use crate::{Event, Finish, Item, MediaPart, ToolSpec};
 use figaro_domain::conversation::PrivatePart;
 use figaro_domain::tool::Call;
 use figaro_domain::usage::Usage;

@@ -93,8 +93,8 @@ async fn what_a_model_cannot_do_is_left_out() {
         false => plain("200 OK", &told),
     })
     .await;
-    let image = Image { mime_type: "image/png".into(), base64: "aGk=".into() };
-    let items = vec![Item::User { text: "Look".into(), images: vec![image] }];
+    let image = MediaPart { mime_type: "image/png".into(), seconds: 0, base64: "aGk=".into() };
+    let items = vec![Item::User { text: "Look".into(), media: vec![image] }];
     let provider = provider(&server.base_url, None);
     let events: StreamEvents = provider.stream(Request { items, ..with_tools("llava") }).collect().await;
     assert_eq!(events.len(), 1, "{events:?}");

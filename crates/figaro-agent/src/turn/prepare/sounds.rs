@@ -1,0 +1,55 @@
+//! Sounds for a model that hears: those of the question and of the message it replies to, as far as nobody has turned them into
+//! words.
+
+use std::time::Duration;
+
+use tokio::time::timeout;
+
+use super::pictures::{MAX_TOGETHER, asked};
+use crate::channel::{Channel, FileError};
+use crate::turn::transcription::{format, length};
+use figaro_domain::hearing::{MAX_SECONDS, MAX_SOUND_BYTES};
+use figaro_domain::message::{Attachment, Inbound};
+use figaro_provider::MediaPart;
+
+/// Maximum number of sounds of a question.
+const MAX_SOUNDS: usize = 5;
+/// Timeout of a download; slower sounds are left out.
+const FETCH_TIMEOUT: Duration = Duration::from_secs(30);
+const TOO_LONG: &str = "it is too long to be heard";
+
+/// Fetches the sounds, by their file id; a missing one has the reason. `taken` is the length of the pictures in base64.
+pub(super) async fn fetch(
+    channel: &dyn Channel,
+    question: &[Inbound],
+    taken: usize,
+) -> Vec<(String, Result<MediaPart, String>)> {
+    let mut room = MAX_TOGETHER.saturating_sub(taken);
+    let mut found = Vec::new();
+    for sound in question.iter().flat_map(asked).filter(|one| one.is_unheard_sound()) {
+        let Some(id) = sound.file_id.clone() else { continue };
+        let most = (room / 4 * 3).min(MAX_SOUND_BYTES);
+        let media = match found.len() < MAX_SOUNDS {
+            true => one(channel, sound, &id, most).await,
+            false => Err("there are too many".to_owned()),
+        };
+        room = room.saturating_sub(media.as_ref().map_or(0, |media| media.base64.len()));
+        found.push((id, media));
+    }
+    found
+}
+
+async fn one(channel: &dyn Channel, sound: &Attachment, id: &str, most: usize) -> Result<MediaPart, String> {
+    if sound.seconds.unwrap_or(0) > MAX_SECONDS {
+        return Err(TOO_LONG.to_owned());
+    }
+    match timeout(FETCH_TIMEOUT, channel.fetch(id, most)).await {
+        Ok(Ok(bytes)) => Ok(MediaPart::sound(format(sound).1, length(sound, bytes.len()), &bytes)),
+        Ok(Err(FileError::TooBig)) => Err(TOO_LONG.to_owned()),
+        Ok(Err(error)) => {
+            tracing::warn!(%error, "a sound could not be fetched");
+            Err("could not be fetched".to_owned())
+        }
+        Err(_elapsed) => Err("could not be fetched in time".to_owned()),
+    }
+}

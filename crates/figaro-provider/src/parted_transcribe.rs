@@ -1,0 +1,115 @@
+//! Transcription of long sounds in parts, for services that take 25 minutes: a child process, `figaro hear --parts`, decodes the
+//! sound and cuts it where it is quiet. Wraps the transcriber of a service; built by the composition root.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::process::ChildStdout;
+use tokio::time::timeout;
+
+use super::ProviderError;
+use super::local_transcribe::{of_failure, of_reason};
+use super::transcribe::{Sound, Transcriber, Transcript};
+use figaro_base::limited_child::{self, ChildFailure};
+use figaro_domain::hearing::{CUTTER, HearingError, LISTENER, MAX_PARTED_SECONDS, MAX_SECONDS, PART_SECONDS};
+use figaro_domain::model::ModelName;
+use figaro_domain::usage::Usage;
+
+/// Time in which the child gives the next part.
+const PART_TIMEOUT: Duration = Duration::from_secs(60);
+/// Bytes of a second in a part, and maximum size of a part.
+const BYTES_OF_SECOND: u64 = 32_000;
+const MAX_PART: u64 = (PART_SECONDS + 60) * BYTES_OF_SECOND;
+
+/// A transcriber that hears long sounds in parts, one after another.
+#[derive(Debug)]
+pub struct PartedTranscriber {
+    inner: Arc<dyn Transcriber>,
+    program: PathBuf,
+}
+
+/// Parts that a child writes.
+struct SoundParts(BufReader<ChildStdout>);
+
+impl PartedTranscriber {
+    /// Wraps a transcriber; `program` is `figaro`.
+    #[must_use]
+    pub fn new(inner: Arc<dyn Transcriber>, program: PathBuf) -> Self {
+        Self { inner, program }
+    }
+
+    async fn in_parts(&self, sound: Sound) -> Result<Transcript, ProviderError> {
+        let mut child =
+            limited_child::command(&self.program).arg(LISTENER).arg(CUTTER).spawn().map_err(|error| {
+                tracing::error!(%error, program = %self.program.display(), "what cuts sounds does not start");
+                of_failure(&ChildFailure::Broken)
+            })?;
+        let (Some(mut stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
+            return Err(of_failure(&ChildFailure::Broken));
+        };
+        let mut parts = SoundParts(BufReader::new(stdout));
+        // A child that has ended takes no more; its result says why.
+        let giving = async move { drop(stdin.write_all(&sound.bytes).await) };
+        let hearing = async {
+            let (mut texts, mut usage) = (Vec::new(), Usage::default());
+            while let Some(bytes) = parts.next().await? {
+                let seconds = bytes.len() as u64 / BYTES_OF_SECOND;
+                let part =
+                    Sound { name: "part.wav".to_owned(), mime: "audio/wav".to_owned(), seconds, bytes };
+                let estimate = part.estimate();
+                let heard = self.inner.transcribe(part).await?;
+                usage += heard.usage.unwrap_or(estimate);
+                texts.extend(Some(heard.text.trim().to_owned()).filter(|text| !text.is_empty()));
+            }
+            Ok(Transcript { text: texts.join(" "), usage: Some(usage) })
+        };
+        futures::join!(giving, hearing).1
+    }
+}
+
+impl SoundParts {
+    /// Returns the next part as a WAV file; `None` after the last.
+    async fn next(&mut self) -> Result<Option<Vec<u8>>, ProviderError> {
+        timeout(PART_TIMEOUT, self.read()).await.unwrap_or(Err(of_failure(&ChildFailure::TooLong)))
+    }
+
+    async fn read(&mut self) -> Result<Option<Vec<u8>>, ProviderError> {
+        let broken = |_error| of_failure(&ChildFailure::Broken);
+        let mut line = String::new();
+        (&mut self.0).take(1_000).read_line(&mut line).await.map_err(broken)?;
+        if let Ok(length) = line.trim_end().parse::<u64>() {
+            if length > MAX_PART {
+                return Err(of_failure(&ChildFailure::TooLarge));
+            }
+            let mut part = Vec::new();
+            (&mut self.0).take(length).read_to_end(&mut part).await.map_err(broken)?;
+            return Ok(Some(part));
+        }
+        match serde_json::from_str::<Result<(), HearingError>>(&line) {
+            Ok(Ok(())) => Ok(None),
+            Ok(Err(reason)) => Err(of_reason(&reason)),
+            Err(_broken_off) => Err(of_failure(&ChildFailure::Broken)),
+        }
+    }
+}
+
+#[async_trait]
+impl Transcriber for PartedTranscriber {
+    fn model(&self) -> &ModelName {
+        self.inner.model()
+    }
+
+    fn max_seconds(&self) -> u64 {
+        MAX_PARTED_SECONDS
+    }
+
+    async fn transcribe(&self, sound: Sound) -> Result<Transcript, ProviderError> {
+        match sound.seconds > MAX_SECONDS {
+            true => self.in_parts(sound).await,
+            false => self.inner.transcribe(sound).await,
+        }
+    }
+}
