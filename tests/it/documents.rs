@@ -166,7 +166,22 @@ async fn what_cannot_be_read_is_said_with_its_reason() {
     let laughs = format!("{entities}]><a>&x10;</a>");
     let name: Vec<u8> = "EncryptedPackage".encode_utf16().flat_map(u16::to_le_bytes).collect();
     let locked = [&[0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1][..], &[0; 600], &name].concat();
-    let cases: [(&str, Vec<u8>, &str); 7] = [
+    let far = "<worksheet xmlns=\"http://schemas.openxmlformats.org/spreadsheetml/2006/main\"><dimension ref=\"A1:XFD1048576\"/>\
+               <sheetData><row r=\"1048576\"><c r=\"XFD1048576\" t=\"n\"><v>7</v></c></row></sheetData></worksheet>";
+    let huge = packed(&[
+        (
+            "[Content_Types].xml",
+            b"<Types xmlns=\"http://schemas.openxmlformats.org/package/2006/content-types\"/>",
+        ),
+        (
+            "xl/workbook.xml",
+            b"<workbook xmlns=\"http://schemas.openxmlformats.org/spreadsheetml/2006/main\"/>",
+        ),
+        ("xl/worksheets/sheet1.xml", far.as_bytes()),
+    ]);
+    // A page with a line of text, encrypted with the password "secret" (RC4, 40 bits).
+    let sealed = include_bytes!("../documents/sealed.pdf").to_vec();
+    let cases: [(&str, Vec<u8>, &str); 9] = [
         ("a.pdf", b"%PDF-1.7 and nothing else".to_vec(), "the file is damaged"),
         ("b.pdf", pdf(&[]), "the file has no text"),
         ("c.bin", vec![0, 1, 2, 3, 0, 0], "the file is in a format that cannot be read"),
@@ -181,6 +196,8 @@ async fn what_cannot_be_read_is_said_with_its_reason() {
         ),
         ("f.docx", b"PK\x03\x04 broken".to_vec(), "the file is damaged"),
         ("g.xlsx", locked, "the file is protected by a password"),
+        ("h.xlsx", huge, "the file "),
+        ("i.pdf", sealed, "the file is protected by a password"),
     ];
     for (name, content, reason) in cases {
         let request = world.reads_file(name, content).await;

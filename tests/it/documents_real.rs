@@ -10,11 +10,15 @@ use std::time::{Duration, Instant};
 
 use chrono::{DateTime, NaiveDate};
 use figaro_base::ids::{BotId, ChatId, DocumentId, UserId};
-use figaro_domain::document::{Document, DocumentSource, Extracted, Extraction, Passage};
+use figaro_domain::document::{Document, DocumentSource, Extracted, Extraction, Passage, Unreadable};
 use figaro_memory::{DocumentSearch, FoundPassage, PassageQuery};
 use figaro_store::Store;
 use serde::Deserialize;
 
+/// Damaged files, most memory of a reader in MB, and most time for one.
+const DAMAGED: u64 = 300;
+const MAX_PEAK: f64 = 300.0;
+const MAX_TIME: Duration = Duration::from_secs(30);
 /// Passages among which the words have to be.
 const FOUND: usize = 8;
 /// Least share of questions whose passage is found.
@@ -37,8 +41,12 @@ struct Read {
 }
 
 fn read(path: &Path) -> Read {
+    read_as(path, fs::read(path).unwrap())
+}
+
+/// Reads bytes as the file with this name.
+fn read_as(path: &Path, bytes: Vec<u8>) -> Read {
     let name = path.file_name().unwrap();
-    let bytes = fs::read(path).unwrap();
     let begun = Instant::now();
     let mut command = Command::new(env!("CARGO_BIN_EXE_figaro"));
     command.arg("extract").arg(name).env_clear();
@@ -59,9 +67,11 @@ fn read(path: &Path) -> Read {
     let output = child.wait_with_output().unwrap();
     let took = begun.elapsed();
     sending.join().unwrap();
-    let extraction = serde_json::from_slice(&output.stdout);
-    let extraction =
-        extraction.unwrap_or_else(|error| panic!("{}: {error}, {}", path.display(), output.status));
+    // A reader that breaks off writes nothing: the bot says that the file is damaged or too large.
+    let extraction = match output.stdout.as_slice() {
+        [] => Err(Unreadable::Damaged),
+        json => serde_json::from_slice(json).unwrap_or_else(|error| panic!("{}: {error}", path.display())),
+    };
     Read { extraction, took, peak: watching.join().unwrap() }
 }
 
@@ -175,17 +185,67 @@ fn print(kinds: &BTreeMap<String, Kind>) -> (usize, usize) {
     (all, found)
 }
 
+/// Damages a file: bytes are changed, a piece is repeated or taken out, or the end is missing.
+fn damaged(mut bytes: Vec<u8>, seed: u64) -> Vec<u8> {
+    let mut state = seed;
+    let mut below = |end: usize| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(state >> 33).unwrap() % end.max(1)
+    };
+    for _ in 0..=below(8) {
+        let (at, length) = (below(bytes.len()), below(2_000));
+        let piece = at..(at + length).min(bytes.len());
+        match below(12) {
+            0 => bytes.truncate(at.max(1)),
+            1 => drop(bytes.splice(piece.clone(), Vec::new())),
+            2 => {
+                let twice = bytes[piece.clone()].repeat(2);
+                drop(bytes.splice(piece, twice));
+            }
+            _ => bytes.iter_mut().skip(at).take(1).for_each(|byte| *byte ^= 0x55),
+        }
+    }
+    bytes
+}
+
+#[test]
+#[ignore = "needs the documents: tests/documents/run"]
+fn no_damage_takes_a_reader_beyond_its_limits() {
+    let mut files = files();
+    files.retain(|path| path.extension().is_some_and(|kind| kind != "txt" && kind != "csv"));
+    let (mut peak, mut slowest, mut read_at_all) = (0.0_f64, Duration::ZERO, 0);
+    for seed in 0..DAMAGED {
+        let path = &files[usize::try_from(seed).unwrap() % files.len()];
+        let done = read_as(path, damaged(fs::read(path).unwrap(), seed));
+        assert!(
+            done.peak <= MAX_PEAK && done.took <= MAX_TIME,
+            "{}, {seed}: {:.0} MB, {:?}",
+            path.display(),
+            done.peak,
+            done.took
+        );
+        (peak, slowest) = (peak.max(done.peak), slowest.max(done.took));
+        read_at_all += usize::from(done.extraction.is_ok());
+    }
+    println!("{DAMAGED} damaged files: {read_at_all} read in part, at most {peak:.0} MB and {slowest:.1?}");
+}
+
+/// Returns the files that `tests/documents/run` fetched.
+fn files() -> Vec<PathBuf> {
+    let folder =
+        PathBuf::from(std::env::var_os("FIGARO_DOCUMENTS").expect("FIGARO_DOCUMENTS names the folder"));
+    let mut files: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    files
+}
+
 #[tokio::test]
 #[ignore = "needs the documents: tests/documents/run"]
 async fn real_documents_are_read_and_what_stands_in_them_is_found() {
-    let folder =
-        PathBuf::from(std::env::var_os("FIGARO_DOCUMENTS").expect("FIGARO_DOCUMENTS names the folder"));
     let asked = include_str!("../documents/questions.json");
     let asked: Vec<Asked> = serde_json::from_str(asked).unwrap();
     let mut kinds: BTreeMap<String, Kind> = BTreeMap::new();
-    let mut files: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
-    files.sort();
-    for path in files {
+    for path in files() {
         let (name, kind) =
             (path.file_stem().unwrap().to_str().unwrap(), path.extension().unwrap().to_str().unwrap());
         let Read { extraction, took, peak } = read(&path);
