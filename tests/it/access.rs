@@ -49,11 +49,11 @@ async fn allow_and_deny_explain_themselves() {
     let card = world.told(ANN, ANN, "/allow Bob").await;
     assert_eq!(
         text(&card),
-        "Say whom: a number (the bot tells it to everybody who asks), the @username of somebody on the list, or as a reply to a message of theirs. Or make a code: /allow code. After it may stand a \
-         role: admin, member or guest."
+        "Whom? Send a number (the bot tells it to everybody who asks), the @username of somebody on the list, or reply to a \
+         message of theirs. Or make a code: /allow code. A role can stand after it: admin, member or guest."
     );
     assert_eq!(text(&world.told(ANN, ANN, "/deny 12").await), "Bob (@bob) may no longer talk to me.");
-    assert_eq!(text(&world.told(ANN, ANN, "/deny 12").await), "Nothing to change: that was so already.");
+    assert_eq!(text(&world.told(ANN, ANN, "/deny 12").await), "That is already so.");
     let card = world.told(ANN, ANN, "/deny").await;
     assert!(text(&card).starts_with("Who may not talk to me: Bob (@bob)\n\nTo shut out:"), "{card}");
     assert_eq!(labels(&card), ["People"]);
@@ -133,7 +133,7 @@ async fn a_reply_says_whom_to_deny_and_to_allow() {
     assert!(is_heard(&world, BOB, TEAM, "@figaro_bot hello").await);
     // Who speaks as a chat is no person, and the group is not meant.
     let channels = world.telegram.send(Say::new(BOB, TEAM, "news").sender_chat(TEAM)).unwrap().message_id;
-    assert!(told(reply(channels, "/deny@figaro_bot")).await.starts_with("Say whom"));
+    assert!(told(reply(channels, "/deny@figaro_bot")).await.starts_with("Whom?"));
     assert!(is_heard(&world, BOB, TEAM, "@figaro_bot hello").await);
     assert!(
         told(reply(world.say(ANN, TEAM, "me").message_id, "/deny@figaro_bot")).await.contains("an owner")

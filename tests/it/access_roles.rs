@@ -73,7 +73,7 @@ async fn each_role_may_change_what_it_may_and_where_it_holds() {
     assert!(may_set(&world, OTHER).await, "an admin everywhere");
     assert!(!may_set(&world, TEAM).await, "the role of the group counts there");
     assert!(text(&world.told(ANN, ANN, "/allow 11 guest").await).starts_with("That is an owner"));
-    assert!(text(&world.told(ANN, ANN, "/allow guest").await).starts_with("Say whom"));
+    assert!(text(&world.told(ANN, ANN, "/allow guest").await).starts_with("Whom?"));
     assert!(bot.stop().success());
     let _bot = world.start().await;
     assert!(may_set(&world, OTHER).await, "after a restart");
@@ -128,7 +128,7 @@ async fn somebody_seen_in_a_group_alone_is_named_and_found_and_mistakes_are_told
         ("/deny", "Who may not talk to me: Robin (@robin)"),
         ("/allow 1002 king", "I know no role “king”. There are: admin, member, guest."),
         ("/deny @robin 5x", "“5x” is no time that I take. Write 30m, 2h, 3d or 1w"),
-        ("/allow nobody", "Say whom: "),
+        ("/allow nobody", "Whom? "),
         ("/allow 1002", "Robin (@robin) may talk to me now."),
     ];
     for (said, wanted) in cases {

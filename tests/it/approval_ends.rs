@@ -117,7 +117,7 @@ async fn a_rule_of_two_people_wants_another_one_wherever_it_is_pressed() {
     for (at, (who, another)) in [(BOB, ANN), (ANN, BOB)].into_iter().enumerate() {
         let said = format!("ban her, number {at}");
         let card = world.wants(who, &said, ban()).await;
-        assert!(text(&card).contains("Somebody other than whoever asked has to approve it"), "{card}");
+        assert!(text(&card).contains("Somebody other than the person who asked has to approve it"), "{card}");
         assert_eq!(labels(&card), ["✓ Once", "✗ Deny", "Details"]);
         assert_eq!(world.press(who, &card, "✓ Once").await, other);
         let (_, once) = buttons(&card).swap_remove(0);

@@ -14,7 +14,7 @@ use crate::support::{ANN, BOB, Bot, TIMEOUT, World};
 const MAY_I: &str = "May I do this?";
 pub const EVE: i64 = 77;
 const OWNERS_ONLY: &str = "Only an owner of the bot can approve it.";
-pub const NO_RIGHT: &str = "To approve it you need to be an admin there who may do this yourself.";
+pub const NO_RIGHT: &str = "Only an owner of this bot, or an admin there with this right, can approve it.";
 
 /// A call of a method that bans Eve.
 pub fn ban() -> ReplyPart {

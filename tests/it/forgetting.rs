@@ -626,7 +626,7 @@ async fn privacy_says_what_is_kept_and_who_sees_it() {
     );
     pressed(&world, BOB, &card, "Save as a file", "Two files").await;
     let card = world.told(BOB, BOB, "/privacy").await;
-    pressed(&world, BOB, &card, "Forget", "For one message, reply to it").await;
+    pressed(&world, BOB, &card, "Forget", "To erase one message, reply to it").await;
     drop(bot);
 }
 

@@ -187,6 +187,24 @@ async fn in_a_private_chat_the_next_words_answer_a_question_that_takes_any() {
 }
 
 #[tokio::test]
+async fn the_words_of_a_button_answer_like_the_button() {
+    let world = World::without_privacy().await;
+    world.team();
+    let _bot = world.start_open().await;
+    let card = world.asked_back((BOB, BOB), "paint it", buttons_only()).await;
+    world.say(BOB, BOB, "blue!");
+    world.card_with(BOB, "End of paint it.").await;
+    assert_eq!(world.told_model("paint it"), [answered("blue!")]);
+    world.without_buttons(&card).await;
+    let size = json!({"question": "Which size?", "options": ["Small", "Large"], "free": false});
+    let card = world.asked_back((BOB, TEAM), "cut it", size).await;
+    world.telegram.send(Say::new(BOB, TEAM, "Large").reply_to(number(&card["message_id"]))).unwrap();
+    world.card_with(TEAM, "End of cut it.").await;
+    assert_eq!(world.told_model("cut it"), [answered("Large")]);
+    world.all_well();
+}
+
+#[tokio::test]
 async fn where_only_buttons_answer_other_messages_are_answered_meanwhile_and_stand_before_it() {
     let world = World::new().await;
     let _bot = world.start_open().await;

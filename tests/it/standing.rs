@@ -262,7 +262,7 @@ async fn what_nobody_may_let_a_task_do_is_not_asked() {
     );
     let card = world.card_after(BOB, cards).await;
     let answer = world.press(BOB, &card, "✓ Once").await;
-    assert!(answer.contains("you need to be an admin there"), "{answer}");
+    assert!(answer.contains("or an admin there with this right"), "{answer}");
     world.press(BOB, &card, "✗ Deny").await;
     world.card_with(BOB, "End of let it post.").await;
     assert!(bot.stop().success());

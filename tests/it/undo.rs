@@ -14,7 +14,7 @@ const EVE: i64 = 77;
 const NEWS: i64 = -1009;
 const UNDO: &str = "Undo";
 const LATE: &str = "This can no longer be undone: there are 24 hours for it.";
-const NO_RIGHT: &str = "To undo it you need to be an admin there who may do this yourself.";
+const NO_RIGHT: &str = "Only an owner of this bot, or an admin there with this right, can undo it.";
 
 fn end(said: &str) -> String {
     format!("End of {said}.")

@@ -61,14 +61,22 @@ impl PairingCode {
         is_code.then_some(code)
     }
 
-    /// Returns `true` if a text is probably a mistyped code: about the right length, with at most two invalid characters.
+    /// Returns `true` if a text is probably a mistyped code: about the right length, with at most two invalid characters, or written like
+    /// one in capitals.
     #[must_use]
     pub fn is_mistyped(text: &str) -> bool {
         let typed = text.trim().bytes().filter(|c| !matches!(c, b' ' | b'-'));
         let typed: Vec<u8> = typed.map(|c| c.to_ascii_uppercase()).take(Self::LENGTH + 2).collect();
         let wrong = typed.iter().filter(|byte| !Self::LETTERS.contains(byte)).count();
         let is_near = typed.len().abs_diff(Self::LENGTH) <= 1;
-        is_near && wrong <= 2 && typed.iter().all(u8::is_ascii_alphanumeric) && Self::read(text).is_none()
+        // Two words of this shape are hardly anything else.
+        let is_shaped = text.trim().split_once('-').is_some_and(|(first, second)| {
+            [first, second].iter().all(|half| half.len() == Self::LENGTH / 2 && half.to_uppercase() == **half)
+        });
+        is_near
+            && (wrong <= 2 || is_shaped)
+            && typed.iter().all(u8::is_ascii_alphanumeric)
+            && Self::read(text).is_none()
     }
 
     /// Formats a code for people, such as `CDFH-3467`.
@@ -127,7 +135,7 @@ mod tests {
         for (text, code) in cases {
             assert_eq!(PairingCode::read(text).as_deref(), code, "{text}");
         }
-        for text in ["CDFH346", "cdfh-346o", "CDFH 34679", "C0FH-3467"] {
+        for text in ["CDFH346", "cdfh-346o", "CDFH 34679", "C0FH-3467", "AAAA-BBBB"] {
             assert!(PairingCode::is_mistyped(text), "{text}");
         }
         for text in ["hello", "GREETING", "well-known", "covid19", "CDFH3467", "", "CDFH", "CDFH-3467?"] {

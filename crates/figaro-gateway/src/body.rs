@@ -49,7 +49,8 @@ pub(super) async fn read<T: DeserializeOwned>(
     let mut json = serde_json::Deserializer::from_slice(bare);
     let said = serde_path_to_error::deserialize(&mut json).map_err(|error| {
         let (path, why) = (error.path().to_string(), error.inner().to_string());
-        let place = path.trim_start_matches('.');
+        // A question mark stands for what is not known, as where the body is no JSON.
+        let place = path.trim_start_matches('.').trim_end_matches('?').trim_end_matches('.');
         // The path that serde reports ends before an unknown field.
         let unknown = why.strip_prefix("unknown field `").and_then(|rest| rest.split_once('`'));
         let place = match unknown {

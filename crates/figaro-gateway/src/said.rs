@@ -176,9 +176,10 @@ fn failed(label: &'static str) -> GatewayError {
                 "the model or its service has withheld the answer: put the question differently",
             )
         },
-        "unknown_model" => {
-            GatewayError::not_found("model_not_found", "the model is not served any more: name another one")
-        }
+        "unknown_model" => GatewayError::not_found(
+            "model_not_found",
+            "the provider does not serve this model: name another one",
+        ),
         "no_agent" => GatewayError::not_found("model_not_found", "the agent is not there any more"),
         "unavailable" | "cut" | "stalled" | "garbled" => GatewayError::unavailable(
             label,

@@ -213,6 +213,10 @@ async fn first(
     loop {
         match answer(dialogue, draft, variable, question).await? {
             Some(text) if text == BACK => return Ok(false),
+            // A wrong address would be told only after the key.
+            Some(text) if variable.role == VariableRole::BaseUrl && !text.starts_with("http") => {
+                say("✗ An address begins with http:// or https://.");
+            }
             Some(text) => {
                 draft.set(variable.name, &text);
                 return Ok(true);

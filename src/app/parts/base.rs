@@ -23,6 +23,7 @@ use figaro_agent::turn::window::BotName;
 use figaro_base::clock::Clock;
 use figaro_base::telemetry::vitals::Vitals;
 use figaro_config::Settings;
+use figaro_gateway::listen::GatewayListener;
 use figaro_mcp_client::servers::Servers;
 use figaro_mcp_client::supervisor::Mcp;
 use figaro_memory::Chats;
@@ -69,6 +70,8 @@ pub(super) struct Base {
 /// The bot in Telegram: dependencies of its turns, and access to its chats.
 pub(super) struct Bot {
     pub(super) base: Base,
+    /// Socket of the gateway; `None` if it is off, or taken out.
+    pub(super) door: Option<GatewayListener>,
     pub(super) me: Me,
     pub(super) mcp: Mcp,
     pub(super) servers: Servers,

@@ -104,8 +104,8 @@ pub(super) async fn build(
     additions: &Additions,
 ) -> Result<(AppParts, Runners), StartupError> {
     let providers = providers::table(additions)?;
-    let door = gateway::door(&settings.http).await?;
     let mut bot = Box::pin(bot(settings, &providers, groups, clock)).await?;
+    let door = bot.door.take();
     let ledger = ledger(&bot.base, &providers).await?;
     bot.base.chats = meaning::chats(&bot.base, &ledger);
     let newest = Newest::default();
@@ -192,7 +192,9 @@ async fn bot(
     clock: &Clock,
 ) -> Result<Bot, StartupError> {
     let read = BaseFiles::all(settings, providers)?;
+    // The store first: a bot that runs in this folder has its port as well, and the store says so.
     let store = open_store(settings).await?;
+    let door = gateway::door(&settings.http).await?;
     let api = Api::new(&settings.telegram).map_err(StartupError)?;
     let http = http_client(&settings.model.proxies)?;
     let embedder = meaning::of_settings(settings, providers, &http, groups, clock).await?;
@@ -221,7 +223,7 @@ async fn bot(
     let base =
         Base::new(BaseParts { settings, groups, clock, read, store, http, embedder, services, bot, channel });
     let approvers = approvers(&base);
-    Ok(Bot { base, me, mcp, servers, described, policy_text, sender, live, approvers })
+    Ok(Bot { base, door, me, mcp, servers, described, policy_text, sender, live, approvers })
 }
 
 async fn ledger(base: &Base, providers: &Providers) -> Result<Arc<Ledger>, StartupError> {

@@ -36,7 +36,7 @@ pub(crate) enum TurnError {
         zone: String,
     },
     /// The provider no longer serves the model.
-    #[error("{model} is not served any more; its provider has {}", list(.served))]
+    #[error("{model} is not served: its provider has {}", list(.served))]
     Gone {
         /// The model that is not served.
         model: ModelName,

@@ -27,6 +27,18 @@ pub struct PersonQuestion {
     pub approval: Option<Box<Approval>>,
 }
 
+impl PersonQuestion {
+    /// Returns `true` if this text can be the answer: any if free text is taken, otherwise what a button says, in any case and
+    /// with any punctuation around it. An approval takes no text.
+    #[must_use]
+    pub fn takes(&self, text: &str) -> bool {
+        let plain = |text: &str| text.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
+        let text = plain(text);
+        self.approval.is_none()
+            && (self.is_free || !text.is_empty() && self.options.iter().any(|option| plain(option) == text))
+    }
+}
+
 /// A turn that waits for a person. It is recorded by its id, and does not block other turns of its conversation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ParkedTurn {

@@ -225,7 +225,7 @@ fn refused_to_guest(tool: Option<&dyn Tool>, context: &ToolContext) -> Option<&'
     let tool = tool.filter(|_| context.standing == Standing::Guest)?;
     if tool.effect() != Effect::Read {
         return Some(
-            "whoever asks is a guest here, for whom nothing is changed or sent; an owner can make them a member",
+            "whoever asks is a guest here: for guests nothing is changed or sent. An owner can make them a member",
         );
     }
     let looks_back = match tool.spec().kind {

@@ -1,13 +1,13 @@
 //! Texts of a call that needs approval. The card says in a few plain lines what the call will do, where, and who asks
 //! for it. The details show everything, with all arguments and the ids of people and chats.
 
-use chrono::{DateTime, TimeDelta};
+use chrono::{DateTime, TimeDelta, Utc};
 use figaro_base::tz::Tz;
 use serde_json::Value;
 
 use crate::tools::pages::NAME as READ_PAGE;
 use figaro_base::text::{as_markdown, is_unseen, one_line};
-use figaro_domain::approval::{Approval, ApprovalTarget, MethodCall, ToolOfServer, WAITS_MINUTES};
+use figaro_domain::approval::{Approval, ApprovalTarget, MethodCall, ToolOfServer};
 use figaro_domain::delivery::Action;
 use figaro_domain::task::STANDING_RULE;
 use figaro_prompts::texts::{Texts, fill};
@@ -16,6 +16,8 @@ use figaro_prompts::texts::{Texts, fill};
 const GIST_CHARS: usize = 160;
 /// Values longer than this without a space, such as a file in base64, are not shown as text.
 const WORD_CHARS: usize = 100;
+/// Telegram takes a restriction that ends within 30 seconds as one for ever.
+const TOO_NEAR: TimeDelta = TimeDelta::seconds(60);
 
 /// Returns the buttons of the card.
 pub(super) fn actions(approval: &Approval) -> Vec<Action> {
@@ -25,7 +27,8 @@ pub(super) fn actions(approval: &Approval) -> Vec<Action> {
 }
 
 /// Returns the text of the card, in Markdown. It has no raw arguments, and names instead of ids where possible.
-pub(super) fn card(texts: &Texts, approval: &Approval, now: &DateTime<Tz>) -> String {
+/// `by` is the time until which it can be approved.
+pub(super) fn card(texts: &Texts, approval: &Approval, now: &DateTime<Tz>, by: &DateTime<Tz>) -> String {
     let gists: Vec<String> = approval.calls.iter().map(|call| gist(texts, approval, call, now)).collect();
     let name = |target: &ApprovalTarget| match &target.title {
         Some(title) => shown(title),
@@ -48,16 +51,27 @@ pub(super) fn card(texts: &Texts, approval: &Approval, now: &DateTime<Tz>) -> St
     };
     let asker = shown(&requester(approval));
     let hour = approval.may_last.then(|| fill(texts.approval_hour(), &[("name", &asker)]));
-    let until = *now + TimeDelta::minutes(WAITS_MINUTES.into());
     let lines = [
         Some(fill(texts.approval_title(), &[("gist", &gists.join("; "))])),
         Some(fill(texts.approval_where(), &[("chats", &listed(approval, name))])),
         Some(fill(texts.approval_asked_by(), &[("name", &asker)])),
         why,
         hour,
-        Some(fill(who, &[("time", &texts.spoken(&until, now))])),
+        Some(fill(who, &[("time", &texts.spoken(by, now))])),
     ];
     lines.into_iter().flatten().collect::<Vec<_>>().join("\n")
+}
+
+/// Returns the time until which an approval waits that begins now: `latest`, or the time until which its calls would hold, if that
+/// is earlier. What is approved after that could not be made any more. A time that is past or near stands for no end.
+pub(super) fn end(approval: &Approval, now: DateTime<Utc>, latest: DateTime<Utc>) -> DateTime<Utc> {
+    let times = approval.calls.iter().filter(|_| approval.server.is_none()).filter_map(until);
+    let ends = times.filter_map(|until| Some(DateTime::from_timestamp(until, 0)? - TOO_NEAR));
+    ends.filter(|end| *end > now).fold(latest, DateTime::min)
+}
+
+fn until(call: &MethodCall) -> Option<i64> {
+    call.arguments.get("until_date").and_then(Value::as_i64)
 }
 
 /// Returns the details, in Markdown: the chats and people with their ids, and the calls with all their arguments.
@@ -112,7 +126,7 @@ fn gist(texts: &Texts, approval: &Approval, call: &MethodCall, now: &DateTime<Tz
         ("tool", server.map_or("", |(_, tool)| tool)),
         ("values", &said(call)),
     ];
-    let until = call.arguments.get("until_date").and_then(Value::as_i64).filter(|_| server.is_none());
+    let until = until(call).filter(|_| server.is_none());
     let until = until.map(|until| match DateTime::from_timestamp(until, 0) {
         // Telegram accepts times in this range; see its documentation of these methods.
         Some(at) if at >= *now + TimeDelta::seconds(30) && at <= *now + TimeDelta::days(366) => {
@@ -241,7 +255,9 @@ mod tests {
     }
 
     fn card_of(approval: &Approval) -> String {
-        card(Locales::load().unwrap().of(Some("en")), approval, &DateTime::UNIX_EPOCH.with_timezone(&Tz::UTC))
+        let now = DateTime::UNIX_EPOCH.with_timezone(&Tz::UTC);
+        let by = now + TimeDelta::minutes(WAITS_MINUTES.into());
+        card(Locales::load().unwrap().of(Some("en")), approval, &now, &by)
     }
 
     fn of(method: &str, arguments: &Value) -> String {
@@ -289,6 +305,16 @@ mod tests {
         assert!(dice.lines().next().unwrap().ends_with("Roll the dice"), "{dice}");
         let new = of("sendSomethingNew", &json!({}));
         assert!(new.lines().next().unwrap().ends_with("send something new"), "{new}");
+    }
+
+    #[test]
+    fn an_approval_waits_no_longer_than_what_it_approves_would_hold() {
+        let at = |seconds| DateTime::from_timestamp(seconds, 0).unwrap();
+        let of = |until: i64| {
+            let asked = approval("restrictChatMember", &json!({"user_id": 7, "until_date": until}));
+            end(&asked, at(1_000), at(90_000)).timestamp()
+        };
+        assert_eq!([1_600, 100_000, 0, 900, 1_030].map(of), [1_540, 90_000, 90_000, 90_000, 90_000]);
     }
 
     #[test]

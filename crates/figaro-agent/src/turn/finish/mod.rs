@@ -92,7 +92,13 @@ fn park(facts: &TurnEndFacts<'_>, parking: &Parking) -> EndDecision {
     let Parking { state, call, question, said } = parking;
     let Some(first) = facts.question.parts.first() else { return EndDecision::default() };
     let now = facts.now.with_timezone(&facts.zone);
-    let text = question.approval.as_deref().map(|approval| approval::card(facts.texts, approval, &now));
+    let expires_at = facts.now + TimeDelta::minutes(question.expires_after_min.into());
+    let expires_at = question
+        .approval
+        .as_deref()
+        .map_or(expires_at, |approval| approval::end(approval, facts.now, expires_at));
+    let by = expires_at.with_timezone(&facts.zone);
+    let text = question.approval.as_deref().map(|approval| approval::card(facts.texts, approval, &now, &by));
     let question = PersonQuestion { text: text.unwrap_or_else(|| question.text.clone()), ..question.clone() };
     let said = said.iter().map(|said| said.text.clone());
     let shown = said.chain([question.text.clone()]).collect::<Vec<_>>().join("\n\n");
@@ -115,7 +121,7 @@ fn park(facts: &TurnEndFacts<'_>, parking: &Parking) -> EndDecision {
         place: first.place.clone(),
         language: first.language.clone(),
         parked_at: facts.now,
-        expires_at: facts.now + TimeDelta::minutes(question.expires_after_min.into()),
+        expires_at,
         answer: None,
     };
     let (options, approval) = (question.options, question.approval);

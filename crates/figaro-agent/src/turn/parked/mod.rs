@@ -141,7 +141,7 @@ impl Parked {
     }
 
     /// Returns the turn that a message answers: the one whose question it replies to; otherwise, in a private chat, the
-    /// one with the latest free-text question before this message. Only the person asked may answer. A message with
+    /// one with the latest question before this message that takes its words. Only the person asked may answer. A message with
     /// further parts, one that is not the person's own text, or one that replies to something else from the bot, is no
     /// answer.
     pub async fn answered_by(&self, part: &Inbound) -> Option<RunId> {
@@ -153,7 +153,7 @@ impl Parked {
         let asks = |one: &&WaitingTurn| {
             let parked = &one.parked;
             let is_asked = parked.turn.conversation == conversation && parked.asked == part.speaker.user;
-            is_asked && parked.question.is_free
+            is_asked && parked.question.takes(&part.text)
         };
         let find = || -> Vec<WaitingTurn> { self.waiting().iter().filter(asks).cloned().collect() };
         let mut open = self.once_shown(find).await;

@@ -171,6 +171,9 @@ impl AccessCommand {
             (None, false) => "",
         };
         let words = match extra {
+            "" if first.starts_with('@') => {
+                return fill(texts.unknown_username(), &[("name", &one_line(first, NAMED_CHARS))]);
+            }
             "" => return texts.need_number().to_owned(),
             _ if self.allows => texts.role_unknown(),
             _ => texts.span_unknown(),

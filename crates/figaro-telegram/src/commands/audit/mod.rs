@@ -101,7 +101,11 @@ impl AuditCommand {
         let export = (!asker.place.is_group() && page.total > 0)
             .then(|| send::Button::new(texts.button_export(), AuditButton::Export));
         let title = if is_refused { texts.audit_title_refused() } else { texts.audit_title() };
-        let body = if lines.is_empty() { texts.audit_empty().to_owned() } else { lines.join("\n") };
+        let body = match lines.is_empty() {
+            true if is_refused => texts.audit_none_refused().to_owned(),
+            true => texts.audit_empty().to_owned(),
+            false => lines.join("\n"),
+        };
         let buttons = [filter].into_iter().chain(export).collect();
         Ok(Card::titled(title, body).pages(texts, &page, turn).row(buttons))
     }
