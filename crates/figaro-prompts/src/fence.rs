@@ -26,7 +26,7 @@ const NAMED: [(&str, char); 3] = [("lt;", '<'), ("gt;", '>'), ("quot;", '"')];
 /// Escapes text of any number of lines.
 #[must_use]
 pub fn text(written: &str) -> String {
-    escape(&shown(written), |c| c == '<' || LOOK_ALIKES.contains(&c))
+    escape(&shown(written), |c| c == '<' || !c.is_ascii() && LOOK_ALIKES.contains(&c))
 }
 
 /// Escapes a tool result in JSON, which stays JSON. A result that was cut is no JSON and is escaped as text.
@@ -97,7 +97,7 @@ fn is_escaped(c: char) -> bool {
 
 /// Returns `true` if the character gets a numeric reference.
 fn is_numbered(c: char) -> bool {
-    LOOK_ALIKES.contains(&c) || QUOTES.contains(&c)
+    !c.is_ascii() && (LOOK_ALIKES.contains(&c) || QUOTES.contains(&c))
 }
 
 /// Replaces such characters by references, and `&` by `&amp;` before text that would read as a reference.
@@ -143,6 +143,10 @@ fn reference(after: &str) -> Option<(EntityReference, &str)> {
 }
 
 fn shown(written: &str) -> String {
+    // Plain ASCII has nothing to remove, and each prompt shows dozens of such lines.
+    if written.bytes().all(|byte| matches!(byte, b'\n' | b'\t' | b' '..=b'~')) {
+        return written.to_owned();
+    }
     let mut shown = String::with_capacity(written.len());
     let mut last = None;
     for c in written.replace("\r\n", "\n").chars().filter_map(visible) {
