@@ -13,8 +13,9 @@ use parking_lot::Mutex;
 use reqwest::RequestBuilder;
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue};
 use reqwest::multipart::Form;
+use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde::{Serialize, Serializer};
+use serde::ser::{SerializeMap, Serializer};
 use serde_json::Value;
 use tracing::info;
 
@@ -22,6 +23,7 @@ use super::http::decode::{Decode, Habits, ValueStream, decoded};
 use super::http::idle::Pulse;
 use super::http::{CallWatch, bytes, error, json, read, streamed};
 use super::offered::Offered;
+use super::request::ToolSpec;
 use super::{EventStream, ProviderError};
 use figaro_base::secret::{ExposeSecret, Redactor, SecretString};
 use figaro_domain::source::Source;
@@ -63,13 +65,13 @@ impl OpenAiClient {
     pub(super) fn stream(
         &self,
         path: OpenAiEndpoint,
-        body: Value,
+        body: impl Into<OpenAiBody>,
         decoder: impl Decode,
         offered: Offered,
     ) -> EventStream {
-        let client = self.clone();
+        let (client, body) = (self.clone(), body.into());
         self.watch.clone().over(move |pulse| async move {
-            let habit = client.habits.of(body["model"].as_str().unwrap_or_default());
+            let habit = client.habits.of(body.fields["model"].as_str().unwrap_or_default());
             let values = client.ask(path, body, pulse).await?;
             Ok(decoded(values, decoder, habit, offered))
         })
@@ -136,7 +138,7 @@ impl OpenAiClient {
     async fn ask(
         &self,
         path: OpenAiEndpoint,
-        body: Value,
+        body: OpenAiBody,
         pulse: Pulse,
     ) -> Result<ValueStream, ProviderError> {
         let mut body = Arc::new(body);
@@ -149,7 +151,7 @@ impl OpenAiClient {
             if refused.is_empty() {
                 return asked;
             }
-            let Some(fields) = Arc::make_mut(&mut body).as_object_mut() else { return asked };
+            let Some(fields) = Arc::make_mut(&mut body).fields.as_object_mut() else { return asked };
             let before = fields.len();
             fields.retain(|field, _| !refused.contains(&field.as_str()));
             if fields.len() == before {
@@ -190,9 +192,42 @@ impl OpenAiClient {
     }
 }
 
+/// Body of a request.
+#[derive(Debug, Clone)]
+pub(super) struct OpenAiBody {
+    /// Object of all fields but `tools`.
+    pub(super) fields: Value,
+    /// Functions of the field `tools`, written as Chat Completions has them.
+    pub(super) tools: Vec<Arc<ToolSpec>>,
+}
+
+impl From<Value> for OpenAiBody {
+    fn from(fields: Value) -> Self {
+        Self { fields, tools: Vec::new() }
+    }
+}
+
+impl Serialize for OpenAiBody {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct FunctionTool<'a> {
+            r#type: &'static str,
+            function: &'a ToolSpec,
+        }
+        let mut fields = self.fields.as_object().into_iter().flatten();
+        let mut body = serializer.serialize_map(None)?;
+        fields.try_for_each(|(name, value)| body.serialize_entry(name, value))?;
+        if !self.tools.is_empty() {
+            let tools = self.tools.iter().map(|tool| FunctionTool { r#type: "function", function: tool });
+            body.serialize_entry("tools", &tools.collect::<Vec<_>>())?;
+        }
+        body.end()
+    }
+}
+
 /// Body as the library takes it, shared for another attempt.
 #[derive(Debug)]
-struct SharedBody(Arc<Value>);
+struct SharedBody(Arc<OpenAiBody>);
 
 impl Serialize for SharedBody {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

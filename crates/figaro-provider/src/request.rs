@@ -2,8 +2,10 @@
 
 use std::sync::{Arc, OnceLock};
 
+use serde::ser::{SerializeStruct, Serializer};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use serde_json::value::{RawValue, to_raw_value};
 
 use super::MediaPart;
 use figaro_base::text::{estimate_tokens, most_tokens};
@@ -297,6 +299,8 @@ pub struct ToolSpec {
     pub kind: ToolKind,
     /// Tokens by each [`Measure`], computed on demand: the same tools go with every pass.
     counted: [OnceLock<usize>; 3],
+    /// JSON of the parameters, written on demand. A clone keeps it: change parameters before the first request.
+    written: OnceLock<Option<Box<RawValue>>>,
 }
 
 impl ToolSpec {
@@ -304,7 +308,7 @@ impl ToolSpec {
     #[must_use]
     pub fn new(name: impl Into<String>, description: impl Into<String>, parameters: Value) -> Self {
         let (name, description, kind) = (name.into(), description.into(), ToolKind::Plain);
-        Self { name, description, parameters, kind, counted: Default::default() }
+        Self { name, description, parameters, kind, counted: Default::default(), written: OnceLock::new() }
     }
 
     /// Returns the tool with another kind.
@@ -328,9 +332,22 @@ impl ToolSpec {
     }
 }
 
+impl Serialize for ToolSpec {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut tool = serializer.serialize_struct("ToolSpec", 3)?;
+        tool.serialize_field("name", &self.name)?;
+        tool.serialize_field("description", &self.description)?;
+        match self.written.get_or_init(|| to_raw_value(&self.parameters).ok()) {
+            Some(written) => tool.serialize_field("parameters", written)?,
+            None => tool.serialize_field("parameters", &self.parameters)?,
+        }
+        tool.end()
+    }
+}
+
 impl PartialEq for ToolSpec {
     fn eq(&self, other: &Self) -> bool {
-        let Self { name, description, parameters, kind, counted: _ } = self;
+        let Self { name, description, parameters, kind, counted: _, written: _ } = self;
         *name == other.name
             && *description == other.description
             && *parameters == other.parameters

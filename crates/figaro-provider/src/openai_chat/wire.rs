@@ -6,14 +6,19 @@ use super::calls::is_object;
 use super::name::NAME;
 use super::reasoning::{CALLS, CONTENT, FIELDS};
 use crate::beside::put_back;
-use crate::{AnswerSchema, Item, MediaPart, Request, ToolChoice, ToolSpec};
+use crate::openai_client::OpenAiBody;
+use crate::{AnswerSchema, Item, MediaPart, Request, ToolChoice};
 use figaro_domain::conversation::PrivatePart;
 use figaro_domain::generation::OutputFormat;
 use figaro_domain::tool::Call;
 
 /// Builds the body of `POST /chat/completions`. It contains only what was requested: strict servers refuse unknown
 /// fields.
-pub(super) fn body(request: &Request) -> Value {
+pub(super) fn body(request: &Request) -> OpenAiBody {
+    OpenAiBody { fields: fields(request), tools: request.tools.clone() }
+}
+
+fn fields(request: &Request) -> Value {
     let mut body = json!({
         "model": request.model,
         "messages": messages(request),
@@ -21,7 +26,6 @@ pub(super) fn body(request: &Request) -> Value {
         "stream_options": {"include_usage": true},
     });
     if !request.tools.is_empty() {
-        body["tools"] = request.tools.iter().map(|spec| tool(spec)).collect();
         match &request.options.tool_choice {
             ToolChoice::Auto => {}
             ToolChoice::Required => body["tool_choice"] = "required".into(),
@@ -65,13 +69,6 @@ fn settings(request: &Request, body: &mut Value) {
         None if settings.output_format == Some(OutputFormat::Json) => json!({"type": "json_object"}),
         None => return,
     };
-}
-
-fn tool(tool: &ToolSpec) -> Value {
-    json!({
-        "type": "function",
-        "function": {"name": tool.name, "description": tool.description, "parameters": tool.parameters},
-    })
 }
 
 /// Converts the conversation. Consecutive messages of people become one, because many chat templates require people
@@ -231,6 +228,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
+    use crate::ToolSpec;
     use figaro_domain::generation::Generation;
 
     fn said(text: &str, calls: Vec<Call>, private: Vec<PrivatePart>) -> Item {
@@ -255,7 +253,7 @@ mod tests {
     }
 
     fn messages_of(model: &str, items: Vec<Item>) -> Value {
-        body(&Request::new(model, "", items))["messages"].take()
+        fields(&Request::new(model, "", items))["messages"].take()
     }
 
     #[test]
@@ -309,7 +307,7 @@ mod tests {
             }],
         });
         let request = Request { tools: vec![spec], ..Request::new("m", "Be brief.", items) };
-        assert_eq!(body(&request), expected);
+        assert_eq!(serde_json::to_value(body(&request)).unwrap(), expected);
     }
 
     #[test]
@@ -401,7 +399,7 @@ mod tests {
             };
             let mut expected = plain.clone();
             expected.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-            assert_eq!(body(&request), expected, "{settings:?}");
+            assert_eq!(serde_json::to_value(body(&request)).unwrap(), expected, "{settings:?}");
         }
     }
 
