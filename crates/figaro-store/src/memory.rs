@@ -90,9 +90,8 @@ impl MemoryStore {
                     if session.created_at > begun + longest || session.updated_at < begun - longest {
                         continue;
                     }
-                    for item in
-                        tables.messages.list_decoded(&key::id(session.id), &self.0.shared.messages)?.rev()
-                    {
+                    let all = Keys::beginning_with(key::id(session.id));
+                    for item in tables.messages.list_decoded(&all, &self.0.shared.messages)?.rev() {
                         let message = item?;
                         let is_asked = message.turn == Some(run) || message.request == Some(request);
                         if message.role == MessageRole::User && is_asked {

@@ -18,11 +18,13 @@ impl SummaryStore {
         self.0.read("read the summaries", move |tables| tables.summaries.list(&key::id(session))).await
     }
 
-    /// Returns the messages of a session to summarise, at most `limit`; `None` if there is no such session.
+    /// Returns the messages of a session to summarise, at most `limit`, with long results of tools shortened as
+    /// models see them; `None` if there is no such session.
     pub async fn unsummarised(&self, session: SessionId, limit: usize) -> Result<Option<Unsummarised>> {
+        let decoded = &self.0.shared.messages;
         self.0
             .read("read what is to be summarised", move |tables| {
-                summaries::unsummarised(tables, session, limit)
+                summaries::unsummarised(tables, decoded, session, limit)
             })
             .await
     }
@@ -31,10 +33,10 @@ impl SummaryStore {
     /// one change; `false` if not. Empty places before its messages are covered too. Durable a moment later; a lost
     /// summary is made again.
     pub async fn put(&self, summary: &Summary, made_of: &[Arc<Message>]) -> Result<bool> {
-        let (summary, made_of) = (summary.clone(), made_of.to_vec());
+        let decoded = &self.0.shared.messages;
         self.0
             .change("store a summary", move |tables, changes| {
-                summaries::put(tables, changes, &summary, &made_of)
+                summaries::put(tables, changes, decoded, summary, made_of)
             })
             .await
     }

@@ -100,14 +100,14 @@ impl<'a, T: DeserializeOwned> Table<'a, T> {
         Ok(found.and_then(|bytes| decoded.get(key, bytes, |bytes| self.decode(key, bytes))))
     }
 
-    /// Iterates over the records with this key prefix, in order, using `decoded` as a cache.
+    /// Iterates over the records of a range, in order, using `decoded` as a cache.
     pub(super) fn list_decoded<'b>(
         &'b self,
-        prefix: &[u8],
+        keys: &Keys,
         decoded: &'b Decoded<T>,
     ) -> Result<impl DoubleEndedIterator<Item = Result<Arc<T>, StoreFault>> + use<'b, 'a, T>, StoreFault>
     {
-        let found = self.snapshot.scan(self.name, &Keys::beginning_with(prefix))?;
+        let found = self.snapshot.scan(self.name, keys)?;
         Ok(found.filter_map(|item| match item {
             Ok((key, bytes)) => decoded.get(&key, bytes, |bytes| self.decode(&key, bytes)).map(Ok),
             Err(fault) => Some(Err(fault)),

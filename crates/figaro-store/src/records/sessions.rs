@@ -10,6 +10,7 @@ use super::super::fault::StoreFault;
 use super::super::key;
 use super::super::tables::Tables;
 use super::pins;
+use crate::engine::Keys;
 use figaro_base::ids::{ChatId, SessionId};
 use figaro_domain::conversation::{Conversation, EntryKey, Message, Session};
 use figaro_domain::turn::SessionTail;
@@ -82,7 +83,8 @@ pub(crate) fn recent(
     session: SessionId,
     limit: usize,
 ) -> Result<Vec<Arc<Message>>, StoreFault> {
-    let newest = tables.messages.list_decoded(&key::id(session), decoded)?.rev();
+    let all = Keys::beginning_with(key::id(session));
+    let newest = tables.messages.list_decoded(&all, decoded)?.rev();
     let current = newest.filter(|message| !message.as_ref().is_ok_and(|message| message.replaced));
     let mut messages = current.take(limit).collect::<Result<Vec<_>, _>>()?;
     messages.reverse();

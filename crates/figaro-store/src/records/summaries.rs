@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::super::changes::Changes;
+use super::super::decoded::Decoded;
 use super::super::fault::StoreFault;
 use super::super::key;
 use super::super::tables::Tables;
@@ -31,6 +32,7 @@ pub struct Unsummarised {
 /// Returns the messages of a session to be summarised; `None` if there is no such session.
 pub(crate) fn unsummarised(
     tables: &Tables<'_>,
+    decoded: &Decoded<Message>,
     session: SessionId,
     limit: usize,
 ) -> Result<Option<Unsummarised>, StoreFault> {
@@ -43,8 +45,8 @@ pub(crate) fn unsummarised(
     };
     let range = Keys::from(key::message(session.id, start), &key::id(session.id));
     let (mut messages, mut has_more) = (Vec::new(), false);
-    for item in tables.messages.scan_range(&range)? {
-        let (_, message) = item?;
+    for item in tables.messages.list_decoded(&range, decoded)? {
+        let message = item?;
         if message.index >= end {
             break;
         }
@@ -53,7 +55,7 @@ pub(crate) fn unsummarised(
         if has_more {
             break;
         }
-        messages.push(Arc::new(message));
+        messages.push(message);
     }
     Ok(Some(Unsummarised { session, again, messages, has_more, left: end.saturating_sub(start) }))
 }
@@ -63,13 +65,14 @@ pub(crate) fn unsummarised(
 pub(crate) fn put(
     tables: &Tables<'_>,
     changes: &mut Changes<'_>,
+    decoded: &Decoded<Message>,
     summary: &Summary,
     made_of: &[Arc<Message>],
 ) -> Result<bool, StoreFault> {
     let Some(session) = tables.sessions.find(&key::id(summary.session))? else { return Ok(false) };
     let others = tables.summaries.list(&key::id(session.id))?;
     for read in made_of {
-        let there = tables.messages.find(&key::message(session.id, read.index))?;
+        let there = tables.messages.find_decoded(&key::message(session.id, read.index), decoded)?;
         if there.is_none_or(|there| there.id != read.id || there.text != read.text) {
             return Ok(false);
         }
