@@ -185,13 +185,14 @@ fn endings(word: &str) -> impl Iterator<Item = &str> {
     fewer.take(MAX_ENDINGS - 1).chain([word.trim_end_matches(CLOSING)])
 }
 
-/// Splits a text at white space, brackets and quotes.
+/// Splits a text at white space, brackets and quotes. Leaves out words that cannot be addresses, which are nearly all.
 fn words(text: &str) -> impl Iterator<Item = &str> {
     let divides = |c: char| {
         c.is_whitespace() || c.is_control() || matches!(c, '<' | '>' | '"' | '“' | '”' | '«' | '»' | '`')
     };
+    let may_be_one = |word: &&str| word.bytes().any(|byte| matches!(byte, b'.' | b':'));
     // A Markdown link ends an address, and another may follow.
-    text.split(divides).flat_map(|word| word.split("](")).filter(|word| !word.is_empty())
+    text.split(divides).filter(may_be_one).flat_map(|word| word.split("](")).filter(|word| !word.is_empty())
 }
 
 /// Iterates over the words short enough for an address.
