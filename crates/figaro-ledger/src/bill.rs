@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use chrono::NaiveDate;
-use futures::{StreamExt, stream};
+use futures::{FutureExt, StreamExt, stream};
 use tokio::sync::oneshot;
 use tokio::time::{Instant, timeout_at};
 
@@ -361,10 +361,14 @@ impl Bill {
     fn book(&self, closed: Closed) -> oneshot::Receiver<()> {
         let (done, booked) = oneshot::channel();
         let ledger = Arc::clone(&self.ledger);
-        self.ledger.background.spawn("bill", async move {
+        let mut booking = Box::pin(async move {
             ledger.book(closed).await;
             drop(done);
         });
+        // The store usually takes it at once; with a task the answer would wait for another thread.
+        if (&mut booking).now_or_never().is_none() {
+            self.ledger.background.spawn("bill", booking);
+        }
         booked
     }
 }

@@ -6,6 +6,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures::FutureExt;
 use parking_lot::Mutex;
 
 use super::outcome::Outcome;
@@ -91,7 +92,7 @@ impl Namer {
             return;
         }
         let this = self.clone();
-        self.background.spawn("naming", async move {
+        let mut naming = Box::pin(async move {
             tokio::select! {
                 () = this.background.stopping() => {}
                 named = this.name(&unnamed) => if let Err(error) = named {
@@ -100,6 +101,10 @@ impl Namer {
             }
             this.with_busy(|busy| busy.remove(&unnamed.session));
         });
+        // Most sessions have a name already, and need no task.
+        if (&mut naming).now_or_never().is_none() {
+            self.background.spawn("naming", naming);
+        }
     }
 
     async fn name(&self, unnamed: &Unnamed) -> Result<(), NamingError> {
