@@ -96,12 +96,15 @@ impl Ender {
             self.hold(question).await;
         } else {
             let error = outcome.error().and_then(|error| error.described(&self.ledger.models));
-            self.tracer.ended(turn.id, question, outcome, error).await;
             self.wait(finish.end.parked, question, control).await;
             if matches!(outcome, Outcome::Stopped(_)) {
                 control.tell_of_stop(finish.end.delivery.is_some());
             }
-            self.deliver(turn, finish.end.delivery, &control.cancel).await;
+            // Noted while the reply is on its way.
+            futures::join!(
+                self.deliver(turn, finish.end.delivery, &control.cancel),
+                self.tracer.ended(turn.id, question, outcome, error),
+            );
             self.deliver_cards(finish.end.cards).await;
             if finish.is_declined {
                 self.decline(question, facts.texts.error_internal()).await;

@@ -352,9 +352,12 @@ impl Turns {
                 }
                 let (agent, pins) =
                     (prepared.setup.context.agent.agent_schema_uri.clone(), prepared.setup.pins.clone());
-                self.ender.tracer.note(question, TurnTrace::begun(turn.id, agent, pins)).await;
                 let scope = prepared.setup.scope.clone();
-                let outcome = self.executor.execute(prepared.run, &prepared.setup, question).await;
+                // Noted while the model is asked.
+                let (outcome, ()) = futures::join!(
+                    self.executor.execute(prepared.run, &prepared.setup, question),
+                    self.ender.tracer.note(question, TurnTrace::begun(turn.id, agent, pins)),
+                );
                 // Usage of children that was not reported yet counts for the turn, too.
                 outcome.with_spent(scope.rest().await)
             }
