@@ -256,7 +256,7 @@ mod tests {
 
     fn card_of(approval: &Approval) -> String {
         let now = DateTime::UNIX_EPOCH.with_timezone(&Tz::UTC);
-        let by = now + TimeDelta::minutes(WAITS_MINUTES.into());
+        let by = now + TimeDelta::days(1);
         card(Locales::load().unwrap().of(Some("en")), approval, &now, &by)
     }
 
