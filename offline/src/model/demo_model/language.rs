@@ -44,13 +44,15 @@ const MARKS: [(DemoLanguage, &str); 4] = [
          responda diante agora onde amanhã hoje todo toda lembre enquete duas frases compras sexta segunda sou o \
          tempo mude cancele pesquise agendado notas compre foto formatação ajuda olá oi obrigado escolha arquivo dado \
          código longo devagar longa votação continue parou qual quais é quem quando quanto lembre-me lembra-me diga-me conte-me ficheiro moro anedota reaja bom sabe como chame-me chama-me acorde-me acorda-me adiciona obrigada faz no tenho foi \
-         sabes boa",
+         sabes boa lembre-nos lembra-nos explica compra escolhe pesquisa anota muda cancela busca foto dados leite pão ovos juros compostos \
+         piada barbeiros reage lança desenha desenhe meu minha pode posso quero",
     ),
     (
         DemoLanguage::Spanish,
-        "el la los las una un en del al y con por qué esto eso también apunta haz explica resume responde me dime ahora \
+        "el la los las una un en del al con por qué esto eso también apunta haz explica resume responde me dime ahora \
          adelante dónde mañana hoy todo cada recuérdame encuesta dos lista compra lunes viernes tiempo cambia cancela \
-         busca programado formato ayuda hola gracias archivo dado código largo despacio puedes cuéntame elegir buenos es quién cuál cuándo cómo cuánto",
+         busca programado formato ayuda hola gracias archivo dado código largo despacio puedes cuéntame elegir buenos es quién cuál cuándo cómo cuánto recuérdanos leche pan huevos \
+         interés compuesto chiste barberos cambia anota dibuja elige mi quiero puedo",
     ),
     // Words of other languages count as English, so that no such text passes for Portuguese or Spanish.
     (
@@ -129,6 +131,15 @@ mod tests {
             ("como me chamo", DemoLanguage::Portuguese),
             ("explica el interés compuesto en dos frases", DemoLanguage::Spanish),
             ("hola", DemoLanguage::Spanish),
+            ("compra leite", DemoLanguage::Portuguese),
+            ("compra leche", DemoLanguage::Spanish),
+            ("explica juros compostos", DemoLanguage::Portuguese),
+            ("explica interés compuesto", DemoLanguage::Spanish),
+            ("escolhe", DemoLanguage::Portuguese),
+            ("elige", DemoLanguage::Spanish),
+            ("pesquisa barbeiros de sevilha", DemoLanguage::Portuguese),
+            ("busca barberos de sevilla", DemoLanguage::Spanish),
+            ("b>bold</b x y", DemoLanguage::English),
             ("quién escribió don quijote", DemoLanguage::Spanish),
             ("quem escreveu os lusíadas", DemoLanguage::Portuguese),
             ("quelle est la capitale de la france", DemoLanguage::English),
