@@ -22,6 +22,7 @@ mod received;
 mod records;
 mod schedule;
 mod settings;
+mod shape;
 mod shows;
 mod step;
 mod topic;

@@ -3,7 +3,7 @@
 use chrono::DateTime;
 use serde_json::{Value, json};
 
-use super::super::language::DemoText;
+use super::super::language::{self, DemoText};
 use super::super::question::DemoQuestion;
 use super::super::step::{DemoStep, ToolResults, last};
 use super::clock::TimeOfDay;
@@ -20,28 +20,28 @@ const CANCEL: [&str; 8] = [
     "remove the task",
     "apague a tarefa",
 ];
-const ALL: [&str; 7] = ["all", "everything", "tudo", "todas", "todos", "todo", "both"];
+const ALL: [&str; 16] = [
+    "all",
+    "everything",
+    "tudo",
+    "todas",
+    "todos",
+    "todo",
+    "both",
+    "them",
+    "tasks",
+    "reminders",
+    "as",
+    "os",
+    "tarefas",
+    "lembretes",
+    "tareas",
+    "recordatorios",
+];
+/// Maximum number of words that name the task to reschedule. More belong to another sentence.
+const MAX_NAMES: usize = 2;
 const PAUSE: [&str; 4] = ["pause", "pausar", "pausa", "interrompa"];
 const RESUME: [&str; 6] = ["resume it", "resume the", "resume that", "retome", "reanuda", "reanúdalo"];
-/// First words of a request to reschedule a task.
-const MOVE: [&str; 16] = [
-    "make it",
-    "change it",
-    "move",
-    "set it",
-    "reschedule",
-    "better",
-    "mude",
-    "muda",
-    "troque",
-    "passe",
-    "coloque",
-    "cambia",
-    "cámbialo",
-    "ponlo",
-    "muévelo",
-    "make that",
-];
 
 const NO_TASK: DemoText = DemoText {
     en: "There is no task here to change. /tasks shows what there is.",
@@ -49,9 +49,16 @@ const NO_TASK: DemoText = DemoText {
     es: "No hay aquí ninguna tarea que cambiar. /tasks muestra lo que hay.",
 };
 const WHICH: DemoText = DemoText {
-    en: "Which one do you mean? Say it with a word of it, such as `cancel the weather`, or reply to its card.",
-    pt: "Qual delas? Diga com uma palavra dela, como `cancele o tempo`, ou responda ao cartão dela.",
-    es: "¿Cuál de ellas? Dilo con una palabra suya, como `cancela el tiempo`, o responde a su tarjeta.",
+    en: "Which one do you mean? Say it with a word of it, such as `{}`, or reply to its card.",
+    pt: "Qual delas? Diga com uma palavra dela, como `{}`, ou responda ao cartão dela.",
+    es: "¿Cuál de ellas? Dilo con una palabra suya, como `{}`, o responde a su tarjeta.",
+};
+const CANCEL_EXAMPLE: DemoText =
+    DemoText { en: "cancel the weather", pt: "cancele o tempo", es: "cancela el tiempo" };
+const MOVE_EXAMPLE: DemoText = DemoText {
+    en: "make the weather 7:30",
+    pt: "mude o tempo para as 7:30",
+    es: "cambia el tiempo para las 7:30",
 };
 
 /// Requested change of an existing task.
@@ -81,7 +88,8 @@ pub(in super::super) enum NewWords {
 pub(in super::super) fn asked(question: &DemoQuestion) -> Option<TaskRequest> {
     let begins = |phrases: &[&str]| phrases.iter().any(|phrase| question.begins(phrase));
     if begins(&CANCEL) {
-        let all = ALL.iter().any(|word| question.says(word));
+        let is_of_all = |word: &String| ALL.contains(&word.as_str());
+        let all = ALL.iter().any(|word| question.says(word)) && which::names(question).iter().all(is_of_all);
         return Some(if all { TaskRequest::CancelAll } else { TaskRequest::Cancel });
     }
     if begins(&PAUSE) {
@@ -91,12 +99,14 @@ pub(in super::super) fn asked(question: &DemoQuestion) -> Option<TaskRequest> {
         return Some(TaskRequest::Resume);
     }
     let Parted { mut when, rest } = parted(question);
-    let is_moved = begins(&MOVE);
+    let is_moved = begins(&which::MOVE) && which::names(question).len() <= MAX_NAMES;
     if is_moved && when.is_empty() {
         when = moved_to(question);
     }
     let is_of_card = question.task.is_some();
-    if question.plain.first().is_some_and(|first| wording::is_addition(first)) {
+    let plain: Vec<&str> = question.plain.iter().map(String::as_str).collect();
+    let is_sure = is_of_card || language::wanted(&plain).is_some();
+    if is_sure && plain.first().is_some_and(|first| wording::is_addition(first)) {
         let words = Some(NewWords::Also(rest.join(" ")));
         return Some(TaskRequest::Edit { when, words });
     }
@@ -152,7 +162,11 @@ pub(in super::super) fn step(
     match which::meant(question, tasks, mentioned, is_strict) {
         Some(task) => call(question, change, task),
         None if tasks.is_empty() || question.task.is_some() => DemoStep::say(NO_TASK, question),
-        None => DemoStep::Say(format!("{}\n\n{}", WHICH.of(language), told::lines(listed, question))),
+        None => {
+            let example = if is_strict { CANCEL_EXAMPLE } else { MOVE_EXAMPLE };
+            let which = WHICH.with(language, example.of(language));
+            DemoStep::Say(format!("{which}\n\n{}", told::lines(listed, question)))
+        }
     }
 }
 
@@ -262,6 +276,7 @@ mod tests {
                 json!({"prompt": "Tell Ann the news", "title": "the news"}),
             ),
             ("pause it", None, cron, json!({"paused": true})),
+            ("make the weather 7:30", None, cron, json!({"schedule": "30 7 * * 1-5", "recurring": true})),
             ("move the weather to 11", None, cron, json!({"schedule": "0 11 * * 1-5", "recurring": true})),
             ("resume it", None, cron, json!({"paused": false})),
         ];
@@ -276,7 +291,14 @@ mod tests {
         let gone = DemoStep::call("cancel_task", json!({"task_id": "06ABCDEFGHXX"}));
         assert_eq!(changes("cancel it", None, cron), Some(gone.clone()));
         assert_eq!(changes("cancele", None, cron), Some(gone));
-        for text in ["tell me the news", "every day at 7:30 tell me the news", "hello", ""] {
+        for text in [
+            "tell me the news",
+            "every day at 7:30 tell me the news",
+            "make it quick, I have to leave at 5",
+            "Also, my cat is sick",
+            "hello",
+            "",
+        ] {
             assert_eq!(changes(text, None, cron), None, "{text}");
         }
     }
@@ -291,6 +313,13 @@ mod tests {
         let both = [("list_tasks", two)];
         let all = step(&asks("cancel all"), &TaskRequest::CancelAll, &both, &[]);
         assert!(matches!(&all, DemoStep::Call("cancel_task", calls) if calls.len() == 2), "{all:?}");
+        assert_eq!(asked(&asks("cancel all meetings on Friday")), Some(TaskRequest::Cancel));
+        let move_it = asked(&asks("make it 7:30")).unwrap();
+        let told = step(&asks("make it 7:30"), &move_it, &both, &[]);
+        assert!(
+            matches!(&told, DemoStep::Say(words) if words.contains("`make the weather 7:30`")),
+            "{told:?}"
+        );
         let told = step(&asks("cancel it"), &TaskRequest::Cancel, &both, &[]);
         assert!(
             matches!(&told, DemoStep::Say(words) if words.contains("Sing.") && words.contains("Dance.")),

@@ -14,8 +14,8 @@ use serde_json::{Value, json};
 pub(super) use self::change::{TaskRequest, asked as change_asked, step as change};
 use self::clock::TimeOfDay;
 pub(super) use self::due::{DueTask, step as due};
-pub(super) use self::told::list;
-use self::when::RequestedTime;
+pub(super) use self::told::{list, weekday_name};
+use self::when::{Every, RequestedTime};
 use super::language::DemoText;
 use super::question::DemoQuestion;
 use super::step::{DemoStep, PAST, ToolResults, failure, last};
@@ -94,16 +94,17 @@ fn goes_on(words: &[&str], used: &[bool]) -> bool {
     (1..words.len()).any(|at| used.get(at - 1) == Some(&true) && used.get(at) == Some(&false) && goes_on(at))
 }
 
-/// Returns `true` if a message asks for a new task: a recurrence, a delay, a reminder, or something to be said at a given
-/// day and time.
+/// Returns `true` if a message orders a new task: a reminder, or something to be said again, later, or at a given day and
+/// time.
 pub(super) fn is_new(question: &DemoQuestion) -> bool {
     let Parted { when, rest } = parted(question);
+    // `I swim every day` orders nothing.
+    if !wording::begins_with_order(&rest) && behind(question).is_none() {
+        return false;
+    }
     let Some((_, reminds)) = wording::prompt(&rest, &question.name) else { return false };
-    let orders = wording::orders(&rest);
-    // `What can I cook in 20 minutes?` is no request for a task.
-    let is_question = question.text.ends_with('?') && !orders;
-    let is_sure = (when.every.is_some() || when.after.is_some()) && !is_question;
-    is_sure || reminds || orders && when.day.is_some() && when.time.is_some()
+    let names_day = when.day.is_some() && when.time.is_some();
+    reminds || when.every.is_some() || when.after.is_some() || names_day
 }
 
 /// Returns the request for a task that follows a statement: `I live in Lisbon and wake me at 7`.
@@ -151,16 +152,23 @@ pub(super) fn new(question: &DemoQuestion, results: &ToolResults<'_>) -> DemoSte
     }
     match task(question) {
         Some(_) if is_unclear(question) => DemoStep::say(ONE_TIME, question),
+        Some(_) if lacks_hour(question) => DemoStep::say(NO_TIME, question),
         Some(task) if is_of_nothing(&task) && question.quoted.is_none() => DemoStep::say(NOTHING, question),
         Some(arguments) => DemoStep::call("schedule_task", arguments),
         None => DemoStep::say(NO_TIME, question),
     }
 }
 
-/// Returns `true` for a single task without title, unless its schedule is a time span: that is a timer.
+/// Returns `true` for a recurrence by days without a time of day.
+fn lacks_hour(question: &DemoQuestion) -> bool {
+    let when = parted(question).when;
+    matches!(when.every, Some(Every::Days(_))) && when.time.is_none() && !when.is_late
+}
+
+/// Returns `true` for a task without title, unless its schedule is a time span: that is a timer.
 fn is_of_nothing(task: &Value) -> bool {
     let is_span = task["schedule"].as_str().is_some_and(|schedule| schedule.starts_with("in "));
-    task["title"].is_null() && task["recurring"] == false && !is_span
+    task["title"].is_null() && !is_span
 }
 
 /// Returns the arguments of `schedule_task` for a message.

@@ -6,6 +6,65 @@ pub(super) fn asks(text: &str) -> DemoQuestion {
     DemoQuestion { name: "Ann".to_owned(), now, ..DemoQuestion::of(text) }
 }
 
+/// Time and verb in each order.
+const ORDERS_OF_WORDS: [(&str, &str, &str); 20] = [
+    ("tomorrow at 9 remind us to order lunch", "2026-11-25T09:00", "Remind everyone to order lunch"),
+    ("remind us tomorrow at 9 to order lunch", "2026-11-25T09:00", "Remind everyone to order lunch"),
+    ("remind us to order lunch tomorrow at 9", "2026-11-25T09:00", "Remind everyone to order lunch"),
+    ("at 9 tomorrow, please remind us to order lunch", "2026-11-25T09:00", "Remind everyone to order lunch"),
+    ("tomorrow remind me at 9am to order lunch", "2026-11-25T09:00", "Remind Ann to order lunch"),
+    ("hey Figaro, in 20 minutes remind us to order lunch", "in 20 minutes", "Remind everyone to order lunch"),
+    ("can you remind me on Friday at 9 to order lunch?", "2026-11-27T09:00", "Remind Ann to order lunch"),
+    ("every Friday at 11 remind us to order lunch", "0 11 * * 5", "Remind everyone to order lunch"),
+    ("remind us in 1 minute to release", "in 1 minute", "Remind everyone to release"),
+    ("amanhã às 9 lembre-nos de pedir o almoço", "2026-11-25T09:00", "Lembre todos de pedir o almoço"),
+    ("lembra-nos amanhã às 9 de pedir o almoço", "2026-11-25T09:00", "Lembre todos de pedir o almoço"),
+    ("nos lembre de pedir o almoço amanhã às 9", "2026-11-25T09:00", "Lembre todos de pedir o almoço"),
+    ("às 9 de amanhã lembre-me de pedir o almoço", "2026-11-25T09:00", "Lembre Ann de pedir o almoço"),
+    ("daqui a 20 minutos lembra-me de pedir o almoço", "in 20 minutes", "Lembre Ann de pedir o almoço"),
+    (
+        "mañana a las 9 recuérdanos pedir el almuerzo",
+        "2026-11-25T09:00",
+        "Recuerda a todos pedir el almuerzo",
+    ),
+    (
+        "recuérdanos mañana a las 9 pedir el almuerzo",
+        "2026-11-25T09:00",
+        "Recuerda a todos pedir el almuerzo",
+    ),
+    (
+        "recuérdanos pedir el almuerzo mañana a las 9",
+        "2026-11-25T09:00",
+        "Recuerda a todos pedir el almuerzo",
+    ),
+    (
+        "a las 9 de mañana recuérdame pedir el almuerzo",
+        "2026-11-25T09:00",
+        "Recuerda a Ann pedir el almuerzo",
+    ),
+    ("en 20 minutos recuérdame pedir el almuerzo", "in 20 minutes", "Recuerda a Ann pedir el almuerzo"),
+    (
+        "el viernes a las 9 recuérdanos pedir el almuerzo",
+        "2026-11-27T09:00",
+        "Recuerda a todos pedir el almuerzo",
+    ),
+];
+
+/// Monday to Friday, in other words than “every weekday”.
+const WORKING_DAYS: [(&str, &str, &str); 11] = [
+    ("todo dia útil às 8 me diga o tempo", "0 8 * * 1-5", "Diga a Ann o tempo"),
+    ("todos os dias úteis às 8 diz-me o tempo", "0 8 * * 1-5", "Diga a Ann o tempo"),
+    ("nos dias úteis às 8 me diga o tempo", "0 8 * * 1-5", "Diga a Ann o tempo"),
+    ("cada día laborable a las 8 dime el tiempo", "0 8 * * 1-5", "Di a Ann el tiempo"),
+    ("todos los días laborables a las 8 dime el tiempo", "0 8 * * 1-5", "Di a Ann el tiempo"),
+    ("cada día hábil a las 8 dime el tiempo", "0 8 * * 1-5", "Di a Ann el tiempo"),
+    ("dime el tiempo entre semana a las 8", "0 8 * * 1-5", "Di a Ann el tiempo"),
+    ("every working day at 8 tell me the weather", "0 8 * * 1-5", "Tell Ann the weather"),
+    ("tell me the weather on workdays at 8", "0 8 * * 1-5", "Tell Ann the weather"),
+    ("every business day at 8 tell me the weather", "0 8 * * 1-5", "Tell Ann the weather"),
+    ("Monday through Friday at 8 tell me the weather", "0 8 * * 1-5", "Tell Ann the weather"),
+];
+
 #[test]
 fn ways_of_saying_when_make_schedules() {
     let cases = [
@@ -57,7 +116,7 @@ fn ways_of_saying_when_make_schedules() {
         ("recuérdame mañana a las 8 llamar a mamá", "2026-11-25T08:00", "Recuerda a Ann llamar a mamá"),
         ("cada lunes a las 9 recuérdame la reunión", "0 9 * * 1", "Recuerda a Ann la reunión"),
     ];
-    for (text, schedule, prompt) in cases {
+    for (text, schedule, prompt) in cases.into_iter().chain(ORDERS_OF_WORDS).chain(WORKING_DAYS) {
         let recurring = schedule.contains('*');
         let wanted = json!({"prompt": prompt, "schedule": schedule, "recurring": recurring});
         let mut made = task(&asks(text)).unwrap();
@@ -94,6 +153,8 @@ fn a_time_that_is_half_understood_is_asked_for() {
         "remind me tomorrow at 8 and the next day to run",
         "lembre-me amanhã às 8 e no dia seguinte de correr",
         "recuérdame mañana a las 8 y el día siguiente correr",
+        "tell me the news every day except holidays at 8",
+        "remind me every working Saturday at 8 to rest, working day or not",
     ];
     for text in unclear {
         let question = asks(text);
@@ -101,6 +162,10 @@ fn a_time_that_is_half_understood_is_asked_for() {
         assert_eq!(new(&question, &[]), DemoStep::say(ONE_TIME, &question), "{text}");
     }
     assert_eq!(new(&asks("remind me tomorrow"), &[]), DemoStep::Say(NOTHING.en.to_owned()));
+    assert_eq!(new(&asks("Remind me every day at 9"), &[]), DemoStep::Say(NOTHING.en.to_owned()));
+    for text in ["Remind me every day", "every Monday remind us to stretch"] {
+        assert_eq!(new(&asks(text), &[]), DemoStep::Say(NO_TIME.en.to_owned()), "{text}");
+    }
     let replied = DemoQuestion { quoted: Some("Pay the rent".to_owned()), ..asks("remind me tomorrow") };
     assert!(matches!(new(&replied, &[]), DemoStep::Call("schedule_task", _)));
 }
@@ -109,6 +174,9 @@ fn a_time_that_is_half_understood_is_asked_for() {
 fn other_words_ask_for_no_task() {
     let cases = [
         "every now and then",
+        "I swim every day at 8",
+        "Every day is a gift",
+        "We meet in 20 minutes",
         "in two minds",
         "in 5 acts",
         "every day at 7:30",

@@ -1,6 +1,6 @@
 //! Answers about tasks, from the results of the tools.
 
-use chrono::{DateTime, Datelike};
+use chrono::{DateTime, Datelike, Weekday};
 use serde_json::Value;
 
 use super::super::language::{DemoLanguage, DemoText};
@@ -81,18 +81,23 @@ pub(super) fn lines(result: &Value, question: &DemoQuestion) -> String {
     tasks.map(line).collect::<Vec<_>>().join("\n")
 }
 
+/// Returns the name of a weekday.
+pub(in super::super) fn weekday_name(weekday: Weekday, language: DemoLanguage) -> &'static str {
+    DAYS.get(weekday.num_days_from_monday() as usize).map_or("", |day| day.of(language))
+}
+
 /// Formats an RFC 3339 time in its own offset, which is that of the chat: `today at 09:00`.
 fn said(time: &str, question: &DemoQuestion) -> String {
     let Ok(time) = DateTime::parse_from_rfc3339(time) else { return time.to_owned() };
     let (day, language) = (time.date_naive(), question.language);
     let away = question.now.map(|now| day.signed_duration_since(now.date()).num_days());
-    let weekday = usize::try_from(day.weekday().num_days_from_monday()).ok().and_then(|at| DAYS.get(at));
+    let weekday = || weekday_name(day.weekday(), language).to_owned();
     let day = match away {
         Some(0) => TODAY.of(language).to_owned(),
         Some(1) => TOMORROW.of(language).to_owned(),
         // A weekday alone would mean the next one.
         Some(away) if away > 6 => day.format("%Y-%m-%d").to_string(),
-        _ => weekday.map_or("", |day| day.of(language)).to_owned(),
+        _ => weekday(),
     };
     format!("{day}{}{}", AT.of(language), time.format("%H:%M"))
 }

@@ -15,13 +15,15 @@ const WEEKDAYS: [([&str; 3], Weekday, &str); 7] = [
     (["saturday", "sábado", "sábado"], Weekday::Sat, "6"),
     (["sunday", "domingo", "domingo"], Weekday::Sun, "0"),
 ];
-/// Phrases for sets of weekdays, with their cron field.
-const SETS: [(&str, &str); 10] = [
-    ("on weekdays", "1-5"),
-    ("every weekday", "1-5"),
-    ("monday to friday", "1-5"),
-    ("de segunda a sexta", "1-5"),
-    ("de lunes a viernes", "1-5"),
+/// Phrases for Monday to Friday, separated by `|`.
+const WORKING_DAYS: &str = "on weekdays|every weekday|weekdays|each weekday|every working day|every workday|\
+                       every business day|each working day|on workdays|on working days|on business days|\
+                       monday to friday|monday through friday|todo dia útil|cada dia útil|todos os dias úteis|\
+                       nos dias úteis|em dias úteis|de segunda a sexta-feira|cada día laborable|\
+                       todos los días laborables|los días laborables|cada día hábil|todos los días hábiles|\
+                       en días laborables|entre semana|de segunda a sexta|de lunes a viernes";
+/// Phrases for other sets of weekdays, with their cron field.
+const SETS: [(&str, &str); 5] = [
     ("every weekend", "0,6"),
     ("todo fim de semana", "0,6"),
     ("daily", "*"),
@@ -49,7 +51,7 @@ const HALF_HOUR: [&str; 4] = ["in half an hour", "em meia hora", "daqui a meia h
 /// Words before a day.
 const ON: [&str; 9] = ["on", "next", "this", "na", "no", "nesta", "el", "próxima", "próximo"];
 /// Phrases for days, and their distance from today.
-const DAYS: [([&str; 3], u64); 7] = [
+const DAYS: [([&str; 3], u64); 8] = [
     (["the day after tomorrow", "depois de amanhã", "pasado mañana"], 2),
     (["day after tomorrow", "depois de amanhã", "pasado mañana"], 2),
     (["tomorrow morning", "amanhã de manhã", "mañana por la mañana"], 1),
@@ -57,6 +59,7 @@ const DAYS: [([&str; 3], u64); 7] = [
     (["today", "hoje", "hoy"], 0),
     (["tonight", "hoje à noite", "esta noche"], 0),
     (["tomorrow", "amanhã", "mañana"], 1),
+    (["of tomorrow", "de amanhã", "de mañana"], 1),
 ];
 /// Time units: name in the tool's arguments, and names in the languages.
 const UNITS: [(&str, [&str; 3]); 5] = [
@@ -105,34 +108,12 @@ const PARTS: [&str; 17] = [
 ];
 /// Words that move a time into the second half of the day.
 const LATE: [&str; 6] = ["tonight", "afternoon", "evening", "tarde", "noite", "noche"];
-/// Time phrases that are not supported.
-const UNKNOWN: [&str; 25] = [
-    "half past",
-    "quarter to",
-    "quarter past",
-    "e meia",
-    "y media",
-    "at night",
-    "next week",
-    "next month",
-    "próxima semana",
-    "semana que vem",
-    "semana que viene",
-    "every month",
-    "every year",
-    "every other",
-    "todo mês",
-    "day after",
-    "next day",
-    "dia seguinte",
-    "dia a seguir",
-    "día siguiente",
-    "cada mes",
-    "twice a",
-    "on the",
-    "no dia",
-    "el día",
-];
+/// Time phrases that are not supported, separated by `|`.
+const UNKNOWN: &str = "half past|quarter to|quarter past|e meia|y media|at night|next week|next month|\
+                       próxima semana|semana que vem|semana que viene|every month|every year|every other|todo mês|\
+                       day after|next day|dia seguinte|dia a seguir|día siguiente|cada mes|twice a|working day|\
+                       working days|workdays|business day|business days|útil|úteis|laborable|laborables|hábil|\
+                       hábiles|holiday|holidays|feriado|festivo|on the|no dia|el día";
 const BEFORE: [&str; 5] = ["before", "after", "past", "antes", "depois"];
 
 /// Requested time, as far as the message names it.
@@ -276,6 +257,9 @@ impl RequestedTime {
 }
 
 fn every(words: &[&str]) -> Option<(usize, Every)> {
+    if let Some(length) = any(words, &WORKING_DAYS.split('|').collect::<Vec<_>>()) {
+        return Some((length, Every::Days("1-5")));
+    }
     if let Some((phrase, days)) = SETS.iter().find(|(phrase, _)| begins(words, phrase).is_some()) {
         return Some((begins(words, phrase)?, Every::Days(days)));
     }
@@ -376,7 +360,7 @@ fn says_time(words: &[&str]) -> bool {
         .is_some_and(|(day, _)| !day.is_empty() && day.chars().all(|c| c.is_ascii_digit()));
     let is_every = any(words, &EVERY).is_some_and(at_number);
     // `On the` and its translations mean a day only before a number.
-    let is_unknown = any(words, &UNKNOWN).is_some_and(|length| {
+    let is_unknown = any(words, &UNKNOWN.split('|').collect::<Vec<_>>()).is_some_and(|length| {
         !["on the", "no dia", "el día"].contains(&words.get(..length).unwrap_or_default().join(" ").as_str())
             || at_number(length)
     });

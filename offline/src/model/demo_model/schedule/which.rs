@@ -4,8 +4,28 @@
 use serde_json::Value;
 
 use super::super::question::{DemoQuestion, plain};
-use super::parted;
+use super::{FILLERS, parted};
 
+/// First words of a request to reschedule a task.
+pub(super) const MOVE: [&str; 17] = [
+    "make it",
+    "make the",
+    "change it",
+    "move",
+    "set it",
+    "reschedule",
+    "better",
+    "mude",
+    "muda",
+    "troque",
+    "passe",
+    "coloque",
+    "cambia",
+    "cámbialo",
+    "ponlo",
+    "muévelo",
+    "make that",
+];
 /// Minimum length of a word that identifies a task, in characters.
 const MIN_WORD: usize = 3;
 /// Words that do not identify a task.
@@ -97,10 +117,14 @@ fn only<'a>(mut tasks: impl Iterator<Item = &'a Value>) -> Option<&'a Value> {
 }
 
 /// Returns the words of a question that may identify a task.
-fn names(question: &DemoQuestion) -> Vec<String> {
+pub(super) fn names(question: &DemoQuestion) -> Vec<String> {
     let name = question.name.to_lowercase();
-    let tells =
-        |word: &String| word.chars().count() >= MIN_WORD && !COMMON.contains(&word.as_str()) && *word != name;
+    let is_common = |word: &str| {
+        COMMON.contains(&word)
+            || FILLERS.contains(&word)
+            || MOVE.iter().any(|phrase| phrase.split(' ').any(|part| part == word))
+    };
+    let tells = |word: &String| word.chars().count() >= MIN_WORD && !is_common(word) && *word != name;
     parted(question).rest.into_iter().map(plain).filter(tells).collect()
 }
 

@@ -1,15 +1,22 @@
 //! Wording of tasks: turns a request into an instruction for later, and reads the instruction when the task is due.
 
 use super::super::question::{capital, plain, trimmed};
+use super::super::shape::is_polite;
 use super::phrase::begins;
 
 /// Orders of a person, and their form in the instruction; `{}` is replaced by the person's name.
-const ORDERS: [(&str, &str); 34] = [
+const ORDERS: [(&str, &str); 60] = [
     ("set a reminder", "Remind {}"),
     ("make a reminder", "Remind {}"),
     ("crie um lembrete", "Lembre {}"),
     ("pon un recordatorio", "Recuerda a {}"),
     ("remind me", "Remind {}"),
+    ("remind us", "Remind everyone"),
+    ("wake us up", "Remind everyone to wake up"),
+    ("wake us", "Remind everyone to wake up"),
+    ("tell us", "Tell everyone"),
+    ("send us", "Send everyone"),
+    ("show us", "Show everyone"),
     ("set an alarm", "Remind {} to wake up"),
     ("wake me up", "Remind {} to wake up"),
     ("wake me", "Remind {} to wake up"),
@@ -22,26 +29,46 @@ const ORDERS: [(&str, &str); 34] = [
     ("me lembra", "Lembre {}"),
     ("lembre-me", "Lembre {}"),
     ("lembra-me", "Lembre {}"),
+    ("nos lembre", "Lembre todos"),
+    ("nos lembra", "Lembre todos"),
+    ("lembre-nos", "Lembre todos"),
+    ("lembra-nos", "Lembre todos"),
     ("me acorde", "Lembre {} de acordar"),
     ("acorde-me", "Lembre {} de acordar"),
     ("acorda-me", "Lembre {} de acordar"),
     ("me avise", "Avise {}"),
     ("avise-me", "Avise {}"),
+    ("avisa-me", "Avise {}"),
+    ("avise-nos", "Avise todos"),
+    ("avisa-nos", "Avise todos"),
     ("me conte", "Conte a {}"),
     ("conte-me", "Conte a {}"),
     ("me diga", "Diga a {}"),
     ("diga-me", "Diga a {}"),
+    ("diz-me", "Diga a {}"),
+    ("nos diga", "Diga a todos"),
+    ("diga-nos", "Diga a todos"),
+    ("diz-nos", "Diga a todos"),
+    ("conta-me", "Conte a {}"),
+    ("manda-me", "Mande a {}"),
+    ("mande-me", "Mande a {}"),
     ("me mande", "Mande a {}"),
     ("recuérdame", "Recuerda a {}"),
     ("despiértame", "Recuerda a {} despertarse"),
+    ("recuérdanos", "Recuerda a todos"),
+    ("despiértanos", "Recuerda a todos despertarse"),
     ("avísame", "Avisa a {}"),
+    ("avísanos", "Avisa a todos"),
     ("dime", "Di a {}"),
+    ("dinos", "Di a todos"),
+    ("cuéntanos", "Cuenta a todos"),
+    ("mándanos", "Manda a todos"),
     ("cuéntame", "Cuenta a {}"),
     ("mándame", "Manda a {}"),
     ("envíame", "Envía a {}"),
 ];
 /// First words of a reminder in an instruction.
-const REMINDERS: [&str; 8] = [
+const REMINDERS: [&str; 15] = [
     "Remind {}",
     "Lembre {}",
     "Avise {}",
@@ -50,9 +77,16 @@ const REMINDERS: [&str; 8] = [
     "Remind {} to wake up",
     "Lembre {} de acordar",
     "Recuerda a {} despertarse",
+    "Remind everyone",
+    "Remind everyone to wake up",
+    "Lembre todos",
+    "Avise todos",
+    "Recuerda a todos",
+    "Recuerda a todos despertarse",
+    "Avisa a todos",
 ];
-/// Polite words before an order.
-const POLITE: [&str; 4] = ["please", "por", "favor", "then"];
+/// Reminders without a link to their subject; a colon stands there.
+const BARE: [&str; 4] = ["Remind {}", "Lembre {}", "Remind everyone", "Lembre todos"];
 /// Words between an order and its subject.
 const LINKS: [&str; 10] = ["to", "that", "about", "of", "de", "que", "a", "do", "da", "sobre"];
 /// First words of an addition to a task.
@@ -78,26 +112,23 @@ pub(super) fn prompt(words: &[&str], name: &str) -> Option<(String, bool)> {
         .filter(|rest| reminds && !rest.starts_with(char::is_alphabetic))
         .unwrap_or(&rest);
     let first = rest.split_whitespace().next().unwrap_or_default();
-    let is_bare = ["Remind {}", "Lembre {}"].contains(&task) && !first.is_empty() && !LINKS.contains(&first);
+    let is_bare = BARE.contains(&task) && !first.is_empty() && !LINKS.contains(&first);
     let task = task.replace("{}", name) + if has_colon || is_bare { ":" } else { "" };
-    match rest.trim_matches([' ', ',', '.', '!']) {
+    match rest.trim_matches([' ', ',', '.', '!', '?']) {
         "" if reminds => Some((title(&task), true)),
         "" => None,
         what => Some((title(&format!("{task} {what}")), reminds)),
     }
 }
 
-/// Returns `true` if the words contain an order.
-pub(super) fn orders(words: &[&str]) -> bool {
-    let plain: Vec<String> = words.iter().map(|word| plain(word)).collect();
-    order(&plain.iter().map(String::as_str).collect::<Vec<_>>()).is_some()
-}
-
 /// Returns `true` if the words begin with an order, after polite words.
 pub(super) fn begins_with_order(words: &[&str]) -> bool {
     let plain: Vec<String> = words.iter().map(|word| plain(word)).collect();
-    let plain = plain.iter().map(String::as_str).skip_while(|word| POLITE.contains(word)).collect::<Vec<_>>();
-    ORDERS.iter().any(|(order, _)| begins(&plain, order).is_some())
+    let plain: Vec<&str> = plain.iter().map(String::as_str).filter(|word| !word.is_empty()).collect();
+    let polite = plain.iter().take_while(|word| is_polite(word)).count();
+    (0..=polite)
+        .filter_map(|at| plain.get(at..))
+        .any(|rest| ORDERS.iter().any(|(order, _)| begins(rest, order).is_some()))
 }
 
 /// Returns the position after the order, and the form of the order in the instruction.
@@ -147,7 +178,7 @@ pub(super) fn parted(content: &str) -> (&str, Option<&str>) {
 
 /// Converts words into the title of a task: capitalised, without a full stop.
 fn title(words: &str) -> String {
-    capital(words.trim_end_matches(['.', '!', ' ']))
+    capital(words.trim_end_matches(['.', '!', '?', ' ']))
 }
 
 #[cfg(test)]
