@@ -6,15 +6,15 @@ use super::step::DemoStep;
 use crate::model::extraction;
 
 const GREETING: DemoText = DemoText {
-    en: "Hello! I am Figaro, here with an **offline stand-in model**: no key, no network, a handful of rules. What you see \
-         around me is real. Try:\n\n\
+    en: "Hello! I am Figaro, here with an **offline stand-in model**: no key, no network, a handful of rules. Telegram \
+         and the web search are stand-ins too; the bot, its store and its tools are real. Try, in a group with my name in front:\n\n\
          - `format`: what formatted text looks like\n\
          - `poll Where shall we eat? Pizza, soup, salad`\n\
          - `like this`: I react to your message\n\
          - `buy milk`, then `notes`: I keep lists\n\
          - `remind me in 1 minute to drink water`, then `what is scheduled?`: I come back by myself\n\
          - `make it 7:30`, `cancel it`: I change what is scheduled\n\
-         - `choose`: I ask you something and wait for your answer, as long as it takes\n\
+         - `choose`: I ask you something and wait for your answer, up to a day\n\
          - `photo`: I send a picture\n\
          - `file`: I write a table and send it as a file\n\
          - `dice`: I look for the method that rolls one, then roll it\n\
@@ -25,8 +25,9 @@ const GREETING: DemoText = DemoText {
          - `code`: a program too long for a message, so it comes as a file\n\
          - `long`: an answer too long for one message\n\
          - `slow`: an answer you can stop half way",
-    pt: "Olá! Sou Figaro, aqui com um **modelo substituto offline**: sem chave, sem rede, um punhado de regras. O que você vê \
-         ao redor é de verdade. Experimente:\n\n\
+    pt: "Olá! Sou Figaro, aqui com um **modelo substituto offline**: sem chave, sem rede, um punhado de regras. O Telegram \
+         e a busca na web também são substitutos; o bot, o que ele guarda e as ferramentas são de verdade. Experimente, em grupo \
+         com meu nome na frente:\n\n\
          - `formatação`: como fica um texto formatado\n\
          - `enquete Onde vamos comer? Pizza, sopa, salada`\n\
          - `curta isto`: reajo à sua mensagem\n\
@@ -42,8 +43,9 @@ const GREETING: DemoText = DemoText {
          - `pesquise barbeiros de Sevilha`: pesquiso na web; aqui as páginas são inventadas\n\
          - `explique juros compostos`, `conte uma piada`: textos prontos\n\
          - `código`, `longo`, `devagar`: um programa, uma resposta longa, uma que dá para parar",
-    es: "¡Hola! Soy Figaro, aquí con un **modelo sustituto sin conexión**: sin clave, sin red, un puñado de reglas. Lo que ves \
-         alrededor es de verdad. Prueba:\n\n\
+    es: "¡Hola! Soy Figaro, aquí con un **modelo sustituto sin conexión**: sin clave, sin red, un puñado de reglas. Telegram \
+         y la búsqueda en la web también son sustitutos; el bot, lo que guarda y sus herramientas son de verdad. Prueba, en un grupo \
+         con mi nombre delante:\n\n\
          - `formato`: cómo se ve un texto con formato\n\
          - `encuesta ¿Dónde comemos? Pizza, sopa, ensalada`\n\
          - `reacciona`: reacciono a tu mensaje\n\
@@ -77,6 +79,11 @@ const NO_PACK: DemoText = DemoText {
     en: "This chat has no forms for that yet: choose a pack in /records.",
     pt: "Este chat ainda não tem fichas para isso: escolha um pacote em /records.",
     es: "Este chat todavía no tiene fichas para eso: elige un paquete en /records.",
+};
+const NO_PAINTER: DemoText = DemoText {
+    en: "I cannot draw yet: an owner has to set `PAINTER`.",
+    pt: "Ainda não sei desenhar: um dono precisa configurar `PAINTER`.",
+    es: "Todavía no sé dibujar: un dueño tiene que configurar `PAINTER`.",
 };
 const LEARNED: DemoText = DemoText {
     en: "Good to know. `/memory` shows, in private, what is remembered about you.",
@@ -127,6 +134,10 @@ pub(super) fn unknown(question: &DemoQuestion) -> DemoStep {
 
 /// Says that a tool is missing.
 pub(super) fn not_offered(tool: &str, question: &DemoQuestion) -> &'static str {
-    let words = if tool == "save_record" { NO_PACK } else { NOT_OFFERED };
+    let words = match tool {
+        "save_record" => NO_PACK,
+        "draw" => NO_PAINTER,
+        _ => NOT_OFFERED,
+    };
     words.of(question.language)
 }

@@ -102,7 +102,7 @@ impl DemoModel {
             Topic::Attached => {
                 documents::quote(&question).unwrap_or_else(|| received::describe(&question, request))
             }
-            Topic::Other if !question.passages.is_empty() => {
+            topic if !question.passages.is_empty() && is_of_document(&topic, &question) => {
                 documents::quote(&question).unwrap_or_else(|| fallback::unknown(&question))
             }
             Topic::Other if records::is_answer(&question) => records::examples(&question),
@@ -115,6 +115,15 @@ impl DemoModel {
             }
             topic => answer(topic, &question, &results),
         }
+    }
+}
+
+/// Returns `true` if a topic has no answer but the documents of the chat.
+fn is_of_document(topic: &Topic, question: &DemoQuestion) -> bool {
+    match topic {
+        Topic::Prepared => !prepared::has_text(question),
+        Topic::Summary => question.quoted.is_none(),
+        topic => *topic == Topic::Other,
     }
 }
 
@@ -152,6 +161,7 @@ fn answer(topic: Topic, question: &DemoQuestion, results: &ToolResults<'_>) -> D
         Topic::Approve => tricks::approve(question, results),
         Topic::Photo => tricks::photo(question, results),
         Topic::File => tricks::file(question, results),
+        Topic::Draw => tricks::draw(question, results),
         Topic::Dice => tricks::dice(question, results),
         Topic::Agent => tricks::ask_agent(question, results),
         Topic::Code => DemoStep::Say(shows::code()),
@@ -201,5 +211,7 @@ fn mentioned(request: &ModelRequest) -> Vec<String> {
     outputs.filter_map(id).collect()
 }
 
+#[cfg(test)]
+mod everyday;
 #[cfg(test)]
 mod tests;

@@ -49,9 +49,13 @@ fn wanted(question: &DemoQuestion) -> Option<Value> {
     let named = question.said.get(1).map(|word| trimmed(word));
     let is_replied = named.is_none_or(|name| REPLIED.contains(&name.to_lowercase().as_str()));
     match named.filter(|_| !is_replied) {
-        _ if *action == "unpin" => {}
-        // Words without `@` count as a name only in a short message.
-        Some(name) if name.starts_with('@') || question.said.len() <= 5 => arguments["person"] = name.into(),
+        _ if *action == "unpin" && question.said.len() <= 3 => {}
+        // A name without `@` has a capital letter, and stands in a short message.
+        Some(name)
+            if name.starts_with('@') || name.starts_with(char::is_uppercase) && question.said.len() <= 5 =>
+        {
+            arguments["person"] = name.into();
+        }
         None if question.replied.is_some() => arguments["person"] = "replied".into(),
         Some(_) | None => return None,
     }
@@ -88,7 +92,8 @@ mod tests {
                 Some(json!({"action": "mute", "person": "@robin", "minutes": 60})),
             ),
             ("mute", None),
-            ("ban plastic bags from all of the shops", None),
+            ("ban plastic bags", None),
+            ("unpin the map from the wall", None),
             ("ban Robin?", None),
         ];
         for (text, arguments) in cases {

@@ -75,9 +75,10 @@ fn given(question: &DemoQuestion) -> Option<String> {
     let rest = question.said.get(call.split(' ').count()..)?.join(" ");
     let end = schedule::ENDS.iter().filter_map(|end| rest.find(end)).min().unwrap_or(rest.len());
     let name = trimmed(rest.get(..end)?);
-    let is_time =
-        name.contains(|c: char| c.is_ascii_digit()) || NO_NAMES.iter().any(|word| name.starts_with(word));
-    ((1..=3).contains(&name.split_whitespace().count()) && !is_time).then(|| name.to_owned())
+    let is_other = name.contains(|c: char| c.is_ascii_digit())
+        || NO_NAMES.iter().any(|word| name.starts_with(word))
+        || name.contains(' ') && !name.starts_with(char::is_uppercase);
+    ((1..=3).contains(&name.split_whitespace().count()) && !is_other).then(|| name.to_owned())
 }
 
 /// Returns `true` if a message is about its writer's name or memories.
@@ -125,6 +126,7 @@ mod tests {
         let told = "You are you. You told me:\n\n- I live in Lisbon";
         assert!(matches!(answer(&known, &[]), DemoStep::Say(words) if words.starts_with(told)));
         let asked = DemoQuestion { name: "Annie".to_owned(), ..DemoQuestion::of("what is my name?") };
+        assert!(!is_asked(&DemoQuestion::of("call me a taxi")));
         assert!(is_asked(&asked) && !is_asked(&DemoQuestion::of("call me back tomorrow at nine please")));
         assert_eq!(answer(&asked, &[]), DemoStep::Say("You are Annie.".to_owned()));
     }

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::language::{DemoLanguage, DemoText};
 use super::question::{DemoQuestion, trimmed};
+use super::shape::Shape;
 use super::step::{DemoStep, ToolResults, last};
 
 /// Words that ask to save a note, and the key of the note if the message names no list.
@@ -18,6 +19,18 @@ const KEEP: [(&[&str], DemoText); 3] = [
         DemoText { en: "notes", pt: "notas", es: "notas" },
     ),
 ];
+/// Verbs of `KEEP` before goods for the shopping list: `add eggs`.
+const TAKES_GOODS: [&str; 8] =
+    ["remember", "add", "put", "lembre", "recuerda", "adicione", "adiciona", "añade"];
+/// First words of items that are no goods.
+const NO_GOODS: [&str; 20] = [
+    "that", "this", "it", "me", "to", "the", "my", "our", "when", "que", "isto", "isso", "esto", "o", "a",
+    "el", "la", "de", "i", "how",
+];
+/// Maximum number of words in the name of goods.
+const MAX_GOODS: usize = 2;
+/// First words of a question that asks to add something.
+const CAN: [&str; 8] = ["can", "could", "will", "would", "pode", "podes", "puedes", "podrías"];
 /// Phrases before the name of a list.
 const BEFORE_LIST: [&str; 16] = [
     " for the ",
@@ -131,6 +144,30 @@ fn unwanted(question: &DemoQuestion) -> Option<(String, Vec<String>)> {
     is_list(name).then(|| (name.to_owned(), Vec::new()))
 }
 
+/// Returns `true` if a message asks to keep something.
+pub(super) fn is_addition(question: &DemoQuestion) -> bool {
+    let verbs: Vec<&str> = KEEP.iter().flat_map(|(verbs, _)| *verbs).copied().collect();
+    if !Shape::Verb.fits(question, &verbs) {
+        return false;
+    }
+    // `Put` alone and sums such as `add 5 and 7` are for a real model.
+    let is_of_list = list_of(&question.text).is_some();
+    let is_sum = wanted(question).1.iter().all(|item| item.parse::<f64>().is_ok());
+    let is_question = question.text.ends_with('?');
+    let is_open = is_question || Shape::Verb.fits(question, &["put"]);
+    !is_sum && (is_of_list || !is_open) && (!is_question || CAN.iter().any(|word| question.begins(word)))
+}
+
+/// Returns `true` if a verb takes goods, and the text behind it names nothing but goods.
+fn is_goods(question: &DemoQuestion, items: &str) -> bool {
+    let names_goods = |item: &String| {
+        let words: Vec<&str> = item.split(' ').collect();
+        let is_other = words.first().is_none_or(|word| NO_GOODS.contains(word));
+        words.len() <= MAX_GOODS && !is_other && !item.starts_with(char::is_uppercase)
+    };
+    Shape::Verb.fits(question, &TAKES_GOODS) && parted(items).iter().all(names_goods)
+}
+
 /// Saves the items of a message, one note per item.
 pub(super) fn add(question: &DemoQuestion, results: &ToolResults<'_>) -> DemoStep {
     let (key, items) = wanted(question);
@@ -160,6 +197,8 @@ fn wanted(question: &DemoQuestion) -> (String, Vec<String>) {
     let found = KEEP.iter().find_map(|(words, key)| Some((text.after(words)?, *key, *words == bought.0)));
     let found = found.filter(|(rest, ..)| !rest.is_empty());
     let (rest, key, is_bought) = found.unwrap_or_else(|| (text.text.clone(), *other, false));
+    let is_bought = is_bought || list.is_none() && is_goods(question, &rest);
+    let key = if is_bought { bought.1 } else { key };
     let linked = LINKS.iter().find_map(|link| rest.strip_prefix(link)).unwrap_or(&rest);
     if list.is_none() && !is_bought {
         return (key.of(question.language).to_owned(), vec![trimmed(linked).to_owned()]);
@@ -179,6 +218,7 @@ fn parted(words: &str) -> Vec<String> {
 
 /// Splits a text that ends with the name of a list: `milk for the shopping list`, `add milk to groceries`.
 fn list_of(text: &str) -> Option<(&str, String)> {
+    let text = text.trim_end_matches(['?', ' ']);
     let adds = ["add ", "put "].iter().any(|verb| text.to_lowercase().starts_with(verb));
     let short = || text.rsplit_once(" to ").map(|(items, name)| (items, trimmed(name)));
     let is_one = |(_, name): &(&str, &str)| adds && !name.is_empty() && !name.contains(' ');
@@ -275,6 +315,10 @@ mod tests {
         let cases = [
             ("Buy milk and bread.", shopping, &["milk", "bread"][..]),
             ("Remember to buy milk", shopping, &["milk"]),
+            ("remember milk and bread", shopping, &["milk", "bread"]),
+            ("add eggs", shopping, &["eggs"]),
+            ("adiciona ovos e leite", "lista de compras", &["ovos", "leite"]),
+            ("remember Bob and Ann", "facts", &["Bob and Ann"]),
             (
                 "Remember: milk, bread and coffee for the shopping list",
                 shopping,

@@ -3,12 +3,12 @@
 
 use super::language::{DemoLanguage, DemoText};
 use super::question::DemoQuestion;
+use super::shape::Shape;
 use super::step::DemoStep;
 
 /// Maximum length of the sentence in a summary, in characters.
 const MAX_SENTENCE: usize = 240;
-/// First words of a request for an explanation.
-const EXPLAIN: [&str; 6] = ["explain", "explique", "explica", "what is", "o que é", "qué es"];
+const EXPLAIN: [&str; 3] = ["explain", "explique", "explica"];
 
 /// Prepared texts by keyword.
 const TEXTS: [(&[&str], DemoText); 4] = [
@@ -102,7 +102,7 @@ const NOTHING_TO_SUM_UP: DemoText = DemoText {
 
 /// Returns `true` if a prepared text matches the message, or the message asks for an explanation.
 pub(super) fn is_asked(question: &DemoQuestion) -> bool {
-    text(question).is_some() || EXPLAIN.iter().take(3).any(|word| question.begins(word))
+    has_text(question) || Shape::Verb.fits(question, &EXPLAIN)
 }
 
 pub(super) fn answer(question: &DemoQuestion) -> DemoStep {
@@ -113,8 +113,13 @@ pub(super) fn answer(question: &DemoQuestion) -> DemoStep {
     }
 }
 
+/// Returns `true` if a prepared text answers the message.
+pub(super) fn has_text(question: &DemoQuestion) -> bool {
+    text(question).is_some()
+}
+
 fn text(question: &DemoQuestion) -> Option<DemoText> {
-    let found = TEXTS.iter().find(|(about, _)| about.iter().any(|words| question.says(words)));
+    let found = TEXTS.iter().find(|(about, _)| Shape::Told.fits(question, about));
     found.map(|(_, text)| *text)
 }
 

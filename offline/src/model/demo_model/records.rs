@@ -68,7 +68,8 @@ fn medication(question: &DemoQuestion) -> Option<Stated> {
     let takes = find(question, &TAKES, 1)?;
     let of = find(question, &OF, takes + 2)?;
     let at = find(question, &AT, of + 2)?;
-    let (patient, dose) = (said(question, 0, takes)?, said(question, takes + 1, of)?);
+    let (patient, dose) =
+        (said(question, 0, takes).filter(|name| is_name(name))?, said(question, takes + 1, of)?);
     let name = said(question, of + 1, at)?;
     let hours = question.plain.iter().skip(at + 1).filter_map(|word| time(word)).collect::<Vec<_>>();
     if !dose.starts_with(|c: char| c.is_ascii_digit()) || hours.is_empty() {
@@ -106,11 +107,21 @@ fn reading(question: &DemoQuestion) -> Option<Stated> {
 fn mark(question: &DemoQuestion) -> Option<Stated> {
     let got = find(question, &GOT, 1)?;
     let number = |word: &String| word.parse::<f64>().ok().filter(|mark| (0.0..=10.0).contains(mark));
-    let (pupil, mark) = (said(question, 0, got)?, question.plain.iter().skip(got + 1).find_map(number)?);
+    let (pupil, mark) = (
+        said(question, 0, got).filter(|name| is_name(name))?,
+        question.plain.iter().skip(got + 1).find_map(number)?,
+    );
     let subject = said(question, find(question, &IN, got + 2)? + 1, question.said.len())?;
     let told = format!("{pupil}, {mark}, {subject}");
     let record = json!({"pupil": pupil, "mark": mark, "subject": subject});
     Some(Stated { records: vec![("pupil", json!({ "name": pupil })), ("mark", record)], told })
+}
+
+/// Returns `true` for at most two words with a capital letter that are no pronoun; others belong to another sentence.
+fn is_name(words: &str) -> bool {
+    let is_pronoun = ["i", "he", "she", "we", "they", "you", "it", "ele", "ela", "él", "ella", "eu", "yo"]
+        .contains(&plain(words).as_str());
+    words.starts_with(char::is_uppercase) && words.split(' ').count() <= 2 && !is_pronoun
 }
 
 fn caregiver(question: &DemoQuestion) -> Option<Stated> {
@@ -122,10 +133,6 @@ fn caregiver(question: &DemoQuestion) -> Option<Stated> {
     };
     let at = (1..question.plain.len()).find(|at| CARES.iter().any(|words| begins(*at, words)))?;
     let (name, patient) = (said(question, 0, at)?, said(question, at + 2, question.said.len())?);
-    // A name has at most two words and a capital letter; anything else belongs to another sentence.
-    let is_name = |words: &str| {
-        words.starts_with(char::is_uppercase) && words.split(' ').count() <= 2 && plain(words) != "she"
-    };
     if !is_name(&name) || !is_name(&patient) {
         return None;
     }
@@ -208,6 +215,7 @@ mod tests {
             "remind me at 8",
             "under pressure, 24/7",
             "I got 3 apples",
+            "He got 3 in a row",
             "who looks after the shop in August?",
         ] {
             assert!(!is_stated(&DemoQuestion::of(other)), "{other}");

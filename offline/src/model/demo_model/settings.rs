@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::language::{self, DemoLanguage, DemoText};
 use super::question::{DemoQuestion, capital};
+use super::shape::Shape;
 use super::step::{DemoStep, ToolResults};
 use super::{fallback, schedule};
 
@@ -17,11 +18,27 @@ const FROM_NOW: [&str; 7] = [
     "a partir de ahora",
     "desde ahora",
 ];
-/// Phrases that ask for a language without “from now on”.
-const ANSWER_IN: [&str; 7] =
-    ["answer me in", "always answer in", "speak", "responda em", "responda sempre em", "responde en", "fale"];
+/// Phrases before the name of a language that is asked for.
+const ANSWER_IN: [&str; 12] = [
+    "answer me in",
+    "answer in",
+    "always answer in",
+    "speak",
+    "responda em",
+    "responda sempre em",
+    "responde em",
+    "responde en",
+    "respóndeme en",
+    "fale",
+    "fala",
+    "habla",
+];
+/// First words of a statement, which is no instruction.
+const STATES: [&str; 9] = ["i", "i'm", "we", "he", "she", "they", "eu", "yo", "nós"];
 /// First words of a message about the writer's place.
-const PLACES: [&str; 6] = ["i am in", "i live in", "estou em", "moro em", "estoy en", "vivo en"];
+const PLACES: [&str; 6] = ["i live in", "moro em", "vivo en", "i am in", "estou em", "estoy en"];
+/// Number of `PLACES` that only a place follows. Others need a name with a capital letter: `I am in love`.
+const SURE_PLACES: usize = 3;
 /// Phrases before and after a local time.
 const CLOCKS: [(&str, &str); 4] =
     [("it is", "here"), ("it's", "here"), ("aqui são", ""), ("aquí son las", "")];
@@ -94,22 +111,26 @@ fn wanted(question: &DemoQuestion) -> Option<Value> {
     if let Some(zone) = zone(question) {
         return Some(json!({"timezone": zone}));
     }
-    let holds = FROM_NOW.iter().find(|words| question.says(words));
-    let asks = ANSWER_IN.iter().any(|words| question.says(words));
-    let plain: Vec<&str> = question.plain.iter().map(String::as_str).collect();
-    match (holds, language::named(&plain)) {
-        (Some(_), Some((name, _))) => Some(json!({"language": capital(name)})),
-        (None, Some((name, _))) if asks => Some(json!({"language": capital(name)})),
-        // A request with “from now on” may be a task.
-        (Some(_), None) if schedule::behind(question).is_some() => None,
-        (Some(words), None) => {
-            let skipped = words.split(' ').count();
-            let rest =
-                question.said.get(skipped..).filter(|_| question.begins(words)).unwrap_or(&question.said);
-            Some(json!({"custom_prompt": capital(&rest.join(" "))}))
-        }
-        (None, _) => None,
+    let holds = FROM_NOW.iter().find(|words| question.begins(words));
+    let rest = question.said.get(holds.map_or(0, |words| words.split(' ').count())..)?;
+    let rest = question.with_words(&rest.join(" "));
+    if let Some(name) = asked_language(&rest) {
+        return Some(json!({"language": capital(&name)}));
     }
+    // A request with “from now on” may be a task.
+    let instructs = holds.is_some()
+        && schedule::behind(question).is_none()
+        && !STATES.iter().any(|word| rest.begins(word));
+    instructs.then(|| json!({"custom_prompt": capital(&rest.text)}))
+}
+
+/// Returns the language that a message asks to be answered in, in lower case.
+fn asked_language(question: &DemoQuestion) -> Option<String> {
+    let phrase = ANSWER_IN.iter().find(|phrase| Shape::Verb.fits(question, &[**phrase]))?;
+    let (_, behind) = question.line.split_once(&format!(" {phrase} "))?;
+    let name = behind.split(' ').find(|word| !["in", "em", "en"].contains(word))?;
+    let is_one = language::named(&[name]).is_some() && !question.text.ends_with('?');
+    is_one.then(|| name.to_owned())
 }
 
 /// Returns the place of the writer, or the local time there, if the message names it.
@@ -121,11 +142,12 @@ fn zone(question: &DemoQuestion) -> Option<String> {
     if CLOCKS.iter().any(clock) {
         return Some(question.text.trim_end_matches('.').to_owned());
     }
-    let place = PLACES.iter().find(|words| question.begins(words))?;
+    let (at, place) = PLACES.iter().enumerate().find(|(_, words)| question.begins(words))?;
     let rest = question.said.get(place.split(' ').count()..)?.join(" ");
     let end = schedule::ENDS.iter().filter_map(|end| rest.find(end)).min().unwrap_or(rest.len());
     let rest = super::question::trimmed(rest.get(..end)?).to_owned();
-    (1..=3).contains(&rest.split_whitespace().count()).then_some(rest)
+    let is_named = at < SURE_PLACES || rest.starts_with(char::is_uppercase);
+    (is_named && (1..=3).contains(&rest.split_whitespace().count())).then_some(rest)
 }
 
 fn told(wanted: &Value, result: &Value, language: DemoLanguage) -> String {
@@ -161,6 +183,10 @@ mod tests {
             ("I live in São Paulo.", Some(json!({"timezone": "São Paulo"}))),
             ("I live in Lisbon and I get up at 7:30", Some(json!({"timezone": "Lisbon"}))),
             ("it is cold here", None),
+            ("I am in love", None),
+            ("Can you speak Spanish?", None),
+            ("From now on I eat no meat", None),
+            ("answer me in Latvian from now on", Some(json!({"language": "Latvian"}))),
             ("what is Spanish for milk?", None),
             ("I am in no mood to talk to anybody", None),
             ("Explain compound interest in two sentences", None),

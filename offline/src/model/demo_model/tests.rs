@@ -1,7 +1,7 @@
 use super::super::request::RequestContent;
 use super::*;
 
-const MODEL: DemoModel = DemoModel { unescape: str::to_owned, word_pause: Duration::ZERO };
+pub(super) const MODEL: DemoModel = DemoModel { unescape: str::to_owned, word_pause: Duration::ZERO };
 
 fn said(text: &str) -> Value {
     json!({"role": "user", "content": format!("<message chat_id=\"-5\" from=\"Ann\" message_id=\"7\">\n{text}\n</message>")})

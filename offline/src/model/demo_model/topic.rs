@@ -2,7 +2,8 @@
 
 use super::question::DemoQuestion;
 use super::schedule::{self, TaskRequest};
-use super::tricks::AGENT;
+use super::shape::Shape;
+use super::tricks::{self, AGENT};
 use super::{clock, fallback, go_on, moderate, names, notes, prepared, records, settings, web};
 
 /// Topic of a message; it selects the rule that answers.
@@ -31,6 +32,7 @@ pub(super) enum Topic {
     Photo,
     File,
     Dice,
+    Draw,
     Agent,
     Code,
     Long,
@@ -47,10 +49,11 @@ pub(super) enum Topic {
     Other,
 }
 
-/// Words and phrases that name a topic.
-const PHRASES: [(Topic, &[&str]); 22] = [
+/// Phrases that ask for a topic, and their place in the message. The first row that fits counts.
+const PHRASES: [(Topic, Shape, &[&str]); 26] = [
     (
         Topic::ListTasks,
+        Shape::Asked,
         &[
             "scheduled",
             "schedule",
@@ -67,6 +70,7 @@ const PHRASES: [(Topic, &[&str]); 22] = [
     ),
     (
         Topic::Summary,
+        Shape::Verb,
         &[
             "summarise",
             "summarize",
@@ -74,54 +78,76 @@ const PHRASES: [(Topic, &[&str]); 22] = [
             "sum up",
             "resuma",
             "resumo",
+            "resume isto",
             "resume esto",
             "resumen",
             "resúmelo",
         ],
     ),
-    (Topic::Poll, &["poll", "vote", "enquete", "votação", "sondagem", "encuesta"]),
-    (Topic::Search, &["search", "google", "look up", "pesquise", "procure", "busque", "busca"]),
-    (
-        Topic::AddNote,
-        &[
-            "buy", "remember", "put", "add", "anote", "guarde", "adicione", "adiciona", "compre", "añade",
-            "apunta", "anota", "recuerda",
-        ],
-    ),
-    (Topic::Format, &["format", "formatting", "markdown", "formatação", "formato"]),
+    (Topic::Poll, Shape::Noun, &["poll", "enquete", "sondagem", "encuesta"]),
+    (Topic::Search, Shape::Noun, &web::SEARCH),
+    (Topic::Search, Shape::Verb, &["look up"]),
+    (Topic::Format, Shape::Alone, &["format", "formatting", "markdown", "formatação", "formato"]),
     (
         Topic::ListNotes,
+        Shape::Asked,
         &["notes", "notas", "anotações", "shopping list", "lista de compras", "lista de la compra"],
     ),
-    (Topic::AddNote, &["note", "lembre", "comprar"]),
-    (Topic::React, &["react", "reaction", "like", "reaja", "curta", "reacciona"]),
-    (Topic::Choose, &["choose", "choice", "escolha", "escolher", "elegir", "elige"]),
-    (Topic::Photo, &["photo", "picture", "foto", "imagem", "imagen"]),
-    (Topic::File, &["file", "document", "arquivo", "ficheiro", "archivo", "documento"]),
+    (
+        Topic::React,
+        Shape::Alone,
+        &[
+            "react",
+            "react to this",
+            "reaction",
+            "like this",
+            "like that",
+            "like it",
+            "reaja",
+            "reage",
+            "curta",
+            "curta isto",
+            "reacciona",
+        ],
+    ),
+    (Topic::Choose, Shape::Alone, &["choose", "choice", "escolha", "escolhe", "escolher", "elegir", "elige"]),
+    (Topic::Photo, Shape::Alone, &["photo", "picture", "foto", "imagem", "imagen"]),
+    (Topic::File, Shape::Alone, &["file", "document", "arquivo", "ficheiro", "archivo", "documento"]),
     (
         Topic::Approve,
+        Shape::Alone,
         &[
             "approve",
             "approval",
             "approvals",
             "pin",
+            "pin this",
+            "pin that",
+            "pin it",
             "aprovar",
             "aprovação",
             "fixe",
+            "fixe isto",
             "fixa",
+            "fixa isto",
             "aprobar",
             "aprobación",
             "fija",
+            "fija esto",
         ],
     ),
-    (Topic::Dice, &["dice", "die", "roll", "dado"]),
-    (Topic::Agent, &AGENT),
-    (Topic::Code, &["code", "program", "código", "programa"]),
-    (Topic::Long, &["long", "longo", "longa", "largo", "larga"]),
-    (Topic::Slow, &["slow", "slowly", "devagar", "despacio"]),
-    (Topic::Thanks, &["thanks", "thank you", "obrigado", "obrigada", "gracias"]),
+    (Topic::Dice, Shape::Alone, &["dice", "the dice", "a die", "roll", "dado", "o dado", "el dado"]),
+    (Topic::Draw, Shape::Verb, &tricks::DRAW),
+    (Topic::Agent, Shape::Noun, &AGENT),
+    (Topic::Agent, Shape::Verb, &["ask the agent", "ask the researcher", "ask the specialist"]),
+    (Topic::Code, Shape::Alone, &["code", "program", "código", "programa"]),
+    (Topic::Long, Shape::Alone, &["long", "long story", "long answer", "longo", "longa", "largo", "larga"]),
+    (Topic::Slow, Shape::Alone, &["slow", "slowly", "devagar", "despacio"]),
+    (Topic::Thanks, Shape::Verb, &["thanks", "thank you", "obrigado", "obrigada", "gracias"]),
+    (Topic::Examples, Shape::Verb, &["what can you do for me", "o que você pode fazer por mim"]),
     (
         Topic::Examples,
+        Shape::Alone,
         &[
             "what can you do",
             "o que você pode fazer",
@@ -133,22 +159,25 @@ const PHRASES: [(Topic, &[&str]); 22] = [
             "exemplos",
         ],
     ),
-    (Topic::Greet, &["start", "hello", "hi", "hey", "help", "olá", "oi", "ajuda", "hola", "ayuda"]),
-    (Topic::Greet, &["who are you", "quem é você", "quem és", "quién eres"]),
+    (
+        Topic::Greet,
+        Shape::Alone,
+        &["start", "hello", "hi", "hey", "help", "olá", "oi", "ajuda", "hola", "ayuda"],
+    ),
+    (Topic::Greet, Shape::Alone, &["who are you", "quem é você", "quem és", "quién eres", "how are you"]),
+    (
+        Topic::Greet,
+        Shape::Alone,
+        &["hallo", "bonjour", "привет", "good morning", "bom dia", "boa tarde", "tudo bem", "buenos días"],
+    ),
+    (Topic::Greet, Shape::Alone, &["may i talk to you"]),
 ];
 
-/// First words of a greeting. Elsewhere in a message they may be a quotation.
-const GREETINGS: [&str; 9] = [
-    "hallo",
-    "bonjour",
-    "привет",
-    "good morning",
-    "how are you",
-    "bom dia",
-    "boa tarde",
-    "tudo bem",
-    "buenos días",
-];
+/// Nouns for a picture or a file, and the words before them in a question about one.
+const FILES: [&str; 10] =
+    ["file", "document", "photo", "picture", "foto", "imagem", "imagen", "arquivo", "ficheiro", "archivo"];
+const THIS: [&str; 12] =
+    ["this", "that", "the", "deste", "desta", "neste", "nesta", "este", "esta", "na", "no", "la"];
 /// First words of a question about a picture or a file.
 const ABOUT: [&str; 15] = [
     "what", "what's", "which", "who", "where", "describe", "read", "o que", "qual", "quem", "descreva",
@@ -187,32 +216,33 @@ impl Topic {
         if schedule::is_new(question) {
             return Self::NewTask;
         }
-        let named = PHRASES.iter().find(|(_, phrases)| phrases.iter().any(|words| question.says(words)));
-        let named = named.map(|(topic, _)| topic.clone());
+        if notes::is_addition(question) {
+            return Self::AddNote;
+        }
+        let named = PHRASES.iter().find(|(_, shape, phrases)| shape.fits(question, phrases));
+        let named = named.map(|(topic, ..)| topic.clone());
         if is_of_attached(question, named.as_ref()) {
             return Self::Attached;
         }
-        // `How do I add you to a group?` is a question, not a note.
-        let asks = question.text.ends_with('?') && named == Some(Self::AddNote);
-        let named = named.filter(|_| !asks);
-        // Words of other topics may occur inside a request for an explanation.
-        let is_sure =
-            matches!(named, Some(Self::Search | Self::Poll | Self::AddNote | Self::Summary | Self::Examples));
-        let prepared = (!is_sure && prepared::is_asked(question)).then_some(Self::Prepared);
+        let prepared = || prepared::is_asked(question).then_some(Self::Prepared);
         let news = || web::is_news(question).then_some(Self::Search);
         let fact = || fallback::is_fact(question).then_some(Self::Fact);
-        let greets = || GREETINGS.iter().any(|begin| question.begins(begin)).then_some(Self::Greet);
-        prepared.or(named).or_else(news).or_else(fact).or_else(greets).unwrap_or(Self::Other)
+        named.or_else(prepared).or_else(news).or_else(fact).unwrap_or(Self::Other)
     }
 }
 
 /// Returns `true` if a message asks about a picture or a file, or contains one and asks for nothing else.
 fn is_of_attached(question: &DemoQuestion, named: Option<&Topic>) -> bool {
-    let is_of_files = matches!(named, Some(Topic::Photo | Topic::File));
     if question.attached.is_empty() {
-        return is_of_files && ABOUT.iter().any(|word| question.begins(word));
+        let mut pairs = question.plain.windows(2);
+        let is_named = pairs.next_back().is_some_and(|pair| match pair {
+            [this, file] => THIS.contains(&this.as_str()) && FILES.contains(&file.as_str()),
+            _ => false,
+        });
+        return is_named && ABOUT.iter().any(|word| question.begins(word));
     }
-    named.is_none() || is_of_files || named == Some(&Topic::Summary) || question.text.ends_with('?')
+    let is_of_files = matches!(named, None | Some(Topic::Photo | Topic::File | Topic::Summary));
+    is_of_files || question.text.ends_with('?')
 }
 
 #[cfg(test)]
@@ -229,7 +259,7 @@ mod tests {
             ("show me some Format!", Topic::Format),
             ("make a poll", Topic::Poll),
             ("Faça uma enquete: onde comemos na sexta?", Topic::Poll),
-            ("I like it", Topic::React),
+            ("I like it", Topic::Fact),
             ("what are my notes?", Topic::ListNotes),
             ("what is on the shopping list?", Topic::ListNotes),
             ("put eggs on the shopping list", Topic::AddNote),

@@ -23,6 +23,10 @@ const FILE: DemoText = DemoText {
     pt: "Aí está o arquivo, escrito agora mesmo.",
     es: "Ahí está el archivo, escrito ahora mismo.",
 };
+const POLE_CAPTION: DemoText =
+    DemoText { en: "A barber's pole", pt: "Um poste de barbearia", es: "Un poste de barbería" };
+const PRICES_CAPTION: DemoText =
+    DemoText { en: "The barber's prices", pt: "Os preços da barbearia", es: "Los precios de la barbería" };
 const CHOSEN: DemoText = DemoText {
     en: "You chose **{}**. I waited for that, and would have waited over a restart too.",
     pt: "Você escolheu **{}**. Esperei por isso, e teria esperado também depois de um reinício.",
@@ -56,6 +60,9 @@ const FOUND_OUT: DemoText = DemoText {
 pub(super) const AGENT: [&str; 7] =
     ["agent", "researcher", "specialist", "agente", "pesquisador", "investigador", "especialista"];
 
+/// Words that order a picture. The text after them describes it.
+pub(super) const DRAW: [&str; 6] = ["draw", "paint", "desenhe", "desenha", "dibuja", "dibújame"];
+
 pub(super) fn react(question: &DemoQuestion, results: &ToolResults<'_>) -> DemoStep {
     if last(results, "setMessageReaction").is_some() {
         return DemoStep::say(REACTED, question);
@@ -71,7 +78,7 @@ pub(super) fn photo(question: &DemoQuestion, results: &ToolResults<'_>) -> DemoS
     }
     let mut arguments = question.place();
     arguments["photo"] = json!({"name": "barber-pole.png", "base64": POLE});
-    arguments["caption"] = "A barber's pole".into();
+    arguments["caption"] = POLE_CAPTION.of(question.language).into();
     DemoStep::call("sendPhoto", arguments)
 }
 
@@ -83,8 +90,17 @@ pub(super) fn file(question: &DemoQuestion, results: &ToolResults<'_>) -> DemoSt
     let mut arguments = question.place();
     let table = "service,minutes,euro\ncut,30,20\nshave,15,12\nwig,45,35\n";
     arguments["document"] = json!({"name": "prices.csv", "text": table});
-    arguments["caption"] = "The barber's prices".into();
+    arguments["caption"] = PRICES_CAPTION.of(question.language).into();
     DemoStep::call("sendDocument", arguments)
+}
+
+/// Orders a picture. Without `PAINTER` the tool is not offered.
+pub(super) fn draw(question: &DemoQuestion, results: &ToolResults<'_>) -> DemoStep {
+    if last(results, "draw").is_some() {
+        return DemoStep::say(PICTURE, question);
+    }
+    let wanted = question.after(&DRAW).filter(|wanted| !wanted.is_empty());
+    DemoStep::call("draw", json!({"prompt": wanted.unwrap_or_else(|| question.text.clone())}))
 }
 
 /// Rolls a dice, with a method that `find_tools` must find first.

@@ -4,27 +4,30 @@ use serde_json::{Value, json};
 
 use super::language::{DemoLanguage, DemoText};
 use super::question::{DemoQuestion, trimmed};
+use super::shape::Shape;
 use super::step::{DemoStep, ToolResults, last};
 
 /// Maximum length of a query, in characters.
 const MAX_QUERY: usize = 400;
-const SEARCH: [&str; 9] =
-    ["search", "google", "pesquise", "pesquisar", "procure", "busque", "busca", "buscar", "investiga"];
+/// Words that ask for a search. The text after them is the query.
+pub(super) const SEARCH: [&str; 11] = [
+    "search",
+    "google",
+    "pesquise",
+    "pesquisa",
+    "pesquisar",
+    "procure",
+    "procura",
+    "busque",
+    "busca",
+    "buscar",
+    "investiga",
+];
 /// Words between the order and the query.
 const SKIPPED: [&str; 11] = ["the", "web", "for", "na", "internet", "por", "sobre", "en", "la", "red", "up"];
-const WEATHER: [&str; 10] = [
-    "the weather",
-    "weather in",
-    "o tempo",
-    "tempo em",
-    "tempo faz",
-    "el tiempo",
-    "tiempo en",
-    "forecast",
-    "previsão do tempo",
-    "pronóstico",
-];
-const NEWS: [&str; 6] = ["the news", "headlines", "as notícias", "notícias", "las noticias", "noticias"];
+const WEATHER: [&str; 7] =
+    ["weather", "weather forecast", "forecast", "tempo", "previsão do tempo", "tiempo", "pronóstico"];
+const NEWS: [&str; 4] = ["news", "headlines", "notícias", "noticias"];
 /// Words before the name of a place.
 const IN: [&str; 7] = ["in", "for", "em", "en", "no", "na", "de"];
 
@@ -46,7 +49,7 @@ const FOUND: DemoText = DemoText {
 
 /// Returns `true` if a message asks for the weather or the news.
 pub(super) fn is_news(question: &DemoQuestion) -> bool {
-    WEATHER.iter().chain(&NEWS).any(|words| question.says(words))
+    Shape::Placed.fits(question, &WEATHER) || Shape::Placed.fits(question, &NEWS)
 }
 
 /// Searches for the question and reports the pages.
