@@ -11,19 +11,17 @@ use figaro_offline::model::{DemoModel, OfflineModel};
 use figaro_offline::tavily::{self, OfflineTavily};
 use figaro_offline::telegram::DemoInfo;
 
+use super::provider;
 use super::setup::{free_listener, set};
 use crate::app::failure::StartupError;
 use crate::app::place::place;
 use crate::app::providers::refusal;
 use figaro_config::{ModelSettings, Settings, Variables};
-use figaro_domain::provider_spec::{ProviderSpec, VariableRole};
+use figaro_domain::provider_spec::ProviderSpec;
 use figaro_prompts::fence;
 
-/// The name of the offline model.
-const MODEL: &str = "offline";
-
-/// Starts the offline model and search unless `values` chooses a model, and makes them the only ones. The model replaces the
-/// default provider, speaks its dialect and pauses before each word. Returns `true` if they were started.
+/// Starts the offline model and search unless `values` chooses a model, and makes them the only ones. The model pauses before
+/// each word. Returns `true` if they were started; the settings then need [`provider::DESCRIPTOR`].
 ///
 /// # Errors
 /// When they cannot be started.
@@ -33,7 +31,6 @@ pub(super) async fn stand_in(
     runtime: &Runtime,
     word_pause: Duration,
 ) -> Result<bool, StartupError> {
-    let [default, others @ ..] = variables.providers() else { return Ok(false) };
     if !ModelSettings::chosen_by(values, variables).is_empty() {
         return Ok(false);
     }
@@ -43,21 +40,16 @@ pub(super) async fn stand_in(
     let model = model.map_err(refuse)?;
     let search = OfflineTavily::start(free_listener().await?, tavily::made_up, runtime).map_err(refuse)?;
     // Nothing leaves this machine: there is no other service as a fallback or for /model.
-    for variable in others.iter().flat_map(|provider| provider.variables) {
+    for variable in variables.providers().iter().flat_map(|provider| provider.variables) {
         values.remove(variable.name);
     }
-    values.remove("LLM_PROVIDER");
     values.remove("LLM_FALLBACK");
-    for variable in default.variables {
-        match variable.role {
-            VariableRole::Key => set(values, variable.name, "no-key-needed"),
-            VariableRole::BaseUrl => set(values, variable.name, model.url()),
-            VariableRole::Model => set(values, variable.name, MODEL),
-            VariableRole::Time { .. } => {}
-        }
-    }
+    set(values, "LLM_PROVIDER", provider::NAME);
+    set(values, provider::BASE_URL_VARIABLE, model.url());
+    set(values, provider::KEY_VARIABLE, "no-key-needed");
+    set(values, provider::MODEL_VARIABLE, provider::MODEL);
     // The price is zero: a cap in dollars alone refuses models without a price.
-    set(values, "LLM_PRICES", &format!("{}:{MODEL}=0/0", default.name));
+    set(values, "LLM_PRICES", &format!("{}:{}=0/0", provider::NAME, provider::MODEL));
     // Visitors of the demo should see memories at once.
     set(values, "MEMORY_DELAY", "0");
     set(values, "TAVILY_API_KEY", tavily::KEY);

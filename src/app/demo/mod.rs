@@ -2,6 +2,7 @@
 //! model is chosen.
 
 mod answering;
+mod provider;
 mod setup;
 
 use std::collections::HashMap;
@@ -62,10 +63,14 @@ pub async fn demo(
     let DemoPlace { telegram: listener, public } = listen(options.bind, options.port).await?;
     let address = listener.local_addr().map_err(unknown)?;
     let mut offline = TelegramOptions { page: Some(PAGE), ..TelegramOptions::default() };
-    let additions = Additions::default();
-    let variables = super::variables(&additions)?;
+    let mut additions = Additions::default();
+    let mut variables = super::variables(&additions)?;
     let mut all = values.clone();
     let is_offline = answering::stand_in(&mut all, &variables, &runtime, options.word_pause).await?;
+    if is_offline {
+        additions.providers.push(provider::DESCRIPTOR);
+        variables = super::variables(&additions)?;
+    }
     set(&mut all, "TELEGRAM_BOT_TOKEN", &offline.token);
     set(&mut all, "TELEGRAM_API_URL", &format!("http://{address}"));
     set(&mut all, "OWNER_IDS", &VISITOR.to_string());
