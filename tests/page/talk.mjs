@@ -77,6 +77,15 @@ export async function composer(view) {
   await view.changes('the commands', () => page.locator('#slash').click());
   await view.changes('the commands again', () => page.locator('#slash').click());
 
+  // The menu and the examples are in the language of the chat.
+  await view.say('/config language Português');
+  await input.fill('/');
+  await page.locator('#menu .option', { hasText: 'suas listas' }).waitFor();
+  await input.fill('');
+  const chips = await page.locator('#chips .chip').allInnerTexts();
+  if (!chips.includes('O que está agendado?')) view.fault(`the examples are not Portuguese: ${chips}`);
+  await view.say('/config language clear');
+
   const long = Array.from({ length: 1300 }, (_, i) => `word${i}`).join(' ');
   await input.fill(long);
   await view.picture('long');
@@ -154,7 +163,7 @@ export async function stranger(view) {
   await view.changes('Back to Alex', () => page.locator('#stranger button').click());
   await page.locator('#stranger').waitFor({ state: 'hidden' });
   await view.changes('Allow', () => page.locator('#items button.key', { hasText: 'Allow' }).last().click());
-  await view.openRoom('Speak as a stranger');
+  await view.openRoom('Speak as Sam');
   const offered = await page.locator('#chips .chip').allInnerTexts();
   if (!offered.length || offered.includes(text)) view.fault(`who was let in is offered: ${offered}`);
   await view.changes('Back to Alex', () => page.locator('#stranger button').click());

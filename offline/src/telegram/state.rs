@@ -200,13 +200,11 @@ impl TelegramState {
     }
 
     /// Returns the commands for chats without a narrower scope. Prefers the list for private chats, if set.
-    pub(super) fn default_commands(&self) -> Value {
-        ["all_private_chats", "default"]
-            .into_iter()
-            .find_map(|scope| {
-                self.commands.iter().find(|l| l.scope["type"] == scope && l.language.is_empty())
-            })
-            .map_or_else(|| json!([]), |l| l.commands.clone())
+    /// Returns all lists of commands, with the scope and the language of each.
+    pub(super) fn command_lists(&self) -> Value {
+        let list =
+            |l: &CommandList| json!({"scope": l.scope, "language": l.language, "commands": l.commands});
+        self.commands.iter().map(list).collect()
     }
 
     pub(super) fn expire_drafts(&mut self, now: Instant) {

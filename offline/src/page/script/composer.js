@@ -122,7 +122,7 @@ function typed() {
 }
 function commandItems(start) {
   const suffix = isGroup(state.open) ? `@${state.bot.username}` : '';
-  return state.commands.filter(({ command }) => command.startsWith(start)).map(({ command, description }) => ({
+  return commandsOf(state.open).filter(({ command }) => command.startsWith(start)).map(({ command, description }) => ({
     label: `/${command}`, hint: description,
     pick: () => { $('input').value = `/${command}${suffix}`; submit(); },
     complete: () => { $('input').value = ''; insert(`/${command}${suffix} `); },

@@ -69,7 +69,9 @@ function announce(text) { $('live').textContent = text; }
 
 /** What to try here. The group's last one shows that the bot keeps quiet when nobody speaks to it. */
 function samplesOf(room) {
-  const asks = ['Show me your formatting', 'Make a poll about lunch', 'Search the web for barbers of Seville', 'Remember to buy milk', 'Remind me in 1 minute to drink water', 'What is scheduled?'];
+  const asks = languageOf(room) === 'pt'
+    ? ['Mostre a formatação', 'Faça uma enquete sobre o almoço', 'Pesquise barbeiros de Sevilha', 'Compre leite', 'Lembre-me em 1 minuto de beber água', 'O que está agendado?']
+    : ['Show me your formatting', 'Make a poll about lunch', 'Search the web for barbers of Seville', 'Remember to buy milk', 'Remind me in 1 minute to drink water', 'What is scheduled?'];
   if (isStranger(room) && !isLetIn(room)) return [{ text: 'Hello, may I talk to you?' }];
   if (!isGroup(room)) return [...asks, '/help'].map((text) => ({ text }));
   const at = state.bot.username;

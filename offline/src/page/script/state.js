@@ -49,6 +49,15 @@ const roomOfMessage = (chatId, messageId) => [...state.rooms.values()].find((roo
 /** Everything the bot does in a room shows that it has read what was there: the second tick. */
 const markSeen = (room) => { room.seenUpTo = Math.max(room.seenUpTo, lastId(room)); };
 
+const listOf = (type, chatId) => state.commands.find(({ scope, language }) => scope.type === type && scope.chat_id === chatId && !language);
+/** The commands of a room, as Telegram chooses them: the chat's own, else those for everybody. */
+const commandsOf = ({ chat }) => (listOf('chat', chat.id) ?? listOf(chat.type === 'private' ? 'all_private_chats' : 'all_group_chats') ?? listOf('default'))?.commands ?? [];
+/** The language that the bot speaks in a room: that of the list for everybody with the same words. */
+function languageOf(room) {
+  const own = JSON.stringify(commandsOf(room));
+  return state.commands.find(({ scope, language, commands }) => scope.type === 'default' && language && JSON.stringify(commands) === own)?.language ?? 'en';
+}
+
 function schedule() {
   const total = [...state.rooms.values()].reduce((sum, room) => sum + unread(room), 0);
   document.title = total ? `(${total}) Figaro demo` : 'Figaro demo';

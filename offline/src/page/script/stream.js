@@ -98,7 +98,7 @@ function endAction(room) { clearTimeout(room.action?.timer); room.action = null;
 const EVENTS = {
   hello: onHello, message: onMessage, deleted: onDeleted, draft: onDraft, draft_gone: onDraftGone, reaction: onReaction, votes: onVotes, reply_asked: onReplyAsked, chat_action: onAction,
   callback_answer: answered, call: onCall,
-  commands: ({ commands }) => { state.commands = commands; },
+  commands: ({ lists }) => { state.commands = lists; schedule(); },
 };
 /** EventSource reconnects by itself after a broken line, but gives up after a refused one: then we do it. */
 function connect(wait = 1000) {

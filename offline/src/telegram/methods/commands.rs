@@ -20,7 +20,7 @@ pub(super) fn set(state: &mut TelegramState, request: &CheckedRequest<'_>) -> Me
     if !commands.is_empty() {
         state.commands.push(CommandList { scope, language, commands: json!(commands) });
     }
-    state.tell("commands", json!({"commands": state.default_commands()}));
+    state.tell("commands", json!({"lists": state.command_lists()}));
     Ok(json!(true))
 }
 
@@ -33,7 +33,7 @@ pub(super) fn get(state: &mut TelegramState, request: &CheckedRequest<'_>) -> Me
 pub(super) fn delete(state: &mut TelegramState, request: &CheckedRequest<'_>) -> MethodOutcome {
     let (scope, language) = key(state, request)?;
     forget(state, &scope, &language);
-    state.tell("commands", json!({"commands": state.default_commands()}));
+    state.tell("commands", json!({"lists": state.command_lists()}));
     Ok(json!(true))
 }
 

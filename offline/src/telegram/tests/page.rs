@@ -171,7 +171,10 @@ async fn each_effect_is_told() {
     let reaction = json!({"chat_id": ANN, "message_id": id, "reaction": [{"type": "emoji", "emoji": "👍"}]});
     bed.call("setMessageReaction", reaction).await.unwrap();
     bed.call("deleteMessage", json!({"chat_id": ANN, "message_id": id})).await.unwrap();
-    bed.call("setMyCommands", json!({"commands": []})).await.unwrap();
+    let help = json!([{"command": "help", "description": "ajuda"}]);
+    let scope = json!({"type": "chat", "chat_id": ANN});
+    bed.call("setMyCommands", json!({"commands": help, "scope": scope})).await.unwrap();
+    bed.call("deleteMyCommands", json!({"scope": scope})).await.unwrap();
     let mut told = Vec::new();
     while let Ok(Ok(WebEvent { name, data })) =
         tokio::time::timeout(Duration::from_millis(50), events.recv()).await
@@ -189,7 +192,8 @@ async fn each_effect_is_told() {
             json!({"chat_id": ANN, "message_id": id, "reactions": [{"emoji": "👍", "from": bed.tg.bot_id()}]}),
         ),
         ("deleted", json!({"chat_id": ANN, "message_id": id})),
-        ("commands", json!({"commands": []})),
+        ("commands", json!({"lists": [{"scope": scope, "language": "", "commands": help}]})),
+        ("commands", json!({"lists": []})),
     ];
     assert_eq!(told, wanted);
     bed.end().await;
