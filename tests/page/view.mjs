@@ -168,6 +168,14 @@ export class View {
       if (outside.length) faults.push(`code sticks out of its bubble: ${outside[0].innerText}`);
       // Words that are laid out later, such as those behind an open panel, are no text of the page yet.
       const dumb = [...document.querySelectorAll('button, a')].filter((node) => isSeen(node) && !node.textContent.trim() && !node.ariaLabel && !node.title && !node.querySelector('img[alt]'));
+      const words = document.createRange();
+      const isBroken = (text) => [...text.data.matchAll(/\S+/g)].some(({ index, 0: word }) => {
+        words.setStart(text, index);
+        words.setEnd(text, index + word.length);
+        return words.getClientRects().length > 1;
+      });
+      const broken = [...document.querySelectorAll('.key')].filter((node) => isSeen(node) && node.firstChild?.nodeType === Node.TEXT_NODE && isBroken(node.firstChild));
+      if (broken.length) faults.push(`a word of a button is broken: ${broken[0].innerText}`);
       if (dumb.length) faults.push(`a button without a name: ${dumb[0].outerHTML.slice(0, 120)}`);
       return faults;
     });

@@ -5,15 +5,20 @@ function keyboard(room, m) {
   return el('div.keys', null, ...rows.map((row) => el('div', null, ...row.map((button) => keyOfBoard(room, m, button)))));
 }
 function keyOfBoard(room, m, button) {
+  // A button is as wide as its longest word; what does not fit beside it goes below.
+  const longest = Math.max(...button.text.split(/\s+/).map((word) => [...word].length));
+  const style = { minWidth: `min(100%, ${longest}ch + 20px)` };
   const spec = `.key${button.style ? `.${button.style}` : ''}`;
   const mark = (name) => { const svg = icon(name); svg.classList.add('mark'); return svg; };
   if (button.url) {
     const node = link(button.url);
     node.className = spec.slice(1).replaceAll('.', ' ');
     node.append(button.text, mark('out'));
+    Object.assign(node.style, style);
     return node;
   }
   const node = el(`button${spec}`, { type: 'button' }, button.text);
+  Object.assign(node.style, style);
   if (button.copy_text) { node.append(mark('copy')); node.onclick = () => copy(button.copy_text.text); return node; }
   if (button.callback_data == null) { node.onclick = () => toast('The demo has nothing for this button'); return node; }
   node.dataset.key = `${m.chat.id}/${m.message_id}/${button.callback_data}`;

@@ -2,7 +2,7 @@
 function buildList() {
   $('rooms').replaceChildren(...[...state.chats.values()].map((chat) => {
     const rooms = [...state.rooms.values()].filter((room) => room.chat === chat);
-    for (const room of rooms) room.row = rowNode(room.key, faceOf(room), isStranger(room) ? 'Speak as a stranger' : room.title);
+    for (const room of rooms) room.row = rowNode(room.key, faceOf(room), room.title);
     rooms[0].row.classList.toggle('other', isStranger(rooms[0]));
     if (rooms.length === 1) return rooms[0].row;
     chat.row = rowNode(rooms[0].key, avatar(chat.id, chat.title, true), chat.title);
@@ -33,6 +33,7 @@ function fillRow(row, last, count, live, none = 'No messages yet') {
 const doing = (room) => room.action?.label ?? (draftsOf(room).length ? 'writing…' : '');
 function paintRow(room) {
   if (!room.row) return;
+  if (isStranger(room)) room.row.querySelector('.title').textContent = isLetIn(room) ? `Speak as ${meIn(room).first_name}` : 'Speak as a stranger';
   fillRow(room.row, sorted(room).at(-1), unread(room), doing(room), isStranger(room) ? `${meIn(room).first_name} writes to ${state.bot.first_name}` : undefined);
   room.row.setAttribute('aria-current', String(room === state.open));
 }

@@ -1,6 +1,6 @@
 // ── Formatted text ─────────────────────────────────────────────────────────────────────────────────
 // Offsets count UTF-16 units, as JS strings do. Entities nest; where they merely overlap, the inner one is split.
-const PLAIN_TAGS = { bold: 'strong', italic: 'em', underline: 'u', strikethrough: 's', code: 'code' };
+const PLAIN_TAGS = { bold: 'strong', italic: 'em', underline: 'u', strikethrough: 's' };
 const BLOCKS = new Set(['pre', 'blockquote', 'expandable_blockquote']);
 const byOffset = (a, b) => a.offset - b.offset || b.length - a.length;
 const fits = (entity, text) => entity.offset >= 0 && entity.length > 0 && entity.offset + entity.length <= text.length;
@@ -53,6 +53,7 @@ function wrap(room, entity, raw) {
     case 'url': return twin(link(/^[a-z][a-z0-9+.-]*:/i.test(raw) ? raw : `https://${raw}`));
     case 'email': return twin(link(`mailto:${raw}`));
     case 'bot_command': return twin(act(el('span.link'), null, () => send(room, isGroup(room) && !raw.includes('@') ? `${raw}@${state.bot.username}` : raw)));
+    case 'code': return twin(act(el('code'), null, () => insert(isGroup(room) && !/^[@/]/.test(raw) && !$('input').value ? `@${state.bot.username} ${raw}` : raw)));
     case 'mention': return twin(act(el('span.link'), null, () => insert(`${raw} `)));
     case 'text_mention': return twin(el('span.link', { title: nameOf(entity.user) }));
     default: return twin(el(PLAIN_TAGS[entity.type] ?? 'span'));
@@ -61,7 +62,16 @@ function wrap(room, entity, raw) {
 function link(target) {
   const url = URL.canParse(target) ? new URL(target) : null;
   if (!url || !['http:', 'https:', 'tg:', 'mailto:'].includes(url.protocol)) return el('span', { title: 'Not a link Telegram would open' });
+  const code = isOfBot(url) ? url.searchParams.get('start') : null;
+  if (code) return act(el('span.link', { title: url.href }), null, () => startBot(code));
   return el('a', { href: url.href, target: '_blank', rel: 'noopener noreferrer', title: url.href });
+}
+const isOfBot = ({ hostname, pathname }) => hostname === 't.me' && pathname.slice(1).toLowerCase() === state.bot.username.toLowerCase();
+/** What Telegram does with a link to a bot: opens the private chat of whoever speaks, and sends the code. */
+function startBot(code) {
+  const room = state.rooms.get(keyOf(speakerOf(state.open.chat).id)) ?? state.rooms.get(keyOf(state.me.id));
+  go(room.key);
+  send(room, `/start ${code}`);
 }
 function spoiler() {
   const hole = el('span');
