@@ -81,9 +81,9 @@ const NO_PACK: DemoText = DemoText {
     es: "Este chat todavía no tiene fichas para eso: elige un paquete en /records.",
 };
 const NO_PAINTER: DemoText = DemoText {
-    en: "I cannot draw yet: an owner has to set `PAINTER`.",
-    pt: "Ainda não sei desenhar: um dono precisa configurar `PAINTER`.",
-    es: "Todavía no sé dibujar: un dueño tiene que configurar `PAINTER`.",
+    en: "I cannot draw yet: no model for pictures is set (PAINTER).",
+    pt: "Ainda não sei desenhar: não há modelo de imagens configurado (PAINTER).",
+    es: "Todavía no sé dibujar: no hay modelo de imágenes configurado (PAINTER).",
 };
 const LEARNED: DemoText = DemoText {
     en: "Good to know. `/memory` shows, in private, what is remembered about you.",

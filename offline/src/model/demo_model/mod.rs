@@ -34,15 +34,13 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use self::question::DemoQuestion;
-use self::step::{DemoStep, ToolResults, failure};
+use self::step::{DemoStep, FINDER, ToolResults, failure};
 use self::topic::Topic;
 use super::reply::{Brain, ModelReply, ReplyPart};
 use super::request::ModelRequest;
 
 /// Slowdown factor of an answer that the person is meant to stop.
 const SLOWER: u32 = 18;
-/// Tool that searches for tools not offered yet.
-const FINDER: &str = "find_tools";
 
 /// Brain that answers by keyword and says that it is a demo model.
 #[derive(Debug, Clone, Copy)]

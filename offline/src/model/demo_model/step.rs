@@ -5,6 +5,9 @@ use serde_json::Value;
 use super::language::{DemoLanguage, DemoText};
 use super::question::DemoQuestion;
 
+/// Tool that searches for tools not offered yet.
+pub(super) const FINDER: &str = "find_tools";
+
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum DemoStep {
     /// Answer at normal pace.
@@ -55,7 +58,9 @@ pub(super) const PAST: DemoText = DemoText {
 
 /// Returns the answer to a failed tool. It repeats only the first sentence of the error, as the rest is advice for a model.
 pub(super) fn failure(results: &ToolResults<'_>, language: DemoLanguage) -> Option<DemoStep> {
-    let (_, result) = results.iter().rev().find(|(_, result)| result["success"] == false)?;
+    // A search for tools without a result says nothing to people; the missing tool is told instead.
+    let is_failed = |(tool, result): &&(&str, Value)| *tool != FINDER && result["success"] == false;
+    let (_, result) = results.iter().rev().find(is_failed)?;
     let error = result["error"].as_str().unwrap_or_else(|| UNREADABLE.of(language));
     if error.contains(NOT_TO_COME) {
         return Some(DemoStep::Say(PAST.of(language).to_owned()));
@@ -89,5 +94,7 @@ mod tests {
             Some(DemoStep::Say("I could not do that: the tool did not say why.".to_owned()))
         );
         assert_eq!(told(json!({"success": true})), None);
+        let not_found = [(FINDER, json!({"success": false, "error": "nothing fits"}))];
+        assert_eq!(failure(&not_found, DemoLanguage::English), None);
     }
 }
