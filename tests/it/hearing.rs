@@ -280,9 +280,13 @@ async fn a_model_that_hears_gets_the_sound_where_nobody_turns_it_into_words() {
         let given: Vec<_> = request.pictures().iter().map(|sound| sound.mime_type.to_owned()).collect();
         assert_eq!(given, ["audio/ogg"], "{provider}");
         assert_eq!(decoded(request.pictures()[0].base64), OGG);
-        let told =
-            "<attached kind=\"voice message\" given_to_you=\"you hear it: begin your answer with its words";
-        assert!(request.user_text().contains(told), "{}", request.user_text());
+        assert!(
+            request.user_text().contains("<attached kind=\"voice message\"/>"),
+            "{}",
+            request.user_text()
+        );
+        let hint = "Begin your answer with its words as a quote";
+        assert_eq!(request.body.to_string().matches(hint).count(), 1, "{}", request.body);
         says(&world, ANN, "In Vilnius.").await;
         // Its words are in the answer; the sound itself is not sent again, unless somebody asks about it.
         world.say(ANN, ANN, "since when?");
@@ -293,10 +297,15 @@ async fn a_model_that_hears_gets_the_sound_where_nobody_turns_it_into_words() {
         world.asks(3).await;
         world.telegram.send(Say::new(ANN, ANN, "who sings?").reply_to(sent.message_id)).unwrap();
         assert_eq!(world.asks(4).await.pictures().len(), 1, "{provider}");
+        // What is no sound is not sent as one.
+        world.telegram.send(Say::new(ANN, ANN, "and this?").sound("audio", 9, b"<html>oops</html>")).unwrap();
+        let request = world.asks(5).await;
+        assert_eq!(request.pictures().len(), 0);
+        assert!(request.user_text().contains("in a format that cannot be heard"), "{}", request.user_text());
         // It is too long, and nothing else was said.
         let before = world.bot_texts(ANN).len();
         world.telegram.send(Say::new(ANN, ANN, "").sound("voice", 1_501, OGG)).unwrap();
-        let request = world.asks(5).await;
+        let request = world.asks(6).await;
         assert!(request.user_text().contains("not_given_to_you=\"it is too long"), "{}", request.user_text());
         world.answers(ANN, before + 1).await;
         assert!(bot.stop().success() && world.refused().is_empty(), "{:?}", world.refused());
@@ -320,6 +329,7 @@ async fn a_stand_in_that_does_not_hear_is_told_that_there_was_a_sound() {
     says(&world, ANN, "I cannot hear it.").await;
     let request = world.asked().pop().unwrap();
     assert!(request.user_text().contains("[sounds that you cannot hear: 1]"), "{}", request.user_text());
+    assert!(!request.body.to_string().contains("You hear"), "{}", request.body);
     assert_eq!(request.pictures().len(), 0);
 }
 
@@ -339,7 +349,8 @@ async fn hearing_is_paid_for_and_caps_hold_with_many_at_once() {
     let mut refused = 0;
     for at in 0..20 {
         let told = world.answers(2_000 + at, 1).await.pop().unwrap();
-        refused += usize::from(text(&told).starts_with("I could not hear that: today’s budget is used up."));
+        refused +=
+            usize::from(text(&told).starts_with("I could not hear that: today’s budget leaves no room"));
     }
     assert!(refused >= 15 && speech.heard().len() + refused == 20, "{refused} {}", speech.heard().len());
     assert!(bot.stop().success());

@@ -308,7 +308,7 @@ async fn a_service_hears_a_long_sound_in_parts() {
         .set("COMPATIBLE_BASE_URL", &format!("{}/v1", speech.origin))
         .spawn();
     bot.ready().await;
-    ["One.", "", "Three."].iter().for_each(|words| speech.says(words));
+    ["One.", "", "Three.", "", "", "Six."].iter().for_each(|words| speech.says(words));
     // Half an hour, nearly, of 8 bits, 4,000 times a second.
     let (length, rate) = (4_000 * SECONDS as u32, 4_000_u32.to_le_bytes());
     let mut long =
@@ -318,15 +318,22 @@ async fn a_service_hears_a_long_sound_in_parts() {
         [rate.as_slice(), rate.as_slice(), b"\x01\0\x08\0data", length.to_le_bytes().as_slice()].concat(),
     );
     long.extend((0..length).map(|at| (at % 251) as u8));
-    world.telegram.send(Say::new(ANN, ANN, "").sound("audio", SECONDS as u32, long)).unwrap();
+    world.telegram.send(Say::new(ANN, ANN, "").sound("audio", SECONDS as u32, long.clone())).unwrap();
     let request = world.asks(1).await;
-    assert!(request.user_text().contains("One. Three."), "{}", request.user_text());
+    assert!(request.user_text().contains("One. Three. Six."), "{}", request.user_text());
     let heard = speech.heard();
     let names: Vec<&str> = heard.iter().map(|part| part.name.as_str()).collect();
-    assert_eq!((names, speech.faults()), (vec!["part.wav"; 3], Vec::new()));
+    assert_eq!((names, speech.faults()), (vec!["part.wav"; 6], Vec::new()));
     let bytes: usize = heard.iter().map(|part| part.bytes.len() - 44).sum();
     assert!(bytes.abs_diff(SECONDS * 32_000) < 1_000, "{bytes}");
     says(&world, ANN, "I see.").await;
+    // What is heard stays, if the service fails later.
+    speech.says("Begin.");
+    speech.fails(500);
+    world.telegram.send(Say::new(ANN, ANN, "").sound("audio", SECONDS as u32, long)).unwrap();
+    let request = world.asks(2).await;
+    assert!(request.user_text().contains("Begin. […]"), "{}", request.user_text());
+    says(&world, ANN, "Begin. […]").await;
     // What cannot be cut is told in a sentence.
     world.telegram.send(Say::new(ANN, ANN, "").sound("audio", SECONDS as u32, b"no sound at all")).unwrap();
     says(&world, ANN, "I could not hear that: the file is damaged").await;

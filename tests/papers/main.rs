@@ -37,10 +37,21 @@ fn told(faults: &[Fault]) -> String {
     faults.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
 }
 
+/// Marks of a merge that nobody finished.
+fn unmerged(paper: &Paper) -> Vec<Fault> {
+    let marks = ["<<<<<<< ", ">>>>>>> "];
+    let lines =
+        paper.text.lines().enumerate().filter(|(_, line)| marks.iter().any(|mark| line.starts_with(mark)));
+    let fault =
+        |(at, line): (usize, &str)| Fault { paper: paper.path.clone(), line: at + 1, words: line.to_owned() };
+    lines.map(fault).collect()
+}
+
 /// Returns all that is wrong in the papers without running their blocks.
 fn faults(papers: &[Paper]) -> Vec<Fault> {
     let mut faults = Vec::new();
     for paper in papers {
+        faults.extend(unmerged(paper));
         faults.extend(names::links(paper, papers));
         faults.extend(names::settings(paper));
         faults.extend(names::paths(paper));

@@ -64,6 +64,11 @@ pub async fn result<T: DeserializeOwned>(
     }
 }
 
+/// Returns the reason why a child that was talked to otherwise gave no result, once it has ended.
+pub async fn failure(mut child: Child) -> ChildFailure {
+    child.wait().await.map_or(ChildFailure::Broken, of_status)
+}
+
 fn of_status(status: ExitStatus) -> ChildFailure {
     match status.signal() {
         Some(SIGXCPU | SIGKILL) => ChildFailure::TooLong,

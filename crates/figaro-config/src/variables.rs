@@ -188,7 +188,7 @@ const LAST: &[Variable] = &[
     variable(
         "MODEL_CAPABILITIES",
         "",
-        "Abilities of models that are missing or wrong in the built-in list, as provider:model= with tools, pictures, sounds, json (answers that follow a JSON Schema) and the size of the context window in tokens, such as compatible:my-model=tools/json/32768; text for none of them. A * at the end stands for a family. Without this setting the bot finds out the abilities of an unknown model of a compatible server.",
+        "Abilities of models that are missing or wrong in the built-in list, as provider:model= with tools, pictures, sounds (Gemini and compatible servers), json (answers that follow a JSON Schema) and the size of the context window in tokens, such as compatible:my-model=tools/json/32768; text for none of them. A * at the end stands for a family. Without this setting the bot finds out the abilities of an unknown model of a compatible server.",
     ),
     variable("TASKS_PER_CHAT", "50", "Most scheduled tasks of a chat (1 to 10000)."),
     variable("TASKS_PER_USER", "50", "Most scheduled tasks of a person in all chats (1 to 10000)."),

@@ -14,7 +14,7 @@ pub const MAX_SECONDS: u64 = 1_500;
 /// Maximum length of a sound that is heard in parts, in seconds.
 pub const MAX_PARTED_SECONDS: u64 = 7_200;
 /// Length of such a part, in seconds.
-pub const PART_SECONDS: u64 = 600;
+pub const PART_SECONDS: u64 = 300;
 
 /// Words in a sound.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

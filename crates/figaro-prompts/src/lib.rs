@@ -310,13 +310,7 @@ mod tests {
 
     fn attachment(name: Option<&str>) -> AttachmentView {
         let missing = name.map(|_| "larger than 5 MB".to_owned());
-        AttachmentView {
-            kind: "photo".to_owned(),
-            name: name.map(str::to_owned),
-            missing,
-            heard: false,
-            sounds: false,
-        }
+        AttachmentView { kind: "photo".to_owned(), name: name.map(str::to_owned), missing, heard: false }
     }
 
     fn question() -> PromptMessageView {

@@ -70,8 +70,6 @@ pub struct AttachmentView {
     pub missing: Option<String>,
     /// `true` if its words, as a model heard them, are part of the text.
     pub heard: bool,
-    /// `true` if the model hears it itself.
-    pub sounds: bool,
 }
 
 /// A document of the chat, whole or in part.

@@ -8,6 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use super::transcribe::tokens_of;
 
+/// Words for a model that gets a sound. The words of the sound are found later in its answer.
+const HINT: &str = "[You hear what is attached. Begin your answer with its words as a quote, or with what is said if it is long.]";
 /// Assumed tokens of a picture: the most that current models count for a photo of Telegram.
 const IMAGE_TOKENS: usize = 1_600;
 
@@ -40,10 +42,30 @@ impl MediaPart {
         Some(Self { mime_type, seconds: 0, base64: STANDARD.encode(bytes).into() })
     }
 
-    /// Makes a sound, or a film with one, of this many seconds, at least one.
+    /// Makes a sound, or a film with one, of this many seconds, at least one. Its type is that of its first bytes, since clients
+    /// state wrong ones; `None` if it is none that models hear.
     #[must_use]
-    pub fn sound(mime_type: String, seconds: u64, bytes: &[u8]) -> Self {
-        Self { mime_type, seconds: seconds.max(1), base64: STANDARD.encode(bytes).into() }
+    pub fn sound(bytes: &[u8], seconds: u64, is_film: bool) -> Option<Self> {
+        let mime_type = match bytes {
+            [b'O', b'g', b'g', b'S', ..] => "audio/ogg",
+            [b'f', b'L', b'a', b'C', ..] => "audio/flac",
+            [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'A', b'V', b'E', ..] => "audio/wav",
+            [0xFF, 0xF1 | 0xF9, ..] => "audio/aac",
+            [b'I', b'D', b'3', ..] | [0xFF, 0xE2..=0xFF, ..] => "audio/mpeg",
+            [_, _, _, _, b'f', b't', b'y', b'p', ..] if is_film => "video/mp4",
+            [_, _, _, _, b'f', b't', b'y', b'p', ..] => "audio/mp4",
+            [0x1A, 0x45, 0xDF, 0xA3, ..] if is_film => "video/webm",
+            [0x1A, 0x45, 0xDF, 0xA3, ..] => "audio/webm",
+            _ => return None,
+        };
+        let (mime_type, seconds) = (mime_type.to_owned(), seconds.max(1));
+        Some(Self { mime_type, seconds, base64: STANDARD.encode(bytes).into() })
+    }
+
+    /// Returns what a model is told of the sounds beside it; `None` if there are none. It stands where the sounds stand, so that a
+    /// model that does not get them is not told of them.
+    pub(super) fn hint(media: &[Self]) -> Option<&'static str> {
+        media.iter().any(Self::is_sound).then_some(HINT)
     }
 
     /// Returns `true` for a sound or a film, `false` for a picture.

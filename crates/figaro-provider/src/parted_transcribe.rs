@@ -18,6 +18,8 @@ use figaro_domain::hearing::{CUTTER, HearingError, LISTENER, MAX_PARTED_SECONDS,
 use figaro_domain::model::ModelName;
 use figaro_domain::usage::Usage;
 
+/// Stands for the rest of a sound that could not be heard.
+const REST: &str = "[…]";
 /// Time in which the child gives the next part.
 const PART_TIMEOUT: Duration = Duration::from_secs(60);
 /// Bytes of a second in a part, and maximum size of a part.
@@ -33,6 +35,13 @@ pub struct PartedTranscriber {
 
 /// Parts that a child writes.
 struct SoundParts(BufReader<ChildStdout>);
+
+/// Reason why there is no next part.
+enum PartFailure {
+    /// The child ended before it wrote a result.
+    Ended,
+    Told(ProviderError),
+}
 
 impl PartedTranscriber {
     /// Wraps a transcriber; `program` is `figaro`.
@@ -55,34 +64,62 @@ impl PartedTranscriber {
         let giving = async move { drop(stdin.write_all(&sound.bytes).await) };
         let hearing = async {
             let (mut texts, mut usage) = (Vec::new(), Usage::default());
-            while let Some(bytes) = parts.next().await? {
+            loop {
+                let bytes = match parts.next().await {
+                    Ok(Some(bytes)) => bytes,
+                    Ok(None) => break,
+                    Err(failure) if texts.is_empty() => return Err(failure),
+                    // What is heard is paid for, and stays: only the rest is missing.
+                    Err(_) => {
+                        tracing::warn!("the rest of a long sound could not be heard");
+                        texts.push(REST.to_owned());
+                        break;
+                    }
+                };
                 let seconds = bytes.len() as u64 / BYTES_OF_SECOND;
                 let part =
                     Sound { name: "part.wav".to_owned(), mime: "audio/wav".to_owned(), seconds, bytes };
                 let estimate = part.estimate();
-                let heard = self.inner.transcribe(part).await?;
+                let heard = match self.inner.transcribe(part).await {
+                    Ok(heard) => heard,
+                    Err(error) if texts.is_empty() => return Err(PartFailure::Told(error)),
+                    Err(error) => {
+                        tracing::warn!(%error, "the rest of a long sound could not be heard");
+                        usage += if error.was_taken_up() { estimate } else { Usage::default() };
+                        texts.push(REST.to_owned());
+                        break;
+                    }
+                };
                 usage += heard.usage.unwrap_or(estimate);
-                texts.extend(Some(heard.text.trim().to_owned()).filter(|text| !text.is_empty()));
+                texts.push(heard.text.trim().to_owned());
             }
+            texts.retain(|text| !text.is_empty());
             Ok(Transcript { text: texts.join(" "), usage: Some(usage) })
         };
-        futures::join!(giving, hearing).1
+        let heard = futures::join!(giving, hearing).1;
+        match heard {
+            // The child may have ended for want of memory or time.
+            Err(PartFailure::Ended) => Err(of_failure(&limited_child::failure(child).await)),
+            Err(PartFailure::Told(error)) => Err(error),
+            Ok(transcript) => Ok(transcript),
+        }
     }
 }
 
 impl SoundParts {
     /// Returns the next part as a WAV file; `None` after the last.
-    async fn next(&mut self) -> Result<Option<Vec<u8>>, ProviderError> {
-        timeout(PART_TIMEOUT, self.read()).await.unwrap_or(Err(of_failure(&ChildFailure::TooLong)))
+    async fn next(&mut self) -> Result<Option<Vec<u8>>, PartFailure> {
+        let late = |_late| Err(PartFailure::Told(of_failure(&ChildFailure::TooLong)));
+        timeout(PART_TIMEOUT, self.read()).await.unwrap_or_else(late)
     }
 
-    async fn read(&mut self) -> Result<Option<Vec<u8>>, ProviderError> {
-        let broken = |_error| of_failure(&ChildFailure::Broken);
+    async fn read(&mut self) -> Result<Option<Vec<u8>>, PartFailure> {
+        let broken = |_error| PartFailure::Ended;
         let mut line = String::new();
         (&mut self.0).take(1_000).read_line(&mut line).await.map_err(broken)?;
         if let Ok(length) = line.trim_end().parse::<u64>() {
             if length > MAX_PART {
-                return Err(of_failure(&ChildFailure::TooLarge));
+                return Err(PartFailure::Told(of_failure(&ChildFailure::TooLarge)));
             }
             let mut part = Vec::new();
             (&mut self.0).take(length).read_to_end(&mut part).await.map_err(broken)?;
@@ -90,8 +127,8 @@ impl SoundParts {
         }
         match serde_json::from_str::<Result<(), HearingError>>(&line) {
             Ok(Ok(())) => Ok(None),
-            Ok(Err(reason)) => Err(of_reason(&reason)),
-            Err(_broken_off) => Err(of_failure(&ChildFailure::Broken)),
+            Ok(Err(reason)) => Err(PartFailure::Told(of_reason(&reason))),
+            Err(_broken_off) => Err(PartFailure::Ended),
         }
     }
 }

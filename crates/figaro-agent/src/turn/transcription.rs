@@ -28,9 +28,14 @@ const OF_LENGTH: u64 = 10;
 /// Time to show the words, and part of it that the answer waits.
 const SHOW_TIMEOUT: Duration = Duration::from_secs(60);
 const SHOWN_BEFORE: Duration = Duration::from_secs(2);
-/// Bytes of a second of sound, where little and where much is spent on it: 32 and 320 kbit/s.
-const LEAST_BYTES: u64 = 4_000;
+/// Bytes of a second of sound, where little and where much is spent on it: 16 and 320 kbit/s, and 64 kbit/s for a voice message.
+const LEAST_BYTES: u64 = 2_000;
 const MOST_BYTES: u64 = 40_000;
+const MOST_VOICE_BYTES: u64 = 8_000;
+/// Characters of a second of fast speech. A service that writes more writes no transcript.
+const MAX_CHARS: usize = 40;
+/// Characters that are shown of the words: one message of Telegram has room for them.
+const SHOWN_CHARS: usize = 3_800;
 
 /// Turns the sounds of questions into text. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -110,7 +115,7 @@ impl Transcription {
             let showing = async {
                 for part in heard {
                     if let Some(message) = part.origin.message() {
-                        channel.show_transcript(&part.place, message, &part.text).await;
+                        channel.show_transcript(&part.place, message, &cut(&part.text, SHOWN_CHARS)).await;
                     }
                 }
             };
@@ -168,9 +173,11 @@ impl QuestionSounds<'_> {
         })?;
         let (name, mime) = format(attachment);
         let seconds = length(attachment, bytes.len());
+        let most =
+            MAX_CHARS.saturating_mul(usize::try_from(seconds).unwrap_or(usize::MAX).saturating_add(30));
         let sound = Sound { name, mime, seconds, bytes };
         match self.transcription.ledger.transcribe(self.transcriber, sound, payer.clone()).await {
-            Ok(text) => Ok(text.trim().to_owned()),
+            Ok(text) => Ok(cut(text.trim(), most)),
             Err(error) => {
                 tracing::warn!(%error, label = error.label(), "a sound could not be heard");
                 Err(match error {
@@ -182,6 +189,14 @@ impl QuestionSounds<'_> {
                 })
             }
         }
+    }
+}
+
+/// Returns a text, or its beginning if it has more characters.
+fn cut(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{} […]", text[..end].trim_end()),
+        None => text.to_owned(),
     }
 }
 
@@ -198,12 +213,13 @@ pub(super) fn length(attachment: &Attachment, bytes: usize) -> u64 {
     let bytes = bytes as u64;
     match attachment.seconds.unwrap_or(0) {
         0 => bytes / LEAST_BYTES,
+        stated if attachment.kind == AttachmentKind::Voice => stated.max(bytes / MOST_VOICE_BYTES),
         stated => stated.max(bytes / MOST_BYTES),
     }
 }
 
 /// Returns the name and the media type of a sound. Services tell the format by the ending of the name.
-pub(super) fn format(attachment: &Attachment) -> (String, String) {
+fn format(attachment: &Attachment) -> (String, String) {
     let by_kind = match attachment.kind {
         AttachmentKind::Voice => ("voice.ogg", "audio/ogg"),
         AttachmentKind::Video | AttachmentKind::VideoNote => ("video.mp4", "video/mp4"),

@@ -11,8 +11,8 @@ use super::words::window_end;
 use crate::process::{Limits, write_result};
 use figaro_domain::hearing::{HearingError, MAX_PARTED_SECONDS, MAX_SOUND_BYTES, PART_SECONDS};
 
-/// Memory, in bytes of address space: the program, the file, a part as samples and as a file.
-const MEMORY: u64 = 300 * 1024 * 1024;
+/// Memory, in bytes of address space, a part of which is the program itself: the file twice, and a part as samples.
+const MEMORY: u64 = 400 * 1024 * 1024;
 /// Time on the processors, in seconds.
 const SECONDS: u64 = 120;
 const PART: usize = PART_SECONDS as usize * RATE as usize;
@@ -41,9 +41,10 @@ pub(super) fn cut(bytes: Vec<u8>, output: &mut impl Write) -> Result<(), Hearing
     let rest = decode(bytes, |samples| {
         if samples.len() > PART {
             let start = PART - WINDOW_SAMPLES;
-            let part = samples.drain(..start + window_end(&samples[start..])).collect::<Vec<f32>>();
-            written += part.len() as u64;
-            write(&part, output)?;
+            let end = start + window_end(&samples[start..]);
+            write(&samples[..end], output)?;
+            samples.drain(..end);
+            written += end as u64;
         }
         match written + samples.len() as u64 > MAX_PARTED_SECONDS * u64::from(RATE) {
             true => Err(HearingError::TooLong),
@@ -56,17 +57,20 @@ pub(super) fn cut(bytes: Vec<u8>, output: &mut impl Write) -> Result<(), Hearing
 /// Writes samples as a WAV file of 16 bits in one channel.
 fn write(samples: &[f32], output: &mut impl Write) -> Result<(), HearingError> {
     const HEADER: u32 = 44;
-    let data = samples.iter().flat_map(|sample| ((sample.clamp(-1.0, 1.0) * 32_767.0) as i16).to_le_bytes());
     let length = samples.len() as u32 * 2;
-    let mut file = format!("{}\n", length + HEADER).into_bytes();
-    file.extend(b"RIFF");
-    file.extend((length + HEADER - 8).to_le_bytes());
-    file.extend(b"WAVEfmt \x10\0\0\0\x01\0\x01\0");
-    file.extend(RATE.to_le_bytes());
-    file.extend((RATE * 2).to_le_bytes());
-    file.extend(b"\x02\0\x10\0data");
-    file.extend(length.to_le_bytes());
-    file.extend(data);
+    let mut head = format!("{}\n", length + HEADER).into_bytes();
+    head.extend(b"RIFF");
+    head.extend((length + HEADER - 8).to_le_bytes());
+    head.extend(b"WAVEfmt \x10\0\0\0\x01\0\x01\0");
+    head.extend(RATE.to_le_bytes());
+    head.extend((RATE * 2).to_le_bytes());
+    head.extend(b"\x02\0\x10\0data");
+    head.extend(length.to_le_bytes());
+    let pieces = samples.chunks(RATE as usize).map(|second| {
+        let whole = second.iter().map(|sample| (sample.clamp(-1.0, 1.0) * 32_767.0) as i16);
+        whole.flat_map(i16::to_le_bytes).collect::<Vec<u8>>()
+    });
+    let written = std::iter::once(head).chain(pieces).try_for_each(|bytes| output.write_all(&bytes));
     // The bot has stopped reading.
-    output.write_all(&file).map_err(|_closed| HearingError::TooLong)
+    written.map_err(|_closed| HearingError::TooLong)
 }

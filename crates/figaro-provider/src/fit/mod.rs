@@ -222,7 +222,7 @@ impl Shrinking<'_> {
 }
 
 fn left_out(pictures: usize) -> String {
-    format!("\n[pictures left out because there is no room: {pictures}]")
+    format!("\n[pictures or sounds left out because there is no room: {pictures}]")
 }
 
 impl ConversationPart {

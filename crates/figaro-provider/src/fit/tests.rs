@@ -138,7 +138,10 @@ fn long_arguments_stay_json_and_pictures_are_told_of() {
     assert!(matches!(&parts[0].item, Item::User { media, .. } if media.len() == 1));
     assert!(shrink(&mut parts, 500, estimate_tokens));
     let Item::User { text, media } = &parts[0].item else { panic!("{parts:?}") };
-    assert!(media.is_empty() && text.contains("[pictures left out because there is no room: 1]"), "{text}");
+    assert!(
+        media.is_empty() && text.contains("[pictures or sounds left out because there is no room: 1]"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -294,6 +297,9 @@ fn of_the_pictures_of_results_the_newest_stay() {
         })
         .collect();
     assert_eq!(counts, [0, 0, 0, 1], "what is older than one that has no room goes too");
-    assert!(items[2].text().ends_with("[pictures left out because there is no room: 2]"), "{items:?}");
+    assert!(
+        items[2].text().ends_with("[pictures or sounds left out because there is no room: 2]"),
+        "{items:?}"
+    );
     assert_eq!(items[3].text(), "{}");
 }

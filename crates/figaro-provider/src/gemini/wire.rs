@@ -184,7 +184,8 @@ fn sign_first_call(parts: &mut [Value]) {
 
 fn user(text: &str, media: &[MediaPart]) -> Vec<Value> {
     let text = (!text.is_empty()).then(|| json!({"text": text}));
-    text.into_iter().chain(media.iter().map(picture)).collect()
+    let hint = MediaPart::hint(media).map(|hint| json!({"text": hint}));
+    text.into_iter().chain(media.iter().map(picture)).chain(hint).collect()
 }
 
 fn picture(MediaPart { mime_type, base64, .. }: &MediaPart) -> Value {

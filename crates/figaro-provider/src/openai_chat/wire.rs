@@ -145,6 +145,7 @@ fn user(items: &[&Item]) -> Value {
             parts.push(json!({"type": "text", "text": text}));
         }
         parts.extend(media.iter().map(image));
+        parts.extend(MediaPart::hint(media).map(|hint| json!({"type": "text", "text": hint})));
     }
     let is_text = parts.iter().all(|part| part["type"] == "text");
     if !is_text { parts.into() } else { texts.join("\n\n").into() }
@@ -163,9 +164,7 @@ fn image(image: &MediaPart) -> Value {
 fn sound_format(mime: &str) -> &str {
     match mime {
         "audio/mpeg" => "mp3",
-        "audio/x-wav" | "audio/vnd.wave" => "wav",
-        "audio/mp4" | "audio/x-m4a" => "m4a",
-        "video/quicktime" => "mp4",
+        "audio/mp4" => "m4a",
         other => other.rsplit('/').next().unwrap_or(other),
     }
 }

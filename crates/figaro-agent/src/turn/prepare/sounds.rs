@@ -7,16 +7,16 @@ use tokio::time::timeout;
 
 use super::pictures::{MAX_TOGETHER, asked};
 use crate::channel::{Channel, FileError};
-use crate::turn::transcription::{format, length};
+use crate::turn::transcription::length;
 use figaro_domain::hearing::{MAX_SECONDS, MAX_SOUND_BYTES};
-use figaro_domain::message::{Attachment, Inbound};
+use figaro_domain::message::{Attachment, AttachmentKind, Inbound};
 use figaro_provider::MediaPart;
 
 /// Maximum number of sounds of a question.
 const MAX_SOUNDS: usize = 5;
 /// Timeout of a download; slower sounds are left out.
 const FETCH_TIMEOUT: Duration = Duration::from_secs(30);
-const TOO_LONG: &str = "it is too long to be heard";
+const TOO_LONG: &str = "it is too long or too large to be heard";
 
 /// Fetches the sounds, by their file id; a missing one has the reason. `taken` is the length of the pictures in base64.
 pub(super) async fn fetch(
@@ -44,7 +44,12 @@ async fn one(channel: &dyn Channel, sound: &Attachment, id: &str, most: usize) -
         return Err(TOO_LONG.to_owned());
     }
     match timeout(FETCH_TIMEOUT, channel.fetch(id, most)).await {
-        Ok(Ok(bytes)) => Ok(MediaPart::sound(format(sound).1, length(sound, bytes.len()), &bytes)),
+        Ok(Ok(bytes)) => {
+            let is_film = matches!(sound.kind, AttachmentKind::Video | AttachmentKind::VideoNote)
+                || sound.mime_type.as_deref().is_some_and(|mime| mime.starts_with("video/"));
+            let part = MediaPart::sound(&bytes, length(sound, bytes.len()), is_film);
+            part.ok_or_else(|| "it is empty, or in a format that cannot be heard".to_owned())
+        }
         Ok(Err(FileError::TooBig)) => Err(TOO_LONG.to_owned()),
         Ok(Err(error)) => {
             tracing::warn!(%error, "a sound could not be fetched");

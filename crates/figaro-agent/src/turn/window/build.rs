@@ -237,7 +237,10 @@ impl RenderContext<'_> {
     /// Renders a person's message as an item.
     pub(super) fn render(&self, prompts: &Prompts, message: &Message) -> Result<Item, String> {
         let text = prompts.message(&self.view(message))?;
-        Ok(Item::User { text, media: self.pictures.of(&message.attachments) })
+        // Sounds are for the question: each request would pay for them again.
+        let mut media = self.pictures.of(&message.attachments);
+        media.retain(|one| !one.is_sound());
+        Ok(Item::User { text, media })
     }
 
     fn view(&self, message: &Message) -> PromptMessageView {

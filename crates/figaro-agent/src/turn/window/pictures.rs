@@ -24,7 +24,6 @@ impl Pictures {
             name: attachment.label.clone(),
             missing: self.missing(attachment),
             heard: attachment.heard == Some(HearingResult::Words),
-            sounds: matches!(self.get(attachment), Some(Ok(media)) if media.is_sound()),
         };
         attachments.iter().map(view).collect()
     }
