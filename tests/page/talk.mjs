@@ -77,15 +77,6 @@ export async function composer(view) {
   await view.changes('the commands', () => page.locator('#slash').click());
   await view.changes('the commands again', () => page.locator('#slash').click());
 
-  // The menu and the examples are in the language of the chat.
-  await view.say('/config language Português');
-  await input.fill('/');
-  await page.locator('#menu .option', { hasText: 'suas listas' }).waitFor();
-  await input.fill('');
-  const chips = await page.locator('#chips .chip').allInnerTexts();
-  if (!chips.includes('O que está agendado?')) view.fault(`the examples are not Portuguese: ${chips}`);
-  await view.say('/config language clear');
-
   const long = Array.from({ length: 1300 }, (_, i) => `word${i}`).join(' ');
   await input.fill(long);
   await view.picture('long');
@@ -110,6 +101,25 @@ export async function composer(view) {
   if (toast !== 'Not sent: this is a reason' || await input.inputValue() !== 'refused') view.fault(`a refusal shows ${toast}`);
   await input.fill('');
   view.expectsRefusal = false;
+
+  // The menu and the examples are in the language of the chat.
+  await view.say('/config language Português');
+  await input.fill('/');
+  await page.locator('#menu .option', { hasText: 'suas listas' }).waitFor();
+  await input.fill('');
+  const chips = await page.locator('#chips .chip').allInnerTexts();
+  if (!chips.includes('O que está agendado?')) view.fault(`the examples are not Portuguese: ${chips}`);
+  await view.say('/config language clear');
+
+  // A tap on an example writes it, and a link to the bot stays in the page.
+  await view.say('help');
+  await page.locator('.text code', { hasText: /^format$/ }).last().click();
+  if (await input.inputValue() !== 'format') view.fault(`a tap on an example writes “${await input.inputValue()}”`);
+  await input.fill('');
+  await view.say('/allow code');
+  const before = await view.lastId();
+  await view.changes('a link to the bot', () => page.locator('.text .link', { hasText: 't.me' }).last().click());
+  await view.answer(before, 'a link to the bot');
 }
 
 export async function groups(view) {
