@@ -74,7 +74,8 @@ async fn a_file_that_telegram_refuses_arrives_as_text() {
     let world = World::new().await;
     let refusal = "Bad Request: not enough rights to send documents to the chat";
     let failure = PlannedFailure::Status { status: 400, description: refusal.to_owned() };
-    world.telegram.fail("sendDocument", failure, 1);
+    // Refused each time: the preview may try it, too.
+    world.telegram.fail("sendDocument", failure, 9);
     let code = program();
     world.script.push(ModelReply::text(&answer(&code)));
     let bot = world.start().await;

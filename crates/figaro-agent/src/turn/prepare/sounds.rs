@@ -14,6 +14,9 @@ use figaro_provider::MediaPart;
 
 /// Maximum number of sounds of a question.
 const MAX_SOUNDS: usize = 5;
+/// Maximum length of all sounds in base64, in characters. They are in memory, twice at times, until the turn has ended: ten such
+/// turns at once must fit on a small server.
+const MAX_LENGTH: usize = 8 * 1024 * 1024;
 /// Timeout of a download; slower sounds are left out.
 const FETCH_TIMEOUT: Duration = Duration::from_secs(30);
 const TOO_LONG: &str = "it is too long or too large to be heard";
@@ -24,7 +27,7 @@ pub(super) async fn fetch(
     question: &[Inbound],
     taken: usize,
 ) -> Vec<(String, Result<MediaPart, String>)> {
-    let mut room = MAX_TOGETHER.saturating_sub(taken);
+    let mut room = MAX_TOGETHER.saturating_sub(taken).min(MAX_LENGTH);
     let mut found = Vec::new();
     for sound in question.iter().flat_map(asked).filter(|one| one.is_unheard_sound()) {
         let Some(id) = sound.file_id.clone() else { continue };
