@@ -297,7 +297,7 @@ async fn a_model_that_hears_gets_the_sound_where_nobody_turns_it_into_words() {
         world.asks(3).await;
         world.telegram.send(Say::new(ANN, ANN, "who sings?").reply_to(sent.message_id)).unwrap();
         assert_eq!(world.asks(4).await.pictures().len(), 1, "{provider}");
-        // What is no sound is not sent as one.
+        // A page is not sent as a sound.
         world.telegram.send(Say::new(ANN, ANN, "and this?").sound("audio", 9, b"<html>oops</html>")).unwrap();
         let request = world.asks(5).await;
         assert_eq!(request.pictures().len(), 0);

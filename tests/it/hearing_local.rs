@@ -327,14 +327,14 @@ async fn a_service_hears_a_long_sound_in_parts() {
     let bytes: usize = heard.iter().map(|part| part.bytes.len() - 44).sum();
     assert!(bytes.abs_diff(SECONDS * 32_000) < 1_000, "{bytes}");
     says(&world, ANN, "I see.").await;
-    // What is heard stays, if the service fails later.
+    // The words so far stay, if the service fails later.
     speech.says("Begin.");
     speech.fails(500);
     world.telegram.send(Say::new(ANN, ANN, "").sound("audio", SECONDS as u32, long)).unwrap();
     let request = world.asks(2).await;
     assert!(request.user_text().contains("Begin. […]"), "{}", request.user_text());
     says(&world, ANN, "Begin. […]").await;
-    // What cannot be cut is told in a sentence.
+    // A file that cannot be cut is told in a sentence.
     world.telegram.send(Say::new(ANN, ANN, "").sound("audio", SECONDS as u32, b"no sound at all")).unwrap();
     says(&world, ANN, "I could not hear that: the file is damaged").await;
     assert!(bot.stop().success());

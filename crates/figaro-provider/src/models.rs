@@ -198,7 +198,8 @@ impl Models {
 
     fn candidate(&self, name: &ModelName, request: &Request) -> Option<ModelCandidate> {
         let provider = self.providers.get(name.provider.as_str())?.clone();
-        let can = provider.capabilities(&name.model);
+        let mut can = provider.capabilities(&name.model);
+        can.hearing &= provider.meets(Demand::Sounds);
         let mut request = self.fitted(request.clone(), name, can);
         let answer = can.room_of_answer(request.settings.max_tokens);
         let room = |window: usize| window.saturating_sub(answer);
@@ -234,7 +235,7 @@ impl Models {
         if !can.vision {
             request.items.iter_mut().for_each(without_images);
         }
-        if !self.hears(name) {
+        if !can.hearing {
             request.items.iter_mut().for_each(without_sounds);
         }
         if wants_free_json(&request) {

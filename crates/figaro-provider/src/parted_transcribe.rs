@@ -37,6 +37,7 @@ pub struct PartedTranscriber {
 struct SoundParts(BufReader<ChildStdout>);
 
 /// Reason why there is no next part.
+#[derive(Debug)]
 enum PartFailure {
     /// The child ended before it wrote a result.
     Ended,
@@ -65,33 +66,17 @@ impl PartedTranscriber {
         let hearing = async {
             let (mut texts, mut usage) = (Vec::new(), Usage::default());
             loop {
-                let bytes = match parts.next().await {
-                    Ok(Some(bytes)) => bytes,
+                match self.next_words(&mut parts, &mut usage).await {
+                    Ok(Some(words)) => texts.push(words),
                     Ok(None) => break,
                     Err(failure) if texts.is_empty() => return Err(failure),
-                    // What is heard is paid for, and stays: only the rest is missing.
-                    Err(_) => {
-                        tracing::warn!("the rest of a long sound could not be heard");
+                    // The words so far are paid for, and stay.
+                    Err(failure) => {
+                        tracing::warn!(?failure, "the rest of a long sound could not be heard");
                         texts.push(REST.to_owned());
                         break;
                     }
-                };
-                let seconds = bytes.len() as u64 / BYTES_OF_SECOND;
-                let part =
-                    Sound { name: "part.wav".to_owned(), mime: "audio/wav".to_owned(), seconds, bytes };
-                let estimate = part.estimate();
-                let heard = match self.inner.transcribe(part).await {
-                    Ok(heard) => heard,
-                    Err(error) if texts.is_empty() => return Err(PartFailure::Told(error)),
-                    Err(error) => {
-                        tracing::warn!(%error, "the rest of a long sound could not be heard");
-                        usage += if error.was_taken_up() { estimate } else { Usage::default() };
-                        texts.push(REST.to_owned());
-                        break;
-                    }
-                };
-                usage += heard.usage.unwrap_or(estimate);
-                texts.push(heard.text.trim().to_owned());
+                }
             }
             texts.retain(|text| !text.is_empty());
             Ok(Transcript { text: texts.join(" "), usage: Some(usage) })
@@ -102,6 +87,30 @@ impl PartedTranscriber {
             Err(PartFailure::Ended) => Err(of_failure(&limited_child::failure(child).await)),
             Err(PartFailure::Told(error)) => Err(error),
             Ok(transcript) => Ok(transcript),
+        }
+    }
+
+    /// Returns the words of the next part, and adds its tokens; `None` after the last.
+    async fn next_words(
+        &self,
+        parts: &mut SoundParts,
+        usage: &mut Usage,
+    ) -> Result<Option<String>, PartFailure> {
+        let Some(bytes) = parts.next().await? else { return Ok(None) };
+        let seconds = bytes.len() as u64 / BYTES_OF_SECOND;
+        let part = Sound { name: "part.wav".to_owned(), mime: "audio/wav".to_owned(), seconds, bytes };
+        let estimate = part.estimate();
+        match self.inner.transcribe(part).await {
+            Ok(heard) => {
+                *usage += heard.usage.unwrap_or(estimate);
+                Ok(Some(heard.text.trim().to_owned()))
+            }
+            Err(error) => {
+                if error.was_taken_up() {
+                    *usage += estimate;
+                }
+                Err(PartFailure::Told(error))
+            }
         }
     }
 }
@@ -123,7 +132,8 @@ impl SoundParts {
             }
             let mut part = Vec::new();
             (&mut self.0).take(length).read_to_end(&mut part).await.map_err(broken)?;
-            return Ok(Some(part));
+            // A child that dies within a part leaves its beginning.
+            return if part.len() as u64 == length { Ok(Some(part)) } else { Err(PartFailure::Ended) };
         }
         match serde_json::from_str::<Result<(), HearingError>>(&line) {
             Ok(Ok(())) => Ok(None),

@@ -19,7 +19,7 @@ use figaro_provider::ProviderError;
 use figaro_provider::transcribe::{Sound, Transcriber};
 
 /// Maximum number of sounds of a question.
-const MAX_SOUNDS: usize = 5;
+pub(super) const MAX_SOUNDS: usize = 5;
 /// Number of sounds that are in memory at once.
 pub const AT_ONCE: usize = 2;
 /// Time for all sounds of a question, and the part of their length that is added.

@@ -7,18 +7,16 @@ use tokio::time::timeout;
 
 use super::pictures::{MAX_TOGETHER, asked};
 use crate::channel::{Channel, FileError};
-use crate::turn::transcription::length;
-use figaro_domain::hearing::{MAX_SECONDS, MAX_SOUND_BYTES};
+use crate::turn::transcription::{MAX_SOUNDS, length};
+use figaro_domain::hearing::MAX_SECONDS;
 use figaro_domain::message::{Attachment, AttachmentKind, Inbound};
 use figaro_provider::MediaPart;
 
-/// Maximum number of sounds of a question.
-const MAX_SOUNDS: usize = 5;
 /// Maximum length of all sounds in base64, in characters. They are in memory, twice at times, until the turn has ended: ten such
 /// turns at once must fit on a small server.
 const MAX_LENGTH: usize = 8 * 1024 * 1024;
 /// Timeout of a download; slower sounds are left out.
-const FETCH_TIMEOUT: Duration = Duration::from_secs(30);
+const FETCH_TIMEOUT: Duration = Duration::from_secs(20);
 const TOO_LONG: &str = "it is too long or too large to be heard";
 
 /// Fetches the sounds, by their file id; a missing one has the reason. `taken` is the length of the pictures in base64.
@@ -31,7 +29,7 @@ pub(super) async fn fetch(
     let mut found = Vec::new();
     for sound in question.iter().flat_map(asked).filter(|one| one.is_unheard_sound()) {
         let Some(id) = sound.file_id.clone() else { continue };
-        let most = (room / 4 * 3).min(MAX_SOUND_BYTES);
+        let most = room / 4 * 3;
         let media = match found.len() < MAX_SOUNDS {
             true => one(channel, sound, &id, most).await,
             false => Err("there are too many".to_owned()),
