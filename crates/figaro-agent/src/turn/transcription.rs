@@ -11,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 use super::question::Question;
 use crate::channel::{Channel, FileError};
 use figaro_base::shutdown::TaskTracker;
+use figaro_base::text::cut_middle;
 use figaro_domain::hearing::{MAX_PARTED_SECONDS, MAX_SOUND_BYTES};
 use figaro_domain::message::{Attachment, AttachmentKind, HearingResult, Inbound};
 use figaro_domain::usage::Payer;
@@ -36,6 +37,8 @@ const MOST_VOICE_BYTES: u64 = 8_000;
 const MAX_CHARS: usize = 40;
 /// Characters that are shown of the words: one message of Telegram has room for them.
 const SHOWN_CHARS: usize = 3_800;
+/// Stands for the rest of words that are cut.
+const CUT: &str = " […]";
 
 /// Turns the sounds of questions into text. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -115,7 +118,13 @@ impl Transcription {
             let showing = async {
                 for part in heard {
                     if let Some(message) = part.origin.message() {
-                        channel.show_transcript(&part.place, message, &cut(&part.text, SHOWN_CHARS)).await;
+                        channel
+                            .show_transcript(
+                                &part.place,
+                                message,
+                                &cut_middle(&part.text, SHOWN_CHARS, 0, CUT),
+                            )
+                            .await;
                     }
                 }
             };
@@ -177,7 +186,7 @@ impl QuestionSounds<'_> {
             MAX_CHARS.saturating_mul(usize::try_from(seconds).unwrap_or(usize::MAX).saturating_add(30));
         let sound = Sound { name, mime, seconds, bytes };
         match self.transcription.ledger.transcribe(self.transcriber, sound, payer.clone()).await {
-            Ok(text) => Ok(cut(text.trim(), most)),
+            Ok(text) => Ok(cut_middle(text.trim(), most, 0, CUT)),
             Err(error) => {
                 tracing::warn!(%error, label = error.label(), "a sound could not be heard");
                 Err(match error {
@@ -189,14 +198,6 @@ impl QuestionSounds<'_> {
                 })
             }
         }
-    }
-}
-
-/// Returns a text, or its beginning if it has more characters.
-fn cut(text: &str, most: usize) -> String {
-    match text.char_indices().nth(most) {
-        Some((end, _)) => format!("{} […]", text[..end].trim_end()),
-        None => text.to_owned(),
     }
 }
 
