@@ -25,7 +25,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use chrono::{DateTime, NaiveDate};
-use figaro_base::ids::{BotId, ChatId, DocumentId, UserId};
+use figaro_base::ids::{BotId, ChatId, UserId};
 use figaro_domain::document::{Document, DocumentSource, Extracted, Extraction};
 use figaro_memory::{DocumentSearch, PassageQuery};
 use figaro_store::Store;
@@ -156,26 +156,6 @@ fn walk(folder: &Path) -> u64 {
 }
 
 fn document(extracted: &Extracted) -> Document {
-    Document {
-        id: DocumentId::new(),
-        chat: CHAT,
-        name: String::new(),
-        title: extracted.title.clone(),
-        language: extracted.language.clone(),
-        format: extracted.format,
-        parts: extracted.parts,
-        bytes: 0,
-        passages: u32::try_from(extracted.passages.len()).unwrap(),
-        tokens: 0,
-        is_cut: extracted.is_cut,
-        file_id: None,
-        unique_id: None,
-        sources: vec![DocumentSource {
-            telegram: None,
-            session: None,
-            turn: None,
-            sender: UserId::telegram(1),
-        }],
-        added_at: DateTime::UNIX_EPOCH,
-    }
+    let source = DocumentSource { telegram: None, session: None, turn: None, sender: UserId::telegram(1) };
+    Document::new(CHAT, "", extracted, source, DateTime::UNIX_EPOCH)
 }

@@ -9,7 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use chrono::{DateTime, NaiveDate};
-use figaro_base::ids::{BotId, ChatId, DocumentId, UserId};
+use figaro_base::ids::{BotId, ChatId, UserId};
 use figaro_domain::document::{Document, DocumentSource, Extracted, Extraction, Passage, Unreadable};
 use figaro_memory::{DocumentSearch, FoundPassage, PassageQuery};
 use figaro_store::Store;
@@ -76,28 +76,8 @@ fn read_as(path: &Path, bytes: Vec<u8>) -> Read {
 }
 
 fn document(name: &str, extracted: &Extracted) -> Document {
-    Document {
-        id: DocumentId::new(),
-        chat: ChatId(1),
-        name: name.to_owned(),
-        title: extracted.title.clone(),
-        language: extracted.language.clone(),
-        format: extracted.format,
-        parts: extracted.parts,
-        bytes: 0,
-        passages: u32::try_from(extracted.passages.len()).unwrap(),
-        tokens: 0,
-        is_cut: extracted.is_cut,
-        file_id: None,
-        unique_id: None,
-        sources: vec![DocumentSource {
-            telegram: None,
-            session: None,
-            turn: None,
-            sender: UserId::telegram(1),
-        }],
-        added_at: DateTime::UNIX_EPOCH,
-    }
+    let source = DocumentSource { telegram: None, session: None, turn: None, sender: UserId::telegram(1) };
+    Document::new(ChatId(1), name, extracted, source, DateTime::UNIX_EPOCH)
 }
 
 /// A text without what readers may show otherwise: blanks, hyphens, separators of cells.

@@ -4,11 +4,14 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use figaro_base::ids::{ChatId, DocumentId, MessageId, RunId, SessionId, UserId};
+use figaro_base::text::{estimate_tokens, one_line};
 
 /// Argument that makes `figaro` the process that reads one file: `figaro extract NAME [CHARSET]`, with the file on standard
 /// input and an [`Extraction`] as JSON on standard output. `CHARSET` is given for a web page, of which only the main text is
 /// read: the name of its encoding, or an empty text.
 pub const READER: &str = "extract";
+/// Maximum length of the name and of the title of a document, in characters.
+const MAX_NAME: usize = 120;
 /// Maximum number of documents of a chat; the oldest gives way.
 pub const MAX_DOCUMENTS: usize = 200;
 /// Maximum number of sources of a document.
@@ -88,6 +91,34 @@ impl DocumentSource {
 }
 
 impl Document {
+    /// Creates the document of a file whose text was read. Its size and its ids at Telegram are not set.
+    #[must_use]
+    pub fn new(
+        chat: ChatId,
+        name: &str,
+        extracted: &Extracted,
+        source: DocumentSource,
+        added_at: DateTime<Utc>,
+    ) -> Self {
+        Self {
+            id: DocumentId::new(),
+            chat,
+            name: one_line(name, MAX_NAME),
+            title: extracted.title.as_deref().map(|title| one_line(title, MAX_NAME)),
+            language: extracted.language.clone(),
+            format: extracted.format,
+            parts: extracted.parts,
+            bytes: 0,
+            passages: u32::try_from(extracted.passages.len()).unwrap_or(u32::MAX),
+            tokens: extracted.passages.iter().map(|passage| estimate_tokens(&passage.text)).sum(),
+            is_cut: extracted.is_cut,
+            file_id: None,
+            unique_id: None,
+            sources: vec![source],
+            added_at,
+        }
+    }
+
     /// Adds the sources that are new, and returns `true` if there are any. Beyond [`MAX_SOURCES`] the oldest are dropped.
     pub fn add_sources(&mut self, sources: Vec<DocumentSource>) -> bool {
         let before = self.sources.len();

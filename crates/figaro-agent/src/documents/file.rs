@@ -2,13 +2,9 @@
 
 use chrono::{DateTime, Utc};
 
-use figaro_base::ids::{ChatId, DocumentId};
-use figaro_base::text::{estimate_tokens, one_line};
+use figaro_base::ids::ChatId;
 use figaro_domain::document::{Document, DocumentSource, Extracted};
 use figaro_domain::message::Attachment;
-
-/// Maximum length of the name of a document, in characters.
-const MAX_NAME: usize = 120;
 
 /// A file before it is read.
 #[derive(Debug, Clone)]
@@ -54,22 +50,7 @@ impl NewFile {
     }
 
     pub(super) fn document(self, extracted: &Extracted, bytes: u64) -> Document {
-        Document {
-            id: DocumentId::new(),
-            chat: self.chat,
-            name: one_line(&self.name, MAX_NAME),
-            title: extracted.title.as_deref().map(|title| one_line(title, MAX_NAME)),
-            language: extracted.language.clone(),
-            format: extracted.format,
-            parts: extracted.parts,
-            bytes,
-            passages: u32::try_from(extracted.passages.len()).unwrap_or(u32::MAX),
-            tokens: extracted.passages.iter().map(|passage| estimate_tokens(&passage.text)).sum(),
-            is_cut: extracted.is_cut,
-            file_id: self.file_id,
-            unique_id: self.unique_id,
-            sources: vec![self.source],
-            added_at: self.now,
-        }
+        let Self { chat, name, file_id, unique_id, source, now } = self;
+        Document { bytes, file_id, unique_id, ..Document::new(chat, &name, extracted, source, now) }
     }
 }
