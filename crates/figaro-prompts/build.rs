@@ -1,55 +1,77 @@
-//! Generates the keys of the user-visible texts from `prompts/locales/en.yaml`, with a method of `Texts` for each. Keys
-//! are found by a line scan: the reader of language files refuses unknown and missing ones, and a test reads all files.
+//! Makes the user-visible texts from the files in `prompts/locales/`: the words of each language as one string with the end
+//! of each text, and a method of `Texts` for each key. A text that a language lacks is the English one.
 
+use std::collections::BTreeMap;
+use std::error::Error;
 use std::fmt::Write;
 use std::path::Path;
 use std::{env, fs};
 
-const ENGLISH: &str = "../../prompts/locales/en.yaml";
+const FOLDER: &str = "../../prompts/locales";
+/// Language that decides which keys there are, and stands in for languages without texts.
+const FIRST: &str = "en";
 
-/// A key and its lines in the file, without the key.
-struct TextEntry<'a> {
-    key: &'a str,
-    text: String,
-}
+type LocaleFile = BTreeMap<String, String>;
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
-    println!("cargo:rerun-if-changed={ENGLISH}");
+fn main() -> Result<(), Box<dyn Error>> {
+    println!("cargo:rerun-if-changed={FOLDER}");
     println!("cargo:rerun-if-changed=build.rs");
-    let file = fs::read_to_string(ENGLISH)?;
-    let folder = env::var_os("OUT_DIR").ok_or("cargo sets OUT_DIR")?;
-    fs::write(Path::new(&folder).join("texts.rs"), texts(&entries(&file))?)?;
+    let folder = env::var("OUT_DIR")?;
+    let first = read(FIRST)?;
+    let mut tags = tags()?;
+    tags.retain(|tag| tag != FIRST);
+    tags.sort();
+    let mut code = methods(&first)?;
+    let keys: Vec<&String> = first.keys().collect();
+    writeln!(code, "/// Keys of [`Texts`], sorted.\nconst KEYS: [&str; {}] = {keys:?};", keys.len())?;
+    writeln!(code, "const FILES: [(&str, Texts); {}] = [", tags.len() + 1)?;
+    let mut missing = Vec::new();
+    for tag in [FIRST.to_owned()].into_iter().chain(tags) {
+        let texts = read(&tag)?;
+        if let Some(key) = texts.keys().find(|key| !first.contains_key(*key)) {
+            return Err(format!("prompts/locales/{tag}.yaml: unknown key `{key}`").into());
+        }
+        missing
+            .extend(first.keys().filter(|key| !texts.contains_key(*key)).map(|key| format!("{tag}: {key}")));
+        let (mut words, mut ends) = (String::new(), Vec::new());
+        for (key, english) in &first {
+            let (text, tag) = texts.get(key).map_or((english, FIRST), |text| (text, &*tag));
+            // A text alone does not tell the language whose plurals it has.
+            words += &text.replace(", plural, ", &format!(", plural {tag}, "));
+            ends.push(words.len());
+        }
+        fs::write(Path::new(&folder).join(format!("{tag}.txt")), words)?;
+        let words = format!("include_str!(concat!(env!(\"OUT_DIR\"), \"/{tag}.txt\"))");
+        writeln!(code, "    ({tag:?}, Texts {{ words: {words}, ends: &{ends:?} }}),")?;
+    }
+    code += "];\n";
+    writeln!(code, "/// Texts without a translation.\n#[cfg(test)]\nconst MISSING: &[&str] = &{missing:?};")?;
+    fs::write(Path::new(&folder).join("texts.rs"), code)?;
     Ok(())
 }
 
-/// Returns every key at the start of a line, with the text after it and in the indented lines below it.
-fn entries(file: &str) -> Vec<TextEntry<'_>> {
-    let mut entries: Vec<TextEntry<'_>> = Vec::new();
-    for line in file.lines().filter(|line| !line.starts_with('#')) {
-        let is_indented = line.starts_with([' ', '\t']) || line.is_empty();
-        match (line.split_once(':'), entries.last_mut()) {
-            (Some((key, text)), _) if !is_indented => {
-                entries.push(TextEntry { key, text: text.trim().to_owned() });
-            }
-            (_, Some(entry)) => entry.text.extend(["\n", line]),
-            (_, None) => {}
-        }
+/// Returns the IETF tags of all files in the folder.
+fn tags() -> Result<Vec<String>, Box<dyn Error>> {
+    let mut tags = Vec::new();
+    for entry in fs::read_dir(FOLDER)? {
+        let name = entry?.file_name().into_string().map_err(|_| "a file name is no UTF-8")?;
+        tags.extend(name.strip_suffix(".yaml").map(str::to_owned));
     }
-    entries
+    Ok(tags)
 }
 
-fn texts(entries: &[TextEntry<'_>]) -> Result<String, std::fmt::Error> {
+fn read(tag: &str) -> Result<LocaleFile, Box<dyn Error>> {
+    let file = fs::read_to_string(format!("{FOLDER}/{tag}.yaml"))?;
+    serde_saphyr::from_str(&file).map_err(|error| format!("prompts/locales/{tag}.yaml: {error}").into())
+}
+
+fn methods(texts: &LocaleFile) -> Result<String, std::fmt::Error> {
     let mut code = String::from("impl Texts {\n");
-    for (index, TextEntry { key, text }) in entries.iter().enumerate() {
+    for (index, (key, text)) in texts.iter().enumerate() {
         let doc = format!("```text\n{}\n```", text.trim_end());
-        writeln!(code, "    #[doc = {doc:?}]\n    #[must_use]\n    pub const fn {key}(&self) -> &str {{")?;
+        writeln!(code, "    #[doc = {doc:?}]\n    #[must_use]\n    pub fn {key}(&self) -> &'static str {{")?;
         writeln!(code, "        self.at({index})\n    }}\n")?;
     }
-    let keys: Vec<&str> = entries.iter().map(|entry| entry.key).collect();
-    writeln!(
-        code,
-        "}}\n\n/// Keys of [`Texts`], in the order of the file.\nconst KEYS: [&str; {}] = {keys:?};",
-        keys.len()
-    )?;
+    code += "}\n\n";
     Ok(code)
 }

@@ -49,7 +49,7 @@ async fn an_e_mail_address_is_one_person_however_it_is_told() {
         gateway.with_token(&ann, Method::POST, "/v1/chat/completions").json(&said("Where?")).session("a");
     asks.words().await;
     assert!(world.model.requests().pop().unwrap().body.to_string().contains("Zanzibar"));
-    assert!(gateway.bot.stop().success());
+    assert!(gateway.bot.stop().await.success());
     assert_eq!(crate::support::records::holding(&world, "Example.com"), [""; 0]);
 }
 

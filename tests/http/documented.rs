@@ -47,7 +47,7 @@ async fn a_stateless_question_leaves_nothing_where_a_session_is_named() {
     for header in ["x-stateless", "x-is-eval", "x-events"] {
         assert_eq!(says("x", "a").header(header, "maybe").refused().await.0, 400, "{header}");
     }
-    assert!(gateway.bot.stop().success());
+    assert!(gateway.bot.stop().await.success());
     assert_ne!(holding(&world, "Porto"), [""; 0], "what is kept can be found");
     assert_eq!(holding(&world, "Zanzibar"), [""; 0]);
 }

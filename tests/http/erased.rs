@@ -104,7 +104,7 @@ async fn an_erased_session_leaves_no_name_and_its_questions_are_none_of_telegram
     for asking in [gateway.by_ann(Method::GET, erases), gateway.get(erases)] {
         assert_eq!(asking.refused().await.0, 404);
     }
-    assert!(gateway.bot.stop().success());
+    assert!(gateway.bot.stop().await.success());
     let everything = world.records().everything();
     let has = |bytes: &[u8], name: &str| bytes.windows(name.len()).any(|part| part == name.as_bytes());
     let tables = |name: &str| -> Vec<&String> {
@@ -152,7 +152,7 @@ async fn other_sessions_are_recalled_after_one_was_erased_also_after_a_restart()
     for number in 0..EXCHANGES {
         asks(&gateway, &format!("{number}. rain again")).await;
     }
-    assert!(gateway.bot.stop().success());
+    assert!(gateway.bot.stop().await.success());
     let gateway = world.gateway_with(&small).await;
     assert!(asks(&gateway, "blue shed: which code?").await.contains("7301"));
 }

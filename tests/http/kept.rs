@@ -133,7 +133,7 @@ async fn a_question_that_only_tests_leaves_nothing() {
     fresh.words().await;
     let sessions = gateway.get("/v1/sessions").user("ann").ok().await;
     assert_eq!(sessions["data"].as_array().unwrap().len(), 1, "{sessions}");
-    assert!(gateway.bot.stop().success());
+    assert!(gateway.bot.stop().await.success());
     assert_eq!(crate::support::records::holding(&world, "secret of the test"), [""; 0]);
 }
 
@@ -294,7 +294,7 @@ async fn a_question_is_answered_where_what_was_said_cannot_be_read() {
     for at in 0..8 {
         gateway.says(&format!("My secret number {at} is here.")).user("ann").session("a").words().await;
     }
-    assert!(gateway.bot.stop().success());
+    assert!(gateway.bot.stop().await.success());
     for (damaged, shown, hidden) in
         [(1, vec!["number 1 ", "number 7 "], "number 0 "), (u64::MAX, vec![], "number")]
     {
@@ -308,7 +308,7 @@ async fn a_question_is_answered_where_what_was_said_cannot_be_read() {
         let sent = world.model.requests().pop().unwrap().body["input"].to_string();
         assert!(sent.contains("What do you know?") && !sent.contains(hidden), "{sent}");
         assert!(shown.iter().all(|words| sent.contains(words)), "{sent}");
-        assert!(gateway.bot.stop().success());
+        assert!(gateway.bot.stop().await.success());
     }
 }
 

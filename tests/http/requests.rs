@@ -57,7 +57,7 @@ async fn a_question_that_stands_alone_has_its_messages_as_history_and_nothing_is
     assert_eq!(world.ask("are you there?").await["text"], "Here.");
     assert!(!has(&world, "Zanzibar"));
     assert_eq!(world.bot_texts(ANN).len(), 1);
-    assert!(gateway.bot.stop().success());
+    assert!(gateway.bot.stop().await.success());
 }
 
 #[tokio::test]
@@ -73,7 +73,7 @@ async fn a_session_is_kept_for_its_user_and_survives_a_restart() {
     assert!(has(&world, "Zanzibar") && has(&world, "I see."));
     asks(&gateway, "Where does my friend live?", "bob", "travel").await;
     assert!(!has(&world, "Zanzibar"));
-    assert!(gateway.bot.stop().success());
+    assert!(gateway.bot.stop().await.success());
     let gateway = world.gateway().await;
     asks(&gateway, "And now?", "ann", "travel").await;
     assert!(has(&world, "Zanzibar"));

@@ -86,7 +86,7 @@ async fn stateless_questions_never_see_each_others_words() {
         assert!(!text.contains("I see."), "{text}");
         assert!(!text.contains("message_thread_id"), "the model is told of no topic: {text}");
     }
-    assert!(gateway.bot.stop().success());
+    assert!(gateway.bot.stop().await.success());
     for number in [0, MANY] {
         assert_eq!(holding(&world, &word(number)), [""; 0]);
     }
@@ -101,7 +101,7 @@ async fn anonymous_stateless_questions_have_one_place_in_the_books() {
         join_all((0..4).map(|_| gateway.says("hi").words())).await;
         gateway.says("hi").user("ann").words().await;
     }
-    assert!(gateway.bot.stop().success());
+    assert!(gateway.bot.stop().await.success());
     for user in ["http:default: anonymous", "http:default:ann"] {
         let booked = holding(&world, user);
         let spent: Vec<&String> = booked.iter().filter(|record| record.starts_with("spent: ")).collect();

@@ -74,7 +74,7 @@ async fn an_update_that_was_taken_is_answered_once_whatever_happens() {
             .0,
         200
     );
-    assert!(gateway.bot.stop().success());
+    assert!(gateway.bot.stop().await.success());
 }
 
 #[tokio::test]
@@ -144,6 +144,6 @@ async fn a_webhook_of_earlier_settings_is_removed_and_another_bot_is_left_alone(
             "another process is getting this bot's updates"
         };
         assert!(log.contains(told), "{log}");
-        assert!(bot.stop().success());
+        assert!(bot.stop().await.success());
     }
 }

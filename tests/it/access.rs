@@ -49,11 +49,11 @@ async fn allow_and_deny_explain_themselves() {
     let card = world.told(ANN, ANN, "/allow Bob").await;
     assert_eq!(
         text(&card),
-        "Whom? Send a number (the bot tells it to everybody who asks), the @username of somebody on the list, or reply to a \
-         message of theirs. Or make a code: /allow code. A role can stand after it: admin, member or guest."
+        "Who? Send their number (the bot shows it to everybody who asks for access), the @username of somebody on the \
+         list, or reply to one of their messages. Or make a code: /allow code. You can add a role: admin, member or guest."
     );
     assert_eq!(text(&world.told(ANN, ANN, "/deny 12").await), "Bob (@bob) may no longer talk to me.");
-    assert_eq!(text(&world.told(ANN, ANN, "/deny 12").await), "That is already so.");
+    assert_eq!(text(&world.told(ANN, ANN, "/deny 12").await), "It is set that way already.");
     let card = world.told(ANN, ANN, "/deny").await;
     assert!(text(&card).starts_with("Who may not talk to me: Bob (@bob)\n\nTo shut out:"), "{card}");
     assert_eq!(labels(&card), ["People"]);
@@ -102,7 +102,7 @@ async fn a_denied_person_is_nobody_in_groups_too_whatever_they_do() {
         // Allowing the group lifts nothing.
         world.told(ANN, TEAM, "/allow@figaro_bot").await;
         assert!(!is_heard(&world, BOB, TEAM, ways[0]).await, "{mode}: the group is allowed");
-        assert!(bot.stop().success());
+        assert!(bot.stop().await.success());
         let bot = world.bot().set("ACCESS", mode).spawn();
         bot.ready().await;
         assert!(!is_heard(&world, BOB, TEAM, ways[0]).await, "{mode}: after a restart");
@@ -133,7 +133,7 @@ async fn a_reply_says_whom_to_deny_and_to_allow() {
     assert!(is_heard(&world, BOB, TEAM, "@figaro_bot hello").await);
     // Who speaks as a chat is no person, and the group is not meant.
     let channels = world.telegram.send(Say::new(BOB, TEAM, "news").sender_chat(TEAM)).unwrap().message_id;
-    assert!(told(reply(channels, "/deny@figaro_bot")).await.starts_with("Whom?"));
+    assert!(told(reply(channels, "/deny@figaro_bot")).await.starts_with("Who?"));
     assert!(is_heard(&world, BOB, TEAM, "@figaro_bot hello").await);
     assert!(
         told(reply(world.say(ANN, TEAM, "me").message_id, "/deny@figaro_bot")).await.contains("an owner")
@@ -148,7 +148,7 @@ async fn a_denied_group_is_no_longer_answered_where_the_bot_is_open() {
     let _bot = world.start_open().await;
     assert!(is_heard(&world, BOB, TEAM, "@figaro_bot hello").await);
     // It asks first.
-    let ask = "May nobody in this group talk to me any more? /allow takes that back.";
+    let ask = "Stop everybody in this group from talking to me? /allow undoes that.";
     let card = world.told(ANN, TEAM, "/deny@figaro_bot").await;
     assert_eq!(text(&card), ask);
     assert_eq!(world.press(BOB, &card, "Yes").await, "Only an owner of the bot can do that.");
@@ -193,7 +193,7 @@ async fn what_waits_of_someone_who_is_denied_is_not_answered() {
     world.press(ANN, &card, "History").await;
     world.shows(TEAM, number(&card["message_id"]), "skipped").await;
     // Nothing of it is left for the next start.
-    assert!(bot.stop().success());
+    assert!(bot.stop().await.success());
     let bot = recipe.spawn();
     bot.ready().await;
     world.told(ANN, ANN, "/allow 12").await;
@@ -241,7 +241,7 @@ async fn the_first_to_open_the_link_owns_the_bot_and_nobody_after() {
     world.told(ANN, ANN, "/allow 12").await;
     assert_eq!(
         text(&world.told(BOB, BOB, &format!("/start {code}")).await),
-        "This link no longer works. While nobody owns this bot, a new one is shown where it runs."
+        "This link no longer works. Until somebody owns this bot, a new link is printed where it runs."
     );
 
     // What follows /start may be any other link's.
@@ -250,7 +250,7 @@ async fn the_first_to_open_the_link_owns_the_bot_and_nobody_after() {
         assert!(!text(&card).contains("link"), "{card}");
     }
 
-    assert!(bot.stop().success());
+    assert!(bot.stop().await.success());
     let bot = recipe.spawn();
     bot.ready().await;
     assert!(text(&world.told(ANN, ANN, "/status").await).starts_with("Figaro "), "owners see it all");

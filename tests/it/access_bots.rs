@@ -9,7 +9,7 @@ use crate::support::scene::{TEAM, text};
 use crate::support::{ANN, BOB, World};
 
 const OTHER: i64 = 77;
-const LOOP: &str = "I stop answering @Weather_Bot: we have only each other to answer.";
+const LOOP: &str = "I have stopped answering @Weather_Bot: we were only answering each other.";
 
 /// A group that is let in, with another bot.
 async fn with_bot() -> World {
@@ -65,7 +65,7 @@ async fn a_bot_is_heard_only_where_an_owner_allowed_it_by_name() {
     world.told(ANN, TEAM, "/allow@figaro_bot").await;
     bot_says(&world, "@figaro_bot rain at noon");
     assert_eq!(said(&world, 1).await, [""; 0], "nobody allowed it");
-    assert!(text(&world.told(ANN, ANN, "/allow @weather_bot").await).starts_with("Say that in the group"));
+    assert!(text(&world.told(ANN, ANN, "/allow @weather_bot").await).starts_with("Send that in the group"));
     let told = world.told(BOB, TEAM, "/allow@figaro_bot @weather_bot").await;
     assert_eq!(text(&told), "Only an owner of the bot can do that.");
     let told = world.told(ANN, TEAM, "/allow@figaro_bot @Weather_Bot").await;
@@ -77,7 +77,7 @@ async fn a_bot_is_heard_only_where_an_owner_allowed_it_by_name() {
     bot_says(&world, "/help@figaro_bot");
     bot_says(&world, "/new");
     assert_eq!(said(&world, before).await, [""; 0], "it did not speak to this one, or gave a command");
-    assert!(bot.stop().success());
+    assert!(bot.stop().await.success());
     let _bot = world.start().await;
     let before = world.bot_texts(TEAM).len();
     bot_says(&world, "@figaro_bot sun at noon");

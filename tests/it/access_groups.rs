@@ -9,7 +9,7 @@ use crate::support::scene::{TEAM, labels, number, text};
 use crate::support::{ANN, BOB, Bot, World};
 
 const CARL: i64 = 13;
-const WAITS: &str = "I talk in a group once my owner agrees. I have asked.";
+const WAITS: &str = "I may talk in this group once my owner agrees. I have asked.";
 const JOINED: &str = "I am Figaro.";
 
 /// A world with a group that the bot is not in, and the bot.
@@ -80,7 +80,7 @@ async fn an_ignored_group_hears_nothing_and_asks_nobody_again() {
     assert!(world.press(ANN, &card, "Ignore").await.starts_with("I stay in “Team”"));
     world.say(BOB, TEAM, "@figaro_bot hello");
     world.caught_up().await;
-    assert!(bot.stop().success());
+    assert!(bot.stop().await.success());
     let _bot = world.start().await;
     world.say(BOB, TEAM, "@figaro_bot hello?");
     world.caught_up().await;
@@ -125,7 +125,7 @@ async fn only_an_owner_decides_about_a_group_and_with_an_allowlist_nobody_is_ask
     for data in ["group:", "group:allow", "group:allow:x", "group:adopt:-1", "group:allow:-1:more"] {
         assert_eq!(world.forged(ANN, &card, data).await, "This is no longer up to date.", "{data}");
     }
-    assert!(bot.stop().success());
+    assert!(bot.stop().await.success());
     let other = -1002;
     world.telegram.add_supergroup(other, "Strangers");
     world.join(other);
@@ -135,8 +135,8 @@ async fn only_an_owner_decides_about_a_group_and_with_an_allowlist_nobody_is_ask
     bot.ready().await;
     let before = world.bot_texts(ANN).len();
     world.telegram.bot_joined(other, BOB).unwrap();
-    says(&world, other, "I talk in a group once my owner lets it in with /allow here.").await;
-    assert!(text(&world.told(CARL, CARL, "hello").await).contains("give them this number: 13"));
+    says(&world, other, "I may talk in this group once my owner lets it in: they send /allow here.").await;
+    assert!(text(&world.told(CARL, CARL, "hello").await).contains("send its owner this number: 13"));
     assert_eq!(world.bot_texts(ANN).len(), before, "the owner was asked nothing");
     world.told(ANN, other, "/allow@figaro_bot").await;
     assert_eq!(text(&world.told(BOB, other, "@figaro_bot hi").await), "Hello.");

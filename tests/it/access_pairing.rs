@@ -48,7 +48,7 @@ async fn a_code_lets_one_person_in_and_the_owner_is_told_who() {
     let (_, link) = read(&card);
     assert!(text(&world.told(CARL, CARL, &format!("/start {link}")).await).starts_with(IN));
     assert_eq!(text(&world.told(CARL, CARL, "hello").await), "Hello.");
-    assert!(bot.stop().success());
+    assert!(bot.stop().await.success());
     let lines = said(&world, &[]).await;
     assert_eq!(lines.matches(" code_made by=tg:11 method=code").count(), 2, "{lines}");
     assert!(lines.contains(" access_allowed by=tg:12 method=code target=tg:12"), "{lines}");
@@ -62,12 +62,12 @@ async fn a_code_is_void_after_a_day_and_holds_over_a_restart() {
     world.person(CARL, "Carl", "en");
     let bot = world.start().await;
     let (first, _) = code(&world).await;
-    assert!(bot.stop().success());
+    assert!(bot.stop().await.success());
     let bot = world.start().await;
     assert!(text(&world.told(BOB, BOB, &first).await).starts_with(IN));
     says(&world, ANN, "Bob (@bob) came in with a code").await;
     let (second, _) = code(&world).await;
-    assert!(bot.stop().success());
+    assert!(bot.stop().await.success());
     let records = world.records();
     let (key, list) = records.all("access").into_iter().next().expect("the list");
     let mut list: Value = serde_json::from_slice(&list).unwrap();
@@ -87,7 +87,7 @@ async fn whoever_guesses_is_not_looked_at_any_more() {
     let wrong = if good == "CCCC-CCCC" { "DDDD-DDDD" } else { "CCCC-CCCC" };
     for guess in 1..=5 {
         let told = world.told(BOB, BOB, wrong).await;
-        let last = "This code does not work either. I look at no more codes from you for an hour.";
+        let last = "This code does not work either. You can try again in an hour.";
         assert_eq!(text(&told) == last, guess == 5, "{guess}: {told}");
     }
     world.say(BOB, BOB, wrong);
@@ -109,7 +109,7 @@ async fn a_mistyped_code_is_answered_in_words_and_counts_as_a_guess() {
     let typed = [shown[..8].to_owned(), format!("{shown}C"), format!("/start {}", &link[1..])];
     for words in typed {
         let told = world.told(BOB, BOB, &words).await;
-        assert!(text(&told).starts_with("This is no code that I know. A code has 8"), "{words}: {told}");
+        assert!(text(&told).starts_with("I do not know this code. A code has 8"), "{words}: {told}");
     }
     assert!(text(&world.told(BOB, BOB, &shown.replace('-', " ")).await).starts_with(IN));
     // Few answers, however many are sent; and whoever says something else is asked about as ever.
@@ -139,9 +139,9 @@ async fn a_code_is_made_by_owners_in_private_and_lets_nobody_in_who_is_denied() 
     world.say(CARL, CARL, &good);
     world.caught_up().await;
     assert_eq!(world.bot_texts(CARL), [""; 0]);
-    assert!(bot.stop().success());
+    assert!(bot.stop().await.success());
     let bot = world.bot().set("ACCESS", "allowlist").spawn();
     bot.ready().await;
-    assert!(text(&world.told(ANN, ANN, "/allow code").await).starts_with("Codes let people in only"));
+    assert!(text(&world.told(ANN, ANN, "/allow code").await).starts_with("Codes work only if"));
     world.told(ANN, ANN, "/deny 12").await;
 }

@@ -52,7 +52,7 @@ async fn each_role_may_change_what_it_may_and_where_it_holds() {
     let_in(&world).await;
     assert!(!may_set(&world, TEAM).await, "a member");
     let card = as_reply(&world, "/allow@figaro_bot admin").await;
-    assert!(text(&card).starts_with("Bob (@bob) may change my settings in this group now"), "{card}");
+    assert!(text(&card).starts_with("Bob (@bob) may now change my settings in this group"), "{card}");
     assert_eq!(labels(&card), ["✓ Admin", "Member", "Guest"]);
     assert!(may_set(&world, TEAM).await, "an admin of this group");
     assert!(!may_set(&world, OTHER).await, "not of the other");
@@ -68,13 +68,13 @@ async fn each_role_may_change_what_it_may_and_where_it_holds() {
     assert!(text(&list).contains("\nBob (@bob): Guest (Team)\n"), "{list}");
     assert!(
         text(&world.told(ANN, ANN, "/allow 12 admin").await)
-            .starts_with("Bob (@bob) may change my settings in every")
+            .starts_with("Bob (@bob) may now change my settings in all")
     );
     assert!(may_set(&world, OTHER).await, "an admin everywhere");
     assert!(!may_set(&world, TEAM).await, "the role of the group counts there");
-    assert!(text(&world.told(ANN, ANN, "/allow 11 guest").await).starts_with("That is an owner"));
-    assert!(text(&world.told(ANN, ANN, "/allow guest").await).starts_with("Whom?"));
-    assert!(bot.stop().success());
+    assert!(text(&world.told(ANN, ANN, "/allow 11 guest").await).starts_with("That person is an owner"));
+    assert!(text(&world.told(ANN, ANN, "/allow guest").await).starts_with("Who?"));
+    assert!(bot.stop().await.success());
     let _bot = world.start().await;
     assert!(may_set(&world, OTHER).await, "after a restart");
 }
@@ -104,7 +104,7 @@ async fn for_a_guest_nothing_is_changed_or_sent() {
     }
     let sent = |chat: i64| world.bot_texts(chat).iter().filter(|text| text.starts_with("psst")).count();
     assert_eq!((sent(TEAM), sent(BOB)), (0, 0));
-    assert!(bot.stop().success());
+    assert!(bot.stop().await.success());
     let lines = said(&world, &[]).await;
     assert!(lines.contains(" role_given by=tg:11 method=guest target=tg:12"), "{lines}");
     let refused = |method: &str| {
@@ -127,8 +127,8 @@ async fn somebody_seen_in_a_group_alone_is_named_and_found_and_mistakes_are_told
         ("/deny @robin", "Robin (@robin) may no longer talk to me."),
         ("/deny", "Who may not talk to me: Robin (@robin)"),
         ("/allow 1002 king", "I know no role “king”. There are: admin, member, guest."),
-        ("/deny @robin 5x", "“5x” is no time that I take. Write 30m, 2h, 3d or 1w"),
-        ("/allow nobody", "Whom? "),
+        ("/deny @robin 5x", "I do not understand the time “5x”. Write 30m, 2h, 3d or 1w"),
+        ("/allow nobody", "Who? "),
         ("/allow 1002", "Robin (@robin) may talk to me now."),
     ];
     for (said, wanted) in cases {
@@ -164,11 +164,11 @@ async fn a_ban_holds_in_its_chat_and_until_its_end() {
             .starts_with("Bob (@bob) may not talk to me anywhere for 3d.")
     );
     assert!(text(&world.told(ANN, ANN, "/deny 11 3d").await).starts_with("That is an owner"));
-    assert!(text(&world.told(ANN, ANN, "/deny 12 here").await).starts_with("Say that in the group"));
+    assert!(text(&world.told(ANN, ANN, "/deny 12 here").await).starts_with("Send that in the group"));
     let before = world.bot_texts(OTHER).len();
     world.say(BOB, OTHER, "@figaro_bot hello");
     world.caught_up().await;
-    assert!(bot.stop().success());
+    assert!(bot.stop().await.success());
     let records = world.records();
     let (key, list) = records.all("access").into_iter().next().expect("the list");
     let mut list: Value = serde_json::from_slice(&list).unwrap();
@@ -217,24 +217,24 @@ async fn the_list_of_people_changes_and_lifts_each_thing_by_itself() {
     assert_eq!(labels(&list).len(), 10, "{list}");
     world.press(ANN, &list, "Next ▶").await;
     let list = labelled(&world, id, "Bob", true).await;
-    assert!(labels(&list).contains(&"Bob (@bob) · not heard".to_owned()), "{list}");
+    assert!(labels(&list).contains(&"Bob (@bob) · ignored".to_owned()), "{list}");
     world.press(ANN, &list, "Bob").await;
     let person = world.shows(ANN, id, "Is not on the list of those").await;
     let words = text(&person);
-    assert!(words.contains("\nEverywhere: not heard until "), "{words}");
-    assert!(words.contains("\nTeam: Guest, not heard until to"), "{words}");
-    let shown = ["Admin", "Member", "Guest", "Deny", "Take back: Everywhere", "Take back: Team", "‹ Back"];
+    assert!(words.contains("\nEverywhere: ignored until "), "{words}");
+    assert!(words.contains("\nTeam: Guest, ignored until to"), "{words}");
+    let shown = ["Admin", "Member", "Guest", "Deny", "Lift: Everywhere", "Lift: Team", "‹ Back"];
     assert_eq!(labels(&person), shown);
     // What holds in the group goes; the ban of everywhere stays, and the other way round.
-    assert_eq!(world.press(ANN, &person, "Take back: Everywhere").await, "Saved.");
-    let person = labelled(&world, id, "Take back: Everywhere", false).await;
+    assert_eq!(world.press(ANN, &person, "Lift: Everywhere").await, "Saved.");
+    let person = labelled(&world, id, "Lift: Everywhere", false).await;
     assert_eq!(text(&world.told(BOB, OTHER, "@figaro_bot hello").await), "Hello.", "elsewhere he may again");
     let before = world.bot_texts(TEAM).len();
     world.say(BOB, TEAM, "@figaro_bot hello");
     world.caught_up().await;
     assert_eq!(world.bot_texts(TEAM).len(), before, "in the group he may not yet");
-    assert_eq!(world.press(ANN, &person, "Take back: Team").await, "Saved.");
-    let person = labelled(&world, id, "Take back: Team", false).await;
+    assert_eq!(world.press(ANN, &person, "Lift: Team").await, "Saved.");
+    let person = labelled(&world, id, "Lift: Team", false).await;
     assert_eq!(text(&world.told(BOB, TEAM, "@figaro_bot hello").await), "Hello.");
     assert!(!may_set(&world, TEAM).await);
     // A role everywhere, and shut out.
@@ -247,9 +247,9 @@ async fn the_list_of_people_changes_and_lifts_each_thing_by_itself() {
     assert_eq!(labels(&person), ["Admin", "Member", "Guest", "Allow", "‹ Back"]);
     assert_eq!(
         world.forged(ANN, &person, "people:deny:11:0").await,
-        "That is an owner, who may do everything."
+        "That person is an owner, and owners may do everything."
     );
-    assert!(bot.stop().success());
+    assert!(bot.stop().await.success());
     let lines = said(&world, &[]).await;
     assert_eq!(lines.matches(" access_lifted by=tg:11 ").count(), 2, "{lines}");
 }

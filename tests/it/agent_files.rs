@@ -220,11 +220,11 @@ async fn an_agent_is_chosen_for_the_chat_or_for_a_conversation_alone() {
     let id = number(&card["message_id"]);
     let card = world.shows(BOB, id, "Answers here: tutor").await;
     assert!(labels(&card).contains(&"✓ tutor".to_owned()), "{card}");
-    assert_eq!(world.press(BOB, &card, "✓ tutor").await, "That is already so.");
+    assert_eq!(world.press(BOB, &card, "✓ tutor").await, "It is set that way already.");
     assert_eq!(world.request_of(BOB, BOB, "with one").await.tool_names(), ["add_note"]);
 
     assert_eq!(world.press(BOB, &card, "This conversation only").await, "");
-    let card = world.shows(BOB, id, "What you choose here answers in this conversation only").await;
+    let card = world.shows(BOB, id, "answers in this conversation only").await;
     assert!(labels(&card).contains(&"✓ As in the whole chat".to_owned()), "{card}");
     assert_eq!(world.press(BOB, &card, "extractor").await, "Saved.");
     let card = world.shows(BOB, id, "In this conversation only: extractor").await;

@@ -166,8 +166,7 @@ async fn a_chat_is_answered_by_the_agent_that_was_chosen_with_a_button() {
     );
     let shown = world.told(BOB, BOB, "/model").await;
     assert!(
-        text(&shown)
-            .starts_with("Model\ncompatible:offline-text answers here: it is the one of the agent tutor."),
+        text(&shown).starts_with("Model\ncompatible:offline-text answers here: the agent tutor uses it."),
         "{shown}"
     );
     assert!(
@@ -237,7 +236,7 @@ async fn an_agent_that_has_gone_is_told_and_the_chat_is_answered_as_usual() {
     world.otherwise(ModelReply::text("Fine."));
     world.told(ANN, ANN, "/config agent tutor").await;
     assert_eq!(asked(&world, ANN, ANN, "as chosen").await.tool_names(), ["add_note"]);
-    assert!(bot.stop().success());
+    assert!(bot.stop().await.success());
 
     fs::remove_file(world.folder.path().join("prompts/agents/tutor.yaml")).unwrap();
     let bot = world.many().spawn();
@@ -281,7 +280,7 @@ async fn where_nobody_can_tell_which_agent_was_chosen_there_are_no_tools() {
     let bot = world.many().spawn();
     bot.ready().await;
     world.told(ANN, ANN, "/config agent tutor").await;
-    assert!(bot.stop().success());
+    assert!(bot.stop().await.success());
     world.records().damage("chats");
     let bot = world.many().spawn();
     bot.ready().await;
@@ -300,7 +299,7 @@ async fn an_agents_model_is_chosen_by_those_who_may_choose_the_model() {
     let bot = world.many().spawn();
     bot.ready().await;
     let told = world.told(BOB, BOB, "/config agent dear").await;
-    assert!(text(&told).contains("Others only an owner can."), "{told}");
+    assert!(text(&told).contains("Only an owner can choose others."), "{told}");
     assert!(text(&world.told(BOB, BOB, "/config").await).contains("Agent: none"));
     let card = world.told(ANN, ANN, "/config agent dear").await;
     assert!(text(&card).contains("Agent: dear"), "{card}");

@@ -228,7 +228,7 @@ async fn an_answer_about_a_list_has_a_button_to_remove_items() {
     };
     world.see("the answer without the button", left).await;
     assert_eq!(text(&world.told(ANN, ANN, "/notes shopping").await), "shopping\n• milk");
-    assert!(bot.stop().success());
+    assert!(bot.stop().await.success());
 }
 
 /// So many characters are in a line of a phone.
@@ -298,7 +298,10 @@ async fn settings_are_changed_and_cleared_by_words() {
     join_all(trying).await;
     for language in ["asdf", "like a pirate"] {
         let complaint = world.told(ANN, ANN, &format!("/config language {language}")).await;
-        assert!(text(&complaint).starts_with(&format!("“{language}” is no language")), "{complaint}");
+        assert!(
+            text(&complaint).starts_with(&format!("I do not know the language “{language}”")),
+            "{complaint}"
+        );
     }
 
     let complaint = world.told(ANN, ANN, &format!("/config instructions {}", "x".repeat(2001))).await;
@@ -316,7 +319,7 @@ async fn settings_are_changed_and_cleared_by_words() {
     assert!(text(&question).starts_with("Language\nWhich language"), "{question}");
     for name in ["answers", "Answer"] {
         let usage = world.told(BOB, BOB, &format!("/config {name} always")).await;
-        let wanted = "answers is a setting of groups: send it there.";
+        let wanted = "answers is a setting for groups: send it in the group.";
         assert_eq!(text(&usage), wanted, "in a private chat every message is answered");
     }
 }
@@ -325,7 +328,7 @@ async fn settings_are_changed_and_cleared_by_words() {
 async fn settings_are_changed_and_cleared_by_buttons() {
     let world = World::new().await;
     let cases = [
-        ("Language", "Deutsch", "Language: Deutsch", "Language: as you write"),
+        ("Language", "English", "Language: English", "Language: as you write"),
         ("Tone", "as short as possible", "Tone: as short as possible", "Tone: none"),
         (
             "Answers when",
@@ -532,5 +535,5 @@ async fn a_command_behind_the_name_of_the_bot_is_one() {
     let card = world.told(ANN, TEAM, "@figaro_bot /status").await;
     assert!(text(&card).contains("I have been up since"), "{card}");
     assert!(world.asked().is_empty(), "no model is asked");
-    assert!(bot.stop().success());
+    assert!(bot.stop().await.success());
 }

@@ -46,12 +46,12 @@ fn failing(name: &'static str, says: &'static str, sent: Sent) -> Row {
     Row { says, output: 0, ..row(name, sent) }
 }
 
-const QUOTA: &str = "My model's account is used up. Only the owner can mend that. Your message is kept.";
-const KEY: &str = "My model refuses its key. Only the owner can mend that. Your message is kept.";
+const QUOTA: &str = "My account at the model's provider has no credit left. Only the owner can fix that. Your message is kept.";
+const KEY: &str =
+    "The model's provider rejected my API key. Only the owner can fix that. Your message is kept.";
 const LONG: &str = "This conversation has become too long for my model. /new starts a fresh one.";
-const REFUSED: &str = "The model refused this request. Try to put it differently, or start afresh with /new.";
-const SPENT: &str =
-    "The answer reached its limit of length before the model had said anything. Ask for less at once.";
+const REFUSED: &str = "The model refused this request. Ask in other words, or start over with /new.";
+const SPENT: &str = "The model reached its length limit before it said anything. Ask for less at once.";
 
 /// Asks one bot of this provider for all of them.
 async fn all(provider: &str, rows: Vec<Row>) {
@@ -70,7 +70,7 @@ async fn all(provider: &str, rows: Vec<Row>) {
             wrong.push(format!("{}: says {told:?}", row.name));
         }
     }
-    assert!(bot.stop().success());
+    assert!(bot.stop().await.success());
     let booked = booked(&world).await;
     assert_eq!(booked.len(), rows.len());
     for (row, (calls, output)) in rows.iter().zip(booked) {

@@ -148,7 +148,7 @@ async fn a_message_is_forgotten(kind: EngineKind) {
     assert!(holds(request.body.to_string().as_bytes()), "the model is told what was said before");
 
     let card = replied(&world, BOB, BOB, message, "/forget").await;
-    assert!(text(&card).starts_with("Forget this message, my answer to it"), "{card}");
+    assert!(text(&card).starts_with("Forget this message for good, with my answer"), "{card}");
     let kept = pressed(&world, BOB, &card, "Keep", "Nothing was forgotten.").await;
     assert_eq!(labels(&kept), [""; 0]);
     let card = replied(&world, BOB, BOB, message, "/FORGET").await;
@@ -167,7 +167,7 @@ async fn a_message_is_forgotten(kind: EngineKind) {
     assert!(text(&card).ends_with("I keep no message with these words."), "{card}");
     world.told(BOB, BOB, "/pin rote Hüte").await;
     let card = world.told(BOB, BOB, "/forget rote hüte").await;
-    assert!(text(&card).ends_with("with these words. It stands elsewhere: /pins"), "{card}");
+    assert!(text(&card).ends_with("with these words. But they are in: /pins"), "{card}");
     let card = world.told(BOB, BOB, "/export").await;
     world.press(BOB, &card, "Everything").await;
     for (name, content) in files(&world, BOB, 2).await {
@@ -179,7 +179,7 @@ async fn a_message_is_forgotten(kind: EngineKind) {
     world.caught_up().await;
     assert_eq!(holding(&data(&world)), [""; 0]);
     assert_eq!(world.refused(), Vec::<String>::new());
-    assert!(bot.stop().success());
+    assert!(bot.stop().await.success());
     assert_eq!(holding(&data(&world)), [""; 0]);
     // What is left is whole.
     let bot = recipe(&world, kind, "1").spawn();
@@ -249,7 +249,7 @@ async fn killed_while_it_rewrites(kind: EngineKind) {
     for round in 0..10 {
         assert!(content.contains(&format!("round {round}: filler")), "round {round} is lost");
     }
-    assert!(bot.stop().success());
+    assert!(bot.stop().await.success());
 }
 
 #[tokio::test]
@@ -288,7 +288,7 @@ async fn killed_while_it_erases(kind: EngineKind) {
         assert!(Instant::now() < deadline, "{:?}; the log:\n{}", holding(&data(&world)), bot.log());
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
-    assert!(bot.stop().success());
+    assert!(bot.stop().await.success());
     assert_eq!(holding(&data(&world)), [""; 0]);
 }
 
@@ -332,7 +332,7 @@ async fn everything_of_a_private_chat_is_forgotten_and_others_lose_nothing() {
     rewritten(&bot, 1).await;
     world.caught_up().await;
     assert_eq!(holding(&data(&world)), [""; 0]);
-    assert!(bot.stop().success());
+    assert!(bot.stop().await.success());
 }
 
 #[tokio::test]
@@ -401,7 +401,7 @@ async fn what_the_model_wrote_into_settings_for_a_forgotten_message_goes_with_it
     }
     let all = next_request(&world, BOB, "and now?").await.body.to_string();
     assert!(!all.contains("marmalade") && !all.contains("Quartermaster"), "{all}");
-    assert!(bot.stop().success());
+    assert!(bot.stop().await.success());
     let store = world.stored().await;
     let config = store.settings().chat_config(ChatId(BOB)).await.unwrap();
     assert_eq!((config.personality, config.custom_prompt), (None, None));
@@ -454,7 +454,7 @@ async fn notes_and_reminders_that_were_made_for_a_forgotten_message_go_with_it()
         assert!(Instant::now() < deadline, "{:?}; the log:\n{}", holding(&data(&world)), bot.log());
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
-    assert!(bot.stop().success());
+    assert!(bot.stop().await.success());
 }
 
 #[tokio::test]
@@ -488,7 +488,7 @@ async fn words_find_what_is_to_be_forgotten_page_by_page() {
     let done = pressed(&world, BOB, &card, "Forget", "Forgotten").await;
     assert!(text(&done).contains("• messages: 1\n• answers of mine: 1\n"), "{done}");
     let card = world.told(BOB, BOB, "/forget garlic").await;
-    pressed(&world, BOB, &card, "Forget all (10)", "Forget all of these messages (10)").await;
+    pressed(&world, BOB, &card, "Forget all (10)", "Forget all of these 10 messages").await;
     pressed(&world, BOB, &card, "Forget", "• messages: 5\n• answers of mine: 5").await;
     let card = world.told(BOB, BOB, "/forget garlic").await;
     assert!(text(&card).starts_with("I keep no message"), "{card}");
@@ -544,7 +544,7 @@ async fn everybody_gets_what_is_theirs_as_two_files() {
     assert!(session[0].1.contains("tea") && session[0].1.contains("coffee"), "{session:?}");
     assert!(!session[0].1.contains("in private"));
     let toast = world.press(99, &card, "Everything").await;
-    assert_eq!(toast, "I may not write to you. Open my chat, press Start, and try again.");
+    assert_eq!(toast, "I cannot write to you in private. Open my chat, press Start, and try again.");
     drop(bot);
 }
 
@@ -568,7 +568,7 @@ async fn the_press_that_erases_leaves_no_byte_of_its_card() {
         assert!(Instant::now() < deadline, "{:?}; the log:\n{}", holding(&data(&world)), bot.log());
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
-    assert!(bot.stop().success());
+    assert!(bot.stop().await.success());
 }
 
 /// What a member said in a long group is gathered from all parts of it, and nothing else.
@@ -652,7 +652,7 @@ async fn what_was_removed_before_all_was_forgotten_is_not_put_back() {
     rewritten(&bot, 1).await;
     world.caught_up().await;
     assert_eq!(holding(&data(&world)), [""; 0]);
-    assert!(bot.stop().success());
+    assert!(bot.stop().await.success());
 }
 
 #[tokio::test]
@@ -666,6 +666,6 @@ async fn a_command_that_pinned_words_is_forgotten_by_a_reply_to_it() {
     pressed(&world, BOB, &card, "Forget", "• pins: 1").await;
     assert!(!holds(next_request(&world, BOB, "and now?").await.body.to_string().as_bytes()));
     rewritten(&bot, 1).await;
-    assert!(bot.stop().success());
+    assert!(bot.stop().await.success());
     assert_eq!(holding(&data(&world)), [""; 0]);
 }

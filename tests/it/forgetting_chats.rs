@@ -460,7 +460,7 @@ async fn what_is_forgotten_is_nowhere(kind: EngineKind, embedder: &str, first: u
     let is_told = |line: &&str| !secrets_in(line.as_bytes()).is_disjoint(&forgotten);
     let told: Vec<&str> = log.lines().filter(is_told).collect();
     assert_eq!(told, [""; 0], "words of people in the log");
-    assert!(gateway.bot.stop().success());
+    assert!(gateway.bot.stop().await.success());
     assert_eq!(model.violations(), Vec::<String>::new());
     runtime.stop();
 }

@@ -228,7 +228,7 @@ async fn a_group_nobody_allowed_is_told_so_once_until_an_owner_allows_it() {
         world.say(BOB, TEAM, words);
     }
     world.caught_up().await;
-    assert_eq!(world.bot_texts(TEAM), ["I talk in a group once my owner agrees. I have asked."]);
+    assert_eq!(world.bot_texts(TEAM), ["I may talk in this group once my owner agrees. I have asked."]);
     bot.logged("added to a group that no owner has let in").await;
 
     let card = world.told(ANN, TEAM, "/allow").await;

@@ -83,7 +83,7 @@ async fn a_few_answers_make_a_bot_that_runs_and_has_an_owner() {
     let card = world.answers(BOB, 1).await.remove(0);
     assert!(text(&card).starts_with("You own this bot now."), "{card}");
     assert_eq!(text(&world.told(BOB, BOB, "hello").await), "Hello Bob.");
-    assert!(bot.stop().success());
+    assert!(bot.stop().await.success());
     let said = set_up(&recipe(&world), &["", "", "", "", ""]).await;
     assert!(!said.contains("t.me/figaro_bot"), "it has an owner: {said}");
     assert!(said.contains(&format!("✓ A test message went to the owner ({BOB})")), "{said}");
@@ -314,7 +314,7 @@ async fn a_running_bot_is_not_disturbed() {
         "{said}"
     );
     assert!(said.contains("! A bot runs with this store.") && !said.contains("t.me/figaro"), "{said}");
-    assert!(bot.stop().success());
+    assert!(bot.stop().await.success());
 }
 
 #[tokio::test]
@@ -558,6 +558,7 @@ async fn a_bot_that_starts_at_a_terminal_shows_the_link_as_a_line_and_as_a_code(
     let world = World::new().await;
     let mut terminal = AtTerminal::start(&world.bot().unset("OWNER_IDS"));
     terminal.shows("\u{1b}[30;107m").await;
+    terminal.shows("Ctrl-C ends it").await;
     let screen = terminal.screen();
     assert!(screen.contains("write to it at https://t.me/figaro_bot; Ctrl-C ends it"), "{screen}");
     let line = screen.lines().find(|line| line.contains("?start=")).unwrap();

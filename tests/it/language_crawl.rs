@@ -77,10 +77,29 @@ fn shown(call: &ApiCall) -> Vec<String> {
 
 #[tokio::test]
 async fn a_chat_in_portuguese_sees_no_english_word_of_figaros() {
+    no_english_in("pt", "português").await;
+}
+
+#[tokio::test]
+async fn a_chat_in_german_sees_no_english_word_of_figaros() {
+    no_english_in("de", "Deutsch").await;
+}
+
+#[tokio::test]
+async fn a_chat_in_arabic_sees_no_english_word_of_figaros() {
+    no_english_in("ar", "العربية").await;
+}
+
+#[tokio::test]
+async fn a_chat_in_chinese_sees_no_english_word_of_figaros() {
+    no_english_in("zh", "中文").await;
+}
+
+async fn no_english_in(tag: &str, name: &str) {
     let world = World::new().await;
     world.otherwise(ModelReply::text("Pronto."));
     let _bot = start(&world, &[]).await;
-    world.told(ANN, ANN, "/config language português").await;
+    world.told(ANN, ANN, &format!("/config language {name}")).await;
     let note = json!({"key": "compras", "content": "leite"});
     call(&world, (ANN, ANN), "uma nota", "add_note", note).await;
     call(&world, (ANN, ANN), "uma tarefa", "schedule_task", recurring("Cante", LEAP)).await;
@@ -107,14 +126,14 @@ async fn a_chat_in_portuguese_sees_no_english_word_of_figaros() {
         }
     }
     assert!(pressed.len() >= 25, "few buttons: {pressed:?}");
-    let locales = Locales::load().unwrap();
-    let ours: String = locales.of(Some("pt")).entries().map(|(_, text)| format!("{text}\n")).collect();
+    let locales = Locales::default();
+    let ours: String = locales.of(Some(tag)).entries().map(|(_, text)| format!("{text}\n")).collect();
     let english: Vec<String> =
         parts(locales.of(Some("en"))).into_iter().filter(|part| !ours.contains(part.as_str())).collect();
     for call in world.telegram.calls().iter().skip(begin) {
         for text in shown(call) {
             let found = english.iter().find(|part| text.contains(part.as_str()));
-            assert_eq!(found, None, "{} shows: {text}", call.method);
+            assert_eq!(found, None, "{tag}: {} shows: {text}", call.method);
         }
     }
 }

@@ -38,6 +38,8 @@ mod documents;
 mod documents_real;
 mod drawing;
 mod echoes;
+mod edits;
+mod edits_kill;
 mod embedder;
 #[cfg(feature = "local-embedder")]
 mod embedder_local;
@@ -91,6 +93,7 @@ mod promise;
 mod prompt_budget;
 mod providers;
 mod proxies;
+mod reactions;
 mod recall;
 mod recall_kinds;
 mod records;

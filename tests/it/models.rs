@@ -37,7 +37,7 @@ async fn a_member_chooses_among_the_named_models_and_the_choice_survives() {
     let bot = world.many().spawn();
     bot.ready().await;
     let card = world.told(BOB, BOB, "/model").await;
-    assert!(text(&card).contains("openai:gpt-4.1-mini answers here, as everywhere unless"), "{card}");
+    assert!(text(&card).contains("openai:gpt-4.1-mini answers here, as in every chat"), "{card}");
     let mut shown = plain(&labels(&card)).into_iter().map(str::to_owned).collect::<Vec<_>>();
     shown.sort();
     let mut named = [&NAMED[..], &["How it writes"]].concat();
@@ -59,9 +59,9 @@ async fn a_member_chooses_among_the_named_models_and_the_choice_survives() {
     world.caught_up().await;
     assert_eq!(world.answered_by(BOB).await, "gemini-2.5-flash");
     let refused = world.told(BOB, BOB, "/model gemini:gemini-2.5-pro").await;
-    assert!(text(&refused).starts_with("You can choose among these: openai:gpt-4.1-mini, "), "{refused}");
+    assert!(text(&refused).starts_with("You can choose one of these: openai:gpt-4.1-mini, "), "{refused}");
     let forged = world.forged(BOB, &refused, "model:set:gemini:gemini-2.5-pro").await;
-    assert!(forged.starts_with("You can choose among these"), "{forged}");
+    assert!(forged.starts_with("You can choose one of these"), "{forged}");
     assert_eq!(
         world.forged(BOB, &refused, "model:served:gemini:0").await,
         "Only an owner of the bot can do that."
@@ -97,11 +97,11 @@ async fn an_owner_chooses_among_all_that_are_served() {
     world.told(ANN, ANN, "/model gemini-3-pro-preview").await;
     assert_eq!(world.answered_by(ANN).await, "gemini-3-pro-preview", "one name that only one has is enough");
     for (name, words) in [
-        ("nonsense", "nonsense is not served. There are: "),
-        ("gemini:nonsense", "gemini:nonsense is not served. There are: gemini:gemini-2.5-flash, "),
+        ("nonsense", "nonsense is not available. Choose one of: "),
+        ("gemini:nonsense", "gemini:nonsense is not available. Choose one of: gemini:gemini-2.5-flash, "),
         // Both services that speak OpenAI's language have it.
         ("offline", "Which one? "),
-        ("skynet:t800", "skynet:t800 is not served."),
+        ("skynet:t800", "skynet:t800 is not available."),
     ] {
         let told = world.told(ANN, ANN, &format!("/model {name}")).await;
         assert!(text(&told).starts_with(words), "{name}: {told}");
@@ -131,7 +131,7 @@ async fn in_a_group_only_those_who_run_it_change_its_model() {
     // An owner's choice that nobody has named is shown to all, and each may keep it for a further try.
     world.told(ANN, TEAM, "/model@figaro_bot gemini:gemini-2.5-pro").await;
     let refused = world.told(EVE, TEAM, "/model@figaro_bot gemini:gemini-3.5-flash").await;
-    assert!(text(&refused).starts_with("You can choose among these: "), "{refused}");
+    assert!(text(&refused).starts_with("You can choose one of these: "), "{refused}");
     assert!(text(&refused).contains("gemini:gemini-2.5-pro"), "{refused}");
     world.told(BOB, TEAM, "/retry@figaro_bot gemini:gemini-2.5-pro").await;
     assert_eq!(world.asks(2).await.model(), "gemini-2.5-pro");
@@ -153,7 +153,7 @@ const RIGHT: [(&str, &str); 5] = [
     ("temperature 0,3", "It writes with: freedom of wording 0.3 (temperature)."),
     ("TEMPERATURE", "It writes with: freedom of wording 0.3 (temperature)."),
     ("max_tokens 1", "freedom of wording 0.3 (temperature), longest answer 1 (max_tokens)."),
-    ("presence_penalty 1", "openai has nothing like push to new topics (presence_penalty): ignored."),
+    ("presence_penalty 1", "openai does not support push to new topics (presence_penalty): ignored."),
     (
         "presence_penalty clear",
         "It writes with: freedom of wording 0.3 (temperature), longest answer 1 (max_tokens).",
@@ -240,7 +240,7 @@ async fn a_model_that_is_gone_is_told_on_the_card_and_when_it_is_needed() {
     let told = world.told(BOB, BOB, "and now?").await;
     assert!(text(&told).starts_with(words), "{told}");
     let once = world.told(BOB, BOB, "/retry nothing:here").await;
-    assert!(text(&once).starts_with("You can choose among these"), "{once}");
+    assert!(text(&once).starts_with("You can choose one of these"), "{once}");
     world.model.retire("gemini-2.5-flash");
     let told = world.told(BOB, BOB, "/retry gemini:gemini-2.5-flash").await;
     assert!(
@@ -256,7 +256,7 @@ async fn a_model_whose_provider_is_not_set_up_any_more_is_gone_too() {
     let bot = world.many().spawn();
     bot.ready().await;
     world.told(BOB, BOB, "/model compatible:offline-text").await;
-    assert!(bot.stop().success());
+    assert!(bot.stop().await.success());
     let bot = world
         .many()
         .unset("COMPATIBLE_BASE_URL")
@@ -268,7 +268,7 @@ async fn a_model_whose_provider_is_not_set_up_any_more_is_gone_too() {
     assert!(text(&card).contains("⚠️ compatible:offline-text is no longer available."), "{card}");
     let told = world.told(BOB, BOB, "are you there?").await;
     assert!(
-        text(&told).starts_with("⚠️ My model, compatible:offline-text, is not served by its provider."),
+        text(&told).starts_with("⚠️ The provider does not offer my model, compatible:offline-text."),
         "{told}"
     );
     assert_eq!(labels(&told), ["Another model"]);
@@ -334,7 +334,7 @@ async fn a_provider_that_cannot_be_reached_is_told_and_its_model_may_still_be_ch
     let bot = world.many().set("OLLAMA_BASE_URL", &url).set("OLLAMA_MODEL", "llama3.2").spawn();
     bot.ready().await;
     let card = world.told(ANN, ANN, "/model").await;
-    assert!(text(&card).contains("⚠️ ollama does not say right now which models it has."), "{card}");
+    assert!(text(&card).contains("⚠️ I cannot get the list of models from ollama right now."), "{card}");
     let data: Vec<Value> = buttons(&card).into_iter().map(|(_, data)| json!(data)).collect();
     assert!(data.contains(&json!("model:set:ollama:llama3.2")), "{data:?}");
     assert!(!data.contains(&json!("model:served:ollama:0")), "{data:?}");

@@ -82,7 +82,7 @@ async fn words_behind_a_command_count_or_are_told_to_change_nothing() {
     {
         let alone = text(&world.told(who, who, &format!("/{command}")).await).to_owned();
         let told = world.told(who, who, &format!("/{command} foo  bar")).await;
-        let words = format!("/{command} takes nothing behind it, so “foo bar” changed nothing.\n\n");
+        let words = format!("/{command} takes no extra words, so I ignored “foo bar”.\n\n");
         let rest = text(&told).strip_prefix(&words).unwrap_or_else(|| panic!("{told}"));
         assert_eq!(rest.lines().next(), alone.lines().next(), "it does what it does alone: {told}");
     }
@@ -107,7 +107,7 @@ async fn words_behind_a_command_count_or_are_told_to_change_nothing() {
         let card = world.told(BOB, BOB, clears).await;
         assert!(text(&card).contains("Language: as you write"), "{clears}: {card}");
     }
-    assert!(bot.stop().success());
+    assert!(bot.stop().await.success());
 }
 
 #[tokio::test]

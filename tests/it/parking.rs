@@ -91,15 +91,15 @@ impl World {
     }
 
     /// Stops the bot and looks at the records of turns that wait.
-    pub fn parked(&self, bot: Bot) -> Vec<Value> {
-        assert!(bot.stop().success());
+    pub async fn parked(&self, bot: Bot) -> Vec<Value> {
+        assert!(bot.stop().await.success());
         let parked = self.records().all("parked");
         parked.into_iter().map(|(_, value)| serde_json::from_slice(&value).unwrap()).collect()
     }
 
     /// Stops the bot and lets the time of every waiting turn be over.
-    pub fn expire(&self, bot: Bot) {
-        assert!(bot.stop().success());
+    pub async fn expire(&self, bot: Bot) {
+        assert!(bot.stop().await.success());
         let count = self.records().change("parked", |record| {
             let at = record.pointer_mut("/expires_at").unwrap_or_else(|| panic!("no expires_at"));
             *at = if at.is_number() { json!(1_000_000_000) } else { json!("2020-01-01T00:00:00Z") };
@@ -155,7 +155,7 @@ async fn a_button_answers_once_and_then_it_is_late() {
     world.caught_up().await;
     assert_eq!(world.passes("paint it"), 2);
     world.all_well();
-    assert_eq!(world.parked(bot), Vec::<Value>::new());
+    assert_eq!(world.parked(bot).await, Vec::<Value>::new());
 }
 
 #[tokio::test]
@@ -393,7 +393,7 @@ async fn two_questions_of_one_pass_leave_no_call_without_a_result() {
     assert!(told[1]["success"] == false || told[1] == answered("Large"), "{told:?}");
     world.caught_up().await;
     world.all_well();
-    assert_eq!(world.parked(bot), Vec::<Value>::new());
+    assert_eq!(world.parked(bot).await, Vec::<Value>::new());
 }
 
 #[tokio::test]

@@ -31,7 +31,7 @@ async fn stop_and_new_give_the_question_up() {
         assert_eq!((world.passes("paint it"), world.passes("cut it")), (1, 1), "{command}");
         world.caught_up().await;
         world.all_well();
-        assert_eq!(world.parked(bot), Vec::<Value>::new(), "{command}");
+        assert_eq!(world.parked(bot).await, Vec::<Value>::new(), "{command}");
     }
 }
 
@@ -111,7 +111,7 @@ async fn it_goes_on_after_a_kill_and_writes_once() {
     let cards = world.bot_texts(BOB).iter().filter(|text| text.starts_with(COLOUR)).count();
     assert_eq!((polls, cards, world.passes("paint it")), (1, 1, 3));
     world.all_well();
-    assert_eq!(world.parked(bot), Vec::<Value>::new());
+    assert_eq!(world.parked(bot).await, Vec::<Value>::new());
 }
 
 #[tokio::test]
@@ -166,7 +166,7 @@ async fn odd_questions_are_shown_as_they_are_or_refused() {
     }
     world.caught_up().await;
     assert_eq!(world.refused(), Vec::<String>::new());
-    assert!(bot.stop().success());
+    assert!(bot.stop().await.success());
 }
 
 #[tokio::test]
@@ -209,7 +209,7 @@ async fn who_lost_access_answers_no_more_until_it_is_given_back() {
     world.card_with(BOB, "End of paint it.").await;
     assert_eq!(world.told_model("paint it"), [answered("Red")]);
     world.all_well();
-    assert!(bot.stop().success());
+    assert!(bot.stop().await.success());
 }
 
 #[tokio::test]
@@ -227,7 +227,7 @@ async fn when_its_time_is_over_the_person_is_told_and_a_press_is_late() {
             )
             .await,
     ];
-    world.expire(bot);
+    world.expire(bot).await;
     let bot = world.start_open().await;
     let word = world.card_with(BOB, "I no longer wait for an answer to: “Which colour?”").await;
     assert!(labels(&word).is_empty(), "{word}");
@@ -243,12 +243,12 @@ async fn when_its_time_is_over_the_person_is_told_and_a_press_is_late() {
     assert!(!whole.contains("function_call"), "{whole}");
     assert_eq!((world.passes("paint it"), world.passes("cut it")), (1, 1));
     world.all_well();
-    assert_eq!(world.parked(bot), Vec::<Value>::new());
+    assert_eq!(world.parked(bot).await, Vec::<Value>::new());
     let bot = world.start_open().await;
     world.caught_up().await;
     let words = world.bot_texts(BOB).iter().filter(|text| text.contains("no longer wait")).count();
     assert_eq!(words, 1, "it is said once");
-    assert!(bot.stop().success());
+    assert!(bot.stop().await.success());
 }
 
 #[tokio::test]
@@ -267,7 +267,7 @@ async fn a_task_asks_nobody() {
     assert_eq!(world.told_model("Say what is new.")[0]["success"], false);
     assert!(!world.bot_texts(BOB).iter().any(|text| text.contains(COLOUR)));
     world.all_well();
-    assert_eq!(world.parked(bot), Vec::<Value>::new());
+    assert_eq!(world.parked(bot).await, Vec::<Value>::new());
 }
 
 #[tokio::test]
@@ -280,7 +280,7 @@ async fn stopped_while_the_question_is_being_sent_it_waits_for_nothing() {
     world.see("the question on its way", |view| view.calls_of("sendMessage").first().map(|_| ())).await;
     world.say(BOB, BOB, "/stop");
     world.card_with(BOB, "Called off: Which colour?").await;
-    assert_eq!(world.parked(bot), Vec::<Value>::new());
+    assert_eq!(world.parked(bot).await, Vec::<Value>::new());
     let _bot = world.start_open().await;
     world.when("Green", ModelReply::text("A fine colour."));
     world.say(BOB, BOB, "Green");
@@ -338,7 +338,7 @@ async fn three_questions_wait_for_a_person_in_a_conversation_and_no_more() {
     world.card_with(BOB, "End of paint 1.").await;
     world.asked_back((BOB, BOB), "paint 5", buttons_only()).await;
     world.all_well();
-    assert_eq!(world.parked(bot).len(), 3);
+    assert_eq!(world.parked(bot).await.len(), 3);
 }
 
 #[tokio::test]

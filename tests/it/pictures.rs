@@ -114,7 +114,7 @@ async fn a_model_that_sees_gets_what_was_sent_replied_to_and_sent_just_before() 
     assert_eq!(shown(&again), jpegs(&[4, 5, 6]), "tried again with all that belongs to it");
     world.caught_up().await;
     assert_eq!(world.asked().len(), requests + 2);
-    assert!(bot.stop().success());
+    assert!(bot.stop().await.success());
     let log = std::fs::read_to_string(world.folder.path().join("figaro.log")).unwrap();
     assert!(!log.contains(world.telegram.token()), "the token is in the log");
 }
@@ -214,7 +214,7 @@ async fn where_no_model_sees_none_is_offered() {
     let world = World::new().await;
     let _bot = world.bot().set("ACCESS", "open").set("OPENAI_MODEL", "offline-text").spawn();
     _bot.ready().await;
-    let begins = "My model, openai:offline-text, cannot see pictures. Nor can any other";
+    let begins = "My model, openai:offline-text, cannot see pictures. No other model";
     for (who, ends) in
         [(BOB, "Whoever runs me can set up one that sees."), (ANN, "or name one in LLM_FALLBACK.")]
     {

@@ -80,7 +80,7 @@ async fn the_last_question_is_asked_again_as_it_was_and_the_old_answer_is_in_no_
         "{last}"
     );
     assert_eq!(last.matches("Cats are better.").count(), 1, "{last}");
-    assert!(bot.stop().success());
+    assert!(bot.stop().await.success());
     assert_eq!(world.refused(), Vec::<String>::new());
 }
 
@@ -190,9 +190,9 @@ async fn a_model_that_someone_may_not_have_is_refused_and_a_long_name_works() {
     let failed = world.failed(BOB, "my question").await;
     let tag = world.data(&failed, "Try again").rsplit(':').next().unwrap().to_owned();
     let told = world.forged(BOB, &failed, &format!("retry:with:{tag}:gemini:gemini-2.5-pro")).await;
-    assert!(told.starts_with("You can choose among these: openai:gpt-4.1-mini"), "{told}");
+    assert!(told.starts_with("You can choose one of these: openai:gpt-4.1-mini"), "{told}");
     let told = world.told(BOB, BOB, "/retry gemini:gemini-2.5-pro").await;
-    assert!(text(&told).starts_with("You can choose among these"), "{told}");
+    assert!(text(&told).starts_with("You can choose one of these"), "{told}");
     assert_eq!(world.asked().len(), 1);
     world.press(BOB, &failed, "Another model").await;
     let list = world.answers(BOB, 3).await.remove(2);
@@ -297,7 +297,7 @@ async fn killed_while_it_tries_again_it_answers_once() {
     let bot = world.many_ready().await;
     world.answers(BOB, 2).await;
     world.answers(ANN, 3).await;
-    assert!(bot.stop().success());
+    assert!(bot.stop().await.success());
     let _bot = world.many_ready().await;
     world.caught_up().await;
     assert_eq!(world.bot_texts(BOB), ["first answer", "second answer"]);

@@ -230,7 +230,7 @@ async fn a_change_of_the_file_holds_at_once_and_a_broken_one_changes_nothing() {
     let refused = post(&world, 1).await;
     assert!(refused.to_string().contains("a person denied it"), "{refused}");
     fs::write(&file, GOOD).unwrap();
-    world.shows_text("policy.yaml: 3 rules of yours").await;
+    world.shows_text("policy.yaml. Your rules that apply from now on: 3").await;
     assert_eq!(post(&world, 2).await["success"], true);
     fs::write(&file, GOOD.replace("then: allow", "then: alow")).unwrap();
     let told = world.shows_text("I cannot use policy.yaml").await;
@@ -241,7 +241,7 @@ async fn a_change_of_the_file_holds_at_once_and_a_broken_one_changes_nothing() {
     let status = world.told(ANN, ANN, "/status").await;
     let status = status["text"].as_str().unwrap();
     assert!(
-        status.contains("⚠️ Files of yours that I cannot use") && status.contains(":6:11: then is `alow`"),
+        status.contains("⚠️ I cannot use some of your files") && status.contains(":6:11: then is `alow`"),
         "{status}"
     );
     assert_eq!(post(&world, 3).await["success"], true, "the rules of before hold");
@@ -249,9 +249,9 @@ async fn a_change_of_the_file_holds_at_once_and_a_broken_one_changes_nothing() {
     world.shows_text("policy.yaml is gone").await;
     assert_eq!(post(&world, 4).await["success"], true, "the rules of before hold");
     fs::write(&file, "# none\n").unwrap();
-    world.shows_text("policy.yaml: 0 rules of yours").await;
+    world.shows_text("policy.yaml. Your rules that apply from now on: 0").await;
     let status = world.told(ANN, ANN, "/status").await;
-    assert!(!status["text"].as_str().unwrap().contains("Files of yours"), "{status}");
+    assert!(!status["text"].as_str().unwrap().contains("some of your files"), "{status}");
     let refused = post(&world, 5).await;
     assert!(refused.to_string().contains("a person denied it"), "{refused}");
     let posted = world.bot_texts(TEAM);

@@ -59,11 +59,11 @@ async fn a_session_is_listed_gone_on_with_named_saved_and_deleted() {
     world.press(BOB, &card, "what is Riga like?").await;
     let id = number(&card["message_id"]);
     let opened = world.shows(BOB, id, "Messages: 2\nModel: ").await;
-    let wanted = ["Go on with it", "Rename", "Model", "Save as a file", "Delete", "‹ Back"];
+    let wanted = ["Continue", "Rename", "Model", "Save as a file", "Delete", "‹ Back"];
     assert_eq!(labels(&opened), wanted);
-    assert_eq!(world.press(BOB, &card, "Go on").await, "“what is Riga like?” goes on here.");
+    assert_eq!(world.press(BOB, &card, "Continue").await, "“what is Riga like?” is open again.");
     let opened = world.shows(BOB, id, "It goes on here").await;
-    assert!(!labels(&opened).contains(&"Go on with it".to_owned()), "{opened}");
+    assert!(!labels(&opened).contains(&"Continue".to_owned()), "{opened}");
     let request = asks(&world, BOB, "and in winter?").await;
     let all = request.body.to_string();
     assert!(all.contains("what is Riga like?") && !all.contains("Rome"), "{all}");
@@ -96,8 +96,8 @@ async fn a_session_is_listed_gone_on_with_named_saved_and_deleted() {
 
     world.press(BOB, &card, "Delete").await;
     let asked = world.shows(BOB, id, "Delete “My Riga notes” for good?").await;
-    assert!(text(&asked).contains("(4)"), "{asked}");
-    assert_eq!(world.press(BOB, &card, "Delete").await, "“My Riga notes” is deleted, messages: 4.");
+    assert!(text(&asked).contains("its 4 messages"), "{asked}");
+    assert_eq!(world.press(BOB, &card, "Delete").await, "I deleted “My Riga notes” and its 4 messages.");
     let left = world.shows(BOB, id, "Conversations").await;
     assert_eq!(rows(&left), ["Trip to Rome"]);
     let request = asks(&world, BOB, "a new start").await;
@@ -141,7 +141,7 @@ async fn many_sessions_are_paged_and_a_running_one_is_not_deleted() {
     gate.open();
     says(&world, BOB, "At last.").await;
     world.caught_up().await;
-    assert_eq!(world.press(BOB, &card, "Delete").await, "“this takes long” is deleted, messages: 2.");
+    assert_eq!(world.press(BOB, &card, "Delete").await, "I deleted “this takes long” and its 2 messages.");
     drop(bot);
 }
 
@@ -156,8 +156,8 @@ async fn in_a_group_members_go_on_and_admins_do_the_rest() {
     assert_eq!(rows(&card), ["✓ New conversation", "@figaro_bot lunch"]);
     world.press(BOB, &card, "@figaro_bot lunch").await;
     let opened = world.shows(TEAM, number(&card["message_id"]), "Messages: 2").await;
-    assert_eq!(labels(&opened), ["Go on with it", "‹ Back"]);
-    assert_eq!(world.press(BOB, &card, "Go on").await, "“@figaro_bot lunch” goes on here.");
+    assert_eq!(labels(&opened), ["Continue", "‹ Back"]);
+    assert_eq!(world.press(BOB, &card, "Continue").await, "“@figaro_bot lunch” is open again.");
     let card = list(&world, ANN, TEAM).await;
     world.press(ANN, &card, "✓ @figaro_bot lunch").await;
     let opened = world.shows(TEAM, number(&card["message_id"]), "Messages: 2").await;
@@ -214,7 +214,7 @@ async fn a_session_has_a_model_of_its_own() {
     world.press(BOB, &card, "the usual one").await;
     let id = number(&card["message_id"]);
     world.shows(BOB, id, "Messages: 6").await;
-    world.press(BOB, &card, "Go on").await;
+    world.press(BOB, &card, "Continue").await;
     world.press(BOB, &card, "Model").await;
     world.shows(BOB, id, "answers in this conversation only").await;
     assert_eq!(world.press(BOB, &card, "The bot's own").await, "Saved.");
@@ -299,7 +299,7 @@ async fn a_session_is_named_after_its_first_exchange_and_once() {
     let asked = world.model.naming_requests();
     let last = asked.iter().rev().find(|request| request.user_text().contains("one more talk")).unwrap();
     assert!(last.instructions().contains("Portuguese"), "{}", last.instructions());
-    assert!(bot.stop().success());
+    assert!(bot.stop().await.success());
 }
 
 #[tokio::test]
@@ -325,7 +325,7 @@ async fn a_name_that_fails_is_tried_again_with_later_exchanges_and_not_for_ever(
     asks(&world, BOB, "fourth words").await;
     asks(&world, BOB, "fifth words").await;
     world.caught_up().await;
-    assert!(bot.stop().success());
+    assert!(bot.stop().await.success());
     let asked = world.model.naming_requests();
     let own = asked.iter().filter(|request| request.user_text().contains("first words")).count();
     assert_eq!(own, 3);
@@ -353,7 +353,7 @@ async fn a_name_costs_no_turn_its_time_and_counts_to_the_caps() {
     says(&world, BOB, "Thrifty.").await;
     let usage = world.told(BOB, BOB, "/usage").await;
     assert!(text(&usage).contains("in the background (names, summaries, memory): 350 tokens · "), "{usage}");
-    assert!(bot.stop().success());
+    assert!(bot.stop().await.success());
     let asked = world.model.naming_requests();
     assert!(!asked.iter().any(|request| request.user_text().contains("a last question")), "{asked:?}");
 }
@@ -398,7 +398,7 @@ async fn a_topic_without_a_title_gets_the_name_of_its_first_session() {
     says(&world, BOB, "Answer to planting trees").await;
     names_asked(&world, 4).await;
     world.caught_up().await;
-    assert!(bot.stop().success());
+    assert!(bot.stop().await.success());
     assert_eq!(world.telegram.view(titles), [(made_up, "Watering roses".to_owned())]);
     let store = world.stored().await;
     let of_topic = |topic| Conversation { chat: ChatId(BOB), topic: Some(TopicId(topic)) };
@@ -451,7 +451,7 @@ async fn a_kill_while_a_session_is_deleted_leaves_all_of_it_or_nothing() {
         let bot = start(&world, &[]).await;
         world.shows(BOB, number(&card["message_id"]), "").await;
         world.caught_up().await;
-        assert!(bot.stop().success());
+        assert!(bot.stop().await.success());
         assert_eq!(world.stored().await.sessions().find(session.id).await.unwrap(), None, "after {delay} ms");
     }
     assert_eq!(whole + gone, 6);

@@ -59,11 +59,11 @@ async fn what_the_model_changes_stands_behind_its_answer_with_a_button_that_undo
         &world,
         (BOB, BOB),
         "as the page says",
-        json!({"custom_prompt": orders, "language": "German", "personality": null}),
+        json!({"custom_prompt": orders, "language": "Latvian", "personality": null}),
     )
     .await;
     let lines: Vec<&str> = text(&card).lines().collect();
-    assert_eq!(lines[..2], [TITLE, "Language: as you write → Deutsch"]);
+    assert_eq!(lines[..2], [TITLE, "Language: as you write → Latvian"]);
     assert!(
         lines[2].starts_with("Instructions: none → Obey whoever says") && lines[2].ends_with('…'),
         "{card}"
@@ -78,7 +78,7 @@ async fn what_the_model_changes_stands_behind_its_answer_with_a_button_that_undo
     let whole = world.told(BOB, BOB, "/config instructions").await;
     assert!(text(&whole).contains(&orders), "{whole}");
     let whole = world.told(BOB, BOB, "/config language").await;
-    assert!(text(&whole).ends_with("Now: Deutsch"), "{whole}");
+    assert!(text(&whole).ends_with("Now: Latvian"), "{whole}");
 
     assert_eq!(world.press(BOB, &card, "Undo").await, "Undone.");
     let undone = world.shows(BOB, number(&card["message_id"]), "Undone.").await;
@@ -106,7 +106,7 @@ async fn instructions_and_how_it_writes_are_asked_for_and_a_reply_sets_them() {
     world.press(BOB, &one, "Edit").await;
     let asked = says(&world, BOB, "What should I always keep in mind here?").await;
     // A reply still counts after a restart.
-    assert!(bot.stop().success());
+    assert!(bot.stop().await.success());
     let bot = start(&world, &[]).await;
     let reply = |message: &Value, words: &str| {
         let reply = Say::new(BOB, BOB, words).reply_to(number(&message["message_id"]));
@@ -122,7 +122,7 @@ async fn instructions_and_how_it_writes_are_asked_for_and_a_reply_sets_them() {
     let asked = world.answers(BOB, before + 1).await.pop().unwrap();
     reply(&asked, "temperature 0.5");
     says(&world, BOB, "It writes with: freedom of wording 0.5 (temperature)").await;
-    assert!(bot.stop().success());
+    assert!(bot.stop().await.success());
     assert_eq!(settings(&world, BOB).await.custom_prompt.as_deref(), Some("Be brief."));
 }
 
@@ -147,12 +147,12 @@ async fn only_those_who_may_change_settings_undo_and_only_in_their_chat() {
 #[tokio::test]
 async fn what_was_changed_again_since_stays() {
     let (world, _bot) = scene().await;
-    let card = changes(&world, (ANN, TEAM), "speak German", json!({"language": "German"})).await;
-    world.told(ANN, TEAM, "/config@figaro_bot language French").await;
+    let card = changes(&world, (ANN, TEAM), "speak Latvian", json!({"language": "Latvian"})).await;
+    world.told(ANN, TEAM, "/config@figaro_bot language Frisian").await;
     assert_eq!(world.press(ANN, &card, "Undo").await, STALE);
     let late = world.shows(TEAM, number(&card["message_id"]), STALE).await;
-    assert!(labels(&late).is_empty() && text(&late).contains("as you write → Deutsch"), "{late}");
-    assert!(config(&world, TEAM).await.contains("Language: Français"));
+    assert!(labels(&late).is_empty() && text(&late).contains("as you write → Latvian"), "{late}");
+    assert!(config(&world, TEAM).await.contains("Language: Frisian"));
 
     let change = json!({"language": "Greek", "personality": "loud"});
     let card = changes(&world, (ANN, TEAM), "Greek and loud", change).await;
@@ -173,7 +173,7 @@ async fn a_reset_is_shown_and_undone_whole() {
     }
     world.told(ANN, TEAM, "/timezone@figaro_bot Riga").await;
     world.told(ANN, TEAM, "/model@figaro_bot temperature 0.3").await;
-    assert!(bot.stop().success());
+    assert!(bot.stop().await.success());
     let before = settings(&world, TEAM).await;
     let bot = start(&world, &[]).await;
     let told = find_and_call(&world, (ANN, TEAM), "forget it all", ("reset_config", json!({}))).await;
@@ -188,12 +188,12 @@ async fn a_reset_is_shown_and_undone_whole() {
         )
     );
     // The button outlives a restart.
-    assert!(bot.stop().success());
+    assert!(bot.stop().await.success());
     assert_ne!(settings(&world, TEAM).await, before);
     let bot = start(&world, &[]).await;
     assert_eq!(world.press(ANN, &card, "Undo").await, "Undone.");
     world.shows(TEAM, number(&card["message_id"]), "Undone.").await;
-    assert!(bot.stop().success());
+    assert!(bot.stop().await.success());
     assert_eq!(settings(&world, TEAM).await, before);
 }
 
@@ -318,7 +318,7 @@ async fn tasks_that_followed_a_new_time_zone_go_back_with_it() {
 #[tokio::test]
 async fn after_a_day_it_is_too_late() {
     let (world, bot) = scene().await;
-    assert!(bot.stop().success());
+    assert!(bot.stop().await.success());
     let kept = world.stored().await;
     let loud = |hours: i64| async move {
         let turn = ChangingTurn { run: RunId::new(), moved: Vec::new(), at: now() - TimeDelta::hours(hours) };
@@ -345,11 +345,11 @@ async fn the_card_speaks_the_language_of_whoever_asked() {
     let (world, _bot) = scene().await;
     let rui = 14;
     world.person(rui, "Rui", "pt-br");
-    call(&world, (rui, rui), "em alemão", "set_config", json!({"language": "Deutsch"})).await;
+    call(&world, (rui, rui), "em alemão", "set_config", json!({"language": "latviešu"})).await;
     let card = says(&world, rui, "Mudei configurações deste chat").await;
     assert_eq!(
         (text(&card), labels(&card)),
-        ("Mudei configurações deste chat\nIdioma: como você escreve → Deutsch", vec!["Desfazer".to_owned()])
+        ("Mudei configurações deste chat\nIdioma: o que você usar → latviešu", vec!["Desfazer".to_owned()])
     );
     assert_eq!(world.press(rui, &card, "Desfazer").await, "Desfeito.");
 }

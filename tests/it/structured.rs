@@ -21,7 +21,7 @@ json_schema_extra: {kind: agent, name: extractor, version: 1, structured_output:
 ";
 const FITS: &str = r#"{"name":"Lena","age":7}"#;
 const WRONG: &str = r#"{"name":"Lena","age":"seven"}"#;
-const FAILED: &str = "The answer has to be in a certain form, and the model missed it twice";
+const FAILED: &str = "The answer needs a certain form, and the model got it wrong twice";
 
 /// A bot in whose chat with Ann the extractor answers.
 async fn extracting(world: &World, recipe: &Recipe) -> Bot {
@@ -153,6 +153,6 @@ async fn killed_between_the_tries_it_is_still_mended_once() {
         let last = world.asks(before + 3).await;
         assert!(last.user_text().contains("/age: value is not of type"), "{}", last.user_text());
         assert!(last.tool_names().is_empty());
-        assert!(bot.stop().success());
+        assert!(bot.stop().await.success());
     }
 }

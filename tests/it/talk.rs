@@ -160,7 +160,7 @@ async fn parts_that_belong_together_are_one_question() {
 }
 
 #[tokio::test]
-async fn an_edit_in_time_changes_the_question_and_a_late_one_nothing() {
+async fn an_edit_in_time_changes_the_question_and_a_late_one_is_answered_in_place() {
     let world = World::new().await;
     let gate = Gate::new();
     world.script.push(ModelReply::text("never seen").behind(&gate));
@@ -173,11 +173,15 @@ async fn an_edit_in_time_changes_the_question_and_a_late_one_nothing() {
     let second = world.asks(2).await;
     assert!(second.user_text().contains("Poland") && !second.body.to_string().contains("Holland"));
     assert_eq!(second.input().len(), 1);
+    world.script.push(ModelReply::text("Madrid."));
     world.telegram.edit(ANN, ANN, sent.message_id, "capital of Spain?").unwrap();
     gate.open();
-    world.caught_up().await;
-    assert_eq!(world.bot_texts(ANN), ["Warsaw.", "I have."]);
-    assert_eq!(world.asked().len(), 2);
+    world
+        .see("the new answer", |view| {
+            view.bot_messages(ANN).iter().all(|message| text(message) == "Madrid.").then_some(())
+        })
+        .await;
+    assert_eq!(world.asked().len(), 3);
 }
 
 #[tokio::test]
@@ -214,7 +218,7 @@ async fn what_it_cannot_read_gets_a_clear_answer_without_the_model() {
     assert_eq!(
         world.bot_texts(BOB),
         [
-            "My model, openai:offline, cannot see pictures. Nor can any other that is set up here. Describe it in words. Whoever \
+            "My model, openai:offline, cannot see pictures. No other model here can see them either. Describe it in words. Whoever \
              runs me can set up one that sees."
         ]
     );

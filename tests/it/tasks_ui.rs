@@ -210,7 +210,7 @@ async fn a_task_is_run_now_once_at_a_time() {
     for card in [&card, &stale] {
         world.card(card, "Last run: ✅ today", "Run now").await;
     }
-    bot.stop();
+    bot.stop().await;
     let store = world.stored().await;
     let runs = store.tasks().runs(joke.id).await.unwrap();
     assert!(runs.len() == 1 && runs[0].by_hand && runs[0].error.is_none(), "{runs:?}");
@@ -243,7 +243,7 @@ async fn pausing_and_cancelling_can_be_taken_back_and_a_stale_button_says_so() {
     world.card(&card, "Cancelled ", "Undo").await;
 
     // The clock of the store goes on while the bot is away.
-    bot.stop();
+    bot.stop().await;
     let long_ago = now() - TimeDelta::seconds(61);
     world.change(news.id, TaskChange::Revive, long_ago).await;
     world.change(news.id, TaskChange::Cancel, long_ago).await;
@@ -501,7 +501,7 @@ async fn times_and_missed_runs_are_edited_by_buttons() {
             "{data}"
         );
     }
-    bot.stop();
+    bot.stop().await;
     let store = world.stored().await;
     assert_eq!(store.tasks().find(news.id).await.unwrap().unwrap().if_missed, IfMissed::Ask);
     let moved = store.tasks().find(call.id).await.unwrap().unwrap();
@@ -523,7 +523,7 @@ async fn a_single_run_that_has_passed_is_put_off_from_now() {
     world.card(&card, "Edit: ⏰ Call mum", "+10 min").await;
     let before = now();
     assert_eq!(world.press(ANN, &card, "+10 min").await, "Saved.");
-    bot.stop();
+    bot.stop().await;
     let put_off = world.stored().await.tasks().find(call.id).await.unwrap().unwrap();
     let next = put_off.next.unwrap();
     assert_eq!(put_off.state, TaskState::Active);
@@ -554,7 +554,7 @@ async fn tasks_of_a_group_rest_while_the_bot_is_not_in_it() {
         let said = world.answers(TEAM, before + 2).await;
         assert!(text(&said[before]).starts_with("I am Figaro"), "{said:?}");
         let offer = &said[before + 1];
-        assert_eq!(text(offer), "Tasks that are paused since I was removed: 2. Resume them?");
+        assert_eq!(text(offer), "2 tasks are paused since I was removed. Resume them?");
         assert_eq!(labels(offer), ["Resume all", "Leave paused"]);
         assert_eq!(world.press(BOB, offer, press).await, "Only an admin of this chat can do that.");
         assert_eq!(world.press(ANN, offer, press).await, "");
@@ -568,7 +568,7 @@ async fn tasks_of_a_group_rest_while_the_bot_is_not_in_it() {
     );
     let late = world.forged(ANN, &list, "tasks:back:yes").await;
     assert_eq!(late, GONE);
-    bot.stop();
+    bot.stop().await;
     let kept = world.stored().await.tasks().find(own.id).await.unwrap().unwrap();
     assert_eq!(kept.state, TaskState::Paused(PauseReason::Person));
 }
@@ -583,7 +583,7 @@ async fn tasks_of_a_person_rest_while_they_block_the_bot() {
     bot.logged("tasks are paused: the bot is not in their chat any more").await;
     world.telegram.bot_joined(BOB, BOB).unwrap();
     let offer = world.answers(BOB, 1).await.remove(0);
-    assert_eq!(text(&offer), "Tasks that are paused since you blocked me: 1. Resume them?");
+    assert_eq!(text(&offer), "1 task is paused since you blocked me. Resume it?");
     let card = world.opened(BOB, BOB, "News").await;
     assert!(text(&card).contains("Paused: you had blocked me"), "{card}");
     assert_eq!(world.press(BOB, &offer, "Resume all").await, "");

@@ -76,11 +76,11 @@ async fn what_is_chosen_already_is_chosen_again_and_said_to_be() {
         let is_new = !["config:clear:instructions", "model:plain"].contains(&data);
         assert_eq!(first == "Saved.", is_new, "{data}: {first}");
         let again = world.forged(ANN, &card, data).await;
-        assert_eq!(again, "That is already so.", "{data}");
+        assert_eq!(again, "It is set that way already.", "{data}");
     }
     let card = world.told(ANN, ANN, "/timezone").await;
     assert_eq!(world.forged(ANN, &card, "zone:clear").await, "Saved.");
-    assert_eq!(world.forged(ANN, &card, "zone:clear").await, "That is already so.");
+    assert_eq!(world.forged(ANN, &card, "zone:clear").await, "It is set that way already.");
 }
 
 #[tokio::test]

@@ -13,7 +13,7 @@ use crate::support::{ANN, BOB, Bot, World};
 const EVE: i64 = 77;
 const NEWS: i64 = -1009;
 const UNDO: &str = "Undo";
-const LATE: &str = "This can no longer be undone: there are 24 hours for it.";
+const LATE: &str = "It is too late to undo this: that works for 24 hours.";
 const NO_RIGHT: &str = "Only an owner of this bot, or an admin there with this right, can undo it.";
 
 fn end(said: &str) -> String {
@@ -133,7 +133,7 @@ async fn each_thing_that_was_done_is_undone_as_it_should_be() {
     }
     assert_eq!(world.telegram.messages(NEWS), Vec::<Value>::new(), "the post is gone");
     world.all_well();
-    assert!(bot.stop().success());
+    assert!(bot.stop().await.success());
     let kept = world.bot().arg("audit").arg("--json").run().await;
     let log = String::from_utf8(kept.stdout).unwrap();
     let undone: Vec<Value> = log
@@ -184,17 +184,17 @@ async fn what_a_person_decided_since_stays() {
     let muted = world.did("mute her", mute).await;
     world.telegram.set_member(TEAM, EVE, MemberStatus::Kicked).unwrap();
     let said = world.press(ANN, &muted, UNDO).await;
-    assert!(said.starts_with("Not all of it was undone"), "{said}");
+    assert!(said.starts_with("Not everything was undone"), "{said}");
     world.card_with(TEAM, "somebody has changed it since").await;
     assert_eq!(world.made("restrictChatMember").len(), 1, "a ban is not made a mute");
     let named = world.did("name it", call("setChatTitle", json!({"title": "Lunch"}))).await;
     let again = world.did("name it again", call("setChatTitle", json!({"title": "Dinner"}))).await;
     let said = world.press(ANN, &named, UNDO).await;
-    assert!(said.starts_with("Not all of it was undone"), "{said}");
+    assert!(said.starts_with("Not everything was undone"), "{said}");
     assert!(world.press(ANN, &again, UNDO).await.starts_with("✓ undone: the new title of"));
     assert_eq!(world.made("setChatTitle").last().unwrap()["title"], "Lunch");
     world.all_well();
-    assert!(bot.stop().success());
+    assert!(bot.stop().await.success());
 }
 
 #[tokio::test]
@@ -219,13 +219,13 @@ async fn a_restart_changes_nothing_and_a_day_ends_it() {
     let bot = world.start_open().await;
     assert_eq!(world.press(ANN, &answer, UNDO).await, "✓ undone: the ban of Eve (77) in Team");
     let late = world.did("ban her again", ban()).await;
-    assert!(bot.stop().success());
+    assert!(bot.stop().await.success());
     assert_eq!(world.records().change("undos", |record| record["until"] = json!("2020-01-01T00:00:00Z")), 2);
     let bot = world.start_open().await;
     assert_eq!(world.press(ANN, &late, UNDO).await, LATE);
     world.without_buttons(&late).await;
     assert_eq!(world.made("unbanChatMember").len(), 1);
-    assert!(bot.stop().success());
+    assert!(bot.stop().await.success());
     assert_eq!(world.records().all("undos"), [], "nothing of it is kept");
 }
 
@@ -236,7 +236,7 @@ async fn what_telegram_refuses_is_told_with_its_reason_and_what_it_never_saw_can
     let post = world.did("post it", call("sendMessage", json!({"chat_id": NEWS, "text": "Hello"}))).await;
     world.telegram.fail("deleteMessage", refused("Bad Request: message can't be deleted"), 1);
     let toast = world.press(ANN, &post, UNDO).await;
-    assert!(toast.starts_with("Not all of it was undone"), "{toast}");
+    assert!(toast.starts_with("Not everything was undone"), "{toast}");
     let card = world.card_with(TEAM, "What Ann wanted to undo").await;
     let wanted = "✗ not undone: the message in News (bots can delete only messages of the last 48 hours)";
     assert!(text(&card).contains(wanted), "{card}");
@@ -255,7 +255,7 @@ async fn what_telegram_refuses_is_told_with_its_reason_and_what_it_never_saw_can
     );
     world.press(ANN, &answer, UNDO).await;
     world.card_with(TEAM, "I have no right to do that there any more").await;
-    assert!(bot.stop().success());
+    assert!(bot.stop().await.success());
 }
 
 #[tokio::test]
@@ -284,7 +284,10 @@ async fn a_kill_after_the_press_undoes_it_at_most_once_and_says_what_is_not_know
             true => assert_eq!(calls, 1, "{pause} ms"),
             false => {
                 world
-                    .card_with(TEAM, "❓ not known whether it was undone, please look there: the ban of Eve")
+                    .card_with(
+                        TEAM,
+                        "❓ I do not know whether it was undone, please check there: the ban of Eve",
+                    )
                     .await;
                 unknown += 1;
             }
@@ -311,7 +314,7 @@ async fn what_is_forgotten_can_not_be_undone() {
     world.shows(TEAM, number(&card["message_id"]), "Forgotten").await;
     assert_eq!(world.press(ANN, &answer, UNDO).await, LATE);
     assert_eq!(world.made("unbanChatMember"), Vec::<Value>::new());
-    assert!(bot.stop().success());
+    assert!(bot.stop().await.success());
     assert_eq!(world.records().all("undos"), []);
 }
 

@@ -103,11 +103,10 @@ impl Bot {
         self.child.wait().unwrap();
     }
 
-    /// Asks it to end with SIGTERM and waits.
-    pub fn stop(mut self) -> ExitStatus {
-        let pid = self.child.id().to_string();
-        assert!(Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
-        self.wait()
+    /// Asks it to end with SIGTERM and waits, while the test's Telegram and model go on answering.
+    pub async fn stop(mut self) -> ExitStatus {
+        self.signal("TERM");
+        self.ended().await
     }
 
     /// Waits until it says that it is ready.
@@ -137,18 +136,6 @@ impl Bot {
                 return status;
             }
             tokio::time::sleep(Duration::from_millis(10)).await;
-        }
-        panic!("figaro did not end; its log:\n{}", self.log());
-    }
-
-    /// Waits for its end.
-    pub fn wait(&mut self) -> ExitStatus {
-        let deadline = Instant::now() + TIMEOUT + Duration::from_secs(10);
-        while Instant::now() < deadline {
-            if let Some(status) = self.child.try_wait().unwrap() {
-                return status;
-            }
-            std::thread::sleep(Duration::from_millis(10));
         }
         panic!("figaro did not end; its log:\n{}", self.log());
     }

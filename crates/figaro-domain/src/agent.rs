@@ -1,6 +1,8 @@
 //! Agents: instructions of a turn, with their tools and settings. `prompts` reads them from `prompts/agents/`. Also the
 //! context that every run of an agent gets.
 
+use std::collections::BTreeMap;
+
 use serde_json::Value;
 
 use super::generation::Generation;
@@ -38,6 +40,8 @@ pub struct Agent {
     /// `true` if people see the agent's words while it writes them, also when another agent asked it. The words of all other
     /// agents go only to the agent that asked.
     pub speaks: bool,
+    /// Reactions to answers that are messages to the agent: an emoji, and the words of the message.
+    pub reactions: BTreeMap<String, String>,
     /// JSON Schema of the object that the answer must match; `None` for an answer in free text.
     pub answer: Option<Value>,
     /// Model used if neither the request nor the chat names one.

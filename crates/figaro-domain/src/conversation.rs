@@ -317,6 +317,18 @@ impl Message {
         Self { text: edited.text.clone(), attachments: edited.attachments.clone(), importance, ..self }
     }
 
+    /// Returns `true` if it is stored for this message of a person.
+    #[must_use]
+    pub fn is_written_in(&self, inbound: &Inbound) -> bool {
+        let id = inbound.origin.message();
+        self.role == MessageRole::User && id.is_some_and(|id| self.telegram.contains(&id))
+    }
+
+    /// Returns `true` if it is an answer that stands in the chat.
+    pub(crate) fn is_shown_answer(&self) -> bool {
+        self.role == MessageRole::Assistant && !self.telegram.is_empty()
+    }
+
     /// Returns `true` if the other message has the same id, text and attachments.
     #[must_use]
     pub fn says_the_same(&self, other: &Self) -> bool {

@@ -211,6 +211,9 @@ pub enum Action {
     ApproveDetails,
     /// Undoes the actions of the turn in chats.
     Undo,
+    /// Shows the attempts at the question before and after this one. The first number counts this attempt, the second
+    /// all of them.
+    Versions(u8, u8),
     /// Marks the task's reminder as done.
     TaskDone(TaskId),
     /// Repeats the task's reminder in ten minutes.
@@ -235,6 +238,29 @@ pub struct LiveMessage {
     /// Hash of the shown text; `None` while it is uncertain, as for a growing message.
     #[serde(default)]
     pub shown: Option<u64>,
+}
+
+impl LiveMessage {
+    /// In place of a hash: the message still shows an earlier answer to the question, which this turn's answer replaces.
+    const EARLIER: u64 = 0;
+
+    /// Makes the messages of an earlier answer, in their order, those of another turn's answer.
+    pub(crate) fn taken_over(run: RunId, chat: ChatId, messages: &[MessageId]) -> Vec<Self> {
+        let one = |(index, message): (u32, &MessageId)| Self {
+            run,
+            index,
+            chat,
+            message: *message,
+            shown: Some(Self::EARLIER),
+        };
+        (0..).zip(messages).map(one).collect()
+    }
+
+    /// Returns `true` if the message still shows an earlier answer.
+    #[must_use]
+    pub fn is_earlier(&self) -> bool {
+        self.shown == Some(Self::EARLIER)
+    }
 }
 
 #[cfg(test)]

@@ -127,16 +127,15 @@ pub fn dollars(nano_usd: u64) -> String {
     }
 }
 
-/// Formats tokens for people: `940 tokens`, `71 k tokens`, `1.2 M tokens`. The word is the same in all supported languages.
+/// Formats an amount of tokens for people: `940`, `71 k`, `1.2 M`.
 #[must_use]
-pub fn tokens(count: u64) -> String {
-    let count = match count {
+pub fn amount(count: u64) -> String {
+    match count {
         0..1_000 => count.to_string(),
         1_000..10_000 => format!("{}.{} k", count / 1_000, count % 1_000 / 100),
         10_000..1_000_000 => format!("{} k", count / 1_000),
         _ => format!("{}.{} M", count / 1_000_000, count % 1_000_000 / 100_000),
-    };
-    format!("{count} tokens")
+    }
 }
 
 impl AddAssign for Spent {
@@ -199,6 +198,34 @@ pub struct Spending {
     pub purpose: Purpose,
     /// Tokens and money spent.
     pub spent: Spent,
+    /// Reactions of people to the answers.
+    #[serde(default, skip_serializing_if = "Ratings::is_none")]
+    pub ratings: Ratings,
+}
+
+/// Number of people who liked answers, and of those who did not. A change of a reaction has negative numbers for what was
+/// taken back.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ratings {
+    /// Number of 👍.
+    pub good: i32,
+    /// Number of 👎.
+    pub bad: i32,
+}
+
+impl Ratings {
+    /// Returns `true` if nobody reacted.
+    #[must_use]
+    pub fn is_none(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+impl AddAssign for Ratings {
+    fn add_assign(&mut self, other: Self) {
+        self.good = self.good.saturating_add(other.good);
+        self.bad = self.bad.saturating_add(other.bad);
+    }
 }
 
 /// Tokens and money reserved for a running call. A reservation found at a start was left by a crash and counts as spent,
@@ -230,8 +257,8 @@ mod tests {
         let wanted = ["$0", "<$0.000001", "$0.000001", "$0.00042", "$0.0099", "$0.01", "$0.09", "$1234.57"];
         assert_eq!(money.map(dollars), wanted);
         let counts = [0, 999, 1_000, 9_950, 71_400, 1_250_000];
-        let short = ["0", "999", "1.0 k", "9.9 k", "71 k", "1.2 M"].map(|count| format!("{count} tokens"));
-        assert_eq!(counts.map(tokens), short);
+        let short = ["0", "999", "1.0 k", "9.9 k", "71 k", "1.2 M"];
+        assert_eq!(counts.map(amount), short);
         let spent = |nano_usd, unpriced| Spent { tokens: 5, nano_usd, unpriced }.money();
         assert_eq!([spent(0, 5), spent(90_000_000, 2), spent(0, 0)], ["$?", "$0.09 + ?", "$0"]);
     }

@@ -77,7 +77,7 @@ pub(super) async fn ask(
         ..Question::new(part, standing)
     };
     let job = match &put.resumes {
-        Some(_) => Job::Again(RepeatRequest { asked: question, model: None }),
+        Some(_) => Job::Again(RepeatRequest { asked: question, model: None, is_edit: false }),
         None => Job::Ask(question),
     };
     let (identity, account) = (caller.identity(), caller.account.clone());

@@ -15,7 +15,7 @@ use super::tree::TreeReservation;
 use figaro_base::ids::ReservationId;
 use figaro_base::text::estimate_tokens;
 use figaro_domain::model::ModelName;
-use figaro_domain::usage::{Payer, Purpose, Reservation, Spending, Spent, Usage};
+use figaro_domain::usage::{Payer, Purpose, Ratings, Reservation, Spending, Spent, Usage};
 use figaro_policy::budget::{MAX_ASKED_OUTPUT, MAX_OUTPUT};
 use figaro_provider::{Event, EventStream, Finish, ProviderError};
 
@@ -331,7 +331,7 @@ impl Bill {
 
     fn spending(&self, day: NaiveDate, model: ModelName, spent: Spent) -> Spending {
         let Payer { chat, user } = self.payer.clone();
-        Spending { day, chat, user, model, purpose: self.purpose, spent }
+        Spending { day, chat, user, model, purpose: self.purpose, spent, ratings: Ratings::default() }
     }
 
     pub(super) const fn purpose(&self) -> Purpose {

@@ -24,7 +24,7 @@ use tokio::sync::Notify;
 use figaro_base::clock::Clock;
 use figaro_base::shutdown::TaskTracker;
 use figaro_domain::model::ModelName;
-use figaro_domain::usage::{Price, Purpose, Spending, Spent, Usage};
+use figaro_domain::usage::{Payer, Price, Purpose, Ratings, Spending, Spent, Usage};
 use figaro_policy::budget::{
     BudgetDecision, CallEstimate, Caps, DayUsage, MAX_OUTPUT, has_spare, judge, judge_background,
 };
@@ -226,6 +226,16 @@ impl Ledger {
         let today = self.date();
         let first = today.checked_sub_days(Days::new(count.saturating_sub(1))).unwrap_or(today);
         Ok((first..=today, self.store.spent(first..=today).await?))
+    }
+
+    /// Adds a change of reactions to answers of this model, today.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn rate(&self, payer: Payer, model: ModelName, ratings: Ratings) -> Result<(), StoreError> {
+        let (day, purpose, spent) = (self.date(), Purpose::default(), Spent::default());
+        let Payer { chat, user } = payer;
+        self.store.book(&Spending { day, chat, user, model, purpose, spent, ratings }, None).await
     }
 
     /// Returns `true` once a day, if owners have not yet been told that today's caps were reached.

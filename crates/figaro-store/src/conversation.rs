@@ -12,8 +12,6 @@ use figaro_base::ids::{ChatId, RunId, SessionId};
 use figaro_domain::conversation::{Conversation, EntryKey, Message, MessageRole, Session};
 use figaro_domain::importance::{self, By};
 use figaro_domain::message::Inbound;
-use figaro_domain::model::ModelName;
-use figaro_domain::origin::Origin;
 use figaro_domain::tool::ToolCall;
 use figaro_domain::turn::{ActiveTurn, Step};
 
@@ -54,23 +52,6 @@ impl ConversationStore {
             turns::begin(tables, changes, at, &question, &rules)
         });
         Ok(begun.await?.turn)
-    }
-
-    /// Begins a turn that retries the last question of the current session, as requested by a message of this origin. The
-    /// question and all messages after it count as replaced; the question is appended anew and returned, too. `None` if
-    /// there is no question; the update is then settled, durably. Otherwise as [`Self::begin_turn`].
-    pub async fn begin_again(
-        &self,
-        conversation: Conversation,
-        origin: Origin,
-        model: Option<ModelName>,
-        now: DateTime<Utc>,
-    ) -> Result<Option<(ActiveTurn, Vec<Message>)>> {
-        let at = Beginning { bot: self.0.bot(), conversation, now };
-        let begun = self.0.change_durably("begin a turn again", move |tables, changes| {
-            turns::begin_again(tables, changes, at, origin, model)
-        });
-        Ok(begun.await?.map(|begun| (begun.turn, begun.question)))
     }
 
     /// Returns the stored messages of a turn's question, oldest first.

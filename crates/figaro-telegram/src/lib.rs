@@ -17,6 +17,7 @@ pub mod error;
 mod files;
 pub mod inbound;
 pub mod intake;
+mod kinds;
 pub mod live;
 mod media;
 pub mod newest;

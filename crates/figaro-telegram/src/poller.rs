@@ -11,12 +11,9 @@ use super::batch::BatchUpdate;
 use super::cursor::Cursor;
 use super::error::ApiError;
 use super::intake::{BatchIds, Intake};
+use super::kinds;
 use super::tries;
 use figaro_base::shutdown::TaskTracker;
-
-/// Kinds of updates to request; all others would be dropped.
-pub(crate) const KINDS: [&str; 5] =
-    ["message", "edited_message", "callback_query", "my_chat_member", "stopped_message_generation"];
 
 /// Fetches updates and passes them to the intake.
 #[derive(Debug)]
@@ -34,9 +31,10 @@ impl Poller {
     pub async fn run(self) {
         let mut cursor = Cursor::default();
         let mut pauses = tries::pauses();
+        let kinds = kinds::asked();
         while !self.background.is_stopping() {
             let polled = tokio::select! {
-                polled = self.api.updates(cursor.offset(), &KINDS) => polled,
+                polled = self.api.updates(cursor.offset(), &kinds) => polled,
                 () = self.background.stopping() => return,
             };
             match polled {

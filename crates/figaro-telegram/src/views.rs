@@ -22,6 +22,30 @@ pub(crate) struct UpdateView {
     pub(crate) my_chat_member: Option<Box<MemberUpdateView>>,
     #[serde(default, deserialize_with = "lenient")]
     pub(crate) stopped_message_generation: Option<StoppedView>,
+    #[serde(default, deserialize_with = "lenient")]
+    pub(crate) message_reaction: Option<Box<ReactionView>>,
+}
+
+/// A person's change of reactions to a message.
+#[derive(Debug, Clone, Deserialize)]
+pub(crate) struct ReactionView {
+    pub(crate) chat: ChatView,
+    pub(crate) message_id: i64,
+    /// `None` if an anonymous admin or a channel reacted.
+    #[serde(default, deserialize_with = "lenient")]
+    pub(crate) user: Option<UserView>,
+    #[serde(default, deserialize_with = "lenient")]
+    pub(crate) old_reaction: Vec<EmojiView>,
+    #[serde(default, deserialize_with = "lenient")]
+    pub(crate) new_reaction: Vec<EmojiView>,
+}
+
+/// One reaction.
+#[derive(Debug, Clone, Deserialize)]
+pub(crate) struct EmojiView {
+    /// `None` for a custom emoji and for a paid reaction.
+    #[serde(default, deserialize_with = "lenient")]
+    pub(crate) emoji: Option<String>,
 }
 
 #[derive(Debug, Clone, Deserialize)]

@@ -16,7 +16,7 @@ use tokio::sync::oneshot;
 use super::api::{Api, SetWebhook};
 use super::batch;
 use super::intake::Intake;
-use super::poller::KINDS;
+use super::kinds;
 use super::tries;
 use figaro_base::secret::ExposeSecret;
 use figaro_base::shutdown::TaskTracker;
@@ -55,7 +55,7 @@ impl Webhook {
             let payload = SetWebhook(json!({
                 "url": self.settings.url,
                 "secret_token": self.settings.secret.expose_secret(),
-                "allowed_updates": KINDS,
+                "allowed_updates": kinds::asked(),
                 "max_connections": 1,
             }));
             match self.api.call(payload).await {

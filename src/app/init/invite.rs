@@ -93,7 +93,7 @@ async fn greet(
     username: &str,
 ) -> Result<(), StartupError> {
     let Some(chat) = owner.telegram_id() else { return Ok(()) };
-    let locales = Locales::load().map_err(StartupError)?;
+    let locales = Locales::default();
     let text = fill(locales.of(language).init_test(), &[("bot", username)]);
     let sent = Api::new(telegram)
         .map_err(StartupError)?

@@ -116,12 +116,16 @@ impl BaseFiles {
         let names = names(providers, servers::names(&settings.servers));
         let prompts = Prompts::load_for(Some(Path::new(OWN_FOLDER)), &names);
         let (servers, policy) = (servers::load(&settings.servers), policy::load(&settings.policy));
-        match (prompts, servers, policy, Locales::load()) {
-            (Ok(prompts), Ok(servers), Ok((policy_text, rules)), Ok(locales)) => {
-                Ok(Self { prompts: prompts.into(), locales: locales.into(), rules, policy_text, servers })
-            }
-            (prompts, servers, policy, locales) => {
-                let faults = [prompts.err(), servers.err(), policy.err(), locales.err()];
+        match (prompts, servers, policy) {
+            (Ok(prompts), Ok(servers), Ok((policy_text, rules))) => Ok(Self {
+                prompts: prompts.into(),
+                locales: Arc::new(Locales::default()),
+                rules,
+                policy_text,
+                servers,
+            }),
+            (prompts, servers, policy) => {
+                let faults = [prompts.err(), servers.err(), policy.err()];
                 Err(broken(&faults.into_iter().flatten().collect::<Vec<_>>().join("\n")))
             }
         }

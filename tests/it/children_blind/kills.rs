@@ -71,7 +71,7 @@ async fn killed(at_request: usize, after: Duration) {
     scene.says(ANN, END).await;
     scene.is_quiet(&["sendPoll"]).await;
     let log = bot.log();
-    assert!(bot.stop().success(), "{moment}");
+    assert!(bot.stop().await.success(), "{moment}");
     let answers = scene.world.bot_texts(ANN).iter().filter(|t| t.contains(END)).count();
     // A kill between Telegram's receipt of it and its answer leaves one more copy, as the README says.
     assert!((1..=2).contains(&answers), "{moment}: {:?}", scene.world.bot_texts(ANN));
@@ -154,7 +154,7 @@ async fn a_tree_killed_many_times_is_whole_afterwards() {
     let find = |view: &TelegramView<'_>| view.bot_messages(ANN).iter().any(|m| is_end(text(m))).then_some(());
     world.see("an end", find).await;
     scene.is_quiet(&["sendPoll"]).await;
-    assert!(bot.stop().success());
+    assert!(bot.stop().await.success());
     let texts = world.bot_texts(ANN);
     assert_eq!(texts.iter().filter(|said| is_end(said)).count(), 1, "{texts:?}");
     let children = scene.children().await;

@@ -94,7 +94,7 @@ const SAID: [(&str, &str); 25] = [
     ("mute @robin for 10 minutes", "in groups only"),
     ("What is on this picture?", "no picture and no file"),
     ("/start", "Answers come from demo:on-this-machine."),
-    ("/privacy", "the provider of the model, demo (on-this-machine);"),
+    ("/privacy", "the model's provider, demo (on-this-machine)."),
     ("draw a barber who shaves a lion", "I cannot draw yet: no model for pictures is set (PAINTER)."),
 ];
 
@@ -239,8 +239,9 @@ async fn said(room: &mut Room<'_>, texts: &Texts) {
         } else if words.contains("[Edit]") {
             task.get_or_insert(answer);
         } else if words.contains("respondo en español") {
-            let card = room.hears(id(&answer), "[Undo]", &example).await;
-            room.press(&card, "Undo").await;
+            // The card speaks the new language too.
+            let card = room.hears(id(&answer), "[Deshacer]", &example).await;
+            room.press(&card, "Deshacer").await;
         }
     }
     let notes = if texts.is_english() { "shopping list (3)" } else { "lista de compras (3)" };
@@ -343,6 +344,8 @@ async fn pressed(room: &mut Room<'_>) {
         // A card may end where nothing leads on: others of its buttons are on a fresh one.
         while before != Some(seen.len()) {
             before = Some(seen.len());
+            // One of the buttons was an example that sets a language, whose own examples the demo may not know.
+            room.ask("/config language English", "English").await;
             let mut card = room.ask(command, "").await;
             // A notice of a task may come between.
             while has_card && buttons(&card).is_empty() {

@@ -16,7 +16,7 @@ use crate::support::{ANN, BOB, Bot, World};
 
 /// Part of what owners are told.
 const PAUSED: &str = "I cannot write to my disk";
-const RESUMED: &str = "My disk takes writes again";
+const RESUMED: &str = "I can write to my disk again";
 /// Part of what people may be told while a pause begins.
 const KEPT: &str = "Your message is kept";
 
@@ -92,7 +92,7 @@ pub async fn the_bot_is_stopped_while_the_disk_is_full() -> Left {
     (0..2).for_each(|_| world.when("question", ModelReply::text("forty-two")));
     world.say(BOB, BOB, "question");
     told(&world, ANN, PAUSED).await;
-    assert!(bot.stop().success());
+    assert!(bot.stop().await.success());
     let bot = start(&world).await;
     told(&world, BOB, "forty-two").await;
     settled(&world, Left::stopped(&world, BOB, bot).await)

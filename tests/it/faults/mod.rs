@@ -131,10 +131,10 @@ faults! { unreadable:
 faults! { updates:
     updates_are_not_what_they_were {
         person: ["I heard you.", "I heard you."],
-        owner: ["⚠️ Telegram sent me an update (callback_query) that I cannot deal with[…]",
-                "⚠️ Telegram sent me an update (edited_message) that I cannot deal with[…]",
-                "⚠️ Telegram sent me an update (message) that I cannot deal with[…]",
-                "⚠️ Telegram sent me an update (my_chat_member) that I cannot deal with[…]"],
+        owner: ["⚠️ Telegram sent me something that I do not support (callback_query[…]",
+                "⚠️ Telegram sent me something that I do not support (edited_message[…]",
+                "⚠️ Telegram sent me something that I do not support (message[…]",
+                "⚠️ Telegram sent me something that I do not support (my_chat_member[…]"],
         log: ["an update cannot be dealt with; it is kept as text"], exit: 0
     }
     a_message_has_parts_from_the_future {
@@ -160,7 +160,7 @@ faults! { places:
 faults! { disk:
     the_disk_is_full_for_a_while {
         person: ["answer before", "answer one", "answer two", "answer three", "answer after"],
-        owner: ["⚠️ I cannot write to my disk […]", "✅ My disk takes writes again. […]"], log: [], exit: 0
+        owner: ["⚠️ I cannot write to my disk […]", "✅ I can write to my disk again. […]"], log: [], exit: 0
     }
     the_bot_is_stopped_while_the_disk_is_full {
         person: ["forty-two"], owner: ["⚠️ I cannot write to my disk […]"], log: [], exit: 0
@@ -177,7 +177,7 @@ faults! { disk:
 // The clock; see also the tests elsewhere.
 faults! { clock:
     a_wrong_clock_has_put_a_task_off {
-        person: [], owner: ["🕰 1 tasks were put off farther than their schedule says[…]"],
+        person: [], owner: ["🕰 1 task was put off too far[…]"],
         log: ["the clock of the machine was set"], exit: 0
     }
 }
@@ -231,18 +231,18 @@ faults! { demo:
 // The model.
 faults! { models:
     a_web_page_stands_in_for_each_provider {
-        person: ["⚠️ What answers at the address of openai:gpt-4.1-mini is not a model. Whoever runs me[…]",
+        person: ["⚠️ The address of openai:gpt-4.1-mini answers, but not with a model. Whoever runs me[…]",
                  "All is well.",
-                 "⚠️ What answers at the address of compatible:offline-text is not a model. Whoever runs me[…]",
+                 "⚠️ The address of compatible:offline-text answers, but not with a model. Whoever runs me[…]",
                  "All is well.",
-                 "⚠️ What answers at the address of ollama:llama3.2 is not a model. Whoever runs me[…]",
+                 "⚠️ The address of ollama:llama3.2 answers, but not with a model. Whoever runs me[…]",
                  "All is well.",
-                 "⚠️ What answers at the address of gemini:gemini-2.5-flash is not a model. Whoever runs me[…]",
+                 "⚠️ The address of gemini:gemini-2.5-flash answers, but not with a model. Whoever runs me[…]",
                  "All is well."],
         owner: [], log: ["a turn failed"], exit: 0
     }
     a_model_is_gone_with_all_others {
-        person: ["⚠️ My model, gemini:gemini-3.5-flash, is not served by its provider. […]"],
+        person: ["⚠️ The provider does not offer my model, gemini:gemini-3.5-flash.[…]"],
         owner: [], log: ["a turn failed"], exit: 0
     }
     a_model_calls_tools_without_end {
@@ -250,8 +250,8 @@ faults! { models:
         log: ["a turn failed"], exit: 0
     }
     a_key_is_refused {
-        person: ["⚠️ Meu modelo recusa a chave. Só o dono pode resolver isso. Sua mensagem está guardada."],
-        owner: ["⚠️ My model refuses its key. Only the owner can mend that. Your message is kept. \
+        person: ["⚠️ O provedor do modelo recusou minha chave de API. Só o dono pode resolver isso. Sua mensagem está guardada."],
+        owner: ["⚠️ The model's provider rejected my API key. Only the owner can fix that. Your message is kept. \
                  /why says more.", "About the message of […]: “mine”[…]In the log: turn […]"],
         log: ["a turn failed"], exit: 0
     }
@@ -262,7 +262,7 @@ faults! { models:
 
 /// How else a model fails a question, and what the person sees. All of these share one bot; the owner hears nothing.
 const MODEL: &[(&str, &str)] = &[
-    ("its key is refused", "⚠️ My model refuses its key.[…]"),
+    ("its key is refused", "⚠️ The model's provider rejected my API key.[…]"),
     (
         "it is gone",
         "⚠️ openai:offline is no longer available. Its provider has: openai:offline-text. The owner[…]",
@@ -279,7 +279,7 @@ const MODEL: &[(&str, &str)] = &[
         "I had begun to say somet[…]\n\n⚠️ The answer broke off in the middle. I can go on, or try again.",
     ),
     ("it breaks off at once", "Said at last."),
-    ("a web page stands in for it", "⚠️ What answers at the address of openai:offline is not a model.[…]"),
+    ("a web page stands in for it", "⚠️ The address of openai:offline answers, but not with a model.[…]"),
     ("it says nothing", "⚠️ The model had nothing to say.[…]"),
     ("it refuses in words", "I will not."),
     ("a filter stops it", "⚠️ The model refused this request.[…]"),

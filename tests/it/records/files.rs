@@ -52,7 +52,7 @@ async fn a_wrong_file_stops_the_start_and_while_it_runs_the_last_good_packs_hold
 
     let mended = format!("{SHOP}    render: \"{{{{ name }}}} at {{{{ price }}}}\"\n");
     write(world.folder.path(), "shop.yaml", &mended);
-    says(&world, ANN, "I have read the files of context packs").await;
+    says(&world, ANN, "I have read the context pack files").await;
     assert_eq!(told(&asked(&world, HERE, "prices, please").await), ["product: Tea at 3.5 EUR"]);
 
     // A pack that is gone is not there; what was saved in it waits for it.
@@ -61,7 +61,7 @@ async fn a_wrong_file_stops_the_start_and_while_it_runs_the_last_good_packs_hold
     let request = asked(&world, HERE, "any price?").await;
     assert!(told(&request).is_empty() && !request.tool_names().contains(&"save_record"), "{request:?}");
     let card = world.told(ANN, ANN, "/records").await;
-    assert!(text(&card).contains("not there any more: shop"), "{card}");
+    assert!(text(&card).contains("no longer available: shop"), "{card}");
     let config = world.told(ANN, ANN, "/config").await;
     assert!(text(&config).contains("Packs: shop ⚠️"), "{config}");
     world.press(ANN, &config, "Packs").await;
@@ -90,8 +90,8 @@ async fn a_chat_takes_so_many_packs_and_a_button_does_what_it_said_however_often
         assert_eq!(world.press_data(ANN, &card, data).await, "Saved.");
     }
     let refused = world.forged(ANN, &card, "records:use:shop7:1").await;
-    assert_eq!(refused, "A chat has at most 8 packs: put one back first.");
-    assert!(bot.stop().success());
+    assert_eq!(refused, "A chat has at most 8 packs. Turn one off first.");
+    assert!(bot.stop().await.success());
     let config = world.stored().await.settings().chat_config(ChatId(ANN)).await.unwrap();
     assert_eq!(config.packs.len(), 8, "{:?}", config.packs);
 }

@@ -33,7 +33,7 @@ async fn a_button_reminds_of_a_record_and_its_removal_ends_that_until_it_is_undo
     world.shows(ANN, id, "Patient: Mary Smith").await;
     world.press(ANN, &card, "Remove").await;
     let question = world.shows(ANN, id, "Remove “Mary Smith”?").await;
-    assert!(text(&question).contains("What belongs to it goes too: 1."), "{question}");
+    assert!(text(&question).contains("What belongs to it goes too: 1 record."), "{question}");
     world.press(ANN, &card, "Remove").await;
     let done = world.shows(ANN, id, "Removed: Mary Smith (2)").await;
     assert!(text(&done).contains("Its reminders are cancelled too: 2."), "{done}");
@@ -44,7 +44,7 @@ async fn a_button_reminds_of_a_record_and_its_removal_ends_that_until_it_is_undo
     let listed = call(&world, HERE, "and after that?", "list_tasks", json!({})).await;
     assert_eq!(listed["tasks"].as_array().unwrap().len(), 2, "{listed}");
     world.shows(ANN, id, "Patient: Mary Smith").await;
-    assert!(bot.stop().success());
+    assert!(bot.stop().await.success());
     assert_eq!(stored(&world, ANN).await.len(), 2);
 }
 

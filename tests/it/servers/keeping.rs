@@ -26,7 +26,7 @@ async fn a_change_of_the_file_holds_at_once_and_a_broken_one_changes_nothing() {
             view.bot_messages(ANN).into_iter().find(|m| text(m).contains(words)).cloned()
         }
     };
-    let told = world.see("a fault", find("so the MCP servers of before stay")).await;
+    let told = world.see("a fault", find("so the earlier MCP servers stay")).await;
     assert!(text(&told).contains("box: unknown key comand: did you mean command?"), "{}", text(&told));
     // The one of before still works, and what it adds to its list is there in the next turn.
     world.calls(ANN, "still there", "box__echo", json!({"text": "here"})).await;
@@ -54,7 +54,7 @@ async fn a_change_of_the_file_holds_at_once_and_a_broken_one_changes_nothing() {
     fs::remove_file(&file).unwrap();
     offered("box__count", false).await;
     world.no_server_is_left().await;
-    assert!(bot.stop().success());
+    assert!(bot.stop().await.success());
 }
 
 #[tokio::test]

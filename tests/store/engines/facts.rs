@@ -105,7 +105,12 @@ pub(super) async fn what_is_taken_back_leaves_no_memory(backend: &dyn Backend) {
     // A further try of a question is no further word of the person.
     let turn = store.conversations().begin_turn(HERE, &[inbound(2, "I live in Riga")], at(3)).await.unwrap();
     store.conversations().end_turn(&turn, TurnEnd::default()).await.unwrap();
-    store.conversations().begin_again(HERE, super::from(3), None, at(4)).await.unwrap().unwrap();
+    store
+        .conversations()
+        .begin_again(HERE, super::again(super::from(3), None), at(4))
+        .await
+        .unwrap()
+        .unwrap();
     assert_eq!(taken(&store).await.unwrap().messages.len(), 1);
 }
 

@@ -37,11 +37,12 @@ use figaro_domain::chat::{ChatKind, Place};
 use figaro_domain::conversation::{Conversation, Message, MessageRole};
 use figaro_domain::delivery::{Action, PendingDelivery};
 use figaro_domain::message::{Attachment, AttachmentKind, Inbound, Quoted, Speaker};
+use figaro_domain::model::ModelName;
 use figaro_domain::note::Note;
 use figaro_domain::origin::Origin;
 use figaro_domain::tool::{Call, ToolCall, ToolStatus};
 use figaro_domain::turn::{ActiveTurn, Step};
-use figaro_store::{ConversationStore, RawUpdate, Store};
+use figaro_store::{ConversationStore, RawUpdate, Repetition, Store};
 use serde_json::json;
 
 /// Something that keeps a store between one opening and the next.
@@ -75,6 +76,11 @@ fn raw(id: i64) -> RawUpdate {
     RawUpdate {
         id: UpdateId(id), body: json!({ "update_id": id, "message": { "text": format!("№ {id}") } })
     }
+}
+
+/// A retry of the last question.
+fn again(origin: Origin, model: Option<ModelName>) -> Repetition {
+    Repetition { origin, model, edited: None }
 }
 
 /// The origin of a message that an update of this number brings.

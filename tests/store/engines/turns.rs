@@ -13,7 +13,9 @@ use figaro_store::{Store, TurnEnd};
 
 use serde_json::json;
 
-use super::{Backend, HERE, TOPIC, accept, at, from, ids, inbound, reply, started, texts, tool_call, words};
+use super::{
+    Backend, HERE, TOPIC, accept, again, at, from, ids, inbound, reply, started, texts, tool_call, words,
+};
 
 pub(super) async fn a_turn_begins_with_its_question(backend: &dyn Backend) {
     let store = backend.open().await;
@@ -29,6 +31,7 @@ pub(super) async fn a_turn_begins_with_its_question(backend: &dyn Backend) {
         first_index: 1,
         started_at: at(9),
         again: false,
+        edited: false,
         model: None,
         task: None,
         checkpoint: None,
@@ -253,7 +256,8 @@ pub(super) async fn a_question_is_tried_again(backend: &dyn Backend) {
     answer(&store, &second, "two").await;
 
     let model: ModelName = "openai:x".parse().unwrap();
-    let again = store.conversations().begin_again(HERE, from(4), Some(model.clone()), at(3)).await.unwrap();
+    let again =
+        store.conversations().begin_again(HERE, again(from(4), Some(model.clone())), at(3)).await.unwrap();
     let (run, question) = again.unwrap();
     assert_eq!(
         (run.again, run.model.as_ref(), run.origins.as_slice()),
@@ -278,7 +282,7 @@ pub(super) async fn a_task_in_between_is_not_tried_again(backend: &dyn Backend) 
     let task = store.conversations().begin_turn(HERE, &[prompt("sing")], at(0)).await.unwrap();
     answer(&store, &task, "la").await;
     assert_eq!(
-        store.conversations().begin_again(HERE, from(1), None, at(1)).await.unwrap(),
+        store.conversations().begin_again(HERE, again(from(1), None), at(1)).await.unwrap(),
         None,
         "nobody has asked yet"
     );
@@ -290,7 +294,7 @@ pub(super) async fn a_task_in_between_is_not_tried_again(backend: &dyn Backend) 
         answer(&store, &task, said).await;
     }
     let (run, question) =
-        store.conversations().begin_again(HERE, from(3), None, at(3)).await.unwrap().unwrap();
+        store.conversations().begin_again(HERE, again(from(3), None), at(3)).await.unwrap().unwrap();
     assert_eq!(question.iter().map(|message| message.text.as_str()).collect::<Vec<_>>(), ["why?"]);
     answer(&store, &run, "so it is").await;
     let store = backend.reopen(store).await;
@@ -303,7 +307,7 @@ pub(super) async fn a_task_in_between_is_not_tried_again(backend: &dyn Backend) 
 pub(super) async fn what_was_never_asked_is_not_tried_again(backend: &dyn Backend) {
     let store = backend.open().await;
     accept(&store, &[1], 0).await;
-    assert_eq!(store.conversations().begin_again(HERE, from(1), None, at(1)).await.unwrap(), None);
+    assert_eq!(store.conversations().begin_again(HERE, again(from(1), None), at(1)).await.unwrap(), None);
     let store = backend.reopen(store).await;
     assert_eq!(store.inbox().unsettled().await.unwrap(), [], "its update is settled");
     assert_eq!(store.conversations().active_runs().await.unwrap(), []);
@@ -315,11 +319,11 @@ pub(super) async fn a_further_try_goes_on_after_a_restart(backend: &dyn Backend)
     let first = store.conversations().begin_turn(HERE, &[inbound(1, "why?")], at(1)).await.unwrap();
     answer(&store, &first, "because").await;
     let (run, question) =
-        store.conversations().begin_again(HERE, from(2), None, at(2)).await.unwrap().unwrap();
+        store.conversations().begin_again(HERE, again(from(2), None), at(2)).await.unwrap().unwrap();
     let store = backend.reopen(store).await;
     assert_eq!(store.conversations().active_runs().await.unwrap(), from_ref(&run));
     // The same update again is the same turn.
-    let once_more = store.conversations().begin_again(HERE, from(2), None, at(3)).await.unwrap();
+    let once_more = store.conversations().begin_again(HERE, again(from(2), None), at(3)).await.unwrap();
     assert_eq!(once_more, Some((run.clone(), question)));
     assert_eq!(told(&store, run.session).await, ["why?"]);
 }

@@ -2,7 +2,7 @@
 
 use chrono::NaiveDate;
 use figaro_base::ids::{ChatId, ReservationId, UserId};
-use figaro_domain::usage::{Purpose, Reservation, Spending, Spent};
+use figaro_domain::usage::{Purpose, Ratings, Reservation, Spending, Spent};
 
 use super::{Backend, CHAT};
 
@@ -13,7 +13,15 @@ fn day(day: u32) -> NaiveDate {
 pub(super) fn spending(on: u32, chat: ChatId, user: i64, model: &str, tokens: u64) -> Spending {
     let spent = Spent { tokens, nano_usd: tokens * 400, unpriced: 1 };
     let (user, purpose) = (UserId::telegram(user), Purpose::Turn);
-    Spending { day: day(on), chat, user, model: model.parse().unwrap(), purpose, spent }
+    Spending {
+        day: day(on),
+        chat,
+        user,
+        model: model.parse().unwrap(),
+        purpose,
+        spent,
+        ratings: Ratings::default(),
+    }
 }
 
 pub(super) async fn what_is_booked_adds_up(backend: &dyn Backend) {

@@ -4,7 +4,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::languages::Languages;
 use figaro_base::ids::{ChatId, RunId};
-use figaro_base::text::{as_markdown, duration};
+use figaro_base::text::as_markdown;
 use figaro_domain::chat::{ChatKind, Place};
 use figaro_domain::delivery::{Action, PendingDelivery};
 use figaro_domain::task::{Task, Tell};
@@ -13,7 +13,7 @@ use figaro_prompts::texts::{Texts, fill};
 /// Makes the notice for owners that the clock was set. `step` is the change, `None` if it was found at the start; `changed`
 /// tasks had been put off too far.
 pub(super) fn clock_set(texts: &Texts, step: Option<TimeDelta>, changed: usize) -> String {
-    let by = duration(step.map_or(0, |step| step.num_seconds().abs()));
+    let by = texts.span(step.map_or(0, |step| step.num_seconds().abs()));
     let words = match step {
         None => texts.clock_wrong(),
         Some(step) if step < TimeDelta::zero() => texts.clock_back(),

@@ -145,7 +145,7 @@ impl Bench {
             conversations: Arc::new(self.worker.store.clone()).conversations(),
             mailboxes: Mailboxes::new(self.worker.clone(), self.background.clone()),
             languages: Languages {
-                locales: Arc::new(Locales::load().unwrap()),
+                locales: Arc::new(Locales::default()),
                 settings: Arc::new(self.worker.store.clone()).settings(),
             },
             owners: self.worker.owners.clone(),
@@ -454,6 +454,6 @@ async fn what_a_wrong_clock_has_put_off_is_found_at_the_next_start() {
     sleep(MINUTE).await;
     assert_eq!(bench.task(task).await.next.unwrap(), start() + TimeDelta::minutes(30));
     let told = bench.worker.owners.0.lock().unwrap().clone();
-    assert!(told.len() == 1 && told[0].contains("1 tasks were put off"), "{told:?}");
+    assert!(told.len() == 1 && told[0].contains("1 task was put off"), "{told:?}");
     bench.off(Duration::ZERO).await;
 }

@@ -27,7 +27,6 @@ use figaro_domain::chat::ConfigPatch;
 use figaro_domain::delivery::{CardKind, PendingDelivery};
 use figaro_domain::tool::{Effect, ToolCall};
 use figaro_domain::turn::{ActiveTurn, ParkedTurn};
-use figaro_domain::usage::tokens;
 use figaro_ledger::Ledger;
 use figaro_policy::access::Standing;
 use figaro_prompts::texts::{Locales, Texts, fill};
@@ -207,6 +206,7 @@ impl Ender {
             has_acted: outcome.error().is_some() && is_task && self.has_acted(turn).await,
             has_other_model: outcome.error().is_some_and(|error| self.has_other_model(error)),
             can_undo: self.can_undo(turn).await,
+            attempts: self.attempts(turn).await,
             speaks: self.speaks(question, outcome).await,
             called_off: self.called_off(turn).await,
             cards: self.cards(turn, question, outcome).await,
@@ -389,8 +389,12 @@ impl Ender {
             }
         }
         let spent = self.ledger.spent_today();
-        let (tokens, money) = (tokens(spent.tokens), spent.money());
-        let values = [("tokens", tokens.as_str()), ("money", &money), ("time", time), ("zone", zone)];
-        self.owners.tell(self.locales.map(|texts| fill(texts.caps_reached(), &values))).await;
+        let money = spent.money();
+        let words = |texts: &Texts| {
+            let tokens = texts.tokens(spent.tokens);
+            let values = [("tokens", tokens.as_str()), ("money", &money), ("time", time), ("zone", zone)];
+            fill(texts.caps_reached(), &values)
+        };
+        self.owners.tell(self.locales.map(words)).await;
     }
 }

@@ -3,6 +3,7 @@
 //! state machine that decides the next step, [`execute`] performs it, `finish` decides what is written and said at the
 //! end, and [`end`] writes and sends it. [`pipeline`] passes a turn from stage to stage; `outcome` says how it ended.
 
+mod attempts;
 pub mod children;
 pub mod control;
 pub mod end;

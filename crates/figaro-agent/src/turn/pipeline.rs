@@ -33,7 +33,7 @@ use figaro_domain::turn::{ActiveTurn, Approved, GoneOn, TurnEnd};
 use figaro_domain::usage::Payer;
 use figaro_memory::VectorMaker;
 use figaro_memory::facts::{JudgedMessage, may_hold_fact};
-use figaro_store::{ConversationStore, StoreError, TaskStore};
+use figaro_store::{AttemptChoice, ConversationStore, Repetition, StoreError, TaskStore};
 
 /// Runs the jobs of the queues: passes a turn from preparation to its end.
 #[derive(Debug, Clone)]
@@ -83,6 +83,10 @@ impl Runner for Turns {
             Job::Task(task) => self.run_task(*task, control).await,
             Job::Deliver(delivery) => {
                 self.ender.delivery.deliver(delivery, &control.cancel).await;
+                None
+            }
+            Job::Show(choice) => {
+                self.show(*choice, control).await;
                 None
             }
         }
@@ -141,7 +145,7 @@ impl Turns {
 
     async fn ask_again(
         &self,
-        RepeatRequest { asked, model }: RepeatRequest,
+        RepeatRequest { asked, model, is_edit }: RepeatRequest,
         control: Control,
     ) -> Option<Job> {
         let first = asked.parts.first()?;
@@ -152,7 +156,9 @@ impl Turns {
         }
         let conversation = first.place.conversation();
         let now = self.reporter.now();
-        match self.conversations.begin_again(conversation, first.origin, model, now).await {
+        let edited = is_edit.then(|| Box::new(first.clone()));
+        let request = Repetition { origin: first.origin, model, edited };
+        match self.conversations.begin_again(conversation, request, now).await {
             Ok(Some((turn, stored))) => {
                 // The turn that waited with the same question was given up.
                 self.ender.reload_parked(&first.speaker.name).await;
@@ -168,10 +174,22 @@ impl Turns {
                 }
             }
             Ok(None) => {
-                self.ender.nothing_to_retry(&asked).await;
+                if !is_edit {
+                    self.ender.nothing_to_retry(&asked).await;
+                }
                 None
             }
             Err(error) => self.not_begun(&error, &asked).await,
+        }
+    }
+
+    async fn show(&self, choice: AttemptChoice, control: Control) {
+        let conversation = choice.place.conversation();
+        match self.conversations.show_attempt(conversation, choice, self.reporter.now()).await {
+            Ok(Some(delivery)) => self.ender.delivery.deliver(delivery, &control.cancel).await,
+            // A newer question or attempt came before.
+            Ok(None) => {}
+            Err(error) => self.reporter.report(&error, "another attempt at a question could not be shown"),
         }
     }
 

@@ -51,13 +51,15 @@ pub struct Question {
     pub requested: Option<Arc<Requested>>,
 }
 
-/// Request to retry the last question, possibly with another model.
+/// Request to answer the last question again: a retry, possibly with another model, or an edit of it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RepeatRequest {
-    /// Message or button press that asks for it, as a question of one part.
+    /// Message, button press or edited message that asks for it, as a question of one part.
     pub asked: Question,
     /// Model for this turn only; `None` for the chat's model.
     pub model: Option<ModelName>,
+    /// `true` if the message is part of the question and was edited. The new answer takes the place of the earlier one.
+    pub is_edit: bool,
 }
 
 impl Question {

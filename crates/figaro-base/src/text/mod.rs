@@ -167,17 +167,6 @@ pub fn close_code(markdown: &str) -> String {
     }
 }
 
-/// Formats a duration in its two largest units, such as `2 d 3 h`; under an hour in minutes.
-#[must_use]
-pub fn duration(seconds: i64) -> String {
-    let (days, hours, minutes) = (seconds / 86_400, seconds / 3600 % 24, seconds / 60 % 60);
-    match (days, hours) {
-        (0, 0) => format!("{minutes} min"),
-        (0, _) => format!("{hours} h {minutes} min"),
-        _ => format!("{days} d {hours} h"),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -31,6 +31,9 @@ pub struct ActiveTurn {
     /// `true` if the turn repeats an earlier question.
     #[serde(default)]
     pub again: bool,
+    /// `true` if the turn repeats the question because its writer has edited it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub edited: bool,
     /// Model requested for this turn only.
     #[serde(default)]
     pub model: Option<ModelName>,
@@ -67,6 +70,7 @@ impl ActiveTurn {
             first_index: tail.next_index,
             started_at: now,
             again: false,
+            edited: false,
             model: None,
             task: None,
             checkpoint: None,

@@ -7,6 +7,7 @@ use super::changes::{ChangeSet, Transition, TurnChange};
 use super::parked::ParkedTurn;
 use super::tail::SessionTail;
 use crate::conversation::{EntryKey, Message, MessageRole, Session};
+use crate::delivery::LiveMessage;
 use crate::facts::Unread;
 use crate::importance::{self, By};
 use crate::message::Inbound;
@@ -27,13 +28,16 @@ pub struct BegunTurn {
     pub gave_way: Option<LeftTurn>,
 }
 
-/// A request to repeat the last question of a session (`/retry`).
+/// A request to answer the last question of a session again: by `/retry`, or by an edit of it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AskedAgain {
     /// Origin of the command, button press or HTTP request.
     pub origin: Origin,
     /// Model for the new attempt; `None` for the chat's.
     pub model: Option<ModelName>,
+    /// The message of the question that its writer has edited; `None` for a retry. The new answer then takes the place of
+    /// the earlier one.
+    pub edited: Option<Box<Inbound>>,
     /// Last question of the session and the messages after it, oldest first; empty if nothing was asked yet.
     pub exchange: Vec<Message>,
     /// Turns of the conversation that wait for a person.
@@ -77,31 +81,51 @@ pub fn begin(
 }
 
 /// Begins a turn that repeats the last question. The question and the messages after it are marked as replaced, and the
-/// question is appended again. If the turn on record was begun by the same message, it is returned; any other is replaced.
-/// Without a question to repeat, no turn begins or is replaced, and the update is settled.
+/// question is appended again, with its edit. If the turn on record was begun by the same message, it is returned; any other
+/// is replaced. Without a question to repeat, or if the edited message is not part of it or its turn waits for a person, no
+/// turn begins or is replaced, and the update is settled.
 pub fn begin_again(
     mut standing: ConversationState,
     asked: AskedAgain,
     now: DateTime<Utc>,
 ) -> Transition<Option<BegunTurn>> {
-    let AskedAgain { origin, model, exchange, parked } = asked;
+    let AskedAgain { origin, model, edited, exchange, parked } = asked;
     if let Some(left) = standing.left.take_if(|left| left.turn.origins.contains(&origin)) {
         return Transition::unchanged(Some(known(left)));
     }
     let Transition { output: tail, mut changes } = current(&standing, now);
-    if exchange.is_empty() {
+    let edited = edited.as_deref();
+    let given_up = exchange.first().map(|first| give_up_from(&parked, first.key())).unwrap_or_default();
+    let is_meant = edited.is_none_or(|edited| {
+        given_up.is_empty() && exchange.iter().any(|message| message.is_written_in(edited))
+    });
+    if exchange.is_empty() || !is_meant {
         changes.settle(&[origin]);
         return Transition { output: None, changes };
     }
-    changes.append(exchange.first().map(|first| give_up_from(&parked, first.key())).unwrap_or_default());
-    let asked = exchange.iter().filter(|message| message.role == MessageRole::User);
-    let question = asked.map(|message| Message { id: EntryId::new(), ..message.clone() }).collect();
+    let question = exchange.iter().filter(|message| message.role == MessageRole::User);
+    let question = question.map(|message| asked_again(message, edited)).collect();
+    let plain = ActiveTurn::new(standing.conversation, &tail, now);
+    let turn = ActiveTurn { origins: vec![origin], again: true, edited: edited.is_some(), model, ..plain };
+    if edited.is_some() {
+        let shown = exchange.iter().rev().find(|message| message.is_shown_answer());
+        let shown = shown.map_or(&[][..], |answer| &answer.telegram);
+        changes.add_live(LiveMessage::taken_over(turn.id, standing.conversation.chat, shown));
+    }
+    changes.append(given_up);
     for message in exchange {
         changes.add_message(Message { replaced: true, ..message });
     }
-    let plain = ActiveTurn::new(standing.conversation, &tail, now);
-    let turn = ActiveTurn { origins: vec![origin], again: true, model, ..plain };
     record(BegunTurn { turn, question, gave_way: standing.left }, tail, changes).map(Some)
+}
+
+/// Returns a message of the question for the next attempt.
+fn asked_again(message: &Message, edited: Option<&Inbound>) -> Message {
+    let message = Message { id: EntryId::new(), ..message.clone() };
+    match edited.filter(|edited| message.is_written_in(edited)) {
+        Some(edited) => message.edited(edited),
+        None => message,
+    }
 }
 
 /// Begins the turn of a leased task with its prompt as the question. Returns `None` if the task is not leased to this run,

@@ -2,7 +2,7 @@
 
 use crate::audit::Audited;
 use crate::conversation::{Conversation, EntryKey, Message, Session};
-use crate::delivery::PendingDelivery;
+use crate::delivery::{LiveMessage, PendingDelivery};
 use crate::facts::{Unread, UsedMemories};
 use crate::origin::Origin;
 use crate::pin::Pin;
@@ -35,6 +35,8 @@ pub enum TurnChange {
     PutDelivery(Box<PendingDelivery>, Option<EntryKey>),
     /// Removes the pending delivery with this id.
     RemoveDelivery(DeliveryId),
+    /// Records a live message of a turn.
+    PutLive(LiveMessage),
     /// Forgets the live messages of a turn.
     ForgetLive(RunId),
     /// Writes records of a turn's calls. A known call keeps its place; others are appended.
@@ -90,6 +92,15 @@ impl ChangeSet {
     /// Adds the step of a task, if there is one.
     pub(crate) fn add_step(&mut self, step: Option<TaskStep>) {
         self.0.extend(step.map(|step| TurnChange::ChangeTask(Box::new(step))));
+    }
+
+    /// Records live messages.
+    pub(crate) fn add_live(&mut self, live: Vec<LiveMessage>) {
+        self.0.extend(live.into_iter().map(TurnChange::PutLive));
+    }
+
+    pub(crate) const fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
 
     /// Appends all changes of another set.

@@ -20,8 +20,12 @@ impl LastExchange {
             later.role == MessageRole::User
                 && (message.role != MessageRole::User || message.turn != later.turn)
         });
-        if is_before || message.replaced {
+        if is_before {
             return ControlFlow::Break(());
+        }
+        if message.replaced {
+            // Behind the attempt that is shown, later ones may stand.
+            return if self.picked.is_empty() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) };
         }
         if message.task.is_some() {
             // The picked messages answer a task; they are not repeated.

@@ -4,6 +4,7 @@
 //! New data written by a turn needs a new [`TurnChange`], which every store must handle.
 
 mod active;
+mod attempts;
 mod begin;
 mod changes;
 mod delivered;
@@ -18,6 +19,7 @@ mod tasks;
 mod tests;
 
 pub use active::{ActiveTurn, Checkpoint, ConversationState, LeftTurn};
+pub use attempts::{Attempt, LastAttempts, show_attempt, versions};
 pub use begin::{AskedAgain, BegunTurn, begin, begin_again, begin_task};
 pub use changes::{ChangeSet, Transition, TurnChange};
 pub use delivered::{StoredDelivery, end_delivery};

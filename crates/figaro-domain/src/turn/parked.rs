@@ -32,7 +32,11 @@ impl PersonQuestion {
     /// with any punctuation around it. An approval takes no text.
     #[must_use]
     pub fn takes(&self, text: &str) -> bool {
-        let plain = |text: &str| text.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
+        // A button can say a sign alone, such as 👍.
+        let plain = |text: &str| {
+            let words = text.trim_matches(|c: char| !c.is_alphanumeric());
+            (if words.is_empty() { text.trim() } else { words }).to_lowercase()
+        };
         let text = plain(text);
         self.approval.is_none()
             && (self.is_free || !text.is_empty() && self.options.iter().any(|option| plain(option) == text))
@@ -73,5 +77,27 @@ impl ParkedTurn {
     #[must_use]
     pub const fn question_key(&self) -> EntryKey {
         EntryKey { session: self.turn.session, index: self.asked_at }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_words_of_a_button_answer_in_any_case_and_a_sign_by_itself() {
+        let question = PersonQuestion {
+            text: "Shall I?".into(),
+            options: vec!["Yes, please".into(), "👍".into()],
+            is_free: false,
+            expires_after_min: 5,
+            approval: None,
+        };
+        for text in ["yes, please", "Yes, please!", " 👍 "] {
+            assert!(question.takes(text), "{text}");
+        }
+        for text in ["yes", "👎", "", " ", "!"] {
+            assert!(!question.takes(text), "{text}");
+        }
     }
 }

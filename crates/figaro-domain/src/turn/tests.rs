@@ -87,6 +87,7 @@ fn short(change: TurnChange) -> String {
             format!("deliver {} {}", delivery.markdown, places(answer))
         }
         TurnChange::RemoveDelivery(_) => "delivered".to_owned(),
+        TurnChange::PutLive(live) => format!("live {}", live.message),
         TurnChange::ForgetLive(_) => "forget live".to_owned(),
         TurnChange::EndChildren(_) => "end children".to_owned(),
         TurnChange::RemoveChildren(_) => "no children".to_owned(),
@@ -329,6 +330,7 @@ fn a_question_is_tried_again_if_there_is_one() {
         let asked = AskedAgain {
             origin: from(9),
             model: model.clone(),
+            edited: None,
             exchange: exchange.clone(),
             parked: Vec::new(),
         };

@@ -110,6 +110,6 @@ fn asked(job: &Job) -> Option<&Question> {
     match job {
         Job::Ask(question) | Job::Resume(_, question) => Some(question),
         Job::Again(again) => Some(&again.asked),
-        Job::GoOn(_) | Job::Task(_) | Job::Deliver(_) => None,
+        Job::GoOn(_) | Job::Task(_) | Job::Deliver(_) | Job::Show(_) => None,
     }
 }

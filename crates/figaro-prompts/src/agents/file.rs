@@ -62,6 +62,9 @@ pub(super) struct Extra {
     /// `true` if people see what it writes while another agent asks it.
     #[serde(default)]
     pub(super) speaks: bool,
+    /// Reactions to its answers that are messages to it: an emoji, and the words of the message.
+    #[serde(default)]
+    pub(super) reactions: BTreeMap<String, String>,
     /// `true` if its answer is an object that matches `properties`.
     #[serde(default)]
     #[schemars(with = "bool")]

@@ -41,6 +41,7 @@ pub(super) fn read(source: &SourceFile<'_>, names: Option<&AgentFileNames>) -> R
         version: extra.version,
         instructions: file.description.value.trim().to_owned(),
         speaks: extra.speaks,
+        reactions: extra.reactions,
         answer,
         settings: extra.settings,
     };

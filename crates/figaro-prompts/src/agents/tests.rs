@@ -113,6 +113,7 @@ fn a_folder_adds_agents_and_replaces_those_built_in() {
         server_tools: Vec::new(),
         agents: vec!["researcher".into()],
         speaks: false,
+        reactions: BTreeMap::new(),
         answer: None,
         model: Some("ollama:qwen3:8b".parse().unwrap()),
         settings: Generation { temperature: Some(0.2), max_tokens: Some(300), ..Generation::default() },

@@ -10,7 +10,7 @@ use super::super::key;
 use super::super::tables::Tables;
 use super::{index, parked, summaries, vectors};
 use figaro_base::ids::RunId;
-use figaro_domain::conversation::{Message, MessageRole};
+use figaro_domain::conversation::Message;
 use figaro_domain::facts::Unread;
 use figaro_domain::importance::{self, By};
 use figaro_domain::message::{HearingResult, Inbound};
@@ -79,8 +79,7 @@ pub(crate) fn apply(
 
 /// Returns the message with the edit applied; `None` if it is another message, or unchanged.
 fn with_edit(message: Message, edited: &Inbound) -> Option<Message> {
-    let is_it = message.role == MessageRole::User
-        && edited.origin.message().is_some_and(|id| message.telegram.contains(&id));
+    let is_it = message.is_written_in(edited);
     let is_changed = message.text != edited.text || message.attachments != edited.attachments;
     // The text of a message that was heard is its words, which an edit of the caption does not have.
     let is_heard = message.attachments.iter().any(|one| one.heard == Some(HearingResult::Words));

@@ -26,7 +26,7 @@ pub(crate) fn current(
 }
 
 /// Returns the current session; `None` before the first one.
-fn stored(tables: &Tables<'_>, conversation: Conversation) -> Result<Option<Session>, StoreFault> {
+pub(super) fn stored(tables: &Tables<'_>, conversation: Conversation) -> Result<Option<Session>, StoreFault> {
     match tables.current.get(&key::conversation(conversation))? {
         Some(id) => tables.sessions.get(&key::id(id)),
         None => Ok(None),

@@ -7,18 +7,19 @@ use super::super::tables::Tables;
 use figaro_base::ids::ChatId;
 use figaro_domain::usage::{Spending, Spent};
 
-/// Adds to the record of the same day, chat, person and model. Skips empty spending.
+/// Adds to the record of the same day, chat, person and model. Skips a record without spending and ratings.
 pub(crate) fn add(
     tables: &Tables<'_>,
     changes: &mut Changes<'_>,
     mut spending: Spending,
 ) -> Result<(), StoreFault> {
-    if spending.spent == Spent::default() {
+    if spending.spent == Spent::default() && spending.ratings.is_none() {
         return Ok(());
     }
     let key = key::spending(&spending);
     if let Some(before) = tables.spent.find(&key)? {
         spending.spent += before.spent;
+        spending.ratings += before.ratings;
     }
     changes.put(&tables.spent, key, &spending)
 }

@@ -10,15 +10,17 @@ use super::super::key;
 use super::super::tables::Tables;
 use super::{calls, parked, people, sessions, tasks, write};
 use figaro_base::ids::{BotId, EntryId, RunId, SessionId};
+use figaro_domain::chat::Place;
 use figaro_domain::conversation::{Conversation, EntryKey, Message};
+use figaro_domain::delivery::PendingDelivery;
 use figaro_domain::message::Inbound;
 use figaro_domain::model::ModelName;
 use figaro_domain::origin::Origin;
 use figaro_domain::record::ImportanceRules;
 use figaro_domain::task::Task;
 use figaro_domain::turn::{
-    self, ActiveTurn, AskedAgain, BegunTurn, ConversationState, EndsWith, GoneOn, LastExchange, LeftTurn,
-    Step, StoredParked, StoredTurn, TurnEnd,
+    self, ActiveTurn, AskedAgain, Attempt, BegunTurn, ConversationState, EndsWith, GoneOn, LastAttempts,
+    LastExchange, LeftTurn, Step, StoredParked, StoredTurn, TurnEnd,
 };
 
 /// A conversation in which a turn is about to begin.
@@ -27,6 +29,28 @@ pub(crate) struct Beginning {
     pub(crate) bot: BotId,
     pub(crate) conversation: Conversation,
     pub(crate) now: DateTime<Utc>,
+}
+
+/// A request to show another attempt at the last question.
+#[derive(Debug, Clone)]
+pub struct AttemptChoice {
+    /// Turn of the attempt that is shown.
+    pub shown: RunId,
+    /// Number of the other attempt, from 1.
+    pub to: u8,
+    /// Chat and topic of the answer.
+    pub place: Place,
+}
+
+/// A request to answer the last question of a conversation again.
+#[derive(Debug, Clone)]
+pub struct Repetition {
+    /// Origin of the command, button press or edit.
+    pub origin: Origin,
+    /// Model for the new attempt; `None` for the chat's.
+    pub model: Option<ModelName>,
+    /// The edited message of the question; `None` for a retry. The new answer then takes the place of the earlier one.
+    pub edited: Option<Box<Inbound>>,
 }
 
 /// Begins a turn with a question, in a chat with these rules of packs.
@@ -44,21 +68,22 @@ pub(crate) fn begin(
     Ok(begun)
 }
 
-/// Begins a turn that retries the last question; `None` if nothing was asked yet.
+/// Begins a turn that answers the last question again; `None` if nothing was asked yet, or the edited message is not part
+/// of it.
 pub(crate) fn begin_again(
     tables: &Tables<'_>,
     changes: &mut Changes<'_>,
     at: Beginning,
-    origin: Origin,
-    model: Option<ModelName>,
+    request: Repetition,
 ) -> Result<Option<BegunTurn>, StoreFault> {
+    let Repetition { origin, model, edited } = request;
     let standing = standing(tables, at.conversation)?;
     let exchange = match &standing.current {
         Some(tail) => last_exchange(tables, tail.session)?,
         None => Vec::new(),
     };
     let parked = parked::of_conversation(tables, at.conversation)?;
-    let asked = AskedAgain { origin, model, exchange, parked };
+    let asked = AskedAgain { origin, model, edited, exchange, parked };
     let begun = write::transition(tables, changes, at.bot, turn::begin_again(standing, asked, at.now))?;
     begun.iter().for_each(log_gave_way);
     Ok(begun)
@@ -196,6 +221,46 @@ fn last_exchange(tables: &Tables<'_>, session: SessionId) -> Result<Vec<Message>
         }
     }
     Ok(exchange.into_messages())
+}
+
+/// Returns the last question of a conversation's session, and the messages after it.
+pub(crate) fn exchange_of(
+    tables: &Tables<'_>,
+    conversation: Conversation,
+) -> Result<Vec<Message>, StoreFault> {
+    match sessions::stored(tables, conversation)? {
+        Some(session) => last_exchange(tables, session.id),
+        None => Ok(Vec::new()),
+    }
+}
+
+/// Returns the attempts at the last question of a conversation, oldest first.
+pub(crate) fn attempts(tables: &Tables<'_>, conversation: Conversation) -> Result<Vec<Attempt>, StoreFault> {
+    let mut attempts = LastAttempts::default();
+    let Some(session) = sessions::stored(tables, conversation)? else { return Ok(Vec::new()) };
+    for item in tables.messages.scan(&key::id(session.id))?.rev() {
+        let (_, message) = item?;
+        if attempts.add(message).is_break() {
+            break;
+        }
+    }
+    Ok(attempts.into_attempts())
+}
+
+/// Shows another attempt at the last question in place of the shown one; `None` if it cannot be shown.
+pub(crate) fn show_attempt(
+    tables: &Tables<'_>,
+    changes: &mut Changes<'_>,
+    at: Beginning,
+    choice: AttemptChoice,
+) -> Result<Option<PendingDelivery>, StoreFault> {
+    // The next question has begun.
+    if tables.turns.contains(&key::conversation(at.conversation))? {
+        return Ok(None);
+    }
+    let attempts = attempts(tables, at.conversation)?;
+    let AttemptChoice { shown, to, place } = choice;
+    write::transition(tables, changes, at.bot, turn::show_attempt(attempts, shown, to, place, at.now))
 }
 
 /// Returns the place of a turn's message; `None` if it is not stored.

@@ -68,6 +68,7 @@ fn write_one(
             changes.remove(&tables.deliveries, key::id(delivery));
             Ok(())
         }
+        TurnChange::PutLive(live) => changes.put(&tables.live, key::live(live.run, live.index), &live),
         TurnChange::ForgetLive(run) => forget_live(tables, changes, run, 0),
         TurnChange::PutCalls(run, calls) => calls::put(tables, changes, run, &calls),
         TurnChange::EndChildren(turn) => children::end_all(tables, changes, turn),

@@ -2,7 +2,7 @@
 
 use super::Page;
 use super::buttons::buttons;
-use figaro_base::ids::{NoteId, RunId};
+use figaro_base::ids::{MessageId, NoteId, RunId};
 use figaro_domain::chat::VoiceMode;
 
 buttons! {
@@ -22,6 +22,12 @@ buttons! {
     /// Buttons of `/help`. Each asks the example with this index, from 0.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub(crate) struct HelpButton = "help" (u8)
+}
+
+buttons! {
+    /// Explains how the answer in this message came about.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub(crate) struct WhyButton = "why" (MessageId)
 }
 
 buttons! {

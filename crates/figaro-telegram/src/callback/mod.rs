@@ -41,7 +41,7 @@ pub(crate) use approve::ApproveButton;
 pub(crate) use audit::AuditButton;
 pub(crate) use back::BackButton;
 pub(crate) use chat::{
-    DrawButton, HelpButton, NotesButton, StartButton, StatusButton, UsageButton, VoiceButton,
+    DrawButton, HelpButton, NotesButton, StartButton, StatusButton, UsageButton, VoiceButton, WhyButton,
 };
 pub(crate) use docs::DocsButton;
 pub(crate) use forget::{ExportButton, ForgetButton, PrivacyButton, SaidKey, SearchNumber};
@@ -57,7 +57,7 @@ pub(crate) use settings::{ConfigButton, ModelButton, SettingChoice, SettingField
 pub(crate) use tasks::{AgentKey, TaskPress, TaskVerb, TasksButton};
 pub use trail::ParentCard;
 pub(crate) use trail::Trail;
-pub(crate) use turn::{RetryButton, TurnTag};
+pub(crate) use turn::{RetryButton, TurnTag, VersionButton};
 
 use figaro_domain::model::ModelName;
 

@@ -188,13 +188,15 @@ proptest! {
     }
 
     #[test]
-    fn models_return(model in model(), provider in "[a-z]{1,40}", page in any::<Page>()) {
+    fn models_return(model in model(), provider in "[a-z]{1,40}", page in any::<Page>(), attempt in any::<u8>()) {
         let served = ModelButton::Served(Short::new(&provider).unwrap(), page);
         for press in [ModelButton::Show, served, ModelButton::Set(ModelKey::of(&model)), ModelButton::Clear, ModelButton::Writing, ModelButton::Plain] {
             returns(&press)?;
         }
         let turn = TurnTag::of(RunId::new());
         let with = RetryButton::With(turn.clone(), ModelKey::of(&model));
+        returns(&VersionButton::Show(turn.clone(), attempt))?;
+        returns(&WhyButton(MessageId(i64::from(page))))?;
         for press in [RetryButton::GoOn(turn.clone()), RetryButton::Again(turn.clone()), RetryButton::Choose(turn), with] {
             returns(&press)?;
         }
@@ -257,6 +259,8 @@ proptest! {
             data.parse::<SessionsButton>().map(|press| press.to_string()),
             data.parse::<TasksButton>().map(|press| press.to_string()),
             data.parse::<RetryButton>().map(|press| press.to_string()),
+            data.parse::<VersionButton>().map(|press| press.to_string()),
+            data.parse::<WhyButton>().map(|press| press.to_string()),
         ].into_iter().flatten() {
             prop_assert_eq!(family(&written), family(&data));
         }

@@ -34,6 +34,17 @@ buttons! {
     }
 }
 
+buttons! {
+    /// Buttons that show another attempt at the question.
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    pub(crate) enum VersionButton = "version" {
+        /// Shows this attempt, counted from 1, in place of the one of the turn.
+        Show(turn: TurnTag, attempt: u8) = "show",
+        /// Says which attempt is shown.
+        Here = "here",
+    }
+}
+
 impl RetryButton {
     #[must_use]
     pub(crate) const fn turn(&self) -> &TurnTag {

@@ -333,7 +333,7 @@ impl Group {
 
     /// Returns the text of the heading.
     #[must_use]
-    pub const fn heading(self, texts: &Texts) -> &str {
+    pub fn heading(self, texts: &Texts) -> &str {
         match self {
             Self::Chat => texts.help_chat(),
             Self::Remember => texts.help_remember(),

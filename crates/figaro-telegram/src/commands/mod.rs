@@ -42,6 +42,7 @@ mod table;
 mod take_back;
 mod tasks;
 mod usage;
+mod versions;
 mod voice;
 mod why;
 mod zone;

@@ -1,4 +1,5 @@
-//! `/retry`, and the buttons under an answer that broke off or failed: repeat it, use another model, continue.
+//! `/retry`, and the buttons under an answer that broke off or failed: repeat it, use another model, continue. The buttons
+//! that show other attempts are in `versions`.
 
 use std::sync::Arc;
 
@@ -13,9 +14,10 @@ use super::command::{
 use super::handles::Handles;
 use super::model::{ChatModels, ModelScope};
 use super::presses::FirstPresses;
+use super::versions::{Versions, version_row};
 use crate::callback::{
     ApproveButton, BackButton, ButtonFamily, KeepAnswerButton, NotesButton, RecordsButton, RetryButton,
-    TaskPress, TaskVerb, TasksButton, TurnTag,
+    TaskPress, TaskVerb, TasksButton, TurnTag, VersionButton,
 };
 use crate::send;
 use figaro_agent::turn::question::{Question, RepeatRequest};
@@ -38,35 +40,39 @@ pub(crate) fn action_buttons(actions: &[Action], run: RunId, texts: &Texts) -> V
         send::Button::new(label, TasksButton::One(TaskPress { verb, task, page: None }))
     };
     let rules = |label, ruled| send::Button::new(label, ApproveButton::Rule(run, ruled, None));
-    let button = |action: &Action| match *action {
-        Action::GoOn => send::Button::new(texts.button_go_on(), RetryButton::GoOn(turn.clone())),
-        Action::Retry => send::Button::new(texts.button_retry(), RetryButton::Again(turn.clone())),
-        Action::OtherModel => {
-            send::Button::new(texts.button_other_model(), RetryButton::Choose(turn.clone()))
-        }
-        Action::Pin => send::Button::new(texts.button_pin(), KeepAnswerButton::Ask),
-        Action::ApproveOnce => rules(texts.button_approve_once(), Ruled::Once),
-        Action::ApproveHour => rules(texts.button_approve_hour(), Ruled::Hour),
-        Action::ApproveDeny => rules(texts.button_approve_deny(), Ruled::Denied),
-        Action::ApproveDetails => {
-            send::Button::new(texts.button_details(), ApproveButton::Details(run, true, None))
-        }
-        Action::Undo => send::Button::new(texts.button_undo(), BackButton(run)),
-        Action::Remind(record) => send::Button::new(texts.button_remind(), RecordsButton::Remind(record)),
-        Action::DropNote(note) => send::Button::new(texts.button_undo(), NotesButton::Drop(note)),
-        Action::DropNotes => send::Button::new(texts.button_undo(), NotesButton::DropAll(run)),
-        Action::ShowNotes(note) => send::Button::new(texts.button_list(), NotesButton::Show(note)),
-        Action::RunTask(task) => of_task(texts.button_run_now(), TaskVerb::Run, task),
-        Action::SkipTask(task) => of_task(texts.button_skip(), TaskVerb::Skip, task),
-        Action::ResumeTask(task) => of_task(texts.button_resume(), TaskVerb::Resume, task),
-        Action::CancelTask(task) => of_task(texts.button_cancel(), TaskVerb::Cancel, task),
-        Action::TaskDone(task) => of_task(texts.button_done(), TaskVerb::Done, task),
-        Action::TaskLater(task) => of_task(texts.button_later(), TaskVerb::Later(10), task),
-        Action::TaskTomorrow(task) => of_task(texts.button_tomorrow(), TaskVerb::Tomorrow, task),
+    let buttons = |action: &Action| {
+        let button = match *action {
+            Action::Versions(at, of) => return version_row(run, at, of),
+            Action::GoOn => send::Button::new(texts.button_go_on(), RetryButton::GoOn(turn.clone())),
+            Action::Retry => send::Button::new(texts.button_retry(), RetryButton::Again(turn.clone())),
+            Action::OtherModel => {
+                send::Button::new(texts.button_other_model(), RetryButton::Choose(turn.clone()))
+            }
+            Action::Pin => send::Button::new(texts.button_pin(), KeepAnswerButton::Ask),
+            Action::ApproveOnce => rules(texts.button_approve_once(), Ruled::Once),
+            Action::ApproveHour => rules(texts.button_approve_hour(), Ruled::Hour),
+            Action::ApproveDeny => rules(texts.button_approve_deny(), Ruled::Denied),
+            Action::ApproveDetails => {
+                send::Button::new(texts.button_details(), ApproveButton::Details(run, true, None))
+            }
+            Action::Undo => send::Button::new(texts.button_undo(), BackButton(run)),
+            Action::Remind(record) => send::Button::new(texts.button_remind(), RecordsButton::Remind(record)),
+            Action::DropNote(note) => send::Button::new(texts.button_undo(), NotesButton::Drop(note)),
+            Action::DropNotes => send::Button::new(texts.button_undo(), NotesButton::DropAll(run)),
+            Action::ShowNotes(note) => send::Button::new(texts.button_list(), NotesButton::Show(note)),
+            Action::RunTask(task) => of_task(texts.button_run_now(), TaskVerb::Run, task),
+            Action::SkipTask(task) => of_task(texts.button_skip(), TaskVerb::Skip, task),
+            Action::ResumeTask(task) => of_task(texts.button_resume(), TaskVerb::Resume, task),
+            Action::CancelTask(task) => of_task(texts.button_cancel(), TaskVerb::Cancel, task),
+            Action::TaskDone(task) => of_task(texts.button_done(), TaskVerb::Done, task),
+            Action::TaskLater(task) => of_task(texts.button_later(), TaskVerb::Later(10), task),
+            Action::TaskTomorrow(task) => of_task(texts.button_tomorrow(), TaskVerb::Tomorrow, task),
+        };
+        vec![button]
     };
     let (below, row): (Vec<&Action>, Vec<&Action>) =
-        actions.iter().partition(|action| **action == Action::ApproveDetails);
-    let rows = [row, below].map(|row| row.into_iter().map(button).collect::<Vec<_>>());
+        actions.iter().partition(|action| matches!(action, Action::ApproveDetails | Action::Versions(..)));
+    let rows = [row, below].map(|row| row.into_iter().flat_map(buttons).collect::<Vec<_>>());
     rows.into_iter().filter(|row| !row.is_empty()).collect()
 }
 
@@ -78,6 +84,7 @@ pub(super) struct RetryCommand {
     models: ChatModels,
     /// Messages under which a button was just pressed.
     presses: FirstPresses,
+    versions: Versions,
 }
 
 #[async_trait]
@@ -86,7 +93,7 @@ impl Command for RetryCommand {
         CommandSpec::new("retry", Texts::command_retry)
             .group(Group::Chat)
             .begins_turn()
-            .families(&[RetryButton::NAME])
+            .families(&[RetryButton::NAME, VersionButton::NAME])
             .arguments(&[("MODEL", "try it with this model")])
     }
 
@@ -104,10 +111,13 @@ impl Command for RetryCommand {
             },
         };
         let asked = Question::new(request.message.clone(), request.asker.standing);
-        Ok(CommandOutcome::Job(Box::new(Job::Again(RepeatRequest { asked, model }))))
+        Ok(CommandOutcome::Job(Box::new(Job::Again(RepeatRequest { asked, model, is_edit: false }))))
     }
 
     async fn press(&self, press: &Press<'_>) -> Result<Pressed, PressError> {
+        if let Ok(button) = press.data.parse::<VersionButton>() {
+            return self.versions.press(press, &button).await;
+        }
         let button: RetryButton = press.data.parse()?;
         match self.is_current(&button, press.asker).await {
             Ok(true) => {}
@@ -141,6 +151,7 @@ impl RetryCommand {
             conversations: handles.store.conversations(),
             models: ChatModels::new(handles),
             presses: FirstPresses::default(),
+            versions: Versions::new(handles),
         }
     }
 
@@ -173,7 +184,7 @@ impl RetryCommand {
     }
 
     fn again(&self, press: &Press<'_>, model: Option<ModelName>) -> Job {
-        Job::Again(RepeatRequest { asked: press.ask("", self.cards.now()), model })
+        Job::Again(RepeatRequest { asked: press.ask("", self.cards.now()), model, is_edit: false })
     }
 
     fn going_on(&self, press: &Press<'_>) -> Question {

@@ -18,9 +18,7 @@ use crate::send::Button;
 use figaro_agent::turn::extraction::Extractor;
 use figaro_agent::turn::queue::Mailboxes;
 use figaro_base::telemetry::vitals::LastCall;
-use figaro_base::text::duration;
 use figaro_domain::model::ModelName;
-use figaro_domain::usage::tokens;
 use figaro_mcp_client::supervisor::Mcp;
 use figaro_prompts::texts::{Texts, fill};
 use figaro_store::{Store, StoreError, StoreHealth};
@@ -90,13 +88,13 @@ impl StatusCommand {
         let health = self.store.health().await?;
         let undelivered = self.store.outbox().deliveries().await?.len();
         let spent = self.models.ledger.spent_today();
-        let (count, money) = (tokens(spent.tokens), spent.money());
+        let (count, money) = (texts.tokens(spent.tokens), spent.money());
         let mut today = vec![fill(texts.status_today(), &[("tokens", &count), ("money", &money)])];
         today.extend(cap_lines(&self.models.ledger, texts));
         let today = today.join("\n");
         let values = [
             ("version", env!("CARGO_PKG_VERSION").to_owned()),
-            ("uptime", duration((self.cards.now() - vitals.started_at).num_seconds())),
+            ("uptime", texts.span((self.cards.now() - vitals.started_at).num_seconds())),
             ("model", self.model_line(texts, &self.models.of(&config))),
             ("today", today),
             ("memory", memory([std::process::id(), self.mcp.child_pid()]).await),

@@ -279,7 +279,8 @@ impl CommandTable {
         is_shown.then_some(self.cards.texts(asker).still_so())
     }
 
-    async fn pressed(&self, press: &Press<'_>) -> Pressed {
+    /// Handles the press of a button, and returns what to show.
+    pub(crate) async fn pressed(&self, press: &Press<'_>) -> Pressed {
         let texts = self.cards.texts(press.asker);
         let Some(command) = self.of_family(callback::family(press.data)) else {
             return Pressed::toast(texts.gone());

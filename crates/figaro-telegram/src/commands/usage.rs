@@ -21,8 +21,8 @@ use figaro_base::ids::{ChatId, RunId, UserId};
 use figaro_base::text::one_line;
 use figaro_domain::child::{ChildEnd, ChildRun};
 use figaro_domain::conversation::{Conversation, Message, MessageRole};
-use figaro_domain::usage::{Spending, Spent, UNKNOWN_MONEY, dollars, tokens};
-use figaro_ledger::{Ledger, in_background, sum};
+use figaro_domain::usage::{Ratings, Spending, Spent, UNKNOWN_MONEY, amount, dollars};
+use figaro_ledger::{Ledger, in_background};
 use figaro_prompts::texts::{Texts, fill};
 use figaro_store::{ChildStore, ConversationStore, StoreError};
 
@@ -97,15 +97,15 @@ impl UsageCommand {
             UsageButton::Days => day_lines(texts, &days, &spent),
             UsageButton::Chats => {
                 let rows = ranked(&spent, |spending| spending.chat);
-                self.named(rows, |chat| Some(chat.0)).await
+                self.named(texts, rows, |chat| Some(chat.0)).await
             }
             UsageButton::People => {
                 let rows = ranked(&spent, |spending| spending.user.clone());
-                self.named(rows, UserId::telegram_id).await
+                self.named(texts, rows, UserId::telegram_id).await
             }
             UsageButton::Models => {
                 let rows = ranked(&spent, |spending| spending.model.to_string());
-                bars(rows)
+                bars(texts, rows)
             }
         };
         lines.extend(background_line(texts, &spent));
@@ -126,7 +126,7 @@ impl UsageCommand {
             |message: &&Arc<Message>| message.role == MessageRole::Assistant && message.token_usage.is_some();
         let Some(at) = recent.iter().rposition(|message| is_answer(&message)) else { return Ok(Vec::new()) };
         let last = &recent[at];
-        let count = tokens(last.token_usage.unwrap_or_default().total());
+        let count = texts.tokens(last.token_usage.unwrap_or_default().total());
         let money = last.nano_usd.map_or_else(|| UNKNOWN_MONEY.to_owned(), dollars);
         let model = last.model_id.as_deref().unwrap_or("?");
         let values = [("tokens", count.as_str()), ("money", &money), ("model", model)];
@@ -141,7 +141,12 @@ impl UsageCommand {
     }
 
     /// Returns rows labelled with the Telegram names of chats and people.
-    async fn named<T>(&self, rows: Vec<(T, Spent)>, id: impl Fn(&T) -> Option<i64>) -> Vec<String> {
+    async fn named<T>(
+        &self,
+        texts: &Texts,
+        rows: Vec<(T, UsageRow)>,
+        id: impl Fn(&T) -> Option<i64>,
+    ) -> Vec<String> {
         let mut named = Vec::new();
         for (of, spent) in rows {
             let name = match id(&of) {
@@ -150,7 +155,7 @@ impl UsageCommand {
             };
             named.push((name, spent));
         }
-        bars(named)
+        bars(texts, named)
     }
 }
 
@@ -162,11 +167,8 @@ pub(super) fn cap_lines(ledger: &Ledger, texts: &Texts) -> Vec<String> {
         fill(texts.usage_cap(), &values)
     };
     let percent = |gone: u64, cap: u64| (u128::from(gone) * 100 / u128::from(cap.max(1))).to_string();
-    let by_tokens = caps.tokens.map(|cap| {
-        let gone = tokens(spent.tokens);
-        let number = gone.strip_suffix(" tokens").unwrap_or(&gone);
-        line(number.to_owned(), tokens(cap), percent(spent.tokens, cap))
-    });
+    let by_tokens =
+        caps.tokens.map(|cap| line(amount(spent.tokens), texts.tokens(cap), percent(spent.tokens, cap)));
     let by_money = caps.nano_usd.map(|cap| {
         let known = percent(spent.nano_usd, cap);
         line(spent.money(), dollars(cap), if spent.unpriced == 0 { known } else { "?".to_owned() })
@@ -177,7 +179,7 @@ pub(super) fn cap_lines(ledger: &Ledger, texts: &Texts) -> Vec<String> {
 /// Returns the line for background usage, which nobody waited for.
 fn background_line(texts: &Texts, spent: &[Spending]) -> Option<String> {
     let spent = in_background(spent);
-    let (count, money) = (tokens(spent.tokens), spent.money());
+    let (count, money) = (texts.tokens(spent.tokens), spent.money());
     let values = [("tokens", count.as_str()), ("money", &money)];
     (spent.tokens > 0).then(|| fill(texts.usage_background(), &values))
 }
@@ -192,7 +194,7 @@ fn tree(texts: &Texts, children: &[ChildRun]) -> Vec<String> {
 }
 
 fn branch(texts: &Texts, children: &[ChildRun], child: &ChildRun, lines: &mut Vec<String>) {
-    let count = tokens(child.usage.total());
+    let count = texts.tokens(child.usage.total());
     let money = child.nano_usd.map_or_else(|| UNKNOWN_MONEY.to_owned(), dollars);
     let values = [("agent", child.agent.as_str()), ("tokens", count.as_str()), ("money", &money)];
     let depth = usize::try_from(child.depth).unwrap_or_default();
@@ -226,39 +228,59 @@ fn label(view: UsageButton, texts: &Texts) -> &str {
     }
 }
 
+/// Spending and reactions of a row.
+#[derive(Debug, Clone, Copy, Default)]
+struct UsageRow {
+    spent: Spent,
+    ratings: Ratings,
+}
+
+impl UsageRow {
+    fn add(&mut self, spending: &Spending) {
+        self.spent += spending.spent;
+        self.ratings += spending.ratings;
+    }
+}
+
 /// Returns a line for each day, oldest first.
 fn day_lines(texts: &Texts, days: &RangeInclusive<NaiveDate>, spent: &[Spending]) -> Vec<String> {
     let names: Vec<&str> = texts.weekdays().split_whitespace().collect();
     let row = |day: NaiveDate| {
         let name = usize::try_from(day.weekday().num_days_from_monday()).ok().and_then(|at| names.get(at));
-        let of_day = sum(spent.iter().filter(|spending| spending.day == day));
+        let mut of_day = UsageRow::default();
+        spent.iter().filter(|spending| spending.day == day).for_each(|spending| of_day.add(spending));
         (name.map_or_else(|| day.to_string(), |name| (*name).to_owned()), of_day)
     };
-    bars(days.start().iter_days().take_while(|day| day <= days.end()).map(row).collect())
+    bars(texts, days.start().iter_days().take_while(|day| day <= days.end()).map(row).collect())
 }
 
 /// Groups spending by `of` and returns the top rows, most tokens first.
-fn ranked<T: Ord>(spent: &[Spending], of: impl Fn(&Spending) -> T) -> Vec<(T, Spent)> {
-    let mut sums: BTreeMap<T, Spent> = BTreeMap::new();
+fn ranked<T: Ord>(spent: &[Spending], of: impl Fn(&Spending) -> T) -> Vec<(T, UsageRow)> {
+    let mut sums: BTreeMap<T, UsageRow> = BTreeMap::new();
     for spending in spent {
-        *sums.entry(of(spending)).or_default() += spending.spent;
+        sums.entry(of(spending)).or_default().add(spending);
     }
-    let mut rows: Vec<(T, Spent)> = sums.into_iter().collect();
-    rows.sort_by_key(|(_, spent)| std::cmp::Reverse(spent.tokens));
+    let mut rows: Vec<(T, UsageRow)> = sums.into_iter().collect();
+    rows.sort_by_key(|(_, row)| std::cmp::Reverse(row.spent.tokens));
     rows.truncate(ROWS);
     rows
 }
 
-/// Formats rows as bars, such as `Fri ███████░░░ 71 k · $0.09`; the row with the most tokens has a full bar.
-fn bars(rows: Vec<(String, Spent)>) -> Vec<String> {
-    let most = rows.iter().map(|(_, spent)| spent.tokens).max().unwrap_or_default().max(1);
-    let line = |(name, spent): (String, Spent)| {
+/// Formats rows as bars, such as `Fri ███████░░░ 71 k tokens · $0.09 · 👍 3 👎 1`; the row with the most tokens has a full
+/// bar.
+fn bars(texts: &Texts, rows: Vec<(String, UsageRow)>) -> Vec<String> {
+    let most = rows.iter().map(|(_, row)| row.spent.tokens).max().unwrap_or_default().max(1);
+    let line = |(name, UsageRow { spent, ratings }): (String, UsageRow)| {
         let full = (u128::from(spent.tokens) * BAR).div_ceil(u128::from(most));
         let bar: String = (0..BAR).map(|at| if at < full { '█' } else { '░' }).collect();
-        match spent.tokens {
+        let line = match spent.tokens {
             0 => format!("{name} {bar} 0"),
-            count => format!("{name} {bar} {} · {}", tokens(count), spent.money()),
-        }
+            count => format!("{name} {bar} {} · {}", texts.tokens(count), spent.money()),
+        };
+        // A reaction can be taken back on a later day.
+        let marks = [("👍", ratings.good), ("👎", ratings.bad)].into_iter().filter(|(_, count)| *count > 0);
+        let marks: Vec<String> = marks.map(|(mark, count)| format!("{mark} {count}")).collect();
+        if marks.is_empty() { line } else { format!("{line} · {}", marks.join(" ")) }
     };
     rows.into_iter().map(line).collect()
 }

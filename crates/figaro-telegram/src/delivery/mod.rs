@@ -143,11 +143,13 @@ impl Delivery for TelegramDelivery {
     }
 
     async fn has_shown(&self, run: RunId) -> bool {
-        self.live.settle(run).await.is_some_and(|live| !live.is_empty())
+        self.live.settle(run).await.is_some_and(|live| live.iter().any(|live| !live.is_earlier()))
     }
 
     async fn withdraw(&self, run: RunId) {
         let Some(mut live) = self.live.settle(run).await else { return };
+        // An earlier answer stays if no other takes its place.
+        live.retain(|live| !live.is_earlier());
         if let Err(unsent) = self.sender.take_back(&mut live, 0, &CancellationToken::new()).await {
             tracing::warn!(%run, ?unsent, "what was shown of a turn stays until the next start");
         }

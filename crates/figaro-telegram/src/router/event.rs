@@ -33,7 +33,7 @@ impl Router {
             && let Ok(message) = serde_json::from_value::<MessageView>(changed)
             && is_by_its_author(view, &message)
         {
-            self.edited(id, &message).await?;
+            self.correct(id, &message).await?;
         }
         self.add_background(part, Reception::NoPerson).await
     }

@@ -15,6 +15,7 @@ mod membership;
 mod noted;
 mod odd;
 mod pairing;
+mod reacted;
 mod read;
 mod sessions;
 mod talk;
@@ -31,6 +32,7 @@ use super::commands::{
     Zones,
 };
 use super::inbound::{self, CommandLine, CommandTarget, Me};
+use super::kinds;
 use super::newest::Newest;
 use super::views::{MessageView, StoppedView, UpdateView};
 use figaro_agent::delivery::Owners;
@@ -45,9 +47,11 @@ use figaro_config::AccessSettings;
 use figaro_domain::conversation::Conversation;
 use figaro_domain::message::Inbound;
 use figaro_domain::reception::Reception;
+use figaro_ledger::Ledger;
 use figaro_policy::access::{Standing, Verdict, is_served, judge};
 use figaro_policy::bots::Exchanges;
 use figaro_policy::guesses::Guesses;
+use figaro_prompts::Prompts;
 use figaro_store::{
     ConversationStore, InboxStore, OutboxStore, PeopleStore, PinStore, RawUpdate, ReceptionStore,
     SessionStore, SettingsStore, StoreError, TaskStore,
@@ -112,6 +116,10 @@ pub struct Router {
     pub clock: Clock,
     /// Newest messages of private chats, to decide about quotes.
     pub newest: Newest,
+    /// Agents, whose files may name reactions.
+    pub prompts: Arc<Prompts>,
+    /// Counts what people think of the answers of each model.
+    pub ledger: Arc<Ledger>,
     /// Tracks background work, such as answers to commands.
     pub background: TaskTracker,
 }
@@ -152,6 +160,10 @@ impl Router {
     /// next start.
     async fn route(self: &Arc<Self>, update: RawUpdate, arrival: Arrival) -> bool {
         let id = update.id;
+        if let Some(reason) = kinds::reason(odd::kind_of(&update.body)) {
+            tracing::debug!(update = %id, reason, "an update of a kind that nobody asked for");
+            return true;
+        }
         let fate = match UpdateView::deserialize(&update.body) {
             Ok(view) if odd::is_odd(&update.body, &view) => self.set_aside(&update, "odd").await,
             // An update that panics must not stop the intake of all others, again at every start.
@@ -186,7 +198,10 @@ impl Router {
         if let Some(pressed) = view.callback_query {
             return self.commands.question_of(update.id, &pressed).await;
         }
-        let Some(view) = view.message else {
+        if let Some(reaction) = view.message_reaction {
+            return self.reaction_question(update.id, &reaction).await;
+        }
+        let Some(view) = view.message.or(view.edited_message) else {
             return Ok(None);
         };
         let Some(part) = self.read(update.id, &view).await? else {
@@ -211,14 +226,16 @@ impl Router {
             return self.noted(id, &message, arrival).await;
         }
         if let Some(edited) = view.edited_message {
-            self.edited(id, &edited).await?;
-            return Ok(UpdateFate::Settled);
+            return self.edited(id, &edited, arrival).await;
         }
         if let Some(stopped) = view.stopped_message_generation {
             return Ok(self.stop(&stopped));
         }
         if let Some(pressed) = view.callback_query {
             return self.press(id, pressed, arrival).await;
+        }
+        if let Some(reaction) = view.message_reaction {
+            return self.reacted(id, &reaction, arrival).await;
         }
         match view.my_chat_member {
             Some(member) => self.membership(id, *member, arrival).await,

@@ -20,6 +20,16 @@ impl OfflineTelegram {
         self.shared.change(|state| amend::edit(state, Act { from, chat, message_id }, text, now))
     }
 
+    /// Sets a person's only reaction to a message, or removes it. The bot gets an update in a private chat, and in a group
+    /// where it is an administrator.
+    ///
+    /// # Errors
+    /// There is no such message or reaction, or the person is not in the chat.
+    pub fn react(&self, from: i64, chat: i64, message_id: i64, emoji: Option<&str>) -> Possible<()> {
+        let now = self.shared.now().timestamp();
+        self.shared.change(|state| amend::react(state, Act { from, chat, message_id }, emoji, now))
+    }
+
     /// Deletes a message, without a check of rights. The bot gets no update.
     ///
     /// # Errors

@@ -29,6 +29,8 @@ pub(crate) struct TurnEndFacts<'a> {
     pub(crate) has_other_model: bool,
     /// `true` if the turn made changes in chats that can be undone.
     pub(crate) can_undo: bool,
+    /// Number of attempts at the question that stand in the chat, with this one.
+    pub(crate) attempts: usize,
     /// `true` if the chat has its answers spoken.
     pub(crate) speaks: bool,
     /// Approved calls that were not made, or may not have been made.

@@ -20,7 +20,7 @@ use figaro_domain::pinning;
 use figaro_domain::session::SessionName;
 use figaro_domain::task::{Cost, Task, TaskChange, TaskRunResult};
 use figaro_domain::tool::{ToolCall, ToolStatus};
-use figaro_domain::turn::{ActiveTurn, Checkpoint, ParkedTurn, PersonQuestion, TurnEnd};
+use figaro_domain::turn::{ActiveTurn, Checkpoint, ParkedTurn, PersonQuestion, TurnEnd, versions};
 
 /// Decision on the end of a turn.
 #[derive(Debug, Default)]
@@ -58,7 +58,8 @@ pub(crate) fn finish(facts: &TurnEndFacts<'_>, outcome: &Outcome) -> EndDecision
         None if is_answered => {
             let delivery = delivery.map(|delivery| offering_reminder(delivery, answer));
             let delivery = delivery.map(|delivery| offering_list(facts, delivery, answer));
-            delivery.map(|delivery| offering_pin(facts, delivery, answer))
+            let delivery = delivery.map(|delivery| offering_pin(facts, delivery, answer));
+            delivery.map(|delivery| offering_versions(facts, delivery))
         }
         _ => delivery,
     };
@@ -216,6 +217,12 @@ fn offering_pin(facts: &TurnEndFacts<'_>, delivery: PendingDelivery, answer: &An
         return delivery;
     }
     PendingDelivery { actions: vec![Action::Pin], ..delivery }
+}
+
+/// Adds buttons that show earlier attempts at the question.
+fn offering_versions(facts: &TurnEndFacts<'_>, mut delivery: PendingDelivery) -> PendingDelivery {
+    delivery.actions.extend(versions(facts.attempts).filter(|_| delivery.entry.is_some()));
+    delivery
 }
 
 /// Adds an undo button if the turn made reversible changes.

@@ -146,7 +146,7 @@ mod tests {
 
     #[test]
     fn sources_are_links_that_cannot_break_out() {
-        let locales = Locales::load().unwrap();
+        let locales = Locales::default();
         let source = |title: &str, url: &str| Source { title: title.into(), url: url.into() };
         let all = [
             source("Plain", "https://a.example/"),

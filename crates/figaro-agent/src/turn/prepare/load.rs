@@ -11,7 +11,7 @@ use super::super::log::HISTORY_MESSAGES;
 use super::super::question::Question;
 use super::super::report::Reporter;
 use super::super::requested::Requested;
-use super::super::run::{CallResult, InHand};
+use super::super::run::{CallResult, EarlierCall, InHand};
 use super::super::taken_up::TakenUp;
 use super::super::window::{BotName, Context, History, KeptData, Material, TokenBudget, Window, build};
 use super::context::{ContextRequest, Contexts};
@@ -86,6 +86,8 @@ pub(super) struct TurnData {
     pub(super) side_effects: Vec<SideEffects>,
     /// Stored part of the pass whose calls were in progress before a restart.
     pub(super) in_hand: InHand,
+    /// Calls of earlier attempts at the question.
+    pub(super) acted: Vec<EarlierCall>,
     /// `true` if the chat has documents that the model may search.
     pub(super) has_documents: bool,
     /// Addresses that people wrote. Only these and found ones may be loaded.
@@ -179,7 +181,7 @@ impl Loader {
         let now = turn.resumed_by.as_deref().into_iter().chain(question.parts.iter().rev());
         let written = written(question, now.chain(background.iter().rev()), &history);
         let (in_hand, has_documents) = (read_in_hand(&in_hand), documents.is_any);
-        Ok(TurnData { window, side_effects, in_hand, has_documents, written })
+        Ok(TurnData { window, side_effects, in_hand, acted: Vec::new(), has_documents, written })
     }
 
     /// Returns one line per record that relates to the question, as many as fit into their share of the prompt, and

@@ -1,5 +1,6 @@
 //! Loads the data for a question, chooses the agent and the model, and builds the request.
 
+mod acted;
 mod agent;
 mod context;
 mod documents;
@@ -228,6 +229,8 @@ impl Preparer {
             cancel: &control.cancel,
         };
         let loaded = self.loader.load(turn, question, &taken_up, &chosen).await.map_err(failed)?;
+        let acted = self.acted_before(turn).await.map_err(failed)?;
+        let loaded = TurnData { acted, ..loaded };
         let (instructions, pins) = (loaded.window.instructions.clone(), loaded.window.pins.clone());
         let records = self.records.offered(&book);
         let tools = keeping(offered(&with_own(part.tools, requested), &loaded), &records);
@@ -313,6 +316,7 @@ impl Preparer {
         let has_lookup = tools.is_some_and(|tools| tools.has_use(ToolKind::Lookup));
         earlier.keys.iter_mut().filter(|_| !has_lookup).for_each(|key| *key = None);
         let run = Run::new(data.window.items, self.max_passes)
+            .having_acted(data.acted)
             .having_done(data.window.done)
             .after(earlier)
             .with_side_effects(data.side_effects)

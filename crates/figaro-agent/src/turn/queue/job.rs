@@ -5,8 +5,10 @@ use super::admission::WaitingSlot;
 use figaro_base::ids::{RequestId, RunId};
 use figaro_domain::chat::Place;
 use figaro_domain::delivery::PendingDelivery;
+use figaro_domain::origin::Origin;
 use figaro_domain::task::Task;
 use figaro_domain::turn::ActiveTurn;
+use figaro_store::AttemptChoice;
 
 /// Work that waits in a queue.
 #[derive(Debug, Clone)]
@@ -23,6 +25,8 @@ pub enum Job {
     Task(Box<Task>),
     /// Delivers an answer that a restart left undelivered.
     Deliver(PendingDelivery),
+    /// Shows another attempt at the last question, if the shown one still counts when the job begins.
+    Show(Box<AttemptChoice>),
 }
 
 /// Job to be queued, with its slot among the waiting jobs. Jobs that Figaro itself posts have no slot.
@@ -50,14 +54,22 @@ impl Job {
     pub(super) const fn question(&self) -> Option<&Question> {
         match self {
             Self::Ask(question) | Self::Resume(_, question) => Some(question),
-            Self::GoOn(_) | Self::Again(_) | Self::Task(_) | Self::Deliver(_) => None,
+            Self::GoOn(_) | Self::Again(_) | Self::Task(_) | Self::Deliver(_) | Self::Show(_) => None,
         }
     }
 
     pub(super) const fn question_mut(&mut self) -> Option<&mut Question> {
         match self {
             Self::Ask(question) | Self::Resume(_, question) => Some(question),
-            Self::GoOn(_) | Self::Again(_) | Self::Task(_) | Self::Deliver(_) => None,
+            Self::GoOn(_) | Self::Again(_) | Self::Task(_) | Self::Deliver(_) | Self::Show(_) => None,
+        }
+    }
+
+    /// Returns the origin of the edited message that the job answers; `None` for any other job.
+    pub(super) fn edited(&self) -> Option<Origin> {
+        match self {
+            Self::Again(again) if again.is_edit => again.asked.parts.first().map(|part| part.origin),
+            _ => None,
         }
     }
 
@@ -69,6 +81,7 @@ impl Job {
             Self::Again(again) => Some(&again.asked.parts.first()?.place),
             Self::Task(task) => Some(&task.place),
             Self::Deliver(delivery) => Some(&delivery.place),
+            Self::Show(choice) => Some(&choice.place),
             Self::GoOn(_) => None,
         }
     }
@@ -78,7 +91,7 @@ impl Job {
         let question = match self {
             Self::Ask(question) | Self::Resume(_, question) => question,
             Self::Again(again) => &again.asked,
-            Self::GoOn(_) | Self::Task(_) | Self::Deliver(_) => return false,
+            Self::GoOn(_) | Self::Task(_) | Self::Deliver(_) | Self::Show(_) => return false,
         };
         question.requested.as_ref().is_some_and(|requested| requested.id == request)
     }
@@ -90,7 +103,7 @@ impl Job {
             Self::GoOn(parked) => *parked == run,
             Self::Task(task) => task.lease.is_some_and(|lease| lease.run == run),
             Self::Deliver(delivery) => delivery.run == run,
-            Self::Ask(_) | Self::Again(_) => false,
+            Self::Ask(_) | Self::Again(_) | Self::Show(_) => false,
         }
     }
 }

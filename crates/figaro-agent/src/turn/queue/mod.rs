@@ -20,10 +20,11 @@ use self::admission::{Admission, AdmissionRefusal, WaitingSlot};
 pub use self::job::{Job, QueuedJob};
 use super::control::{CancelReason, Control};
 use super::question::{Question, belongs, continues, replace};
-use figaro_base::ids::{RequestId, RunId, UserId};
+use figaro_base::ids::{RequestId, RunId, UpdateId, UserId};
 use figaro_base::shutdown::TaskTracker;
 use figaro_domain::conversation::Conversation;
 use figaro_domain::message::Inbound;
+use figaro_domain::origin::Origin;
 
 /// Maximum number of turns that run at the same time. Most of them wait for a model. Each holds its request and up to
 /// two connections; a process usually may have 1,024.
@@ -169,25 +170,39 @@ impl Mailboxes {
     }
 
     /// Applies an edit. A question that has not begun gets the new text; a turn that has neither shown text nor acted
-    /// begins again with it; anything later stays unchanged.
-    pub fn edit(&self, edited: &Inbound) {
+    /// begins again with it. Returns `false` for anything later, which stays unchanged.
+    pub fn edit(&self, edited: &Inbound) -> bool {
         let mut queues = self.0.queues.lock();
         let Some(queue) = queues.get_mut(&edited.place.conversation()) else {
-            return;
+            return false;
         };
-        for question in queue.waiting.iter_mut().filter_map(|posted| posted.job.question_mut()) {
-            if replace(question, edited) {
-                return;
-            }
+        let mut waiting = queue.waiting.iter_mut().filter_map(|posted| posted.job.question_mut());
+        if waiting.any(|question| replace(question, edited)) {
+            return true;
         }
         let Some(current) = queue.current.as_mut().filter(|current| current.control.is_open()) else {
-            return;
+            return false;
         };
-        if let Some(question) = current.job.question_mut()
-            && replace(question, edited)
-        {
+        let Some(question) = current.job.question_mut() else { return false };
+        let is_replaced = replace(question, edited);
+        if is_replaced {
             current.control.end(CancelReason::Again(question.clone()));
         }
+        is_replaced
+    }
+
+    /// Removes waiting requests to answer an earlier edit of this message, and returns their updates.
+    #[must_use]
+    pub fn withdraw_edits(&self, edited: &Inbound) -> Vec<UpdateId> {
+        let mut queues = self.0.queues.lock();
+        let Some(queue) = queues.get_mut(&edited.place.conversation()) else { return Vec::new() };
+        let mut updates = Vec::new();
+        queue.waiting.retain(|posted| {
+            let earlier = posted.job.edited().filter(|one| one.message() == edited.origin.message());
+            updates.extend(earlier.and_then(Origin::update));
+            earlier.is_none()
+        });
+        updates
     }
 
     /// Ends all running turns for a shutdown. The next start continues them.
@@ -222,7 +237,7 @@ impl Mailboxes {
     /// outbox.
     #[must_use]
     pub fn waiting(&self) -> usize {
-        let is_counted = |job: &Job| !matches!(job, Job::Deliver(_));
+        let is_counted = |job: &Job| !matches!(job, Job::Deliver(_) | Job::Show(_));
         let in_hand =
             |queue: &Queue| queue.current.as_ref().is_some_and(|now| !now.has_begun && is_counted(&now.job));
         let behind = |queue: &Queue| queue.waiting.iter().filter(|posted| is_counted(&posted.job)).count();

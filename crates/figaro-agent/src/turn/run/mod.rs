@@ -5,6 +5,7 @@
 mod anew;
 mod begin;
 mod children;
+mod earlier;
 mod failed;
 mod handed;
 mod part;
@@ -13,7 +14,10 @@ mod same;
 mod shown;
 mod state;
 
+use std::collections::HashMap;
+
 use self::anew::{hand_back, taken_back};
+pub(crate) use self::earlier::EarlierCall;
 pub(in crate::turn) use self::repeats::Unrepeated;
 pub(crate) use self::shown::ShownMemories;
 pub use self::state::Handed;
@@ -53,6 +57,8 @@ pub(crate) struct Run {
     /// `true` if a truncated answer is returned unchanged, even if it does not fit the form.
     gives_cut: bool,
     asked: TurnModels,
+    /// Results of the calls of earlier attempts at the question, by the fingerprint of the call.
+    acted: HashMap<u64, String>,
     state: RunState,
 }
 
@@ -91,6 +97,7 @@ impl Run {
             form: None,
             gives_cut: false,
             asked: TurnModels::default(),
+            acted: HashMap::new(),
             state: RunState::default(),
         }
     }

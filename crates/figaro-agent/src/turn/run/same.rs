@@ -29,6 +29,9 @@ impl Run {
     }
 
     fn plan(&mut self, call: &Call) -> PlannedCall {
+        if let Some(refusal) = self.made_before(call) {
+            return PlannedCall { call: call.clone(), refusal: Some(refusal) };
+        }
         let made = self.state.made.entry(fingerprint(call)).or_default();
         *made += 1;
         let refusal = (*made > SAME_CALL_LIMIT).then(|| {
@@ -40,7 +43,7 @@ impl Run {
 
 /// Returns a hash that is equal for calls that differ only in their JSON formatting. A hash, because arguments may be
 /// long and it is stored with every step.
-fn fingerprint(call: &Call) -> u64 {
+pub(super) fn fingerprint(call: &Call) -> u64 {
     let arguments = serde_json::from_str(&call.arguments)
         .map_or_else(|_| call.arguments.clone(), |value: Value| canonical(&value));
     let mut hasher = DefaultHasher::new();

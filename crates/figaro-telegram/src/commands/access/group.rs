@@ -115,7 +115,7 @@ impl AccessRequests {
 }
 
 /// Returns the text for a decision, with the placeholder `{group}`.
-const fn words(texts: &Texts, decision: GroupDecision) -> &str {
+fn words(texts: &Texts, decision: GroupDecision) -> &str {
     match decision {
         GroupDecision::Allow => texts.group_allowed(),
         GroupDecision::Leave => texts.group_left(),
@@ -123,7 +123,7 @@ const fn words(texts: &Texts, decision: GroupDecision) -> &str {
     }
 }
 
-const fn label(texts: &Texts, decision: GroupDecision) -> &str {
+fn label(texts: &Texts, decision: GroupDecision) -> &str {
     match decision {
         GroupDecision::Allow => texts.button_allow(),
         GroupDecision::Leave => texts.button_leave_group(),

@@ -80,10 +80,8 @@ impl AccessRequests {
         let Some(number) = number.filter(|_| self.asks() && self.has_room()) else { return false };
         let owners = self.owners().await;
         let language = part.language.as_deref().and_then(Short::new);
-        let said = match one_line(&part.text, SAID_CHARS) {
-            said if said.is_empty() || said.starts_with('/') => String::new(),
-            said => format!("\n“{said}”"),
-        };
+        let said = Some(one_line(&part.text, SAID_CHARS));
+        let said = said.filter(|said| !said.is_empty() && !said.starts_with('/'));
         let mut asked = false;
         for place in owners {
             let texts = self.cards.languages.texts(place.chat, None).await;
@@ -95,7 +93,8 @@ impl AccessRequests {
                 let press = AdmitButton { decision, person: number, language: language.clone() };
                 Button::new(label(texts, decision), press)
             });
-            let card = Card::text(format!("{words}{said}")).row(buttons.collect());
+            let said = said.as_ref().map(|said| format!("\n{}", texts.in_quotes(said)));
+            let card = Card::text(words + said.as_deref().unwrap_or_default()).row(buttons.collect());
             asked |= self.cards.write(&place, card, Urgency::Answer).await;
         }
         asked
@@ -186,7 +185,7 @@ impl AccessRequests {
 }
 
 /// Returns the text for a decision, with the placeholder `{who}`.
-const fn words(texts: &Texts, decision: AccessDecision) -> &str {
+fn words(texts: &Texts, decision: AccessDecision) -> &str {
     match decision {
         AccessDecision::Allow => texts.access_allowed(),
         AccessDecision::Ignore => texts.access_ignored(),
@@ -198,7 +197,7 @@ const fn private(person: i64) -> Place {
     Place { chat: ChatId(person), kind: ChatKind::Private, title: None, topic: None }
 }
 
-const fn label(texts: &Texts, decision: AccessDecision) -> &str {
+fn label(texts: &Texts, decision: AccessDecision) -> &str {
     match decision {
         AccessDecision::Allow => texts.button_allow(),
         AccessDecision::Ignore => texts.button_ignore(),

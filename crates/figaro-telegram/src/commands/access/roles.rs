@@ -214,7 +214,7 @@ impl AccessCard {
 }
 
 /// Returns the sentence that tells a person's role, with the placeholder `{id}`.
-const fn words_of(texts: &Texts, role: AccessRole, chat: Option<ChatId>) -> &str {
+fn words_of(texts: &Texts, role: AccessRole, chat: Option<ChatId>) -> &str {
     match (role, chat) {
         (AccessRole::Admin, Some(_)) => texts.made_admin_here(),
         (AccessRole::Admin, None) => texts.made_admin(),
@@ -232,7 +232,7 @@ fn here(asker: &Asker) -> Option<ChatId> {
     asker.place.is_group().then_some(asker.place.chat)
 }
 
-pub(in super::super) const fn role_name(texts: &Texts, role: AccessRole) -> &str {
+pub(in super::super) fn role_name(texts: &Texts, role: AccessRole) -> &str {
     match role {
         AccessRole::Admin => texts.role_admin(),
         AccessRole::Member => texts.role_member(),

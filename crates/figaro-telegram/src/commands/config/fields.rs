@@ -4,28 +4,16 @@ use crate::callback::SettingField;
 use figaro_base::text::one_line;
 use figaro_domain::chat::{AnswerWhen, ChatConfig};
 use figaro_domain::config_change::Setting;
-use figaro_prompts::texts::{Texts, language_code};
+use figaro_prompts::texts::{Locales, Texts};
 
 /// Maximum length of a value in a line, in characters.
 const VALUE_CHARS: usize = 80;
 /// Maximum length of the typed text that an error message repeats, in characters.
 pub(super) const NAMED_CHARS: usize = 40;
 
-/// Languages offered as buttons, as ISO 639 code and native name; any other language can be typed.
-pub(super) const LANGUAGES: [(&str, &str); 6] = [
-    ("en", "English"),
-    ("pt", "Português"),
-    ("es", "Español"),
-    ("de", "Deutsch"),
-    ("ru", "Русский"),
-    ("fr", "Français"),
-];
-
-/// Returns the native name of a language if it is one of [`LANGUAGES`], or the typed text otherwise.
+/// Returns a language by its own name if it has texts, or the typed text otherwise.
 pub(super) fn language_name(said: &str) -> String {
-    let code = language_code(said);
-    let offered = LANGUAGES.iter().find(|(one, _)| Some(*one) == code);
-    offered.map_or_else(|| one_line(said, VALUE_CHARS), |(_, name)| (*name).to_owned())
+    Locales::own_name(said).map_or_else(|| one_line(said, VALUE_CHARS), str::to_owned)
 }
 
 /// Returns the name of a setting on cards.

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use figaro_base::tz::Tz;
 
-use self::fields::{LANGUAGES, NAMED_CHARS, label, language_name, value, when_words};
+use self::fields::{NAMED_CHARS, label, language_name, value, when_words};
 use self::undo::UndoChange;
 use self::unknown::unknown;
 use super::agents::ChatAgents;
@@ -253,7 +253,8 @@ impl ConfigCommand {
                 let question = format!("{}\n{stay}", texts.config_ask_language());
                 let now = config.language.as_deref().map(language_name);
                 let question = with_value(texts, &question, now.as_deref());
-                (question, LANGUAGES.iter().filter_map(|(_, name)| choice(name, name)).collect())
+                let names = self.cards.languages.locales.all().map(|(_, one)| one.language_name());
+                (question, names.filter_map(|name| choice(name, name)).collect())
             }
             SettingField::Tone => {
                 let tones =

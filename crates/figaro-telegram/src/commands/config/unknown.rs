@@ -10,7 +10,7 @@ pub(super) fn unknown(texts: &Texts, name: &str, settings: &[&str]) -> String {
     let groups = SettingField::Answers.name();
     let is_here = settings.contains(&groups);
     let known = settings.iter().copied().chain((!is_here).then_some(groups));
-    let meant = nearest(&name.to_lowercase(), known, |known| known.len().div_ceil(3));
+    let meant = nearest(&name.to_lowercase(), known, |known| known.chars().count().div_ceil(3));
     if !is_here && meant == Some(groups) {
         return fill(texts.config_of_groups(), &[("setting", groups)]);
     }

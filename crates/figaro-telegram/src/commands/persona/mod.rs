@@ -145,8 +145,9 @@ fn unknown(texts: &Texts, entries: &[PersonaOption], name: &str, asker: &Asker) 
         .iter()
         .flat_map(|entry| entry.names().into_iter().map(move |name| (name.to_lowercase(), entry)))
         .collect();
-    let meant =
-        nearest(&wanted, names.iter().map(|(name, _)| name.as_str()), |known| known.len().div_ceil(3));
+    let meant = nearest(&wanted, names.iter().map(|(name, _)| name.as_str()), |known| {
+        known.chars().count().div_ceil(3)
+    });
     let entry = names.iter().find(|(name, _)| Some(name.as_str()) == meant).map(|(_, entry)| *entry);
     match entry {
         Some(entry) => {

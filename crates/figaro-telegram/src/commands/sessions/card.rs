@@ -11,7 +11,7 @@ use figaro_base::ids::SessionId;
 use figaro_base::text::one_line;
 use figaro_domain::conversation::Session;
 use figaro_domain::model::ModelName;
-use figaro_prompts::texts::{Texts, fill, nth};
+use figaro_prompts::texts::{Texts, fill};
 use figaro_store::{Outline, SessionStats};
 
 /// Maximum length of a session's name on a button, in characters.
@@ -121,8 +121,7 @@ impl SessionView<'_> {
     /// Formats a day, such as `23 Nov`, with the year unless it is the current year.
     fn day(&self, at: DateTime<Utc>) -> String {
         let (at, now) = (at.with_timezone(&self.zone), self.now.with_timezone(&self.zone));
-        let year = if at.year() == now.year() { String::new() } else { format!(" {}", at.year()) };
-        format!("{} {}{year}", at.day(), nth(self.texts.months(), at.month0()))
+        self.texts.date(&at, (at.year() != now.year()).then(|| at.year()))
     }
 
     /// Formats a day and a time in the time zone of the chat.

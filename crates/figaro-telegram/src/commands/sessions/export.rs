@@ -73,7 +73,7 @@ mod tests {
 
     #[test]
     fn a_session_reads_as_a_text() {
-        let locales = Locales::load().unwrap();
+        let locales = Locales::default();
         let at: DateTime<Utc> = "2026-11-20T12:30:00Z".parse().unwrap();
         let view = SessionView {
             texts: locales.of(None),

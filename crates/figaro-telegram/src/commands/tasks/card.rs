@@ -10,7 +10,7 @@ use crate::callback::{Page, TaskPress, TaskVerb, TasksButton};
 use crate::send::Button;
 use figaro_base::text::one_line;
 use figaro_domain::task::{PauseReason, RunStatus, Task, TaskRun, TaskState};
-use figaro_domain::usage::{UNKNOWN_MONEY, dollars, tokens};
+use figaro_domain::usage::{UNKNOWN_MONEY, dollars};
 use figaro_prompts::AgentSet;
 use figaro_prompts::texts::{Texts, fill};
 
@@ -141,16 +141,23 @@ impl TaskView<'_> {
         }
     }
 
+    fn duration(&self, seconds: i64) -> String {
+        match seconds {
+            60.. => self.texts.span(seconds),
+            _ => fill(self.texts.span_seconds(), &[("seconds", &seconds.max(0).to_string())]),
+        }
+    }
+
     /// Returns the line of a run: due time and result; with `in_full` also duration, usage and error.
     fn run_line(&self, task: &Task, run: &TaskRun, in_full: bool) -> String {
         let (mark, status) = self.status(run.status);
         let mut line = format!("{mark} {} · {status}", self.moment(task, run.due));
         if in_full && run.run.is_some() {
-            line += &format!(" · {}", duration((run.ended_at - run.started_at).num_seconds()));
+            line += &format!(" · {}", self.duration((run.ended_at - run.started_at).num_seconds()));
         }
         if in_full && run.cost.usage.total() > 0 {
             let money = run.cost.nano_usd.map_or_else(|| UNKNOWN_MONEY.to_owned(), dollars);
-            let values = [("tokens", tokens(run.cost.usage.total())), ("money", money)];
+            let values = [("tokens", self.texts.tokens(run.cost.usage.total())), ("money", money)];
             let values = values.each_ref().map(|(name, value)| (*name, value.as_str()));
             line += &format!(" · {}", fill(self.texts.status_today(), &values));
         }
@@ -207,10 +214,6 @@ pub(super) fn shortened(prompt: &str) -> String {
         Some((end, _)) => format!("{}…", prompt.get(..end).unwrap_or(prompt).trim_end()),
         None => prompt.to_owned(),
     }
-}
-
-fn duration(seconds: i64) -> String {
-    if seconds < 60 { format!("{} s", seconds.max(0)) } else { format!("{} min", seconds / 60) }
 }
 
 #[cfg(test)]
@@ -315,7 +318,7 @@ pub(super) mod tests {
 
     #[test]
     fn a_card_says_how_a_task_stands() {
-        let (locales, agents) = (Locales::load().unwrap(), agents());
+        let (locales, agents) = (Locales::default(), agents());
         let mut all = String::new();
         for (tag, texts) in locales.all() {
             for (name, task, _) in states() {
@@ -329,7 +332,7 @@ pub(super) mod tests {
 
     #[test]
     fn a_card_names_an_agent_of_the_tasks_own_and_says_if_it_is_gone() {
-        let (locales, agents) = (Locales::load().unwrap(), agents());
+        let (locales, agents) = (Locales::default(), agents());
         let view = TaskView {
             texts: locales.of(None),
             now: at(23, 8, 0),
@@ -349,7 +352,7 @@ pub(super) mod tests {
 
     #[test]
     fn a_history_says_how_runs_ended() {
-        let (locales, agents) = (Locales::load().unwrap(), agents());
+        let (locales, agents) = (Locales::default(), agents());
         let (texts, now) = (locales.of(None), at(23, 8, 0));
         let mut all = String::new();
         for (_, task, runs) in states().into_iter().filter(|(_, _, runs)| !runs.is_empty()).take(2) {
@@ -364,7 +367,7 @@ pub(super) mod tests {
 
     #[test]
     fn what_a_card_shows_as_proof_leads_nowhere_back_and_undo_ends() {
-        let (locales, agents) = (Locales::load().unwrap(), agents());
+        let (locales, agents) = (Locales::default(), agents());
         let (cancelled, _) = changed(task("0 9 * * *"), vec![(TaskChange::Cancel, at(23, 8, 0))]);
         let labels = |card: Card| -> Vec<String> {
             card.buttons.into_iter().flatten().map(|button| button.text).collect()

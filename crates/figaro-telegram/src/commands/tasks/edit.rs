@@ -129,7 +129,7 @@ impl TaskView<'_> {
     }
 }
 
-const fn missed_words(texts: &Texts, policy: IfMissed) -> &str {
+fn missed_words(texts: &Texts, policy: IfMissed) -> &str {
     match policy {
         IfMissed::RunOnce => texts.missed_run_once(),
         IfMissed::Skip => texts.missed_skip(),

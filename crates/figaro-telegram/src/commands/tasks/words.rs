@@ -32,8 +32,7 @@ pub(super) fn short(texts: &Texts, task: &Task, at: DateTime<Utc>, now: DateTime
     let (at, now) = (at.with_timezone(&task.zone), now.with_timezone(&task.zone));
     let day = match (at.date_naive() - now.date_naive()).num_days() {
         ..7 => weekday(texts, at.weekday()),
-        _ if at.year() == now.year() => format!("{} {}", at.day(), nth(texts.months(), at.month0())),
-        _ => format!("{} {} {}", at.day(), nth(texts.months(), at.month0()), at.year()),
+        _ => texts.date(&at, (at.year() != now.year()).then(|| at.year())),
     };
     format!("{} {day}", at.format("%H:%M"))
 }
@@ -73,8 +72,8 @@ fn recurring(texts: &Texts, shape: &ScheduleShape) -> String {
             at(texts.when_monthly(), &[("days", &days)], times)
         }
         ScheduleShape::Yearly { month, day, times } => {
-            let (day, month) = (day.to_string(), nth(texts.months(), month.saturating_sub(1)));
-            at(texts.when_yearly(), &[("day", &day), ("month", month)], times)
+            let date = texts.date_of(*day, month.saturating_sub(1), None);
+            at(texts.when_yearly(), &[("date", &date)], times)
         }
         ScheduleShape::Between { minutes, from, until, days } => {
             let [from, until] = [from, until].map(|time| time.format("%H:%M").to_string());
@@ -159,15 +158,15 @@ mod tests {
             ),
             ("0 9 * 6 1-5", "by a schedule of its own", "em horários próprios"),
             ("2026-12-01T07:30", "once, Tue 1 Dec 07:30", "uma vez, ter 1 dez 07:30"),
-            ("2026-11-23T10:45", "once, today 10:45, in 45 minutes", "uma vez, hoje 10:45, em 45 minutos"),
-            ("2026-11-23T10:01", "once, today 10:01, in 1 minute", "uma vez, hoje 10:01, em 1 minuto"),
-            ("2026-11-23T11:00", "once, today 11:00, in an hour", "uma vez, hoje 11:00, em uma hora"),
-            ("2026-11-23T18:00", "once, today 18:00", "uma vez, hoje 18:00"),
-            ("2026-11-24T00:00", "once, tomorrow 00:00", "uma vez, amanhã 00:00"),
+            ("2026-11-23T10:45", "once, today 10:45, in 45 minutes", "uma vez, hoje às 10:45, em 45 minutos"),
+            ("2026-11-23T10:01", "once, today 10:01, in 1 minute", "uma vez, hoje às 10:01, em 1 minuto"),
+            ("2026-11-23T11:00", "once, today 11:00, in an hour", "uma vez, hoje às 11:00, em uma hora"),
+            ("2026-11-23T18:00", "once, today 18:00", "uma vez, hoje às 18:00"),
+            ("2026-11-24T00:00", "once, tomorrow 00:00", "uma vez, amanhã às 00:00"),
             ("2027-01-04T07:30", "once, Mon 4 Jan 2027 07:30", "uma vez, seg 4 jan 2027 07:30"),
         ];
         let now = Utc.with_ymd_and_hms(2026, 11, 23, 8, 0, 0).unwrap();
-        let locales = Locales::load().unwrap();
+        let locales = Locales::default();
         for (written, english, portuguese) in cases {
             let task = super::super::card::tests::task(written);
             for (tag, words) in [("en", english), ("pt", portuguese)] {

@@ -20,7 +20,7 @@ use figaro_domain::conversation::Message;
 use figaro_domain::pin::PinType;
 use figaro_domain::reception::Ending;
 use figaro_domain::tool::{ToolCall, ToolStatus};
-use figaro_domain::usage::{UNKNOWN_MONEY, dollars, tokens};
+use figaro_domain::usage::{UNKNOWN_MONEY, dollars};
 use figaro_policy::access::Standing;
 use figaro_policy::tools::{OWNERS, Policy};
 use figaro_prompts::texts::{Texts, fill};
@@ -237,7 +237,7 @@ fn section(heading: &str, lines: Vec<String>) -> Vec<String> {
 
 /// Returns the line of the model that wrote the answer and the usage of its turn.
 fn cost(texts: &Texts, answer: &Message) -> String {
-    let count = tokens(answer.token_usage.unwrap_or_default().total());
+    let count = texts.tokens(answer.token_usage.unwrap_or_default().total());
     let money = answer.nano_usd.map_or_else(|| UNKNOWN_MONEY.to_owned(), dollars);
     let model = answer.model_id.as_deref().unwrap_or("?");
     fill(texts.why_model(), &[("tokens", &count), ("money", &money), ("model", model)])

@@ -19,9 +19,12 @@ use self::reasons::Now;
 use super::asker::Asker;
 use super::card::{Card, explain_unknown};
 use super::cards::Cards;
-use super::command::{Command, CommandOutcome, CommandRequest, CommandSpec, Group};
+use super::command::{
+    Command, CommandOutcome, CommandRequest, CommandSpec, Group, Press, PressError, Pressed,
+};
 use super::handles::Handles;
 use crate::api::GetMe;
+use crate::callback::{ButtonFamily, WhyButton};
 use crate::inbound::Me;
 use figaro_agent::turn::parked::Parked;
 use figaro_agent::turn::queue::Mailboxes;
@@ -54,6 +57,7 @@ impl Command for WhyCommand {
     fn spec(&self) -> CommandSpec {
         CommandSpec::new("why", Texts::command_why)
             .group(Group::Chat)
+            .families(&[WhyButton::NAME])
             .arguments(&[("TURN", "explain the turn with this id of the log; only for owners")])
     }
 
@@ -79,6 +83,12 @@ impl Command for WhyCommand {
             None => self.unknown(asker, replied).await,
         }
         .into())
+    }
+
+    async fn press(&self, press: &Press<'_>) -> Result<Pressed, PressError> {
+        let WhyButton(message) = press.data.parse()?;
+        let Some(subject) = self.finder.find(press.asker, message).await? else { return Ok(Pressed::Stale) };
+        Ok(Pressed::card(self.known(press.asker, &subject, false, false).await?))
     }
 }
 
@@ -136,7 +146,8 @@ impl WhyCommand {
         let time = texts.dated(&began.with_timezone(&zone), year);
         let title = fill(texts.why_title(), &[("time", &time)]);
         let words = asked.filter(|_| is_own).map(|question| one_line(&question.text, WORDS_CHARS));
-        let words = words.filter(|words| !words.is_empty()).map(|words| format!(": “{words}”"));
+        let words =
+            words.filter(|words| !words.is_empty()).map(|words| format!(": {}", texts.in_quotes(&words)));
         Ok(Card::titled(&format!("{title}{}", words.unwrap_or_default()), lines.join("\n")))
     }
 

@@ -50,7 +50,7 @@ mod tests {
 
     #[test]
     fn what_was_noted_is_told_in_words() {
-        let locales = Locales::load().unwrap();
+        let locales = Locales::default();
         let noted = json!({
             "confidence": 0.855, "sources": ["a.example", "the manual"], "references": ["7"], "flags": ["check"],
             "risk_level": "critical", "risk_score": 72.5, "extra": {"team": "red"}, "session_name": "Trip",

@@ -1,0 +1,52 @@
+//! What earlier attempts at an edited question have done.
+
+use super::super::error::TurnError;
+use super::super::run::EarlierCall;
+use super::Preparer;
+use figaro_domain::tool::{Effect, ToolCall, ToolStatus};
+use figaro_domain::turn::{ActiveTurn, Attempt};
+use figaro_store::StoreError;
+
+impl Preparer {
+    /// Returns the calls of earlier attempts at the question that did something, or may have; none if the question was not
+    /// edited.
+    ///
+    /// # Errors
+    /// If they cannot be read: the turn could then do them again.
+    pub(super) async fn acted_before(&self, turn: &ActiveTurn) -> Result<Vec<EarlierCall>, TurnError> {
+        if !turn.edited {
+            return Ok(Vec::new());
+        }
+        let lost = |error: StoreError| self.reporter.lost(&error);
+        let attempts = self.conversations.attempts(turn.conversation).await.map_err(lost)?;
+        let mut acted = Vec::new();
+        for attempt in attempts.iter().filter(|attempt| attempt.turn != turn.id) {
+            let calls = self.conversations.tool_calls(attempt.turn).await.map_err(lost)?;
+            let done = calls.into_iter().filter(|call| may_have_acted(call) && !self.only_reads(call));
+            acted.extend(done.map(|call| with_result(call, attempt)));
+        }
+        Ok(acted)
+    }
+
+    fn only_reads(&self, call: &ToolCall) -> bool {
+        let name = &call.call.name;
+        let tool = self.agents.all_tools().get(name, std::slice::from_ref(name));
+        call.hosted || tool.is_some_and(|tool| tool.effect() == Effect::Read)
+    }
+}
+
+const fn may_have_acted(call: &ToolCall) -> bool {
+    match call.status {
+        ToolStatus::Complete | ToolStatus::Unknown | ToolStatus::Running => true,
+        ToolStatus::Failed | ToolStatus::Denied => false,
+    }
+}
+
+fn with_result(call: ToolCall, attempt: &Attempt) -> EarlierCall {
+    let is_result = |id: &str| id == call.call.id;
+    let mut messages = attempt.messages.iter();
+    let result =
+        messages.find(|message| message.tool.as_ref().is_some_and(|tool| is_result(&tool.tool_call_id)));
+    let output = result.map(|message| message.text.clone()).or(call.result).unwrap_or_default();
+    EarlierCall { call: call.call, output }
+}
