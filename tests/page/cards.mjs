@@ -42,18 +42,20 @@ class Crawl {
   /** Presses the button of a card that leads soonest to one that was not pressed; gives the card that is there then. */
   async step(command, id) {
     const { view } = this;
-    const keys = await keysOf(view, id);
-    const ways = keys.map((key, at) => ({ at, ...this.way(kindOf(key)) })).filter((way) => way.left);
+    // In a view of its own language no button sets another.
+    const keys = (await keysOf(view, id)).map((key, at) => ({ ...key, at }))
+      .filter(({ data }) => !view.language || !/config:(set|clear):language/.test(data));
+    const ways = keys.map((key) => ({ key, ...this.way(kindOf(key)) })).filter((way) => way.left);
     if (!ways.length) return 0;
-    const { at, length, left } = ways.sort((a, b) => a.length - b.length)[0];
+    const { key, length, left } = ways.sort((a, b) => a.length - b.length)[0];
     if (length) this.searches.set(left, (this.searches.get(left) ?? 0) + 1);
-    const kind = kindOf(keys[at]);
+    const kind = kindOf(key);
     this.pressed.add(kind);
     const last = await view.lastId();
-    await view.changes(`${command} › ${keys[at].label} (${kind})`, () => view.bubble(id).locator('button.key').nth(at).click(), 10_000);
+    await view.changes(`${command} › ${key.label} (${kind})`, () => view.bubble(id).locator('button.key').nth(key.at).click(), 10_000);
     // The bot may change its card a second after it has answered the press: it keeps to Telegram's pace.
     await view.settled(1300);
-    await view.look(`${command} › ${keys[at].label}`);
+    await view.look(`${command} › ${key.label}`);
     const alert = view.page.locator('#alert[open] button');
     if (await alert.isVisible()) await alert.click();
     const next = (await cardSince(view, last + 1)) || ((await keysOf(view, id)).length ? id : 0);
@@ -63,6 +65,7 @@ class Crawl {
 }
 
 export async function cards(view) {
+  if (view.language) await view.say(`/config language ${view.language}`);
   for (const text of ['Remember to buy milk', 'Remind me in 50 minutes to drink water', 'What is scheduled?']) await view.say(text);
   await view.page.locator('#slash').click();
   const commands = await view.page.locator('#menu .option b').allInnerTexts();

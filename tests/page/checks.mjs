@@ -17,6 +17,9 @@ const RUNS = [
   [{ name: 'narrow-dark', ...NARROW, dark: true }, TALK],
   [{ name: 'wide-dark', ...WIDE, dark: true }, [cards]],
   [{ name: 'narrow-light', ...NARROW, dark: false }, [cards]],
+  [{ name: 'narrow-arabic', ...NARROW, dark: false, language: 'العربية' }, [cards]],
+  [{ name: 'narrow-german', ...NARROW, dark: true, language: 'Deutsch' }, [cards]],
+  [{ name: 'wide-chinese', ...WIDE, dark: false, language: '中文' }, [cards]],
 ];
 
 /** Runs some checks on a demo of their own and gives what was wrong. */

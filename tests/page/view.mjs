@@ -9,12 +9,12 @@ export class View {
   // While the demo is down or refuses on purpose, the browser's own complaints are no fault.
   expectsRefusal = false;
 
-  static async open(browser, demo, { name, width, height, dark, phone = false }) {
+  static async open(browser, demo, { name, width, height, dark, language, phone = false }) {
     const context = await browser.newContext({
       viewport: { width, height }, colorScheme: dark ? 'dark' : 'light', hasTouch: phone, isMobile: phone, reducedMotion: 'reduce',
     });
     const view = new View();
-    Object.assign(view, { name, demo, context, phone, page: await context.newPage() });
+    Object.assign(view, { name, demo, context, phone, language, page: await context.newPage() });
     view.#watch();
     // A toast goes by itself, which is no answer to anything: they are counted as they come.
     await view.page.addInitScript(() => {
@@ -176,6 +176,12 @@ export class View {
       });
       const broken = [...document.querySelectorAll('.key')].filter((node) => isSeen(node) && node.firstChild?.nodeType === Node.TEXT_NODE && isBroken(node.firstChild));
       if (broken.length) faults.push(`a word of a button is broken: ${broken[0].innerText}`);
+      const letters = (text, kind) => (text.match(kind) ?? []).length;
+      const leftToRight = [...document.querySelectorAll('.bubble .text, .key')].filter((node) => isSeen(node)
+        && letters(node.innerText, /\p{Script=Arabic}/gu) > letters(node.innerText, /\p{Script=Latin}/gu) && getComputedStyle(node).direction !== 'rtl');
+      if (leftToRight.length) faults.push(`runs in the wrong direction: ${leftToRight[0].innerText.slice(0, 80)}`);
+      const cut = [...document.querySelectorAll('.key')].filter((node) => isSeen(node) && node.scrollWidth > node.clientWidth + 1);
+      if (cut.length) faults.push(`a label is cut: ${cut[0].innerText}`);
       if (dumb.length) faults.push(`a button without a name: ${dumb[0].outerHTML.slice(0, 120)}`);
       return faults;
     });

@@ -4,9 +4,12 @@ function keyboard(room, m) {
   if (!rows?.length) return null;
   return el('div.keys', null, ...rows.map((row) => el('div', null, ...row.map((button) => keyOfBoard(room, m, button)))));
 }
+// Letters of Chinese, Japanese and Korean are twice as wide.
+const WIDE = /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\uff00-\uff60]/;
+const widthOf = (word) => [...word].reduce((width, letter) => width + (WIDE.test(letter) ? 2 : 1), 0);
 function keyOfBoard(room, m, button) {
   // A button is as wide as its longest word; what does not fit beside it goes below.
-  const longest = Math.max(...button.text.split(/\s+/).map((word) => [...word].length));
+  const longest = Math.max(...button.text.split(/\s+/).map(widthOf));
   const style = { minWidth: `min(100%, ${longest}ch + 20px)` };
   const spec = `.key${button.style ? `.${button.style}` : ''}`;
   const mark = (name) => { const svg = icon(name); svg.classList.add('mark'); return svg; };
@@ -17,7 +20,7 @@ function keyOfBoard(room, m, button) {
     Object.assign(node.style, style);
     return node;
   }
-  const node = el(`button${spec}`, { type: 'button' }, button.text);
+  const node = el(`button${spec}`, { type: 'button', dir: 'auto' }, button.text);
   Object.assign(node.style, style);
   if (button.copy_text) { node.append(mark('copy')); node.onclick = () => copy(button.copy_text.text); return node; }
   if (button.callback_data == null) { node.onclick = () => toast('The demo has nothing for this button'); return node; }
