@@ -16,7 +16,7 @@ type LocaleFile = BTreeMap<String, String>;
 fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo:rerun-if-changed={FOLDER}");
     println!("cargo:rerun-if-changed=build.rs");
-    let folder = env::var("OUT_DIR")?;
+    let folder = env::var_os("OUT_DIR").ok_or("cargo sets OUT_DIR")?;
     let first = read(FIRST)?;
     let mut tags = tags()?;
     tags.retain(|tag| tag != FIRST);
@@ -54,7 +54,8 @@ fn main() -> Result<(), Box<dyn Error>> {
 fn tags() -> Result<Vec<String>, Box<dyn Error>> {
     let mut tags = Vec::new();
     for entry in fs::read_dir(FOLDER)? {
-        let name = entry?.file_name().into_string().map_err(|_| "a file name is no UTF-8")?;
+        let name =
+            entry?.file_name().into_string().map_err(|name| format!("{} is no UTF-8", name.display()))?;
         tags.extend(name.strip_suffix(".yaml").map(str::to_owned));
     }
     Ok(tags)

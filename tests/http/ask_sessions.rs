@@ -37,7 +37,7 @@ async fn a_session_goes_on_and_no_other_knows_of_it() {
     world.ask("Where does my aunt live?").await;
     assert!(!has(&world.model.requests().pop().unwrap(), "Zanzibar"));
     assert_eq!(world.bot_texts(ANN).len(), 1);
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
 }
 
 #[tokio::test]
@@ -67,7 +67,7 @@ async fn beside_a_bot_that_runs_a_session_says_what_to_do_and_a_plain_question_i
     world.asks_in("hello", &[]).await;
     world.script.push(ModelReply::text("Here."));
     assert_eq!(world.ask("are you there?").await["text"], "Here.");
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
 }
 
 #[tokio::test]
@@ -92,5 +92,5 @@ async fn what_a_killed_call_has_left_is_neither_answered_later_nor_by_the_bot() 
     world.script.push(ModelReply::text("Here."));
     assert_eq!(world.ask("are you there?").await["text"], "Here.");
     assert_eq!(world.model.requests().len(), before + 1, "the bot does not go on with it");
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
 }

@@ -102,7 +102,7 @@ async fn a_denied_person_is_nobody_in_groups_too_whatever_they_do() {
         // Allowing the group lifts nothing.
         world.told(ANN, TEAM, "/allow@figaro_bot").await;
         assert!(!is_heard(&world, BOB, TEAM, ways[0]).await, "{mode}: the group is allowed");
-        assert!(bot.stop().await.success());
+        bot.ends_well().await;
         let bot = world.bot().set("ACCESS", mode).spawn();
         bot.ready().await;
         assert!(!is_heard(&world, BOB, TEAM, ways[0]).await, "{mode}: after a restart");
@@ -193,7 +193,7 @@ async fn what_waits_of_someone_who_is_denied_is_not_answered() {
     world.press(ANN, &card, "History").await;
     world.shows(TEAM, number(&card["message_id"]), "skipped").await;
     // Nothing of it is left for the next start.
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let bot = recipe.spawn();
     bot.ready().await;
     world.told(ANN, ANN, "/allow 12").await;
@@ -250,7 +250,7 @@ async fn the_first_to_open_the_link_owns_the_bot_and_nobody_after() {
         assert!(!text(&card).contains("link"), "{card}");
     }
 
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let bot = recipe.spawn();
     bot.ready().await;
     assert!(text(&world.told(ANN, ANN, "/status").await).starts_with("Figaro "), "owners see it all");

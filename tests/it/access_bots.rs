@@ -77,7 +77,7 @@ async fn a_bot_is_heard_only_where_an_owner_allowed_it_by_name() {
     bot_says(&world, "/help@figaro_bot");
     bot_says(&world, "/new");
     assert_eq!(said(&world, before).await, [""; 0], "it did not speak to this one, or gave a command");
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let _bot = world.start().await;
     let before = world.bot_texts(TEAM).len();
     bot_says(&world, "@figaro_bot sun at noon");

@@ -80,7 +80,7 @@ async fn an_ignored_group_hears_nothing_and_asks_nobody_again() {
     assert!(world.press(ANN, &card, "Ignore").await.starts_with("I stay in “Team”"));
     world.say(BOB, TEAM, "@figaro_bot hello");
     world.caught_up().await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let _bot = world.start().await;
     world.say(BOB, TEAM, "@figaro_bot hello?");
     world.caught_up().await;
@@ -125,7 +125,7 @@ async fn only_an_owner_decides_about_a_group_and_with_an_allowlist_nobody_is_ask
     for data in ["group:", "group:allow", "group:allow:x", "group:adopt:-1", "group:allow:-1:more"] {
         assert_eq!(world.forged(ANN, &card, data).await, "This is no longer up to date.", "{data}");
     }
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let other = -1002;
     world.telegram.add_supergroup(other, "Strangers");
     world.join(other);

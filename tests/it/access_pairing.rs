@@ -48,7 +48,7 @@ async fn a_code_lets_one_person_in_and_the_owner_is_told_who() {
     let (_, link) = read(&card);
     assert!(text(&world.told(CARL, CARL, &format!("/start {link}")).await).starts_with(IN));
     assert_eq!(text(&world.told(CARL, CARL, "hello").await), "Hello.");
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let lines = said(&world, &[]).await;
     assert_eq!(lines.matches(" code_made by=tg:11 method=code").count(), 2, "{lines}");
     assert!(lines.contains(" access_allowed by=tg:12 method=code target=tg:12"), "{lines}");
@@ -62,12 +62,12 @@ async fn a_code_is_void_after_a_day_and_holds_over_a_restart() {
     world.person(CARL, "Carl", "en");
     let bot = world.start().await;
     let (first, _) = code(&world).await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let bot = world.start().await;
     assert!(text(&world.told(BOB, BOB, &first).await).starts_with(IN));
     says(&world, ANN, "Bob (@bob) came in with a code").await;
     let (second, _) = code(&world).await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let records = world.records();
     let (key, list) = records.all("access").into_iter().next().expect("the list");
     let mut list: Value = serde_json::from_slice(&list).unwrap();
@@ -139,7 +139,7 @@ async fn a_code_is_made_by_owners_in_private_and_lets_nobody_in_who_is_denied() 
     world.say(CARL, CARL, &good);
     world.caught_up().await;
     assert_eq!(world.bot_texts(CARL), [""; 0]);
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let bot = world.bot().set("ACCESS", "allowlist").spawn();
     bot.ready().await;
     assert!(text(&world.told(ANN, ANN, "/allow code").await).starts_with("Codes work only if"));

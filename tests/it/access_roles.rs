@@ -74,7 +74,7 @@ async fn each_role_may_change_what_it_may_and_where_it_holds() {
     assert!(!may_set(&world, TEAM).await, "the role of the group counts there");
     assert!(text(&world.told(ANN, ANN, "/allow 11 guest").await).starts_with("That person is an owner"));
     assert!(text(&world.told(ANN, ANN, "/allow guest").await).starts_with("Who?"));
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let _bot = world.start().await;
     assert!(may_set(&world, OTHER).await, "after a restart");
 }
@@ -104,7 +104,7 @@ async fn for_a_guest_nothing_is_changed_or_sent() {
     }
     let sent = |chat: i64| world.bot_texts(chat).iter().filter(|text| text.starts_with("psst")).count();
     assert_eq!((sent(TEAM), sent(BOB)), (0, 0));
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let lines = said(&world, &[]).await;
     assert!(lines.contains(" role_given by=tg:11 method=guest target=tg:12"), "{lines}");
     let refused = |method: &str| {
@@ -168,7 +168,7 @@ async fn a_ban_holds_in_its_chat_and_until_its_end() {
     let before = world.bot_texts(OTHER).len();
     world.say(BOB, OTHER, "@figaro_bot hello");
     world.caught_up().await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let records = world.records();
     let (key, list) = records.all("access").into_iter().next().expect("the list");
     let mut list: Value = serde_json::from_slice(&list).unwrap();
@@ -249,7 +249,7 @@ async fn the_list_of_people_changes_and_lifts_each_thing_by_itself() {
         world.forged(ANN, &person, "people:deny:11:0").await,
         "That person is an owner, and owners may do everything."
     );
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let lines = said(&world, &[]).await;
     assert_eq!(lines.matches(" access_lifted by=tg:11 ").count(), 2, "{lines}");
 }

@@ -136,7 +136,7 @@ async fn what_search_found_may_be_loaded_also_after_a_restart() {
     );
     world.answers(ANN, 3).await;
     assert_eq!(world.previews(), [(format!("{OWN} or {CAT}"), json!({"url": CAT}))]);
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
 }
 
 #[tokio::test]
@@ -158,7 +158,7 @@ async fn pages_of_a_provider_that_searches_are_known_after_a_restart() {
     let results = results(&world.asks_denying(4).await);
     let made: Vec<bool> = results.iter().map(|result| result["success"] == true).collect();
     assert_eq!(made, [true, true, false], "{results:?}");
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
 }
 
 #[tokio::test]

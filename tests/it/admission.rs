@@ -170,7 +170,7 @@ async fn a_button_of_before_takes_back_no_later_decision() {
     let card = asks(&world, CARL, "Carl").await;
     world.told(ANN, ANN, &format!("/allow {CARL}")).await;
     world.told(ANN, ANN, &format!("/deny {CARL}")).await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let _bot = world.start().await;
     let toast = world.press(ANN, &card, "Allow").await;
     assert!(toast.starts_with("That is decided already. Carl may not talk to me"), "{toast}");
@@ -190,7 +190,7 @@ async fn a_stranger_who_writes_thirty_times_is_told_once_and_asked_about_once() 
         world.say(CARL, CARL, &format!("hello number {number}"));
     }
     world.caught_up().await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let _bot = world.start().await;
     for number in 15..30 {
         world.say(CARL, CARL, &format!("hello number {number}"));
@@ -231,7 +231,7 @@ async fn an_owner_cannot_be_blocked_not_even_by_themselves() {
     world.otherwise(ModelReply::text("Yes, Bob?"));
     let bot = world.start().await;
     let card = asks(&world, BOB, "Bob (@bob)").await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     // He has become an owner since.
     let bot = world.bot().set("OWNER_IDS", &format!("{ANN},{BOB}")).spawn();
     bot.ready().await;

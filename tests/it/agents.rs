@@ -236,7 +236,7 @@ async fn an_agent_that_has_gone_is_told_and_the_chat_is_answered_as_usual() {
     world.otherwise(ModelReply::text("Fine."));
     world.told(ANN, ANN, "/config agent tutor").await;
     assert_eq!(asked(&world, ANN, ANN, "as chosen").await.tool_names(), ["add_note"]);
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
 
     fs::remove_file(world.folder.path().join("prompts/agents/tutor.yaml")).unwrap();
     let bot = world.many().spawn();
@@ -280,7 +280,7 @@ async fn where_nobody_can_tell_which_agent_was_chosen_there_are_no_tools() {
     let bot = world.many().spawn();
     bot.ready().await;
     world.told(ANN, ANN, "/config agent tutor").await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     world.records().damage("chats");
     let bot = world.many().spawn();
     bot.ready().await;

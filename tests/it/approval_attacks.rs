@@ -103,7 +103,7 @@ async fn no_press_that_is_made_up_approves_anything() {
     assert_eq!(world.press(BOB, &card, "✓ Once").await, "✓ Approved by Bob");
     world.ends("ban her").await;
     assert_eq!(world.made("banChatMember").len(), 1);
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
 }
 
 #[tokio::test]
@@ -137,7 +137,7 @@ async fn a_card_tells_nobody_names_of_people_from_chats_they_are_not_in() {
     // The owner is in both, and is told.
     let shown = text(&world.wants(ANN, "ban vera", call("banChatMember", there)).await).to_owned();
     assert!(shown.contains("Ban Vera Hidden @vera_h\n"), "{shown}");
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
 }
 
 /// Addresses of private networks, in forms that readers of addresses take for other ones.

@@ -102,7 +102,7 @@ async fn an_hour_is_ended_by_a_button_and_from_then_on_it_is_asked_again() {
     world.shows(ANN, number(&list["message_id"]), "Nothing waits").await;
     world.wants(BOB, "pin five", pin()).await;
     assert_eq!(world.made("pinChatMessage").len(), 4);
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let log = crate::audit::said(&world, &["--json"]).await;
     assert_eq!(log.matches("approval_ended").count(), 2, "{log}");
 }

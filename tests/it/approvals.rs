@@ -135,7 +135,7 @@ async fn what_is_approved_is_made_once_and_as_it_was_shown() {
     world.caught_up().await;
     assert_eq!(world.made("banChatMember").len(), 1);
     world.all_well();
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
 }
 
 #[tokio::test]
@@ -159,7 +159,7 @@ async fn it_waits_over_restarts_and_a_lost_right_approves_nothing() {
     let world = World::new().await;
     let bot = world.moderated().await;
     let card = world.wants(EVE, "ban bob", ban()).await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let bot = world.start_open().await;
     world.telegram.set_member(TEAM, BOB, MemberStatus::Member).unwrap();
     assert_eq!(world.press(BOB, &card, "✓ Once").await, NO_RIGHT);
@@ -179,7 +179,7 @@ async fn a_record_that_was_changed_is_not_made() {
     let world = World::new().await;
     let bot = world.moderated().await;
     let card = world.wants(BOB, "ban her", ban()).await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let count = world.records().change("parked", |record| {
         *record.pointer_mut("/question/approval/calls/0/arguments/user_id").unwrap() = json!(ANN);
     });
@@ -204,7 +204,7 @@ async fn what_nobody_approves_in_time_is_given_up() {
     world.card_with(TEAM, "Not done: nobody approved it in time.").await;
     world.caught_up().await;
     assert_eq!(world.made("banChatMember"), Vec::<Value>::new());
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let log = crate::audit::said(&world, &["--json"]).await;
     assert_eq!(log.matches("approval_expired").count(), 1, "{log}");
 }
@@ -355,7 +355,7 @@ async fn a_call_that_a_kill_cut_is_said_to_be_unknown_below_its_card() {
         assert!(world.told_model("ban her").pop().unwrap().to_string().contains("is not known"));
         world.caught_up().await;
         assert_eq!(world.made("banChatMember").len(), 1, "it is not made once more");
-        assert!(bot.stop().await.success());
+        bot.ends_well().await;
     }
 }
 

@@ -37,7 +37,7 @@ async fn what_was_decided_is_in_the_log_and_what_is_tampered_with_is_found() {
     let (_, errors) = words(&in_use);
     assert_eq!(in_use.status.code(), Some(2), "{errors}");
     assert!(errors.contains("in use"), "{errors}");
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
 
     let lines = said(&world, &["--json"]).await;
     let entries: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();

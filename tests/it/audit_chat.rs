@@ -89,7 +89,7 @@ async fn it_is_saved_as_a_file_with_whether_the_chain_is_whole() {
     let places: Vec<u64> = entries.map(|entry| entry["seq"].as_u64().unwrap()).collect();
     assert_eq!((name.as_str(), places), ("audit.jsonl", (0..12).collect()));
     says(&world, ANN, "✓ 12 entries, and the chain is whole.").await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let records = world.records();
     let (key, value) = records.all("audit")[1].clone();
     let turned = String::from_utf8(value).unwrap().replace("call_denied", "call_allowed");

@@ -52,7 +52,7 @@ async fn a_card_that_could_not_be_drawn_is_drawn_again_after_half_a_minute() {
     };
     world.telegram.wait_until(WITHIN, drawn).await.expect("the second try");
     assert_eq!(world.refused().len(), 1, "{:?}", world.refused());
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
 }
 
 /// What Telegram will never take is not tried for ever.
@@ -66,7 +66,7 @@ async fn a_card_that_cannot_be_changed_any_more_is_left_alone() {
     pause(&world, &task).await;
     world.see("the only try", |view| (edits(view, &card) > before).then_some(())).await;
     world.caught_up().await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let _bot = start(&world, &[]).await;
     call(&world, (ANN, ANN), "go on", "update_task", json!({"task_id": task, "paused": false})).await;
     world.caught_up().await;
@@ -129,7 +129,7 @@ async fn the_tasks_of_a_group_that_moves_have_cards_in_the_new_one() {
     world.becomes(&now, "Next: ", "Pause").await;
     assert_eq!(left_behind(&world, &card), text(&card));
     assert!(world.refused().is_empty(), "{:?}", world.refused());
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
 }
 
 /// Nobody has told the bot of it: the first change of a card finds it out, and the task goes on in the new group.
@@ -143,7 +143,7 @@ async fn a_card_that_cannot_follow_its_group_tells_where_that_has_gone() {
     let list = world.told(BOB, new, "/tasks@figaro_bot").await;
     assert!(labels(&list)[0].ends_with("Sing."), "{list}");
     assert_eq!(left_behind(&world, &card), text(&card));
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
 }
 
 /// A basic group in which Bob has a task; gives its card.

@@ -127,7 +127,7 @@ async fn a_store_that_was_damaged_is_refused_and_left_as_it_is() {
     world.script.push(ModelReply::text("I will."));
     let bot = world.start().await;
     world.ask("Remember me").await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let store = world.folder.path().join("data");
     let file = data_file(&store);
     let mut bytes = fs::read(&file).unwrap();
@@ -150,7 +150,7 @@ async fn a_store_in_use_is_refused_and_its_bot_goes_on() {
     assert!(errors.starts_with("figaro: ") && errors.contains("in use"), "{errors}");
     assert_eq!(errors.lines().count(), 1, "{errors}");
     assert_eq!(world.ask("Are you there?").await["text"], "Still here.");
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
 }
 
 #[tokio::test]
@@ -238,7 +238,7 @@ async fn the_health_check_tells_a_running_bot_from_none() {
     assert_eq!(check(world.bot()).await, (Some(1), String::new(), none.clone()), "never started");
     let bot = world.start().await;
     assert_eq!(check(world.bot()).await, (Some(0), "ok\n".to_owned(), String::new()));
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     assert_eq!(check(world.bot()).await, (Some(1), String::new(), none), "stopped");
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();
@@ -252,7 +252,7 @@ async fn the_health_check_tells_a_running_bot_from_none() {
     let bot = with_gateway().spawn();
     bot.ready().await;
     assert_eq!(check(with_gateway()).await.0, Some(0));
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     assert_eq!(check(Recipe::new(world.folder.path())).await.0, Some(1), "no settings");
 }
 
@@ -427,7 +427,7 @@ async fn the_check_does_a_running_bot_no_harm() {
     assert!(output.status.success(), "{said}{errors}");
     assert!(said.contains("✓ store: ./data is in use by a running bot"), "{said}");
     assert_eq!(world.ask("How are you?").await["text"], "All is well.");
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     assert!(!bot_log_has_conflict(&world), "it polled beside the bot");
 }
 

@@ -66,7 +66,7 @@ async fn a_store_that_is_well_is_not_said_to_have_no_faults() {
     world.script.push(ModelReply::text("I will."));
     let bot = world.start().await;
     world.ask("Remember me").await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let (said, code) = checked(&world, world.bot()).await;
     let store = said.lines().find(|line| line.starts_with("✓ store: ")).unwrap();
     assert!(store.ends_with("kB on disk") && code == Some(0), "{said}");

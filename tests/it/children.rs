@@ -225,7 +225,7 @@ async fn a_child_goes_on_after_a_kill_and_its_outcome_is_heard_once() {
         gate.open();
         let bot = started(&recipe).await;
         answer(&world, "The scribe has noted it.").await;
-        assert!(bot.stop().await.success());
+        bot.ends_well().await;
         let requests = model.requests();
         let of_child = |request: &&ModelRequest| is_of(request, "You write notes.");
         let passes: Vec<usize> = requests.iter().filter(of_child).map(|r| r.tool_results().len()).collect();
@@ -355,7 +355,7 @@ async fn a_child_that_is_not_done_does_not_say_so() {
         let words = format!("no agent {name} can be asked here; there are: ");
         assert!(others.iter().any(|result| result.contains(&words)), "{others:?}");
     }
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     runtime.stop();
 }
 
@@ -379,7 +379,7 @@ async fn what_children_take_adds_up() {
     assert!(text(&card).contains("7.5 k"), "{card}");
     assert_eq!(text(&card).matches("worker").count(), 2, "{card}");
     assert!(text(&card).contains("2.5 k"), "{card}");
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     assert_eq!(sum(&world.books().await).tokens, 7_500);
     runtime.stop();
 }
@@ -404,7 +404,7 @@ async fn children_do_not_escape_the_budget() {
     world.told(ANN, ANN, "/config agent boss").await;
     world.say(ANN, ANN, "Have twelve work");
     answer(&world, "So far and no further.").await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let spent = sum(&world.books().await).tokens;
     assert!(spent <= 60_000, "{spent} tokens");
     let last = model.requests().pop().unwrap();

@@ -228,7 +228,7 @@ async fn an_answer_about_a_list_has_a_button_to_remove_items() {
     };
     world.see("the answer without the button", left).await;
     assert_eq!(text(&world.told(ANN, ANN, "/notes shopping").await), "shopping\n• milk");
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
 }
 
 /// So many characters are in a line of a phone.
@@ -535,5 +535,5 @@ async fn a_command_behind_the_name_of_the_bot_is_one() {
     let card = world.told(ANN, TEAM, "@figaro_bot /status").await;
     assert!(text(&card).contains("I have been up since"), "{card}");
     assert!(world.asked().is_empty(), "no model is asked");
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
 }

@@ -70,7 +70,7 @@ async fn all(provider: &str, rows: Vec<Row>) {
             wrong.push(format!("{}: says {told:?}", row.name));
         }
     }
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let booked = booked(&world).await;
     assert_eq!(booked.len(), rows.len());
     for (row, (calls, output)) in rows.iter().zip(booked) {

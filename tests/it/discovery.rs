@@ -264,7 +264,7 @@ async fn what_was_found_survives_a_kill() {
         .see("the answer", |view| view.messages(ANN).iter().any(|m| m["text"] == "Rolled.").then_some(()))
         .await;
     assert_eq!(calls(&world, "sendDice"), 1);
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
 }
 
 #[tokio::test]

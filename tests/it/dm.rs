@@ -36,7 +36,7 @@ async fn the_conversation_goes_on_after_a_restart() {
     world.script.push(ModelReply::text("Teal."));
     let bot = world.start().await;
     world.ask("My favourite colour is teal.").await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let _again = world.start().await;
     assert_eq!(world.ask("Which colour do I like?").await["text"], "Teal.");
     let requests = world.model.requests();
@@ -82,5 +82,5 @@ async fn an_answer_that_is_there_at_once_needs_no_draft_and_a_slow_one_has_its_o
     );
     world.ask("slow").await;
     assert!(drafts() > before);
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
 }

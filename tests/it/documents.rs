@@ -206,7 +206,7 @@ async fn what_cannot_be_read_is_said_with_its_reason() {
         assert_eq!(shown(&request), "");
     }
     assert!(text(&world.told(ANN, ANN, "/docs").await).starts_with("No files yet."));
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     assert!(world.refused().is_empty(), "{:?}", world.refused());
 }
 
@@ -230,7 +230,7 @@ async fn of_an_album_the_files_beyond_five_are_named_with_the_reason() {
         let told = format!("name=\"{at}.txt\" not_given_to_you=\"there are too many files");
         assert!(text.contains(&told), "{text}");
     }
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     assert!(world.refused().is_empty(), "{:?}", world.refused());
 }
 
@@ -336,7 +336,7 @@ async fn a_document_is_forgotten_with_its_message_and_its_words_with_it() {
     let asked = world.reads(ANN, Say::new(ANN, ANN, "What is the zanzibarcode?")).await;
     assert!(!asked.body.to_string().contains("4711") && !asked.tool_names().contains(&"read_document"));
     assert!(text(&world.told(ANN, ANN, "/docs").await).starts_with("No files yet."));
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     assert!(world.refused().is_empty(), "{:?}", world.refused());
 }
 
@@ -371,7 +371,7 @@ async fn a_document_that_two_people_sent_is_forgotten_with_the_last_of_them() {
         let list = world.told(BOB, TEAM, "/docs@figaro_bot").await;
         assert!(list.to_string().contains(left), "after {person}: {list}");
     }
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     assert!(world.refused().is_empty(), "{:?}", world.refused());
 }
 

@@ -111,7 +111,7 @@ async fn a_picture_is_drawn_sent_once_and_drawn_again_or_changed_by_its_buttons(
     let order = studio.orders().pop().unwrap();
     assert_eq!((order.path.as_str(), order.base), ("/v1/images/edits", Some(picture(2))));
     assert_eq!(studio.faults(), Vec::<String>::new());
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     // Three pictures of 1,020 tokens, by the service's own count.
     let books = world.books().await;
     let pictures = books.iter().filter(|spending| spending.model.to_string() == "compatible:flux");
@@ -150,7 +150,7 @@ async fn a_reply_chooses_the_picture_that_is_changed() {
     world.drawn(ANN, 3).await;
     let order = studio.orders().pop().unwrap();
     assert_eq!((order.base, order.fields["size"].as_str()), (Some(picture(1)), Some("1024x1536")));
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
 }
 
 #[tokio::test]
@@ -190,7 +190,7 @@ async fn every_provider_that_draws_gets_the_order_and_the_picture_to_change() {
         world.drawn(ANN, 2).await;
         assert_eq!(studio.orders().pop().unwrap().base, Some(picture(77)), "{provider}");
         assert_eq!(studio.faults(), Vec::<String>::new(), "{provider}");
-        assert!(bot.stop().await.success());
+        bot.ends_well().await;
     }
 }
 
@@ -224,7 +224,7 @@ async fn what_is_not_drawn_is_told_to_the_model_in_plain_words() {
     world.say(ANN, ANN, "/draw");
     let answers = world.answers(ANN, before + 1).await;
     assert!(text(answers.last().unwrap()).contains("Tell me what to draw"));
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let spent: u64 = world.books().await.iter().map(|spending| spending.spent.tokens).sum();
     assert!(spent < 100_000, "{spent}");
 }
@@ -259,7 +259,7 @@ async fn the_cap_of_the_day_holds_with_many_at_once() {
             (ended.count() == 20).then_some(())
         })
         .await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let spent: u64 = world.books().await.iter().map(|spending| spending.spent.tokens).sum();
     assert!(spent <= 15_000, "{spent}");
     assert!((1..20).contains(&studio.orders().len()), "{}", studio.orders().len());
@@ -278,7 +278,7 @@ async fn without_the_setting_nothing_is_offered_and_the_command_says_what_is_mis
     world.say(ANN, ANN, "draw a cat");
     let request = world.asks(1).await;
     assert!(!request.body["tools"].to_string().contains("\"draw\""));
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let done =
         world.bot().set("PAINTER", "ollama:x").set("OLLAMA_MODEL", "qwen3:8b").arg("check").run().await;
     let words = String::from_utf8_lossy(&done.stdout).into_owned();
@@ -298,7 +298,7 @@ async fn in_a_group_the_picture_answers_the_question_and_goes_with_it() {
     let asked = world.say(BOB, TEAM, "@figaro_bot draw a boat");
     let drawn = world.drawn(TEAM, 1).await;
     assert_eq!(number(&drawn["reply_to_message"]["message_id"]), asked.message_id);
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
 }
 
 #[tokio::test]
@@ -319,7 +319,7 @@ async fn a_picture_can_be_all_of_an_answer_and_a_double_press_draws_one() {
     world.drawn(ANN, 2).await;
     world.otherwise(ModelReply::text("Gladly."));
     world.told(ANN, ANN, "thanks").await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     assert_eq!((studio.orders().len(), world.asked().len()), (2, 5), "{:?}", world.bot_texts(ANN));
     assert!(world.bot_texts(ANN).iter().all(|text| !text.contains("⚠️")), "{:?}", world.bot_texts(ANN));
 }
@@ -347,7 +347,7 @@ async fn a_picture_that_is_given_up_is_paid_for_and_not_drawn_again_after_a_kill
     bot.ready().await;
     says(&world, ANN, "It may be there.").await;
     assert!(world.told_of_drawing().contains("whether it acted is not known"), "{}", world.told_of_drawing());
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     assert_eq!(studio.orders().len(), 2);
     let books = world.books().await;
     let pictures = books.iter().filter(|spending| spending.model.to_string() == "compatible:flux");
@@ -365,7 +365,7 @@ async fn a_call_whose_connection_is_lost_is_paid_for() {
     world.draws(json!({"prompt": "a boat"}), "It did not come.");
     world.say(ANN, ANN, "draw a boat");
     says(&world, ANN, "It did not come.").await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     assert_eq!(studio.orders().len(), 1);
     let books = world.books().await;
     let pictures = books.iter().filter(|spending| spending.model.to_string() == "compatible:flux");
@@ -394,5 +394,5 @@ async fn a_turn_draws_within_what_it_shares_with_the_agents_that_it_asked() {
     world.say(ANN, ANN, "look into boats and draw one");
     world.drawn(ANN, 1).await;
     says(&world, ANN, "There.").await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
 }

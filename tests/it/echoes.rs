@@ -31,7 +31,7 @@ async fn marks_of_the_prompt_are_never_shown() {
         drafts.join("\n")
     });
     assert!(!seen.contains("<now") && !seen.contains("<message") && !seen.contains("&lt;"), "{seen}");
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
 }
 
 #[tokio::test]
@@ -46,5 +46,5 @@ async fn code_with_such_tags_is_shown_as_it_is() {
     let shown = world.told(ANN, ANN, "xml").await;
     let shown = format!("{}{}", text(&shown), shown["rich_message"]);
     assert!(shown.contains("<now>") && shown.contains("<message from=\"x\">\nhm\n</message>"), "{shown}");
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
 }

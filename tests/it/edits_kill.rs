@@ -6,9 +6,10 @@ use std::time::Duration;
 
 use figaro_offline::Runtime;
 use figaro_offline::model::{Brain, ModelReply, ModelRequest, OfflineModel};
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::support::scene::{buttons, labels, text};
+use crate::support::bot::Recipe;
+use crate::support::scene::{buttons, labels, number, text};
 use crate::support::{ANN, Bot, World, listener};
 
 /// Answers each wording with its number, every third at length, and every second after a call that has an effect.
@@ -58,8 +59,51 @@ fn begun(world: &World) -> Vec<String> {
     texts.iter().map(|text| text.split('.').next().unwrap_or_default().to_owned()).collect()
 }
 
-async fn pause(numbers: &mut Numbers) {
-    tokio::time::sleep(Duration::from_millis(numbers.below(120))).await;
+/// A bot whose question is edited, and what has happened to it so far.
+struct Edited<'a> {
+    world: &'a World,
+    recipe: Recipe,
+    bot: Bot,
+    question: i64,
+    number: u32,
+    kills: usize,
+}
+
+impl Edited<'_> {
+    fn edit(&mut self, step: u64) {
+        self.number += 1 + u32::try_from(step).unwrap();
+        let words = format!("wording {}.", self.number);
+        self.world.telegram.edit(ANN, ANN, self.question, &words).unwrap();
+    }
+
+    fn kill(self) -> Self {
+        self.bot.kill();
+        Self { bot: self.recipe.spawn(), kills: self.kills + 1, ..self }
+    }
+
+    /// Presses ◀ under the newest answer that has it.
+    fn press(&self) {
+        let messages = self.world.telegram.messages(ANN);
+        let back = |m: &Value| Some((m.clone(), buttons(m).into_iter().find(|(label, _)| label == "◀")?.1));
+        if let Some((card, data)) = messages.iter().rev().find_map(back) {
+            drop(self.world.telegram.press(ANN, ANN, number(&card["message_id"]), &data));
+        }
+    }
+
+    /// Waits until only the answer to the last wording stands, apart from what kills may leave; returns all messages.
+    async fn settles(&self) -> Vec<String> {
+        let wanted = wanted(self.number);
+        let mut now = Vec::new();
+        for _ in 0..1500 {
+            now = begun(self.world);
+            // What is left of a longer answer is deleted after the edit.
+            if has_all(&now, &wanted) && now.len() <= wanted.len() + self.kills {
+                return now;
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        panic!("{now:?}, wanted {wanted:?}, {} kills\n{}", self.kills, self.bot.log());
+    }
 }
 
 /// Runs one interleaving. Returns the number of messages beside the answer that a kill has left.
@@ -67,58 +111,24 @@ async fn case(seed: u64) -> usize {
     let world = World::new().await;
     let runtime = Runtime::system();
     let model = OfflineModel::start(listener().await, Arc::new(Numbered), &runtime).unwrap();
-    let recipe = || world.bot().set("OPENAI_BASE_URL", model.url());
+    let recipe = world.bot().set("OPENAI_BASE_URL", model.url());
     let mut numbers = Numbers(seed);
-    let mut bot: Option<Bot> = Some(recipe().spawn());
-    bot.as_ref().unwrap().ready().await;
-    let (mut number, mut kills) = (u32::try_from(numbers.below(3)).unwrap(), 0);
-    let sent = world.say(ANN, ANN, &format!("wording {number}.")).message_id;
+    let bot = recipe.spawn();
+    bot.ready().await;
+    let number = u32::try_from(numbers.below(3)).unwrap();
+    let question = world.say(ANN, ANN, &format!("wording {number}.")).message_id;
+    let mut edited = Edited { world: &world, recipe, bot, question, number, kills: 0 };
     for _ in 0..2 + numbers.below(5) {
-        pause(&mut numbers).await;
+        tokio::time::sleep(Duration::from_millis(numbers.below(120))).await;
         match numbers.below(5) {
-            0 | 1 => {
-                number += 1 + u32::try_from(numbers.below(2)).unwrap();
-                world.telegram.edit(ANN, ANN, sent, &format!("wording {number}.")).unwrap();
-            }
-            2 => {
-                if let Some(running) = bot.take() {
-                    running.kill();
-                    kills += 1;
-                }
-                bot = Some(recipe().spawn());
-            }
-            3 => {
-                let shown = world
-                    .telegram
-                    .messages(ANN)
-                    .into_iter()
-                    .rev()
-                    .find(|m| labels(m).iter().any(|l| l == "◀"));
-                if let Some(card) = shown {
-                    let (_, data) = buttons(&card).into_iter().find(|(label, _)| label == "◀").unwrap();
-                    drop(world.telegram.press(ANN, ANN, card["message_id"].as_i64().unwrap(), &data));
-                }
-            }
+            0 | 1 => edited.edit(numbers.below(2)),
+            2 => edited = edited.kill(),
+            3 => edited.press(),
             _ => {}
         }
     }
-    number += 1;
-    world.telegram.edit(ANN, ANN, sent, &format!("wording {number}.")).unwrap();
-    let wanted = wanted(number);
-    let mut now = Vec::new();
-    for _ in 0..1500 {
-        now = begun(&world);
-        // What is left of a longer answer is deleted after the edit.
-        if has_all(&now, &wanted) && now.len() <= wanted.len() + kills {
-            break;
-        }
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
-    let log = || bot.as_ref().map(Bot::log).unwrap_or_default();
-    let own: Vec<&String> = now.iter().filter(|text| wanted.contains(text)).collect();
-    assert_eq!(own.len(), wanted.len(), "seed {seed}: {now:?}, wanted {wanted:?}\n{}", log());
-    let beside = now.len() - own.len();
-    assert!(beside <= kills, "seed {seed}: {now:?}, wanted {wanted:?}, {kills} kills\n{}", log());
+    edited.edit(0);
+    let beside = edited.settles().await.len() - wanted(edited.number).len();
     world.say(ANN, ANN, "/notes");
     let notes = world.see("the notes", |view| {
         let card = view.bot_messages(ANN).into_iter().find(|m| text(m).starts_with("No"))?;
@@ -139,8 +149,8 @@ fn has_all(now: &[String], wanted: &[String]) -> bool {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn one_answer_stands_and_nothing_is_done_twice() {
-    let cases = std::env::var("FIGARO_EDIT_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(8);
-    let first: u64 = std::env::var("FIGARO_EDIT_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(1);
+    let set = |name: &str| std::env::var_os(name).and_then(|value| value.to_str()?.parse::<u64>().ok());
+    let (cases, first) = (set("FIGARO_EDIT_CASES").unwrap_or(8), set("FIGARO_EDIT_SEED").unwrap_or(1));
     let mut beside = 0;
     for seed in first..first + cases {
         beside += case(seed).await;

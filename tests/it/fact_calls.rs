@@ -48,7 +48,7 @@ async fn eight_messages_are_read_by_one_call_and_before_that_none_is() {
     assert_eq!(requests.len(), 1);
     let all = requests[0].user_text();
     assert!((1..=8).all(|boats| all.contains(&format!("I own {boats} boats."))), "{all}");
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
 }
 
 #[tokio::test]
@@ -65,7 +65,7 @@ async fn messages_that_can_hold_no_fact_ask_nothing() {
     world.caught_up().await;
     let requests = world.model.extraction_requests();
     assert!(requests.iter().all(|request| request.user_text().contains("I live in Riga.")), "{requests:?}");
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
 }
 
 #[tokio::test]
@@ -83,7 +83,7 @@ async fn a_model_that_never_gives_json_is_asked_twice_and_then_later() {
     let requests = world.model.extraction_requests();
     assert_eq!(requests.len(), 2, "{requests:?}");
     assert!(requests[1].body.to_string().contains("That cannot be read"), "{}", requests[1].body);
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
 }
 
 #[tokio::test]
@@ -94,7 +94,7 @@ async fn an_answer_that_cannot_be_read_is_put_right_once_it_is_complained_of() {
     says_so(&world, "I live in Riga.").await;
     remembered(&world, BOB, "Lives in Riga").await;
     assert_eq!(world.model.extraction_requests().len(), 2);
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
 }
 
 #[tokio::test]
@@ -111,7 +111,7 @@ async fn with_one_slot_a_question_interrupts_what_nobody_waits_for() {
     remembered(&world, BOB, "Lives in Riga").await;
     assert_eq!(world.model.extraction_requests().len(), 2, "it was asked once more");
     gate.open();
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
 }
 
 #[tokio::test]
@@ -146,7 +146,7 @@ async fn a_model_that_never_fits_is_left_alone_and_the_owner_is_told() {
     assert_eq!(world.model.extraction_requests().len(), 5);
     let told = world.told(ANN, ANN, "/status").await;
     assert!(text(&told).contains(line), "{told}");
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
 }
 
 #[tokio::test]
@@ -158,7 +158,7 @@ async fn whoever_looks_at_their_memories_sees_what_they_have_just_said() {
     assert!(world.model.extraction_requests().is_empty());
     let card = world.told(BOB, BOB, "/memory").await;
     assert!(labels(&card).iter().any(|label| label.contains("Lives in Riga")), "{card}");
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
 }
 
 #[tokio::test]
@@ -168,18 +168,18 @@ async fn an_answer_that_is_cut_is_not_complained_of_and_counts_as_a_try() {
     world.script.extract_when("I live in Riga.", cut());
     says_so(&world, "I live in Riga.").await;
     bot.logged("they are read again later").await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     for readings in 2..=4 {
         world.script.extract_when("I live in Riga.", cut());
         let bot = start(&world, &[ON]).await;
         bot.logged("they are read again later").await;
         assert_eq!(world.model.extraction_requests().len(), readings, "one call each");
-        assert!(bot.stop().await.success());
+        bot.ends_well().await;
     }
     let bot = start(&world, &[ON]).await;
     bot.logged("every try failed").await;
     assert_eq!(world.model.extraction_requests().len(), 4);
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
 }
 
 #[tokio::test]
@@ -194,7 +194,7 @@ async fn what_is_about_to_be_summarised_is_read_before() {
         says(&world, BOB, &format!("Answer {trains},")).await;
     }
     asked(&world, 1).await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
 }
 
 #[tokio::test]
@@ -204,5 +204,5 @@ async fn a_fact_beside_a_request_for_tomorrow_is_read() {
     world.script.extract_when(words, proposes(&[("My sister is called Eve", "Their sister is called Eve")]));
     says_so(&world, words).await;
     remembered(&world, BOB, "Their sister is called Eve").await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
 }

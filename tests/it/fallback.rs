@@ -78,7 +78,7 @@ async fn a_model_that_says_nothing_or_is_refused_gives_way_to_the_next() {
         }
         assert_eq!((first.requests().len(), second.requests().len()), (at + 1, stood_in), "{name}");
     }
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
 }
 
 #[tokio::test]
@@ -143,7 +143,7 @@ async fn a_service_that_says_when_to_come_back_is_waited_for_or_its_time_is_told
         assert!(is_time(time), "{told}");
     }
     assert_eq!(first.requests().len(), 4, "nobody waits for long");
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
 }
 
 #[tokio::test]
@@ -160,5 +160,5 @@ async fn where_another_model_stands_in_no_service_is_waited_for_long() {
     bot.ready().await;
     assert_eq!(world.ask("how many loaves?").await["text"], "I stand in.");
     assert_eq!(first.requests().len(), 1);
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
 }

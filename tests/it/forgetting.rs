@@ -179,7 +179,7 @@ async fn a_message_is_forgotten(kind: EngineKind) {
     world.caught_up().await;
     assert_eq!(holding(&data(&world)), [""; 0]);
     assert_eq!(world.refused(), Vec::<String>::new());
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     assert_eq!(holding(&data(&world)), [""; 0]);
     // What is left is whole.
     let bot = recipe(&world, kind, "1").spawn();
@@ -249,7 +249,7 @@ async fn killed_while_it_rewrites(kind: EngineKind) {
     for round in 0..10 {
         assert!(content.contains(&format!("round {round}: filler")), "round {round} is lost");
     }
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
 }
 
 #[tokio::test]
@@ -288,7 +288,7 @@ async fn killed_while_it_erases(kind: EngineKind) {
         assert!(Instant::now() < deadline, "{:?}; the log:\n{}", holding(&data(&world)), bot.log());
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     assert_eq!(holding(&data(&world)), [""; 0]);
 }
 
@@ -332,7 +332,7 @@ async fn everything_of_a_private_chat_is_forgotten_and_others_lose_nothing() {
     rewritten(&bot, 1).await;
     world.caught_up().await;
     assert_eq!(holding(&data(&world)), [""; 0]);
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
 }
 
 #[tokio::test]
@@ -401,7 +401,7 @@ async fn what_the_model_wrote_into_settings_for_a_forgotten_message_goes_with_it
     }
     let all = next_request(&world, BOB, "and now?").await.body.to_string();
     assert!(!all.contains("marmalade") && !all.contains("Quartermaster"), "{all}");
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let store = world.stored().await;
     let config = store.settings().chat_config(ChatId(BOB)).await.unwrap();
     assert_eq!((config.personality, config.custom_prompt), (None, None));
@@ -454,7 +454,7 @@ async fn notes_and_reminders_that_were_made_for_a_forgotten_message_go_with_it()
         assert!(Instant::now() < deadline, "{:?}; the log:\n{}", holding(&data(&world)), bot.log());
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
 }
 
 #[tokio::test]
@@ -568,7 +568,7 @@ async fn the_press_that_erases_leaves_no_byte_of_its_card() {
         assert!(Instant::now() < deadline, "{:?}; the log:\n{}", holding(&data(&world)), bot.log());
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
 }
 
 /// What a member said in a long group is gathered from all parts of it, and nothing else.
@@ -652,7 +652,7 @@ async fn what_was_removed_before_all_was_forgotten_is_not_put_back() {
     rewritten(&bot, 1).await;
     world.caught_up().await;
     assert_eq!(holding(&data(&world)), [""; 0]);
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
 }
 
 #[tokio::test]
@@ -666,6 +666,6 @@ async fn a_command_that_pinned_words_is_forgotten_by_a_reply_to_it() {
     pressed(&world, BOB, &card, "Forget", "• pins: 1").await;
     assert!(!holds(next_request(&world, BOB, "and now?").await.body.to_string().as_bytes()));
     rewritten(&bot, 1).await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     assert_eq!(holding(&data(&world)), [""; 0]);
 }

@@ -75,7 +75,7 @@ async fn a_voice_message_is_heard_shown_once_and_found_later() {
     assert!(request.body.to_string().contains("Ines keeps bees in Vilnius"), "{}", request.body);
     world.answers(ANN, 3).await;
     assert_eq!(speech.heard().len(), 1, "nothing is heard twice");
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let books = world.books().await;
     let of = |spending: &&Spending| spending.spent.tokens == 10;
     assert_eq!(books.iter().filter(of).count(), 1, "{books:?}");
@@ -99,7 +99,7 @@ async fn the_words_of_a_voice_message_are_forgotten_with_it() {
     world.say(ANN, ANN, "What is the zanzibarcode?");
     let request = world.asks(2).await;
     assert!(!request.body.to_string().contains("4711"), "{}", request.body);
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
 }
 
 #[tokio::test]
@@ -180,7 +180,7 @@ async fn every_provider_that_hears_gets_the_sound_as_it_was_sent() {
             says(&world, ANN, &format!("said in {kind}")).await;
         }
         assert_eq!(speech.faults(), Vec::<String>::new(), "{provider}");
-        assert!(bot.stop().await.success());
+        bot.ends_well().await;
     }
 }
 
@@ -252,7 +252,7 @@ async fn what_is_not_heard_is_said_in_a_sentence() {
         "{}",
         request.user_text()
     );
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
 }
 
 #[tokio::test]
@@ -353,5 +353,5 @@ async fn hearing_is_paid_for_and_caps_hold_with_many_at_once() {
             usize::from(text(&told).starts_with("I could not hear that: today's budget leaves no room"));
     }
     assert!(refused >= 15 && speech.heard().len() + refused == 20, "{refused} {}", speech.heard().len());
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
 }

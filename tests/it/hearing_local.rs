@@ -266,7 +266,7 @@ async fn a_model_that_cannot_be_used_is_told_and_nothing_else_waits() {
     assert!(text(&told).starts_with("I could not hear that just now."), "{told}");
     world.say(ANN, ANN, "Hello");
     says(&world, ANN, "I see.").await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     assert!(children().iter().all(|child| !is_listener(child)));
 }
 
@@ -290,7 +290,7 @@ async fn a_real_model_hears_what_people_say_to_the_bot() {
     says(&world, ANN, "remind me to water the plants").await;
     world.telegram.send(Say::new(ANN, ANN, "").sound("voice", 3, &speech[600..])).unwrap();
     says(&world, ANN, "the file is damaged, or in a format that I do not know").await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let output = world.bot().set("TRANSCRIBER", &format!("local:{folder}")).arg("check").run().await;
     assert!(words(&output).0.contains("local:whisper-base hears, in "), "{output:?}");
 }
@@ -337,5 +337,5 @@ async fn a_service_hears_a_long_sound_in_parts() {
     // A file that cannot be cut is told in a sentence.
     world.telegram.send(Say::new(ANN, ANN, "").sound("audio", SECONDS as u32, b"no sound at all")).unwrap();
     says(&world, ANN, "I could not hear that: the file is damaged").await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
 }

@@ -148,7 +148,7 @@ async fn after_a_long_pause_the_last_answer_is_whole_where_it_takes_no_more_than
         says(&world, ANN, "Hi.").await;
         asked(&world, "Tell me a story", ModelReply::text(&long)).await;
         says(&world, ANN, "lived happily.").await;
-        assert!(bot.stop().await.success());
+        bot.ends_well().await;
         world.records().change("messages", |message| {
             let at: DateTime<Utc> = message["created_at"].as_str().unwrap().parse().unwrap();
             message["created_at"] = json!(at - TimeDelta::hours(5));
@@ -163,7 +163,7 @@ async fn after_a_long_pause_the_last_answer_is_whole_where_it_takes_no_more_than
             assert!(tokens > 1_000 && tokens < 1_500, "{words} {more}: {tokens}");
             says(&world, ANN, &short).await;
         }
-        assert!(bot.stop().await.success());
+        bot.ends_well().await;
     }
 }
 
@@ -206,7 +206,7 @@ async fn settings_that_cannot_be_read_do_not_keep_a_question_from_being_answered
     says(&world, ANN, "Hi.").await;
     call(&world, (ANN, ANN), "a note", "add_note", json!({"key": "films", "content": "Alien"})).await;
     call(&world, (ANN, ANN), "in verse", "set_config", json!({"custom_prompt": "Rhyme."})).await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     for table in ["chats", "notes"] {
         world.records().damage(table);
     }

@@ -83,7 +83,7 @@ async fn a_few_answers_make_a_bot_that_runs_and_has_an_owner() {
     let card = world.answers(BOB, 1).await.remove(0);
     assert!(text(&card).starts_with("You own this bot now."), "{card}");
     assert_eq!(text(&world.told(BOB, BOB, "hello").await), "Hello Bob.");
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let said = set_up(&recipe(&world), &["", "", "", "", ""]).await;
     assert!(!said.contains("t.me/figaro_bot"), "it has an owner: {said}");
     assert!(said.contains(&format!("✓ A test message went to the owner ({BOB})")), "{said}");
@@ -314,7 +314,7 @@ async fn a_running_bot_is_not_disturbed() {
         "{said}"
     );
     assert!(said.contains("! A bot runs with this store.") && !said.contains("t.me/figaro"), "{said}");
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
 }
 
 #[tokio::test]

@@ -14,7 +14,7 @@ use crate::support::scene::{TEAM, labels, number, text};
 use crate::support::{ANN, BOB, World};
 
 fn portuguese() -> Texts {
-    Locales::default().of(Some("pt")).clone()
+    *Locales::default().of(Some("pt"))
 }
 
 /// The last list of commands that a chat was given, once it was given one; null where the one for everybody holds.

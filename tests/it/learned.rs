@@ -55,7 +55,7 @@ async fn a_refused_picture_and_refused_tools_are_left_out_of_what_follows() {
         picture(&world, 2).await;
         let sent: Vec<_> = server.requests().iter().map(parts).collect();
         assert_eq!(sent, [(true, true), left, left]);
-        assert!(bot.stop().await.success());
+        bot.ends_well().await;
     }
 }
 
@@ -67,7 +67,7 @@ async fn what_was_refused_is_left_out_after_a_restart_too_and_check_tells_it() {
     let bot = small(&world, &server).spawn();
     bot.ready().await;
     picture(&world, 1).await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let bot = small(&world, &server).spawn();
     bot.ready().await;
     picture(&world, 2).await;
@@ -80,7 +80,7 @@ async fn what_was_refused_is_left_out_after_a_restart_too_and_check_tells_it() {
     let other = small(&world, &server).set("COMPATIBLE_BASE_URL", "http://127.0.0.1:1/v1");
     let (told, _) = words(&other.arg("check").run().await);
     assert!(!told.contains(line), "{told}");
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
 }
 
 #[tokio::test]
@@ -94,7 +94,7 @@ async fn what_the_owner_says_of_a_model_holds_from_the_first_request_on() {
         bot.ready().await;
         picture(&world, 1).await;
         assert_eq!(server.requests().iter().map(parts).collect::<Vec<_>>(), [left], "{said}");
-        assert!(bot.stop().await.success());
+        bot.ends_well().await;
     }
 }
 
@@ -123,6 +123,6 @@ async fn an_unknown_model_is_held_to_a_form_and_told_of_it_in_words() {
         let forms: Vec<bool> =
             server.requests().iter().skip(1).map(|request| request["response_format"].is_object()).collect();
         assert_eq!(forms, if is_refused { vec![true, false] } else { vec![true] });
-        assert!(bot.stop().await.success());
+        bot.ends_well().await;
     }
 }

@@ -246,7 +246,7 @@ async fn a_call_without_end_ends_the_answer() {
     world.when("note", ModelReply::raw(event(json!({"content": "Well."})) + &pieces));
     let answer = world.told(ANN, ANN, "note it all").await;
     assert_eq!(text(&answer), "Well. …", "it is shown as an answer that was too long");
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
 }
 
 /// So many questions each of the people asks who keep to their share.
@@ -290,7 +290,7 @@ async fn others_get_their_answers_while_some_take_all_they_can() {
     for person in others.iter().chain([&FLOODER, &STREAMER, &CALLER]) {
         world.told(ANN, ANN, &format!("/allow {person}")).await;
     }
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     world.telegram.enforce_limits(true);
     let bot = world.bot().set("TELEGRAM_RATES", "telegram").spawn();
     bot.ready().await;

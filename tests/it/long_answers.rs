@@ -253,7 +253,7 @@ async fn a_member_cannot_choose_an_agent_and_one_whose_file_has_gone_is_as_none(
     let tutored = world.asked().pop().unwrap();
     assert!(tutored.body.to_string().contains(instructions));
     assert_eq!(tutored.tool_names(), ["add_note"]);
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
 
     fs::remove_file(folder.join("tutor.yaml")).unwrap();
     let _bot = world.start_open().await;

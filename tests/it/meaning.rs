@@ -68,7 +68,7 @@ async fn a_message_that_shares_no_word_with_the_question_is_found_by_its_meaning
     world.told(ANN, ANN, "/new").await;
     let result = recall(&world, (ANN, ANN), "think back", CAKE).await;
     assert!(found(&result).iter().any(|text| text.contains(SUGAR)), "{result}");
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let vectors = stored(&world);
     assert!(vectors.len() >= 202, "{}", vectors.len());
     let vector = &vectors[0];
@@ -89,7 +89,7 @@ async fn without_an_embedder_nothing_is_asked_and_words_alone_count() {
     asks(&world, "Good morning", "Hello.").await;
     let request = asks(&world, CAKE, "Why not.").await;
     assert!(!older(&request).contains(SUGAR), "{}", request.user_text());
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     assert_eq!(world.model.vector_requests(), Vec::<VectorRequest>::new());
     assert_eq!(stored(&world), Vec::<Value>::new());
 }
@@ -157,7 +157,7 @@ async fn older_messages_get_their_vectors_bit_by_bit_and_each_once_also_over_a_r
     settle().await;
     let first = old_embedded(&world);
     assert!(first < 600, "so many after a turn: {first}");
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     assert!(stored(&world).len() >= first - 64 && stored(&world).len() <= first + 2);
     let bot = start(&world, &[EMBEDDER]).await;
     asks(&world, "Good evening", "Hello again.").await;
@@ -165,7 +165,7 @@ async fn older_messages_get_their_vectors_bit_by_bit_and_each_once_also_over_a_r
     asks(&world, "Good night", "Sleep well.").await;
     embedded(&world, "Sleep well.").await;
     settle().await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let twice = old_embedded(&world) - OLD;
     assert!(twice <= 64, "only a batch that a stop broke off is made again: {twice}");
     assert_eq!(stored(&world).len(), OLD + 6);
@@ -177,7 +177,7 @@ async fn another_model_makes_all_vectors_anew() {
     let bot = start(&world, &[EMBEDDER]).await;
     asks(&world, SUGAR, "Understood.").await;
     embedded(&world, "Understood.").await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let large = ("EMBEDDER", "openai:text-embedding-3-large");
     let bot = start(&world, &[large]).await;
     asks(&world, "Good morning", "Hello.").await;
@@ -190,7 +190,7 @@ async fn another_model_makes_all_vectors_anew() {
     };
     assert!(becomes(TIMEOUT, anew).await, "{:?}", world.model.vector_requests());
     settle().await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let vectors = stored(&world);
     assert_eq!(vectors.len(), 4);
     assert!(vectors.iter().all(|vector| vector[0] == "openai:text-embedding-3-large"), "{vectors:?}");
@@ -205,7 +205,7 @@ async fn a_day_that_is_nearly_used_up_has_no_vectors_made_in_the_background() {
     says(&world, ANN, "That was much.").await;
     asks(&world, "Hi", "Cheap.").await;
     settle().await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     assert_eq!(stored(&world), Vec::<Value>::new());
     assert!(!passages(&world).iter().any(|text| text.contains("costly")), "{:?}", passages(&world));
 }
@@ -227,7 +227,7 @@ async fn vectors_go_with_the_session_they_are_of() {
     world.press(ANN, &asked, "Delete").await;
     world.shows(ANN, id, "Conversations").await;
     settle().await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let left = world.records().all("vectors");
     let messages = world.records().all("messages");
     assert_eq!(left.len(), 2);

@@ -28,7 +28,7 @@ pub fn proposes(facts: &[(&str, &str)]) -> ModelReply {
 
 pub async fn remembering(settings: &[(&str, &str)]) -> (World, Bot) {
     let (world, bot) = scene().await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let bot = start(&world, &[&[ON], settings].concat()).await;
     (world, bot)
 }
@@ -165,7 +165,7 @@ async fn a_fact_is_remembered_used_shown_changed_and_removed() {
     assert!(!prompt(&request).contains("Lives in Rome") && !prompt(&request).contains("use_memories"));
     assert_eq!(world.press(BOB, &card, "Undo").await, "I remember it again: Lives in Rome");
     world.caught_up().await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let kept = stored(&world, BOB).await;
     assert_eq!((words(&kept), kept[0].access_count), (vec!["Lives in Rome"], 1));
 }
@@ -218,7 +218,7 @@ async fn what_is_said_in_private_stays_there_and_nobody_sees_what_another_said()
     let own = world.told(ANN, ANN, "/memory").await;
     assert_eq!(world.forged(ANN, &own, &data).await, "This is no longer up to date.");
     assert_eq!(world.forged(BOB, &told, &data).await, "This is no longer up to date.", "not in a group");
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     assert_eq!(stored(&world, BOB).await.len(), 2);
     assert_eq!(stored(&world, ANN).await.len(), 0);
 }
@@ -252,7 +252,7 @@ async fn a_model_that_proposes_all_that_it_reads_keeps_what_the_person_said() {
     let is_new =
         |request: &ModelRequest| request.user_text().split("<new>").nth(1).unwrap().contains("Minsk");
     assert!(!asked.iter().any(is_new), "what is passed on is not read");
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     assert_eq!(words(&stored(&world, BOB).await), ["I have two cats"]);
 }
 
@@ -290,7 +290,7 @@ async fn where_people_are_asked_nothing_is_read_before_they_agree() {
     let id = number(&card["message_id"]);
     world.shows(BOB, id, "Erase all 2 things that I remember about you?").await;
     assert_eq!(world.press(BOB, &card, "Erase all").await, "Erased: 2.");
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let store = world.stored().await;
     assert_eq!(store.facts().of_person(&UserId::telegram(BOB)).await.unwrap(), []);
     assert_eq!(store.facts().people_with_unread().await.unwrap(), []);
@@ -306,7 +306,7 @@ async fn whoever_declines_is_left_alone() {
     asks(&world, BOB, BOB, "I have two cats.").await;
     asks(&world, BOB, BOB, "I work as a nurse.").await;
     world.caught_up().await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     assert_eq!(of_bob(&world).len(), 0);
     let store = world.stored().await;
     assert_eq!(store.facts().people_with_unread().await.unwrap(), []);
@@ -368,13 +368,13 @@ async fn a_lasting_preference_is_pinned_in_private_and_goes_when_it_is_taken_bac
     world.press(BOB, &card, "Undo").await;
     world.shows(BOB, id, "2 of at most").await;
     assert_eq!(labels(&world.told(BOB, BOB, "/pins").await).len(), 1);
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
 }
 
 #[tokio::test]
 async fn a_pinned_preference_outlives_the_limit_of_memories_and_no_erasure() {
     let (world, bot) = scene().await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let bot = start(&world, &[("MEMORY_LIMIT", "1"), ("ERASE_AFTER", "1")]).await;
     prefers(&world, BOB, "I prefer short answers").await;
     tells(&world, BOB, Say::new(BOB, BOB, "I work as a nurse."), "I work as a nurse").await;
@@ -405,7 +405,7 @@ async fn a_pinned_preference_outlives_the_limit_of_memories_and_no_erasure() {
     world.press(BOB, &card, "Forget").await;
     world.shows(BOB, id, "• pins: 1").await;
     assert!(labels(&world.told(BOB, BOB, "/pins").await).is_empty());
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
 }
 
 #[tokio::test]
@@ -431,7 +431,7 @@ async fn a_kill_at_any_moment_of_the_work_loses_nothing_and_does_nothing_twice()
         world.caught_up().await;
         let times = of_bob(&world).len();
         assert_eq!(times, if cut.is_some() { 2 } else { 1 }, "{name}");
-        assert!(bot.stop().await.success());
+        bot.ends_well().await;
         assert_eq!(words(&stored(&world, BOB).await), ["Lives in Riga"], "{name}");
         assert_eq!(world.stored().await.facts().people_with_unread().await.unwrap(), [], "{name}");
     }
@@ -455,7 +455,7 @@ async fn a_kill_before_the_model_was_asked_loses_nothing() {
     remembered(&world, BOB, "Has two cats").await;
     let last = extractions(&world, 2).await.pop().unwrap();
     assert!(last.user_text().contains("<said id=\"N3\">I have two cats.</said>"), "{}", last.user_text());
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     assert_eq!(stored(&world, BOB).await.len(), 2);
 }
 
@@ -470,7 +470,7 @@ async fn answers_of_no_use_are_asked_for_a_few_times_and_a_failing_model_later()
     useless();
     asks(&world, BOB, BOB, "I live in Riga.").await;
     bot.logged("they are read again later").await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     // A restart does not wait; each reading has a complaint and counts.
     for readings in 2..=4 {
         useless();
@@ -479,30 +479,30 @@ async fn answers_of_no_use_are_asked_for_a_few_times_and_a_failing_model_later()
         let bot = start(&world, &[ON]).await;
         bot.logged("they are read again later").await;
         assert_eq!(world.model.extraction_requests().len(), readings * 2);
-        assert!(bot.stop().await.success());
+        bot.ends_well().await;
     }
     std::fs::remove_file(world.folder.path().join("data/models.json")).unwrap();
     let (bot, asked) = (start(&world, &[ON]).await, world.model.extraction_requests().len());
     bot.logged("every try failed").await;
     world.caught_up().await;
     assert_eq!(world.model.extraction_requests().len(), asked);
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     assert_eq!(world.stored().await.facts().people_with_unread().await.unwrap(), []);
     let (world, other) = remembering(&[]).await;
     world.script.extract_when("Riga", ModelReply::status(400, "no"));
     asks(&world, BOB, BOB, "I live in Riga.").await;
     other.logged("they are read again later").await;
-    assert!(other.stop().await.success());
+    other.ends_well().await;
     world.script.extract_when("Riga", proposes(&[("I live in Riga", "Lives in Riga")]));
     let bot = start(&world, &[ON]).await;
     remembered(&world, BOB, "Lives in Riga").await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
 }
 
 #[tokio::test]
 async fn above_the_limit_the_least_used_goes_and_without_one_nothing_is_read() {
     let (world, bot) = scene().await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let bot = start(&world, &[("MEMORY_LIMIT", "2")]).await;
     for (said, fact) in [
         ("I live in Riga.", "I live in Riga"),
@@ -513,13 +513,13 @@ async fn above_the_limit_the_least_used_goes_and_without_one_nothing_is_read() {
         asks(&world, BOB, BOB, said).await;
         remembered(&world, BOB, fact).await;
     }
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     assert_eq!(words(&stored(&world, BOB).await), ["I have two cats", "I work as a nurse"]);
     let before = of_bob(&world).len();
     let bot = start(&world, &[("MEMORY_LIMIT", "0")]).await;
     asks(&world, BOB, BOB, "I play chess.").await;
     world.caught_up().await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     assert_eq!(of_bob(&world).len(), before);
     assert_eq!(world.stored().await.facts().people_with_unread().await.unwrap(), []);
 }
@@ -533,5 +533,5 @@ async fn a_turn_does_not_wait_for_what_is_read_and_the_runs_of_tasks_are_not_rea
     asks(&world, ANN, ANN, "what of others?").await;
     let find = |view: &TelegramView<'_>| (!view.bot_messages(ANN).is_empty()).then_some(());
     world.see("an answer", find).await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
 }

@@ -109,7 +109,7 @@ async fn explained(world: &World, card: &Value, fact: &str) {
 #[tokio::test]
 async fn over_a_month_the_memories_stay_few_the_used_ones_stay_and_each_is_explained_by_its_source() {
     let (world, bot) = scene().await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let limit = LIMIT.to_string();
     let recipe: [(&str, &str); 1] = [("MEMORY_LIMIT", &limit)];
     for (visit, facts) in FACTS.chunks(A_VISIT).enumerate() {
@@ -121,7 +121,7 @@ async fn over_a_month_the_memories_stay_few_the_used_ones_stay_and_each_is_expla
             tells(&world, BOB, Say::new(BOB, BOB, &format!("{fact}.")), fact).await;
         }
         remembered(&world, BOB, facts[A_VISIT - 1]).await;
-        assert!(bot.stop().await.success());
+        bot.ends_well().await;
         let kept = stored(&world, BOB).await;
         let said = (visit + 1) * A_VISIT;
         assert_eq!(kept.len(), said.min(LIMIT), "visit {visit}: {:?}", words(&kept));
@@ -142,5 +142,5 @@ async fn over_a_month_the_memories_stay_few_the_used_ones_stay_and_each_is_expla
         explained(&world, &card, fact).await;
     }
     assert!(labels(&card).iter().any(|label| label.starts_with(FACTS[0])), "{card}");
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
 }

@@ -163,7 +163,7 @@ async fn nothing_gets_out(seed: u64) {
             .for_each(|who| world.telegram.set_member(chat, who, MemberStatus::Member).unwrap());
     }
     let topics = ["Garden", "Kitchen"].map(|name| world.telegram.add_topic(FORUM, name).unwrap());
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let bot = start(&world, &[ON]).await;
     let all = generated(seed, topics);
     told_and_remembered(&world, &all).await;
@@ -198,7 +198,7 @@ async fn nothing_gets_out(seed: u64) {
         assert_eq!(out, Vec::<&str>::new(), "{case}: {body}");
     }
     extraction_is_told_no_more(&world, &all, seed);
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
 }
 
 #[tokio::test]

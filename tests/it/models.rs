@@ -256,7 +256,7 @@ async fn a_model_whose_provider_is_not_set_up_any_more_is_gone_too() {
     let bot = world.many().spawn();
     bot.ready().await;
     world.told(BOB, BOB, "/model compatible:offline-text").await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let bot = world
         .many()
         .unset("COMPATIBLE_BASE_URL")

@@ -251,5 +251,5 @@ async fn names_and_words_become_exactly_the_call_that_was_asked_for() {
         }
     }
     println!("{} requests in names and words", requests.len());
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
 }

@@ -86,7 +86,7 @@ async fn what_was_noted_before_a_kill_is_kept() {
     let answer = world.answers(ANN, 1).await.remove(0);
     let told = why(&world, &answer).await;
     assert!(told.contains("I am 50 % sure") && told.contains("marked: check"), "{told}");
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
 }
 
 #[tokio::test]

@@ -107,7 +107,7 @@ async fn words_behind_a_command_count_or_are_told_to_change_nothing() {
         let card = world.told(BOB, BOB, clears).await;
         assert!(text(&card).contains("Language: as you write"), "{clears}: {card}");
     }
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
 }
 
 #[tokio::test]

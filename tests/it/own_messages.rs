@@ -78,7 +78,7 @@ async fn whatever_figaro_says_by_itself_is_not_the_models_to_change() {
         }
     }
     // After a restart it is still known whose they are.
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let _bot = super::task_tools::start(&world, &[]).await;
     for told in calls(&world, (BOB, TEAM), "once more", change(&config["message_id"])).await {
         assert!(error(&told).contains(REFUSED), "{told}");

@@ -141,7 +141,7 @@ async fn the_kitchen_of_the_documents_works_as_they_tell() {
     for words in [vital[0], vital[1], vital[2], "Una cannot eat much", "Una can eat"] {
         world.told(ANN, ANN, words).await;
     }
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let pins = world.stored().await.pins().of_chat(ChatId(ANN)).await.unwrap();
     let pinned = |name: &str| pins.iter().any(|pin| pin.content.contains(name));
     assert!(pinned("Ole") && pinned("Ivo") && pinned("Ida") && !pinned("Una"), "{pins:?}");

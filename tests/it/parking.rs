@@ -92,14 +92,14 @@ impl World {
 
     /// Stops the bot and looks at the records of turns that wait.
     pub async fn parked(&self, bot: Bot) -> Vec<Value> {
-        assert!(bot.stop().await.success());
+        bot.ends_well().await;
         let parked = self.records().all("parked");
         parked.into_iter().map(|(_, value)| serde_json::from_slice(&value).unwrap()).collect()
     }
 
     /// Stops the bot and lets the time of every waiting turn be over.
     pub async fn expire(&self, bot: Bot) {
-        assert!(bot.stop().await.success());
+        bot.ends_well().await;
         let count = self.records().change("parked", |record| {
             let at = record.pointer_mut("/expires_at").unwrap_or_else(|| panic!("no expires_at"));
             *at = if at.is_number() { json!(1_000_000_000) } else { json!("2020-01-01T00:00:00Z") };

@@ -166,7 +166,7 @@ async fn odd_questions_are_shown_as_they_are_or_refused() {
     }
     world.caught_up().await;
     assert_eq!(world.refused(), Vec::<String>::new());
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
 }
 
 #[tokio::test]
@@ -209,7 +209,7 @@ async fn who_lost_access_answers_no_more_until_it_is_given_back() {
     world.card_with(BOB, "End of paint it.").await;
     assert_eq!(world.told_model("paint it"), [answered("Red")]);
     world.all_well();
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
 }
 
 #[tokio::test]
@@ -248,7 +248,7 @@ async fn when_its_time_is_over_the_person_is_told_and_a_press_is_late() {
     world.caught_up().await;
     let words = world.bot_texts(BOB).iter().filter(|text| text.contains("no longer wait")).count();
     assert_eq!(words, 1, "it is said once");
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
 }
 
 #[tokio::test]

@@ -114,7 +114,7 @@ async fn a_model_that_sees_gets_what_was_sent_replied_to_and_sent_just_before() 
     assert_eq!(shown(&again), jpegs(&[4, 5, 6]), "tried again with all that belongs to it");
     world.caught_up().await;
     assert_eq!(world.asked().len(), requests + 2);
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let log = std::fs::read_to_string(world.folder.path().join("figaro.log")).unwrap();
     assert!(!log.contains(world.telegram.token()), "the token is in the log");
 }

@@ -104,7 +104,7 @@ async fn words_and_messages_are_pinned_and_told_with_every_question() {
     assert!(story.ends_with("It ends here."), "{story}");
     let asked = world.asked().pop().unwrap();
     assert!(asked.tool_names().contains(&"lookup"), "the rest of it can be looked up");
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let pins = stored(&world, ANN).await;
     assert_eq!(pins.len(), 3);
     assert_eq!(
@@ -172,7 +172,7 @@ async fn pins_are_listed_weighed_removed_and_put_back() {
     ] {
         assert_eq!(world.forged(ANN, &card, nonsense).await, GONE, "{nonsense}");
     }
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let bot = world.start().await;
     assert_eq!(told(&world, (ANN, ANN), "after a restart").await, ["- buy milk"]);
     drop(bot);
@@ -298,7 +298,7 @@ async fn the_model_pins_and_unpins_what_people_then_see() {
     let removed = calls("now remove it", "unpin", id).await;
     assert_eq!(removed["removed"]["content"], "Wifi: Nest", "{removed}");
     assert!(told(&world, ann, "which wifi now?").await.is_empty());
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     assert!(stored(&world, ANN).await.is_empty());
 }
 
@@ -361,7 +361,7 @@ async fn what_is_vital_is_pinned_by_itself_and_follows_an_edit() {
     let lines = told(&world, (BOB, TEAM), "who is allergic?").await;
     assert_eq!(lines.len(), 2, "{lines:?}");
     assert!(lines[0].starts_with("- Ann: ") && lines[1].starts_with("- Bob: "), "{lines:?}");
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     assert!(stored(&world, TEAM).await.iter().all(|pin| pin.pin_type == PinType::Auto));
 }
 
@@ -394,7 +394,7 @@ async fn a_button_under_an_answer_worth_keeping_asks_back_and_pins_it() {
     world.when("just talk", ModelReply::text("Some plain words."));
     world.say(ANN, ANN, "just talk");
     assert!(labels(&says(&world, ANN, "Some plain words.").await).is_empty());
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let pins = stored(&world, ANN).await;
     assert_eq!((pins.len(), pins[0].pin_type), (1, PinType::Code));
     assert!(pins[0].content.contains("Number 1") && pins[0].source.is_some());
@@ -430,7 +430,7 @@ async fn figaro_keeps_the_zone_and_the_session_which_people_see_and_no_prompt_ha
     world.press(ANN, &card, "Lunch").await;
     let open = shows_pin(&world, &card, "📌 Lunch is at noon").await;
     assert!(!labels(&open).contains(&"See original".to_owned()), "{open}");
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let pins = world.stored().await.pins().of_chat(ChatId(ANN)).await.unwrap();
     let own = |about: SystemPin| pins.iter().filter(|pin| pin.about == Some(about)).count();
     assert_eq!((own(SystemPin::Zone), own(SystemPin::Session(None))), (1, 1), "each is kept once");

@@ -84,7 +84,7 @@ async fn a_squatter_on_the_port_for_others_keeps_no_tools_from_the_bot() {
     bot.ready().await;
     tools_work(&world).await;
     assert_eq!(squatter.heard(), "");
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
 }
 
 #[tokio::test]
@@ -95,13 +95,13 @@ async fn other_clients_come_in_by_their_port_with_their_key_only() {
     let closed = bot.spawn();
     closed.ready().await;
     assert_eq!(knock(port, "for-other-clients").await, None);
-    assert!(closed.stop().await.success());
+    closed.ends_well().await;
     let open = bot.set("MCP_API_KEY", "for-other-clients").spawn();
     open.ready().await;
     assert_eq!(knock(port, "for-other-clients").await, Some(200));
     assert_eq!(knock(port, "guessed").await, Some(401));
     tools_work(&world).await;
-    assert!(open.stop().await.success());
+    open.ends_well().await;
 }
 
 #[tokio::test]
@@ -125,7 +125,7 @@ async fn a_port_that_was_lost_in_a_restart_costs_no_tools_and_is_taken_again() {
     tokio::time::timeout(TIMEOUT, again).await.expect("other clients get in again");
     assert_eq!(bot.log().matches(&format!("served at http://127.0.0.1:{port}/mcp")).count(), 2);
     assert_eq!(bot.log().matches("is taken").count(), 1, "once: {}", bot.log());
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
 }
 
 #[tokio::test]

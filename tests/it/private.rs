@@ -51,7 +51,7 @@ async fn the_store_is_for_one_account_alone() {
         "not ours"
     );
     world.ask("hello").await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     // As an earlier version left it.
     open_up(&store);
     let bot = recipe.spawn();
@@ -59,11 +59,11 @@ async fn the_store_is_for_one_account_alone() {
     assert_eq!(open_to_others(&store), Vec::<String>::new());
     assert_eq!(bot.log().matches("could read the store").count(), 1, "{}", bot.log());
     world.ask("still there?").await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let bot = recipe.spawn();
     bot.ready().await;
     assert_eq!(bot.log().matches("could read the store").count(), 1, "it is told once");
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
 }
 
 #[tokio::test]
@@ -78,7 +78,7 @@ async fn a_folder_that_has_other_files_too_is_not_closed() {
     assert!(open.iter().any(|path| path.ends_with("a-file")), "{open:?}");
     assert!(!open.iter().any(|path| path.ends_with("/store.redb")), "{open:?}");
     assert!(bot.log().contains("give it a folder of its own"), "{}", bot.log());
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
 }
 
 #[tokio::test]
@@ -89,7 +89,7 @@ async fn the_demo_keeps_its_store_private() {
     let bot = recipe.spawn();
     bot.ready().await;
     assert_eq!(fs::metadata(&store).unwrap().permissions().mode() & 0o777, 0o700);
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
 }
 
 /// The codes of the links that a text has shown.
@@ -124,7 +124,7 @@ async fn the_store_does_not_tell_the_code_of_a_link_and_earlier_links_stay_good(
     let recipe = world.bot().unset("OWNER_IDS");
     let bot = recipe.spawn();
     links(&bot, 1).await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let bot = recipe.spawn();
     let shown = links(&bot, 2).await;
     let store = bytes(&world.folder.path().join("data"));
@@ -135,7 +135,7 @@ async fn the_store_does_not_tell_the_code_of_a_link_and_earlier_links_stay_good(
     // One owner is enough: the other links are void.
     let card = world.told(ANN, ANN, &format!("/start {}", shown[1])).await;
     assert!(text(&card).starts_with("This link no longer works."), "{card}");
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
 }
 
 #[tokio::test]
@@ -144,19 +144,19 @@ async fn a_link_is_void_once_the_settings_name_an_owner() {
     let bare = world.bot().unset("OWNER_IDS");
     let bot = bare.spawn();
     let code = links(&bot, 1).await.remove(0);
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let bot = world.start().await;
     assert!(bot.log().contains("links that were to make one are void"), "{}", bot.log());
     let told = world.told(BOB, BOB, &format!("/start {code}")).await;
     assert!(text(&told).starts_with("This bot is private."), "{told}");
     assert!(text(&world.told(ANN, ANN, "/allow").await).contains("Owners: Ann (@ann)\n"));
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let bot = bare.spawn();
     links(&bot, 2).await;
     world.say(BOB, BOB, &format!("/start {code}"));
     let taken = |view: &TelegramView<'_>| (view.updates_pending() == 0).then_some(());
     world.see("the link being tried again", taken).await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     assert_eq!(world.bot_texts(BOB).len(), 1, "it is not good again");
 }
 

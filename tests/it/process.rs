@@ -99,7 +99,7 @@ async fn the_server_of_tools_is_a_process_of_its_own_that_knows_only_what_it_nee
     for secret in [world.telegram.token(), "sk-offline-key", "for-other-clients", &key] {
         assert!(!log.contains(secret), "{log}");
     }
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     assert!(!proc::is_running(child));
     let bot = world.start().await;
     assert!(
@@ -118,7 +118,7 @@ async fn without_a_server_beside_it_figaro_is_its_own() {
     let line = proc::command_line(child);
     assert!(line[0].ends_with("/another-bot") && line[1..] == ["mcp-server", "--supervised"], "{line:?}");
     tools_work(&world).await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     assert!(!proc::is_running(child));
 }
 
@@ -155,7 +155,7 @@ async fn what_stands_beside_it_and_is_no_server_is_passed_over() {
         assert!(bot.log().contains("could not be started"), "{}", bot.log());
         assert_eq!(proc::command_line(child(&bot))[1..], ["mcp-server", "--supervised"]);
         tools_work(&world).await;
-        assert!(bot.stop().await.success());
+        bot.ends_well().await;
     }
 }
 
@@ -202,7 +202,7 @@ async fn what_the_server_says_is_logged_without_secrets_and_not_at_any_length() 
             let lines = log.lines().skip_while(|line| !line.starts_with('{'));
             lines.for_each(|line| drop(serde_json::from_str::<Value>(line).unwrap()));
         }
-        assert!(bot.stop().await.success());
+        bot.ends_well().await;
     }
 }
 
@@ -289,7 +289,7 @@ async fn a_stop_lets_a_running_turn_end_and_keeps_what_waits() {
         world.script.push(ModelReply::text("five"));
         let bot = world.start().await;
         assert_eq!(world.answers(ANN, 2).await[1]["text"], "five");
-        assert!(bot.stop().await.success());
+        bot.ends_well().await;
         assert_eq!(world.bot_texts(ANN).len(), 2);
         assert_eq!(world.model.requests().len(), 2, "nothing is asked twice");
     });
@@ -317,7 +317,7 @@ async fn a_stop_does_not_wait_for_ever_and_the_next_start_goes_on() {
     world.script.push(ModelReply::text("Here I am."));
     let bot = world.start().await;
     assert_eq!(world.answers(ANN, 1).await[0]["text"], "Here I am.");
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     assert_eq!((world.bot_texts(ANN).len(), world.model.requests().len()), (1, 2));
 }
 
@@ -338,7 +338,7 @@ async fn a_stop_during_a_slow_delivery_neither_loses_nor_repeats_the_answer() {
     assert!(began.elapsed() < Duration::from_secs(5), "it need not wait for that: {:?}", began.elapsed());
     let bot = world.start().await;
     assert_eq!(world.answers(ANN, 1).await[0]["text"], "In a minute.");
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     assert_eq!((world.bot_texts(ANN).len(), world.model.requests().len()), (1, 1));
 }
 
@@ -356,7 +356,7 @@ async fn for_collectors_every_line_is_json() {
         let event: Value = serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));
         assert!(event["level"].is_string() && event["timestamp"].is_string(), "{line}");
     }
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
 }
 
 #[tokio::test]
@@ -375,7 +375,7 @@ async fn not_even_the_fullest_log_holds_a_secret() {
     bot.logged("Telegram gave no answer").await;
     assert!(bot.log().contains("TRACE"), "it is the fullest");
     let log = bot.log();
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     for secret in [world.telegram.token(), "sk-offline-key", "for-other-clients", &key.unwrap()] {
         let line = log.lines().find(|line| line.contains(secret));
         assert_eq!(line, None);

@@ -68,7 +68,7 @@ async fn what_a_person_asks_for_stands_in_their_later_questions_where_they_said_
     let long = json!({"name": "x".repeat(65)});
     let refused = find_and_call(&world, (BOB, BOB), "a long name", ("set_profile", long)).await;
     assert!(error(&refused).contains("at most 64"), "{refused}");
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let store = world.stored().await;
     let [ann, bob] = [ANN, BOB].map(UserId::telegram);
     let (ann, bob) = (

@@ -220,7 +220,7 @@ async fn a_form_goes_without_tools_where_they_cannot_be_combined() {
         let wanted = if calls { vec![(true, combines), (false, true)] } else { vec![(false, true)] };
         assert_eq!(asked, wanted, "{model}");
     }
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
 }
 
 /// Of what a model thought before calls that are left out nothing goes back, and all else does.
@@ -248,6 +248,6 @@ async fn thoughts_go_back_with_the_calls_that_are_made() {
         let body = request.body.to_string();
         assert_eq!(body.matches(thought).count(), count, "{provider}: {body}");
         assert_eq!(world.model.violations(), Vec::<String>::new(), "{provider}");
-        assert!(bot.stop().await.success());
+        bot.ends_well().await;
     }
 }

@@ -48,7 +48,7 @@ async fn this_machine_is_never_reached_through_a_proxy() {
     let bot = everywhere(named(world.bot()), &proxy).spawn();
     bot.ready().await;
     polls(&world).await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let localhost = world.telegram.url().replacen("127.0.0.1", "localhost", 1);
     world.script.push(ModelReply::text("Yes."));
     let output = everywhere(world.bot().set("TELEGRAM_API_URL", &localhost), &proxy).arg("check").run().await;
@@ -70,7 +70,7 @@ async fn telegram_is_reached_through_its_proxy_and_no_password_is_logged() {
     let child = bot.children()[0];
     assert!(proc::environment(child).iter().any(|pair| pair.starts_with("TELEGRAM_PROXY=http://ann:")));
     let log = bot.log();
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let credentials = BASE64_STANDARD.encode("ann:pr0xy-pass");
     let heads = proxy.heads();
     // The first call of each process; connections are used again, so later ones are not seen.

@@ -231,7 +231,7 @@ async fn an_edited_message_is_found_by_its_new_words_and_not_by_its_old_ones() {
     let request =
         says_and_gets(&world, (ANN, ANN), "Where is our wooden boat Falcon moored?", "In the north.").await;
     assert!(older(&request).contains(BOAT), "{}", older(&request));
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     assert_eq!(world.records().all("index_edits"), [], "the index has taken note of it");
 }
 
@@ -260,7 +260,7 @@ async fn a_store_without_an_index_is_indexed_at_the_first_question() {
     let shown = older(&request);
     assert!(shown.contains(BEES), "{shown}");
     assert!(shown.contains(&begin.format("%Y-%m-%d").to_string()), "{shown}");
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     assert!(!world.records().all("index_blocks").is_empty(), "the index is kept");
 }
 

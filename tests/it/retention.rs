@@ -33,7 +33,7 @@ async fn ended_tasks_are_forgotten_by_age_and_messages_never() {
     let bot = world.start_open().await;
     said(&world, BOB, "Tea!").await;
     world.caught_up().await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let due = world.records().all("tasks_by_wake");
     assert_eq!(due.len(), 1, "only one is to be looked after: {due:?}");
     assert_eq!(world.records().all("task_runs").len(), 1);
@@ -44,12 +44,12 @@ async fn ended_tasks_are_forgotten_by_age_and_messages_never() {
     let bot = world.bot().set("ACCESS", "open").set("KEEP_DAYS", "9").spawn();
     bot.ready().await;
     world.caught_up().await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     assert_eq!(world.stored().await.tasks().of_chat(ran.place.chat).await.unwrap().len(), 3);
 
     let bot = world.bot().set("ACCESS", "open").set("RUST_LOG", "info,figaro_agent::retention=debug").spawn();
     bot.logged("ended tasks forgotten").await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let left = world.stored().await.tasks().of_chat(ran.place.chat).await.unwrap();
     assert!(left.len() == 2 && left.iter().all(|task| task.id != ran.id), "{left:?}");
     let records = world.records();

@@ -80,7 +80,7 @@ async fn the_last_question_is_asked_again_as_it_was_and_the_old_answer_is_in_no_
         "{last}"
     );
     assert_eq!(last.matches("Cats are better.").count(), 1, "{last}");
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     assert_eq!(world.refused(), Vec::<String>::new());
 }
 
@@ -297,7 +297,7 @@ async fn killed_while_it_tries_again_it_answers_once() {
     let bot = world.many_ready().await;
     world.answers(BOB, 2).await;
     world.answers(ANN, 3).await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let _bot = world.many_ready().await;
     world.caught_up().await;
     assert_eq!(world.bot_texts(BOB), ["first answer", "second answer"]);

@@ -40,7 +40,7 @@ async fn notes_are_removed_one_by_one_and_list_by_list() {
     let cleared = result_of(&world, "clear_notes", json!({})).await;
     assert_eq!(cleared["removed"], 2, "{cleared}");
     // They are gone for people and over a restart too.
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let _again = world.start().await;
     let shown = world.ask("/notes").await;
     assert!(!text(&shown).contains("bread") && !text(&shown).contains("tent"), "{shown}");

@@ -299,7 +299,7 @@ async fn a_session_is_named_after_its_first_exchange_and_once() {
     let asked = world.model.naming_requests();
     let last = asked.iter().rev().find(|request| request.user_text().contains("one more talk")).unwrap();
     assert!(last.instructions().contains("Portuguese"), "{}", last.instructions());
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
 }
 
 #[tokio::test]
@@ -325,7 +325,7 @@ async fn a_name_that_fails_is_tried_again_with_later_exchanges_and_not_for_ever(
     asks(&world, BOB, "fourth words").await;
     asks(&world, BOB, "fifth words").await;
     world.caught_up().await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let asked = world.model.naming_requests();
     let own = asked.iter().filter(|request| request.user_text().contains("first words")).count();
     assert_eq!(own, 3);
@@ -353,7 +353,7 @@ async fn a_name_costs_no_turn_its_time_and_counts_to_the_caps() {
     says(&world, BOB, "Thrifty.").await;
     let usage = world.told(BOB, BOB, "/usage").await;
     assert!(text(&usage).contains("in the background (names, summaries, memory): 350 tokens · "), "{usage}");
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let asked = world.model.naming_requests();
     assert!(!asked.iter().any(|request| request.user_text().contains("a last question")), "{asked:?}");
 }
@@ -398,7 +398,7 @@ async fn a_topic_without_a_title_gets_the_name_of_its_first_session() {
     says(&world, BOB, "Answer to planting trees").await;
     names_asked(&world, 4).await;
     world.caught_up().await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     assert_eq!(world.telegram.view(titles), [(made_up, "Watering roses".to_owned())]);
     let store = world.stored().await;
     let of_topic = |topic| Conversation { chat: ChatId(BOB), topic: Some(TopicId(topic)) };
@@ -451,7 +451,7 @@ async fn a_kill_while_a_session_is_deleted_leaves_all_of_it_or_nothing() {
         let bot = start(&world, &[]).await;
         world.shows(BOB, number(&card["message_id"]), "").await;
         world.caught_up().await;
-        assert!(bot.stop().await.success());
+        bot.ends_well().await;
         assert_eq!(world.stored().await.sessions().find(session.id).await.unwrap(), None, "after {delay} ms");
     }
     assert_eq!(whole + gone, 6);

@@ -106,7 +106,7 @@ async fn instructions_and_how_it_writes_are_asked_for_and_a_reply_sets_them() {
     world.press(BOB, &one, "Edit").await;
     let asked = says(&world, BOB, "What should I always keep in mind here?").await;
     // A reply still counts after a restart.
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let bot = start(&world, &[]).await;
     let reply = |message: &Value, words: &str| {
         let reply = Say::new(BOB, BOB, words).reply_to(number(&message["message_id"]));
@@ -122,7 +122,7 @@ async fn instructions_and_how_it_writes_are_asked_for_and_a_reply_sets_them() {
     let asked = world.answers(BOB, before + 1).await.pop().unwrap();
     reply(&asked, "temperature 0.5");
     says(&world, BOB, "It writes with: freedom of wording 0.5 (temperature)").await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     assert_eq!(settings(&world, BOB).await.custom_prompt.as_deref(), Some("Be brief."));
 }
 
@@ -173,7 +173,7 @@ async fn a_reset_is_shown_and_undone_whole() {
     }
     world.told(ANN, TEAM, "/timezone@figaro_bot Riga").await;
     world.told(ANN, TEAM, "/model@figaro_bot temperature 0.3").await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let before = settings(&world, TEAM).await;
     let bot = start(&world, &[]).await;
     let told = find_and_call(&world, (ANN, TEAM), "forget it all", ("reset_config", json!({}))).await;
@@ -188,12 +188,12 @@ async fn a_reset_is_shown_and_undone_whole() {
         )
     );
     // The button outlives a restart.
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     assert_ne!(settings(&world, TEAM).await, before);
     let bot = start(&world, &[]).await;
     assert_eq!(world.press(ANN, &card, "Undo").await, "Undone.");
     world.shows(TEAM, number(&card["message_id"]), "Undone.").await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     assert_eq!(settings(&world, TEAM).await, before);
 }
 
@@ -318,7 +318,7 @@ async fn tasks_that_followed_a_new_time_zone_go_back_with_it() {
 #[tokio::test]
 async fn after_a_day_it_is_too_late() {
     let (world, bot) = scene().await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let kept = world.stored().await;
     let loud = |hours: i64| async move {
         let turn = ChangingTurn { run: RunId::new(), moved: Vec::new(), at: now() - TimeDelta::hours(hours) };

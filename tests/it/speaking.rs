@@ -74,7 +74,7 @@ async fn answers_are_spoken_where_a_chat_wants_it_and_code_is_not() {
     let card = world.told(ANN, ANN, "/voice off").await;
     assert!(text(&card).contains("Now: Off."), "{card}");
     world.told(ANN, ANN, "thanks").await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     assert_eq!((world.voices(ANN), studio.faults().len()), (2, 0));
     let books = world.books().await;
     // Six tokens of text and 24 characters of sound; the service counts nothing.
@@ -100,7 +100,7 @@ async fn a_voice_message_is_answered_by_voice_and_a_text_is_not() {
     ears.says("when does the boat leave");
     world.telegram.send(Say::new(ANN, ANN, "").sound("voice", 3, b"OggS")).unwrap();
     world.spoken(ANN, 1).await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     assert_eq!((studio.orders().len(), ears.faults()), (1, Vec::new()));
 }
 
@@ -139,7 +139,7 @@ async fn an_answer_that_cannot_be_spoken_stays_a_text_and_nothing_waits_for_it()
     world.told(ANN, ANN, "thanks").await;
     let card = world.told(ANN, ANN, "/voice").await;
     assert!(text(&card).contains("Now: Off."), "{card}");
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let texts = world.bot_texts(ANN);
     assert_eq!(texts.iter().filter(|text| *text == "At noon.").count(), 4, "{texts:?}");
     assert_eq!(world.voices(ANN), 1);
@@ -162,7 +162,7 @@ async fn a_kill_before_the_voice_message_loses_neither() {
     let bot = world.speaker(&studio).spawn();
     bot.ready().await;
     world.spoken(ANN, 1).await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let texts = world.bot_texts(ANN);
     assert_eq!(texts.iter().filter(|text| *text == "At noon.").count(), 1, "{texts:?}");
 }
@@ -178,12 +178,12 @@ async fn in_a_group_only_who_may_change_it_chooses_and_without_the_setting_it_sa
     assert!(text(&refused).contains("admin"), "{refused}");
     let unknown = world.told(ANN, ANN, "/voice loud").await;
     assert!(text(&unknown).contains("I do not know “loud”. Write one of: off, reply, always."), "{unknown}");
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let bot = world.bot().spawn();
     bot.ready().await;
     let unset = world.told(ANN, ANN, "/voice").await;
     assert!(text(&unset).contains("SPEAKER"), "{unset}");
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let done = world.speaker(&studio).arg("check").run().await;
     let words = String::from_utf8_lossy(&done.stdout).into_owned();
     assert!(words.contains("compatible:kokoro speaks as bella, in "), "{words}");

@@ -36,7 +36,7 @@ async fn where_money_is_the_only_bound_a_model_of_unknown_price_is_not_asked() {
     world.see("a reaction", |view| (!view.reactions(TEAM, asked).is_empty()).then_some(())).await;
     assert_eq!(world.bot_texts(TEAM), Vec::<String>::new());
     assert_eq!((world.model.requests().len(), world.bot_texts(ANN).len()), (0, 0));
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
 
     world.otherwise(ModelReply::text("Yes."));
     let check = async |recipe: &Recipe| {
@@ -94,7 +94,7 @@ async fn at_the_cap_it_says_so_and_owners_are_told_once_a_day() {
     let asked = world.say(BOB, TEAM, "@figaro_bot are you there?").message_id;
     world.see("a reaction", |view| (!view.reactions(TEAM, asked).is_empty()).then_some(())).await;
     assert_eq!(world.bot_texts(TEAM), Vec::<String>::new());
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
 
     let bot = early.spawn();
     bot.ready().await;
@@ -103,7 +103,7 @@ async fn at_the_cap_it_says_so_and_owners_are_told_once_a_day() {
     // An owner has no more than others, and sees why.
     assert!(text(&world.ask("and me?").await).starts_with(REFUSED));
     assert_eq!((world.bot_texts(ANN).len(), world.bot_texts(EVE).len()), (2, 1));
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
 
     let bot = late.spawn();
     bot.ready().await;
@@ -146,7 +146,7 @@ async fn people_who_ask_at_once_do_not_break_the_cap_together() {
     let took: u64 = model.requests().iter().map(|request| 2_000 + bound(request)).sum();
     assert!(took <= CAP && CAP - took < 12_000, "{took}");
     assert!((3..people.len()).contains(&answered) && model.requests().len() == answered, "{answered}");
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     assert_eq!(sum(&world.books().await).tokens, took);
     runtime.stop();
     assert_eq!(model.violations(), Vec::<String>::new());
@@ -179,7 +179,7 @@ async fn a_call_waits_for_another_and_may_be_stopped_meanwhile() {
     assert_eq!(text(&world.answers(EVE, 1).await[0]), "Next.");
     assert_eq!(text(&world.answers(BOB, 2).await[1]), "Next.");
     assert!(first < 8_192 && first > CAP / 4, "it had all there was: {first}");
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     assert_eq!(sum(&world.books().await).tokens, 160 + 140 + 140);
 }
 
@@ -198,7 +198,7 @@ async fn a_call_under_way_at_a_kill_counts_as_spent() {
     world.script.push(ModelReply::text("Here I am.").usage(10, 10));
     let bot = recipe.spawn();
     assert_eq!(text(&world.answers(ANN, 1).await[0]), "Here I am.");
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let books = world.books().await;
     let spent = sum(&books).tokens;
     assert!(spent > most + 20 && spent < most + 60_000, "{spent}");
@@ -207,7 +207,7 @@ async fn a_call_under_way_at_a_kill_counts_as_spent() {
     let bot = recipe.set("DAILY_TOKENS", &spent.to_string()).spawn();
     bot.ready().await;
     assert!(text(&world.told(BOB, BOB, "more?").await).starts_with(REFUSED));
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     assert_eq!(sum(&world.books().await).tokens, spent, "a refusal costs nothing");
 }
 
@@ -219,7 +219,7 @@ async fn a_call_under_way_at_a_stop_is_estimated() {
     world.script.push(ModelReply::text(&words()).hang_after(3));
     world.say(ANN, ANN, "hi");
     let most = bound(&world.asks(1).await);
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let spent = sum(&world.books().await).tokens;
     assert!(spent > 0 && spent < most, "{spent}");
 }
@@ -239,7 +239,7 @@ async fn ends(caps: bool) {
     assert!(world.usage().await[7].ends_with("░ 0"), "what was refused costs nothing");
     breaks(&world).await;
     is_stopped(&world).await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     assert!(sum(&world.books().await).nano_usd > 0);
 }
 
@@ -320,7 +320,7 @@ async fn with_caps_each_request_bounds_its_answer() {
             world.ask("hi").await;
             assert_eq!(bounds(&world.model.requests().last().unwrap().body), [300], "{provider}");
             world.ask("/model max_tokens clear").await;
-            assert!(bot.stop().await.success());
+            bot.ends_well().await;
         }
     }
 }

@@ -169,7 +169,7 @@ async fn a_run_does_what_was_approved_with_its_task_so_often_and_nothing_else() 
     let results = world.runs(ANN, &task, "three", vec![post(NEWS, "five")]).await;
     assert_eq!(went(&results), [false], "{results:?}");
     world.all_well();
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
 }
 
 #[tokio::test]
@@ -224,7 +224,7 @@ async fn a_run_can_call_what_it_may_though_other_runs_are_not_offered_it() {
     world.say(ANN, ANN, "name it");
     world.card_with(ANN, "Named?").await;
     assert!(world.told_model("name it")[0].to_string().contains("no tool setChatTitle"));
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
 }
 
 #[tokio::test]
@@ -265,7 +265,7 @@ async fn what_nobody_may_let_a_task_do_is_not_asked() {
     assert!(answer.contains("or an admin there with this right"), "{answer}");
     world.press(BOB, &card, "✗ Deny").await;
     world.card_with(BOB, "End of let it post.").await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let tasks = world.records().all("tasks");
     assert!(tasks.iter().all(|(_, task)| !String::from_utf8_lossy(task).contains("\"standing\"")));
 }

@@ -185,7 +185,7 @@ async fn a_failure_in_place_of_an_answer_is_told_and_logged() {
         assert!(!told.contains("slots"), "{provider}: {told}");
         assert_eq!(replay.requests().len(), 3, "{provider}");
         assert!(bot.log().contains("all slots are busy"), "{provider}: {}", bot.log());
-        assert!(bot.stop().await.success());
+        bot.ends_well().await;
     });
     join_all(failing).await;
 }
@@ -210,7 +210,7 @@ async fn an_answer_that_is_nothing_but_reasoning_is_told_to_be_that() {
         let bot = world.bot_at("compatible", &replay).await;
         let told = world.ask("how many loaves?").await["text"].to_string();
         assert!(told.contains(wanted) && !told.contains("They ask"), "{name}: {told}");
-        assert!(bot.stop().await.success());
+        bot.ends_well().await;
     });
     join_all(told).await;
 }
@@ -242,7 +242,7 @@ async fn a_call_goes_back_so_after_a_restart_too() {
     for (question, told) in [("how many loaves?", "Two loaves."), ("and now?", "Still two.")] {
         let bot = world.bot_at("compatible", &replay).await;
         assert_eq!(world.ask(question).await["text"], told);
-        assert!(bot.stop().await.success());
+        bot.ends_well().await;
     }
     let requests = replay.requests();
     for request in &requests[1..] {
@@ -299,7 +299,7 @@ async fn no_call_is_made_of_an_answer_that_was_cut() {
         let told = world.ask("what is noted?").await["text"].to_string();
         assert!(told.contains("reached its length limit"), "{provider}: {told}");
         assert_eq!(replay.requests().len(), 1, "{provider}: no call was made");
-        assert!(bot.stop().await.success());
+        bot.ends_well().await;
     });
     join_all(told).await;
 }
@@ -335,7 +335,7 @@ async fn a_call_that_a_service_could_not_read_is_tried_once_more_and_then_by_the
         bot.ready().await;
         assert_eq!(world.ask("how many loaves?").await["text"], "I stand in.");
         assert_eq!((replay.requests().len(), other.requests().len()), (2, 1));
-        assert!(bot.stop().await.success());
+        bot.ends_well().await;
     }
 }
 

@@ -139,7 +139,7 @@ async fn what_no_longer_fits_is_told_in_summaries_that_have_no_gaps() {
     assert!(summaries.contains("Ann takes the train to Riga on Friday."), "{}", request.body);
     let shown = texts(&request);
     assert!(!shown[..shown.len() - 1].concat().contains("Question 0."), "its messages are not shown");
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let all = tiled(&world).await;
     assert!(all.len() >= 2, "{all:?}");
     assert_eq!((all[0].summary.as_str(), all[0].importance), ("Ann takes the train to Riga on Friday.", 8.0));
@@ -148,7 +148,7 @@ async fn what_no_longer_fits_is_told_in_summaries_that_have_no_gaps() {
     let bot = started(&recipe.clone().set("SUMMARY_EVERY", "0")).await;
     exchanges(&world, 9..14).await;
     assert!(told(&asks(&world, "When was it again?").await).contains("on Friday"));
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     assert_eq!(world.model.summary_requests().len(), asked);
     assert_eq!(tiled(&world).await, all);
     let message = refused(&world, &recipe.clone().set("SUMMARY_EVERY", "3")).await;
@@ -174,7 +174,7 @@ async fn what_is_kept_of_before_and_cannot_be_read_is_left_out_and_the_question_
         "{asked}"
     );
     for (number, (table, words)) in kept.into_iter().enumerate() {
-        assert!(bot.stop().await.success());
+        bot.ends_well().await;
         let records = world.records();
         let all = records.all(table);
         assert!(!all.is_empty(), "{table}");
@@ -191,7 +191,7 @@ async fn what_is_kept_of_before_and_cannot_be_read_is_left_out_and_the_question_
         let told = shown[0].clone() + shown.last().unwrap();
         assert!(!told.contains(words), "{table}: {told}");
     }
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     assert_eq!(world.refused(), Vec::<String>::new());
 }
 
@@ -210,7 +210,7 @@ async fn killed_at_any_moment_every_run_is_summarised_once() {
     let asked = summaries_asked(&world, 2).await;
     assert_eq!(asked[0].user_text(), asked[1].user_text(), "the same run, without another word of Ann's");
     stored(&bot, 1).await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     assert_eq!(tiled(&world).await.len(), 1);
 
     // Around the moment that it is stored, and around the end of the turn.
@@ -230,7 +230,7 @@ async fn killed_at_any_moment_every_run_is_summarised_once() {
         let bot = started(&recipe(&world)).await;
         exchanges(&world, 3..6).await;
         bot.logged("is_stored=true").await;
-        assert!(bot.stop().await.success());
+        bot.ends_well().await;
         let all = tiled(&world).await;
         assert!((1..=3).contains(&all.len()), "after {after_ms} ms: {all:?}");
         assert!(all.iter().all(|summary| !summary.is_stale()));
@@ -277,7 +277,7 @@ async fn an_edit_of_an_answered_message_is_stored_and_its_summary_is_made_anew()
         }
     };
     tokio::time::timeout(TIMEOUT, shows).await.unwrap();
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let all = tiled(&world).await;
     assert_eq!(all[0].summary, "Ann has a code that is nobody's.", "{all:?}");
     let messages = world.records().all("messages");
@@ -297,7 +297,7 @@ async fn a_share_of_the_caps_ends_it_for_the_day_and_it_goes_on_the_next() {
     exchanges(&world, 0..8).await;
     stored(&bot, 1).await;
     exchanges(&world, 8..10).await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     assert_eq!(
         world.model.summary_requests().len(),
         1,
@@ -305,7 +305,7 @@ async fn a_share_of_the_caps_ends_it_for_the_day_and_it_goes_on_the_next() {
     );
     let bot = started(&recipe).await;
     exchange(&world, 10).await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     assert_eq!(world.model.summary_requests().len(), 1, "a restart does not change that");
     // As on the next day: nothing is spent.
     let records = world.records();
@@ -316,7 +316,7 @@ async fn a_share_of_the_caps_ends_it_for_the_day_and_it_goes_on_the_next() {
     let bot = started(&recipe).await;
     summaries_asked(&world, 2).await;
     stored(&bot, 2).await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     assert!(tiled(&world).await.len() >= 2);
 }
 
@@ -339,7 +339,7 @@ async fn a_model_that_fails_is_asked_again_with_bounds_and_then_done_without() {
     exchanges(&world, 0..6).await;
     bot.logged("a session could not be summarised").await;
     exchange(&world, 6).await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     assert_eq!(world.model.summary_requests().len(), 1, "not at once");
     assert_eq!(due(&world), [2]);
     for (reply, tries) in [
@@ -350,20 +350,20 @@ async fn a_model_that_fails_is_asked_again_with_bounds_and_then_done_without() {
         world.script.summarise_next(reply);
         let bot = started(&recipe).await;
         bot.logged("a session could not be summarised").await;
-        assert!(bot.stop().await.success());
+        bot.ends_well().await;
         assert_eq!(due(&world), [tries]);
     }
     assert_eq!(tiled(&world).await.len(), 0);
     let asked = world.model.summary_requests().len();
     let bot = started(&recipe).await;
     stored(&bot, 1).await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     assert_eq!(world.model.summary_requests().len(), asked, "no model is asked any more");
     let all = tiled(&world).await;
     assert!(all[0].summary.contains("Ann: Question"), "{all:?}");
     let bot = started(&recipe).await;
     world.caught_up().await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     assert_eq!(due(&world), Vec::<u64>::new(), "nothing is left to do");
 }
 
@@ -380,7 +380,7 @@ async fn what_a_later_try_replaced_is_covered_and_not_told() {
     exchanges(&world, 0..3).await;
     let asked = summaries_asked(&world, 1).await;
     stored(&bot, 1).await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let words = asked.iter().map(ModelRequest::user_text).collect::<String>();
     assert!(words.contains("Right words.") && !words.contains("Wrong words."), "{words}");
     assert_eq!(tiled(&world).await[0].start, 0);
@@ -391,12 +391,12 @@ async fn a_long_session_of_an_older_store_costs_no_more_than_its_newest_part() {
     let world = World::new().await;
     let bot = started(&recipe(&world).set("SUMMARY_EVERY", "0").set("RUST_LOG", "info")).await;
     exchanges(&world, 0..50).await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     // Twenty summaries of four messages are asked for at most.
     let bot = started(&recipe(&world).set("SUMMARY_EVERY", "4")).await;
     exchange(&world, 50).await;
     stored(&bot, 25).await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let all = tiled(&world).await;
     assert!(all[0].summary.contains("Ann: Question 0."), "{:?}", all[0]);
     let asked = world.model.summary_requests().len();

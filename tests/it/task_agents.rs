@@ -126,7 +126,7 @@ async fn the_agent_of_a_task_is_chosen_with_a_button() {
     let request = runs(&world, ANN, &card).await;
     assert!(request.instructions().contains(TOLD), "{}", request.instructions());
     assert_eq!(request.tool_names(), ["add_note"]);
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     assert_eq!(world.stored().await.tasks().of_chat(task.place.chat).await.unwrap()[0].agent, "tutor");
 }
 
@@ -163,7 +163,7 @@ async fn an_agent_of_a_task_that_is_gone_is_told_and_another_can_be_chosen() {
     let card = world.card(&card, "⏰ Ask a riddle", "Run now").await;
     assert!(!text(&card).contains("Agent"), "{}", number(&card["message_id"]));
     runs(&world, ANN, &card).await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let ended = ends(&world, task.id).await;
     let gone = (RunStatus::Failed, Some(Reason::Agent { agent: "tutor".to_owned() }));
     assert_eq!((ended.len(), &ended[1]), (2, &gone), "{ended:?}");

@@ -224,7 +224,7 @@ async fn twenty_tasks_have_three_pages_and_every_button_keeps_its_place() {
     world.press_data(ANN, &list, &data).await;
     let card = world.becomes(&list, "⏰ task 18", "Cancel").await;
     let old = cards(&world, ANN, "task 18").remove(0);
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let _bot = start(&world, &[]).await;
     let cancel = buttons(&card).into_iter().find(|(label, _)| label == "Cancel").unwrap().1;
     let told = tokio::join!(world.press_data(ANN, &card, &cancel), world.forged(ANN, &card, &cancel));

@@ -36,11 +36,11 @@ async fn a_little_late_it_comes_and_says_so_much_too_late_it_is_reported_once() 
     assert!(text(&lunch).starts_with("⏰ “Remind of <i>lunch</i>.” was due "), "{lunch}");
     assert!(text(&lunch).ends_with("; I was offline, and now it is too late for it."), "{lunch}");
     world.caught_up().await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     for _ in 0..2 {
         let bot = world.start_open().await;
         world.caught_up().await;
-        assert!(bot.stop().await.success());
+        bot.ends_well().await;
     }
     assert_eq!(world.bot_texts(BOB).len(), 2, "{:?}", world.bot_texts(BOB));
     assert_eq!(world.asked().len(), 2);
@@ -55,7 +55,7 @@ async fn a_little_late_it_comes_and_says_so_much_too_late_it_is_reported_once() 
     world.told(BOB, BOB, "what was that about?").await;
     let request = world.asks(world.model.requests().len()).await;
     assert!(json!(request.input()).to_string().contains("Tea!"));
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
 }
 
 #[tokio::test]
@@ -70,7 +70,7 @@ async fn asked_about_it_is_run_or_left_out_once() {
         assert!(text(card).ends_with("; I was offline. Run it now?"), "{card}");
         assert_eq!(labels(card), ["Run now", "Skip"]);
     }
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     assert_eq!(world.model.requests().len(), 0, "nothing is done before the answer");
     // The question survives a restart and is not put again.
     let bot = world.start_open().await;
@@ -90,7 +90,7 @@ async fn asked_about_it_is_run_or_left_out_once() {
     };
     world.see("that it is left out", shown).await;
     world.caught_up().await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     assert_eq!((world.bot_texts(BOB).len(), world.asked().len()), (3, 1), "{:?}", world.bot_texts(BOB));
     for (task, status) in tasks.iter().zip([RunStatus::Delivered, RunStatus::Skipped]) {
         let ended = ends(&world, task.id).await;
@@ -111,10 +111,10 @@ async fn killed_while_it_tells_what_was_missed_it_tells_it_once() {
     let bot = world.start_open().await;
     said(&world, BOB, "lunch").await;
     world.caught_up().await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let bot = world.start_open().await;
     world.caught_up().await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     assert_eq!(world.bot_texts(BOB).len(), 1);
 }
 
@@ -140,13 +140,13 @@ async fn killed_at_its_start_again_and_again_every_notice_comes_and_none_is_doub
         said(&world, BOB, &format!("Missed number {n}.")).await;
     }
     world.caught_up().await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let told = world.bot_texts(BOB).len();
     assert!(told <= TASKS + KILLS, "{:?}", world.bot_texts(BOB));
     let bot = recipe.spawn();
     bot.ready().await;
     world.caught_up().await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     assert_eq!(world.bot_texts(BOB).len(), told);
 }
 

@@ -130,7 +130,7 @@ async fn words_of_somebody_else_schedule_nothing() {
 #[tokio::test]
 async fn there_are_as_many_tasks_as_there_may_be_and_room_again_after_one_is_gone() {
     let (world, bot) = scene().await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let _bot = start(&world, &[("TASKS_PER_CHAT", "2"), ("TASKS_PER_USER", "3")]).await;
     let make = |prompt: &str| ("schedule_task", recurring(prompt, LEAP));
     let three = calls(&world, (BOB, BOB), "three", vec![make("one"), make("two"), make("three")]).await;
@@ -222,7 +222,7 @@ async fn who_may_no_longer_talk_to_the_bot_has_no_more_of_it_by_tasks_or_cards()
 #[tokio::test]
 async fn taking_a_cancel_back_makes_no_more_tasks_than_there_may_be() {
     let (world, bot) = scene().await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let _bot = start(&world, &[("TASKS_PER_CHAT", "1")]).await;
     call(&world, (BOB, BOB), "first", "schedule_task", recurring("one", LEAP)).await;
     let card = says(&world, BOB, "⏰ one").await;

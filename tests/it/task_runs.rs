@@ -162,7 +162,7 @@ async fn in_a_topic_all_of_a_long_answer_goes_there_and_is_remembered() {
     said(&world, forum, "Roses.").await;
     world.telegram.send(ask(kitchen)).unwrap();
     assert_eq!(world.asks(3).await.input().len(), 1, "another topic knows nothing of it");
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     assert_eq!(ends(&world, news.id).await, [(RunStatus::Delivered, None)]);
     assert_eq!(world.refused(), Vec::<String>::new());
 }
@@ -213,7 +213,7 @@ async fn a_run_waits_for_a_persons_turn() {
         history.input()[1].to_string().contains("A slow answer."),
         "it is asked with what was said before"
     );
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     assert_eq!(ends(&world, water.id).await, [(RunStatus::Delivered, None)]);
 }
 
@@ -259,14 +259,14 @@ async fn a_run_is_stopped_by_hand() {
     world.otherwise(ModelReply::text("Here."));
     world.say(BOB, BOB, "are you there?");
     said(&world, BOB, "Here.").await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     for task in [quiet.id, loud.id] {
         assert_eq!(ends(&world, task).await, [(RunStatus::Stopped, None)]);
     }
     assert_eq!(world.bot_texts(TEAM), ["Stopped."]);
     let bot = world.start_open().await;
     world.caught_up().await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     assert_eq!(world.asked().len(), 3, "neither is tried again");
 }
 
@@ -286,7 +286,7 @@ async fn nothing_to_say_sends_nothing() {
         said(&world, chat, "So.").await;
         assert_eq!(world.bot_texts(chat), ["So."]);
     }
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     for task in &quiet {
         assert_eq!(ends(&world, task.id).await, [(RunStatus::Silent, None)]);
     }
@@ -331,7 +331,7 @@ async fn a_run_has_no_other_tools_and_no_other_chats() {
     for name in ["schedule_task", "update_task", "cancel_task", "banChatMember", "deleteMessage"] {
         assert!(!offered.contains(&name), "{name}");
     }
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     assert_eq!(world.stored().await.tasks().of_chat(ChatId(TEAM)).await.unwrap().len(), 1);
 }
 
@@ -357,7 +357,7 @@ async fn what_is_due_at_once_comes_once_and_in_order() {
     for person in 100..120 {
         said(&world, person, "Hello").await;
     }
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     assert_eq!(world.bot_texts(BOB), (0..5).map(|n| format!("line {n}")).collect::<Vec<_>>());
     for person in 100..120 {
         assert_eq!(world.bot_texts(person), [format!("Hello {person}")]);

@@ -225,7 +225,7 @@ async fn a_runs_own_answer_is_five_messages_at_most_the_last_a_document() {
             assert_eq!(messages[4]["document"]["file_name"], "answer.md");
             assert_eq!(content(&world, &messages[4]), answer, "all of it");
         }
-        assert!(bot.stop().await.success());
+        bot.ends_well().await;
     }
 }
 
@@ -238,7 +238,7 @@ async fn a_long_answer_to_a_person_is_as_many_messages_as_it_takes() {
     world.say(ANN, ANN, "tell me");
     let messages = world.answers(ANN, 9).await;
     assert!(messages.iter().all(|message| message["document"].is_null()));
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
 }
 
 fn text_of(told: &Value) -> &str {

@@ -26,12 +26,12 @@ async fn what_failed_in_a_group_is_told_to_its_creator_in_private() {
     assert_eq!((labels(&notice), answers_another(&notice)), (vec!["Run now".to_owned()], false));
     world.caught_up().await;
     assert_eq!(world.bot_texts(TEAM), Vec::<String>::new(), "the group hears nothing of it");
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let ended = ends(&world, joke.id).await;
     assert!(ended.len() == 1 && ended[0].0 == RunStatus::Failed, "{ended:?}");
     let bot = world.start_open().await;
     world.caught_up().await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     assert_eq!((world.bot_texts(BOB).len(), world.asked().len()), (1, 1), "told once, not tried again");
 }
 
@@ -69,7 +69,7 @@ async fn a_failure_in_a_private_chat_and_a_spent_budget_are_told_as_what_they_ar
     let told = said(&world, BOB, "joke").await;
     assert_eq!(text(&told), format!("⏰ “Tell a joke.” {MODEL}"));
     said(&world, ANN, "riddle").await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     assert_eq!(world.bot_texts(BOB).len(), 1);
     let all = [world.bot_texts(ANN), world.bot_texts(BOB)].concat().join("\n");
     for raw in ["401", "sk-secret", "Incorrect", "400", "support", "Your message is kept", "/retry"] {
@@ -89,7 +89,7 @@ async fn a_failure_in_a_private_chat_and_a_spent_budget_are_told_as_what_they_ar
     }
     assert_eq!((world.bot_texts(BOB).len(), world.bot_texts(TEAM).len()), (2, 0));
     assert_eq!(world.model.requests().len(), 0);
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
 }
 
 #[tokio::test]
@@ -103,7 +103,7 @@ async fn whoever_may_not_talk_has_nothing_run() {
     world.when("Say that it is time.", ModelReply::text("It is time."));
     let bot = world.start().await;
     said(&world, ANN, "It is time.").await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let paused = world.stored().await.tasks().find(water.id).await.unwrap().unwrap();
     assert_eq!(paused.state, TaskState::Paused(PauseReason::Denied));
     assert_eq!((world.bot_texts(BOB).len(), world.asked().len()), (0, 1));
@@ -119,7 +119,7 @@ async fn whoever_may_not_talk_has_nothing_run() {
     world.shows(BOB, id, "Next: ").await;
     assert_eq!(world.press(BOB, &list, "Run now").await, "⏳ Running now");
     said(&world, BOB, "Drink water.").await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
 }
 
 #[tokio::test]
@@ -143,7 +143,7 @@ async fn out_of_a_chat_nothing_is_sent_there() {
     assert_eq!(world.press(ANN, &offer, "Resume all").await, "");
     world.shows(TEAM, number(&offer["message_id"]), "Resumed: 1.").await;
     world.caught_up().await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     assert!(!world.bot_texts(TEAM).contains(&"Tea!".to_owned()), "its time has passed");
     let kept = world.stored().await.tasks().find(tea.id).await.unwrap().unwrap();
     assert_eq!(kept.state, TaskState::Active);
@@ -172,7 +172,7 @@ async fn migrates(told: bool) {
     gate.open();
     said(&world, new, "Tea!").await;
     said(&world, new, "Lunch!").await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     assert_eq!(
         (world.bot_texts(new), world.bot_texts(GROUP)),
         (vec!["Tea!".into(), "Lunch!".into()], vec![])
@@ -222,11 +222,11 @@ async fn what_telegram_does_not_take_is_told_elsewhere_and_not_repeated() {
         let words = "Team: ⏰ “Call for tea.” failed: Telegram did not take its message.";
         assert_eq!(text(&told), words, "{failure:?}");
         world.caught_up().await;
-        assert!(bot.stop().await.success());
+        bot.ends_well().await;
         assert_eq!(ends(&world, tea.id).await, [(RunStatus::Failed, Some(Reason::Undelivered))]);
         let bot = world.start_open().await;
         world.caught_up().await;
-        assert!(bot.stop().await.success());
+        bot.ends_well().await;
         assert_eq!((world.asked().len(), world.bot_texts(TEAM).len(), world.bot_texts(BOB).len()), (1, 0, 1));
     }
 }
@@ -243,10 +243,10 @@ async fn who_blocked_the_bot_is_not_written_to_again_and_again() {
         |view: &TelegramView<'_>| view.calls_of("sendMessage").iter().any(|call| !call.ok).then_some(());
     world.see("a refused message", refused).await;
     world.caught_up().await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let bot = world.start_open().await;
     world.caught_up().await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let ended = ends(&world, water.id).await;
     assert!(ended.len() == 1 && ended[0].0 == RunStatus::Failed, "{ended:?}");
     assert_eq!(world.asked().len(), 1);
@@ -290,7 +290,7 @@ async fn the_last_try_and_the_fifth_failure_are_told() {
     );
     assert_eq!(labels(&tea), ["Resume", "Cancel"]);
     world.caught_up().await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     assert_eq!(world.bot_texts(ANN), ["I have."], "the first try that fails is told to nobody");
     let kept = world.stored().await.tasks().find(first.id).await.unwrap().unwrap();
     assert_eq!(kept.retry.map(|retry| retry.attempt), Some(2), "{kept:?}");
@@ -298,7 +298,7 @@ async fn the_last_try_and_the_fifth_failure_are_told() {
     assert_eq!(kept.state, TaskState::Paused(PauseReason::Failures));
     let bot = world.start_open().await;
     assert_eq!(world.press(BOB, &tea, "Resume").await, "It runs again.");
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let kept = world.stored().await.tasks().find(tasks[2].id).await.unwrap().unwrap();
     assert_eq!((kept.state, kept.failures), (TaskState::Active, 0));
 }

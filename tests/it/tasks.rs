@@ -106,7 +106,7 @@ async fn a_reminder_is_shown_as_it_is_stored_and_comes_by_itself() {
         (left.len() == 1 && left[0].starts_with("✓ Done at ")).then(|| text(message).to_owned())
     };
     assert_eq!(world.see("when it was done", marked).await, text(&reminder), "its words stay");
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     assert_eq!(world.refused(), Vec::<String>::new());
 }
 

@@ -253,7 +253,7 @@ async fn the_question_is_answered_in_words_and_tasks_on_a_guess_follow() {
 
     assert_eq!(text(&world.told(ANN, ANN, "what is a good book?").await), "I see.");
     assert_eq!(text(&world.told(ANN, ANN, "is it late in Riga?").await), "I see.");
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let bot = world.start().await;
     let tokyo = world.told(ANN, ANN, "Tokyo").await;
     let tz = "Asia/Tokyo".parse::<Tz>().unwrap();
@@ -287,7 +287,7 @@ async fn the_question_is_answered_in_words_and_tasks_on_a_guess_follow() {
     assert_eq!(text(&world.told(ANN, ANN, "Riga").await), "I see.", "the question has its answer");
     assert_eq!(world.asked().len(), 3, "the answer was no question");
     assert_eq!(world.refused(), Vec::<String>::new(), "{}", bot.log());
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let there = ("Asia/Tokyo".to_owned(), false);
     assert_eq!(world.zones_of(&tasks).await, vec![there; 4]);
 }
@@ -339,7 +339,7 @@ async fn several_places_of_a_name_leave_the_question_open_and_named_zones_stay_u
     );
     assert_eq!(world.forged(ANN, &again, "zone:move:Asia/Tokyo").await, "This is no longer up to date.");
     assert!(world.asked().is_empty());
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let zones: Vec<String> = world.zones_of(&tasks).await.into_iter().map(|(zone, _)| zone).collect();
     assert_eq!(zones, ["America/Los_Angeles", "Asia/Tokyo"]);
 }
@@ -424,7 +424,7 @@ async fn the_model_says_where_a_chat_is_in_anybodys_words() {
         (&done["timezone"], &done["tasks_moved"], &done["tasks_in_another_zone"]),
         (&json!("Europe/Lisbon"), &json!(1), &json!(1))
     );
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let (zones, _): (Vec<String>, Vec<bool>) = world.zones_of(&tasks).await.into_iter().unzip();
     assert_eq!(zones, ["Europe/Lisbon", "Asia/Tokyo"]);
 }

@@ -133,7 +133,7 @@ async fn each_thing_that_was_done_is_undone_as_it_should_be() {
     }
     assert_eq!(world.telegram.messages(NEWS), Vec::<Value>::new(), "the post is gone");
     world.all_well();
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let kept = world.bot().arg("audit").arg("--json").run().await;
     let log = String::from_utf8(kept.stdout).unwrap();
     let undone: Vec<Value> = log
@@ -194,7 +194,7 @@ async fn what_a_person_decided_since_stays() {
     assert!(world.press(ANN, &again, UNDO).await.starts_with("✓ undone: the new title of"));
     assert_eq!(world.made("setChatTitle").last().unwrap()["title"], "Lunch");
     world.all_well();
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
 }
 
 #[tokio::test]
@@ -219,13 +219,13 @@ async fn a_restart_changes_nothing_and_a_day_ends_it() {
     let bot = world.start_open().await;
     assert_eq!(world.press(ANN, &answer, UNDO).await, "✓ undone: the ban of Eve (77) in Team");
     let late = world.did("ban her again", ban()).await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     assert_eq!(world.records().change("undos", |record| record["until"] = json!("2020-01-01T00:00:00Z")), 2);
     let bot = world.start_open().await;
     assert_eq!(world.press(ANN, &late, UNDO).await, LATE);
     world.without_buttons(&late).await;
     assert_eq!(world.made("unbanChatMember").len(), 1);
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     assert_eq!(world.records().all("undos"), [], "nothing of it is kept");
 }
 
@@ -255,7 +255,7 @@ async fn what_telegram_refuses_is_told_with_its_reason_and_what_it_never_saw_can
     );
     world.press(ANN, &answer, UNDO).await;
     world.card_with(TEAM, "I have no right to do that there any more").await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
 }
 
 #[tokio::test]
@@ -314,7 +314,7 @@ async fn what_is_forgotten_can_not_be_undone() {
     world.shows(TEAM, number(&card["message_id"]), "Forgotten").await;
     assert_eq!(world.press(ANN, &answer, UNDO).await, LATE);
     assert_eq!(world.made("unbanChatMember"), Vec::<Value>::new());
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     assert_eq!(world.records().all("undos"), []);
 }
 

@@ -70,11 +70,11 @@ async fn what_an_answer_cost_is_shown_by_day_chat_person_and_model() {
         assert!(!labels(&shown).contains(&view.to_owned()), "{view}");
     }
     assert!(text(&world.ask("/status").await).contains("71 k tokens, $0.05\nToday $0.05 of $0.50 (10 %)"));
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let bot = recipe.spawn();
     bot.ready().await;
     assert_eq!(world.usage().await, after);
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let spent = sum(&world.books().await);
     assert_eq!((spent.tokens, spent.nano_usd), (71_600, 54_240_000 + 200_000));
 }
@@ -122,7 +122,7 @@ async fn members_and_groups_see_their_own_chat_only() {
     assert!("seg ter qua qui sex sáb dom seg".contains(&eva[7][..3]), "{eva:?}");
     // An owner's card stays behind when its owner is none any more.
     let card = world.ask("/usage").await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let bot = world.priced().set("OWNER_IDS", &EVE.to_string()).spawn();
     bot.ready().await;
     assert_eq!(world.press(ANN, &card, "By person").await, "Only an owner of the bot can do that.");
@@ -145,7 +145,7 @@ async fn an_unknown_price_is_never_shown_as_nothing() {
     assert_eq!(usage[8..10], rest);
     assert_eq!(usage[10], "Last answer here: 110 tokens · $? · openai:offline");
     assert!(text(&world.ask("/status").await).contains("110 tokens, $?"));
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let bot = recipe.set("LLM_PRICES", "openai:off*=10/5/30").spawn();
     bot.ready().await;
     world.script.push(ModelReply::text("Hello.").usage(1_000, 1_000));

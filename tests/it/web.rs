@@ -194,7 +194,7 @@ async fn a_key_that_is_refused_and_a_service_that_is_away_are_told_apart() {
         "the search service refused its key; tell the person that the owner must check TAVILY_API_KEY";
     assert_eq!(world.search("rain").await, json!({"success": false, "error": refused}));
     assert!(!bot.log().contains(wrong), "{}", bot.log());
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let nobody = listener().await.local_addr().unwrap();
     let bot = world.searcher().set("TAVILY_BASE_URL", &format!("http://me:hidden-word@{nobody}/")).spawn();
     bot.ready().await;

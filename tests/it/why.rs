@@ -187,7 +187,7 @@ async fn owners_alone_read_why_a_model_could_not_be_reached_and_what_to_check() 
     world.see("a reaction", |view| (!view.reactions(TEAM, asked).is_empty()).then_some(())).await;
     let told = why(&world, ANN, TEAM, asked).await;
     assert!(told.contains("In the log: turn ") && !told.contains("The error"), "{told}");
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
 }
 
 #[tokio::test]
@@ -201,7 +201,7 @@ async fn a_budget_that_is_used_up_and_too_much_at_once_are_told() {
     says(&world, BOB, "I am over today's budget").await;
     let told = why(&world, BOB, BOB, asked).await;
     assert!(told.contains("It has no answer: today's budget is used up until 00:00"), "{told}");
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
 
     let _bot = world.start_open().await;
     let gate = Gate::new();
@@ -234,7 +234,7 @@ async fn a_budget_that_is_used_up_and_too_much_at_once_are_told() {
 #[tokio::test]
 async fn of_an_answer_its_tools_memories_pins_rules_and_cost_are_told_to_whoever_asked() {
     let (world, bot) = scene().await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let _bot = start(&world, &[ON, ("OPENAI_MODEL", "gpt-4.1-mini")]).await;
     world.script.extract_when("I live in Riga.", proposes(&[("I live in Riga", "Lives in Riga")]));
     world.when("I live in Riga.", ModelReply::text("Noted."));
@@ -296,7 +296,7 @@ async fn what_is_noted_has_no_words_survives_a_restart_and_goes_with_what_is_for
     let aside = unanswered(&world, Say::new(BOB, TEAM, "zanzibar at noon")).await;
     let asked = number(&world.told(BOB, BOB, "zanzibar?").await["message_id"]) - 1;
     world.caught_up().await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let noted = world.records().all("received");
     assert!(noted.len() >= 3, "{}", noted.len());
     assert!(noted.iter().all(|(_, value)| !String::from_utf8_lossy(value).contains("zanzibar")));
@@ -315,5 +315,5 @@ async fn what_is_noted_has_no_words_survives_a_restart_and_goes_with_what_is_for
     world.press(BOB, &card, "Forget").await;
     world.shows(TEAM, number(&card["message_id"]), "Forgotten").await;
     assert!(why(&world, BOB, TEAM, aside).await.starts_with(NEVER));
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
 }

@@ -170,7 +170,7 @@ async fn misspelt_names_are_told_with_the_likely_ones() {
         assert_eq!(bot.log().matches(hint).count(), 1, "{}", bot.log());
     }
     assert!(!bot.log().contains("EDITOR") && !bot.log().contains("secret-"), "{}", bot.log());
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
 
     let message = crate::support::output::refused(&world, &recipe.unset("TELEGRAM_BOT_TOKEN")).await;
     assert!(message.contains("TELEGRAM_BOT_TOKEN is missing") && message.contains(hints[1]), "{message}");

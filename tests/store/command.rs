@@ -32,7 +32,7 @@ pub async fn talked(kind: EngineKind) -> World {
     world.say(ANN, ANN, "hello");
     says(&world, ANN, "Hello Ann.").await;
     call(&world, (ANN, ANN), "a note", "add_note", json!({"key": "films", "content": "Alien"})).await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     world.stored_by(kind).await.external().keep(&terminal()).await.unwrap();
     world
 }
@@ -86,7 +86,7 @@ async fn a_store_moves_to_the_other_engine_and_back_with_all_that_is_in_it() {
         assert!(request.user_text().contains("Which film?"));
         assert!(request.body.to_string().contains("hello"), "the history came along");
         says(&world, ANN, "Alien.").await;
-        assert!(bot.stop().await.success());
+        bot.ends_well().await;
         let moved = world.stored_by(to).await;
         assert_eq!(moved.notes().of_chat(ChatId(ANN)).await.unwrap().len(), 1);
         let (travel, work) =
@@ -139,7 +139,7 @@ async fn what_is_missing_in_use_or_damaged_is_said_and_nothing_is_made() {
     for args in [&["check"][..], &["compact"], &["copy", "redb:./data", "sled:./copy"]] {
         assert!(refused(&world, args).await.contains("in use"), "{args:?}");
     }
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     Records::of(&url(&world, Redb)).damage("messages");
     assert!(refused(&world, &["check"]).await.contains(": 1 record cannot be read"));
     // A sled store that has lost its log is still one: no other engine's is made beside it.
@@ -206,7 +206,7 @@ async fn what_a_damaged_store_has_lost_is_said_until_it_is_accepted() {
     bot.ready().await;
     asked(&world, "Remember this", ModelReply::text("Remembered.")).await;
     says(&world, ANN, "Remembered.").await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     fs::write(&file, older).unwrap();
     let said = refused(&world, &["check"]).await;
     assert!(said.contains("has lost something: the last ") && said.contains("--accept-loss"), "{said}");
@@ -222,7 +222,7 @@ async fn what_a_damaged_store_has_lost_is_said_until_it_is_accepted() {
     let request = asked(&world, "And now?", ModelReply::text("Here.")).await.body.to_string();
     assert!(request.contains("hello") && !request.contains("Remember this"), "{request}");
     says(&world, ANN, "Here.").await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
 }
 
 #[tokio::test]
@@ -253,7 +253,7 @@ async fn a_store_of_the_other_engine_is_used_and_no_second_one_made_beside_it() 
         bot.logged(&format!("STORE_URL={there}:./data")).await;
         let request = asked_again(&world).await;
         assert!(request.contains("hello"), "the history is there: {request}");
-        assert!(bot.stop().await.success());
+        bot.ends_well().await;
         assert!(!figaro_store::engine::has_store(&url(&world, asked)));
     }
 }
@@ -270,7 +270,7 @@ async fn a_store_of_another_bot_is_named() {
     bot.ready().await;
     asked(&world, "hello", ModelReply::text("Hello Ann.")).await;
     says(&world, ANN, "Hello Ann.").await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let bot = with(&world, Redb).spawn();
     bot.ready().await;
     assert_eq!(bot.log().matches("but of another").count(), 1, "said as long as it has none of its own");

@@ -119,7 +119,7 @@ async fn whatever_moment_it_is_killed_at_every_message_is_answered_once_and_in_o
         view.bot_messages(chat).iter().any(|m| m["text"] == wanted[asked - 1])
     };
     until(&world, "the last answers", |view| is_last(view, ANN) && is_last(view, BOB)).await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     for chat in [ANN, BOB] {
         let mut answers = world.bot_texts(chat);
         answers.retain(|text| !text.is_empty());
@@ -183,7 +183,7 @@ async fn a_call_that_ran_when_it_was_killed_is_not_made_again_and_the_model_is_t
     let results = requests[1].tool_results();
     assert_eq!((requests.len(), results.len()), (2, 1));
     assert!(results[0].0 == "sendPoll" && results[0].1.contains(UNKNOWN), "{results:?}");
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     assert_eq!(world.telegram.view(|view| calls(view, "sendPoll")), 1);
 }
 
@@ -201,7 +201,7 @@ async fn a_call_that_had_ended_is_not_made_again_and_its_result_is_there() {
     let requests = world.model.requests();
     assert_eq!(requests[2].tool_results(), requests[1].tool_results());
     assert_eq!(requests[2].tool_results().len(), 1);
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     assert_eq!(world.telegram.view(|view| calls(view, "sendPoll")), 1);
 }
 
@@ -221,7 +221,7 @@ async fn what_the_model_has_said_by_a_tool_is_not_said_again() {
     until(&world, "the next answer", |view| view.bot_messages(ANN).iter().any(|m| m["text"] == "Next."))
         .await;
     assert_eq!(world.bot_texts(ANN), ["Here you are.", "Next."]);
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
 }
 
 #[tokio::test]
@@ -242,7 +242,7 @@ async fn an_answer_on_its_way_is_delivered_once() {
     world.telegram.say(ANN, ANN, "And last?").unwrap();
     until(&world, "the last answer", |view| view.bot_messages(ANN).iter().any(|m| m["text"] == "Last."))
         .await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let mut texts = world.bot_texts(ANN);
     texts.retain(|text| text != "Next.");
     assert_eq!(texts, ["On its way.", "Last."]);
@@ -268,7 +268,7 @@ async fn of_a_long_answer_only_what_is_missing_is_delivered() {
         view.bot_messages(ANN).iter().any(|m| m["text"].as_str().is_some_and(|text| text.contains("60. ")))
     })
     .await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let whole = world.bot_texts(ANN).join("\n\n");
     let heads: Vec<&str> = whole.split("\n\n").filter_map(|part| part.split('.').next()).collect();
     let wanted: Vec<String> = (1..=60).map(|n| n.to_string()).collect();
@@ -297,7 +297,7 @@ async fn notes_settings_and_access_survive() {
     world.script.push(ModelReply::text("Welcome, Bob."));
     world.telegram.say(BOB, BOB, "May I?").unwrap();
     assert_eq!(world.answers(BOB, 1).await[0]["text"], "Welcome, Bob.");
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
 }
 
 #[tokio::test]
@@ -325,6 +325,6 @@ async fn a_turn_that_had_acted_does_not_begin_again_for_an_edit() {
     until(&world, "the edit", |view| view.updates_pending() == 0).await;
     gate.open();
     assert_eq!(world.answers(ANN, 2).await[1]["text"], "There it is.");
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     assert_eq!(world.telegram.view(|view| calls(view, "sendPoll")), 1);
 }

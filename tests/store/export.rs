@@ -73,7 +73,7 @@ async fn a_store_becomes_lines_and_a_store_of_any_engine_again() {
         let request = asked(&world, "Which film?", ModelReply::text("Alien.")).await;
         assert!(request.body.to_string().contains("hello"), "the history came along");
         says(&world, ANN, "Alien.").await;
-        assert!(bot.stop().await.success());
+        bot.ends_well().await;
     }
 }
 
@@ -127,7 +127,7 @@ async fn what_was_cut_short_goes_on_and_nothing_half_is_a_store() {
     bot.ready().await;
     asked(&world, "More", ModelReply::text("More words.")).await;
     says(&world, ANN, "More words.").await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     assert!(refused(&world, &["export", "all.jsonl"]).await.contains("another state"));
     assert_eq!(fs::read_to_string(&file).unwrap(), whole[..middle]);
 }
@@ -178,7 +178,7 @@ async fn what_is_no_export_or_was_changed_is_refused() {
     let bot = with(&world, Redb).spawn();
     bot.ready().await;
     assert!(refused(&world, &["export", "y.jsonl"]).await.contains("in use"));
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
 }
 
 #[tokio::test]

@@ -60,7 +60,7 @@ async fn killed_while_the_model_thinks_it_is_delivered_once() {
     world.script.push(ModelReply::text("Hello!"));
     let bot = world.start().await;
     world.answers(ANN, 1).await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     gate.open();
     assert_eq!(delivered(&world, ANN), once("Hello!", 1));
     let last = world.stored().await.tasks().find(task).await.unwrap().unwrap().last.unwrap();
@@ -80,7 +80,7 @@ async fn killed_before_telegram_has_the_answer_it_is_delivered_once_and_the_mode
     bot.kill();
     let bot = world.start().await;
     world.answers(ANN, 1).await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     assert_eq!(delivered(&world, ANN), once("Hello!", 1));
     assert_eq!(world.model.requests().len(), 1);
 }
@@ -96,10 +96,10 @@ async fn where_telegrams_answer_was_lost_it_is_repeated_once_at_most() {
     bot.kill();
     let bot = world.start().await;
     world.answers(ANN, 2).await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     assert_eq!(delivered(&world, ANN), once("Hello!", 2));
     let bot = world.start().await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     assert_eq!(delivered(&world, ANN), once("Hello!", 2));
     let runs = world.stored().await.tasks().runs(task).await.unwrap();
     assert_eq!(runs.len(), 1, "{runs:?}");
@@ -121,9 +121,9 @@ async fn where_telegrams_answer_is_lost_every_time_it_is_given_up_and_told() {
         world.answers(ANN, 7).await.iter().map(|m| m["text"].as_str().unwrap().to_owned()).collect();
     assert_eq!(texts[..6], ["Hello!"; 6]);
     assert!(texts[6].contains("I do not know whether its message arrived"), "{texts:?}");
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let bot = world.start().await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     assert_eq!(world.bot_texts(ANN), texts);
     let last = world.stored().await.tasks().find(task).await.unwrap().unwrap().last.unwrap();
     assert_eq!(last.status, RunStatus::Failed);
@@ -145,7 +145,7 @@ async fn a_call_of_a_run_that_was_killed_is_not_made_again() {
     world.script.push(ModelReply::text("Look whether there is a poll."));
     let bot = world.start().await;
     world.answers(ANN, 1).await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     assert_eq!(world.telegram.view(|view| view.calls_of("sendPoll").len()), 1);
     let requests = world.model.requests();
     let results = requests[1].tool_results();
@@ -188,7 +188,7 @@ async fn whatever_moment_it_is_killed_at_every_task_is_delivered() {
         };
         world.telegram.wait_until(TIMEOUT, all_there).await.expect("every task");
     }
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     for (chat, wanted) in wanted {
         let delivered = delivered(&world, chat);
         assert_eq!(delivered.keys().cloned().collect::<Vec<_>>(), wanted);

@@ -204,7 +204,7 @@ async fn check(row: Row) {
     let bot = started(&recipe).await;
     says(&world, ANSWER).await;
     goodbye(&world, 2).await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     came_of_it(&world, &row).await;
 }
 
@@ -310,7 +310,7 @@ async fn killed_between_a_pass_and_its_calls_nothing_is_done_twice() {
         bot.kill();
         let bot = started(&recipe).await;
         says(&world, ANSWER).await;
-        assert!(bot.stop().await.success());
+        bot.ends_well().await;
         let requests = model.requests();
         let mut asked: Vec<usize> = requests.iter().map(number).collect();
         assert!(asked.is_sorted() && asked.len() <= 4, "after {after_ms} ms: {asked:?}");
@@ -356,7 +356,7 @@ async fn the_bound_on_equal_calls_counts_on_after_a_kill() {
     world.script.push(ModelReply::text("Enough of looking."));
     let bot = world.start().await;
     world.answers(ANN, 1).await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let requests = world.model.requests();
     let counts: Vec<usize> = requests.iter().map(|request| request.tool_results().len()).collect();
     assert_eq!(counts, [0, 1, 2, 3, 3, 4]);
@@ -456,7 +456,7 @@ async fn check_asking(at: Asking, asked: &[usize]) {
     let bot = kill_while(&world, bot, &at).await;
     says(&world, ORDERED).await;
     goodbye(&world, 2).await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let requests = requests(&world);
     assert_eq!(requests.iter().map(number).collect::<Vec<_>>(), asked, "{at:?}");
     asked_alike(&requests);

@@ -109,6 +109,12 @@ impl Bot {
         self.ended().await
     }
 
+    /// Asks it to end with SIGTERM, and expects that it has nothing to complain of.
+    pub async fn ends_well(self) {
+        let ended = self.stop().await;
+        assert!(ended.success(), "{ended}");
+    }
+
     /// Waits until it says that it is ready.
     pub async fn ready(&self) {
         self.logged(" ready ").await;

@@ -41,7 +41,7 @@ async fn stays_within(variable: &str, cap: &str, is_within: impl Fn(u64, u64) ->
     let texts = scene.world.bot_texts(ANN);
     assert!(is_clear || texts.iter().any(|t| t.contains("As far as")), "{variable}={cap}: {texts:?}");
     scene.is_quiet(&[]).await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let spent = sum(&scene.world.books().await);
     assert!(
         is_within(spent.tokens, spent.nano_usd),

@@ -51,7 +51,7 @@ async fn the_named_agent_answers_in_place_of_the_turn() {
     scene.asked("boss", 2).await;
     let next = last_of(&scene.model, "boss");
     assert!(next.body.to_string().contains("The expert answers you."), "{}", next.body);
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
 }
 
 #[tokio::test]
@@ -74,7 +74,7 @@ async fn where_the_named_agent_fails_the_first_one_answers() {
         scene.says(ANN, "The boss answers instead.").await;
         let told = results(&last_of(&scene.model, "boss"));
         assert!(told[0].contains("false"), "{told:?}");
-        assert!(bot.stop().await.success());
+        bot.ends_well().await;
     }
 }
 
@@ -96,7 +96,7 @@ async fn only_agents_that_are_listed_can_take_over() {
         assert!(told.contains("\"success\":false"), "{told}");
     }
     assert_eq!(super::count(&scene.model, "stranger") + super::count(&scene.model, "expert"), 0);
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     assert_eq!(scene.children().await.len(), 0);
 }
 
@@ -125,7 +125,7 @@ async fn a_delegate_inside_a_child_does_not_answer_the_person() {
     scene.is_quiet(&["sendMessage"]).await;
     assert_eq!(scene.world.bot_texts(ANN)[before..], ["That is what came of it."]);
     assert!(!scene.world.telegram.view(|view| is_shown(view, "for nobody")));
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
 }
 
 /// Two at once, and one beside a plain call: one answer, of one agent.
@@ -156,5 +156,5 @@ async fn two_that_take_over_at_once_give_one_answer() {
     scene.is_quiet(&["sendMessage"]).await;
     let all = scene.world.bot_texts(ANN).join("\n");
     assert_eq!(all.matches("One answer").count(), 1, "{all}");
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
 }

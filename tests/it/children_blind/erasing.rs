@@ -94,7 +94,7 @@ async fn what_children_said_is_gone_after_forget() {
     forgets_everything(&scene).await;
     is_gone(&scene, &bot).await;
     scene.is_quiet(&[]).await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     assert_eq!(holding(&scene.world.folder.path().join("data")), Vec::<String>::new());
 }
 
@@ -120,6 +120,6 @@ async fn what_children_said_is_gone_when_forgotten_in_the_middle() {
     forgets_everything(&scene).await;
     is_gone(&scene, &bot).await;
     scene.is_quiet(&[]).await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     assert_eq!(holding(&scene.world.folder.path().join("data")), Vec::<String>::new());
 }

@@ -154,7 +154,7 @@ async fn a_tree_killed_many_times_is_whole_afterwards() {
     let find = |view: &TelegramView<'_>| view.bot_messages(ANN).iter().any(|m| is_end(text(m))).then_some(());
     world.see("an end", find).await;
     scene.is_quiet(&["sendPoll"]).await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let texts = world.bot_texts(ANN);
     assert_eq!(texts.iter().filter(|said| is_end(said)).count(), 1, "{texts:?}");
     let children = scene.children().await;

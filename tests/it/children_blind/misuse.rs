@@ -32,7 +32,7 @@ async fn asked_with(calls: Vec<Value>) -> (Scene, Vec<String>) {
     scene.world.say(ANN, ANN, "Go");
     scene.says(ANN, END).await;
     let told = results(&last_of(&scene.model, "boss"));
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     assert!(!bot_log(&scene).contains("panicked"));
     (scene, told)
 }
@@ -135,7 +135,7 @@ async fn a_circle_ends_at_its_depth() {
     scene.world.say(ANN, ANN, "Go round");
     scene.says(ANN, END).await;
     scene.is_quiet(&[]).await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let children = scene.children().await;
     assert_eq!(children.iter().map(|c| c.depth).max(), Some(3), "{children:?}");
     assert_eq!((ends(&children, "ping").len(), ends(&children, "pong").len()), (2, 1));
@@ -172,7 +172,7 @@ async fn a_structured_child_is_mended_once() {
         assert_eq!(told["outcome"], if is_done { "done" } else { "failed" }, "{told}");
         assert_eq!(told.to_string().contains("good"), is_done, "{told}");
         assert_eq!(count(&scene.model, "worker"), 2);
-        assert!(bot.stop().await.success());
+        bot.ends_well().await;
     }
 }
 
@@ -202,6 +202,6 @@ async fn an_observation_in_a_child_breaks_nothing() {
     scene.says(ANN, END).await;
     let told = results(&last_of(&scene.model, "worker"));
     assert!(told[1..].iter().all(|t| t.contains("\"success\":false")), "{told:?}");
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     assert_eq!(ends(&scene.children().await, "worker"), [Some(ChildEnd::Done)]);
 }

@@ -68,7 +68,7 @@ async fn each_paragraph_arrives_once(chat: i64) {
     let ends = whole.find("This the boss adds.").unwrap();
     assert!(["first-39", "second-39"].iter().all(|w| whole.find(w).is_some_and(|at| at < ends)));
     assert_eq!(scene.world.refused(), Vec::<String>::new());
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
 }
 
 #[tokio::test]
@@ -114,5 +114,5 @@ async fn a_stop_keeps_what_the_speakers_have_shown() {
         assert_eq!(whole.matches(words).count(), 1, "{words}: {whole}");
     }
     assert!(!whole.contains("Never said"));
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
 }

@@ -47,7 +47,7 @@ async fn a_stop_while_a_grandchild_writes_its_call() {
     scene.world.say(ANN, ANN, "/stop");
     scene.says(ANN, "topped").await;
     scene.is_quiet(&["sendPoll"]).await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     assert_eq!(notes(&scene).await, 0);
     let children = scene.children().await;
     assert_eq!(ends(&children, "middle"), [Some(ChildEnd::Cancelled)], "{children:?}");
@@ -81,7 +81,7 @@ async fn the_time_of_the_middle_one_bounds_its_child() {
     scene.is_quiet(&[]).await;
     let told = results(&last_of(&scene.model, "boss"));
     assert!(told[0].contains("\"timeout\""), "{told:?}");
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     assert_eq!((super::count(&scene.model, "middle"), super::count(&scene.model, "slow")), (1, 1));
     assert_eq!(notes(&scene).await, 0);
     let children = scene.children().await;
@@ -116,7 +116,7 @@ async fn at_the_bound_of_passes_a_child_gives_what_it_has_and_stops() {
     let told = results(&last_of(&scene.model, "boss"));
     assert!(told[0].contains("over_budget") && told[0].contains("What I have so far."), "{told:?}");
     assert_eq!(super::count(&scene.model, "slow"), 4, "at most MAX_PASSES passes, the last without tools");
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     assert_eq!(notes(&scene).await, 3);
     assert_eq!(ends(&scene.children().await, "slow"), [Some(ChildEnd::OverBudget)]);
 }
@@ -143,7 +143,7 @@ async fn a_failure_of_the_parent_reaches_its_children() {
     scene.world.say(ANN, ANN, "Do it");
     scene.says(ANN, "⚠").await;
     scene.is_quiet(&["sendMessage"]).await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let children = scene.children().await;
     assert_eq!(ends(&children, "slow"), [Some(ChildEnd::Done); 2], "{children:?}");
     assert!(children.iter().all(|c| c.outcome.as_ref().unwrap().text.is_empty()), "no words are kept");
@@ -175,7 +175,7 @@ async fn a_stop_and_then_a_restart_wakes_nobody() {
     let later = scene.world.bot_texts(ANN).split_off(told.len());
     let is_again = |text: &String| told.last() == Some(text) || text == "Nothing is running.";
     assert!(later.len() < 2 && later.iter().all(is_again), "{later:?} after {told:?}");
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let children = scene.children().await;
     assert_eq!(children.len(), 2);
     assert!(
@@ -212,12 +212,12 @@ async fn an_edit_begins_the_turn_again_and_ends_its_children() {
     scene.is_quiet(&["sendMessage"]).await;
     assert!(scene.world.bot_texts(ANN).iter().all(|t| !t.contains("Amsterdam")));
     assert_eq!(scene.world.bot_texts(ANN).iter().filter(|t| t.contains("Warsaw")).count(), 1);
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     assert_eq!(notes(&scene).await, 0);
     let children = scene.children().await;
     assert!(!children.is_empty() && children.iter().all(|c| c.outcome.is_some()), "{children:?}");
     // A restart finds nothing to go on with.
     let bot = scene.start().await;
     scene.is_quiet(&["sendMessage"]).await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
 }

@@ -92,7 +92,7 @@ pub async fn the_bot_is_stopped_while_the_disk_is_full() -> Left {
     (0..2).for_each(|_| world.when("question", ModelReply::text("forty-two")));
     world.say(BOB, BOB, "question");
     told(&world, ANN, PAUSED).await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let bot = start(&world).await;
     told(&world, BOB, "forty-two").await;
     settled(&world, Left::stopped(&world, BOB, bot).await)

@@ -85,7 +85,7 @@ pub async fn an_update_comes_again() -> Left {
     world.answers(BOB, 1).await;
     world.telegram.push_raw(copy.clone());
     world.told(BOB, BOB, "Second").await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let bot = world.start_open().await;
     world.telegram.push_raw(copy);
     world.told(BOB, BOB, "Third").await;

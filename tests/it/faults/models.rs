@@ -107,7 +107,7 @@ pub async fn fail_in_every_way(rows: &[(&str, &str)]) {
     assert_eq!(world.script.left(), 0, "each was tried exactly as often as it is some use");
     assert_clean(&world, &bot, people);
     assert_eq!((world.refused(), world.bot_texts(ANN)), (Vec::new(), Vec::new()));
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
 }
 
 /// Whatever the provider, that is told as what it is, and not as the model's refusal.

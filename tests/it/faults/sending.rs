@@ -76,7 +76,7 @@ pub async fn the_connections_of_all_sends_of_an_answer_break() -> Left {
     assert_eq!(attempts(&world, BOB).len(), 6, "{before} of them before the kill");
     world.script.push(ModelReply::text("Here."));
     world.told(BOB, BOB, "Again").await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let bot = world.start_open().await;
     world.script.push(ModelReply::text("Still here."));
     world.told(BOB, BOB, "And now").await;
@@ -126,7 +126,7 @@ pub async fn the_confirmation_of_a_send_is_lost() -> Left {
         }
     };
     world.see("the last answer", said("Good.")).await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let bot = world.start_open().await;
     world.script.push(ModelReply::text("All."));
     world.say(BOB, BOB, "More?");
@@ -183,7 +183,7 @@ pub async fn the_person_has_blocked_the_bot() -> Left {
         world.ask(said).await;
         tokio::time::sleep(Duration::from_millis(600)).await;
     }
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let bot = world.start_open().await;
     world.script.push(ModelReply::text("Good morning."));
     assert_eq!(text(&world.told(ANN, ANN, "Morning").await), "Good morning.");

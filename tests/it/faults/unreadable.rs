@@ -59,7 +59,7 @@ pub async fn updates_cannot_be_read() -> Left {
     }
     world.told(BOB, BOB, "the last").await;
     are_logged(&bot, &told);
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     outdate_one(&world);
 
     let bot = world.start_open().await;

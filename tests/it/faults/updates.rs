@@ -47,7 +47,7 @@ pub async fn updates_are_not_what_they_were() -> Left {
     world.see("the last answer", done).await;
     // Each kind is told by itself, and waits for nothing.
     world.answers(ANN, 4).await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let bot = world.start_open().await;
     world.caught_up().await;
     assert_eq!(world.asked().len(), 2);

@@ -39,6 +39,6 @@ async fn a_child_keeps_and_lists_the_records_of_its_chat_alone() {
     let listed = of_child.iter().map(|one| one.body.to_string()).find(|body| body.contains("Zoe Hill"));
     let listed = listed.unwrap_or_else(|| panic!("{of_child:#?}"));
     assert!(listed.contains("Mary Smith") && !listed.contains("Ben Adler"), "{listed}");
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     assert_eq!((stored(&world, ANN).await.len(), stored(&world, BOB).await.len()), (2, 1));
 }

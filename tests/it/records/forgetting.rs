@@ -24,7 +24,7 @@ async fn what_was_saved_from_a_forgotten_message_is_forgotten() {
     world.press(ANN, &card, "Forget").await;
     let done = world.shows(ANN, number(&card["message_id"]), "Forgotten").await;
     assert!(text(&done).contains("• records: 1\n"), "{done}");
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     assert!(stored(&world, ANN).await.is_empty());
 }
 
@@ -35,7 +35,7 @@ async fn what_reminds_of_a_forgotten_record_is_forgotten_with_it() {
     reminds(&world, HERE, "She takes metformin twice a day").await;
     let done = forgets(&world, "takes metformin").await;
     assert!(text(&done).contains("• records: 1\n") && text(&done).contains("• tasks: 1\n"), "{done}");
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     assert!(world.stored().await.tasks().of_chat(ChatId(ANN)).await.unwrap().is_empty());
     assert_eq!(stored(&world, ANN).await.len(), 1, "Mary was told of in another message");
 }
@@ -53,7 +53,7 @@ async fn what_tools_told_of_a_forgotten_record_later_is_forgotten_too() {
     let request = asked(&world, HERE, "which medicines are there?").await;
     let body = request.body.to_string();
     assert!(!body.contains("500 mg") && body.contains("It is for her diabetes"), "{body}");
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     for words in ["Metformin", "500 mg"] {
         assert_eq!(holding(&world, words), [""; 0], "{words}");
     }
@@ -68,7 +68,7 @@ async fn a_list_goes_with_any_of_the_messages_that_it_was_made_of() {
     save(&world, "And no nuts for her", "patient", allergies(json!(["penicillin", "nuts"]))).await;
     forgets(&world, "peniciline").await;
     assert_eq!(told(&asked(&world, HERE, "which patients are there?").await), ["patient: Mary Smith"]);
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     assert_eq!(holding(&world, "penicillin"), [""; 0]);
 }
 
@@ -93,7 +93,7 @@ async fn what_others_are_reminded_of_goes_with_whom_all_is_forgotten_of() {
     world.press(ANN, &card, "Forget").await;
     let done = world.shows(TEAM, number(&card["message_id"]), "Forgotten").await;
     assert!(text(&done).contains("• tasks: 2\n"), "{done}");
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     assert!(world.stored().await.tasks().of_chat(ChatId(TEAM)).await.unwrap().is_empty());
 }
 
@@ -124,7 +124,7 @@ async fn offer_is_forgotten(is_named: bool) {
     let unknown = call(&world, HERE, "and that one", "schedule_task", elsewhere).await;
     assert!(error(&unknown).contains("no record has the id"), "{unknown}");
     forgets(&world, "takes metformin").await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     assert!(world.stored().await.tasks().of_chat(ChatId(ANN)).await.unwrap().is_empty());
 }
 
@@ -138,7 +138,7 @@ async fn of_calls_that_failed_nothing_is_left() {
     let wrong = save(&world, "And is there more?", "medicine", early).await;
     assert!(error(&wrong).contains("there is no kind"), "{wrong}");
     forgets(&world, "takes her pill").await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     for words in ["Aspirin", "100 mg"] {
         assert_eq!(holding(&world, words), [""; 0], "{words}");
     }
@@ -156,7 +156,7 @@ async fn a_field_goes_with_the_message_for_which_it_was_saved_and_not_with_other
     let told_of = told(&asked(&world, HERE, "which patients are there?").await);
     assert!(told_of[0].contains("neurologist"), "{told_of:?}");
     forgets(&world, "Keep that").await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let kept = stored(&world, ANN).await;
     assert_eq!(kept[0].fields.keys().collect::<Vec<_>>(), ["name"], "{kept:?}");
     assert_eq!(holding(&world, "neurologist"), [""; 0]);

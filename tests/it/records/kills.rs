@@ -95,6 +95,6 @@ async fn killed_at_any_moment_reminders_are_neither_doubled_nor_lost() {
     };
     world.see("what became of it", back).await;
     world.caught_up().await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     is_whole(&world, 63).await;
 }

@@ -44,7 +44,7 @@ async fn a_button_reminds_of_a_record_and_its_removal_ends_that_until_it_is_undo
     let listed = call(&world, HERE, "and after that?", "list_tasks", json!({})).await;
     assert_eq!(listed["tasks"].as_array().unwrap().len(), 2, "{listed}");
     world.shows(ANN, id, "Patient: Mary Smith").await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     assert_eq!(stored(&world, ANN).await.len(), 2);
 }
 

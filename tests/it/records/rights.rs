@@ -35,7 +35,7 @@ async fn guests_of_a_group_see_no_records_and_change_none() {
     for label in ["Remove", "‹ Back"] {
         assert_eq!(world.press(BOB, &card, label).await, refusal);
     }
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     assert_eq!(stored(&world, TEAM).await.len(), 1);
 }
 
@@ -66,7 +66,7 @@ async fn in_a_group_whoever_stated_a_record_or_an_admin_removes_it() {
     let done = world.shows(TEAM, number(&card["message_id"]), "Removed: Ben Adler").await;
     world.press(ANN, &done, "Undo").await;
     world.shows(TEAM, number(&card["message_id"]), "Patient: Ben Adler").await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     assert_eq!(stored(&world, TEAM).await.len(), 2);
 }
 
@@ -96,7 +96,7 @@ async fn what_a_member_restates_stays_with_whoever_stated_it_and_reminders_of_ot
     let gone =
         call(&world, (ANN, TEAM), "remove it, please", "remove_record", json!({"record_id": id})).await;
     assert_eq!(gone["reminders_cancelled"], 1, "{gone}");
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let tasks = world.stored().await.tasks().of_chat(ChatId(TEAM)).await.unwrap();
     assert!(tasks.iter().all(|task| task.prompt.contains("500 mg")), "{tasks:?}");
 }
@@ -120,7 +120,7 @@ async fn a_task_of_somebody_else_that_says_the_same_does_not_go_with_a_record() 
     assert_eq!(gone["reminders_cancelled"], Value::Null, "{gone}");
     let listed = call(&world, (ANN, TEAM), "what is scheduled?", "list_tasks", json!({})).await;
     assert_eq!(listed["tasks"].as_array().unwrap().len(), 1, "{listed}");
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
 }
 
 /// The last answer to these words, once it can be taken back.
@@ -150,7 +150,7 @@ async fn removed(world: &World) -> Value {
 async fn what_the_model_removed_comes_back_whole_also_after_a_restart_and_the_audit_log_tells_of_it() {
     let (world, bot) = caring().await;
     let answer = removed(&world).await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let before = stored(&world, ANN).await;
     assert_eq!(before.len(), 1);
     let log = world.bot().arg("audit").output();
@@ -172,7 +172,7 @@ async fn a_removed_record_does_not_come_back_over_one_that_has_its_place() {
     save(&world, "She takes it again, 1 g", "medication", anew).await;
     world.press(ANN, &answer, "Undo").await;
     says(&world, ANN, "not undone: the removal of Metformin (somebody has changed it since)").await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     assert_eq!(stored(&world, ANN).await.len(), 2);
 }
 
@@ -183,7 +183,7 @@ async fn what_could_be_taken_back_is_forgotten_with_its_source() {
     forgets(&world, "takes metformin").await;
     let late = "It is too late to undo this: that works for 24 hours.";
     assert_eq!(world.press(ANN, &answer, "Undo").await, late);
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     for words in ["Metformin", "500 mg"] {
         assert_eq!(holding(&world, words), [""; 0], "{words}");
     }

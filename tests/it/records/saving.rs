@@ -54,7 +54,7 @@ async fn what_people_state_is_saved_in_the_forms_of_the_pack_that_the_chat_has_c
     );
     let gone = call(&world, HERE, "remove it", "remove_record", json!({"record_id": id(&listed)})).await;
     assert_eq!(gone["removed"]["fields"]["dose"], "850 mg", "{gone}");
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     assert_eq!(stored(&world, ANN).await.len(), 1);
 }
 

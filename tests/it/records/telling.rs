@@ -80,7 +80,7 @@ async fn the_rules_of_a_pack_pin_what_is_vital_in_the_chats_that_have_chosen_it(
     world.told(ANN, ANN, "My father has a pacemaker since May").await;
     world.told(ANN, ANN, "O preço? A ficha caiu ontem para todos").await;
     world.told(BOB, BOB, "My uncle has a pacemaker since May").await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let store = world.stored().await;
     let pins = async |chat| {
         let mut pins = store.pins().of_chat(ChatId(chat)).await.unwrap();

@@ -45,7 +45,7 @@ async fn an_owner_approves_each_call_and_it_is_made_once_as_it_was_shown() {
     let mut names = request.tool_names();
     names.retain(|name| name.starts_with("box__"));
     assert_eq!(names, ["box__count", "box__echo"]);
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let log = world.bot().arg("audit").arg("--json").run().await;
     let log = words(&log).0;
     for what in ["call_asked", "approval_given", "approval_used"] {
@@ -107,7 +107,7 @@ async fn no_approval_is_used_up_while_its_server_is_being_started() {
     world.calls(ANN, "the first", "box__echo", json!({"text": "one"})).await;
     let card = world.asks_to_approve(ANN).await;
     fs::write(&gate, "").unwrap();
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let bot = world.helped_as_before().await;
     let told = world.press(ANN, &card, "✓ Once").await;
     assert!(told.starts_with("The tool server is not ready yet"), "{told}");

@@ -95,5 +95,5 @@ async fn servers_of_others_are_used() {
     assert!(gone["error"].as_str().unwrap().starts_with("the MCP server web: "), "{gone}");
     world.calls(ANN, "and others", "everything__echo", json!({"message": "still here"})).await;
     assert!(world.result_of("and others").await.to_string().contains("still here"));
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
 }

@@ -54,7 +54,7 @@ async fn a_change_of_the_file_holds_at_once_and_a_broken_one_changes_nothing() {
     fs::remove_file(&file).unwrap();
     offered("box__count", false).await;
     world.no_server_is_left().await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
 }
 
 #[tokio::test]

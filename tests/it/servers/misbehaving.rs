@@ -97,7 +97,7 @@ async fn a_server_that_talks_without_end_costs_its_own_time_alone() {
     }
     let log = bot.log();
     assert!(log.len() < 50_000 && !log.contains("a-word-of-the-chatter"), "{} bytes", log.len());
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     world.no_server_is_left().await;
 }
 
@@ -135,7 +135,7 @@ async fn a_program_that_does_not_read_fails_what_it_is_sent_and_nothing_else() {
             .await;
     }
     // The bot was not held up by it, and ends in order.
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     world.no_server_is_left().await;
 }
 
@@ -151,7 +151,7 @@ async fn a_server_that_is_never_ready_delays_nothing_and_is_shown_so() {
     let card = world.told(ANN, ANN, "/mcp").await;
     assert!(text(&card).contains("⏳ never: starting"), "{}", text(&card));
     assert!(text(&card).contains("it said: the key is missing: set MARK"), "{}", text(&card));
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     world.no_server_is_left().await;
 }
 
@@ -171,7 +171,7 @@ async fn no_program_outlives_the_bot_however_it_ends() {
         if is_killed {
             bot.kill();
         } else {
-            assert!(bot.stop().await.success());
+            bot.ends_well().await;
         }
         let gone = async {
             while pids.iter().any(|pid| proc::is_running(*pid)) {

@@ -91,7 +91,7 @@ async fn a_flood_of_tools_names_of_ours_orders_and_odd_schemas_do_no_harm() {
     // What a server writes to its log is bounded.
     let said = bot.log().lines().filter(|line| line.contains("an MCP server says something")).count();
     assert!((100..=300).contains(&said), "{said} lines");
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
 }
 
 /// Whether every list in a schema says what is in it.
@@ -129,7 +129,7 @@ async fn tools_that_a_service_would_refuse_are_mended_and_a_list_that_goes_round
         let card = world.told(ANN, ANN, "/mcp").await;
         assert!(text(&card).contains("✓ round: ready, tools: 1"), "{}", text(&card));
         assert!(!text(&card).contains("left out"), "{}", text(&card));
-        assert!(bot.stop().await.success());
+        bot.ends_well().await;
     }
 }
 

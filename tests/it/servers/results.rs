@@ -89,7 +89,7 @@ async fn a_long_result_is_kept_whole_shown_in_part_and_looked_up_in_its_turn_and
     let later = texts(&request("read page 0."));
     assert!(later.iter().any(|text| text.contains(&shown)), "later turns see the same of it");
     // It is stored once: with its message.
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     let records = world.records();
     let bytes = |table: &str| records.all(table).iter().map(|(_, value)| value.len()).sum::<usize>();
     let (calls, messages) = (bytes("calls"), bytes("messages"));

@@ -1,19 +1,34 @@
-//! What earlier attempts at an edited question have done.
+//! The data of a turn, with what earlier attempts at an edited question have done.
 
 use super::super::error::TurnError;
+use super::super::question::Question;
 use super::super::run::EarlierCall;
+use super::super::taken_up::TakenUp;
 use super::Preparer;
+use super::load::{TurnChoices, TurnData};
 use figaro_domain::tool::{Effect, ToolCall, ToolStatus};
 use figaro_domain::turn::{ActiveTurn, Attempt};
 use figaro_store::StoreError;
 
 impl Preparer {
+    /// Loads the data for the turn, with the calls of earlier attempts.
+    pub(super) async fn load(
+        &self,
+        turn: &ActiveTurn,
+        question: &Question,
+        taken_up: &TakenUp,
+        chosen: &TurnChoices<'_>,
+    ) -> Result<TurnData, TurnError> {
+        let acted = self.acted_before(turn).await?;
+        Ok(TurnData { acted, ..self.loader.load(turn, question, taken_up, chosen).await? })
+    }
+
     /// Returns the calls of earlier attempts at the question that did something, or may have; none if the question was not
     /// edited.
     ///
     /// # Errors
     /// If they cannot be read: the turn could then do them again.
-    pub(super) async fn acted_before(&self, turn: &ActiveTurn) -> Result<Vec<EarlierCall>, TurnError> {
+    async fn acted_before(&self, turn: &ActiveTurn) -> Result<Vec<EarlierCall>, TurnError> {
         if !turn.edited {
             return Ok(Vec::new());
         }

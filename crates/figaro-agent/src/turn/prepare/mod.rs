@@ -228,9 +228,7 @@ impl Preparer {
             reads_pages: part.tools.get(READ_PAGE, &[]).is_some(),
             cancel: &control.cancel,
         };
-        let loaded = self.loader.load(turn, question, &taken_up, &chosen).await.map_err(failed)?;
-        let acted = self.acted_before(turn).await.map_err(failed)?;
-        let loaded = TurnData { acted, ..loaded };
+        let loaded = self.load(turn, question, &taken_up, &chosen).await.map_err(failed)?;
         let (instructions, pins) = (loaded.window.instructions.clone(), loaded.window.pins.clone());
         let records = self.records.offered(&book);
         let tools = keeping(offered(&with_own(part.tools, requested), &loaded), &records);

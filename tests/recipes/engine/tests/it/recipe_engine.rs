@@ -15,7 +15,7 @@ async fn an_added_engine_keeps_what_a_bot_stores() {
     let milk = json!({"key": "shopping", "content": "milk"});
     let added = call(&world, (ANN, ANN), "remember the milk", "add_note", milk).await;
     assert_eq!(added["success"], true, "{added}");
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     assert!(world.folder.path().join("data/store.plain").is_file());
     let again = recipe.spawn();
     again.ready().await;

@@ -16,7 +16,7 @@ async fn an_added_record_is_exported_and_forgotten_with_its_question() {
     world.otherwise(ModelReply::text("Done."));
     let bot = world.start_open().await;
     world.told(BOB, BOB, "find us a slogan").await;
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
 
     let (store, chat) = (world.stored().await, ChatId(BOB));
     let here = Conversation { chat, topic: None };
@@ -36,6 +36,6 @@ async fn an_added_record_is_exported_and_forgotten_with_its_question() {
     pressed(&world, BOB, &card, "find us", "Forget this message").await;
     let done = pressed(&world, BOB, &card, "Forget", "Forgotten").await;
     assert!(text(&done).contains("• mottos: 1"), "{done}");
-    assert!(bot.stop().await.success());
+    bot.ends_well().await;
     assert_eq!(world.stored().await.mottos().of_chat(chat).await.unwrap(), []);
 }
