@@ -65,7 +65,6 @@ class Crawl {
 }
 
 export async function cards(view) {
-  if (view.language) await view.say(`/config language ${view.language}`);
   for (const text of ['Remember to buy milk', 'Remind me in 50 minutes to drink water', 'What is scheduled?']) await view.say(text);
   await view.page.locator('#slash').click();
   const commands = await view.page.locator('#menu .option b').allInnerTexts();
@@ -77,6 +76,8 @@ export async function cards(view) {
     let presses = 0;
     for (let goesOn = true; goesOn && presses < MAX_PRESSES;) {
       goesOn = false;
+      // What was pressed may have erased the settings of the chat.
+      if (view.language) await view.say(`/config language ${view.language}`);
       const last = await view.lastId();
       const answer = await view.say(command);
       if (answer && !presses) await view.picture(command.replace('/', ''));
