@@ -92,7 +92,9 @@ impl Live {
         let (sender, previews) = (self.sender.clone(), Arc::clone(&self.previews));
         self.background.spawn("live", async move {
             let _listed = PreviewGuard { previews, run };
-            match preview.place.is_group() {
+            // A draft only goes when a message comes, and an answer in place of an earlier one sends none.
+            let standing = sender.outbox.live_of(run).await.unwrap_or_default();
+            match preview.place.is_group() || standing.iter().any(LiveMessage::is_earlier) {
                 true => group::show(&preview, &sender).await,
                 false => draft::show(&preview, &sender).await,
             }
