@@ -42,9 +42,9 @@ class Crawl {
   /** Presses the button of a card that leads soonest to one that was not pressed; gives the card that is there then. */
   async step(command, id) {
     const { view } = this;
-    // In a view of its own language no button sets another.
-    const keys = (await keysOf(view, id)).map((key, at) => ({ ...key, at }))
-      .filter(({ data }) => !view.language || !/config:(set|clear):language/.test(data));
+    // No button sets another language than that of the view.
+    const sets = view.language ? /config:(set|clear):language/ : /config:set:language:(?!English)/;
+    const keys = (await keysOf(view, id)).map((key, at) => ({ ...key, at })).filter(({ data }) => !sets.test(data));
     const ways = keys.map((key) => ({ key, ...this.way(kindOf(key)) })).filter((way) => way.left);
     if (!ways.length) return 0;
     const { key, length, left } = ways.sort((a, b) => a.length - b.length)[0];

@@ -169,7 +169,8 @@ export class View {
       // Words that are laid out later, such as those behind an open panel, are no text of the page yet.
       const dumb = [...document.querySelectorAll('button, a')].filter((node) => isSeen(node) && !node.textContent.trim() && !node.ariaLabel && !node.title && !node.querySelector('img[alt]'));
       const words = document.createRange();
-      const isBroken = (text) => [...text.data.matchAll(/\S+/g)].some(({ index, 0: word }) => {
+      // Chinese, Japanese and Korean break anywhere.
+      const isBroken = (text) => [...text.data.matchAll(/[^\s\u1100-\u11ff\u2e80-\uffef]+/g)].some(({ index, 0: word }) => {
         words.setStart(text, index);
         words.setEnd(text, index + word.length);
         return words.getClientRects().length > 1;
