@@ -47,6 +47,7 @@ impl CardKeeper {
                 }
             };
             tokio::select! {
+                biased;
                 () = self.background.stopping() => return,
                 () = news.notified() => {}
                 () = again => {}
@@ -74,15 +75,16 @@ impl CardKeeper {
                 }
                 shown.extend(is_shown.then(|| task.clone()));
             }
-            if stale.is_empty() || self.background.is_stopping() {
+            if stale.is_empty() {
                 return Ok(true);
             }
             self.store.cards_shown(&shown).await?;
-            // The cards count as outdated until the next look, because a task may have changed meanwhile.
+            // The cards count as outdated until the next look, because a task may have changed meanwhile. Recorded also when
+            // the bot is stopping: otherwise the next start edits them to what they show already.
             for (task, change) in drawn {
                 self.store.change(vec![(task, change)], Vec::new(), self.cards.clock.now()).await?;
             }
-            if shown.len() < stale.len() {
+            if shown.len() < stale.len() || self.background.is_stopping() {
                 return Ok(false);
             }
         }
