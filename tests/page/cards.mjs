@@ -1,7 +1,7 @@
 // Every button of every card that a command brings, and of those behind them.
 
-/** So many presses of one command's cards; none has as many buttons. */
-const MAX_PRESSES = 120;
+/** So many presses of the cards of one command; none has as many buttons. /start leads to all others: some 140. */
+const MAX_PRESSES = 300;
 
 /** What a button does, whatever it does it to. */
 const kindOf = (key) => key.data.replace(/^[^/]*\/[^/]*\//, '').replace(/[0-9a-f]{6,}|\d+/gi, '#');
