@@ -70,6 +70,8 @@ pub(super) fn refused(error: &ApiError) -> Option<String> {
 
 fn me(user: &Value, bot: BotId) -> Me {
     let text = |key: &str| user.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
-    let reads_all = user.get("can_read_all_group_messages").and_then(Value::as_bool).unwrap_or_default();
-    Me { id: bot, name: text("first_name"), username: text("username"), reads_all }
+    let is = |key: &str| user.get(key).and_then(Value::as_bool).unwrap_or_default();
+    let answers_elsewhere = is("supports_inline_queries") && is("supports_guest_queries");
+    let (name, username) = (text("first_name"), text("username"));
+    Me { id: bot, name, username, reads_all: is("can_read_all_group_messages"), answers_elsewhere }
 }

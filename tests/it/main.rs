@@ -56,6 +56,7 @@ mod hearing_local;
 mod history;
 mod hostile;
 mod init;
+mod inline;
 mod language_crawl;
 mod languages;
 mod languages_of_memory;

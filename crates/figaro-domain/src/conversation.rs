@@ -43,10 +43,16 @@ impl Conversation {
     /// belong to one chat, which gives them one place in the usage records.
     #[must_use]
     pub fn unnamed(question: RequestId) -> Self {
+        Self::alone(ChatId::UNNAMED, question)
+    }
+
+    /// Returns the conversation of a single question that counts to this chat. No other question shares it.
+    #[must_use]
+    pub fn alone(chat: ChatId, question: RequestId) -> Self {
         // A topic id is positive and fits into a JSON number.
         let [.., a, b, c, d, e, f] = question.to_bytes();
         let topic = i64::from_be_bytes([0, 0, a, b, c, d, e, f]) + 1;
-        Self { chat: ChatId::UNNAMED, topic: Some(TopicId(topic)) }
+        Self { chat, topic: Some(TopicId(topic)) }
     }
 }
 

@@ -15,6 +15,11 @@ pub enum Origin {
         /// Message in its chat. For a button press, the message with the button, if it matters.
         message: Option<MessageId>,
     },
+    /// A question in a chat that the bot is no member of: an inline query or a guest message.
+    Inline {
+        /// Update with the question. It is settled once the answer stands.
+        update: UpdateId,
+    },
     /// A question over HTTP.
     Http {
         /// Id of the HTTP request.
@@ -40,7 +45,7 @@ impl Origin {
     #[must_use]
     pub const fn update(self) -> Option<UpdateId> {
         match self {
-            Self::Telegram { update, .. } => Some(update),
+            Self::Telegram { update, .. } | Self::Inline { update } => Some(update),
             Self::Http { .. } | Self::Terminal { .. } | Self::Task => None,
         }
     }
@@ -50,7 +55,7 @@ impl Origin {
     pub const fn message(self) -> Option<MessageId> {
         match self {
             Self::Telegram { message, .. } => message,
-            Self::Http { .. } | Self::Terminal { .. } | Self::Task => None,
+            Self::Inline { .. } | Self::Http { .. } | Self::Terminal { .. } | Self::Task => None,
         }
     }
 
@@ -58,7 +63,7 @@ impl Origin {
     pub(crate) const fn request(self) -> Option<RequestId> {
         match self {
             Self::Http { request } => Some(request),
-            Self::Telegram { .. } | Self::Terminal { .. } | Self::Task => None,
+            Self::Telegram { .. } | Self::Inline { .. } | Self::Terminal { .. } | Self::Task => None,
         }
     }
 
@@ -67,7 +72,7 @@ impl Origin {
     pub const fn of_message(self, message: MessageId) -> Self {
         match self {
             Self::Telegram { update, .. } => Self::telegram(update, message),
-            Self::Http { .. } | Self::Terminal { .. } | Self::Task => self,
+            Self::Inline { .. } | Self::Http { .. } | Self::Terminal { .. } | Self::Task => self,
         }
     }
 }

@@ -109,6 +109,22 @@ impl InboxStore {
         self.0.read("read the stored updates", move |tables| unsettled(tables, bot)).await
     }
 
+    /// Adds the `inline_message_id` of its answer to a stored guest message, durably: Telegram takes one answer, and the next
+    /// start goes on with it. Nothing happens if the update is settled.
+    pub async fn note_guest_answer(&self, id: UpdateId, message: &str) -> Result<()> {
+        let (bot, message) = (self.0.bot(), message.to_owned());
+        self.0
+            .change_durably("note the answer to a guest message", move |tables, changes| {
+                let key = key::update(bot, id);
+                let Some(mut accepted) = tables.inbox.find(&key)? else { return Ok(()) };
+                if let Some(guest) = accepted.body.get_mut("guest_message").and_then(Value::as_object_mut) {
+                    guest.insert("inline_message_id".to_owned(), Value::String(message));
+                }
+                changes.put(&tables.inbox, key, &accepted)
+            })
+            .await
+    }
+
     /// Marks updates as settled, durably; their ids stay known as seen. Unknown ids are ignored.
     pub async fn settle(&self, updates: &[UpdateId]) -> Result<()> {
         let (bot, ids) = (self.0.bot(), updates.to_vec());

@@ -68,6 +68,8 @@ macro_rules! methods {
 
 methods! {
     AnswerCallbackQuery = "answerCallbackQuery",
+    AnswerGuestQuery = "answerGuestQuery",
+    AnswerInlineQuery = "answerInlineQuery",
     DeleteMessage = "deleteMessage",
     DeleteMyCommands = "deleteMyCommands",
     DeleteWebhook = "deleteWebhook",

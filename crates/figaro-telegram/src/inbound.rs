@@ -24,6 +24,8 @@ pub struct Me {
     pub username: String,
     /// `true` if Telegram's privacy mode is off: the bot gets all messages of its groups.
     pub reads_all: bool,
+    /// `true` if people can ask the bot from other chats: its inline mode and its guest mode are on.
+    pub answers_elsewhere: bool,
 }
 
 /// A command as it was typed, such as `/config@bot timezone Europe/Riga`.
@@ -320,7 +322,13 @@ mod tests {
     use figaro_domain::message::AttachmentKind;
 
     fn me() -> Me {
-        Me { id: BotId(9), name: "Figaro".into(), username: "Figaro_Bot".into(), reads_all: false }
+        Me {
+            id: BotId(9),
+            name: "Figaro".into(),
+            username: "Figaro_Bot".into(),
+            reads_all: false,
+            answers_elsewhere: true,
+        }
     }
 
     fn view(extra: Value) -> MessageView {

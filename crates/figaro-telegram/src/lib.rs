@@ -16,6 +16,7 @@ pub mod delivery;
 pub mod error;
 mod files;
 pub mod inbound;
+pub mod inline;
 pub mod intake;
 mod kinds;
 pub mod live;

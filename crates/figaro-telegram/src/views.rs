@@ -24,6 +24,32 @@ pub(crate) struct UpdateView {
     pub(crate) stopped_message_generation: Option<StoppedView>,
     #[serde(default, deserialize_with = "lenient")]
     pub(crate) message_reaction: Option<Box<ReactionView>>,
+    #[serde(default, deserialize_with = "lenient")]
+    pub(crate) inline_query: Option<InlineQueryView>,
+    #[serde(default, deserialize_with = "lenient")]
+    pub(crate) chosen_inline_result: Option<Box<ChosenResultView>>,
+    #[serde(default, deserialize_with = "lenient")]
+    pub(crate) guest_message: Option<Box<MessageView>>,
+}
+
+/// Text that a person types after the bot's name, in any chat.
+#[derive(Debug, Clone, Deserialize)]
+pub(crate) struct InlineQueryView {
+    pub(crate) id: String,
+    pub(crate) from: UserView,
+    #[serde(default, deserialize_with = "lenient")]
+    pub(crate) query: String,
+}
+
+/// Result of an inline query that a person sent.
+#[derive(Debug, Clone, Deserialize)]
+pub(crate) struct ChosenResultView {
+    pub(crate) from: UserView,
+    /// `None` if the message has no keyboard.
+    #[serde(default, deserialize_with = "lenient")]
+    pub(crate) inline_message_id: Option<String>,
+    #[serde(default, deserialize_with = "lenient")]
+    pub(crate) query: String,
 }
 
 /// A person's change of reactions to a message.
@@ -223,6 +249,9 @@ pub(crate) struct CallbackView {
     pub(crate) from: UserView,
     #[serde(default, deserialize_with = "lenient")]
     pub(crate) message: Option<MessageView>,
+    /// Message with the button in a chat that the bot is no member of.
+    #[serde(default, deserialize_with = "lenient")]
+    pub(crate) inline_message_id: Option<String>,
     #[serde(default, deserialize_with = "lenient")]
     pub(crate) data: Option<String>,
 }

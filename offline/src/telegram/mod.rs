@@ -15,6 +15,7 @@ mod entities;
 mod error;
 mod files;
 mod http;
+mod inline;
 mod keep;
 mod markup;
 mod methods;

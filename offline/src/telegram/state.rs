@@ -10,6 +10,7 @@ use tokio::sync::broadcast;
 use tokio::time::Instant;
 
 use super::call::ApiCall;
+use super::inline::InlineWorld;
 #[cfg(feature = "testing")]
 use super::planned::Testing;
 use super::updates::PendingUpdates;
@@ -60,6 +61,7 @@ pub(super) struct TelegramState {
     pub(super) world: World,
     pub(super) updates: PendingUpdates,
     pub(super) presses: BTreeMap<String, ButtonPress>,
+    pub(super) inline: InlineWorld,
     pub(super) files: BTreeMap<String, StoredFile>,
     pub(super) commands: Vec<CommandList>,
     #[cfg(feature = "testing")]
@@ -79,6 +81,7 @@ impl TelegramState {
             world: World::new(bot, reads_all),
             updates: PendingUpdates::default(),
             presses: BTreeMap::new(),
+            inline: InlineWorld::default(),
             files: BTreeMap::new(),
             commands: Vec::new(),
             #[cfg(feature = "testing")]

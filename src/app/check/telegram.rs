@@ -7,16 +7,23 @@ use crate::app::identity::{ask, refused};
 use figaro_config::Settings;
 use figaro_telegram::api::Api;
 use figaro_telegram::error::ApiError;
+use figaro_telegram::inbound::Me;
 
 pub(super) async fn probe(settings: &Settings) -> Finding {
     Finding::new("telegram", username(settings).await)
+}
+
+/// Returns the bot's username, and how people can ask it from other chats if they can not yet.
+fn described(me: &Me) -> String {
+    let hint = "; to be asked from other chats: /setinline and /setinlinefeedback at @BotFather, and Guest mode in its app";
+    format!("@{}{}", me.username, if me.answers_elsewhere { "" } else { hint })
 }
 
 async fn username(settings: &Settings) -> Result<String, String> {
     let api = Api::new(&settings.telegram)?;
     let asked = timeout(REACH, ask(&api, settings.telegram.bot)).await;
     let silent = |_| Err(ApiError::Unclear(format!("no answer in {} s", REACH.as_secs())));
-    asked.unwrap_or_else(silent).map(|me| format!("@{}", me.username)).map_err(|error| {
+    asked.unwrap_or_else(silent).map(|me| described(&me)).map_err(|error| {
         refused(&error)
             .unwrap_or_else(|| format!("{error}: check TELEGRAM_API_URL, TELEGRAM_PROXY and the network"))
     })

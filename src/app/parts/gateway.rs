@@ -31,16 +31,21 @@ use figaro_gateway::{router, unanswered};
 use figaro_ledger::Ledger;
 use figaro_telegram::webhook::Webhook;
 
-/// Runs jobs by the place of their answer: Telegram or the gateway.
+/// Runs jobs by the place of their answer: a chat of the bot, another chat, or the gateway.
 #[derive(Debug)]
 pub(super) struct ByPlace {
     pub(super) telegram: Turns,
     pub(super) gateway: Option<Arc<dyn Runner>>,
+    /// Runs questions from chats that the bot is no member of.
+    pub(super) inline: Arc<dyn Runner>,
 }
 
 #[async_trait]
 impl Runner for ByPlace {
     async fn run(&self, job: Job, control: Control) -> Option<Job> {
+        if job.is_inline() {
+            return self.inline.run(job, control).await;
+        }
         match job.place().filter(|place| place.chat.is_external()) {
             None => self.telegram.run(job, control).await,
             Some(_) => self.gateway.as_ref()?.run(job, control).await,
@@ -110,7 +115,13 @@ pub(super) fn turns_of(
         background,
     };
     let kept = turns(&base, ledger.clone(), parts);
-    let stateless = StatelessTurns::new(&base, ledger.clone(), hub.clone(), owners, servers.clone());
+    let followed = hub.clone();
+    let to_followers = move |base: &Base| {
+        let (hub, outbox, clock) = (followed.clone(), base.store.outbox(), base.clock.clone());
+        let bus = Bus::new(vec![Arc::new(hub.clone())]);
+        (Arc::new(GatewayDelivery { hub, outbox, clock }) as _, bus)
+    };
+    let stateless = StatelessTurns::new(&base, ledger.clone(), to_followers, owners, servers.clone());
     let runner = Arc::new(GatewayRunner {
         hub: hub.clone(),
         kept,
@@ -123,8 +134,8 @@ pub(super) fn turns_of(
     Some(GatewayTurns { runner, hub, meters, summariser: telegram.summariser.clone() })
 }
 
-/// Returns the settings of turns over HTTP. Access is open: the gateway has checked the caller.
-fn of_callers(settings: &Settings) -> Settings {
+/// Returns the settings of turns whose access was checked before: here it is open.
+pub(super) fn of_callers(settings: &Settings) -> Settings {
     let access = AccessSettings { owners: Vec::new(), mode: AccessMode::Open };
     Settings { access, ..settings.clone() }
 }

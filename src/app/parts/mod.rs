@@ -5,6 +5,7 @@ mod background;
 pub(super) mod base;
 pub(super) mod gateway;
 mod handles;
+mod inline;
 mod meaning;
 mod memories;
 mod router;
@@ -123,7 +124,9 @@ pub(super) async fn build(
     let (extractor, summariser) = (turns.extractor.clone(), turns.summariser.clone());
     let tools = CommandTools { all: turns.ender.tools.clone(), telegram };
     let gateway = gateway::turns_of(&bot.base, &turns, &ledger, owners.clone(), &servers);
-    let runner = ByPlace { telegram: turns, gateway: gateway.as_ref().map(|gateway| gateway.runner.clone()) };
+    let inline = inline::inline_runner(&bot, &ledger, owners.clone(), &servers);
+    let of_gateway = gateway.as_ref().map(|gateway| gateway.runner.clone());
+    let runner = ByPlace { telegram: turns, gateway: of_gateway, inline };
     let mailboxes = Mailboxes::new(Arc::new(runner), groups.front.clone());
     let handles = handles(&bot, ledger.clone(), &mailboxes, extractor.clone(), tools);
     let commands = Arc::new(commands::table(&handles, &additions.commands)?);

@@ -55,6 +55,7 @@ pub(super) fn router(bot: &Bot, onward: Onward<'_>) -> Router {
         odd_kinds: Mutex::default(),
         clock: base.clock.clone(),
         newest,
+        inline: bot.live.inline().clone(),
         prompts: handles.prompts.clone(),
         ledger: handles.ledger.clone(),
         // Command output may still be sent while turns are being stopped.

@@ -14,6 +14,7 @@ mod buttons;
 mod chat;
 mod docs;
 mod forget;
+mod inline;
 mod memory;
 mod people;
 mod persona;
@@ -45,6 +46,7 @@ pub(crate) use chat::{
 };
 pub(crate) use docs::DocsButton;
 pub(crate) use forget::{ExportButton, ForgetButton, PrivacyButton, SaidKey, SearchNumber};
+pub(crate) use inline::InlineButton;
 pub(crate) use memory::MemoryButton;
 pub(crate) use people::PeopleButton;
 pub(crate) use persona::PersonaButton;

@@ -14,6 +14,8 @@ pub(crate) enum PressRefusal {
     Stranger,
     /// The message of the button is missing.
     Gone,
+    /// Only the person who asked may press the button.
+    Others,
     Failed,
 }
 
@@ -24,6 +26,7 @@ pub(crate) fn refused(texts: &Texts, why: PressRefusal) -> String {
         PressRefusal::Full(full) => no_room(texts, full),
         PressRefusal::Stranger => texts.press_not_allowed().to_owned(),
         PressRefusal::Gone => texts.gone().to_owned(),
+        PressRefusal::Others => texts.inline_others().to_owned(),
         PressRefusal::Failed => texts.error_internal().to_owned(),
     }
 }

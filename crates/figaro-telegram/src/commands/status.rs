@@ -36,6 +36,8 @@ pub(super) struct StatusCommand {
     mailboxes: Mailboxes,
     extractor: Extractor,
     mcp: Mcp,
+    /// `true` if people can ask the bot from other chats.
+    answers_elsewhere: bool,
     default_zone: Tz,
 }
 
@@ -66,6 +68,7 @@ impl StatusCommand {
             mailboxes: handles.mailboxes.clone(),
             extractor: handles.extractor.clone(),
             mcp: handles.mcp.clone(),
+            answers_elsewhere: handles.me.answers_elsewhere,
             default_zone: handles.default_zone,
         }
     }
@@ -115,6 +118,7 @@ impl StatusCommand {
             count(texts.status_restarts(), u64::from(self.mcp.restarts())),
             count(texts.status_unreadable(), health.unreadable),
             is_too_large(&health).then(|| texts.status_store_large().to_owned()),
+            (!self.answers_elsewhere).then(|| texts.status_inline().to_owned()),
         ];
         let broken =
             vitals.broken().into_iter().map(|faults| fill(texts.status_broken(), &[("faults", &faults)]));

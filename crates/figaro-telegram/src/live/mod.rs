@@ -4,6 +4,7 @@
 
 mod draft;
 mod group;
+mod inline;
 mod pace;
 mod preview;
 mod render;
@@ -20,6 +21,7 @@ use tokio_util::sync::CancellationToken;
 
 use self::preview::Preview;
 pub(super) use self::state::MESSAGE_UNITS;
+use super::inline::{InlineAnswer, InlineAnswers};
 use super::send::Sender;
 use super::tries::pauses;
 use figaro_agent::delivery::{Listener, TurnEvent, TurnEventKind};
@@ -41,6 +43,7 @@ pub struct Live {
     background: TaskTracker,
     locales: Arc<Locales>,
     previews: Arc<Mutex<HashMap<RunId, Arc<Preview>>>>,
+    inline: InlineAnswers,
 }
 
 /// Removes a preview from the list when it ends, also by a panic.
@@ -59,7 +62,14 @@ impl Live {
     /// Sends through this sender, within its rate limits. Status lines are in the language of the person who asked.
     #[must_use]
     pub fn new(sender: Sender, background: TaskTracker, locales: Arc<Locales>) -> Self {
-        Self { sender, background, locales, previews: Arc::default() }
+        let (previews, inline) = Default::default();
+        Self { sender, background, locales, previews, inline }
+    }
+
+    /// Returns the answers that are being written in chats that the bot is no member of.
+    #[must_use]
+    pub const fn inline(&self) -> &InlineAnswers {
+        &self.inline
     }
 
     /// Ends a turn's preview, waits for its calls, and returns its messages, also after a restart. A slow draft call
@@ -86,12 +96,26 @@ impl Live {
         }
     }
 
-    fn begin(&self, preview: Preview) {
+    fn list(&self, preview: Preview) -> (Arc<Preview>, PreviewGuard) {
         let (run, preview) = (preview.run, Arc::new(preview));
         self.previews.lock().insert(run, Arc::clone(&preview));
-        let (sender, previews) = (self.sender.clone(), Arc::clone(&self.previews));
+        (preview, PreviewGuard { previews: Arc::clone(&self.previews), run })
+    }
+
+    fn begin_inline(&self, preview: Preview, answer: Arc<InlineAnswer>) {
+        let stop = self.locales.of(preview.language.as_deref()).inline_stop().to_owned();
+        let ((preview, listed), sender) = (self.list(preview), self.sender.clone());
         self.background.spawn("live", async move {
-            let _listed = PreviewGuard { previews, run };
+            let _listed = listed;
+            inline::show(&preview, &sender, &answer, &stop).await;
+        });
+    }
+
+    fn begin(&self, preview: Preview) {
+        let run = preview.run;
+        let ((preview, listed), sender) = (self.list(preview), self.sender.clone());
+        self.background.spawn("live", async move {
+            let _listed = listed;
             // A draft only goes when a message comes, and an answer in place of an earlier one sends none.
             let standing = sender.outbox.live_of(run).await.unwrap_or_default();
             match preview.place.is_group() || standing.iter().any(LiveMessage::is_earlier) {
@@ -110,8 +134,15 @@ impl Live {
 impl Listener for Live {
     fn hear(&self, event: &TurnEvent) {
         if let TurnEventKind::Started { origin, place, language } = &event.kind {
-            if let Origin::Telegram { message, .. } = origin {
-                self.begin(Preview::new(event.run, place.clone(), *message, language.clone()));
+            let preview = |message| Preview::new(event.run, place.clone(), message, language.clone());
+            match origin {
+                Origin::Telegram { message, .. } => self.begin(preview(*message)),
+                Origin::Inline { .. } => {
+                    if let Some(answer) = self.inline.began(place.conversation(), event.run) {
+                        self.begin_inline(preview(None), answer);
+                    }
+                }
+                Origin::Http { .. } | Origin::Terminal { .. } | Origin::Task => {}
             }
             return;
         }

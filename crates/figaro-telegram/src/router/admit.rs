@@ -61,6 +61,9 @@ impl Router {
         pressed: Box<CallbackView>,
         arrival: Arrival,
     ) -> Result<UpdateFate, StoreError> {
+        if pressed.inline_message_id.is_some() {
+            return self.press_inline(id, *pressed, arrival).await;
+        }
         let user = inbound::speaker_of(&pressed.from).user;
         let Some(place) = pressed.message.as_ref().map(inbound::place) else {
             self.refuse_press(pressed, PressRefusal::Gone);
@@ -94,7 +97,7 @@ impl Router {
 
     /// Answers a press that has no effect, with the reason. If very many such answers are pending, further ones are
     /// skipped.
-    fn refuse_press(self: &Arc<Self>, pressed: Box<CallbackView>, why: PressRefusal) {
+    pub(super) fn refuse_press(self: &Arc<Self>, pressed: Box<CallbackView>, why: PressRefusal) {
         let Some(room) = self.commands.cards.sender.limiter.notice_room() else { return };
         let this = Arc::clone(self);
         self.background.spawn("no_room", async move {

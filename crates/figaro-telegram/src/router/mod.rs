@@ -11,6 +11,7 @@ mod event;
 mod fate;
 mod first;
 mod groups;
+mod inline;
 mod membership;
 mod noted;
 mod odd;
@@ -32,6 +33,7 @@ use super::commands::{
     Zones,
 };
 use super::inbound::{self, CommandLine, CommandTarget, Me};
+use super::inline::InlineAnswers;
 use super::kinds;
 use super::newest::Newest;
 use super::views::{MessageView, StoppedView, UpdateView};
@@ -114,6 +116,8 @@ pub struct Router {
     pub odd_kinds: Mutex<HashSet<String>>,
     /// Source of the current time, in UTC.
     pub clock: Clock,
+    /// Answers that are being written in chats that the bot is no member of.
+    pub inline: InlineAnswers,
     /// Newest messages of private chats, to decide about quotes.
     pub newest: Newest,
     /// Agents, whose files may name reactions.
@@ -236,6 +240,15 @@ impl Router {
         }
         if let Some(reaction) = view.message_reaction {
             return self.reacted(id, &reaction, arrival).await;
+        }
+        if let Some(query) = view.inline_query {
+            return Ok(self.typed(query));
+        }
+        if let Some(chosen) = view.chosen_inline_result {
+            return self.chosen(id, *chosen, arrival).await;
+        }
+        if let Some(message) = view.guest_message {
+            return self.guest(id, &message, arrival).await;
         }
         match view.my_chat_member {
             Some(member) => self.membership(id, *member, arrival).await,

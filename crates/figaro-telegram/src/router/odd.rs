@@ -36,7 +36,10 @@ pub(super) fn is_odd(body: &Value, view: &UpdateView) -> bool {
         || (has("callback_query") && view.callback_query.is_none())
         || (has("my_chat_member") && view.my_chat_member.is_none())
         || (has("stopped_message_generation") && view.stopped_message_generation.is_none())
-        || (has("message_reaction") && view.message_reaction.is_none());
+        || (has("message_reaction") && view.message_reaction.is_none())
+        || (has("inline_query") && view.inline_query.is_none())
+        || (has("chosen_inline_result") && view.chosen_inline_result.is_none())
+        || (has("guest_message") && view.guest_message.is_none());
     let Some(message) = &view.message else { return unread };
     let field =
         |name: &str| body.get("message").and_then(|message| message.get(name)).is_some_and(|v| !v.is_null());

@@ -12,10 +12,10 @@ use super::request::{CheckedRequest, MethodOutcome};
 pub(super) fn get_me(state: &mut TelegramState, _: &CheckedRequest<'_>) -> MethodOutcome {
     let mut me = state.world.bot.json();
     me["can_join_groups"] = json!(true);
+    me["supports_inline_queries"] = json!(!state.inline.is_off);
+    me["supports_guest_queries"] = json!(!state.inline.is_off);
     me["can_read_all_group_messages"] = json!(state.world.reads_all);
     for flag in [
-        "supports_guest_queries",
-        "supports_inline_queries",
         "can_connect_to_business",
         "has_main_web_app",
         "has_topics_enabled",

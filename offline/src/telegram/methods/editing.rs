@@ -8,7 +8,7 @@ use super::super::sample;
 use super::super::state::TelegramState;
 use super::super::world::ChatType;
 use super::request::{CheckedRequest, MethodOutcome};
-use super::{content, keyboard, media as files};
+use super::{content, inline, keyboard, media as files};
 
 const HOURS_48: i64 = 48 * 3600;
 /// Fields replaced by an edit of the content.
@@ -26,15 +26,15 @@ const CONTENT: [&str; 10] = [
 ];
 
 pub(super) fn text(state: &mut TelegramState, request: &CheckedRequest<'_>) -> MethodOutcome {
-    if request.value("inline_message_id").is_some() {
-        return Ok(json!(true));
-    }
     let content = if request.value("rich_message").is_some() {
         content::rich_content(request)?
     } else {
         let (text, entities) = request.formatted("text", "entities");
         content::text_content("text", text, entities)?
     };
+    if request.value("inline_message_id").is_some() {
+        return inline::edit(state, request, Some(content));
+    }
     edit(state, request, |message| {
         if message.contains_key("text") || message.contains_key("rich_message") {
             replace(message, &["text", "entities", "rich_message"], content);
@@ -56,7 +56,10 @@ pub(super) fn caption(state: &mut TelegramState, request: &CheckedRequest<'_>) -
 }
 
 pub(super) fn markup(state: &mut TelegramState, request: &CheckedRequest<'_>) -> MethodOutcome {
-    edit(state, request, |_| Ok(()))
+    match request.value("inline_message_id") {
+        Some(_) => inline::edit(state, request, None),
+        None => edit(state, request, |_| Ok(())),
+    }
 }
 
 pub(super) fn media(state: &mut TelegramState, request: &CheckedRequest<'_>) -> MethodOutcome {

@@ -9,6 +9,7 @@ mod chats;
 mod commands;
 mod content;
 mod editing;
+mod inline;
 mod keyboard;
 mod media;
 mod request;
@@ -25,7 +26,7 @@ use super::state::TelegramState;
 type Behaviour = fn(&mut TelegramState, &CheckedRequest<'_>) -> MethodOutcome;
 
 /// Methods with their own behaviour. Other methods that return a `Message` send one.
-const BEHAVIOURS: [(&str, Behaviour); 41] = [
+const BEHAVIOURS: [(&str, Behaviour); 43] = [
     ("getMe", chats::get_me),
     ("sendMessage", sending::send_message),
     ("sendPoll", sending::send_poll),
@@ -41,6 +42,8 @@ const BEHAVIOURS: [(&str, Behaviour); 41] = [
     ("sendChatAction", answering::chat_action),
     ("setMessageReaction", answering::react),
     ("answerCallbackQuery", answering::answer_press),
+    ("answerInlineQuery", inline::answer_query),
+    ("answerGuestQuery", inline::answer_guest),
     ("editMessageText", editing::text),
     ("editMessageCaption", editing::caption),
     ("editMessageReplyMarkup", editing::markup),

@@ -12,7 +12,7 @@ use super::super::world::MessageDraft;
 
 /// Snapshot of the state. Holds the server's lock: be quick, and do not act on the server inside.
 #[derive(Debug)]
-pub struct TelegramView<'a>(&'a TelegramState);
+pub struct TelegramView<'a>(pub(super) &'a TelegramState);
 
 impl TelegramView<'_> {
     /// Returns the calls answered so far, in the order they finished.

@@ -3,6 +3,7 @@
 use figaro_mcp::table::{ApiTable, ApiType, TypeDef};
 use serde_json::{Map, Value, json};
 
+use super::super::inline::InlineQueryState;
 use super::super::state::{ButtonPress, StoredFile};
 use super::super::{MemberStatus, sample};
 use super::{ANN, Bed, FORUM, GROUP};
@@ -39,6 +40,9 @@ async fn every_method_of_the_table_answers_its_smallest_call() {
     bed.tg.shared.change(|state| {
         let file = StoredFile { path: "x".to_owned(), bytes: Vec::new() };
         state.files.insert("file-known".to_owned(), file);
+        let open = InlineQueryState { from: json!({}), query: String::new(), answer: None };
+        state.inline.queries.insert("query-known".to_owned(), open.clone());
+        state.inline.queries.insert("guest-known".to_owned(), open);
         state.presses.insert("press-known".to_owned(), ButtonPress { answer: None });
     });
     let mut refused = Vec::new();
@@ -52,6 +56,8 @@ async fn every_method_of_the_table_answers_its_smallest_call() {
             "editMessageText" => json!({"chat_id": ANN, "message_id": mine, "text": "y"}),
             "editMessageReplyMarkup" => json!({"chat_id": ANN, "message_id": mine}),
             "editMessageCaption" => json!({"inline_message_id": "x"}),
+            "answerInlineQuery" => json!({"inline_query_id": "query-known"}),
+            "answerGuestQuery" => json!({"guest_query_id": "guest-known"}),
             "editMessageMedia" => json!({
                 "chat_id": ANN, "message_id": mine, "media": {"type": "photo", "media": "https://example.com/a.png"},
             }),

@@ -73,6 +73,13 @@ impl Job {
         }
     }
 
+    /// Returns `true` for a question from a chat that the bot is no member of.
+    #[must_use]
+    pub fn is_inline(&self) -> bool {
+        let first = self.question().and_then(|question| question.parts.first());
+        first.is_some_and(|part| matches!(part.origin, Origin::Inline { .. }))
+    }
+
     /// Returns the place where it is answered; `None` if the place is known only when the job begins.
     #[must_use]
     pub fn place(&self) -> Option<&Place> {
