@@ -1,7 +1,7 @@
 //! How much of a turn's time is Figaro's own: the real release binary against the offline Telegram and model, which note
 //! when they are asked and when they answer. `cargo bench --bench turns` prints
 //!
-//! - the time from the model's first words to the first visible ones, in a private chat;
+//! - the time from the model's first words to the first visible ones, in a private chat and in one of others;
 //! - what 50 chats at once wait for Figaro beyond the model's own time, from their message to the answer, with the pace of
 //!   the rate limiter lifted: on a store in memory, and on one on disk beside the time of a bare fsync there;
 //! - the same while a conversation is summarised after every 4 messages, and while every question is read for facts about whoever
@@ -87,8 +87,10 @@ async fn main() {
         folder
     };
     let world = World::start(&folder(&disk, "first"), 1, "off").await;
-    let times = first_words(&world).await;
+    let times = first_words(&world, OWNER).await;
     print("first visible words after the model's first (target: p50 20 ms)", times);
+    let times = first_words(&world, 0).await;
+    print("the same after a question from a chat that the bot is no member of (target: 100 ms)", times);
     drop(world);
     println!("what {CHATS} chats at once wait beyond the model's own time (target: p50 5 ms, gate lifted)");
     let pause = Duration::ZERO;
@@ -183,11 +185,24 @@ async fn next(hears: &mut mpsc::UnboundedReceiver<Heard>) -> Heard {
         .expect("it is open")
 }
 
-async fn first_words(world: &World) -> Vec<Duration> {
-    let mut hears = world.join(OWNER);
+/// Sends a question typed after the bot's name in a chat that it is no member of.
+async fn ask_elsewhere(world: &World) {
+    let query = world.telegram.inline_query(OWNER, "slowly please chat=0 ").unwrap();
+    let offered =
+        world.telegram.wait_until(WAIT_TIMEOUT, |view| view.query_answer(&query)).await.expect("an offer");
+    let result = offered["results"][0]["id"].as_str().expect("a result").to_owned();
+    world.telegram.choose(&query, &result).unwrap();
+}
+
+/// Asks in this chat; 0 stands for one that the bot is no member of.
+async fn first_words(world: &World, chat: i64) -> Vec<Duration> {
+    let mut hears = world.join(chat);
     let mut times = Vec::new();
     for round in 0..=FIRST_WORDS {
-        world.telegram.say(OWNER, OWNER, &format!("slowly please chat={OWNER} ")).unwrap();
+        match chat {
+            0 => ask_elsewhere(world).await,
+            _ => drop(world.telegram.say(chat, chat, &format!("slowly please chat={chat} ")).unwrap()),
+        }
         let mut opened = None;
         let mut seen = None;
         loop {

@@ -42,6 +42,11 @@ pub(crate) fn watch(telegram: &OfflineTelegram) -> mpsc::UnboundedReceiver<Seen>
                     Some(text) => (number(&data["chat_id"]), What::Draft(text.to_owned())),
                     None => continue,
                 },
+                // A message in a chat that the bot is no member of: the chat is not known, and 0 stands for it.
+                "inline" if data.get("reply_markup").is_some() => {
+                    (0, What::Draft(data["text"].as_str().unwrap_or_default().to_owned()))
+                }
+                "inline" => (0, What::Message),
                 "message" if data["from"]["is_bot"] == true => (number(&data["chat"]["id"]), What::Message),
                 _ => continue,
             };

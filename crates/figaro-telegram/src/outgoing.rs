@@ -13,6 +13,9 @@ use figaro_markup::{CodeFile, Formatted};
 /// Parameter that selects the link preview of a message.
 pub(super) const PREVIEW: &str = "link_preview_options";
 
+/// Maximum length of a message and of a draft, in UTF-16 units.
+pub(crate) const MESSAGE_UNITS: usize = 4096;
+
 /// A message to send: a text, a document or a picture, with its buttons.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Outgoing {

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value, json};
 
 use super::error::BotApiError;
-use super::state::TelegramState;
 
 /// Inline and guest queries of people, and the messages that came of them. Not kept over a restart.
 #[derive(Debug, Default)]
@@ -31,28 +30,27 @@ pub(super) struct InlineQueryState {
     pub(super) answer: Option<Map<String, Value>>,
 }
 
-impl TelegramState {
+impl InlineWorld {
     /// Returns an unanswered query. Errors as Telegram does for one that is unknown, too old, or answered.
     pub(super) fn open_query(&mut self, id: &str) -> Result<&mut InlineQueryState, BotApiError> {
-        let open = self.inline.queries.get_mut(id).filter(|query| query.answer.is_none());
+        let open = self.queries.get_mut(id).filter(|query| query.answer.is_none());
         open.ok_or_else(|| {
             BotApiError::bad("query is too old and response timeout expired or query ID is invalid")
         })
     }
 
-    /// Sends the message of a result into a chat that the bot is no member of. Returns its `inline_message_id`.
-    pub(super) fn send_inline(&mut self, result: &Value) -> String {
-        let id = self.fresh("inline-");
-        let mut message = json!({"text": result["input_message_content"]["message_text"]});
-        for (from, to) in [("entities", "entities"), ("rich_message", "rich_message")] {
-            if let Some(value) = result["input_message_content"].get(from) {
-                message[to] = value.clone();
+    /// Sends the message of a result, with this `inline_message_id`, into a chat that the bot is no member of.
+    pub(super) fn send(&mut self, id: String, result: &Value) {
+        let content = &result["input_message_content"];
+        let mut message = json!({"text": content["message_text"]});
+        for name in ["entities", "rich_message"] {
+            if let Some(value) = content.get(name) {
+                message[name] = value.clone();
             }
         }
         if let Some(keyboard) = result.get("reply_markup") {
             message["reply_markup"] = keyboard.clone();
         }
-        self.inline.messages.insert(id.clone(), vec![message]);
-        id
+        self.messages.insert(id, vec![message]);
     }
 }

@@ -13,7 +13,8 @@ use figaro_agent::turn::control::Control;
 use figaro_agent::turn::queue::{Job, Runner};
 use figaro_ledger::Ledger;
 use figaro_store::InboxStore;
-use figaro_telegram::inline::{ElsewhereChannel, InlineAnswers, InlineDelivery};
+use figaro_telegram::delivery::{ElsewhereChannel, InlineDelivery};
+use figaro_telegram::inline::InlineAnswers;
 
 /// Runs stateless turns, and settles the update of each whose answer stands.
 #[derive(Debug)]

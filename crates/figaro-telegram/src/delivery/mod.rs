@@ -3,6 +3,7 @@
 
 mod attached;
 mod card;
+mod inline;
 mod parts;
 mod spoken;
 
@@ -13,10 +14,12 @@ use figaro_base::tz::Tz;
 use tokio_util::sync::CancellationToken;
 
 use self::card::card_of;
+pub use self::inline::{ElsewhereChannel, InlineDelivery};
 use self::parts::{parts, plain};
 use super::commands::{Clocks, TaskCards, settings_card, undo_card, unreadable_card};
-use super::live::{Live, MESSAGE_UNITS};
+use super::live::Live;
 use super::newest::Newest;
+use super::outgoing::MESSAGE_UNITS;
 use super::send::{Outgoing, Sender, Unsent};
 use super::tries::{Tries, pauses};
 use figaro_agent::delivery::Delivery;

@@ -3,7 +3,7 @@
 
 use super::super::callback::ChooseButton;
 use super::super::commands::action_buttons;
-use super::super::live::MESSAGE_UNITS;
+use super::super::outgoing::MESSAGE_UNITS;
 use super::super::send::{Button, Outgoing};
 use figaro_domain::delivery::PendingDelivery;
 use figaro_domain::task::MAX_ANSWER_MESSAGES;

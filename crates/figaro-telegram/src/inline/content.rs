@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 use super::InlineAnswer;
 use crate::api::EditMessageText;
 use crate::error::ApiError;
-use crate::live::MESSAGE_UNITS;
+use crate::outgoing::MESSAGE_UNITS;
 use crate::outgoing::{PREVIEW, is_unchanged, no_preview};
 use crate::send::{Button, Sender, Unsent, keyboard};
 use crate::tries::Tries;

@@ -2,7 +2,6 @@
 //! message, known by its `inline_message_id`, that grows by edits. Nothing of them is stored but what they cost.
 
 mod content;
-mod delivery;
 mod offers;
 
 use std::collections::{HashMap, VecDeque};
@@ -12,7 +11,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use parking_lot::Mutex;
 
 pub(crate) use self::content::{InlineContent, quotation, with_question};
-pub use self::delivery::{ElsewhereChannel, InlineDelivery};
 pub(crate) use self::offers::{Offers, guest_result};
 use crate::views::InlineQueryView;
 use figaro_base::ids::{RequestId, RunId, UpdateId, UserId};
@@ -85,7 +83,7 @@ impl InlineAnswer {
         self.is_stopped.store(true, Ordering::Relaxed);
     }
 
-    fn is_stopped(&self) -> bool {
+    pub(crate) fn is_stopped(&self) -> bool {
         self.is_stopped.load(Ordering::Relaxed)
     }
 
@@ -123,7 +121,8 @@ impl InlineAnswers {
         Some(answer)
     }
 
-    fn of_run(&self, run: RunId) -> Option<Arc<InlineAnswer>> {
+    /// Returns the answer that this turn is writing.
+    pub(crate) fn of_run(&self, run: RunId) -> Option<Arc<InlineAnswer>> {
         self.0.lock().writing.values().find(|answer| *answer.run.lock() == Some(run)).cloned()
     }
 

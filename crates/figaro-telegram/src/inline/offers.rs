@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::content::quotation;
 use super::{InlineAnswers, InlineContent, with_question};
 use crate::callback::InlineButton;
-use crate::live::MESSAGE_UNITS;
+use crate::outgoing::MESSAGE_UNITS;
 use crate::outgoing::{PREVIEW, no_preview};
 use crate::send::{Button, keyboard};
 use figaro_base::ids::{ChatId, UserId};

@@ -20,7 +20,6 @@ use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 
 use self::preview::Preview;
-pub(super) use self::state::MESSAGE_UNITS;
 use super::inline::{InlineAnswer, InlineAnswers};
 use super::send::Sender;
 use super::tries::pauses;

@@ -1,6 +1,7 @@
 //! Renders the preview of a turn: the text after the sent parts with the status line below, in one message. Pure.
 
-use super::state::{MESSAGE_UNITS, PreviewState};
+use super::state::PreviewState;
+use crate::outgoing::MESSAGE_UNITS;
 use figaro_base::text::utf16_len;
 use figaro_markup::{Formatted, MORE, Piece, split, window};
 

@@ -2,11 +2,9 @@
 
 use std::collections::VecDeque;
 
+use crate::outgoing::MESSAGE_UNITS;
 use figaro_base::text::may_be_json;
 use figaro_markup::{AnswerSplitter, Piece};
-
-/// Maximum length of a message and of a draft, in UTF-16 units.
-pub(crate) const MESSAGE_UNITS: usize = 4096;
 
 #[derive(Debug)]
 pub(super) struct PreviewState {

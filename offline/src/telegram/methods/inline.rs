@@ -23,7 +23,7 @@ pub(super) fn answer_query(state: &mut TelegramState, request: &CheckedRequest<'
     if ids.len() < results.len() {
         return Err(BotApiError::bad("RESULT_ID_DUPLICATE"));
     }
-    let query = state.open_query(request.text("inline_query_id").unwrap_or_default())?;
+    let query = state.inline.open_query(request.text("inline_query_id").unwrap_or_default())?;
     query.answer = Some(request.args.fields.clone());
     Ok(json!(true))
 }
@@ -31,9 +31,10 @@ pub(super) fn answer_query(state: &mut TelegramState, request: &CheckedRequest<'
 pub(super) fn answer_guest(state: &mut TelegramState, request: &CheckedRequest<'_>) -> MethodOutcome {
     let result = request.value("result").cloned().unwrap_or_default();
     check_result(&result)?;
-    let query = state.open_query(request.text("guest_query_id").unwrap_or_default())?;
+    let query = state.inline.open_query(request.text("guest_query_id").unwrap_or_default())?;
     query.answer = Some(request.args.fields.clone());
-    let id = state.send_inline(&result);
+    let id = state.fresh("inline-");
+    state.inline.send(id.clone(), &result);
     Ok(json!({"inline_message_id": id}))
 }
 
@@ -59,7 +60,9 @@ pub(super) fn edit(
     if content::object(old) == new {
         return Err(BotApiError::bad("MESSAGE_NOT_MODIFIED: message is not modified"));
     }
-    versions.push(Value::Object(new));
+    let new = Value::Object(new);
+    versions.push(new.clone());
+    state.tell("inline", new);
     Ok(json!(true))
 }
 

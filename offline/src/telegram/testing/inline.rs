@@ -138,7 +138,8 @@ fn chosen(state: &mut TelegramState, query_id: &str, result_id: &str, is_told: b
     let Some(result) = results.into_iter().flatten().find(|result| result["id"] == result_id).cloned() else {
         return no("there is no such result");
     };
-    let id = state.send_inline(&result);
+    let id = state.fresh("inline-");
+    state.inline.send(id.clone(), &result);
     let mut chosen = json!({"result_id": result_id, "from": query.from, "query": query.query});
     if result.get("reply_markup").is_some() {
         chosen["inline_message_id"] = json!(id);

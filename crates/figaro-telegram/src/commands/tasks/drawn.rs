@@ -8,7 +8,7 @@ use figaro_base::tz::Tz;
 use super::super::card::Card;
 use super::super::zone::Clocks;
 use super::card::TaskView;
-use crate::live::MESSAGE_UNITS;
+use crate::outgoing::MESSAGE_UNITS;
 use figaro_agent::languages::Languages;
 use figaro_base::clock::Clock;
 use figaro_domain::task::{Task, TaskMessage};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use tokio_util::sync::CancellationToken;
 
-use super::{InlineAnswer, InlineAnswers, InlineContent, with_question};
+use crate::inline::{InlineAnswer, InlineAnswers, InlineContent, with_question};
 use crate::live::Live;
 use crate::send::Sender;
 use figaro_agent::channel::{Channel, FileError, FileStream};
