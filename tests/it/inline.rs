@@ -255,3 +255,58 @@ async fn status_and_check_tell_how_inline_mode_is_turned_on() {
     let check = world.bot().arg("check").run().await;
     assert!(String::from_utf8_lossy(&check.stdout).contains("/setinline"), "{check:?}");
 }
+
+/// What a person asks and where, in an order that a generator gives; each question has a secret of its own.
+#[tokio::test]
+async fn nothing_of_one_person_reaches_another() {
+    const EVE: i64 = 13;
+    let world = World::new().await;
+    world.telegram.add_user(Person::new(BOB, "Bob"));
+    world.telegram.add_private(BOB).ok();
+    world.person(EVE, "Eve", "en");
+    world.otherwise(ModelReply::text("An answer."));
+    let _bot = world.start_open().await;
+    let people = [(ANN, "amber"), (BOB, "beryl"), (EVE, "ebony")];
+    let mut seed = 40_u64;
+    let mut next = |below: usize| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(seed >> 33).unwrap() % below
+    };
+    for round in 0..45 {
+        let (who, secret) = people[next(3)];
+        let asked = format!("my {secret}{round}?");
+        match next(4) {
+            0 => drop(world.told(who, who, &asked).await),
+            1 => {
+                let message = world.asks_elsewhere(who, &asked).await;
+                world.shows_elsewhere(&message, "An answer.").await;
+            }
+            2 => {
+                let at = world.telegram.view(|view| view.inline_messages().len());
+                let query = world.telegram.guest_message(who, &format!("@figaro_bot {asked}"), None).unwrap();
+                world.guest_answer(&query, 0).await;
+                let message = world.telegram.view(|view| {
+                    let mut all: Vec<String> =
+                        view.inline_messages().into_iter().map(str::to_owned).collect();
+                    all.sort_by_key(|id| id.rsplit('-').next().unwrap().parse::<u64>().unwrap());
+                    assert_eq!(all.len(), at + 1);
+                    all.pop().unwrap()
+                });
+                world.shows_elsewhere(&message, "An answer.").await;
+            }
+            _ => {
+                let (_, offered) = world.typed(who, "").await;
+                let offered = offered.to_string();
+                for (other, theirs) in people {
+                    assert!(other == who || !offered.contains(theirs), "{who} is offered {offered}");
+                }
+            }
+        }
+    }
+    for request in world.asked() {
+        let prompt = format!("{request:?}");
+        let seen: Vec<&str> =
+            people.iter().map(|(_, secret)| *secret).filter(|secret| prompt.contains(secret)).collect();
+        assert_eq!(seen.len(), 1, "{seen:?}: {prompt}");
+    }
+}

@@ -128,6 +128,7 @@ mod tasks_ui;
 mod timezone;
 mod unchanged;
 mod undo;
+mod update_kinds;
 mod usage;
 mod web;
 mod why;

@@ -5,7 +5,8 @@
 pub(crate) enum UpdateHandling {
     /// The bot asks Telegram for such updates and acts on them.
     Used,
-    /// The bot does not ask for them, for this reason. Telegram then sends none, apart from those that were waiting.
+    /// The bot does not ask for them, for the reason in this text. Telegram then sends none, apart from those that were
+    /// waiting.
     NotAsked(&'static str),
 }
 
@@ -15,30 +16,30 @@ use UpdateHandling::{NotAsked, Used};
 pub(crate) const KINDS: [(&str, UpdateHandling); 27] = [
     ("message", Used),
     ("edited_message", Used),
-    ("channel_post", NotAsked("a channel asks nobody")),
-    ("edited_channel_post", NotAsked("a channel asks nobody")),
-    ("business_connection", NotAsked("the bot acts for no other account")),
-    ("business_message", NotAsked("the bot acts for no other account")),
-    ("edited_business_message", NotAsked("the bot acts for no other account")),
-    ("deleted_business_messages", NotAsked("the bot acts for no other account")),
+    ("channel_post", NotAsked("why_kind_channel")),
+    ("edited_channel_post", NotAsked("why_kind_channel")),
+    ("business_connection", NotAsked("why_kind_business")),
+    ("business_message", NotAsked("why_kind_business")),
+    ("edited_business_message", NotAsked("why_kind_business")),
+    ("deleted_business_messages", NotAsked("why_kind_business")),
     ("guest_message", Used),
     ("message_reaction", Used),
-    ("message_reaction_count", NotAsked("counts of anonymous reactions name nobody")),
+    ("message_reaction_count", NotAsked("why_kind_counts")),
     ("inline_query", Used),
     ("chosen_inline_result", Used),
     ("callback_query", Used),
-    ("shipping_query", NotAsked("the bot sells nothing")),
-    ("pre_checkout_query", NotAsked("the bot sells nothing")),
-    ("purchased_paid_media", NotAsked("the bot sells nothing")),
-    ("poll", NotAsked("the model asks for the state of a poll when it ends it")),
-    ("poll_answer", NotAsked("votes are for those who asked")),
+    ("shipping_query", NotAsked("why_kind_shop")),
+    ("pre_checkout_query", NotAsked("why_kind_shop")),
+    ("purchased_paid_media", NotAsked("why_kind_shop")),
+    ("poll", NotAsked("why_kind_poll")),
+    ("poll_answer", NotAsked("why_kind_votes")),
     ("my_chat_member", Used),
-    ("chat_member", NotAsked("joins and leaves come as messages")),
-    ("chat_join_request", NotAsked("admins decide about them")),
-    ("chat_boost", NotAsked("boosts change nothing for the bot")),
-    ("removed_chat_boost", NotAsked("boosts change nothing for the bot")),
-    ("managed_bot", NotAsked("the bot manages no other bots")),
-    ("subscription", NotAsked("the bot sells nothing")),
+    ("chat_member", NotAsked("why_kind_members")),
+    ("chat_join_request", NotAsked("why_kind_requests")),
+    ("chat_boost", NotAsked("why_kind_boosts")),
+    ("removed_chat_boost", NotAsked("why_kind_boosts")),
+    ("managed_bot", NotAsked("why_kind_bots")),
+    ("subscription", NotAsked("why_kind_shop")),
     ("stopped_message_generation", Used),
 ];
 
@@ -48,18 +49,25 @@ pub(crate) fn asked() -> Vec<&'static str> {
     KINDS.into_iter().filter(|(_, handling)| *handling == Used).map(|(kind, _)| kind).collect()
 }
 
-/// Returns why the bot does not ask for a kind; `None` if it does, or does not know the kind.
+/// Returns what the bot does about a kind; `None` if there is no such kind.
+#[must_use]
+pub(crate) fn handling(kind: &str) -> Option<UpdateHandling> {
+    KINDS.into_iter().find(|(known, _)| *known == kind).map(|(_, handling)| handling)
+}
+
+/// Returns the text that says why the bot does not ask for a kind; `None` if it does, or does not know the kind.
 #[must_use]
 pub(crate) fn reason(kind: &str) -> Option<&'static str> {
-    KINDS.into_iter().find_map(|(known, handling)| match handling {
-        NotAsked(why) if known == kind => Some(why),
-        NotAsked(_) | Used => None,
-    })
+    match handling(kind)? {
+        NotAsked(why) => Some(why),
+        Used => None,
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use figaro_mcp::table::{ApiTable, TypeDef};
+    use figaro_prompts::texts::Locales;
 
     use super::*;
 
@@ -70,5 +78,14 @@ mod tests {
             fields.iter().map(|field| field.name.as_str()).filter(|name| *name != "update_id").collect();
         let decided: Vec<&str> = KINDS.into_iter().map(|(kind, _)| kind).collect();
         assert_eq!(decided, all);
+    }
+
+    #[test]
+    fn each_reason_has_its_text() {
+        let locales = Locales::default();
+        for (kind, handling) in KINDS {
+            let NotAsked(why) = handling else { continue };
+            assert!(locales.of(None).get(why).is_some(), "{kind}: {why}");
+        }
     }
 }

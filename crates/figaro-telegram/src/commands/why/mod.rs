@@ -55,10 +55,12 @@ pub(super) struct WhyCommand {
 #[async_trait]
 impl Command for WhyCommand {
     fn spec(&self) -> CommandSpec {
-        CommandSpec::new("why", Texts::command_why)
-            .group(Group::Chat)
-            .families(&[WhyButton::NAME])
-            .arguments(&[("TURN", "explain the turn with this id of the log; only for owners")])
+        CommandSpec::new("why", Texts::command_why).group(Group::Chat).families(&[WhyButton::NAME]).arguments(
+            &[
+                ("TURN", "explain the turn with this id of the log; only for owners"),
+                ("KIND", "tell what I do with updates of this kind, such as `chat_boost`; only for owners"),
+            ],
+        )
     }
 
     async fn run(&self, request: &CommandRequest<'_>) -> Result<CommandOutcome, StoreError> {
@@ -68,7 +70,9 @@ impl Command for WhyCommand {
         let named = if asker.standing == Standing::Owner { request.argument() } else { "" };
         let run = named.parse::<RunId>().ok();
         if !named.is_empty() && run.is_none() {
-            return Ok(Card::text(self.cards.texts(asker).why_no_turn()).into());
+            let texts = self.cards.texts(asker);
+            let kind = reasons::kind(texts, &named.to_lowercase());
+            return Ok(Card::text(kind.unwrap_or_else(|| texts.why_no_turn().to_owned())).into());
         }
         let found = match (run, replied.and_then(|quoted| quoted.message)) {
             (Some(run), _) => self.finder.turn(run).await?,

@@ -3,6 +3,7 @@
 use super::super::asker::Asker;
 use super::finder::ExplainedMessage;
 use crate::inbound::Me;
+use crate::kinds::{self, UpdateHandling};
 use figaro_domain::chat::{AnswerWhen, Place};
 use figaro_domain::reception::{Ending, Reception};
 use figaro_policy::access::Standing;
@@ -33,6 +34,17 @@ pub(super) fn received(texts: &Texts, me: &Me, what: Reception) -> String {
         Reception::NoRoom => texts.why_no_room(),
     };
     text.to_owned()
+}
+
+/// Returns what the bot does about updates of this kind; `None` if the Bot API has no such kind.
+pub(super) fn kind(texts: &Texts, kind: &str) -> Option<String> {
+    Some(match kinds::handling(kind)? {
+        UpdateHandling::Used => fill(texts.why_kind_used(), &[("kind", kind)]),
+        UpdateHandling::NotAsked(why) => {
+            let reason = texts.get(why).unwrap_or(why);
+            fill(texts.why_kind_unused(), &[("kind", kind), ("reason", reason)])
+        }
+    })
 }
 
 /// Returns the reason why questions are answered in a chat.
