@@ -18,7 +18,7 @@ const TURNS: usize = 3;
 const FILE_PLACES: usize = 45;
 
 /// What Telegram refuses of calls with the fewest arguments, none of which is against the table.
-const REFUSED: [(&str, &str); 9] = [
+const REFUSED: [(&str, &str); 11] = [
     // The chats here are groups, and drafts are for private ones.
     ("sendMessageDraft", "Bad Request: TEXTDRAFT_PEER_INVALID"),
     ("sendRichMessageDraft", "Bad Request: TEXTDRAFT_PEER_INVALID"),
@@ -29,6 +29,11 @@ const REFUSED: [(&str, &str); 9] = [
     ),
     // Each takes a chat and a message or an inline message, and one of several contents: the table requires none.
     ("editMessageText", "Bad Request: message text is empty"),
+    ("answerGuestQuery", "Bad Request: query is too old and response timeout expired or query ID is invalid"),
+    (
+        "answerInlineQuery",
+        "Bad Request: query is too old and response timeout expired or query ID is invalid",
+    ),
     ("editMessageCaption", "Bad Request: chat not found"),
     ("editMessageMedia", "Bad Request: chat not found"),
     ("editMessageReplyMarkup", "Bad Request: chat not found"),
