@@ -307,7 +307,7 @@ async fn settings_are_changed_and_cleared_by_words() {
     let complaint = world.told(ANN, ANN, &format!("/config instructions {}", "x".repeat(2001))).await;
     assert_eq!(text(&complaint), "That is too long: 2000 characters at most.");
     let usage = world.told(ANN, ANN, "/config colour blue").await;
-    let names = "The names: language, tone, instructions, agent, persona, timezone. ";
+    let names = "The names: language, tone, instructions, agent, quiet, persona, timezone. ";
     assert!(
         text(&usage).starts_with("I have no setting “colour”.\n") && text(&usage).contains(names),
         "{usage}"
@@ -359,7 +359,17 @@ async fn settings_are_changed_and_cleared_by_buttons() {
     let card = world.told(ANN, ANN, "/config").await;
     assert_eq!(
         labels(&card),
-        ["Language", "Tone", "Instructions", "Agent", "Persona", "Packs", "Time zone", "Model"]
+        [
+            "Language",
+            "Tone",
+            "Instructions",
+            "Agent",
+            "Quiet hours",
+            "Persona",
+            "Packs",
+            "Time zone",
+            "Model"
+        ]
     );
     world.press(ANN, &card, "Instructions").await;
     let asked = world.shows(ANN, number(&card["message_id"]), "Now: none").await;

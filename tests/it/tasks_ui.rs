@@ -40,7 +40,7 @@ fn daily(by: i64, chat: i64, prompt: &str, hours: i64) -> Task {
     task(by, chat, prompt, &format!("0 {hour} * * *"), now())
 }
 
-fn task(by: i64, chat: i64, prompt: &str, when: &str, now: DateTime<Utc>) -> Task {
+pub fn task(by: i64, chat: i64, prompt: &str, when: &str, now: DateTime<Utc>) -> Task {
     let schedule = Schedule::recurring(when, Tz::UTC, now).or_else(|_| Schedule::once(when, Tz::UTC, now));
     let name = if by == ANN { "Ann" } else { "Bob" };
     let new = NewTask {
@@ -56,7 +56,7 @@ fn task(by: i64, chat: i64, prompt: &str, when: &str, now: DateTime<Utc>) -> Tas
 }
 
 impl World {
-    async fn keep(&self, tasks: &[&Task]) {
+    pub async fn keep(&self, tasks: &[&Task]) {
         let store = self.stored().await;
         for task in tasks {
             let limits = TaskLimits { per_chat: 100, per_user: 100 };

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::generation::Generation;
 use super::model::ModelName;
+use super::quiet::QuietHours;
 use figaro_base::ids::{ChatId, PersonaId, RunId, TopicId};
 
 /// A chat and its forum topic, as described by a message.
@@ -178,6 +179,15 @@ pub struct ChatConfig {
     /// Condition for speaking answers.
     #[serde(skip_serializing_if = "is_default")]
     pub voice: VoiceMode,
+    /// `true` if the bot reacts to a question in a group while it works on it.
+    #[serde(skip_serializing_if = "is_default")]
+    pub eyes: bool,
+    /// Hours of each day in which no task runs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub quiet_hours: Option<QuietHours>,
+    /// Text that greets newcomers of a group; `None` to greet nobody.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub welcome: Option<String>,
     /// Name of the agent that answers in the chat. Ignored if the agent no longer exists.
     pub agent: Option<String>,
     /// Persona of the bot in this chat. Ignored if the persona no longer exists.
@@ -250,6 +260,12 @@ pub struct ConfigPatch {
     pub answer_when: Option<AnswerWhen>,
     /// Condition for speaking answers. Only people change it, since speech costs.
     pub voice: Option<VoiceMode>,
+    /// Reaction while the bot works on a question in a group.
+    pub eyes: Option<bool>,
+    /// Hours of each day in which no task runs.
+    pub quiet_hours: Option<Option<QuietHours>>,
+    /// Text that greets newcomers of a group. Only people set it.
+    pub welcome: Option<Option<String>>,
     /// Agent that answers in the chat. Only people change it, since an agent may limit the tools of the model.
     pub agent: Option<Option<String>>,
     /// Persona of the bot in this chat. Only people choose it. A reset clears it, and can be undone.
@@ -288,7 +304,7 @@ impl PackChange {
 
 impl ConfigPatch {
     /// Returns the change that clears every setting that a model may change, and the persona, the model and its parameters.
-    /// The agent, the packs, spoken answers and the time of the time zone question stay.
+    /// The agent, the packs, spoken answers, reactions, the welcome and the time of the time zone question stay.
     #[must_use]
     pub fn reset() -> Self {
         Self {
@@ -298,6 +314,9 @@ impl ConfigPatch {
             timezone: Some(None),
             answer_when: Some(AnswerWhen::default()),
             voice: None,
+            eyes: None,
+            quiet_hours: Some(None),
+            welcome: None,
             agent: None,
             persona: Some(None),
             pack: None,
@@ -318,6 +337,9 @@ impl ConfigPatch {
         set(&mut config.timezone, self.timezone);
         set(&mut config.answer_when, self.answer_when);
         set(&mut config.voice, self.voice);
+        set(&mut config.eyes, self.eyes);
+        set(&mut config.quiet_hours, self.quiet_hours);
+        set(&mut config.welcome, self.welcome);
         set(&mut config.agent, self.agent);
         set(&mut config.persona, self.persona);
         if let Some(change) = self.pack {
@@ -353,8 +375,8 @@ fn set<T>(setting: &mut T, change: Option<T>) {
     }
 }
 
-fn is_default(mode: &VoiceMode) -> bool {
-    *mode == VoiceMode::default()
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 /// Maximum number of context packs of a chat: the forms of all are part of every prompt.

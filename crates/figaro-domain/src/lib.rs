@@ -35,6 +35,7 @@ pub mod pin;
 pub mod pinning;
 pub mod profile;
 pub mod provider_spec;
+pub mod quiet;
 pub mod reception;
 pub mod record;
 pub mod role;

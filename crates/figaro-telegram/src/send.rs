@@ -301,11 +301,18 @@ impl Sender {
 
     /// Marks a message in a group as not answered, with a reaction. A failure is only logged.
     pub(crate) async fn shrug(&self, place: &Place, message: MessageId) {
-        let reaction = json!([{"type": "emoji", "emoji": SHRUG}]);
+        self.react(place, message, Some(SHRUG)).await;
+    }
+
+    /// Sets the bot's only reaction to a message, or removes it. Returns `false` if that failed; a failure is only
+    /// logged.
+    pub(crate) async fn react(&self, place: &Place, message: MessageId, emoji: Option<&str>) -> bool {
+        let reaction: Vec<Value> =
+            emoji.map(|emoji| json!({"type": "emoji", "emoji": emoji})).into_iter().collect();
         let body = json!({"chat_id": place.chat, "message_id": message, "reaction": reaction});
-        if let Err(unsent) = self.once(place.chat, SetMessageReaction(body), Urgency::Notice).await {
-            tracing::warn!(chat = %place.chat, ?unsent, "that a message was not answered could not be shown");
-        }
+        let set = self.once(place.chat, SetMessageReaction(body), Urgency::Notice).await;
+        set.inspect_err(|unsent| tracing::warn!(chat = %place.chat, ?unsent, "a reaction could not be set"))
+            .is_ok()
     }
 
     async fn record(&self, chat: ChatId, sent: &Value, author: Author) {

@@ -130,6 +130,7 @@ pub(super) fn scheduler(base: &Base, mailboxes: &Mailboxes, owners: Arc<dyn Owne
         mailboxes: mailboxes.clone(),
         languages: base.languages.clone(),
         owners,
+        default_zone: base.settings.timezone,
         clock: base.clock.clone(),
         background: base.groups.front.clone(),
     }

@@ -48,6 +48,9 @@ pub(super) async fn chats_have_settings(backend: &dyn Backend) {
         timezone: Some("Europe/Berlin".parse().unwrap()),
         answer_when: AnswerWhen::Always,
         voice: VoiceMode::Reply,
+        eyes: true,
+        quiet_hours: Some("22:00-7".parse().unwrap()),
+        welcome: Some("Hello NAME!".into()),
         agent: Some("tutor".into()),
         persona: Some(PersonaChoice::Own { id: PersonaId::new(), name: "Pirate".into() }),
         model: Some("ollama:qwen3:8b".parse().unwrap()),
@@ -62,6 +65,9 @@ pub(super) async fn chats_have_settings(backend: &dyn Backend) {
         timezone: Some(config.timezone),
         answer_when: Some(config.answer_when),
         voice: Some(config.voice),
+        eyes: Some(config.eyes),
+        quiet_hours: Some(config.quiet_hours),
+        welcome: Some(config.welcome.clone()),
         agent: Some(config.agent.clone()),
         persona: Some(config.persona.clone()),
         model: Some(config.model.clone()),
@@ -81,6 +87,8 @@ pub(super) async fn chats_have_settings(backend: &dyn Backend) {
     let cleared = ChatConfig {
         zone_asked: Some(at(7)),
         voice: VoiceMode::Reply,
+        eyes: true,
+        welcome: Some("Hello NAME!".into()),
         agent: Some("tutor".into()),
         packs: vec!["eldercare".to_owned()],
         ..ChatConfig::default()

@@ -19,6 +19,7 @@ use crate::turn::queue::{Job, Mailboxes};
 use figaro_base::clock::Clock;
 use figaro_base::ids::{RunId, TaskId};
 use figaro_base::shutdown::TaskTracker;
+use figaro_base::tz::Tz;
 use figaro_config::AccessSettings;
 use figaro_domain::access::AccessList;
 use figaro_domain::conversation::Conversation;
@@ -58,6 +59,8 @@ pub struct Scheduler {
     pub languages: Languages,
     /// Owners, told when the clock was set.
     pub owners: Arc<dyn Owners>,
+    /// Time zone of chats that have none.
+    pub default_zone: Tz,
     /// Source of the current time; decides when tasks are due.
     pub clock: Clock,
     /// Ends the scheduler on request.
@@ -235,13 +238,17 @@ impl Scheduler {
                     tracing::info!(task = %task.id, user = %task.creator.user, "a task of someone who may not talk to the bot any more is paused");
                     changes.push((task.id, TaskChange::Pause(PauseReason::Denied)));
                 }
-                Wake::Run(due) if room > 0 && taken.insert(task.place.conversation()) => {
-                    room -= 1;
-                    changes.push((task.id, TaskChange::Lease(RunId::new(), due)));
+                Wake::Run(due) => {
+                    if let Some(until) = self.quiet_until(task, now).await {
+                        changes.push((task.id, TaskChange::PutOff(due, until)));
+                    } else if room > 0 && taken.insert(task.place.conversation()) {
+                        room -= 1;
+                        changes.push((task.id, TaskChange::Lease(RunId::new(), due)));
+                    }
                 }
                 Wake::Miss(at, missed) => changes.push((task.id, TaskChange::Miss(at, missed))),
                 Wake::Lapse => changes.push((task.id, TaskChange::Skip)),
-                Wake::Run(_) | Wake::Tell | Wake::Nothing => {}
+                Wake::Tell | Wake::Nothing => {}
             }
         }
         if changes.is_empty() {
@@ -253,6 +260,13 @@ impl Scheduler {
             self.mailboxes.post(task.place.conversation(), Job::Task(Box::new(task)));
         }
         Ok(true)
+    }
+
+    /// Returns the end of the quiet hours of a task's chat, UTC; `None` if there are none now.
+    async fn quiet_until(&self, task: &Task, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
+        // Unreadable settings keep no task from its time.
+        let config = self.settings.chat_config(task.place.chat).await.unwrap_or_default();
+        config.quiet_hours?.end_after(now, config.timezone.unwrap_or(self.default_zone))
     }
 
     /// Returns `true` if the creator may talk to the bot. A task has no more rights than its creator.

@@ -149,6 +149,7 @@ impl Bench {
                 settings: Arc::new(self.worker.store.clone()).settings(),
             },
             owners: self.worker.owners.clone(),
+            default_zone: Tz::UTC,
             clock: self.worker.clock.clone(),
             background: self.background.clone(),
         };

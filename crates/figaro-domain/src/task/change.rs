@@ -25,6 +25,8 @@ pub enum TaskChange {
     Edit(Box<TaskEdit>),
     /// Leases a due time to this turn.
     Lease(RunId, DueRun),
+    /// Puts a due time off until the end of the chat's quiet hours, UTC.
+    PutOff(DueRun, DateTime<Utc>),
     /// Runs the task now as this turn, on a person's request.
     RunNow(RunId),
     /// Records a missed due time that is not run.
@@ -81,6 +83,7 @@ impl Task {
             TaskChange::Revive => self.revive(now)?,
             TaskChange::Edit(edit) => self.edit(*edit, now),
             TaskChange::Lease(run, due) => self.lease(run, due, now)?,
+            TaskChange::PutOff(due, until) => self.put_off(due, until)?,
             TaskChange::RunNow(run) => self.run_now(run, now)?,
             TaskChange::Miss(due, missed) => return self.miss(due, missed, now),
             TaskChange::Skip => {
@@ -172,6 +175,17 @@ impl Task {
             }
         };
         self.lease = Some(Lease { late, before, ..new_lease(run, at, attempt, now) });
+        Ok(())
+    }
+
+    /// Makes the due time the next attempt. The due times until then are passed over.
+    fn put_off(&mut self, due: DueRun, until: DateTime<Utc>) -> Result<(), NotNow> {
+        if self.lease.is_some() || self.state != TaskState::Active {
+            return Err(NotNow);
+        }
+        let cost = self.retry.map(|retry| retry.cost).unwrap_or_default();
+        self.retry = Some(Retry { due: due.at, attempt: due.attempt, at: until, cost });
+        self.next = self.schedule.next(self.zone, until.max(due.at));
         Ok(())
     }
 

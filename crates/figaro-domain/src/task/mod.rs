@@ -189,12 +189,12 @@ pub struct Lease {
     pub answered: Option<Cost>,
 }
 
-/// Next attempt for a failed due time.
+/// Next attempt for a due time that failed, or that was put off until quiet hours end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Retry {
-    /// Failed due time, UTC.
+    /// Due time, UTC.
     pub due: DateTime<Utc>,
-    /// Number of the next attempt.
+    /// Number of the next attempt; 1 if the due time was put off.
     pub attempt: u32,
     /// Start of the next attempt, UTC.
     pub at: DateTime<Utc>,

@@ -21,12 +21,26 @@ pub(crate) enum SettingField {
     Agent,
     /// Condition for answers in a group; the values are the names of [`AnswerWhen`](figaro_domain::chat::AnswerWhen).
     Answers,
+    /// Reaction while the bot works on a question in a group: `on` or `off`.
+    Eyes,
+    /// Hours of each day in which no task runs, such as `22:00–07:00`.
+    Quiet,
+    /// Text that greets newcomers of a group.
+    Welcome,
 }
 
 impl SettingField {
     /// All settings, in the order in which the card shows them.
-    pub(crate) const ALL: [Self; 5] =
-        [Self::Language, Self::Tone, Self::Instructions, Self::Agent, Self::Answers];
+    pub(crate) const ALL: [Self; 8] = [
+        Self::Language,
+        Self::Tone,
+        Self::Instructions,
+        Self::Agent,
+        Self::Answers,
+        Self::Eyes,
+        Self::Welcome,
+        Self::Quiet,
+    ];
 
     /// Returns the name of the setting in callback data and after `/config`, in lower case. Buttons in chats carry
     /// it, so it must not change.
@@ -38,6 +52,9 @@ impl SettingField {
             Self::Instructions => "instructions",
             Self::Agent => "agent",
             Self::Answers => "answers",
+            Self::Eyes => "eyes",
+            Self::Quiet => "quiet",
+            Self::Welcome => "welcome",
         }
     }
 }

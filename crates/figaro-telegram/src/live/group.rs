@@ -13,8 +13,12 @@ use super::standing::TurnLiveMessages;
 use super::state::{PreviewState, PreviewVersion};
 use crate::api::SendChatAction;
 use crate::send::{Outgoing, Sender};
+use figaro_base::ids::MessageId;
+use figaro_domain::chat::Place;
 use figaro_markup::Formatted;
 
+/// Reaction that shows that the bot works on a question; available in every chat.
+const EYES: &str = "👀";
 /// Time after which the first text of a pass is shown, so that a short answer appears complete.
 const SHOW_AFTER: Duration = Duration::from_secs(2);
 /// Minimum time between edits; Telegram allows 20 messages and edits a minute in a group.
@@ -40,6 +44,7 @@ struct Growing<'a> {
 /// Shows the turn until it ends. A turn that continues after a restart keeps its message.
 pub(super) async fn show(preview: &Preview, sender: &Sender) {
     let standing = TurnLiveMessages::of(preview, sender).await;
+    let eyes = Eyes::on(preview, sender).await;
     let now = Instant::now();
     let mut growing = Growing {
         preview,
@@ -52,6 +57,33 @@ pub(super) async fn show(preview: &Preview, sender: &Sender) {
         typing: now,
     };
     while growing.step().await {}
+    if let Some(eyes) = eyes {
+        preview.ended().await;
+        eyes.off(sender).await;
+    }
+}
+
+/// Reaction on the question of a group while the bot works on it.
+struct Eyes<'a> {
+    place: &'a Place,
+    message: MessageId,
+}
+
+impl<'a> Eyes<'a> {
+    /// Sets the reaction, if the chat wants it.
+    async fn on(preview: &'a Preview, sender: &Sender) -> Option<Self> {
+        let (place, message) = (&preview.place, preview.message?);
+        let config = sender.settings.chat_config(place.chat).await.ok()?;
+        let wanted = Self { place, message };
+        if !config.eyes || !place.is_group() || preview.has_ended() {
+            return None;
+        }
+        sender.react(place, message, Some(EYES)).await.then_some(wanted)
+    }
+
+    async fn off(self, sender: &Sender) {
+        sender.react(self.place, self.message, None).await;
+    }
 }
 
 impl Growing<'_> {

@@ -1,5 +1,7 @@
 //! Service messages: people join, pin a message, tick a task. They are not answered, but the next turn gets them.
 
+use std::sync::Arc;
+
 use super::{Router, UpdateFate};
 use crate::content;
 use crate::views::MessageView;
@@ -19,7 +21,7 @@ impl Router {
     /// Stores an event as a background message, in chats where messages would be stored too. A checklist changed by
     /// its author also counts as an edit of its message.
     pub(super) async fn event(
-        &self,
+        self: &Arc<Self>,
         id: UpdateId,
         view: &MessageView,
         part: &Inbound,
@@ -35,6 +37,7 @@ impl Router {
         {
             self.correct(id, &message).await?;
         }
+        self.welcome(&part.place, view).await;
         self.add_background(part, Reception::NoPerson).await
     }
 }

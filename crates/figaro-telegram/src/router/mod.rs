@@ -20,6 +20,7 @@ mod reacted;
 mod read;
 mod sessions;
 mod talk;
+mod welcome;
 
 use std::collections::HashSet;
 use std::sync::Arc;

@@ -8,6 +8,11 @@ use figaro_prompts::texts::{Locales, Texts};
 
 /// Maximum length of a value in a line, in characters.
 const VALUE_CHARS: usize = 80;
+/// Values of a setting that is on or off.
+const ON: &str = "on";
+const OFF: &str = "off";
+/// Quiet hours to choose from.
+const QUIET: [&str; 3] = ["22:00–07:00", "23:00–08:00", "00:00–06:00"];
 /// Maximum length of the typed text that an error message repeats, in characters.
 pub(super) const NAMED_CHARS: usize = 40;
 
@@ -24,6 +29,9 @@ pub(super) fn label(texts: &Texts, field: SettingField) -> &str {
         SettingField::Instructions => texts.config_instructions(),
         SettingField::Agent => texts.config_agent(),
         SettingField::Answers => texts.config_answers(),
+        SettingField::Eyes => texts.config_eyes(),
+        SettingField::Quiet => texts.config_quiet(),
+        SettingField::Welcome => texts.config_welcome(),
     }
 }
 
@@ -40,6 +48,11 @@ pub(super) fn value(texts: &Texts, config: &ChatConfig, field: SettingField) -> 
         SettingField::Instructions => none(&config.custom_prompt, texts.config_none()),
         SettingField::Agent => none(&config.agent, texts.config_agent_none()),
         SettingField::Answers => when_words(texts, config.answer_when).to_owned(),
+        SettingField::Eyes => yes_words(texts, config.eyes).to_owned(),
+        SettingField::Quiet => {
+            config.quiet_hours.map_or_else(|| texts.config_none().to_owned(), |hours| hours.to_string())
+        }
+        SettingField::Welcome => none(&config.welcome, texts.config_none()),
     }
 }
 
@@ -49,9 +62,41 @@ pub(super) fn is_cut(config: &ChatConfig, setting: Setting) -> bool {
         Setting::Language => &config.language,
         Setting::Tone => &config.personality,
         Setting::Instructions => &config.custom_prompt,
-        Setting::Persona | Setting::Answers | Setting::Zone | Setting::Model | Setting::Writing => &None,
+        Setting::Persona
+        | Setting::Answers
+        | Setting::Zone
+        | Setting::Quiet
+        | Setting::Model
+        | Setting::Writing => &None,
     };
     text.as_deref().is_some_and(|text| one_line(text, VALUE_CHARS) != text)
+}
+
+/// Returns the values that a setting can have, each with its text; none for a setting of free text.
+pub(super) fn choices(texts: &Texts, field: SettingField) -> Vec<(&'static str, &str)> {
+    match field {
+        SettingField::Answers => {
+            AnswerWhen::ALL.into_iter().map(|when| (when.name(), when_words(texts, when))).collect()
+        }
+        SettingField::Eyes => vec![(ON, yes_words(texts, true)), (OFF, yes_words(texts, false))],
+        SettingField::Quiet => QUIET.map(|hours| (hours, hours)).to_vec(),
+        SettingField::Language
+        | SettingField::Tone
+        | SettingField::Instructions
+        | SettingField::Agent
+        | SettingField::Welcome => Vec::new(),
+    }
+}
+
+/// Reads `on` or `off`, in any case.
+pub(super) fn on_or_off(value: &str) -> Option<bool> {
+    [(ON, true), (OFF, false)]
+        .into_iter()
+        .find_map(|(name, is_on)| name.eq_ignore_ascii_case(value.trim()).then_some(is_on))
+}
+
+fn yes_words(texts: &Texts, is_on: bool) -> &str {
+    if is_on { texts.config_yes() } else { texts.config_no() }
 }
 
 /// Returns the text for the condition of answers in a group.

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use figaro_base::tz::Tz;
 
-use self::fields::{NAMED_CHARS, label, language_name, value, when_words};
+use self::fields::{NAMED_CHARS, choices as choices_of, label, language_name, on_or_off, value};
 use self::undo::UndoChange;
 use self::unknown::unknown;
 use super::agents::ChatAgents;
@@ -66,7 +66,7 @@ impl Command for ConfigCommand {
             .families(&[ConfigButton::NAME, UndoButton::NAME])
             .arguments(&[
                 ("SETTING", "ask for the new value of a setting"),
-                ("SETTING VALUE", "change language, tone, instructions, answers, agent, timezone or persona"),
+                ("SETTING VALUE", "change language, tone, instructions, agent, answers, eyes, welcome, quiet, timezone or persona"),
                 ("SETTING clear", "clear the setting"),
             ])
     }
@@ -180,9 +180,12 @@ impl ConfigCommand {
     /// to choose or to clear.
     fn applies(&self, field: SettingField, asker: &Asker, config: &ChatConfig) -> bool {
         match field {
-            SettingField::Language | SettingField::Tone | SettingField::Instructions => true,
+            SettingField::Language
+            | SettingField::Tone
+            | SettingField::Instructions
+            | SettingField::Quiet => true,
             SettingField::Agent => config.agent.is_some() || self.agents.now().choosable().next().is_some(),
-            SettingField::Answers => asker.place.is_group(),
+            SettingField::Answers | SettingField::Eyes | SettingField::Welcome => asker.place.is_group(),
         }
     }
 
@@ -274,12 +277,18 @@ impl ConfigCommand {
                 let question = with_value(texts, texts.config_ask_agent(), config.agent.as_deref());
                 (question, names.take(MAX_CHOICES).filter_map(|name| choice(name, name)).collect())
             }
-            SettingField::Answers => {
-                let choices = AnswerWhen::ALL.iter();
-                let choices = choices.filter_map(|when| choice(when_words(texts, *when), when.name()));
-                (texts.config_ask_answers().to_owned(), choices.collect())
+            SettingField::Answers => (texts.config_ask_answers().to_owned(), Vec::new()),
+            SettingField::Eyes => (texts.config_ask_eyes().to_owned(), Vec::new()),
+            SettingField::Quiet => {
+                let now = config.quiet_hours.map(|hours| hours.to_string());
+                (with_value(texts, texts.config_ask_quiet(), now.as_deref()), Vec::new())
+            }
+            SettingField::Welcome => {
+                (with_value(texts, texts.config_ask_welcome(), config.welcome.as_deref()), Vec::new())
             }
         };
+        let named = choices_of(texts, field).into_iter().filter_map(|(name, words)| choice(words, name));
+        let choices: Vec<Button> = choices.into_iter().chain(named).collect();
         let clear = Button::new(texts.button_clear(), ConfigButton::Clear(field));
         let back = Button::new(texts.button_back(), ConfigButton::Show);
         Card::titled(label(texts, field), question)
@@ -314,17 +323,19 @@ impl ConfigCommand {
             }
             (SettingField::Answers, _) => {
                 let when = value.map_or(Some(AnswerWhen::default()), AnswerWhen::named);
-                let when = when.ok_or_else(|| Self::answers_usage(texts))?;
+                let when = when.ok_or_else(|| usage(texts, field))?;
                 ConfigPatch { answer_when: Some(when), ..none }
             }
+            (SettingField::Eyes, _) => {
+                let eyes = value.map_or(Some(false), on_or_off).ok_or_else(|| usage(texts, field))?;
+                ConfigPatch { eyes: Some(eyes), ..none }
+            }
+            (SettingField::Quiet, _) => {
+                let hours = value.map(str::parse).transpose().map_err(|_no_hours| usage(texts, field))?;
+                ConfigPatch { quiet_hours: Some(hours), ..none }
+            }
+            (SettingField::Welcome, _) => ConfigPatch { welcome: Some(owned.flatten()), ..none },
         })
-    }
-
-    /// Returns the list of the values of the answers setting, as they can be typed.
-    fn answers_usage(texts: &Texts) -> String {
-        let one = |when: &AnswerWhen| format!("• {} – {}", when.name(), when_words(texts, *when));
-        let all: Vec<String> = AnswerWhen::ALL.iter().map(one).collect();
-        format!("{}\n{}", texts.config_answers_usage(), all.join("\n"))
     }
 
     /// Changes a setting. Returns a hint to add to the card, or an error message for the person.
@@ -360,6 +371,17 @@ impl ConfigCommand {
         let is_hidden = is_always && !self.sees_all(asker.place.chat).await;
         Ok(Ok(is_hidden.then(|| texts.privacy_hint().to_owned())))
     }
+}
+
+/// Returns the list of the values of a setting, as they can be typed.
+fn usage(texts: &Texts, field: SettingField) -> String {
+    let one = |(name, words)| match name == words {
+        true => format!("• {name}"),
+        false => format!("• {name} – {words}"),
+    };
+    let all: Vec<String> = choices_of(texts, field).into_iter().map(one).collect();
+    let words = fill(texts.config_values_usage(), &[("setting", field.name())]);
+    format!("{words}\n{}", all.join("\n"))
 }
 
 /// Appends the full current value, if any, to a question.

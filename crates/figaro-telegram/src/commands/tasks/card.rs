@@ -119,7 +119,11 @@ impl TaskView<'_> {
             TaskState::Cancelled(at) => Some(when(texts.task_cancelled_at(), at)),
         };
         let running = task.lease.map(|_| texts.task_running().to_owned());
-        let again = task.retry.map(|retry| when(texts.task_again_at(), retry.at));
+        let again = task.retry.map(|retry| match retry.attempt {
+            // It was put off, and did not fail.
+            1 => when(texts.task_quiet(), retry.at),
+            _ => when(texts.task_again_at(), retry.at),
+        });
         let asked = task.asked.map(|due| when(texts.task_asked(), due));
         [state, running, again, asked].into_iter().flatten()
     }
