@@ -12,6 +12,7 @@ mod editing;
 mod keyboard;
 mod media;
 mod request;
+mod rich;
 mod sending;
 
 use figaro_mcp::table::{ApiType, Method};
