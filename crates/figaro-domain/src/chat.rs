@@ -127,6 +127,37 @@ impl VoiceMode {
     }
 }
 
+/// Form of answers.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum AnswerFormat {
+    /// Answers with tables, headings, formulas or sections to open are rich messages, others are text.
+    #[default]
+    Auto,
+    /// All answers are text.
+    Plain,
+}
+
+impl AnswerFormat {
+    /// All variants, in the order in which they are offered to a person.
+    pub const ALL: [Self; 2] = [Self::Auto, Self::Plain];
+
+    /// Returns the name used in settings.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Plain => "plain",
+        }
+    }
+
+    /// Returns the variant with this name, in any case; `None` if there is none.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|format| format.name().eq_ignore_ascii_case(name.trim()))
+    }
+}
+
 /// Persona chosen for a chat: from a file, or its own.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -178,6 +209,9 @@ pub struct ChatConfig {
     /// Condition for speaking answers.
     #[serde(skip_serializing_if = "is_default")]
     pub voice: VoiceMode,
+    /// Form of answers.
+    #[serde(skip_serializing_if = "is_default")]
+    pub format: AnswerFormat,
     /// Name of the agent that answers in the chat. Ignored if the agent no longer exists.
     pub agent: Option<String>,
     /// Persona of the bot in this chat. Ignored if the persona no longer exists.
@@ -250,6 +284,8 @@ pub struct ConfigPatch {
     pub answer_when: Option<AnswerWhen>,
     /// Condition for speaking answers. Only people change it, since speech costs.
     pub voice: Option<VoiceMode>,
+    /// Form of answers.
+    pub format: Option<AnswerFormat>,
     /// Agent that answers in the chat. Only people change it, since an agent may limit the tools of the model.
     pub agent: Option<Option<String>>,
     /// Persona of the bot in this chat. Only people choose it. A reset clears it, and can be undone.
@@ -298,6 +334,7 @@ impl ConfigPatch {
             timezone: Some(None),
             answer_when: Some(AnswerWhen::default()),
             voice: None,
+            format: Some(AnswerFormat::default()),
             agent: None,
             persona: Some(None),
             pack: None,
@@ -318,6 +355,7 @@ impl ConfigPatch {
         set(&mut config.timezone, self.timezone);
         set(&mut config.answer_when, self.answer_when);
         set(&mut config.voice, self.voice);
+        set(&mut config.format, self.format);
         set(&mut config.agent, self.agent);
         set(&mut config.persona, self.persona);
         if let Some(change) = self.pack {
@@ -353,8 +391,8 @@ fn set<T>(setting: &mut T, change: Option<T>) {
     }
 }
 
-fn is_default(mode: &VoiceMode) -> bool {
-    *mode == VoiceMode::default()
+fn is_default<T: Default + PartialEq>(setting: &T) -> bool {
+    *setting == T::default()
 }
 
 /// Maximum number of context packs of a chat: the forms of all are part of every prompt.

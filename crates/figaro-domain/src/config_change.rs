@@ -25,6 +25,8 @@ pub enum Setting {
     Persona,
     /// Condition for answering in a group.
     Answers,
+    /// Form of answers.
+    Format,
     /// Model that answers in the chat.
     Model,
     /// Parameters sent to the model.
@@ -33,12 +35,13 @@ pub enum Setting {
 
 impl Setting {
     /// All settings, in the order in which people see them.
-    pub(crate) const ALL: [Self; 8] = [
+    pub(crate) const ALL: [Self; 9] = [
         Self::Language,
         Self::Tone,
         Self::Instructions,
         Self::Persona,
         Self::Answers,
+        Self::Format,
         Self::Zone,
         Self::Model,
         Self::Writing,
@@ -54,6 +57,7 @@ impl Setting {
             Self::Zone => one.timezone != other.timezone,
             Self::Persona => one.persona != other.persona,
             Self::Answers => one.answer_when != other.answer_when,
+            Self::Format => one.format != other.format,
             Self::Model => one.model != other.model,
             Self::Writing => one.settings != other.settings,
         }
@@ -77,6 +81,7 @@ impl Setting {
             Self::Zone => to.timezone = from.timezone,
             Self::Persona => to.persona.clone_from(&from.persona),
             Self::Answers => to.answer_when = from.answer_when,
+            Self::Format => to.format = from.format,
             Self::Model => to.model.clone_from(&from.model),
             Self::Writing => to.settings = from.settings,
         }

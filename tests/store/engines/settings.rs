@@ -3,7 +3,9 @@
 use figaro_base::ids::{ChatId, PersonaId, RunId, SessionId, UserId};
 use figaro_domain::access::{AccessChange, OwnerInvite};
 use figaro_domain::audit::AuditActor;
-use figaro_domain::chat::{AnswerWhen, ChatConfig, ConfigPatch, PackChange, PersonaChoice, VoiceMode};
+use figaro_domain::chat::{
+    AnswerFormat, AnswerWhen, ChatConfig, ConfigPatch, PackChange, PersonaChoice, VoiceMode,
+};
 use figaro_domain::code::CodeHash;
 use figaro_domain::config_change::{ChangingTurn, Setting};
 use figaro_domain::generation::Generation;
@@ -48,6 +50,7 @@ pub(super) async fn chats_have_settings(backend: &dyn Backend) {
         timezone: Some("Europe/Berlin".parse().unwrap()),
         answer_when: AnswerWhen::Always,
         voice: VoiceMode::Reply,
+        format: AnswerFormat::Plain,
         agent: Some("tutor".into()),
         persona: Some(PersonaChoice::Own { id: PersonaId::new(), name: "Pirate".into() }),
         model: Some("ollama:qwen3:8b".parse().unwrap()),
@@ -62,6 +65,7 @@ pub(super) async fn chats_have_settings(backend: &dyn Backend) {
         timezone: Some(config.timezone),
         answer_when: Some(config.answer_when),
         voice: Some(config.voice),
+        format: Some(config.format),
         agent: Some(config.agent.clone()),
         persona: Some(config.persona.clone()),
         model: Some(config.model.clone()),

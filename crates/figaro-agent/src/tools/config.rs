@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::typed::{ToolDefinition, present, typed};
 use super::{Tool, ToolContext, ToolError, zone};
-use figaro_domain::chat::{AnswerWhen, ChatConfig, ConfigPatch, MAX_SETTING_CHARS};
+use figaro_domain::chat::{AnswerFormat, AnswerWhen, ChatConfig, ConfigPatch, MAX_SETTING_CHARS};
 use figaro_domain::tool::{Effect, StatusKey};
 use figaro_policy::access::{Admins, may_change};
 use figaro_store::{Changing, SettingsStore, StoreError, TaskStore, ZoneChangeResult, change_chat};
@@ -125,6 +125,9 @@ struct ConfigArguments {
     /// In a group; mention: when named or replied to.
     #[serde(default, deserialize_with = "present")]
     answer_when: Option<Option<AnswerWhen>>,
+    /// plain: no tables and headings.
+    #[serde(default, deserialize_with = "present")]
+    format: Option<Option<AnswerFormat>>,
 }
 
 impl ConfigArguments {
@@ -136,6 +139,7 @@ impl ConfigArguments {
             personality: read_text(self.personality, "personality")?,
             timezone: self.timezone.map(read_zone).transpose()?,
             answer_when: self.answer_when.map(Option::unwrap_or_default),
+            format: self.format.map(Option::unwrap_or_default),
             ..ConfigPatch::default()
         })
     }
@@ -158,6 +162,7 @@ fn view(config: &ChatConfig) -> Value {
         "personality": config.personality,
         "timezone": config.timezone.map(|zone| zone.name()),
         "answer_when": config.answer_when,
+        "format": config.format,
         "agent": config.agent,
         "model": config.model.as_ref().map(ToString::to_string),
     })

@@ -21,12 +21,14 @@ pub(crate) enum SettingField {
     Agent,
     /// Condition for answers in a group; the values are the names of [`AnswerWhen`](figaro_domain::chat::AnswerWhen).
     Answers,
+    /// Form of answers; the values are the names of [`AnswerFormat`](figaro_domain::chat::AnswerFormat).
+    Format,
 }
 
 impl SettingField {
     /// All settings, in the order in which the card shows them.
-    pub(crate) const ALL: [Self; 5] =
-        [Self::Language, Self::Tone, Self::Instructions, Self::Agent, Self::Answers];
+    pub(crate) const ALL: [Self; 6] =
+        [Self::Language, Self::Tone, Self::Instructions, Self::Agent, Self::Answers, Self::Format];
 
     /// Returns the name of the setting in callback data and after `/config`, in lower case. Buttons in chats carry
     /// it, so it must not change.
@@ -38,6 +40,7 @@ impl SettingField {
             Self::Instructions => "instructions",
             Self::Agent => "agent",
             Self::Answers => "answers",
+            Self::Format => "format",
         }
     }
 }

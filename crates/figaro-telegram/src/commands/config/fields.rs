@@ -2,9 +2,9 @@
 
 use crate::callback::SettingField;
 use figaro_base::text::one_line;
-use figaro_domain::chat::{AnswerWhen, ChatConfig};
+use figaro_domain::chat::{AnswerFormat, AnswerWhen, ChatConfig};
 use figaro_domain::config_change::Setting;
-use figaro_prompts::texts::{Locales, Texts};
+use figaro_prompts::texts::{Locales, Texts, fill};
 
 /// Maximum length of a value in a line, in characters.
 const VALUE_CHARS: usize = 80;
@@ -24,6 +24,7 @@ pub(super) fn label(texts: &Texts, field: SettingField) -> &str {
         SettingField::Instructions => texts.config_instructions(),
         SettingField::Agent => texts.config_agent(),
         SettingField::Answers => texts.config_answers(),
+        SettingField::Format => texts.config_format(),
     }
 }
 
@@ -40,6 +41,7 @@ pub(super) fn value(texts: &Texts, config: &ChatConfig, field: SettingField) -> 
         SettingField::Instructions => none(&config.custom_prompt, texts.config_none()),
         SettingField::Agent => none(&config.agent, texts.config_agent_none()),
         SettingField::Answers => when_words(texts, config.answer_when).to_owned(),
+        SettingField::Format => format_words(texts, config.format).to_owned(),
     }
 }
 
@@ -49,16 +51,47 @@ pub(super) fn is_cut(config: &ChatConfig, setting: Setting) -> bool {
         Setting::Language => &config.language,
         Setting::Tone => &config.personality,
         Setting::Instructions => &config.custom_prompt,
-        Setting::Persona | Setting::Answers | Setting::Zone | Setting::Model | Setting::Writing => &None,
+        Setting::Persona
+        | Setting::Answers
+        | Setting::Format
+        | Setting::Zone
+        | Setting::Model
+        | Setting::Writing => &None,
     };
     text.as_deref().is_some_and(|text| one_line(text, VALUE_CHARS) != text)
 }
 
 /// Returns the text for the condition of answers in a group.
-pub(super) fn when_words(texts: &Texts, when: AnswerWhen) -> &str {
+fn when_words(texts: &Texts, when: AnswerWhen) -> &str {
     match when {
         AnswerWhen::Mention => texts.config_mention(),
         AnswerWhen::Always => texts.config_always(),
         AnswerWhen::Off => texts.config_off(),
     }
+}
+
+/// Returns the text for the form of answers.
+pub(super) fn format_words(texts: &Texts, format: AnswerFormat) -> &str {
+    match format {
+        AnswerFormat::Auto => texts.config_format_auto(),
+        AnswerFormat::Plain => texts.config_format_plain(),
+    }
+}
+
+/// Returns the names of all values of a setting that has a fixed list of them, with their texts.
+pub(super) fn values(texts: &Texts, field: SettingField) -> Vec<(&'static str, &str)> {
+    match field {
+        SettingField::Answers => AnswerWhen::ALL.map(|when| (when.name(), when_words(texts, when))).to_vec(),
+        SettingField::Format => AnswerFormat::ALL.map(|one| (one.name(), format_words(texts, one))).to_vec(),
+        SettingField::Language | SettingField::Tone | SettingField::Instructions | SettingField::Agent => {
+            Vec::new()
+        }
+    }
+}
+
+/// Returns the list of the values of a setting, as they can be typed.
+pub(super) fn values_usage(texts: &Texts, field: SettingField) -> String {
+    let first = fill(texts.config_values_usage(), &[("setting", field.name())]);
+    let all = values(texts, field).into_iter().map(|(name, words)| format!("• {name} – {words}"));
+    [first].into_iter().chain(all).collect::<Vec<_>>().join("\n")
 }

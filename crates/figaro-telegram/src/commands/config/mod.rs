@@ -10,7 +10,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use figaro_base::tz::Tz;
 
-use self::fields::{NAMED_CHARS, label, language_name, value, when_words};
+use self::fields::{NAMED_CHARS, format_words, label, language_name, value, values, values_usage};
 use self::undo::UndoChange;
 use self::unknown::unknown;
 use super::agents::ChatAgents;
@@ -33,7 +33,7 @@ use crate::inbound::Me;
 use crate::send::Button;
 use figaro_base::ids::{ChatId, UserId};
 use figaro_base::text::one_line;
-use figaro_domain::chat::{AnswerWhen, ChatConfig, ConfigPatch, MAX_SETTING_CHARS};
+use figaro_domain::chat::{AnswerFormat, AnswerWhen, ChatConfig, ConfigPatch, MAX_SETTING_CHARS};
 use figaro_domain::delivery::Author;
 use figaro_prompts::Prompts;
 use figaro_prompts::texts::{Texts, fill, name_a_language};
@@ -66,7 +66,10 @@ impl Command for ConfigCommand {
             .families(&[ConfigButton::NAME, UndoButton::NAME])
             .arguments(&[
                 ("SETTING", "ask for the new value of a setting"),
-                ("SETTING VALUE", "change language, tone, instructions, answers, agent, timezone or persona"),
+                (
+                    "SETTING VALUE",
+                    "change language, tone, instructions, answers, format, agent, timezone or persona",
+                ),
                 ("SETTING clear", "clear the setting"),
             ])
     }
@@ -180,7 +183,10 @@ impl ConfigCommand {
     /// to choose or to clear.
     fn applies(&self, field: SettingField, asker: &Asker, config: &ChatConfig) -> bool {
         match field {
-            SettingField::Language | SettingField::Tone | SettingField::Instructions => true,
+            SettingField::Language
+            | SettingField::Tone
+            | SettingField::Instructions
+            | SettingField::Format => true,
             SettingField::Agent => config.agent.is_some() || self.agents.now().choosable().next().is_some(),
             SettingField::Answers => asker.place.is_group(),
         }
@@ -275,9 +281,15 @@ impl ConfigCommand {
                 (question, names.take(MAX_CHOICES).filter_map(|name| choice(name, name)).collect())
             }
             SettingField::Answers => {
-                let choices = AnswerWhen::ALL.iter();
-                let choices = choices.filter_map(|when| choice(when_words(texts, *when), when.name()));
+                let choices =
+                    values(texts, field).into_iter().filter_map(|(name, words)| choice(words, name));
                 (texts.config_ask_answers().to_owned(), choices.collect())
+            }
+            SettingField::Format => {
+                let choices =
+                    values(texts, field).into_iter().filter_map(|(name, words)| choice(words, name));
+                let now = format_words(texts, config.format);
+                (with_value(texts, texts.config_ask_format(), Some(now)), choices.collect())
             }
         };
         let clear = Button::new(texts.button_clear(), ConfigButton::Clear(field));
@@ -314,17 +326,15 @@ impl ConfigCommand {
             }
             (SettingField::Answers, _) => {
                 let when = value.map_or(Some(AnswerWhen::default()), AnswerWhen::named);
-                let when = when.ok_or_else(|| Self::answers_usage(texts))?;
+                let when = when.ok_or_else(|| values_usage(texts, field))?;
                 ConfigPatch { answer_when: Some(when), ..none }
             }
+            (SettingField::Format, _) => {
+                let format = value.map_or(Some(AnswerFormat::default()), AnswerFormat::named);
+                let format = format.ok_or_else(|| values_usage(texts, field))?;
+                ConfigPatch { format: Some(format), ..none }
+            }
         })
-    }
-
-    /// Returns the list of the values of the answers setting, as they can be typed.
-    fn answers_usage(texts: &Texts) -> String {
-        let one = |when: &AnswerWhen| format!("• {} – {}", when.name(), when_words(texts, *when));
-        let all: Vec<String> = AnswerWhen::ALL.iter().map(one).collect();
-        format!("{}\n{}", texts.config_answers_usage(), all.join("\n"))
     }
 
     /// Changes a setting. Returns a hint to add to the card, or an error message for the person.

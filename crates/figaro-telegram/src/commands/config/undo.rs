@@ -64,6 +64,7 @@ fn label(texts: &Texts, setting: Setting) -> &str {
         Setting::Instructions => fields::label(texts, SettingField::Instructions),
         Setting::Persona => texts.persona_title(),
         Setting::Answers => fields::label(texts, SettingField::Answers),
+        Setting::Format => fields::label(texts, SettingField::Format),
         Setting::Zone => texts.config_timezone(),
         Setting::Model => texts.model_title(),
         Setting::Writing => texts.settings_writing(),
@@ -80,6 +81,7 @@ fn value(texts: &Texts, config: &ChatConfig, setting: Setting, default: Tz) -> S
             name.unwrap_or(texts.config_none()).to_owned()
         }
         Setting::Answers => fields::value(texts, config, SettingField::Answers),
+        Setting::Format => fields::value(texts, config, SettingField::Format),
         Setting::Zone => match config.timezone {
             Some(zone) => zone.name().to_owned(),
             None => fill(texts.config_default(), &[("zone", default.name())]),
