@@ -102,6 +102,7 @@ mod records;
 mod retention;
 mod retry;
 mod rich;
+mod rich_answers;
 mod rules;
 mod seed_tools;
 mod servers;

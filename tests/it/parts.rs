@@ -34,6 +34,7 @@ fn split(answer: &str) -> Vec<String> {
     let shown = |piece| match piece {
         Piece::Text(text) => text.text,
         Piece::File(file) | Piece::Whole(file, _) => file.name,
+        Piece::Rich(part) => panic!("{part:?}"),
     };
     messages(answer, 4096).into_iter().map(shown).collect()
 }

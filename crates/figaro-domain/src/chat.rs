@@ -128,6 +128,37 @@ impl VoiceMode {
     }
 }
 
+/// Form of answers.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum AnswerFormat {
+    /// Answers with tables, headings, formulas or sections to open are rich messages, others are text.
+    #[default]
+    Auto,
+    /// All answers are text.
+    Plain,
+}
+
+impl AnswerFormat {
+    /// All variants, in the order in which they are offered to a person.
+    pub const ALL: [Self; 2] = [Self::Auto, Self::Plain];
+
+    /// Returns the name used in settings.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Plain => "plain",
+        }
+    }
+
+    /// Returns the variant with this name, in any case; `None` if there is none.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|format| format.name().eq_ignore_ascii_case(name.trim()))
+    }
+}
+
 /// Persona chosen for a chat: from a file, or its own.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -188,6 +219,9 @@ pub struct ChatConfig {
     /// Text that greets newcomers of a group; `None` to greet nobody.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub welcome: Option<String>,
+    /// Form of answers.
+    #[serde(skip_serializing_if = "is_default")]
+    pub format: AnswerFormat,
     /// Name of the agent that answers in the chat. Ignored if the agent no longer exists.
     pub agent: Option<String>,
     /// Persona of the bot in this chat. Ignored if the persona no longer exists.
@@ -266,6 +300,8 @@ pub struct ConfigPatch {
     pub quiet_hours: Option<Option<QuietHours>>,
     /// Text that greets newcomers of a group. Only people set it.
     pub welcome: Option<Option<String>>,
+    /// Form of answers.
+    pub format: Option<AnswerFormat>,
     /// Agent that answers in the chat. Only people change it, since an agent may limit the tools of the model.
     pub agent: Option<Option<String>>,
     /// Persona of the bot in this chat. Only people choose it. A reset clears it, and can be undone.
@@ -317,6 +353,7 @@ impl ConfigPatch {
             eyes: None,
             quiet_hours: Some(None),
             welcome: None,
+            format: Some(AnswerFormat::default()),
             agent: None,
             persona: Some(None),
             pack: None,
@@ -340,6 +377,7 @@ impl ConfigPatch {
         set(&mut config.eyes, self.eyes);
         set(&mut config.quiet_hours, self.quiet_hours);
         set(&mut config.welcome, self.welcome);
+        set(&mut config.format, self.format);
         set(&mut config.agent, self.agent);
         set(&mut config.persona, self.persona);
         if let Some(change) = self.pack {
@@ -375,8 +413,8 @@ fn set<T>(setting: &mut T, change: Option<T>) {
     }
 }
 
-fn is_default<T: Default + PartialEq>(value: &T) -> bool {
-    *value == T::default()
+fn is_default<T: Default + PartialEq>(setting: &T) -> bool {
+    *setting == T::default()
 }
 
 /// Maximum number of context packs of a chat: the forms of all are part of every prompt.

@@ -27,6 +27,8 @@ pub enum Setting {
     Answers,
     /// Hours of each day in which no task runs.
     Quiet,
+    /// Form of answers.
+    Format,
     /// Model that answers in the chat.
     Model,
     /// Parameters sent to the model.
@@ -35,12 +37,13 @@ pub enum Setting {
 
 impl Setting {
     /// All settings, in the order in which people see them.
-    pub(crate) const ALL: [Self; 9] = [
+    pub(crate) const ALL: [Self; 10] = [
         Self::Language,
         Self::Tone,
         Self::Instructions,
         Self::Persona,
         Self::Answers,
+        Self::Format,
         Self::Zone,
         Self::Quiet,
         Self::Model,
@@ -58,6 +61,7 @@ impl Setting {
             Self::Persona => one.persona != other.persona,
             Self::Answers => one.answer_when != other.answer_when,
             Self::Quiet => one.quiet_hours != other.quiet_hours,
+            Self::Format => one.format != other.format,
             Self::Model => one.model != other.model,
             Self::Writing => one.settings != other.settings,
         }
@@ -82,6 +86,7 @@ impl Setting {
             Self::Persona => to.persona.clone_from(&from.persona),
             Self::Answers => to.answer_when = from.answer_when,
             Self::Quiet => to.quiet_hours = from.quiet_hours,
+            Self::Format => to.format = from.format,
             Self::Model => to.model.clone_from(&from.model),
             Self::Writing => to.settings = from.settings,
         }

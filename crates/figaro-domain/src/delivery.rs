@@ -60,6 +60,10 @@ pub struct PendingDelivery {
     /// text is sent after them.
     #[serde(default)]
     pub early: bool,
+    /// `true` if the text may go out as rich messages. Fixed when the reply is stored, since the number of its parts
+    /// depends on it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub rich: bool,
     /// Person who pays for a spoken answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spoken_for: Option<UserId>,
@@ -119,6 +123,7 @@ impl PendingDelivery {
             card: None,
             attached: Vec::new(),
             early: false,
+            rich: false,
             spoken_for: None,
             otherwise: None,
         }

@@ -20,6 +20,13 @@ const STYLES: [EntityKind; 5] = [
 
 /// Trims the text and makes its entities valid.
 pub(super) fn resolve(fragment: Fragment) -> Formatted {
+    let Fragment { text, spans } = settle(fragment);
+    let entities = in_utf16(&text, spans);
+    Formatted { text, entities }
+}
+
+/// Trims the text and makes its spans valid, in the order of entities.
+pub(super) fn settle(fragment: Fragment) -> Fragment {
     let Fragment { text, mut spans } = fragment;
     let blanks = Blanks::of(&text);
     let starts = settle_pres(&blanks, &mut spans);
@@ -43,9 +50,7 @@ pub(super) fn resolve(fragment: Fragment) -> Formatted {
     for span in &mut nested {
         span.range = span.range.start - body.start..span.range.end - body.start;
     }
-    let text = text[body].to_owned();
-    let entities = in_utf16(&text, nested);
-    Formatted { text, entities }
+    Fragment { text: text[body].to_owned(), spans: nested }
 }
 
 /// Returns the number of UTF-16 units before each byte of the text, and at its end.

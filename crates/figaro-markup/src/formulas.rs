@@ -39,6 +39,11 @@ pub(super) struct Formula {
 }
 
 impl Formula {
+    /// Returns the LaTeX without delimiters.
+    pub(super) fn body(&self) -> &str {
+        &self.body
+    }
+
     pub(super) fn inline(&self) -> String {
         math::inline(&self.body)
     }

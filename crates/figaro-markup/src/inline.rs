@@ -20,6 +20,8 @@ pub(super) struct Inline<'a> {
     pub(super) source: &'a str,
     pub(super) out: Out,
     pub(super) formulas: &'a Formulas,
+    /// `true` if formulas stay in the text as the characters that replace them.
+    keeps_formulas: bool,
     /// `true` while a table cell is written, which has one line.
     pub(super) in_cell: bool,
     /// `true` if a formula on its own lines was written last.
@@ -53,12 +55,17 @@ impl<'a> Inline<'a> {
             source,
             out: Out::default(),
             formulas,
+            keeps_formulas: false,
             in_cell: false,
             after_formula: false,
             styles: Vec::new(),
             links: Vec::new(),
             used: HashSet::new(),
         }
+    }
+
+    pub(super) fn with_formulas_kept(source: &'a str, formulas: &'a Formulas) -> Self {
+        Self { keeps_formulas: true, ..Self::new(source, formulas) }
     }
 
     pub(super) fn start_block(&mut self) {
@@ -155,6 +162,9 @@ impl<'a> Inline<'a> {
 
     /// Writes text that may contain formulas.
     fn words(&mut self, text: &str) {
+        if self.keeps_formulas {
+            return self.plain(text);
+        }
         let mut rest = text;
         while let Some((range, formula)) = self.formulas.first(rest) {
             let before = &rest[..range.start];
@@ -242,11 +252,14 @@ impl<'a> Inline<'a> {
         if self.out.is_open("pre") {
             return self.out.push(&text);
         }
-        for (at, line) in text.split('\n').enumerate() {
-            if at > 0 {
-                self.out.line_break();
+        let mut lines = text.split('\n').peekable();
+        while let Some(line) = lines.next() {
+            // A tag may follow the last line.
+            if lines.peek().is_none() {
+                return self.out.push(line);
             }
             self.out.push(line.trim_end());
+            self.out.line_break();
         }
     }
 

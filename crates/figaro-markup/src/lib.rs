@@ -21,6 +21,8 @@ mod partial;
 mod parts;
 mod piece;
 mod render;
+mod rich;
+mod rich_block;
 mod split;
 mod table;
 mod tail;
@@ -28,8 +30,10 @@ mod tail;
 pub use self::formatted::{Entity, EntityKind, Formatted};
 pub use self::messages::{MORE, at_most, cut, messages};
 pub use self::parts::AnswerSplitter;
-pub use self::piece::{CodeFile, Piece};
+pub use self::piece::{CodeFile, Piece, RichPart};
 pub use self::render::render;
+pub use self::rich::{is_rich, rich_messages};
+pub use self::rich_block::{RichBlock, RichCell, RichInline, RichItem, RichMark, RichMessage};
 pub use self::split::{split, window};
 
 #[cfg(test)]

@@ -32,8 +32,7 @@ pub fn at_most(most: usize, mut pieces: Vec<Piece>, markdown: &str, limit: usize
     }
     pieces.truncate(most);
     let instead = match pieces.pop() {
-        Some(Piece::Text(text) | Piece::Whole(_, text)) => cut(vec![text], limit),
-        Some(Piece::File(file)) => cut(file.into_texts(limit), limit),
+        Some(piece) => cut(piece.into_texts(limit), limit),
         None => Formatted::default(),
     };
     let (name, language) = (ANSWER_NAME.to_owned(), Some("markdown".to_owned()));
@@ -48,6 +47,17 @@ pub fn cut(texts: Vec<Formatted>, limit: usize) -> Formatted {
     let mut first = split(first, limit - utf16_len(MORE)).into_iter().next().unwrap_or_default();
     first.text += MORE;
     first
+}
+
+impl Piece {
+    /// Returns the piece as messages of at most `limit` UTF-16 units, for when Telegram does not take it as it is.
+    pub(super) fn into_texts(self, limit: usize) -> Vec<Formatted> {
+        match self {
+            Self::Text(text) | Self::Whole(_, text) => vec![text],
+            Self::File(file) => file.into_texts(limit),
+            Self::Rich(rich) => rich.instead,
+        }
+    }
 }
 
 impl CodeFile {
@@ -80,6 +90,7 @@ mod tests {
             Piece::File(file) | Piece::Whole(file, _) => {
                 format!("{}: {}", file.name, file.content.lines().count())
             }
+            Piece::Rich(part) => panic!("{part:?}"),
         };
         messages(source, 4096).iter().map(show).collect()
     }
@@ -146,6 +157,7 @@ mod tests {
                     assert!(instead.text.starts_with("word") && instead.text.ends_with(MORE), "{instead:?}");
                     assert!(utf16_len(&instead.text) <= limit);
                 }
+                Piece::Rich(part) => panic!("{part:?}"),
             }
         }
         let many = messages(&["rust", "c", "go", "r"].map(long).join("\n\n"), limit);

@@ -353,6 +353,7 @@ mod tests {
         let show = |piece: &Piece| match piece {
             Piece::Text(text) => tagged(text),
             Piece::File(file) | Piece::Whole(file, _) => format!("<{}>", file.name),
+            Piece::Rich(part) => panic!("{part:?}"),
         };
         pieces.iter().map(show).collect()
     }
@@ -488,6 +489,7 @@ mod tests {
         let text = |piece: &Piece| match piece {
             Piece::Text(text) => text.text.clone(),
             Piece::File(file) | Piece::Whole(file, _) => file.content.clone(),
+            Piece::Rich(part) => panic!("{part:?}"),
         };
         let joined: Vec<String> = pieces.iter().map(text).collect();
         let words = joined.iter().flat_map(|text| text.split(|c: char| !c.is_ascii_alphanumeric()));

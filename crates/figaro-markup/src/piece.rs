@@ -1,6 +1,7 @@
 //! Pieces of an answer, and the marks that stand for them in a text.
 
 use super::formatted::Formatted;
+use super::rich_block::RichMessage;
 
 /// Mark for a file that was cut out. No text has it, see [`super::out::Out::push`].
 pub(super) const CUT: char = '\u{10ffff}';
@@ -16,6 +17,17 @@ pub enum Piece {
     File(CodeFile),
     /// Whole answer as a document, and the message that would have been in its place.
     Whole(CodeFile, Formatted),
+    /// Rich message.
+    Rich(RichPart),
+}
+
+/// A rich message, and what is sent if Telegram does not take it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RichPart {
+    /// The message.
+    pub message: RichMessage,
+    /// The same content as messages of text.
+    pub instead: Vec<Formatted>,
 }
 
 /// Code that goes out as a file.

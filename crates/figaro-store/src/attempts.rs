@@ -3,10 +3,10 @@
 use chrono::{DateTime, Utc};
 
 use super::records::turns::{self, Beginning};
-use crate::{AttemptChoice, ConversationStore, Repetition, Result};
+use crate::{ConversationStore, Repetition, Result};
 use figaro_domain::conversation::{Conversation, Message};
 use figaro_domain::delivery::PendingDelivery;
-use figaro_domain::turn::{ActiveTurn, Attempt};
+use figaro_domain::turn::{ActiveTurn, Attempt, AttemptChoice};
 
 impl ConversationStore {
     /// Begins a turn that answers the last question of the current session again. The question and all messages after it

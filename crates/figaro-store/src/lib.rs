@@ -83,7 +83,7 @@ pub use self::records::pins::PinAdded;
 pub use self::records::session_list::{Outline, SessionStats};
 pub use self::records::summaries::Unsummarised;
 pub use self::records::tasks::{KEPT_RUNS, TaskAdded, TaskLimits};
-pub use self::records::turns::{AttemptChoice, Repetition};
+pub use self::records::turns::Repetition;
 pub use self::records::vectors::{KeptVector, MessageVector, SessionEnd};
 pub use self::store::Store;
 pub use self::zone::{Changing, ZoneChangeResult, change_chat, move_tasks, undo_change};

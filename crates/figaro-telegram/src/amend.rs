@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::api::{DeleteMessage, EditMessageText};
 use super::error::ApiError;
-use super::outgoing::{PREVIEW, is_unchanged, preview, simpler};
+use super::outgoing::{PREVIEW, RICH, is_unchanged, preview, simpler};
 use super::send::{Outgoing, Sender, Unsent, keyboard};
 use super::tries::Tries;
 use figaro_agent::outbound::Urgency;
@@ -22,11 +22,30 @@ use figaro_markup::Formatted;
 
 impl Sender {
     /// Edits a live message to show `message`. Returns `false` if Telegram refuses, for example because an
-    /// administrator deleted the live message or it is not a text message.
+    /// administrator deleted the live message or it is not a text message. A rich message that is refused is shown as
+    /// text, if it fits one message.
     ///
     /// # Errors
     /// [`Unsent::Stopping`] and [`Unsent::Stopped`]: the live message may show the old or the new content.
     pub(crate) async fn amend(
+        &self,
+        live: LiveMessage,
+        message: &Outgoing,
+        stop: &CancellationToken,
+    ) -> Result<bool, Unsent> {
+        if self.change(live, message, stop).await? {
+            return Ok(true);
+        }
+        match message.rich.as_ref().map(|rich| rich.instead.as_slice()) {
+            Some([text]) => {
+                let text = Outgoing { content: text.clone(), rich: None, ..message.clone() };
+                self.change(live, &text, stop).await
+            }
+            Some(_) | None => Ok(false),
+        }
+    }
+
+    async fn change(
         &self,
         live: LiveMessage,
         message: &Outgoing,
@@ -118,10 +137,14 @@ pub(super) fn edit_body(live: LiveMessage, message: &Outgoing) -> Map<String, Va
     let mut body = Map::new();
     body.insert("chat_id".to_owned(), json!(live.chat));
     body.insert("message_id".to_owned(), json!(live.message));
-    body.insert("text".to_owned(), json!(message.content.text));
-    body.insert(PREVIEW.to_owned(), preview(message));
-    if !message.content.entities.is_empty() {
-        body.insert("entities".to_owned(), json!(message.content.entities));
+    if let Some(rich) = &message.rich {
+        body.insert(RICH.to_owned(), json!(rich.message));
+    } else {
+        body.insert("text".to_owned(), json!(message.content.text));
+        body.insert(PREVIEW.to_owned(), preview(message));
+        if !message.content.entities.is_empty() {
+            body.insert("entities".to_owned(), json!(message.content.entities));
+        }
     }
     if !message.buttons.is_empty() {
         body.insert("reply_markup".to_owned(), keyboard(&message.buttons));
@@ -140,9 +163,12 @@ impl Outgoing {
     #[must_use]
     pub(crate) fn fingerprint(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
-        match &self.file {
-            Some(file) => (&file.name, &file.content).hash(&mut hasher),
-            None => {
+        match (&self.file, &self.rich) {
+            (Some(file), _) => (&file.name, &file.content).hash(&mut hasher),
+            (None, Some(rich)) => {
+                json!([rich.message, keyboard(&self.buttons)]).to_string().hash(&mut hasher);
+            }
+            (None, None) => {
                 let Formatted { text, entities } = &self.content;
                 let shown = json!([text, entities, preview(self), keyboard(&self.buttons)]);
                 shown.to_string().hash(&mut hasher);

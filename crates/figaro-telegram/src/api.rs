@@ -86,6 +86,7 @@ methods! {
     SendChatAction = "sendChatAction",
     SendDocument = "sendDocument",
     SendMessage = "sendMessage",
+    SendRichMessage = "sendRichMessage",
     SendMessageDraft = "sendMessageDraft",
     SetMessageReaction = "setMessageReaction",
     SetMyCommands = "setMyCommands",

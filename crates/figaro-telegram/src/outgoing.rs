@@ -8,7 +8,7 @@ use figaro_agent::outbound::Urgency;
 use figaro_base::ids::MessageId;
 use figaro_domain::chat::Place;
 use figaro_domain::delivery::Author;
-use figaro_markup::{CodeFile, Formatted};
+use figaro_markup::{CodeFile, Formatted, Piece, RichPart};
 
 /// Parameter that selects the link preview of a message.
 pub(super) const PREVIEW: &str = "link_preview_options";
@@ -16,7 +16,10 @@ pub(super) const PREVIEW: &str = "link_preview_options";
 /// Maximum length of a message and of a draft, in UTF-16 units.
 pub(crate) const MESSAGE_UNITS: usize = 4096;
 
-/// A message to send: a text, a document or a picture, with its buttons.
+/// Parameter with the blocks of a rich message, which has no link previews.
+pub(super) const RICH: &str = "rich_message";
+
+/// A message to send: a text, a rich message, a document or a picture, with its buttons.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Outgoing {
     /// Text and entities; for a document, the text to send if the document is refused, if any.
@@ -31,6 +34,8 @@ pub(crate) struct Outgoing {
     pub(crate) asks: Option<String>,
     /// Document to send instead of the text.
     pub(crate) file: Option<CodeFile>,
+    /// Rich message to send instead of the text.
+    pub(crate) rich: Option<RichPart>,
     /// Picture or sound to send instead of a text message; the text is its caption.
     pub(crate) media: Option<Media>,
     pub(crate) urgency: Urgency,
@@ -38,7 +43,20 @@ pub(crate) struct Outgoing {
     pub(crate) author: Author,
 }
 
-/// Returns the JSON arguments of `sendMessage` for a message in this chat and topic.
+impl Outgoing {
+    /// Creates the message of a piece of an answer.
+    pub(super) fn of_piece(piece: Piece) -> Self {
+        let (content, file, rich) = match piece {
+            Piece::Text(content) => (content, None, None),
+            Piece::File(file) => (Formatted::default(), Some(file), None),
+            Piece::Whole(file, instead) => (instead, Some(file), None),
+            Piece::Rich(rich) => (Formatted::default(), None, Some(rich)),
+        };
+        Self { content, file, rich, ..Self::default() }
+    }
+}
+
+/// Returns the JSON arguments of `sendMessage` or `sendRichMessage` for a message in this chat and topic.
 pub(super) fn body(place: &Place, message: &Outgoing) -> Map<String, Value> {
     let mut body = Map::new();
     body.insert("chat_id".to_owned(), json!(place.chat));
@@ -46,6 +64,8 @@ pub(super) fn body(place: &Place, message: &Outgoing) -> Map<String, Value> {
         if !message.content.text.is_empty() {
             body.insert("caption".to_owned(), json!(message.content.text));
         }
+    } else if let Some(rich) = &message.rich {
+        body.insert(RICH.to_owned(), json!(rich.message));
     } else if message.file.is_none() {
         body.insert("text".to_owned(), json!(message.content.text));
         body.insert(PREVIEW.to_owned(), preview(message));

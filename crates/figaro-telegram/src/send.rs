@@ -10,7 +10,7 @@ use teloxide::requests::Payload;
 use tokio_util::sync::CancellationToken;
 
 use super::api::{
-    Api, DeleteMessage, EditMessageReplyMarkup, EditMessageText, SendDocument, SendMessage,
+    Api, DeleteMessage, EditMessageReplyMarkup, EditMessageText, SendDocument, SendMessage, SendRichMessage,
     SetMessageReaction,
 };
 pub use super::button::Button;
@@ -26,7 +26,6 @@ use figaro_base::ids::{ChatId, DeliveryId, MessageId};
 use figaro_base::shutdown::TaskTracker;
 use figaro_domain::chat::Place;
 use figaro_domain::delivery::Author;
-use figaro_markup::CodeFile;
 use figaro_store::{OutboxStore, SettingsStore};
 
 /// Reaction to a message in a group that is not answered; available in every chat.
@@ -126,7 +125,7 @@ impl Sender {
             // A stop does not cancel the call: it may take effect, and the next start would repeat it.
             let sent = match &message.media {
                 Some(media) => self.api.send_media(media.clone(), &body).await,
-                None => self.call(message.file.as_ref(), &body).await,
+                None => self.call(message, &body).await,
             };
             let error = match sent {
                 Ok(sent) => {
@@ -183,14 +182,17 @@ impl Sender {
         }
     }
 
-    /// Sends a message or a document with these arguments, once.
+    /// Sends a text, a rich message or a document with these arguments, once.
     pub(super) async fn call(
         &self,
-        file: Option<&CodeFile>,
+        message: &Outgoing,
         body: &Map<String, Value>,
     ) -> Result<Value, ApiError> {
-        match file {
+        match &message.file {
             Some(file) => self.api.send_document(file.name.clone(), file.content.clone(), body).await,
+            None if message.rich.is_some() => {
+                self.api.call(SendRichMessage(Value::Object(body.clone()))).await
+            }
             None => self.api.call(SendMessage(Value::Object(body.clone()))).await,
         }
     }

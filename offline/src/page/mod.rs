@@ -20,6 +20,7 @@ pub const PAGE: &str = concat!(
     include_str!("script/helpers.js"),
     include_str!("script/state.js"),
     include_str!("script/text.js"),
+    include_str!("script/blocks.js"),
     include_str!("script/messages.js"),
     include_str!("script/media.js"),
     include_str!("script/polls.js"),

@@ -3,7 +3,9 @@
 use figaro_base::ids::{ChatId, PersonaId, RunId, SessionId, UserId};
 use figaro_domain::access::{AccessChange, OwnerInvite};
 use figaro_domain::audit::AuditActor;
-use figaro_domain::chat::{AnswerWhen, ChatConfig, ConfigPatch, PackChange, PersonaChoice, VoiceMode};
+use figaro_domain::chat::{
+    AnswerFormat, AnswerWhen, ChatConfig, ConfigPatch, PackChange, PersonaChoice, VoiceMode,
+};
 use figaro_domain::code::CodeHash;
 use figaro_domain::config_change::{ChangingTurn, Setting};
 use figaro_domain::generation::Generation;
@@ -51,6 +53,7 @@ pub(super) async fn chats_have_settings(backend: &dyn Backend) {
         eyes: true,
         quiet_hours: Some("22:00-7".parse().unwrap()),
         welcome: Some("Hello NAME!".into()),
+        format: AnswerFormat::Plain,
         agent: Some("tutor".into()),
         persona: Some(PersonaChoice::Own { id: PersonaId::new(), name: "Pirate".into() }),
         model: Some("ollama:qwen3:8b".parse().unwrap()),
@@ -68,6 +71,7 @@ pub(super) async fn chats_have_settings(backend: &dyn Backend) {
         eyes: Some(config.eyes),
         quiet_hours: Some(config.quiet_hours),
         welcome: Some(config.welcome.clone()),
+        format: Some(config.format),
         agent: Some(config.agent.clone()),
         persona: Some(config.persona.clone()),
         model: Some(config.model.clone()),

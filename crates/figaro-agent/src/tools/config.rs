@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::typed::{ToolDefinition, present, typed};
 use super::{Tool, ToolContext, ToolError, zone};
-use figaro_domain::chat::{AnswerWhen, ChatConfig, ConfigPatch, MAX_SETTING_CHARS};
+use figaro_domain::chat::{AnswerFormat, AnswerWhen, ChatConfig, ConfigPatch, MAX_SETTING_CHARS};
 use figaro_domain::quiet::{NoQuietHours, QuietHours};
 use figaro_domain::tool::{Effect, StatusKey};
 use figaro_policy::access::{Admins, may_change};
@@ -129,6 +129,9 @@ struct ConfigArguments {
     /// When tasks wait, like 22:00-07:00.
     #[serde(default, deserialize_with = "present")]
     quiet_hours: Option<Option<String>>,
+    /// plain: no tables and headings.
+    #[serde(default, deserialize_with = "present")]
+    format: Option<Option<AnswerFormat>>,
 }
 
 impl ConfigArguments {
@@ -141,6 +144,7 @@ impl ConfigArguments {
             timezone: self.timezone.map(read_zone).transpose()?,
             answer_when: self.answer_when.map(Option::unwrap_or_default),
             quiet_hours: self.quiet_hours.map(read_hours).transpose()?,
+            format: self.format.map(Option::unwrap_or_default),
             ..ConfigPatch::default()
         })
     }
@@ -169,6 +173,7 @@ fn view(config: &ChatConfig) -> Value {
         "timezone": config.timezone.map(|zone| zone.name()),
         "answer_when": config.answer_when,
         "quiet_hours": config.quiet_hours,
+        "format": config.format,
         "agent": config.agent,
         "model": config.model.as_ref().map(ToString::to_string),
     })

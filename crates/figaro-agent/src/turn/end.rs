@@ -23,7 +23,7 @@ use figaro_base::ids::{ChatId, TaskId, UserId};
 use figaro_base::shutdown::TaskTracker;
 use figaro_base::text::one_line;
 use figaro_domain::approval::Approval;
-use figaro_domain::chat::ConfigPatch;
+use figaro_domain::chat::{AnswerFormat, ConfigPatch};
 use figaro_domain::delivery::{CardKind, PendingDelivery};
 use figaro_domain::tool::{Effect, ToolCall};
 use figaro_domain::turn::{ActiveTurn, ParkedTurn};
@@ -208,6 +208,7 @@ impl Ender {
             can_undo: self.can_undo(turn).await,
             attempts: self.attempts(turn).await,
             speaks: self.speaks(question, outcome).await,
+            is_rich: self.is_rich(question, outcome).await,
             called_off: self.called_off(turn).await,
             cards: self.cards(turn, question, outcome).await,
         }
@@ -242,6 +243,16 @@ impl Ender {
             self.reporter.report(error, "whether a chat has answers spoken could not be read");
         });
         config.is_ok_and(|config| config.voice.speaks(question.is_heard()))
+    }
+
+    /// Returns `true` if the chat takes this answer as rich messages.
+    async fn is_rich(&self, question: &Question, outcome: &Outcome) -> bool {
+        let first = question.parts.first().filter(|_| matches!(outcome, Outcome::Answered(_)));
+        let Some(first) = first else { return false };
+        let config = self.settings.chat_config(first.place.chat).await;
+        let config =
+            config.inspect_err(|error| self.reporter.report(error, "the format of a chat could not be read"));
+        config.is_ok_and(|config| config.format == AnswerFormat::Auto)
     }
 
     /// Returns `true` if the turn made changes that can be undone. Read from the store, so that it holds for every

@@ -29,11 +29,11 @@ use crate::languages::Languages;
 use figaro_base::ids::RunId;
 use figaro_domain::reception::TurnTrace;
 use figaro_domain::task::Task;
-use figaro_domain::turn::{ActiveTurn, Approved, GoneOn, TurnEnd};
+use figaro_domain::turn::{ActiveTurn, Approved, AttemptChoice, GoneOn, TurnEnd};
 use figaro_domain::usage::Payer;
 use figaro_memory::VectorMaker;
 use figaro_memory::facts::{JudgedMessage, may_hold_fact};
-use figaro_store::{AttemptChoice, ConversationStore, Repetition, StoreError, TaskStore};
+use figaro_store::{ConversationStore, Repetition, StoreError, TaskStore};
 
 /// Runs the jobs of the queues: passes a turn from preparation to its end.
 #[derive(Debug, Clone)]

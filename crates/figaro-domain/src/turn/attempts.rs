@@ -14,6 +14,19 @@ use figaro_base::ids::{MessageId, RunId};
 /// Maximum number of attempts that can be shown again; older ones are only kept.
 const MAX_ATTEMPTS: usize = 20;
 
+/// A request to show another attempt at the last question.
+#[derive(Debug, Clone)]
+pub struct AttemptChoice {
+    /// Turn of the attempt that is shown.
+    pub shown: RunId,
+    /// Number of the other attempt, from 1.
+    pub to: u8,
+    /// Chat and topic of the answer.
+    pub place: Place,
+    /// `true` if the answer may go out as rich messages.
+    pub rich: bool,
+}
+
 /// An attempt at a question.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Attempt {
@@ -103,15 +116,14 @@ pub fn versions(of: usize) -> Option<Action> {
 }
 
 /// Puts another attempt in the place of the one that counts: its messages count from now on, and its answer is delivered in
-/// place of the other. `to` counts the attempts from 1. Returns no delivery if `shown` is not the attempt that counts, or if
+/// place of the other. Returns no delivery if `shown` is not the attempt that counts, or if
 /// the other has no answer.
 pub fn show_attempt(
     attempts: Vec<Attempt>,
-    shown: RunId,
-    to: u8,
-    place: Place,
+    choice: AttemptChoice,
     now: DateTime<Utc>,
 ) -> Transition<Option<PendingDelivery>> {
+    let AttemptChoice { shown, to, place, rich } = choice;
     let shown_ones: Vec<&Attempt> = attempts.iter().filter(|attempt| attempt.is_shown()).collect();
     let of = u8::try_from(shown_ones.len()).unwrap_or(u8::MAX);
     let other = usize::from(to).checked_sub(1).and_then(|at| shown_ones.get(at));
@@ -124,6 +136,7 @@ pub fn show_attempt(
         entry: Some(answer.id),
         reply_to: other.asked_in().next(),
         actions: vec![Action::Versions(to, of)],
+        rich,
         ..PendingDelivery::new(other.turn, place, answer.text.clone(), now)
     };
     let mut changes = ChangeSet::default();

@@ -19,7 +19,7 @@ mod tasks;
 mod tests;
 
 pub use active::{ActiveTurn, Checkpoint, ConversationState, LeftTurn};
-pub use attempts::{Attempt, LastAttempts, show_attempt, versions};
+pub use attempts::{Attempt, AttemptChoice, LastAttempts, show_attempt, versions};
 pub use begin::{AskedAgain, BegunTurn, begin, begin_again, begin_task};
 pub use changes::{ChangeSet, Transition, TurnChange};
 pub use delivered::{StoredDelivery, end_delivery};

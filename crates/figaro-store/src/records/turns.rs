@@ -10,7 +10,6 @@ use super::super::key;
 use super::super::tables::Tables;
 use super::{calls, parked, people, sessions, tasks, write};
 use figaro_base::ids::{BotId, EntryId, RunId, SessionId};
-use figaro_domain::chat::Place;
 use figaro_domain::conversation::{Conversation, EntryKey, Message};
 use figaro_domain::delivery::PendingDelivery;
 use figaro_domain::message::Inbound;
@@ -19,8 +18,8 @@ use figaro_domain::origin::Origin;
 use figaro_domain::record::ImportanceRules;
 use figaro_domain::task::Task;
 use figaro_domain::turn::{
-    self, ActiveTurn, AskedAgain, Attempt, BegunTurn, ConversationState, EndsWith, GoneOn, LastAttempts,
-    LastExchange, LeftTurn, Step, StoredParked, StoredTurn, TurnEnd,
+    self, ActiveTurn, AskedAgain, Attempt, AttemptChoice, BegunTurn, ConversationState, EndsWith, GoneOn,
+    LastAttempts, LastExchange, LeftTurn, Step, StoredParked, StoredTurn, TurnEnd,
 };
 
 /// A conversation in which a turn is about to begin.
@@ -29,17 +28,6 @@ pub(crate) struct Beginning {
     pub(crate) bot: BotId,
     pub(crate) conversation: Conversation,
     pub(crate) now: DateTime<Utc>,
-}
-
-/// A request to show another attempt at the last question.
-#[derive(Debug, Clone)]
-pub struct AttemptChoice {
-    /// Turn of the attempt that is shown.
-    pub shown: RunId,
-    /// Number of the other attempt, from 1.
-    pub to: u8,
-    /// Chat and topic of the answer.
-    pub place: Place,
 }
 
 /// A request to answer the last question of a conversation again.
@@ -259,8 +247,7 @@ pub(crate) fn show_attempt(
         return Ok(None);
     }
     let attempts = attempts(tables, at.conversation)?;
-    let AttemptChoice { shown, to, place } = choice;
-    write::transition(tables, changes, at.bot, turn::show_attempt(attempts, shown, to, place, at.now))
+    write::transition(tables, changes, at.bot, turn::show_attempt(attempts, choice, at.now))
 }
 
 /// Returns the place of a turn's message; `None` if it is not stored.

@@ -27,16 +27,19 @@ pub(crate) enum SettingField {
     Quiet,
     /// Text that greets newcomers of a group.
     Welcome,
+    /// Form of answers; the values are the names of [`AnswerFormat`](figaro_domain::chat::AnswerFormat).
+    Format,
 }
 
 impl SettingField {
     /// All settings, in the order in which the card shows them.
-    pub(crate) const ALL: [Self; 8] = [
+    pub(crate) const ALL: [Self; 9] = [
         Self::Language,
         Self::Tone,
         Self::Instructions,
         Self::Agent,
         Self::Answers,
+        Self::Format,
         Self::Eyes,
         Self::Welcome,
         Self::Quiet,
@@ -55,6 +58,7 @@ impl SettingField {
             Self::Eyes => "eyes",
             Self::Quiet => "quiet",
             Self::Welcome => "welcome",
+            Self::Format => "format",
         }
     }
 }

@@ -7,8 +7,9 @@ use crate::callback::{TurnTag, VersionButton};
 use crate::send::Button;
 use figaro_agent::turn::queue::{Job, Mailboxes};
 use figaro_base::ids::RunId;
-use figaro_domain::turn::Attempt;
-use figaro_store::{AttemptChoice, ConversationStore};
+use figaro_domain::chat::AnswerFormat;
+use figaro_domain::turn::{Attempt, AttemptChoice};
+use figaro_store::{ConversationStore, SettingsStore};
 
 /// Returns the row of buttons under attempt `at` of `of`, counted from 1.
 pub(super) fn version_row(run: RunId, at: u8, of: u8) -> Vec<Button> {
@@ -28,6 +29,7 @@ pub(super) fn version_row(run: RunId, at: u8, of: u8) -> Vec<Button> {
 pub(super) struct Versions {
     cards: Cards,
     conversations: ConversationStore,
+    settings: SettingsStore,
     mailboxes: Mailboxes,
 }
 
@@ -36,6 +38,7 @@ impl Versions {
         Self {
             cards: handles.cards.clone(),
             conversations: handles.store.conversations(),
+            settings: handles.store.settings(),
             mailboxes: handles.mailboxes.clone(),
         }
     }
@@ -54,7 +57,9 @@ impl Versions {
             Ok(attempts) => {
                 let is_it = |attempt: &Attempt| attempt.counts() && TurnTag::of(attempt.turn) == *turn;
                 let Some(shown) = attempts.into_iter().find(is_it) else { return Ok(Pressed::Stale) };
-                let choice = AttemptChoice { shown: shown.turn, to: *to, place: press.asker.place.clone() };
+                let place = press.asker.place.clone();
+                let rich = self.settings.chat_config(place.chat).await?.format == AnswerFormat::Auto;
+                let choice = AttemptChoice { shown: shown.turn, to: *to, place, rich };
                 self.mailboxes.post(conversation, Job::Show(Box::new(choice)));
                 Ok(Pressed::Shown { toast: None, card: None })
             }

@@ -27,5 +27,5 @@ pub(super) fn card_of(delivery: &PendingDelivery) -> TaskMessage {
 
 /// Returns `true` if a card fits below these messages in the same message.
 pub(super) fn fits(messages: &[Outgoing]) -> bool {
-    matches!(messages, [one] if one.file.is_none() && utf16_len(&one.content.text) <= MAX_LEAD)
+    matches!(messages, [one] if one.file.is_none() && one.rich.is_none() && utf16_len(&one.content.text) <= MAX_LEAD)
 }

@@ -326,8 +326,8 @@ impl TelegramDelivery {
             return Ok(id);
         }
         match sender.deliver(place, &message, tries, stop).await {
-            Err(Unsent::Hopeless(words)) if message.file.is_some() => {
-                tracing::warn!(run = %delivery.run, words, "Telegram refused a file; sending its code as text");
+            Err(Unsent::Hopeless(words)) if message.file.is_some() || message.rich.is_some() => {
+                tracing::warn!(run = %delivery.run, words, "Telegram refused a file or rich message; sending text");
                 self.as_texts(delivery, message, tries, stop).await
             }
             sent => sent,
@@ -354,24 +354,26 @@ impl TelegramDelivery {
         Ok(None)
     }
 
-    /// Sends code as text if a file was refused. Its messages are one part of the answer, known by the last message,
-    /// because the number of parts must not depend on what Telegram accepts. For a task, which has a limit of parts,
-    /// it is one message.
+    /// Sends text if a file with code or a rich message was refused. Its messages are one part of the answer, known by the last message,
+    /// because the number of parts must not depend on what Telegram accepts. Of a task, which has a limit of parts, code
+    /// is one message.
     async fn as_texts(
         &self,
         delivery: &PendingDelivery,
-        Outgoing { content, file, mut reply_to, mut buttons, author, .. }: Outgoing,
+        Outgoing { content, file, rich, mut reply_to, mut buttons, author, .. }: Outgoing,
         tries: &mut Tries,
         stop: &CancellationToken,
     ) -> Result<MessageId, Unsent> {
         let mut texts = file.map(|file| file.into_texts(MESSAGE_UNITS)).unwrap_or_default();
-        if !content.text.is_empty() {
+        if let Some(rich) = rich {
+            texts = rich.instead;
+        } else if !content.text.is_empty() {
             texts = vec![content];
         } else if delivery.task.is_some() && texts.len() > 1 {
             texts = vec![cut(texts, MESSAGE_UNITS)];
         }
         let mut texts = texts.into_iter().peekable();
-        let mut last = Err(Unsent::Hopeless("there is no code".to_owned()));
+        let mut last = Err(Unsent::Hopeless("there is no text".to_owned()));
         while let Some(content) = texts.next() {
             let buttons = if texts.peek().is_none() { std::mem::take(&mut buttons) } else { Vec::new() };
             let reply_to = reply_to.take();

@@ -7,7 +7,7 @@ use super::super::outgoing::MESSAGE_UNITS;
 use super::super::send::{Button, Outgoing};
 use figaro_domain::delivery::PendingDelivery;
 use figaro_domain::task::MAX_ANSWER_MESSAGES;
-use figaro_markup::{Formatted, Piece, at_most, messages, split};
+use figaro_markup::{Formatted, Piece, at_most, messages, rich_messages, split};
 use figaro_prompts::texts::Texts;
 
 /// Returns the messages of an answer, in order.
@@ -27,18 +27,13 @@ fn outgoing(
     is_last: bool,
 ) -> Outgoing {
     let actions = if is_last { delivery.actions.as_slice() } else { &[] };
-    let (content, file) = match piece {
-        Piece::Text(content) => (content, None),
-        Piece::File(file) => (Formatted::default(), Some(file)),
-        Piece::Whole(file, instead) => (instead, Some(file)),
-    };
     let reply_to = delivery.reply_to.filter(|_| is_first);
     let (preview, author) = (delivery.preview.clone(), delivery.author());
     let mut buttons = action_buttons(actions, delivery.run, texts);
     if is_last {
         buttons.extend(answer_buttons(delivery));
     }
-    Outgoing { content, preview, reply_to, buttons, file, author, ..Outgoing::default() }
+    Outgoing { preview, reply_to, buttons, author, ..Outgoing::of_piece(piece) }
 }
 
 /// Returns a row of buttons for each answer to choose from.
@@ -51,7 +46,11 @@ fn answer_buttons(delivery: &PendingDelivery) -> impl Iterator<Item = Vec<Button
 /// answer is sent as plain text.
 fn pieces(delivery: &PendingDelivery) -> Vec<Piece> {
     let markdown = &delivery.markdown;
-    let pieces = std::panic::catch_unwind(|| messages(markdown, MESSAGE_UNITS)).unwrap_or_else(|_panic| {
+    let formatted = || match is_rich(delivery) {
+        true => rich_messages(markdown, MESSAGE_UNITS),
+        false => messages(markdown, MESSAGE_UNITS),
+    };
+    let pieces = std::panic::catch_unwind(formatted).unwrap_or_else(|_panic| {
         tracing::error!("an answer could not be formatted; sending it as it is");
         split(plain(markdown), MESSAGE_UNITS).into_iter().map(Piece::Text).collect()
     });
@@ -59,6 +58,14 @@ fn pieces(delivery: &PendingDelivery) -> Vec<Piece> {
         Some(_) => at_most(MAX_ANSWER_MESSAGES, pieces, markdown, MESSAGE_UNITS),
         None => pieces,
     }
+}
+
+/// Returns `true` if an answer may go out as rich messages. One that ended early stays text, so that it goes on below the
+/// messages that show its beginning; so does a question to a person, and a task's answer that is too long as text.
+fn is_rich(delivery: &PendingDelivery) -> bool {
+    let is_too_long =
+        || delivery.task.is_some() && messages(&delivery.markdown, MESSAGE_UNITS).len() > MAX_ANSWER_MESSAGES;
+    delivery.rich && !delivery.early && delivery.options.is_empty() && !delivery.is_card && !is_too_long()
 }
 
 pub(super) fn plain(text: &str) -> Formatted {

@@ -15,8 +15,9 @@ use crate::api::SendMessageDraft;
 use crate::send::{Outgoing, Sender};
 use figaro_agent::outbound::Urgency;
 use figaro_base::ids::RunId;
+use figaro_domain::chat::AnswerFormat;
 use figaro_domain::delivery::Author;
-use figaro_markup::{Formatted, Piece};
+use figaro_markup::Formatted;
 
 /// Usual time between two updates of a draft.
 const USUAL: Duration = Duration::from_millis(350);
@@ -49,11 +50,17 @@ pub(super) async fn show(preview: &Preview, sender: &Sender) {
         sender,
         pace: PreviewPace::new(USUAL, Instant::now()),
         standing: TurnLiveMessages::of(preview, sender).await,
-        state: PreviewState::new(),
+        state: PreviewState::new().may_be_rich(may_be_rich(preview, sender).await),
         shown: None,
         rendered: None,
     };
     while drafting.step().await {}
+}
+
+/// Returns `true` if the chat takes answers as rich messages.
+async fn may_be_rich(preview: &Preview, sender: &Sender) -> bool {
+    let config = sender.settings.chat_config(preview.place.chat).await;
+    config.is_ok_and(|config| config.format == AnswerFormat::Auto)
 }
 
 impl Drafting<'_> {
@@ -115,7 +122,7 @@ impl Drafting<'_> {
     async fn send_parts(&mut self) -> Update {
         while !self.state.has_given_up {
             let Some((index, piece)) = self.state.full_part() else { break };
-            let part = part(piece.clone());
+            let part = Outgoing { author: Author::Model, ..Outgoing::of_piece(piece.clone()) };
             if !self.standing.shows(index, &part) {
                 match self.send(index, &part).await {
                     Update::Shown => self.shown = None,
@@ -152,14 +159,6 @@ impl Drafting<'_> {
         }
         Update::of(self.sender.api.call(SendMessageDraft(body(self.preview, content))).await)
     }
-}
-
-fn part(piece: Piece) -> Outgoing {
-    let (content, file) = match piece {
-        Piece::Text(content) => (content, None),
-        Piece::File(file) | Piece::Whole(file, _) => (Formatted::default(), Some(file)),
-    };
-    Outgoing { content, file, author: Author::Model, ..Outgoing::default() }
 }
 
 fn body(preview: &Preview, content: &Formatted) -> Value {

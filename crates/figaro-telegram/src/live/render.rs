@@ -30,7 +30,7 @@ pub(super) fn newest_part(state: &PreviewState) -> Formatted {
     let (rest, is_whole) = state.parts.end(KEPT);
     let unsent = state.ready.iter().filter_map(|piece| match piece {
         Piece::Text(text) => Some(text.clone()),
-        Piece::File(_) | Piece::Whole(..) => None,
+        Piece::File(_) | Piece::Whole(..) | Piece::Rich(_) => None,
     });
     let text = unsent.chain([rest]).reduce(Formatted::followed_by).unwrap_or_default().without_links();
     let line = status_line(state, &text);

@@ -80,7 +80,7 @@ impl<'a> TurnLiveMessages<'a> {
     /// most this one remains beside the answer, as with any delivery.
     async fn begin(&mut self, index: usize, content: &Outgoing, shown: Option<u64>) -> Update {
         let place = &self.preview.place;
-        let sent = match self.sender.call(content.file.as_ref(), &body(place, content)).await {
+        let sent = match self.sender.call(content, &body(place, content)).await {
             // A retry might send a second message.
             Err(ApiError::Unclear(words)) => {
                 tracing::warn!(chat = %place.chat, words, "a part of an answer may stand in the chat for good");

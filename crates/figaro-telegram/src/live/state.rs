@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use crate::outgoing::MESSAGE_UNITS;
 use figaro_base::text::may_be_json;
-use figaro_markup::{AnswerSplitter, Piece};
+use figaro_markup::{AnswerSplitter, Piece, is_rich};
 
 #[derive(Debug)]
 pub(super) struct PreviewState {
@@ -15,8 +15,11 @@ pub(super) struct PreviewState {
     /// Number of parts that are sent.
     pub(super) sent: usize,
     pub(super) status: Option<String>,
-    /// `true` after Telegram refused a part of the pass or its outcome is unknown; the delivery handles the rest.
+    /// `true` after Telegram refused a part of the pass or its outcome is unknown, or if the answer will be a rich
+    /// message; the delivery handles the rest.
     pub(super) has_given_up: bool,
+    /// `true` if the answer may become a rich message, which shows all of it.
+    may_be_rich: bool,
 }
 
 /// Key of a rendered preview: states with equal versions render the same.
@@ -37,24 +40,35 @@ impl PreviewState {
 
     fn of_pass(pass: u64) -> Self {
         let parts = AnswerSplitter::new(MESSAGE_UNITS);
-        Self { pass, parts, ready: VecDeque::new(), sent: 0, status: None, has_given_up: false }
+        let (ready, status) = Default::default();
+        Self { pass, parts, ready, sent: 0, status, has_given_up: false, may_be_rich: false }
+    }
+
+    pub(super) const fn may_be_rich(mut self, may: bool) -> Self {
+        self.may_be_rich = may;
+        self
     }
 
     /// Adds text of a pass. A new pass starts empty.
     pub(super) fn push(&mut self, pass: u64, text: &str, status: Option<String>) {
         if self.pass != pass {
-            *self = Self::of_pass(pass);
+            *self = Self::of_pass(pass).may_be_rich(self.may_be_rich);
         }
         self.parts.push(text);
         self.status = status;
     }
 
-    /// Returns the next part that can be sent, with its index.
+    /// Returns the next part that can be sent, with its index. Of an answer that will be a rich message, none is.
     pub(super) fn full_part(&mut self) -> Option<(usize, &Piece)> {
         // An answer that is a single JSON value becomes code when it is complete.
         let is_first = self.sent == 0 && self.ready.is_empty();
         if self.ready.is_empty() && !(is_first && may_be_json(self.parts.markdown())) {
+            let whole = (is_first && self.may_be_rich).then(|| self.parts.markdown().to_owned());
             self.ready.extend(self.parts.cut_off());
+            if !self.ready.is_empty() && whole.is_some_and(|whole| is_rich(&whole)) {
+                self.give_up();
+                return None;
+            }
         }
         Some((self.sent, self.ready.front()?))
     }

@@ -7,7 +7,7 @@ const reactionOf = (room, m) => room.reactions.get(m.message_id)?.find((reaction
 
 /** The menu of a message, at the pointer or beside the message. */
 function openActs(room, m, event) {
-  const text = m.text ?? m.caption;
+  const text = m.text ?? m.caption ?? (m.rich_message && linesOf(m.rich_message.blocks).join('\n'));
   const mine = reactionOf(room, m);
   const run = (act) => () => { closeActs(); act(); };
   const emoji = REACTIONS.map((each) => el('button', {

@@ -1,7 +1,7 @@
 // ── Messages ───────────────────────────────────────────────────────────────────────────────────────
 const ENVELOPE = new Set(['message_id', 'message_thread_id', 'from', 'sender_chat', 'chat', 'date', 'edit_date', 'reply_to_message', 'reply_markup',
   'is_topic_message', 'entities', 'caption', 'caption_entities', 'quote', 'via_bot', 'media_group_id', 'has_protected_content', 'forward_origin', 'reactions']);
-const isService = (m) => m.text == null && !m.photo && !m.poll && !m.document && !m.dice;
+const isService = (m) => m.text == null && !m.photo && !m.poll && !m.document && !m.dice && !m.rich_message;
 function serviceText(m) {
   const who = nameOf(m.from);
   if (m.new_chat_members) return `${m.new_chat_members.map(nameOf).join(', ')} joined`;
@@ -77,8 +77,14 @@ function bubble(room, m, quote, reactions, had) {
     const lost = entities.filter((entity) => !fits(entity, text));
     if (lost.length) node.append(el('div.fault', null, `⚠ outside the text: ${lost.map((e) => `${e.type} ${e.offset}+${e.length}`).join(', ')}`));
   }
+  if (m.rich_message) {
+    const body = el('div.text.rich', { dir: m.rich_message.is_rtl ? 'rtl' : 'auto' }, ...blocksOf(room, m.rich_message.blocks));
+    const last = body.lastChild?.localName === 'p' ? body.lastChild : body.appendChild(el('p'));
+    if (!reactions?.length) last.append(ghost);
+    node.append(body);
+  }
   if (reactions?.length) node.append(reactionRow(room, m, reactions, ghost, had));
-  else if (!text && !m.photo) (node.querySelector('.votes') ?? node.appendChild(el('div.tail'))).append(ghost);
+  else if (!text && !m.photo && !m.rich_message) (node.querySelector('.votes') ?? node.appendChild(el('div.tail'))).append(ghost);
   node.classList.toggle('bare', Boolean(m.photo) && !text && !reactions?.length);
   node.append(meta);
   return node;

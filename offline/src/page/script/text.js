@@ -110,6 +110,7 @@ function preformatted(language, raw) {
 /** One line for lists, quotes and screen readers; what a spoiler hides stays hidden. */
 function summary(m) {
   if (isService(m)) return serviceText(m);
+  if (m.rich_message) return linesOf(m.rich_message.blocks).join(' ').slice(0, 300);
   const text = m.text ?? m.caption ?? '';
   const units = text.split('');
   for (const entity of m.entities ?? m.caption_entities ?? []) {

@@ -4,6 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::super::error::BotApiError;
 use super::request::CheckedRequest;
+use super::rich;
 
 /// Returns the fields of a text or caption. Errors on empty text.
 pub(super) fn text_content(
@@ -26,14 +27,19 @@ pub(super) fn text_content(
 /// Returns the fields of a `rich_message`. Markup is not parsed and becomes one paragraph.
 pub(super) fn rich_content(request: &CheckedRequest<'_>) -> Result<Map<String, Value>, BotApiError> {
     let rich = request.value("rich_message").cloned().unwrap_or_default();
-    let blocks = match (&rich["blocks"], rich["markdown"].as_str().or(rich["html"].as_str())) {
+    let mut blocks = match (&rich["blocks"], rich["markdown"].as_str().or(rich["html"].as_str())) {
         (Value::Array(blocks), None) if !blocks.is_empty() => json!(blocks),
         (Value::Null, Some(markup)) if !markup.is_empty() => json!([{"type": "paragraph", "text": markup}]),
         _ => {
             return Err(BotApiError::bad("rich message must have exactly one of markdown, html, blocks"));
         }
     };
-    Ok(object(json!({"rich_message": {"blocks": blocks}})))
+    rich::finish(&mut blocks)?;
+    let mut message = json!({ "blocks": blocks });
+    if rich["is_rtl"] == true {
+        message["is_rtl"] = json!(true);
+    }
+    Ok(object(json!({ "rich_message": message })))
 }
 
 /// Returns the fields of the caption; empty without one.

@@ -13,6 +13,7 @@ mod inline;
 mod keyboard;
 mod media;
 mod request;
+mod rich;
 mod sending;
 
 use figaro_mcp::table::{ApiType, Method};

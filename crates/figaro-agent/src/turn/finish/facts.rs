@@ -33,6 +33,8 @@ pub(crate) struct TurnEndFacts<'a> {
     pub(crate) attempts: usize,
     /// `true` if the chat has its answers spoken.
     pub(crate) speaks: bool,
+    /// `true` if the answer may go out as rich messages.
+    pub(crate) is_rich: bool,
     /// Approved calls that were not made, or may not have been made.
     pub(crate) called_off: Vec<ToolCall>,
     /// Cards that follow the answer, in this order.

@@ -174,6 +174,7 @@ fn delivery(
         reply_to: answered(facts).filter(|_| task.is_none()),
         language: first.language.clone(),
         preview: answer.addresses.first_in(&reply.markdown),
+        rich: facts.is_rich && message.is_some(),
         actions: match &facts.question.task {
             None => reply.actions,
             // A task has no such buttons: nobody has just asked for it.

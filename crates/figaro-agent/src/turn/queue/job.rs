@@ -7,8 +7,7 @@ use figaro_domain::chat::Place;
 use figaro_domain::delivery::PendingDelivery;
 use figaro_domain::origin::Origin;
 use figaro_domain::task::Task;
-use figaro_domain::turn::ActiveTurn;
-use figaro_store::AttemptChoice;
+use figaro_domain::turn::{ActiveTurn, AttemptChoice};
 
 /// Work that waits in a queue.
 #[derive(Debug, Clone)]

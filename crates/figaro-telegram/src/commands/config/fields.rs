@@ -2,9 +2,9 @@
 
 use crate::callback::SettingField;
 use figaro_base::text::one_line;
-use figaro_domain::chat::{AnswerWhen, ChatConfig};
+use figaro_domain::chat::{AnswerFormat, AnswerWhen, ChatConfig};
 use figaro_domain::config_change::Setting;
-use figaro_prompts::texts::{Locales, Texts};
+use figaro_prompts::texts::{Locales, Texts, fill};
 
 /// Maximum length of a value in a line, in characters.
 const VALUE_CHARS: usize = 80;
@@ -32,6 +32,7 @@ pub(super) fn label(texts: &Texts, field: SettingField) -> &str {
         SettingField::Eyes => texts.config_eyes(),
         SettingField::Quiet => texts.config_quiet(),
         SettingField::Welcome => texts.config_welcome(),
+        SettingField::Format => texts.config_format(),
     }
 }
 
@@ -53,6 +54,7 @@ pub(super) fn value(texts: &Texts, config: &ChatConfig, field: SettingField) -> 
             config.quiet_hours.map_or_else(|| texts.config_none().to_owned(), |hours| hours.to_string())
         }
         SettingField::Welcome => none(&config.welcome, texts.config_none()),
+        SettingField::Format => format_words(texts, config.format).to_owned(),
     }
 }
 
@@ -66,26 +68,11 @@ pub(super) fn is_cut(config: &ChatConfig, setting: Setting) -> bool {
         | Setting::Answers
         | Setting::Zone
         | Setting::Quiet
+        | Setting::Format
         | Setting::Model
         | Setting::Writing => &None,
     };
     text.as_deref().is_some_and(|text| one_line(text, VALUE_CHARS) != text)
-}
-
-/// Returns the values that a setting can have, each with its text; none for a setting of free text.
-pub(super) fn choices(texts: &Texts, field: SettingField) -> Vec<(&'static str, &str)> {
-    match field {
-        SettingField::Answers => {
-            AnswerWhen::ALL.into_iter().map(|when| (when.name(), when_words(texts, when))).collect()
-        }
-        SettingField::Eyes => vec![(ON, yes_words(texts, true)), (OFF, yes_words(texts, false))],
-        SettingField::Quiet => QUIET.map(|hours| (hours, hours)).to_vec(),
-        SettingField::Language
-        | SettingField::Tone
-        | SettingField::Instructions
-        | SettingField::Agent
-        | SettingField::Welcome => Vec::new(),
-    }
 }
 
 /// Reads `on` or `off`, in any case.
@@ -100,10 +87,43 @@ fn yes_words(texts: &Texts, is_on: bool) -> &str {
 }
 
 /// Returns the text for the condition of answers in a group.
-pub(super) fn when_words(texts: &Texts, when: AnswerWhen) -> &str {
+fn when_words(texts: &Texts, when: AnswerWhen) -> &str {
     match when {
         AnswerWhen::Mention => texts.config_mention(),
         AnswerWhen::Always => texts.config_always(),
         AnswerWhen::Off => texts.config_off(),
     }
+}
+
+/// Returns the text for the form of answers.
+pub(super) fn format_words(texts: &Texts, format: AnswerFormat) -> &str {
+    match format {
+        AnswerFormat::Auto => texts.config_format_auto(),
+        AnswerFormat::Plain => texts.config_format_plain(),
+    }
+}
+
+/// Returns the names of the values that a setting offers, with their texts; none for a setting of free text.
+pub(super) fn values(texts: &Texts, field: SettingField) -> Vec<(&'static str, &str)> {
+    match field {
+        SettingField::Answers => AnswerWhen::ALL.map(|when| (when.name(), when_words(texts, when))).to_vec(),
+        SettingField::Format => AnswerFormat::ALL.map(|one| (one.name(), format_words(texts, one))).to_vec(),
+        SettingField::Eyes => vec![(ON, yes_words(texts, true)), (OFF, yes_words(texts, false))],
+        SettingField::Quiet => QUIET.map(|hours| (hours, hours)).to_vec(),
+        SettingField::Language
+        | SettingField::Tone
+        | SettingField::Instructions
+        | SettingField::Agent
+        | SettingField::Welcome => Vec::new(),
+    }
+}
+
+/// Returns the list of the values of a setting, as they can be typed.
+pub(super) fn values_usage(texts: &Texts, field: SettingField) -> String {
+    let first = fill(texts.config_values_usage(), &[("setting", field.name())]);
+    let all = values(texts, field).into_iter().map(|(name, words)| match name == words {
+        true => format!("• {name}"),
+        false => format!("• {name} – {words}"),
+    });
+    [first].into_iter().chain(all).collect::<Vec<_>>().join("\n")
 }

@@ -1,6 +1,7 @@
 //! `/config`: a card of the chat's settings, with a button to choose, change or clear each; or a change by the
 //! command's argument. In groups only admins and owners can change settings.
 
+mod ask;
 mod fields;
 pub(super) mod undo;
 mod unknown;
@@ -10,7 +11,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use figaro_base::tz::Tz;
 
-use self::fields::{NAMED_CHARS, choices as choices_of, label, language_name, on_or_off, value};
+use self::fields::{NAMED_CHARS, label, on_or_off, value, values_usage};
 use self::undo::UndoChange;
 use self::unknown::unknown;
 use super::agents::ChatAgents;
@@ -26,21 +27,18 @@ use super::persona::Personas;
 use super::replies;
 use super::zone::Zones;
 use crate::callback::{
-    ButtonFamily, ConfigButton, ModelButton, ParentCard, PersonaButton, RecordsButton, SettingChoice,
-    SettingField, UndoButton, ZoneButton,
+    ButtonFamily, ConfigButton, ModelButton, ParentCard, PersonaButton, RecordsButton, SettingField,
+    UndoButton, ZoneButton,
 };
 use crate::inbound::Me;
 use crate::send::Button;
 use figaro_base::ids::{ChatId, UserId};
 use figaro_base::text::one_line;
-use figaro_domain::chat::{AnswerWhen, ChatConfig, ConfigPatch, MAX_SETTING_CHARS};
+use figaro_domain::chat::{AnswerFormat, AnswerWhen, ChatConfig, ConfigPatch, MAX_SETTING_CHARS};
 use figaro_domain::delivery::Author;
 use figaro_prompts::Prompts;
 use figaro_prompts::texts::{Texts, fill, name_a_language};
 use figaro_store::{SettingsStore, StoreError};
-
-/// Maximum number of agents offered as buttons; any other agent can be typed.
-const MAX_CHOICES: usize = 12;
 
 /// Shows and changes the settings of a chat.
 #[derive(Debug)]
@@ -66,7 +64,10 @@ impl Command for ConfigCommand {
             .families(&[ConfigButton::NAME, UndoButton::NAME])
             .arguments(&[
                 ("SETTING", "ask for the new value of a setting"),
-                ("SETTING VALUE", "change language, tone, instructions, agent, answers, eyes, welcome, quiet, timezone or persona"),
+                (
+                    "SETTING VALUE",
+                    "change language, tone, instructions, agent, answers, format, eyes, welcome, quiet, timezone or persona",
+                ),
                 ("SETTING clear", "clear the setting"),
             ])
     }
@@ -183,6 +184,7 @@ impl ConfigCommand {
             SettingField::Language
             | SettingField::Tone
             | SettingField::Instructions
+            | SettingField::Format
             | SettingField::Quiet => true,
             SettingField::Agent => config.agent.is_some() || self.agents.now().choosable().next().is_some(),
             SettingField::Answers | SettingField::Eyes | SettingField::Welcome => asker.place.is_group(),
@@ -243,59 +245,6 @@ impl ConfigCommand {
         Ok(Card::titled(texts.config_title(), body.join("\n")).rows(rows).first())
     }
 
-    /// Returns the card of one setting: question, choices, Clear and Back.
-    fn ask(&self, asker: &Asker, config: &ChatConfig, field: SettingField) -> Card {
-        let texts = self.cards.texts(asker);
-        // Values that are too long for a button can be typed.
-        let choice = |label: &str, value: &str| {
-            Some(Button::new(label, ConfigButton::Set(SettingChoice::new(field, value)?)))
-        };
-        let (question, choices): (String, Vec<Button>) = match field {
-            SettingField::Language => {
-                let stay = self.cards_stay(texts, texts.config_languages());
-                let question = format!("{}\n{stay}", texts.config_ask_language());
-                let now = config.language.as_deref().map(language_name);
-                let question = with_value(texts, &question, now.as_deref());
-                let names = self.cards.languages.locales.all().map(|(_, one)| one.language_name());
-                (question, names.filter_map(|name| choice(name, name)).collect())
-            }
-            SettingField::Tone => {
-                let tones =
-                    [texts.tone_friendly(), texts.tone_formal(), texts.tone_playful(), texts.tone_terse()];
-                let question =
-                    with_value(texts, texts.config_ask_personality(), config.personality.as_deref());
-                (question, tones.iter().filter_map(|tone| choice(tone, tone)).collect())
-            }
-            SettingField::Instructions => {
-                let now = config.custom_prompt.as_deref().or(Some(texts.config_none()));
-                let edit = Button::new(texts.button_edit(), ConfigButton::Type);
-                (with_value(texts, texts.config_ask_instructions(), now), vec![edit])
-            }
-            SettingField::Agent => {
-                let agents = self.agents.now();
-                let names = agents.choosable().map(|agent| agent.name.as_str());
-                let question = with_value(texts, texts.config_ask_agent(), config.agent.as_deref());
-                (question, names.take(MAX_CHOICES).filter_map(|name| choice(name, name)).collect())
-            }
-            SettingField::Answers => (texts.config_ask_answers().to_owned(), Vec::new()),
-            SettingField::Eyes => (texts.config_ask_eyes().to_owned(), Vec::new()),
-            SettingField::Quiet => {
-                let now = config.quiet_hours.map(|hours| hours.to_string());
-                (with_value(texts, texts.config_ask_quiet(), now.as_deref()), Vec::new())
-            }
-            SettingField::Welcome => {
-                (with_value(texts, texts.config_ask_welcome(), config.welcome.as_deref()), Vec::new())
-            }
-        };
-        let named = choices_of(texts, field).into_iter().filter_map(|(name, words)| choice(words, name));
-        let choices: Vec<Button> = choices.into_iter().chain(named).collect();
-        let clear = Button::new(texts.button_clear(), ConfigButton::Clear(field));
-        let back = Button::new(texts.button_back(), ConfigButton::Show);
-        Card::titled(label(texts, field), question)
-            .rows(choices.chunks(2).map(<[Button]>::to_vec))
-            .row(vec![clear, back])
-    }
-
     /// Returns the note that cards exist only in some languages, with their names.
     fn cards_stay(&self, texts: &Texts, words: &str) -> String {
         let all: Vec<&str> = self.cards.languages.locales.all().map(|(_, one)| one.language_name()).collect();
@@ -307,6 +256,7 @@ impl ConfigCommand {
         let texts = self.cards.texts(asker);
         let none = ConfigPatch::default();
         let owned = Some(value.map(str::to_owned));
+        let unknown = || values_usage(texts, field);
         Ok(match (field, value) {
             (SettingField::Language, Some(value)) if !name_a_language(value) => {
                 return Err(fill(
@@ -323,16 +273,19 @@ impl ConfigCommand {
             }
             (SettingField::Answers, _) => {
                 let when = value.map_or(Some(AnswerWhen::default()), AnswerWhen::named);
-                let when = when.ok_or_else(|| usage(texts, field))?;
-                ConfigPatch { answer_when: Some(when), ..none }
+                ConfigPatch { answer_when: Some(when.ok_or_else(unknown)?), ..none }
+            }
+            (SettingField::Format, _) => {
+                let format = value.map_or(Some(AnswerFormat::default()), AnswerFormat::named);
+                ConfigPatch { format: Some(format.ok_or_else(unknown)?), ..none }
             }
             (SettingField::Eyes, _) => {
-                let eyes = value.map_or(Some(false), on_or_off).ok_or_else(|| usage(texts, field))?;
-                ConfigPatch { eyes: Some(eyes), ..none }
+                let eyes = value.map_or(Some(false), on_or_off);
+                ConfigPatch { eyes: Some(eyes.ok_or_else(unknown)?), ..none }
             }
             (SettingField::Quiet, _) => {
-                let hours = value.map(str::parse).transpose().map_err(|_no_hours| usage(texts, field))?;
-                ConfigPatch { quiet_hours: Some(hours), ..none }
+                let hours = value.map(str::parse).transpose();
+                ConfigPatch { quiet_hours: Some(hours.map_err(|_no_hours| unknown())?), ..none }
             }
             (SettingField::Welcome, _) => ConfigPatch { welcome: Some(owned.flatten()), ..none },
         })
@@ -370,25 +323,6 @@ impl ConfigCommand {
         let is_always = field == SettingField::Answers && config.answer_when == AnswerWhen::Always;
         let is_hidden = is_always && !self.sees_all(asker.place.chat).await;
         Ok(Ok(is_hidden.then(|| texts.privacy_hint().to_owned())))
-    }
-}
-
-/// Returns the list of the values of a setting, as they can be typed.
-fn usage(texts: &Texts, field: SettingField) -> String {
-    let one = |(name, words)| match name == words {
-        true => format!("• {name}"),
-        false => format!("• {name} – {words}"),
-    };
-    let all: Vec<String> = choices_of(texts, field).into_iter().map(one).collect();
-    let words = fill(texts.config_values_usage(), &[("setting", field.name())]);
-    format!("{words}\n{}", all.join("\n"))
-}
-
-/// Appends the full current value, if any, to a question.
-fn with_value(texts: &Texts, question: &str, value: Option<&str>) -> String {
-    match value {
-        Some(value) => format!("{question}\n{}", fill(texts.config_now(), &[("value", value)])),
-        None => question.to_owned(),
     }
 }
 

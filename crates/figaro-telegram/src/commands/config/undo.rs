@@ -64,6 +64,7 @@ fn label(texts: &Texts, setting: Setting) -> &str {
         Setting::Instructions => fields::label(texts, SettingField::Instructions),
         Setting::Persona => texts.persona_title(),
         Setting::Answers => fields::label(texts, SettingField::Answers),
+        Setting::Format => fields::label(texts, SettingField::Format),
         Setting::Zone => texts.config_timezone(),
         Setting::Quiet => fields::label(texts, SettingField::Quiet),
         Setting::Model => texts.model_title(),
@@ -82,6 +83,7 @@ fn value(texts: &Texts, config: &ChatConfig, setting: Setting, default: Tz) -> S
         }
         Setting::Answers => fields::value(texts, config, SettingField::Answers),
         Setting::Quiet => fields::value(texts, config, SettingField::Quiet),
+        Setting::Format => fields::value(texts, config, SettingField::Format),
         Setting::Zone => match config.timezone {
             Some(zone) => zone.name().to_owned(),
             None => fill(texts.config_default(), &[("zone", default.name())]),
