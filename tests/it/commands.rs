@@ -68,9 +68,9 @@ async fn commands_are_registered_in_each_language() {
     assert_eq!(
         names(&lists.0),
         [
-            "start", "help", "new", "sessions", "retry", "stop", "why", "notes", "docs", "records", "pin",
-            "pins", "memory", "forget", "export", "privacy", "tasks", "model", "persona", "agents", "config",
-            "timezone", "usage", "status"
+            "start", "help", "new", "sessions", "retry", "stop", "summary", "why", "notes", "docs",
+            "records", "pin", "pins", "memory", "forget", "export", "privacy", "tasks", "model", "persona",
+            "agents", "config", "timezone", "usage", "status"
         ]
     );
     assert_eq!(names(&lists.0), names(&lists.1));

@@ -8,6 +8,7 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::catch_up::CatchUp;
 use super::chat::{ChatKind, Place};
 use super::importance::{self, By};
 use super::message::{Attachment, Inbound, Quoted, Speaker};
@@ -251,6 +252,9 @@ pub struct Message {
     /// Kind of program that asked the question, as reported by it; `None` for messages from Telegram.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub program: Option<String>,
+    /// Messages of the chat that a question asks about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub about: Option<CatchUp>,
     /// `true` if the question continues somebody else's words. The rights of its writer do not apply to it.
     #[serde(default)]
     pub borrowed: bool,
@@ -293,6 +297,7 @@ impl Message {
             replaced: false,
             task: None,
             program: None,
+            about: None,
             borrowed: false,
             request: None,
         }
@@ -310,6 +315,7 @@ impl Message {
             from_person: inbound.from_person,
             task: inbound.task,
             program: inbound.program.clone(),
+            about: inbound.about.clone(),
             borrowed: inbound.borrowed,
             request: inbound.origin.request(),
             ..Self::new(session, MessageRole::User, inbound.text.clone(), inbound.sent_at)

@@ -38,7 +38,7 @@ pub use self::personas::{PERSONAS_FOLDER, PersonaFiles, PersonaSet};
 pub use self::pins::PinView;
 pub use self::question::{
     AttachmentView, BackgroundView, DocumentView, PassageView, PersonView, PromptMessageView,
-    PromptQuoteView, TailView,
+    PromptQuoteView, SentView, TailView,
 };
 use self::rendered::RenderCache;
 pub use self::unread::{LabelledText, UnreadView};
@@ -373,7 +373,10 @@ mod tests {
                 forwarded_from: Some("Zed \"Z\"".into()),
                 text: "hello\nall".into(),
                 attachments: vec![attachment(None)],
+                sent: None,
             }],
+            asks_about: false,
+            links: None,
             person: Some(PersonView {
                 called: Some("\"Annie\" <b>".into()),
                 language: Some("Latvian".into()),

@@ -105,7 +105,7 @@ pub struct BackgroundView {
     pub from: String,
     /// Username of the writer, without `@`.
     pub username: Option<String>,
-    /// Id of the writer.
+    /// Id of the writer; empty for the bot itself.
     pub user_id: String,
     /// Name of the original writer, if it was forwarded.
     pub forwarded_from: Option<String>,
@@ -113,6 +113,17 @@ pub struct BackgroundView {
     pub text: String,
     /// Its pictures, files and other content besides text.
     pub attachments: Vec<AttachmentView>,
+    /// Id and time of the message, if the question asks about it.
+    pub sent: Option<SentView>,
+}
+
+/// Id and time of a message that a question asks about.
+#[derive(Debug, Clone, Serialize)]
+pub struct SentView {
+    /// Telegram id of the message in its chat.
+    pub id: i64,
+    /// Date and time of sending, in the chat's zone.
+    pub at: String,
 }
 
 /// Facts about the asker that their message does not show.
@@ -141,6 +152,10 @@ pub struct TailView {
     /// this field.
     #[serde(rename = "overheard")]
     pub background: Vec<BackgroundView>,
+    /// `true` if the question asks about these messages, which then include those of the conversation.
+    pub asks_about: bool,
+    /// Address of these messages, without their id; `None` if they have none.
+    pub links: Option<String>,
     /// The asker; `None` if there is nothing to add to their message.
     pub person: Option<PersonView>,
     /// Records of the chat relevant to the question, one per line.

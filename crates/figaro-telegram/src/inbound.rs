@@ -74,6 +74,7 @@ fn by(update: UpdateId, view: &MessageView, me: &Me, speaker: Speaker) -> Option
     Some(Inbound {
         task: None,
         program: None,
+        about: None,
         borrowed: false,
         // A text by an inline bot is sent in the name of the person who chose it, and a checklist has several
         // authors.

@@ -165,17 +165,19 @@ async fn of_earlier(
     }))
 }
 
-/// Returns a question with the words that were heard in its sounds: the updates have none.
+/// Returns a question with what the updates do not have: words that were heard in its sounds, and the request of a
+/// command.
 fn with_stored(mut asked: Question, stored: &[Message]) -> Question {
     for part in &mut asked.parts {
         let is_it = |message: &&Message| {
             part.origin.message().is_some_and(|id| message.telegram.contains(&id))
-                && sounds(message).any(|one| one.heard.is_some())
+                && (message.about.is_some() || sounds(message).any(|one| one.heard.is_some()))
         };
         if let Some(message) = stored.iter().find(is_it) {
             part.text.clone_from(&message.text);
             part.attachments.clone_from(&message.attachments);
             part.quotes.clone_from(&message.quotes);
+            part.about.clone_from(&message.about);
         }
     }
     asked

@@ -43,6 +43,11 @@ impl OfflineTelegram {
     /// Adds a public channel with this username, without its `@`, and the bot as an administrator.
     pub fn add_channel(&self, id: i64, title: &str, username: &str) {
         self.add_chat(id, ChatType::Channel, title);
+        self.make_public(id, username);
+    }
+
+    /// Makes a chat public, with this username without its `@`.
+    pub fn make_public(&self, id: i64, username: &str) {
         self.shared.change(|state| {
             if let Some(chat) = state.world.chats.get_mut(&id) {
                 chat.username = Some(username.to_owned());

@@ -92,6 +92,7 @@ fn inbound(id: i64, text: &str) -> Inbound {
     Inbound {
         task: None,
         program: None,
+        about: None,
         borrowed: false,
         learns: true,
         foreign: Vec::new(),

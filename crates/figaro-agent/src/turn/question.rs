@@ -148,6 +148,7 @@ impl Question {
                 from_person: message.from_person,
                 task: message.task,
                 borrowed: message.borrowed,
+                about: message.about,
                 mentioned: true,
                 ..asker?.clone()
             })

@@ -6,6 +6,7 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 pub use self::attachment::{Attachment, AttachmentKind, HearingResult};
+use super::catch_up::CatchUp;
 use super::chat::Place;
 use super::origin::Origin;
 use figaro_base::ids::{MessageId, TaskId, UserId};
@@ -74,6 +75,9 @@ pub struct Inbound {
     /// Kind of program that asked the question, as reported by it; `None` for messages from Telegram.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub program: Option<String>,
+    /// Messages of the chat that it asks about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub about: Option<CatchUp>,
     /// Parts of the text marked as a quotation or code, which are not the writer's own words.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub foreign: Vec<Span>,
@@ -133,6 +137,7 @@ impl Inbound {
             from_person: false,
             task: None,
             program: None,
+            about: None,
             borrowed: false,
             learns: false,
             foreign: Vec::new(),

@@ -28,6 +28,7 @@ use super::sessions::SessionsCommand;
 use super::start::StartCommand;
 use super::status::StatusCommand;
 use super::stop::StopCommand;
+use super::summary::SummaryCommand;
 use super::tasks::TasksCommand;
 use super::usage::UsageCommand;
 use super::voice::VoiceCommand;
@@ -44,6 +45,7 @@ pub fn builtin(handles: &Handles) -> Vec<Arc<dyn Command>> {
         Arc::new(SessionsCommand::new(handles)),
         Arc::new(RetryCommand::new(handles)),
         Arc::new(StopCommand::new(handles)),
+        Arc::new(SummaryCommand::new(handles)),
         Arc::new(WhyCommand::new(handles)),
         Arc::new(DrawCommand::new(handles)),
         Arc::new(NotesCommand::new(handles)),

@@ -38,6 +38,7 @@ mod sessions;
 mod start;
 mod status;
 mod stop;
+mod summary;
 mod table;
 mod take_back;
 mod tasks;

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use chrono::TimeDelta;
 use figaro_base::tz::Tz;
 use tokio_util::sync::CancellationToken;
 
@@ -14,6 +13,7 @@ use super::super::requested::Requested;
 use super::super::run::{CallResult, EarlierCall, InHand};
 use super::super::taken_up::TakenUp;
 use super::super::window::{BotName, Context, History, KeptData, Material, TokenBudget, Window, build};
+use super::background::{background, said_around};
 use super::context::{ContextRequest, Contexts};
 use super::files::{FileLoader, FilesQuery};
 use super::persona::Spoken;
@@ -42,10 +42,6 @@ const TOKENS_OF_ONE: usize = 15;
 const LEAST_MESSAGES: usize = 100;
 /// Maximum length of the asker's name beside their memories, in characters.
 const NAME_CHARS: usize = 40;
-/// Maximum age of background messages; the next constant limits their number.
-const BACKGROUND_HOURS: i64 = 24;
-const BACKGROUND_MESSAGES: usize = 30;
-
 /// Loads the data for the first request of a turn. Owned by [`Preparer`](super::Preparer).
 #[derive(Debug, Clone)]
 pub struct Loader {
@@ -125,11 +121,10 @@ impl Loader {
     ) -> Result<TurnData, TurnError> {
         let first = question.parts.first().ok_or(TurnError::Internal)?;
         let (place, now) = (&first.place, self.reporter.now());
-        let since = now - TimeDelta::hours(BACKGROUND_HOURS);
         let (notes, stored, background, kept) = futures::join!(
             self.notes.of_chat(place.chat),
             self.messages_of(turn),
-            self.conversations.background(turn.conversation, since, BACKGROUND_MESSAGES),
+            background(&self.conversations, turn, question, now),
             self.kept(turn, question),
         );
         let (notes, background) =
@@ -141,6 +136,7 @@ impl Loader {
         let of = self.files_query(turn, question, chosen);
         let of = FilesQuery { history: &history, background: &background, ..of };
         let (pictures, documents) = self.files.load(of).await;
+        let said = said_around(question, &background, &history);
         let (words, records) = (question.words(), self.records(question, chosen));
         let asking = ContextRequest {
             place,
@@ -169,7 +165,7 @@ impl Loader {
             records: &records,
             documents: &documents.views,
             notes: &notes,
-            background: &background,
+            background: &said,
             question: &question.parts,
             pictures: &pictures,
             done: &done,

@@ -2,6 +2,7 @@
 
 mod acted;
 mod agent;
+mod background;
 mod context;
 mod documents;
 mod files;

@@ -70,6 +70,7 @@ fn part(message: i64, text: &str, joins: Option<Join>) -> Inbound {
         from_person: false,
         task: None,
         program: None,
+        about: None,
         borrowed: false,
         learns: false,
         foreign: Vec::new(),

@@ -11,15 +11,17 @@ use super::older::Older;
 use super::pictures::Pictures;
 use figaro_base::ids::{MemoryId, MessageId, PinId};
 use figaro_base::text::one_line;
+use figaro_domain::catch_up::CatchUp;
 use figaro_domain::chat::{ChatConfig, Place};
 use figaro_domain::conversation::Message;
 use figaro_domain::message::{Inbound, Quoted, Speaker};
 use figaro_domain::note::{Note, by_key};
 use figaro_domain::persona::PersonaWords;
+use figaro_domain::said_since::is_own;
 use figaro_memory::bearing;
 use figaro_prompts::{
-    BackgroundView, DocumentView, PersonView, PromptMessageView, PromptQuoteView, Prompts, SystemView,
-    TailView,
+    BackgroundView, DocumentView, PersonView, PromptMessageView, PromptQuoteView, Prompts, SentView,
+    SystemView, TailView,
 };
 use figaro_provider::{Earlier, Item, MediaPart};
 
@@ -31,6 +33,9 @@ const MAX_BEARING: usize = 5;
 const MAX_NOTE_CHARS: usize = 3000;
 /// Maximum length of a background message, in characters.
 const MAX_BACKGROUND_CHARS: usize = 300;
+/// Maximum length of a message that the question asks about, and of all of them, in characters.
+const MAX_ASKED_CHARS: usize = 600;
+const MAX_ALL_ASKED_CHARS: usize = 16_000;
 
 /// Names of the bot's account, for the system prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -174,7 +179,11 @@ fn tail(
         kept: found.kept,
         older: found.older,
         task: material.question.iter().any(|part| part.task.is_some()),
-        background: material.background.iter().map(background_view).collect(),
+        background: background_views(material, zone),
+        asks_about: material.asks_about().is_some(),
+        links: material
+            .asks_about()
+            .and_then(|about| material.place.message_links(about.username.as_deref())),
         person: material.person.cloned(),
         records: material.records.to_vec(),
         documents: material.documents.to_vec(),
@@ -306,18 +315,47 @@ fn user_words(speaker: &Speaker) -> String {
     speaker.user.telegram_id().map_or_else(|| speaker.user.to_string(), |id| id.to_string())
 }
 
-fn background_view(message: &Inbound) -> BackgroundView {
+impl Material<'_> {
+    /// Returns the range of the messages that the question asks about.
+    fn asks_about(&self) -> Option<&CatchUp> {
+        self.question.iter().find_map(|part| part.about.as_ref())
+    }
+}
+
+/// Returns the background, oldest first. Of messages that the question asks about the newest are shown, as many as there is
+/// room for.
+fn background_views(material: &Material<'_>, zone: Tz) -> Vec<BackgroundView> {
+    let background = material.background.iter();
+    if material.asks_about().is_none() {
+        return background.map(|message| background_view(message, MAX_BACKGROUND_CHARS)).collect();
+    }
+    let mut room = MAX_ALL_ASKED_CHARS;
+    let views = background.rev().map_while(|message| {
+        let view = background_view(message, MAX_ASKED_CHARS);
+        room = room.checked_sub(view.text.chars().count())?;
+        let at = message.sent_at.with_timezone(&zone).format("%Y-%m-%d %H:%M").to_string();
+        let sent = message.origin.message().map(|id| SentView { id: id.0, at });
+        Some(BackgroundView { sent, ..view })
+    });
+    let mut views: Vec<BackgroundView> = views.collect();
+    views.reverse();
+    views
+}
+
+fn background_view(message: &Inbound, max_chars: usize) -> BackgroundView {
     let mut attachments = Pictures::default().views(&message.attachments);
     for attachment in &mut attachments {
         attachment.name = attachment.name.as_ref().map(|name| one_line(name, MAX_BACKGROUND_CHARS));
     }
+    let user_id = if is_own(message) { String::new() } else { user_words(&message.speaker) };
     BackgroundView {
         from: message.speaker.name.clone(),
         username: message.speaker.username.clone(),
-        user_id: user_words(&message.speaker),
+        user_id,
         forwarded_from: message.forwarded_from.clone(),
-        text: one_line(&message.text, MAX_BACKGROUND_CHARS),
+        text: one_line(&message.text, max_chars),
         attachments,
+        sent: None,
     }
 }
 

@@ -121,6 +121,7 @@ impl Fields<'_> {
             from_person: true,
             task: None,
             program: None,
+            about: None,
             borrowed: false,
             learns: false,
             foreign: Vec::new(),
