@@ -9,6 +9,7 @@ use std::ops::Range;
 use pulldown_cmark::{Event, Parser, Tag};
 
 use super::emphasis::bare;
+use super::fences::outer_longer;
 use super::options::options;
 use super::{math, table};
 
@@ -91,6 +92,16 @@ impl Formulas {
 /// Takes the formulas out of Markdown. `open_end` is `true` if it is half-written; a formula that has only begun is
 /// then left out.
 pub(super) fn take_out(markdown: &str, open_end: bool) -> (Cow<'_, str>, Formulas) {
+    match outer_longer(markdown) {
+        Cow::Borrowed(markdown) => taken_out(markdown, open_end),
+        Cow::Owned(markdown) => {
+            let (text, formulas) = taken_out(&markdown, open_end);
+            (Cow::Owned(text.into_owned()), formulas)
+        }
+    }
+}
+
+fn taken_out(markdown: &str, open_end: bool) -> (Cow<'_, str>, Formulas) {
     let mut formulas = Formulas::default();
     if !markdown.contains(['$', '\\']) || markdown.chars().any(is_stand_in) {
         return (Cow::Borrowed(markdown), formulas);

@@ -8,6 +8,7 @@ mod chars;
 mod code;
 mod emphasis;
 mod entities;
+mod fences;
 mod formatted;
 mod formulas;
 mod html;
