@@ -307,7 +307,7 @@ async fn settings_are_changed_and_cleared_by_words() {
     let complaint = world.told(ANN, ANN, &format!("/config instructions {}", "x".repeat(2001))).await;
     assert_eq!(text(&complaint), "That is too long: 2000 characters at most.");
     let usage = world.told(ANN, ANN, "/config colour blue").await;
-    let names = "The names: language, tone, instructions, agent, quiet, persona, timezone. ";
+    let names = "The names: language, tone, instructions, agent, format, quiet, persona, timezone. ";
     assert!(
         text(&usage).starts_with("I have no setting “colour”.\n") && text(&usage).contains(names),
         "{usage}"
@@ -364,6 +364,7 @@ async fn settings_are_changed_and_cleared_by_buttons() {
             "Tone",
             "Instructions",
             "Agent",
+            "Form of answers",
             "Quiet hours",
             "Persona",
             "Packs",
