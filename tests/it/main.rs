@@ -50,6 +50,7 @@ mod faults;
 mod forgetting;
 mod forgetting_chats;
 mod formats;
+mod group_requests;
 mod group_summary;
 mod groups;
 mod hearing;

@@ -196,9 +196,23 @@ pub fn shown(message: &Value) -> String {
     let options = message["poll"]["options"].as_array().into_iter().flatten();
     let options = options.filter_map(|option| option["text"].as_str()).collect::<Vec<_>>().join(", ");
     let parts = [&message["text"], &message["caption"], &message["poll"]["question"]];
-    let words = parts.into_iter().filter_map(Value::as_str).collect::<Vec<_>>().join("\n");
+    let mut words = parts.into_iter().filter_map(Value::as_str).collect::<Vec<_>>().join("\n");
+    rich(&message["rich_message"], &mut words);
     let labels = buttons(message).into_iter().map(|(label, _)| format!("[{label}]")).collect::<String>();
     format!("{words} {options}{labels}")
+}
+
+/// Adds the words of a rich message.
+fn rich(part: &Value, words: &mut String) {
+    match part {
+        Value::String(text) => *words += text,
+        Value::Array(parts) => parts.iter().for_each(|part| rich(part, words)),
+        Value::Object(fields) => ["blocks", "items", "cells", "summary", "text", "expression"]
+            .iter()
+            .filter_map(|name| fields.get(*name))
+            .for_each(|part| rich(part, words)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
 }
 
 /// The labels and the data of a message's buttons.

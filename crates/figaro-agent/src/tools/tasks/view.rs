@@ -81,6 +81,9 @@ fn entry(task: &Task, prompt: usize) -> Value {
         entry.insert("title".to_owned(), title.as_str().into());
     }
     entry.extend(state(task));
+    if let Some(put_off) = task.retry.filter(|retry| retry.attempt == 1) {
+        entry.insert("quiet_hours_until".to_owned(), local(put_off.at, task.zone).into());
+    }
     if let Some(next) = task.next.filter(|_| task.state == TaskState::Active) {
         entry.insert("next".to_owned(), local(next, task.zone).into());
     }
