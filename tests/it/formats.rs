@@ -165,8 +165,8 @@ async fn formulas_and_tables_read_well() {
     let world = World::new().await;
     // Slow enough that half of it is drawn.
     world.script.push(ModelReply::text(LESSON).paced(20, std::time::Duration::from_millis(30)));
+    world.plain(&[ANN]).await;
     let _bot = world.start().await;
-    world.ask("/config format plain").await;
     let answer = world.ask("teach me").await;
     insta::assert_json_snapshot!(
         json!({"text": text(&answer).lines().collect::<Vec<_>>(), "entities": answer["entities"]})

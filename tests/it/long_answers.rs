@@ -139,6 +139,7 @@ async fn a_20000_character_answer_of_any_script_stands_whole_and_is_gone_on_with
 async fn every_word_of_a_slow_rich_answer_stands_once_also_after_a_429() {
     for refusals in [0, 1] {
         let world = World::paced().await;
+        world.plain(&[ANN]).await;
         let _bot = world.start().await;
         let (answer, wanted) = rich("a");
         assert!(answer.len() >= 9_500, "{}", answer.len());
@@ -159,6 +160,7 @@ async fn every_word_of_a_slow_rich_answer_stands_once_also_after_a_429() {
 async fn what_was_read_stays_once_where_stop_comes_in_the_middle_also_after_a_429() {
     for refusals in [0, 1] {
         let world = World::paced().await;
+        world.plain(&[ANN]).await;
         let _bot = world.start().await;
         let (answer, wanted) = rich("a");
         world.telegram.fail("sendMessage", PlannedFailure::RetryAfter(1), refusals);
@@ -179,6 +181,7 @@ async fn what_was_read_stays_once_where_stop_comes_in_the_middle_also_after_a_42
 #[tokio::test]
 async fn long_answers_follow_each_other_in_a_chat_and_go_side_by_side_in_two() {
     let world = World::paced().await;
+    world.plain(&[ANN, BOB]).await;
     let _bot = world.start_open().await;
     let all = [("a", ANN), ("b", ANN), ("d", BOB)].map(|(name, chat)| (name, chat, rich(name)));
     for (name, chat, (answer, _)) in &all {

@@ -8,7 +8,7 @@ use figaro_offline::telegram::{PlannedFailure, TelegramView};
 use serde_json::{Value, json};
 
 use super::formats::content;
-use crate::support::calls::{call, says};
+use crate::support::calls::says;
 use crate::support::scene::{TEAM, labels, number, text};
 use crate::support::{ANN, World};
 
@@ -214,9 +214,7 @@ async fn a_chat_can_want_plain_text() {
     world.told(ANN, ANN, "/config format auto").await;
     world.say(ANN, ANN, "second");
     assert_eq!(rich(&world, ANN).await["rich_message"]["blocks"], blocks());
-    let told = call(&world, (ANN, ANN), "no more tables", "set_config", json!({"format": "plain"})).await;
-    assert_eq!(told["format"], "plain");
-    says(&world, ANN, "→ always plain text").await;
+    world.told(ANN, ANN, "/config format plain").await;
     world.say(ANN, ANN, "third");
     says(&world, ANN, "See the list.").await;
     assert_eq!(world.refused(), Vec::<String>::new());

@@ -87,6 +87,7 @@ Unclosed **bold and `code"#;
 #[tokio::test]
 async fn markdown_arrives_as_telegrams_own_formatting() {
     let world = World::new().await;
+    world.plain(&[ANN]).await;
     world.script.push(ModelReply::text(SHOWCASE));
     let _bot = world.start().await;
     let answer = world.ask("show me").await;

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use figaro_base::ids::BotId;
+use figaro_base::ids::{BotId, ChatId};
 use figaro_config::{EngineKind, StoreUrl};
+use figaro_domain::chat::{AnswerFormat, ConfigPatch};
 use figaro_store::Store;
 use figaro_store::engine::{self, Batch, Engine, KeyValue, Keys};
 use serde_json::Value;
@@ -104,6 +105,15 @@ impl World {
     /// The store of the world's bot, which has stopped.
     pub async fn stored(&self) -> Store {
         Store::open(&self.store_url(), BotId(self.telegram.bot_id())).await.unwrap()
+    }
+
+    /// Has the bot, which is not running, send answers as text in these chats.
+    pub async fn plain(&self, chats: &[i64]) {
+        let store = self.stored().await;
+        for chat in chats {
+            let plain = ConfigPatch { format: Some(AnswerFormat::Plain), ..ConfigPatch::default() };
+            store.settings().change_chat_config(ChatId(*chat), plain).await.unwrap();
+        }
     }
 
     /// The same where this engine keeps it.

@@ -6,6 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use figaro_base::ids::MessageId;
 
+/// Number of messages not addressed to the bot that are kept per conversation. Older ones are dropped.
+pub const KEPT_BACKGROUND: usize = 100;
+
 /// Range of the messages of a conversation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CatchUp {

@@ -20,9 +20,6 @@ use super::usage::Usage;
 use crate::tool::SideEffects;
 use figaro_base::ids::{ChatId, EntryId, MemoryId, MessageId, RequestId, RunId, SessionId, TaskId, TopicId};
 
-/// Number of messages not addressed to the bot that are kept per conversation. Older ones are dropped.
-pub const KEPT_BACKGROUND: usize = 100;
-
 /// A chat, or a separate part of it. Each conversation runs one turn at a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Conversation {
@@ -40,8 +37,7 @@ impl Conversation {
         Self { chat, topic: None }
     }
 
-    /// Returns the conversation of a single external question without a session. No other question shares it. All of them
-    /// belong to one chat, which gives them one place in the usage records.
+    /// Returns [`Self::alone`] for an external question without a session: all of them have one place in the usage records.
     #[must_use]
     pub fn unnamed(question: RequestId) -> Self {
         Self::alone(ChatId::UNNAMED, question)

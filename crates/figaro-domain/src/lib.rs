@@ -6,6 +6,7 @@
 
 pub mod access;
 pub mod agent;
+mod answers;
 pub mod approval;
 pub mod audit;
 pub mod catch_up;

@@ -9,8 +9,7 @@ use serde_json::{Value, json};
 
 use super::typed::{ToolDefinition, present, typed};
 use super::{Tool, ToolContext, ToolError, zone};
-use figaro_domain::chat::{AnswerFormat, AnswerWhen, ChatConfig, ConfigPatch, MAX_SETTING_CHARS};
-use figaro_domain::quiet::{NoQuietHours, QuietHours};
+use figaro_domain::chat::{AnswerWhen, ChatConfig, ConfigPatch, MAX_SETTING_CHARS};
 use figaro_domain::tool::{Effect, StatusKey};
 use figaro_policy::access::{Admins, may_change};
 use figaro_store::{Changing, SettingsStore, StoreError, TaskStore, ZoneChangeResult, change_chat};
@@ -126,12 +125,6 @@ struct ConfigArguments {
     /// In a group; mention: when named or replied to.
     #[serde(default, deserialize_with = "present")]
     answer_when: Option<Option<AnswerWhen>>,
-    /// When tasks wait, like 22:00-07:00.
-    #[serde(default, deserialize_with = "present")]
-    quiet_hours: Option<Option<String>>,
-    /// plain: no tables and headings.
-    #[serde(default, deserialize_with = "present")]
-    format: Option<Option<AnswerFormat>>,
 }
 
 impl ConfigArguments {
@@ -143,16 +136,9 @@ impl ConfigArguments {
             personality: read_text(self.personality, "personality")?,
             timezone: self.timezone.map(read_zone).transpose()?,
             answer_when: self.answer_when.map(Option::unwrap_or_default),
-            quiet_hours: self.quiet_hours.map(read_hours).transpose()?,
-            format: self.format.map(Option::unwrap_or_default),
             ..ConfigPatch::default()
         })
     }
-}
-
-fn read_hours(hours: Option<String>) -> Result<Option<QuietHours>, ToolError> {
-    let read = hours.map(|hours| hours.parse()).transpose();
-    read.map_err(|error: NoQuietHours| ToolError::ForModel(error.to_string()))
 }
 
 fn read_text(change: Option<Option<String>>, name: &str) -> Result<Option<Option<String>>, ToolError> {

@@ -23,7 +23,7 @@ use figaro_base::ids::{ChatId, TaskId, UserId};
 use figaro_base::shutdown::TaskTracker;
 use figaro_base::text::one_line;
 use figaro_domain::approval::Approval;
-use figaro_domain::chat::{AnswerFormat, ConfigPatch};
+use figaro_domain::chat::ConfigPatch;
 use figaro_domain::delivery::{CardKind, PendingDelivery};
 use figaro_domain::tool::{Effect, ToolCall};
 use figaro_domain::turn::{ActiveTurn, ParkedTurn};
@@ -245,18 +245,7 @@ impl Ender {
         config.is_ok_and(|config| config.voice.speaks(question.is_heard()))
     }
 
-    /// Returns `true` if the chat takes this answer as rich messages.
-    async fn is_rich(&self, question: &Question, outcome: &Outcome) -> bool {
-        let first = question.parts.first().filter(|_| matches!(outcome, Outcome::Answered(_)));
-        let Some(first) = first else { return false };
-        let config = self.settings.chat_config(first.place.chat).await;
-        let config =
-            config.inspect_err(|error| self.reporter.report(error, "the format of a chat could not be read"));
-        config.is_ok_and(|config| config.format == AnswerFormat::Auto)
-    }
-
-    /// Returns `true` if the turn made changes that can be undone. Read from the store, so that it holds for every
-    /// outcome.
+    /// Returns `true` if the turn made changes that can be undone, by the store: this holds for every outcome.
     async fn can_undo(&self, turn: &ActiveTurn) -> bool {
         let undo = self.undos.find(turn.id).await;
         let undo =

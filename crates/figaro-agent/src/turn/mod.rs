@@ -22,6 +22,7 @@ pub mod queue;
 pub(crate) mod reply;
 pub mod report;
 pub mod requested;
+mod rich;
 pub mod rights;
 pub mod run;
 mod scope;

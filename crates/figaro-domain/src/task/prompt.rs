@@ -3,8 +3,7 @@
 use chrono::{DateTime, TimeDelta, Utc};
 
 use super::Task;
-use crate::catch_up::{CatchUp, SentAt};
-use crate::conversation::KEPT_BACKGROUND;
+use crate::catch_up::{CatchUp, KEPT_BACKGROUND, SentAt};
 use crate::message::Inbound;
 use crate::origin::Origin;
 

@@ -81,7 +81,13 @@ impl LastAttempts {
             attempt.messages.push(message);
             return ControlFlow::Continue(());
         }
-        if message.task.is_some() || !self.is_of_question() || self.picked.len() >= MAX_ATTEMPTS {
+        // A task ran between two attempts: neither its prompt nor its answer is one. A turn that waited for a person has its
+        // messages twice, the former ones replaced.
+        if message.task.is_some() || self.picked.iter().any(|attempt| attempt.turn == turn) {
+            self.behind.clear();
+            return ControlFlow::Continue(());
+        }
+        if !self.is_of_question() || self.picked.len() >= MAX_ATTEMPTS {
             return ControlFlow::Break(());
         }
         let mut messages = std::mem::take(&mut self.behind);
@@ -151,4 +157,61 @@ pub fn show_attempt(
         }
     }
     Transition { output: Some(delivery), changes }
+}
+
+#[cfg(test)]
+mod tests {
+    use chrono::DateTime;
+
+    use super::*;
+    use figaro_base::ids::{SessionId, TaskId};
+
+    /// Collects the attempts among messages, each given by its role, its turn if it is a question, and whether a task asked it.
+    fn collected(messages: &[(MessageRole, Option<RunId>, bool)]) -> Vec<(RunId, usize)> {
+        let session = SessionId::new();
+        let message = |(role, turn, is_task): &(MessageRole, Option<RunId>, bool)| Message {
+            turn: *turn,
+            task: is_task.then(TaskId::new),
+            telegram: vec![MessageId(if *is_task { 9 } else { 1 })],
+            ..Message::new(session, *role, "words".to_owned(), DateTime::UNIX_EPOCH)
+        };
+        let mut attempts = LastAttempts::default();
+        for message in messages.iter().rev().map(message) {
+            if attempts.add(message).is_break() {
+                break;
+            }
+        }
+        attempts.into_attempts().into_iter().map(|attempt| (attempt.turn, attempt.messages.len())).collect()
+    }
+
+    #[test]
+    fn a_task_between_two_attempts_hides_neither() {
+        use MessageRole::{Assistant, User};
+        let [first, task, second] = [RunId::new(), RunId::new(), RunId::new()];
+        let found = collected(&[
+            (User, Some(first), false),
+            (Assistant, None, false),
+            (User, Some(task), true),
+            (Assistant, None, false),
+            (User, Some(second), false),
+            (Assistant, None, false),
+        ]);
+        assert_eq!(found, [(first, 2), (second, 2)]);
+    }
+
+    #[test]
+    fn a_turn_that_waited_for_a_person_is_one_attempt() {
+        use MessageRole::{Assistant, User};
+        let [first, second] = [RunId::new(), RunId::new()];
+        let found = collected(&[
+            (User, Some(first), false),
+            (Assistant, None, false),
+            (User, Some(first), false),
+            (Assistant, None, false),
+            (Assistant, None, false),
+            (User, Some(second), false),
+            (Assistant, None, false),
+        ]);
+        assert_eq!(found, [(first, 3), (second, 2)]);
+    }
 }

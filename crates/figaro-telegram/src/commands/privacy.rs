@@ -12,7 +12,7 @@ use super::handles::Handles;
 use super::model::ChatModels;
 use crate::callback::{self, ButtonFamily, ExportButton, ForgetButton, ParentCard};
 use crate::send::Button;
-use figaro_domain::conversation::KEPT_BACKGROUND;
+use figaro_domain::catch_up::KEPT_BACKGROUND;
 use figaro_prompts::texts::{Texts, fill};
 use figaro_store::{SettingsStore, StoreError};
 

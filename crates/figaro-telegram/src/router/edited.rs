@@ -6,6 +6,7 @@ use crate::views::MessageView;
 use figaro_agent::turn::question::{Question, RepeatRequest};
 use figaro_agent::turn::queue::{Job, QueuedJob};
 use figaro_base::ids::UpdateId;
+use figaro_domain::chat::AnswerWhen;
 use figaro_domain::conversation::Message;
 use figaro_domain::message::{Attachment, AttachmentKind, HearingResult, Inbound};
 use figaro_policy::access::{Standing, Verdict, judge};
@@ -75,6 +76,10 @@ impl Router {
         standing: Standing,
         arrival: Arrival,
     ) -> Result<UpdateFate, StoreError> {
+        let config = self.settings.chat_config(edited.place.chat).await?;
+        if edited.place.is_group() && config.answer_when == AnswerWhen::Off {
+            return Ok(UpdateFate::Settled);
+        }
         let Ok(slot) = self.slot(&edited, arrival) else { return Ok(UpdateFate::Settled) };
         let conversation = edited.place.conversation();
         let superseded = self.mailboxes.withdraw_edits(&edited);

@@ -6,7 +6,8 @@ use chrono::{DateTime, TimeDelta, Utc};
 
 use super::super::question::Question;
 use figaro_domain::catch_up::CatchUp;
-use figaro_domain::conversation::{KEPT_BACKGROUND, Message};
+use figaro_domain::catch_up::KEPT_BACKGROUND;
+use figaro_domain::conversation::Message;
 use figaro_domain::message::Inbound;
 use figaro_domain::turn::ActiveTurn;
 use figaro_store::{ConversationStore, StoreError};

@@ -338,7 +338,9 @@ impl Run {
     /// Returns `true` if the text makes a promise that nothing was stored for, as far as the turn knows.
     fn is_unkept(&self, pass: &Pass) -> bool {
         let SideEffects { spoke, tasks, looked, .. } = &self.side_effects;
-        self.keeps_promises && tasks.is_empty() && !spoke && !looked && promises(&pass.text)
+        // A call for an earlier wording of the question may keep the promise.
+        let has_acted = !self.acted.is_empty() || !tasks.is_empty();
+        self.keeps_promises && !has_acted && !spoke && !looked && promises(&pass.text)
     }
 
     /// Takes the results of the calls. Together with earlier ones, they go to the model in the order of the calls. If a

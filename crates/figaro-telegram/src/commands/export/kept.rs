@@ -6,8 +6,9 @@ use serde::Serialize;
 use serde::ser::{SerializeStruct, Serializer};
 
 use figaro_base::ids::{ChatId, SessionId, UserId};
+use figaro_domain::catch_up::KEPT_BACKGROUND;
 use figaro_domain::chat::ChatConfig;
-use figaro_domain::conversation::{Conversation, KEPT_BACKGROUND, Message, MessageRole, Session};
+use figaro_domain::conversation::{Conversation, Message, MessageRole, Session};
 use figaro_domain::document::{Document, Passage};
 use figaro_domain::memory::Memory;
 use figaro_domain::message::Inbound;
