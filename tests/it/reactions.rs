@@ -19,6 +19,8 @@ impl World {
     /// answer in the moment between its arrival and its record.
     async fn gets(&self, message: &Value, emoji: &str, count: usize) -> Value {
         let chat = number(&message["chat"]["id"]);
+        // A reaction that comes too early counts for nothing, and counts when it is taken back.
+        tokio::time::sleep(Duration::from_millis(800)).await;
         for _ in 0..20 {
             self.reacts(ANN, message, None);
             self.reacts(ANN, message, Some(emoji));
