@@ -22,10 +22,15 @@ export class View {
       const count = (changes) => { window.toastsShown += changes.flatMap((change) => [...change.addedNodes]).filter((node) => node.classList?.contains('toast')).length; };
       new MutationObserver(count).observe(document, { childList: true, subtree: true });
     });
-    await view.page.goto(demo.url);
-    // A phone shows one thing at a time: at first what there is to try.
-    await view.page.locator(phone ? '.empty .tries' : '#rooms .row').first().waitFor();
-    await view.settled();
+    try {
+      await view.page.goto(demo.url);
+      // A phone shows one thing at a time: at first what there is to try.
+      await view.page.locator(phone ? '.empty .tries' : '#rooms .row').first().waitFor();
+      await view.settled();
+    } catch (error) {
+      // A page that does not come up has usually said why.
+      throw new Error([...view.faults, error.message].join('\n'), { cause: error });
+    }
     return view;
   }
 

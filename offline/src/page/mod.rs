@@ -37,3 +37,28 @@ pub const PAGE: &str = concat!(
     include_str!("script/wiring.js"),
     "</script>\n</body>\n</html>\n",
 );
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    /// A name at the start of a line that one of the scripts declares for all of them.
+    fn declared(line: &str) -> Option<&str> {
+        let rest = line.strip_prefix("async ").unwrap_or(line);
+        let rest =
+            ["function ", "const ", "let ", "class "].iter().find_map(|word| rest.strip_prefix(word))?;
+        rest.split(|letter: char| !letter.is_alphanumeric() && letter != '_')
+            .next()
+            .filter(|name| !name.is_empty())
+    }
+
+    // A browser runs nothing of a page that declares a name twice.
+    #[test]
+    fn the_scripts_declare_every_name_once() {
+        let names: Vec<&str> = super::PAGE.lines().filter_map(declared).collect();
+        assert!(names.len() > 100, "{} names", names.len());
+        let mut seen = HashSet::new();
+        let twice: Vec<_> = names.into_iter().filter(|name| !seen.insert(*name)).collect();
+        assert_eq!(twice, [""; 0]);
+    }
+}

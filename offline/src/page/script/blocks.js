@@ -7,7 +7,7 @@ function blockOf(room, block) {
     case 'heading': return el(`h${Math.min(6, block.size + 2)}.h${block.size}`, null, ...richOf(room, block.text));
     case 'divider': return el('hr');
     case 'mathematical_expression': return el('div.math', { dir: 'ltr' }, block.expression);
-    case 'list': return listOf(room, block.items);
+    case 'list': return bulletsOf(room, block.items);
     case 'blockquote': return el('blockquote', { dir: 'auto' }, ...inner());
     case 'expandable_blockquote': case 'pullquote': return el('blockquote', { dir: 'auto' }, ...richOf(room, block.text));
     case 'details': return el('details', { open: Boolean(block.is_open) }, el('summary', null, ...richOf(room, block.summary)), ...inner());
@@ -20,7 +20,7 @@ function blockOf(room, block) {
     default: return el('p', { dir: 'auto' }, ...richOf(room, block.text));
   }
 }
-function listOf(room, items) {
+function bulletsOf(room, items) {
   const isOrdered = items.some((item) => item.value != null);
   const box = (item) => (item.has_checkbox ? el('span.box', null, item.is_checked ? '☑' : '☐') : null);
   return el(isOrdered ? 'ol' : 'ul', { dir: 'auto' }, ...items.map((item) =>
