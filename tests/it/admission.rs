@@ -170,7 +170,7 @@ async fn a_button_of_before_takes_back_no_later_decision() {
     world.otherwise(ModelReply::text("Hello, Carl."));
     let card = asks(&world, CARL, "Carl").await;
     world.told(ANN, ANN, &format!("/allow {CARL}")).await;
-    // What was asked before is answered now.
+    // A question from before is answered now.
     says(&world, CARL, "Hello, Carl.").await;
     let before = world.bot_texts(CARL);
     world.told(ANN, ANN, &format!("/deny {CARL}")).await;

@@ -9,7 +9,7 @@ use crate::support::{ANN, BOB, World};
 const CLUB: i64 = -1_001_234_567_890;
 const NOTHING: &str = "I have seen no messages here that I could sum up. /summary 100 looks further back.";
 
-/// What a prompt shows of the chat.
+/// The part of a prompt that shows what was said in the chat.
 fn background(prompt: &str) -> String {
     let (_, rest) = prompt.split_once("<background>").unwrap_or_else(|| panic!("{prompt}"));
     rest.split_once("</background>").unwrap().0.to_owned()

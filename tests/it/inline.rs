@@ -256,7 +256,7 @@ async fn status_and_check_tell_how_inline_mode_is_turned_on() {
     assert!(String::from_utf8_lossy(&check.stdout).contains("/setinline"), "{check:?}");
 }
 
-/// What a person asks and where, in an order that a generator gives; each question has a secret of its own.
+/// A question of a person and its place. A generator gives the order; each question has a secret of its own.
 #[tokio::test]
 async fn nothing_of_one_person_reaches_another() {
     const EVE: i64 = 13;

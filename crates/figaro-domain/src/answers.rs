@@ -74,7 +74,7 @@ impl VoiceMode {
     }
 }
 
-/// Form of answers.
+/// Form in which a chat gets its answers, set by `format`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum AnswerFormat {

@@ -117,7 +117,7 @@ pub struct ChatConfig {
     /// Text that greets newcomers of a group; `None` to greet nobody.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub welcome: Option<String>,
-    /// Form of answers.
+    /// Whether answers may be rich messages.
     #[serde(skip_serializing_if = "is_default")]
     pub format: AnswerFormat,
     /// Name of the agent that answers in the chat. Ignored if the agent no longer exists.
@@ -198,7 +198,7 @@ pub struct ConfigPatch {
     pub quiet_hours: Option<Option<QuietHours>>,
     /// Text that greets newcomers of a group. Only people set it.
     pub welcome: Option<Option<String>>,
-    /// Form of answers.
+    /// Whether answers may be rich messages.
     pub format: Option<AnswerFormat>,
     /// Agent that answers in the chat. Only people change it, since an agent may limit the tools of the model.
     pub agent: Option<Option<String>>,

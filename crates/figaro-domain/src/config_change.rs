@@ -27,7 +27,7 @@ pub enum Setting {
     Answers,
     /// Hours of each day in which no task runs.
     Quiet,
-    /// Form of answers.
+    /// Whether answers may be rich messages.
     Format,
     /// Model that answers in the chat.
     Model,

@@ -17,14 +17,14 @@ pub enum Piece {
     File(CodeFile),
     /// Whole answer as a document, and the message that would have been in its place.
     Whole(CodeFile, Formatted),
-    /// Rich message.
+    /// Rich message, for answers with tables, headings, formulas or sections to open.
     Rich(RichPart),
 }
 
 /// A rich message, and what is sent if Telegram does not take it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RichPart {
-    /// The message.
+    /// Blocks in the order of the answer.
     pub message: RichMessage,
     /// The same content as messages of text.
     pub instead: Vec<Formatted>,

@@ -34,7 +34,7 @@ pub enum RichBlock {
     MathematicalExpression { expression: String },
     /// List with marks or numbers, never empty.
     List { items: Vec<RichItem> },
-    /// Quote.
+    /// Quoted blocks, shown with a line beside them.
     Blockquote { blocks: Vec<Self> },
     /// Table: rows of cells, all of the same length.
     Table { cells: Vec<Vec<RichCell>>, is_bordered: bool },
@@ -118,7 +118,7 @@ pub(super) struct RichExtent {
 }
 
 impl RichExtent {
-    /// Telegram's limits.
+    /// Limits of one message (Bot API, `InputRichMessage`): UTF-16 units, blocks, depth, columns of a table.
     const MAX: Self = Self { units: 32_768, blocks: 500, depth: 16, columns: 20, is_rich: true };
 
     fn of_text(text: &str) -> Self {

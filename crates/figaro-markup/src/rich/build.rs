@@ -33,7 +33,7 @@ pub(super) struct TopBlock {
 #[derive(Debug)]
 pub(super) enum TopContent {
     Block(RichBlock),
-    /// Long code.
+    /// Code that is too long for a message.
     File(CodeFile),
 }
 
@@ -82,7 +82,7 @@ enum OpenBlock {
     List(Option<u64>, Vec<RichItem>),
     Item(RichItem),
     Quote(Vec<RichBlock>),
-    /// Quote in HTML.
+    /// Quote written as an HTML element, which ends at its closing tag.
     HtmlQuote(Vec<RichBlock>),
     Details(Option<RichInline>, Vec<RichBlock>),
     Table(Vec<Alignment>, Vec<Vec<RichCell>>),

@@ -8,7 +8,7 @@ buttons! {
     pub(crate) enum InlineButton = "inline" {
         /// Answers the question with this number, if Telegram does not tell that it was sent.
         Answer(number: u32) = "answer",
-        /// Stops the answer.
+        /// Stops the answer that grows in the message.
         Stop = "stop",
     }
 }

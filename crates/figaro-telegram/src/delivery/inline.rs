@@ -25,7 +25,7 @@ pub struct InlineDelivery {
     pub sender: Sender,
     /// Previews of running turns. A turn's preview is stopped before its answer is shown.
     pub live: Arc<Live>,
-    /// Texts for people.
+    /// Texts in the language of whoever asked.
     pub locales: Arc<Locales>,
     /// Store of the turn, which records the end of the delivery.
     pub outbox: OutboxStore,

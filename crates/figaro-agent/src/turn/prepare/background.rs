@@ -5,8 +5,7 @@ use std::sync::Arc;
 use chrono::{DateTime, TimeDelta, Utc};
 
 use super::super::question::Question;
-use figaro_domain::catch_up::CatchUp;
-use figaro_domain::catch_up::KEPT_BACKGROUND;
+use figaro_domain::catch_up::{CatchUp, KEPT_BACKGROUND};
 use figaro_domain::conversation::Message;
 use figaro_domain::message::Inbound;
 use figaro_domain::turn::ActiveTurn;

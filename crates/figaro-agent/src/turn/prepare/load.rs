@@ -42,6 +42,7 @@ const TOKENS_OF_ONE: usize = 15;
 const LEAST_MESSAGES: usize = 100;
 /// Maximum length of the asker's name beside their memories, in characters.
 const NAME_CHARS: usize = 40;
+
 /// Loads the data for the first request of a turn. Owned by [`Preparer`](super::Preparer).
 #[derive(Debug, Clone)]
 pub struct Loader {
