@@ -70,7 +70,7 @@ async fn commands_are_registered_in_each_language() {
         [
             "start", "help", "new", "sessions", "retry", "stop", "summary", "why", "notes", "docs",
             "records", "pin", "pins", "memory", "forget", "export", "privacy", "tasks", "model", "persona",
-            "agents", "config", "timezone", "usage", "status"
+            "agents", "config", "business", "timezone", "usage", "status"
         ]
     );
     assert_eq!(names(&lists.0), names(&lists.1));

@@ -23,6 +23,7 @@ mod approvals;
 mod audit;
 mod audit_chat;
 mod borrowed;
+mod business;
 mod card_keeping;
 mod chat_habits;
 mod check;

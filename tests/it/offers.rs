@@ -75,7 +75,7 @@ async fn words_behind_a_command_count_or_are_told_to_change_nothing() {
     let bot = world.start_open().await;
     let takes_none = [
         "help", "sessions", "why", "docs", "records", "pins", "memory", "export", "privacy", "tasks",
-        "usage", "status", "stop",
+        "business", "usage", "status", "stop",
     ];
     for (who, command) in
         takes_none.into_iter().map(|one| (BOB, one)).chain([(ANN, "approve"), (ANN, "mcp"), (ANN, "audit")])

@@ -20,6 +20,8 @@ pub enum Origin {
         /// Update with the question. It is settled once the answer stands.
         update: UpdateId,
     },
+    /// A message of a customer to an account that the bot is connected to, for which it drafts a reply.
+    Draft,
     /// A question over HTTP.
     Http {
         /// Id of the HTTP request.
@@ -46,7 +48,7 @@ impl Origin {
     pub const fn update(self) -> Option<UpdateId> {
         match self {
             Self::Telegram { update, .. } | Self::Inline { update } => Some(update),
-            Self::Http { .. } | Self::Terminal { .. } | Self::Task => None,
+            Self::Draft | Self::Http { .. } | Self::Terminal { .. } | Self::Task => None,
         }
     }
 
@@ -55,7 +57,9 @@ impl Origin {
     pub const fn message(self) -> Option<MessageId> {
         match self {
             Self::Telegram { message, .. } => message,
-            Self::Inline { .. } | Self::Http { .. } | Self::Terminal { .. } | Self::Task => None,
+            Self::Inline { .. } | Self::Draft | Self::Http { .. } | Self::Terminal { .. } | Self::Task => {
+                None
+            }
         }
     }
 
@@ -63,7 +67,11 @@ impl Origin {
     pub(crate) const fn request(self) -> Option<RequestId> {
         match self {
             Self::Http { request } => Some(request),
-            Self::Telegram { .. } | Self::Inline { .. } | Self::Terminal { .. } | Self::Task => None,
+            Self::Telegram { .. }
+            | Self::Inline { .. }
+            | Self::Draft
+            | Self::Terminal { .. }
+            | Self::Task => None,
         }
     }
 
@@ -72,7 +80,9 @@ impl Origin {
     pub const fn of_message(self, message: MessageId) -> Self {
         match self {
             Self::Telegram { update, .. } => Self::telegram(update, message),
-            Self::Inline { .. } | Self::Http { .. } | Self::Terminal { .. } | Self::Task => self,
+            Self::Inline { .. } | Self::Draft | Self::Http { .. } | Self::Terminal { .. } | Self::Task => {
+                self
+            }
         }
     }
 }

@@ -6,8 +6,8 @@ use std::fmt::Display;
 use chrono::{DateTime, Datelike, NaiveDate, Utc};
 
 use figaro_base::ids::{
-    BotId, ChatId, DocumentId, MessageId, NoteId, PersonaId, PinId, RecordId, RunId, SessionId, TaskId,
-    UpdateId, UserId,
+    BotId, ChatId, ConnectionId, DocumentId, MessageId, NoteId, PersonaId, PinId, RecordId, RunId, SessionId,
+    TaskId, UpdateId, UserId,
 };
 use figaro_domain::conversation::{Conversation, EntryKey};
 use figaro_domain::usage::{Purpose, Spending};
@@ -226,6 +226,16 @@ pub(super) fn user_task(of: &UserId, task: TaskId) -> Vec<u8> {
 /// Key of a person's memory or message.
 pub(super) fn of_user(of: &UserId, one: impl Display) -> Vec<u8> {
     KeyBytes(user(of)).id(one).0
+}
+
+/// Key of an account that the bot is connected to, and prefix of its [`customer`] keys.
+pub(super) fn connection(connection: &ConnectionId) -> Vec<u8> {
+    KeyBytes::default().id(connection).id('\0').0
+}
+
+/// Key of a chat with a customer, after the connection of the account.
+pub(super) fn customer(of: &ConnectionId, chat: ChatId) -> Vec<u8> {
+    KeyBytes(connection(of)).number(chat.0).0
 }
 
 /// Key of a task, ordered by time.

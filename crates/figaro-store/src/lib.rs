@@ -15,6 +15,7 @@
 mod attempts;
 mod audit;
 mod buffer;
+mod business;
 mod changes;
 mod chat_records;
 mod children;
@@ -71,10 +72,10 @@ pub use self::inventory::StoreHealth;
 pub use self::memory::Imported;
 pub use self::notes::Added;
 pub use self::parts::{
-    AuditStore, ChildStore, ConversationStore, DocumentStore, ErasureStore, ExternalStore, FactStore,
-    InboxStore, MemoryStore, NoteStore, OutboxStore, ParkedStore, PeopleStore, PersonaStore, PinStore,
-    ProfileStore, ReceptionStore, RecordStore, SessionStore, SettingsStore, SummaryStore, TaskStore,
-    UndoStore, UsageStore,
+    AuditStore, BusinessStore, ChildStore, ConversationStore, DocumentStore, ErasureStore, ExternalStore,
+    FactStore, InboxStore, MemoryStore, NoteStore, OutboxStore, ParkedStore, PeopleStore, PersonaStore,
+    PinStore, ProfileStore, ReceptionStore, RecordStore, SessionStore, SettingsStore, SummaryStore,
+    TaskStore, UndoStore, UsageStore,
 };
 pub use self::personas::{PersonaSaved, PersonaToSave};
 pub use self::records::erasure::SaidSearch;

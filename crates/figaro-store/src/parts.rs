@@ -66,6 +66,8 @@ parts! {
     FactStore, facts;
     /// The audit log, which is append-only: no entry changes, and only the oldest entries are deleted, by age.
     AuditStore, audit;
+    /// Accounts of people that the bot is connected to, and their chats with customers.
+    BusinessStore, business;
     /// Outcomes of received messages: of each chat the newest, for some days.
     ReceptionStore, receptions;
     /// Actions of turns that can be undone, for as long as they can be.

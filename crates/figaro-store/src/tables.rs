@@ -11,6 +11,7 @@ use super::table::Table;
 use figaro_base::ids::{SessionId, UpdateId};
 use figaro_domain::access::AccessList;
 use figaro_domain::audit::{AuditEntry, AuditHead};
+use figaro_domain::business::{BusinessAccount, CustomerChat};
 use figaro_domain::chat::ChatConfig;
 use figaro_domain::child::ChildRun;
 use figaro_domain::config_change::ConfigChange;
@@ -192,6 +193,10 @@ tables! {
     child_messages: Message = "child_messages", by other;
     /// Audit log, by place of the entry.
     audit: AuditEntry = "audit", by other;
+    /// Accounts of people that the bot is connected to, by connection.
+    business: BusinessAccount = "business", by other;
+    /// Chats of these accounts with customers, by connection and chat.
+    customers: CustomerChat = "customers", by other;
     /// End of the audit log, and its beginning once old entries were deleted.
     audit_head: AuditHead = "audit_head", by other;
 }

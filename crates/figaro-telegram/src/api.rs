@@ -83,6 +83,7 @@ methods! {
     GetMe = "getMe",
     GetWebhookInfo = "getWebhookInfo",
     LeaveChat = "leaveChat",
+    ReadBusinessMessage = "readBusinessMessage",
     SendChatAction = "sendChatAction",
     SendDocument = "sendDocument",
     SendMessage = "sendMessage",

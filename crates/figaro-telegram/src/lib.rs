@@ -5,6 +5,7 @@ mod admins;
 mod amend;
 pub mod api;
 mod batch;
+pub mod business;
 mod button;
 pub mod callback;
 pub mod channel;

@@ -280,7 +280,10 @@ impl Sender {
     }
 
     /// Like [`Self::once`], with the original error; `None` if the bot stops before the call.
-    async fn call_once<P>(
+    ///
+    /// # Errors
+    /// See [`ApiError`].
+    pub(crate) async fn call_once<P>(
         &self,
         chat: ChatId,
         payload: P,

@@ -30,6 +30,45 @@ pub(crate) struct UpdateView {
     pub(crate) chosen_inline_result: Option<Box<ChosenResultView>>,
     #[serde(default, deserialize_with = "lenient")]
     pub(crate) guest_message: Option<Box<MessageView>>,
+    #[serde(default, deserialize_with = "lenient")]
+    pub(crate) business_connection: Option<Box<ConnectionView>>,
+    #[serde(default, deserialize_with = "lenient")]
+    pub(crate) business_message: Option<Box<MessageView>>,
+    #[serde(default, deserialize_with = "lenient")]
+    pub(crate) edited_business_message: Option<Box<MessageView>>,
+    #[serde(default, deserialize_with = "lenient")]
+    pub(crate) deleted_business_messages: Option<Box<DeletedView>>,
+}
+
+/// Connection of the bot to the account of a person.
+#[derive(Debug, Clone, Deserialize)]
+pub(crate) struct ConnectionView {
+    pub(crate) id: String,
+    pub(crate) user: UserView,
+    /// Private chat of the person with the bot.
+    pub(crate) user_chat_id: i64,
+    #[serde(default, deserialize_with = "lenient")]
+    pub(crate) is_enabled: bool,
+    #[serde(default, deserialize_with = "lenient")]
+    pub(crate) rights: RightsView,
+}
+
+/// Rights of the bot in the account.
+#[derive(Debug, Clone, Default, Deserialize)]
+pub(crate) struct RightsView {
+    #[serde(default, deserialize_with = "lenient")]
+    pub(crate) can_reply: bool,
+    #[serde(default, deserialize_with = "lenient")]
+    pub(crate) can_read_messages: bool,
+}
+
+/// Messages that were deleted in a chat of a connected account.
+#[derive(Debug, Clone, Deserialize)]
+pub(crate) struct DeletedView {
+    pub(crate) business_connection_id: String,
+    pub(crate) chat: ChatView,
+    #[serde(default, deserialize_with = "lenient")]
+    pub(crate) message_ids: Vec<i64>,
 }
 
 /// Text that a person types after the bot's name, in any chat.

@@ -9,6 +9,7 @@ mod acting;
 mod amend;
 mod args;
 mod build;
+mod business;
 mod call;
 mod compose;
 mod entities;

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use tokio::sync::broadcast;
 use tokio::time::Instant;
 
+use super::business::BusinessWorld;
 use super::call::ApiCall;
 use super::inline::InlineWorld;
 #[cfg(feature = "testing")]
@@ -62,6 +63,7 @@ pub(super) struct TelegramState {
     pub(super) updates: PendingUpdates,
     pub(super) presses: BTreeMap<String, ButtonPress>,
     pub(super) inline: InlineWorld,
+    pub(super) business: BusinessWorld,
     pub(super) files: BTreeMap<String, StoredFile>,
     pub(super) commands: Vec<CommandList>,
     #[cfg(feature = "testing")]
@@ -82,6 +84,7 @@ impl TelegramState {
             updates: PendingUpdates::default(),
             presses: BTreeMap::new(),
             inline: InlineWorld::default(),
+            business: BusinessWorld::default(),
             files: BTreeMap::new(),
             commands: Vec::new(),
             #[cfg(feature = "testing")]

@@ -38,6 +38,8 @@ pub(super) struct ByPlace {
     pub(super) gateway: Option<Arc<dyn Runner>>,
     /// Runs questions from chats that the bot is no member of.
     pub(super) inline: Arc<dyn Runner>,
+    /// Drafts replies to customers of connected accounts.
+    pub(super) drafts: Arc<dyn Runner>,
 }
 
 #[async_trait]
@@ -45,6 +47,9 @@ impl Runner for ByPlace {
     async fn run(&self, job: Job, control: Control) -> Option<Job> {
         if job.is_inline() {
             return self.inline.run(job, control).await;
+        }
+        if job.is_draft() {
+            return self.drafts.run(job, control).await;
         }
         match job.place().filter(|place| place.chat.is_external()) {
             None => self.telegram.run(job, control).await,

@@ -13,6 +13,7 @@ use figaro_agent::turn::queue::Mailboxes;
 use figaro_base::secret::ExposeSecret;
 use figaro_domain::code::CodeKey;
 use figaro_ledger::Ledger;
+use figaro_telegram::business::{Desk, Drafter};
 use figaro_telegram::commands::{Cards, Handles, PictureHandles, TaskCards};
 use figaro_telegram::send::Sender;
 
@@ -35,6 +36,7 @@ pub(super) fn task_cards(base: &Base) -> TaskCards {
 pub(super) struct CommandTools {
     pub(super) all: Arc<Registry>,
     pub(super) telegram: TelegramTools,
+    pub(super) desk: Desk,
 }
 
 /// Builds the eraser for requests from Telegram or over HTTP.
@@ -82,6 +84,11 @@ pub(super) fn handles(
         me: bot.me.clone(),
         ledger,
         mailboxes: mailboxes.clone(),
+        business: Arc::new(Drafter {
+            desk: tools.desk,
+            mailboxes: mailboxes.clone(),
+            background: base.groups.front.clone(),
+        }),
         extractor,
         tools: tools.all,
         policy: base.policy.clone(),

@@ -3,6 +3,7 @@
 pub(super) mod asking;
 mod background;
 pub(super) mod base;
+mod business;
 pub(super) mod gateway;
 mod handles;
 mod inline;
@@ -122,11 +123,13 @@ pub(super) async fn build(
         TurnParts { bus, delivery: delivered, owners: told, tools, servers: servers.clone(), background };
     let turns = turns(&bot.base, ledger.clone(), parts);
     let (extractor, summariser) = (turns.extractor.clone(), turns.summariser.clone());
-    let tools = CommandTools { all: turns.ender.tools.clone(), telegram };
+    let desk = business::desk(&bot);
+    let tools = CommandTools { all: turns.ender.tools.clone(), telegram, desk: desk.clone() };
     let gateway = gateway::turns_of(&bot.base, &turns, &ledger, owners.clone(), &servers);
     let inline = inline::inline_runner(&bot, &ledger, owners.clone(), &servers);
     let of_gateway = gateway.as_ref().map(|gateway| gateway.runner.clone());
-    let runner = ByPlace { telegram: turns, gateway: of_gateway, inline };
+    let drafts = business::draft_runner(&bot, desk, &ledger, owners.clone(), &servers);
+    let runner = ByPlace { telegram: turns, gateway: of_gateway, inline, drafts };
     let mailboxes = Mailboxes::new(Arc::new(runner), groups.front.clone());
     let handles = handles(&bot, ledger.clone(), &mailboxes, extractor.clone(), tools);
     let commands = Arc::new(commands::table(&handles, &additions.commands)?);

@@ -56,6 +56,7 @@ pub(super) fn router(bot: &Bot, onward: Onward<'_>) -> Router {
         clock: base.clock.clone(),
         newest,
         inline: bot.live.inline().clone(),
+        business: handles.business.clone(),
         prompts: handles.prompts.clone(),
         ledger: handles.ledger.clone(),
         // Command output may still be sent while turns are being stopped.

@@ -5,6 +5,7 @@
 pub(super) mod access;
 pub(super) mod audit;
 pub(super) mod background;
+pub(super) mod business;
 pub(super) mod calls;
 pub(super) mod children;
 pub(super) mod due;

@@ -6,6 +6,7 @@ use super::access::AccessCommand;
 use super::agents::AgentsCommand;
 use super::approve::ApproveCommand;
 use super::audit::AuditCommand;
+use super::business::BusinessCommand;
 use super::command::Command;
 use super::config::ConfigCommand;
 use super::docs::DocsCommand;
@@ -62,6 +63,7 @@ pub fn builtin(handles: &Handles) -> Vec<Arc<dyn Command>> {
         Arc::new(PersonaCommand::new(handles)),
         Arc::new(AgentsCommand::new(handles)),
         Arc::new(ConfigCommand::new(handles)),
+        Arc::new(BusinessCommand::new(handles)),
         Arc::new(VoiceCommand::new(handles)),
         Arc::new(TimezoneCommand::new(handles)),
         Arc::new(UsageCommand::new(handles)),

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use figaro_base::tz::Tz;
 
 use super::cards::Cards;
+use crate::business::Drafter;
 use crate::inbound::Me;
 use figaro_agent::eraser::Eraser;
 use figaro_agent::tools::Registry;
@@ -64,6 +65,8 @@ pub struct Handles {
     pub ledger: Arc<Ledger>,
     /// Job queues of the conversations, with their limits.
     pub mailboxes: Mailboxes,
+    /// Drafts replies to customers of connected accounts.
+    pub business: Arc<Drafter>,
     /// Extracts facts to remember from messages.
     pub extractor: Extractor,
     /// All tools that the model can call.

@@ -8,6 +8,7 @@ mod approve;
 mod asker;
 mod audit;
 mod builtin;
+mod business;
 mod card;
 mod cards;
 mod command;

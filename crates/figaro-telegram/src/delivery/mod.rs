@@ -2,6 +2,7 @@
 //! records each confirmed part before the next.
 
 mod attached;
+mod business;
 mod card;
 mod inline;
 mod parts;
@@ -13,6 +14,7 @@ use async_trait::async_trait;
 use figaro_base::tz::Tz;
 use tokio_util::sync::CancellationToken;
 
+pub use self::business::DraftDelivery;
 use self::card::card_of;
 pub use self::inline::{ElsewhereChannel, InlineDelivery};
 use self::parts::{parts, plain};

@@ -141,7 +141,7 @@ impl Listener for Live {
                         self.begin_inline(preview(None), answer);
                     }
                 }
-                Origin::Http { .. } | Origin::Terminal { .. } | Origin::Task => {}
+                Origin::Draft | Origin::Http { .. } | Origin::Terminal { .. } | Origin::Task => {}
             }
             return;
         }

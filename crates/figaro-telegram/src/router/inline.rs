@@ -260,7 +260,7 @@ impl Router {
     }
 
     /// Returns the rights of a person in their private chat; `None` if they may not talk to the bot.
-    async fn standing_of(&self, user: &UserId) -> Result<Option<Standing>, StoreError> {
+    pub(super) async fn standing_of(&self, user: &UserId) -> Result<Option<Standing>, StoreError> {
         let place = Place::external(Conversation::whole(ChatId(user.telegram_id().unwrap_or_default())));
         let list = self.settings.access().await?;
         Ok(match judge(&self.access, &list, &place, user, self.clock.now()) {

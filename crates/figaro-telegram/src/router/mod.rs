@@ -6,6 +6,7 @@ mod admit;
 mod answer;
 mod aside;
 mod bots;
+mod business;
 mod edited;
 mod event;
 mod fate;
@@ -29,6 +30,7 @@ use parking_lot::Mutex;
 use serde::Deserialize;
 
 use self::fate::{Arrival, UpdateFate};
+use super::business::Drafter;
 use super::commands::{
     AccessRequests, Asker, Card, CommandOutcome, CommandTable, Personas, Renames, RestingTasks, Rewordings,
     Zones,
@@ -119,6 +121,8 @@ pub struct Router {
     pub clock: Clock,
     /// Answers that are being written in chats that the bot is no member of.
     pub inline: InlineAnswers,
+    /// Drafts replies to customers.
+    pub business: Arc<Drafter>,
     /// Newest messages of private chats, to decide about quotes.
     pub newest: Newest,
     /// Agents, whose files may name reactions.
@@ -227,6 +231,9 @@ impl Router {
         view: UpdateView,
         arrival: Arrival,
     ) -> Result<UpdateFate, StoreError> {
+        if let Some(fate) = self.business_update(id, &view, arrival).await? {
+            return Ok(fate);
+        }
         if let Some(message) = view.message {
             return self.noted(id, &message, arrival).await;
         }

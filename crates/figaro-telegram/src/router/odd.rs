@@ -39,7 +39,11 @@ pub(super) fn is_odd(body: &Value, view: &UpdateView) -> bool {
         || (has("message_reaction") && view.message_reaction.is_none())
         || (has("inline_query") && view.inline_query.is_none())
         || (has("chosen_inline_result") && view.chosen_inline_result.is_none())
-        || (has("guest_message") && view.guest_message.is_none());
+        || (has("guest_message") && view.guest_message.is_none())
+        || (has("business_connection") && view.business_connection.is_none())
+        || (has("business_message") && view.business_message.is_none())
+        || (has("edited_business_message") && view.edited_business_message.is_none())
+        || (has("deleted_business_messages") && view.deleted_business_messages.is_none());
     let Some(message) = &view.message else { return unread };
     let field =
         |name: &str| body.get("message").and_then(|message| message.get(name)).is_some_and(|v| !v.is_null());

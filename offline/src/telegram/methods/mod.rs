@@ -5,6 +5,7 @@
 //! `request`, the call itself.
 
 mod answering;
+mod business;
 mod chats;
 mod commands;
 mod content;
@@ -27,7 +28,7 @@ use super::state::TelegramState;
 type Behaviour = fn(&mut TelegramState, &CheckedRequest<'_>) -> MethodOutcome;
 
 /// Methods with their own behaviour. Other methods that return a `Message` send one.
-const BEHAVIOURS: [(&str, Behaviour); 43] = [
+const BEHAVIOURS: [(&str, Behaviour); 44] = [
     ("getMe", chats::get_me),
     ("sendMessage", sending::send_message),
     ("sendPoll", sending::send_poll),
@@ -45,6 +46,7 @@ const BEHAVIOURS: [(&str, Behaviour); 43] = [
     ("answerCallbackQuery", answering::answer_press),
     ("answerInlineQuery", inline::answer_query),
     ("answerGuestQuery", inline::answer_guest),
+    ("readBusinessMessage", business::read),
     ("editMessageText", editing::text),
     ("editMessageCaption", editing::caption),
     ("editMessageReplyMarkup", editing::markup),

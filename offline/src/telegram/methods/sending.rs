@@ -8,7 +8,7 @@ use super::super::sample;
 use super::super::state::TelegramState;
 use super::content::{caption, object, rich_content, text_content};
 use super::request::{CheckedRequest, MethodOutcome};
-use super::{keyboard, media};
+use super::{business, keyboard, media};
 
 /// Fields of a single message that are not copied or forwarded with its content.
 const ENVELOPE: [&str; 14] = [
@@ -31,7 +31,10 @@ const ENVELOPE: [&str; 14] = [
 pub(super) fn send_message(state: &mut TelegramState, request: &CheckedRequest<'_>) -> MethodOutcome {
     let (text, entities) = request.formatted("text", "entities");
     let content = text_content("text", text, entities)?;
-    post(state, request, content)
+    match request.text("business_connection_id") {
+        Some(connection) => business::send(state, request, connection, content),
+        None => post(state, request, content),
+    }
 }
 
 pub(super) fn send_rich(state: &mut TelegramState, request: &CheckedRequest<'_>) -> MethodOutcome {

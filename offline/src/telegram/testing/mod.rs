@@ -1,6 +1,7 @@
 //! Controls of the offline Telegram for tests and benchmarks: observation, planned faults, unusual updates, and more actions
 //! of people.
 
+mod business;
 mod inline;
 mod observe;
 mod people;

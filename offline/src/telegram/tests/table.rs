@@ -1,8 +1,11 @@
 //! Every method of the table can be called, and answers what the table promises.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use figaro_mcp::table::{ApiTable, ApiType, TypeDef};
 use serde_json::{Map, Value, json};
 
+use super::super::business::BusinessLink;
 use super::super::inline::InlineQueryState;
 use super::super::state::{ButtonPress, StoredFile};
 use super::super::{MemberStatus, sample};
@@ -43,6 +46,10 @@ async fn every_method_of_the_table_answers_its_smallest_call() {
         let open = InlineQueryState { from: json!({}), query: String::new(), answer: None };
         state.inline.queries.insert("query-known".to_owned(), open.clone());
         state.inline.queries.insert("guest-known".to_owned(), open);
+        let messages = BTreeMap::from([(ANN, vec![json!({"message_id": 1})])]);
+        let rights = BTreeSet::from(["can_read_messages".to_owned()]);
+        let link = BusinessLink { user: json!({}), is_enabled: true, rights, messages, read: Vec::new() };
+        state.business.connections.insert("link-known".to_owned(), link);
         state.presses.insert("press-known".to_owned(), ButtonPress { answer: None });
     });
     let mut refused = Vec::new();
@@ -56,6 +63,9 @@ async fn every_method_of_the_table_answers_its_smallest_call() {
             "editMessageText" => json!({"chat_id": ANN, "message_id": mine, "text": "y"}),
             "editMessageReplyMarkup" => json!({"chat_id": ANN, "message_id": mine}),
             "editMessageCaption" => json!({"inline_message_id": "x"}),
+            "readBusinessMessage" => {
+                json!({"business_connection_id": "link-known", "chat_id": ANN, "message_id": 1})
+            }
             "answerInlineQuery" => json!({"inline_query_id": "query-known"}),
             "answerGuestQuery" => json!({"guest_query_id": "guest-known"}),
             "editMessageMedia" => json!({

@@ -79,6 +79,14 @@ impl Job {
         first.is_some_and(|part| matches!(part.origin, Origin::Inline { .. }))
     }
 
+    /// Returns `true` for the draft of a reply to a customer.
+    #[must_use]
+    pub fn is_draft(&self) -> bool {
+        self.question()
+            .and_then(|question| question.parts.first())
+            .is_some_and(|part| part.origin == Origin::Draft)
+    }
+
     /// Returns the place where it is answered; `None` if the place is known only when the job begins.
     #[must_use]
     pub fn place(&self) -> Option<&Place> {

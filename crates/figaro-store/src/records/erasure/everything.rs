@@ -8,7 +8,7 @@ use super::super::super::fault::StoreFault;
 use super::super::super::key;
 use super::super::super::table::Table;
 use super::super::super::tables::Tables;
-use super::super::{children, external, facts, parked, people, tasks, undos};
+use super::super::{business, children, external, facts, parked, people, tasks, undos};
 use super::to_erase::sessions_of;
 use figaro_base::ids::{ChatId, UserId};
 use figaro_domain::erasure::Erased;
@@ -41,6 +41,7 @@ pub(super) fn of_chat(
             changes.remove(&tables.config_changes, key);
         }
     }
+    business::forget(tables, changes, user)?;
     undos::remove_where(tables, changes, |undo| undo.asked_in == chat)?;
     children::remove_of_chat(tables, changes, chat)?;
     for (key, outgoing) in tables.deliveries.scan(&[])?.collect::<Result<Vec<_>, _>>()? {

@@ -6,6 +6,7 @@ use serde::Serialize;
 use serde::ser::{SerializeStruct, Serializer};
 
 use figaro_base::ids::{ChatId, SessionId, UserId};
+use figaro_domain::business::{BusinessAccount, CustomerChat};
 use figaro_domain::catch_up::KEPT_BACKGROUND;
 use figaro_domain::chat::ChatConfig;
 use figaro_domain::conversation::{Conversation, Message, MessageRole, Session};
@@ -52,6 +53,11 @@ pub(super) struct ExportData {
     pub(super) sessions: Vec<KeptSession>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) background: Vec<Inbound>,
+    /// Account that the person connected the bot to, and its chats with customers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) account: Option<BusinessAccount>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) customers: Vec<CustomerChat>,
 }
 
 /// Document with its text.
@@ -91,7 +97,8 @@ impl ExportData {
             && self.personas.is_empty()
             && self.documents.is_empty());
         let has_more = has_lists || !(self.pins.is_empty() && self.memories.is_empty());
-        !has_said && !has_more && self.profile.is_none() && self.settings.is_none()
+        let has_settings = self.settings.is_some() || self.account.is_some();
+        !has_said && !has_more && self.profile.is_none() && !has_settings
     }
 }
 
@@ -119,6 +126,10 @@ pub(super) async fn of_chat(store: &Store, chat: ChatId, user: &UserId) -> Resul
         kept.sessions.extend(session(store, end.session, &mut room, |_| true).await?);
     }
     kept.documents = documents(store, chat, &mut room, |_| true).await?;
+    kept.account = store.business().of_person(user).await?;
+    if let Some(account) = &kept.account {
+        kept.customers = store.business().customers(&account.connection).await?;
+    }
     Ok(kept)
 }
 
