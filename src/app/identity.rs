@@ -73,5 +73,6 @@ fn me(user: &Value, bot: BotId) -> Me {
     let is = |key: &str| user.get(key).and_then(Value::as_bool).unwrap_or_default();
     let answers_elsewhere = is("supports_inline_queries") && is("supports_guest_queries");
     let (name, username) = (text("first_name"), text("username"));
-    Me { id: bot, name, username, reads_all: is("can_read_all_group_messages"), answers_elsewhere }
+    let (reads_all, connects_accounts) = (is("can_read_all_group_messages"), is("can_connect_to_business"));
+    Me { id: bot, name, username, reads_all, answers_elsewhere, connects_accounts }
 }

@@ -3,10 +3,11 @@
 use std::time::{Duration, Instant};
 
 use figaro_offline::model::{Gate, ModelReply};
-use figaro_offline::telegram::{Person, PlannedFailure, TelegramView};
+use figaro_offline::telegram::{Person, PlannedFailure, Say, TelegramView};
 use serde_json::Value;
 
 use super::forgetting::data;
+use super::pictures::png;
 use crate::support::records::holding;
 use crate::support::scene::{labels, number, text};
 use crate::support::{ANN, BOB, TIMEOUT, World};
@@ -35,6 +36,14 @@ impl World {
         };
         let found = self.telegram.wait_until(TIMEOUT, find).await;
         found.unwrap_or_else(|| panic!("no card: {words}; there are {:?}", self.bot_texts(who)))
+    }
+
+    /// The text of the bot in a private chat that begins with these words.
+    async fn news(&self, who: i64, start: &str) -> String {
+        let find = |view: &TelegramView<'_>| {
+            view.bot_messages(who).iter().map(|m| text(m).to_owned()).find(|text| text.starts_with(start))
+        };
+        self.see(start, find).await
     }
 
     /// What the customer sees of the account's messages.
@@ -356,4 +365,75 @@ async fn in_a_group_the_command_points_to_the_private_chat() {
     world.telegram.connect_account("link", ANN, &ALL).unwrap();
     let told = world.told(ANN, crate::support::scene::TEAM, "/business").await;
     assert!(text(&told).contains("in our private chat"), "{told}");
+}
+
+#[tokio::test]
+async fn the_person_is_told_once_that_the_account_is_connected() {
+    let world = world().await;
+    let _bot = world.start().await;
+    world.telegram.connect_account("link", ANN, &[]).unwrap();
+    let told = world.news(ANN, "Your account is connected").await;
+    assert!(told.contains("Nothing is sent before you press Send"), "{told}");
+    assert!(told.ends_with("allow it in Settings › Business › Chatbots."), "{told}");
+    let count =
+        |world: &World| world.bot_texts(ANN).iter().filter(|text| text.contains("is connected")).count();
+    world.telegram.connect_account("link", ANN, &ALL).unwrap();
+    world.caught_up().await;
+    assert_eq!(count(&world), 1, "a change of rights is no news");
+    // A stranger is told nothing.
+    world.telegram.connect_account("bobs", BOB, &ALL).unwrap();
+    world.caught_up().await;
+    assert_eq!(world.bot_texts(BOB), [""; 0]);
+    assert_eq!(world.refused(), [""; 0]);
+}
+
+#[tokio::test]
+async fn a_connection_that_the_bot_did_not_hear_of_is_asked_for() {
+    let world = world().await;
+    let _bot = world.start().await;
+    world.telegram.connect_account_untold("link", ANN, &ALL).unwrap();
+    let card = world.drafted("open on Sunday?", "Yes.").await;
+    assert_eq!(world.press(ANN, &card, "Send").await, "✅ Sent.");
+    world.news(ANN, "Your account is connected").await;
+    // So is one that was made before its person was let in.
+    world.telegram.connect_account("bobs", BOB, &ALL).unwrap();
+    world.telegram.customer_says("bobs", MIA, "is Bob here?").unwrap();
+    world.caught_up().await;
+    assert_eq!(world.asked().len(), 1);
+    world.told(ANN, ANN, &format!("/allow {BOB}")).await;
+    world.when("is Bob there", ModelReply::text("He is."));
+    world.telegram.customer_says("bobs", MIA, "is Bob there now?").unwrap();
+    world.draft_card(BOB, "He is.", "Send").await;
+    assert_eq!(world.asked().len(), 2);
+}
+
+#[tokio::test]
+async fn a_draft_sees_the_pictures_of_the_customer() {
+    let world = world().await;
+    let _bot = world.seeing().await;
+    world.telegram.connect_account("link", ANN, &ALL).unwrap();
+    world.when("what size", ModelReply::text("Size 40."));
+    world.telegram.customer_sends("link", Say::new(MIA, MIA, "").photo(png(1))).unwrap();
+    world.telegram.customer_says("link", MIA, "what size is this?").unwrap();
+    let card = world.draft_card(ANN, "Size 40.", "Send").await;
+    assert_eq!(text(&card), "✉️ Mia writes to you\n\n[photo]\nwhat size is this?\n\nSize 40.");
+    assert_eq!(world.asked()[0].pictures().len(), 1, "{:?}", world.asked()[0].body);
+    assert_eq!(world.press(ANN, &card, "Send").await, "✅ Sent.");
+    // A picture that is answered is a word of the conversation.
+    world.drafted("and in blue?", "In blue, too.").await;
+    let asked = &world.asked()[1];
+    assert!(
+        format!("{:?}", asked.body).contains("[photo]") && asked.pictures().is_empty(),
+        "{:?}",
+        asked.body
+    );
+}
+
+#[tokio::test]
+async fn without_business_mode_the_command_says_who_turns_it_on() {
+    let world = world().await;
+    world.telegram.turn_business_off();
+    let _bot = world.start().await;
+    let told = world.told(ANN, ANN, "/business").await;
+    assert!(text(&told).contains("turn on Business Mode at @BotFather"), "{told}");
 }

@@ -8,7 +8,7 @@ use crate::support::scene::{TEAM, labels, number, text};
 use crate::support::{ANN, BOB, Bot, World};
 
 /// First bytes of a PNG and of a JPEG, told apart by what follows.
-fn png(tail: u8) -> Vec<u8> {
+pub fn png(tail: u8) -> Vec<u8> {
     vec![0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1a, b'\n', tail]
 }
 
@@ -45,7 +45,7 @@ fn jpegs(tails: &[u8]) -> Vec<(String, u8)> {
 
 impl World {
     /// The bot with a model that sees, logging all it can.
-    async fn seeing(&self) -> Bot {
+    pub async fn seeing(&self) -> Bot {
         let bot = self.many().set("RUST_LOG", "trace").spawn();
         bot.ready().await;
         bot

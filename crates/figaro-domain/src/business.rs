@@ -1,9 +1,11 @@
 //! Customer chats of a person who connected the bot to their own Telegram account, and the drafts of replies. Pure.
 
+use std::borrow::Cow;
+
 use chrono::{DateTime, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
 
-use super::message::Speaker;
+use super::message::{Attachment, Speaker};
 use figaro_base::ids::{ChatId, ConnectionId, MessageId};
 
 /// Maximum number of customer chats of an account. A further chat replaces the one that was silent longest.
@@ -63,6 +65,21 @@ pub struct CustomerLine {
     pub is_own: bool,
     /// Text or caption.
     pub text: String,
+    /// Pictures, sounds and files.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub attachments: Vec<Attachment>,
+}
+
+impl CustomerLine {
+    /// Returns the text; the kinds of its attachments in brackets if it has none.
+    #[must_use]
+    pub fn words(&self) -> Cow<'_, str> {
+        if !self.text.trim().is_empty() {
+            return Cow::Borrowed(&self.text);
+        }
+        let kinds: Vec<_> = self.attachments.iter().map(|one| format!("[{}]", one.word())).collect();
+        Cow::Owned(kinds.join(" "))
+    }
 }
 
 /// Draft of a reply.
@@ -215,7 +232,12 @@ mod tests {
     const NOW: DateTime<Utc> = DateTime::UNIX_EPOCH;
 
     fn line(message: i64, is_own: bool) -> CustomerLine {
-        CustomerLine { message: MessageId(message), is_own, text: format!("text {message}") }
+        CustomerLine {
+            message: MessageId(message),
+            is_own,
+            text: format!("text {message}"),
+            attachments: Vec::new(),
+        }
     }
 
     fn chat(lines: impl IntoIterator<Item = CustomerLine>) -> CustomerChat {

@@ -9,8 +9,9 @@ use figaro_base::ids::{ChatId, ConnectionId, UserId};
 use figaro_domain::business::{BusinessAccount, CustomerChat};
 
 impl BusinessStore {
-    /// Adds or replaces an account, durably. Other accounts of the same person, which Telegram has ended, are erased.
-    pub async fn connect(&self, account: BusinessAccount, now: DateTime<Utc>) -> Result<()> {
+    /// Adds or replaces an account, durably. Other accounts of the same person, which Telegram has ended, are erased. Returns
+    /// `true` if its connection is new.
+    pub async fn connect(&self, account: BusinessAccount, now: DateTime<Utc>) -> Result<bool> {
         self.0
             .change_durably("connect an account", move |tables, changes| {
                 let others = business::of_person(tables, &account.owner.user)?;
@@ -18,7 +19,10 @@ impl BusinessStore {
                     business::remove(tables, changes, &other.connection)?;
                     due::mark(tables, changes, now)?;
                 }
-                changes.put(&tables.business, key::connection(&account.connection), &account)
+                let key = key::connection(&account.connection);
+                let is_new = !tables.business.contains(&key)?;
+                changes.put(&tables.business, key, &account)?;
+                Ok(is_new)
             })
             .await
     }

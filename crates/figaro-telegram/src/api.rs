@@ -78,6 +78,7 @@ methods! {
     GetChatMember = "getChatMember",
     GetChatMemberCount = "getChatMemberCount",
     EditMessageReplyMarkup = "editMessageReplyMarkup",
+    GetBusinessConnection = "getBusinessConnection",
     GetChat = "getChat",
     GetFile = "getFile",
     GetMe = "getMe",

@@ -26,6 +26,8 @@ pub struct Me {
     pub reads_all: bool,
     /// `true` if people can ask the bot from other chats: its inline mode and its guest mode are on.
     pub answers_elsewhere: bool,
+    /// `true` if people can connect the bot to their own accounts: its Business Mode is on.
+    pub connects_accounts: bool,
 }
 
 /// A command as it was typed, such as `/config@bot timezone Europe/Riga`.
@@ -329,6 +331,7 @@ mod tests {
             username: "Figaro_Bot".into(),
             reads_all: false,
             answers_elsewhere: true,
+            connects_accounts: true,
         }
     }
 

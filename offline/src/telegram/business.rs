@@ -10,6 +10,8 @@ use super::error::BotApiError;
 #[derive(Debug, Default)]
 pub(super) struct BusinessWorld {
     pub(super) connections: BTreeMap<String, BusinessLink>,
+    /// `true` if Business Mode is off: nobody can connect an account.
+    pub(super) is_off: bool,
     last_message: i64,
 }
 
@@ -25,6 +27,18 @@ pub(super) struct BusinessLink {
     pub(super) messages: BTreeMap<i64, Vec<Value>>,
     /// Messages that the bot marked as read: chat and message.
     pub(super) read: Vec<(i64, i64)>,
+}
+
+impl BusinessLink {
+    /// Returns it as `BusinessConnection` of the Bot API.
+    pub(super) fn json(&self, id: &str) -> Value {
+        let rights: Map<String, Value> =
+            self.rights.iter().map(|right| (right.clone(), json!(true))).collect();
+        json!({
+            "id": id, "user": self.user, "user_chat_id": self.user["id"], "date": 0, "rights": rights,
+            "is_enabled": self.is_enabled,
+        })
+    }
 }
 
 impl BusinessWorld {

@@ -92,7 +92,8 @@ fn add_reply(message: &mut Map<String, Value>, replied: Value, quote: Option<&st
     Ok(())
 }
 
-fn add_content(state: &mut TelegramState, message: &mut Map<String, Value>, say: Say) {
+/// Writes the text and the files of a message.
+pub(super) fn add_content(state: &mut TelegramState, message: &mut Map<String, Value>, say: Say) {
     let media = say.fields.keys().any(|field| CAPTIONED.contains(&field.as_str()));
     let caption = media || !say.photo.is_empty() || say.document.is_some() || say.sound.is_some();
     if !say.photo.is_empty() {

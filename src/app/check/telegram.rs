@@ -13,10 +13,13 @@ pub(super) async fn probe(settings: &Settings) -> Finding {
     Finding::new("telegram", username(settings).await)
 }
 
-/// Returns the bot's username, and how people can ask it from other chats if they can not yet.
+/// Returns the bot's username, and how to turn on what is off at @BotFather.
 fn described(me: &Me) -> String {
-    let hint = "; to be asked from other chats: /setinline and /setinlinefeedback at @BotFather, and Guest mode in its app";
-    format!("@{}{}", me.username, if me.answers_elsewhere { "" } else { hint })
+    let elsewhere = "; to be asked from other chats: /setinline and /setinlinefeedback at @BotFather, and Guest mode in its app";
+    let accounts = "; to draft replies for people's own accounts: Business Mode at @BotFather";
+    let hint = |is_on: bool, hint: &'static str| if is_on { "" } else { hint };
+    let hints = [hint(me.answers_elsewhere, elsewhere), hint(me.connects_accounts, accounts)];
+    format!("@{}{}", me.username, hints.concat())
 }
 
 async fn username(settings: &Settings) -> Result<String, String> {

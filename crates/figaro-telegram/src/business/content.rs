@@ -1,7 +1,7 @@
 //! Content of the cards about drafts, and of the messages sent in a person's name. Pure.
 
 use figaro_base::text::{one_line, utf16_len, utf16_prefix};
-use figaro_domain::business::{BusinessAccount, CustomerChat, ReplyDraft};
+use figaro_domain::business::{BusinessAccount, CustomerChat, CustomerLine, ReplyDraft};
 use figaro_markup::{Entity, EntityKind, Formatted, render, split};
 use figaro_prompts::texts::{Texts, fill};
 
@@ -21,11 +21,22 @@ fn plain(text: &str) -> Formatted {
     Formatted { text: text.to_owned(), entities: Vec::new() }
 }
 
-/// Returns the title of the cards of a chat: who writes.
-fn title(texts: &Texts, name: &str) -> Formatted {
-    let text = names_chat(texts, name);
+/// Returns what the bot does for a connected account, and whether it may send.
+pub(crate) fn about(texts: &Texts, account: &BusinessAccount) -> String {
+    let right = if account.can_reply { texts.business_can_reply() } else { texts.business_no_right() };
+    [texts.business_about(), right].join("\n\n")
+}
+
+/// Returns a title in bold.
+fn title(text: String) -> Formatted {
     let bold = Entity { kind: EntityKind::Bold, offset: 0, length: utf16_len(&text) };
     Formatted { text, entities: vec![bold] }
+}
+
+/// Returns the message for a person whose account was connected.
+pub(super) fn connected(texts: &Texts, account: &BusinessAccount) -> Outgoing {
+    let content = title(texts.business_title().to_owned()).followed_by(plain(&about(texts, account)));
+    Outgoing { content, ..Outgoing::default() }
 }
 
 /// Returns the heading of a chat with a customer.
@@ -51,12 +62,12 @@ pub(super) fn open_card(
     draft: &ReplyDraft,
     note: Option<&str>,
 ) -> Outgoing {
-    let waiting: Vec<&str> = chat.unanswered().iter().map(|line| line.text.as_str()).collect();
+    let waiting: Vec<_> = chat.unanswered().iter().map(CustomerLine::words).collect();
     let quote = quotation(utf16_prefix(&waiting.join("\n"), QUOTE_UNITS));
     let has_text = !draft.markdown.trim().is_empty();
     let no_right = texts.business_no_right();
     let note = note.or_else(|| (has_text && !account.can_reply).then_some(no_right)).unwrap_or_default();
-    let content = title(texts, &chat.name).followed_by(quote).followed_by(reply(&draft.markdown));
+    let content = title(names_chat(texts, &chat.name)).followed_by(quote).followed_by(reply(&draft.markdown));
     let content = content.followed_by(plain(note));
     let (to, number) = (chat.chat, draft.number);
     let may_send = has_text && account.can_reply;
@@ -72,12 +83,13 @@ pub(super) fn open_card(
 
 /// Returns the card of a reply that was sent, or may have been. `end` is the button that ends the standing rule.
 pub(super) fn sent_card(texts: &Texts, chat: &CustomerChat, draft: &ReplyDraft, note: &str) -> Outgoing {
-    let content = title(texts, &chat.name).followed_by(reply(&draft.markdown)).followed_by(plain(note));
+    let content = title(names_chat(texts, &chat.name)).followed_by(reply(&draft.markdown));
+    let content = content.followed_by(plain(note));
     let end = chat.is_standing.then(|| Button::new(texts.business_end(), BusinessButton::End(chat.chat)));
     Outgoing { content, buttons: end.map(|end| vec![end]).into_iter().collect(), ..Outgoing::default() }
 }
 
 /// Returns the card of a draft that was dropped for this reason.
 pub(super) fn dropped_card(texts: &Texts, name: &str, why: &str) -> Outgoing {
-    Outgoing { content: title(texts, name).followed_by(plain(why)), ..Outgoing::default() }
+    Outgoing { content: title(names_chat(texts, name)).followed_by(plain(why)), ..Outgoing::default() }
 }

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::content::connected;
 use super::desk::NO_REPLY;
 use super::{AwaitedDraft, CustomerKey, Desk, DraftTurn, DropReason};
 use figaro_agent::turn::question::Question;
@@ -42,6 +43,17 @@ pub struct Drafter {
 }
 
 impl Drafter {
+    /// Tells a person in the background that their account is connected, and what that means.
+    pub(crate) fn greet(self: &Arc<Self>, account: BusinessAccount) {
+        let this = Arc::clone(self);
+        self.background.spawn("greet", async move {
+            let texts = this.desk.texts(&account).await;
+            if let Err(unsent) = this.desk.write(&account, &connected(texts, &account)).await {
+                tracing::warn!(?unsent, "a person could not be told that their account is connected");
+            }
+        });
+    }
+
     /// Drafts a reply once the customer was silent for a time. The update stays open until the draft stands. A draft that is
     /// being written is stopped.
     pub(crate) fn draft(self: &Arc<Self>, key: CustomerKey, update: Option<UpdateId>, pause: Duration) {
@@ -155,13 +167,15 @@ impl Drafter {
 
 /// Returns the question in the person's name, with the customer's words as the message that it is about.
 fn part(account: &BusinessAccount, chat: &CustomerChat, conversation: Conversation) -> Inbound {
-    let waiting: Vec<&str> = chat.unanswered().iter().map(|line| line.text.as_str()).collect();
+    let waiting = chat.unanswered();
+    let words: Vec<&str> =
+        waiting.iter().map(|line| line.text.as_str()).filter(|text| !text.is_empty()).collect();
     let quoted = Quoted {
         message: None,
         author: Some(chat.name.clone()),
-        text: waiting.join("\n"),
+        text: words.join("\n"),
         excerpt: None,
-        attachments: Vec::new(),
+        attachments: waiting.iter().flat_map(|line| line.attachments.iter().cloned()).collect(),
         // Nothing is fetched because a customer names its address.
         from_person: false,
         writer: None,
@@ -177,9 +191,9 @@ fn part(account: &BusinessAccount, chat: &CustomerChat, conversation: Conversati
 fn history(chat: &CustomerChat) -> Vec<Item> {
     let answered = chat.lines.len() - chat.unanswered().len();
     let item = |line: &CustomerLine| match line.is_own {
-        true => Item::Assistant { text: line.text.clone(), calls: Vec::new(), private: Vec::new() },
+        true => Item::Assistant { text: line.words().into_owned(), calls: Vec::new(), private: Vec::new() },
         false => {
-            let (from, words) = (fence::attribute(&chat.name), fence::text(&line.text));
+            let (from, words) = (fence::attribute(&chat.name), fence::text(&line.words()));
             Item::User { text: format!("<message from=\"{from}\">\n{words}\n</message>"), media: Vec::new() }
         }
     };

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
-pub(crate) use self::content::names_chat;
+pub(crate) use self::content::{about, names_chat};
 pub use self::desk::Desk;
 pub(crate) use self::desk::DropReason;
 pub use self::drafter::Drafter;

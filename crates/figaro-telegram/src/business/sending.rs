@@ -84,7 +84,12 @@ impl Desk {
         };
         match sent {
             Ok(sent) => {
-                let line = CustomerLine { message: sent_id(&sent), is_own: true, text: text.text };
+                let line = CustomerLine {
+                    message: sent_id(&sent),
+                    is_own: true,
+                    text: text.text,
+                    attachments: Vec::new(),
+                };
                 let (number, now) = (draft.number, self.sender.clock.now());
                 let noted = self.store.change(&account.connection, chat.chat, None, move |chat| {
                     chat.sent(number, line, now);

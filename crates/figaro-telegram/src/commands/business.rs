@@ -12,7 +12,7 @@ use super::command::{
 };
 use super::handles::Handles;
 use super::list_page::ListPage;
-use crate::business::{CustomerKey, Drafter, DropReason, NO_PAUSE, SendEnd, names_chat};
+use crate::business::{CustomerKey, Drafter, DropReason, NO_PAUSE, SendEnd, about, names_chat};
 use crate::callback::{BusinessButton, ButtonFamily, Page};
 use crate::send::Button;
 use figaro_base::ids::ChatId;
@@ -29,6 +29,7 @@ const BUTTON_CHARS: usize = 50;
 pub(super) struct BusinessCommand {
     cards: Cards,
     drafter: Arc<Drafter>,
+    connects_accounts: bool,
 }
 
 #[async_trait]
@@ -43,7 +44,8 @@ impl Command for BusinessCommand {
         Ok(match self.account(request.asker).await? {
             Some(account) => self.list(request.asker, &account, 0).await?,
             None if request.asker.place.is_group() => Card::text(texts.business_private()),
-            None => Card::text(texts.business_none()),
+            None if self.connects_accounts => Card::text(texts.business_none()),
+            None => Card::text(texts.business_off()),
         }
         .into())
     }
@@ -79,7 +81,8 @@ impl Command for BusinessCommand {
 
 impl BusinessCommand {
     pub(super) fn new(handles: &Handles) -> Self {
-        Self { cards: handles.cards.clone(), drafter: handles.business.clone() }
+        let connects_accounts = handles.me.connects_accounts;
+        Self { cards: handles.cards.clone(), drafter: handles.business.clone(), connects_accounts }
     }
 
     /// Returns the account of the asker, in the private chat that gets its drafts.
@@ -168,14 +171,17 @@ impl BusinessCommand {
         let texts = self.cards.texts(asker);
         let chats = self.drafter.desk.store.customers(&account.connection).await?;
         let page = ListPage::of(chats, page);
-        let right = if account.can_reply { texts.business_can_reply() } else { texts.business_no_right() };
-        let body = [texts.business_about(), right].join("\n\n");
         let open = |chat: &CustomerChat| {
             let mark = if chat.is_standing { "🤖 " } else { "" };
             let label = format!("{mark}{}", one_line(&chat.name, BUTTON_CHARS));
             vec![Button::new(label, BusinessButton::Open(chat.chat, page.number()))]
         };
-        Ok(Card::titled(texts.business_title(), body).list(texts, &page, open, BusinessButton::List))
+        Ok(Card::titled(texts.business_title(), about(texts, account)).list(
+            texts,
+            &page,
+            open,
+            BusinessButton::List,
+        ))
     }
 
     async fn open(

@@ -3,7 +3,11 @@
 
 use std::sync::Arc;
 
+use serde::Deserialize;
+use serde_json::json;
+
 use super::{Arrival, Router, UpdateFate};
+use crate::api::GetBusinessConnection;
 use crate::business::{CustomerKey, DropReason, PAUSE};
 use crate::inbound::{self, speaker_of};
 use crate::views::{ConnectionView, DeletedView, MessageView, UpdateView, UserView};
@@ -58,15 +62,41 @@ impl Router {
             can_read: view.rights.can_read_messages,
             language: view.user.language_code.clone(),
         };
-        self.business.desk.store.connect(account, self.clock.now()).await?;
+        if self.business.desk.store.connect(account.clone(), self.clock.now()).await? {
+            self.business.greet(account);
+        }
         Ok(UpdateFate::Settled)
     }
 
-    /// Returns the account of a connection, if its person may still talk to the bot.
-    async fn account(&self, connection: &ConnectionId) -> Result<Option<BusinessAccount>, StoreError> {
-        let account = self.business.desk.store.account(connection).await?;
-        let Some(account) = account else { return Ok(None) };
+    /// Returns the account of a connection, if its person may still talk to the bot. Asks Telegram for one that was made
+    /// before the bot listened, or before its person was let in.
+    async fn account(
+        self: &Arc<Self>,
+        connection: &ConnectionId,
+    ) -> Result<Option<BusinessAccount>, StoreError> {
+        let store = &self.business.desk.store;
+        if store.account(connection).await?.is_none()
+            && let Some(view) = self.connection_at_telegram(connection).await
+        {
+            self.connection(&view).await?;
+        }
+        let Some(account) = store.account(connection).await? else { return Ok(None) };
         Ok(self.standing_of(&account.owner.user).await?.map(|_| account))
+    }
+
+    async fn connection_at_telegram(&self, connection: &ConnectionId) -> Option<ConnectionView> {
+        let call = GetBusinessConnection(json!({"business_connection_id": connection}));
+        match self.business.desk.sender.api.call(call).await.map(ConnectionView::deserialize) {
+            Ok(Ok(view)) => Some(view),
+            Ok(Err(error)) => {
+                tracing::warn!(%error, "the connection of an account is not readable");
+                None
+            }
+            Err(error) => {
+                tracing::warn!(%error, "the connection of an account is unknown");
+                None
+            }
+        }
     }
 
     async fn customer_message(
@@ -87,7 +117,9 @@ impl Router {
         }
         let key = CustomerKey { connection, chat: ChatId(view.chat.id) };
         let id = MessageId(view.message_id);
-        let line = CustomerLine { message: id, is_own, text: self.words_of(update, view) };
+        let read = inbound::read(update, view, &self.me).map(|part| (part.text, part.attachments));
+        let (text, attachments) = read.unwrap_or_default();
+        let line = CustomerLine { message: id, is_own, text, attachments };
         let name = if is_own { None } else { Some(speaker_of(from).name) };
         let Some(chat) = self.note_line(&key, name, line, is_edit).await? else {
             return Ok(UpdateFate::Dropped("not_kept"));
@@ -135,15 +167,6 @@ impl Router {
             },
         );
         noted.await.map(Option::flatten)
-    }
-
-    /// Returns the text of a message; the kind of its content if it has none.
-    fn words_of(&self, update: UpdateId, view: &MessageView) -> String {
-        let read = inbound::read(update, view, &self.me);
-        let Some(part) = read.filter(|part| part.text.trim().is_empty()) else {
-            return view.text.clone().or_else(|| view.caption.clone()).unwrap_or_default();
-        };
-        part.attachments.first().map(|one| format!("[{}]", one.kind.word())).unwrap_or_default()
     }
 
     /// Removes deleted messages. A draft that answers one of them is dropped, or written again if others wait.

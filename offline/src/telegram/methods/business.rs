@@ -22,6 +22,12 @@ pub(super) fn send(
     Ok(message)
 }
 
+pub(super) fn get_connection(state: &mut TelegramState, request: &CheckedRequest<'_>) -> MethodOutcome {
+    let id = request.text("business_connection_id").unwrap_or_default();
+    let link = state.business.connections.get(id);
+    link.map(|link| link.json(id)).ok_or_else(|| BotApiError::bad("business connection not found"))
+}
+
 pub(super) fn read(state: &mut TelegramState, request: &CheckedRequest<'_>) -> MethodOutcome {
     let connection = request.text("business_connection_id").unwrap_or_default();
     let link = state.business.usable(connection, "can_read_messages")?;

@@ -14,14 +14,10 @@ pub(super) fn get_me(state: &mut TelegramState, _: &CheckedRequest<'_>) -> Metho
     me["can_join_groups"] = json!(true);
     me["supports_inline_queries"] = json!(!state.inline.is_off);
     me["supports_guest_queries"] = json!(!state.inline.is_off);
+    me["can_connect_to_business"] = json!(!state.business.is_off);
     me["can_read_all_group_messages"] = json!(state.world.reads_all);
-    for flag in [
-        "can_connect_to_business",
-        "has_main_web_app",
-        "has_topics_enabled",
-        "allows_users_to_create_topics",
-        "can_manage_bots",
-    ] {
+    for flag in ["has_main_web_app", "has_topics_enabled", "allows_users_to_create_topics", "can_manage_bots"]
+    {
         me[flag] = json!(false);
     }
     Ok(me)

@@ -28,7 +28,7 @@ use super::state::TelegramState;
 type Behaviour = fn(&mut TelegramState, &CheckedRequest<'_>) -> MethodOutcome;
 
 /// Methods with their own behaviour. Other methods that return a `Message` send one.
-const BEHAVIOURS: [(&str, Behaviour); 44] = [
+const BEHAVIOURS: [(&str, Behaviour); 45] = [
     ("getMe", chats::get_me),
     ("sendMessage", sending::send_message),
     ("sendPoll", sending::send_poll),
@@ -46,6 +46,7 @@ const BEHAVIOURS: [(&str, Behaviour); 44] = [
     ("answerCallbackQuery", answering::answer_press),
     ("answerInlineQuery", inline::answer_query),
     ("answerGuestQuery", inline::answer_guest),
+    ("getBusinessConnection", business::get_connection),
     ("readBusinessMessage", business::read),
     ("editMessageText", editing::text),
     ("editMessageCaption", editing::caption),

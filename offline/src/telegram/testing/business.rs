@@ -1,12 +1,12 @@
 //! Connecting accounts of people, and messages of them and of their customers.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::super::OfflineTelegram;
 use super::super::business::BusinessLink;
-use super::super::compose::write_text;
-use super::super::entities;
+use super::super::compose::add_content;
 use super::super::possible::{Possible, known, no};
+use super::super::say::Say;
 use super::super::state::TelegramState;
 use super::observe::TelegramView;
 
@@ -16,6 +16,15 @@ impl OfflineTelegram {
     /// # Errors
     /// The person is unknown.
     pub fn connect_account(&self, connection: &str, user: i64, rights: &[&str]) -> Possible<()> {
+        self.connect_account_untold(connection, user, rights)?;
+        self.shared.change(|state| tell_connection(state, connection))
+    }
+
+    /// Connects the bot to the account of a person without an update, as if it had come too long ago.
+    ///
+    /// # Errors
+    /// The person is unknown.
+    pub fn connect_account_untold(&self, connection: &str, user: i64, rights: &[&str]) -> Possible<()> {
         self.shared.change(|state| {
             let user = known(state, user)?.json();
             let rights = rights.iter().map(|right| (*right).to_owned()).collect();
@@ -23,8 +32,13 @@ impl OfflineTelegram {
             let (messages, read) = known.map(|link| (link.messages, link.read)).unwrap_or_default();
             let link = BusinessLink { user, is_enabled: true, rights, messages, read };
             state.business.connections.insert(connection.to_owned(), link);
-            tell_connection(state, connection)
+            Ok(())
         })
+    }
+
+    /// Turns Business Mode off, as BotFather does.
+    pub fn turn_business_off(&self) {
+        self.shared.change(|state| state.business.is_off = true);
     }
 
     /// Ends a connection.
@@ -43,7 +57,15 @@ impl OfflineTelegram {
     /// # Errors
     /// The connection or the customer is unknown.
     pub fn customer_says(&self, connection: &str, customer: i64, text: &str) -> Possible<i64> {
-        self.write_business(connection, customer, text, true)
+        self.customer_sends(connection, Say::new(customer, customer, text))
+    }
+
+    /// Sends text and files to the account as a customer. Returns the id of the message.
+    ///
+    /// # Errors
+    /// The connection or the customer is unknown.
+    pub fn customer_sends(&self, connection: &str, say: Say) -> Possible<i64> {
+        self.write_business(connection, say, true)
     }
 
     /// Writes to a customer as the person whose account it is. Returns the id of the message.
@@ -51,7 +73,7 @@ impl OfflineTelegram {
     /// # Errors
     /// The connection or the customer is unknown.
     pub fn says_to_customer(&self, connection: &str, customer: i64, text: &str) -> Possible<i64> {
-        self.write_business(connection, customer, text, false)
+        self.write_business(connection, Say::new(customer, customer, text), false)
     }
 
     /// Edits a message of a chat with a customer.
@@ -90,16 +112,13 @@ impl OfflineTelegram {
         })
     }
 
-    fn write_business(
-        &self,
-        connection: &str,
-        customer: i64,
-        text: &str,
-        by_customer: bool,
-    ) -> Possible<i64> {
+    fn write_business(&self, connection: &str, say: Say, by_customer: bool) -> Possible<i64> {
         let now = self.shared.now().timestamp();
         self.shared.change(|state| {
-            let (person, id) = (known(state, customer)?.json(), state.business.next_message());
+            let (customer, id) = (say.chat, state.business.next_message());
+            let person = known(state, customer)?.json();
+            let mut content = Map::new();
+            add_content(state, &mut content, say);
             let link = link(state, connection)?;
             let from = if by_customer { person.clone() } else { link.user.clone() };
             let chat = json!({"id": customer, "type": "private", "first_name": person["first_name"]});
@@ -108,7 +127,7 @@ impl OfflineTelegram {
                 "business_connection_id": connection,
             });
             if let Some(fields) = message.as_object_mut() {
-                write_text(fields, false, text, &entities::detect(text));
+                fields.extend(content);
             }
             link.messages.entry(customer).or_default().push(message.clone());
             let is_enabled = link.is_enabled;
@@ -140,13 +159,7 @@ fn link<'a>(state: &'a mut TelegramState, connection: &str) -> Possible<&'a mut 
 }
 
 fn tell_connection(state: &mut TelegramState, connection: &str) -> Possible<()> {
-    let link = link(state, connection)?;
-    let rights: serde_json::Map<String, Value> =
-        link.rights.iter().map(|right| (right.clone(), json!(true))).collect();
-    let told = json!({
-        "id": connection, "user": link.user, "user_chat_id": link.user["id"], "date": 0, "rights": rights,
-        "is_enabled": link.is_enabled,
-    });
+    let told = link(state, connection)?.json(connection);
     state.updates.push("business_connection", &told);
     Ok(())
 }

@@ -63,6 +63,7 @@ async fn every_method_of_the_table_answers_its_smallest_call() {
             "editMessageText" => json!({"chat_id": ANN, "message_id": mine, "text": "y"}),
             "editMessageReplyMarkup" => json!({"chat_id": ANN, "message_id": mine}),
             "editMessageCaption" => json!({"inline_message_id": "x"}),
+            "getBusinessConnection" => json!({"business_connection_id": "link-known"}),
             "readBusinessMessage" => {
                 json!({"business_connection_id": "link-known", "chat_id": ANN, "message_id": 1})
             }
