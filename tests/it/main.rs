@@ -41,6 +41,7 @@ mod documents_real;
 mod drawing;
 mod echoes;
 mod edits;
+mod edits_forgotten;
 mod edits_kill;
 mod embedder;
 #[cfg(feature = "local-embedder")]

@@ -55,6 +55,16 @@ pub(crate) fn all(tables: &Tables<'_>, conversation: Conversation) -> Result<Vec
     Ok(all)
 }
 
+/// Returns the sessions of a chat, the oldest of each conversation first.
+pub(crate) fn of_chat(tables: &Tables<'_>, chat: ChatId) -> Result<Vec<Session>, StoreFault> {
+    let mut sessions = Vec::new();
+    for found in tables.sessions_of.keys_of(&key::chat(chat))? {
+        let Some(id) = key::session_in(&found?) else { continue };
+        sessions.extend(tables.sessions.find(&key::id(id))?);
+    }
+    Ok(sessions)
+}
+
 /// Returns a session, if it belongs to this conversation.
 pub(crate) fn one(
     tables: &Tables<'_>,

@@ -91,14 +91,20 @@ pub(crate) fn recent(
     Ok(messages)
 }
 
-/// Returns a message by its key, if its session belongs to this chat.
+/// Returns a message by its key, if its session belongs to this chat and no later attempt replaced it.
 pub(crate) fn entry(tables: &Tables<'_>, chat: ChatId, key: EntryKey) -> Result<Option<Message>, StoreFault> {
+    Ok(entry_or_replaced(tables, chat, key)?.filter(|message| !message.replaced))
+}
+
+/// Returns a message by its key, if its session belongs to this chat.
+pub(crate) fn entry_or_replaced(
+    tables: &Tables<'_>,
+    chat: ChatId,
+    key: EntryKey,
+) -> Result<Option<Message>, StoreFault> {
     let session = tables.sessions.get(&key::id(key.session))?;
     match session.filter(|session| session.conversation.chat == chat) {
-        Some(session) => {
-            let message = tables.messages.get(&key::message(session.id, key.index))?;
-            Ok(message.filter(|message| !message.replaced))
-        }
+        Some(session) => tables.messages.get(&key::message(session.id, key.index)),
         None => Ok(None),
     }
 }

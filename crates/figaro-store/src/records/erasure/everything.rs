@@ -8,8 +8,7 @@ use super::super::super::fault::StoreFault;
 use super::super::super::key;
 use super::super::super::table::Table;
 use super::super::super::tables::Tables;
-use super::super::{business, children, external, facts, parked, people, tasks, undos};
-use super::to_erase::sessions_of;
+use super::super::{business, children, external, facts, parked, people, session_list, tasks, undos};
 use figaro_base::ids::{ChatId, UserId};
 use figaro_domain::erasure::Erased;
 use figaro_domain::profile::Consent;
@@ -78,7 +77,7 @@ pub(super) fn of_person(
             erased.notes += 1;
         }
     }
-    for session in sessions_of(tables, chat)? {
+    for session in session_list::of_chat(tables, chat)? {
         let waiting = parked::of_conversation(tables, session.conversation)?;
         for parked in waiting.into_iter().filter(|parked| parked.asked == *user) {
             changes.remove(&tables.parked, key::id(parked.turn.id));

@@ -7,10 +7,9 @@ use std::ops::ControlFlow;
 use super::super::super::fault::StoreFault;
 use super::super::super::key;
 use super::super::super::tables::Tables;
-use super::super::sessions;
+use super::super::{session_list, sessions};
 use super::exchange::{self, ErasureExchange};
 use super::parts::{self, Looks};
-use super::to_erase::sessions_of;
 use crate::engine::Keys;
 use figaro_base::ids::{ChatId, MessageId, UserId};
 use figaro_domain::conversation::{Message, MessageRole};
@@ -37,7 +36,7 @@ pub(crate) fn said(
     message: MessageId,
 ) -> Result<Option<FoundMessage>, StoreFault> {
     let digits = message.to_string();
-    let mut sessions = store.look(|tables| sessions_of(tables, chat))?;
+    let mut sessions = store.look(|tables| session_list::of_chat(tables, chat))?;
     sessions.sort_by_key(|session| Reverse(session.updated_at));
     for session in sessions {
         // Most sessions do not contain it, and decoding all messages of a long chat takes long.
@@ -70,7 +69,7 @@ pub(crate) fn said_at(
 ) -> Result<Option<FoundMessage>, StoreFault> {
     match at {
         SaidAt::Session(place) => {
-            let Some(message) = sessions::entry(tables, chat, place)? else { return Ok(None) };
+            let Some(message) = sessions::entry_or_replaced(tables, chat, place)? else { return Ok(None) };
             let before = Keys::before(key::message(place.session, place.index), &key::id(place.session));
             let earlier =
                 tables.messages.scan_range(&before)?.rev().map(|item| item.map(|(_, message)| message));
@@ -118,7 +117,8 @@ fn pinned(tables: &Tables<'_>, chat: ChatId, message: MessageId) -> Result<Optio
     }))
 }
 
-/// Returns the messages with these words, newest first.
+/// Returns the messages with these words, newest first. One that a later attempt replaced is found if no message in its place
+/// has the words.
 pub(crate) fn said_with(store: &impl Looks, search: &SaidSearch) -> Result<Vec<FoundMessage>, StoreFault> {
     let words: BTreeSet<String> = search.words.split_whitespace().map(str::to_lowercase).collect();
     let fits = |text: &str| {
@@ -126,15 +126,28 @@ pub(crate) fn said_with(store: &impl Looks, search: &SaidSearch) -> Result<Vec<F
         words.iter().all(|word| text.contains(word.as_str()))
     };
     let is_theirs = |of: Option<&UserId>| search.of.is_none() || search.of.as_ref() == of;
-    let mut found = Vec::new();
-    for session in store.look(|tables| sessions_of(tables, search.chat))? {
+    let (mut found, mut replaced) = (Vec::new(), Vec::new());
+    let mut places: BTreeSet<MessageId> = BTreeSet::new();
+    for session in store.look(|tables| session_list::of_chat(tables, search.chat))? {
         exchange::each(store, session.id, |exchange| {
             if is_theirs(exchange.asker()) {
-                let fitting = visible(&exchange).filter(|said| fits(&said.text));
-                found.extend(fitting.map(|said| as_said(&exchange, said)));
+                for said in shown(&exchange).filter(|said| fits(&said.text)) {
+                    if said.replaced {
+                        replaced.push((said.telegram.clone(), as_said(&exchange, said)));
+                    } else {
+                        places.extend(&said.telegram);
+                        found.push(as_said(&exchange, said));
+                    }
+                }
             }
             Ok(())
         })?;
+    }
+    for (telegram, said) in replaced.into_iter().rev() {
+        if telegram.iter().all(|id| !places.contains(id)) {
+            places.extend(telegram);
+            found.push(said);
+        }
     }
     store.look(|tables| {
         for item in tables.background.scan(&key::chat(search.chat))? {
@@ -155,11 +168,16 @@ pub(crate) fn said_with(store: &impl Looks, search: &SaidSearch) -> Result<Vec<F
 
 /// Returns the messages of an exchange that people see.
 fn visible(exchange: &ErasureExchange) -> impl Iterator<Item = &Message> {
+    shown(exchange).filter(|said| !said.replaced)
+}
+
+/// Returns the messages of an exchange that people see, or saw before a later attempt at the question.
+fn shown(exchange: &ErasureExchange) -> impl Iterator<Item = &Message> {
     let answers = exchange
         .rest
         .iter()
         .filter(|said| said.role == MessageRole::Assistant && !said.text.trim().is_empty());
-    exchange.question.iter().filter(|said| said.task.is_none()).chain(answers).filter(|said| !said.replaced)
+    exchange.question.iter().filter(|said| said.task.is_none()).chain(answers)
 }
 
 fn as_said(exchange: &ErasureExchange, message: &Message) -> FoundMessage {

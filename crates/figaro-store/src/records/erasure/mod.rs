@@ -29,13 +29,13 @@ use super::super::fault::StoreFault;
 use super::super::key;
 use super::super::tables::Tables;
 use super::due::mark;
-use super::{external, receptions};
+use super::{external, receptions, session_list};
 use figaro_domain::conversation::Session;
 use figaro_domain::erasure::{Erasure, Forgotten};
 
 /// Finds the data to erase.
 pub(crate) fn look_for(store: &impl Looks, what: &Erasure) -> Result<ErasureMatches, StoreFault> {
-    let sessions = store.look(|tables| to_erase::sessions_of(tables, what.chat()))?;
+    let sessions = store.look(|tables| session_list::of_chat(tables, what.chat()))?;
     let to_erase = to_erase::find(store, what, &sessions)?;
     let traces = match to_erase.is_empty() {
         true => Vec::new(),
@@ -52,7 +52,7 @@ pub(crate) fn is_whole(
     what: &Erasure,
     written: &BTreeSet<Vec<u8>>,
 ) -> Result<bool, StoreFault> {
-    let sessions = to_erase::sessions_of(tables, what.chat())?;
+    let sessions = session_list::of_chat(tables, what.chat())?;
     let is_same = sessions.iter().map(|session: &Session| &session.id).eq(&found.sessions);
     let is_written = || found.sessions.iter().any(|session| written.contains(&key::id(session)));
     Ok(is_same && !is_written() && found.to_erase.is_background_as(&to_erase::background(tables, what)?))

@@ -81,16 +81,6 @@ pub(super) fn background(tables: &Tables<'_>, what: &Erasure) -> Result<Vec<(Vec
     all.filter(|item| item.as_ref().map_or(true, |(_, message)| is_wanted(message))).collect()
 }
 
-/// Returns the sessions of a chat, the oldest of each conversation first.
-pub(super) fn sessions_of(tables: &Tables<'_>, chat: ChatId) -> Result<Vec<Session>, StoreFault> {
-    let mut sessions = Vec::new();
-    for found in tables.sessions_of.keys_of(&key::chat(chat))? {
-        let Some(id) = key::session_in(&found?) else { continue };
-        sessions.extend(tables.sessions.find(&key::id(id))?);
-    }
-    Ok(sessions)
-}
-
 impl ToErase {
     fn new(what: &Erasure) -> Self {
         Self {
@@ -126,8 +116,8 @@ impl ToErase {
         Ok(())
     }
 
-    /// Adds the exchanges of a session whose question matches, with every try of it, and matching answers of other
-    /// exchanges.
+    /// Adds the exchanges of a session whose question matches, with every attempt at it, and matching answers of other
+    /// exchanges, with those of every attempt at their questions; of these, the question that counts stays.
     fn take(
         &mut self,
         store: &impl Looks,
@@ -135,7 +125,7 @@ impl ToErase {
         is_wanted: impl Fn(&Message) -> bool,
     ) -> Result<(), StoreFault> {
         let is_asked = |exchange: &ErasureExchange| exchange.question.iter().any(&is_wanted);
-        let mut asked_in: BTreeSet<MessageId> = BTreeSet::new();
+        let (mut asked_in, mut answered_in) = (BTreeSet::new(), BTreeSet::new());
         let mut wanted = Vec::new();
         // Questions and start indexes of the others: a long session is not held in memory.
         let mut others: Vec<(BTreeSet<MessageId>, u32)> = Vec::new();
@@ -144,17 +134,21 @@ impl ToErase {
                 asked_in.extend(exchange.asked_in());
                 wanted.push(exchange);
             } else if exchange.rest.iter().any(&is_wanted) {
+                answered_in.extend(exchange.asked_in());
                 wanted.push(exchange);
             } else if let Some(first) = exchange.question.first() {
                 others.push((exchange.asked_in(), first.index));
             }
             Ok(())
         })?;
-        for (_, first) in others.iter().filter(|(other, _)| !other.is_disjoint(&asked_in)) {
+        let is_other =
+            |other: &BTreeSet<MessageId>| !other.is_disjoint(&asked_in) || !other.is_disjoint(&answered_in);
+        for (_, first) in others.iter().filter(|(other, _)| is_other(other)) {
             wanted.push(exchange::at(store, session, *first)?);
         }
         for exchange in wanted {
-            let is_whole = is_asked(&exchange) || !exchange.asked_in().is_disjoint(&asked_in);
+            let is_attempt = !exchange.asked_in().is_disjoint(&asked_in);
+            let is_whole = is_asked(&exchange) || is_attempt || exchange.is_replaced();
             self.turns.extend(exchange.turn());
             self.asked.extend(exchange.turn().filter(|_| is_whole));
             let question = exchange.question.into_iter().filter(|_| is_whole);

@@ -226,7 +226,7 @@ async fn session(
         let part = store.messages().messages_from(id, from, PART).await?;
         let Some(last) = part.last() else { break };
         from = last.index.saturating_add(1);
-        for message in part.into_iter().filter(|message| !message.replaced && is_wanted(message)) {
+        for message in part.into_iter().filter(|message| is_wanted(message)) {
             *room = room.checked_sub(message.text.len()).ok_or(NotGathered::TooLong)?;
             messages.push(message);
         }

@@ -40,7 +40,10 @@ pub(in super::super) fn section(view: &SessionView<'_>, message: &Message) -> Op
         MessageRole::Assistant if !message.text.trim().is_empty() => view.texts.export_bot().to_owned(),
         MessageRole::Assistant | MessageRole::Tool | MessageRole::System => return None,
     };
-    let mut lines = vec![format!("## {} · {}", plain(&who), view.moment(message.created_at)), String::new()];
+    let earlier =
+        if message.replaced { format!(" · {}", view.texts.export_earlier()) } else { String::new() };
+    let heading = format!("## {} · {}{earlier}", plain(&who), view.moment(message.created_at));
+    let mut lines = vec![heading, String::new()];
     let quoted = message.quotes.iter().map(|quoted| quoted.excerpt.as_ref().unwrap_or(&quoted.text));
     lines.extend(quoted.flat_map(|text| text.lines().map(|line| format!("> {line}"))));
     if lines.len() > 2 {

@@ -1,0 +1,98 @@
+//! `/forget` and `/export` of a question that was edited: every version of it and of its answer is meant.
+
+use std::time::{Duration, Instant};
+
+use figaro_offline::model::ModelReply;
+
+use super::forgetting::{data, files, pressed, replied};
+use crate::support::records::holding;
+use crate::support::scene::{labels, number, text};
+use crate::support::{ANN, TIMEOUT, World};
+
+/// Words of the first version, and of the second.
+const FIRST: &str = "zebra4711";
+const SECOND: &str = "okapi4712";
+
+/// A question about both versions, answered in place. Gives its message and that of its answer.
+async fn twice(world: &World) -> (i64, i64) {
+    world.when(FIRST, ModelReply::text(&format!("About {FIRST}.")));
+    world.when(SECOND, ModelReply::text(&format!("About {SECOND}.")));
+    let asked = world.say(ANN, ANN, &format!("tell me of {FIRST}")).message_id;
+    let answer = number(&world.answers(ANN, 1).await[0]["message_id"]);
+    world.telegram.edit(ANN, ANN, asked, &format!("tell me of {SECOND}")).unwrap();
+    world.shows(ANN, answer, SECOND).await;
+    (asked, answer)
+}
+
+/// Waits until the files of the store hold none of these words.
+async fn erased(world: &World, words: &[&str]) {
+    let holds = |word: &str| {
+        let files = std::fs::read_dir(data(world))
+            .unwrap()
+            .filter_map(|file| std::fs::read(file.unwrap().path()).ok());
+        files.into_iter().any(|bytes| bytes.windows(word.len()).any(|part| part == word.as_bytes()))
+    };
+    let deadline = Instant::now() + TIMEOUT;
+    while words.iter().any(|word| holds(word)) {
+        assert!(Instant::now() < deadline, "one of {words:?} stays in the files of the store");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}
+
+#[tokio::test]
+async fn an_answer_is_forgotten_with_its_earlier_versions() {
+    let world = World::new().await;
+    let bot = world.bot().set("ERASE_AFTER", "1").spawn();
+    bot.ready().await;
+    let (_, answer) = twice(&world).await;
+    let card = replied(&world, ANN, ANN, answer, "/forget").await;
+    assert!(text(&card).contains("Forget this answer"), "{card}");
+    pressed(&world, ANN, &card, "Forget", "• answers of mine: 1").await;
+    erased(&world, &[FIRST]).await;
+    bot.stop().await;
+    assert_eq!(holding(&world, FIRST), [""; 0]);
+    let kept = holding(&world, SECOND);
+    assert!(
+        !kept.is_empty() && kept.iter().all(|kept| !kept.contains("About")),
+        "the question stays: {kept:?}"
+    );
+}
+
+#[tokio::test]
+async fn words_of_an_earlier_version_are_found_and_forgotten_with_the_later_ones() {
+    let world = World::new().await;
+    let bot = world.bot().set("ERASE_AFTER", "1").spawn();
+    bot.ready().await;
+    let (asked, _) = twice(&world).await;
+    let card = world.told(ANN, ANN, &format!("/forget {FIRST}")).await;
+    assert_eq!(labels(&card), [format!("Figaro: About {FIRST}.")], "the question has its new words alone");
+    // A message is listed once, by the version that counts.
+    let all = world.told(ANN, ANN, "/forget about").await;
+    assert_eq!(labels(&all), [format!("Figaro: About {SECOND}.")]);
+    pressed(&world, ANN, &card, "Figaro: About", "Forget this answer").await;
+    pressed(&world, ANN, &card, "Forget", "Forgotten").await;
+    erased(&world, &[FIRST]).await;
+    // The question goes with all that is left.
+    let card = replied(&world, ANN, ANN, asked, "/forget").await;
+    pressed(&world, ANN, &card, "Forget", "Forgotten").await;
+    erased(&world, &[SECOND]).await;
+    bot.stop().await;
+    assert_eq!((holding(&world, FIRST), holding(&world, SECOND)), (Vec::new(), Vec::new()));
+}
+
+#[tokio::test]
+async fn every_version_is_exported() {
+    let world = World::new().await;
+    let _bot = world.start().await;
+    twice(&world).await;
+    let card = world.told(ANN, ANN, "/export").await;
+    world.press(ANN, &card, "This conversation").await;
+    let [(_, page), (_, json)] = &files(&world, ANN, 2).await[..] else { panic!("two files") };
+    for words in [FIRST, SECOND] {
+        assert!(
+            page.contains(&format!("About {words}.")) && json.contains(&format!("About {words}.")),
+            "{page}"
+        );
+    }
+    assert_eq!(page.matches("· earlier version").count(), 2, "{page}");
+}
