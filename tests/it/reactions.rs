@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use figaro_offline::model::ModelReply;
-use figaro_offline::telegram::{MemberStatus, TelegramView};
+use figaro_offline::telegram::{MemberStatus, Say, TelegramView};
 use serde_json::Value;
 
 use crate::support::scene::{TEAM, labels, number, text};
@@ -91,6 +91,32 @@ async fn a_heart_pins_an_answer_and_other_messages_are_not_meant() {
     world.reacts(ANN, &answer, Some("🔥"));
     world.caught_up().await;
     assert_eq!(world.bot_texts(ANN).len(), before + 1, "only the marker is answered");
+}
+
+#[tokio::test]
+async fn in_a_topic_the_offer_comes_there_and_in_the_language_of_the_chat() {
+    const CLUB: i64 = -1009;
+    let world = World::new().await;
+    world.telegram.add_forum(CLUB, "Club");
+    for member in [ANN, BOB] {
+        world.telegram.set_member(CLUB, member, MemberStatus::Admin).unwrap();
+    }
+    world.telegram.set_member(CLUB, world.telegram.bot_id(), MemberStatus::Admin).unwrap();
+    let garden = world.telegram.add_topic(CLUB, "Garden").unwrap();
+    world.otherwise(ModelReply::text("Perhaps."));
+    let _bot = world.start_open().await;
+    world.telegram.send(Say::new(ANN, CLUB, "/config@figaro_bot language German").topic(garden)).unwrap();
+    world
+        .see("the settings", |view| {
+            view.bot_messages(CLUB).iter().any(|message| text(message).contains("Deutsch")).then_some(())
+        })
+        .await;
+    let before = world.bot_texts(CLUB).len();
+    world.telegram.send(Say::new(ANN, CLUB, "@figaro_bot is it so?").topic(garden)).unwrap();
+    let answer = world.answers(CLUB, before + 1).await.pop().unwrap();
+    let offer = world.gets(&answer, "👎", before + 2).await;
+    assert_eq!(number(&offer["message_thread_id"]), garden, "{offer}");
+    assert_eq!(labels(&offer), ["Noch einmal", "Warum?"], "{offer}");
 }
 
 #[tokio::test]

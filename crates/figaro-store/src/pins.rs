@@ -1,5 +1,7 @@
 //! Pins of chats.
 
+use std::cmp::Reverse;
+
 use super::fault::StoreFault;
 use super::key;
 use super::records::pins::PinAdded;
@@ -94,6 +96,25 @@ impl PinStore {
     ) -> Result<Option<Message>> {
         self.0.read("find a message", move |tables| carried_by(tables, conversation, message)).await
     }
+
+    /// Returns what a Telegram message of a chat carries, as [`Self::carried_by`], with its conversation: for updates that do
+    /// not name the topic.
+    pub async fn carried_in(
+        &self,
+        chat: ChatId,
+        message: MessageId,
+    ) -> Result<Option<(Conversation, Message)>> {
+        let found = self.0.read("find a message of a chat", move |tables| {
+            let mut sessions = session_list::of_chat(tables, chat)?;
+            sessions.sort_by_key(|session| Reverse((session.updated_at, session.id)));
+            let found = among(tables, sessions.iter().map(|session| session.id), message)?;
+            Ok(found.and_then(|found| {
+                let session = sessions.into_iter().find(|session| session.id == found.session)?;
+                Some((session.conversation, found))
+            }))
+        });
+        found.await
+    }
 }
 
 /// Returns the newest stored message that a Telegram message of a conversation carries: first of the current session,
@@ -107,6 +128,15 @@ fn carried_by(
     let mut sessions: Vec<SessionId> =
         session_list::all(tables, conversation)?.into_iter().map(|session| session.id).collect();
     sessions.sort_by_key(|session| Some(*session) != current);
+    among(tables, sessions, message)
+}
+
+/// Returns the newest message of these sessions that a Telegram message carries, the first sessions first.
+fn among(
+    tables: &Tables<'_>,
+    sessions: impl IntoIterator<Item = SessionId>,
+    message: MessageId,
+) -> Result<Option<Message>, StoreFault> {
     let mut left = LOOKED_THROUGH;
     for session in sessions {
         for item in tables.messages.scan(&key::id(session))?.rev().take(left) {

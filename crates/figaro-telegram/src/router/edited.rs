@@ -81,6 +81,8 @@ impl Router {
             return Ok(UpdateFate::Settled);
         }
         let Ok(slot) = self.slot(&edited, arrival) else { return Ok(UpdateFate::Settled) };
+        let language = self.commands.language(edited.place.chat, edited.language.as_deref()).await;
+        let edited = Inbound { language, ..edited };
         let conversation = edited.place.conversation();
         let superseded = self.mailboxes.withdraw_edits(&edited);
         let asked = Question::new(edited, standing);

@@ -12,7 +12,7 @@ use crate::views::{EmojiView, ReactionView};
 use figaro_agent::turn::question::Question;
 use figaro_agent::turn::queue::{Job, QueuedJob};
 use figaro_base::ids::{ChatId, MessageId, UpdateId, UserId};
-use figaro_domain::chat::ChatConfig;
+use figaro_domain::chat::{ChatConfig, Place};
 use figaro_domain::conversation::{Message, MessageRole};
 use figaro_domain::message::{Inbound, Quoted};
 use figaro_domain::origin::Origin;
@@ -46,7 +46,10 @@ impl Router {
         let Some(reaction) = self.to_answer(id, view).await? else {
             return Ok(UpdateFate::Dropped("no_answer_of_theirs"));
         };
-        self.count(view, reaction.part.speaker.user.clone(), &reaction.answer).await?;
+        // Before a restart, it may have been counted.
+        if arrival == Arrival::New {
+            self.count(view, reaction.part.speaker.user.clone(), &reaction.answer).await?;
+        }
         if let Some(question) = self.for_agent(&reaction, view).await? {
             let Ok(slot) = self.slot(&reaction.part, arrival) else { return Ok(UpdateFate::Settled) };
             let conversation = reaction.part.place.conversation();
@@ -97,13 +100,18 @@ impl Router {
         let Verdict::Allow(standing) = judge(&self.access, &list, &place, &speaker.user, now) else {
             return Ok(None);
         };
-        let found = self.pins.carried_by(place.conversation(), message).await?;
+        let found = self.pins.carried_in(place.chat, message).await?;
         let is_answer = |found: &Message| found.role == MessageRole::Assistant && found.model_id.is_some();
-        let Some(answer) = found.filter(is_answer) else { return Ok(None) };
+        let Some((conversation, answer)) = found.filter(|(_, found)| is_answer(found)) else {
+            return Ok(None);
+        };
+        // The update does not name the topic.
+        let place = Place { topic: conversation.topic, ..place };
         let origin = Origin::Telegram { update: id, message: None };
         let part = Inbound::addressed(origin, place, speaker, String::new(), now);
         let client = user.language_code.clone();
-        let part = Inbound { language: client.clone(), client, ..part };
+        let language = self.commands.language(part.place.chat, client.as_deref()).await;
+        let part = Inbound { language, client, ..part };
         Ok(Some(AnswerReaction { part, standing, answer, message }))
     }
 
