@@ -159,12 +159,61 @@ async fn what_was_done_for_the_first_wording_is_told_and_not_done_again() {
     world.edit(ANN, sent, "milk and oats, please");
     world.shows(ANN, number(&answer["message_id"]), "Both are there.").await;
     let asked = world.asked();
+    assert!(!asked[2].user_text().contains("older_messages"), "its own question is not found for it");
     let told = asked[2].body.to_string();
     assert!(told.contains("these calls were made") && told.contains("add_note"), "{told}");
     let results = asked[3].tool_results();
     assert!(results[0].1.contains("not made again"), "{results:?}");
     assert!(!results[1].1.contains("not made again"), "{results:?}");
     assert_eq!(labels(&world.told(ANN, ANN, "/notes").await), ["shopping (2)"]);
+}
+
+#[tokio::test]
+async fn a_call_that_was_undone_since_is_made_once_the_model_insists() {
+    let world = World::new().await;
+    let _bot = world.start().await;
+    let note = json!({"key": "shopping", "content": "milk"});
+    world.script.push(ModelReply::call("add_note", note.clone()));
+    world.script.push(ModelReply::text("Noted."));
+    let sent = world.say(ANN, ANN, "milk, please").message_id;
+    let answer = world.answers(ANN, 1).await.remove(0);
+    for _ in 0..2 {
+        world.script.push(ModelReply::call("add_note", note.clone()));
+    }
+    world.script.push(ModelReply::text("Noted once more."));
+    world.edit(ANN, sent, "milk again, please");
+    world.shows(ANN, number(&answer["message_id"]), "Noted once more.").await;
+    let asked = world.asked();
+    assert!(asked[3].tool_results()[0].1.contains("undone since"), "{:?}", asked[3].tool_results());
+    assert!(!asked[4].tool_results()[1].1.contains("undone since"), "{:?}", asked[4].tool_results());
+}
+
+#[tokio::test]
+async fn what_a_child_did_for_the_first_wording_is_not_done_again() {
+    let world = World::new().await;
+    let folder = world.folder.path().join("prompts/agents");
+    std::fs::create_dir_all(&folder).unwrap();
+    let file = "type: object\ndescription: Keep the lists.\njson_schema_extra:\n  kind: agent\n  name: keeper\n  \
+        version: \"1\"\n  tools:\n    - name: add_note\n";
+    std::fs::write(folder.join("keeper.yaml"), file).unwrap();
+    let _bot = world.start().await;
+    let note = json!({"key": "shopping", "content": "milk"});
+    let delegate = |input: &str| {
+        let payload = json!({"agent": "keeper", "input": input});
+        ModelReply::call("action", json!({"type": "delegate", "payload": payload}))
+    };
+    let noted =
+        |input: &str| [delegate(input), ModelReply::call("add_note", note.clone()), ModelReply::text(input)];
+    noted("Keep milk.").into_iter().for_each(|reply| world.script.push(reply));
+    let sent = world.say(ANN, ANN, "milk, please").message_id;
+    let answer = world.answers(ANN, 1).await.remove(0);
+    noted("Keep the milk.").into_iter().for_each(|reply| world.script.push(reply));
+    world.edit(ANN, sent, "the milk, please");
+    world.shows(ANN, number(&answer["message_id"]), "Keep the milk.").await;
+    let asked = world.asked();
+    assert!(asked[3].body.to_string().contains("these calls were made"), "{:?}", asked[3].body);
+    assert!(asked[5].tool_results()[0].1.contains("not made again"), "{:?}", asked[5].tool_results());
+    assert_eq!(labels(&world.told(ANN, ANN, "/notes").await), ["shopping (1)"]);
 }
 
 #[tokio::test]

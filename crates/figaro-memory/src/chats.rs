@@ -224,7 +224,10 @@ impl Chats {
                 if left == 0 {
                     return Ok(false);
                 }
-                let messages = self.store.messages_from(*session, from, READ.min(left)).await?;
+                // Not the messages of a turn in progress: its own question would be found for it.
+                let before_end = usize::try_from(next_index - from).unwrap_or(usize::MAX);
+                let messages =
+                    self.store.messages_from(*session, from, READ.min(left).min(before_end)).await?;
                 let Some(last) = messages.last() else { break };
                 from = last.index + 1;
                 left -= messages.len();

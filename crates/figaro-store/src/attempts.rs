@@ -20,7 +20,8 @@ impl ConversationStore {
     ) -> Result<Option<(ActiveTurn, Vec<Message>)>> {
         let at = Beginning { bot: self.0.bot(), conversation, now };
         let begun = self.0.change_durably("begin a turn again", move |tables, changes| {
-            turns::begin_again(tables, changes, at, request)
+            let rules = self.0.shared.pack_rules.in_chat(tables, conversation.chat)?;
+            turns::begin_again(tables, changes, at, request, &rules)
         });
         Ok(begun.await?.map(|begun| (begun.turn, begun.question)))
     }

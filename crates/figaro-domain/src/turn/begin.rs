@@ -14,8 +14,9 @@ use crate::message::Inbound;
 use crate::model::ModelName;
 use crate::origin::Origin;
 use crate::pinning;
+use crate::record::ImportanceRules;
 use crate::task::{Cost, Lease, Reason, Task, TaskChange, TaskRunResult, TaskState};
-use figaro_base::ids::{EntryId, RunId};
+use figaro_base::ids::{ChatId, EntryId, RunId};
 
 /// A turn that has begun, now or before.
 #[derive(Debug, Clone, PartialEq)]
@@ -60,24 +61,31 @@ pub fn begin(
     let Transition { output: tail, changes } = current(&standing, now);
     let turn = ActiveTurn { origins, ..ActiveTurn::new(standing.conversation, &tail, now) };
     let rules = std::mem::take(&mut standing.rules);
-    let said = |part: &Inbound| {
-        let message = Message::from_inbound(tail.session, part);
-        Message { importance: importance::of_with(By::Person, &message.text, &rules), ..message }
-    };
+    let said = |part: &Inbound| weighed(Message::from_inbound(tail.session, part), &rules);
     let question = parts.iter().map(said).collect();
     let mut begun = record(BegunTurn { turn, question, gave_way: standing.left }, tail, changes);
-    for (part, message) in parts.iter().zip(&begun.output.question).filter(|(part, _)| part.may_hold_facts())
-    {
-        begun.changes.add(TurnChange::PutUnread(Box::new(Unread::of(part, message))));
-    }
-    let chat = standing.conversation.chat;
-    let said = parts.iter().zip(&begun.output.question);
-    let pins: Vec<_> =
-        said.filter_map(|(part, message)| pinning::vital(chat, message, &part.foreign, &rules)).collect();
-    if !pins.is_empty() {
-        begun.changes.add(TurnChange::PinVital(pins));
-    }
+    let said: Vec<_> = parts.iter().zip(&begun.output.question).collect();
+    begun.changes.append(keep_words(standing.conversation.chat, &said, &rules));
     begun
+}
+
+/// Sets how much a message of a person matters.
+fn weighed(message: Message, rules: &ImportanceRules) -> Message {
+    Message { importance: importance::of_with(By::Person, &message.text, rules), ..message }
+}
+
+/// Has these new messages read for facts, and pins what is vital in them.
+fn keep_words(chat: ChatId, said: &[(&Inbound, &Message)], rules: &ImportanceRules) -> ChangeSet {
+    let mut changes = ChangeSet::default();
+    for (part, message) in said.iter().filter(|(part, _)| part.may_hold_facts()) {
+        changes.add(TurnChange::PutUnread(Box::new(Unread::of(part, message))));
+    }
+    let vital = |(part, message): &(&Inbound, &Message)| pinning::vital(chat, message, &part.foreign, rules);
+    let pins: Vec<_> = said.iter().filter_map(vital).collect();
+    if !pins.is_empty() {
+        changes.add(TurnChange::PinVital(pins));
+    }
+    changes
 }
 
 /// Begins a turn that repeats the last question. The question and the messages after it are marked as replaced, and the
@@ -104,7 +112,8 @@ pub fn begin_again(
         return Transition { output: None, changes };
     }
     let question = exchange.iter().filter(|message| message.role == MessageRole::User);
-    let question = question.map(|message| asked_again(message, edited)).collect();
+    let rules = std::mem::take(&mut standing.rules);
+    let question = question.map(|message| asked_again(message, edited, &rules)).collect();
     let plain = ActiveTurn::new(standing.conversation, &tail, now);
     let turn = ActiveTurn { origins: vec![origin], again: true, edited: edited.is_some(), model, ..plain };
     if edited.is_some() {
@@ -116,14 +125,20 @@ pub fn begin_again(
     for message in exchange {
         changes.add_message(Message { replaced: true, ..message });
     }
-    record(BegunTurn { turn, question, gave_way: standing.left }, tail, changes).map(Some)
+    let mut begun = record(BegunTurn { turn, question, gave_way: standing.left }, tail, changes);
+    let question = begun.output.question.iter();
+    let written = question
+        .filter_map(|message| Some((edited.filter(|edited| message.is_written_in(edited))?, message)));
+    let written: Vec<_> = written.collect();
+    begun.changes.append(keep_words(standing.conversation.chat, &written, &rules));
+    begun.map(Some)
 }
 
 /// Returns a message of the question for the next attempt.
-fn asked_again(message: &Message, edited: Option<&Inbound>) -> Message {
+fn asked_again(message: &Message, edited: Option<&Inbound>, rules: &ImportanceRules) -> Message {
     let message = Message { id: EntryId::new(), ..message.clone() };
     match edited.filter(|edited| message.is_written_in(edited)) {
-        Some(edited) => message.edited(edited),
+        Some(edited) => weighed(message.edited(edited), rules),
         None => message,
     }
 }

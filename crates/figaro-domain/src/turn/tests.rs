@@ -355,6 +355,29 @@ fn a_question_is_tried_again_if_there_is_one() {
 }
 
 #[test]
+fn an_edit_is_read_for_facts_and_pinned_as_a_new_question_is() {
+    let tail = tail();
+    let session = tail.session;
+    let standing = ConversationState {
+        rules: ImportanceRules::default(),
+        conversation: HERE,
+        left: None,
+        current: Some(tail),
+    };
+    let part = |text: &str| Inbound::addressed(from(1), place(), speaker(), text.to_owned(), at(1));
+    let asked = Message { turn: Some(RunId::new()), ..Message::from_inbound(session, &part("I like nuts")) };
+    let edited = Some(Box::new(part("I am allergic to nuts")));
+    let asked =
+        AskedAgain { origin: from(2), model: None, edited, exchange: vec![asked], parked: Vec::new() };
+    let Transition { output, changes } = begin_again(standing, asked, at(2));
+    let question = &output.unwrap().question;
+    assert_eq!(question[0].text, "I am allergic to nuts");
+    let shown = shorts(changes);
+    let of = format!("unread {}", question[0].index);
+    assert!(shown.contains(&of) && shown.iter().any(|change| change.starts_with("pin")), "{shown:?}");
+}
+
+#[test]
 fn the_last_exchange_is_what_a_person_asked_last() {
     let turns = [RunId::new(), RunId::new()];
     // One word a message, oldest first: a role, the turn of a question, "t" for one of a task, "r" for a replaced one.

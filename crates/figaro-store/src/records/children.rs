@@ -9,6 +9,7 @@ use super::super::tables::Tables;
 use figaro_base::ids::{ChatId, RunId};
 use figaro_domain::child::ChildRun;
 use figaro_domain::conversation::Message;
+use figaro_domain::tool::ToolCall;
 
 /// Returns the children of a turn, in the order in which they began.
 pub(crate) fn of_turn(tables: &Tables<'_>, root: RunId) -> Result<Vec<ChildRun>, StoreFault> {
@@ -49,13 +50,19 @@ pub(crate) fn append(
     changes.put(&tables.child_messages, key::call(child, message.index), &message)
 }
 
-/// Ends the children of an ended turn: cancels unfinished ones, and deletes the messages of all.
+/// Ends the children of an ended turn: cancels unfinished ones, and deletes the messages of all. Their calls become calls of
+/// the turn, without results: what was done stays known.
 pub(crate) fn end_all(tables: &Tables<'_>, changes: &mut Changes<'_>, root: RunId) -> Result<(), StoreFault> {
+    let mut made = Vec::new();
     for child in of_turn(tables, root)? {
+        made.extend(tables.calls.list(&key::id(child.id))?);
         clear(tables, changes, child.id)?;
         put(tables, changes, &child.without_words())?;
     }
-    Ok(())
+    let next = tables.calls.next_index(&key::id(root))?;
+    (next..).zip(made).try_for_each(|(index, call)| {
+        changes.put(&tables.calls, key::call(root, index), &ToolCall { result: None, ..call })
+    })
 }
 
 /// Deletes the children of a turn without a trace.

@@ -172,7 +172,8 @@ pub(crate) fn take(
         }
         let record = tables.sessions.find(&key::id(session))?;
         let stored = tables.messages.find(&key::message(session, unread.place.index))?;
-        let message = stored.filter(|message| message.id == unread.id && unread.tries < reading.tries);
+        let is_said = |message: &Message| message.id == unread.id && !message.replaced;
+        let message = stored.filter(|message| is_said(message) && unread.tries < reading.tries);
         let Some((record, message)) = record.zip(message) else {
             if unread.tries >= reading.tries {
                 tracing::warn!(message = %unread.id, "no facts were taken from a message: every try failed");

@@ -56,16 +56,17 @@ pub(crate) fn begin(
     Ok(begun)
 }
 
-/// Begins a turn that answers the last question again; `None` if nothing was asked yet, or the edited message is not part
-/// of it.
+/// Begins a turn that answers the last question again, in a chat with these rules of packs; `None` if nothing was asked yet,
+/// or the edited message is not part of it.
 pub(crate) fn begin_again(
     tables: &Tables<'_>,
     changes: &mut Changes<'_>,
     at: Beginning,
     request: Repetition,
+    rules: &ImportanceRules,
 ) -> Result<Option<BegunTurn>, StoreFault> {
     let Repetition { origin, model, edited } = request;
-    let standing = standing(tables, at.conversation)?;
+    let standing = ConversationState { rules: rules.clone(), ..standing(tables, at.conversation)? };
     let exchange = match &standing.current {
         Some(tail) => last_exchange(tables, tail.session)?,
         None => Vec::new(),

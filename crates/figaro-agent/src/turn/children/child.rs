@@ -203,6 +203,7 @@ impl ChildAgents {
         let render = |message: &Message| Ok(Item::user(message.text.clone()));
         let Earlier { keys, kept } = self.child_context.earlier.clone();
         let run = Run::new(items, self.children.max_passes)
+            .having_acted(self.child_context.acted.clone())
             .having_done(items_of(&done, &render)?)
             .after(Earlier { keys, kept })
             .with_side_effects(side_effects)

@@ -23,7 +23,7 @@ impl Preparer {
         Ok(TurnData { acted, ..self.loader.load(turn, question, taken_up, chosen).await? })
     }
 
-    /// Returns the calls of earlier attempts at the question that did something, or may have; none if the question was not
+    /// Returns the calls of earlier attempts at the question, and of their children, that did something, or may have; none if the question was not
     /// edited.
     ///
     /// # Errors

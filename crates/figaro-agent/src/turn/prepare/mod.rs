@@ -34,7 +34,7 @@ use super::outcome::Outcome;
 use super::question::Question;
 use super::report::Reporter;
 use super::requested::Requested;
-use super::run::{Answer, Run, ShownMemories};
+use super::run::{Answer, EarlierCall, Run, ShownMemories};
 use super::scope::{TextSink, TurnScope};
 use super::setup::Setup;
 use super::taken_up::TakenUp;
@@ -123,6 +123,8 @@ pub(super) struct ChildContext {
     pub(super) agents: Option<Vec<String>>,
     /// Tools for the records of the chat; empty if it has no context pack.
     pub(super) records: Vec<Arc<dyn Tool>>,
+    /// Calls of earlier attempts at the question, those of their children too.
+    pub(super) acted: Vec<EarlierCall>,
 }
 
 /// Returns the generation settings: those of the chat, then of its persona, then of the agent.
@@ -144,6 +146,7 @@ fn child_context(loaded: &TurnData, agent: Option<&Agent>, settings: Generation)
         has_documents: loaded.has_documents,
         agents: agent.filter(|agent| !agent.has_all_tools()).map(|agent| agent.agents.clone()),
         records: Vec::new(),
+        acted: loaded.acted.clone(),
     }
 }
 

@@ -1,4 +1,5 @@
-//! Calls that earlier attempts at the question have made: the model is told of them, and they are not made a second time.
+//! Calls that earlier attempts at the question have made: the model is told of them, and they are not made a second time
+//! unless it insists.
 
 use super::Run;
 use super::same::fingerprint;
@@ -42,12 +43,14 @@ impl Run {
         self
     }
 
-    /// Returns the reason not to make a call that an earlier attempt has made.
-    pub(super) fn made_before(&self, call: &Call) -> Option<String> {
-        let output = self.acted.get(&fingerprint(call))?;
-        let output = one_line(output, SHOWN_CHARS);
+    /// Returns the reason not to make a call that an earlier attempt has made. Each is refused once: what it did may have been
+    /// undone since, which only the model can know.
+    pub(super) fn made_before(&mut self, call: &Call) -> Option<String> {
+        let output = self.acted.remove(&fingerprint(call))?;
+        let output = one_line(&output, SHOWN_CHARS);
         Some(format!(
-            "not made again: it was made for the earlier wording of the message, with this result: {output}"
+            "not made again: it was made for the earlier wording of the message, with this result: {output}. Only if that was \
+             undone since, make the same call once more"
         ))
     }
 }
