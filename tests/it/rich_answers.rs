@@ -233,3 +233,39 @@ async fn long_code_in_a_rich_answer_is_a_file_between_its_parts() {
     assert_eq!(content(&world, &messages[1]), code);
     assert_eq!(world.refused(), Vec::<String>::new());
 }
+
+#[tokio::test]
+async fn a_draft_shows_the_table_while_it_is_written() {
+    let world = World::new().await;
+    let long = format!("{TABLE}\n\n{}", "More words about bread. ".repeat(60));
+    world.when("prices", ModelReply::text(&long).paced(12, Duration::from_millis(60)));
+    let _bot = world.start().await;
+    world.say(ANN, ANN, "what are the prices?");
+    let find = |view: &TelegramView<'_>| {
+        let draft = view.drafts(ANN).pop()?;
+        let blocks = draft.rich.as_ref()?["blocks"].as_array()?.clone();
+        (blocks.len() > 3).then_some(blocks)
+    };
+    let shown = world.see("a rich draft", find).await;
+    assert_eq!(json!(shown[..2]), json!(blocks().as_array().unwrap()[..2]), "{shown:?}");
+    let sent = rich(&world, ANN).await;
+    assert_eq!(sent["rich_message"]["blocks"][1], shown[1]);
+    assert_eq!(world.refused(), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn where_no_rich_draft_is_taken_the_draft_is_text() {
+    let world = World::new().await;
+    let long = format!("{TABLE}\n\n{}", "More words about bread. ".repeat(60));
+    world.when("prices", ModelReply::text(&long).paced(12, Duration::from_millis(60)));
+    world.telegram.fail("sendRichMessageDraft", refusal(404, "Not Found: method not found"), 9);
+    let _bot = world.start().await;
+    world.say(ANN, ANN, "what are the prices?");
+    let find = |view: &TelegramView<'_>| {
+        view.drafts(ANN).pop().filter(|draft| draft.text.contains("Rye   |")).map(drop)
+    };
+    world.see("a draft of text", find).await;
+    rich(&world, ANN).await;
+    let calls = world.telegram.calls();
+    assert_eq!(calls.iter().filter(|call| call.method == "sendRichMessageDraft").count(), 1, "asked once");
+}

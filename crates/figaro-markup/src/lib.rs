@@ -33,7 +33,7 @@ pub use self::messages::{MORE, at_most, cut, messages};
 pub use self::parts::AnswerSplitter;
 pub use self::piece::{CodeFile, Piece, RichPart};
 pub use self::render::render;
-pub use self::rich::{is_rich, rich_messages};
+pub use self::rich::{is_rich, rich_draft, rich_messages};
 pub use self::rich_block::{RichBlock, RichCell, RichInline, RichItem, RichMark, RichMessage};
 pub use self::split::{split, window};
 

@@ -26,7 +26,8 @@ pub(super) fn render_partial(markdown: &str) -> Formatted {
     render::walk(&complete(&guarded(text)), &formulas, true)
 }
 
-fn complete(markdown: &str) -> String {
+/// Closes what is open at the end of Markdown, and holds back what may still become a marker.
+pub(super) fn complete(markdown: &str) -> String {
     let mut text = markdown.trim_end().to_owned();
     let line_ends = markdown[text.len()..].matches('\n').count();
     match Leaf::last(&text).kind {

@@ -14,6 +14,15 @@ pub struct RichMessage {
     pub is_rtl: bool,
 }
 
+impl RichMessage {
+    /// Adds a line of text below.
+    #[must_use]
+    pub fn with_line(mut self, line: String) -> Self {
+        self.blocks.push(RichBlock::Paragraph { text: RichInline::Text(line) });
+        self
+    }
+}
+
 /// An `InputRichBlock` of the Bot API.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]

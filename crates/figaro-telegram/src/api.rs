@@ -90,6 +90,7 @@ methods! {
     SendMessage = "sendMessage",
     SendRichMessage = "sendRichMessage",
     SendMessageDraft = "sendMessageDraft",
+    SendRichMessageDraft = "sendRichMessageDraft",
     SetMessageReaction = "setMessageReaction",
     SetMyCommands = "setMyCommands",
     SetWebhook = "setWebhook",

@@ -185,6 +185,9 @@ impl TelegramState {
         if let Some(thread) = draft.thread {
             data["message_thread_id"] = json!(thread);
         }
+        if let Some(rich) = &draft.rich {
+            data["rich_message"] = rich.clone();
+        }
         if let Some(chat) = self.world.chats.get_mut(&chat) {
             chat.drafts.insert(draft.id, draft);
             self.tell("draft", data);

@@ -147,6 +147,8 @@ pub struct MessageDraft {
     pub text: String,
     /// Formatting of the text, as `MessageEntity` objects.
     pub(crate) entities: Vec<Value>,
+    /// `RichMessage` object instead of a text.
+    pub rich: Option<Value>,
     /// `true` if the draft has a stop button.
     pub can_stop: bool,
     /// `true` if the draft stays after a press of stop, until the bot ends it or it expires.

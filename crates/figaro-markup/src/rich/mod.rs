@@ -11,6 +11,7 @@ use super::emphasis::guarded;
 use super::formatted::Formatted;
 use super::formulas::take_out;
 use super::messages::messages;
+use super::partial::complete;
 use super::piece::{CodeFile, Piece, RichPart};
 use super::rich_block::{RichBlock, RichExtent, RichMessage};
 
@@ -28,6 +29,20 @@ pub fn is_rich(markdown: &str) -> bool {
     let (text, formulas) = take_out(markdown, false);
     let groups = build(&guarded(text), &formulas).and_then(groups);
     groups.is_some_and(|groups| groups.iter().any(|group| group.content.is_rich()))
+}
+
+/// Returns the rich message of Markdown of which only the beginning has arrived; `None` if text shows it as well, or if it
+/// needs more than one message.
+#[must_use]
+pub fn rich_draft(markdown: &str) -> Option<RichMessage> {
+    let (text, formulas) = take_out(markdown, true);
+    let mut groups = groups(build(&complete(&guarded(text)), &formulas)?)?;
+    match (groups.pop()?.content, groups.is_empty()) {
+        (GroupContent::Blocks(blocks, extent), true) if extent.is_rich => {
+            Some(RichMessage { blocks, is_rtl: is_rtl(markdown) })
+        }
+        _ => None,
+    }
 }
 
 /// Content of one message.

@@ -220,6 +220,16 @@ proptest! {
     }
 
     #[test]
+    fn any_beginning_is_a_draft_within_the_limits(source in markdown(), end in any::<prop::sample::Index>()) {
+        let table = format!("| a | b |\n|---|---|\n| c | d |\n\n{source}");
+        let end = table.floor_char_boundary(end.index(table.len() + 1));
+        if let Some(draft) = rich_draft(&table[..end]) {
+            let extent = draft.blocks.iter().map(RichBlock::extent).reduce(RichExtent::and).unwrap();
+            prop_assert!(extent.fits() && extent.is_rich, "{draft:?}");
+        }
+    }
+
+    #[test]
     fn any_markers_make_valid_blocks(source in "[ab1 \n*_~`|<>/!()\\[\\]#.\\\\$-]{0,80}") {
         drop(rich_messages(&format!("# T\n\n{source}"), LIMIT));
         drop(rich_messages(&format!("<details>{source}"), LIMIT));

@@ -8,16 +8,17 @@ use tokio::time::Instant;
 
 use super::pace::PreviewPace;
 use super::preview::{Preview, Update};
-use super::render::newest_part;
+use super::render::{newest_part, newest_rich};
 use super::standing::TurnLiveMessages;
 use super::state::{PreviewState, PreviewVersion};
-use crate::api::SendMessageDraft;
+use crate::api::{SendMessageDraft, SendRichMessageDraft};
+use crate::outgoing::RICH;
 use crate::send::{Outgoing, Sender};
 use figaro_agent::outbound::Urgency;
 use figaro_base::ids::RunId;
 use figaro_domain::chat::AnswerFormat;
 use figaro_domain::delivery::Author;
-use figaro_markup::Formatted;
+use figaro_markup::{Formatted, RichMessage};
 
 /// Usual time between two updates of a draft.
 const USUAL: Duration = Duration::from_millis(350);
@@ -25,6 +26,20 @@ const USUAL: Duration = Duration::from_millis(350);
 const FIRST: Duration = Duration::from_millis(80);
 /// Time after which an unchanged draft is sent again; Telegram shows a draft for 30 s.
 const KEEP: Duration = Duration::from_secs(20);
+
+/// Content of a draft.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum DraftContent {
+    Text(Formatted),
+    Rich(RichMessage),
+}
+
+impl DraftContent {
+    /// Returns `true` if the draft shows only "thinking".
+    const fn is_empty(&self) -> bool {
+        matches!(self, Self::Text(text) if text.text.is_empty())
+    }
+}
 
 /// A draft and the messages before it.
 struct Drafting<'a> {
@@ -34,9 +49,11 @@ struct Drafting<'a> {
     standing: TurnLiveMessages<'a>,
     state: PreviewState,
     /// Content that the draft is known to show, and the time when it was sent.
-    shown: Option<(Formatted, Instant)>,
+    shown: Option<(DraftContent, Instant)>,
     /// Last rendered content; it is rendered again only after a visible change.
-    rendered: Option<(PreviewVersion, Formatted)>,
+    rendered: Option<(PreviewVersion, DraftContent)>,
+    /// `false` once Telegram has refused a rich draft.
+    takes_rich: bool,
 }
 
 /// Shows the turn until it ends. An answer that is complete within [`FIRST`] needs no draft.
@@ -53,6 +70,7 @@ pub(super) async fn show(preview: &Preview, sender: &Sender) {
         state: PreviewState::new().may_be_rich(may_be_rich(preview, sender).await),
         shown: None,
         rendered: None,
+        takes_rich: true,
     };
     while drafting.step().await {}
 }
@@ -67,8 +85,8 @@ impl Drafting<'_> {
     /// Waits for the next update and sends it. Returns `false` when there is nothing more to show.
     async fn step(&mut self) -> bool {
         match &self.shown {
-            // The draft shows only "thinking", so the first text need not wait.
-            Some((last, _)) if last.text.is_empty() => self.preview.words_by(self.pace.ready()).await,
+            // The first text need not wait.
+            Some((last, _)) if last.is_empty() => self.preview.words_by(self.pace.ready()).await,
             _ => self.preview.ended_by(self.pace.ready()).await,
         }
         if !self.preview.update(&mut self.state) {
@@ -90,7 +108,7 @@ impl Drafting<'_> {
         let version = self.state.version();
         let content = match self.rendered.take() {
             Some((same, content)) if same == version => content,
-            _ => newest_part(&self.state),
+            _ => self.newest(),
         };
         self.rendered = Some((version, content.clone()));
         if let Some((last, at)) = &self.shown
@@ -103,6 +121,10 @@ impl Drafting<'_> {
         }
         match self.put(&content).await {
             Update::Later(wait) => self.put_off(wait).await,
+            Update::Refused if matches!(content, DraftContent::Rich(_)) => {
+                (self.takes_rich, self.rendered) = (false, None);
+                self.pace.updated(Instant::now());
+            }
             // Refused content is not sent again until it changes.
             Update::Shown | Update::Refused => {
                 let now = Instant::now();
@@ -110,6 +132,12 @@ impl Drafting<'_> {
                 self.shown = Some((content, now));
             }
         }
+    }
+
+    /// Renders the content of the draft.
+    fn newest(&self) -> DraftContent {
+        let rich = if self.takes_rich { newest_rich(&self.state) } else { None };
+        rich.map_or_else(|| DraftContent::Text(newest_part(&self.state)), DraftContent::Rich)
     }
 
     async fn put_off(&mut self, wait: Duration) {
@@ -152,19 +180,29 @@ impl Drafting<'_> {
         update
     }
 
-    async fn put(&self, content: &Formatted) -> Update {
+    async fn put(&self, content: &DraftContent) -> Update {
         let _transient_call = self.preview.transient_call.lock().await;
         if self.preview.has_ended() || !self.sender.limiter.try_acquire(self.preview.place.chat) {
             return Update::Later(Duration::ZERO);
         }
-        Update::of(self.sender.api.call(SendMessageDraft(body(self.preview, content))).await)
+        let mut body = body(self.preview);
+        Update::of(match content {
+            DraftContent::Text(text) => {
+                (body["text"], body["entities"]) = (json!(text.text), json!(text.entities));
+                self.sender.api.call(SendMessageDraft(body)).await
+            }
+            DraftContent::Rich(message) => {
+                body[RICH] = json!(message);
+                self.sender.api.call(SendRichMessageDraft(body)).await
+            }
+        })
     }
 }
 
-fn body(preview: &Preview, content: &Formatted) -> Value {
+/// Returns the arguments of a draft without its content.
+fn body(preview: &Preview) -> Value {
     let mut body = json!({
-        "chat_id": preview.place.chat, "draft_id": draft_id(preview.run), "text": content.text,
-        "entities": content.entities, "can_stop": true,
+        "chat_id": preview.place.chat, "draft_id": draft_id(preview.run), "can_stop": true,
     });
     if let Some(topic) = preview.place.topic {
         body["message_thread_id"] = json!(topic);

@@ -3,7 +3,7 @@
 use super::state::PreviewState;
 use crate::outgoing::MESSAGE_UNITS;
 use figaro_base::text::utf16_len;
-use figaro_markup::{Formatted, MORE, Piece, split, window};
+use figaro_markup::{Formatted, MORE, Piece, RichMessage, rich_draft, split, window};
 
 /// Marks the omitted beginning of a block.
 const LESS: &str = "… ";
@@ -42,6 +42,20 @@ pub(super) fn newest_part(state: &PreviewState) -> Formatted {
     let mut end = begin.with(window(text, room - utf16_len(LESS)));
     end.text += &line;
     end
+}
+
+/// Renders the content of a draft as a rich message; `None` if text shows it as well.
+pub(super) fn newest_rich(state: &PreviewState) -> Option<RichMessage> {
+    let markdown = state.parts.markdown();
+    let is_whole = state.sent == 0 && state.ready.is_empty() && markdown.len() <= KEPT;
+    if !state.may_be_rich || !is_whole {
+        return None;
+    }
+    let message = rich_draft(markdown)?;
+    Some(match &state.status {
+        Some(status) => message.with_line(status.clone()),
+        None => message,
+    })
 }
 
 /// Renders the first message of a text, with the status below.

@@ -19,7 +19,7 @@ pub(super) struct PreviewState {
     /// message; the delivery handles the rest.
     pub(super) has_given_up: bool,
     /// `true` if the answer may become a rich message, which shows all of it.
-    may_be_rich: bool,
+    pub(super) may_be_rich: bool,
 }
 
 /// Key of a rendered preview: states with equal versions render the same.
@@ -63,9 +63,11 @@ impl PreviewState {
         // An answer that is a single JSON value becomes code when it is complete.
         let is_first = self.sent == 0 && self.ready.is_empty();
         if self.ready.is_empty() && !(is_first && may_be_json(self.parts.markdown())) {
-            let whole = (is_first && self.may_be_rich).then(|| self.parts.markdown().to_owned());
+            let whole = (is_first && self.may_be_rich).then(|| self.parts.clone());
             self.ready.extend(self.parts.cut_off());
-            if !self.ready.is_empty() && whole.is_some_and(|whole| is_rich(&whole)) {
+            let is_cut = !self.ready.is_empty();
+            if let Some(whole) = whole.filter(|whole| is_cut && is_rich(whole.markdown())) {
+                (self.parts, self.ready) = (whole, VecDeque::new());
                 self.give_up();
                 return None;
             }

@@ -8,6 +8,7 @@ function onDraft(d) {
   clearTimeout(draft.leaving);
   draft.node.classList.remove('ended');
   draft.stop.hidden = !d.can_stop;
+  draft.blocks = d.rich_message?.blocks;
   const text = d.text ?? '';
   let same = 0;
   while (same < draft.shown && text[same] === draft.text[same]) same += 1;
@@ -39,6 +40,12 @@ function growDraft(draft) {
   draft.shown = Math.min(draft.shown, draft.text.length);
   draft.dirty = draft.shown < draft.text.length;
   const room = draft.room;
+  draft.body.classList.toggle('rich', Boolean(draft.blocks));
+  if (draft.blocks) {
+    const ghost = el('span.meta.ghost', { 'aria-hidden': 'true' }, el('time', null, time(draft.date)));
+    draft.body.replaceChildren(...blocksOf(room, draft.blocks), ghost);
+    return false;
+  }
   if (!draft.text) {
     draft.body.replaceChildren('Thinking', el('span.dots', { 'aria-hidden': 'true' }, el('i'), el('i'), el('i')));
     return false;

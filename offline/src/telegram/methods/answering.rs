@@ -8,6 +8,7 @@ use super::super::amend;
 use super::super::error::BotApiError;
 use super::super::state::TelegramState;
 use super::super::world::{ChatType, MessageDraft};
+use super::content::rich_content;
 use super::request::{CheckedRequest, MethodOutcome};
 
 pub(super) fn draft(state: &mut TelegramState, request: &CheckedRequest<'_>) -> MethodOutcome {
@@ -20,13 +21,16 @@ pub(super) fn draft(state: &mut TelegramState, request: &CheckedRequest<'_>) -> 
         return Err(BotApiError::bad("draft identifier must be non-zero"));
     }
     let thread = request.thread(state, chat)?;
-    let rich = request.value("rich_message").and_then(|r| r["markdown"].as_str().or(r["html"].as_str()));
-    let text = rich.or(request.text("text")).unwrap_or_default().to_owned();
+    let rich = match request.value("rich_message") {
+        Some(_) => rich_content(request)?.remove("rich_message"),
+        None => None,
+    };
     let draft = MessageDraft {
         id,
         thread,
-        text,
+        text: request.text("text").unwrap_or_default().to_owned(),
         entities: request.list("entities").to_vec(),
+        rich,
         can_stop: request.flag("can_stop"),
         keep_on_stop: request.flag("keep_on_stop"),
         expires: Instant::now(),
