@@ -22,8 +22,9 @@ const LOOKED_THROUGH: usize = 5_000;
 /// move behind later ones.
 const NEAR: usize = 200;
 
-/// Returns the stored messages that an edit changes, with the edit applied: the message, and its copies in later tries.
-/// Too late for the question of a turn in progress or waiting for a person: it continues with the question it was asked.
+/// Returns the stored messages that an edit changes, with the edit applied. A message that a later attempt replaced keeps
+/// the words that its answer is to. The question of a turn in progress or waiting for a person is left out: it continues
+/// with what it was asked.
 pub(crate) fn find(tables: &Tables<'_>, edited: &Inbound) -> Result<Vec<Message>, StoreFault> {
     let (mut looked, mut found) = (0, Vec::new());
     let before = edited.sent_at - TimeDelta::hours(1);
@@ -79,7 +80,7 @@ pub(crate) fn apply(
 
 /// Returns the message with the edit applied; `None` if it is another message, or unchanged.
 fn with_edit(message: Message, edited: &Inbound) -> Option<Message> {
-    let is_it = message.is_written_in(edited);
+    let is_it = message.is_written_in(edited) && !message.replaced;
     let is_changed = message.text != edited.text || message.attachments != edited.attachments;
     // The text of a message that was heard is its words, which an edit of the caption does not have.
     let is_heard = message.attachments.iter().any(|one| one.heard == Some(HearingResult::Words));

@@ -4,6 +4,7 @@ use super::{Arrival, Router, UpdateFate};
 use crate::inbound;
 use crate::views::MessageView;
 use figaro_agent::turn::question::{Question, RepeatRequest};
+use figaro_agent::turn::queue::admission::WaitingSlot;
 use figaro_agent::turn::queue::{Job, QueuedJob};
 use figaro_base::ids::UpdateId;
 use figaro_domain::chat::AnswerWhen;
@@ -14,7 +15,7 @@ use figaro_store::StoreError;
 
 impl Router {
     /// Applies an edit to the stored message and its pins. If the message is part of the last question, the question is
-    /// answered again in place of the earlier answer.
+    /// answered again in place of the earlier answer, and the stored message keeps the words that the earlier answer is to.
     pub(super) async fn edited(
         &self,
         id: UpdateId,
@@ -24,23 +25,30 @@ impl Router {
         let Some(edited) = inbound::read(id, view, &self.me) else { return Ok(UpdateFate::Settled) };
         let is_asked = self.asks_again(view, &edited, arrival).await?;
         let is_taken_up = self.mailboxes.edit(&edited);
-        let standing = self.store_edit(view, &edited).await?;
-        match standing.filter(|_| is_asked && !is_taken_up) {
-            Some(standing) => self.ask_again(edited, standing, arrival).await,
-            None => Ok(UpdateFate::Settled),
+        let standing = self.follow_edit(view, &edited).await?;
+        if let Some(standing) = standing.filter(|_| is_asked && !is_taken_up)
+            && let Some(slot) = self.room_to_ask(&edited, arrival).await?
+        {
+            return self.ask_again(edited, standing, slot).await;
         }
+        self.conversations.edit_message(&edited).await?;
+        Ok(UpdateFate::Settled)
     }
 
     /// Applies a change of a message that asks nothing anew.
     pub(super) async fn correct(&self, id: UpdateId, view: &MessageView) -> Result<(), StoreError> {
         let Some(edited) = inbound::read(id, view, &self.me) else { return Ok(()) };
         self.mailboxes.edit(&edited);
-        self.store_edit(view, &edited).await.map(drop)
+        self.conversations.edit_message(&edited).await?;
+        self.follow_edit(view, &edited).await.map(drop)
     }
 
-    /// Updates the stored message and its pins. Returns the standing of its writer; `None` if they may not talk to the bot.
-    async fn store_edit(&self, view: &MessageView, edited: &Inbound) -> Result<Option<Standing>, StoreError> {
-        self.conversations.edit_message(edited).await?;
+    /// Updates the pins of a message. Returns the standing of its writer; `None` if they may not talk to the bot.
+    async fn follow_edit(
+        &self,
+        view: &MessageView,
+        edited: &Inbound,
+    ) -> Result<Option<Standing>, StoreError> {
         let list = self.settings.access().await?;
         let verdict = judge(&self.access, &list, &edited.place, &edited.speaker.user, self.clock.now());
         let Verdict::Allow(standing) = verdict else { return Ok(None) };
@@ -69,18 +77,26 @@ impl Router {
         Ok(asked.is_some_and(|asked| arrival == Arrival::Accepted || is_reworded(asked, edited)))
     }
 
+    /// Returns a place in the queue for an edited question; `None` if the chat wants no answers or too much waits.
+    async fn room_to_ask(
+        &self,
+        edited: &Inbound,
+        arrival: Arrival,
+    ) -> Result<Option<WaitingSlot>, StoreError> {
+        let config = self.settings.chat_config(edited.place.chat).await?;
+        if edited.place.is_group() && config.answer_when == AnswerWhen::Off {
+            return Ok(None);
+        }
+        Ok(self.slot(edited, arrival).ok())
+    }
+
     /// Posts the question again. An earlier edit of the same message that has not been answered yet gives way.
     async fn ask_again(
         &self,
         edited: Inbound,
         standing: Standing,
-        arrival: Arrival,
+        slot: WaitingSlot,
     ) -> Result<UpdateFate, StoreError> {
-        let config = self.settings.chat_config(edited.place.chat).await?;
-        if edited.place.is_group() && config.answer_when == AnswerWhen::Off {
-            return Ok(UpdateFate::Settled);
-        }
-        let Ok(slot) = self.slot(&edited, arrival) else { return Ok(UpdateFate::Settled) };
         let language = self.commands.language(edited.place.chat, edited.language.as_deref()).await;
         let edited = Inbound { language, ..edited };
         let conversation = edited.place.conversation();

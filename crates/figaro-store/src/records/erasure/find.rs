@@ -143,12 +143,15 @@ pub(crate) fn said_with(store: &impl Looks, search: &SaidSearch) -> Result<Vec<F
             Ok(())
         })?;
     }
+    // Of several earlier versions the last is found.
+    let mut earlier = Vec::new();
     for (telegram, said) in replaced.into_iter().rev() {
         if telegram.iter().all(|id| !places.contains(id)) {
             places.extend(telegram);
-            found.push(said);
+            earlier.push(said);
         }
     }
+    found.extend(earlier.into_iter().rev());
     store.look(|tables| {
         for item in tables.background.scan(&key::chat(search.chat))? {
             let (_, beside) = item?;
