@@ -114,7 +114,10 @@ async fn each_version_can_be_seen_again_and_the_chat_goes_on_from_the_one_that_s
     world.told(ANN, ANN, "thanks").await;
     let prompt = world.asked().pop().unwrap().body.to_string();
     assert!(prompt.contains("rain and so on") && !prompt.contains("Snow."), "{prompt}");
-    assert!(prompt.contains("weather one") && !prompt.contains("weather two"), "with its own question: {prompt}");
+    assert!(
+        prompt.contains("weather one") && !prompt.contains("weather two"),
+        "with its own question: {prompt}"
+    );
     assert_eq!(world.refused(), Vec::<String>::new());
 }
 

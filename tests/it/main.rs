@@ -24,6 +24,7 @@ mod audit;
 mod audit_chat;
 mod borrowed;
 mod business;
+mod business_blind;
 mod card_keeping;
 mod chat_habits;
 mod check;

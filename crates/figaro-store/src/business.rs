@@ -14,13 +14,13 @@ impl BusinessStore {
     pub async fn connect(&self, account: BusinessAccount, now: DateTime<Utc>) -> Result<bool> {
         self.0
             .change_durably("connect an account", move |tables, changes| {
-                let others = business::of_person(tables, &account.owner.user)?;
+                let others = business::all_of_person(tables, &account.owner.user)?;
                 for other in others.iter().filter(|other| other.connection != account.connection) {
                     business::remove(tables, changes, &other.connection)?;
                     due::mark(tables, changes, now)?;
                 }
                 let key = key::connection(&account.connection);
-                let is_new = !tables.business.contains(&key)?;
+                let is_new = tables.business.find(&key)?.is_none_or(|known| known.is_forgotten);
                 changes.put(&tables.business, key, &account)?;
                 Ok(is_new)
             })
@@ -45,7 +45,7 @@ impl BusinessStore {
         Ok(erased)
     }
 
-    /// Returns an account by its connection.
+    /// Returns an account by its connection, one that was forgotten too.
     pub async fn account(&self, connection: &ConnectionId) -> Result<Option<BusinessAccount>> {
         self.0
             .read("read a connected account", |tables| tables.business.find(&key::connection(connection)))
@@ -73,7 +73,7 @@ impl BusinessStore {
     }
 
     /// Changes a chat, durably, and returns what `change` returns. A missing chat is created if `new` is given; otherwise, and
-    /// if the account is not connected, the result is `None`.
+    /// if the account is not connected or was forgotten, the result is `None`.
     pub async fn change<T>(
         &self,
         of: &ConnectionId,
@@ -83,12 +83,12 @@ impl BusinessStore {
     ) -> Result<Option<T>> {
         self.0
             .change_durably("change a customer's chat", |tables, changes| {
-                if !tables.business.contains(&key::connection(of))? {
+                if tables.business.find(&key::connection(of))?.is_none_or(|account| account.is_forgotten) {
                     return Ok(None);
                 }
                 let known = tables.customers.find(&key::customer(of, chat))?;
-                if known.is_none() && new.is_some() {
-                    business::make_room(tables, changes, of)?;
+                if let Some(new) = new.as_ref().filter(|_| known.is_none()) {
+                    business::make_room(tables, changes, of, new.written_at)?;
                 }
                 let Some(mut customer) = known.or(new) else { return Ok(None) };
                 let changed = change(&mut customer);

@@ -137,6 +137,11 @@ pub(crate) struct ChatView {
     pub(crate) title: Option<String>,
     #[serde(default, deserialize_with = "lenient")]
     pub(crate) username: Option<String>,
+    /// Names of the other person in a private chat.
+    #[serde(default, deserialize_with = "lenient")]
+    pub(crate) first_name: Option<String>,
+    #[serde(default, deserialize_with = "lenient")]
+    pub(crate) last_name: Option<String>,
 }
 
 /// Entity of a text; offset and length in UTF-16 units.

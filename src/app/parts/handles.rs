@@ -13,7 +13,7 @@ use figaro_agent::turn::queue::Mailboxes;
 use figaro_base::secret::ExposeSecret;
 use figaro_domain::code::CodeKey;
 use figaro_ledger::Ledger;
-use figaro_telegram::business::{Desk, Drafter};
+use figaro_telegram::business::{Desk, Drafter, RefusedConnections};
 use figaro_telegram::commands::{Cards, Handles, PictureHandles, TaskCards};
 use figaro_telegram::send::Sender;
 
@@ -88,6 +88,7 @@ pub(super) fn handles(
             desk: tools.desk,
             mailboxes: mailboxes.clone(),
             background: base.groups.front.clone(),
+            refused: RefusedConnections::default(),
         }),
         extractor,
         tools: tools.all,

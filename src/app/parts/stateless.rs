@@ -1,4 +1,5 @@
-//! Turns that keep nothing: of questions over HTTP without a session, and from chats that the bot is no member of.
+//! Turns that keep nothing: of questions over HTTP without a session, from chats that the bot is no member of, and drafts of
+//! replies to customers.
 
 use std::fmt;
 use std::sync::Arc;
@@ -67,7 +68,7 @@ impl Runner for StatelessTurns {
     async fn run(&self, job: Job, control: Control) -> Option<Job> {
         let store = Store::in_memory(self.base.settings.telegram.bot);
         if let Some(chat) = job.place().map(|place| place.chat).filter(|chat| !chat.is_external())
-            && let Err(error) = self.carry_settings(chat, &store).await
+            && let Err(error) = self.carry_settings(chat, &store, job.is_draft()).await
         {
             tracing::warn!(%error, label = error.label(), %chat, "settings cannot be read; those of a new chat hold");
         }
@@ -76,18 +77,25 @@ impl Runner for StatelessTurns {
 }
 
 impl StatelessTurns {
-    /// Copies the settings of a chat that show nothing private: not its instructions, and no persona of its own.
-    async fn carry_settings(&self, chat: ChatId, store: &Store) -> Result<(), StoreError> {
+    /// Copies the settings of a chat that show nothing private: not its instructions, and no persona of its own. How the bot
+    /// answers its person is nothing for a draft, which somebody else reads.
+    async fn carry_settings(&self, chat: ChatId, store: &Store, is_draft: bool) -> Result<(), StoreError> {
         let config = self.base.store.settings().chat_config(chat).await?;
-        let carried = ConfigPatch {
-            language: Some(config.language),
-            personality: Some(config.personality),
+        let neutral = ConfigPatch {
             timezone: Some(config.timezone),
-            agent: Some(config.agent),
-            persona: Some(config.persona),
             model: Some(config.model),
             settings: Some(config.settings),
             ..ConfigPatch::default()
+        };
+        let carried = match is_draft {
+            true => neutral,
+            false => ConfigPatch {
+                language: Some(config.language),
+                personality: Some(config.personality),
+                agent: Some(config.agent),
+                persona: Some(config.persona),
+                ..neutral
+            },
         };
         store.settings().change_chat_config(chat, carried).await.map(drop)
     }

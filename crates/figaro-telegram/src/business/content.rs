@@ -44,12 +44,17 @@ pub(crate) fn names_chat(texts: &Texts, name: &str) -> String {
     fill(texts.business_writes(), &[("name", &one_line(name, NAME_CHARS))])
 }
 
-/// Returns the reply of a draft as it is shown and sent.
+/// Returns the reply of a draft as it is shown and sent. One that is too long ends with a mark.
 fn reply(markdown: &str) -> Formatted {
-    split(render(markdown), REPLY_UNITS).into_iter().next().unwrap_or_default()
+    let mut parts = split(render(markdown), REPLY_UNITS).into_iter();
+    let mut reply = parts.next().unwrap_or_default();
+    if parts.next().is_some() {
+        reply.text += " …";
+    }
+    reply
 }
 
-/// Returns the reply of a draft with the mark that a bot wrote it.
+/// Returns the reply of a draft with the mark that a bot wrote it, in the texts of the customer.
 pub(super) fn signed(texts: &Texts, bot: &str, markdown: &str) -> Formatted {
     reply(markdown).followed_by(plain(&fill(texts.business_mark(), &[("name", bot)])))
 }

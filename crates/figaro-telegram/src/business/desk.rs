@@ -3,7 +3,7 @@
 use tokio_util::sync::CancellationToken;
 
 use super::content::{dropped_card, open_card};
-use super::{DraftEnd, Drafts, EndedDraft};
+use super::{DraftEnd, Drafts, EndedDraft, SendCause};
 use crate::send::{Edited, Outgoing, Sender, Unsent};
 use figaro_agent::languages::Languages;
 use figaro_agent::outbound::Urgency;
@@ -49,14 +49,6 @@ pub(crate) enum DropReason {
     Skipped,
 }
 
-/// A draft to show.
-struct PutDraft {
-    chat: CustomerChat,
-    draft: ReplyDraft,
-    /// `true` if the standing rule sends it.
-    is_sent: bool,
-}
-
 impl DropReason {
     fn words(self, texts: &Texts) -> &str {
         match self {
@@ -79,7 +71,7 @@ impl Desk {
     pub async fn ended(&self, conversation: Conversation) {
         let Some(ended) = self.drafts.ended(conversation) else { return };
         match self.place(&ended).await {
-            Ok(true) => self.settle(&self.drafts.finish(&ended.key, conversation)).await,
+            Ok(true) => self.settle(self.drafts.finish(&ended.key, conversation)).await,
             Ok(false) => {}
             Err(error) => {
                 tracing::error!(%error, label = error.label(), "a draft could not be shown; the next start drafts again");
@@ -87,42 +79,56 @@ impl Desk {
         }
     }
 
-    /// Settles updates whose draft stands or is not wanted.
-    pub(crate) async fn settle(&self, updates: &[UpdateId]) {
-        if let Err(error) = self.inbox.settle(updates).await {
+    /// Settles an update whose draft stands or is not wanted.
+    pub(crate) async fn settle(&self, update: Option<UpdateId>) {
+        if let Err(error) = self.inbox.settle(update.as_slice()).await {
             tracing::error!(%error, label = error.label(), "a draft may be written again");
         }
     }
 
-    /// Shows or sends a draft. Returns `false` if the bot is stopping.
+    /// Shows a draft, and sends it if a standing rule says so. Returns `false` if the bot is stopping.
     async fn place(&self, EndedDraft { key, answers, end }: &EndedDraft) -> Result<bool, StoreError> {
-        let Some(account) = self.store.account(&key.connection).await? else { return Ok(true) };
+        let account = self.store.account(&key.connection).await?.filter(|account| !account.is_forgotten);
+        let Some(account) = account else { return Ok(true) };
         let texts = self.texts(&account).await;
         let (markdown, failure) = match end {
             DraftEnd::Written(words) if says_no_reply(words) => {
-                self.drop_draft(&account, key.chat, DropReason::NoReply).await?;
+                self.drop_unneeded(&account, key.chat).await?;
                 return Ok(true);
             }
             DraftEnd::Written(words) => (words.clone(), None),
             DraftEnd::Failed(words) if words.is_empty() => (String::new(), Some(texts.business_failed())),
             DraftEnd::Failed(words) => (String::new(), Some(words.as_str())),
         };
-        let (is_written, now) = (failure.is_none(), self.sender.clock.now());
         let put = self.store.change(&key.connection, key.chat, None, |chat| {
             let draft = chat.put_draft(*answers, markdown)?;
-            let is_sent = is_written && chat.is_standing && account.can_reply && chat.may_send_by_rule(now);
-            Some(PutDraft { chat: chat.clone(), draft, is_sent })
+            Some((chat.clone(), draft))
         });
-        let Some(PutDraft { chat, draft, is_sent }) = put.await?.flatten() else { return Ok(true) };
-        let is_held = is_written && chat.is_standing && !is_sent && account.can_reply;
-        let note = failure.or_else(|| is_held.then(|| texts.business_bound()));
-        if !self.show(&account, &chat, &draft, note).await? {
+        let Some((chat, draft)) = put.await?.flatten() else { return Ok(true) };
+        if !self.show(&account, &chat, &draft, failure).await? {
             return Ok(false);
         }
-        if is_sent {
-            self.send_by_rule(&account, &chat, draft.number).await?;
+        match account.can_reply && chat.is_for_rule(&draft) {
+            true => self.send_by_rule(&account, key.chat, draft.number).await,
+            false => Ok(true),
         }
-        Ok(true)
+    }
+
+    /// Sends what a standing rule had not sent before a restart, or tells that it may have been sent. Returns `false` if the
+    /// bot is stopping.
+    pub(super) async fn take_up(
+        &self,
+        account: &BusinessAccount,
+        chat: &CustomerChat,
+    ) -> Result<bool, StoreError> {
+        if let Some(sending) = &chat.sending {
+            self.send(account, chat.chat, sending.number, SendCause::Rule).await?;
+            return Ok(true);
+        }
+        match chat.draft.as_ref().filter(|draft| account.can_reply && chat.is_for_rule(draft)) {
+            Some(draft) => self.send_by_rule(account, chat.chat, draft.number).await,
+            None => Ok(true),
+        }
     }
 
     /// Shows an open draft, in the card of the earlier one if there is one. Returns `false` if the bot is stopping.
@@ -147,11 +153,10 @@ impl Desk {
                 return Ok(true);
             }
         };
-        let noted = self.store.change(&account.connection, chat.chat, None, |chat| {
-            chat.draft_mut(draft.number).map(|draft| draft.card = Some(card))
-        });
+        let noted =
+            self.store.change(&account.connection, chat.chat, None, |chat| chat.shown_in(draft.number, card));
         // Sent or dropped meanwhile.
-        if noted.await?.flatten().is_none() {
+        if noted.await? != Some(true) {
             self.sender.without_buttons(&private(account), card, Urgency::Answer).await;
         }
         Ok(true)
@@ -166,18 +171,13 @@ impl Desk {
         self.sender.send(&private(account), card, &CancellationToken::new()).await
     }
 
-    /// Drops the draft of a chat, unless it is being sent; its card says why.
-    pub(crate) async fn drop_draft(
-        &self,
-        account: &BusinessAccount,
-        chat: ChatId,
-        why: DropReason,
-    ) -> Result<(), StoreError> {
+    /// Drops the draft of a chat whose last message needs no reply.
+    async fn drop_unneeded(&self, account: &BusinessAccount, chat: ChatId) -> Result<(), StoreError> {
         let taken = self.store.change(&account.connection, chat, None, |chat| {
-            chat.draft.take_if(|draft| !draft.is_sending).map(|draft| (chat.name.clone(), draft))
+            chat.draft.take().map(|draft| (chat.name.clone(), draft))
         });
         if let Some((name, draft)) = taken.await?.flatten() {
-            self.close(account, &name, &draft, why).await;
+            self.close(account, &name, &draft, DropReason::NoReply).await;
         }
         Ok(())
     }

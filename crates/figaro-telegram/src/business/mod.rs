@@ -4,10 +4,12 @@
 mod content;
 mod desk;
 mod drafter;
+mod refused;
 mod sending;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 
@@ -15,11 +17,15 @@ pub(crate) use self::content::{about, names_chat};
 pub use self::desk::Desk;
 pub(crate) use self::desk::DropReason;
 pub use self::drafter::Drafter;
-pub(crate) use self::drafter::{NO_PAUSE, PAUSE};
-pub(crate) use self::sending::SendEnd;
+pub(crate) use self::drafter::SkippedCard;
+pub use self::refused::RefusedConnections;
+pub(crate) use self::sending::{SendCause, SendEnd};
 use figaro_base::ids::{ChatId, ConnectionId, MessageId, RequestId, RunId, UpdateId};
 use figaro_domain::business::BusinessAccount;
 use figaro_domain::conversation::Conversation;
+
+/// Time after which a draft begins at the latest, however often the customer writes.
+const MAX_WAIT: Duration = Duration::from_secs(30);
 
 /// A chat of a connected account with a customer.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -42,15 +48,19 @@ pub struct Drafts(Arc<Mutex<DraftsState>>);
 struct DraftsState {
     writing: HashMap<CustomerKey, AwaitedDraft>,
     sending: HashSet<CustomerKey>,
+    /// Number of the last wait.
+    rounds: u64,
 }
 
 /// Draft that is awaited or being written.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct AwaitedDraft {
-    /// Updates that are settled once the draft stands.
-    pub(crate) updates: Vec<UpdateId>,
-    /// Number of the customer's last message, so that only its pause ends the wait.
+    /// Update that is settled once the draft stands: that of the last message.
+    pub(crate) update: Option<UpdateId>,
+    /// Number of the last wait, so that only its pause ends it.
     round: u64,
+    /// Time by which the draft begins, however often the customer writes.
+    begins_by: Instant,
     /// Turn that writes it; `None` until the customer pauses.
     pub(crate) turn: Option<DraftTurn>,
 }
@@ -81,14 +91,23 @@ impl DraftTurn {
     pub(crate) const fn new(conversation: Conversation, request: RequestId, answers: MessageId) -> Self {
         Self { conversation, request, answers, run: None, words: String::new(), end: None }
     }
+
+    /// Ends before it has begun, for this reason in words for the person.
+    pub(crate) fn failed(self, words: String) -> Self {
+        Self { end: Some(DraftEnd::Failed(words)), ..self }
+    }
 }
 
 /// Wait for the customer's pause.
 #[derive(Debug)]
 pub(crate) struct DraftWait {
     pub(crate) round: u64,
+    /// Time by which the draft begins.
+    pub(crate) begins_by: Instant,
     /// Turn that is no longer wanted.
     pub(crate) stopped: Option<DraftTurn>,
+    /// Update of the message before, which the new draft answers too.
+    pub(crate) earlier: Option<UpdateId>,
 }
 
 /// A turn that has ended.
@@ -116,10 +135,13 @@ impl Drafts {
     /// Records that a chat needs a new draft, which also settles this update.
     pub(crate) fn wait(&self, key: &CustomerKey, update: Option<UpdateId>) -> DraftWait {
         let mut state = self.0.lock();
-        let drafting = state.writing.entry(key.clone()).or_default();
-        drafting.updates.extend(update);
-        drafting.round += 1;
-        DraftWait { round: drafting.round, stopped: drafting.turn.take() }
+        state.rounds += 1;
+        let (round, begins_by) = (state.rounds, Instant::now() + MAX_WAIT);
+        let new = || AwaitedDraft { update: None, round, begins_by, turn: None };
+        let drafting = state.writing.entry(key.clone()).or_insert_with(new);
+        drafting.round = round;
+        let earlier = update.and_then(|update| drafting.update.replace(update));
+        DraftWait { round, begins_by: drafting.begins_by, stopped: drafting.turn.take(), earlier }
     }
 
     /// Records the turn that writes the draft. Returns `false` if the customer wrote something since this wait.
@@ -186,17 +208,17 @@ impl Drafts {
         })
     }
 
-    /// Removes the draft of this conversation, and returns its updates. If the customer wrote something since, there are none
-    /// to settle.
-    pub(crate) fn finish(&self, key: &CustomerKey, conversation: Conversation) -> Vec<UpdateId> {
+    /// Removes the draft of this conversation, and returns its update. If the customer wrote something since, there is none to
+    /// settle.
+    pub(crate) fn finish(&self, key: &CustomerKey, conversation: Conversation) -> Option<UpdateId> {
         let mut state = self.0.lock();
         let is_it = |drafting: &AwaitedDraft| {
             drafting.turn.as_ref().is_some_and(|turn| turn.conversation == conversation)
         };
         if !state.writing.get(key).is_some_and(is_it) {
-            return Vec::new();
+            return None;
         }
-        state.writing.remove(key).map(|drafting| drafting.updates).unwrap_or_default()
+        state.writing.remove(key)?.update
     }
 
     /// Marks the draft of a chat as being sent; `None` if it is already.

@@ -14,6 +14,15 @@ use figaro_base::ids::{ChatId, MessageId};
 use figaro_domain::business::{BusinessAccount, CustomerChat, CustomerLine, ReplyDraft, SendingStart};
 use figaro_store::StoreError;
 
+/// Reason to send a draft.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum SendCause {
+    /// A person pressed a button of this card.
+    Press(MessageId),
+    /// The standing rule of the chat.
+    Rule,
+}
+
 /// Outcome of sending a draft.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum SendEnd {
@@ -22,16 +31,20 @@ pub(crate) enum SendEnd {
     Busy,
     /// There is no such draft.
     Gone,
+    /// The standing rule does not send it: the rule has ended or reached its bound, or the customer wrote something since.
+    Held,
     /// The connection does not give the right to reply.
     NoRight,
     /// It is unknown whether it was sent.
     Unclear,
-    /// It was not sent, for this reason. The draft stays.
-    Refused(String),
+    /// Telegram refused it or could not be reached. The draft stays.
+    Refused,
+    /// The bot is stopping. The draft stays.
+    Stopping,
 }
 
 impl Desk {
-    /// Sends the draft with this number, which `card` shows.
+    /// Sends the draft with this number.
     ///
     /// # Errors
     /// If the store fails. A draft whose call may have begun is then not sent again.
@@ -40,7 +53,7 @@ impl Desk {
         account: &BusinessAccount,
         to: ChatId,
         number: u32,
-        card: Option<MessageId>,
+        cause: SendCause,
     ) -> Result<SendEnd, StoreError> {
         if !account.can_reply {
             return Ok(SendEnd::NoRight);
@@ -48,20 +61,29 @@ impl Desk {
         let Some(_sending) = self.drafts.sending(&CustomerKey::of(account, to)) else {
             return Ok(SendEnd::Busy);
         };
-        let begun = self.store.change(&account.connection, to, None, |chat| {
-            // A press may be faster than the record of the card.
-            if let Some(draft) = chat.draft_mut(number) {
-                draft.card = draft.card.or(card);
+        let now = self.sender.clock.now();
+        loop {
+            let begun = self.store.change(&account.connection, to, None, |chat| {
+                // A press may be faster than the record of the card.
+                if let (Some(draft), SendCause::Press(card)) = (chat.draft_mut(number), cause) {
+                    draft.card = draft.card.or(Some(card));
+                }
+                (chat.begin_sending(number, cause == SendCause::Rule, now), chat.clone())
+            });
+            match begun.await? {
+                None | Some((SendingStart::Gone, _)) => return Ok(SendEnd::Gone),
+                Some((SendingStart::Held, _)) => return Ok(SendEnd::Held),
+                Some((SendingStart::Unclear(draft), chat)) => {
+                    let note = self.texts(account).await.business_unclear();
+                    self.edit_sent(account, &chat, &draft, note).await;
+                    if draft.number == number {
+                        return Ok(SendEnd::Unclear);
+                    }
+                }
+                Some((SendingStart::Begun(draft), chat)) => {
+                    return self.send_begun(account, &chat, &draft, cause).await;
+                }
             }
-            (chat.begin_sending(number), chat.clone())
-        });
-        match begun.await? {
-            None | Some((SendingStart::Gone, _)) => Ok(SendEnd::Gone),
-            Some((SendingStart::Unclear(draft), chat)) => {
-                self.show_unclear(account, &chat, &draft).await;
-                Ok(SendEnd::Unclear)
-            }
-            Some((SendingStart::Begun(draft), chat)) => self.send_begun(account, &chat, &draft).await,
         }
     }
 
@@ -70,72 +92,80 @@ impl Desk {
         account: &BusinessAccount,
         chat: &CustomerChat,
         draft: &ReplyDraft,
+        cause: SendCause,
     ) -> Result<SendEnd, StoreError> {
         let texts = self.texts(account).await;
-        let text = signed(texts, &self.name, &draft.markdown);
-        let mut body = json!({"business_connection_id": account.connection, "chat_id": chat.chat});
-        body["text"] = json!(text.text);
-        body["entities"] = json!(text.entities);
-        body[PREVIEW] = no_preview();
-        let sent = self.sender.call_once(chat.chat, SendMessage(body), Urgency::Answer).await;
-        let change = |work: fn(&mut CustomerChat, u32)| {
-            let work = move |chat: &mut CustomerChat| work(chat, draft.number);
-            self.store.change(&account.connection, chat.chat, None, work)
-        };
-        match sent {
+        // The customer reads the mark.
+        let theirs = self.languages.locales.of(chat.language.as_deref());
+        let text = signed(theirs, &self.name, &draft.markdown);
+        let body = json!({
+            "business_connection_id": account.connection, "chat_id": chat.chat, "text": text.text,
+            "entities": text.entities, PREVIEW: no_preview(),
+        });
+        match self.sender.call_once(chat.chat, SendMessage(body), Urgency::Answer).await {
             Ok(sent) => {
-                let line = CustomerLine {
-                    message: sent_id(&sent),
-                    is_own: true,
-                    text: text.text,
-                    attachments: Vec::new(),
-                };
-                let (number, now) = (draft.number, self.sender.clock.now());
-                let noted = self.store.change(&account.connection, chat.chat, None, move |chat| {
-                    chat.sent(number, line, now);
-                });
-                noted.await?;
+                let (message, now) = (sent_id(&sent), self.sender.clock.now());
+                let line = CustomerLine { message, is_own: true, text: text.text, attachments: Vec::new() };
+                self.change(account, chat, |chat| chat.sent(line, now)).await?;
                 self.mark_read(account, chat.chat, draft).await;
-                let by_rule = chat.is_standing;
+                let by_rule = cause == SendCause::Rule;
                 let note = if by_rule { texts.business_sent_by_rule() } else { texts.business_sent() };
                 self.edit_sent(account, chat, draft, note).await;
                 Ok(SendEnd::Sent)
             }
             Err(Some(ApiError::Unclear(words))) => {
                 tracing::warn!(words, "it is unclear whether a reply to a customer was sent");
-                change(|chat, number| drop(chat.take_draft(number))).await?;
-                self.show_unclear(account, chat, draft).await;
+                self.change(account, chat, |chat| chat.sending = None).await?;
+                self.edit_sent(account, chat, draft, texts.business_unclear()).await;
                 Ok(SendEnd::Unclear)
             }
             Err(error) => {
-                change(|chat, number| {
-                    if let Some(draft) = chat.draft_mut(number) {
-                        draft.is_sending = false;
-                    }
-                })
-                .await?;
-                Ok(SendEnd::Refused(error.map(|error| error.to_string()).unwrap_or_default()))
+                let is_open = self.change(account, chat, CustomerChat::not_sent).await?;
+                let Some(error) = error else { return Ok(SendEnd::Stopping) };
+                tracing::warn!(%error, "a reply to a customer was not sent");
+                if is_open != Some(true) {
+                    self.edit_sent(account, chat, draft, texts.business_refused()).await;
+                }
+                Ok(SendEnd::Refused)
             }
         }
     }
 
-    /// Sends a draft without a press, as the standing rule of its chat says. If that fails, the draft waits for the person.
-    pub(super) async fn send_by_rule(
+    async fn change<T>(
         &self,
         account: &BusinessAccount,
         chat: &CustomerChat,
+        change: impl FnOnce(&mut CustomerChat) -> T,
+    ) -> Result<Option<T>, StoreError> {
+        self.store.change(&account.connection, chat.chat, None, change).await
+    }
+
+    /// Sends a draft without a press, as the standing rule of its chat says. If that fails, its card says why, and it waits for
+    /// the person. Returns `false` if the bot is stopping.
+    pub(super) async fn send_by_rule(
+        &self,
+        account: &BusinessAccount,
+        chat: ChatId,
         number: u32,
-    ) -> Result<(), StoreError> {
-        let known = self.store.customer(&account.connection, chat.chat).await?;
+    ) -> Result<bool, StoreError> {
+        let known = self.store.customer(&account.connection, chat).await?;
         // Nothing is sent that the person cannot see.
         if known.and_then(|chat| chat.draft?.card).is_none() {
-            return Ok(());
+            return Ok(true);
         }
-        let end = self.send(account, chat.chat, number, None).await?;
-        if !matches!(end, SendEnd::Sent | SendEnd::Unclear) {
-            tracing::warn!(?end, "a standing rule could not send its reply");
+        let texts = self.texts(account).await;
+        let why = match self.send(account, chat, number, SendCause::Rule).await? {
+            SendEnd::Sent | SendEnd::Unclear | SendEnd::Busy | SendEnd::Gone => return Ok(true),
+            SendEnd::Stopping => return Ok(false),
+            SendEnd::Held => texts.business_bound(),
+            SendEnd::NoRight => texts.business_no_right(),
+            SendEnd::Refused => texts.business_refused(),
+        };
+        let Some(chat) = self.store.customer(&account.connection, chat).await? else { return Ok(true) };
+        match chat.draft.as_ref().filter(|draft| draft.number == number && chat.is_for_rule(draft)) {
+            Some(draft) => self.show(account, &chat, draft, Some(why)).await,
+            None => Ok(true),
         }
-        Ok(())
     }
 
     async fn mark_read(&self, account: &BusinessAccount, chat: ChatId, draft: &ReplyDraft) {
@@ -148,11 +178,6 @@ impl Desk {
         if let Err(error) = self.sender.api.call(ReadBusinessMessage(body)).await {
             tracing::debug!(%error, "a customer's message could not be marked as read");
         }
-    }
-
-    async fn show_unclear(&self, account: &BusinessAccount, chat: &CustomerChat, draft: &ReplyDraft) {
-        let note = self.texts(account).await.business_unclear();
-        self.edit_sent(account, chat, draft, note).await;
     }
 
     async fn edit_sent(

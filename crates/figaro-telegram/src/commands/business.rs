@@ -12,13 +12,13 @@ use super::command::{
 };
 use super::handles::Handles;
 use super::list_page::ListPage;
-use crate::business::{CustomerKey, Drafter, DropReason, NO_PAUSE, SendEnd, about, names_chat};
+use crate::business::{CustomerKey, Drafter, SendCause, SendEnd, SkippedCard, about, names_chat};
 use crate::callback::{BusinessButton, ButtonFamily, Page};
 use crate::send::Button;
 use figaro_base::ids::ChatId;
 use figaro_base::text::one_line;
 use figaro_domain::business::{BusinessAccount, CustomerChat};
-use figaro_prompts::texts::{Texts, fill};
+use figaro_prompts::texts::Texts;
 use figaro_store::StoreError;
 
 /// Maximum length of a name on a button, in characters.
@@ -58,11 +58,11 @@ impl Command for BusinessCommand {
             BusinessButton::Always(chat, number) => self.always(press, &account, chat, number).await,
             BusinessButton::Again(chat, number) => self.again(asker, &account, chat, number).await,
             BusinessButton::Skip(chat, number) => {
-                self.draft(&account, chat, number).await?;
-                self.drafter
-                    .drop_draft(&account, &CustomerKey::of(&account, chat), DropReason::Skipped)
-                    .await?;
-                Ok(Pressed::toast(self.cards.texts(asker).business_skipped()))
+                let key = CustomerKey::of(&account, chat);
+                match self.drafter.skip(&account, &key, SkippedCard { number, card: press.message }).await? {
+                    true => Ok(Pressed::toast(self.cards.texts(asker).business_skipped())),
+                    false => Err(PressError::Gone),
+                }
             }
             BusinessButton::End(chat) => {
                 self.set_standing(&account, chat, false).await?;
@@ -127,14 +127,15 @@ impl BusinessCommand {
         number: u32,
     ) -> Result<Pressed, PressError> {
         let texts = self.cards.texts(press.asker);
-        Ok(match self.drafter.desk.send(account, chat, number, Some(press.message)).await? {
+        let cause = SendCause::Press(press.message);
+        Ok(match self.drafter.desk.send(account, chat, number, cause).await? {
             SendEnd::Sent => Pressed::toast(texts.business_sent()),
             SendEnd::Busy => Pressed::toast(texts.business_busy()),
             // The card may show a newer draft meanwhile, whose buttons stay.
-            SendEnd::Gone => return Err(PressError::Gone),
+            SendEnd::Gone | SendEnd::Held => return Err(PressError::Gone),
             SendEnd::NoRight => Pressed::toast(texts.business_no_right()),
             SendEnd::Unclear => Pressed::toast(texts.business_unclear()),
-            SendEnd::Refused(words) => Pressed::toast(fill(texts.business_refused(), &[("words", &words)])),
+            SendEnd::Refused | SendEnd::Stopping => Pressed::toast(texts.business_refused()),
         })
     }
 
@@ -162,7 +163,7 @@ impl BusinessCommand {
         number: u32,
     ) -> Result<Pressed, PressError> {
         self.draft(account, chat, number).await?;
-        self.drafter.draft(CustomerKey::of(account, chat), None, NO_PAUSE);
+        self.drafter.draft(CustomerKey::of(account, chat), None);
         Ok(Pressed::toast(self.cards.texts(asker).inline_waiting()))
     }
 

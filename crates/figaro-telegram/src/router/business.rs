@@ -1,6 +1,7 @@
 //! Updates of accounts that people connected the bot to: the connection itself, and messages, edits and deletions in their
 //! chats with customers.
 
+use std::pin::Pin;
 use std::sync::Arc;
 
 use serde::Deserialize;
@@ -8,19 +9,41 @@ use serde_json::json;
 
 use super::{Arrival, Router, UpdateFate};
 use crate::api::GetBusinessConnection;
-use crate::business::{CustomerKey, DropReason, PAUSE};
+use crate::business::{CustomerKey, DropReason};
 use crate::inbound::{self, speaker_of};
-use crate::views::{ConnectionView, DeletedView, MessageView, UpdateView, UserView};
+use crate::views::{ConnectionView, DeletedView, MessageView, UpdateView};
 use figaro_base::ids::{ChatId, ConnectionId, MessageId, UpdateId};
 use figaro_domain::business::{BusinessAccount, CustomerChat, CustomerLine};
 use figaro_store::StoreError;
 
 /// Message in a chat of a connected account.
-struct CustomerMessage<'a> {
+struct CustomerMessage {
     update: UpdateId,
-    view: &'a MessageView,
+    view: MessageView,
     is_edit: bool,
     arrival: Arrival,
+}
+
+/// A message to record.
+struct NotedLine {
+    /// Name of the customer, which is that of the chat.
+    name: String,
+    /// IETF tag of the language of the customer's client, if the customer wrote the message.
+    language: Option<String>,
+    line: CustomerLine,
+    is_edit: bool,
+    /// `true` if a bot sent it in the name of the account.
+    by_bot: bool,
+}
+
+/// Account of a connection, as far as the bot knows.
+enum ConnectionState {
+    /// Its person may talk to the bot.
+    Connected(BusinessAccount),
+    /// The bot does nothing for it.
+    Refused,
+    /// Telegram has to be asked.
+    Unknown,
 }
 
 impl Router {
@@ -35,6 +58,7 @@ impl Router {
         let message = message.or_else(|| view.edited_business_message.as_deref().map(|view| (view, true)));
         Ok(Some(match (message, &view.business_connection, &view.deleted_business_messages) {
             (Some((view, is_edit)), _, _) => {
+                let view = view.clone();
                 self.customer_message(CustomerMessage { update, view, is_edit, arrival }).await?
             }
             (None, Some(connection), _) => self.connection(connection).await?,
@@ -51,7 +75,10 @@ impl Router {
             return Ok(UpdateFate::Settled);
         }
         if self.standing_of(&owner.user).await?.is_none() {
-            self.business.disconnect(&connection).await?;
+            if self.business.desk.store.account(&connection).await?.is_some() {
+                self.business.disconnect(&connection).await?;
+            }
+            self.business.refused.add(connection, Some(owner.user));
             return Ok(UpdateFate::Dropped("connection_of_stranger"));
         }
         let account = BusinessAccount {
@@ -61,6 +88,7 @@ impl Router {
             can_reply: view.rights.can_reply,
             can_read: view.rights.can_read_messages,
             language: view.user.language_code.clone(),
+            is_forgotten: false,
         };
         if self.business.desk.store.connect(account.clone(), self.clock.now()).await? {
             self.business.greet(account);
@@ -68,20 +96,45 @@ impl Router {
         Ok(UpdateFate::Settled)
     }
 
-    /// Returns the account of a connection, if its person may still talk to the bot. Asks Telegram for one that was made
-    /// before the bot listened, or before its person was let in.
-    async fn account(
-        self: &Arc<Self>,
-        connection: &ConnectionId,
-    ) -> Result<Option<BusinessAccount>, StoreError> {
-        let store = &self.business.desk.store;
-        if store.account(connection).await?.is_none()
-            && let Some(view) = self.connection_at_telegram(connection).await
-        {
-            self.connection(&view).await?;
+    /// Returns what is known of a connection.
+    async fn connection_state(&self, connection: &ConnectionId) -> Result<ConnectionState, StoreError> {
+        if let Some(account) = self.business.desk.store.account(connection).await? {
+            let may = !account.is_forgotten && self.standing_of(&account.owner.user).await?.is_some();
+            return Ok(if may { ConnectionState::Connected(account) } else { ConnectionState::Refused });
         }
-        let Some(account) = store.account(connection).await? else { return Ok(None) };
-        Ok(self.standing_of(&account.owner.user).await?.map(|_| account))
+        Ok(match self.business.refused.find(connection) {
+            // Let in since.
+            Some(Some(user)) if self.standing_of(&user).await?.is_some() => ConnectionState::Unknown,
+            Some(_) => ConnectionState::Refused,
+            None => ConnectionState::Unknown,
+        })
+    }
+
+    /// Asks Telegram in the background for a connection that was made before the bot listened, or before its person was let
+    /// in; then handles the message. The update stays open until then.
+    fn look_up(self: &Arc<Self>, connection: ConnectionId, message: CustomerMessage) {
+        let (this, update) = (Arc::clone(self), message.update);
+        let handled: Pin<Box<dyn Future<Output = ()> + Send>> = Box::pin(async move {
+            let known = match this.connection_at_telegram(&connection).await {
+                Some(view) => this.connection(&view).await.map(drop),
+                None => {
+                    this.business.refused.add(connection, None);
+                    Ok(())
+                }
+            };
+            let fate = match known {
+                Ok(()) => this.customer_message(message).await,
+                Err(error) => Err(error),
+            };
+            match fate {
+                Ok(UpdateFate::Pending) => {}
+                Ok(_) => this.settle(&[update]).await,
+                Err(error) => {
+                    tracing::error!(%error, label = error.label(), "a connection could not be stored; the next start tries again");
+                }
+            }
+        });
+        self.background.spawn("connection", handled);
     }
 
     async fn connection_at_telegram(&self, connection: &ConnectionId) -> Option<ConnectionView> {
@@ -99,44 +152,54 @@ impl Router {
         }
     }
 
-    async fn customer_message(
-        self: &Arc<Self>,
-        message: CustomerMessage<'_>,
-    ) -> Result<UpdateFate, StoreError> {
-        let CustomerMessage { update, view, is_edit, arrival } = message;
-        let connection = ConnectionId(view.part("business_connection_id"));
-        let Some(account) = self.account(&connection).await? else {
-            return Ok(UpdateFate::Dropped("unknown_connection"));
+    async fn customer_message(self: &Arc<Self>, message: CustomerMessage) -> Result<UpdateFate, StoreError> {
+        let connection = ConnectionId(message.view.part("business_connection_id"));
+        let account = match self.connection_state(&connection).await? {
+            ConnectionState::Connected(account) => account,
+            ConnectionState::Refused => return Ok(UpdateFate::Dropped("unknown_connection")),
+            ConnectionState::Unknown => {
+                self.look_up(connection, message);
+                return Ok(UpdateFate::Pending);
+            }
         };
-        let bot: Option<UserView> = view.part("sender_business_bot");
+        let CustomerMessage { update, view, is_edit, arrival } = message;
         let Some(from) = view.from.as_ref() else { return Ok(UpdateFate::Dropped("no_person")) };
-        let is_own = bot.is_some() || speaker_of(from).user == account.owner.user;
+        let by_bot = view.content.contains_key("sender_business_bot");
+        let is_own = by_bot || speaker_of(from).user == account.owner.user;
         // Two bots that answer each other would never end.
         if from.is_bot && !is_own {
             return Ok(UpdateFate::Dropped("another_bot"));
         }
-        let key = CustomerKey { connection, chat: ChatId(view.chat.id) };
+        // Telegram's greetings and away messages are no answer of the person.
+        if is_own && view.part("is_from_offline") {
+            return Ok(UpdateFate::Dropped("automatic"));
+        }
+        let read = inbound::read(update, &view, &self.me).filter(|part| !part.is_event());
+        let Some(part) = read else { return Ok(UpdateFate::Dropped("no_content")) };
         let id = MessageId(view.message_id);
-        let read = inbound::read(update, view, &self.me).map(|part| (part.text, part.attachments));
-        let (text, attachments) = read.unwrap_or_default();
-        let line = CustomerLine { message: id, is_own, text, attachments };
-        let name = if is_own { None } else { Some(speaker_of(from).name) };
-        let Some(chat) = self.note_line(&key, name, line, is_edit).await? else {
+        let line = CustomerLine { message: id, is_own, text: part.text, attachments: part.attachments };
+        let name = view.chat.first_name.iter().chain(&view.chat.last_name).map(String::as_str);
+        let name = name.collect::<Vec<_>>().join(" ");
+        let name = if name.trim().is_empty() { view.chat.id.to_string() } else { name };
+        let language = if is_own { None } else { from.language_code.clone() };
+        let noted = NotedLine { name, language, line, is_edit, by_bot };
+        let key = CustomerKey { connection, chat: ChatId(view.chat.id) };
+        let Some(chat) = self.note_line(&key, noted).await? else {
             return Ok(UpdateFate::Dropped("not_kept"));
         };
         if is_own {
-            if bot.is_none() && !is_edit {
+            if !by_bot && !is_edit {
                 self.business.drop_draft(&account, &key, DropReason::Answered).await?;
             }
             return Ok(UpdateFate::Settled);
         }
         if chat.needs_draft(id) {
-            self.business.draft(key, Some(update), PAUSE);
+            self.business.draft(key, Some(update));
             return Ok(UpdateFate::Pending);
         }
-        // Sent by the standing rule just before a restart: the outcome is unknown, and is told.
-        if let Some(draft) = chat.draft.filter(|draft| draft.is_sending && arrival == Arrival::Accepted) {
-            self.business.desk.send(&account, key.chat, draft.number, None).await?;
+        if arrival == Arrival::Accepted && chat.is_for(id) {
+            self.business.take_up(account, chat, update);
+            return Ok(UpdateFate::Pending);
         }
         Ok(UpdateFate::Settled)
     }
@@ -145,27 +208,24 @@ impl Router {
     async fn note_line(
         &self,
         key: &CustomerKey,
-        name: Option<String>,
-        line: CustomerLine,
-        is_edit: bool,
+        NotedLine { name, language, line, is_edit, by_bot }: NotedLine,
     ) -> Result<Option<CustomerChat>, StoreError> {
         let now = self.clock.now();
-        let new = CustomerChat::new(key.chat, name.clone().unwrap_or_default(), now);
-        let noted = self.business.desk.store.change(
-            &key.connection,
-            key.chat,
-            Some(new).filter(|_| !is_edit),
-            |chat| {
-                if is_edit && chat.lines.iter().all(|known| known.message != line.message) {
-                    return None;
-                }
-                if let Some(name) = name {
-                    chat.name = name;
-                }
-                chat.note(line, now);
-                Some(chat.clone())
-            },
-        );
+        let new = Some(CustomerChat::new(key.chat, name.clone(), now)).filter(|_| !is_edit);
+        let noted = self.business.desk.store.change(&key.connection, key.chat, new, |chat| {
+            if is_edit && chat.lines.iter().all(|known| known.message != line.message) {
+                return None;
+            }
+            chat.name = name;
+            if language.is_some() {
+                chat.language = language;
+            }
+            match by_bot {
+                true => chat.note_reply(line, now),
+                false => drop(chat.note(line, now)),
+            }
+            Some(chat.clone())
+        });
         noted.await.map(Option::flatten)
     }
 
@@ -176,7 +236,7 @@ impl Router {
         deleted: &DeletedView,
     ) -> Result<UpdateFate, StoreError> {
         let connection = ConnectionId(deleted.business_connection_id.clone());
-        let Some(account) = self.account(&connection).await? else {
+        let ConnectionState::Connected(account) = self.connection_state(&connection).await? else {
             return Ok(UpdateFate::Dropped("unknown_connection"));
         };
         let key = CustomerKey { connection, chat: ChatId(deleted.chat.id) };
@@ -190,7 +250,7 @@ impl Router {
                 Ok(UpdateFate::Settled)
             }
             Some((true, false)) => {
-                self.business.draft(key, Some(update), PAUSE);
+                self.business.draft(key, Some(update));
                 Ok(UpdateFate::Pending)
             }
             Some((false, _)) | None => Ok(UpdateFate::Settled),

@@ -51,6 +51,9 @@ fn people_of(message: &Value, world: &World) -> Vec<i64> {
 }
 
 fn check_button(button: &Value) -> Result<(), BotApiError> {
+    if button["text"].as_str().unwrap_or_default().trim().is_empty() {
+        return Err(BotApiError::bad("inline keyboard button has no text"));
+    }
     let looks = ["text", "icon_custom_emoji_id", "style"];
     let actions = button.as_object().map_or(0, |b| b.keys().filter(|k| !looks.contains(&k.as_str())).count());
     if actions != 1 {
