@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use figaro_offline::model::ModelReply;
+use serde_json::json;
 
 use super::forgetting::{data, files, pressed, replied};
 use crate::support::records::holding;
@@ -44,18 +45,26 @@ async fn an_answer_is_forgotten_with_its_earlier_versions() {
     let world = World::new().await;
     let bot = world.bot().set("ERASE_AFTER", "1").spawn();
     bot.ready().await;
-    let (_, answer) = twice(&world).await;
+    let note = json!({"key": "shopping", "content": "milk"});
+    world.script.push(ModelReply::call("add_note", note));
+    world.script.push(ModelReply::text("About zebra4711."));
+    let asked = world.say(ANN, ANN, "milk, and tell me of zebra4711").message_id;
+    let answer = number(&world.answers(ANN, 1).await[0]["message_id"]);
+    world.when(SECOND, ModelReply::text(&format!("About {SECOND}.")));
+    world.telegram.edit(ANN, ANN, asked, &format!("milk, and tell me of {SECOND}")).unwrap();
+    world.shows(ANN, answer, SECOND).await;
     let card = replied(&world, ANN, ANN, answer, "/forget").await;
     assert!(text(&card).contains("Forget this answer"), "{card}");
     pressed(&world, ANN, &card, "Forget", "• answers of mine: 1").await;
-    erased(&world, &[FIRST]).await;
+    erased(&world, &["About zebra4711", &format!("About {SECOND}")]).await;
+    assert_eq!(labels(&world.told(ANN, ANN, "/notes").await), ["shopping (1)"], "the question made it");
+    // The question goes with every version, and with what it made.
+    let card = replied(&world, ANN, ANN, asked, "/forget").await;
+    pressed(&world, ANN, &card, "Forget", "Forgotten").await;
+    erased(&world, &[FIRST, SECOND]).await;
     bot.stop().await;
-    assert_eq!(holding(&world, FIRST), [""; 0]);
-    let kept = holding(&world, SECOND);
-    assert!(
-        !kept.is_empty() && kept.iter().all(|kept| !kept.contains("About")),
-        "the question stays: {kept:?}"
-    );
+    assert_eq!((holding(&world, FIRST), holding(&world, SECOND)), (Vec::new(), Vec::new()));
+    assert_eq!(holding(&world, "milk"), [""; 0]);
 }
 
 #[tokio::test]
@@ -73,11 +82,11 @@ async fn words_of_an_earlier_version_are_found_and_forgotten_with_the_later_ones
     assert_eq!(labels(&all), [format!("Figaro: About {SECOND}.")]);
     pressed(&world, ANN, &card, "Figaro: About", "Forget this answer").await;
     pressed(&world, ANN, &card, "Forget", "Forgotten").await;
-    erased(&world, &[FIRST]).await;
+    erased(&world, &["About zebra4711", &format!("About {SECOND}")]).await;
     // The question goes with all that is left.
     let card = replied(&world, ANN, ANN, asked, "/forget").await;
     pressed(&world, ANN, &card, "Forget", "Forgotten").await;
-    erased(&world, &[SECOND]).await;
+    erased(&world, &[FIRST, SECOND]).await;
     bot.stop().await;
     assert_eq!((holding(&world, FIRST), holding(&world, SECOND)), (Vec::new(), Vec::new()));
 }
@@ -88,13 +97,18 @@ async fn every_version_is_exported() {
     let _bot = world.start().await;
     twice(&world).await;
     let card = world.told(ANN, ANN, "/export").await;
-    world.press(ANN, &card, "This conversation").await;
+    world.press(ANN, &card, "Everything about me here").await;
     let [(_, page), (_, json)] = &files(&world, ANN, 2).await[..] else { panic!("two files") };
     for words in [FIRST, SECOND] {
         assert!(
             page.contains(&format!("About {words}.")) && json.contains(&format!("About {words}.")),
             "{page}"
         );
+        assert!(page.contains(&format!("tell me of {words}")), "{page}");
     }
     assert_eq!(page.matches("· earlier version").count(), 2, "{page}");
+    // The conversation alone is what everybody in it sees.
+    world.press(ANN, &card, "This conversation").await;
+    let all = files(&world, ANN, 4).await;
+    assert!(!all[2].1.contains(FIRST) && all[2].1.contains(SECOND), "{}", all[2].1);
 }

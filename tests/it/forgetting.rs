@@ -25,7 +25,7 @@ use crate::support::{ANN, BOB, Bot, TIMEOUT, World};
 /// Stands in what is to be forgotten, and nowhere else.
 const SECRET: &str = "zwölf \"rote\" Hüte 4711";
 const GONE: &str = "what was erased is gone from the files of the store";
-const BUSY: &str = "An answer is being written here. Wait for it, or end it with /stop.";
+pub const BUSY: &str = "An answer is being written here. Wait for it, or end it with /stop.";
 
 /// How the secret may stand in a file.
 fn forms() -> Vec<Vec<u8>> {

@@ -18,7 +18,7 @@ use futures::StreamExt;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use super::forgetting::{data, files};
+use super::forgetting::{BUSY, data, files};
 use super::task_tools::{LEAP, recurring};
 use crate::support::http::{Asking, Gateway, KEY};
 use crate::support::scene::{labels, number, text};
@@ -367,7 +367,10 @@ impl<'a> Case<'a> {
                 self.asked_whether(&card, label).await
             }
         };
-        self.world.press(self.who, &card, "Forget").await;
+        // The last question may have been edited, and is being answered again.
+        while self.world.press(self.who, &card, "Forget").await == BUSY {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
         self.world.shows(self.chat, number(&card["message_id"]), "Forgotten").await;
     }
 

@@ -8,9 +8,9 @@ use figaro_domain::tool::Call;
 use figaro_provider::Item;
 
 /// Note to the model below an edited question; one line for each call follows.
-const DONE: &str = "\n(Not from a person.) The message above was edited after you had answered it, and your new answer takes the \
-    place of the old one. For its earlier wording these calls were made, and what they did still stands. Do not make them again. \
-    If one is wrong for the new wording, change or undo it with another call, and say so.";
+const DONE: &str = "\n(Not from a person.) The question was edited after it had been answered, and the new answer takes the place of \
+    the old one. For its earlier wording these calls were made, and what they did still stands. Do not make them again. If one is \
+    wrong for the new wording, change or undo it with another call, and say so.";
 
 /// Maximum length of the arguments and of the result of a call in the message, in characters.
 const SHOWN_CHARS: usize = 400;
@@ -32,7 +32,8 @@ impl Run {
         }
         let shown = |text: &str| one_line(text, SHOWN_CHARS);
         let line = |EarlierCall { call, output }: &EarlierCall| {
-            format!("\n- {} {} → {}", call.name, shown(&call.arguments), shown(output))
+            let result = if output.is_empty() { "done".to_owned() } else { shown(output) };
+            format!("\n- {} {} → {result}", call.name, shown(&call.arguments))
         };
         if let Some(Item::User { text, .. }) = self.items.last_mut() {
             text.push_str(DONE);
@@ -43,14 +44,19 @@ impl Run {
         self
     }
 
-    /// Returns the reason not to make a call that an earlier attempt has made. Each is refused once: what it did may have been
-    /// undone since, which only the model can know.
-    pub(super) fn made_before(&mut self, call: &Call) -> Option<String> {
-        let output = self.acted.remove(&fingerprint(call))?;
-        let output = one_line(&output, SHOWN_CHARS);
+    /// Returns the reason not to make a call that an earlier attempt has made.
+    pub(super) fn made_before(&self, call: &Call) -> Option<String> {
+        let output = one_line(self.acted.get(&fingerprint(call))?, SHOWN_CHARS);
+        let output = if output.is_empty() { output } else { format!(", with this result: {output}") };
         Some(format!(
-            "not made again: it was made for the earlier wording of the message, with this result: {output}. Only if that was \
-             undone since, make the same call once more"
+            "not made again: it was made for the earlier wording of the message{output}. Only if that was undone since, make \
+             the same call once more"
         ))
+    }
+
+    /// Lets the calls of a pass be made from the next pass on: what they did may have been undone since, which only the model
+    /// can know.
+    pub(super) fn refused_once(&mut self, calls: &[Call]) {
+        calls.iter().for_each(|call| drop(self.acted.remove(&fingerprint(call))));
     }
 }

@@ -17,6 +17,7 @@ impl Run {
     /// Plans the calls of a pass. Calls beyond the limit are refused with an explanation.
     pub(super) fn plan_all(&mut self, pass: &Pass) -> Vec<PlannedCall> {
         let made = pass.calls.iter().take(MAX_CALLS).map(|call| self.plan(call)).collect::<Vec<_>>();
+        self.refused_once(&pass.calls);
         let all = pass.calls.len() + pass.calls_left_out;
         let refused = pass.calls.iter().skip(MAX_CALLS).map(|call| {
             let refusal = format!(

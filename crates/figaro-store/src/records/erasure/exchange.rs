@@ -23,11 +23,6 @@ impl ErasureExchange {
         self.question.first().and_then(|message| message.turn)
     }
 
-    /// Returns `true` if a later attempt at the question replaced it.
-    pub(super) fn is_replaced(&self) -> bool {
-        self.question.iter().all(|message| message.replaced)
-    }
-
     /// Returns the author of the question.
     pub(super) fn asker(&self) -> Option<&UserId> {
         self.question.iter().find_map(|message| message.speaker.as_ref()).map(|speaker| &speaker.user)

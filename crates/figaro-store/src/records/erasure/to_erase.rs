@@ -117,7 +117,7 @@ impl ToErase {
     }
 
     /// Adds the exchanges of a session whose question matches, with every attempt at it, and matching answers of other
-    /// exchanges, with those of every attempt at their questions; of these, the question that counts stays.
+    /// exchanges, with those of every attempt at their questions. These questions stay.
     fn take(
         &mut self,
         store: &impl Looks,
@@ -148,7 +148,7 @@ impl ToErase {
         }
         for exchange in wanted {
             let is_attempt = !exchange.asked_in().is_disjoint(&asked_in);
-            let is_whole = is_asked(&exchange) || is_attempt || exchange.is_replaced();
+            let is_whole = is_asked(&exchange) || is_attempt;
             self.turns.extend(exchange.turn());
             self.asked.extend(exchange.turn().filter(|_| is_whole));
             let question = exchange.question.into_iter().filter(|_| is_whole);

@@ -6,6 +6,7 @@ use super::super::sessions::card::SessionView;
 use super::super::sessions::export::{plain, section};
 use super::kept::{ExportData, KeptSession};
 use figaro_base::ids::RecordId;
+use figaro_domain::business::{CustomerChat, CustomerLine};
 use figaro_domain::conversation::Message;
 use figaro_domain::persona::OwnPersona;
 use figaro_domain::record::{FieldValue, Record};
@@ -53,6 +54,7 @@ fn markdown(view: &SessionView<'_>, kept: &ExportData) -> String {
         format!("- {} · {}: {}", view.moment(said.sent_at), plain(&said.speaker.name), plain(&said.text))
     });
     list(texts.export_background(), beside.collect());
+    list(texts.business_title(), kept.customers.iter().flat_map(customer).collect());
     parts.extend(kept.sessions.iter().map(|one| session(view, one)));
     parts.join("\n")
 }
@@ -93,6 +95,13 @@ fn session(view: &SessionView<'_>, KeptSession { session, summaries, messages }:
         false => format!("## {}\n\n{}\n\n", view.texts.export_summaries(), lines.join("\n")),
     };
     format!("# {}\n\n{summaries}{}", plain(&name), said.join("\n"))
+}
+
+/// Returns the lines of a chat with a customer: who it is, and each message; an arrow marks those of the account.
+fn customer(chat: &CustomerChat) -> Vec<String> {
+    let line =
+        |line: &CustomerLine| format!("  - {}{}", if line.is_own { "→ " } else { "" }, plain(&line.words()));
+    std::iter::once(format!("- {}", plain(&chat.name))).chain(chat.lines.iter().map(line)).collect()
 }
 
 /// Returns a line for each profile field that has a value.

@@ -115,7 +115,8 @@ pub(super) enum NotGathered {
 /// Collects the messages and summaries of one session.
 pub(super) async fn of_session(store: &Store, id: SessionId) -> Result<ExportData, NotGathered> {
     let mut kept = ExportData::default();
-    kept.sessions.extend(session(store, id, &mut room(), |_| true).await?);
+    // What members edited away is nothing for admins.
+    kept.sessions.extend(session(store, id, &mut room(), |message| !message.replaced).await?);
     Ok(kept)
 }
 
@@ -128,7 +129,11 @@ pub(super) async fn of_chat(store: &Store, chat: ChatId, user: &UserId) -> Resul
     kept.documents = documents(store, chat, &mut room, |_| true).await?;
     kept.account = store.business().of_person(user).await?;
     if let Some(account) = &kept.account {
-        kept.customers = store.business().customers(&account.connection).await?;
+        for customer in store.business().customers(&account.connection).await? {
+            let bytes: usize = customer.lines.iter().map(|line| line.text.len()).sum();
+            room = room.checked_sub(bytes).ok_or(NotGathered::TooLong)?;
+            kept.customers.push(customer);
+        }
     }
     Ok(kept)
 }
