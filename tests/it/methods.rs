@@ -18,7 +18,7 @@ const TURNS: usize = 3;
 const FILE_PLACES: usize = 45;
 
 /// What Telegram refuses of calls with the fewest arguments, none of which is against the table.
-const REFUSED: [(&str, &str); 11] = [
+const REFUSED: [(&str, &str); 13] = [
     // The chats here are groups, and drafts are for private ones.
     ("sendMessageDraft", "Bad Request: TEXTDRAFT_PEER_INVALID"),
     ("sendRichMessageDraft", "Bad Request: TEXTDRAFT_PEER_INVALID"),
@@ -38,6 +38,9 @@ const REFUSED: [(&str, &str); 11] = [
     ("editMessageMedia", "Bad Request: chat not found"),
     ("editMessageReplyMarkup", "Bad Request: chat not found"),
     ("sendRichMessage", "Bad Request: rich message must have exactly one of markdown, html, blocks"),
+    // Nobody has connected an account.
+    ("getBusinessConnection", "Bad Request: business connection not found"),
+    ("readBusinessMessage", "Bad Request: business connection not found"),
     // The message is no poll.
     ("stopPoll", "Bad Request: message with poll to stop not found"),
 ];
