@@ -367,8 +367,12 @@ impl<'a> Case<'a> {
                 self.asked_whether(&card, label).await
             }
         };
-        // The last question may have been edited, and is being answered again.
-        while self.world.press(self.who, &card, "Forget").await == BUSY {
+        self.confirms(&card).await;
+    }
+
+    /// Presses *Forget*. The last question may have been edited, and is then being answered again.
+    async fn confirms(&self, card: &Value) {
+        while self.world.press(self.who, card, "Forget").await == BUSY {
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
         self.world.shows(self.chat, number(&card["message_id"]), "Forgotten").await;

@@ -117,7 +117,7 @@ pub struct ChatConfig {
     /// Text that greets newcomers of a group; `None` to greet nobody.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub welcome: Option<String>,
-    /// Whether answers may be rich messages.
+    /// Form of answers: rich messages where these show more, or text alone.
     #[serde(skip_serializing_if = "is_default")]
     pub format: AnswerFormat,
     /// Name of the agent that answers in the chat. Ignored if the agent no longer exists.
@@ -198,7 +198,7 @@ pub struct ConfigPatch {
     pub quiet_hours: Option<Option<QuietHours>>,
     /// Text that greets newcomers of a group. Only people set it.
     pub welcome: Option<Option<String>>,
-    /// Whether answers may be rich messages.
+    /// Form of answers: rich messages where these show more, or text alone.
     pub format: Option<AnswerFormat>,
     /// Agent that answers in the chat. Only people change it, since an agent may limit the tools of the model.
     pub agent: Option<Option<String>>,

@@ -27,7 +27,7 @@ pub enum Setting {
     Answers,
     /// Hours of each day in which no task runs.
     Quiet,
-    /// Whether answers may be rich messages.
+    /// Form of answers, as [`AnswerFormat`](super::chat::AnswerFormat).
     Format,
     /// Model that answers in the chat.
     Model,

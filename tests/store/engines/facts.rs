@@ -1,12 +1,14 @@
 //! Memories and the messages that facts are still to be taken from: each is read once, whatever happens in between.
 
-use figaro_base::ids::{ChatId, EntryId, UserId};
+use figaro_base::ids::{ChatId, EntryId, MessageId, UpdateId, UserId};
 use figaro_domain::conversation::{Message, MessageRole};
 use figaro_domain::facts::{Fact, FactChange, OwnChange, UsedMemories};
 use figaro_domain::memory::Memory;
+use figaro_domain::message::Inbound;
+use figaro_domain::origin::Origin;
 use figaro_domain::pin::SystemPin;
 use figaro_domain::profile::{Consent, PersonRole, PersonSnapshot};
-use figaro_store::{ExtractionLimits, MemoryCounts, ReadFacts, Store, TurnEnd, UnreadBatch};
+use figaro_store::{ExtractionLimits, MemoryCounts, ReadFacts, Repetition, Store, TurnEnd, UnreadBatch};
 
 use super::{Backend, CHAT, HERE, at, inbound};
 
@@ -112,6 +114,14 @@ pub(super) async fn what_is_taken_back_leaves_no_memory(backend: &dyn Backend) {
         .unwrap()
         .unwrap();
     assert_eq!(taken(&store).await.unwrap().messages.len(), 1);
+    // An edit takes the place of the words before, also if it comes once more after a restart.
+    let edited =
+        Inbound { origin: Origin::telegram(UpdateId(5), MessageId(1002)), ..inbound(2, "I live in Oslo") };
+    for _ in 0..2 {
+        let edit = Repetition { edited: Some(Box::new(edited.clone())), ..super::again(edited.origin, None) };
+        store.conversations().begin_again(HERE, edit, at(5)).await.unwrap().unwrap();
+    }
+    assert_eq!(texts(&taken(&store).await.unwrap()), ["I live in Oslo"]);
 }
 
 pub(super) async fn memories_are_used_changed_and_erased(backend: &dyn Backend) {

@@ -302,14 +302,7 @@ impl Ender {
         }
     }
 
-    /// Says that there is no question to retry.
-    pub(super) async fn nothing_to_retry(&self, asked: &Question) {
-        if let Some(first) = asked.parts.first() {
-            self.delivery.decline(first, self.texts(asked).retry_nothing()).await;
-        }
-    }
-
-    fn texts(&self, question: &Question) -> &Texts {
+    pub(super) fn texts(&self, question: &Question) -> &Texts {
         self.locales.of(question.parts.first().and_then(|part| part.language.as_deref()))
     }
 

@@ -174,21 +174,10 @@ impl Turns {
                 }
             }
             Ok(None) => {
-                self.asks_nothing(&asked, is_edit).await;
+                self.ender.nothing_to_ask(&asked, is_edit).await;
                 None
             }
             Err(error) => self.not_begun(&error, &asked).await,
-        }
-    }
-
-    /// Ends a request to answer again that found no question: an edit changes only the record, since a newer question came
-    /// before.
-    async fn asks_nothing(&self, asked: &Question, is_edit: bool) {
-        let Some(edited) = asked.parts.first().filter(|_| is_edit) else {
-            return self.ender.nothing_to_retry(asked).await;
-        };
-        if let Err(error) = self.conversations.edit_message(edited).await {
-            self.reporter.report(&error, "the edit of a message could not be stored");
         }
     }
 

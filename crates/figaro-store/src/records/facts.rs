@@ -12,8 +12,8 @@ use super::pins;
 use figaro_base::ids::SessionId;
 use figaro_base::ids::{ChatId, EntryId};
 use figaro_domain::conversation::{Message, MessageRole};
-use figaro_domain::facts::FactChange;
-use figaro_domain::facts::{Facts, Unread, UsedMemories};
+use figaro_domain::facts::{FactChange, Facts, Unread, UsedMemories};
+use figaro_domain::message::Inbound;
 
 /// Messages of a person in one session to be read for facts.
 #[derive(Debug, Clone, PartialEq)]
@@ -153,6 +153,26 @@ pub(crate) fn skip(tables: &Tables<'_>, changes: &mut Changes<'_>, of: &[u8]) ->
     Ok(())
 }
 
+/// Deletes the marks of earlier wordings of an edited message, apart from that of the question that is asked now: no facts are
+/// taken from words that were edited away.
+pub(super) fn skip_earlier(
+    tables: &Tables<'_>,
+    changes: &mut Changes<'_>,
+    edited: &Inbound,
+    asked: &[Message],
+) -> Result<(), StoreFault> {
+    for item in tables.unread.scan(&key::user(&edited.speaker.user))? {
+        let (key, unread) = item?;
+        // Other chats have messages with the same number.
+        let is_other = |asked: &Message| asked.session == unread.place.session && asked.id != unread.id;
+        let message = tables.messages.find(&key::message(unread.place.session, unread.place.index))?;
+        if asked.iter().all(is_other) && message.is_some_and(|message| message.is_written_in(edited)) {
+            changes.remove(&tables.unread, key);
+        }
+    }
+    Ok(())
+}
+
 /// Returns the oldest messages to be read of a person with this key, of one session; counts a try of each.
 pub(crate) fn take(
     tables: &Tables<'_>,
@@ -172,8 +192,7 @@ pub(crate) fn take(
         }
         let record = tables.sessions.find(&key::id(session))?;
         let stored = tables.messages.find(&key::message(session, unread.place.index))?;
-        let is_said = |message: &Message| message.id == unread.id && !message.replaced;
-        let message = stored.filter(|message| is_said(message) && unread.tries < reading.tries);
+        let message = stored.filter(|message| message.id == unread.id && unread.tries < reading.tries);
         let Some((record, message)) = record.zip(message) else {
             if unread.tries >= reading.tries {
                 tracing::warn!(message = %unread.id, "no facts were taken from a message: every try failed");

@@ -8,7 +8,7 @@ use super::super::changes::Changes;
 use super::super::fault::StoreFault;
 use super::super::key;
 use super::super::tables::Tables;
-use super::{calls, parked, people, sessions, summaries, tasks, write};
+use super::{calls, facts, parked, people, sessions, summaries, tasks, write};
 use figaro_base::ids::{BotId, EntryId, RunId, SessionId};
 use figaro_domain::conversation::{Conversation, EntryKey, Message};
 use figaro_domain::delivery::PendingDelivery;
@@ -72,12 +72,16 @@ pub(crate) fn begin_again(
         None => Vec::new(),
     };
     let covered: Vec<EntryKey> = exchange.iter().map(Message::key).collect();
+    let reworded = edited.clone();
     let parked = parked::of_conversation(tables, at.conversation)?;
     let asked = AskedAgain { origin, model, edited, exchange, parked };
     let begun = write::transition(tables, changes, at.bot, turn::begin_again(standing, asked, at.now))?;
     begun.iter().for_each(log_gave_way);
     for place in covered.into_iter().filter(|_| begun.is_some()) {
         summaries::make_stale(tables, changes, place.session, place.index)?;
+    }
+    if let (Some(begun), Some(edited)) = (&begun, reworded) {
+        facts::skip_earlier(tables, changes, &edited, &begun.question)?;
     }
     Ok(begun)
 }

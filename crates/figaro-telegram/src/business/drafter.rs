@@ -9,7 +9,6 @@ use chrono::{DateTime, Utc};
 use super::content::connected;
 use super::desk::NO_REPLY;
 use super::{AwaitedDraft, CustomerKey, Desk, DraftTurn, DropReason, RefusedConnections};
-use crate::commands::notices::no_room;
 use figaro_agent::turn::question::Question;
 use figaro_agent::turn::queue::{Job, Mailboxes, QueuedJob};
 use figaro_agent::turn::requested::Requested;
@@ -101,18 +100,11 @@ impl Drafter {
         let conversation = Conversation::alone(account.chat, request);
         let turn = DraftTurn::new(conversation, request, last);
         let texts = self.desk.texts(&account).await;
-        let slot = match self.mailboxes.admit(Some(&account.owner.user), conversation) {
-            Ok(slot) if may => Ok(slot),
-            Ok(_) => Err(texts.business_often().to_owned()),
-            Err(refusal) => Err(no_room(texts, refusal.full)),
-        };
-        let slot = match slot {
-            Ok(slot) => slot,
-            Err(words) => {
-                self.desk.drafts.begin(key, round, turn.failed(words));
-                self.desk.ended(conversation).await;
-                return Ok(());
-            }
+        let admitted = self.mailboxes.admit(Some(&account.owner.user), conversation);
+        let Some(slot) = admitted.ok().filter(|_| may) else {
+            self.desk.drafts.begin(key, round, turn.failed(texts.business_often().to_owned()));
+            self.desk.ended(conversation).await;
+            return Ok(());
         };
         if !self.desk.drafts.begin(key, round, turn) {
             return Ok(());

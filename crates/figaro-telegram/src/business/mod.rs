@@ -19,7 +19,6 @@ pub(crate) use self::desk::DropReason;
 pub use self::drafter::Drafter;
 pub(crate) use self::drafter::SkippedCard;
 pub use self::refused::RefusedConnections;
-pub(crate) use self::sending::{SendCause, SendEnd};
 use figaro_base::ids::{ChatId, ConnectionId, MessageId, RequestId, RunId, UpdateId};
 use figaro_domain::business::BusinessAccount;
 use figaro_domain::conversation::Conversation;
@@ -108,6 +107,35 @@ pub(crate) struct DraftWait {
     pub(crate) stopped: Option<DraftTurn>,
     /// Update of the message before, which the new draft answers too.
     pub(crate) earlier: Option<UpdateId>,
+}
+
+/// Reason to send a draft.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum SendCause {
+    /// A person pressed a button of this card.
+    Press(MessageId),
+    /// The standing rule of the chat.
+    Rule,
+}
+
+/// Outcome of sending a draft.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum SendEnd {
+    Sent,
+    /// Another press is sending it.
+    Busy,
+    /// There is no such draft.
+    Gone,
+    /// The standing rule does not send it: the rule has ended or reached its bound, or the customer wrote something since.
+    Held,
+    /// The connection does not give the right to reply.
+    NoRight,
+    /// It is unknown whether it was sent.
+    Unclear,
+    /// Telegram refused it or could not be reached. The draft stays.
+    Refused,
+    /// The bot is stopping. The draft stays.
+    Stopping,
 }
 
 /// A turn that has ended.

@@ -3,45 +3,15 @@
 
 use serde_json::json;
 
-use super::CustomerKey;
-use super::Desk;
 use super::content::{sent_card, signed};
+use super::{CustomerKey, Desk, SendCause, SendEnd};
 use crate::api::{ReadBusinessMessage, SendMessage};
 use crate::error::ApiError;
 use crate::outgoing::{PREVIEW, no_preview, sent_id};
 use figaro_agent::outbound::Urgency;
-use figaro_base::ids::{ChatId, MessageId};
+use figaro_base::ids::ChatId;
 use figaro_domain::business::{BusinessAccount, CustomerChat, CustomerLine, ReplyDraft, SendingStart};
 use figaro_store::StoreError;
-
-/// Reason to send a draft.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum SendCause {
-    /// A person pressed a button of this card.
-    Press(MessageId),
-    /// The standing rule of the chat.
-    Rule,
-}
-
-/// Outcome of sending a draft.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum SendEnd {
-    Sent,
-    /// Another press is sending it.
-    Busy,
-    /// There is no such draft.
-    Gone,
-    /// The standing rule does not send it: the rule has ended or reached its bound, or the customer wrote something since.
-    Held,
-    /// The connection does not give the right to reply.
-    NoRight,
-    /// It is unknown whether it was sent.
-    Unclear,
-    /// Telegram refused it or could not be reached. The draft stays.
-    Refused,
-    /// The bot is stopping. The draft stays.
-    Stopping,
-}
 
 impl Desk {
     /// Sends the draft with this number.

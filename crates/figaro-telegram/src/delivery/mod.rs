@@ -97,9 +97,7 @@ impl Delivery for TelegramDelivery {
                 None => return,
             },
         };
-        let Some(messages) = self.messages_in_time(&delivery, stop).await else {
-            return;
-        };
+        let Some(messages) = self.messages_in_time(&delivery, stop).await else { return };
         self.leave_earlier(&delivery, &messages, &mut live).await;
         let quotes = self.quotes(&delivery, &live);
         let prints: Vec<u64> = messages.iter().map(Outgoing::fingerprint).collect();
