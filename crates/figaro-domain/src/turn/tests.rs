@@ -366,7 +366,7 @@ fn an_edit_is_read_for_facts_and_pinned_as_a_new_question_is() {
     };
     let part = |text: &str| Inbound::addressed(from(1), place(), speaker(), text.to_owned(), at(1));
     let asked = Message { turn: Some(RunId::new()), ..Message::from_inbound(session, &part("I like nuts")) };
-    let edited = Some(Box::new(part("I am allergic to nuts")));
+    let edited = Some(Box::new(Inbound { learns: true, ..part("I am allergic to nuts") }));
     let asked =
         AskedAgain { origin: from(2), model: None, edited, exchange: vec![asked], parked: Vec::new() };
     let Transition { output, changes } = begin_again(standing, asked, at(2));

@@ -48,7 +48,8 @@ async fn every_method_of_the_table_answers_its_smallest_call() {
         state.inline.queries.insert("guest-known".to_owned(), open);
         let messages = BTreeMap::from([(ANN, vec![json!({"message_id": 1})])]);
         let rights = BTreeSet::from(["can_read_messages".to_owned()]);
-        let link = BusinessLink { user: json!({}), is_enabled: true, rights, messages, read: Vec::new() };
+        let user = json!({"id": ANN, "is_bot": false, "first_name": "Ann"});
+        let link = BusinessLink { user, is_enabled: true, rights, messages, read: Vec::new() };
         state.business.connections.insert("link-known".to_owned(), link);
         state.presses.insert("press-known".to_owned(), ButtonPress { answer: None });
     });
