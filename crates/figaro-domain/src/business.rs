@@ -70,6 +70,8 @@ pub struct CustomerChat {
     pub draft: Option<ReplyDraft>,
     /// Draft of which a call that sends it may have begun.
     pub sending: Option<ReplyDraft>,
+    /// Draft that was sent, until its card says so.
+    pub sent: Option<ReplyDraft>,
     /// Number of the last draft.
     pub drafts: u32,
     /// Time of the last message.
@@ -144,6 +146,7 @@ impl CustomerChat {
             drafted: Vec::new(),
             draft: None,
             sending: None,
+            sent: None,
             drafts: 0,
             written_at: now,
         }
@@ -208,10 +211,10 @@ impl CustomerChat {
             && self.draft.as_ref().is_none_or(|draft| draft.is_stale || draft.card.is_none())
     }
 
-    /// Returns `true` if the open draft, or the one being sent, answers this message.
+    /// Returns `true` if a draft answers this message, and its end was not shown yet.
     #[must_use]
     pub fn is_for(&self, message: MessageId) -> bool {
-        self.draft.iter().chain(&self.sending).any(|draft| draft.answers == message)
+        self.draft.iter().chain(&self.sending).chain(&self.sent).any(|draft| draft.answers == message)
     }
 
     /// Returns `true` if one more draft may begin now without the person asking for it, and counts it.
@@ -274,9 +277,9 @@ impl CustomerChat {
     }
 
     /// Records that the draft being sent was sent as this message.
-    pub fn sent(&mut self, line: CustomerLine, now: DateTime<Utc>) {
+    pub fn end_sending(&mut self, line: CustomerLine, now: DateTime<Utc>) {
         self.note_reply(line, now);
-        self.sending = None;
+        self.sent = self.sending.take();
     }
 
     /// Records that the draft being sent was not sent. Returns `false` if a newer draft is in its place.
@@ -355,7 +358,7 @@ mod tests {
         assert!(chat.note(line(2, false), NOW) && chat.needs_draft(MessageId(2)));
         let second = chat.put_draft(MessageId(2), "two".to_owned()).unwrap();
         assert_eq!(second.card, None, "the first keeps its card");
-        chat.sent(line(3, true), NOW);
+        chat.end_sending(line(3, true), NOW);
         assert_eq!((waiting(&chat), chat.sending.clone(), chat.draft.clone()), (vec![2], None, Some(second)));
         // The message comes as an update as well.
         chat.note_reply(line(3, true), NOW);

@@ -121,6 +121,7 @@ impl Desk {
         account: &BusinessAccount,
         chat: &CustomerChat,
     ) -> Result<bool, StoreError> {
+        self.show_earlier(account, chat).await?;
         if let Some(sending) = &chat.sending {
             self.send(account, chat.chat, sending.number, SendCause::Rule).await?;
             return Ok(true);

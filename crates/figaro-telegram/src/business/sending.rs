@@ -41,6 +41,13 @@ impl Desk {
                 (chat.begin_sending(number, cause == SendCause::Rule, now), chat.clone())
             });
             match begun.await? {
+                // The bot stopped before the card said so.
+                Some((SendingStart::Gone, chat))
+                    if chat.sent.as_ref().is_some_and(|sent| sent.number == number) =>
+                {
+                    self.show_earlier(account, &chat).await?;
+                    return Ok(SendEnd::Sent);
+                }
                 None | Some((SendingStart::Gone, _)) => return Ok(SendEnd::Gone),
                 Some((SendingStart::Held, _)) => return Ok(SendEnd::Held),
                 Some((SendingStart::Unclear(draft), chat)) => {
@@ -76,11 +83,11 @@ impl Desk {
             Ok(sent) => {
                 let (message, now) = (sent_id(&sent), self.sender.clock.now());
                 let line = CustomerLine { message, is_own: true, text: text.text, attachments: Vec::new() };
-                self.change(account, chat, |chat| chat.sent(line, now)).await?;
+                self.change(account, chat, |chat| chat.end_sending(line, now)).await?;
                 self.mark_read(account, chat.chat, draft).await;
                 let by_rule = cause == SendCause::Rule;
                 let note = if by_rule { texts.business_sent_by_rule() } else { texts.business_sent() };
-                self.edit_sent(account, chat, draft, note).await;
+                self.show_sent(account, chat, draft, note).await?;
                 Ok(SendEnd::Sent)
             }
             Err(Some(ApiError::Unclear(words))) => {
@@ -99,6 +106,30 @@ impl Desk {
                 Ok(SendEnd::Refused)
             }
         }
+    }
+
+    /// Says on the card of a draft that was sent before a restart that it was.
+    pub(super) async fn show_earlier(
+        &self,
+        account: &BusinessAccount,
+        chat: &CustomerChat,
+    ) -> Result<(), StoreError> {
+        let Some(sent) = &chat.sent else { return Ok(()) };
+        let note = self.texts(account).await.business_sent();
+        self.show_sent(account, chat, sent, note).await
+    }
+
+    async fn show_sent(
+        &self,
+        account: &BusinessAccount,
+        chat: &CustomerChat,
+        draft: &ReplyDraft,
+        note: &str,
+    ) -> Result<(), StoreError> {
+        self.edit_sent(account, chat, draft, note).await;
+        let number = draft.number;
+        let shown = self.change(account, chat, |chat| drop(chat.sent.take_if(|sent| sent.number == number)));
+        shown.await.map(drop)
     }
 
     async fn change<T>(
