@@ -1,12 +1,10 @@
 //! Replies to customers of people who connected the bot to their own account: drafted, shown, and sent by a press or a rule.
 
-use std::time::{Duration, Instant};
-
 use figaro_offline::model::{Gate, ModelReply};
 use figaro_offline::telegram::{Person, PlannedFailure, Say, TelegramView};
 use serde_json::Value;
 
-use super::forgetting::data;
+use super::edits_forgotten::erased;
 use super::pictures::png;
 use crate::support::records::holding;
 use crate::support::scene::{labels, number, text};
@@ -280,21 +278,6 @@ async fn a_kill_drafts_again_and_never_sends_twice() {
     assert_eq!(world.asked().len(), asked, "nothing is drafted again");
 }
 
-/// Waits until no file of the store holds the secret.
-async fn erased(world: &World) {
-    let holds = || {
-        let files = std::fs::read_dir(data(world)).unwrap().map(|entry| entry.unwrap().path());
-        files
-            .filter_map(|file| std::fs::read(file).ok())
-            .any(|bytes| bytes.windows(9).any(|part| part == b"zebra4711"))
-    };
-    let deadline = Instant::now() + TIMEOUT;
-    while holds() {
-        assert!(Instant::now() < deadline, "the secret stays in the files of the store");
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
-}
-
 #[tokio::test]
 async fn disconnecting_and_forgetting_erase_everything() {
     let world = world().await;
@@ -316,7 +299,7 @@ async fn disconnecting_and_forgetting_erase_everything() {
         "{:?}",
         world.bot_texts(ANN)
     );
-    erased(&world).await;
+    erased(&world, &["zebra4711"]).await;
     assert!(text(&world.told(ANN, ANN, "/business").await).contains("I am not connected"));
     // A chat alone, and everything by /forget.
     world.telegram.connect_account("link", ANN, &ALL).unwrap();
@@ -332,7 +315,7 @@ async fn disconnecting_and_forgetting_erase_everything() {
     let sure = world.becomes(&forget, "", "Forget").await;
     world.press(ANN, &sure, "Forget").await;
     world.caught_up().await;
-    erased(&world).await;
+    erased(&world, &["zebra4711"]).await;
     bot.stop().await;
     assert_eq!(holding(&world, "zebra4711"), [""; 0]);
 }

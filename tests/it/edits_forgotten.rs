@@ -26,7 +26,7 @@ async fn twice(world: &World) -> (i64, i64) {
 }
 
 /// Waits until the files of the store hold none of these words.
-async fn erased(world: &World, words: &[&str]) {
+pub async fn erased(world: &World, words: &[&str]) {
     let holds = |word: &str| {
         let files = std::fs::read_dir(data(world))
             .unwrap()
