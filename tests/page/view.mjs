@@ -179,7 +179,8 @@ export class View {
         words.setStart(text, index);
         words.setEnd(text, index + word.length);
         // Digits in Arabic text have boxes of their own, on the same line.
-        return new Set([...words.getClientRects()].map(({ bottom }) => Math.round(bottom))).size > 1;
+        const boxes = [...words.getClientRects()];
+        return boxes.some(({ top }) => top > boxes[0].bottom - 1);
       });
       const broken = [...document.querySelectorAll('.key')].filter((node) => isSeen(node) && node.firstChild?.nodeType === Node.TEXT_NODE && isBroken(node.firstChild));
       if (broken.length) faults.push(`a word of a button is broken: ${broken[0].innerText}`);
