@@ -50,19 +50,18 @@ async fn filled(url: &StoreUrl, size: usize) -> Store {
 
 /// Writes and reads until it is told to stop; gives the longest that one took of each.
 async fn others(store: Store, stop: Arc<AtomicBool>) -> (Duration, Duration) {
-    let session = store.conversations().session(OTHER, at(0)).await.unwrap().id;
+    let session = store.conversations().session(OTHER, at(0)).unwrap().id;
     let (mut write, mut read) = (Duration::ZERO, Duration::ZERO);
     while !stop.load(Ordering::Acquire) {
         let begun = Instant::now();
         store
             .conversations()
             .append(Message::new(session, MessageRole::User, "hello".to_owned(), at(0)))
-            .await
             .unwrap();
         store.flush().await.unwrap();
         write = write.max(begun.elapsed());
         let begun = Instant::now();
-        drop(store.conversations().recent(session, 20).await.unwrap());
+        drop(store.conversations().recent(session, 20).unwrap());
         read = read.max(begun.elapsed());
     }
     (write, read)

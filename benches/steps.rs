@@ -50,7 +50,7 @@ async fn main() {
     for (words, within) in [("store in memory", &memory), ("store on disk", &disk)] {
         let store = Store::open(&store_url(within.path().join("steps")), BotId(1)).await.unwrap();
         print(words, checkpoints(&store).await);
-        print("  the same words alone, not durable", appends(&store).await);
+        print("  the same words alone, not durable", appends(&store));
     }
     print("a bare fsync on that disk", fsyncs(disk.path()));
     println!("a turn of three passes with two calls each in the first two, from the message to the answer");
@@ -62,7 +62,7 @@ async fn main() {
 /// Records steps of one turn as its third pass does.
 async fn checkpoints(store: &Store) -> Vec<Duration> {
     let conversation = Conversation { chat: ChatId(OWNER), topic: None };
-    let turn = store.conversations().begin_turn(conversation, &[question()], Utc::now()).await.unwrap();
+    let turn = store.conversations().begin_turn(conversation, &[question()], Utc::now()).unwrap();
     let mut times = Vec::new();
     for at in 0..STEPS {
         let call = |number| Call {
@@ -90,14 +90,14 @@ async fn checkpoints(store: &Store) -> Vec<Duration> {
     times
 }
 
-async fn appends(store: &Store) -> Vec<Duration> {
+fn appends(store: &Store) -> Vec<Duration> {
     let conversation = Conversation { chat: ChatId(OWNER + 1), topic: None };
-    let session = store.conversations().session(conversation, Utc::now()).await.unwrap().id;
+    let session = store.conversations().session(conversation, Utc::now()).unwrap().id;
     let mut times = Vec::new();
     for _ in 0..STEPS {
         let said = Message::new(session, MessageRole::Assistant, words(), Utc::now());
         let began = Instant::now();
-        store.conversations().append(said).await.unwrap();
+        store.conversations().append(said).unwrap();
         times.push(began.elapsed());
     }
     times

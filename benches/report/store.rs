@@ -144,7 +144,7 @@ async fn fill(store: &Store, first: i64, count: i64) {
                 }
                 turn(&store, number).await;
                 if number % 100 == 0 {
-                    while store.inbox().expire_seen(at(number) - TimeDelta::days(3)).await.unwrap() > 0 {}
+                    while store.inbox().expire_seen(at(number) - TimeDelta::days(3)).unwrap() > 0 {}
                 }
             }
         });
@@ -160,7 +160,7 @@ async fn turn(store: &Store, number: i64) {
     // Each chat in its turn, so that no two turns of one are under way.
     let (chat, now) = (ChatId(number % CHATS), at(number));
     let body = json!({"update_id": number, "message": {"text": "What is on today?", "chat": {"id": chat}}});
-    store.inbox().accept(vec![RawUpdate { id: UpdateId(number), body }], now).await.unwrap();
+    store.inbox().accept(vec![RawUpdate { id: UpdateId(number), body }], now).unwrap();
     let place = Place { chat, kind: ChatKind::Private, title: None, topic: None };
     let speaker = Speaker { user: UserId::telegram(chat.0), name: "Ann".to_owned(), username: None };
     let question = Inbound::addressed(
@@ -171,7 +171,7 @@ async fn turn(store: &Store, number: i64) {
         now,
     );
     let conversation = Conversation { chat, topic: None };
-    let run = store.conversations().begin_turn(conversation, &[question], now).await.unwrap();
+    let run = store.conversations().begin_turn(conversation, &[question], now).unwrap();
     let answer = Message::new(run.session, MessageRole::Assistant, "Nothing is on today. ".repeat(19), now);
     let delivery = PendingDelivery {
         entry: Some(answer.id),
@@ -180,7 +180,7 @@ async fn turn(store: &Store, number: i64) {
     let id = delivery.id;
     let end = TurnEnd { messages: vec![answer], delivery: Some(delivery), ..TurnEnd::default() };
     store.conversations().end_turn(&run, end).await.unwrap();
-    store.outbox().record_own(chat, MessageId(number), Author::Model, now).await.unwrap();
+    store.outbox().record_own(chat, MessageId(number), Author::Model, now).unwrap();
     store.outbox().confirm_part(id, MessageId(number), true).await.unwrap();
-    store.outbox().end_delivery(id, DeliveryEnd::Whole, now).await.unwrap();
+    store.outbox().end_delivery(id, DeliveryEnd::Whole, now).unwrap();
 }

@@ -60,9 +60,9 @@ pub async fn audit(
     };
     let store = Store::open(&url, bot).await.map_err(refused)?;
     match task {
-        AuditTask::List { limit, since, json } => list(&store, limit, since, json).await?,
-        AuditTask::Verify => verify(&store).await?,
-        AuditTask::Export(to) => export(&store, &to).await?,
+        AuditTask::List { limit, since, json } => list(&store, limit, since, json)?,
+        AuditTask::Verify => verify(&store)?,
+        AuditTask::Export(to) => export(&store, &to)?,
     }
     Ok(all_said()?)
 }
@@ -71,9 +71,9 @@ fn refused(error: StoreError) -> StartupError {
     StartupError(error.to_string())
 }
 
-async fn list(store: &Store, limit: usize, since: Option<NaiveDate>, json: bool) -> Result<(), StartupError> {
+fn list(store: &Store, limit: usize, since: Option<NaiveDate>, json: bool) -> Result<(), StartupError> {
     let since = since.and_then(|day| day.and_hms_opt(0, 0, 0)).map(|time| time.and_utc());
-    let entries = store.audit().newest(None, limit).await.map_err(refused)?;
+    let entries = store.audit().newest(None, limit).map_err(refused)?;
     let wanted = entries.iter().take_while(|entry| since.is_none_or(|since| entry.event.at >= since));
     let mut count = 0;
     for entry in wanted {
@@ -117,8 +117,8 @@ fn line(entry: &AuditEntry) -> String {
     format!("{seq} {} {what} by={by}{}", time.format("%Y-%m-%dT%H:%M:%SZ"), rest.collect::<String>())
 }
 
-async fn verify(store: &Store) -> Result<(), AppFailure> {
-    let verdict = store.audit().verify().await.map_err(refused)?;
+fn verify(store: &Store) -> Result<(), AppFailure> {
+    let verdict = store.audit().verify().map_err(refused)?;
     match verdict.broken {
         None => say(&format!("✓ {}, and the chain is whole", counted(verdict.entries, "entry"))),
         Some(seq) => {
@@ -132,9 +132,9 @@ async fn verify(store: &Store) -> Result<(), AppFailure> {
     Ok(())
 }
 
-async fn export(store: &Store, to: &Path) -> Result<(), StartupError> {
+fn export(store: &Store, to: &Path) -> Result<(), StartupError> {
     let failed = |error: std::io::Error| StartupError(format!("{}: {}", to.display(), in_words(&error)));
-    let entries = whole_log(&store.audit()).await.map_err(refused)?;
+    let entries = whole_log(&store.audit()).map_err(refused)?;
     let file = OpenOptions::new().write(true).create_new(true).mode(MODE).open(to).map_err(failed)?;
     let mut lines = BufWriter::new(&file);
     for entry in &entries {

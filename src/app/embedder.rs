@@ -1,10 +1,9 @@
 //! Builds the embedder of the settings.
 
-use std::path::PathBuf;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-#[cfg(feature = "local-embedder")]
 use tokio::task::spawn_blocking;
 
 use super::failure::StartupError;
@@ -36,7 +35,9 @@ pub(super) async fn embedder(parts: EmbedderParts<'_>) -> Result<Option<Arc<dyn 
     match parts.settings {
         EmbedderSettings::Off => Ok(None),
         EmbedderSettings::Local(folder) => {
-            local(folder.clone(), parts.clock, parts.background).await.map(Some)
+            let (folder, clock, background) = (folder.clone(), parts.clock, parts.background);
+            let opened = spawn_blocking(move || local(&folder, clock, background)).await;
+            opened.map_err(|broken| StartupError(format!("EMBEDDER: {broken}")))?.map(Some)
         }
         EmbedderSettings::Service { service, model } => {
             let descriptor = parts.providers.find(service.name);
@@ -52,18 +53,13 @@ pub(super) async fn embedder(parts: EmbedderParts<'_>) -> Result<Option<Arc<dyn 
 }
 
 #[cfg(feature = "local-embedder")]
-async fn local(
-    folder: PathBuf,
-    clock: Clock,
-    background: TaskTracker,
-) -> Result<Arc<dyn Embedder>, StartupError> {
-    let opened = spawn_blocking(move || LocalEmbedder::open(&folder, clock, background)).await;
-    let opened = opened.map_err(|broken| StartupError(format!("EMBEDDER: {broken}")))?;
+fn local(folder: &Path, clock: Clock, background: TaskTracker) -> Result<Arc<dyn Embedder>, StartupError> {
+    let opened = LocalEmbedder::open(folder, clock, background);
     Ok(Arc::new(opened.map_err(|why| StartupError(format!("EMBEDDER: {why}")))?))
 }
 
 #[cfg(not(feature = "local-embedder"))]
-async fn local(_: PathBuf, _: Clock, _: TaskTracker) -> Result<Arc<dyn Embedder>, StartupError> {
+fn local(_: &Path, _: Clock, _: TaskTracker) -> Result<Arc<dyn Embedder>, StartupError> {
     Err(StartupError(
         "EMBEDDER: this build has no local models: build it with --features local-embedder, or choose a model of a service"
             .to_owned(),

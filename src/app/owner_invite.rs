@@ -76,7 +76,7 @@ pub(super) async fn link(
     clock: &Clock,
     username: &str,
 ) -> Result<Option<Link>, StoreError> {
-    if has_owner(access, &*store.access().await?) {
+    if has_owner(access, &*store.access()?) {
         return Ok(None);
     }
     let code = random_hex(INVITE_BYTES).map_err(|error| StoreError::Failed {

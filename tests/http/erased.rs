@@ -118,9 +118,9 @@ async fn an_erased_session_leaves_no_name_and_its_questions_are_none_of_telegram
     assert!(["inbox", "seen"].iter().all(|table| !everything.contains_key(*table)), "no update was settled");
     let store = world.stored().await;
     let work = ExternalName::person("default", "ann").session("work");
-    let conversation = store.external().find(&work).await.unwrap().expect("another session stays");
-    let session = store.sessions().current(conversation).await.unwrap().unwrap();
-    let messages = store.conversations().recent(session, 10).await.unwrap();
+    let conversation = store.external().find(&work).unwrap().expect("another session stays");
+    let session = store.sessions().current(conversation).unwrap().unwrap();
+    let messages = store.conversations().recent(session, 10).unwrap();
     assert!(
         messages.len() == 2 && messages.iter().all(|message| message.telegram.is_empty()),
         "{messages:?}"

@@ -44,20 +44,20 @@ impl World {
     /// What is on record of the children of all turns; the bot must not run.
     async fn children_on_record(&self) -> Vec<ChildRun> {
         let store = self.stored().await;
-        let session = session_of_ann(&store).await;
-        let messages = store.conversations().recent(session, 100).await.unwrap();
+        let session = session_of_ann(&store);
+        let messages = store.conversations().recent(session, 100).unwrap();
         let mut children = Vec::new();
         for turn in messages.iter().filter(|m| m.role == MessageRole::User).filter_map(|m| m.turn) {
-            children.extend(store.children().of_run(turn).await.unwrap());
+            children.extend(store.children().of_run(turn).unwrap());
         }
         children
     }
 }
 
 /// The session of Ann's chat.
-async fn session_of_ann(store: &Store) -> figaro_base::ids::SessionId {
+fn session_of_ann(store: &Store) -> figaro_base::ids::SessionId {
     let here = figaro_domain::conversation::Conversation { chat: ChatId(ANN), topic: None };
-    store.conversations().session(here, figaro_base::clock::Clock::system().now()).await.unwrap().id
+    store.conversations().session(here, figaro_base::clock::Clock::system().now()).unwrap().id
 }
 
 fn asks(agent: &str, input: &str) -> ReplyPart {
@@ -241,7 +241,7 @@ async fn a_child_goes_on_after_a_kill_and_its_outcome_is_heard_once() {
             (&told(last, "scribe")["outcome"], &told(last, "scribe")["text"]),
             (&json!("done"), &json!("Noted."))
         );
-        let notes = world.stored().await.notes().of_chat(ChatId(ANN)).await.unwrap();
+        let notes = world.stored().await.notes().of_chat(ChatId(ANN)).unwrap();
         assert_eq!(notes.len(), 1, "killed when {at}");
         assert_eq!(world.children_on_record().await.len(), 1, "killed when {at}");
         assert_eq!(world.bot_texts(ANN).iter().filter(|t| t.contains("has noted it")).count(), 1);
@@ -285,11 +285,7 @@ async fn a_stop_reaches_every_child() {
     bot.signal("TERM");
     assert!(bot.ended().await.success());
     assert_eq!(model.requests().len(), asked, "nobody is asked after a stop");
-    assert_eq!(
-        world.stored().await.notes().of_chat(ChatId(ANN)).await.unwrap().len(),
-        0,
-        "no tool runs after it"
-    );
+    assert_eq!(world.stored().await.notes().of_chat(ChatId(ANN)).unwrap().len(), 0, "no tool runs after it");
     let children = world.children_on_record().await;
     let ends: Vec<Option<ChildEnd>> = children.iter().map(|c| c.outcome.as_ref().map(|o| o.end)).collect();
     assert_eq!(ends, vec![Some(ChildEnd::Cancelled); 3], "{children:?}");

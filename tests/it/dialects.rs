@@ -85,9 +85,9 @@ async fn all(provider: &str, rows: Vec<Row>) {
 async fn booked(world: &World) -> Vec<(String, u64)> {
     let store = world.stored().await;
     let conversation = Conversation { chat: ChatId(ANN), topic: None };
-    let session = store.conversations().session(conversation, DateTime::UNIX_EPOCH).await.unwrap().id;
+    let session = store.conversations().session(conversation, DateTime::UNIX_EPOCH).unwrap().id;
     let mut turns: Vec<(String, u64)> = Vec::new();
-    for message in store.conversations().recent(session, usize::MAX).await.unwrap() {
+    for message in store.conversations().recent(session, usize::MAX).unwrap() {
         let (role, last) = (message.role, turns.last_mut());
         match (role, &message.tool, last) {
             (MessageRole::User, ..) => turns.push((String::new(), 0)),

@@ -403,13 +403,13 @@ async fn what_the_model_wrote_into_settings_for_a_forgotten_message_goes_with_it
     assert!(!all.contains("marmalade") && !all.contains("Quartermaster"), "{all}");
     bot.ends_well().await;
     let store = world.stored().await;
-    let config = store.settings().chat_config(ChatId(BOB)).await.unwrap();
+    let config = store.settings().chat_config(ChatId(BOB)).unwrap();
     assert_eq!((config.personality, config.custom_prompt), (None, None));
     assert_eq!(
         (config.language.as_deref(), config.timezone),
         (Some("Latvian"), Some("Europe/Riga".parse().unwrap()))
     );
-    assert_eq!(store.profiles().find(&UserId::telegram(BOB)).await.unwrap().unwrap().wishes, []);
+    assert_eq!(store.profiles().find(&UserId::telegram(BOB)).unwrap().unwrap().wishes, []);
     drop(store);
     for record in world.records().everything().into_values().flatten() {
         let record = String::from_utf8_lossy(&record.1).into_owned();
@@ -577,19 +577,15 @@ async fn a_member_of_a_long_group_gets_all_that_is_theirs() {
     let world = World::new().await;
     let begin = now() - TimeDelta::days(3);
     let store = world.stored().await;
-    let session = store
-        .conversations()
-        .session(Conversation { chat: ChatId(TEAM), topic: None }, begin)
-        .await
-        .unwrap()
-        .id;
+    let session =
+        store.conversations().session(Conversation { chat: ChatId(TEAM), topic: None }, begin).unwrap().id;
     for at in 0..700_i64 {
         let (who, name) = if at % 100 == 7 { (BOB, "Bob") } else { (CAROL, "Carol") };
         let text = format!("{name} said number {at}.");
         let mut message = Message::new(session, MessageRole::User, text, begin + TimeDelta::minutes(at));
         message.speaker =
             Some(Speaker { user: UserId::telegram(who), name: name.to_owned(), username: None });
-        store.conversations().append(message).await.unwrap();
+        store.conversations().append(message).unwrap();
     }
     drop(store);
     world.team();

@@ -223,11 +223,11 @@ async fn settings_that_cannot_be_read_do_not_keep_a_question_from_being_answered
 async fn with_old_messages(world: &World, new: usize) {
     let store = world.stored().await;
     let place = Conversation { chat: ChatId(ANN), topic: None };
-    let session = store.conversations().session(place, Clock::system().now()).await.unwrap().id;
+    let session = store.conversations().session(place, Clock::system().now()).unwrap().id;
     let old = (0..40).map(|at| format!("old {at} {}", "x".repeat(300_000)));
     for (at, text) in old.chain((0..new).map(|at| format!("new {at}."))).enumerate() {
         let role = [MessageRole::User, MessageRole::Assistant][at % 2];
-        store.conversations().append(Message::new(session, role, text, Clock::system().now())).await.unwrap();
+        store.conversations().append(Message::new(session, role, text, Clock::system().now())).unwrap();
     }
     store.flush().await.unwrap();
 }
@@ -275,15 +275,13 @@ async fn messages_are_found_by_key_in_their_own_chat_only() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open(&store_url(folder.path()), BotId(1)).await.unwrap();
     let (old, new, now) = (ChatId(-5), ChatId(-1_005), chrono::DateTime::UNIX_EPOCH);
-    let session =
-        store.conversations().session(Conversation { chat: old, topic: None }, now).await.unwrap().id;
+    let session = store.conversations().session(Conversation { chat: old, topic: None }, now).unwrap().id;
     store
         .conversations()
         .append(Message::new(session, MessageRole::Assistant, "words".to_owned(), now))
-        .await
         .unwrap();
     let found = async |chat, index| {
-        let entry = store.conversations().entry(chat, EntryKey { session, index }).await.unwrap();
+        let entry = store.conversations().entry(chat, EntryKey { session, index }).unwrap();
         entry.map(|message| message.text)
     };
     assert_eq!(found(old, 0).await.as_deref(), Some("words"));

@@ -128,7 +128,7 @@ async fn an_embedder_that_is_silent_or_fails_delays_no_answer_and_is_told_once_f
 async fn store_old(world: &World, count: i64, other: Option<&str>) {
     let (store, here) = (world.stored().await, Conversation { chat: ChatId(ANN), topic: None });
     let begin: DateTime<Utc> = now() - TimeDelta::days(30);
-    let session = store.conversations().session(here, begin).await.unwrap().id;
+    let session = store.conversations().session(here, begin).unwrap().id;
     for at in 0..count {
         let text = format!("The train number {at} was late again.");
         let text = other.filter(|_| at == 7).map_or(text, ToOwned::to_owned);
@@ -137,7 +137,7 @@ async fn store_old(world: &World, count: i64, other: Option<&str>) {
         let mut message = Message::new(session, role, text, begin + TimeDelta::minutes(at));
         let ann = Speaker { user: UserId::telegram(ANN), name: "Ann".to_owned(), username: None };
         message.speaker = Some(ann).filter(|_| role == MessageRole::User);
-        store.conversations().append(message).await.unwrap();
+        store.conversations().append(message).unwrap();
     }
 }
 

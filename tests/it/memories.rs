@@ -94,7 +94,7 @@ pub async fn remembered(world: &World, who: i64, words: &str) -> Value {
 
 /// The memories of somebody in the store of a bot that has stopped, active ones only.
 pub async fn stored(world: &World, who: i64) -> Vec<Memory> {
-    let mut all = world.stored().await.facts().of_person(&UserId::telegram(who)).await.unwrap();
+    let mut all = world.stored().await.facts().of_person(&UserId::telegram(who)).unwrap();
     all.retain(Memory::is_active);
     all
 }
@@ -292,8 +292,8 @@ async fn where_people_are_asked_nothing_is_read_before_they_agree() {
     assert_eq!(world.press(BOB, &card, "Erase all").await, "Erased: 2.");
     bot.ends_well().await;
     let store = world.stored().await;
-    assert_eq!(store.facts().of_person(&UserId::telegram(BOB)).await.unwrap(), []);
-    assert_eq!(store.facts().people_with_unread().await.unwrap(), []);
+    assert_eq!(store.facts().of_person(&UserId::telegram(BOB)).unwrap(), []);
+    assert_eq!(store.facts().people_with_unread().unwrap(), []);
 }
 
 #[tokio::test]
@@ -309,8 +309,8 @@ async fn whoever_declines_is_left_alone() {
     bot.ends_well().await;
     assert_eq!(of_bob(&world).len(), 0);
     let store = world.stored().await;
-    assert_eq!(store.facts().people_with_unread().await.unwrap(), []);
-    assert_eq!(store.facts().of_person(&UserId::telegram(BOB)).await.unwrap(), []);
+    assert_eq!(store.facts().people_with_unread().unwrap(), []);
+    assert_eq!(store.facts().of_person(&UserId::telegram(BOB)).unwrap(), []);
 }
 
 /// Someone says how they always want something, and a model says that it is so.
@@ -433,7 +433,7 @@ async fn a_kill_at_any_moment_of_the_work_loses_nothing_and_does_nothing_twice()
         assert_eq!(times, if cut.is_some() { 2 } else { 1 }, "{name}");
         bot.ends_well().await;
         assert_eq!(words(&stored(&world, BOB).await), ["Lives in Riga"], "{name}");
-        assert_eq!(world.stored().await.facts().people_with_unread().await.unwrap(), [], "{name}");
+        assert_eq!(world.stored().await.facts().people_with_unread().unwrap(), [], "{name}");
     }
 }
 
@@ -487,7 +487,7 @@ async fn answers_of_no_use_are_asked_for_a_few_times_and_a_failing_model_later()
     world.caught_up().await;
     assert_eq!(world.model.extraction_requests().len(), asked);
     bot.ends_well().await;
-    assert_eq!(world.stored().await.facts().people_with_unread().await.unwrap(), []);
+    assert_eq!(world.stored().await.facts().people_with_unread().unwrap(), []);
     let (world, other) = remembering(&[]).await;
     world.script.extract_when("Riga", ModelReply::status(400, "no"));
     asks(&world, BOB, BOB, "I live in Riga.").await;
@@ -521,7 +521,7 @@ async fn above_the_limit_the_least_used_goes_and_without_one_nothing_is_read() {
     world.caught_up().await;
     bot.ends_well().await;
     assert_eq!(of_bob(&world).len(), before);
-    assert_eq!(world.stored().await.facts().people_with_unread().await.unwrap(), []);
+    assert_eq!(world.stored().await.facts().people_with_unread().unwrap(), []);
 }
 
 #[tokio::test]

@@ -142,7 +142,7 @@ async fn the_kitchen_of_the_documents_works_as_they_tell() {
         world.told(ANN, ANN, words).await;
     }
     bot.ends_well().await;
-    let pins = world.stored().await.pins().of_chat(ChatId(ANN)).await.unwrap();
+    let pins = world.stored().await.pins().of_chat(ChatId(ANN)).unwrap();
     let pinned = |name: &str| pins.iter().any(|pin| pin.content.contains(name));
     assert!(pinned("Ole") && pinned("Ivo") && pinned("Ida") && !pinned("Una"), "{pins:?}");
     assert!(pins.iter().all(|pin| pin.about.is_some() || (pin.importance - 10.0).abs() < 0.01), "{pins:?}");

@@ -45,7 +45,7 @@ async fn replies(world: &World, say: Say, chat: i64) -> Value {
 
 /// The pins of people in the store of a bot that has stopped.
 async fn stored(world: &World, chat: i64) -> Vec<Pin> {
-    let mut pins = world.stored().await.pins().of_chat(ChatId(chat)).await.unwrap();
+    let mut pins = world.stored().await.pins().of_chat(ChatId(chat)).unwrap();
     pins.retain(|pin| pin.about.is_none());
     pins
 }
@@ -431,7 +431,7 @@ async fn figaro_keeps_the_zone_and_the_session_which_people_see_and_no_prompt_ha
     let open = shows_pin(&world, &card, "📌 Lunch is at noon").await;
     assert!(!labels(&open).contains(&"See original".to_owned()), "{open}");
     bot.ends_well().await;
-    let pins = world.stored().await.pins().of_chat(ChatId(ANN)).await.unwrap();
+    let pins = world.stored().await.pins().of_chat(ChatId(ANN)).unwrap();
     let own = |about: SystemPin| pins.iter().filter(|pin| pin.about == Some(about)).count();
     assert_eq!((own(SystemPin::Zone), own(SystemPin::Session(None))), (1, 1), "each is kept once");
 }

@@ -71,10 +71,8 @@ async fn what_a_person_asks_for_stands_in_their_later_questions_where_they_said_
     bot.ends_well().await;
     let store = world.stored().await;
     let [ann, bob] = [ANN, BOB].map(UserId::telegram);
-    let (ann, bob) = (
-        store.profiles().find(&ann).await.unwrap().unwrap(),
-        store.profiles().find(&bob).await.unwrap().unwrap(),
-    );
+    let (ann, bob) =
+        (store.profiles().find(&ann).unwrap().unwrap(), store.profiles().find(&bob).unwrap().unwrap());
     assert_eq!((ann.role, bob.role), (PersonRole::Owner, PersonRole::Member));
     assert_eq!((bob.names.shown.as_str(), bob.names.username.as_deref()), ("Bob", Some("bob")));
     assert_eq!(bob.language.as_deref(), Some("en"));

@@ -243,13 +243,13 @@ async fn a_store_without_an_index_is_indexed_at_the_first_question() {
     let world = World::new().await;
     let (store, here) = (world.stored().await, Conversation { chat: ChatId(ANN), topic: None });
     let begin: DateTime<Utc> = now() - TimeDelta::days(30);
-    let session = store.conversations().session(here, begin).await.unwrap().id;
+    let session = store.conversations().session(here, begin).unwrap().id;
     for at in 0..STORED {
         let text = if at == 40 { BEES.to_owned() } else { format!("The train number {at} was late again.") };
         let mut message = Message::new(session, MessageRole::User, text, begin + TimeDelta::minutes(at));
         message.speaker =
             Some(Speaker { user: UserId::telegram(ANN), name: "Ann".to_owned(), username: None });
-        store.conversations().append(message).await.unwrap();
+        store.conversations().append(message).unwrap();
     }
     drop(store);
     let records = world.records();

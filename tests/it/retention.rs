@@ -45,12 +45,12 @@ async fn ended_tasks_are_forgotten_by_age_and_messages_never() {
     bot.ready().await;
     world.caught_up().await;
     bot.ends_well().await;
-    assert_eq!(world.stored().await.tasks().of_chat(ran.place.chat).await.unwrap().len(), 3);
+    assert_eq!(world.stored().await.tasks().of_chat(ran.place.chat).unwrap().len(), 3);
 
     let bot = world.bot().set("ACCESS", "open").set("RUST_LOG", "info,figaro_agent::retention=debug").spawn();
     bot.logged("ended tasks forgotten").await;
     bot.ends_well().await;
-    let left = world.stored().await.tasks().of_chat(ran.place.chat).await.unwrap();
+    let left = world.stored().await.tasks().of_chat(ran.place.chat).unwrap();
     assert!(left.len() == 2 && left.iter().all(|task| task.id != ran.id), "{left:?}");
     let records = world.records();
     assert_eq!(records.all("task_runs"), []);

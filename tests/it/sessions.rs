@@ -330,7 +330,7 @@ async fn a_name_that_fails_is_tried_again_with_later_exchanges_and_not_for_ever(
     let own = asked.iter().filter(|request| request.user_text().contains("first words")).count();
     assert_eq!(own, 3);
     let store = world.stored().await;
-    let session = store.sessions().of_conversation(here(BOB)).await.unwrap().remove(0);
+    let session = store.sessions().of_conversation(here(BOB)).unwrap().remove(0);
     assert_eq!((session.name, session.naming_tries), (None, 3));
 }
 
@@ -403,7 +403,7 @@ async fn a_topic_without_a_title_gets_the_name_of_its_first_session() {
     let store = world.stored().await;
     let of_topic = |topic| Conversation { chat: ChatId(BOB), topic: Some(TopicId(topic)) };
     for (topic, name) in [(chosen, "Cutting trees"), (renamed, "Digging holes")] {
-        let session = store.sessions().of_conversation(of_topic(topic)).await.unwrap().remove(0);
+        let session = store.sessions().of_conversation(of_topic(topic)).unwrap().remove(0);
         assert_eq!(session.name.unwrap().text, name);
     }
     assert_eq!(world.refused(), Vec::<String>::new());
@@ -418,11 +418,7 @@ async fn a_kill_while_a_session_is_deleted_leaves_all_of_it_or_nothing() {
         let session = store.conversations().new_session(here(BOB), now()).await.unwrap();
         for number in 0..400 {
             let words = format!("message {number} {}", "of many words ".repeat(10));
-            store
-                .conversations()
-                .append(Message::new(session.id, MessageRole::User, words, now()))
-                .await
-                .unwrap();
+            store.conversations().append(Message::new(session.id, MessageRole::User, words, now())).unwrap();
         }
         drop(store);
         let bot = start(&world, &[]).await;
@@ -436,10 +432,10 @@ async fn a_kill_while_a_session_is_deleted_leaves_all_of_it_or_nothing() {
         tokio::time::sleep(Duration::from_millis(delay)).await;
         bot.kill();
         let store = world.stored().await;
-        let left = store.conversations().recent(session.id, usize::MAX).await.unwrap().len();
-        let known = store.sessions().find(session.id).await.unwrap();
+        let left = store.conversations().recent(session.id, usize::MAX).unwrap().len();
+        let known = store.sessions().find(session.id).unwrap();
         let listed =
-            store.sessions().of_conversation(here(BOB)).await.unwrap().iter().any(|one| one.id == session.id);
+            store.sessions().of_conversation(here(BOB)).unwrap().iter().any(|one| one.id == session.id);
         match known {
             Some(_) => assert!(left == 400 && listed, "{left} messages are left"),
             None => assert!(left == 0 && !listed, "{left} messages are left"),
@@ -452,7 +448,7 @@ async fn a_kill_while_a_session_is_deleted_leaves_all_of_it_or_nothing() {
         world.shows(BOB, number(&card["message_id"]), "").await;
         world.caught_up().await;
         bot.ends_well().await;
-        assert_eq!(world.stored().await.sessions().find(session.id).await.unwrap(), None, "after {delay} ms");
+        assert_eq!(world.stored().await.sessions().find(session.id).unwrap(), None, "after {delay} ms");
     }
     assert_eq!(whole + gone, 6);
 }

@@ -44,7 +44,7 @@ async fn changes(world: &World, who: (i64, i64), said: &str, change: Value) -> V
 }
 
 async fn settings(world: &World, chat: i64) -> ChatConfig {
-    world.stored().await.settings().chat_config(ChatId(chat)).await.unwrap()
+    world.stored().await.settings().chat_config(ChatId(chat)).unwrap()
 }
 
 async fn config(world: &World, chat: i64) -> String {

@@ -78,9 +78,9 @@ async fn stored(bot: &Bot, count: usize) {
 async fn tiled(world: &World) -> Vec<Summary> {
     let store = world.stored().await;
     let here = Conversation { chat: ChatId(ANN), topic: None };
-    let session = store.sessions().current(here).await.unwrap().unwrap();
-    let all = store.summaries().of_session(session).await.unwrap();
-    let messages = store.conversations().recent(session, 1_000).await.unwrap();
+    let session = store.sessions().current(here).unwrap().unwrap();
+    let all = store.summaries().of_session(session).unwrap();
+    let messages = store.conversations().recent(session, 1_000).unwrap();
     let mut next = 0;
     for summary in &all {
         assert_eq!(summary.start, next, "{all:?}");

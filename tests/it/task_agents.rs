@@ -127,7 +127,7 @@ async fn the_agent_of_a_task_is_chosen_with_a_button() {
     assert!(request.instructions().contains(TOLD), "{}", request.instructions());
     assert_eq!(request.tool_names(), ["add_note"]);
     bot.ends_well().await;
-    assert_eq!(world.stored().await.tasks().of_chat(task.place.chat).await.unwrap()[0].agent, "tutor");
+    assert_eq!(world.stored().await.tasks().of_chat(task.place.chat).unwrap()[0].agent, "tutor");
 }
 
 #[tokio::test]

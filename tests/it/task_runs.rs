@@ -76,7 +76,7 @@ pub async fn keep(world: &World, tasks: &[&Task]) {
 
 /// How the due times of a task ended, while no bot runs.
 pub async fn ends(world: &World, task: TaskId) -> Vec<(RunStatus, Option<Reason>)> {
-    let runs = world.stored().await.tasks().runs(task).await.unwrap();
+    let runs = world.stored().await.tasks().runs(task).unwrap();
     runs.into_iter().map(|run| (run.status, run.error)).collect()
 }
 
@@ -332,7 +332,7 @@ async fn a_run_has_no_other_tools_and_no_other_chats() {
         assert!(!offered.contains(&name), "{name}");
     }
     bot.ends_well().await;
-    assert_eq!(world.stored().await.tasks().of_chat(ChatId(TEAM)).await.unwrap().len(), 1);
+    assert_eq!(world.stored().await.tasks().of_chat(ChatId(TEAM)).unwrap().len(), 1);
 }
 
 #[tokio::test]

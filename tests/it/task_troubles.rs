@@ -104,7 +104,7 @@ async fn whoever_may_not_talk_has_nothing_run() {
     let bot = world.start().await;
     said(&world, ANN, "It is time.").await;
     bot.ends_well().await;
-    let paused = world.stored().await.tasks().find(water.id).await.unwrap().unwrap();
+    let paused = world.stored().await.tasks().find(water.id).unwrap().unwrap();
     assert_eq!(paused.state, TaskState::Paused(PauseReason::Denied));
     assert_eq!((world.bot_texts(BOB).len(), world.asked().len()), (0, 1));
 
@@ -145,7 +145,7 @@ async fn out_of_a_chat_nothing_is_sent_there() {
     world.caught_up().await;
     bot.ends_well().await;
     assert!(!world.bot_texts(TEAM).contains(&"Tea!".to_owned()), "its time has passed");
-    let kept = world.stored().await.tasks().find(tea.id).await.unwrap().unwrap();
+    let kept = world.stored().await.tasks().find(tea.id).unwrap().unwrap();
     assert_eq!(kept.state, TaskState::Active);
     assert!(kept.next.unwrap() > now() + TimeDelta::hours(23), "{:?}", kept.next);
 }
@@ -189,7 +189,7 @@ async fn followed(world: &World, tasks: &[Task], new: i64) {
     for task in tasks {
         assert_eq!(ends(world, task.id).await, [(RunStatus::Delivered, None)], "{}", task.prompt);
     }
-    let there = world.stored().await.tasks().of_chat(ChatId(new)).await.unwrap();
+    let there = world.stored().await.tasks().of_chat(ChatId(new)).unwrap();
     assert!(there.iter().any(|task| task.id == tasks[1].id && task.state == TaskState::Active), "{there:?}");
 }
 
@@ -292,14 +292,14 @@ async fn the_last_try_and_the_fifth_failure_are_told() {
     world.caught_up().await;
     bot.ends_well().await;
     assert_eq!(world.bot_texts(ANN), ["I have."], "the first try that fails is told to nobody");
-    let kept = world.stored().await.tasks().find(first.id).await.unwrap().unwrap();
+    let kept = world.stored().await.tasks().find(first.id).unwrap().unwrap();
     assert_eq!(kept.retry.map(|retry| retry.attempt), Some(2), "{kept:?}");
-    let kept = world.stored().await.tasks().find(tasks[2].id).await.unwrap().unwrap();
+    let kept = world.stored().await.tasks().find(tasks[2].id).unwrap().unwrap();
     assert_eq!(kept.state, TaskState::Paused(PauseReason::Failures));
     let bot = world.start_open().await;
     assert_eq!(world.press(BOB, &tea, "Resume").await, "It runs again.");
     bot.ends_well().await;
-    let kept = world.stored().await.tasks().find(tasks[2].id).await.unwrap().unwrap();
+    let kept = world.stored().await.tasks().find(tasks[2].id).unwrap().unwrap();
     assert_eq!((kept.state, kept.failures), (TaskState::Active, 0));
 }
 

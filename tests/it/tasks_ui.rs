@@ -212,9 +212,9 @@ async fn a_task_is_run_now_once_at_a_time() {
     }
     bot.stop().await;
     let store = world.stored().await;
-    let runs = store.tasks().runs(joke.id).await.unwrap();
+    let runs = store.tasks().runs(joke.id).unwrap();
     assert!(runs.len() == 1 && runs[0].by_hand && runs[0].error.is_none(), "{runs:?}");
-    let kept = store.tasks().find(joke.id).await.unwrap().unwrap();
+    let kept = store.tasks().find(joke.id).unwrap().unwrap();
     assert_eq!((kept.state, kept.next), (TaskState::Active, joke.next), "its own time is still to come");
     assert_eq!(world.asked().len(), 1);
 }
@@ -503,8 +503,8 @@ async fn times_and_missed_runs_are_edited_by_buttons() {
     }
     bot.stop().await;
     let store = world.stored().await;
-    assert_eq!(store.tasks().find(news.id).await.unwrap().unwrap().if_missed, IfMissed::Ask);
-    let moved = store.tasks().find(call.id).await.unwrap().unwrap();
+    assert_eq!(store.tasks().find(news.id).unwrap().unwrap().if_missed, IfMissed::Ask);
+    let moved = store.tasks().find(call.id).unwrap().unwrap();
     assert_eq!(moved.next, call.next.map(|at| at + TimeDelta::minutes(10)));
 }
 
@@ -524,7 +524,7 @@ async fn a_single_run_that_has_passed_is_put_off_from_now() {
     let before = now();
     assert_eq!(world.press(ANN, &card, "+10 min").await, "Saved.");
     bot.stop().await;
-    let put_off = world.stored().await.tasks().find(call.id).await.unwrap().unwrap();
+    let put_off = world.stored().await.tasks().find(call.id).unwrap().unwrap();
     let next = put_off.next.unwrap();
     assert_eq!(put_off.state, TaskState::Active);
     assert!(next >= before + TimeDelta::minutes(10) && next <= now() + TimeDelta::minutes(10), "{next}");
@@ -569,7 +569,7 @@ async fn tasks_of_a_group_rest_while_the_bot_is_not_in_it() {
     let late = world.forged(ANN, &list, "tasks:back:yes").await;
     assert_eq!(late, GONE);
     bot.stop().await;
-    let kept = world.stored().await.tasks().find(own.id).await.unwrap().unwrap();
+    let kept = world.stored().await.tasks().find(own.id).unwrap().unwrap();
     assert_eq!(kept.state, TaskState::Paused(PauseReason::Person));
 }
 

@@ -105,7 +105,7 @@ impl World {
         let store = self.stored().await;
         let mut zones = Vec::new();
         for task in tasks {
-            let task = store.tasks().find(task.id).await.unwrap().unwrap();
+            let task = store.tasks().find(task.id).unwrap().unwrap();
             zones.push((task.zone.name().to_owned(), task.zone_assumed));
         }
         zones

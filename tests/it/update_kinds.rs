@@ -35,5 +35,5 @@ async fn each_kind_is_taken_and_why_knows_what_becomes_of_it() {
     assert!(text(&card).starts_with("I know of no turn"), "{card}");
     bot.stop().await;
     let store = world.stored().await;
-    assert_eq!(store.inbox().unsettled().await.unwrap(), Vec::new(), "none is left open");
+    assert_eq!(store.inbox().unsettled().unwrap(), Vec::new(), "none is left open");
 }

@@ -88,9 +88,8 @@ async fn a_store_moves_to_the_other_engine_and_back_with_all_that_is_in_it() {
         says(&world, ANN, "Alien.").await;
         bot.ends_well().await;
         let moved = world.stored_by(to).await;
-        assert_eq!(moved.notes().of_chat(ChatId(ANN)).await.unwrap().len(), 1);
-        let (travel, work) =
-            (moved.external().find(&terminal()).await.unwrap(), ExternalName::terminal("work"));
+        assert_eq!(moved.notes().of_chat(ChatId(ANN)).unwrap().len(), 1);
+        let (travel, work) = (moved.external().find(&terminal()).unwrap(), ExternalName::terminal("work"));
         assert!(travel.is_some() && Some(moved.external().keep(&work).await.unwrap()) != travel);
     }
 }
@@ -241,7 +240,7 @@ async fn compacting_gives_space_back() {
     assert!(size() < before / 2, "{said}");
     assert!(said.contains(" MB on disk before, "), "{said}");
     let world_again = world.stored_by(Redb).await;
-    assert_eq!(world_again.notes().of_chat(ChatId(ANN)).await.unwrap().len(), 1);
+    assert_eq!(world_again.notes().of_chat(ChatId(ANN)).unwrap().len(), 1);
 }
 
 #[tokio::test]
@@ -263,7 +262,7 @@ async fn a_store_of_another_bot_is_named() {
     let world = World::new().await;
     let here = Conversation { chat: ChatId(ANN), topic: None };
     let store = Store::open(&url(&world, Redb), BotId(1)).await.unwrap();
-    store.conversations().session(here, chrono::DateTime::UNIX_EPOCH).await.unwrap();
+    store.conversations().session(here, chrono::DateTime::UNIX_EPOCH).unwrap();
     drop(store);
     let bot = with(&world, Redb).spawn();
     bot.logged("but of another").await;

@@ -148,7 +148,7 @@ async fn nothing_was_done_twice(world: &World, model: &OfflineModel, asked: usiz
     let store = world.stored().await;
     for chat in [ANN, BOB] {
         let notes: Vec<String> =
-            store.notes().of_chat(ChatId(chat)).await.unwrap().into_iter().map(|note| note.content).collect();
+            store.notes().of_chat(ChatId(chat)).unwrap().into_iter().map(|note| note.content).collect();
         let polls: Vec<Value> = world.telegram.view(|view| {
             view.bot_messages(chat).into_iter().map(|m| m["poll"]["question"].clone()).collect()
         });

@@ -194,5 +194,5 @@ async fn a_stream_goes_from_one_to_the_other() {
     let new = StoreUrl::new(Sled, world.folder.path().join("new"));
     let bot = figaro_base::ids::BotId(world.telegram.bot_id());
     let store = figaro_store::Store::open(&new, bot).await.unwrap();
-    assert_eq!(store.notes().of_chat(ChatId(ANN)).await.unwrap().len(), 1);
+    assert_eq!(store.notes().of_chat(ChatId(ANN)).unwrap().len(), 1);
 }

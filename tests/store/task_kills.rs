@@ -63,7 +63,7 @@ async fn killed_while_the_model_thinks_it_is_delivered_once() {
     bot.ends_well().await;
     gate.open();
     assert_eq!(delivered(&world, ANN), once("Hello!", 1));
-    let last = world.stored().await.tasks().find(task).await.unwrap().unwrap().last.unwrap();
+    let last = world.stored().await.tasks().find(task).unwrap().unwrap().last.unwrap();
     assert_eq!((last.status, last.message.is_some()), (RunStatus::Delivered, true));
 }
 
@@ -101,7 +101,7 @@ async fn where_telegrams_answer_was_lost_it_is_repeated_once_at_most() {
     let bot = world.start().await;
     bot.ends_well().await;
     assert_eq!(delivered(&world, ANN), once("Hello!", 2));
-    let runs = world.stored().await.tasks().runs(task).await.unwrap();
+    let runs = world.stored().await.tasks().runs(task).unwrap();
     assert_eq!(runs.len(), 1, "{runs:?}");
 }
 
@@ -125,7 +125,7 @@ async fn where_telegrams_answer_is_lost_every_time_it_is_given_up_and_told() {
     let bot = world.start().await;
     bot.ends_well().await;
     assert_eq!(world.bot_texts(ANN), texts);
-    let last = world.stored().await.tasks().find(task).await.unwrap().unwrap().last.unwrap();
+    let last = world.stored().await.tasks().find(task).unwrap().unwrap().last.unwrap();
     assert_eq!(last.status, RunStatus::Failed);
 }
 

@@ -110,7 +110,7 @@ async fn started(recipe: &Recipe) -> Bot {
 }
 
 async fn notes(world: &World) -> Vec<Note> {
-    world.stored().await.notes().of_chat(ChatId(ANN)).await.unwrap()
+    world.stored().await.notes().of_chat(ChatId(ANN)).unwrap()
 }
 
 /// Has the model say what a turn that is killed there needs, until it is killed and after that.

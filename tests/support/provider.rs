@@ -37,7 +37,7 @@ impl World {
         let today = Clock::system().now().date_naive();
         let days =
             today.checked_sub_days(Days::new(2)).unwrap()..=today.checked_add_days(Days::new(2)).unwrap();
-        store.usage().spent(days).await.unwrap()
+        store.usage().spent(days).unwrap()
     }
 
     /// The bot with one provider and none to stand in for it.

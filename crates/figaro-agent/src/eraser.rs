@@ -87,7 +87,7 @@ impl Eraser {
     }
 
     async fn index(&self, chat: ChatId) {
-        let config = self.store.settings().chat_config(chat).await.unwrap_or_default();
+        let config = self.store.settings().chat_config(chat).unwrap_or_default();
         if let Err(error) = self.chats.index_all(chat, config.timezone.unwrap_or(self.default_zone)).await {
             // The next questions rebuild the index.
             tracing::warn!(%error, %chat, label = error.label(), "the index of a chat could not be made anew");

@@ -19,14 +19,14 @@ pub struct Languages {
 impl Languages {
     /// Returns the IETF tag of the chat's language; `None` if it has set none, Figaro has no texts in it, or the settings
     /// cannot be read.
-    pub async fn set_in(&self, chat: ChatId) -> Option<&'static str> {
-        let config = self.settings.chat_config(chat).await.ok()?;
+    pub fn set_in(&self, chat: ChatId) -> Option<&'static str> {
+        let config = self.settings.chat_config(chat).ok()?;
         self.locales.named(config.language.as_deref()?)
     }
 
     /// Returns the IETF tag of the language for a chat and an addressee whose client speaks `client`.
-    pub async fn of(&self, chat: ChatId, client: Option<&str>) -> Option<String> {
-        Self::spoken(self.set_in(chat).await, client)
+    pub fn of(&self, chat: ChatId, client: Option<&str>) -> Option<String> {
+        Self::spoken(self.set_in(chat), client)
     }
 
     /// Chooses between the chat's language `set` and the `client` language of the addressee.
@@ -38,7 +38,7 @@ impl Languages {
     }
 
     /// Returns the texts for a chat and an addressee whose client speaks `client`.
-    pub async fn texts(&self, chat: ChatId, client: Option<&str>) -> &Texts {
-        self.locales.of(self.of(chat, client).await.as_deref())
+    pub fn texts(&self, chat: ChatId, client: Option<&str>) -> &Texts {
+        self.locales.of(self.of(chat, client).as_deref())
     }
 }

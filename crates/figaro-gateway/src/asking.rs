@@ -122,8 +122,7 @@ fn part(
 
 /// Records the caller's name of a session.
 async fn named(gateway: &Gateway, spot: &CallerPlace, name: &str) -> Result<(), GatewayError> {
-    let session =
-        gateway.store.conversations().session(spot.place.conversation(), gateway.clock.now()).await?;
+    let session = gateway.store.conversations().session(spot.place.conversation(), gateway.clock.now())?;
     if session.external_name.is_none() {
         let change =
             SessionChange { external_name: Some(name.trim().to_owned()), ..SessionChange::default() };

@@ -51,7 +51,7 @@ impl FromRequestParts<Gateway> for IncomingQuestion {
         let slot = match &target {
             QuestionTarget::Session(name) => {
                 // A new name is stored only after the question was read.
-                let known = gateway.store.external().find(name).await?;
+                let known = gateway.store.external().find(name)?;
                 let user = match known {
                     Some(conversation) => caller.in_conversation(conversation).user,
                     None => caller.person().unwrap_or_else(|| caller.unknown(name)),

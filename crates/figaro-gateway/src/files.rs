@@ -106,7 +106,7 @@ pub(super) async fn list(
     caller: Caller,
 ) -> Result<Json<Value>, GatewayError> {
     let files = match home(&gateway, &caller, false).await? {
-        Some(chat) => gateway.documents.store.of_chat(chat).await?,
+        Some(chat) => gateway.documents.store.of_chat(chat)?,
         None => Vec::new(),
     };
     let files: Vec<Value> = files.iter().rev().map(shown).collect();
@@ -174,7 +174,7 @@ pub(super) async fn of_question(
             }
             FilePart::Id(id) => {
                 let document = found(gateway, caller, &id).await?;
-                let passages = gateway.documents.store.passages(&document, 0, usize::MAX).await?;
+                let passages = gateway.documents.store.passages(&document, 0, usize::MAX)?;
                 RequestedFile::Stored(
                     Box::new(document),
                     passages.into_iter().map(|(_, passage)| passage).collect(),
@@ -195,7 +195,7 @@ async fn home(gateway: &Gateway, caller: &Caller, is_new: bool) -> Result<Option
     let home = caller.home().ok_or_else(|| GatewayError::invalid(words))?;
     let conversation = match is_new {
         true => Some(gateway.store.external().keep(&home).await?),
-        false => gateway.store.external().find(&home).await?,
+        false => gateway.store.external().find(&home)?,
     };
     Ok(conversation.map(|conversation| conversation.chat))
 }
@@ -204,7 +204,7 @@ async fn found(gateway: &Gateway, caller: &Caller, id: &str) -> Result<Document,
     let none = || GatewayError::not_found("no_file", "there is no such file");
     let chat = home(gateway, caller, false).await?.ok_or_else(none)?;
     let wanted: DocumentId = id.strip_prefix(PREFIX).and_then(|id| id.parse().ok()).ok_or_else(none)?;
-    let documents = gateway.documents.store.of_chat(chat).await?;
+    let documents = gateway.documents.store.of_chat(chat)?;
     documents.into_iter().find(|document| document.id == wanted).ok_or_else(none)
 }
 

@@ -33,7 +33,7 @@ pub(super) async fn choose(
     packs: &[String],
 ) -> Result<(), GatewayError> {
     let chat = spot.place.chat;
-    let chosen = gateway.store.settings().chat_config(chat).await?.packs;
+    let chosen = gateway.store.settings().chat_config(chat)?.packs;
     let left = chosen.iter().filter(|name| !packs.contains(name)).map(|name| (name, false));
     let taken = packs.iter().filter(|name| !chosen.contains(name)).map(|name| (name, true));
     for (name, is_chosen) in left.chain(taken) {

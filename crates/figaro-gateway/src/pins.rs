@@ -44,8 +44,8 @@ pub(super) async fn list(
     caller: Caller,
     Path(name): Path<String>,
 ) -> Result<Json<Value>, GatewayError> {
-    let CallerSession { spot, session } = found(&gateway, &caller, &name).await?;
-    let pins = gateway.store.pins().of_chat(spot.place.chat).await?;
+    let CallerSession { spot, session } = found(&gateway, &caller, &name)?;
+    let pins = gateway.store.pins().of_chat(spot.place.chat)?;
     // Internal notes, such as the start of a session, are in no prompt.
     let is_listed = |pin: &&Pin| pin.session == session.id && pin.is_shown_in(session.id);
     let pins: Vec<Value> = pins.iter().filter(is_listed).map(entities::pin).collect();
@@ -62,7 +62,7 @@ pub(super) async fn add(
     Path(name): Path<String>,
     request: Request,
 ) -> Result<(StatusCode, Json<Value>), GatewayError> {
-    let CallerSession { spot, session } = found(&gateway, &caller, &name).await?;
+    let CallerSession { spot, session } = found(&gateway, &caller, &name)?;
     let RequestBody { said: new, .. } = body::read::<NewPin>(&caller.account, request).await?;
     let content = new.content.trim();
     if content.is_empty() || content.chars().count() > MAX_CONTENT_CHARS {
@@ -80,7 +80,7 @@ pub(super) async fn add(
     }
     if let Some(source) = new.source_message_id {
         let none = || GatewayError::invalid("the session has no such message").about("source_message_id");
-        let source = message_of(&gateway, session.id, source).await?.ok_or_else(none)?;
+        let source = message_of(&gateway, session.id, source)?.ok_or_else(none)?;
         // Content that differs from the message is a quote: it stays when the message is edited.
         let is_part = source.text.trim() != content;
         pin = Pin { source_message_id: Some(source.id), source: Some(source.key()), is_part, ..pin };
@@ -93,14 +93,14 @@ pub(super) async fn add(
 }
 
 /// Returns a message of a session by its id.
-async fn message_of(
+fn message_of(
     gateway: &Gateway,
     session: SessionId,
     id: EntryId,
 ) -> Result<Option<Arc<Message>>, GatewayError> {
     let mut from = 0;
     loop {
-        let read = gateway.store.messages().messages_from(session, from, AT_ONCE).await?;
+        let read = gateway.store.messages().messages_from(session, from, AT_ONCE)?;
         if let Some(found) = read.iter().find(|message| message.id == id) {
             return Ok(Some(found.clone()));
         }
@@ -127,9 +127,9 @@ pub(super) async fn remove(
     Path(PinPath { session, pin }): Path<PinPath>,
 ) -> Result<StatusCode, GatewayError> {
     let none = || GatewayError::not_found("no_pin", "there is no such pin");
-    let CallerSession { spot, session } = found(&gateway, &caller, &session).await?;
+    let CallerSession { spot, session } = found(&gateway, &caller, &session)?;
     let pin: PinId = pin.parse().map_err(|_odd| none())?;
-    let pins = gateway.store.pins().of_chat(spot.place.chat).await?;
+    let pins = gateway.store.pins().of_chat(spot.place.chat)?;
     if !pins.iter().any(|known| known.id == pin && known.session == session.id) {
         return Err(none());
     }

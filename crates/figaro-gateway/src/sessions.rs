@@ -82,16 +82,12 @@ fn unknown() -> GatewayError {
 }
 
 /// Returns the existing session of this name. Never creates one.
-pub(super) async fn found(
-    gateway: &Gateway,
-    caller: &Caller,
-    name: &str,
-) -> Result<CallerSession, GatewayError> {
+pub(super) fn found(gateway: &Gateway, caller: &Caller, name: &str) -> Result<CallerSession, GatewayError> {
     caller.require(may_see, "sessions")?;
     let none = || GatewayError::not_found("no_session", "there is no session of this name");
-    let conversation = gateway.store.external().find(&caller.session(name)?).await?.ok_or_else(none)?;
-    let current = gateway.store.sessions().current(conversation).await?.ok_or_else(none)?;
-    let session = gateway.store.sessions().find(current).await?.ok_or_else(none)?;
+    let conversation = gateway.store.external().find(&caller.session(name)?)?.ok_or_else(none)?;
+    let current = gateway.store.sessions().current(conversation)?.ok_or_else(none)?;
+    let session = gateway.store.sessions().find(current)?.ok_or_else(none)?;
     Ok(CallerSession { spot: caller.in_conversation(conversation), session })
 }
 
@@ -107,9 +103,9 @@ pub(super) async fn list(
     caller.require(may_see, "sessions")?;
     let (home, page) = (caller.home().ok_or_else(unknown)?, page(query)?);
     let mut sessions = Vec::new();
-    if let Some(home) = gateway.store.external().find(&home).await? {
-        for end in gateway.store.messages().session_ends(home.chat).await? {
-            let session = gateway.store.sessions().find(end.session).await?;
+    if let Some(home) = gateway.store.external().find(&home)? {
+        for end in gateway.store.messages().session_ends(home.chat)? {
+            let session = gateway.store.sessions().find(end.session)?;
             sessions.extend(session.filter(|session| session.external_name.is_some()));
         }
     }
@@ -131,9 +127,9 @@ pub(super) async fn one(
     caller: Caller,
     Path(name): Path<String>,
 ) -> Result<Json<Value>, GatewayError> {
-    let CallerSession { spot, session } = found(&gateway, &caller, &name).await?;
-    let outline = gateway.store.sessions().outline(session.id).await?;
-    let stats = gateway.store.sessions().stats(spot.place.chat, session.id).await?;
+    let CallerSession { spot, session } = found(&gateway, &caller, &name)?;
+    let outline = gateway.store.sessions().outline(session.id)?;
+    let stats = gateway.store.sessions().stats(spot.place.chat, session.id)?;
     let mut shown = entities::session(&session);
     if let Some(shown) = shown.as_object_mut() {
         let stats = json!({
@@ -158,7 +154,7 @@ pub(super) async fn erase(
     caller: Caller,
     Path(name): Path<String>,
 ) -> Result<StatusCode, GatewayError> {
-    let CallerSession { spot, session } = found(&gateway, &caller, &name).await?;
+    let CallerSession { spot, session } = found(&gateway, &caller, &name)?;
     let what = Erasure::of_external(spot.place.conversation(), session.id, spot.user);
     match gateway.eraser.erase(&what, None).await? {
         Forgotten::Done(_) => {
@@ -182,10 +178,10 @@ pub(super) async fn messages(
     query: Paged<u32>,
 ) -> Result<Json<Value>, GatewayError> {
     let page = page(query)?;
-    let CallerSession { session, .. } = found(&gateway, &caller, &name).await?;
+    let CallerSession { session, .. } = found(&gateway, &caller, &name)?;
     let from = page.after.map_or(0, |after| after.saturating_add(1));
     let limit = page.limit();
-    let mut found = gateway.store.messages().messages_from(session.id, from, limit + 1).await?;
+    let mut found = gateway.store.messages().messages_from(session.id, from, limit + 1)?;
     let is_before = |index: u32| page.before.is_none_or(|before| index < before);
     found.retain(|message| is_before(message.index));
     let has_more = found.len() > limit;
@@ -205,7 +201,7 @@ pub(super) async fn memories(
     caller: Caller,
 ) -> Result<Json<Value>, GatewayError> {
     let person = person(&caller)?;
-    let memories = gateway.store.facts().of_person(&person).await?;
+    let memories = gateway.store.facts().of_person(&person)?;
     let shown = memories.iter().filter(|memory| memory.is_active()).map(entities::memory);
     Ok(Json(json!({"object": "list", "data": shown.collect::<Vec<_>>()})))
 }

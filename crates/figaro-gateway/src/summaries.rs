@@ -35,8 +35,8 @@ pub(super) async fn list(
     caller: Caller,
     Path(name): Path<String>,
 ) -> Result<Json<Value>, GatewayError> {
-    let CallerSession { session, .. } = found(&gateway, &caller, &name).await?;
-    let summaries = gateway.store.summaries().of_session(session.id).await?;
+    let CallerSession { session, .. } = found(&gateway, &caller, &name)?;
+    let summaries = gateway.store.summaries().of_session(session.id)?;
     let summaries: Vec<Value> =
         summaries.iter().filter(|summary| !summary.is_stale()).map(entities::summary).collect();
     Ok(Json(json!({"object": "list", "data": summaries})))
@@ -54,7 +54,7 @@ pub(super) async fn make(
     request: Request,
 ) -> Result<(StatusCode, Json<Value>), GatewayError> {
     caller.require(may_ask, "questions")?;
-    let CallerSession { session, .. } = found(&gateway, &caller, &name).await?;
+    let CallerSession { session, .. } = found(&gateway, &caller, &name)?;
     let NewSummary { start_message_id, end_message_id } =
         body::read_or_none(&caller.account, request).await?;
     let wanted = SummaryRange { start: start_message_id, end: end_message_id };

@@ -48,7 +48,7 @@ pub(super) async fn follow_session(
     Path(session): Path<String>,
 ) -> Result<Response, GatewayError> {
     caller.require(may_ask, "questions")?;
-    let conversation = gateway.store.external().find(&caller.session(&session)?).await?;
+    let conversation = gateway.store.external().find(&caller.session(&session)?)?;
     let turn = conversation.and_then(|conversation| gateway.hub.newest_in(conversation));
     let turn = turn.filter(|turn| turn.is_of(&caller.identity()));
     let turn = turn

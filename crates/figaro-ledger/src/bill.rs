@@ -231,10 +231,10 @@ impl Ledger {
         self.booked.notify_waiters();
     }
 
-    async fn book(&self, closed: Closed) {
+    fn book(&self, closed: Closed) {
         let Closed { spending, reservation, drawn } = closed;
         self.count(&spending, reservation.as_ref(), drawn.as_ref());
-        if let Err(error) = self.store.book(&spending, reservation.map(|kept| kept.id)).await {
+        if let Err(error) = self.store.book(&spending, reservation.map(|kept| kept.id)) {
             tracing::error!(%error, label = error.label(), "what a model call has cost could not be stored");
         }
     }
@@ -362,7 +362,7 @@ impl Bill {
         let (done, booked) = oneshot::channel();
         let ledger = Arc::clone(&self.ledger);
         let mut booking = Box::pin(async move {
-            ledger.book(closed).await;
+            ledger.book(closed);
             drop(done);
         });
         // The store usually takes it at once; with a task the answer would wait for another thread.

@@ -254,7 +254,7 @@ impl Ledger {
         let store = self.store.clone();
         self.background.spawn("reserve", async move {
             let stored = match bill.reservation() {
-                Some(reservation) => store.reserve(&reservation).await,
+                Some(reservation) => store.reserve(&reservation),
                 None => Ok(()),
             };
             drop(done.send(stored.map(|()| bill)));

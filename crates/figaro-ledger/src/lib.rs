@@ -162,7 +162,7 @@ impl Ledger {
             booked,
         };
         let date = ledger.date();
-        let spendings = ledger.store.spent(date..=date).await?;
+        let spendings = ledger.store.spent(date..=date)?;
         let of = |spent: Spent| DayUsage { spent, reserved: Spent::default() };
         *ledger.today() = Today { date, day: of(sum(&spendings)), background: of(in_background(&spendings)) };
         Ok(Arc::new(ledger))
@@ -219,23 +219,20 @@ impl Ledger {
     ///
     /// # Errors
     /// When the store fails.
-    pub async fn last_days(
-        &self,
-        count: u64,
-    ) -> Result<(RangeInclusive<NaiveDate>, Vec<Spending>), StoreError> {
+    pub fn last_days(&self, count: u64) -> Result<(RangeInclusive<NaiveDate>, Vec<Spending>), StoreError> {
         let today = self.date();
         let first = today.checked_sub_days(Days::new(count.saturating_sub(1))).unwrap_or(today);
-        Ok((first..=today, self.store.spent(first..=today).await?))
+        Ok((first..=today, self.store.spent(first..=today)?))
     }
 
     /// Adds a change of reactions to answers of this model, today.
     ///
     /// # Errors
     /// When the store fails.
-    pub async fn rate(&self, payer: Payer, model: ModelName, ratings: Ratings) -> Result<(), StoreError> {
+    pub fn rate(&self, payer: Payer, model: ModelName, ratings: Ratings) -> Result<(), StoreError> {
         let (day, purpose, spent) = (self.date(), Purpose::default(), Spent::default());
         let Payer { chat, user } = payer;
-        self.store.book(&Spending { day, chat, user, model, purpose, spent, ratings }, None).await
+        self.store.book(&Spending { day, chat, user, model, purpose, spent, ratings }, None)
     }
 
     /// Returns `true` once a day, if owners have not yet been told that today's caps were reached.

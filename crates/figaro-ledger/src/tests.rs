@@ -172,9 +172,9 @@ impl World {
         assert!(self.background.finish(Duration::from_secs(1)).await);
         assert_eq!(self.ledger.today().day.reserved, Spent::default(), "set aside in memory");
         let date = self.ledger.date();
-        let stored = sum(&self.books.spent(date..=date).await.unwrap());
+        let stored = sum(&self.books.spent(date..=date).unwrap());
         self.books.book_reserved().await.unwrap();
-        let with_reserved = sum(&self.books.spent(date..=date).await.unwrap());
+        let with_reserved = sum(&self.books.spent(date..=date).unwrap());
         assert_eq!(with_reserved, stored, "set aside in the store");
         assert_eq!(self.ledger.spent_today(), stored);
         stored
@@ -253,7 +253,7 @@ async fn calls_that_nobody_waits_for_keep_within_their_share_and_leave_the_rest_
     }
     assert_eq!(begin(&world.ledger, Course::Whole, "fake:known").await.err(), None, "people have the rest");
     let date = world.ledger.date();
-    let spendings = world.books.spent(date..=date).await.unwrap();
+    let spendings = world.books.spent(date..=date).unwrap();
     let spent = in_background(&spendings);
     assert!((9_000..=10_000).contains(&spent.tokens), "{spent:?}");
     assert_eq!(world.ledger.today().background.spent, spent);
@@ -420,7 +420,7 @@ async fn a_day_begins_at_nothing_and_what_began_before_stays_the_day_befores() {
     read(late).await;
     assert_eq!(world.ledger.spent_today(), Spent::default());
     read(early).await;
-    let (_, days) = world.ledger.last_days(7).await.unwrap();
+    let (_, days) = world.ledger.last_days(7).unwrap();
     let dates: Vec<String> = days.iter().map(|spending| spending.day.to_string()).collect();
     assert_eq!(dates, ["2026-11-20", "2026-11-21"]);
     // A clock that is set back does not give the day twice.

@@ -117,8 +117,8 @@ impl Chats {
                 Some(index) => index,
                 None => self.load(chat).await?,
             };
-            let ends = self.store.session_ends(chat).await?;
-            let is_whole = self.catch_up(chat, &mut index, &ends, zone).await?;
+            let ends = self.store.session_ends(chat)?;
+            let is_whole = self.catch_up(chat, &mut index, &ends, zone)?;
             let bytes = index.bytes();
             self.measured(chat, bytes);
             *held = Some(index);
@@ -190,7 +190,7 @@ impl Chats {
 
     /// Loads the index from its blocks; an unreadable one is dropped and starts empty.
     pub(super) async fn load(&self, chat: ChatId) -> Result<ChatIndex, StoreError> {
-        let blocks = self.store.index_blocks(chat).await?;
+        let blocks = self.store.index_blocks(chat)?;
         let read = move || -> Option<Index> {
             let mut index = Index::default();
             for block in &blocks {
@@ -204,19 +204,19 @@ impl Chats {
             return Ok(ChatIndex { index, ..ChatIndex::default() });
         }
         tracing::warn!(%chat, "the index of a chat's memory is of another version or damaged; it is made anew");
-        self.store.drop_index(chat).await?;
+        self.store.drop_index(chat)?;
         Ok(ChatIndex::default())
     }
 
     /// Indexes new messages and stores full blocks. Returns `true` if none is left.
-    pub(super) async fn catch_up(
+    pub(super) fn catch_up(
         &self,
         chat: ChatId,
         held: &mut ChatIndex,
         ends: &[SessionEnd],
         zone: Tz,
     ) -> Result<bool, StoreError> {
-        self.take_edits(chat, held, zone).await?;
+        self.take_edits(chat, held, zone)?;
         let mut left = MAX_AT_ONCE;
         for SessionEnd { session, next_index } in ends {
             let mut from = held.index.next_of(*session);
@@ -226,8 +226,7 @@ impl Chats {
                 }
                 // Not the messages of a turn in progress: its own question would be found for it.
                 let before_end = usize::try_from(next_index - from).unwrap_or(usize::MAX);
-                let messages =
-                    self.store.messages_from(*session, from, READ.min(left).min(before_end)).await?;
+                let messages = self.store.messages_from(*session, from, READ.min(left).min(before_end))?;
                 let Some(last) = messages.last() else { break };
                 from = last.index + 1;
                 left -= messages.len();
@@ -238,19 +237,19 @@ impl Chats {
                         held.unsaved.push(remembered);
                     }
                 }
-                self.save(chat, held).await?;
+                self.save(chat, held)?;
             }
         }
         Ok(true)
     }
 
     /// Updates the index entries of edited messages.
-    async fn take_edits(&self, chat: ChatId, held: &mut ChatIndex, zone: Tz) -> Result<(), StoreError> {
-        let places = self.store.index_edits(chat).await?;
+    fn take_edits(&self, chat: ChatId, held: &mut ChatIndex, zone: Tz) -> Result<(), StoreError> {
+        let places = self.store.index_edits(chat)?;
         if places.is_empty() {
             return Ok(());
         }
-        let found = self.store.messages_at(&places).await?;
+        let found = self.store.messages_at(&places)?;
         let mut block = Vec::new();
         for message in found.iter().flatten() {
             // A message that is not indexed yet is indexed in its current state later.
@@ -272,22 +271,18 @@ impl Chats {
         }
         let block = Some(block).filter(|block| !block.is_empty()).map(|block| encode(&block));
         let read: Vec<_> = places.into_iter().zip(found).collect();
-        self.store.edits_indexed(chat, block.as_deref(), &read).await
+        self.store.edits_indexed(chat, block.as_deref(), &read)
     }
 
     /// Loads the vectors of a fully indexed chat, unless they are loaded or only words are compared.
-    pub(super) async fn load_vectors(
-        &self,
-        held: &mut ChatIndex,
-        ends: &[SessionEnd],
-    ) -> Result<(), StoreError> {
+    pub(super) fn load_vectors(&self, held: &mut ChatIndex, ends: &[SessionEnd]) -> Result<(), StoreError> {
         let Some(meaning) = self.meaning.as_ref().filter(|_| held.vectors.is_none()) else { return Ok(()) };
         let mut vectors = Vectors::default();
         let places = held.index.places();
         for SessionEnd { session, next_index } in ends.iter().rev() {
             let mut before = *next_index;
             loop {
-                let found = self.store.vectors_before(*session, before, READ).await?;
+                let found = self.store.vectors_before(*session, before, READ)?;
                 let Some(last) = found.last() else { break };
                 before = last.index;
                 for kept in found.iter().filter(|kept| kept.model == meaning.name()) {
@@ -301,9 +296,9 @@ impl Chats {
         Ok(())
     }
 
-    async fn save(&self, chat: ChatId, held: &mut ChatIndex) -> Result<(), StoreError> {
+    fn save(&self, chat: ChatId, held: &mut ChatIndex) -> Result<(), StoreError> {
         while held.unsaved.len() >= BLOCK {
-            self.store.add_index_block(chat, &encode(&held.unsaved[..BLOCK])).await?;
+            self.store.add_index_block(chat, &encode(&held.unsaved[..BLOCK]))?;
             held.unsaved.drain(..BLOCK);
         }
         Ok(())

@@ -93,7 +93,7 @@ impl DocumentSearch {
     /// # Errors
     /// When the store fails.
     pub async fn search(&self, query: PassageQuery<'_>) -> Result<Vec<FoundPassage>, StoreError> {
-        let documents = self.store.of_chat(query.chat).await?;
+        let documents = self.store.of_chat(query.chat)?;
         if documents.is_empty() || query.limit == 0 {
             return Ok(Vec::new());
         }
@@ -110,7 +110,7 @@ impl DocumentSearch {
             let Some(document) = held.documents.iter().find(|document| session(document.id) == of) else {
                 continue;
             };
-            let passages = self.store.passages(document, entry.index, 1).await?;
+            let passages = self.store.passages(document, entry.index, 1)?;
             let passages = passages.into_iter().filter(|(index, _)| *index == entry.index);
             found.extend(passages.map(|(index, passage)| FoundPassage {
                 document: document.clone(),
@@ -191,7 +191,7 @@ impl DocumentSearch {
     async fn add(&self, index: &mut Index, document: &Document) -> Result<(), StoreError> {
         let mut from = 0;
         loop {
-            let passages = self.store.passages(document, from, READ).await?;
+            let passages = self.store.passages(document, from, READ)?;
             let Some((last, _)) = passages.last() else { return Ok(()) };
             from = last + 1;
             for (number, passage) in passages {

@@ -94,7 +94,7 @@ impl VectorMaker {
     }
 
     async fn make(&self, meaning: &Meaning, payer: &Payer) -> Result<(), NotMade> {
-        let zone = self.settings.chat_config(payer.chat).await?.timezone.unwrap_or(self.default_zone);
+        let zone = self.settings.chat_config(payer.chat)?.timezone.unwrap_or(self.default_zone);
         let mut left = MAX_AT_ONCE;
         while left > 0 && meaning.has_spare() {
             let made = self.chats.make_some(payer, zone, left.min(BATCH)).await?;
@@ -138,7 +138,7 @@ impl Chats {
                 return Ok(0);
             }
             let keys: Vec<EntryKey> = lacking.iter().map(|one| one.key).collect();
-            let found = self.store().messages_at(&keys).await?;
+            let found = self.store().messages_at(&keys)?;
             let texts: Vec<Option<String>> = lacking
                 .iter()
                 .zip(&found)
@@ -175,7 +175,7 @@ impl Chats {
         zone: Tz,
         most: usize,
     ) -> Result<Vec<UnembeddedMessage>, StoreError> {
-        let ends = self.store().session_ends(chat).await?;
+        let ends = self.store().session_ends(chat)?;
         let place = self.of(chat);
         let mut held = place.lock().await;
         let mut loaded = match held.take() {
@@ -183,10 +183,10 @@ impl Chats {
             None => self.load(chat).await?,
         };
         // If the index is being rebuilt, that goes first, with the next questions.
-        let is_whole = self.catch_up(chat, &mut loaded, &ends, zone).await?;
+        let is_whole = self.catch_up(chat, &mut loaded, &ends, zone)?;
         let mut found = Vec::new();
         if is_whole {
-            self.load_vectors(&mut loaded, &ends).await?;
+            self.load_vectors(&mut loaded, &ends)?;
             found = lacking(&loaded, &ends, most);
         }
         self.measured(chat, loaded.bytes());
@@ -205,7 +205,7 @@ impl Chats {
     ) -> Result<(), StoreError> {
         let place = self.of(chat);
         let mut held = place.lock().await;
-        let kept = self.store().put_vectors(model, made).await?;
+        let kept = self.store().put_vectors(model, made)?;
         let Some(loaded) = held.as_mut() else { return Ok(()) };
         let Some(vectors) = loaded.vectors.as_mut() else { return Ok(()) };
         for one in asked {

@@ -73,7 +73,7 @@ impl Chats {
     /// # Errors
     /// When the store fails.
     pub async fn recall(&self, question: &RecallQuery<'_>) -> Result<Vec<Recalled>, StoreError> {
-        let ends = self.store().session_ends(question.chat).await?;
+        let ends = self.store().session_ends(question.chat)?;
         if !has_more(&ends, question.shown) || question.tokens < MIN_TOKENS {
             return Ok(Vec::new());
         }
@@ -90,12 +90,12 @@ impl Chats {
             asked.alike = alike(chat, vector.as_ref());
         }
         let ranked = chat.index.rank(&asked, question.session, limit(question));
-        let ranked = self.with_later(&chat.index, question, ranked).await?;
+        let ranked = self.with_later(&chat.index, question, ranked)?;
         let chosen = choose(chat, question, &asked, &ends, &ranked);
         self.measured(question.chat, chat.bytes());
         let places: Vec<RankedMessage> = chosen.iter().filter_map(|one| place_of(&chat.index, one)).collect();
         drop(held);
-        self.read(&places, &asked, most_of_one(question)).await
+        self.read(&places, &asked, most_of_one(question))
     }
 
     /// Returns the chat's index with all messages up to these ends, and its vectors. A failure leaves no partial index
@@ -110,8 +110,8 @@ impl Chats {
             Some(chat) => chat,
             None => self.load(question.chat).await?,
         };
-        if self.catch_up(question.chat, &mut chat, ends, question.zone).await? {
-            self.load_vectors(&mut chat, ends).await?;
+        if self.catch_up(question.chat, &mut chat, ends, question.zone)? {
+            self.load_vectors(&mut chat, ends)?;
         } else {
             tracing::debug!(chat = %question.chat, "the index of a chat is being made; not all of it was looked through");
         }
@@ -138,13 +138,13 @@ impl Chats {
     ///
     /// # Errors
     /// When the store fails.
-    pub async fn has_others(&self, chat: ChatId, session: SessionId) -> Result<bool, StoreError> {
-        let ends = self.store().session_ends(chat).await?;
+    pub fn has_others(&self, chat: ChatId, session: SessionId) -> Result<bool, StoreError> {
+        let ends = self.store().session_ends(chat)?;
         Ok(ends.iter().any(|end| end.session != session && end.next_index > 0))
     }
 
     /// Adds to the ranked messages later messages about rare things that the best ones name.
-    async fn with_later(
+    fn with_later(
         &self,
         index: &Index,
         question: &RecallQuery<'_>,
@@ -158,7 +158,7 @@ impl Chats {
         let places = places.filter(is_read);
         let places: Vec<RankedMessage> = places.take(READ_FOR_LATER).collect();
         let keys: Vec<EntryKey> = places.iter().map(|place| place.key).collect();
-        for (place, message) in places.iter().zip(self.store().messages_at(&keys).await?) {
+        for (place, message) in places.iter().zip(self.store().messages_at(&keys)?) {
             let message = message.filter(|message| check(message.id) == place.entry.check);
             let Some(text) = message.and_then(|message| words_of(&message)) else { continue };
             let names = words::of_names(&text, place.entry.language);
@@ -173,7 +173,7 @@ impl Chats {
     }
 
     /// Reads the selected messages. Skips messages that are gone or replaced by others.
-    async fn read(
+    fn read(
         &self,
         places: &[RankedMessage],
         asked: &IndexQuery,
@@ -181,7 +181,7 @@ impl Chats {
     ) -> Result<Vec<Recalled>, StoreError> {
         let keys: Vec<EntryKey> = places.iter().map(|place| place.key).collect();
         let terms: HashSet<Term> = asked.terms.iter().map(|one| one.term).collect();
-        let found = self.store().messages_at(&keys).await?;
+        let found = self.store().messages_at(&keys)?;
         let recalled = places.iter().zip(found).filter_map(|(place, message)| {
             let message = message.filter(|message| check(message.id) == place.entry.check)?;
             let whole = words_of(&message)?;

@@ -49,21 +49,21 @@ impl RecordBooks {
     ///
     /// # Errors
     /// Of the store.
-    pub async fn in_chat(&self, chat: ChatId) -> Result<Book, StoreError> {
-        self.with(chat, &self.settings.chat_config(chat).await?).await
+    pub fn in_chat(&self, chat: ChatId) -> Result<Book, StoreError> {
+        self.with(chat, &self.settings.chat_config(chat)?)
     }
 
     /// Returns the records of a chat with these settings. Does not access the store if no pack is chosen.
     ///
     /// # Errors
     /// Of the store.
-    pub async fn with(&self, chat: ChatId, config: &ChatConfig) -> Result<Book, StoreError> {
+    pub fn with(&self, chat: ChatId, config: &ChatConfig) -> Result<Book, StoreError> {
         let packs = self.prompts.packs().chosen(config);
         if packs.is_empty() {
             return Ok(Book::default());
         }
         let zone = config.timezone.unwrap_or(self.default_zone);
-        Ok(Book::new(packs, self.store.of_chat(chat).await?, zone))
+        Ok(Book::new(packs, self.store.of_chat(chat)?, zone))
     }
 }
 

@@ -27,15 +27,13 @@ impl ConversationStore {
     }
 
     /// Returns the last question of a person in the current session, and the messages after it; empty before the first.
-    pub async fn last_exchange(&self, conversation: Conversation) -> Result<Vec<Message>> {
-        self.0.read("read the last question", move |tables| turns::exchange_of(tables, conversation)).await
+    pub fn last_exchange(&self, conversation: Conversation) -> Result<Vec<Message>> {
+        self.0.read("read the last question", move |tables| turns::exchange_of(tables, conversation))
     }
 
     /// Returns the attempts at the last question of the current session, oldest first.
-    pub async fn attempts(&self, conversation: Conversation) -> Result<Vec<Attempt>> {
-        self.0
-            .read("read the attempts at a question", move |tables| turns::attempts(tables, conversation))
-            .await
+    pub fn attempts(&self, conversation: Conversation) -> Result<Vec<Attempt>> {
+        self.0.read("read the attempts at a question", move |tables| turns::attempts(tables, conversation))
     }
 
     /// Makes another attempt at the last question the one that counts, durably. Returns the delivery that shows its answer

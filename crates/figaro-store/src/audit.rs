@@ -13,10 +13,10 @@ const AT_ONCE: usize = 1_000;
 ///
 /// # Errors
 /// When the store fails.
-pub async fn whole_log(store: &AuditStore) -> Result<Vec<AuditEntry>> {
+pub fn whole_log(store: &AuditStore) -> Result<Vec<AuditEntry>> {
     let (mut entries, mut before) = (Vec::new(), None);
     loop {
-        let more = store.newest(before, AT_ONCE).await?;
+        let more = store.newest(before, AT_ONCE)?;
         let Some(last) = more.last() else { break };
         before = Some(last.seq);
         entries.extend(more);
@@ -35,22 +35,20 @@ impl AuditStore {
 
     /// Returns the newest entries before this place (of all if `None`), at most `limit`, newest first. Unreadable entries
     /// are left out.
-    pub async fn newest(&self, before: Option<u64>, limit: usize) -> Result<Vec<AuditEntry>> {
-        self.0.read("read the audit log", move |tables| audit::newest(tables, before, limit)).await
+    pub fn newest(&self, before: Option<u64>, limit: usize) -> Result<Vec<AuditEntry>> {
+        self.0.read("read the audit log", move |tables| audit::newest(tables, before, limit))
     }
 
     /// Verifies the whole log. Nothing is set aside meanwhile.
-    pub async fn verify(&self) -> Result<AuditVerdict> {
-        self.0.read("verify the audit log", audit::verify).await
+    pub fn verify(&self) -> Result<AuditVerdict> {
+        self.0.read("verify the audit log", audit::verify)
     }
 
     /// Deletes the oldest entries from before this time, a bounded number at a time; the log is then verified from the
     /// first entry left. Returns the number deleted. An unreadable entry, and all after it, stay.
-    pub async fn expire(&self, before: DateTime<Utc>) -> Result<usize> {
-        self.0
-            .change("forget old entries of the audit log", move |tables, changes| {
-                audit::expire(tables, changes, before)
-            })
-            .await
+    pub fn expire(&self, before: DateTime<Utc>) -> Result<usize> {
+        self.0.change("forget old entries of the audit log", move |tables, changes| {
+            audit::expire(tables, changes, before)
+        })
     }
 }

@@ -46,30 +46,28 @@ impl BusinessStore {
     }
 
     /// Returns an account by its connection, one that was forgotten too.
-    pub async fn account(&self, connection: &ConnectionId) -> Result<Option<BusinessAccount>> {
-        self.0
-            .read("read a connected account", |tables| tables.business.find(&key::connection(connection)))
-            .await
+    pub fn account(&self, connection: &ConnectionId) -> Result<Option<BusinessAccount>> {
+        self.0.read("read a connected account", |tables| tables.business.find(&key::connection(connection)))
     }
 
     /// Returns the account of a person.
-    pub async fn of_person(&self, user: &UserId) -> Result<Option<BusinessAccount>> {
+    pub fn of_person(&self, user: &UserId) -> Result<Option<BusinessAccount>> {
         let found = self.0.read("look for a connected account", |tables| business::of_person(tables, user));
-        Ok(found.await?.pop())
+        Ok(found?.pop())
     }
 
     /// Returns the chats of an account, the one written in last first.
-    pub async fn customers(&self, connection: &ConnectionId) -> Result<Vec<CustomerChat>> {
+    pub fn customers(&self, connection: &ConnectionId) -> Result<Vec<CustomerChat>> {
         let prefix = key::connection(connection);
-        let listed = self.0.read("list chats with customers", |tables| tables.customers.list(&prefix)).await;
+        let listed = self.0.read("list chats with customers", |tables| tables.customers.list(&prefix));
         let mut chats = listed?;
         chats.sort_by_key(|chat| std::cmp::Reverse(chat.written_at));
         Ok(chats)
     }
 
     /// Returns a chat of an account.
-    pub async fn customer(&self, of: &ConnectionId, chat: ChatId) -> Result<Option<CustomerChat>> {
-        self.0.read("read a customer's chat", |tables| tables.customers.find(&key::customer(of, chat))).await
+    pub fn customer(&self, of: &ConnectionId, chat: ChatId) -> Result<Option<CustomerChat>> {
+        self.0.read("read a customer's chat", |tables| tables.customers.find(&key::customer(of, chat)))
     }
 
     /// Changes a chat, durably, and returns what `change` returns. A missing chat is created if `new` is given; otherwise, and

@@ -49,8 +49,8 @@ pub struct ByModel {
 
 impl RecordStore {
     /// Returns the records of a chat, oldest first, also those of packs that it has not chosen now.
-    pub async fn of_chat(&self, chat: ChatId) -> Result<Vec<Record>> {
-        self.0.read("read the records", move |tables| oldest_first(tables, chat)).await
+    pub fn of_chat(&self, chat: ChatId) -> Result<Vec<Record>> {
+        self.0.read("read the records", move |tables| oldest_first(tables, chat))
     }
 
     /// Saves a record durably, as a new one or over an existing one. Its reminders are updated in the same write, by

@@ -100,25 +100,21 @@ impl ChildStore {
     }
 
     /// Returns the messages of a child and the results of its calls, oldest first.
-    pub async fn messages(&self, child: RunId) -> Result<Vec<Arc<Message>>> {
-        self.0
-            .read("read the messages of a child", move |tables| {
-                Ok(tables.child_messages.list(&key::id(child))?.into_iter().map(Arc::new).collect())
-            })
-            .await
+    pub fn messages(&self, child: RunId) -> Result<Vec<Arc<Message>>> {
+        self.0.read("read the messages of a child", move |tables| {
+            Ok(tables.child_messages.list(&key::id(child))?.into_iter().map(Arc::new).collect())
+        })
     }
 
     /// Returns all children of a turn, nested ones included, in the order in which they began.
-    pub async fn of_run(&self, root: RunId) -> Result<Vec<ChildRun>> {
-        self.0.read("read the children of a turn", move |tables| children::of_turn(tables, root)).await
+    pub fn of_run(&self, root: RunId) -> Result<Vec<ChildRun>> {
+        self.0.read("read the children of a turn", move |tables| children::of_turn(tables, root))
     }
 
     /// Deletes children that began before this time, except those of turns in progress. Returns the number deleted.
-    pub async fn expire(&self, before: DateTime<Utc>) -> Result<usize> {
-        self.0
-            .change("forget the children of old turns", move |tables, changes| {
-                children::expire(tables, changes, before)
-            })
-            .await
+    pub fn expire(&self, before: DateTime<Utc>) -> Result<usize> {
+        self.0.change("forget the children of old turns", move |tables, changes| {
+            children::expire(tables, changes, before)
+        })
     }
 }

@@ -17,12 +17,10 @@ use figaro_domain::turn::{ActiveTurn, Step};
 
 impl ConversationStore {
     /// Returns the current session of a conversation; the first call begins one.
-    pub async fn session(&self, conversation: Conversation, now: DateTime<Utc>) -> Result<Session> {
-        self.0
-            .change("read the session", move |tables, changes| {
-                sessions::current(tables, changes, conversation, now)
-            })
-            .await
+    pub fn session(&self, conversation: Conversation, now: DateTime<Utc>) -> Result<Session> {
+        self.0.change("read the session", move |tables, changes| {
+            sessions::current(tables, changes, conversation, now)
+        })
     }
 
     /// Begins a new session and makes it the current one, durably. Turns of the conversation that wait for a person are
@@ -40,7 +38,7 @@ impl ConversationStore {
     /// question is returned unchanged. An unfinished turn of another question is replaced and counts as ended; its
     /// messages stay. If it had made a tool call, its updates are settled in the same write, so that its actions are not
     /// repeated; otherwise they stay unsettled, and the next start answers them.
-    pub async fn begin_turn(
+    pub fn begin_turn(
         &self,
         conversation: Conversation,
         question: &[Inbound],
@@ -51,26 +49,24 @@ impl ConversationStore {
             let rules = self.0.shared.pack_rules.in_chat(tables, conversation.chat)?;
             turns::begin(tables, changes, at, &question, &rules)
         });
-        Ok(begun.await?.turn)
+        Ok(begun?.turn)
     }
 
     /// Returns the stored messages of a turn's question, oldest first.
-    pub async fn question(&self, run: &ActiveTurn) -> Result<Vec<Message>> {
+    pub fn question(&self, run: &ActiveTurn) -> Result<Vec<Message>> {
         let run = run.clone();
-        self.0.read("read a turn's question", move |tables| turns::question(tables, &run)).await
+        self.0.read("read a turn's question", move |tables| turns::question(tables, &run))
     }
 
     /// Returns the unfinished turns of all conversations. After a start they are resumed.
-    pub async fn active_runs(&self) -> Result<Vec<ActiveTurn>> {
-        self.0.read("read the turns in progress", |tables| tables.turns.list(&[])).await
+    pub fn active_runs(&self) -> Result<Vec<ActiveTurn>> {
+        self.0.read("read the turns in progress", |tables| tables.turns.list(&[]))
     }
 
     /// Appends a message to its session. Sets its `index` to the next one of the session, and returns it.
-    pub async fn append(&self, message: Message) -> Result<u32> {
+    pub fn append(&self, message: Message) -> Result<u32> {
         let bot = self.0.bot();
-        self.0
-            .change("store a message", move |tables, changes| turns::append(tables, changes, bot, message))
-            .await
+        self.0.change("store a message", move |tables, changes| turns::append(tables, changes, bot, message))
     }
 
     /// Records a step of a turn, in one durable write: the model's message, the machine state, and the calls that start.
@@ -97,8 +93,8 @@ impl ConversationStore {
     }
 
     /// Returns the calls of a turn, in the order in which they started.
-    pub async fn tool_calls(&self, run: RunId) -> Result<Vec<ToolCall>> {
-        self.0.read("read the tool calls", move |tables| tables.calls.list(&key::id(run))).await
+    pub fn tool_calls(&self, run: RunId) -> Result<Vec<ToolCall>> {
+        self.0.read("read the tool calls", move |tables| tables.calls.list(&key::id(run)))
     }
 
     /// Ends a turn in one durable write: stores its last messages and the pending delivery, settles its updates and ends
@@ -124,25 +120,21 @@ impl ConversationStore {
 
     /// Takes back a turn that has shown and done nothing: its record and its messages are deleted, its updates stay
     /// unsettled. If its chat has migrated since, its messages stay. Unknown turns are ignored.
-    pub async fn retract_turn(&self, run: &ActiveTurn) -> Result<()> {
+    pub fn retract_turn(&self, run: &ActiveTurn) -> Result<()> {
         let (bot, run) = (self.0.bot(), run.clone());
-        self.0
-            .change("take a turn back", move |tables, changes| turns::retract(tables, changes, bot, &run))
-            .await
+        self.0.change("take a turn back", move |tables, changes| turns::retract(tables, changes, bot, &run))
     }
 
     /// Returns the newest messages of a session that no later try replaced, at most `limit`, oldest first. Long tool
     /// results are cut to what models see.
-    pub async fn recent(&self, session: SessionId, limit: usize) -> Result<Vec<Arc<Message>>> {
+    pub fn recent(&self, session: SessionId, limit: usize) -> Result<Vec<Arc<Message>>> {
         let decoded = &self.0.shared.messages;
-        self.0
-            .read("read the messages", move |tables| sessions::recent(tables, decoded, session, limit))
-            .await
+        self.0.read("read the messages", move |tables| sessions::recent(tables, decoded, session, limit))
     }
 
     /// Returns a message by its key; `None` if there is none, a later try replaced it, or it belongs to another chat.
-    pub async fn entry(&self, chat: ChatId, key: EntryKey) -> Result<Option<Message>> {
-        self.0.read("read a message", move |tables| sessions::entry(tables, chat, key)).await
+    pub fn entry(&self, chat: ChatId, key: EntryKey) -> Result<Option<Message>> {
+        self.0.read("read a message", move |tables| sessions::entry(tables, chat, key))
     }
 
     /// Updates the stored message of an edited one, in all later tries too, and marks the summaries that cover it as
@@ -151,8 +143,7 @@ impl ConversationStore {
     pub async fn edit_message(&self, edited: &Inbound) -> Result<usize> {
         let edited = edited.clone();
         // Most edited messages were never answered.
-        if self.0.read("look for an edited message", |tables| edits::find(tables, &edited)).await?.is_empty()
-        {
+        if self.0.read("look for an edited message", |tables| edits::find(tables, &edited))?.is_empty() {
             return Ok(0);
         }
         let changed = self
@@ -169,22 +160,15 @@ impl ConversationStore {
     }
 
     /// Stores a message that was not addressed to the bot as background; deletes the oldest beyond `keep`.
-    pub async fn add_background(
-        &self,
-        conversation: Conversation,
-        message: &Inbound,
-        keep: usize,
-    ) -> Result<()> {
+    pub fn add_background(&self, conversation: Conversation, message: &Inbound, keep: usize) -> Result<()> {
         let message = message.clone();
-        self.0
-            .change("store the background", move |tables, changes| {
-                background::keep(tables, changes, conversation, &message, keep)
-            })
-            .await
+        self.0.change("store the background", move |tables, changes| {
+            background::keep(tables, changes, conversation, &message, keep)
+        })
     }
 
     /// Returns background messages of a conversation sent at or after `since`, oldest first; the newest `limit` of them.
-    pub async fn background(
+    pub fn background(
         &self,
         conversation: Conversation,
         since: DateTime<Utc>,
@@ -192,6 +176,5 @@ impl ConversationStore {
     ) -> Result<Vec<Inbound>> {
         self.0
             .read("read the background", move |tables| background::since(tables, conversation, since, limit))
-            .await
     }
 }

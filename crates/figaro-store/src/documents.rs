@@ -57,28 +57,21 @@ impl DocumentStore {
     }
 
     /// Returns the documents of a chat, oldest first.
-    pub async fn of_chat(&self, chat: ChatId) -> Result<Vec<Document>> {
-        self.0.read("read the documents", move |tables| oldest_first(tables, chat)).await
+    pub fn of_chat(&self, chat: ChatId) -> Result<Vec<Document>> {
+        self.0.read("read the documents", move |tables| oldest_first(tables, chat))
     }
 
     /// Returns `count` passages of a document from index `from` on, with their indexes.
-    pub async fn passages(
-        &self,
-        document: &Document,
-        from: u32,
-        count: usize,
-    ) -> Result<Vec<(u32, Passage)>> {
+    pub fn passages(&self, document: &Document, from: u32, count: usize) -> Result<Vec<(u32, Passage)>> {
         let (chat, id) = (document.chat, document.id);
-        self.0
-            .read("read a document", move |tables| {
-                let all = key::document(chat, id);
-                let range = Keys::from(key::passage(chat, id, from), &all);
-                let found = tables.passages.scan_range(&range)?.take(count);
-                found
-                    .map(|item| item.map(|(key, passage)| (key::index_of(&key).unwrap_or_default(), passage)))
-                    .collect()
-            })
-            .await
+        self.0.read("read a document", move |tables| {
+            let all = key::document(chat, id);
+            let range = Keys::from(key::passage(chat, id, from), &all);
+            let found = tables.passages.scan_range(&range)?.take(count);
+            found
+                .map(|item| item.map(|(key, passage)| (key::index_of(&key).unwrap_or_default(), passage)))
+                .collect()
+        })
     }
 
     /// Removes a document, durably, and returns it with its passages; `None` if the chat has none with this id.

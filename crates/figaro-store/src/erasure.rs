@@ -29,8 +29,8 @@ impl ErasureStore {
     }
 
     /// Returns the message stored at this place; `None` if there is none, or it belongs to another chat.
-    pub async fn said_at(&self, chat: ChatId, at: SaidAt) -> Result<Option<FoundMessage>> {
-        self.0.read("look for a message", move |tables| erasure::said_at(tables, chat, at)).await
+    pub fn said_at(&self, chat: ChatId, at: SaidAt) -> Result<Option<FoundMessage>> {
+        self.0.read("look for a message", move |tables| erasure::said_at(tables, chat, at))
     }
 
     /// Returns the messages that contain some words, newest first.
@@ -61,8 +61,8 @@ impl ErasureStore {
     }
 
     /// Returns since when erased data is still in the files of the store; `None` if there is none.
-    pub async fn rewrite_due(&self) -> Result<Option<DateTime<Utc>>> {
-        let due = self.0.read("read what is to be rewritten", due::due).await?;
+    pub fn rewrite_due(&self) -> Result<Option<DateTime<Utc>>> {
+        let due = self.0.read("read what is to be rewritten", due::due)?;
         Ok(due.map(|due| due.since))
     }
 
@@ -70,7 +70,7 @@ impl ErasureStore {
     /// data erased while it runs stays due since then.
     pub async fn rewrite(&self, now: DateTime<Utc>) -> Result<()> {
         let operation = "rewrite its files";
-        let Some(then) = self.0.read(operation, due::due).await? else { return Ok(()) };
+        let Some(then) = self.0.read(operation, due::due)? else { return Ok(()) };
         let store = self.0.clone();
         let tables: Vec<&'static str> = [META].into_iter().chain(NAMES).collect();
         let rewriting = spawn_blocking(move || store.shared.writer.engine().rewrite(&tables));
@@ -122,7 +122,7 @@ impl Store {
             looking.await.map_err(|error| self.error(StoreFault::Panic(error.to_string()), operation));
         let (outcome, unreadable) = looked?;
         if !unreadable.is_empty() {
-            self.change(operation, move |tables, _| tables.snapshot.set_aside_again(unreadable)).await?;
+            self.change(operation, move |tables, _| tables.snapshot.set_aside_again(unreadable))?;
         }
         outcome.map_err(|fault| self.error(fault, operation))
     }

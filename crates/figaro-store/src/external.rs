@@ -8,16 +8,16 @@ use figaro_domain::external::ExternalName;
 
 impl ExternalStore {
     /// Returns the conversation with this name; `None` if it was never stored, or was erased.
-    pub async fn find(&self, name: &ExternalName) -> Result<Option<Conversation>> {
+    pub fn find(&self, name: &ExternalName) -> Result<Option<Conversation>> {
         let key = key::id(name);
-        self.0.read("look up a conversation", move |tables| tables.external.get(&key)).await
+        self.0.read("look up a conversation", move |tables| tables.external.get(&key))
     }
 
     /// Returns the conversation with this name. A new name gets a number that is never used for another name, in one
     /// durable write.
     pub async fn keep(&self, name: &ExternalName) -> Result<Conversation> {
         // Only the first question of a conversation waits for a write.
-        if let Some(known) = self.find(name).await? {
+        if let Some(known) = self.find(name)? {
             return Ok(known);
         }
         let name = name.clone();
@@ -29,8 +29,8 @@ impl ExternalStore {
     }
 
     /// Returns `true` if a conversation outside Telegram has a name. Without one it can no longer be addressed.
-    pub async fn is_named(&self, conversation: Conversation) -> Result<bool> {
+    pub fn is_named(&self, conversation: Conversation) -> Result<bool> {
         let key = key::conversation(conversation);
-        self.0.read("look up a conversation", move |tables| tables.external_names.contains(&key)).await
+        self.0.read("look up a conversation", move |tables| tables.external_names.contains(&key))
     }
 }

@@ -13,9 +13,9 @@ use figaro_domain::memory::Memory;
 
 impl FactStore {
     /// Returns all memories of a person that were not erased, removed ones included, oldest first.
-    pub async fn of_person(&self, user: &UserId) -> Result<Vec<Memory>> {
+    pub fn of_person(&self, user: &UserId) -> Result<Vec<Memory>> {
         let of = key::user(user);
-        self.0.read("read the memories", move |tables| tables.memories.list(&of)).await
+        self.0.read("read the memories", move |tables| tables.memories.list(&of))
     }
 
     /// Changes a memory at its person's request, durably, and returns it; `None` if the person has none that the change
@@ -61,49 +61,43 @@ impl FactStore {
     }
 
     /// Returns the people with messages still to be read for facts.
-    pub async fn people_with_unread(&self) -> Result<Vec<UserId>> {
-        self.0
-            .read("read who has said something", |tables| {
-                let mut people: Vec<UserId> = Vec::new();
-                for item in tables.unread.list(&[])? {
-                    if people.last() != Some(&item.user) {
-                        people.push(item.user);
-                    }
+    pub fn people_with_unread(&self) -> Result<Vec<UserId>> {
+        self.0.read("read who has said something", |tables| {
+            let mut people: Vec<UserId> = Vec::new();
+            for item in tables.unread.list(&[])? {
+                if people.last() != Some(&item.user) {
+                    people.push(item.user);
                 }
-                Ok(people)
-            })
-            .await
+            }
+            Ok(people)
+        })
     }
 
     /// Returns the oldest unread messages of a person, of one session, and counts a try of each. Messages that are gone
     /// or out of tries are given up. `None` if there is nothing to read.
-    pub async fn take_unread(&self, user: &UserId, reading: ExtractionLimits) -> Result<Option<UnreadBatch>> {
+    pub fn take_unread(&self, user: &UserId, reading: ExtractionLimits) -> Result<Option<UnreadBatch>> {
         let of = key::user(user);
         let nothing = self.0.read("read what was said", |tables| {
             Ok(tables.unread.keys_of(&of)?.next().transpose()?.is_none())
         });
-        if nothing.await? {
+        if nothing? {
             return Ok(None);
         }
-        self.0
-            .change("read what was said", |tables, changes| facts::take(tables, changes, &of, reading))
-            .await
+        self.0.change("read what was said", |tables, changes| facts::take(tables, changes, &of, reading))
     }
 
     /// Takes back a counted try of messages, because no model answered.
-    pub async fn return_unread(&self, user: &UserId, messages: &[EntryId]) -> Result<()> {
+    pub fn return_unread(&self, user: &UserId, messages: &[EntryId]) -> Result<()> {
         let keys: Vec<Vec<u8>> = messages.iter().map(|message| key::of_user(user, message)).collect();
-        self.0
-            .change("take a try back", move |tables, changes| {
-                for key in &keys {
-                    if let Some(mut unread) = tables.unread.find(key)? {
-                        unread.tries = unread.tries.saturating_sub(1);
-                        changes.put(&tables.unread, key, &unread)?;
-                    }
+        self.0.change("take a try back", move |tables, changes| {
+            for key in &keys {
+                if let Some(mut unread) = tables.unread.find(key)? {
+                    unread.tries = unread.tries.saturating_sub(1);
+                    changes.put(&tables.unread, key, &unread)?;
                 }
-                Ok(())
-            })
-            .await
+            }
+            Ok(())
+        })
     }
 
     /// Ends the reading of messages: changes the memories and removes the marks, in one durable write. Returns the number
@@ -141,7 +135,7 @@ impl FactStore {
 
     /// Deletes memories that were removed before this time for good, and from the files a moment later; returns the
     /// number deleted.
-    pub async fn purge(&self, before: DateTime<Utc>, now: DateTime<Utc>) -> Result<usize> {
+    pub fn purge(&self, before: DateTime<Utc>, now: DateTime<Utc>) -> Result<usize> {
         let purged = self.0.change("delete memories", move |tables, changes| {
             let gone = facts::purge(tables, changes, before)?;
             if gone > 0 {
@@ -149,7 +143,7 @@ impl FactStore {
             }
             Ok(gone)
         });
-        let purged = purged.await?;
+        let purged = purged?;
         if purged > 0 {
             self.0.shared.erasure_news.notify_one();
         }
@@ -157,17 +151,11 @@ impl FactStore {
     }
 
     /// Counts the memories of all people.
-    pub async fn count(&self) -> Result<MemoryCounts> {
-        self.0
-            .read("count the memories", |tables| {
-                let all = tables.memories.list(&[])?;
-                let active = all.iter().filter(|memory| memory.is_active()).count();
-                Ok(MemoryCounts {
-                    active,
-                    removed: all.len() - active,
-                    unread: tables.unread.list(&[])?.len(),
-                })
-            })
-            .await
+    pub fn count(&self) -> Result<MemoryCounts> {
+        self.0.read("count the memories", |tables| {
+            let all = tables.memories.list(&[])?;
+            let active = all.iter().filter(|memory| memory.is_active()).count();
+            Ok(MemoryCounts { active, removed: all.len() - active, unread: tables.unread.list(&[])?.len() })
+        })
     }
 }

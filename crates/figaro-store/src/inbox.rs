@@ -56,14 +56,12 @@ const EXPIRED: usize = 512;
 impl InboxStore {
     /// Stores updates that were never seen before, and returns them in the given order. Acknowledge them to Telegram only
     /// after [`Self::sync`].
-    pub async fn accept(&self, updates: Vec<RawUpdate>, now: DateTime<Utc>) -> Result<Vec<RawUpdate>> {
+    pub fn accept(&self, updates: Vec<RawUpdate>, now: DateTime<Utc>) -> Result<Vec<RawUpdate>> {
         if updates.is_empty() {
             return Ok(updates);
         }
         let bot = self.0.bot();
-        self.0
-            .change("store updates", move |tables, changes| accept(tables, changes, bot, updates, now))
-            .await
+        self.0.change("store updates", move |tables, changes| accept(tables, changes, bot, updates, now))
     }
 
     /// Waits until all accepted updates are durable, including repeated ones.
@@ -87,26 +85,24 @@ impl InboxStore {
     }
 
     /// Deletes the text of updates that were set aside before this time. Returns the number deleted.
-    pub async fn expire_set_aside(&self, before: DateTime<Utc>) -> Result<usize> {
-        self.0
-            .change("forget updates that could not be read", move |tables, changes| {
-                let mut expired = 0;
-                for item in tables.unreadable.scan(&[])? {
-                    let (key, aside) = item?;
-                    if aside.arrived_at < before {
-                        changes.remove(&tables.unreadable, key);
-                        expired += 1;
-                    }
+    pub fn expire_set_aside(&self, before: DateTime<Utc>) -> Result<usize> {
+        self.0.change("forget updates that could not be read", move |tables, changes| {
+            let mut expired = 0;
+            for item in tables.unreadable.scan(&[])? {
+                let (key, aside) = item?;
+                if aside.arrived_at < before {
+                    changes.remove(&tables.unreadable, key);
+                    expired += 1;
                 }
-                Ok(expired)
-            })
-            .await
+            }
+            Ok(expired)
+        })
     }
 
     /// Returns all accepted updates that are not settled, by id.
-    pub async fn unsettled(&self) -> Result<Vec<RawUpdate>> {
+    pub fn unsettled(&self) -> Result<Vec<RawUpdate>> {
         let bot = self.0.bot();
-        self.0.read("read the stored updates", move |tables| unsettled(tables, bot)).await
+        self.0.read("read the stored updates", move |tables| unsettled(tables, bot))
     }
 
     /// Adds the `inline_message_id` of its answer to a stored guest message, durably: Telegram takes one answer, and the next
@@ -139,11 +135,9 @@ impl InboxStore {
 
     /// Deletes ids of settled updates accepted before this time, oldest first and a bounded number at a time, so that
     /// other writers do not wait long. Returns the number deleted; call again until it is 0.
-    pub async fn expire_seen(&self, before: DateTime<Utc>) -> Result<usize> {
+    pub fn expire_seen(&self, before: DateTime<Utc>) -> Result<usize> {
         let bot = self.0.bot();
-        self.0
-            .change("forget old updates", move |tables, changes| expire_seen(tables, changes, bot, before))
-            .await
+        self.0.change("forget old updates", move |tables, changes| expire_seen(tables, changes, bot, before))
     }
 }
 

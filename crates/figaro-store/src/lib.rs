@@ -4,7 +4,8 @@
 //! A store is opened for one bot; data of other bots in it is neither seen nor touched.
 //!
 //! *Durable* means: on disk, past the file system's caches, when the call returns. Other writes become durable a moment
-//! later (5 ms and a commit) or with the next durable call, and are never visible without the writes before them.
+//! later (5 ms and a commit) or with the next durable call, and are never visible without the writes before them. Only
+//! durable calls wait, so the other calls are plain functions.
 //!
 //! Layers over the engine: tables and their contents (`tables`), ordered keys (`key`), all writes of an operation at once
 //! (`changes`), durability of writes (`writer`), and input of an operation (`snapshot`).

@@ -34,8 +34,8 @@ impl NoteStore {
     }
 
     /// Returns all notes of a chat, oldest first.
-    pub async fn of_chat(&self, chat: ChatId) -> Result<Vec<Note>> {
-        self.0.read("read the notes", move |tables| oldest_first(tables, chat)).await
+    pub fn of_chat(&self, chat: ChatId) -> Result<Vec<Note>> {
+        self.0.read("read the notes", move |tables| oldest_first(tables, chat))
     }
 
     /// Removes a note, durably, and returns it; `None` if the chat has none with this id.

@@ -20,15 +20,13 @@ const OWN_DROPPED: usize = 16;
 
 impl OutboxStore {
     /// Returns all replies that Telegram has not confirmed in full, oldest first.
-    pub async fn deliveries(&self) -> Result<Vec<PendingDelivery>> {
-        self.0
-            .read("read the pending replies", |tables| {
-                let stored = tables.deliveries.list(&[])?;
-                let mut deliveries: Vec<_> = stored.into_iter().map(|outgoing| outgoing.delivery).collect();
-                deliveries.sort_by_key(|delivery| (delivery.created_at, delivery.id));
-                Ok(deliveries)
-            })
-            .await
+    pub fn deliveries(&self) -> Result<Vec<PendingDelivery>> {
+        self.0.read("read the pending replies", |tables| {
+            let stored = tables.deliveries.list(&[])?;
+            let mut deliveries: Vec<_> = stored.into_iter().map(|outgoing| outgoing.delivery).collect();
+            deliveries.sort_by_key(|delivery| (delivery.created_at, delivery.id));
+            Ok(deliveries)
+        })
     }
 
     /// Counts one more repeat of the current part, durably. A delivery that has ended is ignored.
@@ -53,34 +51,26 @@ impl OutboxStore {
         let work =
             move |tables: &Tables<'_>, changes: &mut Changes<'_>| confirm(tables, changes, delivery, message);
         match is_last {
-            true => self.0.change(operation, work).await,
+            true => self.0.change(operation, work),
             false => self.0.change_durably(operation, work).await,
         }
     }
 
     /// Ends a delivery: writes the confirmed ids into the stored answer and deletes the delivery. The same write deletes
     /// the live messages of its turn and marks the run of its task as done. Durable a moment later.
-    pub async fn end_delivery(
-        &self,
-        delivery: DeliveryId,
-        ended: DeliveryEnd,
-        now: DateTime<Utc>,
-    ) -> Result<()> {
+    pub fn end_delivery(&self, delivery: DeliveryId, ended: DeliveryEnd, now: DateTime<Utc>) -> Result<()> {
         let bot = self.0.bot();
-        let of_task = self
-            .0
-            .change("end a delivery", move |tables, changes| {
-                let Some(stored) = stored(tables, delivery)? else {
-                    return Ok(false);
-                };
-                let of_task = stored.delivery.task.is_some();
-                if ended != DeliveryEnd::Whole && stored.delivery.card.is_none() {
-                    drop_spoken(tables, changes, stored.delivery.run)?;
-                }
-                write::write(tables, changes, bot, turn::end_delivery(stored, ended, now))?;
-                Ok(of_task)
-            })
-            .await?;
+        let of_task = self.0.change("end a delivery", move |tables, changes| {
+            let Some(stored) = stored(tables, delivery)? else {
+                return Ok(false);
+            };
+            let of_task = stored.delivery.task.is_some();
+            if ended != DeliveryEnd::Whole && stored.delivery.card.is_none() {
+                drop_spoken(tables, changes, stored.delivery.run)?;
+            }
+            write::write(tables, changes, bot, turn::end_delivery(stored, ended, now))?;
+            Ok(of_task)
+        })?;
         if of_task {
             self.0.tell_of_tasks();
         }
@@ -88,36 +78,32 @@ impl OutboxStore {
     }
 
     /// Returns `true` if a delivery has neither ended nor been erased.
-    pub async fn is_pending(&self, delivery: DeliveryId) -> Result<bool> {
-        self.0.read("look up a reply", move |tables| tables.deliveries.contains(&key::id(delivery))).await
+    pub fn is_pending(&self, delivery: DeliveryId) -> Result<bool> {
+        self.0.read("look up a reply", move |tables| tables.deliveries.contains(&key::id(delivery)))
     }
 
     /// Records that the bot sent this message and its author, for as long as Telegram lets it be deleted (48 hours). The
     /// first record stays.
-    pub async fn record_own(
+    pub fn record_own(
         &self,
         chat: ChatId,
         message: MessageId,
         author: Author,
         now: DateTime<Utc>,
     ) -> Result<()> {
-        self.0
-            .change("record a sent message", move |tables, changes| {
-                let sent = OwnMessage { chat, message, author };
-                own(tables, changes, sent, now)
-            })
-            .await
+        self.0.change("record a sent message", move |tables, changes| {
+            let sent = OwnMessage { chat, message, author };
+            own(tables, changes, sent, now)
+        })
     }
 
     /// Returns the author of a message that the bot is known to have sent; `None` for any other message. Records of
     /// versions without authors count as [`Author::Figaro`].
-    pub async fn author(&self, chat: ChatId, message: MessageId) -> Result<Option<Author>> {
-        self.0
-            .read("look up a sent message", move |tables| {
-                let recorded = tables.own.find(&key::telegram(chat, message))?;
-                Ok(recorded.map(Option::unwrap_or_default))
-            })
-            .await
+    pub fn author(&self, chat: ChatId, message: MessageId) -> Result<Option<Author>> {
+        self.0.read("look up a sent message", move |tables| {
+            let recorded = tables.own.find(&key::telegram(chat, message))?;
+            Ok(recorded.map(Option::unwrap_or_default))
+        })
     }
 
     /// Records a live message of a turn, durably, also as one of the model's. Replaces the one with its index.
@@ -132,13 +118,13 @@ impl OutboxStore {
     }
 
     /// Returns the live messages of a turn, by index; empty if it has none.
-    pub async fn live_of(&self, run: RunId) -> Result<Vec<LiveMessage>> {
-        self.0.read("look up live messages", move |tables| tables.live.list(&key::id(run))).await
+    pub fn live_of(&self, run: RunId) -> Result<Vec<LiveMessage>> {
+        self.0.read("look up live messages", move |tables| tables.live.list(&key::id(run)))
     }
 
     /// Returns the live messages of all turns, the oldest turn first.
-    pub async fn live_messages(&self) -> Result<Vec<LiveMessage>> {
-        self.0.read("read the live messages", |tables| tables.live.list(&[])).await
+    pub fn live_messages(&self) -> Result<Vec<LiveMessage>> {
+        self.0.read("read the live messages", |tables| tables.live.list(&[]))
     }
 
     /// Deletes the live messages of a turn from this index on, durably; they stay recorded as the bot's own.

@@ -14,8 +14,8 @@ use figaro_domain::turn::{self, GoneOn, ParkedTurn};
 
 impl ParkedStore {
     /// Returns all waiting turns, including answered ones that have not resumed yet.
-    pub async fn all(&self) -> Result<Vec<ParkedTurn>> {
-        self.0.read("read the turns that wait", |tables| tables.parked.list(&[])).await
+    pub fn all(&self) -> Result<Vec<ParkedTurn>> {
+        self.0.read("read the turns that wait", |tables| tables.parked.list(&[]))
     }
 
     /// Records the answer and settles its update, in one durable write; returns the conversation of the turn. `None`,

@@ -14,20 +14,16 @@ use figaro_domain::people::KnownPerson;
 impl PeopleStore {
     /// Returns the people seen in a chat, the most recent first: at most
     /// [`MAX_PEOPLE`](figaro_domain::people::MAX_PEOPLE).
-    pub async fn of_chat(&self, chat: ChatId) -> Result<Vec<KnownPerson>> {
-        self.0
-            .read("read who wrote in a chat", move |tables| {
-                let mut people = tables.people.list(&key::chat(chat))?;
-                people.sort_by_key(|seen| Reverse(seen.seen_at));
-                Ok(people)
-            })
-            .await
+    pub fn of_chat(&self, chat: ChatId) -> Result<Vec<KnownPerson>> {
+        self.0.read("read who wrote in a chat", move |tables| {
+            let mut people = tables.people.list(&key::chat(chat))?;
+            people.sort_by_key(|seen| Reverse(seen.seen_at));
+            Ok(people)
+        })
     }
 
     /// Records people who joined a group and have not written yet; known people stay as they are.
-    pub async fn came(&self, chat: ChatId, came: Vec<Speaker>, now: DateTime<Utc>) -> Result<()> {
-        self.0
-            .change("note who came", move |tables, changes| people::came(tables, changes, chat, came, now))
-            .await
+    pub fn came(&self, chat: ChatId, came: Vec<Speaker>, now: DateTime<Utc>) -> Result<()> {
+        self.0.change("note who came", move |tables, changes| people::came(tables, changes, chat, came, now))
     }
 }

@@ -39,13 +39,13 @@ pub struct PersonaToSave {
 
 impl PersonaStore {
     /// Returns the personas written in a chat, oldest first.
-    pub async fn of_chat(&self, chat: ChatId) -> Result<Vec<OwnPersona>> {
-        self.0.read("read the personas", move |tables| oldest_first(tables, chat)).await
+    pub fn of_chat(&self, chat: ChatId) -> Result<Vec<OwnPersona>> {
+        self.0.read("read the personas", move |tables| oldest_first(tables, chat))
     }
 
     /// Returns a persona written in this chat; `None` if the chat has none with this id.
-    pub async fn find(&self, chat: ChatId, persona: PersonaId) -> Result<Option<OwnPersona>> {
-        self.0.read("read a persona", move |tables| tables.personas.get(&key::persona(chat, persona))).await
+    pub fn find(&self, chat: ChatId, persona: PersonaId) -> Result<Option<OwnPersona>> {
+        self.0.read("read a persona", move |tables| tables.personas.get(&key::persona(chat, persona)))
     }
 
     /// Stores a persona in one durable write. A new one becomes the choice of its chat and the subject of its question; a
@@ -97,12 +97,10 @@ impl PersonaStore {
     }
 
     /// Returns the question about a persona that a message asks; `None` for any other message.
-    pub async fn question(&self, chat: ChatId, message: MessageId) -> Result<Option<PersonaQuestion>> {
-        self.0
-            .read("read a question about a persona", move |tables| {
-                tables.persona_questions.get(&key::telegram(chat, message))
-            })
-            .await
+    pub fn question(&self, chat: ChatId, message: MessageId) -> Result<Option<PersonaQuestion>> {
+        self.0.read("read a question about a persona", move |tables| {
+            tables.persona_questions.get(&key::telegram(chat, message))
+        })
     }
 }
 

@@ -17,14 +17,12 @@ const LOOKED_THROUGH: usize = 3_000;
 
 impl PinStore {
     /// Returns all pins of a chat, oldest first.
-    pub async fn of_chat(&self, chat: ChatId) -> Result<Vec<Pin>> {
-        self.0
-            .read("read the pins", move |tables| {
-                let mut pins = tables.pins.list(&key::chat(chat))?;
-                pins.sort_by_key(|pin| (pin.created_at, pin.id));
-                Ok(pins)
-            })
-            .await
+    pub fn of_chat(&self, chat: ChatId) -> Result<Vec<Pin>> {
+        self.0.read("read the pins", move |tables| {
+            let mut pins = tables.pins.list(&key::chat(chat))?;
+            pins.sort_by_key(|pin| (pin.created_at, pin.id));
+            Ok(pins)
+        })
     }
 
     /// Adds a pin to its chat, durably.
@@ -69,7 +67,7 @@ impl PinStore {
             Ok(pins.iter().any(|pin| pin.telegram == Some(message)))
         });
         // Most edited messages are not pinned.
-        if !is_pinned.await? {
+        if !is_pinned? {
             return Ok(());
         }
         let words = words.to_owned();
@@ -89,22 +87,14 @@ impl PinStore {
 
     /// Returns the newest stored message that a Telegram message of a conversation carries in whole or in part, searching
     /// the last few thousand of its sessions. `None` if there is none or a later try replaced it.
-    pub async fn carried_by(
-        &self,
-        conversation: Conversation,
-        message: MessageId,
-    ) -> Result<Option<Message>> {
-        self.0.read("find a message", move |tables| carried_by(tables, conversation, message)).await
+    pub fn carried_by(&self, conversation: Conversation, message: MessageId) -> Result<Option<Message>> {
+        self.0.read("find a message", move |tables| carried_by(tables, conversation, message))
     }
 
     /// Returns what a Telegram message of a chat carries, as [`Self::carried_by`], with its conversation: for updates that do
     /// not name the topic.
-    pub async fn carried_in(
-        &self,
-        chat: ChatId,
-        message: MessageId,
-    ) -> Result<Option<(Conversation, Message)>> {
-        let found = self.0.read("find a message of a chat", move |tables| {
+    pub fn carried_in(&self, chat: ChatId, message: MessageId) -> Result<Option<(Conversation, Message)>> {
+        self.0.read("find a message of a chat", move |tables| {
             let mut sessions = session_list::of_chat(tables, chat)?;
             sessions.sort_by_key(|session| Reverse((session.updated_at, session.id)));
             let found = among(tables, sessions.iter().map(|session| session.id), message)?;
@@ -112,8 +102,7 @@ impl PinStore {
                 let session = sessions.into_iter().find(|session| session.id == found.session)?;
                 Some((session.conversation, found))
             }))
-        });
-        found.await
+        })
     }
 }
 

@@ -11,30 +11,28 @@ use figaro_domain::profile::{Consent, PersonSnapshot, PreferencesPatch, UserProf
 impl ProfileStore {
     /// Records that a person was seen, and returns their profile. Writes only if something changed or an hour has passed;
     /// durable a moment later, with the writes of the turn.
-    pub async fn see(&self, seen: &PersonSnapshot) -> Result<UserProfile> {
+    pub fn see(&self, seen: &PersonSnapshot) -> Result<UserProfile> {
         let key = key::user(&seen.speaker.user);
-        let known = self.0.read("read a profile", |tables| tables.profiles.find(&key)).await?;
+        let known = self.0.read("read a profile", |tables| tables.profiles.find(&key))?;
         if let Some(known) = known
             && known.seen(seen).is_none()
         {
             return Ok(known);
         }
-        self.0
-            .change("store a profile", |tables, changes| {
-                let profile = match tables.profiles.find(&key)? {
-                    Some(known) => known.seen(seen).unwrap_or(known),
-                    None => UserProfile::new(seen),
-                };
-                changes.put(&tables.profiles, &key, &profile)?;
-                Ok(profile)
-            })
-            .await
+        self.0.change("store a profile", |tables, changes| {
+            let profile = match tables.profiles.find(&key)? {
+                Some(known) => known.seen(seen).unwrap_or(known),
+                None => UserProfile::new(seen),
+            };
+            changes.put(&tables.profiles, &key, &profile)?;
+            Ok(profile)
+        })
     }
 
     /// Returns the profile of a person; `None` if they were never seen.
-    pub async fn find(&self, user: &UserId) -> Result<Option<UserProfile>> {
+    pub fn find(&self, user: &UserId) -> Result<Option<UserProfile>> {
         let key = key::user(user);
-        self.0.read("read a profile", move |tables| tables.profiles.find(&key)).await
+        self.0.read("read a profile", move |tables| tables.profiles.find(&key))
     }
 
     /// Stores the wishes of a person from a turn in a chat, durably, and returns their profile. Writes nothing for a

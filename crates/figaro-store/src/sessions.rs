@@ -11,30 +11,28 @@ use figaro_domain::session::SessionChange;
 impl SessionStore {
     /// Returns the sessions of a conversation, the one with the newest message first. A session without messages or
     /// settings is left out, unless it is the current one.
-    pub async fn of_conversation(&self, conversation: Conversation) -> Result<Vec<Session>> {
-        self.0.read("read the sessions", move |tables| session_list::all(tables, conversation)).await
+    pub fn of_conversation(&self, conversation: Conversation) -> Result<Vec<Session>> {
+        self.0.read("read the sessions", move |tables| session_list::all(tables, conversation))
     }
 
     /// Returns the session that the next question of a conversation belongs to; `None` if the question begins one.
-    pub async fn current(&self, conversation: Conversation) -> Result<Option<SessionId>> {
-        self.0
-            .read("read the session", move |tables| tables.current.find(&key::conversation(conversation)))
-            .await
+    pub fn current(&self, conversation: Conversation) -> Result<Option<SessionId>> {
+        self.0.read("read the session", move |tables| tables.current.find(&key::conversation(conversation)))
     }
 
     /// Returns a session by its id; `None` if there is none.
-    pub async fn find(&self, session: SessionId) -> Result<Option<Session>> {
-        self.0.read("read a session", move |tables| tables.sessions.get(&key::id(session))).await
+    pub fn find(&self, session: SessionId) -> Result<Option<Session>> {
+        self.0.read("read a session", move |tables| tables.sessions.get(&key::id(session)))
     }
 
     /// Returns the outline of a session's messages; empty if there is none.
-    pub async fn outline(&self, session: SessionId) -> Result<Outline> {
-        self.0.read("read a session", move |tables| session_list::outline(tables, session)).await
+    pub fn outline(&self, session: SessionId) -> Result<Outline> {
+        self.0.read("read a session", move |tables| session_list::outline(tables, session))
     }
 
     /// Returns the stored amounts of a session of this chat.
-    pub async fn stats(&self, chat: ChatId, session: SessionId) -> Result<SessionStats> {
-        self.0.read("read a session", move |tables| session_list::stats(tables, chat, session)).await
+    pub fn stats(&self, chat: ChatId, session: SessionId) -> Result<SessionStats> {
+        self.0.read("read a session", move |tables| session_list::stats(tables, chat, session))
     }
 
     /// Makes a session the current one of its conversation, durably, and gives up the turns that wait for a person there;
@@ -73,49 +71,40 @@ impl SessionStore {
 
     /// Counts an attempt to name a session, and returns its first `limit` messages of people and of the model. `None` if
     /// it has a name, was tried `tries` times, or is gone. Durable a moment later.
-    pub async fn begin_naming(
-        &self,
-        session: SessionId,
-        tries: u8,
-        limit: usize,
-    ) -> Result<Option<Vec<Message>>> {
-        self.0
-            .change("count a try to name a session", move |tables, changes| {
-                let Some(mut session) = tables.sessions.get(&key::id(session))? else { return Ok(None) };
-                if session.name.is_some() || session.naming_tries >= tries {
-                    return Ok(None);
-                }
-                session.naming_tries += 1;
-                changes.put(&tables.sessions, key::id(session.id), &session)?;
-                session_list::first_said(tables, session.id, limit).map(Some)
-            })
-            .await
+    pub fn begin_naming(&self, session: SessionId, tries: u8, limit: usize) -> Result<Option<Vec<Message>>> {
+        self.0.change("count a try to name a session", move |tables, changes| {
+            let Some(mut session) = tables.sessions.get(&key::id(session))? else { return Ok(None) };
+            if session.name.is_some() || session.naming_tries >= tries {
+                return Ok(None);
+            }
+            session.naming_tries += 1;
+            changes.put(&tables.sessions, key::id(session.id), &session)?;
+            session_list::first_said(tables, session.id, limit).map(Some)
+        })
     }
 
     /// Records that a topic has its automatic title from Telegram, unless somebody is known to have chosen another since.
     /// Durable a moment later.
-    pub async fn learn_untitled(&self, topic: Conversation) -> Result<()> {
+    pub fn learn_untitled(&self, topic: Conversation) -> Result<()> {
         let key = key::conversation(topic);
-        if self.0.read("look up a topic", |tables| tables.untitled.contains(&key)).await? {
+        if self.0.read("look up a topic", |tables| tables.untitled.contains(&key))? {
             return Ok(());
         }
-        self.0.change("note a topic", move |tables, changes| changes.put(&tables.untitled, key, &true)).await
+        self.0.change("note a topic", move |tables, changes| changes.put(&tables.untitled, key, &true))
     }
 
     /// Records that a person or the bot has set the title of a topic. Durable a moment later.
-    pub async fn title_topic(&self, topic: Conversation) -> Result<()> {
+    pub fn title_topic(&self, topic: Conversation) -> Result<()> {
         let key = key::conversation(topic);
-        self.0
-            .change("note the title of a topic", move |tables, changes| {
-                changes.put(&tables.untitled, key, &false)
-            })
-            .await
+        self.0.change("note the title of a topic", move |tables, changes| {
+            changes.put(&tables.untitled, key, &false)
+        })
     }
 
     /// Returns `true` if a topic is known to have its automatic title from Telegram.
-    pub async fn is_untitled(&self, topic: Conversation) -> Result<bool> {
+    pub fn is_untitled(&self, topic: Conversation) -> Result<bool> {
         let key = key::conversation(topic);
-        let found = self.0.read("look up a topic", move |tables| tables.untitled.find(&key)).await?;
+        let found = self.0.read("look up a topic", move |tables| tables.untitled.find(&key))?;
         Ok(found == Some(true))
     }
 }

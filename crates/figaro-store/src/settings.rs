@@ -22,12 +22,10 @@ const KEPT: TimeDelta = TimeDelta::hours(2 * UNDO.num_hours());
 
 impl SettingsStore {
     /// Returns the settings of a chat; the defaults if it never set any.
-    pub async fn chat_config(&self, chat: ChatId) -> Result<ChatConfig> {
-        self.0
-            .read("read the chat's settings", move |tables| {
-                Ok(tables.chats.get(&key::chat(chat))?.unwrap_or_default())
-            })
-            .await
+    pub fn chat_config(&self, chat: ChatId) -> Result<ChatConfig> {
+        self.0.read("read the chat's settings", move |tables| {
+            Ok(tables.chats.get(&key::chat(chat))?.unwrap_or_default())
+        })
     }
 
     /// Changes the settings of a chat, durably and without losing a concurrent change; returns the result. A reset also
@@ -56,8 +54,8 @@ impl SettingsStore {
     }
 
     /// Returns the model's change of settings in a turn; `None` if there is none or it has expired.
-    pub async fn config_change(&self, run: RunId) -> Result<Option<ConfigChange>> {
-        self.0.read("read a change of settings", move |tables| tables.config_changes.get(&key::id(run))).await
+    pub fn config_change(&self, run: RunId) -> Result<Option<ConfigChange>> {
+        self.0.read("read a change of settings", move |tables| tables.config_changes.get(&key::id(run)))
     }
 
     /// Undoes the model's change of settings in a turn, durably, as far as it still applies; returns the change and the
@@ -86,9 +84,9 @@ impl SettingsStore {
     }
 
     /// Returns the access list: owners, users, chats, denials, invites.
-    pub async fn access(&self) -> Result<Arc<AccessList>> {
+    pub fn access(&self) -> Result<Arc<AccessList>> {
         let decoded = &self.0.shared.access;
-        self.0.read("read the access list", move |tables| access::decoded(tables, decoded)).await
+        self.0.read("read the access list", move |tables| access::decoded(tables, decoded))
     }
 
     /// Applies a change to the access list, durably and without losing a concurrent change; returns `true` if it changed
@@ -107,34 +105,30 @@ impl SettingsStore {
 
     /// Records that a stranger is told now that the bot is private; `false` if they were told before. Not durable: after
     /// a crash somebody may be told twice.
-    pub async fn greet_stranger(&self, user: &UserId, now: DateTime<Utc>) -> Result<bool> {
+    pub fn greet_stranger(&self, user: &UserId, now: DateTime<Utc>) -> Result<bool> {
         let key = key::user(user);
-        self.0
-            .change("note that a stranger was told", move |tables, changes| {
-                if tables.strangers.contains(&key)? {
-                    return Ok(false);
-                }
-                changes.put(&tables.strangers, key, &now)?;
-                Ok(true)
-            })
-            .await
+        self.0.change("note that a stranger was told", move |tables, changes| {
+            if tables.strangers.contains(&key)? {
+                return Ok(false);
+            }
+            changes.put(&tables.strangers, key, &now)?;
+            Ok(true)
+        })
     }
 
     /// Deletes strangers who were told before this time. Returns the number deleted.
-    pub async fn forget_strangers(&self, before: DateTime<Utc>) -> Result<usize> {
-        self.0
-            .change("forget strangers", move |tables, changes| {
-                let mut forgotten = 0;
-                for item in tables.strangers.scan(&[])? {
-                    let (key, told) = item?;
-                    if told < before {
-                        changes.remove(&tables.strangers, key);
-                        forgotten += 1;
-                    }
+    pub fn forget_strangers(&self, before: DateTime<Utc>) -> Result<usize> {
+        self.0.change("forget strangers", move |tables, changes| {
+            let mut forgotten = 0;
+            for item in tables.strangers.scan(&[])? {
+                let (key, told) = item?;
+                if told < before {
+                    changes.remove(&tables.strangers, key);
+                    forgotten += 1;
                 }
-                Ok(forgotten)
-            })
-            .await
+            }
+            Ok(forgotten)
+        })
     }
 }
 

@@ -17,7 +17,7 @@ use super::pack_rules::PackRules;
 use super::space::Space;
 use super::tables::{SESSIONS, Tables};
 use super::verify;
-use super::writer::{Durable, Writer};
+use super::writer::Writer;
 use super::{Result, StoreError};
 use figaro_base::ids::BotId;
 use figaro_config::StoreUrl;
@@ -111,7 +111,7 @@ impl Store {
 
     /// Reads the store, without another thread: frequent data is in memory, and the rest is a page or two of a local
     /// file.
-    pub(super) async fn read<T, F>(&self, operation: &'static str, work: F) -> Result<T>
+    pub(super) fn read<T, F>(&self, operation: &'static str, work: F) -> Result<T>
     where
         F: FnOnce(&Tables<'_>) -> Result<T, StoreFault>,
     {
@@ -121,18 +121,17 @@ impl Store {
         });
         let (outcome, unreadable) = read.map_err(|fault| self.error(fault, operation))?;
         if !unreadable.is_empty() {
-            self.change(operation, move |tables, _| tables.snapshot.set_aside_again(unreadable)).await?;
+            self.change(operation, move |tables, _| tables.snapshot.set_aside_again(unreadable))?;
         }
         outcome.map_err(|fault| self.error(fault, operation))
     }
 
-    /// Reads and writes atomically, with no other writer in between.
-    pub(super) async fn change<T, F>(&self, operation: &'static str, work: F) -> Result<T>
+    /// Reads and writes atomically, with no other writer in between. Durable a moment later.
+    pub(super) fn change<T, F>(&self, operation: &'static str, work: F) -> Result<T>
     where
         F: FnOnce(&Tables<'_>, &mut Changes<'_>) -> Result<T, StoreFault>,
     {
-        let done = self.shared.writer.change(Durable::Soon, work).await;
-        done.map_err(|fault| self.error(fault, operation))
+        self.shared.writer.change(work).map_err(|fault| self.error(fault, operation))
     }
 
     /// Like [`Self::change`], and durable on return.
@@ -140,7 +139,7 @@ impl Store {
     where
         F: FnOnce(&Tables<'_>, &mut Changes<'_>) -> Result<T, StoreFault>,
     {
-        let done = self.shared.writer.change(Durable::Now, work).await;
+        let done = self.shared.writer.change_durably(work).await;
         done.map_err(|fault| self.error(fault, operation))
     }
 
@@ -235,12 +234,12 @@ mod tests {
         let conversation = Conversation { chat: ChatId(1), topic: None };
         let now = Clock::system().now();
         let session = store.conversations().new_session(conversation, now).await.unwrap();
-        assert_eq!(store.conversations().session(conversation, now).await.unwrap().id, session.id);
-        assert_ne!(other.conversations().session(conversation, now).await.unwrap().id, session.id);
+        assert_eq!(store.conversations().session(conversation, now).unwrap().id, session.id);
+        assert_ne!(other.conversations().session(conversation, now).unwrap().id, session.id);
         let words = Message::new(session.id, MessageRole::User, "hello".to_owned(), now);
-        store.conversations().append(words).await.unwrap();
-        assert_eq!(store.clone().conversations().recent(session.id, 5).await.unwrap().len(), 1);
-        assert_eq!(other.conversations().recent(session.id, 5).await.unwrap(), []);
+        store.conversations().append(words).unwrap();
+        assert_eq!(store.clone().conversations().recent(session.id, 5).unwrap().len(), 1);
+        assert_eq!(other.conversations().recent(session.id, 5).unwrap(), []);
         store.flush().await.unwrap();
     }
 }

@@ -14,31 +14,27 @@ use figaro_domain::summary::{Summary, SummaryJob};
 
 impl SummaryStore {
     /// Returns the summaries of a session, those of the oldest messages first. Stale ones without words are included.
-    pub async fn of_session(&self, session: SessionId) -> Result<Vec<Summary>> {
-        self.0.read("read the summaries", move |tables| tables.summaries.list(&key::id(session))).await
+    pub fn of_session(&self, session: SessionId) -> Result<Vec<Summary>> {
+        self.0.read("read the summaries", move |tables| tables.summaries.list(&key::id(session)))
     }
 
     /// Returns the messages of a session to summarise, at most `limit`, with long results of tools shortened as
     /// models see them; `None` if there is no such session.
-    pub async fn unsummarised(&self, session: SessionId, limit: usize) -> Result<Option<Unsummarised>> {
+    pub fn unsummarised(&self, session: SessionId, limit: usize) -> Result<Option<Unsummarised>> {
         let decoded = &self.0.shared.messages;
-        self.0
-            .read("read what is to be summarised", move |tables| {
-                summaries::unsummarised(tables, decoded, session, limit)
-            })
-            .await
+        self.0.read("read what is to be summarised", move |tables| {
+            summaries::unsummarised(tables, decoded, session, limit)
+        })
     }
 
     /// Stores a summary if it [fits](Summary::fits) beside the others of its session and its messages are unchanged, in
     /// one change; `false` if not. Empty places before its messages are covered too. Durable a moment later; a lost
     /// summary is made again.
-    pub async fn put(&self, summary: &Summary, made_of: &[Arc<Message>]) -> Result<bool> {
+    pub fn put(&self, summary: &Summary, made_of: &[Arc<Message>]) -> Result<bool> {
         let decoded = &self.0.shared.messages;
-        self.0
-            .change("store a summary", move |tables, changes| {
-                summaries::put(tables, changes, decoded, summary, made_of)
-            })
-            .await
+        self.0.change("store a summary", move |tables, changes| {
+            summaries::put(tables, changes, decoded, summary, made_of)
+        })
     }
 
     /// Clears the summary that covers this message, so that it is made anew. `false` if none covers it.
@@ -56,39 +52,33 @@ impl SummaryStore {
     }
 
     /// Returns sessions with summary work, at most `limit`.
-    pub async fn jobs(&self, limit: usize) -> Result<Vec<SummaryJob>> {
-        self.0
-            .read("read what sessions are to be summarised", move |tables| {
-                tables.summary_jobs.scan(&[])?.take(limit).map(|item| item.map(|(_, job)| job)).collect()
-            })
-            .await
+    pub fn jobs(&self, limit: usize) -> Result<Vec<SummaryJob>> {
+        self.0.read("read what sessions are to be summarised", move |tables| {
+            tables.summary_jobs.scan(&[])?.take(limit).map(|item| item.map(|(_, job)| job)).collect()
+        })
     }
 
     /// Stores the state of summary work in a session. Durable a moment later.
-    pub async fn put_job(&self, job: &SummaryJob) -> Result<()> {
+    pub fn put_job(&self, job: &SummaryJob) -> Result<()> {
         let job = job.clone();
-        self.0
-            .change("note that a session is to be summarised", move |tables, changes| {
-                // A session deleted meanwhile gets no job.
-                match tables.sessions.contains(&key::id(job.session))? {
-                    true => changes.put(&tables.summary_jobs, key::id(job.session), &job),
-                    false => Ok(()),
-                }
-            })
-            .await
+        self.0.change("note that a session is to be summarised", move |tables, changes| {
+            // A session deleted meanwhile gets no job.
+            match tables.sessions.contains(&key::id(job.session))? {
+                true => changes.put(&tables.summary_jobs, key::id(job.session), &job),
+                false => Ok(()),
+            }
+        })
     }
 
     /// Ends the summary work of a session; stale summaries stay marked.
-    pub async fn end_job(&self, session: SessionId) -> Result<()> {
-        self.0
-            .change("note that a session is summarised", move |tables, changes| {
-                let has_stale = tables.summaries.list(&key::id(session))?.iter().any(Summary::is_stale);
-                if !has_stale {
-                    changes.remove(&tables.summary_jobs, key::id(session));
-                }
-                Ok(())
-            })
-            .await
+    pub fn end_job(&self, session: SessionId) -> Result<()> {
+        self.0.change("note that a session is summarised", move |tables, changes| {
+            let has_stale = tables.summaries.list(&key::id(session))?.iter().any(Summary::is_stale);
+            if !has_stale {
+                changes.remove(&tables.summary_jobs, key::id(session));
+            }
+            Ok(())
+        })
     }
 
     /// Returns the notification sent when there may be summary work.

@@ -44,13 +44,13 @@ impl TaskStore {
     }
 
     /// Returns the task with this id; `None` if there is none.
-    pub async fn find(&self, id: TaskId) -> Result<Option<Task>> {
-        self.0.read("read a task", move |tables| tables.tasks.get(&key::id(id))).await
+    pub fn find(&self, id: TaskId) -> Result<Option<Task>> {
+        self.0.read("read a task", move |tables| tables.tasks.get(&key::id(id)))
     }
 
     /// Returns all tasks of a chat, oldest first, including ended ones that are still stored.
-    pub async fn of_chat(&self, chat: ChatId) -> Result<Vec<Task>> {
-        self.0.read("read the tasks", move |tables| tasks::of_chat(tables, chat)).await
+    pub fn of_chat(&self, chat: ChatId) -> Result<Vec<Task>> {
+        self.0.read("read the tasks", move |tables| tasks::of_chat(tables, chat))
     }
 
     /// Changes tasks, each at most once, and queues deliveries, all in one durable write. Returns the changed tasks in
@@ -101,7 +101,7 @@ impl TaskStore {
 
     /// Deletes tasks that ended before this time, and their history, a bounded number at a time, so that other writers do
     /// not wait long. Returns the number deleted; call again until it is 0.
-    pub async fn forget_ended(&self, before: DateTime<Utc>) -> Result<usize> {
+    pub fn forget_ended(&self, before: DateTime<Utc>) -> Result<usize> {
         let is_old = move |task: &Task| task.ended_at().is_some_and(|at| at < before);
         let ended = self.0.read("look for ended tasks", move |tables| {
             let all = tables.tasks.scan(&[])?.filter_map(|item| match item {
@@ -110,72 +110,60 @@ impl TaskStore {
             });
             all.take(FORGOTTEN).collect::<Result<Vec<TaskId>, StoreFault>>()
         });
-        let ended = ended.await?;
+        let ended = ended?;
         if ended.is_empty() {
             return Ok(0);
         }
-        self.0
-            .change("forget ended tasks", move |tables, changes| {
-                let mut forgotten = 0;
-                for id in ended {
-                    // The task may have been restored meanwhile.
-                    let Some(task) = tables.tasks.find(&key::id(id))?.filter(is_old) else { continue };
-                    tasks::put(tables, changes, Some(&task), None)?;
-                    for run in tables.task_runs.keys_of(&key::id(id))? {
-                        changes.remove(&tables.task_runs, run?);
-                    }
-                    forgotten += 1;
+        self.0.change("forget ended tasks", move |tables, changes| {
+            let mut forgotten = 0;
+            for id in ended {
+                // The task may have been restored meanwhile.
+                let Some(task) = tables.tasks.find(&key::id(id))?.filter(is_old) else { continue };
+                tasks::put(tables, changes, Some(&task), None)?;
+                for run in tables.task_runs.keys_of(&key::id(id))? {
+                    changes.remove(&tables.task_runs, run?);
                 }
-                Ok(forgotten)
-            })
-            .await
+                forgotten += 1;
+            }
+            Ok(forgotten)
+        })
     }
 
     /// Returns the last runs of a task, newest first; [`KEPT_RUNS`](crate::KEPT_RUNS) are kept.
-    pub async fn runs(&self, id: TaskId) -> Result<Vec<TaskRun>> {
-        self.0
-            .read("read the runs of a task", move |tables| {
-                let runs = tables.task_runs.scan(&key::id(id))?.rev();
-                runs.map(|item| item.map(|(_, run)| run)).collect()
-            })
-            .await
+    pub fn runs(&self, id: TaskId) -> Result<Vec<TaskRun>> {
+        self.0.read("read the runs of a task", move |tables| {
+            let runs = tables.task_runs.scan(&key::id(id))?.rev();
+            runs.map(|item| item.map(|(_, run)| run)).collect()
+        })
     }
 
     /// Returns the tasks due until this time, longest overdue first, at most `limit`.
-    pub async fn due(&self, until: DateTime<Utc>, limit: usize) -> Result<Vec<Task>> {
-        self.0
-            .change("read the due tasks", move |tables, changes| {
-                // Times are stored in whole milliseconds: the next one is not due.
-                let end = key::time(until + TimeDelta::milliseconds(1));
-                let keys = tables.tasks_by_wake.keys(Keys::before(end, &[]))?.take(limit);
-                let is_its_own = |task: &Task, key: &[u8]| {
-                    task.wakes_at().is_some_and(|at| key == key::wake(at, task.id).as_slice())
-                };
-                kept(tables, changes, &tables.tasks_by_wake, keys, is_its_own)
-            })
-            .await
+    pub fn due(&self, until: DateTime<Utc>, limit: usize) -> Result<Vec<Task>> {
+        self.0.change("read the due tasks", move |tables, changes| {
+            // Times are stored in whole milliseconds: the next one is not due.
+            let end = key::time(until + TimeDelta::milliseconds(1));
+            let keys = tables.tasks_by_wake.keys(Keys::before(end, &[]))?.take(limit);
+            let is_its_own = |task: &Task, key: &[u8]| {
+                task.wakes_at().is_some_and(|at| key == key::wake(at, task.id).as_slice())
+            };
+            kept(tables, changes, &tables.tasks_by_wake, keys, is_its_own)
+        })
     }
 
     /// Returns the time at which the first task after this time is due.
-    pub async fn next_wake(&self, after: DateTime<Utc>) -> Result<Option<DateTime<Utc>>> {
-        self.0
-            .read("read when a task is due", move |tables| {
-                let begin = key::time(after + TimeDelta::milliseconds(1));
-                let first = tables.tasks_by_wake.keys(Keys::from(begin, &[]))?.next().transpose()?;
-                Ok(first.and_then(|key| key::time_of(&key)))
-            })
-            .await
+    pub fn next_wake(&self, after: DateTime<Utc>) -> Result<Option<DateTime<Utc>>> {
+        self.0.read("read when a task is due", move |tables| {
+            let begin = key::time(after + TimeDelta::milliseconds(1));
+            let first = tables.tasks_by_wake.keys(Keys::from(begin, &[]))?.next().transpose()?;
+            Ok(first.and_then(|key| key::time_of(&key)))
+        })
     }
 
     /// Returns all leased tasks: their run is in progress, or was lost in a crash.
-    pub async fn leased(&self) -> Result<Vec<Task>> {
-        self.0
-            .change("read the tasks under way", |tables, changes| {
-                kept(tables, changes, &tables.leases, tables.leases.keys_of(&[])?, |task, _| {
-                    task.lease.is_some()
-                })
-            })
-            .await
+    pub fn leased(&self) -> Result<Vec<Task>> {
+        self.0.change("read the tasks under way", |tables, changes| {
+            kept(tables, changes, &tables.leases, tables.leases.keys_of(&[])?, |task, _| task.lease.is_some())
+        })
     }
 
     /// Begins the turn of a leased task in the current session of a conversation: the task's own, unless its chat has a
@@ -213,29 +201,25 @@ impl TaskStore {
     }
 
     /// Returns tasks whose messages may be out of date, at most `limit`; returned again until [`Self::cards_shown`].
-    pub async fn stale_cards(&self, limit: usize) -> Result<Vec<Task>> {
-        self.0
-            .change("read the tasks whose messages are old", move |tables, changes| {
-                let keys = tables.stale_cards.keys_of(&[])?.take(limit);
-                kept(tables, changes, &tables.stale_cards, keys, |task, _| !task.messages.is_empty())
-            })
-            .await
+    pub fn stale_cards(&self, limit: usize) -> Result<Vec<Task>> {
+        self.0.change("read the tasks whose messages are old", move |tables, changes| {
+            let keys = tables.stale_cards.keys_of(&[])?.take(limit);
+            kept(tables, changes, &tables.stale_cards, keys, |task, _| !task.messages.is_empty())
+        })
     }
 
     /// Marks the messages of these tasks as up to date; those of tasks changed since stay marked.
-    pub async fn cards_shown(&self, tasks: &[Task]) -> Result<()> {
+    pub fn cards_shown(&self, tasks: &[Task]) -> Result<()> {
         let tasks = tasks.to_vec();
-        self.0
-            .change("note that messages show tasks as they are", move |tables, changes| {
-                for shown in tasks {
-                    let now = tables.tasks.find(&key::id(shown.id))?;
-                    if now.is_none_or(|now| now.looks_like(&shown) && now.messages == shown.messages) {
-                        changes.remove(&tables.stale_cards, key::id(shown.id));
-                    }
+        self.0.change("note that messages show tasks as they are", move |tables, changes| {
+            for shown in tasks {
+                let now = tables.tasks.find(&key::id(shown.id))?;
+                if now.is_none_or(|now| now.looks_like(&shown) && now.messages == shown.messages) {
+                    changes.remove(&tables.stale_cards, key::id(shown.id));
                 }
-                Ok(())
-            })
-            .await
+            }
+            Ok(())
+        })
     }
 
     /// Returns the notification sent when messages may be out of date.

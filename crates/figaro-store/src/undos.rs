@@ -11,21 +11,19 @@ use figaro_domain::undo::{MadeIn, TurnUndo, UndoAuthor, Undoable, Undone};
 impl UndoStore {
     /// Adds a call to the actions of its turn. Durable a moment later, or with the next durable call, such as the one
     /// that records the result of the call.
-    pub async fn keep(&self, made: MadeIn, call: Undoable) -> Result<()> {
-        self.0
-            .change("keep what can be taken back", move |tables, changes| {
-                let key = key::id(made.run);
-                let known = tables.undos.find(&key)?;
-                let mut undo = known.unwrap_or_else(|| TurnUndo::new(&made));
-                undo.add(call, made.at);
-                changes.put(&tables.undos, key, &undo)
-            })
-            .await
+    pub fn keep(&self, made: MadeIn, call: Undoable) -> Result<()> {
+        self.0.change("keep what can be taken back", move |tables, changes| {
+            let key = key::id(made.run);
+            let known = tables.undos.find(&key)?;
+            let mut undo = known.unwrap_or_else(|| TurnUndo::new(&made));
+            undo.add(call, made.at);
+            changes.put(&tables.undos, key, &undo)
+        })
     }
 
     /// Returns the actions of a turn that can be undone or were undone; `None` if there are none, or no longer.
-    pub async fn find(&self, run: RunId) -> Result<Option<TurnUndo>> {
-        self.0.read("read what can be taken back", move |tables| tables.undos.find(&key::id(run))).await
+    pub fn find(&self, run: RunId) -> Result<Option<TurnUndo>> {
+        self.0.read("read what can be taken back", move |tables| tables.undos.find(&key::id(run)))
     }
 
     /// Assigns the undo of a turn to this person, durably and with its audit entries. From then on nobody else can undo
@@ -59,11 +57,9 @@ impl UndoStore {
     }
 
     /// Deletes actions that can no longer be undone at this time. Returns the number of their turns.
-    pub async fn expire(&self, now: DateTime<Utc>) -> Result<usize> {
-        self.0
-            .change("forget what can be taken back no more", move |tables, changes| {
-                undos::remove_where(tables, changes, |undo| !undo.is_in_time(now))
-            })
-            .await
+    pub fn expire(&self, now: DateTime<Utc>) -> Result<usize> {
+        self.0.change("forget what can be taken back no more", move |tables, changes| {
+            undos::remove_where(tables, changes, |undo| !undo.is_in_time(now))
+        })
     }
 }

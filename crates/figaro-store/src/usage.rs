@@ -12,27 +12,23 @@ use figaro_domain::usage::{Reservation, Spending};
 
 impl UsageStore {
     /// Stores a reservation of tokens and money for a call. Durable a moment later.
-    pub async fn reserve(&self, reservation: &Reservation) -> Result<()> {
+    pub fn reserve(&self, reservation: &Reservation) -> Result<()> {
         let reservation = reservation.clone();
-        self.0
-            .change("set a model call's cost aside", move |tables, changes| {
-                changes.put(&tables.reserved, key::id(reservation.id), &reservation)
-            })
-            .await
+        self.0.change("set a model call's cost aside", move |tables, changes| {
+            changes.put(&tables.reserved, key::id(reservation.id), &reservation)
+        })
     }
 
     /// Adds spending and deletes its reservation, in one write. Durable with the next durable call; every turn ends with
     /// one.
-    pub async fn book(&self, spending: &Spending, reserved: Option<ReservationId>) -> Result<()> {
+    pub fn book(&self, spending: &Spending, reserved: Option<ReservationId>) -> Result<()> {
         let spending = spending.clone();
-        self.0
-            .change("book what a model call has cost", move |tables, changes| {
-                if let Some(id) = reserved {
-                    changes.remove(&tables.reserved, key::id(id));
-                }
-                spending::add(tables, changes, spending)
-            })
-            .await
+        self.0.change("book what a model call has cost", move |tables, changes| {
+            if let Some(id) = reserved {
+                changes.remove(&tables.reserved, key::id(id));
+            }
+            spending::add(tables, changes, spending)
+        })
     }
 
     /// Books all remaining reservations as spent, durably. Used at the start, when their actual cost is unknown.
@@ -58,16 +54,14 @@ impl UsageStore {
     }
 
     /// Returns the spending on these days, by day, chat, person and model.
-    pub async fn spent(&self, days: RangeInclusive<NaiveDate>) -> Result<Vec<Spending>> {
-        self.0
-            .read("read what was spent", move |tables| {
-                let mut spent = Vec::new();
-                for day in days.start().iter_days().take_while(|day| day <= days.end()) {
-                    spent.extend(tables.spent.list(&key::day(day))?);
-                }
-                Ok(spent)
-            })
-            .await
+    pub fn spent(&self, days: RangeInclusive<NaiveDate>) -> Result<Vec<Spending>> {
+        self.0.read("read what was spent", move |tables| {
+            let mut spent = Vec::new();
+            for day in days.start().iter_days().take_while(|day| day <= days.end()) {
+                spent.extend(tables.spent.list(&key::day(day))?);
+            }
+            Ok(spent)
+        })
     }
 
     /// Records, durably, that owners were told of a day's caps; returns `true` the first time.

@@ -144,27 +144,39 @@ impl Writer {
         read.unwrap_or_else(|panic| Err(StoreFault::Panic(words_of(&*panic))))
     }
 
-    /// Reads and writes atomically, with no other writer in between. The change is made at the first poll of the future;
-    /// dropping the future later does not take it back.
-    pub(super) async fn change<T, F>(&self, durable: Durable, work: F) -> Result<T, StoreFault>
+    /// Reads and writes atomically, with no other writer in between. Durable a moment later.
+    pub(super) fn change<T, F>(&self, work: F) -> Result<T, StoreFault>
     where
         F: FnOnce(&Tables<'_>, &mut Changes<'_>) -> Result<T, StoreFault>,
     {
-        let (number, outcome) = {
-            let (mut work, mut outcome) = (Some(work), None);
-            let number = self.perform(durable, &mut |tables, changes| {
-                outcome = work.take().map(|work| work(tables, changes)).transpose()?;
-                Ok(())
-            })?;
-            (number, outcome)
-        };
-        if durable == Durable::Now {
-            self.durable(number).await?;
-        }
-        outcome.ok_or_else(unworked)
+        Ok(self.make(Durable::Soon, work)?.0)
     }
 
-    /// Body of [`Self::change`] without the wait for durability, compiled once for all callers. Returns the number of the
+    /// Like [`Self::change`], and durable on return. The change is made at the first poll of the future; dropping the
+    /// future later does not take it back.
+    pub(super) async fn change_durably<T, F>(&self, work: F) -> Result<T, StoreFault>
+    where
+        F: FnOnce(&Tables<'_>, &mut Changes<'_>) -> Result<T, StoreFault>,
+    {
+        let (done, number) = self.make(Durable::Now, work)?;
+        self.durable(number).await?;
+        Ok(done)
+    }
+
+    /// Makes a change. Returns the result of its work and its number.
+    fn make<T, F>(&self, durable: Durable, work: F) -> Result<(T, u64), StoreFault>
+    where
+        F: FnOnce(&Tables<'_>, &mut Changes<'_>) -> Result<T, StoreFault>,
+    {
+        let (mut work, mut outcome) = (Some(work), None);
+        let number = self.perform(durable, &mut |tables, changes| {
+            outcome = work.take().map(|work| work(tables, changes)).transpose()?;
+            Ok(())
+        })?;
+        Ok((outcome.ok_or_else(unworked)?, number))
+    }
+
+    /// Body of [`Self::make`], compiled once for all callers. Returns the number of the
     /// operation.
     fn perform(&self, durable: Durable, work: &mut Work<'_>) -> Result<u64, StoreFault> {
         // A panic of one operation must not end all others.

@@ -84,7 +84,7 @@ pub async fn undo_change(
 
 /// Returns the tasks that followed a zone to the zone assumed before.
 async fn follow_back(store: &TaskStore, change: &ConfigChange, now: DateTime<Utc>) -> Result<()> {
-    let tasks = store.of_chat(change.chat).await?;
+    let tasks = store.of_chat(change.chat)?;
     let edits = tasks.into_iter().filter_map(|task| {
         let (_, zone) = change.moved.iter().find(|(id, _)| *id == task.id)?;
         let is_there = Some(task.zone) == change.after.timezone && may_follow(&task, now);
@@ -118,8 +118,7 @@ async fn follow(
     now: DateTime<Utc>,
     is_meant: impl Fn(&Task) -> bool,
 ) -> Result<ZoneChangeResult> {
-    let tasks: Vec<Task> =
-        store.of_chat(chat).await?.into_iter().filter(|task| may_follow(task, now)).collect();
+    let tasks: Vec<Task> = store.of_chat(chat)?.into_iter().filter(|task| may_follow(task, now)).collect();
     let is_elsewhere = |task: &Task| task.zone != zone && task.schedule.uses_zone();
     let (meant, rest): (Vec<Task>, Vec<Task>) =
         tasks.into_iter().partition(|task| is_meant(task) && (task.zone_assumed || is_elsewhere(task)));

@@ -46,9 +46,9 @@ impl Channel for TelegramChannel {
 
     async fn ask_consent(&self, user: &UserId) -> bool {
         let Some(chat) = user.telegram_id().map(ChatId) else { return false };
-        let profile = self.profiles.find(user).await.ok().flatten();
+        let profile = self.profiles.find(user).ok().flatten();
         let client = profile.and_then(|profile| profile.language);
-        let texts = self.languages.texts(chat, client.as_deref()).await;
+        let texts = self.languages.texts(chat, client.as_deref());
         let place = Place { chat, kind: ChatKind::Private, title: None, topic: None };
         let message = consent_card(texts).outgoing();
         let sent = self.sender.send(&place, &message, &CancellationToken::new()).await;
@@ -72,7 +72,7 @@ impl Channel for TelegramChannel {
     }
 
     async fn send_picture(&self, place: &Place, picture: NewPicture) -> Result<SentPicture, PictureError> {
-        let texts = self.languages.texts(place.chat, picture.language.as_deref()).await;
+        let texts = self.languages.texts(place.chat, picture.language.as_deref());
         let message = Outgoing {
             media: Some(Media::Photo(picture.bytes)),
             reply_to: picture.reply_to,

@@ -77,6 +77,6 @@ impl Intake {
     ) -> Result<Vec<RawUpdate>, StoreError> {
         let now = self.clock.now();
         self.inbox.set_aside(unreadable, now).await?;
-        self.inbox.accept(readable, now).await
+        self.inbox.accept(readable, now)
     }
 }

@@ -40,13 +40,13 @@ impl Owners for TelegramOwners {
 
 impl TelegramOwners {
     async fn write(&self, words: &ByLanguage<String>) {
-        let list = self.settings.access().await.unwrap_or_else(|error| {
+        let list = self.settings.access().unwrap_or_else(|error| {
             tracing::error!(%error, label = error.label(), "owners by invite could not be looked up");
             Arc::default()
         });
         for owner in owners(&self.access, &list) {
             let place = Place { chat: ChatId(owner), kind: ChatKind::Private, title: None, topic: None };
-            let language = self.languages.of(place.chat, None).await;
+            let language = self.languages.of(place.chat, None);
             let content = Formatted { text: words.of(language.as_deref()).clone(), entities: Vec::new() };
             let message = Outgoing { content, ..Outgoing::default() };
             if let Err(unsent) = self.sender.send(&place, &message, &CancellationToken::new()).await {

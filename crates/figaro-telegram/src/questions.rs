@@ -33,7 +33,7 @@ async fn close(closed: &ClosedQuestion, languages: &Languages, sender: &Sender) 
     let Some(name) = closed.stopped_by.as_deref() else {
         return sender.without_buttons(place, closed.message, urgency).await;
     };
-    let texts = languages.texts(place.chat, closed.parked.language.as_deref()).await;
+    let texts = languages.texts(place.chat, closed.parked.language.as_deref());
     let card = Card::closed(&closed.parked.question, &fill(texts.question_given_up(), &[("name", name)]));
     sender.edit(place.chat, closed.message, &Outgoing { urgency, ..card.outgoing() }).await;
 }

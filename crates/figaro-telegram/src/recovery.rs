@@ -38,14 +38,14 @@ pub struct UnfinishedWork<'a> {
 /// # Errors
 /// If the store cannot be read.
 pub async fn recover(router: &Arc<Router>, left: UnfinishedWork<'_>) -> Result<()> {
-    let live = left.outbox.live_messages().await?;
-    let mut deliveries = left.outbox.deliveries().await?;
+    let live = left.outbox.live_messages()?;
+    let mut deliveries = left.outbox.deliveries()?;
     // External conversations, such as calls in the terminal, resume their own work.
     deliveries.retain(|delivery| !delivery.place.chat.is_external());
     let mut taken_up = deliver_left(router, deliveries);
     let mut open: HashMap<UpdateId, RawUpdate> =
-        left.inbox.unsettled().await?.into_iter().map(|update| (update.id, update)).collect();
-    let mut runs = left.conversations.active_runs().await?;
+        left.inbox.unsettled()?.into_iter().map(|update| (update.id, update)).collect();
+    let mut runs = left.conversations.active_runs()?;
     runs.retain(|run| !run.conversation.chat.is_external());
     for run in runs {
         let id = run.id;
@@ -93,15 +93,15 @@ async fn resume(
 ) -> Result<bool> {
     // The scheduler resumes the turn of a task, if the task still waits for it.
     if let Some(task) = run.task {
-        match tasks.find(task).await?.and_then(|task| task.lease) {
+        match tasks.find(task)?.and_then(|task| task.lease) {
             Some(lease) if lease.run == run.id => return Ok(true),
             _ => conversations.end_turn(&run, TurnEnd::default()).await?,
         }
         return Ok(false);
     }
     let question = match run.resumed_by {
-        Some(_) => router.rights.resumed(&run, conversations.question(&run).await?).await?,
-        None => of_earlier(question_of(router, &run, open).await?, &run, conversations).await?,
+        Some(_) => router.rights.resumed(&run, conversations.question(&run)?)?,
+        None => of_earlier(question_of(router, &run, open)?, &run, conversations)?,
     };
     match question {
         Some(question) => {
@@ -110,7 +110,7 @@ async fn resume(
         }
         // The question is gone, or its author may no longer talk to the bot.
         None => {
-            let cards = settings_card(router, &run).await?;
+            let cards = settings_card(router, &run)?;
             conversations.end_turn(&run, TurnEnd { cards: cards.clone(), ..TurnEnd::default() }).await?;
             for card in cards {
                 router.mailboxes.post(run.conversation, Job::Deliver(card));
@@ -121,11 +121,11 @@ async fn resume(
 }
 
 /// Returns the card of the settings that a turn changed before it was given up.
-async fn settings_card(router: &Router, run: &ActiveTurn) -> Result<Vec<PendingDelivery>> {
+fn settings_card(router: &Router, run: &ActiveTurn) -> Result<Vec<PendingDelivery>> {
     let Conversation { chat, topic } = run.conversation;
     let kind = if chat.is_group() { ChatKind::Group } else { ChatKind::Private };
     let place = Place { chat, kind, title: None, topic };
-    let has_changed = match router.settings.config_change(run.id).await {
+    let has_changed = match router.settings.config_change(run.id) {
         Ok(change) => change.is_some(),
         // One unreadable record must not keep the bot from starting; the card says that it cannot be read.
         Err(StoreError::Record { what }) => {
@@ -150,13 +150,13 @@ fn withdraw(router: &Router, delivery: &Arc<dyn Delivery>, runs: Vec<RunId>) {
 }
 
 /// Returns the question of a turn with the rights it began with; for a retry, the earlier question that it repeats.
-async fn of_earlier(
+fn of_earlier(
     asked: Option<Question>,
     run: &ActiveTurn,
     conversations: &ConversationStore,
 ) -> Result<Option<Question>> {
     let Some(asked) = asked else { return Ok(None) };
-    let stored = conversations.question(run).await?;
+    let stored = conversations.question(run)?;
     let is_borrowed = stored.iter().any(|message| message.borrowed);
     Ok(Some(match run.again {
         true => asked.again(stored),
@@ -188,7 +188,7 @@ fn sounds(message: &Message) -> impl Iterator<Item = &Attachment> {
     message.attachments.iter().chain(message.quotes.iter().flat_map(|quoted| &quoted.attachments))
 }
 
-async fn question_of(
+fn question_of(
     router: &Arc<Router>,
     run: &ActiveTurn,
     open: &mut HashMap<UpdateId, RawUpdate>,
@@ -196,7 +196,7 @@ async fn question_of(
     let mut whole: Option<Question> = None;
     for id in run.origins.iter().filter_map(|origin| origin.update()) {
         let Some(update) = open.remove(&id) else { continue };
-        let Some(part) = router.question(&update).await? else {
+        let Some(part) = router.question(&update)? else {
             continue;
         };
         match &mut whole {

@@ -129,7 +129,7 @@ impl Sender {
             };
             let error = match sent {
                 Ok(sent) => {
-                    self.record(chat, &sent, message.author).await;
+                    self.record(chat, &sent, message.author);
                     return Ok(sent);
                 }
                 Err(error) => error,
@@ -202,7 +202,7 @@ impl Sender {
         let body = json!({"chat_id": place.chat, "message_thread_id": place.topic, "document": file_id});
         match self.once(place.chat, SendDocument(body), Urgency::Answer).await {
             Ok(sent) => {
-                self.record(place.chat, &sent, Author::Figaro).await;
+                self.record(place.chat, &sent, Author::Figaro);
                 true
             }
             Err(unsent) => {
@@ -320,8 +320,8 @@ impl Sender {
             .is_ok()
     }
 
-    async fn record(&self, chat: ChatId, sent: &Value, author: Author) {
-        if let Err(error) = self.outbox.record_own(chat, sent_id(sent), author, self.clock.now()).await {
+    fn record(&self, chat: ChatId, sent: &Value, author: Author) {
+        if let Err(error) = self.outbox.record_own(chat, sent_id(sent), author, self.clock.now()) {
             tracing::warn!(%error, %chat, "a sent message could not be recorded as the bot's own");
         }
     }

@@ -121,6 +121,10 @@ fn complaint(
     dialect.check(call).map_err(Complaint::Violation)
 }
 
+#[cfg_attr(
+    not(feature = "testing"),
+    expect(clippy::unused_async, reason = "only planned answers of tests wait")
+)]
 async fn answer(
     shared: &SharedModel,
     dialect: &dyn Dialect,

@@ -91,7 +91,7 @@ pub(super) fn unprinted(error: &io::Error) -> Result<(), AppFailure> {
 
 async fn answered(mut ended: FinishedTurn<'_>, closing: &TurnClosing) -> io::Result<()> {
     let text = ended.printer.answer(closing).await?;
-    let event = ended.event("done", json!({"text": text, "cut": closing.is_cut}), Some(closing)).await;
+    let event = ended.event("done", json!({"text": text, "cut": closing.is_cut}), Some(closing));
     ended.printer.end(&event).await
 }
 
@@ -102,15 +102,15 @@ async fn failed(
     message: &str,
 ) -> io::Result<()> {
     ended.printer.break_off().await?;
-    let event = ended.event("error", json!({"label": label, "message": message}), closing).await;
+    let event = ended.event("error", json!({"label": label, "message": message}), closing);
     ended.printer.end(&event).await
 }
 
 impl FinishedTurn<'_> {
     /// Builds the last event: `own` plus agent, model, usage, spending and tool calls.
-    async fn event(&self, name: &str, own: Value, closing: Option<&TurnClosing>) -> Value {
+    fn event(&self, name: &str, own: Value, closing: Option<&TurnClosing>) -> Value {
         let calls = match self.printer.run {
-            Some(run) => self.store.conversations().tool_calls(run).await.unwrap_or_default(),
+            Some(run) => self.store.conversations().tool_calls(run).unwrap_or_default(),
             None => Vec::new(),
         };
         let chosen = self.model.as_ref().unwrap_or_else(|| self.ledger.models.default_model());

@@ -75,9 +75,9 @@ pub(super) async fn show(
         ));
         show_code(&link.0);
     }
-    let access = store.settings().access().await.map_err(refuse)?;
+    let access = store.settings().access().map_err(refuse)?;
     if let Some(owner) = named.or(access.owners.first()) {
-        let profile = store.profiles().find(owner).await.map_err(refuse)?;
+        let profile = store.profiles().find(owner).map_err(refuse)?;
         let language = profile.and_then(|profile| profile.language);
         greet(&settings.telegram, owner, language.as_deref(), username).await?;
     }

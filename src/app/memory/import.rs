@@ -58,7 +58,7 @@ async fn add(
 ) -> Result<ImportCounts, StartupError> {
     let (chat, session) = (chat_of(conversation), session_of(conversation));
     let failed = |error: figaro_store::StoreError| StartupError(error.to_string());
-    let there = known(opened, chat).await?;
+    let there = known(opened, chat)?;
     let all = messages.len();
     let fresh: Vec<Imported> = messages.into_iter().filter(|one| !there.contains(&one.message.id)).collect();
     let added = fresh.len();
@@ -71,14 +71,13 @@ async fn add(
 }
 
 /// Returns the ids of the messages of a chat.
-async fn known(opened: &Opened, chat: ChatId) -> Result<HashSet<EntryId>, StartupError> {
+fn known(opened: &Opened, chat: ChatId) -> Result<HashSet<EntryId>, StartupError> {
     let failed = |error: figaro_store::StoreError| StartupError(error.to_string());
     let mut known = HashSet::new();
-    for end in opened.store.messages().session_ends(chat).await.map_err(failed)? {
+    for end in opened.store.messages().session_ends(chat).map_err(failed)? {
         let mut from = 0;
         while from < end.next_index {
-            let messages =
-                opened.store.messages().messages_from(end.session, from, READ).await.map_err(failed)?;
+            let messages = opened.store.messages().messages_from(end.session, from, READ).map_err(failed)?;
             let Some(last) = messages.last() else { break };
             from = last.index + 1;
             known.extend(messages.iter().map(|message| message.id));

@@ -92,7 +92,7 @@ impl RecallEvaluator<'_> {
         let failed = |error: StoreError| StartupError(error.to_string());
         let chat = chat_of(&asked.conversation_id);
         if !self.histories.contains_key(&asked.conversation_id) {
-            let history = self.history(&asked.conversation_id).await?;
+            let history = self.history(&asked.conversation_id)?;
             // An active chat gets its vectors gradually. Here all are made first, so that every run gives the same result.
             let payer = Payer { chat, user: nobody() };
             let made = self.opened.chats.embed_all(&payer, figaro_base::tz::Tz::UTC).await;
@@ -100,7 +100,7 @@ impl RecallEvaluator<'_> {
             self.histories.insert(asked.conversation_id.clone(), history);
         }
         let history = self.histories.get(&asked.conversation_id).map_or(&[][..], Vec::as_slice);
-        let config = self.opened.store.settings().chat_config(chat).await.map_err(failed)?;
+        let config = self.opened.store.settings().chat_config(chat).map_err(failed)?;
         let begun = Instant::now();
         let place = Place { chat, kind: ChatKind::Private, title: None, topic: None };
         let mut room = TokenBudget::of(self.options.budget);
@@ -131,7 +131,7 @@ impl RecallEvaluator<'_> {
             return Ok(());
         }
         let tokens = estimate_tokens(&text);
-        let items = self.items(&context, history).await.map_err(failed)?;
+        let items = self.items(&context, history).map_err(failed)?;
         let line = RecallLine { question_id: &asked.question_id, context: text, tokens, items, took_ms };
         let line = serde_json::to_string(&line).map_err(|error| StartupError(error.to_string()))?;
         say(&line);
@@ -139,24 +139,20 @@ impl RecallEvaluator<'_> {
     }
 
     /// Returns the recent messages of the conversation that the bot would use.
-    async fn history(&self, conversation: &str) -> Result<Vec<Arc<Message>>, StartupError> {
+    fn history(&self, conversation: &str) -> Result<Vec<Arc<Message>>, StartupError> {
         let failed = |error: StoreError| StartupError(error.to_string());
         let place = Conversation { chat: chat_of(conversation), topic: None };
         let store = &self.opened.store;
-        if store.messages().session_ends(place.chat).await.map_err(failed)?.is_empty() {
+        if store.messages().session_ends(place.chat).map_err(failed)?.is_empty() {
             return Err(StartupError(format!("the store has no conversation {conversation}")));
         }
         let session: SessionId =
-            store.conversations().session(place, self.opened.clock.now()).await.map_err(failed)?.id;
-        store.conversations().recent(session, HISTORY_MESSAGES).await.map_err(failed)
+            store.conversations().session(place, self.opened.clock.now()).map_err(failed)?.id;
+        store.conversations().recent(session, HISTORY_MESSAGES).map_err(failed)
     }
 
     /// Returns the messages of the context, best first.
-    async fn items(
-        &self,
-        context: &Context,
-        history: &[Arc<Message>],
-    ) -> Result<Vec<RecallItem>, StoreError> {
+    fn items(&self, context: &Context, history: &[Arc<Message>]) -> Result<Vec<RecallItem>, StoreError> {
         let older = context.older.messages.iter();
         let mut found: Vec<RecallHit> = older
             .map(|one| RecallHit { message: one.message.clone(), kind: "retrieved", score: one.score })
@@ -170,7 +166,7 @@ impl RecallEvaluator<'_> {
             score: 0.0,
         }));
         let ids: Vec<EntryId> = found.iter().map(|one| one.message.id).collect();
-        let names = self.opened.store.messages().imported_names(&ids).await?;
+        let names = self.opened.store.messages().imported_names(&ids)?;
         let items = found.into_iter().zip(names).map(|(one, name)| RecallItem {
             id: name.unwrap_or_else(|| one.message.key().to_string()),
             kind: one.kind,

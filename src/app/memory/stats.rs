@@ -17,15 +17,14 @@ const READ: usize = 5_000;
 pub(super) async fn stats(opened: &Opened, as_json: bool) -> Result<(), StartupError> {
     let failed = |error: StoreError| StartupError(error.to_string());
     let (mut messages, mut tokens, mut index_bytes, mut summaries) = (0_usize, 0_usize, 0_usize, 0_usize);
-    let chats = opened.store.messages().chats().await.map_err(failed)?;
+    let chats = opened.store.messages().chats().map_err(failed)?;
     let mut index_ms = 0.0;
     for chat in &chats {
-        for end in opened.store.messages().session_ends(*chat).await.map_err(failed)? {
-            summaries += opened.store.summaries().of_session(end.session).await.map_err(failed)?.len();
+        for end in opened.store.messages().session_ends(*chat).map_err(failed)? {
+            summaries += opened.store.summaries().of_session(end.session).map_err(failed)?.len();
             let mut from = 0;
             while from < end.next_index {
-                let read =
-                    opened.store.messages().messages_from(end.session, from, READ).await.map_err(failed)?;
+                let read = opened.store.messages().messages_from(end.session, from, READ).map_err(failed)?;
                 let Some(last) = read.last() else { break };
                 from = last.index + 1;
                 messages += read.len();
@@ -37,7 +36,7 @@ pub(super) async fn stats(opened: &Opened, as_json: bool) -> Result<(), StartupE
         index_ms += begun.elapsed().as_secs_f64() * 1000.0;
         opened.chats.forget(*chat);
     }
-    let memories = opened.store.facts().count().await.map_err(failed)?;
+    let memories = opened.store.facts().count().map_err(failed)?;
     let bytes = opened.store.health().await.map_err(failed)?.bytes;
     if as_json {
         let stats = json!({

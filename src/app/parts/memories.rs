@@ -18,7 +18,7 @@ pub(super) fn extractor(base: &Base, ledger: &Arc<Ledger>, bus: &Bus) -> Extract
         profiles: base.store.profiles(),
         sessions: base.store.sessions(),
         settings: base.store.settings(),
-        records: Arc::new(record_books(base)),
+        records: record_books(base),
         channel: base.channel.clone(),
         ledger: ledger.clone(),
         prompts: base.prompts.clone(),

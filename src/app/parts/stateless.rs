@@ -80,7 +80,7 @@ impl StatelessTurns {
     /// Copies the settings of a chat that show nothing private: not its instructions, and no persona of its own. How the bot
     /// answers its person is nothing for a draft, which somebody else reads.
     async fn carry_settings(&self, chat: ChatId, store: &Store, is_draft: bool) -> Result<(), StoreError> {
-        let config = self.base.store.settings().chat_config(chat).await?;
+        let config = self.base.store.settings().chat_config(chat)?;
         let neutral = ConfigPatch {
             timezone: Some(config.timezone),
             model: Some(config.model),

@@ -86,7 +86,7 @@ async fn is_settled(scene: &Scene, moment: &str) {
     names.sort_unstable();
     assert_eq!(names, ["manager", "pollster", "scribe"], "{moment}: each child is on record once");
     assert!(children.iter().all(|c| c.outcome.is_some()), "{moment}: {children:?}");
-    let notes = scene.world.stored().await.notes().of_chat(ChatId(ANN)).await.unwrap();
+    let notes = scene.world.stored().await.notes().of_chat(ChatId(ANN)).unwrap();
     for words in ["milk of the scribe", "a poll was sent"] {
         assert!(notes.iter().filter(|n| n.content == words).count() <= 1, "{moment}: {notes:?}");
     }
@@ -159,7 +159,7 @@ async fn a_tree_killed_many_times_is_whole_afterwards() {
     assert_eq!(texts.iter().filter(|said| is_end(said)).count(), 1, "{texts:?}");
     let children = scene.children().await;
     assert!(children.len() <= 3 && children.iter().all(|c| c.outcome.is_some()), "{children:?}");
-    let notes = world.stored().await.notes().of_chat(ChatId(ANN)).await.unwrap();
+    let notes = world.stored().await.notes().of_chat(ChatId(ANN)).unwrap();
     assert!(notes.len() <= 2, "{notes:?}");
     let polls = world.telegram.view(|v| v.bot_messages(ANN).iter().filter(|m| !m["poll"].is_null()).count());
     assert!(polls <= 1, "{polls} polls");

@@ -140,11 +140,11 @@ impl Scene {
     async fn children_in(&self, chat: i64) -> Vec<ChildRun> {
         let store = self.world.stored().await;
         let here = Conversation { chat: ChatId(chat), topic: None };
-        let session = store.conversations().session(here, Clock::system().now()).await.unwrap().id;
-        let messages = store.conversations().recent(session, 100).await.unwrap();
+        let session = store.conversations().session(here, Clock::system().now()).unwrap().id;
+        let messages = store.conversations().recent(session, 100).unwrap();
         let mut children = Vec::new();
         for turn in messages.iter().filter(|m| m.role == MessageRole::User).filter_map(|m| m.turn) {
-            children.extend(store.children().of_run(turn).await.unwrap());
+            children.extend(store.children().of_run(turn).unwrap());
         }
         children
     }

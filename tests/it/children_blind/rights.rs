@@ -55,7 +55,7 @@ fn is_refused(scene: &Scene, is_noted: bool) {
 }
 
 async fn noted(scene: &Scene, chat: i64) -> usize {
-    scene.world.stored().await.notes().of_chat(ChatId(chat)).await.unwrap().len()
+    scene.world.stored().await.notes().of_chat(ChatId(chat)).unwrap().len()
 }
 
 #[tokio::test]

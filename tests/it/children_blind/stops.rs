@@ -21,7 +21,7 @@ fn note() -> ModelReply {
 }
 
 async fn notes(scene: &Scene) -> usize {
-    scene.world.stored().await.notes().of_chat(ChatId(ANN)).await.unwrap().len()
+    scene.world.stored().await.notes().of_chat(ChatId(ANN)).unwrap().len()
 }
 
 /// Stopped while the grandchild writes what comes before its call: neither its call is made nor anything asked.

@@ -19,7 +19,7 @@ pub async fn a_wrong_clock_has_put_a_task_off() -> Left {
     bot.logged("the clock of the machine was set").await;
     world.caught_up().await;
     let left = Left::stopped(&world, BOB, bot).await;
-    let next = world.stored().await.tasks().find(late.id).await.unwrap().unwrap().next;
+    let next = world.stored().await.tasks().find(late.id).unwrap().unwrap().next;
     assert_eq!(next, Some(due), "it is {}", now());
     left
 }

@@ -92,6 +92,6 @@ async fn a_chat_takes_so_many_packs_and_a_button_does_what_it_said_however_often
     let refused = world.forged(ANN, &card, "records:use:shop7:1").await;
     assert_eq!(refused, "A chat has at most 8 packs. Turn one off first.");
     bot.ends_well().await;
-    let config = world.stored().await.settings().chat_config(ChatId(ANN)).await.unwrap();
+    let config = world.stored().await.settings().chat_config(ChatId(ANN)).unwrap();
     assert_eq!(config.packs.len(), 8, "{:?}", config.packs);
 }

@@ -36,7 +36,7 @@ async fn what_reminds_of_a_forgotten_record_is_forgotten_with_it() {
     let done = forgets(&world, "takes metformin").await;
     assert!(text(&done).contains("• records: 1\n") && text(&done).contains("• tasks: 1\n"), "{done}");
     bot.ends_well().await;
-    assert!(world.stored().await.tasks().of_chat(ChatId(ANN)).await.unwrap().is_empty());
+    assert!(world.stored().await.tasks().of_chat(ChatId(ANN)).unwrap().is_empty());
     assert_eq!(stored(&world, ANN).await.len(), 1, "Mary was told of in another message");
 }
 
@@ -94,7 +94,7 @@ async fn what_others_are_reminded_of_goes_with_whom_all_is_forgotten_of() {
     let done = world.shows(TEAM, number(&card["message_id"]), "Forgotten").await;
     assert!(text(&done).contains("• tasks: 2\n"), "{done}");
     bot.ends_well().await;
-    assert!(world.stored().await.tasks().of_chat(ChatId(TEAM)).await.unwrap().is_empty());
+    assert!(world.stored().await.tasks().of_chat(ChatId(TEAM)).unwrap().is_empty());
 }
 
 #[tokio::test]
@@ -125,7 +125,7 @@ async fn offer_is_forgotten(is_named: bool) {
     assert!(error(&unknown).contains("no record has the id"), "{unknown}");
     forgets(&world, "takes metformin").await;
     bot.ends_well().await;
-    assert!(world.stored().await.tasks().of_chat(ChatId(ANN)).await.unwrap().is_empty());
+    assert!(world.stored().await.tasks().of_chat(ChatId(ANN)).unwrap().is_empty());
 }
 
 #[tokio::test]

@@ -10,7 +10,7 @@ use super::*;
 /// where the medicine is gone. Gives whether it is there.
 async fn is_whole(world: &World, round: u64) -> bool {
     let kept = stored(world, ANN).await;
-    let tasks = world.stored().await.tasks().of_chat(ChatId(ANN)).await.unwrap();
+    let tasks = world.stored().await.tasks().of_chat(ChatId(ANN)).unwrap();
     let live: Vec<_> = tasks.iter().filter(|task| task.is_live()).collect();
     let Some(medicine) = kept.iter().find(|record| record.kind == "medication") else {
         assert_eq!(live.len(), 0, "{round}: {live:#?}");

@@ -102,7 +102,7 @@ pub fn told(request: &ModelRequest) -> Vec<String> {
 }
 
 async fn stored(world: &World, chat: i64) -> Vec<Record> {
-    world.stored().await.records().of_chat(ChatId(chat)).await.unwrap()
+    world.stored().await.records().of_chat(ChatId(chat)).unwrap()
 }
 
 /// Ann has the question with these words forgotten; gives what she is told then.

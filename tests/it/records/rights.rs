@@ -97,7 +97,7 @@ async fn what_a_member_restates_stays_with_whoever_stated_it_and_reminders_of_ot
         call(&world, (ANN, TEAM), "remove it, please", "remove_record", json!({"record_id": id})).await;
     assert_eq!(gone["reminders_cancelled"], 1, "{gone}");
     bot.ends_well().await;
-    let tasks = world.stored().await.tasks().of_chat(ChatId(TEAM)).await.unwrap();
+    let tasks = world.stored().await.tasks().of_chat(ChatId(TEAM)).unwrap();
     assert!(tasks.iter().all(|task| task.prompt.contains("500 mg")), "{tasks:?}");
 }
 

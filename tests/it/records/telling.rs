@@ -83,7 +83,7 @@ async fn the_rules_of_a_pack_pin_what_is_vital_in_the_chats_that_have_chosen_it(
     bot.ends_well().await;
     let store = world.stored().await;
     let pins = async |chat| {
-        let mut pins = store.pins().of_chat(ChatId(chat)).await.unwrap();
+        let mut pins = store.pins().of_chat(ChatId(chat)).unwrap();
         pins.retain(|pin| pin.about.is_none());
         pins.into_iter().map(|pin| pin.content).collect::<Vec<_>>()
     };

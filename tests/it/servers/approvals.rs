@@ -17,7 +17,7 @@ async fn an_owner_approves_each_call_and_it_is_made_once_as_it_was_shown() {
         .helped(json!({"box": server("plain")}), "{name: echo, server: box}, {name: count, server: box}")
         .await;
     bot.logged("an MCP server is ready").await;
-    world.calls(BOB, "echo this", "box__echo", json!({"text": "hello"})).await;
+    world.calls(BOB, "echo this", "box__echo", json!({"text": "hello"}));
     let card = world.asks_to_approve(BOB).await;
     for words in ["Use the tool echo of box: hello", "An owner of this bot has to approve it"] {
         assert!(text(&card).contains(words), "{words} in {}", text(&card));
@@ -37,7 +37,7 @@ async fn an_owner_approves_each_call_and_it_is_made_once_as_it_was_shown() {
     let result = world.approved("count it", "box__count", json!({})).await;
     assert_eq!(result["result"], "called 1");
     // What the server needs is looked at before anybody is asked.
-    world.calls(ANN, "echo nothing", "box__echo", json!({})).await;
+    world.calls(ANN, "echo nothing", "box__echo", json!({}));
     let result = world.result_of("echo nothing").await;
     assert_eq!(result["error"], "the arguments do not fit: text is missing");
     // The request told of each tool whose words these are, and offered no other tool of the server.
@@ -64,11 +64,11 @@ async fn what_was_approved_is_called_at_the_server_that_was_asked_about_and_at_n
         bot.logged("an MCP server is ready").await;
         let hello = json!({"text": "hello"});
         // One is approved for an hour, another still waits.
-        world.calls(ANN, "the first", "box__echo", hello.clone()).await;
+        world.calls(ANN, "the first", "box__echo", hello.clone());
         let card = world.asks_to_approve(ANN).await;
         world.press(ANN, &card, "✓ For 1 h").await;
         assert_eq!(world.result_of("the first").await["result"], "hello");
-        world.calls(BOB, "of Bob", "box__echo", hello.clone()).await;
+        world.calls(BOB, "of Bob", "box__echo", hello.clone());
         world.asks_to_approve(BOB).await;
         let changed = match is_changed {
             "its arguments" => world.marked("plain"),
@@ -84,7 +84,7 @@ async fn what_was_approved_is_called_at_the_server_that_was_asked_about_and_at_n
         let ready = || bot.log().matches("an MCP server is ready").count() == 2;
         assert!(proc::becomes(TIMEOUT, ready).await);
         // The hour was for the server of before.
-        world.calls(ANN, "the second", "box__echo", hello).await;
+        world.calls(ANN, "the second", "box__echo", hello);
         let card = world.asks_to_approve(ANN).await;
         world.press(ANN, &card, "✗ Deny").await;
         world.ends_for_ann("the second").await;
@@ -104,7 +104,7 @@ async fn no_approval_is_used_up_while_its_server_is_being_started() {
     let servers = json!({"box": with("plain", json!({"env": {"GATE": gate}}))});
     let bot = world.helped(servers, "{name: echo, server: box}").await;
     bot.logged("an MCP server is ready").await;
-    world.calls(ANN, "the first", "box__echo", json!({"text": "one"})).await;
+    world.calls(ANN, "the first", "box__echo", json!({"text": "one"}));
     let card = world.asks_to_approve(ANN).await;
     fs::write(&gate, "").unwrap();
     bot.ends_well().await;
@@ -120,7 +120,7 @@ async fn no_approval_is_used_up_while_its_server_is_being_started() {
     world.ends_for_ann("the first").await;
 
     // What was approved and not called when the bot ended waits for the server, too.
-    world.calls(ANN, "the second", "box__echo", json!({"text": "two"})).await;
+    world.calls(ANN, "the second", "box__echo", json!({"text": "two"}));
     let card = world.asks_to_approve(ANN).await;
     let held = Gate::new();
     world.when("hold on", ModelReply::text("Held.").behind(&held));

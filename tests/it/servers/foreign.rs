@@ -32,7 +32,7 @@ async fn use_all(world: &World, folder: &Path) {
         ("web__get-sum", json!({"a": 1, "b": 2}), "3"),
     ] {
         let said = format!("use {name} with {arguments}");
-        world.calls(ANN, &said, name, arguments).await;
+        world.calls(ANN, &said, name, arguments);
         let result = world.result_of(&said).await;
         assert!(result.to_string().contains(wanted), "{name}: {result}");
     }
@@ -90,10 +90,10 @@ async fn servers_of_others_are_used() {
     use_all(&world, &folder).await;
     // A server that goes away fails its calls, and is used again once it is back.
     over_http.kill().await.unwrap();
-    world.calls(ANN, "is it gone", "web__echo", json!({"message": "x"})).await;
+    world.calls(ANN, "is it gone", "web__echo", json!({"message": "x"}));
     let gone = world.result_of("is it gone").await;
     assert!(gone["error"].as_str().unwrap().starts_with("the MCP server web: "), "{gone}");
-    world.calls(ANN, "and others", "everything__echo", json!({"message": "still here"})).await;
+    world.calls(ANN, "and others", "everything__echo", json!({"message": "still here"}));
     assert!(world.result_of("and others").await.to_string().contains("still here"));
     bot.ends_well().await;
 }

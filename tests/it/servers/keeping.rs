@@ -29,7 +29,7 @@ async fn a_change_of_the_file_holds_at_once_and_a_broken_one_changes_nothing() {
     let told = world.see("a fault", find("so the earlier MCP servers stay")).await;
     assert!(text(&told).contains("box: unknown key comand: did you mean command?"), "{}", text(&told));
     // The one of before still works, and what it adds to its list is there in the next turn.
-    world.calls(ANN, "still there", "box__echo", json!({"text": "here"})).await;
+    world.calls(ANN, "still there", "box__echo", json!({"text": "here"}));
     assert_eq!(world.result_of("still there").await["result"], "here");
     let offered = async |name: &'static str, is_there: bool| {
         for at in 0..200 {

@@ -57,7 +57,7 @@ async fn a_server_that_misbehaves_fails_its_own_calls_and_nothing_else() {
     }
     // One that hangs is started anew.
     bot.logged("it did not answer within 5 s").await;
-    world.calls(ANN, "once more", "box__echo", json!({"text": "back"})).await;
+    world.calls(ANN, "once more", "box__echo", json!({"text": "back"}));
     assert_eq!(world.result_of("once more").await["result"], "back");
     // Fifty million characters were not kept.
     let memory = proc::status(bot.pid(), "VmHWM");
@@ -70,7 +70,7 @@ async fn what_a_server_asks_of_its_client_is_declined() {
     let tools = "{name: \"*\", server: box}";
     let bot = world.helped(json!({"box": with("asks", json!({"autoApprove": ["*"]}))}), tools).await;
     bot.logged("an MCP server is ready").await;
-    world.calls(ANN, "what did they say", "box__echo", json!({"text": ""})).await;
+    world.calls(ANN, "what did they say", "box__echo", json!({"text": ""}));
     let said = world.result_of("what did they say").await;
     let said: Value = serde_json::from_str(said["result"].as_str().unwrap()).unwrap();
     let said = said.as_object().unwrap();
@@ -91,7 +91,7 @@ async fn a_server_that_talks_without_end_costs_its_own_time_alone() {
     bot.logged("an MCP server is ready").await;
     for number in 0..3 {
         let said = format!("say {number}");
-        world.calls(ANN, &said, "box__echo", json!({"text": said})).await;
+        world.calls(ANN, &said, "box__echo", json!({"text": said}));
         assert_eq!(world.result_of(&said).await["result"], said);
         world.ends_for_ann(&said).await;
     }
@@ -121,7 +121,7 @@ async fn a_program_that_does_not_read_fails_what_it_is_sent_and_nothing_else() {
         world.when(&said, ModelReply::text(&format!("End of {said}.")));
         world.say(*person, *person, &said);
     }
-    world.calls(ANN, "and the other", "other__echo", json!({"text": "well"})).await;
+    world.calls(ANN, "and the other", "other__echo", json!({"text": "well"}));
     assert_eq!(world.result_of("and the other").await["result"], "well");
     for person in people {
         let result = world.result_of(&format!("try {person}")).await;

@@ -86,7 +86,7 @@ impl World {
     }
 
     /// Somebody has the model call a tool; gives the next request, which has the result.
-    async fn calls(&self, from: i64, said: &str, name: &str, arguments: Value) {
+    fn calls(&self, from: i64, said: &str, name: &str, arguments: Value) {
         self.when(said, ModelReply::turn(vec![call(name, arguments)]));
         self.when(said, ModelReply::text(&format!("End of {said}.")));
         self.say(from, from, said);
@@ -105,7 +105,7 @@ impl World {
 
     /// Calls a tool as Ann, who approves it.
     async fn approved(&self, said: &str, name: &str, arguments: Value) -> Value {
-        self.calls(ANN, said, name, arguments).await;
+        self.calls(ANN, said, name, arguments);
         let card = self.asks_to_approve(ANN).await;
         self.press(ANN, &card, "✓ Once").await;
         let result = self.result_of(said).await;

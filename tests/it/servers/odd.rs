@@ -16,7 +16,7 @@ async fn results_of(world: &World, lines: &[(&str, String)]) -> Vec<Value> {
     bot.logged("an MCP server is ready").await;
     let mut results = Vec::new();
     for (name, line) in lines {
-        world.calls(ANN, name, "box__raw", json!({"text": line})).await;
+        world.calls(ANN, name, "box__raw", json!({"text": line}));
         results.push(world.result_of(name).await);
         world.ends_for_ann(name).await;
     }

@@ -43,7 +43,7 @@ async fn answers_by_http_that_are_not_quite_of_the_protocol_are_taken() {
     }
     for (name, wanted) in cases {
         let said = format!("bake by {name}.");
-        world.calls(ANN, &said, &format!("{name}__bake"), json!({})).await;
+        world.calls(ANN, &said, &format!("{name}__bake"), json!({}));
         let told = world.result_of(&said).await;
         for key in ["success", "result", "error"] {
             assert_eq!(told[key], wanted[key], "{name}: {told}");

@@ -26,18 +26,18 @@ async fn owners_open_tools_by_the_file_and_by_rules_and_a_servers_word_opens_non
     let made = [("a", "box__echo", json!({"text": "x"}), "x"), ("b", "box__count", json!({}), "called 1")];
     for (said, name, arguments, wanted) in made {
         let said = format!("say {said}");
-        world.calls(ANN, &said, name, arguments).await;
+        world.calls(ANN, &said, name, arguments);
         assert_eq!(world.result_of(&said).await["result"], wanted);
     }
-    world.calls(ANN, "the facts", "box__facts", json!({})).await;
+    world.calls(ANN, "the facts", "box__facts", json!({}));
     assert_eq!(world.result_of("the facts").await["error"], "not allowed: they are dull.");
     // The star leaves out what the server itself calls destructive.
-    world.calls(ANN, "wipe it", "box__wipe", json!({})).await;
+    world.calls(ANN, "wipe it", "box__wipe", json!({}));
     let card = world.asks_to_approve(ANN).await;
     assert_eq!(labels(&card), ["✓ Once", "✗ Deny", "Details"], "what destroys is approved one by one");
     world.press(ANN, &card, "✗ Deny").await;
     // And what it says nothing of.
-    world.calls(BOB, "Bob counts", "box__count", json!({})).await;
+    world.calls(BOB, "Bob counts", "box__count", json!({}));
     assert_eq!(labels(&world.asks_to_approve(BOB).await), ["✓ Once", "✗ Deny", "Details"]);
     assert!(world.result_of("wipe it").await["error"].as_str().unwrap().contains("denied"));
     // All tools are offered where none can be found, but for the one that the file takes away.
@@ -50,7 +50,7 @@ async fn owners_open_tools_by_the_file_and_by_rules_and_a_servers_word_opens_non
     let world = World::new().await;
     let bot = world.helped(json!({"box": server("plain")}), "{name: echo, server: box}").await;
     bot.logged("an MCP server is ready").await;
-    world.calls(ANN, "echo", "box__echo", json!({"text": "x"})).await;
+    world.calls(ANN, "echo", "box__echo", json!({"text": "x"}));
     let card = world.asks_to_approve(ANN).await;
     assert_eq!(labels(&card), ["✓ Once", "✓ For 1 h", "✗ Deny", "Details"]);
 }
@@ -64,7 +64,7 @@ async fn nobody_is_an_admin_of_a_servers_tools_by_their_own_private_chat() {
     world.telegram.set_member(TEAM, BOB, MemberStatus::Admin).unwrap();
     let bot = world.helped(json!({"box": server("plain")}), "{name: count, server: box}").await;
     bot.logged("an MCP server is ready").await;
-    world.calls(BOB, "count for me", "box__count", json!({})).await;
+    world.calls(BOB, "count for me", "box__count", json!({}));
     let card = world.asks_to_approve(BOB).await;
     world.press(BOB, &card, "✗ Deny").await;
     assert!(world.result_of("count for me").await["error"].as_str().unwrap().contains("denied"));
@@ -95,7 +95,7 @@ async fn a_rule_holds_in_its_chat_and_for_its_agent_in_runs_of_tasks_and_comes_b
     bot.logged("an MCP server is ready").await;
 
     // The file lets it be called, and the rule has it asked: of somebody else than who asked.
-    world.calls(ANN, "the facts", "box__facts", json!({})).await;
+    world.calls(ANN, "the facts", "box__facts", json!({}));
     let card = world.asks_to_approve(ANN).await;
     assert!(text(&card).contains("two look at it"), "{}", text(&card));
     assert_eq!(world.press(ANN, &card, "✓ Once").await, "Somebody else has to approve it.");
@@ -103,7 +103,7 @@ async fn a_rule_holds_in_its_chat_and_for_its_agent_in_runs_of_tasks_and_comes_b
     world.ends_for_ann("the facts").await;
 
     // Outside of the chat of the rule it is asked.
-    world.calls(ANN, "count here", "box__count", json!({})).await;
+    world.calls(ANN, "count here", "box__count", json!({}));
     let card = world.asks_to_approve(ANN).await;
     world.press(ANN, &card, "✗ Deny").await;
     world.ends_for_ann("count here").await;

@@ -37,16 +37,14 @@ pub(super) async fn many_who_write_at_once_make_one_chain(backend: &dyn Backend)
         ended.unwrap();
     }
     let whole = AuditVerdict { entries: 240, broken: WHOLE };
-    assert_eq!(store.audit().verify().await.unwrap(), whole);
+    assert_eq!(store.audit().verify().unwrap(), whole);
     store.flush().await.unwrap();
     let store = backend.reopen(store).await;
-    assert_eq!(store.audit().verify().await.unwrap(), whole);
+    assert_eq!(store.audit().verify().unwrap(), whole);
     let mut found = Vec::new();
     loop {
-        let page = store
-            .audit()
-            .newest(found.last().map(|entry: &figaro_domain::audit::AuditEntry| entry.seq), 7)
-            .await;
+        let page =
+            store.audit().newest(found.last().map(|entry: &figaro_domain::audit::AuditEntry| entry.seq), 7);
         let page = page.unwrap();
         if page.is_empty() {
             break;
@@ -67,7 +65,7 @@ pub(super) async fn equal_arguments_have_one_hash_and_words_are_not_kept(backend
         other(json!({"chat_id": 2, "text": MARKER})),
     ];
     store.audit().add(events).await.unwrap();
-    let found = store.audit().newest(None, 10).await.unwrap();
+    let found = store.audit().newest(None, 10).unwrap();
     let hash = |at: usize| found[at].arguments.as_deref().unwrap();
     assert_eq!(hash(1), hash(2), "the order of fields does not count");
     assert_ne!(hash(0), hash(1));
@@ -76,7 +74,7 @@ pub(super) async fn equal_arguments_have_one_hash_and_words_are_not_kept(backend
     let store = backend.reopen(store).await;
     store.audit().add(vec![event(0)]).await.unwrap();
     assert_eq!(
-        store.audit().newest(None, 1).await.unwrap()[0].arguments.as_deref(),
+        store.audit().newest(None, 1).unwrap()[0].arguments.as_deref(),
         Some(hash(1)),
         "the key is kept"
     );
@@ -85,14 +83,14 @@ pub(super) async fn equal_arguments_have_one_hash_and_words_are_not_kept(backend
 pub(super) async fn what_goes_by_age_leaves_a_whole_chain(backend: &dyn Backend) {
     let store = backend.open().await;
     store.audit().add((0..10).map(event).collect()).await.unwrap();
-    assert_eq!(store.audit().expire(at(4 * 60)).await.unwrap(), 4);
-    assert_eq!(store.audit().expire(at(4 * 60)).await.unwrap(), 0);
-    assert_eq!(store.audit().verify().await.unwrap(), AuditVerdict { entries: 6, broken: WHOLE });
+    assert_eq!(store.audit().expire(at(4 * 60)).unwrap(), 4);
+    assert_eq!(store.audit().expire(at(4 * 60)).unwrap(), 0);
+    assert_eq!(store.audit().verify().unwrap(), AuditVerdict { entries: 6, broken: WHOLE });
     store.audit().add(vec![event(10)]).await.unwrap();
-    assert_eq!(store.audit().expire(at(100 * 60)).await.unwrap(), 7, "all of it may go");
+    assert_eq!(store.audit().expire(at(100 * 60)).unwrap(), 7, "all of it may go");
     store.audit().add(vec![event(11)]).await.unwrap();
-    assert_eq!(store.audit().verify().await.unwrap(), AuditVerdict { entries: 1, broken: WHOLE });
-    assert_eq!(store.audit().newest(None, 5).await.unwrap()[0].seq, 11);
+    assert_eq!(store.audit().verify().unwrap(), AuditVerdict { entries: 1, broken: WHOLE });
+    assert_eq!(store.audit().newest(None, 5).unwrap()[0].seq, 11);
 }
 
 pub(super) async fn only_what_changes_access_is_noted(backend: &dyn Backend) {
@@ -101,7 +99,7 @@ pub(super) async fn only_what_changes_access_is_noted(backend: &dyn Backend) {
     for _ in 0..2 {
         store.settings().change_access(AccessChange::DenyUser(user.clone()), by.clone()).await.unwrap();
     }
-    let found = store.audit().newest(None, 10).await.unwrap();
+    let found = store.audit().newest(None, 10).unwrap();
     let [entry] = found.as_slice() else { panic!("{found:?}") };
     assert_eq!(entry.event.what, AuditKind::AccessDenied);
     assert_eq!((&entry.event.target_user, &entry.event.actor), (&Some(user), &by));

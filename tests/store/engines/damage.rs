@@ -20,27 +20,27 @@ use super::{Backend, CHAT, HERE, at, inbound, raw, reply, started, texts, tool_c
 
 async fn unreadable_records_of_a_list_are_set_aside(folder: &Disk) {
     let store = folder.open().await;
-    let session = store.conversations().session(HERE, at(0)).await.unwrap().id;
+    let session = store.conversations().session(HERE, at(0)).unwrap().id;
     for text in ["one", "two", "three"] {
-        store.conversations().append(words(session, text)).await.unwrap();
+        store.conversations().append(words(session, text)).unwrap();
     }
-    store.inbox().accept(vec![raw(1), raw(2)], at(0)).await.unwrap();
+    store.inbox().accept(vec![raw(1), raw(2)], at(0)).unwrap();
     drop(store);
     folder.records().damage("messages");
     folder.records().damage("inbox");
 
     let mut store = folder.open().await;
     for _ in 0..2 {
-        let messages = store.conversations().recent(session, 10).await.unwrap();
+        let messages = store.conversations().recent(session, 10).unwrap();
         assert_eq!(
             messages.iter().map(|message| message.text.as_str()).collect::<Vec<_>>(),
             ["two", "three"]
         );
-        assert_eq!(store.inbox().unsettled().await.unwrap(), [raw(2)]);
+        assert_eq!(store.inbox().unsettled().unwrap(), [raw(2)]);
         assert_eq!(store.health().await.unwrap().unreadable, 2);
         store = folder.reopen(store).await;
     }
-    assert_eq!(store.conversations().append(words(session, "four")).await.unwrap(), 3);
+    assert_eq!(store.conversations().append(words(session, "four")).unwrap(), 3);
     drop(store);
     let aside = folder.records().all("quarantine");
     assert!(aside.iter().all(|(_, bytes)| *bytes == br#"{"half a rec"#));
@@ -63,9 +63,9 @@ async fn an_unreadable_single_record_is_never_a_default(folder: &Disk) {
     let mut store = folder.open().await;
     for _ in 0..2 {
         for failed in [
-            store.settings().chat_config(CHAT).await.map(drop),
+            store.settings().chat_config(CHAT).map(drop),
             store.settings().change_chat_config(CHAT, german.clone()).await.map(drop),
-            store.settings().access().await.map(drop),
+            store.settings().access().map(drop),
             store.settings().change_access(allow.clone(), AuditActor::Bot).await.map(drop),
         ] {
             assert!(matches!(failed, Err(StoreError::Record { .. })), "{failed:?}");
@@ -73,51 +73,51 @@ async fn an_unreadable_single_record_is_never_a_default(folder: &Disk) {
         store = folder.reopen(store).await;
     }
     store.settings().change_chat_config(CHAT, ConfigPatch::reset()).await.unwrap();
-    assert_eq!(store.settings().chat_config(CHAT).await.unwrap(), ChatConfig::default());
+    assert_eq!(store.settings().chat_config(CHAT).unwrap(), ChatConfig::default());
     assert_eq!(store.health().await.unwrap().unreadable, 2);
 }
 
 async fn a_damaged_conversation_is_mended_by_a_new_session(folder: &Disk) {
     let store = folder.open().await;
-    let run = store.conversations().begin_turn(HERE, &[inbound(1, "q")], at(0)).await.unwrap();
+    let run = store.conversations().begin_turn(HERE, &[inbound(1, "q")], at(0)).unwrap();
     drop(store);
     folder.records().damage("sessions");
     folder.records().damage("runs");
 
     let store = folder.open().await;
-    assert_eq!(store.conversations().active_runs().await.unwrap(), []);
+    assert_eq!(store.conversations().active_runs().unwrap(), []);
     assert!(matches!(
         store.conversations().end_turn(&run, TurnEnd::default()).await,
         Err(StoreError::Record { .. })
     ));
-    assert!(matches!(store.conversations().session(HERE, at(0)).await, Err(StoreError::Record { .. })));
-    assert_eq!(store.conversations().append(words(run.session, "still stored")).await.unwrap(), 1);
+    assert!(matches!(store.conversations().session(HERE, at(0)), Err(StoreError::Record { .. })));
+    assert_eq!(store.conversations().append(words(run.session, "still stored")).unwrap(), 1);
     let mended = store.conversations().new_session(HERE, at(1)).await.unwrap();
-    assert_eq!(store.conversations().session(HERE, at(2)).await.unwrap(), mended);
-    let run = store.conversations().begin_turn(HERE, &[inbound(1, "q")], at(2)).await.unwrap();
+    assert_eq!(store.conversations().session(HERE, at(2)).unwrap(), mended);
+    let run = store.conversations().begin_turn(HERE, &[inbound(1, "q")], at(2)).unwrap();
     store.conversations().end_turn(&run, TurnEnd::default()).await.unwrap();
 }
 
 async fn what_is_acknowledged_is_in_the_files(folder: &Disk) {
     let store = folder.open().await;
-    store.inbox().accept(vec![raw(1)], at(0)).await.unwrap();
+    store.inbox().accept(vec![raw(1)], at(0)).unwrap();
     store.inbox().sync().await.unwrap();
     let image = folder.crash_image();
-    assert_eq!(image.open().await.inbox().unsettled().await.unwrap(), [raw(1)]);
+    assert_eq!(image.open().await.inbox().unsettled().unwrap(), [raw(1)]);
 
-    let run = store.conversations().begin_turn(HERE, &[inbound(1, "q")], at(0)).await.unwrap();
+    let run = store.conversations().begin_turn(HERE, &[inbound(1, "q")], at(0)).unwrap();
     let call = tool_call(run.id, "c", ToolStatus::Running);
     started(&store.conversations(), &run, from_ref(&call)).await;
     let image = folder.crash_image();
     let crashed = image.open().await;
-    assert_eq!(crashed.conversations().active_runs().await.unwrap(), from_ref(&run));
-    assert_eq!(crashed.conversations().tool_calls(run.id).await.unwrap(), [call]);
+    assert_eq!(crashed.conversations().active_runs().unwrap(), from_ref(&run));
+    assert_eq!(crashed.conversations().tool_calls(run.id).unwrap(), [call]);
 
     let call = tool_call(run.id, "c", ToolStatus::Complete);
     store.conversations().tool_ended(&call, words(run.session, &"result ".repeat(200_000))).await.unwrap();
     let image = folder.crash_image();
     let crashed = image.open().await;
-    assert_eq!(crashed.conversations().tool_calls(run.id).await.unwrap(), [call]);
+    assert_eq!(crashed.conversations().tool_calls(run.id).unwrap(), [call]);
     assert_eq!(texts(&crashed, run.session).await.len(), 2);
 
     let answer = words(run.session, "a");
@@ -132,30 +132,30 @@ async fn what_is_acknowledged_is_in_the_files(folder: &Disk) {
         .unwrap();
     let image = folder.crash_image();
     let crashed = image.open().await;
-    assert_eq!(crashed.outbox().deliveries().await.unwrap(), from_ref(&delivery));
-    assert_eq!(crashed.inbox().unsettled().await.unwrap(), []);
+    assert_eq!(crashed.outbox().deliveries().unwrap(), from_ref(&delivery));
+    assert_eq!(crashed.inbox().unsettled().unwrap(), []);
 
     store.outbox().confirm_part(delivery.id, MessageId(5), true).await.unwrap();
-    store.outbox().end_delivery(delivery.id, DeliveryEnd::Whole, at(60)).await.unwrap();
+    store.outbox().end_delivery(delivery.id, DeliveryEnd::Whole, at(60)).unwrap();
     store.flush().await.unwrap();
     let image = folder.crash_image();
     let crashed = image.open().await;
-    assert_eq!(crashed.outbox().deliveries().await.unwrap(), []);
-    assert_eq!(crashed.conversations().recent(run.session, 1).await.unwrap()[0].telegram, [MessageId(5)]);
+    assert_eq!(crashed.outbox().deliveries().unwrap(), []);
+    assert_eq!(crashed.conversations().recent(run.session, 1).unwrap()[0].telegram, [MessageId(5)]);
 
-    store.outbox().record_own(CHAT, MessageId(5), Author::Model, at(0)).await.unwrap();
+    store.outbox().record_own(CHAT, MessageId(5), Author::Model, at(0)).unwrap();
     store.flush().await.unwrap();
     let image = folder.crash_image();
-    assert_eq!(image.open().await.outbox().author(CHAT, MessageId(5)).await.unwrap(), Some(Author::Model));
+    assert_eq!(image.open().await.outbox().author(CHAT, MessageId(5)).unwrap(), Some(Author::Model));
 }
 
 async fn what_is_not_acknowledged_reaches_the_files_soon(folder: &Disk) {
     let store = folder.open().await;
-    let session = store.conversations().session(HERE, at(0)).await.unwrap();
+    let session = store.conversations().session(HERE, at(0)).unwrap();
     for _ in 0..40 {
         tokio::time::sleep(Duration::from_millis(100)).await;
         let image = folder.crash_image();
-        if image.open().await.conversations().session(HERE, at(9)).await.unwrap() == session {
+        if image.open().await.conversations().session(HERE, at(9)).unwrap() == session {
             return;
         }
     }
@@ -177,11 +177,11 @@ async fn save_and_load_change_nothing(folder: &Disk) {
         };
         let note = Note { id: NoteId::new(), chat: ChatId(1), key: b, content: a, author: None, turn: None, created_at: at(1) };
         tokio::task::block_in_place(|| Handle::current().block_on(async {
-            message.index = store.conversations().append(message.clone()).await.unwrap();
+            message.index = store.conversations().append(message.clone()).unwrap();
             assert_eq!(store.settings().change_chat_config(CHAT, change).await.unwrap(), config);
             store.notes().restore(&note).await.unwrap();
-            assert_eq!(store.conversations().recent(session, 1).await.unwrap(), [message.into()]);
-            assert_eq!(store.settings().chat_config(CHAT).await.unwrap(), config);
+            assert_eq!(store.conversations().recent(session, 1).unwrap(), [message.into()]);
+            assert_eq!(store.settings().chat_config(CHAT).unwrap(), config);
             assert_eq!(store.notes().clear(note.chat, Some(&note.key)).await.unwrap(), [note]);
         }));
     });
@@ -189,7 +189,7 @@ async fn save_and_load_change_nothing(folder: &Disk) {
 
 async fn own_messages_that_older_versions_recorded_without_an_author_are_figaros(folder: &Disk) {
     let store = folder.open().await;
-    store.outbox().record_own(CHAT, MessageId(5), Author::Model, at(0)).await.unwrap();
+    store.outbox().record_own(CHAT, MessageId(5), Author::Model, at(0)).unwrap();
     store.flush().await.unwrap();
     drop(store);
     let records = folder.records();
@@ -197,7 +197,7 @@ async fn own_messages_that_older_versions_recorded_without_an_author_are_figaros
     records.put("own", &key, "null");
     drop(records);
     let store = folder.open().await;
-    assert_eq!(store.outbox().author(CHAT, MessageId(5)).await.unwrap(), Some(Author::Figaro));
+    assert_eq!(store.outbox().author(CHAT, MessageId(5)).unwrap(), Some(Author::Figaro));
     assert_eq!(store.health().await.unwrap().unreadable, 0);
 }
 

@@ -108,11 +108,7 @@ pub(super) async fn with_long_messages(kind: EngineKind) -> Disk {
     for _ in 0..2 {
         let store = sound.try_open().await.unwrap();
         for i in 0..40 {
-            store
-                .conversations()
-                .append(words(SessionId::new(), &format!("{i}").repeat(20_000)))
-                .await
-                .unwrap();
+            store.conversations().append(words(SessionId::new(), &format!("{i}").repeat(20_000))).unwrap();
         }
     }
     sound
@@ -125,7 +121,7 @@ async fn a_second_opening_is_refused(folder: &Disk) {
         matches!(&refused, StoreError::InUse(place) if *place == folder.path().display().to_string()),
         "{refused}"
     );
-    store.conversations().append(words(SessionId::new(), "still fine")).await.unwrap();
+    store.conversations().append(words(SessionId::new(), "still fine")).unwrap();
     drop(store);
     folder.try_open().await.unwrap();
 }
@@ -142,7 +138,7 @@ async fn a_path_that_cannot_be_a_folder_is_refused(folder: &Disk) {
 }
 
 async fn other_formats_are_refused(folder: &Disk) {
-    folder.try_open().await.unwrap().conversations().append(words(SessionId::new(), "kept")).await.unwrap();
+    folder.try_open().await.unwrap().conversations().append(words(SessionId::new(), "kept")).unwrap();
     let all = |records: Records| ["messages", "sessions", "meta"].map(|table| records.all(table));
     for (format, number) in [("3", Some(3)), ("1", Some(1)), ("0", Some(0)), ("one", None)] {
         folder.records().put("meta", b"format", format);
@@ -185,21 +181,21 @@ async fn bots_share_a_store_and_nothing_in_it(folder: &Disk) {
         ..figaro_domain::chat::ConfigPatch::default()
     };
     store.settings().change_chat_config(super::CHAT, german).await.unwrap();
-    store.inbox().accept(vec![raw(1)], at(0)).await.unwrap();
+    store.inbox().accept(vec![raw(1)], at(0)).unwrap();
     drop(store);
     let other = folder.open_for(BotId(78)).await;
-    assert_eq!(other.settings().chat_config(super::CHAT).await.unwrap().language, None);
-    assert_eq!(other.inbox().unsettled().await.unwrap(), []);
+    assert_eq!(other.settings().chat_config(super::CHAT).unwrap().language, None);
+    assert_eq!(other.inbox().unsettled().unwrap(), []);
     drop(other);
     assert_eq!(
-        folder.open().await.settings().chat_config(super::CHAT).await.unwrap().language.as_deref(),
+        folder.open().await.settings().chat_config(super::CHAT).unwrap().language.as_deref(),
         Some("de")
     );
 }
 
 async fn its_debug_form_tells_nothing(folder: &Disk) {
     let store = folder.open().await;
-    store.inbox().accept(vec![raw(123_456)], at(0)).await.unwrap();
+    store.inbox().accept(vec![raw(123_456)], at(0)).unwrap();
     assert!(!format!("{store:?}").contains("123456"));
 }
 

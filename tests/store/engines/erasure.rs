@@ -61,7 +61,7 @@ fn said(id: i64, who: i64, text: &str) -> Inbound {
 
 /// A whole turn: a question, a call with a result, an answer.
 async fn asked(store: &Store, question: Inbound, tool: &str, result: &str, answer: &str) -> ActiveTurn {
-    let turn = store.conversations().begin_turn(HERE, &[question], at(1)).await.unwrap();
+    let turn = store.conversations().begin_turn(HERE, &[question], at(1)).unwrap();
     let mut call = tool_call(turn.id, "c", ToolStatus::Running);
     call.call.name = tool.into();
     started(&store.conversations(), &turn, std::slice::from_ref(&call)).await;
@@ -157,8 +157,8 @@ fn made_of(folder: &Disk, message: &Message, user: i64) {
     }
 }
 
-async fn message(store: &Store, session: SessionId, index: usize) -> Message {
-    (*store.conversations().recent(session, 1000).await.unwrap()[index]).clone()
+fn message(store: &Store, session: SessionId, index: usize) -> Message {
+    (*store.conversations().recent(session, 1000).unwrap()[index]).clone()
 }
 
 /// With a question go its answer, its calls, and what quotes, recalls, pins, sums up or remembers it. All else stays.
@@ -183,17 +183,17 @@ async fn a_question_is_forgotten_with_all_that_was_made_of_it(folder: &Disk) {
     let second = Inbound { quotes: Some(quotes.clone()), ..said(2, 5, "what is this?") };
     let second = asked(&store, second, "recall", SECRET, "A key.").await;
     let beside = Inbound { quotes: Some(quotes), ..said(3, 5, "beside") };
-    store.conversations().add_background(HERE, &beside, 9).await.unwrap();
-    let question = message(&store, first.session, 0).await;
-    let read = message(&store, second.session, 4).await;
+    store.conversations().add_background(HERE, &beside, 9).unwrap();
+    let question = message(&store, first.session, 0);
+    let read = message(&store, second.session, 4);
     assert_eq!(read.role, MessageRole::Tool);
     drop(store);
     made_of(folder, &question, 4);
     summed_up(folder, &read);
     let store = folder.open().await;
-    assert_eq!(store.pins().of_chat(CHAT).await.unwrap().iter().filter(|pin| pin.about.is_none()).count(), 1);
-    assert_eq!(store.summaries().of_session(first.session).await.unwrap().len(), 2);
-    assert_eq!(store.facts().of_person(&UserId::telegram(4)).await.unwrap().len(), 2);
+    assert_eq!(store.pins().of_chat(CHAT).unwrap().iter().filter(|pin| pin.about.is_none()).count(), 1);
+    assert_eq!(store.summaries().of_session(first.session).unwrap().len(), 2);
+    assert_eq!(store.facts().of_person(&UserId::telegram(4)).unwrap().len(), 2);
 
     let found = store.erasures().said(CHAT, MessageId(1001)).await.unwrap().unwrap();
     assert_eq!((found.at, found.is_answer), (SaidAt::Session(question.key()), false));
@@ -204,39 +204,39 @@ async fn a_question_is_forgotten_with_all_that_was_made_of_it(folder: &Disk) {
     assert_eq!(forgotten, Forgotten::Done(erased));
     assert_eq!(store.erasures().said(CHAT, MessageId(1001)).await.unwrap(), None);
     assert_eq!(store.erasures().said_with(&search).await.unwrap(), []);
-    assert_eq!(store.erasures().said_at(CHAT, found.at).await.unwrap(), None);
-    assert_eq!(store.conversations().tool_calls(first.id).await.unwrap(), []);
-    assert_eq!(store.conversations().entry(CHAT, question.key()).await.unwrap(), None);
+    assert_eq!(store.erasures().said_at(CHAT, found.at).unwrap(), None);
+    assert_eq!(store.conversations().tool_calls(first.id).unwrap(), []);
+    assert_eq!(store.conversations().entry(CHAT, question.key()).unwrap(), None);
     drop(store);
     assert_eq!(holding(folder), [""; 0]);
 
     let store = folder.open().await;
-    let left = store.conversations().recent(second.session, 100).await.unwrap();
+    let left = store.conversations().recent(second.session, 100).unwrap();
     let shown: Vec<(u32, &str)> =
         left.iter().filter(|m| m.role != MessageRole::Tool).map(|m| (m.index, &*m.text)).collect();
     assert_eq!(shown, [(3, "what is this?"), (5, "A key.")], "their places stay");
     assert_eq!(
-        store.conversations().tool_calls(second.id).await.unwrap().len(),
+        store.conversations().tool_calls(second.id).unwrap().len(),
         1,
         "that something was looked up is kept"
     );
-    assert_eq!(store.conversations().background(HERE, at(0), 9).await.unwrap()[0].text, "beside");
-    assert_eq!(store.sessions().find(second.session).await.unwrap().unwrap().name, None);
+    assert_eq!(store.conversations().background(HERE, at(0), 9).unwrap()[0].text, "beside");
+    assert_eq!(store.sessions().find(second.session).unwrap().unwrap().name, None);
 }
 
 /// The place of the last message is not given again, and an answer can be forgotten alone.
 async fn places_of_what_is_forgotten_are_not_given_again(folder: &Disk) {
     let store = folder.open().await;
     let turn = asked(&store, said(1, 4, "what was it?"), "clock", SECRET, SECRET).await;
-    let answer = message(&store, turn.session, 2).await;
-    let found = store.erasures().said_at(CHAT, SaidAt::Session(answer.key())).await.unwrap().unwrap();
+    let answer = message(&store, turn.session, 2);
+    let found = store.erasures().said_at(CHAT, SaidAt::Session(answer.key())).unwrap().unwrap();
     assert_eq!((found.of, found.is_answer), (Some(UserId::telegram(4)), true));
     let forgotten = store.erasures().erase(&Erasure::Said(CHAT, vec![found.at]), at(9)).await.unwrap();
     assert_eq!(forgotten, Forgotten::Done(Erased { answers: 1, ..Erased::default() }));
     let store = folder.reopen(store).await;
-    assert_eq!(store.conversations().append(words(turn.session, "next")).await.unwrap(), 3);
+    assert_eq!(store.conversations().append(words(turn.session, "next")).unwrap(), 3);
     let indexes: Vec<u32> =
-        store.conversations().recent(turn.session, 9).await.unwrap().iter().map(|m| m.index).collect();
+        store.conversations().recent(turn.session, 9).unwrap().iter().map(|m| m.index).collect();
     assert_eq!(indexes, [0, 3]);
     // A name that a model makes of it meanwhile is not taken.
     let name = SessionName::by_bot(SECRET, vec![answer.index]);
@@ -246,14 +246,14 @@ async fn places_of_what_is_forgotten_are_not_given_again(folder: &Disk) {
     let place = SaidAt::Session(EntryKey { session: turn.session, index: 0 });
     let other = store.erasures().erase(&Erasure::Said(ChatId(-5), vec![place]), at(9)).await.unwrap();
     assert_eq!(other, Forgotten::Done(Erased::default()));
-    assert_eq!(store.conversations().recent(turn.session, 9).await.unwrap().len(), 2);
+    assert_eq!(store.conversations().recent(turn.session, 9).unwrap().len(), 2);
     drop(store);
     assert_eq!(holding(folder), [""; 0]);
 }
 
 async fn what_is_being_answered_is_not_forgotten(folder: &Disk) {
     let store = folder.open().await;
-    let turn = store.conversations().begin_turn(HERE, &[said(1, 4, SECRET)], at(1)).await.unwrap();
+    let turn = store.conversations().begin_turn(HERE, &[said(1, 4, SECRET)], at(1)).unwrap();
     let place = SaidAt::Session(EntryKey { session: turn.session, index: 0 });
     for what in [
         Erasure::Said(CHAT, vec![place]),
@@ -263,8 +263,8 @@ async fn what_is_being_answered_is_not_forgotten(folder: &Disk) {
     ] {
         assert_eq!(store.erasures().erase(&what, at(2)).await.unwrap(), Forgotten::Busy, "{what:?}");
     }
-    assert_eq!(store.erasures().rewrite_due().await.unwrap(), None);
-    assert_eq!(store.conversations().recent(turn.session, 9).await.unwrap().len(), 1);
+    assert_eq!(store.erasures().rewrite_due().unwrap(), None);
+    assert_eq!(store.conversations().recent(turn.session, 9).unwrap().len(), 1);
 }
 
 /// In a group a person takes what they said and what was answered to it; others keep theirs.
@@ -274,7 +274,7 @@ async fn what_one_person_said_goes_and_others_keep_theirs(folder: &Disk) {
     let other = asked(&store, said(2, 5, "mine"), "clock", "12:00", "yours").await;
     asked(&store, said(3, 4, "and again"), "clock", SECRET, SECRET).await;
     for (id, who, text) in [(10, 4, SECRET), (11, 5, "theirs")] {
-        store.conversations().add_background(TOPIC, &said(id, who, text), 9).await.unwrap();
+        store.conversations().add_background(TOPIC, &said(id, who, text), 9).unwrap();
     }
     store.notes().add(&note(CHAT, "list", SECRET, 1), 9).await.unwrap();
     let theirs =
@@ -283,10 +283,10 @@ async fn what_one_person_said_goes_and_others_keep_theirs(folder: &Disk) {
     let forgotten = store.erasures().erase(&Erasure::Person(CHAT, UserId::telegram(4)), at(9)).await.unwrap();
     let erased = Erased { messages: 3, answers: 2, notes: 1, ..Erased::default() };
     assert_eq!(forgotten, Forgotten::Done(erased));
-    let left = store.conversations().recent(other.session, 99).await.unwrap();
+    let left = store.conversations().recent(other.session, 99).unwrap();
     assert_eq!(left.iter().map(|m| &*m.text).collect::<Vec<_>>(), ["mine", "12:00", "yours"]);
-    assert_eq!(store.notes().of_chat(CHAT).await.unwrap(), [theirs]);
-    assert_eq!(store.conversations().background(TOPIC, at(0), 9).await.unwrap().len(), 1);
+    assert_eq!(store.notes().of_chat(CHAT).unwrap(), [theirs]);
+    assert_eq!(store.conversations().background(TOPIC, at(0), 9).unwrap().len(), 1);
     drop(store);
     assert_eq!(holding(folder), [""; 0]);
 }
@@ -295,10 +295,10 @@ async fn what_one_person_said_goes_and_others_keep_theirs(folder: &Disk) {
 async fn all_of_a_chat_is_forgotten(folder: &Disk) {
     let store = folder.open().await;
     let first = asked(&store, said(1, 4, SECRET), "clock", SECRET, SECRET).await;
-    let question = message(&store, first.session, 0).await;
+    let question = message(&store, first.session, 0);
     store.conversations().new_session(HERE, at(3)).await.unwrap();
     asked(&store, said(2, 4, SECRET), "recall", SECRET, SECRET).await;
-    store.conversations().add_background(HERE, &said(10, 4, SECRET), 9).await.unwrap();
+    store.conversations().add_background(HERE, &said(10, 4, SECRET), 9).unwrap();
     store.notes().add(&note(CHAT, SECRET, SECRET, 1), 9).await.unwrap();
     let patch = figaro_domain::chat::ConfigPatch {
         custom_prompt: Some(Some(SECRET.into())),
@@ -317,7 +317,7 @@ async fn all_of_a_chat_is_forgotten(folder: &Disk) {
     let spoiled = [first.session.to_string().as_bytes(), &77_u32.to_be_bytes()].concat();
     put(folder, "messages", &spoiled, &format!("no message, but {SECRET}"));
     let store = folder.open().await;
-    store.conversations().recent(first.session, 99).await.unwrap();
+    store.conversations().recent(first.session, 99).unwrap();
     let forgotten = store.erasures().erase(&Erasure::Chat(CHAT, UserId::telegram(4)), at(9)).await.unwrap();
     let erased = Erased {
         messages: 3,
@@ -330,7 +330,7 @@ async fn all_of_a_chat_is_forgotten(folder: &Disk) {
         ..Erased::default()
     };
     assert_eq!(forgotten, Forgotten::Done(erased));
-    assert_eq!(store.sessions().of_conversation(HERE).await.unwrap(), []);
+    assert_eq!(store.sessions().of_conversation(HERE).unwrap(), []);
     drop(store);
     assert_eq!(holding(folder), [""; 0]);
 }
@@ -342,22 +342,22 @@ async fn what_was_erased_leaves_the_files_also_after_a_restart(folder: &Disk) {
         asked(&store, said(id, 5, "kept"), "clock", "12:00", &format!("kept {id}")).await;
     }
     asked(&store, said(50, 4, SECRET), "clock", SECRET, &SECRET.repeat(500)).await;
-    assert_eq!(store.erasures().rewrite_due().await.unwrap(), None);
+    assert_eq!(store.erasures().rewrite_due().unwrap(), None);
     store.erasures().rewrite(at(20)).await.unwrap();
     let person = Erasure::Person(CHAT, UserId::telegram(4));
     assert!(matches!(store.erasures().erase(&person, at(9)).await.unwrap(), Forgotten::Done(_)));
     assert_eq!(store.erasures().erase(&person, at(10)).await.unwrap(), Forgotten::Done(Erased::default()));
     let store = folder.reopen(store).await;
-    assert_eq!(store.erasures().rewrite_due().await.unwrap(), Some(at(9)));
+    assert_eq!(store.erasures().rewrite_due().unwrap(), Some(at(9)));
     assert!(found_in(folder).is_some(), "the files hold what was removed until they are rewritten");
     store.erasures().rewrite(at(20)).await.unwrap();
     assert_eq!(found_in(folder), None, "while it is open");
-    assert_eq!(store.erasures().rewrite_due().await.unwrap(), None);
+    assert_eq!(store.erasures().rewrite_due().unwrap(), None);
     let store = folder.reopen(store).await;
-    assert_eq!(store.erasures().rewrite_due().await.unwrap(), None);
-    let session = store.conversations().session(HERE, at(11)).await.unwrap();
-    assert_eq!(store.conversations().recent(session.id, 1000).await.unwrap().len(), 3 * 29);
-    store.conversations().append(words(session.id, "goes on")).await.unwrap();
+    assert_eq!(store.erasures().rewrite_due().unwrap(), None);
+    let session = store.conversations().session(HERE, at(11)).unwrap();
+    assert_eq!(store.conversations().recent(session.id, 1000).unwrap().len(), 3 * 29);
+    store.conversations().append(words(session.id, "goes on")).unwrap();
     drop(store);
     assert_eq!(found_in(folder), None);
 }
@@ -382,11 +382,11 @@ async fn what_is_erased_during_a_rewriting_is_rewritten_in_its_time(folder: &Dis
     }
     store.erasures().erase(&Erasure::Person(CHAT, UserId::telegram(6)), at(131)).await.unwrap();
     rewriting.await.unwrap().unwrap();
-    let due = store.erasures().rewrite_due().await.unwrap();
+    let due = store.erasures().rewrite_due().unwrap();
     // It may have been erased when the rewriting had ended just before.
     assert!([Some(at(130)), Some(at(131))].contains(&due), "{due:?}");
     store.erasures().rewrite(at(250)).await.unwrap();
-    assert_eq!(store.erasures().rewrite_due().await.unwrap(), None);
+    assert_eq!(store.erasures().rewrite_due().unwrap(), None);
     assert_eq!(found_in(folder), None);
 }
 
@@ -398,21 +398,17 @@ async fn what_an_update_still_holds_is_rewritten_once_it_is_settled(folder: &Dis
         id: figaro_base::ids::UpdateId(77),
         body: serde_json::json!({"card": SECRET}),
     };
-    store.inbox().accept(vec![press], at(8)).await.unwrap();
+    store.inbox().accept(vec![press], at(8)).unwrap();
     store.erasures().erase(&Erasure::Person(CHAT, UserId::telegram(4)), at(9)).await.unwrap();
     store.erasures().rewrite(at(10)).await.unwrap();
     assert!(found_in(folder).is_some(), "it is still in the inbox");
-    assert_eq!(
-        store.erasures().rewrite_due().await.unwrap(),
-        None,
-        "there is nothing to do until it is settled"
-    );
+    assert_eq!(store.erasures().rewrite_due().unwrap(), None, "there is nothing to do until it is settled");
     let store = folder.reopen(store).await;
     store.inbox().settle(&[figaro_base::ids::UpdateId(77)]).await.unwrap();
-    assert_eq!(store.erasures().rewrite_due().await.unwrap(), Some(at(9)), "it waits no longer");
+    assert_eq!(store.erasures().rewrite_due().unwrap(), Some(at(9)), "it waits no longer");
     store.erasures().rewrite(at(11)).await.unwrap();
     assert_eq!(found_in(folder), None);
-    assert_eq!(store.erasures().rewrite_due().await.unwrap(), None);
+    assert_eq!(store.erasures().rewrite_due().unwrap(), None);
 }
 
 /// Messages that are imported behind the last one that was erased do not come to its place.
@@ -427,7 +423,7 @@ async fn what_is_imported_takes_no_place_of_what_was_erased(folder: &Disk) {
     let forgotten = store.erasures().erase(&Erasure::Said(CHAT, vec![place]), at(9)).await.unwrap();
     assert!(matches!(forgotten, Forgotten::Done(erased) if !erased.is_nothing()), "{forgotten:?}");
     store.messages().import(CHAT, session, vec![imported("three")]).await.unwrap();
-    let left = store.conversations().recent(session, 9).await.unwrap();
+    let left = store.conversations().recent(session, 9).unwrap();
     assert_eq!(left.iter().map(|m| (m.index, &*m.text)).collect::<Vec<_>>(), [(0, "one"), (2, "three")]);
 }
 
@@ -450,13 +446,13 @@ async fn what_is_written_meanwhile_is_kept_and_what_was_to_go_goes(folder: &Disk
     });
     let mut written = 0;
     while written < 20 || (!erasing.is_finished() && written < 2_000) {
-        store.conversations().append(words(session, "more")).await.unwrap();
+        store.conversations().append(words(session, "more")).unwrap();
         written += 1;
         tokio::task::yield_now().await;
     }
     let forgotten = erasing.await.unwrap().unwrap();
     assert_eq!(forgotten, Forgotten::Done(Erased { messages: 1, answers: 1, ..Erased::default() }));
-    let left = store.conversations().recent(session, 5_000).await.unwrap();
+    let left = store.conversations().recent(session, 5_000).unwrap();
     assert_eq!(left.len(), 1_998 + written);
     drop(store);
     assert_eq!(holding(folder), [""; 0]);

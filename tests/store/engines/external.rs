@@ -21,7 +21,7 @@ fn person() -> UserId {
 /// Begins a session, without which there is nothing to erase.
 async fn begun(store: &Store, name: &ExternalName) -> (Conversation, Erasure) {
     let conversation = store.external().keep(name).await.unwrap();
-    let session = store.conversations().session(conversation, at(0)).await.unwrap();
+    let session = store.conversations().session(conversation, at(0)).unwrap();
     (conversation, Erasure::of_external(conversation, session.id, person()))
 }
 
@@ -31,7 +31,7 @@ async fn erase(store: &Store, what: &Erasure) {
 
 pub(super) async fn no_two_conversations_outside_telegram_have_one_number(backend: &dyn Backend) {
     let store = backend.open().await;
-    assert_eq!(store.external().find(&ann()).await.unwrap(), None, "looking one up keeps nothing");
+    assert_eq!(store.external().find(&ann()).unwrap(), None, "looking one up keeps nothing");
     let sessions: Vec<ExternalName> = (0..20).map(|at| ann().session(&format!("{at}"))).collect();
     let others = (0..20).map(|at| ExternalName::anonymous("acme", "app", &format!("{at}")));
     let names: Vec<ExternalName> = sessions.iter().cloned().chain(others).collect();
@@ -44,14 +44,14 @@ pub(super) async fn no_two_conversations_outside_telegram_have_one_number(backen
     assert_eq!(once, again);
     assert_eq!(once.iter().collect::<BTreeSet<_>>().len(), names.len());
     assert!(once.iter().all(|conversation| conversation.chat.is_external()));
-    let home = store.external().find(&ann()).await.unwrap().unwrap();
+    let home = store.external().find(&ann()).unwrap().unwrap();
     assert!(once[..sessions.len()].iter().all(|part| part.chat == home.chat && *part != home));
     assert!(once[sessions.len()..].iter().all(|whole| whole.chat != home.chat));
     drop(external);
     let store = backend.reopen(store).await;
     for (name, conversation) in names.iter().zip(once) {
-        assert_eq!(store.external().find(name).await.unwrap(), Some(*conversation));
-        assert!(store.external().is_named(*conversation).await.unwrap());
+        assert_eq!(store.external().find(name).unwrap(), Some(*conversation));
+        assert!(store.external().is_named(*conversation).unwrap());
     }
 }
 
@@ -64,21 +64,21 @@ pub(super) async fn a_name_goes_with_its_conversation_and_its_number_is_never_gi
     let (old_trip, of_trip) = begun(&store, &trip).await;
     let (of_work, _) = begun(&store, &work).await;
     let (alone, of_alone) = begun(&store, &anonymous).await;
-    let home = store.external().find(&ann()).await.unwrap().unwrap();
+    let home = store.external().find(&ann()).unwrap().unwrap();
     erase(&store, &of_trip).await;
     erase(&store, &of_alone).await;
     let store = backend.reopen(store).await;
     for (name, conversation) in [(&trip, old_trip), (&anonymous, alone)] {
-        assert_eq!(store.external().find(name).await.unwrap(), None, "{name:?}");
-        assert!(!store.external().is_named(conversation).await.unwrap(), "{name:?}");
+        assert_eq!(store.external().find(name).unwrap(), None, "{name:?}");
+        assert!(!store.external().is_named(conversation).unwrap(), "{name:?}");
     }
-    assert_eq!(store.external().find(&work).await.unwrap(), Some(of_work), "another session stays");
+    assert_eq!(store.external().find(&work).unwrap(), Some(of_work), "another session stays");
     let new_trip = store.external().keep(&trip).await.unwrap();
     assert_eq!(new_trip.chat, home.chat, "notes and pins are found again");
     assert!(![old_trip, of_work].contains(&new_trip));
     erase(&store, &Erasure::Chat(home.chat, person())).await;
     for name in [ann(), trip, work] {
-        assert_eq!(store.external().find(&name).await.unwrap(), None, "{name:?}");
+        assert_eq!(store.external().find(&name).unwrap(), None, "{name:?}");
     }
     let new = store.external().keep(&ann()).await.unwrap();
     assert!(![home.chat, alone.chat].contains(&new.chat));

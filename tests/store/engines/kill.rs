@@ -41,7 +41,7 @@ async fn write_until_killed() {
             let place = Conversation { chat: CHAT, topic: Some(TopicId(topic)) };
             for round in 0..10_000 {
                 let id = first + topic + round * CONVERSATIONS;
-                store.inbox().accept(vec![raw(id)], at(id)).await.unwrap();
+                store.inbox().accept(vec![raw(id)], at(id)).unwrap();
                 store.inbox().sync().await.unwrap();
                 println!("\naccepted {id}");
                 if round % 3 == 0 {
@@ -59,9 +59,9 @@ async fn write_until_killed() {
 async fn forget_for_ever(store: Store) {
     let place = Conversation { chat: FORGETFUL, topic: None };
     for round in 0.. {
-        let session = store.conversations().session(place, at(0)).await.unwrap();
+        let session = store.conversations().session(place, at(0)).unwrap();
         let secret = format!("<secret {round}>").repeat(200);
-        store.conversations().append(words(session.id, &secret)).await.unwrap();
+        store.conversations().append(words(session.id, &secret)).unwrap();
         let forgotten = store.erasures().erase(&Erasure::Session(place, session.id), at(0)).await.unwrap();
         assert!(matches!(forgotten, Forgotten::Done(_)));
         store.erasures().rewrite(at(20)).await.unwrap();
@@ -70,7 +70,7 @@ async fn forget_for_ever(store: Store) {
 }
 
 async fn one_turn(store: &Store, conversation: Conversation, id: i64) {
-    let run = store.conversations().begin_turn(conversation, &[inbound(id, "q")], at(id)).await.unwrap();
+    let run = store.conversations().begin_turn(conversation, &[inbound(id, "q")], at(id)).unwrap();
     let call = tool_call(run.id, "c", ToolStatus::Running);
     started(&store.conversations(), &run, &[call]).await;
     let call = tool_call(run.id, "c", ToolStatus::Complete);
@@ -116,9 +116,9 @@ async fn killing_loses_nothing_acknowledged(folder: &Disk) {
         rewritten += lines.iter().filter(|line| line.starts_with("rewritten ")).count();
 
         let store = folder.open().await;
-        let lost = store.inbox().accept(accepted.iter().map(|id| raw(*id)).collect(), at(0)).await.unwrap();
+        let lost = store.inbox().accept(accepted.iter().map(|id| raw(*id)).collect(), at(0)).unwrap();
         assert_eq!(lost, [], "round {round}");
-        check_turns(&store, &ended).await;
+        check_turns(&store, &ended);
         check_forgotten(folder, &store).await;
     }
     assert!(rewritten > 0, "{rewritten}");
@@ -126,22 +126,21 @@ async fn killing_loses_nothing_acknowledged(folder: &Disk) {
 }
 
 /// A turn is whole or has not ended, whenever the process was killed.
-async fn check_turns(store: &Store, ended: &[i64]) {
-    let deliveries = store.outbox().deliveries().await.unwrap();
+fn check_turns(store: &Store, ended: &[i64]) {
+    let deliveries = store.outbox().deliveries().unwrap();
     for id in ended {
         let words = format!("answer {id}");
         assert!(deliveries.iter().any(|delivery| delivery.markdown == words), "the reply to {id} was lost");
     }
-    let unsettled: Vec<_> = store.inbox().unsettled().await.unwrap().iter().map(|update| update.id).collect();
-    let active: Vec<_> =
-        store.conversations().active_runs().await.unwrap().iter().map(|run| run.id).collect();
-    let answers = answers(store).await;
+    let unsettled: Vec<_> = store.inbox().unsettled().unwrap().iter().map(|update| update.id).collect();
+    let active: Vec<_> = store.conversations().active_runs().unwrap().iter().map(|run| run.id).collect();
+    let answers = answers(store);
     assert_eq!(answers.len(), deliveries.len());
     for delivery in deliveries {
         let id = UpdateId(delivery.markdown.strip_prefix("answer ").unwrap().parse().unwrap());
         assert!(answers.contains(&delivery.entry.unwrap()));
         assert!(!unsettled.contains(&id) && !active.contains(&delivery.run));
-        let calls = store.conversations().tool_calls(delivery.run).await.unwrap();
+        let calls = store.conversations().tool_calls(delivery.run).unwrap();
         assert_eq!(calls, [tool_call(delivery.run, "c", ToolStatus::Complete)]);
     }
 }
@@ -149,7 +148,7 @@ async fn check_turns(store: &Store, ended: &[i64]) {
 /// Whatever was killed while it was being forgotten can be forgotten, and nothing is left of it.
 async fn check_forgotten(folder: &Disk, store: &Store) {
     let place = Conversation { chat: FORGETFUL, topic: None };
-    let session = store.conversations().session(place, at(0)).await.unwrap();
+    let session = store.conversations().session(place, at(0)).unwrap();
     store.erasures().erase(&Erasure::Session(place, session.id), at(0)).await.unwrap();
     store.erasures().rewrite(at(20)).await.unwrap();
     for (path, bytes) in files(&folder.path()) {
@@ -160,12 +159,12 @@ async fn check_forgotten(folder: &Disk, store: &Store) {
 }
 
 /// All stored answers, of sessions whose messages follow each other without a gap.
-async fn answers(store: &Store) -> Vec<EntryId> {
+fn answers(store: &Store) -> Vec<EntryId> {
     let mut answers = Vec::new();
     for topic in 0..CONVERSATIONS {
         let conversation = Conversation { chat: CHAT, topic: Some(TopicId(topic)) };
-        let session = store.conversations().session(conversation, at(0)).await.unwrap().id;
-        let messages = store.conversations().recent(session, usize::MAX).await.unwrap();
+        let session = store.conversations().session(conversation, at(0)).unwrap().id;
+        let messages = store.conversations().recent(session, usize::MAX).unwrap();
         assert!(messages.iter().zip(0..).all(|(message, index)| message.index == index));
         answers.extend(
             messages.iter().filter(|message| message.text.starts_with("answer")).map(|message| message.id),

@@ -22,8 +22,8 @@ async fn add_notes(store: &Store, numbers: std::ops::Range<u32>) {
     }
 }
 
-async fn notes(store: &Store) -> usize {
-    store.notes().of_chat(CHAT).await.unwrap().len()
+fn notes(store: &Store) -> usize {
+    store.notes().of_chat(CHAT).unwrap().len()
 }
 
 fn put_back(from: &Disk, to: &Disk, is_wanted: impl Fn(&Path) -> bool) {
@@ -61,10 +61,10 @@ async fn what_was_lost_is_said_and_given_up_only_when_told(folder: &Disk) {
     assert_eq!(loss(&*engine).unwrap(), None);
     drop(engine);
     let store = folder.open().await;
-    assert_eq!(notes(&store).await, 3);
+    assert_eq!(notes(&store), 3);
     add_notes(&store, 5..6).await;
     let store = folder.reopen(store).await;
-    assert_eq!(notes(&store).await, 4);
+    assert_eq!(notes(&store), 4);
 }
 
 async fn a_store_that_is_gone_is_no_new_one(folder: &Disk) {
@@ -78,7 +78,7 @@ async fn a_store_that_is_gone_is_no_new_one(folder: &Disk) {
     assert!(refused.to_string().contains("it is empty, but had"), "{refused}");
     assert!(refused.to_string().contains("--accept-loss"), "{refused}");
     accept_loss(&*engine::open(&folder.url()).unwrap()).unwrap();
-    assert_eq!(notes(&folder.open().await).await, 0);
+    assert_eq!(notes(&folder.open().await), 0);
 }
 
 async fn another_store_in_its_place_is_seen(folder: &Disk) {
@@ -97,11 +97,11 @@ async fn a_count_that_is_behind_or_unreadable_is_no_loss(folder: &Disk) {
     add_notes(&store, 0..3).await;
     drop(store);
     put_back(&older, folder, is_mark);
-    assert_eq!(notes(&folder.open().await).await, 3);
+    assert_eq!(notes(&folder.open().await), 3);
     for path in files(&folder.path()).into_keys().filter(|path| is_mark(path)) {
         fs::write(path, [0; 300]).unwrap();
     }
-    assert_eq!(notes(&folder.open().await).await, 3);
+    assert_eq!(notes(&folder.open().await), 3);
 }
 
 async fn a_count_that_is_no_file_is_named(folder: &Disk) {
@@ -119,7 +119,7 @@ async fn damage_is_never_silent(folder: &Disk) {
     tokio::time::sleep(LAG).await;
     let image = folder.crash_image();
     drop(store);
-    assert_eq!(notes(&image.crash_image().open().await).await, NOTES as usize, "the crash alone did no harm");
+    assert_eq!(notes(&image.crash_image().open().await), NOTES as usize, "the crash alone did no harm");
     let whole = fs::read(store_of(&image)).unwrap();
     let used = whole.iter().rposition(|byte| *byte != 0).unwrap() as u64;
     let mut refused = 0;
@@ -142,7 +142,7 @@ async fn damage_is_never_silent(folder: &Disk) {
             Err(_) => refused += 1,
             Ok(store) => {
                 // Records that cannot be read are named, also in the log.
-                let found = match store.notes().of_chat(CHAT).await {
+                let found = match store.notes().of_chat(CHAT) {
                     Ok(found) => found.len() as u64 + store.health().await.unwrap().unreadable,
                     Err(_) => NOTES.into(),
                 };

@@ -183,11 +183,11 @@ fn ids(updates: &[RawUpdate]) -> Vec<i64> {
 }
 
 async fn accept(store: &Store, updates: &[i64], now: i64) -> Vec<i64> {
-    ids(&store.inbox().accept(updates.iter().map(|id| raw(*id)).collect(), at(now)).await.unwrap())
+    ids(&store.inbox().accept(updates.iter().map(|id| raw(*id)).collect(), at(now)).unwrap())
 }
 
 async fn texts(store: &Store, session: SessionId) -> Vec<String> {
-    let messages = store.conversations().recent(session, 1000).await.unwrap();
+    let messages = store.conversations().recent(session, 1000).unwrap();
     assert!(messages.iter().zip(0..).all(|(message, index)| message.index == index), "indexes have gaps");
     messages.iter().map(|message| message.text.clone()).collect()
 }

@@ -13,14 +13,14 @@ pub(super) async fn deliveries_go_on_where_they_stopped(backend: &dyn Backend) {
     let store = backend.open().await;
     let mut pending = Vec::new();
     for (place, written) in [(HERE, 20), (TOPIC, 10)] {
-        let run = store.conversations().begin_turn(place, &[inbound(written, "q")], at(0)).await.unwrap();
+        let run = store.conversations().begin_turn(place, &[inbound(written, "q")], at(0)).unwrap();
         let answer = Message { created_at: at(written), ..words(run.session, "answer") };
         pending.push(reply(&run, &answer));
         let end = TurnEnd { messages: vec![answer], delivery: pending.last().cloned(), ..TurnEnd::default() };
         store.conversations().end_turn(&run, end).await.unwrap();
     }
     pending.reverse();
-    assert_eq!(store.outbox().deliveries().await.unwrap(), pending);
+    assert_eq!(store.outbox().deliveries().unwrap(), pending);
     let parts = [MessageId(30), MessageId(31)];
     for part in [parts[0], parts[1], parts[1]] {
         store.outbox().confirm_part(pending[1].id, part, true).await.unwrap();
@@ -38,24 +38,24 @@ pub(super) async fn deliveries_go_on_where_they_stopped(backend: &dyn Backend) {
     pending[1].confirmed.push(MessageId(33));
     pending[1].repeats = 0;
     let store = backend.reopen(store).await;
-    assert_eq!(store.outbox().deliveries().await.unwrap(), pending);
+    assert_eq!(store.outbox().deliveries().unwrap(), pending);
 
     for _ in 0..2 {
-        store.outbox().end_delivery(pending[1].id, DeliveryEnd::Whole, at(60)).await.unwrap();
+        store.outbox().end_delivery(pending[1].id, DeliveryEnd::Whole, at(60)).unwrap();
     }
     store.outbox().confirm_part(pending[1].id, MessageId(32), true).await.unwrap();
     let store = backend.reopen(store).await;
-    assert_eq!(store.outbox().deliveries().await.unwrap(), pending[..1]);
-    let session = store.conversations().session(HERE, at(0)).await.unwrap().id;
+    assert_eq!(store.outbox().deliveries().unwrap(), pending[..1]);
+    let session = store.conversations().session(HERE, at(0)).unwrap().id;
     let parts = [parts.as_slice(), &[MessageId(33)]].concat();
-    assert_eq!(store.conversations().recent(session, 1).await.unwrap()[0].telegram, parts);
+    assert_eq!(store.conversations().recent(session, 1).unwrap()[0].telegram, parts);
 }
 
 pub(super) async fn an_answer_stored_early_gets_its_ids_too(backend: &dyn Backend) {
     let store = backend.open().await;
-    let run = store.conversations().begin_turn(HERE, &[inbound(1, "q")], at(0)).await.unwrap();
+    let run = store.conversations().begin_turn(HERE, &[inbound(1, "q")], at(0)).unwrap();
     let answer = words(run.session, "answer");
-    store.conversations().append(answer.clone()).await.unwrap();
+    store.conversations().append(answer.clone()).unwrap();
     let delivery = reply(&run, &answer);
     let end = TurnEnd {
         messages: vec![words(run.session, "after")],
@@ -64,8 +64,8 @@ pub(super) async fn an_answer_stored_early_gets_its_ids_too(backend: &dyn Backen
     };
     store.conversations().end_turn(&run, end).await.unwrap();
     store.outbox().confirm_part(delivery.id, MessageId(30), true).await.unwrap();
-    store.outbox().end_delivery(delivery.id, DeliveryEnd::Whole, at(60)).await.unwrap();
-    let messages = store.conversations().recent(run.session, 3).await.unwrap();
+    store.outbox().end_delivery(delivery.id, DeliveryEnd::Whole, at(60)).unwrap();
+    let messages = store.conversations().recent(run.session, 3).unwrap();
     let carried: Vec<_> = messages.iter().map(|message| message.telegram.len()).collect();
     assert_eq!(carried, [1, 1, 0]);
     assert_eq!(messages[1].telegram, [MessageId(30)]);
@@ -73,43 +73,43 @@ pub(super) async fn an_answer_stored_early_gets_its_ids_too(backend: &dyn Backen
 
 pub(super) async fn words_outside_the_conversation_are_delivered(backend: &dyn Backend) {
     let store = backend.open().await;
-    let run = store.conversations().begin_turn(HERE, &[inbound(1, "q")], at(0)).await.unwrap();
+    let run = store.conversations().begin_turn(HERE, &[inbound(1, "q")], at(0)).unwrap();
     let apology = PendingDelivery { entry: None, ..reply(&run, &words(run.session, "sorry")) };
     let end = TurnEnd { messages: vec![], delivery: Some(apology.clone()), ..TurnEnd::default() };
     store.conversations().end_turn(&run, end).await.unwrap();
-    assert_eq!(store.outbox().deliveries().await.unwrap(), from_ref(&apology));
+    assert_eq!(store.outbox().deliveries().unwrap(), from_ref(&apology));
     store.outbox().confirm_part(apology.id, MessageId(30), true).await.unwrap();
-    store.outbox().end_delivery(apology.id, DeliveryEnd::Whole, at(60)).await.unwrap();
-    assert_eq!(store.outbox().deliveries().await.unwrap(), []);
-    assert_eq!(store.conversations().recent(run.session, 9).await.unwrap()[0].telegram, [MessageId(1001)]);
+    store.outbox().end_delivery(apology.id, DeliveryEnd::Whole, at(60)).unwrap();
+    assert_eq!(store.outbox().deliveries().unwrap(), []);
+    assert_eq!(store.conversations().recent(run.session, 9).unwrap()[0].telegram, [MessageId(1001)]);
 }
 
 pub(super) async fn own_messages_are_known_for_two_days(backend: &dyn Backend) {
     const TWO_DAYS: i64 = 48 * 3600;
     let store = backend.open().await;
     let (old, young, other) = (MessageId(1), MessageId(2), MessageId(3));
-    store.outbox().record_own(CHAT, old, Author::Model, at(0)).await.unwrap();
-    store.outbox().record_own(CHAT, young, Author::Figaro, at(10)).await.unwrap();
+    store.outbox().record_own(CHAT, old, Author::Model, at(0)).unwrap();
+    store.outbox().record_own(CHAT, young, Author::Figaro, at(10)).unwrap();
     // What Figaro said stays Figaro's, and the reverse.
-    store.outbox().record_own(CHAT, old, Author::Figaro, at(20)).await.unwrap();
-    store.outbox().record_own(CHAT, young, Author::Model, at(20)).await.unwrap();
+    store.outbox().record_own(CHAT, old, Author::Figaro, at(20)).unwrap();
+    store.outbox().record_own(CHAT, young, Author::Model, at(20)).unwrap();
     let store = backend.reopen(store).await;
-    store.outbox().record_own(ChatId(4), other, Author::Model, at(TWO_DAYS)).await.unwrap();
-    assert_eq!(store.outbox().author(CHAT, old).await.unwrap(), Some(Author::Model));
-    store.outbox().record_own(ChatId(4), other, Author::Model, at(TWO_DAYS + 1)).await.unwrap();
+    store.outbox().record_own(ChatId(4), other, Author::Model, at(TWO_DAYS)).unwrap();
+    assert_eq!(store.outbox().author(CHAT, old).unwrap(), Some(Author::Model));
+    store.outbox().record_own(ChatId(4), other, Author::Model, at(TWO_DAYS + 1)).unwrap();
     for (chat, message, author) in [
         (CHAT, old, None),
         (CHAT, young, Some(Author::Figaro)),
         (ChatId(4), other, Some(Author::Model)),
         (ChatId(4), young, None),
     ] {
-        assert_eq!(store.outbox().author(chat, message).await.unwrap(), author, "{chat} {message}");
+        assert_eq!(store.outbox().author(chat, message).unwrap(), author, "{chat} {message}");
     }
 }
 
 pub(super) async fn a_turn_has_live_messages_until_its_delivery_ends(backend: &dyn Backend) {
     let store = backend.open().await;
-    let run = store.conversations().begin_turn(HERE, &[inbound(1, "q")], at(0)).await.unwrap();
+    let run = store.conversations().begin_turn(HERE, &[inbound(1, "q")], at(0)).unwrap();
     let live = |run: RunId, index, message| LiveMessage {
         run,
         index,
@@ -123,16 +123,16 @@ pub(super) async fn a_turn_has_live_messages_until_its_delivery_ends(backend: &d
         store.outbox().record_live(*live, at(0)).await.unwrap();
     }
     let store = backend.reopen(store).await;
-    assert_eq!(store.outbox().live_of(run.id).await.unwrap(), parts);
-    assert_eq!(store.outbox().live_of(RunId::new()).await.unwrap(), []);
+    assert_eq!(store.outbox().live_of(run.id).unwrap(), parts);
+    assert_eq!(store.outbox().live_of(RunId::new()).unwrap(), []);
     store.outbox().forget_live(run.id, 2).await.unwrap();
-    assert_eq!(store.outbox().live_of(run.id).await.unwrap(), parts[..2]);
-    let mut all = store.outbox().live_messages().await.unwrap();
+    assert_eq!(store.outbox().live_of(run.id).unwrap(), parts[..2]);
+    let mut all = store.outbox().live_messages().unwrap();
     all.sort_by_key(|live| live.message);
     assert_eq!(all, [parts[0], parts[1], other]);
     for message in [40, 41, 50] {
         assert_eq!(
-            store.outbox().author(CHAT, MessageId(message)).await.unwrap(),
+            store.outbox().author(CHAT, MessageId(message)).unwrap(),
             Some(Author::Model),
             "{message}"
         );
@@ -145,16 +145,16 @@ pub(super) async fn a_turn_has_live_messages_until_its_delivery_ends(backend: &d
     let end = TurnEnd { messages, delivery: Some(delivery.clone()), cards, ..TurnEnd::default() };
     store.conversations().end_turn(&run, end).await.unwrap();
     store.outbox().confirm_part(delivery.id, MessageId(41), true).await.unwrap();
-    assert_eq!(store.outbox().live_of(run.id).await.unwrap(), parts[..2]);
-    store.outbox().end_delivery(card.id, DeliveryEnd::Whole, at(60)).await.unwrap();
-    assert_eq!(store.outbox().live_of(run.id).await.unwrap(), parts[..2], "a card is no part of the answer");
-    store.outbox().end_delivery(delivery.id, DeliveryEnd::Whole, at(60)).await.unwrap();
+    assert_eq!(store.outbox().live_of(run.id).unwrap(), parts[..2]);
+    store.outbox().end_delivery(card.id, DeliveryEnd::Whole, at(60)).unwrap();
+    assert_eq!(store.outbox().live_of(run.id).unwrap(), parts[..2], "a card is no part of the answer");
+    store.outbox().end_delivery(delivery.id, DeliveryEnd::Whole, at(60)).unwrap();
     let store = backend.reopen(store).await;
-    assert_eq!(store.outbox().live_messages().await.unwrap(), [other]);
+    assert_eq!(store.outbox().live_messages().unwrap(), [other]);
     for _ in 0..2 {
         store.outbox().forget_live(other.run, 0).await.unwrap();
     }
     let store = backend.reopen(store).await;
-    assert_eq!(store.outbox().live_messages().await.unwrap(), []);
-    assert_eq!(store.outbox().author(CHAT, MessageId(50)).await.unwrap(), Some(Author::Model));
+    assert_eq!(store.outbox().live_messages().unwrap(), []);
+    assert_eq!(store.outbox().author(CHAT, MessageId(50)).unwrap(), Some(Author::Model));
 }

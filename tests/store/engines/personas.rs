@@ -52,9 +52,9 @@ pub(super) async fn a_chat_has_personas_of_its_own(backend: &dyn Backend) {
         assert_eq!(store.personas().save(new(one)).await.unwrap(), PersonaSaved::New(one.clone()));
     }
     let store = backend.reopen(store).await;
-    assert_eq!(store.personas().of_chat(CHAT).await.unwrap(), [poet.clone(), pirate.clone()]);
-    assert_eq!(store.personas().of_chat(ELSEWHERE).await.unwrap(), [other]);
-    let chosen = store.settings().chat_config(CHAT).await.unwrap().persona;
+    assert_eq!(store.personas().of_chat(CHAT).unwrap(), [poet.clone(), pirate.clone()]);
+    assert_eq!(store.personas().of_chat(ELSEWHERE).unwrap(), [other]);
+    let chosen = store.settings().chat_config(CHAT).unwrap().persona;
     assert_eq!(chosen, Some(poet.choice()), "what was written last is chosen");
     // The same again is the same, whatever its id; the name alone is taken.
     let again = persona(CHAT, "PIRATE ", "Arr.", 7);
@@ -70,17 +70,17 @@ pub(super) async fn a_chat_has_personas_of_its_own(backend: &dyn Backend) {
     let saved = store.personas().save(change(&pirate, "Corsair", "Arr!")).await.unwrap();
     assert_eq!(saved, PersonaSaved::Changed(renamed.clone()));
     let store = backend.reopen(store).await;
-    let chosen = store.settings().chat_config(CHAT).await.unwrap().persona;
+    let chosen = store.settings().chat_config(CHAT).unwrap().persona;
     assert_eq!(chosen, Some(renamed.choice()));
     // What is not chosen is not chosen by a change or a removal of another.
     store.personas().save(change(&poet, "Poet", "Rhyme well.")).await.unwrap();
     assert_eq!(store.personas().remove(ELSEWHERE, poet.id).await.unwrap(), None);
     assert_eq!(store.personas().remove(CHAT, poet.id).await.unwrap().unwrap().prompt, "Rhyme well.");
-    assert_eq!(store.settings().chat_config(CHAT).await.unwrap().persona, chosen);
+    assert_eq!(store.settings().chat_config(CHAT).unwrap().persona, chosen);
     assert_eq!(store.personas().remove(CHAT, renamed.id).await.unwrap(), Some(renamed.clone()));
-    assert_eq!(store.settings().chat_config(CHAT).await.unwrap().persona, None);
+    assert_eq!(store.settings().chat_config(CHAT).unwrap().persona, None);
     let store = backend.reopen(store).await;
-    assert_eq!(store.personas().of_chat(CHAT).await.unwrap(), []);
+    assert_eq!(store.personas().of_chat(CHAT).unwrap(), []);
     assert_eq!(store.personas().save(change(&renamed, "Corsair", "Arr!")).await.unwrap(), PersonaSaved::Gone);
     for number in 0..MAX_OWN_PERSONAS {
         let one = persona(CHAT, &number.to_string(), "One.", 0);
@@ -88,7 +88,7 @@ pub(super) async fn a_chat_has_personas_of_its_own(backend: &dyn Backend) {
     }
     let more = persona(CHAT, "more", "One.", 0);
     assert_eq!(store.personas().save(new(&more)).await.unwrap(), PersonaSaved::Full);
-    assert_eq!(store.personas().of_chat(CHAT).await.unwrap().len(), MAX_OWN_PERSONAS);
+    assert_eq!(store.personas().of_chat(CHAT).unwrap().len(), MAX_OWN_PERSONAS);
 }
 
 pub(super) async fn a_question_is_about_the_persona_that_its_answer_made(backend: &dyn Backend) {
@@ -96,17 +96,17 @@ pub(super) async fn a_question_is_about_the_persona_that_its_answer_made(backend
     let asked = PersonaQuestion { about: None, asked_at: at(5) };
     store.personas().ask(CHAT, MessageId(7), &asked, at(0)).await.unwrap();
     let store = backend.reopen(store).await;
-    assert_eq!(store.personas().question(CHAT, MessageId(7)).await.unwrap(), Some(asked.clone()));
-    assert_eq!(store.personas().question(CHAT, MessageId(8)).await.unwrap(), None);
-    assert_eq!(store.personas().question(ELSEWHERE, MessageId(7)).await.unwrap(), None);
+    assert_eq!(store.personas().question(CHAT, MessageId(7)).unwrap(), Some(asked.clone()));
+    assert_eq!(store.personas().question(CHAT, MessageId(8)).unwrap(), None);
+    assert_eq!(store.personas().question(ELSEWHERE, MessageId(7)).unwrap(), None);
     let pirate = persona(CHAT, "Pirate", "Arr.", 2);
     store.personas().save(PersonaToSave { question: Some(MessageId(7)), ..new(&pirate) }).await.unwrap();
     let about = PersonaQuestion { about: Some(pirate.id), ..asked.clone() };
-    assert_eq!(store.personas().question(CHAT, MessageId(7)).await.unwrap(), Some(about));
+    assert_eq!(store.personas().question(CHAT, MessageId(7)).unwrap(), Some(about));
     // Old ones are forgotten with the next.
     store.personas().ask(CHAT, MessageId(9), &asked, at(6)).await.unwrap();
-    assert_eq!(store.personas().question(CHAT, MessageId(7)).await.unwrap(), None);
-    assert_eq!(store.personas().question(CHAT, MessageId(9)).await.unwrap(), Some(asked));
+    assert_eq!(store.personas().question(CHAT, MessageId(7)).unwrap(), None);
+    assert_eq!(store.personas().question(CHAT, MessageId(9)).unwrap(), Some(asked));
 }
 
 pub(super) async fn personas_move_with_their_group(backend: &dyn Backend) {
@@ -127,14 +127,10 @@ pub(super) async fn personas_move_with_their_group(backend: &dyn Backend) {
     for _ in 0..2 {
         store.settings().migrate_chat(old, to).await.unwrap();
         let moved = OwnPersona { chat: to, ..pirate.clone() };
-        assert_eq!(store.personas().of_chat(to).await.unwrap(), [kept.clone(), moved]);
-        assert_eq!(store.personas().of_chat(old).await.unwrap(), []);
-        assert_eq!(store.personas().of_chat(ChatId(-4)).await.unwrap(), from_ref(&other));
-        assert_eq!(store.personas().question(old, MessageId(7)).await.unwrap(), None);
-        assert_eq!(
-            store.settings().chat_config(to).await.unwrap().persona,
-            None,
-            "the new id's own settings stay"
-        );
+        assert_eq!(store.personas().of_chat(to).unwrap(), [kept.clone(), moved]);
+        assert_eq!(store.personas().of_chat(old).unwrap(), []);
+        assert_eq!(store.personas().of_chat(ChatId(-4)).unwrap(), from_ref(&other));
+        assert_eq!(store.personas().question(old, MessageId(7)).unwrap(), None);
+        assert_eq!(store.settings().chat_config(to).unwrap().persona, None, "the new id's own settings stay");
     }
 }

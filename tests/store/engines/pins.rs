@@ -27,7 +27,7 @@ pub(super) async fn pins_are_added_once_changed_removed_and_put_back(backend: &d
     assert_eq!(store.pins().add(&other).await.unwrap(), PinAdded::New, "another chat has pins of its own");
     assert_eq!(store.pins().add(&pin(CHAT, "the code is 4711")).await.unwrap(), PinAdded::Already(one.id));
     let store = backend.reopen(store).await;
-    assert_eq!(store.pins().of_chat(CHAT).await.unwrap(), from_ref(&one));
+    assert_eq!(store.pins().of_chat(CHAT).unwrap(), from_ref(&one));
     let weighed = store.pins().weigh(CHAT, one.id, 11.0).await.unwrap().unwrap();
     assert_eq!(weighed, Pin { importance: 10.0, ..one.clone() });
     assert_eq!(store.pins().weigh(CHAT, other.id, 1.0).await.unwrap(), None, "of another chat");
@@ -36,8 +36,8 @@ pub(super) async fn pins_are_added_once_changed_removed_and_put_back(backend: &d
     assert_eq!(store.pins().remove(CHAT, one.id).await.unwrap(), None);
     store.pins().restore(&weighed).await.unwrap();
     let store = backend.reopen(store).await;
-    assert_eq!(store.pins().of_chat(CHAT).await.unwrap(), [weighed]);
-    assert_eq!(store.pins().of_chat(ChatId(4)).await.unwrap(), [other]);
+    assert_eq!(store.pins().of_chat(CHAT).unwrap(), [weighed]);
+    assert_eq!(store.pins().of_chat(ChatId(4)).unwrap(), [other]);
     for at in 1..MAX_PINS {
         assert_eq!(store.pins().add(&pin(CHAT, &format!("thing {at}"))).await.unwrap(), PinAdded::New);
     }
@@ -48,43 +48,40 @@ pub(super) async fn pins_are_added_once_changed_removed_and_put_back(backend: &d
 
 pub(super) async fn what_is_vital_is_pinned_with_its_question_and_taken_back_with_it(backend: &dyn Backend) {
     let store = backend.open().await;
-    let turn = store
-        .conversations()
-        .begin_turn(HERE, &[inbound(1, "I am allergic to nuts. Ok?")], at(1))
-        .await
-        .unwrap();
-    let pins = store.pins().of_chat(CHAT).await.unwrap();
+    let turn =
+        store.conversations().begin_turn(HERE, &[inbound(1, "I am allergic to nuts. Ok?")], at(1)).unwrap();
+    let pins = store.pins().of_chat(CHAT).unwrap();
     assert_eq!(said(&pins), ["I am allergic to nuts."]);
-    let found = store.pins().carried_by(HERE, MessageId(1001)).await.unwrap().unwrap();
+    let found = store.pins().carried_by(HERE, MessageId(1001)).unwrap().unwrap();
     let vital = pins.iter().find(|pin| pin.about.is_none()).unwrap();
     assert_eq!((vital.source, vital.telegram), (Some(found.key()), Some(MessageId(1001))));
     assert_eq!((vital.pin_type, &vital.author), (PinType::Auto, &Some(UserId::telegram(4))));
-    assert_eq!(store.pins().carried_by(HERE, MessageId(1)).await.unwrap(), None);
-    assert_eq!(store.pins().carried_by(TOPIC, MessageId(1001)).await.unwrap(), None, "another conversation");
-    store.conversations().retract_turn(&turn).await.unwrap();
-    assert!(said(&store.pins().of_chat(CHAT).await.unwrap()).is_empty());
+    assert_eq!(store.pins().carried_by(HERE, MessageId(1)).unwrap(), None);
+    assert_eq!(store.pins().carried_by(TOPIC, MessageId(1001)).unwrap(), None, "another conversation");
+    store.conversations().retract_turn(&turn).unwrap();
+    assert!(said(&store.pins().of_chat(CHAT).unwrap()).is_empty());
 
-    store.conversations().begin_turn(HERE, &[inbound(2, "I am allergic to nuts")], at(2)).await.unwrap();
-    store.conversations().begin_turn(HERE, &[inbound(3, "i am allergic to nuts!")], at(3)).await.unwrap();
-    let pins = store.pins().of_chat(CHAT).await.unwrap();
+    store.conversations().begin_turn(HERE, &[inbound(2, "I am allergic to nuts")], at(2)).unwrap();
+    store.conversations().begin_turn(HERE, &[inbound(3, "i am allergic to nuts!")], at(3)).unwrap();
+    let pins = store.pins().of_chat(CHAT).unwrap();
     assert_eq!(said(&pins), ["i am allergic to nuts!"], "the latest is the source");
     store.pins().follow_edit(CHAT, MessageId(1002), "I like nuts").await.unwrap();
-    assert_eq!(said(&store.pins().of_chat(CHAT).await.unwrap()), ["i am allergic to nuts!"]);
+    assert_eq!(said(&store.pins().of_chat(CHAT).unwrap()), ["i am allergic to nuts!"]);
     store.pins().follow_edit(CHAT, MessageId(1003), "I am allergic to fish").await.unwrap();
-    assert_eq!(said(&store.pins().of_chat(CHAT).await.unwrap()), ["I am allergic to fish"]);
+    assert_eq!(said(&store.pins().of_chat(CHAT).unwrap()), ["I am allergic to fish"]);
     store.pins().follow_edit(CHAT, MessageId(1003), "I like fish").await.unwrap();
-    assert!(said(&store.pins().of_chat(CHAT).await.unwrap()).is_empty());
+    assert!(said(&store.pins().of_chat(CHAT).unwrap()).is_empty());
     // Both of them in one question.
     let parts = [inbound(4, "I am allergic to nuts"), inbound(5, "I am allergic to nuts.")];
-    store.conversations().begin_turn(HERE, &parts, at(4)).await.unwrap();
+    store.conversations().begin_turn(HERE, &parts, at(4)).unwrap();
     let store = backend.reopen(store).await;
-    assert_eq!(said(&store.pins().of_chat(CHAT).await.unwrap()), ["I am allergic to nuts."]);
+    assert_eq!(said(&store.pins().of_chat(CHAT).unwrap()), ["I am allergic to nuts."]);
 }
 
 pub(super) async fn figaro_keeps_one_pin_of_each_kind(backend: &dyn Backend) {
     let store = backend.open().await;
     let own = async |about: SystemPin| {
-        let pins = store.pins().of_chat(CHAT).await.unwrap();
+        let pins = store.pins().of_chat(CHAT).unwrap();
         let own = pins.into_iter().filter(|pin| pin.about == Some(about));
         let mut own: Vec<String> = own.map(|pin| pin.content).collect();
         own.sort();
@@ -121,7 +118,7 @@ pub(super) async fn figaro_keeps_one_pin_of_each_kind(backend: &dyn Backend) {
     assert_eq!(own(SystemPin::Consent).await, ["Ann", "Bob"]);
     store.erasures().erase(&Erasure::Session(HERE, session.id), at(4)).await.unwrap();
     assert_eq!(own(SystemPin::Consent).await, ["Ann", "Bob"], "it holds in all sessions");
-    let pins = store.pins().of_chat(CHAT).await.unwrap();
+    let pins = store.pins().of_chat(CHAT).unwrap();
     for pin in &pins {
         assert!(!pin.is_shown_in(session.id) && pin.pin_type == PinType::System, "{pin:?}");
         assert_eq!(store.pins().remove(CHAT, pin.id).await.unwrap(), None, "people do not remove it");
@@ -140,7 +137,7 @@ pub(super) async fn pins_move_with_their_group(backend: &dyn Backend) {
     store.pins().add(&moved).await.unwrap();
     for _ in 0..2 {
         store.settings().migrate_chat(old, CHAT).await.unwrap();
-        let pins = store.pins().of_chat(CHAT).await.unwrap();
+        let pins = store.pins().of_chat(CHAT).unwrap();
         assert_eq!(said(&pins), ["Lunch is at noon"]);
         assert!(pins.iter().all(|pin| pin.telegram.is_none()), "the new group has other numbers");
         let zones: Vec<&str> = pins
@@ -149,6 +146,6 @@ pub(super) async fn pins_move_with_their_group(backend: &dyn Backend) {
             .map(|pin| pin.content.as_str())
             .collect();
         assert_eq!(zones, ["Europe/Lisbon"], "the new id's own settings stay");
-        assert!(store.pins().of_chat(old).await.unwrap().is_empty());
+        assert!(store.pins().of_chat(old).unwrap().is_empty());
     }
 }

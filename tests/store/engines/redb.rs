@@ -52,7 +52,6 @@ async fn a_damaged_page_of_a_closed_store_is_seen_by_all_who_read_it() {
                 store
                     .notes()
                     .of_chat(CHAT)
-                    .await
                     .unwrap()
                     .iter()
                     .all(|note| note.content.starts_with(&"x".repeat(300)))

@@ -22,25 +22,25 @@ pub(super) async fn notes_come_back_oldest_first(backend: &dyn Backend) {
         store.notes().restore(note).await.unwrap();
     }
     let store = backend.reopen(store).await;
-    assert_eq!(store.notes().of_chat(CHAT).await.unwrap(), kept);
+    assert_eq!(store.notes().of_chat(CHAT).unwrap(), kept);
     assert_eq!(store.notes().remove(ChatId(4), milk.id).await.unwrap(), None);
     assert_eq!(store.notes().remove(CHAT, milk.id).await.unwrap(), Some(milk.clone()));
     assert_eq!(store.notes().remove(CHAT, milk.id).await.unwrap(), None);
-    assert_eq!(store.notes().of_chat(CHAT).await.unwrap(), [bread.clone(), salt.clone()]);
+    assert_eq!(store.notes().of_chat(CHAT).unwrap(), [bread.clone(), salt.clone()]);
     store.notes().restore(&milk).await.unwrap();
-    assert_eq!(store.notes().of_chat(CHAT).await.unwrap(), kept);
+    assert_eq!(store.notes().of_chat(CHAT).unwrap(), kept);
 
     assert_eq!(store.notes().clear(CHAT, Some("c")).await.unwrap(), []);
     assert_eq!(store.notes().clear(CHAT, Some("b")).await.unwrap(), [bread, salt]);
     let store = backend.reopen(store).await;
     assert_eq!(store.notes().clear(CHAT, None).await.unwrap(), [milk]);
-    assert_eq!(store.notes().of_chat(CHAT).await.unwrap(), []);
-    assert_eq!(store.notes().of_chat(ChatId(4)).await.unwrap().len(), 1);
+    assert_eq!(store.notes().of_chat(CHAT).unwrap(), []);
+    assert_eq!(store.notes().of_chat(ChatId(4)).unwrap().len(), 1);
 }
 
 pub(super) async fn chats_have_settings(backend: &dyn Backend) {
     let store = backend.open().await;
-    assert_eq!(store.settings().chat_config(CHAT).await.unwrap(), ChatConfig::default());
+    assert_eq!(store.settings().chat_config(CHAT).unwrap(), ChatConfig::default());
     let config = ChatConfig {
         packs: vec!["eldercare".to_owned()],
         custom_prompt: Some("Be brief.".into()),
@@ -81,8 +81,8 @@ pub(super) async fn chats_have_settings(backend: &dyn Backend) {
     };
     assert_eq!(store.settings().change_chat_config(CHAT, change).await.unwrap(), config);
     let store = backend.reopen(store).await;
-    assert_eq!(store.settings().chat_config(CHAT).await.unwrap(), config);
-    assert_eq!(store.settings().chat_config(ChatId(4)).await.unwrap(), ChatConfig::default());
+    assert_eq!(store.settings().chat_config(CHAT).unwrap(), config);
+    assert_eq!(store.settings().chat_config(ChatId(4)).unwrap(), ChatConfig::default());
     assert_eq!(store.settings().change_chat_config(CHAT, ConfigPatch::default()).await.unwrap(), config);
     let clear = ConfigPatch { custom_prompt: Some(None), ..ConfigPatch::default() };
     let cleared = store.settings().change_chat_config(CHAT, clear).await.unwrap();
@@ -111,18 +111,18 @@ pub(super) async fn what_a_turn_changes_can_be_undone(backend: &dyn Backend) {
         store.settings().change_chat_config_in_turn(CHAT, change, turn(run, seconds)).await.unwrap();
     }
     let store = backend.reopen(store).await;
-    let kept = store.settings().config_change(run).await.unwrap().unwrap();
+    let kept = store.settings().config_change(run).unwrap().unwrap();
     assert_eq!((kept.chat, kept.changed_at, kept.undone), (CHAT, at(3), false));
     assert_eq!(
         (kept.before.language.as_deref(), kept.after.language.as_deref()),
         (Some("Latvian"), Some("German"))
     );
     assert_eq!((kept.before.personality.as_deref(), kept.after.personality.as_deref()), (None, Some("dry")));
-    assert_eq!(store.settings().config_change(other).await.unwrap(), None);
+    assert_eq!(store.settings().config_change(other).unwrap(), None);
     assert_eq!(store.settings().undo_config_change(other, at(4)).await.unwrap(), None);
     // What changes nothing is no change.
     store.settings().change_chat_config_in_turn(CHAT, tone("dry"), turn(other, 4)).await.unwrap();
-    assert_eq!(store.settings().config_change(other).await.unwrap(), None);
+    assert_eq!(store.settings().config_change(other).unwrap(), None);
     // A group that moves takes along what can be undone.
     let new = ChatId(-9);
     store.settings().migrate_chat(CHAT, new).await.unwrap();
@@ -130,15 +130,15 @@ pub(super) async fn what_a_turn_changes_can_be_undone(backend: &dyn Backend) {
     let (change, restored) = store.settings().undo_config_change(run, at(5)).await.unwrap().unwrap();
     assert_eq!((change.chat, change.undone, restored), (new, true, vec![Setting::Language]));
     let store = backend.reopen(store).await;
-    let now = store.settings().chat_config(new).await.unwrap();
+    let now = store.settings().chat_config(new).unwrap();
     assert_eq!((now.language.as_deref(), now.personality.as_deref()), (Some("Latvian"), Some("loud")));
     let (change, restored) = store.settings().undo_config_change(run, at(6)).await.unwrap().unwrap();
     assert_eq!((change.undone, restored), (true, vec![]));
     // Old ones are forgotten.
     const DAY: i64 = 24 * 3600;
     store.settings().change_chat_config_in_turn(CHAT, tone("calm"), turn(other, 2 * DAY + 4)).await.unwrap();
-    assert_eq!(store.settings().config_change(run).await.unwrap(), None);
-    assert!(store.settings().config_change(other).await.unwrap().is_some());
+    assert_eq!(store.settings().config_change(run).unwrap(), None);
+    assert!(store.settings().config_change(other).unwrap().is_some());
 }
 
 pub(super) async fn settings_lose_no_change(backend: &dyn Backend) {
@@ -168,7 +168,7 @@ pub(super) async fn settings_lose_no_change(backend: &dyn Backend) {
         };
         // Whoever came last was told of all the others.
         assert!(tasks.join_all().await.contains(&expected));
-        assert_eq!(store.settings().chat_config(chat).await.unwrap(), expected);
+        assert_eq!(store.settings().chat_config(chat).unwrap(), expected);
     }
 }
 
@@ -181,7 +181,7 @@ pub(super) async fn a_note_is_added_once_and_within_the_limit(backend: &dyn Back
         tasks.spawn(async move { (note.id, store.notes().add(&note, 10).await.unwrap()) });
     }
     let outcomes = tasks.join_all().await;
-    let kept = backend.reopen(store).await.notes().of_chat(CHAT).await.unwrap();
+    let kept = backend.reopen(store).await.notes().of_chat(CHAT).unwrap();
     let new: Vec<_> = outcomes.iter().filter(|(_, added)| *added == Added::New).map(|(id, _)| *id).collect();
     assert_eq!((kept.len(), new.len()), (10, 10));
     assert!(kept.iter().all(|note| new.contains(&note.id)));
@@ -204,7 +204,7 @@ pub(super) async fn the_same_note_is_one_of_the_same_list_and_chat(backend: &dyn
     for (note, limit, expected) in cases {
         assert_eq!(store.notes().add(&note, limit).await.unwrap(), expected, "{note:?}");
     }
-    assert_eq!(store.notes().of_chat(CHAT).await.unwrap().len(), 3);
+    assert_eq!(store.notes().of_chat(CHAT).unwrap().len(), 3);
 }
 
 pub(super) async fn access_loses_no_change(backend: &dyn Backend) {
@@ -220,30 +220,30 @@ pub(super) async fn access_loses_no_change(backend: &dyn Backend) {
     let invite = AccessChange::Invite { invite: OwnerInvite::new("c0de", at(0)), at: at(0) };
     assert!(store.settings().change_access(invite, AuditActor::Bot).await.unwrap());
     let store = backend.reopen(store).await;
-    assert_eq!(store.settings().access().await.unwrap().users.len(), 32);
+    assert_eq!(store.settings().access().unwrap().users.len(), 32);
     let redeem = AccessChange::Redeem { code: CodeHash::of("c0de"), user: UserId::telegram(9), at: at(1) };
     assert!(store.settings().change_access(redeem.clone(), AuditActor::Bot).await.unwrap());
     assert!(!store.settings().change_access(redeem, AuditActor::Bot).await.unwrap());
-    assert_eq!(store.settings().access().await.unwrap().owners, [UserId::telegram(9)]);
+    assert_eq!(store.settings().access().unwrap().owners, [UserId::telegram(9)]);
 }
 
 pub(super) async fn strangers_are_greeted_once_until_they_are_forgotten(backend: &dyn Backend) {
     let store = backend.open().await;
     let (ann, bob) = (UserId::telegram(1), UserId::telegram(2));
-    assert!(store.settings().greet_stranger(&ann, at(1)).await.unwrap());
-    assert!(!store.settings().greet_stranger(&ann, at(5)).await.unwrap());
-    assert!(store.settings().greet_stranger(&bob, at(3)).await.unwrap());
+    assert!(store.settings().greet_stranger(&ann, at(1)).unwrap());
+    assert!(!store.settings().greet_stranger(&ann, at(5)).unwrap());
+    assert!(store.settings().greet_stranger(&bob, at(3)).unwrap());
     let store = backend.reopen(store).await;
-    assert!(!store.settings().greet_stranger(&bob, at(6)).await.unwrap());
-    assert_eq!(store.settings().forget_strangers(at(3)).await.unwrap(), 1);
-    assert_eq!(store.settings().forget_strangers(at(3)).await.unwrap(), 0);
-    assert!(store.settings().greet_stranger(&ann, at(7)).await.unwrap());
-    assert!(!store.settings().greet_stranger(&bob, at(7)).await.unwrap());
+    assert!(!store.settings().greet_stranger(&bob, at(6)).unwrap());
+    assert_eq!(store.settings().forget_strangers(at(3)).unwrap(), 1);
+    assert_eq!(store.settings().forget_strangers(at(3)).unwrap(), 0);
+    assert!(store.settings().greet_stranger(&ann, at(7)).unwrap());
+    assert!(!store.settings().greet_stranger(&bob, at(7)).unwrap());
 }
 
 pub(super) async fn a_sound_store_says_so(backend: &dyn Backend) {
     let store = backend.open().await;
-    store.conversations().append(words(SessionId::new(), &"x".repeat(50_000))).await.unwrap();
+    store.conversations().append(words(SessionId::new(), &"x".repeat(50_000))).unwrap();
     store.flush().await.unwrap();
     let health = store.health().await.unwrap();
     assert!(health.bytes >= 50_000, "{health:?}");

@@ -31,7 +31,7 @@ fn summary(session: SessionId, start: u32, end: u32) -> Summary {
 /// Asks and answers; the question has Telegram's id 1000 and its number.
 async fn exchange(store: &Store, number: i64) -> SessionId {
     let question = [inbound(number, &format!("question {number}"))];
-    let turn = store.conversations().begin_turn(HERE, &question, at(number)).await.unwrap();
+    let turn = store.conversations().begin_turn(HERE, &question, at(number)).unwrap();
     let messages = vec![words(turn.session, &format!("answer {number}"))];
     store.conversations().end_turn(&turn, TurnEnd { messages, ..TurnEnd::default() }).await.unwrap();
     turn.session
@@ -51,17 +51,17 @@ pub(super) async fn summaries_tile_a_session_whoever_makes_them(backend: &dyn Ba
         workers.spawn(async move {
             let mut stored = 0;
             loop {
-                let open = store.summaries().unsummarised(session, 20).await.unwrap().unwrap();
+                let open = store.summaries().unsummarised(session, 20).unwrap().unwrap();
                 let Some(run) = next_run(&open.messages, open.has_more, rules) else { return stored };
                 tokio::task::yield_now().await;
                 let made = summary(session, run.start, run.end);
-                stored += u32::from(store.summaries().put(&made, &[]).await.unwrap());
+                stored += u32::from(store.summaries().put(&made, &[]).unwrap());
             }
         });
     }
     let stored: u32 = workers.join_all().await.into_iter().sum();
     let store = backend.reopen(store).await;
-    let all = store.summaries().of_session(session).await.unwrap();
+    let all = store.summaries().of_session(session).unwrap();
     assert_eq!(usize::try_from(stored).unwrap(), all.len(), "each is stored once");
     let mut next = 0;
     for summary in &all {
@@ -69,22 +69,22 @@ pub(super) async fn summaries_tile_a_session_whoever_makes_them(backend: &dyn Ba
         next = summary.end + 1;
     }
     assert!((50..60).contains(&next), "{next}");
-    assert!(!store.summaries().put(&summary(SessionId::new(), 0, 1), &[]).await.unwrap(), "no such session");
+    assert!(!store.summaries().put(&summary(SessionId::new(), 0, 1), &[]).unwrap(), "no such session");
 }
 
 pub(super) async fn what_a_turn_may_take_back_is_not_summarised(backend: &dyn Backend) {
     let store = backend.open().await;
     let session = exchange(&store, 0).await;
-    let turn = store.conversations().begin_turn(HERE, &[inbound(1, "still open")], at(1)).await.unwrap();
-    let open = store.summaries().unsummarised(session, 20).await.unwrap().unwrap();
+    let turn = store.conversations().begin_turn(HERE, &[inbound(1, "still open")], at(1)).unwrap();
+    let open = store.summaries().unsummarised(session, 20).unwrap().unwrap();
     assert_eq!((open.messages.len(), open.has_more, open.left), (2, false, 2));
-    assert!(store.summaries().unsummarised(session, 1).await.unwrap().unwrap().has_more);
-    assert!(!store.summaries().put(&summary(session, 0, 2), &[]).await.unwrap());
-    assert!(store.summaries().put(&summary(session, 0, 1), &[]).await.unwrap());
+    assert!(store.summaries().unsummarised(session, 1).unwrap().unwrap().has_more);
+    assert!(!store.summaries().put(&summary(session, 0, 2), &[]).unwrap());
+    assert!(store.summaries().put(&summary(session, 0, 1), &[]).unwrap());
     assert_eq!(store.conversations().edit_message(&inbound(1, "too late for it")).await.unwrap(), 0);
-    store.conversations().retract_turn(&turn).await.unwrap();
-    assert!(store.summaries().unsummarised(session, 20).await.unwrap().unwrap().messages.is_empty());
-    assert!(store.summaries().unsummarised(SessionId::new(), 20).await.unwrap().is_none());
+    store.conversations().retract_turn(&turn).unwrap();
+    assert!(store.summaries().unsummarised(session, 20).unwrap().unwrap().messages.is_empty());
+    assert!(store.summaries().unsummarised(SessionId::new(), 20).unwrap().is_none());
 }
 
 pub(super) async fn words_that_were_erased_while_they_were_summarised_do_not_come_back(
@@ -95,28 +95,28 @@ pub(super) async fn words_that_were_erased_while_they_were_summarised_do_not_com
     for number in 1..4 {
         exchange(&store, number).await;
     }
-    let read = store.summaries().unsummarised(session, 20).await.unwrap().unwrap().messages;
+    let read = store.summaries().unsummarised(session, 20).unwrap().unwrap().messages;
     let erase = async |index| {
         let places = vec![SaidAt::Session(EntryKey { session, index })];
         store.erasures().erase(&Erasure::Said(HERE.chat, places), at(9)).await.unwrap()
     };
     erase(2).await;
-    assert!(!store.summaries().put(&summary(session, 0, 5), &read[..6]).await.unwrap(), "it has their words");
+    assert!(!store.summaries().put(&summary(session, 0, 5), &read[..6]).unwrap(), "it has their words");
     // Nor does one of words that were edited meanwhile.
-    let read = store.summaries().unsummarised(session, 20).await.unwrap().unwrap().messages;
+    let read = store.summaries().unsummarised(session, 20).unwrap().unwrap().messages;
     store.conversations().edit_message(&inbound(3, "edited")).await.unwrap();
-    assert!(!store.summaries().put(&summary(session, 0, 7), &read).await.unwrap());
+    assert!(!store.summaries().put(&summary(session, 0, 7), &read).unwrap());
     // What is gone at the beginning, and between two summaries, is covered by the next one.
     erase(0).await;
-    let read = store.summaries().unsummarised(session, 20).await.unwrap().unwrap().messages;
+    let read = store.summaries().unsummarised(session, 20).unwrap().unwrap().messages;
     assert_eq!(read.iter().map(|message| message.index).collect::<Vec<_>>(), [4, 5, 6, 7]);
-    assert!(store.summaries().put(&summary(session, 4, 5), &read[..2]).await.unwrap());
+    assert!(store.summaries().put(&summary(session, 4, 5), &read[..2]).unwrap());
     exchange(&store, 4).await;
     erase(6).await;
-    let read = store.summaries().unsummarised(session, 20).await.unwrap().unwrap().messages;
-    assert!(store.summaries().put(&summary(session, 8, 9), &read).await.unwrap());
+    let read = store.summaries().unsummarised(session, 20).unwrap().unwrap().messages;
+    assert!(store.summaries().put(&summary(session, 8, 9), &read).unwrap());
     let store = backend.reopen(store).await;
-    let all = store.summaries().of_session(session).await.unwrap();
+    let all = store.summaries().of_session(session).unwrap();
     assert_eq!(all.iter().map(|one| (one.start, one.end)).collect::<Vec<_>>(), [(0, 5), (6, 9)]);
 }
 
@@ -127,49 +127,49 @@ pub(super) async fn an_edit_changes_what_is_stored_and_what_was_made_of_it(backe
         exchange(&store, number).await;
     }
     for (start, end) in [(0, 3), (4, 7)] {
-        assert!(store.summaries().put(&summary(session, start, end), &[]).await.unwrap());
+        assert!(store.summaries().put(&summary(session, start, end), &[]).unwrap());
     }
     let edited = inbound(2, "I am allergic to nuts");
     assert_eq!(store.conversations().edit_message(&edited).await.unwrap(), 1);
     assert_eq!(store.conversations().edit_message(&edited).await.unwrap(), 0, "it says so already");
     assert_eq!(store.conversations().edit_message(&inbound(99, "never asked")).await.unwrap(), 0);
     let store = backend.reopen(store).await;
-    let entry: Arc<Message> = store.conversations().recent(session, 8).await.unwrap().remove(0);
+    let entry: Arc<Message> = store.conversations().recent(session, 8).unwrap().remove(0);
     assert_eq!((entry.text.as_str(), entry.importance, entry.index), ("I am allergic to nuts", 10.0, 4));
     assert_eq!(texts(&store, session).await.len(), 12);
-    let all = store.summaries().of_session(session).await.unwrap();
+    let all = store.summaries().of_session(session).unwrap();
     assert_eq!((all[0].summary.as_str(), all[1].is_stale()), ("From 0 to 3.", true));
-    assert_eq!(store.summaries().jobs(9).await.unwrap(), [SummaryJob::new(session)]);
-    let open = store.summaries().unsummarised(session, 1).await.unwrap().unwrap();
+    assert_eq!(store.summaries().jobs(9).unwrap(), [SummaryJob::new(session)]);
+    let open = store.summaries().unsummarised(session, 1).unwrap().unwrap();
     let run = open.again.unwrap();
     assert_eq!((run.start, run.end, open.messages.len()), (4, 7, 4), "it is read whole");
     // What was begun before the edit does not count, nor what was begun before the next one.
-    assert!(!store.summaries().put(&summary(session, 4, 7), &[]).await.unwrap());
+    assert!(!store.summaries().put(&summary(session, 4, 7), &[]).unwrap());
     assert!(
         store.summaries().stale(session, 5).await.unwrap()
             && !store.summaries().stale(session, 8).await.unwrap()
     );
-    assert!(!store.summaries().put(&Summary { id: run.id, ..summary(session, 4, 7) }, &[]).await.unwrap());
-    store.summaries().end_job(session).await.unwrap();
-    assert_eq!(store.summaries().jobs(9).await.unwrap().len(), 1, "there is still something to do");
-    let run = store.summaries().unsummarised(session, 1).await.unwrap().unwrap().again.unwrap();
-    assert!(store.summaries().put(&Summary { id: run.id, ..summary(session, 4, 7) }, &[]).await.unwrap());
-    store.summaries().end_job(session).await.unwrap();
-    assert_eq!(store.summaries().jobs(9).await.unwrap(), []);
-    assert_eq!(store.summaries().of_session(session).await.unwrap()[1].summary, "From 4 to 7.");
+    assert!(!store.summaries().put(&Summary { id: run.id, ..summary(session, 4, 7) }, &[]).unwrap());
+    store.summaries().end_job(session).unwrap();
+    assert_eq!(store.summaries().jobs(9).unwrap().len(), 1, "there is still something to do");
+    let run = store.summaries().unsummarised(session, 1).unwrap().unwrap().again.unwrap();
+    assert!(store.summaries().put(&Summary { id: run.id, ..summary(session, 4, 7) }, &[]).unwrap());
+    store.summaries().end_job(session).unwrap();
+    assert_eq!(store.summaries().jobs(9).unwrap(), []);
+    assert_eq!(store.summaries().of_session(session).unwrap()[1].summary, "From 4 to 7.");
 }
 
 pub(super) async fn what_is_to_be_done_is_known_until_it_is_done(backend: &dyn Backend) {
     let store = backend.open().await;
     let session = exchange(&store, 0).await;
     let job = SummaryJob { tries: 2, not_before: at(60), ..SummaryJob::new(session) };
-    store.summaries().put_job(&job).await.unwrap();
-    store.summaries().put_job(&SummaryJob::new(SessionId::new())).await.unwrap();
+    store.summaries().put_job(&job).unwrap();
+    store.summaries().put_job(&SummaryJob::new(SessionId::new())).unwrap();
     store.flush().await.unwrap();
     let store = backend.reopen(store).await;
-    assert_eq!(store.summaries().jobs(9).await.unwrap(), [job], "a session that is gone has none");
+    assert_eq!(store.summaries().jobs(9).unwrap(), [job], "a session that is gone has none");
     store.conversations().new_session(HERE, at(5)).await.unwrap();
     store.erasures().erase(&Erasure::Session(HERE, session), at(6)).await.unwrap();
-    assert_eq!(store.summaries().jobs(9).await.unwrap(), []);
-    assert!(store.summaries().unsummarised(session, 9).await.unwrap().is_none());
+    assert_eq!(store.summaries().jobs(9).unwrap(), []);
+    assert!(store.summaries().unsummarised(session, 9).unwrap().is_none());
 }

@@ -95,8 +95,8 @@ pub(super) async fn tasks_are_kept_once_and_within_limits(backend: &dyn Backend)
 
     // What does not run any more takes no place, neither of the chat's nor of the person's, and is no same task.
     let store = backend.reopen(store).await;
-    assert_eq!(store.tasks().find(first.id).await.unwrap().as_ref(), Some(&first));
-    let mut of_chat = store.tasks().of_chat(CHAT).await.unwrap();
+    assert_eq!(store.tasks().find(first.id).unwrap().as_ref(), Some(&first));
+    let mut of_chat = store.tasks().of_chat(CHAT).unwrap();
     assert!(of_chat.is_sorted_by_key(|task| task.id), "oldest first");
     of_chat.sort_by(|one, other| one.prompt.cmp(&other.prompt));
     assert_eq!(names(&of_chat), ["first", "first", "third"]);
@@ -114,7 +114,7 @@ pub(super) async fn of_many_that_are_added_at_once_only_so_many_are(backend: &dy
     let adding = tasks.iter().map(|task| stored.add(task, LIMITS));
     let added =
         join_all(adding).await.into_iter().filter(|one| *one.as_ref().unwrap() == TaskAdded::New).count();
-    assert_eq!((added, store.tasks().of_chat(CHAT).await.unwrap().len()), (3, 3));
+    assert_eq!((added, store.tasks().of_chat(CHAT).unwrap().len()), (3, 3));
 }
 
 pub(super) async fn a_change_is_made_if_it_fits_and_takes_its_words_along(backend: &dyn Backend) {
@@ -140,24 +140,24 @@ pub(super) async fn a_change_is_made_if_it_fits_and_takes_its_words_along(backen
         .unwrap();
     assert_eq!(nothing, [None]);
     let store = backend.reopen(store).await;
-    assert_eq!(store.tasks().find(one.id).await.unwrap(), Some(one));
-    assert_eq!(store.tasks().find(other.id).await.unwrap(), changed[0]);
+    assert_eq!(store.tasks().find(one.id).unwrap(), Some(one));
+    assert_eq!(store.tasks().find(other.id).unwrap(), changed[0]);
     assert_eq!(changed[0].as_ref().unwrap().state, TaskState::Paused(PauseReason::Person));
-    assert_eq!(store.outbox().deliveries().await.unwrap(), [told], "what fits nothing says nothing");
+    assert_eq!(store.outbox().deliveries().unwrap(), [told], "what fits nothing says nothing");
 }
 
 pub(super) async fn tasks_are_found_by_when_they_wake(backend: &dyn Backend) {
     let store = backend.open().await;
-    assert_eq!(store.tasks().next_wake(at(-1)).await.unwrap(), None);
+    assert_eq!(store.tasks().next_wake(at(-1)).unwrap(), None);
     let tasks = [once(4, CHAT, "3", 3), once(4, CHAT, "1", 1), once(5, ChatId(9), "2", 2)];
     kept(&store, &tasks.each_ref()).await;
     let store = backend.reopen(store).await;
     let due = async |store: &Store, until, limit| {
-        let due = store.tasks().due(until, limit).await.unwrap();
+        let due = store.tasks().due(until, limit).unwrap();
         due.into_iter().map(|task| task.prompt).collect::<Vec<_>>().concat()
     };
     let hour = |hours: i32| at(0) + HOUR * hours;
-    assert_eq!(store.tasks().next_wake(at(-1)).await.unwrap(), Some(hour(1)));
+    assert_eq!(store.tasks().next_wake(at(-1)).unwrap(), Some(hour(1)));
     assert_eq!(due(&store, hour(1) - TimeDelta::milliseconds(1), 9).await, "");
     assert_eq!(due(&store, hour(1), 9).await, "1");
     assert_eq!(due(&store, hour(9), 9).await, "123");
@@ -167,22 +167,22 @@ pub(super) async fn tasks_are_found_by_when_they_wake(backend: &dyn Backend) {
     leased(&store, &tasks[1]).await;
     change(&store, tasks[2].id, TaskChange::Pause(PauseReason::Person), hour(1)).await.unwrap();
     let store = backend.reopen(store).await;
-    assert_eq!(names(&store.tasks().leased().await.unwrap()), ["1"]);
-    assert_eq!(store.tasks().next_wake(at(-1)).await.unwrap(), Some(hour(3)));
+    assert_eq!(names(&store.tasks().leased().unwrap()), ["1"]);
+    assert_eq!(store.tasks().next_wake(at(-1)).unwrap(), Some(hour(3)));
     assert_eq!(due(&store, hour(9), 9).await, "3");
     change(&store, tasks[0].id, TaskChange::Cancel, hour(2)).await.unwrap();
-    let renewed = store.tasks().find(tasks[1].id).await.unwrap().unwrap().lease.unwrap().run;
+    let renewed = store.tasks().find(tasks[1].id).unwrap().unwrap().lease.unwrap().run;
     let take_up = |begun| TaskChange::TakeUp { run: renewed, late: true, begun };
     change(&store, tasks[1].id, take_up(false), hour(1)).await.unwrap();
     change(&store, tasks[1].id, take_up(true), hour(2)).await.unwrap();
-    let lease = store.tasks().find(tasks[1].id).await.unwrap().unwrap().lease.unwrap();
+    let lease = store.tasks().find(tasks[1].id).unwrap().unwrap().lease.unwrap();
     assert_eq!((lease.until, lease.late, lease.taken_up), (hour(2) + LEASE, true, 1));
     change(&store, tasks[1].id, TaskChange::Settle(renewed, TaskRunResult::Delivered(None)), hour(2))
         .await
         .unwrap();
     let store = backend.reopen(store).await;
-    assert_eq!(store.tasks().leased().await.unwrap(), []);
-    assert_eq!(store.tasks().next_wake(at(-1)).await.unwrap(), None, "what is over does not wake");
+    assert_eq!(store.tasks().leased().unwrap(), []);
+    assert_eq!(store.tasks().next_wake(at(-1)).unwrap(), None, "what is over does not wake");
 }
 
 pub(super) async fn the_last_runs_are_kept_and_all_is_forgotten_together(backend: &dyn Backend) {
@@ -200,25 +200,25 @@ pub(super) async fn the_last_runs_are_kept_and_all_is_forgotten_together(backend
     let (run, _) = leased(&store, &other).await;
     change(&store, other.id, TaskChange::Settle(run, failed(false)), at(9_999)).await.unwrap();
     let store = backend.reopen(store).await;
-    let runs = store.tasks().runs(busy.id).await.unwrap();
+    let runs = store.tasks().runs(busy.id).unwrap();
     let messages: Vec<i64> = runs.iter().filter_map(|run| Some(run.message?.0)).collect();
     assert_eq!(messages, (4..=rounds).rev().collect::<Vec<_>>(), "the newest first");
-    assert_eq!(store.tasks().find(busy.id).await.unwrap().unwrap().last.as_ref(), runs.first());
-    let [run] = store.tasks().runs(other.id).await.unwrap().try_into().unwrap();
+    assert_eq!(store.tasks().find(busy.id).unwrap().unwrap().last.as_ref(), runs.first());
+    let [run] = store.tasks().runs(other.id).unwrap().try_into().unwrap();
     assert_eq!((run.status, run.error), (RunStatus::Failed, Some(Reason::Refused)));
 
     let over = at(99_999_999);
-    assert_eq!(store.tasks().forget_ended(over + HOUR).await.unwrap(), 0, "none has ended");
+    assert_eq!(store.tasks().forget_ended(over + HOUR).unwrap(), 0, "none has ended");
     change(&store, busy.id, TaskChange::Cancel, over).await.unwrap();
-    assert_eq!(store.tasks().forget_ended(over).await.unwrap(), 0, "kept so long");
-    assert_eq!(store.tasks().forget_ended(over + TimeDelta::milliseconds(1)).await.unwrap(), 1);
-    assert_eq!(store.tasks().forget_ended(over + HOUR).await.unwrap(), 0);
+    assert_eq!(store.tasks().forget_ended(over).unwrap(), 0, "kept so long");
+    assert_eq!(store.tasks().forget_ended(over + TimeDelta::milliseconds(1)).unwrap(), 1);
+    assert_eq!(store.tasks().forget_ended(over + HOUR).unwrap(), 0);
     let store = backend.reopen(store).await;
-    assert_eq!(store.tasks().find(busy.id).await.unwrap(), None);
-    assert_eq!(store.tasks().runs(busy.id).await.unwrap(), []);
-    assert_eq!(names(&store.tasks().of_chat(CHAT).await.unwrap()), ["other"]);
-    assert_eq!(names(&store.tasks().due(at(99_999_999), 9).await.unwrap()), ["other"]);
-    assert_eq!(store.tasks().runs(other.id).await.unwrap().len(), 1);
+    assert_eq!(store.tasks().find(busy.id).unwrap(), None);
+    assert_eq!(store.tasks().runs(busy.id).unwrap(), []);
+    assert_eq!(names(&store.tasks().of_chat(CHAT).unwrap()), ["other"]);
+    assert_eq!(names(&store.tasks().due(at(99_999_999), 9).unwrap()), ["other"]);
+    assert_eq!(store.tasks().runs(other.id).unwrap().len(), 1);
     let limits = TaskLimits { per_chat: 2, per_user: 2 };
     assert_eq!(store.tasks().add(&hourly("new"), limits).await.unwrap(), TaskAdded::New, "its place is free");
 }
@@ -240,18 +240,18 @@ pub(super) async fn the_turn_of_a_task_begins_once(backend: &dyn Backend) {
     );
     // A question that was being answered gives way, and is asked again.
     accept(&store, &[7], 0).await;
-    let before = store.conversations().begin_turn(HERE, &[inbound(7, "why?")], at(0)).await.unwrap();
+    let before = store.conversations().begin_turn(HERE, &[inbound(7, "why?")], at(0)).unwrap();
     let (active, begun) = store.tasks().begin(task.id, run, HERE, at(3600)).await.unwrap().unwrap();
     assert_eq!((active.id, active.task, active.conversation), (run, Some(task.id), HERE));
     assert_eq!((active.session, active.origins.len()), (before.session, 0));
     assert_eq!((begun.id, begun.lease), (task.id, lease.lease));
-    let asked = store.conversations().question(&active).await.unwrap();
+    let asked = store.conversations().question(&active).unwrap();
     let said: Vec<(&str, Option<TaskId>)> = asked.iter().map(|m| (m.text.as_str(), m.task)).collect();
     assert_eq!(said, [("Water the plants", Some(task.id))]);
 
     let store = backend.reopen(store).await;
-    assert_eq!(store.inbox().unsettled().await.unwrap().len(), 1);
-    assert_eq!(store.conversations().active_runs().await.unwrap(), from_ref(&active));
+    assert_eq!(store.inbox().unsettled().unwrap().len(), 1);
+    assert_eq!(store.conversations().active_runs().unwrap(), from_ref(&active));
     let again = store.tasks().begin(task.id, run, HERE, at(3700)).await.unwrap();
     assert_eq!(again, Some((active.clone(), begun)), "as it is");
     assert_eq!(texts(&store, active.session).await, ["why?", "Water the plants"]);
@@ -263,10 +263,10 @@ pub(super) async fn the_turn_of_a_task_begins_once(backend: &dyn Backend) {
     store.conversations().end_turn(&active, end).await.unwrap();
     let store = backend.reopen(store).await;
     assert_eq!(store.tasks().begin(task.id, run, HERE, at(3800)).await.unwrap(), None, "it has ended");
-    let ended = store.tasks().find(task.id).await.unwrap().unwrap();
+    let ended = store.tasks().find(task.id).unwrap().unwrap();
     assert_eq!((ended.lease, ended.state), (None, TaskState::Cancelled(at(3700))));
     assert_eq!(ended.last.unwrap().status, RunStatus::Silent);
-    assert!(lease.lease.is_some() && store.conversations().active_runs().await.unwrap().is_empty());
+    assert!(lease.lease.is_some() && store.conversations().active_runs().unwrap().is_empty());
 }
 
 pub(super) async fn an_answered_run_is_not_begun_again_and_a_failed_one_leaves_no_words(
@@ -281,8 +281,8 @@ pub(super) async fn an_answered_run_is_not_begun_again_and_a_failed_one_leaves_n
     let end = TurnEnd { task: Some((settle, at(3601))), ..TurnEnd::default() };
     store.conversations().end_turn(&active, end).await.unwrap();
     assert_eq!(texts(&store, active.session).await, [""; 0], "it is tried again");
-    let retry = store.tasks().find(task.id).await.unwrap().unwrap().retry.unwrap();
-    assert_eq!(store.tasks().next_wake(at(-1)).await.unwrap(), Some(retry.at));
+    let retry = store.tasks().find(task.id).unwrap().unwrap().retry.unwrap();
+    assert_eq!(store.tasks().next_wake(at(-1)).unwrap(), Some(retry.at));
 
     let second = RunId::new();
     let lease = TaskChange::Lease(second, DueRun { at: retry.due, attempt: retry.attempt, late: false });
@@ -297,7 +297,7 @@ pub(super) async fn an_answered_run_is_not_begun_again_and_a_failed_one_leaves_n
         None,
         "only its delivery is missing"
     );
-    assert_eq!(names(&store.tasks().leased().await.unwrap()), ["Sing"]);
+    assert_eq!(names(&store.tasks().leased().unwrap()), ["Sing"]);
 }
 
 pub(super) async fn a_run_that_gives_way_is_not_made_again_if_it_had_acted(backend: &dyn Backend) {
@@ -313,8 +313,8 @@ pub(super) async fn a_run_that_gives_way_is_not_made_again_if_it_had_acted(backe
             started(&store.conversations(), &turn, &[tool_call(run, "call_1", ToolStatus::Running)]).await;
         }
         // A question comes in before anybody goes on with the run.
-        store.conversations().begin_turn(conversation, &[inbound(7, "why?")], at(3601)).await.unwrap();
-        let left = store.tasks().find(task.id).await.unwrap().unwrap();
+        store.conversations().begin_turn(conversation, &[inbound(7, "why?")], at(3601)).unwrap();
+        let left = store.tasks().find(task.id).unwrap().unwrap();
         let begun = store.tasks().begin(task.id, run, conversation, at(3602)).await.unwrap();
         if acted {
             assert_eq!((left.lease, begun), (None, None));
@@ -337,16 +337,16 @@ pub(super) async fn a_group_that_moves_takes_its_tasks_along(backend: &dyn Backe
     store.settings().migrate_chat(old, CHAT).await.unwrap();
     let mut store = backend.reopen(store).await;
     for _ in 0..2 {
-        assert_eq!(store.tasks().of_chat(old).await.unwrap(), []);
-        let mut moved = store.tasks().of_chat(CHAT).await.unwrap();
+        assert_eq!(store.tasks().of_chat(old).unwrap(), []);
+        let mut moved = store.tasks().of_chat(CHAT).unwrap();
         // Ids of the same millisecond are in no order.
         moved.sort_by(|one, other| one.prompt.cmp(&other.prompt));
         assert_eq!(names(&moved), ["quiet", "running"]);
         assert!(moved.iter().all(|task| task.place.chat == CHAT));
         assert_eq!(moved[1].lease, lease.lease);
-        assert_eq!(names(&store.tasks().leased().await.unwrap()), ["running"]);
-        assert_eq!(names(&store.tasks().due(at(99_999), 9).await.unwrap()), ["quiet", "theirs"]);
-        assert_eq!(store.tasks().of_chat(other).await.unwrap(), from_ref(&theirs));
+        assert_eq!(names(&store.tasks().leased().unwrap()), ["running"]);
+        assert_eq!(names(&store.tasks().due(at(99_999), 9).unwrap()), ["quiet", "theirs"]);
+        assert_eq!(store.tasks().of_chat(other).unwrap(), from_ref(&theirs));
         store.settings().migrate_chat(old, CHAT).await.unwrap();
         store = backend.reopen(store).await;
     }
@@ -356,7 +356,7 @@ pub(super) async fn a_group_that_moves_takes_its_tasks_along(backend: &dyn Backe
     assert_eq!((active.conversation, again.as_ref().map(|run| run.id)), (was, Some(run)));
     let settle = TaskChange::Settle(run, TaskRunResult::Silent(Cost::default()));
     change(&store, running.id, settle, at(3700)).await.unwrap();
-    assert_eq!(store.tasks().leased().await.unwrap(), []);
+    assert_eq!(store.tasks().leased().unwrap(), []);
     let full = TaskLimits { per_chat: 1, per_user: 9 };
     assert_eq!(store.tasks().add(&once(4, CHAT, "new", 1), full).await.unwrap(), TaskAdded::ChatFull);
     assert_eq!(store.tasks().add(&once(4, old, "new", 1), full).await.unwrap(), TaskAdded::New);

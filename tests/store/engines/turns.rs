@@ -19,10 +19,10 @@ use super::{
 
 pub(super) async fn a_turn_begins_with_its_question(backend: &dyn Backend) {
     let store = backend.open().await;
-    let session = store.conversations().session(HERE, at(0)).await.unwrap().id;
-    store.conversations().append(words(session, "before")).await.unwrap();
+    let session = store.conversations().session(HERE, at(0)).unwrap().id;
+    store.conversations().append(words(session, "before")).unwrap();
     let question = [inbound(7, "part one"), inbound(8, "part two")];
-    let run = store.conversations().begin_turn(HERE, &question, at(9)).await.unwrap();
+    let run = store.conversations().begin_turn(HERE, &question, at(9)).unwrap();
     let expected = ActiveTurn {
         id: run.id,
         conversation: HERE,
@@ -39,28 +39,25 @@ pub(super) async fn a_turn_begins_with_its_question(backend: &dyn Backend) {
     };
     assert_eq!(run, expected);
     assert_eq!(texts(&store, session).await, ["before", "part one", "part two"]);
-    assert_eq!(
-        store.conversations().recent(session, 1).await.unwrap()[0].speaker,
-        Some(inbound(8, "").speaker)
-    );
+    assert_eq!(store.conversations().recent(session, 1).unwrap()[0].speaker, Some(inbound(8, "").speaker));
 
     // Asked again after a crash, it is the same turn.
     let store = backend.reopen(store).await;
-    assert_eq!(store.conversations().active_runs().await.unwrap(), from_ref(&run));
-    assert_eq!(store.conversations().begin_turn(HERE, &question, at(50)).await.unwrap(), run);
-    assert_eq!(store.conversations().begin_turn(HERE, &question[1..], at(50)).await.unwrap(), run);
+    assert_eq!(store.conversations().active_runs().unwrap(), from_ref(&run));
+    assert_eq!(store.conversations().begin_turn(HERE, &question, at(50)).unwrap(), run);
+    assert_eq!(store.conversations().begin_turn(HERE, &question[1..], at(50)).unwrap(), run);
     assert_eq!(texts(&store, session).await.len(), 3);
 }
 
 pub(super) async fn a_conversation_has_one_turn(backend: &dyn Backend) {
     let store = backend.open().await;
     accept(&store, &[1, 2, 3], 0).await;
-    let left = store.conversations().begin_turn(HERE, &[inbound(1, "one")], at(0)).await.unwrap();
-    let elsewhere = store.conversations().begin_turn(TOPIC, &[inbound(2, "two")], at(0)).await.unwrap();
+    let left = store.conversations().begin_turn(HERE, &[inbound(1, "one")], at(0)).unwrap();
+    let elsewhere = store.conversations().begin_turn(TOPIC, &[inbound(2, "two")], at(0)).unwrap();
     assert_ne!(elsewhere.session, left.session);
-    let next = store.conversations().begin_turn(HERE, &[inbound(3, "three")], at(0)).await.unwrap();
+    let next = store.conversations().begin_turn(HERE, &[inbound(3, "three")], at(0)).unwrap();
     assert_eq!((next.session, next.first_index), (left.session, 1));
-    let mut active = store.conversations().active_runs().await.unwrap();
+    let mut active = store.conversations().active_runs().unwrap();
     active.sort_by_key(|run| run.started_at.max(at(run.origins[0].update().unwrap().0)));
     assert_eq!(active, [elsewhere, next.clone()]);
 
@@ -69,8 +66,8 @@ pub(super) async fn a_conversation_has_one_turn(backend: &dyn Backend) {
         TurnEnd { messages: vec![words(left.session, "too late")], delivery: None, ..TurnEnd::default() };
     store.conversations().end_turn(&left, late).await.unwrap();
     assert_eq!(texts(&store, left.session).await, ["one", "three"]);
-    assert_eq!(ids(&store.inbox().unsettled().await.unwrap()), [1, 2, 3]);
-    let again = store.conversations().begin_turn(HERE, &[inbound(1, "one")], at(0)).await.unwrap();
+    assert_eq!(ids(&store.inbox().unsettled().unwrap()), [1, 2, 3]);
+    let again = store.conversations().begin_turn(HERE, &[inbound(1, "one")], at(0)).unwrap();
     assert_ne!(again.id, left.id);
 }
 
@@ -78,28 +75,25 @@ pub(super) async fn a_turn_that_acted_is_not_begun_again(backend: &dyn Backend) 
     let store = backend.open().await;
     accept(&store, &[1, 2, 3], 0).await;
     let left =
-        store.conversations().begin_turn(HERE, &[inbound(1, "one"), inbound(2, "two")], at(0)).await.unwrap();
+        store.conversations().begin_turn(HERE, &[inbound(1, "one"), inbound(2, "two")], at(0)).unwrap();
     started(&store.conversations(), &left, &[tool_call(left.id, "c", ToolStatus::Running)]).await;
-    let next = store
-        .conversations()
-        .begin_turn(HERE, &[inbound(3, "three"), inbound(2, "two")], at(0))
-        .await
-        .unwrap();
+    let next =
+        store.conversations().begin_turn(HERE, &[inbound(3, "three"), inbound(2, "two")], at(0)).unwrap();
     let store = backend.reopen(store).await;
     // Its update is dealt with; the one that is asked about again waits for the new turn.
-    assert_eq!(ids(&store.inbox().unsettled().await.unwrap()), [2, 3]);
-    assert_eq!(store.conversations().active_runs().await.unwrap(), from_ref(&next));
+    assert_eq!(ids(&store.inbox().unsettled().unwrap()), [2, 3]);
+    assert_eq!(store.conversations().active_runs().unwrap(), from_ref(&next));
     assert_eq!(texts(&store, left.session).await, ["one", "two", "three", "two"]);
-    assert_eq!(store.conversations().tool_calls(left.id).await.unwrap().len(), 1);
-    assert_eq!(store.conversations().tool_calls(next.id).await.unwrap(), []);
+    assert_eq!(store.conversations().tool_calls(left.id).unwrap().len(), 1);
+    assert_eq!(store.conversations().tool_calls(next.id).unwrap(), []);
     store.conversations().end_turn(&next, TurnEnd::default()).await.unwrap();
-    assert_eq!(store.inbox().unsettled().await.unwrap(), []);
+    assert_eq!(store.inbox().unsettled().unwrap(), []);
 }
 
 pub(super) async fn a_turn_ends_once_and_at_once(backend: &dyn Backend) {
     let store = backend.open().await;
     accept(&store, &[1, 2], 0).await;
-    let run = store.conversations().begin_turn(HERE, &[inbound(1, "why?")], at(0)).await.unwrap();
+    let run = store.conversations().begin_turn(HERE, &[inbound(1, "why?")], at(0)).unwrap();
     let (thought, answer) = (words(run.session, "hm"), words(run.session, "because"));
     let delivery = reply(&run, &answer);
     let end =
@@ -108,9 +102,9 @@ pub(super) async fn a_turn_ends_once_and_at_once(backend: &dyn Backend) {
     let mut store = backend.reopen(store).await;
     for _ in 0..2 {
         assert_eq!(texts(&store, run.session).await, ["why?", "hm", "because"]);
-        assert_eq!(store.outbox().deliveries().await.unwrap(), from_ref(&delivery));
-        assert_eq!(store.conversations().active_runs().await.unwrap(), []);
-        assert_eq!(ids(&store.inbox().unsettled().await.unwrap()), [2]);
+        assert_eq!(store.outbox().deliveries().unwrap(), from_ref(&delivery));
+        assert_eq!(store.conversations().active_runs().unwrap(), []);
+        assert_eq!(ids(&store.inbox().unsettled().unwrap()), [2]);
         assert_eq!(accept(&store, &[1], 1).await, [0; 0]);
         store.conversations().end_turn(&run, end.clone()).await.unwrap();
         store = backend.reopen(store).await;
@@ -120,32 +114,32 @@ pub(super) async fn a_turn_ends_once_and_at_once(backend: &dyn Backend) {
 pub(super) async fn a_turn_may_end_without_words(backend: &dyn Backend) {
     let store = backend.open().await;
     accept(&store, &[1], 0).await;
-    let run = store.conversations().begin_turn(HERE, &[inbound(1, "hush")], at(0)).await.unwrap();
+    let run = store.conversations().begin_turn(HERE, &[inbound(1, "hush")], at(0)).unwrap();
     store.conversations().end_turn(&run, TurnEnd::default()).await.unwrap();
     assert_eq!(texts(&store, run.session).await, ["hush"]);
-    assert_eq!(store.outbox().deliveries().await.unwrap(), []);
-    assert_eq!(store.inbox().unsettled().await.unwrap(), []);
+    assert_eq!(store.outbox().deliveries().unwrap(), []);
+    assert_eq!(store.inbox().unsettled().unwrap(), []);
 }
 
 pub(super) async fn a_turn_can_be_taken_back(backend: &dyn Backend) {
     let store = backend.open().await;
     accept(&store, &[1, 2], 0).await;
-    let kept = store.conversations().begin_turn(HERE, &[inbound(1, "kept")], at(0)).await.unwrap();
+    let kept = store.conversations().begin_turn(HERE, &[inbound(1, "kept")], at(0)).unwrap();
     store.conversations().end_turn(&kept, TurnEnd::default()).await.unwrap();
-    let run = store.conversations().begin_turn(HERE, &[inbound(2, "gone")], at(0)).await.unwrap();
-    store.conversations().append(words(run.session, "gone too")).await.unwrap();
+    let run = store.conversations().begin_turn(HERE, &[inbound(2, "gone")], at(0)).unwrap();
+    store.conversations().append(words(run.session, "gone too")).unwrap();
     started(&store.conversations(), &run, &[tool_call(run.id, "c", ToolStatus::Running)]).await;
     for _ in 0..2 {
-        store.conversations().retract_turn(&run).await.unwrap();
-        store.conversations().retract_turn(&kept).await.unwrap();
+        store.conversations().retract_turn(&run).unwrap();
+        store.conversations().retract_turn(&kept).unwrap();
     }
     let store = backend.reopen(store).await;
     assert_eq!(texts(&store, run.session).await, ["kept"]);
-    assert_eq!(store.conversations().active_runs().await.unwrap(), []);
-    assert_eq!(ids(&store.inbox().unsettled().await.unwrap()), [2]);
-    let again = store.conversations().begin_turn(HERE, &[inbound(2, "again")], at(0)).await.unwrap();
+    assert_eq!(store.conversations().active_runs().unwrap(), []);
+    assert_eq!(ids(&store.inbox().unsettled().unwrap()), [2]);
+    let again = store.conversations().begin_turn(HERE, &[inbound(2, "again")], at(0)).unwrap();
     assert_ne!(again.id, run.id);
-    assert_eq!(store.conversations().tool_calls(again.id).await.unwrap(), []);
+    assert_eq!(store.conversations().tool_calls(again.id).unwrap(), []);
     store
         .conversations()
         .end_turn(
@@ -154,21 +148,21 @@ pub(super) async fn a_turn_can_be_taken_back(backend: &dyn Backend) {
         )
         .await
         .unwrap();
-    store.conversations().retract_turn(&run).await.unwrap();
+    store.conversations().retract_turn(&run).unwrap();
     assert_eq!(texts(&store, run.session).await, ["kept", "again"]);
 }
 
 pub(super) async fn a_turn_needs_no_question(backend: &dyn Backend) {
     let store = backend.open().await;
-    let first = store.conversations().begin_turn(HERE, &[], at(0)).await.unwrap();
-    let second = store.conversations().begin_turn(HERE, &[], at(0)).await.unwrap();
+    let first = store.conversations().begin_turn(HERE, &[], at(0)).unwrap();
+    let second = store.conversations().begin_turn(HERE, &[], at(0)).unwrap();
     assert_ne!(first.id, second.id);
-    assert_eq!(store.conversations().active_runs().await.unwrap(), [second]);
+    assert_eq!(store.conversations().active_runs().unwrap(), [second]);
 }
 
 pub(super) async fn a_step_is_recorded_whole(backend: &dyn Backend) {
     let store = backend.open().await;
-    let turn = store.conversations().begin_turn(HERE, &[inbound(1, "q")], at(0)).await.unwrap();
+    let turn = store.conversations().begin_turn(HERE, &[inbound(1, "q")], at(0)).unwrap();
     assert_eq!(turn.checkpoint, None);
     let call = tool_call(turn.id, "a", ToolStatus::Running);
     let step = |state: &str, said: Option<&str>, calls: &[ToolCall]| Step {
@@ -179,37 +173,37 @@ pub(super) async fn a_step_is_recorded_whole(backend: &dyn Backend) {
     let checkpoint = |state: &str, from| Some(Checkpoint { state: json!(state), from });
     store.conversations().record_step(&turn, step("first", Some("wait"), from_ref(&call))).await.unwrap();
     let store = backend.reopen(store).await;
-    let on_record = store.conversations().active_runs().await.unwrap();
+    let on_record = store.conversations().active_runs().unwrap();
     assert_eq!(on_record, [ActiveTurn { checkpoint: checkpoint("first", 1), ..turn.clone() }]);
     assert_eq!(texts(&store, turn.session).await, ["q", "wait"]);
-    assert_eq!(store.conversations().tool_calls(turn.id).await.unwrap(), from_ref(&call));
+    assert_eq!(store.conversations().tool_calls(turn.id).unwrap(), from_ref(&call));
 
     // Where only calls start, what the machine goes on with stays; the next state counts from what is stored by then.
     store.conversations().record_step(&turn, Step { state: None, ..step("", None, &[]) }).await.unwrap();
-    assert_eq!(store.conversations().active_runs().await.unwrap(), on_record);
+    assert_eq!(store.conversations().active_runs().unwrap(), on_record);
     store.conversations().tool_ended(&call, words(turn.session, "done")).await.unwrap();
     store.conversations().record_step(&turn, step("second", None, &[])).await.unwrap();
-    let on_record = store.conversations().active_runs().await.unwrap();
+    let on_record = store.conversations().active_runs().unwrap();
     assert_eq!(on_record[0].checkpoint, checkpoint("second", 3));
 
     // A turn that gave way leaves what it did, and nothing to go on with.
-    let next = store.conversations().begin_turn(HERE, &[inbound(2, "next")], at(0)).await.unwrap();
+    let next = store.conversations().begin_turn(HERE, &[inbound(2, "next")], at(0)).unwrap();
     let late = tool_call(turn.id, "b", ToolStatus::Running);
     store.conversations().record_step(&turn, step("late", Some("late"), from_ref(&late))).await.unwrap();
-    assert_eq!(store.conversations().active_runs().await.unwrap(), [next]);
+    assert_eq!(store.conversations().active_runs().unwrap(), [next]);
     assert_eq!(texts(&store, turn.session).await, ["q", "wait", "done", "next", "late"]);
-    assert_eq!(store.conversations().tool_calls(turn.id).await.unwrap(), [call, late]);
+    assert_eq!(store.conversations().tool_calls(turn.id).unwrap(), [call, late]);
 }
 
 pub(super) async fn tool_calls_are_recorded_as_they_go(backend: &dyn Backend) {
     let store = backend.open().await;
-    let run = store.conversations().begin_turn(HERE, &[inbound(1, "q")], at(0)).await.unwrap();
+    let run = store.conversations().begin_turn(HERE, &[inbound(1, "q")], at(0)).unwrap();
     let mut calls = ["z", "a", "m"].map(|id| tool_call(run.id, id, ToolStatus::Running));
     started(&store.conversations(), &run, &calls[..1]).await;
     // One that is known keeps its place.
     started(&store.conversations(), &run, &calls).await;
     let store = backend.reopen(store).await;
-    assert_eq!(store.conversations().tool_calls(run.id).await.unwrap(), calls);
+    assert_eq!(store.conversations().tool_calls(run.id).unwrap(), calls);
 
     for (call, status) in calls.iter_mut().zip([ToolStatus::Complete, ToolStatus::Failed]) {
         *call = ToolCall { status, result: Some("done".into()), duration_ms: Some(12), ..call.clone() };
@@ -221,9 +215,9 @@ pub(super) async fn tool_calls_are_recorded_as_they_go(backend: &dyn Backend) {
     store.conversations().tool_ended(&denied, words(run.session, "no")).await.unwrap();
     let store = backend.reopen(store).await;
     let [z, a, m] = calls;
-    assert_eq!(store.conversations().tool_calls(run.id).await.unwrap(), [z, a, m, denied]);
+    assert_eq!(store.conversations().tool_calls(run.id).unwrap(), [z, a, m, denied]);
     assert_eq!(texts(&store, run.session).await, ["q", "z", "a", "no"]);
-    assert_eq!(store.conversations().tool_calls(RunId::new()).await.unwrap(), []);
+    assert_eq!(store.conversations().tool_calls(RunId::new()).unwrap(), []);
 }
 
 async fn answer(store: &Store, run: &ActiveTurn, text: &str) {
@@ -235,24 +229,24 @@ async fn answer(store: &Store, run: &ActiveTurn, text: &str) {
         .unwrap();
 }
 
-async fn told(store: &Store, session: SessionId) -> Vec<String> {
-    let recent = store.conversations().recent(session, 100).await.unwrap();
+fn told(store: &Store, session: SessionId) -> Vec<String> {
+    let recent = store.conversations().recent(session, 100).unwrap();
     recent.iter().map(|message| message.text.clone()).collect()
 }
 
 pub(super) async fn a_question_is_tried_again(backend: &dyn Backend) {
     let store = backend.open().await;
     accept(&store, &[1, 2, 3, 4], 0).await;
-    let first = store.conversations().begin_turn(HERE, &[inbound(1, "first")], at(1)).await.unwrap();
+    let first = store.conversations().begin_turn(HERE, &[inbound(1, "first")], at(1)).unwrap();
     answer(&store, &first, "one").await;
     // Nobody answered this one: it is no part of the next question.
-    let silent = store.conversations().begin_turn(HERE, &[inbound(2, "quiet")], at(1)).await.unwrap();
+    let silent = store.conversations().begin_turn(HERE, &[inbound(2, "quiet")], at(1)).unwrap();
     store.conversations().end_turn(&silent, TurnEnd::default()).await.unwrap();
     let parts = [
         inbound(3, "second"),
         Inbound { origin: Origin::telegram(UpdateId(3), MessageId(1030)), ..inbound(30, "and more") },
     ];
-    let second = store.conversations().begin_turn(HERE, &parts, at(2)).await.unwrap();
+    let second = store.conversations().begin_turn(HERE, &parts, at(2)).unwrap();
     answer(&store, &second, "two").await;
 
     let model: ModelName = "openai:x".parse().unwrap();
@@ -266,20 +260,20 @@ pub(super) async fn a_question_is_tried_again(backend: &dyn Backend) {
     let said: Vec<&str> = question.iter().map(|message| message.text.as_str()).collect();
     assert_eq!(said, ["second", "and more"]);
     assert_eq!(question[0].speaker, Some(inbound(3, "").speaker));
-    assert_eq!(told(&store, run.session).await, ["first", "one", "quiet", "second", "and more"]);
-    assert_eq!(store.conversations().question(&run).await.unwrap(), question);
+    assert_eq!(told(&store, run.session), ["first", "one", "quiet", "second", "and more"]);
+    assert_eq!(store.conversations().question(&run).unwrap(), question);
     answer(&store, &run, "two, better").await;
     let store = backend.reopen(store).await;
     let all = ["first", "one", "quiet", "second", "and more", "two, better"];
-    assert_eq!(told(&store, run.session).await, all);
-    assert_eq!(store.inbox().unsettled().await.unwrap(), []);
+    assert_eq!(told(&store, run.session), all);
+    assert_eq!(store.inbox().unsettled().unwrap(), []);
 }
 
 pub(super) async fn a_task_in_between_is_not_tried_again(backend: &dyn Backend) {
     let store = backend.open().await;
     accept(&store, &[1, 2, 3], 0).await;
     let prompt = |text: &str| Inbound { task: Some(TaskId::new()), ..inbound(50, text) };
-    let task = store.conversations().begin_turn(HERE, &[prompt("sing")], at(0)).await.unwrap();
+    let task = store.conversations().begin_turn(HERE, &[prompt("sing")], at(0)).unwrap();
     answer(&store, &task, "la").await;
     assert_eq!(
         store.conversations().begin_again(HERE, again(from(1), None), at(1)).await.unwrap(),
@@ -287,10 +281,10 @@ pub(super) async fn a_task_in_between_is_not_tried_again(backend: &dyn Backend) 
         "nobody has asked yet"
     );
 
-    let first = store.conversations().begin_turn(HERE, &[inbound(2, "why?")], at(1)).await.unwrap();
+    let first = store.conversations().begin_turn(HERE, &[inbound(2, "why?")], at(1)).unwrap();
     answer(&store, &first, "because").await;
     for (text, said) in [("sing again", "la la"), ("hush", "…")] {
-        let task = store.conversations().begin_turn(HERE, &[prompt(text)], at(2)).await.unwrap();
+        let task = store.conversations().begin_turn(HERE, &[prompt(text)], at(2)).unwrap();
         answer(&store, &task, said).await;
     }
     let (run, question) =
@@ -298,7 +292,7 @@ pub(super) async fn a_task_in_between_is_not_tried_again(backend: &dyn Backend) 
     assert_eq!(question.iter().map(|message| message.text.as_str()).collect::<Vec<_>>(), ["why?"]);
     answer(&store, &run, "so it is").await;
     let store = backend.reopen(store).await;
-    let recent = store.conversations().recent(run.session, 100).await.unwrap();
+    let recent = store.conversations().recent(run.session, 100).unwrap();
     let kept: Vec<&str> =
         recent.iter().filter(|message| !message.replaced).map(|message| message.text.as_str()).collect();
     assert_eq!(kept, ["sing", "la", "sing again", "la la", "hush", "…", "why?", "so it is"]);
@@ -309,21 +303,21 @@ pub(super) async fn what_was_never_asked_is_not_tried_again(backend: &dyn Backen
     accept(&store, &[1], 0).await;
     assert_eq!(store.conversations().begin_again(HERE, again(from(1), None), at(1)).await.unwrap(), None);
     let store = backend.reopen(store).await;
-    assert_eq!(store.inbox().unsettled().await.unwrap(), [], "its update is settled");
-    assert_eq!(store.conversations().active_runs().await.unwrap(), []);
+    assert_eq!(store.inbox().unsettled().unwrap(), [], "its update is settled");
+    assert_eq!(store.conversations().active_runs().unwrap(), []);
 }
 
 pub(super) async fn a_further_try_goes_on_after_a_restart(backend: &dyn Backend) {
     let store = backend.open().await;
     accept(&store, &[1, 2], 0).await;
-    let first = store.conversations().begin_turn(HERE, &[inbound(1, "why?")], at(1)).await.unwrap();
+    let first = store.conversations().begin_turn(HERE, &[inbound(1, "why?")], at(1)).unwrap();
     answer(&store, &first, "because").await;
     let (run, question) =
         store.conversations().begin_again(HERE, again(from(2), None), at(2)).await.unwrap().unwrap();
     let store = backend.reopen(store).await;
-    assert_eq!(store.conversations().active_runs().await.unwrap(), from_ref(&run));
+    assert_eq!(store.conversations().active_runs().unwrap(), from_ref(&run));
     // The same update again is the same turn.
     let once_more = store.conversations().begin_again(HERE, again(from(2), None), at(3)).await.unwrap();
     assert_eq!(once_more, Some((run.clone(), question)));
-    assert_eq!(told(&store, run.session).await, ["why?"]);
+    assert_eq!(told(&store, run.session), ["why?"]);
 }

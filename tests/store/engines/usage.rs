@@ -35,11 +35,11 @@ pub(super) async fn what_is_booked_adds_up(backend: &dyn Backend) {
         spending(4, CHAT, 4, "openai:a", 1),
     ];
     for spending in &booked {
-        store.usage().book(spending, None).await.unwrap();
+        store.usage().book(spending, None).unwrap();
     }
     store.flush().await.unwrap();
     let store = backend.reopen(store).await;
-    let spent = store.usage().spent(day(1)..=day(2)).await.unwrap();
+    let spent = store.usage().spent(day(1)..=day(2)).unwrap();
     let mut rows: Vec<(u32, i64, String, u64, u64)> = spent
         .iter()
         .map(|one| {
@@ -62,7 +62,7 @@ pub(super) async fn what_is_booked_adds_up(backend: &dyn Backend) {
         row(2, 4, "openai:a", 9, 1),
     ];
     assert_eq!(rows, wanted);
-    assert_eq!(store.usage().spent(day(3)..=day(3)).await.unwrap(), []);
+    assert_eq!(store.usage().spent(day(3)..=day(3)).unwrap(), []);
 }
 
 pub(super) async fn what_a_stop_left_open_counts_as_spent(backend: &dyn Backend) {
@@ -71,17 +71,17 @@ pub(super) async fn what_a_stop_left_open_counts_as_spent(backend: &dyn Backend)
         |tokens| Reservation { id: ReservationId::new(), most: spending(1, CHAT, 4, "openai:a", tokens) };
     let (first, second, third) = (reserve(1000), reserve(200), reserve(30));
     for reservation in [&first, &second, &third] {
-        store.usage().reserve(reservation).await.unwrap();
+        store.usage().reserve(reservation).unwrap();
     }
-    store.usage().book(&spending(1, CHAT, 4, "openai:a", 4), Some(first.id)).await.unwrap();
+    store.usage().book(&spending(1, CHAT, 4, "openai:a", 4), Some(first.id)).unwrap();
     store.flush().await.unwrap();
     let store = backend.reopen(store).await;
     let tokens = |spent: Vec<Spending>| spent.iter().map(|one| one.spent.tokens).sum::<u64>();
-    assert_eq!(tokens(store.usage().spent(day(1)..=day(1)).await.unwrap()), 4);
+    assert_eq!(tokens(store.usage().spent(day(1)..=day(1)).unwrap()), 4);
     store.usage().book_reserved().await.unwrap();
     store.usage().book_reserved().await.unwrap();
     let store = backend.reopen(store).await;
-    assert_eq!(tokens(store.usage().spent(day(1)..=day(1)).await.unwrap()), 234);
+    assert_eq!(tokens(store.usage().spent(day(1)..=day(1)).unwrap()), 234);
 }
 
 pub(super) async fn owners_are_told_once_a_day(backend: &dyn Backend) {

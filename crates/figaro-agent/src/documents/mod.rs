@@ -74,7 +74,7 @@ impl Documents {
 
     /// Returns the document of a file that was read before, which has one more source then.
     async fn known(&self, file: &NewFile) -> Result<Option<Document>, StoreError> {
-        match self.store.of_chat(file.chat).await?.iter().find(|known| file.is(known)) {
+        match self.store.of_chat(file.chat)?.iter().find(|known| file.is(known)) {
             Some(known) => self.store.brought_again(known, file.source.clone()).await,
             None => Ok(None),
         }
@@ -106,7 +106,7 @@ impl Documents {
         document: &Document,
         passages: &[Passage],
     ) -> Result<Result<Document, Unreadable>, StoreError> {
-        let known = self.store.of_chat(chat).await?.into_iter().find(|known| known.id == document.id);
+        let known = self.store.of_chat(chat)?.into_iter().find(|known| known.id == document.id);
         match known {
             Some(known) if document.chat == chat => Ok(Ok(known)),
             Some(known) => Ok(self.store.brought_again(&known, source).await?.ok_or(Unreadable::Gone)),

@@ -7,6 +7,7 @@ mod rewrite;
 use std::time::Duration;
 
 use chrono::TimeDelta;
+use tokio::task::yield_now;
 
 use figaro_base::clock::Clock;
 use figaro_base::shutdown::TaskTracker;
@@ -69,11 +70,11 @@ impl Retention {
     async fn forget(&self) {
         let now = self.clock.now();
         let (before, strangers_before) = (now - self.kept, now - TimeDelta::days(STRANGER_DAYS));
-        report(self.settings.forget_strangers(strangers_before).await, "strangers");
-        report(self.inbox.expire_set_aside(before).await, "updates that cannot be read");
-        report(self.facts.purge(now - REMOVED_FOR, now).await, "removed memories");
-        report(self.undos.expire(now).await, "what can be taken back no more");
-        report(self.children.expire(before).await, "children of turns");
+        report(self.settings.forget_strangers(strangers_before), "strangers");
+        report(self.inbox.expire_set_aside(before), "updates that cannot be read");
+        report(self.facts.purge(now - REMOVED_FOR, now), "removed memories");
+        report(self.undos.expire(now), "what can be taken back no more");
+        report(self.children.expire(before), "children of turns");
         let (audit_before, received_before) = (now - self.audit_kept, now - KEPT_FOR);
         self.until_none_is_left("entries of the audit log", || self.audit.expire(audit_before)).await;
         self.until_none_is_left("what became of messages", || self.receptions.expire(received_before)).await;
@@ -82,12 +83,10 @@ impl Retention {
     }
 
     /// Calls `forget` until it deletes nothing more: each call deletes a bounded number.
-    async fn until_none_is_left<F: Future<Output = Result<usize>>>(
-        &self,
-        what: &str,
-        forget: impl Fn() -> F,
-    ) {
-        while !self.background.is_stopping() && report(forget().await, what) > 0 {}
+    async fn until_none_is_left(&self, what: &str, forget: impl Fn() -> Result<usize>) {
+        while !self.background.is_stopping() && report(forget(), what) > 0 {
+            yield_now().await;
+        }
     }
 }
 

@@ -54,7 +54,7 @@ impl Rewriter {
 
     /// Rewrites the store if due. Returns the pause until the next check.
     async fn look(&self) -> Result<Duration, StoreError> {
-        let Some(since) = self.erasures.rewrite_due().await? else { return Ok(LOOK_AGAIN) };
+        let Some(since) = self.erasures.rewrite_due()? else { return Ok(LOOK_AGAIN) };
         // Without this, a clock that was ahead at the erasure would put the rewrite off.
         let waited = self.clock.now() - since;
         let is_late = waited < TimeDelta::zero();

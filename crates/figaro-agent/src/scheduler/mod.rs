@@ -151,7 +151,7 @@ impl Scheduler {
     async fn look(&self, now: DateTime<Utc>, awake: DateTime<Utc>) -> Result<Option<DateTime<Utc>>> {
         loop {
             let under_way = self.under_way(now).await?;
-            let due = self.store.due(now, BATCH).await?;
+            let due = self.store.due(now, BATCH)?;
             let did = self.tell(&due, now, awake).await? | self.begin(&due, &under_way, now, awake).await?;
             if self.background.is_stopping() {
                 return Ok(None);
@@ -159,7 +159,7 @@ impl Scheduler {
             if !did {
                 // Times are stored in milliseconds but compared in full precision: one of these may be due in a moment.
                 let soon = due.iter().filter_map(Task::wakes_at).filter(|at| *at > now).min();
-                let next = self.store.next_wake(now).await?;
+                let next = self.store.next_wake(now)?;
                 return Ok(soon.into_iter().chain(next).min());
             }
         }
@@ -167,7 +167,7 @@ impl Scheduler {
 
     /// Returns the leased tasks. Takes up runs that have left their queue without an end, once their lease has expired.
     async fn under_way(&self, now: DateTime<Utc>) -> Result<Vec<Task>> {
-        let leased = self.store.leased().await?;
+        let leased = self.store.leased()?;
         for task in &leased {
             let is_lost = |lease: &Lease| lease.until <= now && !self.mailboxes.holds(lease.run);
             if let Some(lease) = task.lease.filter(is_lost) {
@@ -181,9 +181,8 @@ impl Scheduler {
     /// Takes up the runs left by the last stop, unless it is too late for them. No other process works on them: the store
     /// belongs to this one.
     async fn take_up_all(&self, now: DateTime<Utc>) -> Result<()> {
-        let begun: HashSet<RunId> =
-            self.conversations.active_runs().await?.into_iter().map(|run| run.id).collect();
-        for task in self.store.leased().await? {
+        let begun: HashSet<RunId> = self.conversations.active_runs()?.into_iter().map(|run| run.id).collect();
+        for task in self.store.leased()? {
             let Some(lease) = task.lease.filter(|lease| !self.mailboxes.holds(lease.run)) else { continue };
             let has_begun = begun.contains(&lease.run);
             let late = task.after_absence(lease.due, now, lease.by_hand || has_begun);
@@ -231,7 +230,7 @@ impl Scheduler {
         let mut taken: HashSet<Conversation> =
             under_way.iter().map(|task| task.place.conversation()).collect();
         let mut room = MAX_RUNNING.saturating_sub(under_way.len());
-        let list = self.settings.access().await?;
+        let list = self.settings.access()?;
         for task in due {
             match task.wake(now, awake) {
                 Wake::Run(_) | Wake::Miss(..) if !self.may_run(task, &list) => {
@@ -239,7 +238,7 @@ impl Scheduler {
                     changes.push((task.id, TaskChange::Pause(PauseReason::Denied)));
                 }
                 Wake::Run(due) => {
-                    if let Some(until) = self.quiet_until(task, now).await {
+                    if let Some(until) = self.quiet_until(task, now) {
                         changes.push((task.id, TaskChange::PutOff(due, until)));
                     } else if room > 0 && taken.insert(task.place.conversation()) {
                         room -= 1;
@@ -263,9 +262,9 @@ impl Scheduler {
     }
 
     /// Returns the end of the quiet hours of a task's chat, UTC; `None` if there are none now.
-    async fn quiet_until(&self, task: &Task, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
+    fn quiet_until(&self, task: &Task, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
         // Unreadable settings keep no task from its time.
-        let config = self.settings.chat_config(task.place.chat).await.unwrap_or_default();
+        let config = self.settings.chat_config(task.place.chat).unwrap_or_default();
         config.quiet_hours?.end_after(now, config.timezone.unwrap_or(self.default_zone))
     }
 
@@ -283,14 +282,13 @@ impl Scheduler {
             match &task.tell {
                 Some(Tell::Missed(_)) => missed.entry(task.place.conversation()).or_default().push(task),
                 Some(tell) => {
-                    self.send(&[task], notice::notice(&self.languages, task, tell, self.clock.now()).await)
-                        .await?
+                    self.send(&[task], notice::notice(&self.languages, task, tell, self.clock.now())).await?
                 }
                 None => {}
             }
         }
         for tasks in missed.values() {
-            if let Some(notice) = notice::missed_notice(&self.languages, tasks, self.clock.now()).await {
+            if let Some(notice) = notice::missed_notice(&self.languages, tasks, self.clock.now()) {
                 self.send(tasks, notice).await?;
             }
         }

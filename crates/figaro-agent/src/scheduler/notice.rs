@@ -23,17 +23,12 @@ pub(super) fn clock_set(texts: &Texts, step: Option<TimeDelta>, changed: usize) 
 }
 
 /// Makes the notice of one task. Failures go to the creator in private, others to the task's chat.
-pub(super) async fn notice(
-    languages: &Languages,
-    task: &Task,
-    tell: &Tell,
-    now: DateTime<Utc>,
-) -> PendingDelivery {
+pub(super) fn notice(languages: &Languages, task: &Task, tell: &Tell, now: DateTime<Utc>) -> PendingDelivery {
     let is_private = matches!(tell, Tell::Failed(_) | Tell::Paused(_));
     let own = private_place(task).filter(|_| is_private && task.place.is_group());
     let otherwise = own.as_ref().map(|_| task.place.clone());
     let place = own.unwrap_or_else(|| task.place.clone());
-    let texts = languages.texts(place.chat, task.language.as_deref()).await;
+    let texts = languages.texts(place.chat, task.language.as_deref());
     // Text of people and providers must not act as markup.
     let name = as_markdown(&task.title());
     let due = |at: DateTime<Utc>| texts.moment(&at.with_timezone(&task.zone));
@@ -61,15 +56,15 @@ pub(super) async fn notice(
 }
 
 /// Makes a joint notice of missed runs of one place that are not made up for; `None` without tasks.
-pub(super) async fn missed_notice(
+pub(super) fn missed_notice(
     languages: &Languages,
     tasks: &[&Task],
     now: DateTime<Utc>,
 ) -> Option<PendingDelivery> {
     let (first, rest) = tasks.split_first()?;
-    let mut whole = notice(languages, first, first.tell.as_ref()?, now).await;
+    let mut whole = notice(languages, first, first.tell.as_ref()?, now);
     for task in rest {
-        let more = notice(languages, task, task.tell.as_ref()?, now).await;
+        let more = notice(languages, task, task.tell.as_ref()?, now);
         whole.markdown = format!("{}\n\n{}", whole.markdown, more.markdown);
     }
     Some(whole)

@@ -84,11 +84,7 @@ impl Runner for Worker {
                 self.store.tasks().change(settle, Vec::new(), self.clock.now()).await.unwrap();
             }
             Job::Deliver(delivery) => {
-                self.store
-                    .outbox()
-                    .end_delivery(delivery.id, DeliveryEnd::Whole, self.clock.now())
-                    .await
-                    .unwrap();
+                self.store.outbox().end_delivery(delivery.id, DeliveryEnd::Whole, self.clock.now()).unwrap();
                 self.told.lock().unwrap().push(delivery.markdown);
             }
             other => panic!("{other:?}"),
@@ -179,8 +175,8 @@ impl Bench {
         task.id
     }
 
-    async fn task(&self, id: TaskId) -> Task {
-        self.worker.store.tasks().find(id).await.unwrap().unwrap()
+    fn task(&self, id: TaskId) -> Task {
+        self.worker.store.tasks().find(id).unwrap().unwrap()
     }
 
     /// The due time, when it ran, and whether that counted as late.
@@ -215,8 +211,8 @@ async fn tasks_run_at_their_times_and_no_other() {
         run("24 08:30", "24 08:30", false),
     ];
     assert_eq!(bench.ran(), wanted);
-    assert!(matches!(bench.task(once).await.state, TaskState::Done(_)));
-    assert_eq!(bench.task(daily).await.last.unwrap().status, RunStatus::Delivered);
+    assert!(matches!(bench.task(once).state, TaskState::Done(_)));
+    assert_eq!(bench.task(daily).last.unwrap().status, RunStatus::Delivered);
     assert_eq!(bench.told(), Vec::<String>::new());
     bench.off(Duration::ZERO).await;
 }
@@ -255,7 +251,7 @@ async fn skip_leaves_a_missed_run_out_without_a_word() {
     bench.on();
     sleep(MINUTE * 60).await;
     assert_eq!((bench.ran(), bench.told()), (Vec::new(), Vec::new()));
-    let task = bench.task(id).await;
+    let task = bench.task(id);
     assert_eq!(task.last.unwrap().status, RunStatus::Skipped);
     assert_eq!(task.next, Some(start() + TimeDelta::hours(25)));
     bench.off(Duration::ZERO).await;
@@ -277,7 +273,7 @@ async fn ask_asks_once_and_waits() {
     bench.on();
     sleep(MINUTE * 60).await;
     assert_eq!((bench.ran(), bench.told().len()), (Vec::new(), 1));
-    assert!(bench.task(id).await.asked.is_some());
+    assert!(bench.task(id).asked.is_some());
     bench.off(Duration::ZERO).await;
 }
 
@@ -317,7 +313,7 @@ async fn a_lease_of_before_a_crash_is_taken_up_and_given_up_when_it_crashes_agai
     let (last, before) = crashed.split_last().unwrap();
     assert!(before.iter().copied().eq(1..=before.len()), "{crashed:?}");
     assert_eq!(*last, before.len(), "in the end it is given up");
-    let last = bench.task(id).await.last.unwrap();
+    let last = bench.task(id).last.unwrap();
     assert_eq!((last.status, last.attempts), (RunStatus::Failed, 1));
 }
 
@@ -336,7 +332,7 @@ async fn restarts_fail_no_run_that_never_began() {
     bench.worker.waits.store(false, Ordering::Relaxed);
     bench.on();
     sleep(MINUTE).await;
-    assert_eq!(bench.task(id).await.last.unwrap().status, RunStatus::Delivered);
+    assert_eq!(bench.task(id).last.unwrap().status, RunStatus::Delivered);
     bench.off(Duration::ZERO).await;
 }
 
@@ -367,7 +363,7 @@ async fn the_task_of_someone_who_may_not_talk_any_more_is_paused() {
     bench.worker.store.settings().change_access(deny, AuditActor::Bot).await.unwrap();
     sleep(MINUTE * 60 * 48).await;
     assert_eq!(bench.ran().len(), 1);
-    assert_eq!(bench.task(id).await.state, TaskState::Paused(PauseReason::Denied));
+    assert_eq!(bench.task(id).state, TaskState::Paused(PauseReason::Denied));
     bench.off(Duration::ZERO).await;
 }
 
@@ -388,9 +384,9 @@ async fn what_a_crash_left_is_not_run_when_it_is_too_late_for_it() {
     sleep(MINUTE * 5).await;
     assert_eq!(bench.ran(), Vec::new());
     assert_eq!(bench.told().len(), 2, "{:?}", bench.told());
-    assert_eq!(bench.task(ids[0]).await.last.unwrap().status, RunStatus::Missed);
-    assert_eq!(bench.task(ids[1]).await.last.unwrap().status, RunStatus::Skipped);
-    assert_eq!(bench.task(ids[2]).await.asked, Some(nine));
+    assert_eq!(bench.task(ids[0]).last.unwrap().status, RunStatus::Missed);
+    assert_eq!(bench.task(ids[1]).last.unwrap().status, RunStatus::Skipped);
+    assert_eq!(bench.task(ids[2]).asked, Some(nine));
     bench.off(Duration::ZERO).await;
 }
 
@@ -425,7 +421,7 @@ async fn a_clock_that_is_wrong_for_a_minute_silences_nothing() {
         sleep(MINUTE * 2).await;
         bench.worker.wrong.store(0, Ordering::SeqCst);
         sleep(MINUTE * 2).await;
-        let next = bench.task(daily).await.next.unwrap();
+        let next = bench.task(daily).next.unwrap();
         assert_eq!(next, start() + TimeDelta::minutes(30), "after {wrong} minutes");
         let told = std::mem::take(&mut *bench.worker.owners.0.lock().unwrap());
         assert_eq!(told.len(), 2, "{told:?}");
@@ -448,12 +444,12 @@ async fn what_a_wrong_clock_has_put_off_is_found_at_the_next_start() {
     bench.worker.wrong.store(24 * 60 + 45, Ordering::SeqCst);
     bench.on();
     sleep(MINUTE).await;
-    assert_eq!(bench.task(task).await.next.unwrap(), start() + TimeDelta::minutes(48 * 60 + 30));
+    assert_eq!(bench.task(task).next.unwrap(), start() + TimeDelta::minutes(48 * 60 + 30));
     bench.off(Duration::ZERO).await;
     bench.worker.wrong.store(0, Ordering::SeqCst);
     bench.on();
     sleep(MINUTE).await;
-    assert_eq!(bench.task(task).await.next.unwrap(), start() + TimeDelta::minutes(30));
+    assert_eq!(bench.task(task).next.unwrap(), start() + TimeDelta::minutes(30));
     let told = bench.worker.owners.0.lock().unwrap().clone();
     assert!(told.len() == 1 && told[0].contains("1 task was put off"), "{told:?}");
     bench.off(Duration::ZERO).await;

@@ -38,7 +38,7 @@ impl ConfigTools {
             .rare("show settings configuration of yours setup language tone instructions");
         typed(about, move |context: ToolContext, NoConfigArguments {}| {
             let this = self.clone();
-            async move { Ok(view(&this.store.chat_config(context.place.chat).await?)) }
+            async move { Ok(view(&this.store.chat_config(context.place.chat)?)) }
         })
     }
 

@@ -67,10 +67,10 @@ pub(crate) fn search(tools: DocumentTools) -> Arc<dyn Tool> {
                 }
                 let chat = context.place.chat;
                 let document = match document {
-                    Some(named) => Some(tools.named(&context, &named).await?.id),
+                    Some(named) => Some(tools.named(&context, &named)?.id),
                     None => None,
                 };
-                let zone = tools.settings.chat_config(chat).await?.timezone.unwrap_or(tools.default_zone);
+                let zone = tools.settings.chat_config(chat)?.timezone.unwrap_or(tools.default_zone);
                 let today = context.now.with_timezone(&zone).date_naive();
                 let query = PassageQuery { chat, document, text: query, today, limit: FOUND };
                 let found = tools.search.search(query).await?;
@@ -102,12 +102,12 @@ pub(crate) fn read(tools: DocumentTools) -> Arc<dyn Tool> {
     typed(about.of_kind(ToolKind::Documents), move |context: ToolContext, asked: ReadArguments| {
         let tools = tools.clone();
         async move {
-            let document = tools.named(&context, &asked.document).await?;
+            let document = tools.named(&context, &asked.document)?;
             let (from, to) = (asked.from.unwrap_or(0), asked.to.unwrap_or(u32::MAX));
             if from > to {
                 return Err(ToolError::ForModel("from is greater than to".to_owned()));
             }
-            tools.pages(&document, DocumentRange { from, to, at: asked.next.unwrap_or(0) }).await
+            tools.pages(&document, DocumentRange { from, to, at: asked.next.unwrap_or(0) })
         }
     })
 }
@@ -123,8 +123,8 @@ struct DocumentRange {
 
 impl DocumentTools {
     /// Returns the document with this id or name.
-    async fn named(&self, context: &ToolContext, named: &str) -> Result<Document, ToolError> {
-        let documents = self.store.of_chat(context.place.chat).await?;
+    fn named(&self, context: &ToolContext, named: &str) -> Result<Document, ToolError> {
+        let documents = self.store.of_chat(context.place.chat)?;
         let is_it = |one: &&Document| one.id.to_string() == named.trim() || one.name == named.trim();
         if let Some(found) = documents.iter().rev().find(is_it) {
             return Ok(found.clone());
@@ -136,7 +136,7 @@ impl DocumentTools {
     }
 
     /// Reads a range of a document, as much as fits.
-    async fn pages(&self, document: &Document, range: DocumentRange) -> Result<Value, ToolError> {
+    fn pages(&self, document: &Document, range: DocumentRange) -> Result<Value, ToolError> {
         let DocumentRange { from, to, mut at } = range;
         let part_of =
             |index: u32, passage: &Passage| if document.parts > 0 { passage.part } else { index + 1 };
@@ -144,7 +144,7 @@ impl DocumentTools {
         let mut left = MAX_TOKENS;
         let mut next = None;
         'reading: loop {
-            let passages = self.store.passages(document, at, READ).await?;
+            let passages = self.store.passages(document, at, READ)?;
             let Some((last, _)) = passages.last() else { break };
             at = last + 1;
             for (index, one) in &passages {

@@ -42,7 +42,7 @@ pub(crate) fn tool(store: ConversationStore) -> Arc<dyn Tool> {
         async move {
             let (entry, from) = read(&key)
                 .ok_or_else(|| ToolError::ForModel("key is of the form session-…-msg-12".to_owned()))?;
-            let found = store.entry(context.place.chat, entry).await?;
+            let found = store.entry(context.place.chat, entry)?;
             let message = found
                 .ok_or_else(|| ToolError::ForModel(format!("no message of this chat has the key {key}")))?;
             Ok(page(entry, from, &message))

@@ -19,7 +19,7 @@ const LISTED: usize = 10;
 ///
 /// # Errors
 /// If nobody or several people match; the message tells the model what to do.
-pub(super) async fn settle(
+pub(super) fn settle(
     people: &PeopleStore,
     args: &mut Map<String, Value>,
     context: &ToolContext,
@@ -33,7 +33,7 @@ pub(super) async fn settle(
         && chat_number(user).is_none()
         && let Some(words) = user.as_str()
     {
-        let seen = people.of_chat(context.place.chat).await?;
+        let seen = people.of_chat(context.place.chat)?;
         *user = json!(person(&seen, context, words)?);
     }
     Ok(())

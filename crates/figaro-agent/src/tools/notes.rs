@@ -78,7 +78,7 @@ pub(crate) fn list(store: NoteStore) -> Arc<dyn Tool> {
         let store = store.clone();
         async move {
             let key = key.as_deref().map(read_key).transpose()?;
-            let notes = store.of_chat(context.place.chat).await?;
+            let notes = store.of_chat(context.place.chat)?;
             let mut lists = by_key(&notes);
             lists.retain(|(name, _)| key.as_ref().is_none_or(|key| key == name));
             let first = lists.first().and_then(|(_, notes)| notes.first()).map(|note| note.id);
@@ -114,7 +114,7 @@ pub(crate) fn remove(store: NoteStore) -> Arc<dyn Tool> {
                 || ToolError::ForModel(format!("no note has the id {note_id}; list_notes shows the ids"));
             let id: NoteId = note_id.parse().map_err(|_not_an_id| unknown())?;
             let removed = store.remove(context.place.chat, id).await?.ok_or_else(unknown)?;
-            let left = store.of_chat(context.place.chat).await?;
+            let left = store.of_chat(context.place.chat)?;
             let left = left.iter().find(|note| note.key == removed.key).map(|note| note.id);
             let value = as_data("removed", json!({"key": removed.key, "content": removed.content}));
             Ok(of_list(value, left))

@@ -54,7 +54,7 @@ pub(crate) fn add(store: PinStore, conversations: ConversationStore) -> Arc<dyn 
                 );
                 return Err(ToolError::ForModel(words));
             }
-            let session = conversations.session(context.place.conversation(), context.now).await?;
+            let session = conversations.session(context.place.conversation(), context.now)?;
             let pin_type = kind_of(&content);
             let plain = Pin::new(context.place.chat, session.id, content, context.now);
             let pin = Pin { importance, pin_type, turn: Some(context.run), ..plain };
@@ -89,7 +89,7 @@ pub(crate) fn remove(store: PinStore) -> Arc<dyn Tool> {
         let store = store.clone();
         async move {
             let chat = context.place.chat;
-            let mut pins = store.of_chat(chat).await?;
+            let mut pins = store.of_chat(chat)?;
             pins.retain(|pin| pin.about.is_none());
             let id: Option<PinId> = pin_id.parse().ok();
             let Some(pin) = pins.iter().find(|pin| Some(pin.id) == id) else {

@@ -55,7 +55,7 @@ pub(crate) fn tool(memory: MemoryTools) -> Arc<dyn Tool> {
             }
             let limit = limit.unwrap_or(USUAL).clamp(1, MOST);
             let chat = context.place.chat;
-            let zone = settings.chat_config(chat).await?.timezone.unwrap_or(default_zone);
+            let zone = settings.chat_config(chat)?.timezone.unwrap_or(default_zone);
             let question = RecallQuery {
                 chat,
                 session: None,

@@ -100,10 +100,9 @@ impl Ender {
                 control.tell_of_stop(finish.end.delivery.is_some());
             }
             // Noted while the reply is on its way.
-            futures::join!(
-                self.deliver(turn, finish.end.delivery, &control.cancel),
-                self.tracer.ended(turn.id, question, outcome, error),
-            );
+            futures::join!(self.deliver(turn, finish.end.delivery, &control.cancel), async {
+                self.tracer.ended(turn.id, question, outcome, error)
+            },);
             self.deliver_cards(finish.end.cards).await;
             if finish.is_declined {
                 self.decline(question, facts.texts.error_internal()).await;
@@ -201,15 +200,15 @@ impl Ender {
             question,
             texts: self.texts(question),
             now: self.reporter.now(),
-            zone: self.zone(question, outcome).await,
+            zone: self.zone(question, outcome),
             has_shown: is_early && !is_task && self.delivery.has_shown(turn.id).await,
-            has_acted: outcome.error().is_some() && is_task && self.has_acted(turn).await,
+            has_acted: outcome.error().is_some() && is_task && self.has_acted(turn),
             has_other_model: outcome.error().is_some_and(|error| self.has_other_model(error)),
-            can_undo: self.can_undo(turn).await,
-            attempts: self.attempts(turn).await,
-            speaks: self.speaks(question, outcome).await,
-            is_rich: self.is_rich(question, outcome).await,
-            called_off: self.called_off(turn).await,
+            can_undo: self.can_undo(turn),
+            attempts: self.attempts(turn),
+            speaks: self.speaks(question, outcome),
+            is_rich: self.is_rich(question, outcome),
+            called_off: self.called_off(turn),
             cards: self.cards(turn, question, outcome).await,
         }
     }
@@ -224,21 +223,21 @@ impl Ender {
     }
 
     /// Returns the time zone of the chat. Only waiting turns show a time; the default zone is returned for all others.
-    async fn zone(&self, question: &Question, outcome: &Outcome) -> Tz {
+    fn zone(&self, question: &Question, outcome: &Outcome) -> Tz {
         let first = question.parts.first().filter(|_| matches!(outcome, Outcome::Parked(_)));
         let Some(first) = first else { return self.default_zone };
-        let config = self.settings.chat_config(first.place.chat).await;
+        let config = self.settings.chat_config(first.place.chat);
         let config =
             config.inspect_err(|error| self.reporter.report(error, "the zone of a chat could not be read"));
         config.ok().and_then(|config| config.timezone).unwrap_or(self.default_zone)
     }
 
     /// Returns `true` if the chat has this answer spoken.
-    async fn speaks(&self, question: &Question, outcome: &Outcome) -> bool {
+    fn speaks(&self, question: &Question, outcome: &Outcome) -> bool {
         let is_spoken =
             self.speaks && matches!(outcome, Outcome::Answered(_)) && question.requested.is_none();
         let Some(first) = question.parts.first().filter(|_| is_spoken) else { return false };
-        let config = self.settings.chat_config(first.place.chat).await;
+        let config = self.settings.chat_config(first.place.chat);
         let config = config.inspect_err(|error| {
             self.reporter.report(error, "whether a chat has answers spoken could not be read");
         });
@@ -246,19 +245,19 @@ impl Ender {
     }
 
     /// Returns `true` if the turn made changes that can be undone, by the store: this holds for every outcome.
-    async fn can_undo(&self, turn: &ActiveTurn) -> bool {
-        let undo = self.undos.find(turn.id).await;
+    fn can_undo(&self, turn: &ActiveTurn) -> bool {
+        let undo = self.undos.find(turn.id);
         let undo =
             undo.inspect_err(|error| self.reporter.report(error, "what can be taken back could not be read"));
         undo.is_ok_and(|undo| undo.is_some())
     }
 
     /// Returns the calls of a turn that were approved but not made. Only a turn that has waited has any.
-    async fn called_off(&self, turn: &ActiveTurn) -> Vec<ToolCall> {
+    fn called_off(&self, turn: &ActiveTurn) -> Vec<ToolCall> {
         if turn.resumed_by.is_none() {
             return Vec::new();
         }
-        let calls = self.conversations.tool_calls(turn.id).await;
+        let calls = self.conversations.tool_calls(turn.id);
         let mut calls = calls
             .inspect_err(|error| self.reporter.report(error, "the calls of a turn could not be read"))
             .unwrap_or_default();
@@ -307,21 +306,21 @@ impl Ender {
     }
 
     /// Returns `true` if the turn made a call that must not be repeated, or if its calls cannot be read.
-    async fn has_acted(&self, turn: &ActiveTurn) -> bool {
+    fn has_acted(&self, turn: &ActiveTurn) -> bool {
         let tools = self.tools.looking_up();
         let found = |name: &str| tools.get(name, &[name.to_owned()]);
         let reads = |name: &str| found(name).is_some_and(|tool| tool.effect() == Effect::Read);
-        match self.calls_of_all(turn).await {
+        match self.calls_of_all(turn) {
             Ok(calls) => calls.iter().any(|call| !reads(&call.call.name)),
             Err(_) => true,
         }
     }
 
     /// Returns the calls of a turn and of its children.
-    async fn calls_of_all(&self, turn: &ActiveTurn) -> Result<Vec<ToolCall>, StoreError> {
-        let mut calls = self.conversations.tool_calls(turn.id).await?;
-        for child in self.children.of_run(turn.id).await? {
-            calls.extend(self.conversations.tool_calls(child.id).await?);
+    fn calls_of_all(&self, turn: &ActiveTurn) -> Result<Vec<ToolCall>, StoreError> {
+        let mut calls = self.conversations.tool_calls(turn.id)?;
+        for child in self.children.of_run(turn.id)? {
+            calls.extend(self.conversations.tool_calls(child.id)?);
         }
         Ok(calls)
     }
@@ -331,7 +330,7 @@ impl Ender {
     async fn cards(&self, turn: &ActiveTurn, question: &Question, outcome: &Outcome) -> Vec<CardKind> {
         let Some(first) = question.parts.first() else { return Vec::new() };
         let tasks = outcome.answer().map_or(&[][..], |answer| &answer.tasks);
-        let settings = self.may_have_configured(turn).await.then_some(CardKind::Settings);
+        let settings = self.may_have_configured(turn).then_some(CardKind::Settings);
         let asks = !tasks.is_empty() && self.asks_for_zone(first.place.chat, tasks).await;
         let tasks = tasks.iter().copied().map(CardKind::Task);
         settings.into_iter().chain(tasks).chain(asks.then_some(CardKind::Zone)).collect()
@@ -343,9 +342,9 @@ impl Ender {
         let asking = async {
             let mut is_assumed = false;
             for task in tasks {
-                is_assumed |= self.tasks.find(*task).await?.is_some_and(|task| task.zone_assumed);
+                is_assumed |= self.tasks.find(*task)?.is_some_and(|task| task.zone_assumed);
             }
-            let config = self.settings.chat_config(chat).await?;
+            let config = self.settings.chat_config(chat)?;
             if !is_assumed || config.timezone.is_some() || config.zone_asked.is_some() {
                 return Ok(false);
             }
@@ -362,8 +361,8 @@ impl Ender {
 
     /// Returns `true` if the turn changed settings of its chat. Read from the store, so that it holds for every
     /// outcome. Also `true` if the store fails: the delivery checks again, and shows nothing if there is no change.
-    async fn may_have_configured(&self, turn: &ActiveTurn) -> bool {
-        match self.settings.config_change(turn.id).await {
+    fn may_have_configured(&self, turn: &ActiveTurn) -> bool {
+        match self.settings.config_change(turn.id) {
             Ok(change) => change.is_some(),
             Err(error) => {
                 self.reporter.report(&error, "whether a turn changed settings could not be looked up");

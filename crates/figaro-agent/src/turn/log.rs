@@ -26,9 +26,9 @@ pub(in crate::turn) trait StepLog: Debug + Send + Sync {
     /// `None` if it cannot be looked up.
     async fn tool_ended(&self, call: &ToolCall, result: Message) -> Result<Option<EntryKey>, StoreError>;
     /// Returns the recorded calls in the order they were started.
-    async fn calls(&self) -> Result<Vec<ToolCall>, StoreError>;
+    fn calls(&self) -> Result<Vec<ToolCall>, StoreError>;
     /// Returns the messages that the run has stored so far, oldest first.
-    async fn messages(&self) -> Result<Vec<Arc<Message>>, StoreError>;
+    fn messages(&self) -> Result<Vec<Arc<Message>>, StoreError>;
 }
 
 #[derive(Debug)]
@@ -51,12 +51,12 @@ impl StepLog for TurnLog {
         self.store.tool_ended(call, result).await.map(Some)
     }
 
-    async fn calls(&self) -> Result<Vec<ToolCall>, StoreError> {
-        self.store.tool_calls(self.turn.id).await
+    fn calls(&self) -> Result<Vec<ToolCall>, StoreError> {
+        self.store.tool_calls(self.turn.id)
     }
 
-    async fn messages(&self) -> Result<Vec<Arc<Message>>, StoreError> {
-        let stored = self.store.recent(self.turn.session, HISTORY_MESSAGES).await?;
+    fn messages(&self) -> Result<Vec<Arc<Message>>, StoreError> {
+        let stored = self.store.recent(self.turn.session, HISTORY_MESSAGES)?;
         Ok(stored.into_iter().filter(|message| message.index >= self.turn.first_index).collect())
     }
 }

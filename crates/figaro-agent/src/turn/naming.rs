@@ -112,7 +112,7 @@ impl Namer {
             return Ok(());
         }
         // Counted before the call, so that a stop in the middle does not repeat it for ever.
-        let said = self.sessions.begin_naming(unnamed.session, TRIES, MESSAGES).await?;
+        let said = self.sessions.begin_naming(unnamed.session, TRIES, MESSAGES)?;
         let Some(said) = said.filter(|said| !said.is_empty()) else { return Ok(()) };
         let written = self.ask(unnamed, &said).await?;
         let made_of = said.iter().map(|message| message.index).collect();
@@ -133,7 +133,7 @@ impl Namer {
 
     /// Asks the model for a name. Returns its text.
     async fn ask(&self, unnamed: &Unnamed, said: &[Message]) -> Result<String, NamingError> {
-        let config = self.settings.chat_config(unnamed.payer.chat).await.unwrap_or_default();
+        let config = self.settings.chat_config(unnamed.payer.chat).unwrap_or_default();
         let view = NamingView { language: config.language };
         let instructions = self.prompts.naming(&view).map_err(NamingError::Prompt)?;
         let settings = Generation { max_tokens: Some(MAX_TOKENS), ..Generation::default() };
@@ -149,11 +149,11 @@ impl Namer {
 
     /// Sets the title of a session's topic, if Telegram generated the current title and nobody has chosen another.
     async fn title(&self, topic: Conversation, name: &SessionName) -> Result<(), NamingError> {
-        if topic.topic.is_none() || !self.sessions.is_untitled(topic).await? {
+        if topic.topic.is_none() || !self.sessions.is_untitled(topic)? {
             return Ok(());
         }
         if self.channel.set_title(topic, &name.text).await {
-            self.sessions.title_topic(topic).await?;
+            self.sessions.title_topic(topic)?;
         }
         Ok(())
     }

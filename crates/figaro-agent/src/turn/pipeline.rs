@@ -101,7 +101,7 @@ impl Turns {
             Ok(false) => return None,
             Err(error) => return self.not_begun(&error, &question).await,
         }
-        let question = match self.rights.with_rights(question.clone()).await {
+        let question = match self.rights.with_rights(question.clone()) {
             Ok(question) => question,
             Err(error) => return self.not_begun(&error, &question).await,
         };
@@ -115,7 +115,7 @@ impl Turns {
             }
         }
         let question = self.learning(question);
-        match self.conversations.begin_turn(conversation, &question.parts, self.reporter.now()).await {
+        match self.conversations.begin_turn(conversation, &question.parts, self.reporter.now()) {
             // This turn was begun before: it continues from its checkpoint.
             Ok(turn) if turn.checkpoint.is_some() => self.resume(turn, question, control).await,
             Ok(turn) => {
@@ -222,7 +222,7 @@ impl Turns {
         };
         match begun.await {
             Ok(Some((turn, stored, taken_up))) => {
-                let question = self.rights.resumed(&turn, stored).await;
+                let question = self.rights.resumed(&turn, stored);
                 match question {
                     Ok(Some(question)) => self.work(turn, question, taken_up, control).await,
                     Ok(None) => {
@@ -266,7 +266,7 @@ impl Turns {
         match begun.await {
             // It runs in the place of its lease, even if the id of the chat has changed since.
             Ok(Some((turn, task, taken_up))) => {
-                let language = self.languages.of(place.chat, task.language.as_deref()).await;
+                let language = self.languages.of(place.chat, task.language.as_deref());
                 let question = Question::of_task(Task { place, language, ..task }, lease.since);
                 self.work(turn, question, taken_up, control).await
             }
@@ -299,7 +299,7 @@ impl Turns {
         self.bus.publish(turn.id, TurnEventKind::Ended);
         match outcome {
             Outcome::Abandoned => None,
-            Outcome::Restarted(question) => self.restart(&turn, question).await,
+            Outcome::Restarted(question) => self.restart(&turn, question),
             outcome => {
                 self.ender.end(&turn, &question, &outcome, &control).await;
                 let handed = outcome.answer().and_then(|answer| answer.handed.as_deref());
@@ -362,7 +362,7 @@ impl Turns {
         }
         match self.preparer.prepare(turn, question, taken_up, control).await {
             Ok(mut prepared) => {
-                if let Err(error) = self.children.join(&mut prepared).await {
+                if let Err(error) = self.children.join(&mut prepared) {
                     self.reporter.report(&error, "what the agents of a turn have said could not be read");
                     return Outcome::Failed(TurnError::Internal, Answer::default());
                 }
@@ -370,10 +370,10 @@ impl Turns {
                     (prepared.setup.context.agent.agent_schema_uri.clone(), prepared.setup.pins.clone());
                 let scope = prepared.setup.scope.clone();
                 // Noted while the model is asked.
-                let (outcome, ()) = futures::join!(
-                    self.executor.execute(prepared.run, &prepared.setup, question),
-                    self.ender.tracer.note(question, TurnTrace::begun(turn.id, agent, pins)),
-                );
+                let (outcome, ()) =
+                    futures::join!(self.executor.execute(prepared.run, &prepared.setup, question), async {
+                        self.ender.tracer.note(question, TurnTrace::begun(turn.id, agent, pins))
+                    },);
                 // Usage of children that was not reported yet counts for the turn, too.
                 outcome.with_spent(scope.rest().await)
             }
@@ -382,8 +382,8 @@ impl Turns {
     }
 
     /// Deletes the stored data of the turn, and returns the job that begins it again with this question.
-    async fn restart(&self, turn: &ActiveTurn, question: Question) -> Option<Job> {
-        match self.conversations.retract_turn(turn).await {
+    fn restart(&self, turn: &ActiveTurn, question: Question) -> Option<Job> {
+        match self.conversations.retract_turn(turn) {
             Ok(()) => Some(Job::Ask(question)),
             Err(error) => {
                 self.reporter.report(&error, "a turn could not be taken back");

@@ -44,7 +44,7 @@ impl RightsChecker {
     /// Returns `true` if the writer may still talk to the bot. If not, settles their updates without an answer.
     pub(super) async fn admits(&self, question: &Question) -> Result<bool, StoreError> {
         let Some(first) = question.parts.first() else { return Ok(false) };
-        let list = self.settings.access().await?;
+        let list = self.settings.access()?;
         if self.may_talk(&list, &first.place, &first.speaker.user) {
             return Ok(true);
         }
@@ -56,8 +56,8 @@ impl RightsChecker {
 
     /// Returns the question with its proper rights. A request to continue an answer gets borrowed rights unless its
     /// writer alone asked for that answer, in their own words.
-    pub(super) async fn with_rights(&self, question: Question) -> Result<Question, StoreError> {
-        if !question.goes_on || self.has_asked(&question).await? {
+    pub(super) fn with_rights(&self, question: Question) -> Result<Question, StoreError> {
+        if !question.goes_on || self.has_asked(&question)? {
             return Ok(question);
         }
         Ok(question.borrowed())
@@ -65,10 +65,10 @@ impl RightsChecker {
 
     /// Returns `true` if the last question of the conversation is by this question's writer alone, and no task has run
     /// since.
-    async fn has_asked(&self, question: &Question) -> Result<bool, StoreError> {
+    fn has_asked(&self, question: &Question) -> Result<bool, StoreError> {
         let Some(first) = question.parts.first() else { return Ok(false) };
-        let session = self.conversations.session(first.place.conversation(), self.clock.now()).await?;
-        let messages = self.conversations.recent(session.id, LAST_MESSAGES).await?;
+        let session = self.conversations.session(first.place.conversation(), self.clock.now())?;
+        let messages = self.conversations.recent(session.id, LAST_MESSAGES)?;
         let turn = last_asked(&messages);
         let since = messages.iter().skip_while(|message| message.turn != turn);
         let mut questions = since.filter(|message| message.turn.is_some());
@@ -82,7 +82,7 @@ impl RightsChecker {
     /// Returns `true` if the creator of the task may still talk to the bot. If not, settles the run as withdrawn and
     /// pauses the task.
     pub(super) async fn admits_task(&self, task: &Task, run: RunId) -> Result<bool, StoreError> {
-        let list = self.settings.access().await?;
+        let list = self.settings.access()?;
         if self.may_talk(&list, &task.place, &task.creator.user) {
             return Ok(true);
         }
@@ -100,15 +100,11 @@ impl RightsChecker {
     ///
     /// # Errors
     /// If the store fails.
-    pub async fn resumed(
-        &self,
-        turn: &ActiveTurn,
-        stored: Vec<Message>,
-    ) -> Result<Option<Question>, StoreError> {
+    pub fn resumed(&self, turn: &ActiveTurn, stored: Vec<Message>) -> Result<Option<Question>, StoreError> {
         let Some(part) = turn.resumed_by.as_deref().filter(|_| !stored.is_empty()) else {
             return Ok(None);
         };
-        let list = self.settings.access().await?;
+        let list = self.settings.access()?;
         Ok(match judge(&self.access, &list, &part.place, &part.speaker.user, self.clock.now()) {
             Verdict::Allow(standing) => Some(Question::new(part.clone(), standing).again(stored)),
             Verdict::Stranger | Verdict::Unapproved | Verdict::Ignore(_) => None,

@@ -76,13 +76,13 @@ pub(super) async fn take_up(
     approved: Option<Approved>,
 ) -> Result<TakenUp, StoreError> {
     let state = of.checkpoint.and_then(|checkpoint| state_of(checkpoint, log.run()));
-    let calls = log.calls().await?;
+    let calls = log.calls()?;
     let known = calls.iter().map(|call| (call.call.id.clone(), (call.status, call.approved_on))).collect();
     let taken_up = TakenUp { state, calls: known, approved: approved.map(Arc::new) };
     if calls.is_empty() {
         return Ok(taken_up);
     }
-    let stored = log.messages().await?;
+    let stored = log.messages()?;
     let told: HashSet<&str> =
         stored.iter().filter_map(|message| Some(message.tool.as_ref()?.tool_call_id.as_str())).collect();
     let is_next = |id: &str| taken_up.state.as_ref().is_some_and(|state| state.is_calling(id));

@@ -18,27 +18,21 @@ pub struct Tracer {
 
 impl Tracer {
     /// Records that a turn works on a question, or how it ended. Task prompts are skipped: no person sent them.
-    pub(super) async fn note(&self, question: &Question, turn: TurnTrace) {
+    pub(super) fn note(&self, question: &Question, turn: TurnTrace) {
         let Some(first) = question.parts.first().filter(|_| question.task.is_none()) else { return };
         let messages: Vec<MessageId> =
             question.parts.iter().filter_map(|part| part.origin.message()).collect();
         let (user, at) = (first.speaker.user.clone(), self.reporter.now());
         let received = ReceivedMessage { at, user, what: Reception::Asked, turn: Some(turn) };
-        if let Err(error) = self.receptions.note(first.place.chat, &messages, received).await {
+        if let Err(error) = self.receptions.note(first.place.chat, &messages, received) {
             self.reporter.report(&error, "what became of a question could not be noted");
         }
     }
 
     /// Records how a turn ended; nothing for one that continues later. `error` describes the failure of its model.
-    pub(super) async fn ended(
-        &self,
-        run: RunId,
-        question: &Question,
-        outcome: &Outcome,
-        error: Option<String>,
-    ) {
+    pub(super) fn ended(&self, run: RunId, question: &Question, outcome: &Outcome, error: Option<String>) {
         if let Some(ending) = ending(outcome, error) {
-            self.note(question, TurnTrace::ended(run, ending)).await;
+            self.note(question, TurnTrace::ended(run, ending));
         }
     }
 }

@@ -23,13 +23,11 @@ pub async fn end_unfinished(
         title: None,
         topic: conversation.topic,
     };
-    for run in
-        store.conversations().active_runs().await?.iter().filter(|run| is_there(&place(run.conversation)))
-    {
+    for run in store.conversations().active_runs()?.iter().filter(|run| is_there(&place(run.conversation))) {
         store.conversations().end_turn(run, TurnEnd::default()).await?;
     }
-    for delivery in store.outbox().deliveries().await?.iter().filter(|delivery| is_there(&delivery.place)) {
-        store.outbox().end_delivery(delivery.id, DeliveryEnd::Whole, clock.now()).await?;
+    for delivery in store.outbox().deliveries()?.iter().filter(|delivery| is_there(&delivery.place)) {
+        store.outbox().end_delivery(delivery.id, DeliveryEnd::Whole, clock.now())?;
     }
     Ok(())
 }

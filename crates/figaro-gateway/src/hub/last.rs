@@ -15,9 +15,9 @@ const LOOKED_AT: usize = 1_000;
 ///
 /// # Errors
 /// If the store fails.
-pub(super) async fn has_left(store: &Store, conversation: Conversation, mark: &CallIdPrefix) -> Result<bool> {
-    let Some(session) = store.sessions().current(conversation).await? else { return Ok(false) };
-    let recent = store.conversations().recent(session, LOOKED_AT).await?;
+pub(super) fn has_left(store: &Store, conversation: Conversation, mark: &CallIdPrefix) -> Result<bool> {
+    let Some(session) = store.sessions().current(conversation)? else { return Ok(false) };
+    let recent = store.conversations().recent(session, LOOKED_AT)?;
     let is_of = |message: &Arc<Message>| message.turn.is_some_and(|turn| CallIdPrefix::of(turn) == *mark);
     let Some(at) = recent.iter().rposition(|message| message.role == MessageRole::User) else {
         return Ok(false);
@@ -29,6 +29,6 @@ pub(super) async fn has_left(store: &Store, conversation: Conversation, mark: &C
     }
     // Replaced attempts stand between the messages before the question and the last attempt.
     let from = before.last().map_or(0, |last| last.index.saturating_add(1));
-    let between = store.messages().messages_from(session, from, LOOKED_AT).await?;
+    let between = store.messages().messages_from(session, from, LOOKED_AT)?;
     Ok(between.iter().any(|message| message.replaced && message.index < question.index && is_of(message)))
 }

@@ -54,7 +54,7 @@ impl Delivery for GatewayDelivery {
         {
             turn.tell(OutsideEvent::Words(delivery.markdown.clone()));
         }
-        let ended = self.outbox.end_delivery(delivery.id, DeliveryEnd::Whole, self.clock.now()).await;
+        let ended = self.outbox.end_delivery(delivery.id, DeliveryEnd::Whole, self.clock.now());
         if let Err(error) = ended {
             tracing::error!(%error, run = %delivery.run, "that an answer was given could not be recorded");
         }

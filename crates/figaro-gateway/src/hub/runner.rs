@@ -58,7 +58,7 @@ impl Runner for GatewayRunner {
         let over = TurnEndGuard { hub: &self.hub, turn: self.hub.begin(requested.id, &control)? };
         let next = if requested.is_stateless {
             self.stateless.run(job, control).await
-        } else if self.may_resume(&over.turn).await {
+        } else if self.may_resume(&over.turn) {
             self.kept.run(job, control).await
         } else {
             return None;
@@ -74,9 +74,9 @@ impl Runner for GatewayRunner {
 impl GatewayRunner {
     /// Returns `true` if a turn brings no results, or those that its session waits for. Checked once the turn is the
     /// only one running there: another question may come first until then.
-    async fn may_resume(&self, turn: &HubTurn) -> bool {
+    fn may_resume(&self, turn: &HubTurn) -> bool {
         let Some(mark) = turn.resumes() else { return true };
-        match last::has_left(&self.store, turn.conversation(), mark).await {
+        match last::has_left(&self.store, turn.conversation(), mark) {
             Ok(true) => true,
             Ok(false) => {
                 turn.cut_off(TurnCutoff::Foreign);

@@ -20,10 +20,10 @@ pub(super) async fn erase(
     user: UserId,
 ) -> Result<()> {
     let store = &eraser.store;
-    if store.external().is_named(conversation).await? {
+    if store.external().is_named(conversation)? {
         return Ok(());
     }
-    if let Some(session) = store.sessions().current(conversation).await? {
+    if let Some(session) = store.sessions().current(conversation)? {
         eraser.erase(&Erasure::of_external(conversation, session, user), None).await?;
     }
     hub.forget_conversation(conversation);
@@ -66,15 +66,15 @@ mod tests {
             ExternalName::anonymous("acme", "app", "trip"),
         ] {
             let conversation = store.external().keep(&name).await.unwrap();
-            let first = store.conversations().session(conversation, now).await.unwrap().id;
+            let first = store.conversations().session(conversation, now).unwrap().id;
             erase(&eraser, &hub, conversation, ann.clone()).await.unwrap();
-            assert_eq!(store.sessions().current(conversation).await.unwrap(), Some(first), "it has its name");
+            assert_eq!(store.sessions().current(conversation).unwrap(), Some(first), "it has its name");
             let erasure = Erasure::of_external(conversation, first, ann.clone());
             store.erasures().erase(&erasure, now).await.unwrap();
-            let second = store.conversations().session(conversation, now).await.unwrap().id;
+            let second = store.conversations().session(conversation, now).unwrap().id;
             erase(&eraser, &hub, conversation, ann.clone()).await.unwrap();
-            assert_eq!(store.sessions().current(conversation).await.unwrap(), None, "{name:?}");
-            assert_eq!(store.sessions().find(second).await.unwrap(), None, "{name:?}");
+            assert_eq!(store.sessions().current(conversation).unwrap(), None, "{name:?}");
+            assert_eq!(store.sessions().find(second).unwrap(), None, "{name:?}");
         }
     }
 }

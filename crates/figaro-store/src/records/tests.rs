@@ -36,9 +36,9 @@ const NOT_ERASED: [(&str, &str); 3] = [
 async fn filled(but: &[&str]) -> Store {
     let (store, now) = (Store::in_memory(BotId(1)), DateTime::UNIX_EPOCH);
     let conversation = Conversation { chat: CHAT, topic: None };
-    let session = store.conversations().session(conversation, now).await.unwrap();
+    let session = store.conversations().session(conversation, now).unwrap();
     let words = Message::new(session.id, MessageRole::User, "hello".to_owned(), now);
-    store.conversations().append(words).await.unwrap();
+    store.conversations().append(words).unwrap();
     let german = ConfigPatch { language: Some(Some("German".to_owned())), ..ConfigPatch::default() };
     store.settings().change_chat_config(CHAT, german).await.unwrap();
     for name in by_chat().filter(|name| !but.contains(name)) {
@@ -49,10 +49,10 @@ async fn filled(but: &[&str]) -> Store {
             }
             Ok(())
         });
-        put.await.unwrap();
+        put.unwrap();
     }
     let others = BY_CHAT.iter().filter(|(_, is_by_chat)| !is_by_chat).map(|(name, _)| *name);
-    assert_eq!(of_chat(&store, others).await, [""; 0], "the keys of these begin with a chat, too");
+    assert_eq!(of_chat(&store, others), [""; 0], "the keys of these begin with a chat, too");
     store
 }
 
@@ -61,7 +61,7 @@ fn by_chat() -> impl Iterator<Item = &'static str> {
 }
 
 /// Returns the tables, among these, with a key that begins with [`CHAT`].
-async fn of_chat(store: &Store, among: impl Iterator<Item = &'static str>) -> Vec<&'static str> {
+fn of_chat(store: &Store, among: impl Iterator<Item = &'static str>) -> Vec<&'static str> {
     let among: Vec<&'static str> = among.collect();
     let found = store.read("look for a chat", move |tables| {
         let has = |name: &&'static str| {
@@ -70,14 +70,14 @@ async fn of_chat(store: &Store, among: impl Iterator<Item = &'static str>) -> Ve
         };
         Ok(among.into_iter().filter(has).collect())
     });
-    found.await.unwrap()
+    found.unwrap()
 }
 
 #[tokio::test]
 async fn every_table_moves_with_its_chat() {
     let store = filled(&[]).await;
     store.settings().migrate_chat(CHAT, NEW).await.unwrap();
-    assert_eq!(of_chat(&store, by_chat()).await, NOT_MOVED.map(|(name, _)| name), "see records/migration.rs");
+    assert_eq!(of_chat(&store, by_chat()), NOT_MOVED.map(|(name, _)| name), "see records/migration.rs");
 }
 
 #[tokio::test]
@@ -88,5 +88,5 @@ async fn every_table_is_erased_with_its_chat() {
     let forgotten = store.erasures().erase(&all, DateTime::UNIX_EPOCH).await.unwrap();
     assert!(matches!(forgotten, Forgotten::Done(_)), "{forgotten:?}");
     let kept = NOT_ERASED.map(|(name, _)| name);
-    assert_eq!(of_chat(&store, by_chat()).await, kept, "see records/erasure/everything.rs");
+    assert_eq!(of_chat(&store, by_chat()), kept, "see records/erasure/everything.rs");
 }

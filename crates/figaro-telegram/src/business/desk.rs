@@ -62,8 +62,8 @@ impl DropReason {
 }
 
 impl Desk {
-    pub(crate) async fn texts(&self, account: &BusinessAccount) -> &Texts {
-        self.languages.texts(account.chat, account.language.as_deref()).await
+    pub(crate) fn texts(&self, account: &BusinessAccount) -> &Texts {
+        self.languages.texts(account.chat, account.language.as_deref())
     }
 
     /// Shows the draft of a turn that has ended, and settles the updates that wait for it. Does nothing if the draft is no
@@ -88,9 +88,9 @@ impl Desk {
 
     /// Shows a draft, and sends it if a standing rule says so. Returns `false` if the bot is stopping.
     async fn place(&self, EndedDraft { key, answers, end }: &EndedDraft) -> Result<bool, StoreError> {
-        let account = self.store.account(&key.connection).await?.filter(|account| !account.is_forgotten);
+        let account = self.store.account(&key.connection)?.filter(|account| !account.is_forgotten);
         let Some(account) = account else { return Ok(true) };
-        let texts = self.texts(&account).await;
+        let texts = self.texts(&account);
         let (markdown, failure) = match end {
             DraftEnd::Written(words) if says_no_reply(words) => {
                 self.drop_unneeded(&account, key.chat).await?;
@@ -140,7 +140,7 @@ impl Desk {
         draft: &ReplyDraft,
         note: Option<&str>,
     ) -> Result<bool, StoreError> {
-        let card = open_card(self.texts(account).await, account, chat, draft, note);
+        let card = open_card(self.texts(account), account, chat, draft, note);
         if let Some(message) = draft.card
             && self.sender.edit(account.chat, message, &card).await == Edited::Done
         {
@@ -192,7 +192,7 @@ impl Desk {
         why: DropReason,
     ) {
         let Some(card) = draft.card else { return };
-        let texts = self.texts(account).await;
+        let texts = self.texts(account);
         self.sender.edit(account.chat, card, &dropped_card(texts, name, why.words(texts))).await;
     }
 }

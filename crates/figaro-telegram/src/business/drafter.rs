@@ -57,7 +57,7 @@ impl Drafter {
     pub(crate) fn greet(self: &Arc<Self>, account: BusinessAccount) {
         let this = Arc::clone(self);
         self.background.spawn("greet", async move {
-            let texts = this.desk.texts(&account).await;
+            let texts = this.desk.texts(&account);
             if let Err(unsent) = this.desk.write(&account, &connected(texts, &account)).await {
                 tracing::warn!(?unsent, "a person could not be told that their account is connected");
             }
@@ -86,7 +86,7 @@ impl Drafter {
 
     async fn begin(&self, key: &CustomerKey, round: u64, is_asked: bool) -> Result<(), StoreError> {
         let now = self.desk.sender.clock.now();
-        let account = self.desk.store.account(&key.connection).await?;
+        let account = self.desk.store.account(&key.connection)?;
         let found = self.desk.store.change(&key.connection, key.chat, None, |chat| {
             let last = chat.unanswered().last()?.message;
             let may = is_asked || chat.may_draft(now);
@@ -99,7 +99,7 @@ impl Drafter {
         let request = RequestId::new();
         let conversation = Conversation::alone(account.chat, request);
         let turn = DraftTurn::new(conversation, request, last);
-        let texts = self.desk.texts(&account).await;
+        let texts = self.desk.texts(&account);
         let admitted = self.mailboxes.admit(Some(&account.owner.user), conversation);
         let Some(slot) = admitted.ok().filter(|_| may) else {
             self.desk.drafts.begin(key, round, turn.failed(texts.business_often().to_owned()));
@@ -109,7 +109,7 @@ impl Drafter {
         if !self.desk.drafts.begin(key, round, turn) {
             return Ok(());
         }
-        let language = self.desk.languages.of(account.chat, account.language.as_deref()).await;
+        let language = self.desk.languages.of(account.chat, account.language.as_deref());
         let part = Inbound { language, ..part(&account, &chat, DraftTime { conversation, now }) };
         let requested = Requested {
             id: request,

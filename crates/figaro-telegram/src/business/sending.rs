@@ -51,7 +51,7 @@ impl Desk {
                 None | Some((SendingStart::Gone, _)) => return Ok(SendEnd::Gone),
                 Some((SendingStart::Held, _)) => return Ok(SendEnd::Held),
                 Some((SendingStart::Unclear(draft), chat)) => {
-                    let note = self.texts(account).await.business_unclear();
+                    let note = self.texts(account).business_unclear();
                     self.edit_sent(account, &chat, &draft, note).await;
                     if draft.number == number {
                         return Ok(SendEnd::Unclear);
@@ -71,7 +71,7 @@ impl Desk {
         draft: &ReplyDraft,
         cause: SendCause,
     ) -> Result<SendEnd, StoreError> {
-        let texts = self.texts(account).await;
+        let texts = self.texts(account);
         // The customer reads the mark.
         let theirs = self.languages.locales.of(chat.language.as_deref());
         let text = signed(theirs, &self.name, &draft.markdown);
@@ -115,7 +115,7 @@ impl Desk {
         chat: &CustomerChat,
     ) -> Result<(), StoreError> {
         let Some(sent) = &chat.sent else { return Ok(()) };
-        let note = self.texts(account).await.business_sent();
+        let note = self.texts(account).business_sent();
         self.show_sent(account, chat, sent, note).await
     }
 
@@ -149,12 +149,12 @@ impl Desk {
         chat: ChatId,
         number: u32,
     ) -> Result<bool, StoreError> {
-        let known = self.store.customer(&account.connection, chat).await?;
+        let known = self.store.customer(&account.connection, chat)?;
         // Nothing is sent that the person cannot see.
         if known.and_then(|chat| chat.draft?.card).is_none() {
             return Ok(true);
         }
-        let texts = self.texts(account).await;
+        let texts = self.texts(account);
         let why = match self.send(account, chat, number, SendCause::Rule).await? {
             SendEnd::Sent | SendEnd::Unclear | SendEnd::Busy | SendEnd::Gone => return Ok(true),
             SendEnd::Stopping => return Ok(false),
@@ -162,7 +162,7 @@ impl Desk {
             SendEnd::NoRight => texts.business_no_right(),
             SendEnd::Refused => texts.business_refused(),
         };
-        let Some(chat) = self.store.customer(&account.connection, chat).await? else { return Ok(true) };
+        let Some(chat) = self.store.customer(&account.connection, chat)? else { return Ok(true) };
         match chat.draft.as_ref().filter(|draft| draft.number == number && chat.is_for_rule(draft)) {
             Some(draft) => self.show(account, &chat, draft, Some(why)).await,
             None => Ok(true),
@@ -189,7 +189,7 @@ impl Desk {
         note: &str,
     ) {
         let Some(message) = draft.card else { return };
-        let card = sent_card(self.texts(account).await, chat, draft, note);
+        let card = sent_card(self.texts(account), chat, draft, note);
         self.sender.edit(account.chat, message, &card).await;
     }
 }

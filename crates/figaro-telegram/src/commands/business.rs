@@ -41,8 +41,8 @@ impl Command for BusinessCommand {
 
     async fn run(&self, request: &CommandRequest<'_>) -> Result<CommandOutcome, StoreError> {
         let texts = self.cards.texts(request.asker);
-        Ok(match self.account(request.asker).await? {
-            Some(account) => self.list(request.asker, &account, 0).await?,
+        Ok(match self.account(request.asker)? {
+            Some(account) => self.list(request.asker, &account, 0)?,
             None if request.asker.place.is_group() => Card::text(texts.business_private()),
             None if self.connects_accounts => Card::text(texts.business_none()),
             None => Card::text(texts.business_off()),
@@ -52,11 +52,11 @@ impl Command for BusinessCommand {
 
     async fn press(&self, press: &Press<'_>) -> Result<Pressed, PressError> {
         let asker = press.asker;
-        let Some(account) = self.account(asker).await? else { return Err(PressError::Gone) };
+        let Some(account) = self.account(asker)? else { return Err(PressError::Gone) };
         match press.data.parse()? {
             BusinessButton::Send(chat, number) => self.send(press, &account, chat, number).await,
             BusinessButton::Always(chat, number) => self.always(press, &account, chat, number).await,
-            BusinessButton::Again(chat, number) => self.again(asker, &account, chat, number).await,
+            BusinessButton::Again(chat, number) => self.again(asker, &account, chat, number),
             BusinessButton::Skip(chat, number) => {
                 let key = CustomerKey::of(&account, chat);
                 match self.drafter.skip(&account, &key, SkippedCard { number, card: press.message }).await? {
@@ -68,11 +68,11 @@ impl Command for BusinessCommand {
                 self.set_standing(&account, chat, false).await?;
                 Ok(Pressed::Over(self.cards.texts(asker).business_ended().to_owned()))
             }
-            BusinessButton::List(page) => Ok(Pressed::card(self.list(asker, &account, page).await?)),
-            BusinessButton::Open(chat, page) => self.open(asker, &account, chat, page).await,
+            BusinessButton::List(page) => Ok(Pressed::card(self.list(asker, &account, page)?)),
+            BusinessButton::Open(chat, page) => self.open(asker, &account, chat, page),
             BusinessButton::Forget(chat, page) => {
                 self.drafter.forget(&account, &CustomerKey::of(&account, chat)).await?;
-                let list = self.list(asker, &account, page).await?;
+                let list = self.list(asker, &account, page)?;
                 Ok(Pressed::both(self.cards.texts(asker).business_forgotten(), list))
             }
         }
@@ -86,24 +86,24 @@ impl BusinessCommand {
     }
 
     /// Returns the account of the asker, in the private chat that gets its drafts.
-    async fn account(&self, asker: &Asker) -> Result<Option<BusinessAccount>, StoreError> {
-        let found = self.drafter.desk.store.of_person(&asker.speaker.user).await?;
+    fn account(&self, asker: &Asker) -> Result<Option<BusinessAccount>, StoreError> {
+        let found = self.drafter.desk.store.of_person(&asker.speaker.user)?;
         Ok(found.filter(|account| account.chat == asker.place.chat))
     }
 
-    async fn chat(&self, account: &BusinessAccount, chat: ChatId) -> Result<CustomerChat, PressError> {
-        let found = self.drafter.desk.store.customer(&account.connection, chat).await?;
+    fn chat(&self, account: &BusinessAccount, chat: ChatId) -> Result<CustomerChat, PressError> {
+        let found = self.drafter.desk.store.customer(&account.connection, chat)?;
         found.ok_or(PressError::Gone)
     }
 
     /// Returns the chat of a draft, if the draft is still the one of the button.
-    async fn draft(
+    fn draft(
         &self,
         account: &BusinessAccount,
         chat: ChatId,
         number: u32,
     ) -> Result<CustomerChat, PressError> {
-        let mut found = self.chat(account, chat).await?;
+        let mut found = self.chat(account, chat)?;
         found.draft_mut(number).ok_or(PressError::Gone)?;
         Ok(found)
     }
@@ -147,7 +147,7 @@ impl BusinessCommand {
         chat: ChatId,
         number: u32,
     ) -> Result<Pressed, PressError> {
-        self.draft(account, chat, number).await?;
+        self.draft(account, chat, number)?;
         if !account.can_reply {
             return Ok(Pressed::toast(self.cards.texts(press.asker).business_no_right()));
         }
@@ -155,22 +155,22 @@ impl BusinessCommand {
         self.send(press, account, chat, number).await
     }
 
-    async fn again(
+    fn again(
         &self,
         asker: &Asker,
         account: &BusinessAccount,
         chat: ChatId,
         number: u32,
     ) -> Result<Pressed, PressError> {
-        self.draft(account, chat, number).await?;
+        self.draft(account, chat, number)?;
         self.drafter.draft(CustomerKey::of(account, chat), None);
         Ok(Pressed::toast(self.cards.texts(asker).inline_waiting()))
     }
 
     /// Returns the card of the connection: its rights, and a button for each chat.
-    async fn list(&self, asker: &Asker, account: &BusinessAccount, page: Page) -> Result<Card, StoreError> {
+    fn list(&self, asker: &Asker, account: &BusinessAccount, page: Page) -> Result<Card, StoreError> {
         let texts = self.cards.texts(asker);
-        let chats = self.drafter.desk.store.customers(&account.connection).await?;
+        let chats = self.drafter.desk.store.customers(&account.connection)?;
         let page = ListPage::of(chats, page);
         let open = |chat: &CustomerChat| {
             let mark = if chat.is_standing { "🤖 " } else { "" };
@@ -185,14 +185,14 @@ impl BusinessCommand {
         ))
     }
 
-    async fn open(
+    fn open(
         &self,
         asker: &Asker,
         account: &BusinessAccount,
         chat: ChatId,
         page: Page,
     ) -> Result<Pressed, PressError> {
-        let (texts, chat) = (self.cards.texts(asker), self.chat(account, chat).await?);
+        let (texts, chat) = (self.cards.texts(asker), self.chat(account, chat)?);
         let end = chat.is_standing.then(|| Button::new(texts.business_end(), BusinessButton::End(chat.chat)));
         let body = if chat.is_standing { texts.business_standing() } else { texts.business_waits() };
         let card = Card::titled(&names_chat(texts, &chat.name), body).row(end.into_iter().collect());

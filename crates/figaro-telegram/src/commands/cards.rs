@@ -52,8 +52,8 @@ impl Cards {
     }
 
     /// Updates the asker's language, which a change of the chat's settings may have changed.
-    pub(crate) async fn again(&self, asker: &Asker) -> Asker {
-        let language = self.languages.of(asker.place.chat, asker.client.as_deref()).await;
+    pub(crate) fn again(&self, asker: &Asker) -> Asker {
+        let language = self.languages.of(asker.place.chat, asker.client.as_deref());
         Asker { language, ..asker.clone() }
     }
 
@@ -140,7 +140,7 @@ impl Cards {
         let known = self.sender.api.call(GetChat(json!({"chat_id": chat}))).await.unwrap_or(Value::Null);
         let text = |key: &str| known.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
         let Some(name) = text("title").or(text("first_name")) else {
-            let profile = self.profiles.find(&UserId::telegram(chat.0)).await.ok().flatten();
+            let profile = self.profiles.find(&UserId::telegram(chat.0)).ok().flatten();
             let names = profile.map(|profile| profile.names).filter(|names| !names.shown.is_empty());
             return names.map_or_else(|| (chat.to_string(), None), |names| (names.shown, names.username));
         };

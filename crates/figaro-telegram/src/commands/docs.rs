@@ -45,7 +45,7 @@ impl Command for DocsCommand {
         if is_closed(request.asker) {
             return Ok(Card::text(self.cards.texts(request.asker).docs_guest()).into());
         }
-        self.list(request.asker, 0).await.map(CommandOutcome::Card)
+        self.list(request.asker, 0).map(CommandOutcome::Card)
     }
 
     async fn press(&self, press: &Press<'_>) -> Result<Pressed, PressError> {
@@ -54,8 +54,8 @@ impl Command for DocsCommand {
             return Ok(Pressed::toast(self.cards.texts(asker).docs_guest()));
         }
         Ok(match press.data.parse()? {
-            DocsButton::List(page) => Pressed::card(self.list(asker, page).await?),
-            DocsButton::Open(id, page) => self.open(asker, id, page).await?,
+            DocsButton::List(page) => Pressed::card(self.list(asker, page)?),
+            DocsButton::Open(id, page) => self.open(asker, id, page)?,
             DocsButton::Send(id) => self.send(asker, id).await?,
             DocsButton::Remove(id, page) => self.remove(asker, id, page).await?,
             DocsButton::Undo(id, page) => self.undo(asker, id, page).await?,
@@ -74,9 +74,9 @@ impl DocsCommand {
         }
     }
 
-    async fn list(&self, asker: &Asker, page: Page) -> Result<Card, StoreError> {
+    fn list(&self, asker: &Asker, page: Page) -> Result<Card, StoreError> {
         let texts = self.cards.texts(asker);
-        let documents = self.store.of_chat(asker.place.chat).await?;
+        let documents = self.store.of_chat(asker.place.chat)?;
         if documents.is_empty() {
             return Ok(Card::text(texts.docs_empty()));
         }
@@ -87,19 +87,19 @@ impl DocsCommand {
         Ok(Card::titled(texts.docs_title(), texts.docs_about()).list(texts, &page, open, DocsButton::List))
     }
 
-    async fn find(&self, asker: &Asker, id: DocumentId) -> Result<Option<Document>, StoreError> {
-        Ok(self.store.of_chat(asker.place.chat).await?.into_iter().find(|one| one.id == id))
+    fn find(&self, asker: &Asker, id: DocumentId) -> Result<Option<Document>, StoreError> {
+        Ok(self.store.of_chat(asker.place.chat)?.into_iter().find(|one| one.id == id))
     }
 
     /// Tells that a document no longer exists, and shows the list.
-    async fn gone(&self, asker: &Asker, page: Page) -> Result<Pressed, StoreError> {
-        Ok(Pressed::both(self.cards.texts(asker).gone(), self.list(asker, page).await?))
+    fn gone(&self, asker: &Asker, page: Page) -> Result<Pressed, StoreError> {
+        Ok(Pressed::both(self.cards.texts(asker).gone(), self.list(asker, page)?))
     }
 
-    async fn open(&self, asker: &Asker, id: DocumentId, page: Page) -> Result<Pressed, StoreError> {
-        let Some(document) = self.find(asker, id).await? else { return self.gone(asker, page).await };
+    fn open(&self, asker: &Asker, id: DocumentId, page: Page) -> Result<Pressed, StoreError> {
+        let Some(document) = self.find(asker, id)? else { return self.gone(asker, page) };
         let texts = self.cards.texts(asker);
-        let zone = self.settings.chat_config(asker.place.chat).await?.timezone.unwrap_or(self.default_zone);
+        let zone = self.settings.chat_config(asker.place.chat)?.timezone.unwrap_or(self.default_zone);
         let (at, now) = (document.added_at.with_timezone(&zone), self.cards.now().with_timezone(&zone));
         let read = fill(texts.docs_read(), &[("time", &texts.spoken(&at, &now))]);
         let cut = document.is_cut.then(|| texts.docs_cut().to_owned());
@@ -113,7 +113,7 @@ impl DocsCommand {
 
     async fn send(&self, asker: &Asker, id: DocumentId) -> Result<Pressed, StoreError> {
         let texts = self.cards.texts(asker);
-        let found = self.find(asker, id).await?;
+        let found = self.find(asker, id)?;
         let Some(file_id) = found.and_then(|one| one.file_id) else {
             return Ok(Pressed::toast(texts.gone()));
         };
@@ -126,12 +126,12 @@ impl DocsCommand {
     async fn remove(&self, asker: &Asker, id: DocumentId, page: Page) -> Result<Pressed, StoreError> {
         let texts = self.cards.texts(asker);
         let Some(removed) = self.store.remove(asker.place.chat, id).await? else {
-            return self.gone(asker, page).await;
+            return self.gone(asker, page);
         };
         let toast = fill(texts.docs_removed(), &[("name", &removed.0.name)]);
         let undo = vec![Button::new(texts.button_undo(), DocsButton::Undo(id, page))];
         self.removed.keep(id, removed, asker.place.chat, self.cards.now());
-        Ok(Pressed::both(toast, self.list(asker, page).await?.row(undo)))
+        Ok(Pressed::both(toast, self.list(asker, page)?.row(undo)))
     }
 
     async fn undo(&self, asker: &Asker, id: DocumentId, page: Page) -> Result<Pressed, StoreError> {
@@ -140,7 +140,7 @@ impl DocsCommand {
         let Some((document, passages)) = removed else { return Ok(Pressed::toast(texts.gone())) };
         let document = self.store.add(document, &passages).await?;
         let toast = fill(texts.docs_restored(), &[("name", &document.name)]);
-        Ok(Pressed::both(toast, self.list(asker, page).await?))
+        Ok(Pressed::both(toast, self.list(asker, page)?))
     }
 }
 

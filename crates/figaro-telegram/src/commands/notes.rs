@@ -48,18 +48,18 @@ impl Command for NotesCommand {
 
     async fn run(&self, request: &CommandRequest<'_>) -> Result<CommandOutcome, StoreError> {
         match request.argument() {
-            "" => self.lists(request.asker, 0).await.map(CommandOutcome::Card),
-            words => self.meant(request.asker, words).await.map(CommandOutcome::Card),
+            "" => self.lists(request.asker, 0).map(CommandOutcome::Card),
+            words => self.meant(request.asker, words).map(CommandOutcome::Card),
         }
     }
 
     async fn press(&self, press: &Press<'_>) -> Result<Pressed, PressError> {
         let asker = press.asker;
         Ok(match press.data.parse()? {
-            callback::NotesButton::Lists(page) => Pressed::card(self.lists(asker, page).await?),
-            callback::NotesButton::Open(note, page) => self.open_key(asker, note, page).await?,
+            callback::NotesButton::Lists(page) => Pressed::card(self.lists(asker, page)?),
+            callback::NotesButton::Open(note, page) => self.open_key(asker, note, page)?,
             callback::NotesButton::Show(note) => {
-                if let Pressed::Shown { card: Some(card), .. } = self.open_key(asker, note, 0).await? {
+                if let Pressed::Shown { card: Some(card), .. } = self.open_key(asker, note, 0)? {
                     self.cards.show(asker, card).await;
                 }
                 Pressed::Shown { toast: None, card: None }
@@ -80,9 +80,9 @@ impl NotesCommand {
         Self { cards: handles.cards.clone(), store, conversations, removed }
     }
 
-    async fn lists(&self, asker: &Asker, page: Page) -> Result<Card, StoreError> {
+    fn lists(&self, asker: &Asker, page: Page) -> Result<Card, StoreError> {
         let texts = self.cards.texts(asker);
-        let notes = self.store.of_chat(asker.place.chat).await?;
+        let notes = self.store.of_chat(asker.place.chat)?;
         if notes.is_empty() {
             return Ok(Card::text(texts.notes_empty()));
         }
@@ -100,8 +100,8 @@ impl NotesCommand {
     }
 
     /// Returns the list with this name, or else a list with a matching name or item; all lists if none matches.
-    async fn meant(&self, asker: &Asker, words: &str) -> Result<Card, StoreError> {
-        let notes = self.store.of_chat(asker.place.chat).await?;
+    fn meant(&self, asker: &Asker, words: &str) -> Result<Card, StoreError> {
+        let notes = self.store.of_chat(asker.place.chat)?;
         let wanted = words.to_lowercase();
         let has = |text: &str| text.to_lowercase().contains(&wanted);
         let named = notes.iter().find(|note| note.key.to_lowercase() == wanted);
@@ -111,17 +111,17 @@ impl NotesCommand {
             None => {
                 let told = [("words", &*one_line(words, BUTTON_CHARS))];
                 let told = fill(self.cards.texts(asker).notes_not_found(), &told);
-                let lists = self.lists(asker, 0).await?;
+                let lists = self.lists(asker, 0)?;
                 Ok(if notes.is_empty() { lists } else { Card { body: told, ..lists } })
             }
         }
     }
 
-    async fn open_key(&self, asker: &Asker, id: NoteId, page: Page) -> Result<Pressed, StoreError> {
-        let notes = self.store.of_chat(asker.place.chat).await?;
+    fn open_key(&self, asker: &Asker, id: NoteId, page: Page) -> Result<Pressed, StoreError> {
+        let notes = self.store.of_chat(asker.place.chat)?;
         match notes.iter().find(|note| note.id == id) {
             Some(note) => Ok(Pressed::card(self.key_card(asker, &notes, &note.key, page))),
-            None => Ok(Pressed::both(self.cards.texts(asker).gone(), self.lists(asker, 0).await?)),
+            None => Ok(Pressed::both(self.cards.texts(asker).gone(), self.lists(asker, 0)?)),
         }
     }
 
@@ -150,7 +150,7 @@ impl NotesCommand {
     /// Removes all notes that a turn added. The text and the other buttons of its answer stay.
     async fn drop_all(&self, asker: &Asker, turn: RunId) -> Result<Pressed, StoreError> {
         let (texts, mut removed) = (self.cards.texts(asker), Vec::new());
-        for id in self.added_by(asker, turn).await? {
+        for id in self.added_by(asker, turn)? {
             removed.extend(self.store.remove(asker.place.chat, id).await?.map(|note| note.content));
         }
         let words = fill(texts.notes_removed(), &[("text", &removed.join(", "))]);
@@ -159,9 +159,9 @@ impl NotesCommand {
     }
 
     /// Returns the notes that a turn of the current session added.
-    async fn added_by(&self, asker: &Asker, turn: RunId) -> Result<Vec<NoteId>, StoreError> {
-        let session = self.conversations.session(asker.place.conversation(), self.cards.now()).await?;
-        let recent = self.conversations.recent(session.id, RECENT).await?;
+    fn added_by(&self, asker: &Asker, turn: RunId) -> Result<Vec<NoteId>, StoreError> {
+        let session = self.conversations.session(asker.place.conversation(), self.cards.now())?;
+        let recent = self.conversations.recent(session.id, RECENT)?;
         let of_turn = recent.iter().skip_while(|message| message.turn != Some(turn));
         let of_turn = of_turn.take_while(|message| message.turn.is_none_or(|of| of == turn));
         Ok(of_turn
@@ -182,23 +182,23 @@ impl NotesCommand {
     async fn remove(&self, asker: &Asker, id: NoteId, is_done: bool) -> Result<Pressed, StoreError> {
         let texts = self.cards.texts(asker);
         let Some(note) = self.store.remove(asker.place.chat, id).await? else {
-            return Ok(Pressed::both(texts.gone(), self.lists(asker, 0).await?));
+            return Ok(Pressed::both(texts.gone(), self.lists(asker, 0)?));
         };
         let words = if is_done { texts.notes_done() } else { texts.notes_removed() };
         let toast = fill(words, &[("text", &note.content)]);
-        let card = self.after(asker, &note.key).await?;
+        let card = self.after(asker, &note.key)?;
         let undo = vec![Button::new(texts.button_undo(), callback::NotesButton::Undo(id))];
         self.removed.keep(id, note, asker.place.chat, self.cards.now());
         Ok(Pressed::both(toast, card.row(undo)))
     }
 
     /// Returns the card of the list, or of all lists if the list is now empty.
-    async fn after(&self, asker: &Asker, key: &str) -> Result<Card, StoreError> {
-        let notes = self.store.of_chat(asker.place.chat).await?;
+    fn after(&self, asker: &Asker, key: &str) -> Result<Card, StoreError> {
+        let notes = self.store.of_chat(asker.place.chat)?;
         if notes.iter().any(|note| note.key == key) {
             return Ok(self.key_card(asker, &notes, key, 0));
         }
-        self.lists(asker, 0).await
+        self.lists(asker, 0)
     }
 
     async fn undo(&self, asker: &Asker, id: NoteId) -> Result<Pressed, StoreError> {
@@ -208,6 +208,6 @@ impl NotesCommand {
         };
         self.store.restore(&note).await?;
         let toast = fill(texts.notes_restored(), &[("text", &note.content)]);
-        Ok(Pressed::both(toast, self.after(asker, &note.key).await?))
+        Ok(Pressed::both(toast, self.after(asker, &note.key)?))
     }
 }

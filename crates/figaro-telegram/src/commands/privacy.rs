@@ -33,12 +33,12 @@ impl Command for PrivacyCommand {
     }
 
     async fn run(&self, request: &CommandRequest<'_>) -> Result<CommandOutcome, StoreError> {
-        self.card(request.asker).await.map(CommandOutcome::Card)
+        self.card(request.asker).map(CommandOutcome::Card)
     }
 
     async fn press(&self, press: &Press<'_>) -> Result<Pressed, PressError> {
         let callback::PrivacyButton = press.data.parse()?;
-        Ok(Pressed::card(self.card(press.asker).await?))
+        Ok(Pressed::card(self.card(press.asker)?))
     }
 }
 
@@ -51,9 +51,9 @@ impl PrivacyCommand {
         }
     }
 
-    async fn card(&self, asker: &Asker) -> Result<Card, StoreError> {
+    fn card(&self, asker: &Asker) -> Result<Card, StoreError> {
         let texts = self.cards.texts(asker);
-        let config = self.settings.chat_config(asker.place.chat).await?;
+        let config = self.settings.chat_config(asker.place.chat)?;
         let (model, count) = (self.models.of(&config), KEPT_BACKGROUND.to_string());
         let mut parts = vec![texts.privacy_kept().to_owned()];
         parts.extend(asker.place.is_group().then(|| fill(texts.privacy_group(), &[("count", &count)])));

@@ -31,9 +31,9 @@ pub(super) async fn ask(cards: &Cards, asker: &Asker, words: String, hint: &str,
 ///
 /// # Errors
 /// If the store fails.
-pub(crate) async fn asked_by(outbox: &OutboxStore, part: &Inbound) -> Result<Option<Author>, StoreError> {
+pub(crate) fn asked_by(outbox: &OutboxStore, part: &Inbound) -> Result<Option<Author>, StoreError> {
     let is_plain = part.reply_to_bot && part.forwarded_from.is_none() && !part.text.trim().is_empty();
     let replied = part.quotes.as_ref().filter(|_| is_plain).and_then(|quoted| quoted.message);
     let Some(message) = replied else { return Ok(None) };
-    outbox.author(part.place.chat, message).await
+    outbox.author(part.place.chat, message)
 }

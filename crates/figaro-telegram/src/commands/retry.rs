@@ -116,10 +116,10 @@ impl Command for RetryCommand {
 
     async fn press(&self, press: &Press<'_>) -> Result<Pressed, PressError> {
         if let Ok(button) = press.data.parse::<VersionButton>() {
-            return self.versions.press(press, &button).await;
+            return self.versions.press(press, &button);
         }
         let button: RetryButton = press.data.parse()?;
-        match self.is_current(&button, press.asker).await {
+        match self.is_current(&button, press.asker) {
             Ok(true) => {}
             Ok(false) => return Ok(Pressed::Stale),
             Err(error) => return Ok(Pressed::toast(self.cards.failed(press.asker, &error).body)),
@@ -157,9 +157,9 @@ impl RetryCommand {
 
     /// Returns `true` if a button belongs to the last turn of the conversation that a person began. A later answer of
     /// a task can be continued too.
-    async fn is_current(&self, button: &RetryButton, asker: &Asker) -> Result<bool, StoreError> {
-        let session = self.conversations.session(asker.place.conversation(), self.cards.now()).await?;
-        let messages = self.conversations.recent(session.id, LAST_MESSAGES).await?;
+    fn is_current(&self, button: &RetryButton, asker: &Asker) -> Result<bool, StoreError> {
+        let session = self.conversations.session(asker.place.conversation(), self.cards.now())?;
+        let messages = self.conversations.recent(session.id, LAST_MESSAGES)?;
         let is_meant = |turn: Option<RunId>| turn.is_some_and(|turn| TurnTag::of(turn) == *button.turn());
         let last = messages.iter().rev().find_map(|message| message.turn);
         let goes_on = matches!(button, RetryButton::GoOn(_));
@@ -167,9 +167,9 @@ impl RetryCommand {
     }
 
     /// Returns `true` if the question of a turn is a picture without text.
-    async fn is_picture(&self, turn: &TurnTag, asker: &Asker) -> Result<bool, StoreError> {
-        let session = self.conversations.session(asker.place.conversation(), self.cards.now()).await?;
-        let messages = self.conversations.recent(session.id, LAST_MESSAGES).await?;
+    fn is_picture(&self, turn: &TurnTag, asker: &Asker) -> Result<bool, StoreError> {
+        let session = self.conversations.session(asker.place.conversation(), self.cards.now())?;
+        let messages = self.conversations.recent(session.id, LAST_MESSAGES)?;
         let of_turn = |message: &&Arc<Message>| message.turn.is_some_and(|one| TurnTag::of(one) == *turn);
         let question = || messages.iter().filter(of_turn).filter(|message| message.role == MessageRole::User);
         let has_words = question().any(|message| !message.text.trim().is_empty());
@@ -199,7 +199,7 @@ impl RetryCommand {
         if !self.presses.is_first(press, self.cards.now()) {
             return Err(PressError::Gone);
         }
-        let sees = self.is_picture(turn, asker).await?;
+        let sees = self.is_picture(turn, asker)?;
         let card = match self.models.card(asker, &ModelScope::Again { turn: turn.clone(), sees }).await {
             Ok(card) => card,
             Err(error) => return Ok(Pressed::toast(self.cards.failed(asker, &error).body)),

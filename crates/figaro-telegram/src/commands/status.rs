@@ -75,7 +75,7 @@ impl StatusCommand {
 
     async fn card(&self, asker: &Asker) -> Result<Card, StoreError> {
         let (texts, vitals) = (self.cards.texts(asker), &self.cards.vitals);
-        let config = self.store.settings().chat_config(asker.place.chat).await?;
+        let config = self.store.settings().chat_config(asker.place.chat)?;
         let zone = config.timezone.unwrap_or(self.default_zone);
         let this_year = self.cards.now().with_timezone(&zone).year();
         let moment = |at: DateTime<Utc>| texts.dated(&at.with_timezone(&zone), this_year);
@@ -89,7 +89,7 @@ impl StatusCommand {
             return Ok(Card::text(format!("{} {state}", fill(texts.status_member(), &[("since", &since)]))));
         }
         let health = self.store.health().await?;
-        let undelivered = self.store.outbox().deliveries().await?.len();
+        let undelivered = self.store.outbox().deliveries()?.len();
         let spent = self.models.ledger.spent_today();
         let (count, money) = (texts.tokens(spent.tokens), spent.money());
         let mut today = vec![fill(texts.status_today(), &[("tokens", &count), ("money", &money)])];

@@ -37,7 +37,7 @@ impl Command for SummaryCommand {
         let (asker, argument) = (request.asker, request.argument());
         let texts = self.cards.texts(asker);
         let everything = CatchUp { after: None, newest: KEPT_BACKGROUND, username: None };
-        let all = self.said(asker, &everything).await?;
+        let all = self.said(asker, &everything)?;
         let about = match SummarySpan::read(argument) {
             Some(SummarySpan::Unread) => {
                 let last = all.iter().rev().find(|one| one.speaker.user == asker.speaker.user);
@@ -74,11 +74,11 @@ impl SummaryCommand {
     }
 
     /// Returns the messages that a turn would show for this range, oldest first.
-    async fn said(&self, asker: &Asker, about: &CatchUp) -> Result<Vec<Inbound>, StoreError> {
+    fn said(&self, asker: &Asker, about: &CatchUp) -> Result<Vec<Inbound>, StoreError> {
         let (conversation, epoch) = (asker.place.conversation(), chrono::DateTime::UNIX_EPOCH);
-        let background = self.conversations.background(conversation, epoch, KEPT_BACKGROUND).await?;
-        let session = self.conversations.session(conversation, self.cards.now()).await?;
-        let stored = self.conversations.recent(session.id, LAST_MESSAGES).await?;
+        let background = self.conversations.background(conversation, epoch, KEPT_BACKGROUND)?;
+        let session = self.conversations.session(conversation, self.cards.now())?;
+        let stored = self.conversations.recent(session.id, LAST_MESSAGES)?;
         Ok(about.of(background, &stored, &asker.place))
     }
 }

@@ -109,7 +109,7 @@ impl CommandTable {
         };
         let done = command.run(&request).await;
         // The command may have changed the language of the chat.
-        self.keep_menu(asker.place.chat).await;
+        self.keep_menu(asker.place.chat);
         match done.unwrap_or_else(|error| self.cards.failed(asker, &error).into()) {
             CommandOutcome::Card(card) => self.fitting(card, command, &request).await.into(),
             outcome => outcome,
@@ -147,7 +147,7 @@ impl CommandTable {
     pub(crate) async fn refuse_press(&self, view: &CallbackView, why: PressRefusal) -> bool {
         let chat = view.message.as_ref().map(|message| ChatId(message.chat.id));
         let client = view.from.language_code.as_deref();
-        let texts = self.cards.languages.texts(chat.unwrap_or(ChatId(view.from.id)), client).await;
+        let texts = self.cards.languages.texts(chat.unwrap_or(ChatId(view.from.id)), client);
         self.cards.answer(&view.id, Some(&notices::refused(texts, why))).await;
         true
     }
@@ -162,7 +162,7 @@ impl CommandTable {
         mailboxes: &Mailboxes,
         slot: Result<WaitingSlot, Full>,
     ) -> bool {
-        let (asker, message) = match self.asker_of(view).await {
+        let (asker, message) = match self.asker_of(view) {
             Ok(Some(found)) => found,
             Ok(None) => return self.refuse_press(view, PressRefusal::Stranger).await,
             Err(_told) => return self.refuse_press(view, PressRefusal::Failed).await,
@@ -171,7 +171,7 @@ impl CommandTable {
         let shown = view.message.as_ref();
         let press = Press { update, asker: &asker, message, shown, data };
         let pressed = self.pressed(&press).await;
-        self.keep_menu(asker.place.chat).await;
+        self.keep_menu(asker.place.chat);
         let (job, toast, once) = match pressed {
             Pressed::Job { job, toast, once } => (*job, toast, once),
             Pressed::Shown { toast, card } => {
@@ -303,12 +303,12 @@ impl CommandTable {
     ///
     /// # Errors
     /// If the store fails.
-    pub(crate) async fn question_of(
+    pub(crate) fn question_of(
         &self,
         update: UpdateId,
         view: &CallbackView,
     ) -> Result<Option<Question>, StoreError> {
-        let Some((asker, message)) = self.asker_of(view).await? else { return Ok(None) };
+        let Some((asker, message)) = self.asker_of(view)? else { return Ok(None) };
         let (_, data) = Trail::read(view.data.as_deref().unwrap_or_default());
         let shown = view.message.as_ref();
         let press = Press { update, asker: &asker, message, shown, data };
@@ -318,10 +318,10 @@ impl CommandTable {
     }
 
     /// Returns the person who pressed and the message with the button; `None` without the right to press.
-    async fn asker_of(&self, view: &CallbackView) -> Result<Option<(Asker, MessageId)>, StoreError> {
+    fn asker_of(&self, view: &CallbackView) -> Result<Option<(Asker, MessageId)>, StoreError> {
         let Some(message) = view.message.as_ref() else { return Ok(None) };
         let (place, speaker) = (place(message), speaker_of(&view.from));
-        let list = self.settings.access().await.inspect_err(|error| {
+        let list = self.settings.access().inspect_err(|error| {
             tracing::error!(%error, label = error.label(), "whether someone may press a button could not be looked up");
         })?;
         let Verdict::Allow(standing) = judge(&self.access, &list, &place, &speaker.user, self.cards.now())
@@ -330,7 +330,7 @@ impl CommandTable {
         };
         let id = MessageId(message.message_id);
         let client = view.from.language_code.clone();
-        let language = self.language(place.chat, client.as_deref()).await;
+        let language = self.language(place.chat, client.as_deref());
         Ok(Some((Asker { place, speaker, language, client, standing, message: Some(id) }, id)))
     }
 
@@ -341,13 +341,13 @@ impl CommandTable {
 
     /// Returns the IETF tag of the language for replies in a chat to a person whose client uses `client`. If the chat
     /// has set a language, also updates Telegram's list of its commands.
-    pub(crate) async fn language(&self, chat: ChatId, client: Option<&str>) -> Option<String> {
-        Languages::spoken(self.keep_menu(chat).await, client)
+    pub(crate) fn language(&self, chat: ChatId, client: Option<&str>) -> Option<String> {
+        Languages::spoken(self.keep_menu(chat), client)
     }
 
     /// Updates Telegram's list of a chat's commands to the language that the chat has set. Returns its tag.
-    async fn keep_menu(&self, chat: ChatId) -> Option<&'static str> {
-        let set = self.cards.languages.set_in(chat).await;
+    fn keep_menu(&self, chat: ChatId) -> Option<&'static str> {
+        let set = self.cards.languages.set_in(chat);
         self.menus.keep(&self.cards, &self.commands, chat, set);
         set
     }

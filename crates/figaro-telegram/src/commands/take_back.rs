@@ -60,7 +60,7 @@ impl TakeBack {
         let (asker, texts, now) = (press.asker, self.cards.texts(press.asker), self.cards.now());
         let user = &asker.speaker.user;
         let late = || Pressed::Relabelled { toast: texts.undo_late().to_owned(), label: None };
-        let Some(undo) = self.undos.find(run).await? else { return Ok(late()) };
+        let Some(undo) = self.undos.find(run)? else { return Ok(late()) };
         if undo.asked_in != asker.place.chat {
             return Err(PressError::Gone);
         }

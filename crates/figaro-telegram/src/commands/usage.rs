@@ -54,7 +54,7 @@ impl Command for UsageCommand {
         // In a group everybody would read the figures for owners.
         let card = match request.asker.is_owner_alone() {
             true => self.of_bot(request.asker, UsageButton::Days).await?,
-            false => self.of_chat(request.asker).await?,
+            false => self.of_chat(request.asker)?,
         };
         Ok(card.into())
     }
@@ -79,20 +79,20 @@ impl UsageCommand {
         }
     }
 
-    async fn of_chat(&self, asker: &Asker) -> Result<Card, StoreError> {
+    fn of_chat(&self, asker: &Asker) -> Result<Card, StoreError> {
         let texts = self.cards.texts(asker);
-        let (days, mut spent) = self.ledger.last_days(DAYS).await?;
+        let (days, mut spent) = self.ledger.last_days(DAYS)?;
         spent.retain(|spending| spending.chat == asker.place.chat);
         let mut lines = day_lines(texts, &days, &spent);
         lines.extend(background_line(texts, &spent));
-        lines.extend(self.last_answer(asker, texts).await?);
+        lines.extend(self.last_answer(asker, texts)?);
         explain_unknown(&mut lines, texts);
         Ok(Card::titled(texts.usage_title_chat(), lines.join("\n")))
     }
 
     async fn of_bot(&self, asker: &Asker, view: UsageButton) -> Result<Card, StoreError> {
         let texts = self.cards.texts(asker);
-        let (days, spent) = self.ledger.last_days(DAYS).await?;
+        let (days, spent) = self.ledger.last_days(DAYS)?;
         let mut lines = match view {
             UsageButton::Days => day_lines(texts, &days, &spent),
             UsageButton::Chats => {
@@ -110,7 +110,7 @@ impl UsageCommand {
         };
         lines.extend(background_line(texts, &spent));
         lines.extend(cap_lines(&self.ledger, texts));
-        lines.extend(self.last_answer(asker, texts).await?);
+        lines.extend(self.last_answer(asker, texts)?);
         explain_unknown(&mut lines, texts);
         let buttons = UsageButton::ALL.into_iter().filter(|other| *other != view);
         let row = buttons.map(|other| Button::new(label(other, texts), other));
@@ -118,10 +118,10 @@ impl UsageCommand {
     }
 
     /// Returns the usage of the last answer of a chat, with a line for each agent that helped with it.
-    async fn last_answer(&self, asker: &Asker, texts: &Texts) -> Result<Vec<String>, StoreError> {
+    fn last_answer(&self, asker: &Asker, texts: &Texts) -> Result<Vec<String>, StoreError> {
         let here: Conversation = asker.place.conversation();
-        let session = self.conversations.session(here, self.cards.now()).await?;
-        let recent = self.conversations.recent(session.id, RECENT).await?;
+        let session = self.conversations.session(here, self.cards.now())?;
+        let recent = self.conversations.recent(session.id, RECENT)?;
         let is_answer =
             |message: &&Arc<Message>| message.role == MessageRole::Assistant && message.token_usage.is_some();
         let Some(at) = recent.iter().rposition(|message| is_answer(&message)) else { return Ok(Vec::new()) };
@@ -133,7 +133,7 @@ impl UsageCommand {
         let mut lines = vec![fill(texts.usage_last(), &values)];
         let turn = recent[..at].iter().rev().find_map(|message| message.turn);
         let children = match turn {
-            Some(turn) => self.children.of_run(turn).await?,
+            Some(turn) => self.children.of_run(turn)?,
             None => Vec::new(),
         };
         lines.extend(tree(texts, &children));

@@ -44,21 +44,17 @@ impl Versions {
     }
 
     /// Shows the attempt that the button names. Its answer takes the place of the shown one, also for later questions.
-    pub(super) async fn press(
-        &self,
-        press: &Press<'_>,
-        button: &VersionButton,
-    ) -> Result<Pressed, PressError> {
+    pub(super) fn press(&self, press: &Press<'_>, button: &VersionButton) -> Result<Pressed, PressError> {
         let VersionButton::Show(turn, to) = button else {
             return Ok(Pressed::Shown { toast: None, card: None });
         };
         let conversation = press.asker.place.conversation();
-        match self.conversations.attempts(conversation).await {
+        match self.conversations.attempts(conversation) {
             Ok(attempts) => {
                 let is_it = |attempt: &Attempt| attempt.counts() && TurnTag::of(attempt.turn) == *turn;
                 let Some(shown) = attempts.into_iter().find(is_it) else { return Ok(Pressed::Stale) };
                 let place = press.asker.place.clone();
-                let rich = self.settings.chat_config(place.chat).await?.format == AnswerFormat::Auto;
+                let rich = self.settings.chat_config(place.chat)?.format == AnswerFormat::Auto;
                 let choice = AttemptChoice { shown: shown.turn, to: *to, place, rich };
                 self.mailboxes.post(conversation, Job::Show(Box::new(choice)));
                 Ok(Pressed::Shown { toast: None, card: None })

@@ -49,7 +49,7 @@ impl Command for VoiceCommand {
             return Ok(Card::text(texts.voice_unset()).into());
         }
         if word.is_empty() {
-            return self.card(asker).await.map(CommandOutcome::Card);
+            return self.card(asker).map(CommandOutcome::Card);
         }
         let mode = VoiceMode::ALL.into_iter().find(|mode| {
             mode.name().eq_ignore_ascii_case(word)
@@ -63,7 +63,7 @@ impl Command for VoiceCommand {
             return Ok(Card::text(texts.admin_only()).into());
         }
         self.set(asker, mode).await?;
-        self.card(asker).await.map(CommandOutcome::Card)
+        self.card(asker).map(CommandOutcome::Card)
     }
 
     async fn press(&self, press: &Press<'_>) -> Result<Pressed, PressError> {
@@ -73,7 +73,7 @@ impl Command for VoiceCommand {
         }
         self.set(press.asker, button.mode()).await?;
         let saved = self.cards.texts(press.asker).config_saved();
-        Ok(Pressed::both(saved, self.card(press.asker).await?))
+        Ok(Pressed::both(saved, self.card(press.asker)?))
     }
 }
 
@@ -87,9 +87,9 @@ impl VoiceCommand {
         self.settings.change_chat_config(asker.place.chat, change).await.map(drop)
     }
 
-    async fn card(&self, asker: &Asker) -> Result<Card, StoreError> {
+    fn card(&self, asker: &Asker) -> Result<Card, StoreError> {
         let texts = self.cards.texts(asker);
-        let now = self.settings.chat_config(asker.place.chat).await?.voice;
+        let now = self.settings.chat_config(asker.place.chat)?.voice;
         let others = VoiceMode::ALL.into_iter().filter(|mode| *mode != now);
         let buttons = others.map(|mode| Button::new(label(texts, mode), VoiceButton::of(mode)));
         let body = fill(texts.voice_now(), &[("mode", label(texts, now))]);

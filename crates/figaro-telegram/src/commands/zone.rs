@@ -171,23 +171,23 @@ impl Command for TimezoneCommand {
         let wanted = press.data.parse()?;
         let texts = zones.cards.texts(asker);
         let (settings, chat) = (&zones.settings, asker.place.chat);
-        let before = settings.chat_config(chat).await?;
+        let before = settings.chat_config(chat)?;
         Ok(match wanted {
-            ZoneButton::Show => Pressed::card(zones.card(asker).await?),
+            ZoneButton::Show => Pressed::card(zones.card(asker)?),
             ZoneButton::Set(zone) => {
-                let asked = zones.asks_in(asker, press.message).await?;
+                let asked = zones.asks_in(asker, press.message)?;
                 let done = zones.set(asker, zone).await?;
                 match asked {
                     // The card of the task updates by itself, without the question.
                     true if done.buttons.len() <= 1 => Pressed::toast(done.body),
-                    _ => Pressed::both(saved(texts, &before, &settings.chat_config(chat).await?), done),
+                    _ => Pressed::both(saved(texts, &before, &settings.chat_config(chat)?), done),
                 }
             }
             ZoneButton::Move(zone) => zones.move_others(asker, zone).await?,
             ZoneButton::Clear => {
                 zones.clear(asker).await?;
-                let toast = saved(texts, &before, &settings.chat_config(chat).await?);
-                Pressed::both(toast, zones.card(asker).await?)
+                let toast = saved(texts, &before, &settings.chat_config(chat)?);
+                Pressed::both(toast, zones.card(asker)?)
             }
         })
     }
@@ -213,7 +213,7 @@ impl Zones {
     pub(super) async fn told(&self, asker: &Asker, argument: &str) -> Result<Card, StoreError> {
         let argument = argument.trim();
         if argument.is_empty() {
-            return self.card(asker).await;
+            return self.card(asker);
         }
         let texts = self.cards.texts(asker);
         if !self.cards.may_change(asker).await {
@@ -221,7 +221,7 @@ impl Zones {
         }
         if self.cards.languages.locales.clears(argument) {
             self.clear(asker).await?;
-            return self.card(asker).await;
+            return self.card(asker);
         }
         match zone::read(argument, self.cards.now(), asker.language.as_deref()) {
             ZoneMatch::Zone(zone) => self.set(asker, zone).await,
@@ -230,7 +230,7 @@ impl Zones {
                 let words = one_line(argument, WORDS_CHARS);
                 let complaint = fill(texts.zone_unknown(), &[("value", &words)]);
                 let clocks = self.clocks(asker);
-                let zone = self.settings.chat_config(asker.place.chat).await?.timezone;
+                let zone = self.settings.chat_config(asker.place.chat)?.timezone;
                 let how = clocks.by_time(texts.zone_type(), zone.unwrap_or(self.default_zone));
                 Ok(Card::text(format!("{complaint} {how}"))
                     .rows(clocks.choices(&zone::guesses(clocks.language))))
@@ -284,13 +284,13 @@ impl Zones {
     }
 
     /// Returns `true` if a message shows a task with the question for the zone below.
-    async fn asks_in(&self, asker: &Asker, message: MessageId) -> Result<bool, StoreError> {
-        let (chat, tasks) = (asker.place.chat, self.tasks.of_chat(asker.place.chat).await?);
+    fn asks_in(&self, asker: &Asker, message: MessageId) -> Result<bool, StoreError> {
+        let (chat, tasks) = (asker.place.chat, self.tasks.of_chat(asker.place.chat)?);
         Ok(tasks.iter().filter_map(|task| task.message(chat, message)).any(|message| message.asks_zone))
     }
 
-    async fn card(&self, asker: &Asker) -> Result<Card, StoreError> {
-        let config = self.settings.chat_config(asker.place.chat).await?;
+    fn card(&self, asker: &Asker) -> Result<Card, StoreError> {
+        let config = self.settings.chat_config(asker.place.chat)?;
         Ok(self.clocks(asker).card(&config, self.default_zone))
     }
 
@@ -310,8 +310,8 @@ impl Zones {
     /// Moves the other tasks to the zone too, unless the chat's zone has changed since the offer.
     async fn move_others(&self, asker: &Asker, zone: Tz) -> Result<Pressed, StoreError> {
         let chat = asker.place.chat;
-        if self.settings.chat_config(chat).await?.timezone != Some(zone) {
-            return Ok(Pressed::both(self.cards.texts(asker).gone(), self.card(asker).await?));
+        if self.settings.chat_config(chat)?.timezone != Some(zone) {
+            return Ok(Pressed::both(self.cards.texts(asker).gone(), self.card(asker)?));
         }
         let followed = move_tasks(&self.tasks, chat, zone, self.cards.now()).await?;
         Ok(Pressed::card(self.clocks(asker).done(zone, &followed)))

@@ -10,7 +10,7 @@ use figaro_domain::task::{TaskChange, TaskMessage};
 
 impl TelegramDelivery {
     /// Adds the card of the answer's task to its messages; `None` if the task cannot be read now.
-    pub(super) async fn with_attached(
+    pub(super) fn with_attached(
         &self,
         delivery: &PendingDelivery,
         mut messages: Vec<Outgoing>,
@@ -18,7 +18,7 @@ impl TelegramDelivery {
         let Some(task) = task_of(delivery) else { return Some(messages) };
         let mut shown = card_of(delivery);
         shown.words = fits(&messages).then(|| delivery.markdown.clone());
-        let Some(card) = self.task_card(task, &shown).await? else { return Some(messages) };
+        let Some(card) = self.task_card(task, &shown)? else { return Some(messages) };
         let has_lead = card.lead.is_some();
         let card = card.outgoing();
         match messages.last_mut().filter(|_| has_lead) {
@@ -35,13 +35,9 @@ impl TelegramDelivery {
 
     /// Returns the card of a task for this message. `Some(None)` if the task no longer exists, `None` if it cannot be
     /// read now.
-    pub(super) async fn task_card(
-        &self,
-        task: TaskId,
-        message: &TaskMessage,
-    ) -> Option<Option<commands::Card>> {
-        match self.tasks.find(task).await {
-            Ok(Some(task)) => Some(Some(self.task_cards.draw(&task, message).await)),
+    pub(super) fn task_card(&self, task: TaskId, message: &TaskMessage) -> Option<Option<commands::Card>> {
+        match self.tasks.find(task) {
+            Ok(Some(task)) => Some(Some(self.task_cards.draw(&task, message))),
             Ok(None) => Some(None),
             Err(error) => {
                 tracing::error!(%error, label = error.label(), "a task could not be shown");

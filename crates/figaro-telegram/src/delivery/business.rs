@@ -28,7 +28,7 @@ impl Delivery for DraftDelivery {
         if delivery.card.is_none() {
             self.drafts.said(delivery.place.conversation(), &delivery.markdown);
         }
-        let ended = self.outbox.end_delivery(delivery.id, DeliveryEnd::Whole, self.clock.now()).await;
+        let ended = self.outbox.end_delivery(delivery.id, DeliveryEnd::Whole, self.clock.now());
         if let Err(error) = ended {
             tracing::error!(%error, run = %delivery.run, "that a draft was written could not be recorded");
         }

@@ -40,7 +40,7 @@ impl Delivery for InlineDelivery {
             drop(self.live.settle(delivery.run).await);
             self.end(&answer, render(&delivery.markdown)).await;
         }
-        let ended = self.outbox.end_delivery(delivery.id, DeliveryEnd::Whole, self.sender.clock.now()).await;
+        let ended = self.outbox.end_delivery(delivery.id, DeliveryEnd::Whole, self.sender.clock.now());
         if let Err(error) = ended {
             tracing::error!(%error, run = %delivery.run, "that an answer was given could not be recorded");
         }

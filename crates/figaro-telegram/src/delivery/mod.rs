@@ -140,7 +140,7 @@ impl Delivery for TelegramDelivery {
         if self.clear(&delivery, live, &came, stop).await == Err(Unsent::Stopping) {
             return;
         }
-        if let Err(error) = self.sender.outbox.end_delivery(delivery.id, end, self.sender.clock.now()).await {
+        if let Err(error) = self.sender.outbox.end_delivery(delivery.id, end, self.sender.clock.now()) {
             tracing::error!(%error, run = %delivery.run, "a finished delivery could not be recorded; it may be repeated");
         }
     }
@@ -245,21 +245,20 @@ impl TelegramDelivery {
     /// Returns the messages of a delivery: the first quotes the question, the last has the buttons. `None` if they
     /// cannot be built now.
     async fn messages(&self, delivery: &PendingDelivery) -> Option<Vec<Outgoing>> {
-        let language = self.languages.of(delivery.place.chat, delivery.language.as_deref()).await;
+        let language = self.languages.of(delivery.place.chat, delivery.language.as_deref());
         let texts = self.languages.locales.of(language.as_deref());
         let card = match delivery.card {
             Some(card) => card,
-            None => return self.with_attached(delivery, parts(texts, delivery)).await,
+            None => return self.with_attached(delivery, parts(texts, delivery)),
         };
         match card {
             CardKind::Task(task) => self
                 .task_card(task, &card_of(delivery))
-                .await
                 .map(|card| card.map(super::commands::Card::outgoing).into_iter().collect()),
-            CardKind::Settings => self.settings_card(delivery.run, texts).await,
-            CardKind::Undo => self.undo_card(delivery.run, texts).await,
+            CardKind::Settings => self.settings_card(delivery.run, texts),
+            CardKind::Undo => self.undo_card(delivery.run, texts),
             CardKind::Spoken => self.spoken(delivery).await,
-            CardKind::Zone => match self.settings.chat_config(delivery.place.chat).await {
+            CardKind::Zone => match self.settings.chat_config(delivery.place.chat) {
                 // The zone has been set meanwhile.
                 Ok(config) if config.timezone.is_some() => Some(Vec::new()),
                 Ok(_) => {
@@ -276,8 +275,8 @@ impl TelegramDelivery {
     }
 
     /// Returns the card of the settings that a turn changed; `None` if the store fails.
-    async fn settings_card(&self, run: RunId, texts: &Texts) -> Option<Vec<Outgoing>> {
-        match self.settings.config_change(run).await {
+    fn settings_card(&self, run: RunId, texts: &Texts) -> Option<Vec<Outgoing>> {
+        match self.settings.config_change(run) {
             Ok(change) => {
                 let now = self.sender.clock.now();
                 let card = |change| settings_card(texts, &change, self.default_zone, now).outgoing();
@@ -297,8 +296,8 @@ impl TelegramDelivery {
 
     /// Returns the card of the calls that can be taken back; no message if they no longer can, `None` if the store
     /// fails.
-    async fn undo_card(&self, run: RunId, texts: &Texts) -> Option<Vec<Outgoing>> {
-        let undo = self.undos.find(run).await;
+    fn undo_card(&self, run: RunId, texts: &Texts) -> Option<Vec<Outgoing>> {
+        let undo = self.undos.find(run);
         let undo = undo.inspect_err(|error| {
             tracing::error!(%error, label = error.label(), "what can be taken back could not be shown");
         });

@@ -22,13 +22,13 @@ impl TelegramDelivery {
             return Some(Vec::new());
         };
         let Some(text) = words(&delivery.markdown) else { return Some(Vec::new()) };
-        if !self.is_wanted(delivery).await {
+        if !self.is_wanted(delivery) {
             return Some(Vec::new());
         }
         let payer = Payer { chat: delivery.place.chat, user: user.clone() };
         let never = CancellationToken::new();
         let sound = self.sender.unless_stopping(speech.speak(&text, payer), &never).await.ok()?;
-        let sound = if self.is_wanted(delivery).await { sound } else { None };
+        let sound = if self.is_wanted(delivery) { sound } else { None };
         let message = |sound| Outgoing {
             media: Some(Media::Voice(sound)),
             author: delivery.author(),
@@ -37,8 +37,8 @@ impl TelegramDelivery {
         Some(sound.map(message).into_iter().collect())
     }
 
-    async fn is_wanted(&self, delivery: &PendingDelivery) -> bool {
-        self.sender.outbox.is_pending(delivery.id).await.unwrap_or(true)
+    fn is_wanted(&self, delivery: &PendingDelivery) -> bool {
+        self.sender.outbox.is_pending(delivery.id).unwrap_or(true)
     }
 
     /// Deals with a voice message that Telegram refuses. Where it takes none, answers are not spoken any more, and the chat
@@ -48,7 +48,7 @@ impl TelegramDelivery {
         tracing::warn!(run = %delivery.run, %chat, reason, "Telegram does not take a voice message");
         let told = reason.to_lowercase();
         let is_on =
-            async || self.settings.chat_config(chat).await.is_ok_and(|config| config.voice != VoiceMode::Off);
+            async || self.settings.chat_config(chat).is_ok_and(|config| config.voice != VoiceMode::Off);
         let is_forbidden = told.contains("voice") && FORBIDDEN.iter().any(|words| told.contains(words));
         if !is_forbidden || !is_on().await {
             return;
@@ -58,7 +58,7 @@ impl TelegramDelivery {
             tracing::error!(%error, label = error.label(), "spoken answers could not be switched off");
             return;
         }
-        let texts = self.languages.texts(chat, delivery.language.as_deref()).await;
+        let texts = self.languages.texts(chat, delivery.language.as_deref());
         let message = Outgoing { content: plain(texts.voice_forbidden()), ..Outgoing::default() };
         if let Err(unsent) = self.sender.send(&delivery.place, &message, &CancellationToken::new()).await {
             tracing::warn!(%chat, ?unsent, "that answers are not spoken any more could not be told");

@@ -43,7 +43,7 @@ impl Offers<'_> {
     ///
     /// # Errors
     /// If the store fails.
-    pub(crate) async fn of(&self, answers: &InlineAnswers, user: &UserId, query: &str) -> Result<Value> {
+    pub(crate) fn of(&self, answers: &InlineAnswers, user: &UserId, query: &str) -> Result<Value> {
         let query = query.trim();
         if !query.is_empty() {
             let number = answers.offer(user.clone(), query.to_owned());
@@ -51,7 +51,7 @@ impl Offers<'_> {
             return Ok(json!({"results": results, "is_personal": true, "cache_time": CACHE_SECONDS}));
         }
         let results = match user.telegram_id() {
-            Some(chat) => self.last_answers(ChatId(chat)).await?,
+            Some(chat) => self.last_answers(ChatId(chat))?,
             None => Vec::new(),
         };
         let hint = json!({"text": self.texts.inline_hint(), "start_parameter": "inline"});
@@ -74,11 +74,11 @@ impl Offers<'_> {
     }
 
     /// Returns the last answers of a person's private chat, newest first.
-    async fn last_answers(&self, chat: ChatId) -> Result<Vec<Value>> {
-        let Some(session) = self.sessions.current(Conversation::whole(chat)).await? else {
+    fn last_answers(&self, chat: ChatId) -> Result<Vec<Value>> {
+        let Some(session) = self.sessions.current(Conversation::whole(chat))? else {
             return Ok(Vec::new());
         };
-        let recent = self.conversations.recent(session, LOOKED_AT).await?;
+        let recent = self.conversations.recent(session, LOOKED_AT)?;
         let found =
             recent.iter().enumerate().rev().filter(|(_, message)| is_answer(message)).take(MAX_ANSWERS);
         Ok(found.map(|(at, answer)| offered(asked(&recent, at), answer)).collect())

@@ -66,8 +66,8 @@ pub(super) async fn show(preview: &Preview, sender: &Sender) {
         preview,
         sender,
         pace: PreviewPace::new(USUAL, Instant::now()),
-        standing: TurnLiveMessages::of(preview, sender).await,
-        state: PreviewState::new().may_be_rich(may_be_rich(preview, sender).await),
+        standing: TurnLiveMessages::of(preview, sender),
+        state: PreviewState::new().may_be_rich(may_be_rich(preview, sender)),
         shown: None,
         rendered: None,
         takes_rich: true,
@@ -76,8 +76,8 @@ pub(super) async fn show(preview: &Preview, sender: &Sender) {
 }
 
 /// Returns `true` if the chat takes answers as rich messages.
-async fn may_be_rich(preview: &Preview, sender: &Sender) -> bool {
-    let config = sender.settings.chat_config(preview.place.chat).await;
+fn may_be_rich(preview: &Preview, sender: &Sender) -> bool {
+    let config = sender.settings.chat_config(preview.place.chat);
     config.is_ok_and(|config| config.format == AnswerFormat::Auto)
 }
 

@@ -43,7 +43,7 @@ struct Growing<'a> {
 
 /// Shows the turn until it ends. A turn that continues after a restart keeps its message.
 pub(super) async fn show(preview: &Preview, sender: &Sender) {
-    let standing = TurnLiveMessages::of(preview, sender).await;
+    let standing = TurnLiveMessages::of(preview, sender);
     let eyes = Eyes::on(preview, sender).await;
     let now = Instant::now();
     let mut growing = Growing {
@@ -73,7 +73,7 @@ impl<'a> Eyes<'a> {
     /// Sets the reaction, if the chat wants it.
     async fn on(preview: &'a Preview, sender: &Sender) -> Option<Self> {
         let (place, message) = (&preview.place, preview.message?);
-        let config = sender.settings.chat_config(place.chat).await.ok()?;
+        let config = sender.settings.chat_config(place.chat).ok()?;
         let wanted = Self { place, message };
         if !config.eyes || !place.is_group() || preview.has_ended() {
             return None;

@@ -84,7 +84,7 @@ impl Live {
         }
         let mut pauses = pauses();
         loop {
-            match self.sender.outbox.live_of(run).await {
+            match self.sender.outbox.live_of(run) {
                 Ok(live) => return Some(live),
                 Err(error) => {
                     tracing::error!(%error, %run, "what was shown of an answer could not be looked up")
@@ -116,7 +116,7 @@ impl Live {
         self.background.spawn("live", async move {
             let _listed = listed;
             // A draft only goes when a message comes, and an answer in place of an earlier one sends none.
-            let standing = sender.outbox.live_of(run).await.unwrap_or_default();
+            let standing = sender.outbox.live_of(run).unwrap_or_default();
             match preview.place.is_group() || standing.iter().any(LiveMessage::is_earlier) {
                 true => group::show(&preview, &sender).await,
                 false => draft::show(&preview, &sender).await,

@@ -21,8 +21,8 @@ pub(super) struct TurnLiveMessages<'a> {
 
 impl<'a> TurnLiveMessages<'a> {
     /// Loads the recorded messages: a turn that continues after a restart keeps its messages.
-    pub(super) async fn of(preview: &'a Preview, sender: &'a Sender) -> Self {
-        let live = sender.outbox.live_of(preview.run).await.unwrap_or_else(|error| {
+    pub(super) fn of(preview: &'a Preview, sender: &'a Sender) -> Self {
+        let live = sender.outbox.live_of(preview.run).unwrap_or_else(|error| {
             tracing::error!(%error, run = %preview.run, "what was shown of an answer could not be looked up");
             Vec::new()
         });

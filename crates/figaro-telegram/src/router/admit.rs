@@ -69,7 +69,7 @@ impl Router {
             self.refuse_press(pressed, PressRefusal::Gone);
             return Ok(UpdateFate::Dropped("no_message"));
         };
-        let list = self.settings.access().await?;
+        let list = self.settings.access()?;
         let Verdict::Allow(standing) = judge(&self.access, &list, &place, &user, self.clock.now()) else {
             self.refuse_press(pressed, PressRefusal::Stranger);
             return Ok(UpdateFate::Dropped("not_allowed"));
@@ -108,7 +108,7 @@ impl Router {
 
     /// Handles a private message of a stranger: asks the owners and tells the stranger so, once. If too many such
     /// notices are pending, the message is dropped, and the next one counts as the first.
-    pub(super) async fn refuse_unknown(
+    pub(super) fn refuse_unknown(
         self: &Arc<Self>,
         part: Inbound,
         arrival: Arrival,
@@ -116,7 +116,7 @@ impl Router {
         let Some(room) = self.commands.cards.sender.limiter.notice_room() else {
             return Ok(UpdateFate::Dropped("too_many_notices"));
         };
-        let is_new = self.settings.greet_stranger(&part.speaker.user, self.clock.now()).await?;
+        let is_new = self.settings.greet_stranger(&part.speaker.user, self.clock.now())?;
         // An update that a stop left open was marked as told, but the notice was not sent.
         if !is_new && arrival == Arrival::New {
             return Ok(UpdateFate::Dropped("stranger"));
@@ -156,7 +156,7 @@ impl Router {
         }
         tracing::info!(user = %part.speaker.user, "the bot has an owner now");
         // Nobody could be asked about those who wrote before.
-        self.settings.forget_strangers(self.clock.now()).await?;
+        self.settings.forget_strangers(self.clock.now())?;
         let (this, part, line) = (Arc::clone(self), part.clone(), line.clone());
         let asker = Asker::new(&part, Standing::Owner);
         self.background.spawn("owner_invite", async move {

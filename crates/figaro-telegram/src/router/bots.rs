@@ -17,15 +17,11 @@ use figaro_store::StoreError;
 
 impl Router {
     /// Reads the message of a bot that is allowed in its group; `None` for any other message.
-    pub(super) async fn read_bot(
-        &self,
-        id: UpdateId,
-        view: &MessageView,
-    ) -> Result<Option<Inbound>, StoreError> {
+    pub(super) fn read_bot(&self, id: UpdateId, view: &MessageView) -> Result<Option<Inbound>, StoreError> {
         let Some(part) = inbound::read_bot(id, view, &self.me).filter(|part| part.place.is_group()) else {
             return Ok(None);
         };
-        let list = self.settings.access().await?;
+        let list = self.settings.access()?;
         let is_heard =
             part.speaker.username.as_ref().is_some_and(|name| list.hears_bot(part.place.chat, name));
         Ok(Some(part).filter(|_| is_heard))
@@ -43,7 +39,7 @@ impl Router {
             return Ok(UpdateFate::Dropped("command_of_a_bot"));
         }
         if !part.is_addressed() {
-            return self.add_background(&part, Reception::NotAddressed).await;
+            return self.add_background(&part, Reception::NotAddressed);
         }
         let (chat, bot) = (part.place.chat, part.speaker.user.clone());
         let ruling = self.heard(&part);
@@ -52,7 +48,7 @@ impl Router {
             BotDecision::Stop { is_first: false } => Ok(UpdateFate::Dropped("bots_loop")),
             BotDecision::Stop { is_first: true } => {
                 tracing::info!(%chat, %bot, "a bot is not answered for now: it and this one had only each other to answer");
-                let language = self.commands.language(chat, None).await;
+                let language = self.commands.language(chat, None);
                 let name = part.speaker.username.as_deref().unwrap_or_default();
                 let locales = &self.commands.cards.languages.locales;
                 let words = fill(locales.of(language.as_deref()).bots_loop(), &[("bot", name)]);

@@ -74,8 +74,8 @@ impl Router {
             self.business.disconnect(&connection).await?;
             return Ok(UpdateFate::Settled);
         }
-        if self.standing_of(&owner.user).await?.is_none() {
-            if self.business.desk.store.account(&connection).await?.is_some() {
+        if self.standing_of(&owner.user)?.is_none() {
+            if self.business.desk.store.account(&connection)?.is_some() {
                 self.business.disconnect(&connection).await?;
             }
             self.business.refused.add(connection, Some(owner.user));
@@ -97,14 +97,14 @@ impl Router {
     }
 
     /// Returns what is known of a connection.
-    async fn connection_state(&self, connection: &ConnectionId) -> Result<ConnectionState, StoreError> {
-        if let Some(account) = self.business.desk.store.account(connection).await? {
-            let may = !account.is_forgotten && self.standing_of(&account.owner.user).await?.is_some();
+    fn connection_state(&self, connection: &ConnectionId) -> Result<ConnectionState, StoreError> {
+        if let Some(account) = self.business.desk.store.account(connection)? {
+            let may = !account.is_forgotten && self.standing_of(&account.owner.user)?.is_some();
             return Ok(if may { ConnectionState::Connected(account) } else { ConnectionState::Refused });
         }
         Ok(match self.business.refused.find(connection) {
             // Let in since.
-            Some(Some(user)) if self.standing_of(&user).await?.is_some() => ConnectionState::Unknown,
+            Some(Some(user)) if self.standing_of(&user)?.is_some() => ConnectionState::Unknown,
             Some(_) => ConnectionState::Refused,
             None => ConnectionState::Unknown,
         })
@@ -154,7 +154,7 @@ impl Router {
 
     async fn customer_message(self: &Arc<Self>, message: CustomerMessage) -> Result<UpdateFate, StoreError> {
         let connection = ConnectionId(message.view.part("business_connection_id"));
-        let account = match self.connection_state(&connection).await? {
+        let account = match self.connection_state(&connection)? {
             ConnectionState::Connected(account) => account,
             ConnectionState::Refused => return Ok(UpdateFate::Dropped("unknown_connection")),
             ConnectionState::Unknown => {
@@ -236,7 +236,7 @@ impl Router {
         deleted: &DeletedView,
     ) -> Result<UpdateFate, StoreError> {
         let connection = ConnectionId(deleted.business_connection_id.clone());
-        let ConnectionState::Connected(account) = self.connection_state(&connection).await? else {
+        let ConnectionState::Connected(account) = self.connection_state(&connection)? else {
             return Ok(UpdateFate::Dropped("unknown_connection"));
         };
         let key = CustomerKey { connection, chat: ChatId(deleted.chat.id) };

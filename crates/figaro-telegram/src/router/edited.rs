@@ -23,11 +23,11 @@ impl Router {
         arrival: Arrival,
     ) -> Result<UpdateFate, StoreError> {
         let Some(edited) = inbound::read(id, view, &self.me) else { return Ok(UpdateFate::Settled) };
-        let is_asked = self.asks_again(view, &edited, arrival).await?;
+        let is_asked = self.asks_again(view, &edited, arrival)?;
         let is_taken_up = self.mailboxes.edit(&edited);
         let standing = self.follow_edit(view, &edited).await?;
         if let Some(standing) = standing.filter(|_| is_asked && !is_taken_up)
-            && let Some(slot) = self.room_to_ask(&edited, arrival).await?
+            && let Some(slot) = self.room_to_ask(&edited, arrival)?
         {
             return self.ask_again(edited, standing, slot).await;
         }
@@ -49,7 +49,7 @@ impl Router {
         view: &MessageView,
         edited: &Inbound,
     ) -> Result<Option<Standing>, StoreError> {
-        let list = self.settings.access().await?;
+        let list = self.settings.access()?;
         let verdict = judge(&self.access, &list, &edited.place, &edited.speaker.user, self.clock.now());
         let Verdict::Allow(standing) = verdict else { return Ok(None) };
         // For a command, the pin contains only its argument.
@@ -62,28 +62,19 @@ impl Router {
     }
 
     /// Returns `true` if the message is part of the last question, and the edit changes what is asked.
-    async fn asks_again(
-        &self,
-        view: &MessageView,
-        edited: &Inbound,
-        arrival: Arrival,
-    ) -> Result<bool, StoreError> {
+    fn asks_again(&self, view: &MessageView, edited: &Inbound, arrival: Arrival) -> Result<bool, StoreError> {
         if edited.borrowed || inbound::command(view, &self.me).is_some() {
             return Ok(false);
         }
-        let exchange = self.conversations.last_exchange(edited.place.conversation()).await?;
+        let exchange = self.conversations.last_exchange(edited.place.conversation())?;
         let asked = exchange.iter().find(|message| message.is_written_in(edited));
         // Before a restart, the edit may have been stored already.
         Ok(asked.is_some_and(|asked| arrival == Arrival::Accepted || is_reworded(asked, edited)))
     }
 
     /// Returns a place in the queue for an edited question; `None` if the chat wants no answers or too much waits.
-    async fn room_to_ask(
-        &self,
-        edited: &Inbound,
-        arrival: Arrival,
-    ) -> Result<Option<WaitingSlot>, StoreError> {
-        let config = self.settings.chat_config(edited.place.chat).await?;
+    fn room_to_ask(&self, edited: &Inbound, arrival: Arrival) -> Result<Option<WaitingSlot>, StoreError> {
+        let config = self.settings.chat_config(edited.place.chat)?;
         if edited.place.is_group() && config.answer_when == AnswerWhen::Off {
             return Ok(None);
         }
@@ -97,7 +88,7 @@ impl Router {
         standing: Standing,
         slot: WaitingSlot,
     ) -> Result<UpdateFate, StoreError> {
-        let language = self.commands.language(edited.place.chat, edited.language.as_deref()).await;
+        let language = self.commands.language(edited.place.chat, edited.language.as_deref());
         let edited = Inbound { language, ..edited };
         let conversation = edited.place.conversation();
         let superseded = self.mailboxes.withdraw_edits(&edited);

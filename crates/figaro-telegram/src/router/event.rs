@@ -26,7 +26,7 @@ impl Router {
         view: &MessageView,
         part: &Inbound,
     ) -> Result<UpdateFate, StoreError> {
-        let list = self.settings.access().await?;
+        let list = self.settings.access()?;
         let verdict = judge(&self.access, &list, &part.place, &part.speaker.user, self.clock.now());
         if !matches!(verdict, Verdict::Allow(_)) || !is_served(&self.access, &list, &part.place) {
             return Ok(UpdateFate::Dropped("event"));
@@ -37,7 +37,7 @@ impl Router {
         {
             self.correct(id, &message).await?;
         }
-        self.welcome(&part.place, view).await;
-        self.add_background(part, Reception::NoPerson).await
+        self.welcome(&part.place, view);
+        self.add_background(part, Reception::NoPerson)
     }
 }

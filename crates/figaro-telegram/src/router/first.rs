@@ -39,7 +39,7 @@ impl Router {
         if self.first_questions.lock().is_empty() {
             return Ok(());
         }
-        let list = self.settings.access().await?;
+        let list = self.settings.access()?;
         let verdict =
             |part: &Inbound| judge(&self.access, &list, &part.place, &part.speaker.user, self.clock.now());
         let is_settled = |part: &mut Inbound| !matches!(verdict(part), Verdict::Stranger);

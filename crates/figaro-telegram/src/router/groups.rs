@@ -23,7 +23,7 @@ pub(super) struct GroupAsk {
 impl Router {
     /// Handles a message in a group that no owner has allowed. Owners are asked if the message addresses the bot,
     /// which may be in the group since before access was required.
-    pub(super) async fn refuse_group(
+    pub(super) fn refuse_group(
         self: &Arc<Self>,
         part: Inbound,
         command: Option<&CommandLine>,
@@ -34,12 +34,12 @@ impl Router {
             return Ok(UpdateFate::Dropped("group_not_allowed"));
         }
         let asker = Asker::new(&part, Standing::Member);
-        self.ask_about_group(part.origin.update(), GroupAsk { asker, is_added: false }, arrival).await
+        self.ask_about_group(part.origin.update(), GroupAsk { asker, is_added: false }, arrival)
     }
 
     /// Asks the owners about a group and tells the group, once. If too many such notices are pending, the update is
     /// dropped, and the next one counts as the first.
-    pub(super) async fn ask_about_group(
+    pub(super) fn ask_about_group(
         self: &Arc<Self>,
         id: Option<UpdateId>,
         ask: GroupAsk,
@@ -50,7 +50,7 @@ impl Router {
         };
         // A group is recorded under the id of those who speak in its name.
         let group = UserId::telegram(ask.asker.place.chat.0);
-        let is_new = self.settings.greet_stranger(&group, self.clock.now()).await?;
+        let is_new = self.settings.greet_stranger(&group, self.clock.now())?;
         // An update that a stop left open was marked as told, but the notice was not sent.
         if !is_new && arrival == Arrival::New {
             return Ok(UpdateFate::Dropped("group_not_allowed"));

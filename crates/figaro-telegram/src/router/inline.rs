@@ -56,11 +56,11 @@ impl Router {
 
     async fn offer_results(&self, user: &UserId, query: InlineQueryView) {
         let cards = &self.commands.cards;
-        let texts = cards.languages.texts(ChatId(query.from.id), query.from.language_code.as_deref()).await;
+        let texts = cards.languages.texts(ChatId(query.from.id), query.from.language_code.as_deref());
         let (conversations, sessions) = (&self.conversations, &self.sessions);
         let offers = Offers { texts, name: &self.me.name, conversations, sessions };
-        let offered = match self.standing_of(user).await {
-            Ok(Some(_)) => offers.of(&self.inline, user, &query.query).await,
+        let offered = match self.standing_of(user) {
+            Ok(Some(_)) => offers.of(&self.inline, user, &query.query),
             Ok(None) => Ok(offers.none()),
             Err(error) => Err(error),
         };
@@ -100,7 +100,7 @@ impl Router {
         else {
             return Ok(UpdateFate::Dropped("no_person"));
         };
-        let Some(_) = self.standing_of(&read.speaker.user).await? else {
+        let Some(_) = self.standing_of(&read.speaker.user)? else {
             return Ok(UpdateFate::Dropped("stranger"));
         };
         let known: Option<String> = view.part("inline_message_id");
@@ -129,7 +129,7 @@ impl Router {
         query: &str,
         read: &Inbound,
     ) -> Result<Option<String>, StoreError> {
-        let texts = self.inline_texts(&read.speaker, read.client.as_deref()).await;
+        let texts = self.inline_texts(&read.speaker, read.client.as_deref());
         let body = json!({"guest_query_id": query, "result": guest_result(texts, &self.me.name)});
         let sent = match self.commands.cards.sender.api.call(AnswerGuestQuery(body)).await {
             Ok(sent) => sent,
@@ -219,12 +219,12 @@ impl Router {
         let (user, request) = (part.speaker.user.clone(), RequestId::new());
         let conversation = Conversation::alone(part.place.chat, request);
         part.place.topic = conversation.topic;
-        let texts = self.inline_texts(&part.speaker, part.client.as_deref()).await;
+        let texts = self.inline_texts(&part.speaker, part.client.as_deref());
         let update = part.origin.update().unwrap_or(UpdateId(0));
         let mut answer = InlineAnswer::new(message, update, conversation, user.clone());
         (answer.request, answer.language, answer.question) = (request, part.client.clone(), question);
         let answer = Arc::new(answer);
-        if self.standing_of(&user).await?.is_none() {
+        if self.standing_of(&user)?.is_none() {
             self.end_inline(&answer, texts.inline_refused()).await;
             return Ok(UpdateFate::Dropped("stranger"));
         }
@@ -260,9 +260,9 @@ impl Router {
     }
 
     /// Returns the rights of a person in their private chat; `None` if they may not talk to the bot.
-    pub(super) async fn standing_of(&self, user: &UserId) -> Result<Option<Standing>, StoreError> {
+    pub(super) fn standing_of(&self, user: &UserId) -> Result<Option<Standing>, StoreError> {
         let place = Place::external(Conversation::whole(ChatId(user.telegram_id().unwrap_or_default())));
-        let list = self.settings.access().await?;
+        let list = self.settings.access()?;
         Ok(match judge(&self.access, &list, &place, user, self.clock.now()) {
             Verdict::Allow(standing) => Some(standing),
             Verdict::Stranger | Verdict::Unapproved | Verdict::Ignore(_) => None,
@@ -276,9 +276,9 @@ impl Router {
         Inbound { client: language.clone(), language, ..part }
     }
 
-    async fn inline_texts(&self, speaker: &Speaker, client: Option<&str>) -> &Texts {
+    fn inline_texts(&self, speaker: &Speaker, client: Option<&str>) -> &Texts {
         let chat = ChatId(speaker.user.telegram_id().unwrap_or_default());
-        self.commands.cards.languages.texts(chat, client).await
+        self.commands.cards.languages.texts(chat, client)
     }
 }
 

@@ -36,13 +36,13 @@ impl Router {
         }
         match place.kind {
             ChatKind::Group if is_out(old) && is_in(new) => self.joined(id, place, member, arrival).await,
-            ChatKind::Private if is_out(old) && is_in(new) => self.unblocked(id, place, member).await,
+            ChatKind::Private if is_out(old) && is_in(new) => self.unblocked(id, place, member),
             _ => Ok(UpdateFate::Dropped("membership")),
         }
     }
 
     /// Records people who joined a group that the bot serves, so that they can be named before they write.
-    pub(super) async fn note_came(&self, view: &MessageView) -> Result<(), StoreError> {
+    pub(super) fn note_came(&self, view: &MessageView) -> Result<(), StoreError> {
         let people: Vec<UserView> = view.part("new_chat_members");
         let people = people.iter().filter(|user| !user.is_bot);
         let people: Vec<Speaker> = people.map(inbound::speaker_of).collect();
@@ -50,33 +50,33 @@ impl Router {
         let Some(user) = view.from.as_ref().filter(|_| place.is_group() && !people.is_empty()) else {
             return Ok(());
         };
-        let list = self.settings.access().await?;
+        let list = self.settings.access()?;
         match judge(&self.access, &list, &place, &inbound::speaker_of(user).user, self.clock.now()) {
             Verdict::Allow(_) if is_served(&self.access, &list, &place) => {
                 let at = DateTime::from_timestamp(view.date, 0).unwrap_or_default();
-                self.people.came(place.chat, people, at).await
+                self.people.came(place.chat, people, at)
             }
             Verdict::Allow(_) | Verdict::Stranger | Verdict::Unapproved | Verdict::Ignore(_) => Ok(()),
         }
     }
 
     /// Handles an unblock: offers to resume tasks that were paused when the person blocked the bot.
-    async fn unblocked(
+    fn unblocked(
         self: &Arc<Self>,
         id: UpdateId,
         place: Place,
         member: MemberUpdateView,
     ) -> Result<UpdateFate, StoreError> {
         let speaker = inbound::speaker_of(&member.from);
-        let list = self.settings.access().await?;
+        let list = self.settings.access()?;
         let Verdict::Allow(standing) = judge(&self.access, &list, &place, &speaker.user, self.clock.now())
         else {
             return Ok(UpdateFate::Dropped("membership"));
         };
         let client = member.from.language_code.clone();
-        let language = self.commands.language(place.chat, client.as_deref()).await;
+        let language = self.commands.language(place.chat, client.as_deref());
         let asker = Asker { place, speaker, language, client, standing, message: None };
-        let Some(card) = self.resting.returned(&asker).await? else { return Ok(UpdateFate::Settled) };
+        let Some(card) = self.resting.returned(&asker)? else { return Ok(UpdateFate::Settled) };
         let this = Arc::clone(self);
         self.background.spawn("unblocked", async move { this.show(id, &asker, card).await });
         Ok(UpdateFate::Pending)
@@ -93,9 +93,9 @@ impl Router {
         arrival: Arrival,
     ) -> Result<UpdateFate, StoreError> {
         let adder = inbound::speaker_of(&member.from);
-        let list = self.settings.access().await?;
+        let list = self.settings.access()?;
         let client = member.from.language_code.clone();
-        let language = self.commands.language(place.chat, client.as_deref()).await;
+        let language = self.commands.language(place.chat, client.as_deref());
         let standing = match judge(&self.access, &list, &place, &adder.user, self.clock.now()) {
             Verdict::Allow(standing) => standing,
             Verdict::Unapproved => {
@@ -108,7 +108,7 @@ impl Router {
                     standing: Standing::Member,
                     message: None,
                 };
-                return self.ask_about_group(Some(id), GroupAsk { asker, is_added: true }, arrival).await;
+                return self.ask_about_group(Some(id), GroupAsk { asker, is_added: true }, arrival);
             }
             Verdict::Stranger | Verdict::Ignore(_) => return Ok(UpdateFate::Settled),
         };
@@ -119,7 +119,7 @@ impl Router {
         }
         let is_admin = member.new_chat_member.status == "administrator";
         let asker = Asker { place, speaker: adder, language, client, standing, message: None };
-        let offer = self.resting.returned(&asker).await?;
+        let offer = self.resting.returned(&asker)?;
         let this = Arc::clone(self);
         self.background.spawn("joined", async move {
             let cards = &this.commands.cards;

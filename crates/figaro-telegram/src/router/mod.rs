@@ -200,23 +200,23 @@ impl Router {
     ///
     /// # Errors
     /// If the store fails.
-    pub(crate) async fn question(&self, update: &RawUpdate) -> Result<Option<Question>, StoreError> {
+    pub(crate) fn question(&self, update: &RawUpdate) -> Result<Option<Question>, StoreError> {
         let Ok(view) = UpdateView::deserialize(&update.body) else {
             return Ok(None);
         };
         if let Some(pressed) = view.callback_query {
-            return self.commands.question_of(update.id, &pressed).await;
+            return self.commands.question_of(update.id, &pressed);
         }
         if let Some(reaction) = view.message_reaction {
-            return self.reaction_question(update.id, &reaction).await;
+            return self.reaction_question(update.id, &reaction);
         }
         let Some(view) = view.message.or(view.edited_message) else {
             return Ok(None);
         };
-        let Some(part) = self.read(update.id, &view).await? else {
+        let Some(part) = self.read(update.id, &view)? else {
             return Ok(None);
         };
-        let list = self.settings.access().await?;
+        let list = self.settings.access()?;
         Ok(match judge(&self.access, &list, &part.place, &part.speaker.user, self.clock.now()) {
             // Another bot has no person's rights.
             Verdict::Allow(_) if part.borrowed => Some(Question::new(part, Standing::Borrowed)),
@@ -279,9 +279,9 @@ impl Router {
             self.parked.reload(None).await?;
             return Ok(UpdateFate::Settled);
         }
-        self.note_title(view).await?;
-        self.note_came(view).await?;
-        let Some(part) = self.read(id, view).await? else {
+        self.note_title(view)?;
+        self.note_came(view)?;
+        let Some(part) = self.read(id, view)? else {
             return Ok(UpdateFate::Dropped("no_person"));
         };
         if part.is_event() {
@@ -290,7 +290,7 @@ impl Router {
         let command = inbound::command(view, &self.me);
         let is_others = command.as_ref().is_some_and(|command| self.is_others(command, &part));
         let command = command.filter(|_| !is_others);
-        let list = self.settings.access().await?;
+        let list = self.settings.access()?;
         if let Some(line) = command.as_ref().filter(|_| !part.place.is_group())
             && !list.invites.is_empty()
             && self.accept_owner_invite(id, &part, line).await?
@@ -301,7 +301,7 @@ impl Router {
             Verdict::Allow(standing) => standing,
             Verdict::Ignore(reason) => return Ok(UpdateFate::Dropped(reason)),
             Verdict::Stranger => return self.stranger(part, command.as_ref(), arrival).await,
-            Verdict::Unapproved => return self.refuse_group(part, command.as_ref(), arrival).await,
+            Verdict::Unapproved => return self.refuse_group(part, command.as_ref(), arrival),
         };
         if part.borrowed {
             return self.bot_spoke(part, command.is_some() || is_others, arrival).await;
@@ -314,9 +314,7 @@ impl Router {
         }
         match command {
             Some(line) => self.command(AuthorizedCommand { id, part, standing, line }, arrival).await,
-            None if is_others && part.place.is_group() => {
-                self.add_background(&part, Reception::OtherBot).await
-            }
+            None if is_others && part.place.is_group() => self.add_background(&part, Reception::OtherBot),
             None => self.talk(part, standing, arrival).await,
         }
     }

@@ -24,7 +24,7 @@ impl Router {
         if let Some((what, user)) = reception(&fate).zip(inbound::writer(view)).filter(|_| !moves) {
             let (chat, message) = (ChatId(view.chat.id), MessageId(view.message_id));
             let received = ReceivedMessage { at: self.clock.now(), user, what, turn: None };
-            if let Err(error) = self.receptions.note(chat, &[message], received).await {
+            if let Err(error) = self.receptions.note(chat, &[message], received) {
                 tracing::warn!(%error, update = %id, "what became of a message could not be noted");
             }
         }

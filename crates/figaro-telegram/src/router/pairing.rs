@@ -32,7 +32,7 @@ impl Router {
                 if line.is_none() {
                     self.keep_first(&part);
                 }
-                self.refuse_unknown(part, arrival).await
+                self.refuse_unknown(part, arrival)
             }
         }
     }

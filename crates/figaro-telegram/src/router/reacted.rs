@@ -43,24 +43,24 @@ impl Router {
         view: &ReactionView,
         arrival: Arrival,
     ) -> Result<UpdateFate, StoreError> {
-        let Some(reaction) = self.to_answer(id, view).await? else {
+        let Some(reaction) = self.to_answer(id, view)? else {
             return Ok(UpdateFate::Dropped("no_answer_of_theirs"));
         };
         // Before a restart, it may have been counted.
         if arrival == Arrival::New {
-            self.count(view, reaction.part.speaker.user.clone(), &reaction.answer).await?;
+            self.count(view, reaction.part.speaker.user.clone(), &reaction.answer)?;
         }
-        if let Some(question) = self.for_agent(&reaction, view).await? {
+        if let Some(question) = self.for_agent(&reaction, view)? {
             let Ok(slot) = self.slot(&reaction.part, arrival) else { return Ok(UpdateFate::Settled) };
             let conversation = reaction.part.place.conversation();
             self.mailboxes.post(conversation, QueuedJob::new(Job::Ask(question), Some(slot)));
             return Ok(UpdateFate::Pending);
         }
         let AnswerReaction { part, standing, answer, message } = reaction;
-        let asker = self.commands.cards.again(&Asker::new(&part, standing)).await;
+        let asker = self.commands.cards.again(&Asker::new(&part, standing));
         let asker = Asker { message: Some(message), ..asker };
         let card = if is_new(view, &[BAD]) {
-            Some(self.offer(&asker, &answer, message).await?)
+            Some(self.offer(&asker, &answer, message)?)
         } else if is_new(view, &PINS) {
             let data = KeepAnswerButton::Yes(message).to_string();
             let press = Press { update: id, asker: &asker, message, shown: None, data: &data };
@@ -78,29 +78,25 @@ impl Router {
     }
 
     /// Returns the question that a reaction asks the agent of its chat; `None` for any other reaction.
-    pub(super) async fn reaction_question(
+    pub(super) fn reaction_question(
         &self,
         id: UpdateId,
         view: &ReactionView,
     ) -> Result<Option<Question>, StoreError> {
-        match self.to_answer(id, view).await? {
-            Some(reaction) => self.for_agent(&reaction, view).await,
+        match self.to_answer(id, view)? {
+            Some(reaction) => self.for_agent(&reaction, view),
             None => Ok(None),
         }
     }
 
-    async fn to_answer(
-        &self,
-        id: UpdateId,
-        view: &ReactionView,
-    ) -> Result<Option<AnswerReaction>, StoreError> {
+    fn to_answer(&self, id: UpdateId, view: &ReactionView) -> Result<Option<AnswerReaction>, StoreError> {
         let Some(user) = &view.user else { return Ok(None) };
         let (place, message) = (place_of_chat(&view.chat), MessageId(view.message_id));
-        let (speaker, list, now) = (speaker_of(user), self.settings.access().await?, self.clock.now());
+        let (speaker, list, now) = (speaker_of(user), self.settings.access()?, self.clock.now());
         let Verdict::Allow(standing) = judge(&self.access, &list, &place, &speaker.user, now) else {
             return Ok(None);
         };
-        let found = self.pins.carried_in(place.chat, message).await?;
+        let found = self.pins.carried_in(place.chat, message)?;
         let is_answer = |found: &Message| found.role == MessageRole::Assistant && found.model_id.is_some();
         let Some((conversation, answer)) = found.filter(|(_, found)| is_answer(found)) else {
             return Ok(None);
@@ -110,19 +106,19 @@ impl Router {
         let origin = Origin::Telegram { update: id, message: None };
         let part = Inbound::addressed(origin, place, speaker, String::new(), now);
         let client = user.language_code.clone();
-        let language = self.commands.language(part.place.chat, client.as_deref()).await;
+        let language = self.commands.language(part.place.chat, client.as_deref());
         let part = Inbound { language, client, ..part };
         Ok(Some(AnswerReaction { part, standing, answer, message }))
     }
 
     /// Returns the message that the agent of the chat makes of a new reaction; `None` if its file does not name it.
-    async fn for_agent(
+    fn for_agent(
         &self,
         AnswerReaction { part, standing, answer, message }: &AnswerReaction,
         view: &ReactionView,
     ) -> Result<Option<Question>, StoreError> {
-        let config = self.settings.chat_config(part.place.chat).await?;
-        let session = self.conversations.session(part.place.conversation(), self.clock.now()).await?;
+        let config = self.settings.chat_config(part.place.chat)?;
+        let session = self.conversations.session(part.place.conversation(), self.clock.now())?;
         let config = ChatConfig { agent: session.agent.or(config.agent), ..config };
         let agents = self.prompts.agents();
         let Some(agent) = agents.answering(&config) else { return Ok(None) };
@@ -143,7 +139,7 @@ impl Router {
     }
 
     /// Adds the change of 👍 and 👎 to the usage of the model that answered.
-    async fn count(&self, view: &ReactionView, user: UserId, answer: &Message) -> Result<(), StoreError> {
+    fn count(&self, view: &ReactionView, user: UserId, answer: &Message) -> Result<(), StoreError> {
         let change = |emoji: &str| {
             i32::from(has(&view.new_reaction, emoji)) - i32::from(has(&view.old_reaction, emoji))
         };
@@ -152,13 +148,13 @@ impl Router {
             return Ok(());
         };
         let payer = Payer { chat: ChatId(view.chat.id), user };
-        if ratings.is_none() { Ok(()) } else { self.ledger.rate(payer, model, ratings).await }
+        if ratings.is_none() { Ok(()) } else { self.ledger.rate(payer, model, ratings) }
     }
 
     /// Returns the card that offers what to do about an answer that was not liked.
-    async fn offer(&self, asker: &Asker, answer: &Message, message: MessageId) -> Result<Card, StoreError> {
+    fn offer(&self, asker: &Asker, answer: &Message, message: MessageId) -> Result<Card, StoreError> {
         let texts = self.commands.cards.texts(asker);
-        let exchange = self.conversations.last_exchange(asker.place.conversation()).await?;
+        let exchange = self.conversations.last_exchange(asker.place.conversation())?;
         let is_last = exchange.iter().any(|message| message.id == answer.id);
         let turn = exchange.iter().find_map(|message| message.turn).filter(|_| is_last);
         let retry = turn.map(|turn| Button::new(texts.button_retry(), RetryButton::Again(TurnTag::of(turn))));

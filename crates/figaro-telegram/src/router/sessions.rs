@@ -39,7 +39,7 @@ impl Router {
         standing: Standing,
         arrival: Arrival,
     ) -> Result<Option<UpdateFate>, StoreError> {
-        let wanted = match asked_by(&self.outbox, part).await? {
+        let wanted = match asked_by(&self.outbox, part)? {
             Some(Author::Rename(session)) => ReplyChange::Name(session),
             Some(Author::Reword(memory)) => {
                 let card = self.rewordings.reword(memory, part, standing).await;
@@ -85,7 +85,7 @@ impl Router {
     /// Records that Telegram made up the title of a message's topic, so that the name of the first session may become
     /// the title, or that people have chosen one. Telegram tells this when the topic is created or renamed, or with
     /// the message that is replied to.
-    pub(super) async fn note_title(&self, view: &MessageView) -> Result<(), StoreError> {
+    pub(super) fn note_title(&self, view: &MessageView) -> Result<(), StoreError> {
         let created = |view: &MessageView| view.part::<Option<TopicView>>("forum_topic_created");
         let root = || view.reply_to_message.as_deref().and_then(created);
         let is_renamed = view.part::<TopicView>("forum_topic_edited").name.is_some();
@@ -95,11 +95,11 @@ impl Router {
         }
         let place = inbound::place(view);
         let Some(user) = view.from.as_ref().filter(|_| place.topic.is_some()) else { return Ok(()) };
-        let list = self.settings.access().await?;
+        let list = self.settings.access()?;
         let verdict = judge(&self.access, &list, &place, &inbound::speaker_of(user).user, self.clock.now());
         match (verdict, is_renamed) {
-            (_, true) => self.sessions.title_topic(place.conversation()).await,
-            (Verdict::Allow(_), false) => self.sessions.learn_untitled(place.conversation()).await,
+            (_, true) => self.sessions.title_topic(place.conversation()),
+            (Verdict::Allow(_), false) => self.sessions.learn_untitled(place.conversation()),
             (Verdict::Stranger | Verdict::Unapproved | Verdict::Ignore(_), false) => Ok(()),
         }
     }

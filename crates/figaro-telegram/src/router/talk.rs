@@ -25,7 +25,7 @@ impl Router {
         if let Some(fate) = self.asked_of_writer(&part, standing, arrival).await? {
             return Ok(fate);
         }
-        let config = match self.settings.chat_config(part.place.chat).await {
+        let config = match self.settings.chat_config(part.place.chat) {
             // The settings will not be readable later either, and the question must still be answered.
             Err(error @ StoreError::Record { .. }) => {
                 tracing::error!(%error, chat = %part.place.chat, "settings cannot be read; those of a new chat hold");
@@ -41,14 +41,14 @@ impl Router {
         };
         let continues = self.mailboxes.continues(&part);
         if let Some(why) = unmeant.filter(|_| !continues) {
-            return self.add_background(&part, why).await;
+            return self.add_background(&part, why);
         }
         let slot = match self.slot(&part, arrival) {
             Ok(slot) => slot,
             Err(refusal) => {
                 let refused = self.refuse(&part, refusal);
                 return match part.place.is_group() {
-                    true => self.add_background(&part, Reception::NoRoom).await,
+                    true => self.add_background(&part, Reception::NoRoom),
                     false => Ok(refused),
                 };
             }
@@ -62,7 +62,7 @@ impl Router {
             self.background.spawn("zone", async move { this.show(None, &asker, card).await });
         }
         let conversation = part.place.conversation();
-        let part = self.about_task(part).await?;
+        let part = self.about_task(part)?;
         self.newest.note(&part.place, part.origin.message());
         let job = Job::Ask(Question::new(part, standing));
         self.mailboxes.post(conversation, QueuedJob::new(job, Some(slot)));
@@ -88,12 +88,8 @@ impl Router {
         self.words_asked_for(part, standing, arrival).await
     }
 
-    pub(super) async fn add_background(
-        &self,
-        part: &Inbound,
-        why: Reception,
-    ) -> Result<UpdateFate, StoreError> {
-        self.conversations.add_background(part.place.conversation(), part, KEPT_BACKGROUND).await?;
+    pub(super) fn add_background(&self, part: &Inbound, why: Reception) -> Result<UpdateFate, StoreError> {
+        self.conversations.add_background(part.place.conversation(), part, KEPT_BACKGROUND)?;
         Ok(UpdateFate::Kept(why))
     }
 }

@@ -21,14 +21,14 @@ const MAX_NAMES: usize = 5;
 impl Router {
     /// Greets the people who have just joined, in one message, if the group has a text for it. Of a flood of newcomers,
     /// those above the group's rate are not greeted.
-    pub(super) async fn welcome(self: &Arc<Self>, place: &Place, view: &MessageView) {
+    pub(super) fn welcome(self: &Arc<Self>, place: &Place, view: &MessageView) {
         let joined: Vec<UserView> = view.part("new_chat_members");
         let names: Vec<String> =
             joined.iter().filter(|user| !user.is_bot).map(name).take(MAX_NAMES).collect();
         if names.is_empty() || !place.is_group() {
             return;
         }
-        let config = self.settings.chat_config(place.chat).await;
+        let config = self.settings.chat_config(place.chat);
         let Some(text) = config.ok().and_then(|config| config.welcome) else { return };
         let sender = self.commands.cards.sender.clone();
         if !sender.limiter.try_acquire_message(place.chat) {

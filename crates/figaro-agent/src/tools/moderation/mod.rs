@@ -76,7 +76,7 @@ async fn moderate(
         let output = telegram.perform(Vec::new(), context).await?;
         return Ok(told(output, wanted, reached));
     }
-    let whom = whom(&telegram.people, context, &request, wanted).await?;
+    let whom = whom(&telegram.people, context, &request, wanted)?;
     let asked = ModerationRequest {
         action: request.action,
         person: whom.id,
@@ -125,14 +125,14 @@ fn wanted(request: &Moderate) -> Result<usize, ToolError> {
     }
 }
 
-async fn whom(
+fn whom(
     people: &PeopleStore,
     context: &ToolContext,
     request: &Moderate,
     wanted: usize,
 ) -> Result<ModerationTarget, ToolError> {
     let Some(words) = &request.person else { return Ok(ModerationTarget::default()) };
-    let seen = people.of_chat(context.place.chat).await?;
+    let seen = people.of_chat(context.place.chat)?;
     let id = names::person(&seen, context, words)?;
     let user = UserId::telegram(id);
     let known: Option<&KnownPerson> = seen.iter().find(|seen| seen.speaker.user == user);

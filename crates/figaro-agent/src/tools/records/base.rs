@@ -23,8 +23,8 @@ pub struct RecordTools {
 
 impl RecordTools {
     /// Finds a record of the chat by id.
-    pub(super) async fn found(&self, context: &ToolContext, id: &str) -> Result<(Book, RecordId), ToolError> {
-        let book = self.books.in_chat(context.place.chat).await?;
+    pub(super) fn found(&self, context: &ToolContext, id: &str) -> Result<(Book, RecordId), ToolError> {
+        let book = self.books.in_chat(context.place.chat)?;
         let unknown =
             || ToolError::ForModel(format!("no record has the id {id}; list_records shows the ids"));
         let id: RecordId = id.trim().parse().map_err(|_not_an_id| unknown())?;

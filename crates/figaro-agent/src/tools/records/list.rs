@@ -13,12 +13,12 @@ const MAX_ENTRIES: usize = 60;
 const MAX_READINGS: usize = 10;
 
 /// Lists the records of the chat.
-pub(super) async fn list(
+pub(super) fn list(
     tools: &RecordTools,
     context: &ToolContext,
     ListRecordsArguments { kind, about }: ListRecordsArguments,
 ) -> Result<Value, ToolError> {
-    let book = tools.books.in_chat(context.place.chat).await?;
+    let book = tools.books.in_chat(context.place.chat)?;
     let kind = kind.as_deref().map(|label| kind_named(&book, label)).transpose()?;
     let entries = match kind {
         Some((pack, kind)) => book.entries_of(pack, kind),

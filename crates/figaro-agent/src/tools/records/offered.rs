@@ -133,7 +133,7 @@ impl Tool for RecordTool {
     async fn call(&self, context: &ToolContext, arguments: Value) -> Result<ToolOutput, ToolError> {
         match self.verb {
             Verb::Save => save::save(&self.tools, context, read(&arguments)?).await,
-            Verb::List => list::list(&self.tools, context, read(&arguments)?).await.map(Into::into),
+            Verb::List => list::list(&self.tools, context, read(&arguments)?).map(Into::into),
             Verb::Remove => remove::remove(&self.tools, context, read(&arguments)?).await.map(Into::into),
         }
     }

@@ -67,7 +67,7 @@ impl Reminding {
         now: DateTime<Utc>,
     ) -> Result<Vec<TaskId>, NotReminded> {
         let offered = reminders(book, entry, asker.language, now);
-        let config = self.tasks.reader.settings.chat_config(asker.place.chat).await?;
+        let config = self.tasks.reader.settings.chat_config(asker.place.chat)?;
         let local = Local { zone: book.zone(), is_guess: config.timezone.is_none() };
         let tasks = offered.into_iter().map(|one| self.task(one, asker, local, now));
         let tasks = tasks.collect::<Result<Vec<Task>, NotReminded>>()?;
@@ -107,13 +107,13 @@ impl Reminding {
     ///
     /// # Errors
     /// If the store fails.
-    pub async fn of(
+    pub fn of(
         &self,
         book: &Book,
         entry: &BookEntry<'_>,
         language: Option<&str>,
     ) -> Result<Vec<Task>, StoreError> {
-        tasks_of(&self.tasks.store, book, entry, language).await
+        tasks_of(&self.tasks.store, book, entry, language)
     }
 }
 
@@ -121,7 +121,7 @@ impl Reminding {
 ///
 /// # Errors
 /// If the store fails.
-pub(super) async fn tasks_of(
+pub(super) fn tasks_of(
     tasks: &TaskStore,
     book: &Book,
     entry: &BookEntry<'_>,
@@ -133,7 +133,7 @@ pub(super) async fn tasks_of(
     }
     // Past times count too, since only the words are compared.
     let offered = reminders(book, entry, language, DateTime::<Utc>::MIN_UTC);
-    let mut all = tasks.of_chat(entry.record.chat).await?;
+    let mut all = tasks.of_chat(entry.record.chat)?;
     all.retain(|task| {
         let does_same = || offered.iter().any(|one| one.prompt == task.prompt);
         task.is_live() && (entry.record.reminders.contains(&task.id) || does_same())

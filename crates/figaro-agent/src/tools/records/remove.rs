@@ -17,7 +17,7 @@ pub(super) async fn remove(
     context: &ToolContext,
     RemoveRecordArguments { record_id }: RemoveRecordArguments,
 ) -> Result<Value, ToolError> {
-    let (book, id) = tools.found(context, &record_id).await?;
+    let (book, id) = tools.found(context, &record_id)?;
     let referring: Vec<Value> = book.referring(id).into_iter().map(|record| shown(&book, record)).collect();
     if !referring.is_empty() {
         return Err(ToolError::ForModel(format!(
@@ -32,7 +32,7 @@ pub(super) async fn remove(
         let words = "only whoever stated this, an admin of this chat or the bot's owner may have it removed";
         return Err(ToolError::Denied(words.to_owned()));
     }
-    let tasks = tasks_of(&tools.tasks.store, &book, &entry, context.language.as_deref()).await?;
+    let tasks = tasks_of(&tools.tasks.store, &book, &entry, context.language.as_deref())?;
     let tasks = tasks.iter().map(|task| task.id).collect();
     let by = ByModel { made: made(context), name: book.name(asked), event: told(context) };
     let removal = Removal::of(&book, context.place.chat, vec![id], tasks);

@@ -26,7 +26,7 @@ pub(super) async fn save(
     context: &ToolContext,
     Save { kind, mut fields, record_id }: Save,
 ) -> Result<ToolOutput, ToolError> {
-    let book = tools.books.in_chat(context.place.chat).await?;
+    let book = tools.books.in_chat(context.place.chat)?;
     let (pack, kind) = kind_named(&book, &kind)?;
     let record = record_id.as_deref().map(str::trim).filter(|id| !id.is_empty());
     let record = record.map(|id| known(&book, id)).transpose()?;
@@ -70,10 +70,10 @@ pub(super) async fn save(
         SaveResult::Same(record) => (record, "already_there"),
         other => return Err(refused(kind, other)),
     };
-    let book = tools.books.in_chat(context.place.chat).await?;
+    let book = tools.books.in_chat(context.place.chat)?;
     let mut output = ToolOutput::from(told(&book, record, what));
     follow(&saved, &mut output);
-    if is_free(tools, context, &book, record).await? {
+    if is_free(tools, context, &book, record)? {
         offer(&book, context, record, &mut output);
     }
     Ok(output)
@@ -100,14 +100,14 @@ fn follow(RecordSaved { moved, ended, left, without_room, .. }: &RecordSaved, ou
 }
 
 /// Returns `true` if the record may offer a reminder, since it has no live one.
-async fn is_free(
+fn is_free(
     tools: &RecordTools,
     context: &ToolContext,
     book: &Book,
     record: &Record,
 ) -> Result<bool, ToolError> {
     let Some(entry) = book.entry(record.id).filter(|_| context.task.is_none()) else { return Ok(false) };
-    let reminding = tasks_of(&tools.tasks.store, book, &entry, context.language.as_deref()).await?;
+    let reminding = tasks_of(&tools.tasks.store, book, &entry, context.language.as_deref())?;
     Ok(reminding.is_empty())
 }
 

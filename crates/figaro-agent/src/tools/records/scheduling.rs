@@ -36,8 +36,8 @@ pub(super) fn tool(tools: &RecordTools) -> Arc<dyn Tool> {
 
 impl Scheduling {
     /// Finds the record that offers a reminder with this prompt.
-    async fn offering(&self, context: &ToolContext, prompt: &str) -> Result<Option<RecordId>, ToolError> {
-        let book = self.tools.books.in_chat(context.place.chat).await?;
+    fn offering(&self, context: &ToolContext, prompt: &str) -> Result<Option<RecordId>, ToolError> {
+        let book = self.tools.books.in_chat(context.place.chat)?;
         let offers = |record: &&Record| {
             let entry = book.entry(record.id).filter(|entry| entry.kind.remind.is_some());
             let offered =
@@ -68,7 +68,7 @@ impl Tool for Scheduling {
         let prompt =
             arguments["prompt"].as_str().filter(|_| !is_named).map(|prompt| prompt.trim().to_owned());
         if let Some(prompt) = prompt
-            && let Some(record) = self.offering(context, &prompt).await?
+            && let Some(record) = self.offering(context, &prompt)?
         {
             arguments[RECORD] = json!(record);
         }

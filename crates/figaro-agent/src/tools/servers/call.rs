@@ -102,9 +102,9 @@ impl RemoteTool {
 
     /// Returns `true` if the requester may make no calls at all. A task was requested in its creator's own words, but the
     /// creator may be a guest by now.
-    async fn is_shut_out(&self, context: &ToolContext) -> Result<bool, ToolError> {
+    fn is_shut_out(&self, context: &ToolContext) -> Result<bool, ToolError> {
         match context.task {
-            Some(_) => Ok(self.tools.approvers.is_guest(context).await?),
+            Some(_) => Ok(self.tools.approvers.is_guest(context)?),
             None => Ok(matches!(context.standing, Standing::Guest | Standing::Borrowed)),
         }
     }
@@ -116,7 +116,7 @@ impl RemoteTool {
             tool: &self.tool.remote,
             here: context.place.chat,
             role: self.role(&rules, context).await,
-            is_shut_out: self.is_shut_out(context).await?,
+            is_shut_out: self.is_shut_out(context)?,
             agent: context.agent.agent_schema_uri.as_deref(),
             task: context.task.is_some(),
             is_approved: self.tool.is_approved,

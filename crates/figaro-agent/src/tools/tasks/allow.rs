@@ -140,7 +140,7 @@ impl Leaves {
             let is_same_work = task.prompt == shown.prompt && task.own_agent() == shown.agent.as_deref();
             is_same_work && view::what(task) == shown.schedule && task.is_live()
         };
-        let task = self.tasks.store.find(shown.task_id).await?;
+        let task = self.tasks.store.find(shown.task_id)?;
         let Some(as_of) = task.filter(is_same).map(|task| task.updated_at) else {
             let words = "not done: the task has changed since, or is over; ask again";
             return Err(ToolError::ForModel(words.to_owned()));

@@ -66,7 +66,7 @@ impl TaskTools {
         typed(about, move |context: ToolContext, NoTaskArguments {}| {
             let this = self.clone();
             async move {
-                let tasks = this.store.of_chat(context.place.chat).await?;
+                let tasks = this.store.of_chat(context.place.chat)?;
                 Ok(view::list(tasks.iter().filter(|task| task.is_live()).collect()))
             }
         })
@@ -102,7 +102,7 @@ impl TaskTools {
         own_words(context)?;
         let prompt = read::prompt(&wanted.prompt)?;
         let (named, schedule) = read::zoned(context, wanted.timezone.as_deref(), &wanted.schedule)?;
-        let (zone, is_guess) = self.reader.zone(context, named).await?;
+        let (zone, is_guess) = self.reader.zone(context, named)?;
         let schedule = self.reader.when(schedule, wanted.recurring, zone, context.now)?;
         let new = NewTask {
             place: context.place.clone(),
@@ -128,7 +128,7 @@ impl TaskTools {
         match self.add(&task, wanted.record_id.as_deref()).await? {
             TaskAdded::New => Ok(view::shown(&task)),
             TaskAdded::Already(id) => {
-                let same = self.store.find(id).await?.ok_or_else(gone)?;
+                let same = self.store.find(id)?.ok_or_else(gone)?;
                 let mut shown = view::shown(&same);
                 shown.value["already_there"] = true.into();
                 Ok(shown)
@@ -161,7 +161,7 @@ impl TaskTools {
         change: ChangeTaskArguments,
     ) -> Result<ToolOutput, ToolError> {
         let mut task = self.task_to_change(context, &change.task_id).await?;
-        let edit = self.reader.edit(context, &task, &change).await?;
+        let edit = self.reader.edit(context, &task, &change)?;
         let is_edit = edit != TaskEdit::default();
         if !is_edit && change.paused.is_none() {
             return Err(ToolError::ForModel("nothing is to change: give what is to be different".to_owned()));
@@ -196,7 +196,7 @@ impl TaskTools {
             let whole = task.id.to_string();
             whole == id || id.len() >= MIN_PREFIX && whole.starts_with(&id)
         };
-        let tasks = self.store.of_chat(context.place.chat).await?;
+        let tasks = self.store.of_chat(context.place.chat)?;
         let mut meant = tasks.into_iter().filter(|task| task.is_live() && is_meant(task));
         let (Some(task), None) = (meant.next(), meant.next()) else {
             return Err(ToolError::ForModel(format!(

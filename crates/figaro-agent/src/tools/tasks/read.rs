@@ -55,15 +55,11 @@ pub(super) fn title(text: Option<&str>) -> Option<String> {
 impl TaskReader {
     /// Returns the zone of local times, and `true` if it is only a guess: the named one, else the chat's, else the default
     /// as a guess.
-    pub(super) async fn zone(
-        &self,
-        context: &ToolContext,
-        named: Option<Tz>,
-    ) -> Result<(Tz, bool), ToolError> {
+    pub(super) fn zone(&self, context: &ToolContext, named: Option<Tz>) -> Result<(Tz, bool), ToolError> {
         if let Some(zone) = named {
             return Ok((zone, false));
         }
-        let config = self.settings.chat_config(context.place.chat).await?;
+        let config = self.settings.chat_config(context.place.chat)?;
         Ok(config.timezone.map_or((self.default_zone, true), |zone| (zone, false)))
     }
 
@@ -89,7 +85,7 @@ impl TaskReader {
     }
 
     /// Reads the changes to a task, except pausing.
-    pub(super) async fn edit(
+    pub(super) fn edit(
         &self,
         context: &ToolContext,
         task: &Task,
@@ -113,7 +109,7 @@ impl TaskReader {
             (Some(_), recurring, _) => {
                 let (zone, is_guess) = match named {
                     None if task.schedule.uses_zone() => (task.zone, task.zone_assumed),
-                    _ => self.zone(context, named).await?,
+                    _ => self.zone(context, named)?,
                 };
                 let recurring = recurring.unwrap_or(is_recurring);
                 let schedule = self.when(schedule, recurring, zone, context.now)?;
@@ -130,7 +126,7 @@ impl TaskReader {
         if let Some(model) = &change.model {
             let model = model.as_deref().map(str::trim).filter(|name| !name.is_empty());
             edit.model = Some(match model {
-                Some(name) => Some(self.model(context, name).await?),
+                Some(name) => Some(self.model(context, name)?),
                 None => None,
             });
         }
@@ -164,10 +160,10 @@ impl TaskReader {
     }
 
     /// Parses a model that the person may choose for the chat.
-    async fn model(&self, context: &ToolContext, name: &str) -> Result<ModelName, ToolError> {
+    fn model(&self, context: &ToolContext, name: &str) -> Result<ModelName, ToolError> {
         let model: ModelName = name.parse().map_err(ToolError::ForModel)?;
         let mut named = self.models.named();
-        named.extend(self.settings.chat_config(context.place.chat).await?.model);
+        named.extend(self.settings.chat_config(context.place.chat)?.model);
         let is_served =
             context.standing == Standing::Owner && self.models.providers().any(|name| name == model.provider);
         if is_served || named.contains(&model) {

@@ -169,7 +169,7 @@ async fn scheduled(base: &Value, cases: &[(Value, Value)]) {
         let bed = Bed::new().await;
         let given = bed.says("schedule_task", with(base, changes.clone())).await;
         check(&given, wanted, &changes.to_string());
-        let stored = bed.tools.store.of_chat(ChatId(1)).await.unwrap();
+        let stored = bed.tools.store.of_chat(ChatId(1)).unwrap();
         assert_eq!(stored.len(), usize::from(given["success"] == true), "{changes}");
     }
 }
@@ -266,7 +266,7 @@ async fn a_change_is_shown_as_it_is_stored_and_null_gives_the_model_back() {
         let arguments = json!({"task_id": id, "model": model});
         let output = bed.call(&bed.context, "update_task", arguments).await.unwrap();
         assert_eq!(output.side_effects.tasks, [id.parse().unwrap()]);
-        let stored = bed.tools.store.find(id.parse().unwrap()).await.unwrap().unwrap();
+        let stored = bed.tools.store.find(id.parse().unwrap()).unwrap().unwrap();
         assert_eq!(stored.model, wanted);
     }
     let short = id[..MIN_PREFIX].to_lowercase();
@@ -388,9 +388,8 @@ async fn of_a_prompt_the_addresses_are_kept_that_not_only_the_model_wrote() {
     let mut bed = Bed::new().await;
     let (known, own) = ("https://a.example/x", "https://a.example/x?d=words");
     bed.context.addresses = Addresses::written([known]);
-    let addresses = async |bed: &Bed, id: &str| {
-        bed.tools.store.find(id.parse().unwrap()).await.unwrap().unwrap().addresses
-    };
+    let addresses =
+        async |bed: &Bed, id: &str| bed.tools.store.find(id.parse().unwrap()).unwrap().unwrap().addresses;
     let made =
         json!({"prompt": format!("Send {known}, not {own}."), "schedule": "0 9 * * *", "recurring": true});
     let id = bed.says("schedule_task", made).await["task_id"].as_str().unwrap().to_owned();

@@ -87,8 +87,8 @@ impl Approvers {
     ///
     /// # Errors
     /// If the store fails.
-    pub(in crate::tools) async fn is_guest(&self, context: &ToolContext) -> Result<bool, StoreError> {
-        let (list, user) = (self.settings.access().await?, &context.speaker.user);
+    pub(in crate::tools) fn is_guest(&self, context: &ToolContext) -> Result<bool, StoreError> {
+        let (list, user) = (self.settings.access()?, &context.speaker.user);
         let verdict = judge(&self.access, &list, &context.place, user, context.now);
         Ok(verdict == Verdict::Allow(Standing::Guest))
     }
@@ -103,7 +103,7 @@ impl Approvers {
         user: &UserId,
         approval: &Approval,
     ) -> Result<Result<(), NotAllowed>, StoreError> {
-        let is_owner = is_owner(&self.access, &*self.settings.access().await?, user);
+        let is_owner = is_owner(&self.access, &*self.settings.access()?, user);
         Ok(may_rule(ruled, user, is_owner, approval, &*self.admins).await)
     }
 
@@ -116,7 +116,7 @@ impl Approvers {
         user: &UserId,
         undo: &TurnUndo,
     ) -> Result<Result<(), NotAllowed>, StoreError> {
-        let is_owner = is_owner(&self.access, &*self.settings.access().await?, user);
+        let is_owner = is_owner(&self.access, &*self.settings.access()?, user);
         Ok(may_undo(user, is_owner, undo, &*self.admins).await)
     }
 
@@ -129,7 +129,7 @@ impl Approvers {
         if grant.by == *user || grant.requester.user == *user {
             return Ok(true);
         }
-        let is_owner = is_owner(&self.access, &*self.settings.access().await?, user);
+        let is_owner = is_owner(&self.access, &*self.settings.access()?, user);
         Ok(is_owner || holds(user, grant.right.as_deref(), &grant.targets, &*self.admins).await.is_ok())
     }
 

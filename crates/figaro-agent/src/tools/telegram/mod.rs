@@ -185,7 +185,7 @@ impl Tool for TelegramTool {
         self.known(&args)?;
         // Approved calls are made as shown, even if a name means somebody else by now.
         if context.approved.is_none() {
-            names::settle(&self.tools.people, &mut args, context).await?;
+            names::settle(&self.tools.people, &mut args, context)?;
         }
         self.fill_place(&mut args, context);
         let call = MethodCall { method: self.spec.name.clone(), arguments: args };

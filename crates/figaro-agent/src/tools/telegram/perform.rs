@@ -148,7 +148,7 @@ impl TelegramTools {
         let role = self.role(&rules, context).await;
         let mut asks: Option<ApprovalRequirement> = None;
         for call in calls {
-            let decided = self.decide(call, &rules, role, context).await?;
+            let decided = self.decide(call, &rules, role, context)?;
             decided.rule.as_str().clone_into(&mut call.rule);
             let method = &call.method.name;
             tracing::info!(method, chat = %context.place.chat, ?decided, "policy decided about a Telegram call");
@@ -174,18 +174,18 @@ impl TelegramTools {
         self.approvers.role(rules, context).await
     }
 
-    pub(super) async fn decide(
+    pub(super) fn decide(
         &self,
         call: &CheckedCall,
         rules: &Rules,
         role: CallerRole,
         context: &ToolContext,
     ) -> Result<Decided, ToolError> {
-        self.judged(call, role, context, |call| decide(rules, call)).await
+        self.judged(call, role, context, |call| decide(rules, call))
     }
 
     /// Judges a call with all facts that policy looks at.
-    pub(super) async fn judged<T>(
+    pub(super) fn judged<T>(
         &self,
         call: &CheckedCall,
         role: CallerRole,
@@ -195,7 +195,7 @@ impl TelegramTools {
         let whole = Value::Object(call.args.clone());
         let files: Vec<&str> =
             call.files.iter().filter_map(|place| whole.pointer(&place.pointer)?.as_str()).collect();
-        let Senders { own, figaros } = self.senders(&call.args, context.place.chat).await?;
+        let Senders { own, figaros } = self.senders(&call.args, context.place.chat)?;
         let call = TelegramCall {
             method: call.method,
             args: &call.args,
@@ -216,14 +216,14 @@ impl TelegramTools {
 
     /// Looks up the senders of the messages that a call names, in the chat it names. An invalid id counts as a message of
     /// unknown sender.
-    async fn senders(&self, args: &Map<String, Value>, here: ChatId) -> Result<Senders, ToolError> {
+    fn senders(&self, args: &Map<String, Value>, here: ChatId) -> Result<Senders, ToolError> {
         let many = args.get("message_ids").and_then(Value::as_array).into_iter().flatten();
         let chat = args.get("chat_id").map_or(Some(here), |chat| chat_number(chat).map(ChatId));
         let mut senders = Senders { own: None, figaros: false };
         for id in args.get("message_id").into_iter().chain(many) {
             // Invalid message ids count as unknown: it is unclear how Telegram would read them.
             let author = match (chat, id.as_i64().filter(|id| *id > 0)) {
-                (Some(chat), Some(id)) => self.outbox.author(chat, MessageId(id)).await?,
+                (Some(chat), Some(id)) => self.outbox.author(chat, MessageId(id))?,
                 _ => None,
             };
             senders.own = Some(senders.own != Some(false) && author == Some(Author::Model));

@@ -45,7 +45,7 @@ impl TelegramTools {
         let result = sent?;
         // For a chat named by username, the sent message has the number.
         let spoke = match sent_in(&result).or(number) {
-            Some(chat) => call.note_own(&args, &result, chat, context).await,
+            Some(chat) => call.note_own(&args, &result, chat, context),
             None => false,
         };
         Ok(Sent { spoke, shows_words: call.shows_words(&result), result })
@@ -116,7 +116,7 @@ impl MethodRequest<'_> {
     }
 
     /// Records sent messages as the model's own. Returns `true` if one of them answers the person.
-    async fn note_own(
+    fn note_own(
         &self,
         args: &Map<String, Value>,
         result: &Value,
@@ -132,7 +132,7 @@ impl MethodRequest<'_> {
         for id in ids {
             has_sent = true;
             let recording = self.tools.outbox.record_own(chat, MessageId(id), Author::Model, context.now);
-            if let Err(error) = recording.await {
+            if let Err(error) = recording {
                 tracing::error!(%error, %chat, "a sent message could not be recorded as the model's own");
             }
         }

@@ -65,7 +65,7 @@ impl TelegramTools {
         context: &ToolContext,
     ) -> Result<bool, ToolError> {
         let Some(task) = context.task else { return Ok(false) };
-        let Some(task) = self.tasks.find(task).await?.filter(|task| !task.standing.is_empty()) else {
+        let Some(task) = self.tasks.find(task)?.filter(|task| !task.standing.is_empty()) else {
             return Ok(false);
         };
         let ConcernedChats { targets, were_names } = self.targets(calls, context).await?;
@@ -84,7 +84,7 @@ impl TelegramTools {
             }
         }
         let Some(since) = task.lease.map(|lease| lease.since) else { return Ok(used.is_empty()) };
-        let made = self.made_since(since, context).await?;
+        let made = self.made_since(since, context)?;
         for (rule, more) in used {
             let is_it = |event: &&AuditEvent| {
                 event.method.as_ref().is_some_and(|method| method.as_str() == rule.method)
@@ -108,7 +108,7 @@ impl TelegramTools {
     ) -> Result<Letting<'a>, ToolError> {
         let rules = self.policy.rules();
         let role = self.role(&rules, context).await;
-        let decided = self.decide(call, &rules, role, context).await?;
+        let decided = self.decide(call, &rules, role, context)?;
         if decided.decision == Decision::Allow {
             return Ok(Letting::NoRule);
         }
@@ -118,7 +118,7 @@ impl TelegramTools {
                 && rule.rule == decided.rule.as_str()
         };
         for rule in standing.iter().filter(fits) {
-            if self.judged(call, role, context, |call| is_within(&rules, call, rule.chat)).await? {
+            if self.judged(call, role, context, |call| is_within(&rules, call, rule.chat))? {
                 return Ok(Letting::Rule(rule));
             }
         }
@@ -126,14 +126,10 @@ impl TelegramTools {
     }
 
     /// Returns the approved calls of the run since `since`, from the audit log.
-    async fn made_since(
-        &self,
-        since: DateTime<Utc>,
-        context: &ToolContext,
-    ) -> Result<Vec<AuditEvent>, ToolError> {
+    fn made_since(&self, since: DateTime<Utc>, context: &ToolContext) -> Result<Vec<AuditEvent>, ToolError> {
         let (mut made, mut before) = (Vec::new(), None);
         loop {
-            let entries = self.audit.newest(before, PAGE).await?;
+            let entries = self.audit.newest(before, PAGE)?;
             before = entries.last().map(|last| last.seq);
             let is_over = entries.last().is_none_or(|last| last.event.at < since);
             let events = entries.into_iter().map(|entry| entry.event);
@@ -199,7 +195,7 @@ impl TelegramTools {
         for call in calls {
             let is_let = self
                 .judged(call, role, context, |call| chats.iter().any(|chat| is_within(&rules, call, *chat)));
-            if !is_let.await? {
+            if !is_let? {
                 return Ok(false);
             }
         }

@@ -43,7 +43,7 @@ impl TelegramTools {
             asked_by: context.speaker.user.clone(),
             at: context.now,
         };
-        if let Err(error) = self.undos.keep(made_in, undoable).await {
+        if let Err(error) = self.undos.keep(made_in, undoable) {
             let method = &made.method.name;
             tracing::error!(%error, method, run = %context.run, "what takes a call back could not be stored");
         }

@@ -108,14 +108,14 @@ impl ChildAgents {
         let taken_up = take_up(&*log, stored, None).await?;
         let model = found.agent.model.clone().unwrap_or_else(|| context.agent.default_model.clone());
         // Children's usage before a restart, or before the turn waited for a person, counts.
-        let before = self.children.store.of_run(self.scope.root).await?;
+        let before = self.children.store.of_run(self.scope.root)?;
         let before = before.iter().filter(|child| child.depth == 1).map(|child| child.usage.total());
         let tokens = self.children.tokens.saturating_sub(before.sum());
         let tree = match self.scope.open_tree(&executor.ledger, &model, tokens) {
             Ok(tree) => tree,
             Err(error) => return Ok(Err(of_ledger(&error))),
         };
-        let run = match self.machine(life, &taken_up, &log.messages().await?) {
+        let run = match self.machine(life, &taken_up, &log.messages()?) {
             Ok(run) => run,
             Err(error) => {
                 tracing::error!(error, "a prompt could not be rendered");

@@ -40,11 +40,11 @@ impl StepLog for ChildLog {
         Ok(None)
     }
 
-    async fn calls(&self) -> Result<Vec<ToolCall>, StoreError> {
-        self.calls.tool_calls(self.child.id).await
+    fn calls(&self) -> Result<Vec<ToolCall>, StoreError> {
+        self.calls.tool_calls(self.child.id)
     }
 
-    async fn messages(&self) -> Result<Vec<Arc<Message>>, StoreError> {
-        self.store.messages(self.child.id).await
+    fn messages(&self) -> Result<Vec<Arc<Message>>, StoreError> {
+        self.store.messages(self.child.id)
     }
 }

@@ -69,11 +69,11 @@ impl Children {
     ///
     /// # Errors
     /// If the store fails.
-    pub(super) async fn join(&self, prepared: &mut Prepared) -> Result<(), StoreError> {
+    pub(super) fn join(&self, prepared: &mut Prepared) -> Result<(), StoreError> {
         let Some(child_context) = prepared.child_context.take() else { return Ok(()) };
         let setup = &mut prepared.setup;
         if setup.turn.checkpoint.is_some() {
-            let children = self.store.of_run(setup.turn.id).await?;
+            let children = self.store.of_run(setup.turn.id)?;
             let ended = children.into_iter().filter_map(|child| child.outcome);
             let said: Vec<SentText> = ended.flat_map(|outcome| outcome.left.said).collect();
             setup.scope.speakers.seed(&prepared.run.untold_of(said));

@@ -12,7 +12,6 @@ use std::fmt::Debug;
 use std::sync::Arc;
 use std::time::Duration;
 
-use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use parking_lot::Mutex;
 use tokio::sync::Semaphore;
@@ -60,23 +59,6 @@ pub const AT_ONCE: usize = 2;
 /// Interval between checks for messages that were left unread, for lack of budget or consent.
 const AGAIN_AFTER: Duration = Duration::from_secs(300);
 
-/// Records of a chat, shown to the model together with the messages. Empty if the chat has no context pack.
-#[async_trait]
-pub trait RecordSource: Debug + Send + Sync {
-    /// Returns one line per record; empty if the chat has no context pack.
-    async fn lines(&self, chat: ChatId) -> Result<Vec<String>, StoreError>;
-}
-
-#[async_trait]
-impl RecordSource for RecordBooks {
-    async fn lines(&self, chat: ChatId) -> Result<Vec<String>, StoreError> {
-        let book = self.in_chat(chat).await?;
-        let packs = self.prompts.packs();
-        let entries = book.entries();
-        Ok(entries.iter().take(MAX_RECORDS).map(|entry| packs.rendering().line(&book, entry)).collect())
-    }
-}
-
 /// Configured limits of the memory about people.
 #[derive(Debug, Clone, Copy)]
 pub struct MemoryRules {
@@ -98,7 +80,7 @@ pub struct Extractor {
     /// The store of chat settings; gives the model of a chat.
     pub settings: SettingsStore,
     /// Records of chats, as context for the model.
-    pub records: Arc<dyn RecordSource>,
+    pub records: RecordBooks,
     /// Asks people in their private chat for consent.
     pub channel: Arc<dyn Channel>,
     /// Calls the models and records their cost.
@@ -168,7 +150,7 @@ impl Extractor {
     pub async fn tend(self) {
         let mut is_start = true;
         while self.is_on() && !self.background.is_stopping() {
-            match self.facts.people_with_unread().await {
+            match self.facts.people_with_unread() {
                 Ok(people) => {
                     let is_first = std::mem::take(&mut is_start);
                     for user in people.iter().filter(|user| !self.pending.has(user)) {
@@ -230,7 +212,7 @@ impl Extractor {
         if !self.ledger.has_spare() {
             return Ok(false);
         }
-        let profile = self.profiles.find(user).await?;
+        let profile = self.profiles.find(user)?;
         let consent = profile.map(|profile| profile.consent).unwrap_or_default();
         if consent == Consent::Refused {
             self.facts.skip_unread(user).await?;
@@ -239,20 +221,20 @@ impl Extractor {
         if !consent.allows(self.rules.asks) && consent != Consent::Unasked {
             return Ok(false);
         }
-        let Some(batch) = self.facts.take_unread(user, READING).await? else { return Ok(false) };
+        let Some(batch) = self.facts.take_unread(user, READING)? else { return Ok(false) };
         if !consent.allows(self.rules.asks) {
             return self.ask(user, &batch).await;
         }
         let read = self.read(user, &batch).await;
         if read.as_ref().is_err_and(|error| !error.is_try()) {
-            self.facts.return_unread(user, &ids(&batch)).await?;
+            self.facts.return_unread(user, &ids(&batch))?;
         }
         read.map(|()| true)
     }
 
     /// Asks a person once for consent, after they wrote a message that may hold a fact.
     async fn ask(&self, user: &UserId, batch: &UnreadBatch) -> Result<bool, ExtractionError> {
-        self.facts.return_unread(user, &ids(batch)).await?;
+        self.facts.return_unread(user, &ids(batch))?;
         // A person who could not be reached from a group is asked when they write to the bot themselves.
         if batch.chat.is_group() && self.with_unreached(|unreached| unreached.contains(user)) {
             return Ok(false);
@@ -266,7 +248,7 @@ impl Extractor {
     }
 
     async fn read(&self, user: &UserId, batch: &UnreadBatch) -> Result<(), ExtractionError> {
-        let mut memories = self.facts.of_person(user).await?;
+        let mut memories = self.facts.of_person(user)?;
         memories.retain(|memory| memory.is_shown_to(user, batch.chat));
         let proposals = self.propose(user, batch, &memories).await?;
         let known = ProposalContext { chat: batch.chat, messages: &batch.messages, memories: &memories };
@@ -301,11 +283,11 @@ impl Extractor {
         batch: &UnreadBatch,
         known: &[Memory],
     ) -> Result<Vec<Proposal>, ExtractionError> {
-        let model = self.model(batch).await?;
+        let model = self.model(batch)?;
         if let Some(until) = self.trials.rests(&model, self.clock.now()) {
             return Err(ExtractionError::Resting(until));
         }
-        let mut request = self.request(&model, user, batch, known).await?;
+        let mut request = self.request(&model, user, batch, known)?;
         let payer = Payer { chat: batch.chat, user: user.clone() };
         let answer = self.ask_model(&model, &request, &payer).await?;
         let complaint = match read(&answer) {
@@ -348,14 +330,14 @@ impl Extractor {
     }
 
     /// Returns the model request for a batch of messages.
-    async fn request(
+    fn request(
         &self,
         model: &ModelName,
         user: &UserId,
         batch: &UnreadBatch,
         known: &[Memory],
     ) -> Result<Request, ExtractionError> {
-        let view = view(user, batch, known, self.records.lines(batch.chat).await?);
+        let view = view(user, batch, known, record_lines(&self.records, batch.chat)?);
         let instructions = self.prompts.extraction().map_err(ExtractionError::Prompt)?;
         let text = self.prompts.unread(&view).map_err(ExtractionError::Prompt)?;
         Ok(Request {
@@ -366,9 +348,9 @@ impl Extractor {
     }
 
     /// Returns the model of the session. Its messages are not sent to any other model.
-    async fn model(&self, batch: &UnreadBatch) -> Result<ModelName, ExtractionError> {
-        let (config, session) =
-            futures::try_join!(self.settings.chat_config(batch.chat), self.sessions.find(batch.session),)?;
+    fn model(&self, batch: &UnreadBatch) -> Result<ModelName, ExtractionError> {
+        let config = self.settings.chat_config(batch.chat)?;
+        let session = self.sessions.find(batch.session)?;
         let chosen = session.and_then(|session| session.model).or(config.model);
         Ok(chosen.unwrap_or_else(|| self.ledger.models.default_model().clone()))
     }
@@ -376,6 +358,14 @@ impl Extractor {
     fn with_unreached<T>(&self, work: impl FnOnce(&mut HashSet<UserId>) -> T) -> T {
         work(&mut self.unreached.lock())
     }
+}
+
+/// Returns one line per record of the chat; none if the chat has no context pack.
+fn record_lines(books: &RecordBooks, chat: ChatId) -> Result<Vec<String>, StoreError> {
+    let book = books.in_chat(chat)?;
+    let packs = books.prompts.packs();
+    let entries = book.entries();
+    Ok(entries.iter().take(MAX_RECORDS).map(|entry| packs.rendering().line(&book, entry)).collect())
 }
 
 fn ids(batch: &UnreadBatch) -> Vec<EntryId> {

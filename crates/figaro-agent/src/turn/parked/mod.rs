@@ -80,7 +80,7 @@ impl Parked {
     /// If the store fails.
     pub async fn reload(&self, by: Option<&str>) -> Result<Vec<ParkedTurn>, StoreError> {
         let _reading = self.0.reading.lock().await;
-        let all = self.0.store.all().await?;
+        let all = self.0.store.all()?;
         let (answered, open): (Vec<_>, Vec<_>) = all.into_iter().partition(|parked| parked.answer.is_some());
         let mut waiting = self.waiting();
         let known = std::mem::take(&mut *waiting);
@@ -161,7 +161,7 @@ impl Parked {
         let replied = part.quotes.as_ref().and_then(|quoted| quoted.message);
         let mut newest = None;
         for one in open {
-            let shown = self.shown_in(&one).await;
+            let shown = self.shown_in(&one);
             if replied.is_some_and(|replied| shown.contains(&replied)) {
                 return Some(one.run());
             }
@@ -191,9 +191,9 @@ impl Parked {
     }
 
     /// Returns the ids of the messages that show a question.
-    async fn shown_in(&self, one: &WaitingTurn) -> Vec<MessageId> {
+    fn shown_in(&self, one: &WaitingTurn) -> Vec<MessageId> {
         let Some(key) = one.stored.filter(|_| one.shown.is_empty()) else { return one.shown.clone() };
-        match self.0.conversations.entry(one.parked.place.chat, key).await {
+        match self.0.conversations.entry(one.parked.place.chat, key) {
             Ok(Some(Message { telegram, .. })) => telegram,
             Ok(None) => Vec::new(),
             Err(error) => {
@@ -327,7 +327,7 @@ impl Parked {
         languages: &Languages,
     ) -> Result<(), StoreError> {
         tracing::info!(run = %parked.turn.id, "a question was not answered in time");
-        let texts = languages.texts(parked.place.chat, parked.language.as_deref()).await;
+        let texts = languages.texts(parked.place.chat, parked.language.as_deref());
         let question = one_line(&parked.question.text, NAMED_CHARS);
         let words = match parked.question.approval {
             // The chat got another id and the approval could not be adapted to it.
@@ -350,7 +350,7 @@ impl Parked {
         loop {
             let one = self.0.closing.next().await?;
             // The buttons are under the last message.
-            if let Some(message) = self.shown_in(&one).await.pop() {
+            if let Some(message) = self.shown_in(&one).pop() {
                 return Some(ClosedQuestion { parked: one.parked, message, stopped_by: one.stopped_by });
             }
         }

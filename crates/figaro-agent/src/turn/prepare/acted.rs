@@ -19,7 +19,7 @@ impl Preparer {
         taken_up: &TakenUp,
         chosen: &TurnChoices<'_>,
     ) -> Result<TurnData, TurnError> {
-        let acted = self.acted_before(turn).await?;
+        let acted = self.acted_before(turn)?;
         Ok(TurnData { acted, ..self.loader.load(turn, question, taken_up, chosen).await? })
     }
 
@@ -28,15 +28,15 @@ impl Preparer {
     ///
     /// # Errors
     /// If they cannot be read: the turn could then do them again.
-    async fn acted_before(&self, turn: &ActiveTurn) -> Result<Vec<EarlierCall>, TurnError> {
+    fn acted_before(&self, turn: &ActiveTurn) -> Result<Vec<EarlierCall>, TurnError> {
         if !turn.edited {
             return Ok(Vec::new());
         }
         let lost = |error: StoreError| self.reporter.lost(&error);
-        let attempts = self.conversations.attempts(turn.conversation).await.map_err(lost)?;
+        let attempts = self.conversations.attempts(turn.conversation).map_err(lost)?;
         let mut acted = Vec::new();
         for attempt in attempts.iter().filter(|attempt| attempt.turn != turn.id) {
-            let calls = self.conversations.tool_calls(attempt.turn).await.map_err(lost)?;
+            let calls = self.conversations.tool_calls(attempt.turn).map_err(lost)?;
             let done = calls.into_iter().filter(|call| may_have_acted(call) && !self.only_reads(call));
             acted.extend(done.map(|call| with_result(call, attempt)));
         }

@@ -16,7 +16,7 @@ const BACKGROUND_HOURS: i64 = 24;
 const BACKGROUND_MESSAGES: usize = 30;
 
 /// Returns the messages that the question asks about, or the latest; oldest first.
-pub(super) async fn background(
+pub(super) fn background(
     conversations: &ConversationStore,
     turn: &ActiveTurn,
     question: &Question,
@@ -26,7 +26,7 @@ pub(super) async fn background(
         Some(about) => (about.after.map_or(DateTime::UNIX_EPOCH, |after| after.at), KEPT_BACKGROUND),
         None => (now - TimeDelta::hours(BACKGROUND_HOURS), BACKGROUND_MESSAGES),
     };
-    conversations.background(turn.conversation, since, limit).await
+    conversations.background(turn.conversation, since, limit)
 }
 
 /// Returns the messages that are shown around the question: the background, and if it asks about them, those of the

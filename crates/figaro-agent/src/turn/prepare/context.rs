@@ -99,7 +99,7 @@ impl Contexts {
         let older = Older::within(&self.prompts, recalled, zone, tokens)?;
         let is_cut = recent.from.is_some_and(|from| from > 0) || !older.messages.is_empty();
         let has_more =
-            is_cut || self.reporter.or_without(self.chats.has_others(place.chat, session).await, "sessions");
+            is_cut || self.reporter.or_without(self.chats.has_others(place.chat, session), "sessions");
         Ok(Context { kept, recent, older, has_more })
     }
 

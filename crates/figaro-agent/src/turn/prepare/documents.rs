@@ -96,7 +96,7 @@ impl DocumentContext<'_> {
             found.views.extend(self.reporter.or_without(shown.map(Some), "documents"));
         }
         if self.looks_back {
-            let known = self.reporter.or_without(self.documents.store.of_chat(self.chat).await, "documents");
+            let known = self.reporter.or_without(self.documents.store.of_chat(self.chat), "documents");
             // The tools search all documents of the chat, which a guest of a group may not.
             found.is_any = !known.is_empty();
             if known.len() > asked.len() {
@@ -209,12 +209,12 @@ impl DocumentContext<'_> {
     /// Returns a document of the question: whole if it fits, otherwise its beginning and what bears on the question.
     async fn shown(&self, document: &Document, text: &str, room: usize) -> Result<DocumentView, StoreError> {
         if document.tokens <= room {
-            let all = self.documents.store.passages(document, 0, usize::MAX).await?;
+            let all = self.documents.store.passages(document, 0, usize::MAX)?;
             return Ok(view(document, all.into_iter().map(|(_, passage)| passage), true));
         }
         let mut left = room;
         let mut chosen = BTreeMap::new();
-        let begin = self.documents.store.passages(document, 0, MAX_FOUND).await?;
+        let begin = self.documents.store.passages(document, 0, MAX_FOUND)?;
         let beginning = room / PARTS_OF_BEGINNING;
         for (index, passage) in begin {
             if room - left >= beginning || !take(&mut left, &passage) {

@@ -122,14 +122,10 @@ impl Loader {
     ) -> Result<TurnData, TurnError> {
         let first = question.parts.first().ok_or(TurnError::Internal)?;
         let (place, now) = (&first.place, self.reporter.now());
-        let (notes, stored, background, kept) = futures::join!(
-            self.notes.of_chat(place.chat),
-            self.messages_of(turn),
-            background(&self.conversations, turn, question, now),
-            self.kept(turn, question),
-        );
-        let (notes, background) =
-            (self.reporter.or_without(notes, "notes"), self.reporter.or_without(background, "background"));
+        let notes = self.reporter.or_without(self.notes.of_chat(place.chat), "notes");
+        let background = background(&self.conversations, turn, question, now);
+        let background = self.reporter.or_without(background, "background");
+        let (stored, kept) = (self.messages_of(turn), self.kept(turn, question));
         let is_earlier = |message: &Arc<Message>| message.index < turn.first_index;
         let (history, mut mine): (Vec<_>, Vec<_>) = stored.into_iter().partition(is_earlier);
         mine.retain(|message| message.role != MessageRole::User);
@@ -228,22 +224,18 @@ impl Loader {
 
     /// Returns pins, memories and summaries that may be shown with the question. Those that cannot be read are left
     /// out.
-    async fn kept(&self, turn: &ActiveTurn, question: &Question) -> KeptData {
+    fn kept(&self, turn: &ActiveTurn, question: &Question) -> KeptData {
         let chat = turn.conversation.chat;
         let asker = question.asker().filter(|speaker| speaker.is_person());
-        let memories = async {
-            match asker.filter(|_| !question.client.is_eval) {
-                Some(asker) => self.facts.of_person(&asker.user).await,
-                None => Ok(Vec::new()),
-            }
+        let memories = match asker.filter(|_| !question.client.is_eval) {
+            Some(asker) => self.facts.of_person(&asker.user),
+            None => Ok(Vec::new()),
         };
-        let (pins, memories, summaries) =
-            futures::join!(self.pins.of_chat(chat), memories, self.summaries.of_session(turn.session));
         let mut kept = KeptData {
-            pins: self.reporter.or_without(pins, "pins"),
+            pins: self.reporter.or_without(self.pins.of_chat(chat), "pins"),
             memories: self.reporter.or_without(memories, "memories"),
             about: asker.map(|asker| one_line(&asker.name, NAME_CHARS)).unwrap_or_default(),
-            summaries: self.reporter.or_without(summaries, "summaries"),
+            summaries: self.reporter.or_without(self.summaries.of_session(turn.session), "summaries"),
             is_group: chat.is_group(),
         };
         kept.summaries.retain(Summary::is_shown);
@@ -253,12 +245,11 @@ impl Loader {
     }
 
     /// Returns the newest messages of the session; few or none if they cannot be read.
-    async fn messages_of(&self, run: &ActiveTurn) -> Vec<Arc<Message>> {
+    fn messages_of(&self, run: &ActiveTurn) -> Vec<Arc<Message>> {
         let failed = |error: &StoreError| {
             self.reporter.report(error, "the history could not be read; the turn looks for less of it");
         };
         newest(to_read(self.history_tokens), |limit| self.conversations.recent(run.session, limit), failed)
-            .await
     }
 }
 
@@ -281,12 +272,13 @@ fn to_read(tokens: usize) -> usize {
 }
 
 /// Returns the newest messages. Retries with fewer if they cannot be read; returns none if that fails too.
-async fn newest<F>(most: usize, read: impl Fn(usize) -> F, failed: impl Fn(&StoreError)) -> Vec<Arc<Message>>
-where
-    F: Future<Output = Result<Vec<Arc<Message>>, StoreError>>,
-{
+fn newest(
+    most: usize,
+    read: impl Fn(usize) -> Result<Vec<Arc<Message>>, StoreError>,
+    failed: impl Fn(&StoreError),
+) -> Vec<Arc<Message>> {
     for limit in [most, FEW_MESSAGES] {
-        match read(limit).await {
+        match read(limit) {
             Ok(stored) => return stored,
             Err(error) => failed(&error),
         }
@@ -389,14 +381,12 @@ fn found_in(history: &[Arc<Message>]) -> SideEffects {
 mod tests {
     use std::cell::Cell;
 
-    use chrono::DateTime;
-    use futures::FutureExt;
-
     use super::*;
+    use chrono::DateTime;
     use figaro_base::ids::SessionId;
 
-    #[tokio::test]
-    async fn a_history_that_cannot_be_read_is_ten_messages_and_then_none() {
+    #[test]
+    fn a_history_that_cannot_be_read_is_ten_messages_and_then_none() {
         let message = |text: usize| {
             Arc::new(Message::new(
                 SessionId::new(),
@@ -407,14 +397,11 @@ mod tests {
         };
         for (readable, wanted, failures) in [(HISTORY_MESSAGES, 400, 0), (10, 10, 1), (9, 0, 2)] {
             let failed = Cell::new(0);
-            let read = |limit: usize| {
-                let read = match limit <= readable {
-                    true => Ok((0..limit).map(message).collect()),
-                    false => Err(StoreError::Record { what: "one".to_owned() }),
-                };
-                async { read }.boxed()
+            let read = |limit: usize| match limit <= readable {
+                true => Ok((0..limit).map(message).collect()),
+                false => Err(StoreError::Record { what: "one".to_owned() }),
             };
-            let found = newest(HISTORY_MESSAGES, read, |_error| failed.set(failed.get() + 1)).await;
+            let found = newest(HISTORY_MESSAGES, read, |_error| failed.set(failed.get() + 1));
             assert_eq!((found.len(), failed.get()), (wanted, failures), "{readable}");
         }
     }

@@ -204,7 +204,7 @@ impl Preparer {
         let failed = |error| Box::new(Outcome::Failed(error, Answer::default()));
         let first = question.parts.first().ok_or_else(|| failed(TurnError::Internal))?;
         let requested = question.requested.as_deref();
-        let (config, is_known) = self.config(turn, first.place.chat, requested).await.map_err(failed)?;
+        let (config, is_known) = self.config(turn, first.place.chat, requested).map_err(failed)?;
         let agent_tools = self.agents.now();
         let part = agent_tools.part(question, is_known.then_some(&config)).map_err(failed)?;
         let agent = part.agent.as_deref();
@@ -215,12 +215,10 @@ impl Preparer {
         if let Some(reply) = unreadable(question, texts, &model, &self.models) {
             return Err(Box::new(Outcome::Told(reply)));
         }
-        let (person, persona, book) = futures::join!(
-            person::asker(&self.profiles, question, &config, self.loader.default_zone, &self.reporter),
-            self.personas.of(question, first.place.chat, &config, &self.reporter),
-            self.records.books.with(first.place.chat, &config),
-        );
-        let book = self.reporter.or_without(book, "records");
+        let zone = self.loader.default_zone;
+        let person = person::asker(&self.profiles, question, &config, zone, &self.reporter);
+        let persona = self.personas.of(question, first.place.chat, &config, &self.reporter);
+        let book = self.reporter.or_without(self.records.books.with(first.place.chat, &config), "records");
         let told = agent.and_then(|agent| agent_tools.instructions(agent));
         let chosen = TurnChoices {
             config: &config,
@@ -246,7 +244,7 @@ impl Preparer {
             turn: turn.clone(),
             log: Arc::new(TurnLog { store: self.conversations.clone(), turn: turn.clone() }),
             taken_up,
-            context: self.context(turn, question, agent, &model).await.map_err(failed)?,
+            context: self.context(turn, question, agent, &model).map_err(failed)?,
             model,
             tools,
             settings: settings(of_chat, agent),
@@ -274,7 +272,7 @@ impl Preparer {
     }
 
     /// Returns the context of the turn's tool calls.
-    async fn context(
+    fn context(
         &self,
         turn: &ActiveTurn,
         question: &Question,
@@ -305,7 +303,7 @@ impl Preparer {
             can_ask: question.task.is_none()
                 && question.requested.is_none()
                 && question.asker().is_some_and(Speaker::is_person),
-            sends: self.allowance(turn, question).await?,
+            sends: self.allowance(turn, question)?,
         })
     }
 
@@ -339,14 +337,13 @@ impl Preparer {
 
     /// Returns the settings of the chat, overridden by the choices for the session and by the request; and `true` if
     /// they could be read.
-    async fn config(
+    fn config(
         &self,
         turn: &ActiveTurn,
         chat: ChatId,
         requested: Option<&Requested>,
     ) -> Result<(ChatConfig, bool), TurnError> {
-        let (config, session) =
-            futures::join!(self.settings.chat_config(chat), self.sessions.find(turn.session));
+        let (config, session) = (self.settings.chat_config(chat), self.sessions.find(turn.session));
         for error in [config.as_ref().err(), session.as_ref().err()].into_iter().flatten() {
             // The store may work again later and name the chosen model; until then no other model may read the
             // conversation.
@@ -369,7 +366,7 @@ impl Preparer {
 
     /// Returns the number of messages that tools may still send in the run of a task; `None` for other turns. Messages
     /// that were or may have been sent before a restart count.
-    async fn allowance(
+    fn allowance(
         &self,
         turn: &ActiveTurn,
         question: &Question,
@@ -378,9 +375,9 @@ impl Preparer {
             return Ok(None);
         }
         let lost = |error: StoreError| self.reporter.lost(&error);
-        let mut calls = self.conversations.tool_calls(turn.id).await.map_err(lost)?;
-        for child in self.children.of_run(turn.id).await.map_err(lost)? {
-            calls.extend(self.conversations.tool_calls(child.id).await.map_err(lost)?);
+        let mut calls = self.conversations.tool_calls(turn.id).map_err(lost)?;
+        for child in self.children.of_run(turn.id).map_err(lost)? {
+            calls.extend(self.conversations.tool_calls(child.id).map_err(lost)?);
         }
         let may_have_sent = |call: &&ToolCall| match call.status {
             ToolStatus::Running | ToolStatus::Complete | ToolStatus::Unknown => true,

@@ -14,7 +14,7 @@ use figaro_store::{ProfileStore, StoreError};
 
 /// Records that the asker was seen, and returns the facts about them for the model; `None` if there are none or they
 /// cannot be read. Texts of others and task prompts do not count as a sign of the asker.
-pub(super) async fn asker(
+pub(super) fn asker(
     profiles: &ProfileStore,
     question: &Question,
     config: &ChatConfig,
@@ -25,15 +25,15 @@ pub(super) async fn asker(
     let speaker = question.asker().filter(|speaker| speaker.is_person())?;
     let now = reporter.now();
     let loaded = match question.standing {
-        Standing::Borrowed => profiles.find(&speaker.user).await,
+        Standing::Borrowed => profiles.find(&speaker.user),
         // If the chat has set a language, that of the client is not recorded.
         Standing::Owner | Standing::Admin | Standing::Member | Standing::Guest => {
             let language = first.language.clone().filter(|_| config.language.is_none());
-            match profiles.see(&seen(speaker, language, question.standing, now)).await {
+            match profiles.see(&seen(speaker, language, question.standing, now)) {
                 // The turn's own writes then fail too, and are reported.
                 Err(error @ StoreError::Failed { .. }) => {
                     tracing::warn!(%error, "that somebody was seen could not be noted");
-                    profiles.find(&speaker.user).await
+                    profiles.find(&speaker.user)
                 }
                 seen => seen.map(Some),
             }

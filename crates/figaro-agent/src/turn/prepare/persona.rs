@@ -34,7 +34,7 @@ pub(super) struct Spoken {
 impl PersonaLoader {
     /// Returns the persona for a turn in a chat with these settings. A task has none, and a missing or unreadable one
     /// counts as none. The instructions of an agent replace those of the persona.
-    pub(super) async fn of(
+    pub(super) fn of(
         &self,
         question: &Question,
         chat: ChatId,
@@ -47,7 +47,7 @@ impl PersonaLoader {
         let PersonaChoice::Own { id, .. } = choice else {
             return self.of_file(config);
         };
-        let own = reporter.or_without(self.store.find(chat, *id).await, "personas");
+        let own = reporter.or_without(self.store.find(chat, *id), "personas");
         own.map_or_else(Spoken::default, |persona| Spoken {
             words: Some(PersonaWords::Own(persona.prompt)),
             language: persona.language,

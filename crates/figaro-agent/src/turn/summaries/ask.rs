@@ -97,7 +97,7 @@ impl Summarizer {
         spent: &(dyn Fn(Usage) + Sync),
     ) -> Result<SummaryDraft, SummaryError> {
         let chat = session.conversation.chat;
-        let config = self.settings.chat_config(chat).await.unwrap_or_default();
+        let config = self.settings.chat_config(chat).unwrap_or_default();
         let view = NamingView { language: config.language };
         let instructions = self.prompts.summary(&view).map_err(SummaryError::Prompt)?;
         let model = self.model(covered);

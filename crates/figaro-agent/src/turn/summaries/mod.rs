@@ -105,7 +105,7 @@ impl Summariser {
         let mut rests_until = DateTime::UNIX_EPOCH;
         loop {
             let now = self.clock.now();
-            let due = match self.jobs().await {
+            let due = match self.jobs() {
                 Ok(jobs) => jobs,
                 Err(error) => {
                     tracing::error!(%error, label = error.label(), "it cannot be read what is to be summarised");
@@ -125,20 +125,20 @@ impl Summariser {
     }
 
     /// Returns the jobs, with new ones for sessions in which turns have ended.
-    async fn jobs(&self) -> Result<Vec<SummaryJob>, StoreError> {
+    fn jobs(&self) -> Result<Vec<SummaryJob>, StoreError> {
         let many = self.rules.every / LOOKS;
         let ended: Vec<SessionId> = self.with_ended(|ended| {
             ended.extract_if(|_, turns| *turns >= many).map(|(session, _)| session).collect()
         });
-        let mut jobs = self.store.jobs(JOBS).await?;
+        let mut jobs = self.store.jobs(JOBS)?;
         for session in ended {
             if jobs.iter().any(|job| job.session == session) {
                 continue;
             }
-            let open = self.store.unsummarised(session, self.read_at_once()).await?;
+            let open = self.store.unsummarised(session, self.read_at_once())?;
             if open.is_some_and(|open| self.next(&open).is_some()) {
                 let job = SummaryJob::new(session);
-                self.store.put_job(&job).await?;
+                self.store.put_job(&job)?;
                 jobs.push(job);
             }
         }
@@ -168,7 +168,7 @@ impl Summariser {
         tracing::warn!(%error, session = %job.session, tries, "a session could not be summarised");
         let pause = PAUSES_MIN.get(usize::from(job.tries)).or(PAUSES_MIN.last()).copied().unwrap_or_default();
         let not_before = self.clock.now() + TimeDelta::minutes(pause);
-        let counted = self.store.put_job(&SummaryJob { tries, not_before, ..job }).await;
+        let counted = self.store.put_job(&SummaryJob { tries, not_before, ..job });
         match counted {
             Ok(()) => None,
             // Without the count it would be retried at once, for ever.
@@ -180,9 +180,9 @@ impl Summariser {
     }
 
     async fn summarise(&self, job: &SummaryJob) -> Result<(), SummaryError> {
-        let open = self.store.unsummarised(job.session, self.read_at_once()).await?;
+        let open = self.store.unsummarised(job.session, self.read_at_once())?;
         let Some((open, run)) = open.and_then(|open| self.next(&open).map(|run| (open, run))) else {
-            return Ok(self.store.end_job(job.session).await?);
+            return Ok(self.store.end_job(job.session)?);
         };
         let within = |message: &&Arc<Message>| (run.start..=run.end).contains(&message.index);
         let covered: Vec<Arc<Message>> = open.messages.iter().filter(within).cloned().collect();
@@ -197,7 +197,7 @@ impl Summariser {
             false => self.asking.ask(&open.session, &covered, &|_spent| {}).await?,
         };
         let summary = self.summary(&open, run, &covered, made);
-        let is_stored = self.store.put(&summary, &covered).await?;
+        let is_stored = self.store.put(&summary, &covered)?;
         tracing::debug!(session = %job.session, run.start, run.end, is_stored, "summarised");
         let mut next = SummaryJob::new(job.session);
         if !is_stored {
@@ -205,7 +205,7 @@ impl Summariser {
             next.tries = job.tries.saturating_add(1);
             next.not_before = self.clock.now() + TimeDelta::seconds(1);
         }
-        Ok(self.store.put_job(&next).await?)
+        Ok(self.store.put_job(&next)?)
     }
 
     fn summary(

@@ -95,7 +95,7 @@ impl Summariser {
         wanted: SummaryRange,
         spent: &(dyn Fn(Usage) + Sync),
     ) -> Result<Summary, Unmade> {
-        let open = self.store.unsummarised(session, self.read_at_once()).await?.ok_or(Unmade::Nothing)?;
+        let open = self.store.unsummarised(session, self.read_at_once())?.ok_or(Unmade::Nothing)?;
         let most = usize::try_from(self.rules.every).ok().filter(|every| *every > 0).unwrap_or(MOST);
         let usual = open.again.or_else(|| whole_run(&open.messages, most)).ok_or(Unmade::Nothing)?;
         let run = wanted.run(&open, usual)?;
@@ -111,7 +111,7 @@ impl Summariser {
             error => Unmade::Model(error.to_string()),
         })?;
         let summary = self.summary(&open, run, &covered, made);
-        match self.store.put(&summary, &covered).await? {
+        match self.store.put(&summary, &covered)? {
             true => Ok(summary),
             false => Err(Unmade::Changed),
         }

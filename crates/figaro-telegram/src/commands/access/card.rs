@@ -42,8 +42,8 @@ impl AccessCard {
         Self { cards, settings, access, people, default_zone: handles.default_zone }
     }
 
-    pub(super) async fn owns(&self, user: &UserId) -> Result<bool, StoreError> {
-        Ok(is_owner(&self.access, &*self.settings.access().await?, user))
+    pub(super) fn owns(&self, user: &UserId) -> Result<bool, StoreError> {
+        Ok(is_owner(&self.access, &*self.settings.access()?, user))
     }
 
     /// Returns the name of a person or a group with the username: from Telegram, or as last seen in a group.
@@ -52,20 +52,20 @@ impl AccessCard {
         if name != id.to_string() {
             return named(&name, username.as_deref());
         }
-        let seen = self.seen(None, |one| one.user.telegram_id() == Some(id.0)).await;
+        let seen = self.seen(None, |one| one.user.telegram_id() == Some(id.0));
         seen.map_or(name, |seen| named(&seen.name, seen.username.as_deref()))
     }
 
     /// Returns the first person for whom `is_it` holds among those who wrote in known groups and `here`. Telegram
     /// itself tells bots only about people who wrote to them in private.
-    async fn seen(&self, here: Option<ChatId>, is_it: impl Fn(&Speaker) -> bool) -> Option<Speaker> {
-        let list = self.settings.access().await.ok()?;
+    fn seen(&self, here: Option<ChatId>, is_it: impl Fn(&Speaker) -> bool) -> Option<Speaker> {
+        let list = self.settings.access().ok()?;
         let of_bans = list.bans.iter().filter_map(|ban| ban.chat);
         let of_roles = list.roles.iter().filter_map(|given| given.chat);
         let groups: BTreeSet<ChatId> =
             list.chats.iter().copied().chain(of_bans).chain(of_roles).chain(here).collect();
         for group in groups.into_iter().take(MAX_NAMED) {
-            let seen = self.people.of_chat(group).await.unwrap_or_default();
+            let seen = self.people.of_chat(group).unwrap_or_default();
             if let Some(found) = seen.into_iter().find(|seen| is_it(&seen.speaker)) {
                 return Some(found.speaker);
             }
@@ -79,7 +79,7 @@ impl AccessCard {
         username: &str,
         here: ChatId,
     ) -> Result<Option<UserId>, StoreError> {
-        let list = self.settings.access().await?;
+        let list = self.settings.access()?;
         let known = list.users.iter().chain(&list.denied).chain(&list.owners);
         let with_role = list.roles.iter().map(|given| &given.user);
         let people: HashSet<&UserId> =
@@ -94,7 +94,7 @@ impl AccessCard {
         let on_list = join_all(named).await.into_iter().find(|(_, known)| is_it(known));
         Ok(match on_list {
             Some((user, _)) => Some(user),
-            None => self.seen(Some(here), |one| is_it(&one.username)).await.map(|seen| seen.user),
+            None => self.seen(Some(here), |one| is_it(&one.username)).map(|seen| seen.user),
         })
     }
 
@@ -111,7 +111,7 @@ impl AccessCard {
     /// Returns the card of owners, people, groups and denied people, with how to change them.
     pub(in super::super) async fn card(&self, asker: &Asker) -> Result<Card, StoreError> {
         let texts = self.cards.texts(asker);
-        let list = self.settings.access().await?;
+        let list = self.settings.access()?;
         let owners = [people(&self.access.owners), people(&list.owners)].concat();
         let named = [owners, people(&list.users), list.chats.clone()].map(|ids| self.names(ids));
         let [owners, users, chats] = join_all(named).await.try_into().unwrap_or_default();

@@ -35,8 +35,8 @@ impl AccessRequests {
         let count = self.members_of(chat).await;
         let values = [("who", who.as_str()), ("group", &group), ("count", &count)];
         let mut asked = false;
-        for place in self.owners().await {
-            let texts = self.cards.languages.texts(place.chat, None).await;
+        for place in self.owners() {
+            let texts = self.cards.languages.texts(place.chat, None);
             let words = if is_added { texts.group_added() } else { texts.group_request() };
             let buttons = GroupDecision::ALL
                 .into_iter()
@@ -78,7 +78,7 @@ impl AccessRequests {
         asker: &Asker,
     ) -> Result<(GroupDecision, bool), StoreError> {
         let _one = self.deciding.lock().await;
-        let list = self.settings.access().await?;
+        let list = self.settings.access()?;
         if list.chats.contains(&press.chat) {
             return Ok((GroupDecision::Allow, false));
         }
@@ -96,7 +96,7 @@ impl AccessRequests {
     }
 
     async fn greet_group(&self, chat: ChatId) {
-        let texts = self.cards.languages.texts(chat, None).await;
+        let texts = self.cards.languages.texts(chat, None);
         let place = Place { chat, kind: ChatKind::Group, title: None, topic: None };
         self.cards.write(&place, notices::joined(texts, &self.me, false), Urgency::Answer).await;
     }

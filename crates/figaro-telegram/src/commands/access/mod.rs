@@ -127,7 +127,7 @@ impl AccessCommand {
         let by_name = if allows { texts.allowed_user() } else { texts.denied_user() };
         let mut person = None;
         let (change, who, words) = match AccessTarget::of(request, &self.list).await? {
-            AccessTarget::Person(user) if !allows && self.list.owns(&user).await? => {
+            AccessTarget::Person(user) if !allows && self.list.owns(&user)? => {
                 return Ok(Card::text(texts.owner_not_denied()));
             }
             AccessTarget::Person(user) => {
@@ -157,7 +157,7 @@ impl AccessCommand {
         let Some(person) = person.filter(|_| allows) else {
             return Ok(Card::text(fill(words, &[("id", &who)])));
         };
-        self.list.let_in(person, words, &who, asker).await
+        self.list.let_in(person, words, &who, asker)
     }
 
     /// Returns the error message for an unknown target. If the target is known, the message is about the rest of the

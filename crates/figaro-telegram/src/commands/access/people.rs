@@ -57,7 +57,7 @@ impl AccessCard {
         };
         let texts = self.cards.texts(asker);
         // The person may have become an owner since the card was shown.
-        if self.owns(&UserId::telegram(person)).await? {
+        if self.owns(&UserId::telegram(person))? {
             return Ok(Pressed::both(texts.owner_has_no_role(), self.people(page, asker).await?));
         }
         let by = AuditActor::Person(asker.speaker.user.clone());
@@ -68,7 +68,7 @@ impl AccessCard {
 
     /// Returns a page of the people with access settings; those who may talk to the bot come first.
     async fn people(&self, page: Page, asker: &Asker) -> Result<Card, StoreError> {
-        let (texts, list, now) = (self.cards.texts(asker), self.settings.access().await?, self.cards.now());
+        let (texts, list, now) = (self.cards.texts(asker), self.settings.access()?, self.cards.now());
         let page = ListPage::of(self.known(&list), page);
         let row = async |user: &UserId| {
             let state = if list.denied.contains(user) {
@@ -104,7 +104,7 @@ impl AccessCard {
     /// Returns the card of a person: their roles and bans, with buttons that change them.
     async fn person(&self, person: i64, page: Page, asker: &Asker) -> Result<Card, StoreError> {
         let (texts, list, user) =
-            (self.cards.texts(asker), self.settings.access().await?, UserId::telegram(person));
+            (self.cards.texts(asker), self.settings.access()?, UserId::telegram(person));
         let is_denied = list.denied.contains(&user);
         let all = self.there(&list, &user);
         let state = match (is_denied, list.users.contains(&user)) {
@@ -120,7 +120,7 @@ impl AccessCard {
                 None => texts.people_everywhere().to_owned(),
             };
             let until = match there.ban.as_ref().and_then(|ban| ban.until) {
-                Some(until) => Some(self.spoken(until, asker).await?),
+                Some(until) => Some(self.spoken(until, asker)?),
                 None => None,
             };
             lines.push(format!("{place}: {}", there.words(texts, until)));

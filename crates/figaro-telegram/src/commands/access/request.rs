@@ -78,13 +78,13 @@ impl AccessRequests {
     pub(crate) async fn ask(&self, part: &Inbound) -> bool {
         let number = part.speaker.user.telegram_id();
         let Some(number) = number.filter(|_| self.asks() && self.has_room()) else { return false };
-        let owners = self.owners().await;
+        let owners = self.owners();
         let language = part.language.as_deref().and_then(Short::new);
         let said = Some(one_line(&part.text, SAID_CHARS));
         let said = said.filter(|said| !said.is_empty() && !said.starts_with('/'));
         let mut asked = false;
         for place in owners {
-            let texts = self.cards.languages.texts(place.chat, None).await;
+            let texts = self.cards.languages.texts(place.chat, None);
             let words = fill(
                 texts.access_request(),
                 &[("who", &named(&part.speaker.name, part.speaker.username.as_deref()))],
@@ -129,7 +129,7 @@ impl AccessRequests {
         by: AuditActor,
     ) -> Result<Settled, StoreError> {
         let _one = self.deciding.lock().await;
-        let list = self.settings.access().await?;
+        let list = self.settings.access()?;
         // The person may have become an owner since the request.
         if decision == AccessDecision::Block && is_owner(&self.access, &list, &user) {
             return Ok(Settled::Owner);
@@ -152,13 +152,13 @@ impl AccessRequests {
     async fn greet(&self, press: &AdmitButton) {
         let place = private(press.person);
         let language = press.language.as_ref().map(Short::as_str);
-        let texts = self.cards.languages.texts(place.chat, language).await;
+        let texts = self.cards.languages.texts(place.chat, language);
         self.cards.write(&place, Card::text(texts.access_greeting()), Urgency::Answer).await;
     }
 
     /// Returns the private chats of all owners.
-    pub(super) async fn owners(&self) -> Vec<Place> {
-        let list = self.settings.access().await.unwrap_or_else(|error| {
+    pub(super) fn owners(&self) -> Vec<Place> {
+        let list = self.settings.access().unwrap_or_else(|error| {
             tracing::error!(%error, label = error.label(), "owners by invite could not be looked up");
             Arc::default()
         });

@@ -71,9 +71,9 @@ impl AccessCard {
             Wish::Role(role) => {
                 let (person, chat) = (user.telegram_id().unwrap_or_default(), here(asker));
                 let words = self.given(GiveRoleButton { role, person, chat }, asker).await?;
-                Ok(Card::text(words).row(self.role_buttons(person, asker).await?))
+                Ok(Card::text(words).row(self.role_buttons(person, asker)?))
             }
-            Wish::Ban { .. } if self.owns(&user).await? => Ok(Card::text(texts.owner_not_denied())),
+            Wish::Ban { .. } if self.owns(&user)? => Ok(Card::text(texts.owner_not_denied())),
             Wish::Ban { here: true, .. } if !asker.place.is_group() => {
                 Ok(Card::text(texts.ban_here_in_group()))
             }
@@ -122,13 +122,13 @@ impl AccessCard {
         asker: &Asker,
     ) -> Result<Pressed, StoreError> {
         let words = self.given(press, asker).await?;
-        let row = self.role_buttons(press.person, asker).await?;
+        let row = self.role_buttons(press.person, asker)?;
         Ok(Pressed::both(words.clone(), Card::text(words).row(row)))
     }
 
     /// Returns the card for a person who was allowed: their role, if they are not just a member, and buttons that
     /// change it.
-    pub(super) async fn let_in(
+    pub(super) fn let_in(
         &self,
         person: i64,
         words: &str,
@@ -136,18 +136,18 @@ impl AccessCard {
         asker: &Asker,
     ) -> Result<Card, StoreError> {
         let (texts, chat) = (self.cards.texts(asker), here(asker));
-        let words = match self.settings.access().await?.role_of(&UserId::telegram(person), chat) {
+        let words = match self.settings.access()?.role_of(&UserId::telegram(person), chat) {
             AccessRole::Member => words,
             role => words_of(texts, role, chat),
         };
-        Ok(Card::text(fill(words, &[("id", who)])).row(self.role_buttons(person, asker).await?))
+        Ok(Card::text(fill(words, &[("id", who)])).row(self.role_buttons(person, asker)?))
     }
 
     /// Returns the buttons that give a person a role; the role that applies here has a mark.
-    async fn role_buttons(&self, person: i64, asker: &Asker) -> Result<Vec<Button>, StoreError> {
+    fn role_buttons(&self, person: i64, asker: &Asker) -> Result<Vec<Button>, StoreError> {
         let (texts, user, chat) = (self.cards.texts(asker), UserId::telegram(person), here(asker));
-        let held = self.settings.access().await?.role_of(&user, chat);
-        let is_owner = self.owns(&user).await?;
+        let held = self.settings.access()?.role_of(&user, chat);
+        let is_owner = self.owns(&user)?;
         let button = |role| {
             let mark = if role == held && !is_owner { "✓ " } else { "" };
             Button::new(format!("{mark}{}", role_name(texts, role)), GiveRoleButton { role, person, chat })
@@ -157,7 +157,7 @@ impl AccessCard {
 
     async fn given(&self, give: GiveRoleButton, asker: &Asker) -> Result<String, StoreError> {
         let (texts, user) = (self.cards.texts(asker), UserId::telegram(give.person));
-        if self.owns(&user).await? {
+        if self.owns(&user)? {
             return Ok(texts.owner_has_no_role().to_owned());
         }
         let who = self.name_of(number_of(&user)).await;
@@ -169,7 +169,7 @@ impl AccessCard {
 
     /// Returns the lines of roles for the list; empty if there are none.
     pub(super) async fn roles(&self, asker: &Asker) -> Result<String, StoreError> {
-        let (texts, list) = (self.cards.texts(asker), self.settings.access().await?);
+        let (texts, list) = (self.cards.texts(asker), self.settings.access()?);
         let mut lines = String::new();
         for given in list.roles.iter().take(MAX_SHOWN) {
             let (who, place) = self.who_and_where(&given.user, given.chat).await;
@@ -180,7 +180,7 @@ impl AccessCard {
 
     /// Returns all denied and banned people and groups with the chat and the end of the ban, or the word for nobody.
     pub(super) async fn unheard(&self, asker: &Asker) -> Result<String, StoreError> {
-        let (texts, list, now) = (self.cards.texts(asker), self.settings.access().await?, self.cards.now());
+        let (texts, list, now) = (self.cards.texts(asker), self.settings.access()?, self.cards.now());
         let denied = self.names([people(&list.denied), list.denied_chats.clone()].concat()).await;
         let mut all: Vec<String> = (!denied.is_empty()).then_some(denied).into_iter().collect();
         for ban in list.bans.iter().filter(|ban| !ban.is_over(now)).take(MAX_SHOWN) {
@@ -188,7 +188,7 @@ impl AccessCard {
             let who = format!("{who}{place}");
             all.push(match ban.until {
                 Some(until) => {
-                    let time = self.spoken(until, asker).await?;
+                    let time = self.spoken(until, asker)?;
                     fill(texts.access_ban(), &[("id", &who), ("time", &time)])
                 }
                 None => who,
@@ -198,8 +198,8 @@ impl AccessCard {
     }
 
     /// Formats a time for people, in the time zone of the chat.
-    pub(super) async fn spoken(&self, at: DateTime<Utc>, asker: &Asker) -> Result<String, StoreError> {
-        let zone = self.settings.chat_config(asker.place.chat).await?.timezone.unwrap_or(self.default_zone);
+    pub(super) fn spoken(&self, at: DateTime<Utc>, asker: &Asker) -> Result<String, StoreError> {
+        let zone = self.settings.chat_config(asker.place.chat)?.timezone.unwrap_or(self.default_zone);
         let [at, now] = [at, self.cards.now()].map(|time| time.with_timezone(&zone));
         Ok(self.cards.texts(asker).spoken(&at, &now))
     }

@@ -91,18 +91,18 @@ impl ChatAgents {
     }
 
     /// Returns the current session of the conversation; `None` if no session has begun.
-    pub(super) async fn session(&self, asker: &Asker) -> Result<Option<Session>, StoreError> {
-        match self.sessions.current(asker.place.conversation()).await? {
-            Some(session) => self.sessions.find(session).await,
+    pub(super) fn session(&self, asker: &Asker) -> Result<Option<Session>, StoreError> {
+        match self.sessions.current(asker.place.conversation())? {
+            Some(session) => self.sessions.find(session),
             None => Ok(None),
         }
     }
 
     /// Returns a page of the agents to choose from.
-    pub(super) async fn card(&self, asker: &Asker, scope: Scope, page: Page) -> Result<Card, StoreError> {
+    pub(super) fn card(&self, asker: &Asker, scope: Scope, page: Page) -> Result<Card, StoreError> {
         let texts = self.models.cards.texts(asker);
-        let config = self.models.settings.chat_config(asker.place.chat).await?;
-        let session = self.session(asker).await?;
+        let config = self.models.settings.chat_config(asker.place.chat)?;
+        let session = self.session(asker)?;
         let agents = self.now();
         let page = ListPage::of(agents.choosable().collect(), page);
         let own = session.as_ref().and_then(|session| session.agent.as_deref());

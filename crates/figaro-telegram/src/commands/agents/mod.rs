@@ -45,10 +45,10 @@ impl Command for AgentsCommand {
         let asker = press.asker;
         let (scope, agent, page) = match press.data.parse()? {
             AgentsButton::List(page) => {
-                return Ok(Pressed::card(self.0.card(asker, Scope::Chat, page).await?));
+                return Ok(Pressed::card(self.0.card(asker, Scope::Chat, page)?));
             }
             AgentsButton::Here(page) => {
-                return Ok(Pressed::card(self.0.card(asker, Scope::Conversation, page).await?));
+                return Ok(Pressed::card(self.0.card(asker, Scope::Conversation, page)?));
             }
             AgentsButton::Set(agent, page) => (Scope::Chat, Some(agent), page),
             AgentsButton::Clear(page) => (Scope::Chat, None, page),
@@ -71,7 +71,7 @@ impl AgentsCommand {
     async fn told(&self, asker: &Asker, name: &str) -> Result<Card, StoreError> {
         let cards = &self.0.models.cards;
         if name.is_empty() {
-            return self.0.card(asker, Scope::Chat, 0).await;
+            return self.0.card(asker, Scope::Chat, 0);
         }
         if !cards.may_change(asker).await {
             return Ok(Card::text(cards.texts(asker).admin_only()));
@@ -82,7 +82,7 @@ impl AgentsCommand {
             Err(complaint) => return Ok(Card::text(complaint)),
         };
         self.set(asker, agent).await?;
-        self.0.card(asker, Scope::Chat, 0).await
+        self.0.card(asker, Scope::Chat, 0)
     }
 
     /// Sets or removes the agent of a chat or conversation. The toast says if anything changed.
@@ -97,8 +97,8 @@ impl AgentsCommand {
         let is_new = match scope {
             Scope::Chat => self.set(asker, agent).await?,
             Scope::Conversation => {
-                let Some(session) = self.0.session(asker).await? else {
-                    return Ok(Pressed::both(texts.gone(), self.0.card(asker, Scope::Chat, 0).await?));
+                let Some(session) = self.0.session(asker)? else {
+                    return Ok(Pressed::both(texts.gone(), self.0.card(asker, Scope::Chat, 0)?));
                 };
                 let is_new = session.agent != agent;
                 let change = SessionChange { agent: Some(agent), ..SessionChange::default() };
@@ -107,12 +107,12 @@ impl AgentsCommand {
             }
         };
         let toast = if is_new { texts.config_saved() } else { texts.nothing_changed() };
-        Ok(Pressed::both(toast, self.0.card(asker, scope, page).await?))
+        Ok(Pressed::both(toast, self.0.card(asker, scope, page)?))
     }
 
     async fn set(&self, asker: &Asker, agent: Option<String>) -> Result<bool, StoreError> {
         let (settings, chat) = (&self.0.models.settings, asker.place.chat);
-        let is_new = settings.chat_config(chat).await?.agent != agent;
+        let is_new = settings.chat_config(chat)?.agent != agent;
         settings
             .change_chat_config(chat, ConfigPatch { agent: Some(agent), ..ConfigPatch::default() })
             .await?;

@@ -83,8 +83,8 @@ impl AuditCommand {
         let texts = self.cards.texts(asker);
         let page = page.min(page_at(LOOKED_THROUGH));
         let count = (usize::try_from(page).unwrap_or_default() + 1) * ROWS + 1;
-        let page = ListPage::of(self.entries(asker, is_refused, count).await?, page);
-        let config = self.settings.chat_config(asker.place.chat).await?;
+        let page = ListPage::of(self.entries(asker, is_refused, count)?, page);
+        let config = self.settings.chat_config(asker.place.chat)?;
         let view = AuditView {
             texts,
             zone: config.timezone.unwrap_or(self.default_zone),
@@ -111,12 +111,7 @@ impl AuditCommand {
     }
 
     /// Returns up to `count` of the newest entries that may be shown here.
-    async fn entries(
-        &self,
-        asker: &Asker,
-        is_refused: bool,
-        count: usize,
-    ) -> Result<Vec<AuditEntry>, StoreError> {
+    fn entries(&self, asker: &Asker, is_refused: bool, count: usize) -> Result<Vec<AuditEntry>, StoreError> {
         let here = asker.place.is_group().then_some(asker.place.chat);
         let is_shown = |entry: &AuditEntry| {
             let event = &entry.event;
@@ -125,7 +120,7 @@ impl AuditCommand {
         };
         let (mut found, mut before, mut looked) = (Vec::new(), None, 0);
         while found.len() < count && looked < LOOKED_THROUGH {
-            let more = self.audit.newest(before, AT_ONCE).await?;
+            let more = self.audit.newest(before, AT_ONCE)?;
             let Some(last) = more.last() else { break };
             (before, looked) = (Some(last.seq), looked + more.len());
             found.extend(more.into_iter().filter(is_shown));
@@ -149,8 +144,8 @@ impl AuditCommand {
     /// Sends the whole log as a file, with the result of its verification.
     async fn export(&self, asker: &Asker) -> Result<Pressed, StoreError> {
         let texts = self.cards.texts(asker);
-        let entries = whole_log(&self.audit).await?;
-        let AuditVerdict { entries: count, broken } = self.audit.verify().await?;
+        let entries = whole_log(&self.audit)?;
+        let AuditVerdict { entries: count, broken } = self.audit.verify()?;
         let lines: Vec<String> = entries.iter().filter_map(|entry| entry.as_json().ok()).collect();
         let file = CodeFile { name: FILE_NAME.to_owned(), language: None, content: lines.join("\n") + "\n" };
         if !self.cards.send_file(asker, file).await {

@@ -82,9 +82,9 @@ impl Command for ConfigCommand {
             return self.undo.press(turn, asker).await;
         }
         Ok(match press.data.parse()? {
-            ConfigButton::Show => Pressed::card(self.card(asker).await?),
+            ConfigButton::Show => Pressed::card(self.card(asker)?),
             ConfigButton::Ask(field) => {
-                let config = self.settings.chat_config(asker.place.chat).await?;
+                let config = self.settings.chat_config(asker.place.chat)?;
                 Pressed::card(self.ask(asker, &config, field))
             }
             ConfigButton::Type => {
@@ -119,7 +119,7 @@ impl ConfigCommand {
 
     async fn told(&self, asker: &Asker, argument: &str) -> Result<Card, StoreError> {
         if argument.is_empty() {
-            return self.card(asker).await;
+            return self.card(asker);
         }
         let (name, value) = argument.split_once(char::is_whitespace).unwrap_or((argument, ""));
         // "clear language" means the same as "language clear".
@@ -131,7 +131,7 @@ impl ConfigCommand {
         if name.eq_ignore_ascii_case(Personas::COMMAND) {
             return self.personas.told(asker, value).await;
         }
-        let config = self.settings.chat_config(asker.place.chat).await?;
+        let config = self.settings.chat_config(asker.place.chat)?;
         let Some(field) =
             name.parse::<SettingField>().ok().filter(|field| self.applies(*field, asker, &config))
         else {
@@ -148,7 +148,7 @@ impl ConfigCommand {
         }
         let value = Some(value.trim()).filter(|value| !self.cards.languages.locales.clears(value));
         match self.change(asker, field, value).await? {
-            Ok(hint) => Ok(with_hint(self.card(&self.cards.again(asker).await).await?, hint)),
+            Ok(hint) => Ok(with_hint(self.card(&self.cards.again(asker))?, hint)),
             Err(complaint) => Ok(Card::text(complaint)),
         }
     }
@@ -159,13 +159,13 @@ impl ConfigCommand {
         field: SettingField,
         value: Option<&str>,
     ) -> Result<Pressed, StoreError> {
-        let before = self.settings.chat_config(asker.place.chat).await?;
+        let before = self.settings.chat_config(asker.place.chat)?;
         Ok(match self.change(asker, field, value).await? {
             Ok(hint) => {
-                let asker = self.cards.again(asker).await;
-                let now = self.settings.chat_config(asker.place.chat).await?;
+                let asker = self.cards.again(asker);
+                let now = self.settings.chat_config(asker.place.chat)?;
                 let toast = saved(self.cards.texts(&asker), &before, &now);
-                let card = with_hint(self.card(&asker).await?, hint);
+                let card = with_hint(self.card(&asker)?, hint);
                 Pressed::both(toast, card)
             }
             Err(complaint) => Pressed::toast(complaint),
@@ -216,16 +216,16 @@ impl ConfigCommand {
         }
     }
 
-    async fn card(&self, asker: &Asker) -> Result<Card, StoreError> {
+    fn card(&self, asker: &Asker) -> Result<Card, StoreError> {
         let texts = self.cards.texts(asker);
-        let config = self.settings.chat_config(asker.place.chat).await?;
+        let config = self.settings.chat_config(asker.place.chat)?;
         let fields = || SettingField::ALL.into_iter().filter(|field| self.applies(*field, asker, &config));
         let zone = match config.timezone {
             Some(zone) => zone.name().to_owned(),
             None => fill(texts.config_default(), &[("zone", self.default_zone.name())]),
         };
         let model = self.models.of(&config);
-        let persona = self.personas.chosen(asker, &config).await?;
+        let persona = self.personas.chosen(asker, &config)?;
         let persona = persona.as_deref().unwrap_or(texts.config_none());
         let mut body: Vec<String> = fields().map(|field| self.line(texts, &config, field)).collect();
         body.push(format!("{}: {persona}", texts.persona_title()));
@@ -316,7 +316,7 @@ impl ConfigCommand {
                 return Ok(Ok(None));
             }
             // The change of language may switch the cards to the language of the person's client.
-            let asker = self.cards.again(asker).await;
+            let asker = self.cards.again(asker);
             let texts = self.cards.texts(&asker);
             return Ok(Ok(Some(self.cards_stay(texts, texts.config_answers_only()))));
         }

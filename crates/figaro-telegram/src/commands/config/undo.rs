@@ -121,7 +121,7 @@ impl UndoChange {
     /// Undoes the changes of a turn, for people who may change the settings.
     pub(super) async fn press(&self, run: RunId, asker: &Asker) -> Result<Pressed, PressError> {
         let texts = self.cards.texts(asker);
-        let known = self.settings.config_change(run).await?;
+        let known = self.settings.config_change(run)?;
         if known.is_none_or(|change| change.chat != asker.place.chat) {
             return Err(PressError::Gone);
         }
@@ -130,7 +130,7 @@ impl UndoChange {
         let Some((change, restored)) = undone else {
             return Err(PressError::Gone);
         };
-        let config = self.settings.chat_config(change.chat).await?;
+        let config = self.settings.chat_config(change.chat)?;
         if !restored.is_empty() {
             return Ok(Pressed::both(texts.settings_undone(), undone_card(texts, &change, &config, zone)));
         }

@@ -122,14 +122,14 @@ pub(super) async fn of_session(store: &Store, id: SessionId) -> Result<ExportDat
 
 /// Collects all data of a private chat and its person.
 pub(super) async fn of_chat(store: &Store, chat: ChatId, user: &UserId) -> Result<ExportData, NotGathered> {
-    let (mut kept, mut room) = (beside_messages(store, chat, user).await?, room());
-    for end in store.messages().session_ends(chat).await? {
+    let (mut kept, mut room) = (beside_messages(store, chat, user)?, room());
+    for end in store.messages().session_ends(chat)? {
         kept.sessions.extend(session(store, end.session, &mut room, |_| true).await?);
     }
     kept.documents = documents(store, chat, &mut room, |_| true).await?;
-    kept.account = store.business().of_person(user).await?;
+    kept.account = store.business().of_person(user)?;
     if let Some(account) = &kept.account {
-        for customer in store.business().customers(&account.connection).await? {
+        for customer in store.business().customers(&account.connection)? {
             let bytes: usize = customer.lines.iter().map(|line| line.text.len()).sum();
             room = room.checked_sub(bytes).ok_or(NotGathered::TooLong)?;
             kept.customers.push(customer);
@@ -139,24 +139,24 @@ pub(super) async fn of_chat(store: &Store, chat: ChatId, user: &UserId) -> Resul
 }
 
 /// Collects the data of a chat and a person except messages.
-async fn beside_messages(store: &Store, chat: ChatId, user: &UserId) -> Result<ExportData, StoreError> {
-    let (profile, settings) = (store.profiles().find(user).await?, store.settings().chat_config(chat).await?);
+fn beside_messages(store: &Store, chat: ChatId, user: &UserId) -> Result<ExportData, StoreError> {
+    let (profile, settings) = (store.profiles().find(user)?, store.settings().chat_config(chat)?);
     Ok(ExportData {
         profile,
         settings: Some(settings).filter(|settings| *settings != ChatConfig::default()),
-        personas: store.personas().of_chat(chat).await?,
-        notes: store.notes().of_chat(chat).await?,
-        records: store.records().of_chat(chat).await?,
-        pins: store.pins().of_chat(chat).await?,
-        memories: memories(store, chat, user).await?,
-        tasks: store.tasks().of_chat(chat).await?,
+        personas: store.personas().of_chat(chat)?,
+        notes: store.notes().of_chat(chat)?,
+        records: store.records().of_chat(chat)?,
+        pins: store.pins().of_chat(chat)?,
+        memories: memories(store, chat, user)?,
+        tasks: store.tasks().of_chat(chat)?,
         ..ExportData::default()
     })
 }
 
 /// Collects a person's messages in a group and the other data about them there.
 pub(super) async fn of_person(store: &Store, chat: ChatId, user: &UserId) -> Result<ExportData, NotGathered> {
-    let (all, mut room) = (beside_messages(store, chat, user).await?, room());
+    let (all, mut room) = (beside_messages(store, chat, user)?, room());
     let mut kept = ExportData { settings: None, personas: Vec::new(), ..all };
     kept.notes.retain(|note| note.author.as_ref() == Some(user));
     for record in &mut kept.records {
@@ -171,8 +171,8 @@ pub(super) async fn of_person(store: &Store, chat: ChatId, user: &UserId) -> Res
         message.role == MessageRole::User
             && message.speaker.as_ref().is_some_and(|speaker| speaker.user == *user)
     };
-    for end in store.messages().session_ends(chat).await? {
-        let Some(known) = store.sessions().find(end.session).await? else { continue };
+    for end in store.messages().session_ends(chat)? {
+        let Some(known) = store.sessions().find(end.session)? else { continue };
         conversations.push(known.conversation);
         let found = session(store, end.session, &mut room, is_theirs).await?;
         kept.sessions.extend(found.map(|found| KeptSession { summaries: Vec::new(), ..found }));
@@ -181,10 +181,8 @@ pub(super) async fn of_person(store: &Store, chat: ChatId, user: &UserId) -> Res
     conversations.sort_unstable();
     conversations.dedup();
     for conversation in conversations {
-        let beside = store
-            .conversations()
-            .background(conversation, chrono::DateTime::UNIX_EPOCH, KEPT_BACKGROUND)
-            .await?;
+        let beside =
+            store.conversations().background(conversation, chrono::DateTime::UNIX_EPOCH, KEPT_BACKGROUND)?;
         kept.background.extend(beside.into_iter().filter(|message| message.speaker.user == *user));
     }
     kept.documents = documents(store, chat, &mut room, |document| document.is_of(user)).await?;
@@ -204,8 +202,8 @@ async fn documents(
     is_wanted: impl Fn(&Document) -> bool,
 ) -> Result<Vec<KeptDocument>, NotGathered> {
     let mut kept = Vec::new();
-    for document in store.documents().of_chat(chat).await?.into_iter().filter(|one| is_wanted(one)) {
-        let passages = store.documents().passages(&document, 0, usize::MAX).await?;
+    for document in store.documents().of_chat(chat)?.into_iter().filter(|one| is_wanted(one)) {
+        let passages = store.documents().passages(&document, 0, usize::MAX)?;
         let text: Vec<Passage> = passages.into_iter().map(|(_, passage)| passage).collect();
         let bytes = text.iter().map(|passage| passage.text.len()).sum();
         // Of one that does not fit, all but the text.
@@ -225,10 +223,10 @@ async fn session(
     room: &mut usize,
     is_wanted: impl Fn(&Message) -> bool,
 ) -> Result<Option<KeptSession>, NotGathered> {
-    let Some(session) = store.sessions().find(id).await? else { return Ok(None) };
+    let Some(session) = store.sessions().find(id)? else { return Ok(None) };
     let (mut messages, mut from) = (Vec::new(), 0);
     loop {
-        let part = store.messages().messages_from(id, from, PART).await?;
+        let part = store.messages().messages_from(id, from, PART)?;
         let Some(last) = part.last() else { break };
         from = last.index.saturating_add(1);
         for message in part.into_iter().filter(|message| is_wanted(message)) {
@@ -237,13 +235,13 @@ async fn session(
         }
         tokio::task::yield_now().await;
     }
-    let summaries = store.summaries().of_session(id).await?;
+    let summaries = store.summaries().of_session(id)?;
     Ok((!messages.is_empty()).then_some(KeptSession { session, summaries, messages }))
 }
 
 /// Returns the active memories of a person that are used in a chat.
-async fn memories(store: &Store, chat: ChatId, user: &UserId) -> Result<Vec<Memory>, StoreError> {
-    let mut memories = store.facts().of_person(user).await?;
+fn memories(store: &Store, chat: ChatId, user: &UserId) -> Result<Vec<Memory>, StoreError> {
+    let mut memories = store.facts().of_person(user)?;
     memories.retain(|memory| memory.is_active() && memory.is_used_in(chat));
     Ok(memories)
 }

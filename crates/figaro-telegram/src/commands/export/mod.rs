@@ -78,7 +78,7 @@ impl ExportCommand {
         if !self.cards.may_change(asker).await {
             return Ok(Pressed::toast(texts.admin_only()));
         }
-        let kept = match self.store.sessions().current(asker.place.conversation()).await? {
+        let kept = match self.store.sessions().current(asker.place.conversation())? {
             Some(id) => kept::of_session(&self.store, id).await,
             None => Ok(ExportData::default()),
         };
@@ -117,7 +117,7 @@ impl ExportCommand {
         if kept.is_nothing() {
             return Ok(Pressed::toast(texts.export_nothing()));
         }
-        let config = self.store.settings().chat_config(asker.place.chat).await?;
+        let config = self.store.settings().chat_config(asker.place.chat)?;
         let zone = config.timezone.unwrap_or(self.default_zone);
         let view = SessionView { texts, zone, now: self.cards.now(), current: None };
         let Ok(files) = files::of(&view, &kept) else { return Ok(Pressed::toast(texts.error_internal())) };

@@ -81,13 +81,13 @@ impl Command for ForgetCommand {
             }
             ForgetButton::All(_) => self.erase(asker, all_about(asker)).await?,
             ForgetButton::AskSaid(SaidKey(at), search) => {
-                match self.erasures.said_at(asker.place.chat, at).await? {
+                match self.erasures.said_at(asker.place.chat, at)? {
                     Some(said) => Pressed::card(self.ask_said(asker, &said, search).await),
                     None => Pressed::toast(texts.gone()),
                 }
             }
             ForgetButton::Said(SaidKey(at)) => self.said(asker, at).await?,
-            ForgetButton::Found(search, page) => match self.found(asker, search, page).await? {
+            ForgetButton::Found(search, page) => match self.found(asker, search, page)? {
                 Some(card) => Pressed::card(card),
                 None => Pressed::Stale,
             },
@@ -138,7 +138,7 @@ impl ForgetCommand {
 
     async fn said(&self, asker: &Asker, at: SaidAt) -> Result<Pressed, StoreError> {
         let (texts, chat) = (self.cards.texts(asker), asker.place.chat);
-        let Some(said) = self.erasures.said_at(chat, at).await? else { return Ok(Pressed::Stale) };
+        let Some(said) = self.erasures.said_at(chat, at)? else { return Ok(Pressed::Stale) };
         if !self.may_forget(asker, &said).await {
             return Ok(Pressed::toast(texts.forget_not_yours()));
         }
@@ -150,10 +150,10 @@ impl ForgetCommand {
         if !self.cards.may_change(asker).await {
             return Ok(Pressed::toast(texts.admin_only()));
         }
-        let Some(id) = self.sessions.current(asker.place.conversation()).await? else {
+        let Some(id) = self.sessions.current(asker.place.conversation())? else {
             return Ok(Pressed::toast(texts.forget_nothing()));
         };
-        let count = self.sessions.outline(id).await?.messages.to_string();
+        let count = self.sessions.outline(id)?.messages.to_string();
         let words = fill(texts.forget_ask_session(), &[("count", &count)]);
         Ok(Pressed::card(card::ask(texts, &words, ForgetButton::Session(id), Some(ForgetButton::Menu))))
     }
@@ -168,7 +168,7 @@ impl ForgetCommand {
     async fn erase(&self, asker: &Asker, what: Erasure) -> Result<Pressed, StoreError> {
         let forgotten = self.eraser.erase(&what, Some(&asker.speaker.name)).await?;
         // The chat's language may have been erased with its settings.
-        let asker = self.cards.again(asker).await;
+        let asker = self.cards.again(asker);
         let texts = self.cards.texts(&asker);
         Ok(match forgotten {
             Forgotten::Busy => Pressed::toast(texts.forget_busy()),
@@ -191,24 +191,24 @@ impl ForgetCommand {
         let places: Vec<SaidAt> =
             self.erasures.said_with(&search).await?.iter().map(|said| said.at).collect();
         let number = self.searches.keep(SearchResults { chat, by: user.clone(), places });
-        if let Some(card) = self.found(asker, number, 0).await? {
+        if let Some(card) = self.found(asker, number, 0)? {
             return Ok(card);
         }
-        let places = self.elsewhere(asker, words).await?;
+        let places = self.elsewhere(asker, words)?;
         let told = || format!("{none} {}", fill(texts.forget_elsewhere(), &[("places", &places.join(", "))]));
         Ok(Card::text(if places.is_empty() { none.to_owned() } else { told() }))
     }
 
     /// Returns the names of other places, such as pins and notes, that contain the text.
-    async fn elsewhere(&self, asker: &Asker, words: &str) -> Result<Vec<&str>, StoreError> {
+    fn elsewhere(&self, asker: &Asker, words: &str) -> Result<Vec<&str>, StoreError> {
         let texts = self.cards.texts(asker);
         let (chat, wanted) = (asker.place.chat, words.to_lowercase());
         let has = |text: &str| text.to_lowercase().contains(&wanted);
-        let pins = self.store.pins().of_chat(chat).await?;
-        let notes = self.store.notes().of_chat(chat).await?;
+        let pins = self.store.pins().of_chat(chat)?;
+        let notes = self.store.notes().of_chat(chat)?;
         let records = match records::is_closed(asker) {
             true => Vec::new(),
-            false => self.store.records().of_chat(chat).await?,
+            false => self.store.records().of_chat(chat)?,
         };
         let fields = records.iter().flat_map(|record| record.fields.values());
         let is_kept = |value: &FieldValue| match value {
@@ -226,18 +226,13 @@ impl ForgetCommand {
 
     /// Returns a page of the results of a search; `None` if no result is left, or the search is by another person or
     /// too old.
-    async fn found(
-        &self,
-        asker: &Asker,
-        search: SearchNumber,
-        page: Page,
-    ) -> Result<Option<Card>, StoreError> {
+    fn found(&self, asker: &Asker, search: SearchNumber, page: Page) -> Result<Option<Card>, StoreError> {
         let chat = asker.place.chat;
         let Some(found) = self.searches.of(search, chat, &asker.speaker.user) else { return Ok(None) };
         let page = ListPage::of(found.places, page);
         let mut said = Vec::new();
         for at in &page.items {
-            said.extend(self.erasures.said_at(chat, *at).await?);
+            said.extend(self.erasures.said_at(chat, *at)?);
         }
         let is_empty = said.is_empty();
         let card = || card::found(self.cards.texts(asker), search, &page.with(said));
@@ -268,7 +263,7 @@ impl ForgetCommand {
         if !self.cards.may_change(asker).await {
             let mut own = Vec::new();
             for at in places {
-                let said = self.erasures.said_at(chat, at).await?;
+                let said = self.erasures.said_at(chat, at)?;
                 own.extend(
                     said.filter(|said| said.of.as_ref() == Some(&asker.speaker.user)).map(|said| said.at),
                 );

@@ -65,7 +65,7 @@ impl Command for MemoryCommand {
             return Ok(Card::text(self.cards.texts(asker).memory_private()).into());
         }
         self.extractor.catch_up(&asker.speaker.user).await;
-        self.list(asker, 0).await.map(CommandOutcome::Card)
+        self.list(asker, 0).map(CommandOutcome::Card)
     }
 
     async fn press(&self, press: &Press<'_>) -> Result<Pressed, PressError> {
@@ -76,10 +76,10 @@ impl Command for MemoryCommand {
             return Err(PressError::Gone);
         }
         let id = match button {
-            MemoryButton::List(page) => return Ok(Pressed::card(self.list(asker, page).await?)),
+            MemoryButton::List(page) => return Ok(Pressed::card(self.list(asker, page)?)),
             MemoryButton::On => return Ok(self.switch(asker, Consent::Given).await?),
             MemoryButton::Off => return Ok(self.switch(asker, Consent::Refused).await?),
-            MemoryButton::Ask => return Ok(self.ask_to_erase(asker).await?),
+            MemoryButton::Ask => return Ok(self.ask_to_erase(asker)?),
             MemoryButton::Erase => return Ok(self.erase(asker).await?),
             MemoryButton::Undo(id) => return Ok(self.undo(asker, id).await?),
             MemoryButton::Open(id)
@@ -87,8 +87,8 @@ impl Command for MemoryCommand {
             | MemoryButton::Edit(id)
             | MemoryButton::Remove(id) => id,
         };
-        let Some(memory) = self.active(asker).await?.into_iter().find(|memory| memory.id == id) else {
-            return Ok(Pressed::both(self.cards.texts(asker).gone(), self.list(asker, 0).await?));
+        let Some(memory) = self.active(asker)?.into_iter().find(|memory| memory.id == id) else {
+            return Ok(Pressed::both(self.cards.texts(asker).gone(), self.list(asker, 0)?));
         };
         Ok(match button {
             MemoryButton::Source(_) => self.source(asker, &memory).await?,
@@ -113,9 +113,9 @@ impl MemoryCommand {
     }
 
     /// Returns the active memories about the asker, most valuable first.
-    async fn active(&self, asker: &Asker) -> Result<Vec<Fact>, StoreError> {
+    fn active(&self, asker: &Asker) -> Result<Vec<Fact>, StoreError> {
         let now = self.cards.now();
-        let mut all = self.facts.of_person(&asker.speaker.user).await?;
+        let mut all = self.facts.of_person(&asker.speaker.user)?;
         all.retain(Fact::is_active);
         all.sort_by(|one, other| {
             other.worth(now).total_cmp(&one.worth(now)).then(other.created_at.cmp(&one.created_at))
@@ -123,9 +123,9 @@ impl MemoryCommand {
         Ok(all)
     }
 
-    async fn view<'a>(&'a self, asker: &'a Asker) -> Result<MemoryView<'a>, StoreError> {
-        let config = self.settings.chat_config(asker.place.chat).await?;
-        let profile = self.profiles.find(&asker.speaker.user).await?;
+    fn view<'a>(&'a self, asker: &'a Asker) -> Result<MemoryView<'a>, StoreError> {
+        let config = self.settings.chat_config(asker.place.chat)?;
+        let profile = self.profiles.find(&asker.speaker.user)?;
         let consent = profile.map(|profile| profile.consent).unwrap_or_default();
         let rules = self.extractor.rules;
         Ok(MemoryView {
@@ -137,8 +137,8 @@ impl MemoryCommand {
         })
     }
 
-    async fn list(&self, asker: &Asker, page: Page) -> Result<Card, StoreError> {
-        let (view, all) = (self.view(asker).await?, self.active(asker).await?);
+    fn list(&self, asker: &Asker, page: Page) -> Result<Card, StoreError> {
+        let (view, all) = (self.view(asker)?, self.active(asker)?);
         Ok(view.list(&ListPage::of(all, page)))
     }
 
@@ -148,21 +148,21 @@ impl MemoryCommand {
             origin.group = Some(self.cards.name_of(memory.chat).await);
         }
         if with_link {
-            origin.link = self.message_of(memory).await?.and_then(|message| link(memory.chat, &message));
+            origin.link = self.message_of(memory)?.and_then(|message| link(memory.chat, &message));
         }
-        Ok(self.view(asker).await?.one(memory, &origin))
+        Ok(self.view(asker)?.one(memory, &origin))
     }
 
     /// Returns the stored message that the memory was taken from, if it still exists.
-    async fn message_of(&self, memory: &Fact) -> Result<Option<Arc<Message>>, StoreError> {
-        let found = self.messages.messages_at(&[memory.source]).await?.pop().flatten();
+    fn message_of(&self, memory: &Fact) -> Result<Option<Arc<Message>>, StoreError> {
+        let found = self.messages.messages_at(&[memory.source])?.pop().flatten();
         Ok(found.filter(|message| message.id == memory.source_message_id))
     }
 
     /// Shows the source of a memory: by a reply to the message in the private chat, by a link in a group.
     async fn source(&self, asker: &Asker, memory: &Fact) -> Result<Pressed, StoreError> {
         let texts = self.cards.texts(asker);
-        let Some(message) = self.message_of(memory).await? else {
+        let Some(message) = self.message_of(memory)? else {
             return Ok(Pressed::toast(texts.memory_no_source()));
         };
         if memory.chat.is_group() {
@@ -188,7 +188,7 @@ impl MemoryCommand {
         let texts = self.cards.texts(asker);
         let user = &asker.speaker.user;
         let removed = self.facts.change(user, memory.id, OwnChange::Remove, self.cards.now()).await?;
-        let list = self.list(asker, 0).await?;
+        let list = self.list(asker, 0)?;
         if removed.is_none() {
             return Ok(Pressed::both(texts.gone(), list));
         }
@@ -198,7 +198,7 @@ impl MemoryCommand {
 
     async fn undo(&self, asker: &Asker, id: MemoryId) -> Result<Pressed, StoreError> {
         let (texts, user, now) = (self.cards.texts(asker), &asker.speaker.user, self.cards.now());
-        let all = self.facts.of_person(user).await?;
+        let all = self.facts.of_person(user)?;
         let is_recent =
             |memory: &&Fact| memory.id == id && memory.deleted_at.is_some_and(|deleted| now - deleted < UNDO);
         if all.iter().find(is_recent).is_none() {
@@ -207,7 +207,7 @@ impl MemoryCommand {
         match self.facts.change(user, id, OwnChange::Restore, now).await? {
             Some(memory) => {
                 let toast = fill(texts.memory_restored(), &[("text", &memory.content)]);
-                Ok(Pressed::both(toast, self.list(asker, 0).await?))
+                Ok(Pressed::both(toast, self.list(asker, 0)?))
             }
             None => Ok(Pressed::toast(texts.gone())),
         }
@@ -216,7 +216,7 @@ impl MemoryCommand {
     /// Stores the consent to remember facts. If given, also reads what was said since the question.
     async fn switch(&self, asker: &Asker, consent: Consent) -> Result<Pressed, StoreError> {
         let (texts, user) = (self.cards.texts(asker), &asker.speaker.user);
-        self.know(asker).await?;
+        self.know(asker)?;
         self.profiles.set_consent(user, consent, self.cards.now()).await?;
         let toast = match consent {
             Consent::Given => {
@@ -225,11 +225,11 @@ impl MemoryCommand {
             }
             Consent::Unasked | Consent::Asked | Consent::Refused => texts.memory_switched_off(),
         };
-        Ok(Pressed::both(toast, self.list(asker, 0).await?))
+        Ok(Pressed::both(toast, self.list(asker, 0)?))
     }
 
     /// Creates the profile of the asker, who may press before their first question.
-    async fn know(&self, asker: &Asker) -> Result<(), StoreError> {
+    fn know(&self, asker: &Asker) -> Result<(), StoreError> {
         let role = match asker.standing {
             Standing::Owner => PersonRole::Owner,
             Standing::Admin | Standing::Member | Standing::Guest | Standing::Borrowed => PersonRole::Member,
@@ -240,14 +240,14 @@ impl MemoryCommand {
             role,
             at: self.cards.now(),
         };
-        self.profiles.see(&seen).await.map(drop)
+        self.profiles.see(&seen).map(drop)
     }
 
-    async fn ask_to_erase(&self, asker: &Asker) -> Result<Pressed, StoreError> {
-        let total = self.active(asker).await?.len();
+    fn ask_to_erase(&self, asker: &Asker) -> Result<Pressed, StoreError> {
+        let total = self.active(asker)?.len();
         match total {
-            0 => Ok(Pressed::both(self.cards.texts(asker).gone(), self.list(asker, 0).await?)),
-            total => Ok(Pressed::card(self.view(asker).await?.ask(total))),
+            0 => Ok(Pressed::both(self.cards.texts(asker).gone(), self.list(asker, 0)?)),
+            total => Ok(Pressed::card(self.view(asker)?.ask(total))),
         }
     }
 
@@ -255,7 +255,7 @@ impl MemoryCommand {
         let user: &UserId = &asker.speaker.user;
         let count = self.facts.erase(user).await?.to_string();
         let toast = fill(self.cards.texts(asker).memory_erased(), &[("count", &count)]);
-        Ok(Pressed::both(toast, self.list(asker, 0).await?))
+        Ok(Pressed::both(toast, self.list(asker, 0)?))
     }
 }
 

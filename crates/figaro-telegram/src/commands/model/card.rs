@@ -45,7 +45,7 @@ impl ChatModels {
         purpose: &ModelScope,
     ) -> Result<Card, StoreError> {
         let texts = self.cards.texts(asker);
-        let config = self.settings.chat_config(asker.place.chat).await?;
+        let config = self.settings.chat_config(asker.place.chat)?;
         let is_chats = *purpose == ModelScope::Chat;
         let served = self.served_by_all().await;
         let rows = self.choices(purpose, &served, &self.of(&config));
@@ -58,7 +58,7 @@ impl ChatModels {
         let writing = is_chats.then(|| Button::new(texts.model_writing(), ModelButton::Writing));
         let clear = config.model.is_some() && is_chats;
         let clear = clear.then(|| Button::new(texts.model_default(), ModelButton::Clear));
-        Ok(Card::titled(texts.model_title(), self.model_lines(asker, &config, &served).await?)
+        Ok(Card::titled(texts.model_title(), self.model_lines(asker, &config, &served)?)
             .how(texts.model_usage())
             .rows(rows)
             .rows(more.map(|button| vec![button]))
@@ -73,7 +73,7 @@ impl ChatModels {
         session: &Session,
     ) -> Result<Card, StoreError> {
         let texts = self.cards.texts(asker);
-        let config = self.settings.chat_config(asker.place.chat).await?;
+        let config = self.settings.chat_config(asker.place.chat)?;
         let now = session.model.clone().unwrap_or_else(|| self.of(&config));
         let rows = self.choices(&ModelScope::Session(session.id), &self.served_by_all().await, &now);
         let clear = session
@@ -112,10 +112,10 @@ impl ChatModels {
     }
 
     /// Returns the card with the writing parameters of the chat's model and how to set them.
-    pub(super) async fn writing_card(&self, asker: &Asker) -> Result<Card, StoreError> {
+    pub(super) fn writing_card(&self, asker: &Asker) -> Result<Card, StoreError> {
         let texts = self.cards.texts(asker);
-        let config = self.settings.chat_config(asker.place.chat).await?;
-        let mut lines = self.written_here(asker, &config).await?;
+        let config = self.settings.chat_config(asker.place.chat)?;
+        let mut lines = self.written_here(asker, &config)?;
         lines.push(texts.model_writing_usage().to_owned());
         let clear = config.settings != Generation::default();
         let clear = clear.then(|| Button::new(texts.button_clear(), ModelButton::Plain));
@@ -127,12 +127,12 @@ impl ChatModels {
     }
 
     /// Returns the lines of the writing parameters that apply to the chat's model, and of those it ignores.
-    async fn written_here(&self, asker: &Asker, config: &ChatConfig) -> Result<Vec<String>, StoreError> {
+    fn written_here(&self, asker: &Asker, config: &ChatConfig) -> Result<Vec<String>, StoreError> {
         let of_agent =
             self.prompts.agents().answering(config).map(|agent| agent.settings).unwrap_or_default();
         let of_persona = match config.persona {
             Some(PersonaChoice::Own { id, .. }) => {
-                self.personas.find(asker.place.chat, id).await?.map(|persona| persona.settings)
+                self.personas.find(asker.place.chat, id)?.map(|persona| persona.settings)
             }
             _ => self.prompts.chosen_persona(config).map(|persona| persona.settings),
         };
@@ -155,7 +155,7 @@ impl ChatModels {
 
     /// Returns the lines about the current model: its source, its writing parameters, the ignored ones, and
     /// unreachable providers.
-    async fn model_lines(
+    fn model_lines(
         &self,
         asker: &Asker,
         config: &ChatConfig,
@@ -172,7 +172,7 @@ impl ChatModels {
         };
         let named = [("model", model.to_string()), ("agent", of_agent.unwrap_or_default().to_owned())];
         let mut lines = vec![fill(which, &named.each_ref().map(|(key, value)| (*key, value.as_str())))];
-        lines.extend(self.written_here(asker, config).await?);
+        lines.extend(self.written_here(asker, config)?);
         if is_missing(served, &model) {
             lines.push(fill(texts.model_missing(), &[("model", &model.to_string())]));
         }

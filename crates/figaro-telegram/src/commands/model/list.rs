@@ -61,7 +61,7 @@ impl ChatModels {
         let models = &self.ledger.models;
         let mut named = models.named();
         // Everybody here may keep the model that an owner has chosen for this chat.
-        let config = self.settings.chat_config(asker.place.chat).await;
+        let config = self.settings.chat_config(asker.place.chat);
         let config = config.map_err(|error| self.cards.failed(asker, &error).body)?;
         named.extend(config.model.filter(|chosen| !named.contains(chosen)));
         match meant(name, named.iter()).as_slice() {

@@ -61,7 +61,7 @@ impl Command for ModelCommand {
                 Pressed::card(models.served_card(asker, &provider, page).await)
             }
             ModelButton::Clear => self.set_and_show(asker, None).await?,
-            ModelButton::Writing => Pressed::card(models.writing_card(asker).await?),
+            ModelButton::Writing => Pressed::card(models.writing_card(asker)?),
             ModelButton::Type => {
                 let words = texts.model_writing_ask().to_owned();
                 replies::ask(&models.cards, asker, words, "temperature 0.3", Author::Writing).await
@@ -69,7 +69,7 @@ impl Command for ModelCommand {
             ModelButton::Plain => {
                 let change = ConfigPatch { settings: Some(Generation::default()), ..ConfigPatch::default() };
                 let toast = self.change(asker, change).await?;
-                Pressed::both(toast, models.writing_card(asker).await?)
+                Pressed::both(toast, models.writing_card(asker)?)
             }
             ModelButton::Set(model) => match models.chosen(asker, model.as_str()).await {
                 Ok(model) => self.set_and_show(asker, Some(model)).await?,
@@ -100,7 +100,7 @@ impl ModelCommand {
         if Generation::NAMES.contains(&word.as_str()) {
             return match words.next() {
                 Some(value) => self.change_setting(asker, &word, &value.to_lowercase()).await,
-                None => self.0.writing_card(asker).await,
+                None => self.0.writing_card(asker),
             };
         }
         let model = match word.as_str() {
@@ -127,7 +127,7 @@ impl ModelCommand {
     /// Changes settings of a chat and returns the toast.
     async fn change(&self, asker: &Asker, change: ConfigPatch) -> Result<&str, StoreError> {
         let (settings, chat) = (&self.0.settings, asker.place.chat);
-        let before = settings.chat_config(chat).await?;
+        let before = settings.chat_config(chat)?;
         let now = settings.change_chat_config(chat, change).await?;
         Ok(saved(self.0.cards.texts(asker), &before, &now))
     }
@@ -139,7 +139,7 @@ impl ModelCommand {
                 let setting = Some((name.to_owned(), value.map(str::to_owned)));
                 let change = ConfigPatch { setting, ..ConfigPatch::default() };
                 self.change(asker, change).await?;
-                self.0.writing_card(asker).await
+                self.0.writing_card(asker)
             }
             Err(wrong) => Ok(Card::text(bad_setting(self.0.cards.texts(asker), &wrong))),
         }

@@ -102,8 +102,8 @@ impl Personas {
     }
 
     /// Returns the personas that a chat can choose: those from files by name, then its own, oldest first.
-    pub(super) async fn entries(&self, asker: &Asker) -> Result<Vec<PersonaOption>, StoreError> {
-        let own = self.store.of_chat(asker.place.chat).await?;
+    pub(super) fn entries(&self, asker: &Asker) -> Result<Vec<PersonaOption>, StoreError> {
+        let own = self.store.of_chat(asker.place.chat)?;
         Ok(self
             .prompts
             .personas()
@@ -115,13 +115,13 @@ impl Personas {
     }
 
     /// Returns the title of the chosen persona, or a note that it no longer exists; `None` if none is chosen.
-    pub(in super::super) async fn chosen(
+    pub(in super::super) fn chosen(
         &self,
         asker: &Asker,
         config: &ChatConfig,
     ) -> Result<Option<String>, StoreError> {
         let Some(choice) = &config.persona else { return Ok(None) };
-        let entries = self.entries(asker).await?;
+        let entries = self.entries(asker)?;
         let texts = self.cards.texts(asker);
         let shown = entries.iter().find(|entry| entry.is(choice));
         let shown = shown.map(|entry| entry.title(asker.language.as_deref()).to_owned());
@@ -129,11 +129,11 @@ impl Personas {
     }
 
     /// Returns a page of the list.
-    pub(super) async fn list(&self, asker: &Asker, page: Page) -> Result<Card, StoreError> {
+    pub(super) fn list(&self, asker: &Asker, page: Page) -> Result<Card, StoreError> {
         let (texts, language) = (self.cards.texts(asker), asker.language.as_deref());
-        let config = self.settings.chat_config(asker.place.chat).await?;
-        let page = ListPage::of(self.entries(asker).await?, page);
-        let chosen = self.chosen(asker, &config).await?;
+        let config = self.settings.chat_config(asker.place.chat)?;
+        let page = ListPage::of(self.entries(asker)?, page);
+        let chosen = self.chosen(asker, &config)?;
         let now = chosen.map(|chosen| fill(texts.persona_now(), &[("persona", &chosen)]));
         let agents = self.prompts.agents();
         // An agent without instructions leaves the style to the persona.

@@ -53,7 +53,7 @@ impl Command for PersonaCommand {
     async fn press(&self, press: &command::Press<'_>) -> Result<Pressed, PressError> {
         let (personas, asker) = (&self.0, press.asker);
         Ok(match press.data.parse()? {
-            PersonaButton::List(page) => Pressed::card(personas.list(asker, page).await?),
+            PersonaButton::List(page) => Pressed::card(personas.list(asker, page)?),
             PersonaButton::File(name, page) => {
                 personas.press_choice(asker, &PersonaChoice::File(name.to_string()), page).await?
             }
@@ -63,10 +63,10 @@ impl Command for PersonaCommand {
             }
             PersonaButton::Clear(page) => personas.press_clear(asker, page).await?,
             PersonaButton::New => personas.ask_new(asker).await?,
-            PersonaButton::Open(id, page) => personas.open(asker, id, page).await?,
+            PersonaButton::Open(id, page) => personas.open(asker, id, page)?,
             PersonaButton::Edit(id) => personas.ask_edit(asker, id, false).await?,
             PersonaButton::Writing(id) => personas.ask_edit(asker, id, true).await?,
-            PersonaButton::Drop(id, page) => personas.ask_delete(asker, id, page).await?,
+            PersonaButton::Drop(id, page) => personas.ask_delete(asker, id, page)?,
             PersonaButton::Delete(id, page) => personas.delete(asker, id, page).await?,
         })
     }
@@ -80,7 +80,7 @@ impl Personas {
     pub(super) async fn told(&self, asker: &Asker, argument: &str) -> Result<Card, StoreError> {
         let (texts, argument) = (self.cards.texts(asker), argument.trim());
         if argument.is_empty() {
-            return self.list(asker, 0).await;
+            return self.list(asker, 0);
         }
         if !self.cards.may_change(asker).await {
             return Ok(Card::text(texts.admin_only()));
@@ -92,14 +92,14 @@ impl Personas {
         let mut clears = NO_PERSONA.into_iter().chain([texts.persona_none()]);
         if clears.any(|word| is_same_name(word, argument)) {
             self.set(asker, None).await?;
-            return self.list(asker, 0).await;
+            return self.list(asker, 0);
         }
-        let entries = self.entries(asker).await?;
+        let entries = self.entries(asker)?;
         let Some(entry) = entries.iter().find(|entry| entry.is_called(argument)) else {
             return Ok(unknown(texts, &entries, argument, asker));
         };
         self.set(asker, Some(entry.choice())).await?;
-        self.list(asker, 0).await
+        self.list(asker, 0)
     }
 
     async fn press_choice(
@@ -109,26 +109,26 @@ impl Personas {
         page: Page,
     ) -> Result<Pressed, StoreError> {
         let texts = self.cards.texts(asker);
-        let entries = self.entries(asker).await?;
+        let entries = self.entries(asker)?;
         let Some(entry) = entries.iter().find(|entry| entry.is(choice)) else {
-            return Ok(Pressed::both(texts.gone(), self.list(asker, page).await?));
+            return Ok(Pressed::both(texts.gone(), self.list(asker, page)?));
         };
-        let config = self.settings.chat_config(asker.place.chat).await?;
+        let config = self.settings.chat_config(asker.place.chat)?;
         if config.persona.as_ref().is_some_and(|chosen| entry.is(chosen)) {
             let name = entry.title(asker.language.as_deref());
             return Ok(Pressed::toast(fill(texts.persona_already(), &[("persona", name)])));
         }
         self.set(asker, Some(entry.choice())).await?;
-        Ok(Pressed::both(texts.config_saved(), self.list(asker, page).await?))
+        Ok(Pressed::both(texts.config_saved(), self.list(asker, page)?))
     }
 
     async fn press_clear(&self, asker: &Asker, page: Page) -> Result<Pressed, StoreError> {
         let texts = self.cards.texts(asker);
-        if self.settings.chat_config(asker.place.chat).await?.persona.is_none() {
+        if self.settings.chat_config(asker.place.chat)?.persona.is_none() {
             return Ok(Pressed::toast(texts.persona_no_choice()));
         }
         self.set(asker, None).await?;
-        Ok(Pressed::both(texts.config_saved(), self.list(asker, page).await?))
+        Ok(Pressed::both(texts.config_saved(), self.list(asker, page)?))
     }
 
     async fn set(&self, asker: &Asker, persona: Option<PersonaChoice>) -> Result<(), StoreError> {

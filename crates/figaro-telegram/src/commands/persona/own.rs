@@ -46,7 +46,7 @@ impl Personas {
     ) -> Result<Option<Card>, StoreError> {
         let replied = part.quotes.as_ref().and_then(|quoted| quoted.message).filter(|_| part.reply_to_bot);
         let Some(message) = replied.filter(|_| part.forwarded_from.is_none()) else { return Ok(None) };
-        let asked = match self.store.question(part.place.chat, message).await {
+        let asked = match self.store.question(part.place.chat, message) {
             // The stored question will not be readable later either.
             Err(error @ StoreError::Record { .. }) => {
                 tracing::error!(%error, chat = %part.place.chat, "what a message asks about a persona cannot be read");
@@ -78,7 +78,7 @@ impl Personas {
     ) -> Result<Card, StoreError> {
         let texts = self.cards.texts(asker);
         let before = match wanted.changes {
-            Some(id) => self.store.find(asker.place.chat, id).await?,
+            Some(id) => self.store.find(asker.place.chat, id)?,
             None => Some(self.blank(asker)),
         };
         let Some(before) = before else { return Ok(Card::text(texts.gone())) };
@@ -93,8 +93,8 @@ impl Personas {
         }
         let save = PersonaToSave { persona, question: wanted.question, changes: wanted.changes.is_some() };
         Ok(match self.store.save(save).await? {
-            PersonaSaved::New(own) => self.saved(asker, texts.persona_saved(), &own).await?,
-            PersonaSaved::Changed(own) => self.saved(asker, texts.persona_changed(), &own).await?,
+            PersonaSaved::New(own) => self.saved(asker, texts.persona_saved(), &own)?,
+            PersonaSaved::Changed(own) => self.saved(asker, texts.persona_changed(), &own)?,
             PersonaSaved::NameTaken => taken(),
             PersonaSaved::Full => Card::text(full(texts)).row(vec![show(texts)]),
             PersonaSaved::Gone => Card::text(texts.gone()),
@@ -116,18 +116,18 @@ impl Personas {
     }
 
     /// Returns the card that confirms a stored persona, with its settings.
-    async fn saved(&self, asker: &Asker, words: &str, own: &OwnPersona) -> Result<Card, StoreError> {
+    fn saved(&self, asker: &Asker, words: &str, own: &OwnPersona) -> Result<Card, StoreError> {
         let texts = self.cards.texts(asker);
-        let lines = self.settings_of(asker, own).await?;
+        let lines = self.settings_of(asker, own)?;
         let said: Vec<String> =
             std::iter::once(fill(words, &[("persona", &own.name)])).chain(lines).collect();
         Ok(Card::text(said.join("\n")).row(vec![show(texts)]))
     }
 
     /// Returns the lines of a persona's settings, and of those that the chat's model ignores.
-    async fn settings_of(&self, asker: &Asker, own: &OwnPersona) -> Result<Vec<String>, StoreError> {
+    fn settings_of(&self, asker: &Asker, own: &OwnPersona) -> Result<Vec<String>, StoreError> {
         let texts = self.cards.texts(asker);
-        let model = self.models.of(&self.settings.chat_config(asker.place.chat).await?);
+        let model = self.models.of(&self.settings.chat_config(asker.place.chat)?);
         let language = own.language.iter().map(|language| format!("{}: {language}", texts.config_language()));
         Ok(language.chain(self.models.writing_lines(texts, &model, &own.settings)).collect())
     }
@@ -139,7 +139,7 @@ impl Personas {
     /// Asks for the text of a new persona.
     pub(super) async fn ask_new(&self, asker: &Asker) -> Result<Pressed, StoreError> {
         let texts = self.cards.texts(asker);
-        if self.store.of_chat(asker.place.chat).await?.len() >= MAX_OWN_PERSONAS {
+        if self.store.of_chat(asker.place.chat)?.len() >= MAX_OWN_PERSONAS {
             return Ok(Pressed::toast(full(texts)));
         }
         self.ask(asker, texts.persona_ask_new(), None).await
@@ -153,8 +153,8 @@ impl Personas {
         is_writing: bool,
     ) -> Result<Pressed, StoreError> {
         let texts = self.cards.texts(asker);
-        let Some(own) = self.store.find(asker.place.chat, id).await? else {
-            return self.gone(asker, 0).await;
+        let Some(own) = self.store.find(asker.place.chat, id)? else {
+            return self.gone(asker, 0);
         };
         let words = if is_writing { texts.persona_ask_writing() } else { texts.persona_ask_edit() };
         self.ask(asker, &fill(words, &[("persona", &own.name)]), Some(id)).await
@@ -170,10 +170,10 @@ impl Personas {
     }
 
     /// Shows one of the chat's own personas with its actions.
-    pub(super) async fn open(&self, asker: &Asker, id: PersonaId, page: Page) -> Result<Pressed, StoreError> {
+    pub(super) fn open(&self, asker: &Asker, id: PersonaId, page: Page) -> Result<Pressed, StoreError> {
         let texts = self.cards.texts(asker);
-        let Some(own) = self.store.find(asker.place.chat, id).await? else {
-            return self.gone(asker, page).await;
+        let Some(own) = self.store.find(asker.place.chat, id)? else {
+            return self.gone(asker, page);
         };
         let change = vec![
             Button::new(texts.button_edit(), PersonaButton::Edit(id)),
@@ -181,21 +181,16 @@ impl Personas {
             Button::new(texts.button_delete(), PersonaButton::Drop(id, page)),
         ];
         let back = Button::new(texts.button_back(), PersonaButton::List(page));
-        let settings = self.settings_of(asker, &own).await?.join("\n");
+        let settings = self.settings_of(asker, &own)?.join("\n");
         let body = format!("{}\n\n{settings}", own.prompt);
         Ok(Pressed::card(Card::titled(&own.name, body.trim_end()).row(change).row(vec![back])))
     }
 
     /// Asks for confirmation before a persona is deleted.
-    pub(super) async fn ask_delete(
-        &self,
-        asker: &Asker,
-        id: PersonaId,
-        page: Page,
-    ) -> Result<Pressed, StoreError> {
+    pub(super) fn ask_delete(&self, asker: &Asker, id: PersonaId, page: Page) -> Result<Pressed, StoreError> {
         let texts = self.cards.texts(asker);
-        let Some(own) = self.store.find(asker.place.chat, id).await? else {
-            return self.gone(asker, page).await;
+        let Some(own) = self.store.find(asker.place.chat, id)? else {
+            return self.gone(asker, page);
         };
         let words = fill(texts.persona_delete_ask(), &[("persona", &own.name)]);
         Ok(Pressed::card(Card::text(words).row(vec![
@@ -213,14 +208,14 @@ impl Personas {
     ) -> Result<Pressed, StoreError> {
         let texts = self.cards.texts(asker);
         let Some(own) = self.store.remove(asker.place.chat, id).await? else {
-            return self.gone(asker, page).await;
+            return self.gone(asker, page);
         };
         let words = fill(texts.persona_deleted(), &[("persona", &own.name)]);
-        Ok(Pressed::both(words, self.list(asker, page).await?))
+        Ok(Pressed::both(words, self.list(asker, page)?))
     }
 
-    async fn gone(&self, asker: &Asker, page: Page) -> Result<Pressed, StoreError> {
-        Ok(Pressed::both(self.cards.texts(asker).gone(), self.list(asker, page).await?))
+    fn gone(&self, asker: &Asker, page: Page) -> Result<Pressed, StoreError> {
+        Ok(Pressed::both(self.cards.texts(asker).gone(), self.list(asker, page)?))
     }
 }
 

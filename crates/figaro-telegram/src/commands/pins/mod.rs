@@ -44,13 +44,13 @@ impl Command for PinsCommand {
     }
 
     async fn run(&self, request: &CommandRequest<'_>) -> Result<CommandOutcome, StoreError> {
-        self.list(request.asker, 0).await.map(CommandOutcome::Card)
+        self.list(request.asker, 0).map(CommandOutcome::Card)
     }
 
     async fn press(&self, press: &Press<'_>) -> Result<Pressed, PressError> {
         let asker = press.asker;
         Ok(match press.data.parse()? {
-            callback::PinsButton::List(page) => Pressed::card(self.list(asker, page).await?),
+            callback::PinsButton::List(page) => Pressed::card(self.list(asker, page)?),
             callback::PinsButton::Open(pin, page) => self.open(asker, pin, page).await?,
             callback::PinsButton::More(pin, page) => self.weigh(asker, pin, page, 1.0).await?,
             callback::PinsButton::Less(pin, page) => self.weigh(asker, pin, page, -1.0).await?,
@@ -73,54 +73,54 @@ impl PinsCommand {
         }
     }
 
-    async fn drawn(&self, asker: &Asker) -> Result<PinCards<'_>, StoreError> {
-        let zone = self.settings.chat_config(asker.place.chat).await?.timezone.unwrap_or(self.default_zone);
+    fn drawn(&self, asker: &Asker) -> Result<PinCards<'_>, StoreError> {
+        let zone = self.settings.chat_config(asker.place.chat)?.timezone.unwrap_or(self.default_zone);
         Ok(PinCards { texts: self.cards.texts(asker), zone, now: self.cards.now() })
     }
 
-    async fn list(&self, asker: &Asker, page: Page) -> Result<Card, StoreError> {
-        Ok(self.drawn(asker).await?.list(&self.store.of_chat(asker.place.chat).await?, page))
+    fn list(&self, asker: &Asker, page: Page) -> Result<Card, StoreError> {
+        Ok(self.drawn(asker)?.list(&self.store.of_chat(asker.place.chat)?, page))
     }
 
-    async fn find(&self, asker: &Asker, id: PinId) -> Result<Option<Pin>, StoreError> {
-        let pins = self.store.of_chat(asker.place.chat).await?;
+    fn find(&self, asker: &Asker, id: PinId) -> Result<Option<Pin>, StoreError> {
+        let pins = self.store.of_chat(asker.place.chat)?;
         Ok(pins.into_iter().find(|pin| pin.id == id && pin.about.is_none()))
     }
 
     /// Tells that a pin no longer exists, and shows the list.
-    async fn gone(&self, asker: &Asker, page: Page) -> Result<Pressed, StoreError> {
-        Ok(Pressed::both(self.cards.texts(asker).gone(), self.list(asker, page).await?))
+    fn gone(&self, asker: &Asker, page: Page) -> Result<Pressed, StoreError> {
+        Ok(Pressed::both(self.cards.texts(asker).gone(), self.list(asker, page)?))
     }
 
     async fn card(&self, asker: &Asker, pin: &Pin, page: Page) -> Result<Card, StoreError> {
         let link = source::link(&self.cards, asker, pin).await;
-        Ok(self.drawn(asker).await?.one(pin, page, link))
+        Ok(self.drawn(asker)?.one(pin, page, link))
     }
 
     async fn open(&self, asker: &Asker, id: PinId, page: Page) -> Result<Pressed, StoreError> {
-        match self.find(asker, id).await? {
+        match self.find(asker, id)? {
             Some(pin) => Ok(Pressed::card(self.card(asker, &pin, page).await?)),
-            None => self.gone(asker, page).await,
+            None => self.gone(asker, page),
         }
     }
 
     async fn weigh(&self, asker: &Asker, id: PinId, page: Page, by: f32) -> Result<Pressed, StoreError> {
-        let Some(pin) = self.find(asker, id).await? else { return self.gone(asker, page).await };
+        let Some(pin) = self.find(asker, id)? else { return self.gone(asker, page) };
         match self.store.weigh(pin.chat, id, pin.importance + by).await? {
             Some(pin) => Ok(Pressed::card(self.card(asker, &pin, page).await?)),
-            None => self.gone(asker, page).await,
+            None => self.gone(asker, page),
         }
     }
 
     async fn remove(&self, asker: &Asker, id: PinId, page: Page) -> Result<Pressed, StoreError> {
         let texts = self.cards.texts(asker);
         let Some(pin) = self.store.remove(asker.place.chat, id).await? else {
-            return self.gone(asker, page).await;
+            return self.gone(asker, page);
         };
         let toast = fill(texts.pins_removed(), &[("text", &pin.content)]);
         let undo = vec![Button::new(texts.button_undo(), callback::PinsButton::Undo(id, page))];
         self.removed.keep(id, pin, asker.place.chat, self.cards.now());
-        Ok(Pressed::both(toast, self.list(asker, page).await?.row(undo)))
+        Ok(Pressed::both(toast, self.list(asker, page)?.row(undo)))
     }
 
     async fn undo(&self, asker: &Asker, id: PinId, page: Page) -> Result<Pressed, StoreError> {
@@ -130,12 +130,12 @@ impl PinsCommand {
         };
         self.store.restore(&pin).await?;
         let toast = fill(texts.pins_restored(), &[("text", &pin.content)]);
-        Ok(Pressed::both(toast, self.list(asker, page).await?))
+        Ok(Pressed::both(toast, self.list(asker, page)?))
     }
 
     async fn point_at_source(&self, asker: &Asker, id: PinId) -> Result<Pressed, StoreError> {
         let texts = self.cards.texts(asker);
-        let Some(pin) = self.find(asker, id).await? else { return Ok(Pressed::toast(texts.gone())) };
+        let Some(pin) = self.find(asker, id)? else { return Ok(Pressed::toast(texts.gone())) };
         let is_there = match pin.telegram {
             Some(message) => source::point_at(&self.cards, asker, message).await,
             None => false,

@@ -99,7 +99,7 @@ impl PinCommand {
         speaker: Option<&Speaker>,
     ) -> Result<Card, StoreError> {
         let stored = match quoted.message {
-            Some(message) => self.store.carried_by(asker.place.conversation(), message).await?,
+            Some(message) => self.store.carried_by(asker.place.conversation(), message)?,
             None => None,
         };
         let whole = stored.as_ref().filter(|stored| stored.role == MessageRole::Assistant);
@@ -118,7 +118,7 @@ impl PinCommand {
         let texts = self.cards.texts(asker);
         let Some(content) = fitted(wanted.words) else { return Ok(Card::text(texts.pin_no_words())) };
         let now = self.cards.now();
-        let session = self.conversations.session(asker.place.conversation(), now).await?;
+        let session = self.conversations.session(asker.place.conversation(), now)?;
         let of_person = wanted.speaker.and_then(|_| importance_of(wanted.words));
         let pin = Pin {
             source_message_id: wanted.stored.map(|stored| stored.id),
@@ -155,7 +155,7 @@ impl PinCommand {
 
     /// Pins an answer; `None` if it is no longer stored.
     async fn answer(&self, asker: &Asker, answer: MessageId) -> Result<Option<Card>, StoreError> {
-        let found = self.store.carried_by(asker.place.conversation(), answer).await?;
+        let found = self.store.carried_by(asker.place.conversation(), answer)?;
         let Some(stored) = found.filter(|found| found.role == MessageRole::Assistant) else {
             return Ok(None);
         };

@@ -50,7 +50,7 @@ pub(super) async fn point_at(cards: &Cards, asker: &Asker, message: MessageId) -
             return false;
         }
     };
-    let recorded = sender.outbox.record_own(place.chat, sent_id(&sent), Author::Figaro, cards.now()).await;
+    let recorded = sender.outbox.record_own(place.chat, sent_id(&sent), Author::Figaro, cards.now());
     if let Err(error) = recorded {
         tracing::warn!(%error, chat = %place.chat, "a sent message could not be recorded as the bot's own");
     }

@@ -98,8 +98,8 @@ impl RecordsCommand {
         }
     }
 
-    async fn book(&self, asker: &Asker) -> Result<Book, StoreError> {
-        self.books.in_chat(asker.place.chat).await
+    fn book(&self, asker: &Asker) -> Result<Book, StoreError> {
+        self.books.in_chat(asker.place.chat)
     }
 
     async fn shown<'a>(&'a self, asker: &'a Asker, book: &'a Book) -> RecordsView<'a> {
@@ -115,7 +115,7 @@ impl RecordsCommand {
 
     /// Returns the card of the kinds, or of the packs if the chat has chosen none.
     async fn kinds(&self, asker: &Asker) -> Result<Card, StoreError> {
-        let book = self.book(asker).await?;
+        let book = self.book(asker)?;
         match book.packs() {
             [] => self.packs(asker, 0).await,
             _ => Ok(self.shown(asker, &book).await.kinds()),
@@ -123,8 +123,8 @@ impl RecordsCommand {
     }
 
     async fn packs(&self, asker: &Asker, page: Page) -> Result<Card, StoreError> {
-        let config = self.store.settings().chat_config(asker.place.chat).await?;
-        let book = self.book(asker).await?;
+        let config = self.store.settings().chat_config(asker.place.chat)?;
+        let book = self.book(asker)?;
         let packs = self.books.prompts.packs();
         Ok(self.shown(asker, &book).await.packs(&packs, &config.packs, page))
     }
@@ -148,7 +148,7 @@ impl RecordsCommand {
     }
 
     async fn kind(&self, asker: &Asker, key: callback::KindKey, page: Page) -> Result<Pressed, StoreError> {
-        let book = self.book(asker).await?;
+        let book = self.book(asker)?;
         let shown = self.shown(asker, &book).await;
         match shown.kind(key, page) {
             Some(card) => Ok(Pressed::card(card)),
@@ -163,10 +163,10 @@ impl RecordsCommand {
         id: RecordId,
         then: impl FnOnce(&RecordsView<'_>, &BookEntry<'_>) -> Pressed + Send,
     ) -> Result<Pressed, StoreError> {
-        let book = self.book(asker).await?;
+        let book = self.book(asker)?;
         let shown = self.shown(asker, &book).await;
         if let Some(entry) = book.entry(id) {
-            let reminding = self.reminding.of(&book, &entry, asker.language.as_deref()).await?;
+            let reminding = self.reminding.of(&book, &entry, asker.language.as_deref())?;
             return Ok(then(&RecordsView { is_reminded: !reminding.is_empty(), ..shown }, &entry));
         }
         Ok(Pressed::both(shown.texts.gone(), self.kinds(asker).await?))
@@ -174,7 +174,7 @@ impl RecordsCommand {
 
     /// Creates reminders for a record. Leaves the text above the button unchanged, which may be an answer.
     async fn remind(&self, asker: &Asker, id: RecordId) -> Result<Pressed, StoreError> {
-        let (texts, book) = (self.cards.texts(asker), self.book(asker).await?);
+        let (texts, book) = (self.cards.texts(asker), self.book(asker)?);
         let Some(entry) = book.entry(id) else { return Ok(Pressed::toast(texts.gone())) };
         let by =
             RemindedBy { place: &asker.place, creator: &asker.speaker, language: asker.language.as_deref() };
@@ -193,7 +193,7 @@ impl RecordsCommand {
     }
 
     async fn draw(&self, asker: &Asker, id: RecordId, at: u8) -> Result<Pressed, StoreError> {
-        let (texts, book) = (self.cards.texts(asker), self.book(asker).await?);
+        let (texts, book) = (self.cards.texts(asker), self.book(asker)?);
         let Some(entry) = book.entry(id) else { return Ok(Pressed::toast(texts.gone())) };
         let Some(chart) = draw::chart(&book, &entry, asker.language.as_deref(), at) else {
             return Ok(Pressed::toast(texts.gone()));
@@ -225,7 +225,7 @@ impl RecordsCommand {
 
     /// Asks for the record to save. The reply is a normal message: the model reads it and saves the record.
     async fn ask_new(&self, asker: &Asker, kind: Option<KindKey>) -> Result<Pressed, StoreError> {
-        let (texts, book) = (self.cards.texts(asker), self.book(asker).await?);
+        let (texts, book) = (self.cards.texts(asker), self.book(asker)?);
         let is_it = |(pack, of): &(&Pack, &Kind)| kind == Some(KindKey::of(&pack.name, &of.name));
         let words = match book.kinds().find(is_it) {
             Some((_, kind)) => {
@@ -237,7 +237,7 @@ impl RecordsCommand {
     }
 
     async fn ask(&self, asker: &Asker, id: RecordId) -> Result<Pressed, StoreError> {
-        let book = self.book(asker).await?;
+        let book = self.book(asker)?;
         let all = book.entry(id).map(|entry| card::with_belonging(&book, &entry)).unwrap_or_default();
         if !self.may_remove(asker, all.into_iter()).await {
             return Ok(Pressed::toast(self.cards.texts(asker).records_not_yours()));
@@ -247,7 +247,7 @@ impl RecordsCommand {
 
     /// Removes a record with its history and the records that belong to it.
     async fn remove(&self, asker: &Asker, id: RecordId) -> Result<Pressed, StoreError> {
-        let (texts, book) = (self.cards.texts(asker), self.book(asker).await?);
+        let (texts, book) = (self.cards.texts(asker), self.book(asker)?);
         let Some(entry) = book.entry(id) else {
             return Ok(Pressed::both(texts.gone(), self.kinds(asker).await?));
         };
@@ -256,7 +256,7 @@ impl RecordsCommand {
         if !self.may_remove(asker, all.iter().copied()).await {
             return Ok(Pressed::toast(texts.records_not_yours()));
         }
-        let tasks = self.tasks_of(asker, &book, &entry).await?.iter().map(|task| task.id).collect();
+        let tasks = self.tasks_of(asker, &book, &entry)?.iter().map(|task| task.id).collect();
         let name = book.name(entry.record);
         let all: Vec<RecordId> = all.iter().map(|record| record.id).collect();
         let (chat, now) = (asker.place.chat, self.cards.now());
@@ -275,12 +275,7 @@ impl RecordsCommand {
     }
 
     /// Returns the tasks that remind of an entry or of records that belong to it.
-    async fn tasks_of(
-        &self,
-        asker: &Asker,
-        book: &Book,
-        entry: &BookEntry<'_>,
-    ) -> Result<Vec<Task>, StoreError> {
+    fn tasks_of(&self, asker: &Asker, book: &Book, entry: &BookEntry<'_>) -> Result<Vec<Task>, StoreError> {
         let mut tasks: Vec<Task> = Vec::new();
         // Most records are readings, which have no reminders.
         let may_remind = |record: &&Record| {
@@ -289,7 +284,7 @@ impl RecordsCommand {
         };
         for record in card::with_belonging(book, entry).into_iter().filter(may_remind) {
             let Some(entry) = book.entry(record.id) else { continue };
-            for task in self.reminding.of(book, &entry, asker.language.as_deref()).await? {
+            for task in self.reminding.of(book, &entry, asker.language.as_deref())? {
                 if !tasks.iter().any(|known| known.id == task.id) {
                     tasks.push(task);
                 }

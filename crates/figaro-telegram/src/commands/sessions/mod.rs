@@ -54,7 +54,7 @@ impl Command for SessionsCommand {
     }
 
     async fn run(&self, request: &CommandRequest<'_>) -> Result<CommandOutcome, StoreError> {
-        self.list(request.asker, 0).await.map(CommandOutcome::Card)
+        self.list(request.asker, 0).map(CommandOutcome::Card)
     }
 
     async fn press(&self, press: &Press<'_>) -> Result<Pressed, PressError> {
@@ -66,7 +66,7 @@ impl Command for SessionsCommand {
             return Ok(Pressed::toast(self.cards.texts(asker).admin_only()));
         }
         let id = match &button {
-            SessionsButton::List(page) => return Ok(Pressed::card(self.list(asker, *page).await?)),
+            SessionsButton::List(page) => return Ok(Pressed::card(self.list(asker, *page)?)),
             SessionsButton::Open(id)
             | SessionsButton::Switch(id)
             | SessionsButton::Rename(id)
@@ -77,8 +77,8 @@ impl Command for SessionsCommand {
             | SessionsButton::Set(id, _)
             | SessionsButton::Clear(id) => *id,
         };
-        let Some(session) = self.of_conversation(asker, id).await? else {
-            return Ok(Pressed::both(self.cards.texts(asker).gone(), self.list(asker, 0).await?));
+        let Some(session) = self.of_conversation(asker, id)? else {
+            return Ok(Pressed::both(self.cards.texts(asker).gone(), self.list(asker, 0)?));
         };
         Ok(self.pressed(asker, button, session).await?)
     }
@@ -106,14 +106,12 @@ impl SessionsCommand {
         session: Session,
     ) -> Result<Pressed, StoreError> {
         Ok(match button {
-            SessionsButton::List(page) => Pressed::card(self.list(asker, page).await?),
+            SessionsButton::List(page) => Pressed::card(self.list(asker, page)?),
             SessionsButton::Open(_) => Pressed::card(self.card(asker, session).await?),
             SessionsButton::Switch(_) => self.switch(asker, session).await?,
-            SessionsButton::Rename(_) => {
-                rename::ask(&self.cards, asker, &self.view(asker).await?, &session).await
-            }
+            SessionsButton::Rename(_) => rename::ask(&self.cards, asker, &self.view(asker)?, &session).await,
             SessionsButton::Export(_) => self.export(asker, session).await?,
-            SessionsButton::Ask(_) => Pressed::card(self.ask(asker, session).await?),
+            SessionsButton::Ask(_) => Pressed::card(self.ask(asker, session)?),
             SessionsButton::Delete(_) => self.delete(asker, session).await?,
             SessionsButton::Models(_) => Pressed::card(self.models.session_card(asker, &session).await?),
             SessionsButton::Set(_, model) => match self.models.chosen(asker, model.as_str()).await {
@@ -125,37 +123,35 @@ impl SessionsCommand {
     }
 
     /// Returns a session if it belongs to the asker's conversation; buttons can be forged.
-    async fn of_conversation(&self, asker: &Asker, id: SessionId) -> Result<Option<Session>, StoreError> {
-        let found = self.sessions.find(id).await?;
+    fn of_conversation(&self, asker: &Asker, id: SessionId) -> Result<Option<Session>, StoreError> {
+        let found = self.sessions.find(id)?;
         Ok(found.filter(|session| session.conversation == asker.place.conversation()))
     }
 
-    async fn view<'a>(&'a self, asker: &'a Asker) -> Result<SessionView<'a>, StoreError> {
+    fn view<'a>(&'a self, asker: &'a Asker) -> Result<SessionView<'a>, StoreError> {
         let conversation = asker.place.conversation();
-        let (config, current) = futures::try_join!(
-            self.settings.chat_config(conversation.chat),
-            self.sessions.current(conversation),
-        )?;
+        let config = self.settings.chat_config(conversation.chat)?;
+        let current = self.sessions.current(conversation)?;
         let zone = config.timezone.unwrap_or(self.default_zone);
         Ok(SessionView { texts: self.cards.texts(asker), zone, now: self.cards.now(), current })
     }
 
-    async fn list(&self, asker: &Asker, page: Page) -> Result<Card, StoreError> {
-        let view = self.view(asker).await?;
-        let all = self.sessions.of_conversation(asker.place.conversation()).await?;
+    fn list(&self, asker: &Asker, page: Page) -> Result<Card, StoreError> {
+        let view = self.view(asker)?;
+        let all = self.sessions.of_conversation(asker.place.conversation())?;
         let page = ListPage::of(all, page);
         let mut shown = Vec::new();
         for session in &page.items {
-            shown.push((session.clone(), self.sessions.outline(session.id).await?));
+            shown.push((session.clone(), self.sessions.outline(session.id)?));
         }
         Ok(view.list(&page.with(shown)))
     }
 
     async fn card(&self, asker: &Asker, session: Session) -> Result<Card, StoreError> {
-        let view = self.view(asker).await?;
-        let outline = self.sessions.outline(session.id).await?;
-        let stats = self.sessions.stats(asker.place.chat, session.id).await?;
-        let config = self.settings.chat_config(asker.place.chat).await?;
+        let view = self.view(asker)?;
+        let outline = self.sessions.outline(session.id)?;
+        let stats = self.sessions.stats(asker.place.chat, session.id)?;
+        let config = self.settings.chat_config(asker.place.chat)?;
         let model = session.model.clone().unwrap_or_else(|| self.models.of(&config));
         let may_change = self.cards.may_change(asker).await;
         Ok(view.card(&session, &SessionOverview { outline, stats }, &model, may_change))
@@ -164,29 +160,29 @@ impl SessionsCommand {
     async fn switch(&self, asker: &Asker, session: Session) -> Result<Pressed, StoreError> {
         let texts = self.cards.texts(asker);
         if !self.sessions.switch(asker.place.conversation(), session.id).await? {
-            return Ok(Pressed::both(texts.gone(), self.list(asker, 0).await?));
+            return Ok(Pressed::both(texts.gone(), self.list(asker, 0)?));
         }
         // The switch gave up turns that waited in the previous session.
         self.parked.reload(Some(&asker.speaker.name)).await?;
-        let name = self.name(asker, &session).await?;
+        let name = self.name(asker, &session)?;
         let toast = fill(texts.session_switched(), &[("name", &name)]);
         Ok(Pressed::both(toast, self.card(asker, session).await?))
     }
 
-    async fn name(&self, asker: &Asker, session: &Session) -> Result<String, StoreError> {
-        let outline = self.sessions.outline(session.id).await?;
-        Ok(self.view(asker).await?.name(session, &outline))
+    fn name(&self, asker: &Asker, session: &Session) -> Result<String, StoreError> {
+        let outline = self.sessions.outline(session.id)?;
+        Ok(self.view(asker)?.name(session, &outline))
     }
 
-    async fn ask(&self, asker: &Asker, session: Session) -> Result<Card, StoreError> {
-        let (view, outline) = (self.view(asker).await?, self.sessions.outline(session.id).await?);
+    fn ask(&self, asker: &Asker, session: Session) -> Result<Card, StoreError> {
+        let (view, outline) = (self.view(asker)?, self.sessions.outline(session.id)?);
         Ok(view.ask_to_delete(&session, &outline))
     }
 
     async fn delete(&self, asker: &Asker, session: Session) -> Result<Pressed, StoreError> {
         let texts = self.cards.texts(asker);
-        let outline = self.sessions.outline(session.id).await?;
-        let name = self.view(asker).await?.name(&session, &outline);
+        let outline = self.sessions.outline(session.id)?;
+        let name = self.view(asker)?.name(&session, &outline);
         let what = Erasure::Session(asker.place.conversation(), session.id);
         let toast = match self.eraser.erase(&what, Some(&asker.speaker.name)).await? {
             Forgotten::Busy => return Ok(Pressed::toast(texts.session_busy())),
@@ -196,14 +192,14 @@ impl SessionsCommand {
                 fill(texts.session_deleted(), &[("name", &name), ("count", &count)])
             }
         };
-        Ok(Pressed::both(toast, self.list(asker, 0).await?))
+        Ok(Pressed::both(toast, self.list(asker, 0)?))
     }
 
     async fn export(&self, asker: &Asker, session: Session) -> Result<Pressed, StoreError> {
         let texts = self.cards.texts(asker);
-        let messages = self.conversations.recent(session.id, usize::MAX).await?;
-        let (view, outline) = (self.view(asker).await?, self.sessions.outline(session.id).await?);
-        let summaries = self.summaries.of_session(session.id).await?;
+        let messages = self.conversations.recent(session.id, usize::MAX)?;
+        let (view, outline) = (self.view(asker)?, self.sessions.outline(session.id)?);
+        let summaries = self.summaries.of_session(session.id)?;
         let name = view.name(&session, &outline);
         let Some(file) = export::file(&view, &name, &messages, &summaries) else {
             return Ok(Pressed::toast(texts.session_export_empty()));
@@ -222,7 +218,7 @@ impl SessionsCommand {
         let change = SessionChange { model: Some(model), ..SessionChange::default() };
         match self.sessions.change(session, change).await? {
             Some(session) => Ok(Pressed::both(texts.config_saved(), self.card(asker, session).await?)),
-            None => Ok(Pressed::both(texts.gone(), self.list(asker, 0).await?)),
+            None => Ok(Pressed::both(texts.gone(), self.list(asker, 0)?)),
         }
     }
 }

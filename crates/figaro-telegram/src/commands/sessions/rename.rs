@@ -51,7 +51,7 @@ impl Renames {
         if !self.cards.may_change(asker).await {
             return Ok(Card::text(texts.admin_only()));
         }
-        let known = self.sessions.find(session).await?;
+        let known = self.sessions.find(session)?;
         let is_here = known.is_some_and(|known| known.conversation == asker.place.conversation());
         let Some(name) = SessionName::by_person(&part.text).filter(|_| is_here) else {
             return Ok(Card::text(texts.gone()));

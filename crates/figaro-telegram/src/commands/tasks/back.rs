@@ -34,7 +34,7 @@ impl RestingTasks {
     /// # Errors
     /// If the store fails; then nothing is paused.
     pub(crate) async fn leave(&self, chat: ChatId) -> Result<(), StoreError> {
-        let live = self.tasks_of(chat, |task| task.state == TaskState::Active).await?;
+        let live = self.tasks_of(chat, |task| task.state == TaskState::Active)?;
         let paused = self.change_each(live, &TaskChange::Pause(PauseReason::Removed)).await?;
         if paused > 0 {
             tracing::info!(%chat, tasks = paused, "tasks are paused: the bot is not in their chat any more");
@@ -46,9 +46,9 @@ impl RestingTasks {
     ///
     /// # Errors
     /// If the store fails.
-    pub(crate) async fn returned(&self, asker: &Asker) -> Result<Option<Card>, StoreError> {
+    pub(crate) fn returned(&self, asker: &Asker) -> Result<Option<Card>, StoreError> {
         let texts = self.cards.texts(asker);
-        let count = self.removed_tasks(asker.place.chat).await?.len();
+        let count = self.removed_tasks(asker.place.chat)?.len();
         let buttons = vec![
             Button::new(texts.button_resume_all(), TasksButton::Back(true)),
             Button::new(texts.button_stay(), TasksButton::Back(false)),
@@ -64,7 +64,7 @@ impl RestingTasks {
         if !self.cards.may_change(asker).await {
             return Ok(Some(Pressed::toast(texts.admin_only())));
         }
-        let resting = self.removed_tasks(asker.place.chat).await?;
+        let resting = self.removed_tasks(asker.place.chat)?;
         if resting.is_empty() {
             return Ok(None);
         }
@@ -76,12 +76,12 @@ impl RestingTasks {
         Ok(Some(Pressed::card(Card::text(words))))
     }
 
-    async fn removed_tasks(&self, chat: ChatId) -> Result<Vec<TaskId>, StoreError> {
-        self.tasks_of(chat, |task| task.state == REMOVED).await
+    fn removed_tasks(&self, chat: ChatId) -> Result<Vec<TaskId>, StoreError> {
+        self.tasks_of(chat, |task| task.state == REMOVED)
     }
 
-    async fn tasks_of(&self, chat: ChatId, fits: fn(&Task) -> bool) -> Result<Vec<TaskId>, StoreError> {
-        let tasks = self.store.of_chat(chat).await?;
+    fn tasks_of(&self, chat: ChatId, fits: fn(&Task) -> bool) -> Result<Vec<TaskId>, StoreError> {
+        let tasks = self.store.of_chat(chat)?;
         Ok(tasks.iter().filter(|task| fits(task)).map(|task| task.id).collect())
     }
 

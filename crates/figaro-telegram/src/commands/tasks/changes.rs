@@ -35,8 +35,8 @@ impl TaskChanges {
     ///
     /// # Errors
     /// If the store fails.
-    pub(super) async fn has_room_for(&self, task: &Task) -> Result<bool, StoreError> {
-        let of_chat = self.store.of_chat(task.place.chat).await?;
+    pub(super) fn has_room_for(&self, task: &Task) -> Result<bool, StoreError> {
+        let of_chat = self.store.of_chat(task.place.chat)?;
         let live = of_chat.iter().filter(|other| other.is_live()).count();
         Ok(task.is_live() || live < self.per_chat)
     }

@@ -33,15 +33,15 @@ pub struct TaskCards {
 
 impl TaskCards {
     /// Returns the card that the message should show for the task now.
-    pub(crate) async fn draw(&self, task: &Task, message: &TaskMessage) -> Card {
+    pub(crate) fn draw(&self, task: &Task, message: &TaskMessage) -> Card {
         let client = task.language.as_deref();
-        let language = self.languages.of(message.chat, client).await;
+        let language = self.languages.of(message.chat, client);
         let (texts, now) = (self.languages.locales.of(language.as_deref()), self.clock.now());
         let is_elsewhere = message.chat != task.place.chat;
         let agents = self.prompts.agents();
         let view = TaskView { texts, now, page: message.page, is_elsewhere, agents: &agents };
         let mut card = view.card(task);
-        if message.asks_zone && self.has_no_zone(task).await {
+        if message.asks_zone && self.has_no_zone(task) {
             let clocks = Clocks { texts, language: language.as_deref(), now };
             let question = clocks.question(&task.place, self.default_zone);
             card.body = format!("{}\n\n{}", card.body, question.body).trim().to_owned();
@@ -50,8 +50,8 @@ impl TaskCards {
         Card { lead: message.words.as_deref().and_then(lead), ..card }
     }
 
-    async fn has_no_zone(&self, task: &Task) -> bool {
-        let config = self.settings.chat_config(task.place.chat).await;
+    fn has_no_zone(&self, task: &Task) -> bool {
+        let config = self.settings.chat_config(task.place.chat);
         task.zone_assumed && config.is_ok_and(|config| config.timezone.is_none())
     }
 }

@@ -49,7 +49,7 @@ impl TasksCommand {
             }
             _ => None,
         };
-        if !self.changes.has_room_for(task).await? {
+        if !self.changes.has_room_for(task)? {
             return Ok(Pressed::toast(self.changes.full(view.texts)));
         }
         let changed = match edit {

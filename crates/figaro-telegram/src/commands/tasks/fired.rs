@@ -34,10 +34,10 @@ impl TasksCommand {
         };
         let is_single = !task.schedule.is_recurring() && !matches!(task.state, TaskState::Cancelled(_));
         let Some(edit) = edit.filter(|_| is_single) else { return gone() };
-        if !self.may_still_talk(&task).await? {
+        if !self.may_still_talk(&task)? {
             return Ok(Pressed::toast(texts.task_paused_denied()));
         }
-        if !self.changes.has_room_for(&task).await? {
+        if !self.changes.has_room_for(&task)? {
             return Ok(Pressed::toast(self.changes.full(texts)));
         }
         let changed = self.changes.make(task.id, TaskChange::edit(edit)).await?;

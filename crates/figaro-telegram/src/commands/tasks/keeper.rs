@@ -58,7 +58,7 @@ impl CardKeeper {
     /// Updates all outdated cards. Returns `false` if some of them failed.
     async fn refresh(&self) -> Result<bool, StoreError> {
         loop {
-            let stale = self.store.stale_cards(BATCH).await?;
+            let stale = self.store.stale_cards(BATCH)?;
             let (mut drawn, mut shown) = (Vec::new(), Vec::new());
             for task in &stale {
                 let mut is_shown = true;
@@ -78,7 +78,7 @@ impl CardKeeper {
             if stale.is_empty() {
                 return Ok(true);
             }
-            self.store.cards_shown(&shown).await?;
+            self.store.cards_shown(&shown)?;
             // The cards count as outdated until the next look, because a task may have changed meanwhile. Recorded also when
             // the bot is stopping: otherwise the next start edits them to what they show already.
             for (task, change) in drawn {
@@ -102,7 +102,7 @@ impl CardKeeper {
         task: &Task,
         message: &TaskMessage,
     ) -> Result<Option<TaskChange>, CardUpdateFailed> {
-        let card = Outgoing { urgency: Urgency::Notice, ..self.cards.draw(task, message).await.outgoing() };
+        let card = Outgoing { urgency: Urgency::Notice, ..self.cards.draw(task, message).outgoing() };
         let print = card.fingerprint();
         if print == message.print {
             return Ok(None);

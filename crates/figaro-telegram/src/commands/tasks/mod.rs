@@ -61,7 +61,7 @@ impl Command for TasksCommand {
     }
 
     async fn run(&self, request: &CommandRequest<'_>) -> Result<CommandOutcome, StoreError> {
-        self.list(request.asker, 0).await.map(CommandOutcome::Card)
+        self.list(request.asker, 0).map(CommandOutcome::Card)
     }
 
     async fn press(&self, press: &command::Press<'_>) -> Result<Pressed, PressError> {
@@ -69,11 +69,11 @@ impl Command for TasksCommand {
         Ok(match press.data.parse()? {
             TasksButton::List(page) => {
                 self.leave(asker, press.message).await?;
-                Pressed::card(self.list(asker, page).await?)
+                Pressed::card(self.list(asker, page)?)
             }
             TasksButton::Back(again) => match self.resting.press(asker, again).await? {
                 Some(pressed) => pressed,
-                None => Pressed::both(self.cards.texts(asker).gone(), self.list(asker, 0).await?),
+                None => Pressed::both(self.cards.texts(asker).gone(), self.list(asker, 0)?),
             },
             TasksButton::One(on) => self.press_one(press, on).await?,
         })
@@ -101,9 +101,9 @@ impl TasksCommand {
         }
     }
 
-    async fn list(&self, asker: &Asker, page: Page) -> Result<Card, StoreError> {
+    fn list(&self, asker: &Asker, page: Page) -> Result<Card, StoreError> {
         let (texts, now) = (self.cards.texts(asker), self.cards.now());
-        let tasks = in_order(self.store.of_chat(asker.place.chat).await?, now);
+        let tasks = in_order(self.store.of_chat(asker.place.chat)?, now);
         if tasks.is_empty() {
             return Ok(Card::text(texts.tasks_empty()));
         }

@@ -41,11 +41,11 @@ impl TasksCommand {
         let asker = press.asker;
         let on = On { asker, message: press.message, button };
         let texts = self.cards.texts(asker);
-        let task = self.store.find(button.task).await?.filter(|task| may_look(asker, task));
+        let task = self.store.find(button.task)?.filter(|task| may_look(asker, task));
         let Some(task) = task else {
             // A notice stays unchanged, because it still tells what happened.
             return Ok(match button.page {
-                Some(page) => Pressed::both(texts.gone(), self.list(asker, page).await?),
+                Some(page) => Pressed::both(texts.gone(), self.list(asker, page)?),
                 None => Pressed::toast(texts.gone()),
             });
         };
@@ -59,7 +59,7 @@ impl TasksCommand {
                 return Ok(Pressed::card(self.shows(&on, &task).await?));
             }
             TaskVerb::History(page) => {
-                let runs = self.store.runs(task.id).await?;
+                let runs = self.store.runs(task.id)?;
                 let history = view.history(&task, &runs, page);
                 if looks_only {
                     return Ok(Pressed::card(history));
@@ -106,7 +106,7 @@ impl TasksCommand {
     /// Returns the card of a task and records that the message shows it from now on.
     async fn shows(&self, on: &On<'_>, task: &Task) -> Result<Card, StoreError> {
         let message = TaskMessage { page: on.button.page, ..on.known(task, Shows::Card) };
-        let card = self.drawn.draw(task, &message).await;
+        let card = self.drawn.draw(task, &message);
         let print = card.clone().outgoing().fingerprint();
         self.changes.make(task.id, TaskChange::Show(TaskMessage { print, ..message })).await?;
         Ok(card)
@@ -129,7 +129,7 @@ impl TasksCommand {
     /// Records that a message no longer shows a task.
     pub(super) async fn leave(&self, asker: &Asker, message: MessageId) -> Result<(), StoreError> {
         let chat = asker.place.chat;
-        let tasks = self.store.of_chat(chat).await?;
+        let tasks = self.store.of_chat(chat)?;
         for task in tasks.iter().filter(|task| task.message(chat, message).is_some()) {
             self.changes.make(task.id, TaskChange::Hide(chat, message)).await?;
         }
@@ -175,10 +175,10 @@ impl TasksCommand {
             return Ok(Pressed::both(texts.gone(), self.shows(on, &task).await?));
         }
         let makes_it_run = matches!(verb, TaskVerb::Run | TaskVerb::Resume | TaskVerb::Undo);
-        if makes_it_run && !self.may_still_talk(&task).await? {
+        if makes_it_run && !self.may_still_talk(&task)? {
             return Ok(Pressed::both(texts.task_paused_denied(), self.shows(on, &task).await?));
         }
-        if verb == TaskVerb::Undo && !self.changes.has_room_for(&task).await? {
+        if verb == TaskVerb::Undo && !self.changes.has_room_for(&task)? {
             return Ok(Pressed::toast(self.changes.full(texts)));
         }
         if let Some(task) = self.changes.make(task.id, change).await? {
@@ -192,15 +192,15 @@ impl TasksCommand {
             }
             return Ok(shown);
         }
-        let Some(now) = self.store.find(task.id).await? else { return Ok(Pressed::toast(texts.gone())) };
+        let Some(now) = self.store.find(task.id)? else { return Ok(Pressed::toast(texts.gone())) };
         let is_running = verb == TaskVerb::Run && now.lease.is_some();
         let words = if is_running { texts.task_runs_already() } else { texts.gone() };
         Ok(Pressed::both(words, self.shows(on, &now).await?))
     }
 
     /// Returns `true` if the creator of a task may still talk to the bot; the task runs in their name.
-    pub(super) async fn may_still_talk(&self, task: &Task) -> Result<bool, StoreError> {
-        let list = self.settings.access().await?;
+    pub(super) fn may_still_talk(&self, task: &Task) -> Result<bool, StoreError> {
+        let list = self.settings.access()?;
         let verdict = judge(&self.access, &list, &task.place, &task.creator.user, self.cards.now());
         Ok(matches!(verdict, Verdict::Allow(_)))
     }

@@ -62,7 +62,7 @@ impl Details {
     }
 
     /// Returns the details for the author of the question, or for an owner.
-    pub(super) async fn lines(
+    pub(super) fn lines(
         &self,
         asker: &Asker,
         texts: &Texts,
@@ -79,8 +79,8 @@ impl Details {
                 Some(Ending::Waits) => texts.why_call_waits(),
                 Some(_) => texts.why_call_broken(),
             };
-            lines.extend(section(texts.why_tools(), self.calls(texts, run, open).await?));
-            lines.extend(section(texts.why_rules(), self.rules(asker, texts, run, began).await?));
+            lines.extend(section(texts.why_tools(), self.calls(texts, run, open)?));
+            lines.extend(section(texts.why_rules(), self.rules(asker, texts, run, began)?));
         }
         let answer = exchange.and_then(|exchange| exchange.answer());
         let observation = answer.and_then(|answer| answer.observation.as_ref());
@@ -88,10 +88,10 @@ impl Details {
         lines.extend(section(texts.why_observed(), noted));
         let is_own = subject.writer() == Some(&asker.speaker.user);
         if let Some(answer) = answer.filter(|_| is_own) {
-            lines.extend(self.memories(asker, texts, answer).await?);
+            lines.extend(self.memories(asker, texts, answer)?);
         }
         if let Some(trace) = trace {
-            lines.extend(section(texts.why_pins(), self.pinned(asker, &trace.pins).await?));
+            lines.extend(section(texts.why_pins(), self.pinned(asker, &trace.pins)?));
             lines.extend(trace.agent.as_ref().map(|agent| fill(texts.why_agent(), &[("agent", agent)])));
         }
         if lines.is_empty() && answer.is_some() {
@@ -106,20 +106,20 @@ impl Details {
 
     /// Returns the tool calls of a turn with the status texts from the chat, and their results; `open` is the text
     /// for a call without a result.
-    async fn calls(&self, texts: &Texts, run: RunId, open: &str) -> Result<Vec<String>, StoreError> {
-        let (calls, tools) = (self.conversations.tool_calls(run).await?, self.tools.looking_up());
+    fn calls(&self, texts: &Texts, run: RunId, open: &str) -> Result<Vec<String>, StoreError> {
+        let (calls, tools) = (self.conversations.tool_calls(run)?, self.tools.looking_up());
         Ok(calls.iter().filter_map(|made| call(texts, &tools, made, open)).collect())
     }
 
     /// Returns the calls that were refused or needed an approval; for owners with the reasons.
-    async fn rules(
+    fn rules(
         &self,
         asker: &Asker,
         texts: &Texts,
         run: RunId,
         began: DateTime<Utc>,
     ) -> Result<Vec<String>, StoreError> {
-        let decided = self.decided(run, began - CLOCKS).await?;
+        let decided = self.decided(run, began - CLOCKS)?;
         let (rules, is_owner) = (self.policy.rules(), asker.standing == Standing::Owner);
         let line = |event: &AuditEvent| {
             let method = event.method.as_ref().map(|method| method.as_str());
@@ -139,10 +139,10 @@ impl Details {
     }
 
     /// Returns the audit entries of a turn except allowed calls, oldest first.
-    async fn decided(&self, run: RunId, since: DateTime<Utc>) -> Result<Vec<AuditEvent>, StoreError> {
+    fn decided(&self, run: RunId, since: DateTime<Utc>) -> Result<Vec<AuditEvent>, StoreError> {
         let (mut found, mut before, mut looked) = (Vec::new(), None, 0);
         loop {
-            let more = self.audit.newest(before, AT_ONCE).await?;
+            let more = self.audit.newest(before, AT_ONCE)?;
             let Some(last) = more.last() else { break };
             let is_over = last.event.at < since;
             (before, looked) = (Some(last.seq), looked + more.len());
@@ -158,12 +158,7 @@ impl Details {
 
     /// Returns the asker's memories that the answer used: shortened in private, only their number in a group, where
     /// others read along.
-    async fn memories(
-        &self,
-        asker: &Asker,
-        texts: &Texts,
-        answer: &Message,
-    ) -> Result<Vec<String>, StoreError> {
+    fn memories(&self, asker: &Asker, texts: &Texts, answer: &Message) -> Result<Vec<String>, StoreError> {
         let used = &answer.referenced_memories;
         if used.is_empty() {
             return Ok(Vec::new());
@@ -171,18 +166,18 @@ impl Details {
         if asker.place.is_group() {
             return Ok(vec![fill(texts.why_memories_group(), &[("count", &used.len().to_string())])]);
         }
-        let all = self.facts.of_person(&asker.speaker.user).await?;
+        let all = self.facts.of_person(&asker.speaker.user)?;
         let of_answer = all.iter().filter(|memory| memory.is_active() && used.contains(&memory.id));
         let words = of_answer.map(|memory| one_line(&memory.content, WORDS_CHARS)).collect();
         Ok(section(texts.why_memories(), words))
     }
 
     /// Returns the pins that the model got and the chat still has.
-    async fn pinned(&self, asker: &Asker, told: &[PinId]) -> Result<Vec<String>, StoreError> {
+    fn pinned(&self, asker: &Asker, told: &[PinId]) -> Result<Vec<String>, StoreError> {
         if told.is_empty() {
             return Ok(Vec::new());
         }
-        let pins = self.pins.of_chat(asker.place.chat).await?;
+        let pins = self.pins.of_chat(asker.place.chat)?;
         let told = pins.iter().filter(|pin| pin.pin_type != PinType::System && told.contains(&pin.id));
         Ok(told.map(|pin| one_line(&pin.content, WORDS_CHARS)).collect())
     }

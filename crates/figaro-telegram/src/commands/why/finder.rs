@@ -88,55 +88,55 @@ impl Finder {
     }
 
     /// Finds the data about a message of the asker's chat; `None` if there is none.
-    pub(super) async fn find(
+    pub(super) fn find(
         &self,
         asker: &Asker,
         message: MessageId,
     ) -> Result<Option<ExplainedMessage>, StoreError> {
         let chat = asker.place.chat;
-        let carried = self.carried.carried_by(asker.place.conversation(), message).await?;
-        let mut received = self.receptions.find(chat, message).await?;
+        let carried = self.carried.carried_by(asker.place.conversation(), message)?;
+        let mut received = self.receptions.find(chat, message)?;
         let Some(carried) = carried else {
             return Ok(received.map(|received| ExplainedMessage { received: Some(received), exchange: None }));
         };
-        let exchange = self.exchange(carried.key()).await?;
+        let exchange = self.exchange(carried.key())?;
         let question = exchange.iter().flat_map(|exchange| &exchange.question);
         let asked = question.filter_map(|message| message.telegram.first().copied()).next();
         if let Some(asked) = asked.filter(|_| received.is_none()) {
-            received = self.receptions.find(chat, asked).await?;
+            received = self.receptions.find(chat, asked)?;
         }
         Ok(Some(ExplainedMessage { received, exchange }))
     }
 
     /// Finds the data about a turn in any chat; `None` if there is none.
-    pub(super) async fn turn(&self, run: RunId) -> Result<Option<ExplainedMessage>, StoreError> {
-        let Some(question) = self.messages.question_of(run).await? else { return Ok(None) };
-        let exchange = self.exchange(question).await?;
+    pub(super) fn turn(&self, run: RunId) -> Result<Option<ExplainedMessage>, StoreError> {
+        let Some(question) = self.messages.question_of(run)? else { return Ok(None) };
+        let exchange = self.exchange(question)?;
         let asked = exchange.iter().flat_map(|exchange| &exchange.question);
         let asked = asked.filter_map(|message| message.telegram.first().copied()).next();
         // Tells how the turn ended. A turn of a task or over HTTP has none.
-        let received = match (self.sessions.find(question.session).await?, asked) {
-            (Some(session), Some(asked)) => self.receptions.find(session.conversation.chat, asked).await?,
+        let received = match (self.sessions.find(question.session)?, asked) {
+            (Some(session), Some(asked)) => self.receptions.find(session.conversation.chat, asked)?,
             _ => None,
         };
         Ok(Some(ExplainedMessage { received, exchange }))
     }
 
     /// Returns the exchange that a stored message belongs to.
-    async fn exchange(&self, carried: EntryKey) -> Result<Option<Exchange>, StoreError> {
+    fn exchange(&self, carried: EntryKey) -> Result<Option<Exchange>, StoreError> {
         let from = carried.index.saturating_sub(AROUND);
         let limit = usize::try_from(AROUND * 2).unwrap_or_default();
-        let mut around = self.messages.messages_from(carried.session, from, limit).await?;
+        let mut around = self.messages.messages_from(carried.session, from, limit)?;
         // Keeps the requested message even if it was replaced; of the others, only the replacements count.
         around.retain(|message| !message.replaced || message.index == carried.index);
         Ok(Exchange::around(&around, carried.index))
     }
 
     /// Finds the asker's last message before the command.
-    pub(super) async fn last(&self, asker: &Asker) -> Result<Option<ExplainedMessage>, StoreError> {
+    pub(super) fn last(&self, asker: &Asker) -> Result<Option<ExplainedMessage>, StoreError> {
         let (chat, before) = (asker.place.chat, asker.message.unwrap_or(MessageId(i64::MAX)));
-        match self.receptions.last(chat, &asker.speaker.user, before).await? {
-            Some((message, _)) => self.find(asker, message).await,
+        match self.receptions.last(chat, &asker.speaker.user, before)? {
+            Some((message, _)) => self.find(asker, message),
             None => Ok(None),
         }
     }

@@ -75,9 +75,9 @@ impl Command for WhyCommand {
             return Ok(Card::text(kind.unwrap_or_else(|| texts.why_no_turn().to_owned())).into());
         }
         let found = match (run, replied.and_then(|quoted| quoted.message)) {
-            (Some(run), _) => self.finder.turn(run).await?,
-            (None, Some(message)) => self.finder.find(asker, message).await?,
-            (None, None) => self.finder.last(asker).await?,
+            (Some(run), _) => self.finder.turn(run)?,
+            (None, Some(message)) => self.finder.find(asker, message)?,
+            (None, None) => self.finder.last(asker)?,
         };
         Ok(match found {
             Some(subject) => {
@@ -91,7 +91,7 @@ impl Command for WhyCommand {
 
     async fn press(&self, press: &Press<'_>) -> Result<Pressed, PressError> {
         let WhyButton(message) = press.data.parse()?;
-        let Some(subject) = self.finder.find(press.asker, message).await? else { return Ok(Pressed::Stale) };
+        let Some(subject) = self.finder.find(press.asker, message)? else { return Ok(Pressed::Stale) };
         Ok(Pressed::card(self.known(press.asker, &subject, false, false).await?))
     }
 }
@@ -131,7 +131,7 @@ impl WhyCommand {
         let began = asked.map(|question| question.created_at);
         let began = began.or_else(|| subject.received.as_ref().map(|received| received.at));
         let began = began.unwrap_or_else(|| self.cards.now());
-        let config = self.settings.chat_config(asker.place.chat).await?;
+        let config = self.settings.chat_config(asker.place.chat)?;
         // A turn named by its id may belong to another chat, an HTTP client or a task.
         let answered = match subject.received.is_some() && !is_named {
             true => reasons::answers(texts, &asker.place, config.answer_when),
@@ -139,7 +139,7 @@ impl WhyCommand {
         };
         let mut lines = vec![self.reason(asker, subject, what, answered)];
         if sees {
-            lines.extend(self.details.lines(asker, texts, subject, began).await?);
+            lines.extend(self.details.lines(asker, texts, subject, began)?);
         }
         if is_last {
             lines.extend(self.hidden(asker, texts).await);
