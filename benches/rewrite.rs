@@ -19,13 +19,13 @@ use std::time::{Duration, Instant};
 use chrono::{DateTime, TimeDelta, Utc};
 use figaro_base::ids::{BotId, ChatId, SessionId};
 use figaro_config::{EngineKind, StoreUrl};
-use figaro_domain::conversation::{Conversation, Message, MessageRole};
+use figaro_domain::conversation::{ConversationId, Message, MessageRole};
 use figaro_domain::erasure::{Erasure, Forgotten};
 use figaro_store::{Imported, SaidSearch, Store};
 
 const SIZES: [usize; 2] = [10_000, 100_000];
 const CHAT: ChatId = ChatId(7);
-const OTHER: Conversation = Conversation { chat: ChatId(8), topic: None };
+const OTHER: ConversationId = ConversationId { chat: ChatId(8), topic: None };
 
 fn at(seconds: usize) -> DateTime<Utc> {
     DateTime::UNIX_EPOCH + TimeDelta::seconds(1_780_000_000 + i64::try_from(seconds).unwrap())

@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 use chrono::Utc;
 use figaro_base::ids::{BotId, ChatId, MessageId, UpdateId, UserId};
 use figaro_domain::chat::{ChatKind, Place};
-use figaro_domain::conversation::{Conversation, Message, MessageRole};
+use figaro_domain::conversation::{ConversationId, Message, MessageRole};
 use figaro_domain::message::{Inbound, Speaker};
 use figaro_domain::origin::Origin;
 use figaro_domain::tool::{Call, ToolCall, ToolStatus};
@@ -61,7 +61,7 @@ async fn main() {
 
 /// Records steps of one turn as its third pass does.
 async fn checkpoints(store: &Store) -> Vec<Duration> {
-    let conversation = Conversation { chat: ChatId(OWNER), topic: None };
+    let conversation = ConversationId { chat: ChatId(OWNER), topic: None };
     let turn = store.conversations().begin_turn(conversation, &[question()], Utc::now()).unwrap();
     let mut times = Vec::new();
     for at in 0..STEPS {
@@ -91,7 +91,7 @@ async fn checkpoints(store: &Store) -> Vec<Duration> {
 }
 
 fn appends(store: &Store) -> Vec<Duration> {
-    let conversation = Conversation { chat: ChatId(OWNER + 1), topic: None };
+    let conversation = ConversationId { chat: ChatId(OWNER + 1), topic: None };
     let session = store.conversations().session(conversation, Utc::now()).unwrap().id;
     let mut times = Vec::new();
     for _ in 0..STEPS {

@@ -12,7 +12,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use figaro_base::ids::{BotId, ChatId, MessageId, UpdateId, UserId};
 use figaro_config::{EngineKind, StoreUrl};
 use figaro_domain::chat::{ChatKind, Place};
-use figaro_domain::conversation::{Conversation, Message, MessageRole};
+use figaro_domain::conversation::{ConversationId, Message, MessageRole};
 use figaro_domain::delivery::{Author, DeliveryEnd, PendingDelivery};
 use figaro_domain::message::{Inbound, Speaker};
 use figaro_domain::origin::Origin;
@@ -170,7 +170,7 @@ async fn turn(store: &Store, number: i64) {
         "What is on today, and what was on yesterday?".to_owned(),
         now,
     );
-    let conversation = Conversation { chat, topic: None };
+    let conversation = ConversationId { chat, topic: None };
     let run = store.conversations().begin_turn(conversation, &[question], now).unwrap();
     let answer = Message::new(run.session, MessageRole::Assistant, "Nothing is on today. ".repeat(19), now);
     let delivery = PendingDelivery {

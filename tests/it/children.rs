@@ -56,7 +56,7 @@ impl World {
 
 /// The session of Ann's chat.
 fn session_of_ann(store: &Store) -> figaro_base::ids::SessionId {
-    let here = figaro_domain::conversation::Conversation { chat: ChatId(ANN), topic: None };
+    let here = figaro_domain::conversation::ConversationId { chat: ChatId(ANN), topic: None };
     store.conversations().session(here, figaro_base::clock::Clock::system().now()).unwrap().id
 }
 

@@ -3,7 +3,7 @@
 
 use chrono::DateTime;
 use figaro_base::ids::ChatId;
-use figaro_domain::conversation::{Conversation, MessageRole};
+use figaro_domain::conversation::{ConversationId, MessageRole};
 use serde_json::{Value, json};
 
 use crate::streams::{answer, chunk, event, gemini, line, words};
@@ -84,7 +84,7 @@ async fn all(provider: &str, rows: Vec<Row>) {
 /// The calls that were made for each question, and the tokens of its answer.
 async fn booked(world: &World) -> Vec<(String, u64)> {
     let store = world.stored().await;
-    let conversation = Conversation { chat: ChatId(ANN), topic: None };
+    let conversation = ConversationId { chat: ChatId(ANN), topic: None };
     let session = store.conversations().session(conversation, DateTime::UNIX_EPOCH).unwrap().id;
     let mut turns: Vec<(String, u64)> = Vec::new();
     for message in store.conversations().recent(session, usize::MAX).unwrap() {

@@ -10,7 +10,7 @@ use base64::Engine as _;
 use chrono::TimeDelta;
 use figaro_base::ids::{ChatId, UserId};
 use figaro_config::EngineKind;
-use figaro_domain::conversation::{Conversation, Message, MessageRole};
+use figaro_domain::conversation::{ConversationId, Message, MessageRole};
 use figaro_domain::message::Speaker;
 use figaro_offline::model::{Gate, ModelReply, ModelRequest};
 use figaro_offline::telegram::{MemberStatus, Person, Say, TelegramView};
@@ -578,7 +578,7 @@ async fn a_member_of_a_long_group_gets_all_that_is_theirs() {
     let begin = now() - TimeDelta::days(3);
     let store = world.stored().await;
     let session =
-        store.conversations().session(Conversation { chat: ChatId(TEAM), topic: None }, begin).unwrap().id;
+        store.conversations().session(ConversationId { chat: ChatId(TEAM), topic: None }, begin).unwrap().id;
     for at in 0..700_i64 {
         let (who, name) = if at % 100 == 7 { (BOB, "Bob") } else { (CAROL, "Carol") };
         let text = format!("{name} said number {at}.");

@@ -9,7 +9,7 @@ use figaro_base::clock::Clock;
 use figaro_base::ids::ChatId;
 use figaro_base::text::estimate_tokens;
 use figaro_config::EngineKind;
-use figaro_domain::conversation::{Conversation, Message, MessageRole};
+use figaro_domain::conversation::{ConversationId, Message, MessageRole};
 use figaro_offline::model::{ModelReply, ModelRequest};
 use figaro_store::Store;
 use serde_json::{Value, json};
@@ -222,7 +222,7 @@ async fn settings_that_cannot_be_read_do_not_keep_a_question_from_being_answered
 /// The old messages of a session, each longer than what is kept in memory of a file, and then new ones.
 async fn with_old_messages(world: &World, new: usize) {
     let store = world.stored().await;
-    let place = Conversation { chat: ChatId(ANN), topic: None };
+    let place = ConversationId { chat: ChatId(ANN), topic: None };
     let session = store.conversations().session(place, Clock::system().now()).unwrap().id;
     let old = (0..40).map(|at| format!("old {at} {}", "x".repeat(300_000)));
     for (at, text) in old.chain((0..new).map(|at| format!("new {at}."))).enumerate() {
@@ -275,7 +275,7 @@ async fn messages_are_found_by_key_in_their_own_chat_only() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open(&store_url(folder.path()), BotId(1)).await.unwrap();
     let (old, new, now) = (ChatId(-5), ChatId(-1_005), chrono::DateTime::UNIX_EPOCH);
-    let session = store.conversations().session(Conversation { chat: old, topic: None }, now).unwrap().id;
+    let session = store.conversations().session(ConversationId { chat: old, topic: None }, now).unwrap().id;
     store
         .conversations()
         .append(Message::new(session, MessageRole::Assistant, "words".to_owned(), now))

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use chrono::{DateTime, TimeDelta, Utc};
 use figaro_base::ids::{ChatId, UserId};
-use figaro_domain::conversation::{Conversation, Message, MessageRole};
+use figaro_domain::conversation::{ConversationId, Message, MessageRole};
 use figaro_domain::message::Speaker;
 use figaro_offline::model::{ModelReply, ModelRequest, VectorFault, VectorRequest};
 use serde_json::Value;
@@ -126,7 +126,7 @@ async fn an_embedder_that_is_silent_or_fails_delays_no_answer_and_is_told_once_f
 
 /// Messages of an older time, in the store, and another one among the first.
 async fn store_old(world: &World, count: i64, other: Option<&str>) {
-    let (store, here) = (world.stored().await, Conversation { chat: ChatId(ANN), topic: None });
+    let (store, here) = (world.stored().await, ConversationId { chat: ChatId(ANN), topic: None });
     let begin: DateTime<Utc> = now() - TimeDelta::days(30);
     let session = store.conversations().session(here, begin).unwrap().id;
     for at in 0..count {

@@ -3,7 +3,7 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 use figaro_base::ids::{ChatId, UserId};
-use figaro_domain::conversation::{Conversation, Message, MessageRole};
+use figaro_domain::conversation::{ConversationId, Message, MessageRole};
 use figaro_domain::message::Speaker;
 use figaro_offline::model::{Gate, ModelReply, ModelRequest};
 use serde_json::{Value, json};
@@ -241,7 +241,7 @@ const STORED: i64 = 700;
 #[tokio::test]
 async fn a_store_without_an_index_is_indexed_at_the_first_question() {
     let world = World::new().await;
-    let (store, here) = (world.stored().await, Conversation { chat: ChatId(ANN), topic: None });
+    let (store, here) = (world.stored().await, ConversationId { chat: ChatId(ANN), topic: None });
     let begin: DateTime<Utc> = now() - TimeDelta::days(30);
     let session = store.conversations().session(here, begin).unwrap().id;
     for at in 0..STORED {

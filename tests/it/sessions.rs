@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use figaro_base::ids::{ChatId, TopicId};
-use figaro_domain::conversation::{Conversation, Message, MessageRole};
+use figaro_domain::conversation::{ConversationId, Message, MessageRole};
 use figaro_offline::model::{Gate, ModelReply, ModelRequest};
 use figaro_offline::telegram::{Say, TelegramView};
 use serde_json::{Value, json};
@@ -17,8 +17,8 @@ use crate::support::{ANN, BOB, TIMEOUT, World};
 const GONE: &str = "This is no longer up to date.";
 const ADMINS: &str = "Only an admin of this chat can do that.";
 
-fn here(chat: i64) -> Conversation {
-    Conversation { chat: ChatId(chat), topic: None }
+fn here(chat: i64) -> ConversationId {
+    ConversationId { chat: ChatId(chat), topic: None }
 }
 
 /// Someone asks in their own chat, and gets this answer.
@@ -401,7 +401,7 @@ async fn a_topic_without_a_title_gets_the_name_of_its_first_session() {
     bot.ends_well().await;
     assert_eq!(world.telegram.view(titles), [(made_up, "Watering roses".to_owned())]);
     let store = world.stored().await;
-    let of_topic = |topic| Conversation { chat: ChatId(BOB), topic: Some(TopicId(topic)) };
+    let of_topic = |topic| ConversationId { chat: ChatId(BOB), topic: Some(TopicId(topic)) };
     for (topic, name) in [(chosen, "Cutting trees"), (renamed, "Digging holes")] {
         let session = store.sessions().of_conversation(of_topic(topic)).unwrap().remove(0);
         assert_eq!(session.name.unwrap().text, name);

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use figaro_base::ids::ChatId;
-use figaro_domain::conversation::Conversation;
+use figaro_domain::conversation::ConversationId;
 use figaro_domain::summary::Summary;
 use figaro_offline::model::{Gate, ModelReply, ModelRequest};
 use figaro_offline::telegram::Say;
@@ -77,7 +77,7 @@ async fn stored(bot: &Bot, count: usize) {
 /// What stands in the store of a bot that has stopped, after it was seen that the summaries tile the session.
 async fn tiled(world: &World) -> Vec<Summary> {
     let store = world.stored().await;
-    let here = Conversation { chat: ChatId(ANN), topic: None };
+    let here = ConversationId { chat: ChatId(ANN), topic: None };
     let session = store.sessions().current(here).unwrap().unwrap();
     let all = store.summaries().of_session(session).unwrap();
     let messages = store.conversations().recent(session, 1_000).unwrap();

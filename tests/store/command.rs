@@ -6,7 +6,7 @@ use std::process::Output;
 use figaro_base::ids::{BotId, ChatId};
 use figaro_config::EngineKind::{Redb, Sled};
 use figaro_config::{EngineKind, StoreUrl};
-use figaro_domain::conversation::Conversation;
+use figaro_domain::conversation::ConversationId;
 use figaro_domain::external::ExternalName;
 use figaro_offline::model::ModelReply;
 use figaro_store::Store;
@@ -260,7 +260,7 @@ async fn a_store_of_the_other_engine_is_used_and_no_second_one_made_beside_it() 
 #[tokio::test]
 async fn a_store_of_another_bot_is_named() {
     let world = World::new().await;
-    let here = Conversation { chat: ChatId(ANN), topic: None };
+    let here = ConversationId { chat: ChatId(ANN), topic: None };
     let store = Store::open(&url(&world, Redb), BotId(1)).await.unwrap();
     store.conversations().session(here, chrono::DateTime::UNIX_EPOCH).unwrap();
     drop(store);

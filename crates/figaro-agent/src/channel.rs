@@ -7,14 +7,14 @@ use futures::stream::BoxStream;
 
 use figaro_base::ids::{MessageId, UserId};
 use figaro_domain::chat::Place;
-use figaro_domain::conversation::Conversation;
+use figaro_domain::conversation::ConversationId;
 use figaro_policy::access::Admins;
 
 /// Chat platform of the bot. The defaults fit a channel without chats: nothing can be sent and no files exist.
 #[async_trait]
 pub trait Channel: Admins {
     /// Sets the title of a topic. Returns `false` if that is impossible, not allowed or fails; failures are only logged.
-    async fn set_title(&self, _topic: Conversation, _title: &str) -> bool {
+    async fn set_title(&self, _topic: ConversationId, _title: &str) -> bool {
         false
     }
 

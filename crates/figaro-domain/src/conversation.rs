@@ -22,7 +22,7 @@ use figaro_base::ids::{ChatId, EntryId, MemoryId, MessageId, RequestId, RunId, S
 
 /// A chat, or a separate part of it. Each conversation runs one turn at a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Conversation {
+pub struct ConversationId {
     /// The chat; its id changes when a group becomes a supergroup.
     pub chat: ChatId,
     /// Part of the chat: a forum topic, or a session of a person outside Telegram. `None` in other chats and in the General
@@ -30,7 +30,7 @@ pub struct Conversation {
     pub topic: Option<TopicId>,
 }
 
-impl Conversation {
+impl ConversationId {
     /// Returns the conversation of a chat without parts, or of the General topic.
     #[must_use]
     pub const fn whole(chat: ChatId) -> Self {
@@ -56,14 +56,14 @@ impl Conversation {
 impl Place {
     /// Returns the conversation of this place. Turns of one conversation run one after the other.
     #[must_use]
-    pub const fn conversation(&self) -> Conversation {
-        Conversation { chat: self.chat, topic: self.topic }
+    pub const fn conversation(&self) -> ConversationId {
+        ConversationId { chat: self.chat, topic: self.topic }
     }
 
     /// Returns the place of a conversation outside Telegram, in which one person talks with the bot.
     #[must_use]
-    pub const fn external(conversation: Conversation) -> Self {
-        let Conversation { chat, topic } = conversation;
+    pub const fn external(conversation: ConversationId) -> Self {
+        let ConversationId { chat, topic } = conversation;
         Self { chat, kind: ChatKind::Private, title: None, topic }
     }
 }
@@ -74,7 +74,7 @@ pub struct Session {
     /// Unique id, never reused.
     pub id: SessionId,
     /// Chat and topic that the session belongs to.
-    pub conversation: Conversation,
+    pub conversation: ConversationId,
     /// Start time, UTC.
     pub created_at: DateTime<Utc>,
     /// Time when its last message was stored, UTC.
@@ -107,7 +107,7 @@ const fn is_zero(index: &u32) -> bool {
 impl Session {
     /// Creates a session without messages that starts at `now`.
     #[must_use]
-    pub fn new(conversation: Conversation, now: DateTime<Utc>) -> Self {
+    pub fn new(conversation: ConversationId, now: DateTime<Utc>) -> Self {
         Self {
             id: SessionId::new(),
             conversation,

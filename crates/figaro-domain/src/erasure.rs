@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Utc};
 
-use super::conversation::{Conversation, EntryKey};
+use super::conversation::{ConversationId, EntryKey};
 use figaro_base::ids::{ChatId, MessageId, SessionId, UserId};
 
 /// Data to be erased at the request of a person.
@@ -11,7 +11,7 @@ pub enum Erasure {
     /// Messages of a chat. A question is erased with its answers; an answer is erased alone.
     Said(ChatId, Vec<SaidAt>),
     /// A session with all its messages.
-    Session(Conversation, SessionId),
+    Session(ConversationId, SessionId),
     /// Everything stored about a private chat and its person.
     Chat(ChatId, UserId),
     /// Messages of one person in a group, and everything stored about them.
@@ -22,7 +22,7 @@ impl Erasure {
     /// Returns the erasure of a person's external conversation with this session. Data shared by the person's sessions
     /// stays. A conversation without a topic is erased completely.
     #[must_use]
-    pub fn of_external(conversation: Conversation, session: SessionId, user: UserId) -> Self {
+    pub fn of_external(conversation: ConversationId, session: SessionId, user: UserId) -> Self {
         match conversation.topic {
             Some(_) => Self::Session(conversation, session),
             None => Self::Chat(conversation.chat, user),

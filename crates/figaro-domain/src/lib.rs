@@ -1,7 +1,7 @@
 //! Data and pure rules: messages, conversations, turns, tasks, notes, settings of a chat, access. Used by every crate above
 //! `figaro-base`. Does no I/O.
 //!
-//! Public types to start from: [`message::Inbound`], [`conversation::Conversation`], [`turn::ChangeSet`], [`task::Task`],
+//! Public types to start from: [`message::Inbound`], [`conversation::ConversationId`], [`turn::ChangeSet`], [`task::Task`],
 //! [`chat::ChatConfig`].
 
 pub mod access;

@@ -138,7 +138,7 @@ mod tests {
 
     #[test]
     fn a_persons_name_stands_over_an_agents_and_that_over_the_models() {
-        use crate::conversation::{Conversation, Session};
+        use crate::conversation::{ConversationId, Session};
         use figaro_base::ids::ChatId;
 
         let name = |by: NamedBy| SessionName::given(&format!("{by:?}"), by);
@@ -150,7 +150,7 @@ mod tests {
             (NamedBy::Person, NamedBy::Agent, NamedBy::Person),
             (NamedBy::Person, NamedBy::Bot, NamedBy::Person),
         ] {
-            let here = Conversation { chat: ChatId(1), topic: None };
+            let here = ConversationId { chat: ChatId(1), topic: None };
             let mut session = Session::new(here, chrono::DateTime::UNIX_EPOCH);
             for by in [first, then] {
                 session.change(SessionChange { name: name(by), ..SessionChange::default() });

@@ -10,7 +10,7 @@ use tokio::time::Instant;
 
 use figaro_agent::turn::run::Handed;
 use figaro_base::ids::RunId;
-use figaro_domain::conversation::Conversation;
+use figaro_domain::conversation::ConversationId;
 use figaro_domain::tool::Call;
 use figaro_provider::Item;
 
@@ -34,7 +34,7 @@ struct HandoverKey {
 
 #[derive(Debug)]
 struct StoredHandover {
-    conversation: Conversation,
+    conversation: ConversationId,
     items: Arc<Vec<Item>>,
     bytes: usize,
     at: Instant,
@@ -103,7 +103,7 @@ impl Handovers {
     pub(super) fn keep(
         &self,
         identity: &str,
-        conversation: Conversation,
+        conversation: ConversationId,
         handover: &Handover,
         mut items: Vec<Item>,
     ) {
@@ -132,7 +132,7 @@ impl Handovers {
     }
 
     /// Forgets the hand-overs of the matching callers and conversations.
-    pub(super) fn forget(&self, is_meant: impl Fn(&str, Conversation) -> bool) {
+    pub(super) fn forget(&self, is_meant: impl Fn(&str, ConversationId) -> bool) {
         let mut all = self.0.lock();
         all.retain(|key, kept| !is_meant(&key.identity, kept.conversation));
     }

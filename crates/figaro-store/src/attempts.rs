@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 
 use super::records::turns::{self, Beginning};
 use crate::{ConversationStore, Repetition, Result};
-use figaro_domain::conversation::{Conversation, Message};
+use figaro_domain::conversation::{ConversationId, Message};
 use figaro_domain::delivery::PendingDelivery;
 use figaro_domain::turn::{ActiveTurn, Attempt, AttemptChoice};
 
@@ -14,7 +14,7 @@ impl ConversationStore {
     /// or the edited message is not part of it; the update is then settled, durably. Otherwise as [`Self::begin_turn`].
     pub async fn begin_again(
         &self,
-        conversation: Conversation,
+        conversation: ConversationId,
         request: Repetition,
         now: DateTime<Utc>,
     ) -> Result<Option<(ActiveTurn, Vec<Message>)>> {
@@ -27,12 +27,12 @@ impl ConversationStore {
     }
 
     /// Returns the last question of a person in the current session, and the messages after it; empty before the first.
-    pub fn last_exchange(&self, conversation: Conversation) -> Result<Vec<Message>> {
+    pub fn last_exchange(&self, conversation: ConversationId) -> Result<Vec<Message>> {
         self.0.read("read the last question", move |tables| turns::exchange_of(tables, conversation))
     }
 
     /// Returns the attempts at the last question of the current session, oldest first.
-    pub fn attempts(&self, conversation: Conversation) -> Result<Vec<Attempt>> {
+    pub fn attempts(&self, conversation: ConversationId) -> Result<Vec<Attempt>> {
         self.0.read("read the attempts at a question", move |tables| turns::attempts(tables, conversation))
     }
 
@@ -40,7 +40,7 @@ impl ConversationStore {
     /// in place of the other; `None` if the shown attempt no longer counts, or a newer question has begun.
     pub async fn show_attempt(
         &self,
-        conversation: Conversation,
+        conversation: ConversationId,
         choice: AttemptChoice,
         now: DateTime<Utc>,
     ) -> Result<Option<PendingDelivery>> {

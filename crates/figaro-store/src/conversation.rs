@@ -9,7 +9,7 @@ use super::records::turns::{self, Beginning};
 use super::records::{background, calls, edits, parked, sessions};
 use crate::{ConversationStore, Result, TurnEnd};
 use figaro_base::ids::{ChatId, RunId, SessionId};
-use figaro_domain::conversation::{Conversation, EntryKey, Message, MessageRole, Session};
+use figaro_domain::conversation::{ConversationId, EntryKey, Message, MessageRole, Session};
 use figaro_domain::importance::{self, By};
 use figaro_domain::message::Inbound;
 use figaro_domain::tool::ToolCall;
@@ -17,7 +17,7 @@ use figaro_domain::turn::{ActiveTurn, Step};
 
 impl ConversationStore {
     /// Returns the current session of a conversation; the first call begins one.
-    pub fn session(&self, conversation: Conversation, now: DateTime<Utc>) -> Result<Session> {
+    pub fn session(&self, conversation: ConversationId, now: DateTime<Utc>) -> Result<Session> {
         self.0.change("read the session", move |tables, changes| {
             sessions::current(tables, changes, conversation, now)
         })
@@ -25,7 +25,7 @@ impl ConversationStore {
 
     /// Begins a new session and makes it the current one, durably. Turns of the conversation that wait for a person are
     /// given up.
-    pub async fn new_session(&self, conversation: Conversation, now: DateTime<Utc>) -> Result<Session> {
+    pub async fn new_session(&self, conversation: ConversationId, now: DateTime<Utc>) -> Result<Session> {
         self.0
             .change_durably("begin a session", move |tables, changes| {
                 parked::give_up_all(tables, changes, conversation)?;
@@ -40,7 +40,7 @@ impl ConversationStore {
     /// repeated; otherwise they stay unsettled, and the next start answers them.
     pub fn begin_turn(
         &self,
-        conversation: Conversation,
+        conversation: ConversationId,
         question: &[Inbound],
         now: DateTime<Utc>,
     ) -> Result<ActiveTurn> {
@@ -160,7 +160,7 @@ impl ConversationStore {
     }
 
     /// Stores a message that was not addressed to the bot as background; deletes the oldest beyond `keep`.
-    pub fn add_background(&self, conversation: Conversation, message: &Inbound, keep: usize) -> Result<()> {
+    pub fn add_background(&self, conversation: ConversationId, message: &Inbound, keep: usize) -> Result<()> {
         let message = message.clone();
         self.0.change("store the background", move |tables, changes| {
             background::keep(tables, changes, conversation, &message, keep)
@@ -170,7 +170,7 @@ impl ConversationStore {
     /// Returns background messages of a conversation sent at or after `since`, oldest first; the newest `limit` of them.
     pub fn background(
         &self,
-        conversation: Conversation,
+        conversation: ConversationId,
         since: DateTime<Utc>,
         limit: usize,
     ) -> Result<Vec<Inbound>> {

@@ -9,7 +9,7 @@ use figaro_base::ids::{
     BotId, ChatId, ConnectionId, DocumentId, MessageId, NoteId, PersonaId, PinId, RecordId, RunId, SessionId,
     TaskId, UpdateId, UserId,
 };
-use figaro_domain::conversation::{Conversation, EntryKey};
+use figaro_domain::conversation::{ConversationId, EntryKey};
 use figaro_domain::usage::{Purpose, Spending};
 
 /// Length of a ULID as text.
@@ -40,7 +40,7 @@ pub(super) fn bot(bot: BotId) -> Vec<u8> {
 }
 
 /// Key of a conversation. Its length is fixed, so that none is the prefix of another.
-pub(super) fn conversation(conversation: Conversation) -> Vec<u8> {
+pub(super) fn conversation(conversation: ConversationId) -> Vec<u8> {
     let topic = conversation.topic.map_or(0, |topic| topic.0);
     let mut key = KeyBytes::default().number(conversation.chat.0);
     key.0.push(u8::from(conversation.topic.is_some()));
@@ -48,7 +48,7 @@ pub(super) fn conversation(conversation: Conversation) -> Vec<u8> {
 }
 
 /// Key of a session, after its conversation.
-pub(super) fn session_of(place: Conversation, session: SessionId) -> Vec<u8> {
+pub(super) fn session_of(place: ConversationId, session: SessionId) -> Vec<u8> {
     KeyBytes(conversation(place)).id(session).0
 }
 
@@ -69,7 +69,7 @@ pub(super) fn session_in(key: &[u8]) -> Option<SessionId> {
 }
 
 /// Key of a background message of a conversation, ordered by time.
-pub(super) fn background(place: Conversation, sent_at: DateTime<Utc>, message: MessageId) -> Vec<u8> {
+pub(super) fn background(place: ConversationId, sent_at: DateTime<Utc>, message: MessageId) -> Vec<u8> {
     KeyBytes(conversation(place)).number(sent_at.timestamp_millis()).number(message.0).0
 }
 
@@ -305,7 +305,7 @@ mod tests {
     fn no_conversation_begins_another() {
         let chat = ChatId(-100);
         let keys = [None, Some(TopicId(0)), Some(TopicId(7))]
-            .map(|topic| conversation(Conversation { chat, topic }));
+            .map(|topic| conversation(ConversationId { chat, topic }));
         for (i, a) in keys.iter().enumerate() {
             assert!(keys.iter().skip(i + 1).all(|b| !b.starts_with(a) && !a.starts_with(b)));
         }

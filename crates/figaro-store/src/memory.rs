@@ -12,7 +12,7 @@ use super::records::{index, sessions, vectors};
 use crate::engine::Keys;
 use crate::{MemoryStore, Result};
 use figaro_base::ids::{ChatId, EntryId, RequestId, RunId, SessionId};
-use figaro_domain::conversation::{Conversation, EntryKey, Message, MessageRole, Session};
+use figaro_domain::conversation::{ConversationId, EntryKey, Message, MessageRole, Session};
 
 /// Message imported from another system.
 #[derive(Debug, Clone)]
@@ -173,7 +173,7 @@ impl MemoryStore {
                 let Some(last) = messages.last() else { return Ok(()) };
                 let now = last.message.created_at;
                 let known = tables.sessions.get(&key::id(session))?;
-                let conversation = Conversation { chat, topic: None };
+                let conversation = ConversationId { chat, topic: None };
                 let begun = || Session { id: session, ..Session::new(conversation, now) };
                 let mut record = known.unwrap_or_else(begun);
                 record.updated_at = record.updated_at.max(now);

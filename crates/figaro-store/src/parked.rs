@@ -7,7 +7,7 @@ use super::records::{audit, turns, write};
 use crate::{ParkedStore, Result};
 use figaro_base::ids::{RunId, UpdateId};
 use figaro_domain::approval::Ruling;
-use figaro_domain::conversation::Conversation;
+use figaro_domain::conversation::ConversationId;
 use figaro_domain::delivery::PendingDelivery;
 use figaro_domain::message::Inbound;
 use figaro_domain::turn::{self, GoneOn, ParkedTurn};
@@ -20,7 +20,7 @@ impl ParkedStore {
 
     /// Records the answer and settles its update, in one durable write; returns the conversation of the turn. `None`,
     /// without a write, if the turn no longer waits or was answered before.
-    pub async fn answer(&self, run: RunId, part: &Inbound) -> Result<Option<Conversation>> {
+    pub async fn answer(&self, run: RunId, part: &Inbound) -> Result<Option<ConversationId>> {
         let (bot, part) = (self.0.bot(), part.clone());
         self.0
             .change_durably("store an answer", move |tables, changes| {
@@ -33,7 +33,7 @@ impl ParkedStore {
     /// Records a ruling on the call that a turn waits with, and settles the button press, in one durable write; returns
     /// the conversation of the turn. `None`, without a write, if the turn no longer waits with a call, or was ruled on or
     /// expired before this ruling.
-    pub async fn rule(&self, run: RunId, ruling: Ruling, press: UpdateId) -> Result<Option<Conversation>> {
+    pub async fn rule(&self, run: RunId, ruling: Ruling, press: UpdateId) -> Result<Option<ConversationId>> {
         let bot = self.0.bot();
         self.0
             .change_durably("store what is said to a call", move |tables, changes| {

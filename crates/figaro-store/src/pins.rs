@@ -9,7 +9,7 @@ use super::records::{pins, session_list};
 use super::tables::Tables;
 use crate::{PinStore, Result};
 use figaro_base::ids::{ChatId, MessageId, PinId, SessionId};
-use figaro_domain::conversation::{Conversation, Message};
+use figaro_domain::conversation::{ConversationId, Message};
 use figaro_domain::pin::Pin;
 
 /// Maximum messages of a conversation searched for the one that a Telegram message carries.
@@ -87,13 +87,13 @@ impl PinStore {
 
     /// Returns the newest stored message that a Telegram message of a conversation carries in whole or in part, searching
     /// the last few thousand of its sessions. `None` if there is none or a later try replaced it.
-    pub fn carried_by(&self, conversation: Conversation, message: MessageId) -> Result<Option<Message>> {
+    pub fn carried_by(&self, conversation: ConversationId, message: MessageId) -> Result<Option<Message>> {
         self.0.read("find a message", move |tables| carried_by(tables, conversation, message))
     }
 
     /// Returns what a Telegram message of a chat carries, as [`Self::carried_by`], with its conversation: for updates that do
     /// not name the topic.
-    pub fn carried_in(&self, chat: ChatId, message: MessageId) -> Result<Option<(Conversation, Message)>> {
+    pub fn carried_in(&self, chat: ChatId, message: MessageId) -> Result<Option<(ConversationId, Message)>> {
         self.0.read("find a message of a chat", move |tables| {
             let mut sessions = session_list::of_chat(tables, chat)?;
             sessions.sort_by_key(|session| Reverse((session.updated_at, session.id)));
@@ -110,7 +110,7 @@ impl PinStore {
 /// then of the others, newest first.
 fn carried_by(
     tables: &Tables<'_>,
-    conversation: Conversation,
+    conversation: ConversationId,
     message: MessageId,
 ) -> Result<Option<Message>, StoreFault> {
     let current = tables.current.find(&key::conversation(conversation))?;

@@ -5,18 +5,18 @@ use super::records::session_list::{Outline, SessionStats};
 use super::records::{pins, session_list};
 use crate::{Result, SessionStore};
 use figaro_base::ids::{ChatId, SessionId};
-use figaro_domain::conversation::{Conversation, Message, Session};
+use figaro_domain::conversation::{ConversationId, Message, Session};
 use figaro_domain::session::SessionChange;
 
 impl SessionStore {
     /// Returns the sessions of a conversation, the one with the newest message first. A session without messages or
     /// settings is left out, unless it is the current one.
-    pub fn of_conversation(&self, conversation: Conversation) -> Result<Vec<Session>> {
+    pub fn of_conversation(&self, conversation: ConversationId) -> Result<Vec<Session>> {
         self.0.read("read the sessions", move |tables| session_list::all(tables, conversation))
     }
 
     /// Returns the session that the next question of a conversation belongs to; `None` if the question begins one.
-    pub fn current(&self, conversation: Conversation) -> Result<Option<SessionId>> {
+    pub fn current(&self, conversation: ConversationId) -> Result<Option<SessionId>> {
         self.0.read("read the session", move |tables| tables.current.find(&key::conversation(conversation)))
     }
 
@@ -37,7 +37,7 @@ impl SessionStore {
 
     /// Makes a session the current one of its conversation, durably, and gives up the turns that wait for a person there;
     /// `false` if it belongs to another conversation.
-    pub async fn switch(&self, conversation: Conversation, session: SessionId) -> Result<bool> {
+    pub async fn switch(&self, conversation: ConversationId, session: SessionId) -> Result<bool> {
         self.0
             .change_durably("switch to a session", move |tables, changes| {
                 session_list::switch(tables, changes, conversation, session)
@@ -85,7 +85,7 @@ impl SessionStore {
 
     /// Records that a topic has its automatic title from Telegram, unless somebody is known to have chosen another since.
     /// Durable a moment later.
-    pub fn learn_untitled(&self, topic: Conversation) -> Result<()> {
+    pub fn learn_untitled(&self, topic: ConversationId) -> Result<()> {
         let key = key::conversation(topic);
         if self.0.read("look up a topic", |tables| tables.untitled.contains(&key))? {
             return Ok(());
@@ -94,7 +94,7 @@ impl SessionStore {
     }
 
     /// Records that a person or the bot has set the title of a topic. Durable a moment later.
-    pub fn title_topic(&self, topic: Conversation) -> Result<()> {
+    pub fn title_topic(&self, topic: ConversationId) -> Result<()> {
         let key = key::conversation(topic);
         self.0.change("note the title of a topic", move |tables, changes| {
             changes.put(&tables.untitled, key, &false)
@@ -102,7 +102,7 @@ impl SessionStore {
     }
 
     /// Returns `true` if a topic is known to have its automatic title from Telegram.
-    pub fn is_untitled(&self, topic: Conversation) -> Result<bool> {
+    pub fn is_untitled(&self, topic: ConversationId) -> Result<bool> {
         let key = key::conversation(topic);
         let found = self.0.read("look up a topic", move |tables| tables.untitled.find(&key))?;
         Ok(found == Some(true))

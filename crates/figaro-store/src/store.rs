@@ -226,12 +226,12 @@ mod tests {
 
     use figaro_base::clock::Clock;
     use figaro_base::ids::ChatId;
-    use figaro_domain::conversation::{Conversation, MessageRole};
+    use figaro_domain::conversation::{ConversationId, MessageRole};
 
     #[tokio::test]
     async fn store_in_memory_has_what_is_written_and_shares_nothing() {
         let (store, other) = (Store::in_memory(BotId(1)), Store::in_memory(BotId(1)));
-        let conversation = Conversation { chat: ChatId(1), topic: None };
+        let conversation = ConversationId { chat: ChatId(1), topic: None };
         let now = Clock::system().now();
         let session = store.conversations().new_session(conversation, now).await.unwrap();
         assert_eq!(store.conversations().session(conversation, now).unwrap().id, session.id);

@@ -15,7 +15,7 @@ use figaro_domain::business::{BusinessAccount, CustomerChat};
 use figaro_domain::chat::ChatConfig;
 use figaro_domain::child::ChildRun;
 use figaro_domain::config_change::ConfigChange;
-use figaro_domain::conversation::{Conversation, Message, Session};
+use figaro_domain::conversation::{ConversationId, Message, Session};
 use figaro_domain::delivery::{Author, LiveMessage, PendingDelivery};
 use figaro_domain::document::{Document, Passage};
 use figaro_domain::facts::Unread;
@@ -132,7 +132,7 @@ tables! {
     /// Messages that ask for the words of a persona, by chat and message.
     persona_questions: PersonaQuestion = "persona_questions", by chat;
     /// Conversations outside Telegram, by name.
-    external: Conversation = "external", by other;
+    external: ConversationId = "external", by other;
     /// Names of these conversations, by conversation.
     external_names: String = "external_names", by chat;
     /// Next number for such a conversation: one record.

@@ -16,7 +16,7 @@ use super::tables::Tables;
 use crate::engine::Keys;
 use crate::{Result, TaskStore};
 use figaro_base::ids::{ChatId, RunId, TaskId};
-use figaro_domain::conversation::Conversation;
+use figaro_domain::conversation::ConversationId;
 use figaro_domain::delivery::PendingDelivery;
 use figaro_domain::task::{Task, TaskChange, TaskRun};
 use figaro_domain::turn::{self, ActiveTurn, AskedChange};
@@ -175,7 +175,7 @@ impl TaskStore {
         &self,
         task: TaskId,
         run: RunId,
-        conversation: Conversation,
+        conversation: ConversationId,
         now: DateTime<Utc>,
     ) -> Result<Option<(ActiveTurn, Task)>> {
         let at = Beginning { bot: self.0.bot(), conversation, now };

@@ -17,7 +17,7 @@ use figaro_agent::outbound::Urgency;
 use figaro_base::ids::{ChatId, MessageId, UserId};
 use figaro_base::text::utf16_len;
 use figaro_domain::chat::{ChatKind, Place};
-use figaro_domain::conversation::Conversation;
+use figaro_domain::conversation::ConversationId;
 use figaro_domain::delivery::Author;
 use figaro_markup::{Entity, EntityKind, Formatted, split};
 use figaro_store::ProfileStore;
@@ -36,8 +36,8 @@ pub struct TelegramChannel {
 #[async_trait]
 impl Channel for TelegramChannel {
     /// Sets the title of a forum topic or of a topic in a private chat.
-    async fn set_title(&self, topic: Conversation, title: &str) -> bool {
-        let Conversation { chat, topic } = topic;
+    async fn set_title(&self, topic: ConversationId, title: &str) -> bool {
+        let ConversationId { chat, topic } = topic;
         let body = json!({"chat_id": chat, "message_thread_id": topic, "name": title});
         let set = self.sender.once(chat, EditForumTopic(body), Urgency::Notice).await;
         set.inspect_err(|unsent| tracing::debug!(%chat, ?unsent, "a topic could not be given a title"))

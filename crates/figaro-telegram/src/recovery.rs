@@ -10,7 +10,7 @@ use figaro_agent::turn::question::Question;
 use figaro_agent::turn::queue::Job;
 use figaro_base::ids::{RunId, UpdateId};
 use figaro_domain::chat::{ChatKind, Place};
-use figaro_domain::conversation::{Conversation, Message};
+use figaro_domain::conversation::{ConversationId, Message};
 use figaro_domain::delivery::{CardKind, PendingDelivery};
 use figaro_domain::message::Attachment;
 use figaro_domain::turn::ActiveTurn;
@@ -122,7 +122,7 @@ async fn resume(
 
 /// Returns the card of the settings that a turn changed before it was given up.
 fn settings_card(router: &Router, run: &ActiveTurn) -> Result<Vec<PendingDelivery>> {
-    let Conversation { chat, topic } = run.conversation;
+    let ConversationId { chat, topic } = run.conversation;
     let kind = if chat.is_group() { ChatKind::Group } else { ChatKind::Private };
     let place = Place { chat, kind, title: None, topic };
     let has_changed = match router.settings.config_change(run.id) {

@@ -21,7 +21,7 @@ use figaro_base::ids::{EntryId, SessionId};
 use figaro_base::telemetry::vitals::Vitals;
 use figaro_base::text::estimate_tokens;
 use figaro_domain::chat::{ChatKind, Place};
-use figaro_domain::conversation::{Conversation, Message};
+use figaro_domain::conversation::{ConversationId, Message};
 use figaro_domain::usage::Payer;
 use figaro_prompts::Prompts;
 use figaro_store::StoreError;
@@ -141,7 +141,7 @@ impl RecallEvaluator<'_> {
     /// Returns the recent messages of the conversation that the bot would use.
     fn history(&self, conversation: &str) -> Result<Vec<Arc<Message>>, StartupError> {
         let failed = |error: StoreError| StartupError(error.to_string());
-        let place = Conversation { chat: chat_of(conversation), topic: None };
+        let place = ConversationId { chat: chat_of(conversation), topic: None };
         let store = &self.opened.store;
         if store.messages().session_ends(place.chat).map_err(failed)?.is_empty() {
             return Err(StartupError(format!("the store has no conversation {conversation}")));

@@ -8,7 +8,7 @@ use std::time::Duration;
 use figaro_base::clock::Clock;
 use figaro_base::ids::ChatId;
 use figaro_domain::child::{ChildEnd, ChildRun};
-use figaro_domain::conversation::{Conversation, MessageRole};
+use figaro_domain::conversation::{ConversationId, MessageRole};
 use figaro_offline::Runtime;
 use figaro_offline::model::{ModelReply, ModelRequest, OfflineModel, ReplyPart};
 use figaro_offline::telegram::TelegramView;
@@ -139,7 +139,7 @@ impl Scene {
 
     async fn children_in(&self, chat: i64) -> Vec<ChildRun> {
         let store = self.world.stored().await;
-        let here = Conversation { chat: ChatId(chat), topic: None };
+        let here = ConversationId { chat: ChatId(chat), topic: None };
         let session = store.conversations().session(here, Clock::system().now()).unwrap().id;
         let messages = store.conversations().recent(session, 100).unwrap();
         let mut children = Vec::new();

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use figaro_base::ids::UserId;
-use figaro_domain::conversation::Conversation;
+use figaro_domain::conversation::ConversationId;
 use figaro_domain::erasure::{Erasure, Forgotten};
 use figaro_domain::external::ExternalName;
 use figaro_store::Store;
@@ -19,7 +19,7 @@ fn person() -> UserId {
 }
 
 /// Begins a session, without which there is nothing to erase.
-async fn begun(store: &Store, name: &ExternalName) -> (Conversation, Erasure) {
+async fn begun(store: &Store, name: &ExternalName) -> (ConversationId, Erasure) {
     let conversation = store.external().keep(name).await.unwrap();
     let session = store.conversations().session(conversation, at(0)).unwrap();
     (conversation, Erasure::of_external(conversation, session.id, person()))
@@ -38,7 +38,7 @@ pub(super) async fn no_two_conversations_outside_telegram_have_one_number(backen
     // Each is asked for by two at the same time.
     let external = store.external();
     let asked = names.iter().chain(&names).map(|name| external.keep(name));
-    let kept: Vec<Conversation> =
+    let kept: Vec<ConversationId> =
         futures::future::join_all(asked).await.into_iter().collect::<Result<_, _>>().unwrap();
     let (once, again) = kept.split_at(names.len());
     assert_eq!(once, again);

@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use figaro_base::ids::{ChatId, EntryId, TopicId, UpdateId};
-use figaro_domain::conversation::Conversation;
+use figaro_domain::conversation::ConversationId;
 use figaro_domain::erasure::{Erasure, Forgotten};
 use figaro_domain::tool::ToolStatus;
 use figaro_store::{Store, StoreError, TurnEnd};
@@ -38,7 +38,7 @@ async fn write_until_killed() {
     for topic in 0..CONVERSATIONS {
         let store = store.clone();
         writers.spawn(async move {
-            let place = Conversation { chat: CHAT, topic: Some(TopicId(topic)) };
+            let place = ConversationId { chat: CHAT, topic: Some(TopicId(topic)) };
             for round in 0..10_000 {
                 let id = first + topic + round * CONVERSATIONS;
                 store.inbox().accept(vec![raw(id)], at(id)).unwrap();
@@ -57,7 +57,7 @@ async fn write_until_killed() {
 
 /// Says something in a conversation of its own, has it forgotten, and has the files rewritten, again and again.
 async fn forget_for_ever(store: Store) {
-    let place = Conversation { chat: FORGETFUL, topic: None };
+    let place = ConversationId { chat: FORGETFUL, topic: None };
     for round in 0.. {
         let session = store.conversations().session(place, at(0)).unwrap();
         let secret = format!("<secret {round}>").repeat(200);
@@ -69,7 +69,7 @@ async fn forget_for_ever(store: Store) {
     }
 }
 
-async fn one_turn(store: &Store, conversation: Conversation, id: i64) {
+async fn one_turn(store: &Store, conversation: ConversationId, id: i64) {
     let run = store.conversations().begin_turn(conversation, &[inbound(id, "q")], at(id)).unwrap();
     let call = tool_call(run.id, "c", ToolStatus::Running);
     started(&store.conversations(), &run, &[call]).await;
@@ -147,7 +147,7 @@ fn check_turns(store: &Store, ended: &[i64]) {
 
 /// Whatever was killed while it was being forgotten can be forgotten, and nothing is left of it.
 async fn check_forgotten(folder: &Disk, store: &Store) {
-    let place = Conversation { chat: FORGETFUL, topic: None };
+    let place = ConversationId { chat: FORGETFUL, topic: None };
     let session = store.conversations().session(place, at(0)).unwrap();
     store.erasures().erase(&Erasure::Session(place, session.id), at(0)).await.unwrap();
     store.erasures().rewrite(at(20)).await.unwrap();
@@ -162,7 +162,7 @@ async fn check_forgotten(folder: &Disk, store: &Store) {
 fn answers(store: &Store) -> Vec<EntryId> {
     let mut answers = Vec::new();
     for topic in 0..CONVERSATIONS {
-        let conversation = Conversation { chat: CHAT, topic: Some(TopicId(topic)) };
+        let conversation = ConversationId { chat: CHAT, topic: Some(TopicId(topic)) };
         let session = store.conversations().session(conversation, at(0)).unwrap().id;
         let messages = store.conversations().recent(session, usize::MAX).unwrap();
         assert!(messages.iter().zip(0..).all(|(message, index)| message.index == index));

@@ -6,7 +6,7 @@ use figaro_base::ids::{ChatId, RunId, TopicId};
 use figaro_domain::access::AccessChange;
 use figaro_domain::audit::AuditActor;
 use figaro_domain::chat::{AnswerWhen, ConfigPatch};
-use figaro_domain::conversation::Conversation;
+use figaro_domain::conversation::ConversationId;
 use figaro_domain::message::Inbound;
 use figaro_domain::profile::PreferencesPatch;
 use figaro_store::TurnEnd;
@@ -20,8 +20,8 @@ const NEW: ChatId = CHAT;
 /// A group that has nothing to do with it, and whose id comes right after the old one's.
 const OTHER: ChatId = ChatId(-4);
 
-const fn conversation(chat: ChatId, topic: Option<TopicId>) -> Conversation {
-    Conversation { chat, topic }
+const fn conversation(chat: ChatId, topic: Option<TopicId>) -> ConversationId {
+    ConversationId { chat, topic }
 }
 
 fn said_in(chat: ChatId, id: i64) -> Inbound {

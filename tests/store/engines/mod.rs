@@ -34,7 +34,7 @@ use async_trait::async_trait;
 use chrono::{DateTime, TimeDelta, Utc};
 use figaro_base::ids::{BotId, ChatId, MessageId, NoteId, RunId, SessionId, TopicId, UpdateId, UserId};
 use figaro_domain::chat::{ChatKind, Place};
-use figaro_domain::conversation::{Conversation, Message, MessageRole};
+use figaro_domain::conversation::{ConversationId, Message, MessageRole};
 use figaro_domain::delivery::{Action, PendingDelivery};
 use figaro_domain::message::{Attachment, AttachmentKind, Inbound, Quoted, Speaker};
 use figaro_domain::model::ModelName;
@@ -65,8 +65,8 @@ trait Backend: Sync {
 
 const BOT: BotId = BotId(77);
 const CHAT: ChatId = ChatId(-1_001_234);
-const HERE: Conversation = Conversation { chat: CHAT, topic: None };
-const TOPIC: Conversation = Conversation { chat: CHAT, topic: Some(TopicId(5)) };
+const HERE: ConversationId = ConversationId { chat: CHAT, topic: None };
+const TOPIC: ConversationId = ConversationId { chat: CHAT, topic: Some(TopicId(5)) };
 
 fn at(seconds: i64) -> DateTime<Utc> {
     DateTime::UNIX_EPOCH + TimeDelta::seconds(1_780_000_000 + seconds)

@@ -2,7 +2,7 @@
 
 use figaro_base::ids::{ChatId, TaskId, UserId};
 use figaro_domain::chat::ChatKind;
-use figaro_domain::conversation::Conversation;
+use figaro_domain::conversation::ConversationId;
 use figaro_domain::erasure::{Erasure, Forgotten};
 use figaro_domain::message::{Inbound, Speaker};
 use figaro_domain::people::{KnownPerson, MAX_PEOPLE};
@@ -75,7 +75,7 @@ pub(super) async fn they_move_with_their_group_and_are_forgotten(backend: &dyn B
     for (chat, id, who) in [(old, 1, 4), (old, 2, 5), (other, 3, 4)] {
         let mut said = said(id, who);
         said.place.chat = chat;
-        store.conversations().add_background(Conversation { chat, topic: None }, &said, 9).unwrap();
+        store.conversations().add_background(ConversationId { chat, topic: None }, &said, 9).unwrap();
     }
     store.conversations().add_background(HERE, &said(4, 5), 9).unwrap();
     store.settings().migrate_chat(old, CHAT).await.unwrap();

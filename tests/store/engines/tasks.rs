@@ -6,7 +6,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use figaro_base::ids::{ChatId, MessageId, RunId, TaskId, UserId};
 use figaro_base::tz::Tz;
 use figaro_domain::chat::{ChatKind, Place};
-use figaro_domain::conversation::Conversation;
+use figaro_domain::conversation::ConversationId;
 use figaro_domain::delivery::PendingDelivery;
 use figaro_domain::message::Speaker;
 use figaro_domain::schedule::Schedule;
@@ -352,7 +352,7 @@ pub(super) async fn a_group_that_moves_takes_its_tasks_along(backend: &dyn Backe
     }
     // Its run goes on where it began, and ends there.
     let again = store.tasks().begin(running.id, run, HERE, at(3700)).await.unwrap().map(|(run, _)| run);
-    let was = Conversation { chat: old, topic: None };
+    let was = ConversationId { chat: old, topic: None };
     assert_eq!((active.conversation, again.as_ref().map(|run| run.id)), (was, Some(run)));
     let settle = TaskChange::Settle(run, TaskRunResult::Silent(Cost::default()));
     change(&store, running.id, settle, at(3700)).await.unwrap();

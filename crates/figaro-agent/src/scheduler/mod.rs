@@ -22,7 +22,7 @@ use figaro_base::shutdown::TaskTracker;
 use figaro_base::tz::Tz;
 use figaro_config::AccessSettings;
 use figaro_domain::access::AccessList;
-use figaro_domain::conversation::Conversation;
+use figaro_domain::conversation::ConversationId;
 use figaro_domain::delivery::PendingDelivery;
 use figaro_domain::task::{
     Cost, Lease, MAX_TAKEN_UP, ON_TIME, PauseReason, Reason, Task, TaskChange, TaskRunResult, Tell, Wake,
@@ -227,7 +227,7 @@ impl Scheduler {
     ) -> Result<bool> {
         let mut changes: Vec<(TaskId, TaskChange)> = Vec::new();
         // One per chat: a second one would only wait in its queue and take another chat's place.
-        let mut taken: HashSet<Conversation> =
+        let mut taken: HashSet<ConversationId> =
             under_way.iter().map(|task| task.place.conversation()).collect();
         let mut room = MAX_RUNNING.saturating_sub(under_way.len());
         let list = self.settings.access()?;
@@ -277,7 +277,7 @@ impl Scheduler {
     /// Sends the due notices. Missed runs of one place share a message.
     async fn tell(&self, due: &[Task], now: DateTime<Utc>, awake: DateTime<Utc>) -> Result<bool> {
         let to_tell: Vec<&Task> = due.iter().filter(|task| task.wake(now, awake) == Wake::Tell).collect();
-        let mut missed: BTreeMap<Conversation, Vec<&Task>> = BTreeMap::new();
+        let mut missed: BTreeMap<ConversationId, Vec<&Task>> = BTreeMap::new();
         for task in &to_tell {
             match &task.tell {
                 Some(Tell::Missed(_)) => missed.entry(task.place.conversation()).or_default().push(task),

@@ -16,7 +16,7 @@ use super::{Tool, ToolContext, ToolDefinition, ToolError, ToolOutput, typed};
 use crate::channel::{Channel, FileError, NewPicture, PictureError, SentPicture};
 use figaro_base::ids::{ChatId, MessageId};
 use figaro_base::text::one_line;
-use figaro_domain::conversation::Conversation;
+use figaro_domain::conversation::ConversationId;
 use figaro_domain::tool::{Effect, SideEffects, StatusKey};
 use figaro_ledger::{Drawing, Ledger, LedgerError};
 use figaro_provider::paint::{Painter, PictureOrder, PictureShape};
@@ -63,20 +63,20 @@ pub struct LastPictures(Arc<Mutex<VecDeque<KnownPicture>>>);
 
 /// Conversation, message of the bot that asks what should change in the picture, and its file id. Without such a message it
 /// is the last picture.
-type KnownPicture = (Conversation, Option<MessageId>, String);
+type KnownPicture = (ConversationId, Option<MessageId>, String);
 
 impl LastPictures {
     /// Sets the last picture of a conversation.
-    pub(crate) fn set(&self, conversation: Conversation, file_id: String) {
+    pub(crate) fn set(&self, conversation: ConversationId, file_id: String) {
         self.keep(conversation, None, file_id);
     }
 
     /// Sets the picture that a message of the bot asks about.
-    pub fn ask(&self, conversation: Conversation, question: MessageId, file_id: String) {
+    pub fn ask(&self, conversation: ConversationId, question: MessageId, file_id: String) {
         self.keep(conversation, Some(question), file_id);
     }
 
-    fn keep(&self, conversation: Conversation, question: Option<MessageId>, file_id: String) {
+    fn keep(&self, conversation: ConversationId, question: Option<MessageId>, file_id: String) {
         if file_id.is_empty() {
             return;
         }
@@ -93,15 +93,15 @@ impl LastPictures {
         self.0.lock().retain(|(known, ..)| known.chat != chat);
     }
 
-    fn asked(&self, conversation: Conversation, question: MessageId) -> Option<String> {
+    fn asked(&self, conversation: ConversationId, question: MessageId) -> Option<String> {
         self.find(conversation, Some(question))
     }
 
-    fn of(&self, conversation: Conversation) -> Option<String> {
+    fn of(&self, conversation: ConversationId) -> Option<String> {
         self.find(conversation, None)
     }
 
-    fn find(&self, conversation: Conversation, question: Option<MessageId>) -> Option<String> {
+    fn find(&self, conversation: ConversationId, question: Option<MessageId>) -> Option<String> {
         let all = self.0.lock();
         let is_it = |(known, asks, _): &&KnownPicture| (*known, *asks) == (conversation, question);
         all.iter().find(is_it).map(|(.., file_id)| file_id.clone())

@@ -15,7 +15,7 @@ use crate::channel::Channel;
 use figaro_base::ids::SessionId;
 use figaro_base::shutdown::TaskTracker;
 use figaro_base::text::one_line;
-use figaro_domain::conversation::{Conversation, Message, MessageRole, Session};
+use figaro_domain::conversation::{ConversationId, Message, MessageRole, Session};
 use figaro_domain::generation::Generation;
 use figaro_domain::model::ModelName;
 use figaro_domain::session::{SessionChange, SessionName};
@@ -148,7 +148,7 @@ impl Namer {
     }
 
     /// Sets the title of a session's topic, if Telegram generated the current title and nobody has chosen another.
-    async fn title(&self, topic: Conversation, name: &SessionName) -> Result<(), NamingError> {
+    async fn title(&self, topic: ConversationId, name: &SessionName) -> Result<(), NamingError> {
         if topic.topic.is_none() || !self.sessions.is_untitled(topic)? {
             return Ok(());
         }

@@ -3,7 +3,7 @@
 
 use figaro_base::clock::Clock;
 use figaro_domain::chat::{ChatKind, Place};
-use figaro_domain::conversation::Conversation;
+use figaro_domain::conversation::ConversationId;
 use figaro_domain::delivery::DeliveryEnd;
 use figaro_domain::turn::TurnEnd;
 use figaro_store::{Store, StoreError};
@@ -17,7 +17,7 @@ pub async fn end_unfinished(
     is_there: impl Fn(&Place) -> bool,
     clock: &Clock,
 ) -> Result<(), StoreError> {
-    let place = |conversation: Conversation| Place {
+    let place = |conversation: ConversationId| Place {
         chat: conversation.chat,
         kind: ChatKind::Private,
         title: None,

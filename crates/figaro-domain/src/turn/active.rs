@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::tail::SessionTail;
-use crate::conversation::{Conversation, Message, MessageRole};
+use crate::conversation::{ConversationId, Message, MessageRole};
 use crate::message::Inbound;
 use crate::model::ModelName;
 use crate::origin::Origin;
@@ -19,7 +19,7 @@ pub struct ActiveTurn {
     /// Id of the turn; the turn id in the log.
     pub id: RunId,
     /// Chat and topic of the turn.
-    pub conversation: Conversation,
+    pub conversation: ConversationId,
     /// Session that stores its messages.
     pub session: SessionId,
     /// Origins of the answered messages. Their updates, if any, are settled at the end of the turn.
@@ -61,7 +61,7 @@ pub struct Checkpoint {
 impl ActiveTurn {
     /// Creates a turn that does not answer any message yet. Its question is appended at the end of a session.
     #[must_use]
-    pub(crate) fn new(conversation: Conversation, tail: &SessionTail, now: DateTime<Utc>) -> Self {
+    pub(crate) fn new(conversation: ConversationId, tail: &SessionTail, now: DateTime<Utc>) -> Self {
         Self {
             id: RunId::new(),
             conversation,
@@ -102,7 +102,7 @@ pub struct LeftTurn {
 #[derive(Debug, Clone, PartialEq)]
 pub struct ConversationState {
     /// Chat and topic of the turn.
-    pub conversation: Conversation,
+    pub conversation: ConversationId,
     /// Turn on record, if one has not ended.
     pub left: Option<LeftTurn>,
     /// End of the current session; `None` before the first one.

@@ -1,7 +1,7 @@
 //! Changes that a transition writes to the store.
 
 use crate::audit::Audited;
-use crate::conversation::{Conversation, EntryKey, Message, Session};
+use crate::conversation::{ConversationId, EntryKey, Message, Session};
 use crate::delivery::{LiveMessage, PendingDelivery};
 use crate::facts::{Unread, UsedMemories};
 use crate::origin::Origin;
@@ -30,7 +30,7 @@ pub enum TurnChange {
     /// Writes the record of the turn in its conversation, replacing the existing one.
     PutTurn(Box<ActiveTurn>),
     /// Removes the record of the turn in a conversation.
-    RemoveTurn(Conversation),
+    RemoveTurn(ConversationId),
     /// Adds a pending delivery, with the place of the stored answer if it carries one.
     PutDelivery(Box<PendingDelivery>, Option<EntryKey>),
     /// Removes the pending delivery with this id.

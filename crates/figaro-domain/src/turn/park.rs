@@ -8,7 +8,7 @@ use super::changes::{ChangeSet, Transition, TurnChange};
 use super::parked::ParkedTurn;
 use super::tail::SessionTail;
 use crate::approval::{Approval, Ruled, Ruling};
-use crate::conversation::{Conversation, Message, MessageRole, ToolMeta};
+use crate::conversation::{ConversationId, Message, MessageRole, ToolMeta};
 use crate::delivery::PendingDelivery;
 use crate::message::Inbound;
 use crate::origin::Origin;
@@ -17,7 +17,7 @@ use figaro_base::ids::{EntryId, MessageId, UpdateId};
 
 /// Records the answer to a parked turn and settles its update. Returns the conversation in which the turn continues; `None`
 /// if it already has an answer, because the first one counts.
-pub fn answer(parked: ParkedTurn, part: Inbound) -> Transition<Option<Conversation>> {
+pub fn answer(parked: ParkedTurn, part: Inbound) -> Transition<Option<ConversationId>> {
     if parked.answer.is_some() {
         return Transition::unchanged(None);
     }
@@ -33,7 +33,7 @@ pub fn answer(parked: ParkedTurn, part: Inbound) -> Transition<Option<Conversati
 /// Records a person's decision about the call that a parked turn waits with, and settles the button press. Returns the
 /// conversation in which the turn continues. `None` if there is already a decision, if it is too late, or if the turn waits
 /// with no such call. The turn continues in the name of the requester, with their rights at that time.
-pub fn rule(parked: ParkedTurn, ruling: Ruling, press: UpdateId) -> Transition<Option<Conversation>> {
+pub fn rule(parked: ParkedTurn, ruling: Ruling, press: UpdateId) -> Transition<Option<ConversationId>> {
     let Some(approval) = parked.question.approval.as_deref() else { return Transition::unchanged(None) };
     if parked.answer.is_some() || ruling.at >= parked.expires_at {
         return Transition::unchanged(None);

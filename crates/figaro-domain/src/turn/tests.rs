@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::*;
 use crate::chat::{ChatKind, Place};
-use crate::conversation::{Conversation, EntryKey, Message, MessageRole, Session};
+use crate::conversation::{ConversationId, EntryKey, Message, MessageRole, Session};
 use crate::delivery::{CardKind, DeliveryEnd, PendingDelivery};
 use crate::facts::UsedMemories;
 use crate::message::{Inbound, Speaker};
@@ -20,8 +20,8 @@ use figaro_base::ids::{
     ChatId, EntryId, MemoryId, MessageId, RequestId, RunId, SessionId, TaskId, UpdateId, UserId,
 };
 
-const HERE: Conversation = Conversation { chat: ChatId(1), topic: None };
-const THERE: Conversation = Conversation { chat: ChatId(2), topic: None };
+const HERE: ConversationId = ConversationId { chat: ChatId(1), topic: None };
+const THERE: ConversationId = ConversationId { chat: ChatId(2), topic: None };
 
 fn at(minute: i64) -> DateTime<Utc> {
     Utc.with_ymd_and_hms(2026, 11, 23, 8, 0, 0).unwrap() + TimeDelta::minutes(minute)

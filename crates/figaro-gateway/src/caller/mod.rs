@@ -25,7 +25,7 @@ use figaro_base::ids::{RequestId, UserId};
 use figaro_config::{Rights, is_tenant};
 use figaro_domain::agent::DEFAULT_TENANT;
 use figaro_domain::chat::Place;
-use figaro_domain::conversation::Conversation;
+use figaro_domain::conversation::ConversationId;
 use figaro_domain::external::ExternalName;
 
 /// Caller of a request.
@@ -95,7 +95,7 @@ impl Caller {
 
     /// Returns this caller in a conversation. An anonymous caller is a different person in each.
     #[must_use]
-    pub(crate) fn in_conversation(&self, conversation: Conversation) -> CallerPlace {
+    pub(crate) fn in_conversation(&self, conversation: ConversationId) -> CallerPlace {
         CallerPlace {
             place: Place::external(conversation),
             user: self.person().unwrap_or_else(|| self.unknown(conversation.chat)),
@@ -115,7 +115,7 @@ impl Caller {
     #[must_use]
     pub(crate) fn alone(&self) -> CallerPlace {
         let user = self.person().unwrap_or_else(|| self.unknown("anonymous"));
-        CallerPlace { place: Place::external(Conversation::unnamed(RequestId::new())), user }
+        CallerPlace { place: Place::external(ConversationId::unnamed(RequestId::new())), user }
     }
 
     /// Returns a unique text for the caller. Only the same caller sees the turns it began.

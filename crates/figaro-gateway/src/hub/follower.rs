@@ -74,7 +74,7 @@ mod tests {
     use figaro_agent::turn::requested::Requested;
     use figaro_base::ids::ChatId;
     use figaro_base::shutdown::TaskTracker;
-    use figaro_domain::conversation::Conversation;
+    use figaro_domain::conversation::ConversationId;
 
     /// Does nothing with what waits: these tests begin turns by themselves.
     #[derive(Debug)]
@@ -90,7 +90,7 @@ mod tests {
     fn asked() -> PendingQuestion {
         let account = Arc::new(Account::default());
         let room = account.admit(chrono::DateTime::UNIX_EPOCH).unwrap();
-        let conversation = Conversation::whole(ChatId::external(1));
+        let conversation = ConversationId::whole(ChatId::external(1));
         PendingQuestion {
             requested: Arc::new(Requested::default()),
             conversation,

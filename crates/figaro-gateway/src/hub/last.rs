@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::super::handover::CallIdPrefix;
-use figaro_domain::conversation::{Conversation, Message, MessageRole};
+use figaro_domain::conversation::{ConversationId, Message, MessageRole};
 use figaro_store::Result;
 use figaro_store::Store;
 
@@ -15,7 +15,7 @@ const LOOKED_AT: usize = 1_000;
 ///
 /// # Errors
 /// If the store fails.
-pub(super) fn has_left(store: &Store, conversation: Conversation, mark: &CallIdPrefix) -> Result<bool> {
+pub(super) fn has_left(store: &Store, conversation: ConversationId, mark: &CallIdPrefix) -> Result<bool> {
     let Some(session) = store.sessions().current(conversation)? else { return Ok(false) };
     let recent = store.conversations().recent(session, LOOKED_AT)?;
     let is_of = |message: &Arc<Message>| message.turn.is_some_and(|turn| CallIdPrefix::of(turn) == *mark);

@@ -22,7 +22,7 @@ pub(crate) use self::turn::{HubTurn, PendingQuestion, TurnCutoff};
 use super::handover::Handovers;
 use figaro_agent::turn::control::Control;
 use figaro_base::ids::{RequestId, RunId};
-use figaro_domain::conversation::Conversation;
+use figaro_domain::conversation::ConversationId;
 use figaro_provider::Item;
 
 /// Maximum number of finished turns that can still be followed. Each expires after `KEPT`.
@@ -43,7 +43,7 @@ pub struct Hub {
 struct HubTurns {
     all: BTreeMap<RequestId, Arc<HubTurn>>,
     /// Running turn of each conversation; there is at most one.
-    current: HashMap<Conversation, Arc<HubTurn>>,
+    current: HashMap<ConversationId, Arc<HubTurn>>,
     runs: HashMap<RunId, Arc<HubTurn>>,
 }
 
@@ -72,7 +72,7 @@ impl Hub {
 
     /// Returns the newest turn of a conversation.
     #[must_use]
-    pub(crate) fn newest_in(&self, conversation: Conversation) -> Option<Arc<HubTurn>> {
+    pub(crate) fn newest_in(&self, conversation: ConversationId) -> Option<Arc<HubTurn>> {
         let turns = self.turns();
         let mut newest = turns.all.values().rev();
         newest.find(|turn| turn.conversation() == conversation && !turn.is_forgotten()).cloned()
@@ -105,7 +105,7 @@ impl Hub {
     }
 
     /// Forgets messages and hand-overs of the turns in a conversation that was erased.
-    pub(crate) fn forget_conversation(&self, conversation: Conversation) {
+    pub(crate) fn forget_conversation(&self, conversation: ConversationId) {
         self.forget(|turn| turn.conversation() == conversation);
         self.handovers.forget(|_, there| there == conversation);
     }
@@ -136,7 +136,7 @@ impl Hub {
     }
 
     /// Returns the running turn of a conversation.
-    fn current(&self, conversation: Conversation) -> Option<Arc<HubTurn>> {
+    fn current(&self, conversation: ConversationId) -> Option<Arc<HubTurn>> {
         self.turns().current.get(&conversation).cloned()
     }
 

@@ -14,7 +14,7 @@ use figaro_agent::turn::control::Control;
 use figaro_agent::turn::queue::Mailboxes;
 use figaro_agent::turn::requested::{HandoverSlot, Requested};
 use figaro_base::ids::{RequestId, RunId};
-use figaro_domain::conversation::Conversation;
+use figaro_domain::conversation::ConversationId;
 use figaro_provider::Item;
 
 /// Time after its end in which a turn may still report new memories to its followers, including later ones.
@@ -24,7 +24,7 @@ const TEACHES: Duration = Duration::from_secs(10);
 #[derive(Debug)]
 pub(crate) struct PendingQuestion {
     pub(crate) requested: Arc<Requested>,
-    pub(crate) conversation: Conversation,
+    pub(crate) conversation: ConversationId,
     /// Session, by the caller's name for it; `None` if stateless.
     pub(crate) session: Option<String>,
     /// `true` if the question is also read for memories of the caller.
@@ -51,7 +51,7 @@ pub(crate) struct HubTurn {
     session: Option<String>,
     client: Option<String>,
     left: Arc<HandoverSlot>,
-    conversation: Conversation,
+    conversation: ConversationId,
     identity: String,
     account: Arc<Account>,
     resumes: Option<CallIdPrefix>,
@@ -243,7 +243,7 @@ impl HubTurn {
 
     /// Returns the conversation of the turn.
     #[must_use]
-    pub(crate) const fn conversation(&self) -> Conversation {
+    pub(crate) const fn conversation(&self) -> ConversationId {
         self.conversation
     }
 

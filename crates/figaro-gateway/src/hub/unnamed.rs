@@ -4,7 +4,7 @@
 use super::Hub;
 use figaro_agent::eraser::Eraser;
 use figaro_base::ids::UserId;
-use figaro_domain::conversation::Conversation;
+use figaro_domain::conversation::ConversationId;
 use figaro_domain::erasure::Erasure;
 use figaro_store::Result;
 
@@ -16,7 +16,7 @@ use figaro_store::Result;
 pub(super) async fn erase(
     eraser: &Eraser,
     hub: &Hub,
-    conversation: Conversation,
+    conversation: ConversationId,
     user: UserId,
 ) -> Result<()> {
     let store = &eraser.store;

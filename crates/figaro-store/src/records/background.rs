@@ -9,14 +9,14 @@ use super::super::fault::StoreFault;
 use super::super::key;
 use super::super::tables::Tables;
 use super::people;
-use figaro_domain::conversation::Conversation;
+use figaro_domain::conversation::ConversationId;
 use figaro_domain::message::Inbound;
 
 /// Stores a Telegram message; deletes the oldest beyond `keep`.
 pub(crate) fn keep(
     tables: &Tables<'_>,
     changes: &mut Changes<'_>,
-    conversation: Conversation,
+    conversation: ConversationId,
     message: &Inbound,
     keep: usize,
 ) -> Result<(), StoreFault> {
@@ -39,7 +39,7 @@ pub(crate) fn keep(
 /// Returns the newest messages since a time, oldest first.
 pub(crate) fn since(
     tables: &Tables<'_>,
-    conversation: Conversation,
+    conversation: ConversationId,
     since: DateTime<Utc>,
     limit: usize,
 ) -> Result<Vec<Inbound>, StoreFault> {

@@ -5,7 +5,7 @@ use super::super::fault::StoreFault;
 use super::super::key;
 use super::super::tables::Tables;
 use figaro_base::ids::{ChatId, TopicId};
-use figaro_domain::conversation::Conversation;
+use figaro_domain::conversation::ConversationId;
 use figaro_domain::external::ExternalName;
 
 /// Key of the record with the next number.
@@ -16,7 +16,7 @@ pub(crate) fn keep(
     tables: &Tables<'_>,
     changes: &mut Changes<'_>,
     name: &ExternalName,
-) -> Result<Conversation, StoreFault> {
+) -> Result<ConversationId, StoreFault> {
     let key = key::id(name);
     if let Some(known) = tables.external.get(&key)? {
         return Ok(known);
@@ -24,8 +24,8 @@ pub(crate) fn keep(
     let whole = name.whole().map(|whole| keep(tables, changes, &whole)).transpose()?;
     let number = number(tables, changes)?;
     let conversation = match whole {
-        Some(whole) => Conversation { topic: Some(TopicId(i64::from(number))), ..whole },
-        None => Conversation { chat: ChatId::external(number), topic: None },
+        Some(whole) => ConversationId { topic: Some(TopicId(i64::from(number))), ..whole },
+        None => ConversationId { chat: ChatId::external(number), topic: None },
     };
     changes.put(&tables.external, key, &conversation)?;
     changes.put(&tables.external_names, key::conversation(conversation), &name.to_string())?;

@@ -8,7 +8,7 @@ use super::super::key;
 use super::super::tables::Tables;
 use figaro_base::ids::ChatId;
 use figaro_domain::approval::Moves;
-use figaro_domain::conversation::{Conversation, Message};
+use figaro_domain::conversation::{ConversationId, Message};
 use figaro_domain::turn::ParkedTurn;
 
 /// Returns the messages of a parked turn, its question to the person included.
@@ -42,7 +42,7 @@ pub(super) fn called_at(
 /// Returns the waiting turns of a conversation.
 pub(super) fn of_conversation(
     tables: &Tables<'_>,
-    conversation: Conversation,
+    conversation: ConversationId,
 ) -> Result<Vec<ParkedTurn>, StoreFault> {
     let mut all = tables.parked.list(&[])?;
     all.retain(|parked| parked.turn.conversation == conversation);
@@ -53,7 +53,7 @@ pub(super) fn of_conversation(
 pub(crate) fn give_up_all(
     tables: &Tables<'_>,
     changes: &mut Changes<'_>,
-    conversation: Conversation,
+    conversation: ConversationId,
 ) -> Result<(), StoreFault> {
     for parked in of_conversation(tables, conversation)? {
         changes.remove(&tables.parked, key::id(parked.turn.id));

@@ -10,7 +10,7 @@ use super::super::fault::StoreFault;
 use super::super::key;
 use super::super::tables::Tables;
 use figaro_base::ids::{ChatId, MemoryId, MessageId, PinId, SessionId, UserId};
-use figaro_domain::conversation::{Conversation, EntryKey, Session};
+use figaro_domain::conversation::{ConversationId, EntryKey, Session};
 use figaro_domain::memory::Memory;
 use figaro_domain::pin::{Pin, PinType, SystemPin};
 use figaro_domain::pinning::{self, Adding, PinEditEffect};
@@ -200,7 +200,7 @@ pub(crate) fn consent_changed(
 
 /// Returns the current session of a chat. Figaro's own pins apply in all sessions, even before the first.
 fn anywhere(tables: &Tables<'_>, chat: ChatId) -> Result<SessionId, StoreFault> {
-    let current = tables.current.find(&key::conversation(Conversation { chat, topic: None }))?;
+    let current = tables.current.find(&key::conversation(ConversationId { chat, topic: None }))?;
     Ok(current.unwrap_or(SessionId::from_bytes([0; 16])))
 }
 
@@ -241,7 +241,7 @@ pub(crate) fn session_began(
     changes: &mut Changes<'_>,
     session: &Session,
 ) -> Result<(), StoreFault> {
-    let Conversation { chat, topic } = session.conversation;
+    let ConversationId { chat, topic } = session.conversation;
     let began = session.created_at.format(SystemPin::TIME);
     let words = match &session.name {
         Some(name) => format!("{} ({began})", name.text),

@@ -7,7 +7,7 @@ use super::super::tables::Tables;
 use super::{parked, pins, sessions};
 use chrono::{DateTime, Utc};
 use figaro_base::ids::{ChatId, SessionId};
-use figaro_domain::conversation::{Conversation, Message, MessageRole, Session};
+use figaro_domain::conversation::{ConversationId, Message, MessageRole, Session};
 
 /// Outline of a session's messages.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -40,7 +40,7 @@ const FIRST_MESSAGES: usize = 200;
 
 /// Returns the sessions of a conversation, the one with the newest message first. A session without messages or settings
 /// is left out, unless it is the current one.
-pub(crate) fn all(tables: &Tables<'_>, conversation: Conversation) -> Result<Vec<Session>, StoreFault> {
+pub(crate) fn all(tables: &Tables<'_>, conversation: ConversationId) -> Result<Vec<Session>, StoreFault> {
     let current = tables.current.find(&key::conversation(conversation))?;
     let mut all = Vec::new();
     for found in tables.sessions_of.keys_of(&key::conversation(conversation))? {
@@ -68,7 +68,7 @@ pub(crate) fn of_chat(tables: &Tables<'_>, chat: ChatId) -> Result<Vec<Session>,
 /// Returns a session, if it belongs to this conversation.
 pub(crate) fn one(
     tables: &Tables<'_>,
-    conversation: Conversation,
+    conversation: ConversationId,
     session: SessionId,
 ) -> Result<Option<Session>, StoreFault> {
     let found = tables.sessions.get(&key::id(session))?;
@@ -159,7 +159,7 @@ fn words_of_person(message: Message) -> Option<String> {
 pub(crate) fn switch(
     tables: &Tables<'_>,
     changes: &mut Changes<'_>,
-    conversation: Conversation,
+    conversation: ConversationId,
     session: SessionId,
 ) -> Result<bool, StoreFault> {
     let Some(session) = one(tables, conversation, session)? else { return Ok(false) };

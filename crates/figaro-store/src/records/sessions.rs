@@ -12,21 +12,24 @@ use super::super::tables::Tables;
 use super::pins;
 use crate::engine::Keys;
 use figaro_base::ids::{ChatId, SessionId};
-use figaro_domain::conversation::{Conversation, EntryKey, Message, Session};
+use figaro_domain::conversation::{ConversationId, EntryKey, Message, Session};
 use figaro_domain::turn::SessionTail;
 
 /// Returns the current session, beginning one if there is none.
 pub(crate) fn current(
     tables: &Tables<'_>,
     changes: &mut Changes<'_>,
-    conversation: Conversation,
+    conversation: ConversationId,
     now: DateTime<Utc>,
 ) -> Result<Session, StoreFault> {
     stored(tables, conversation)?.map_or_else(|| begin(tables, changes, conversation, now), Ok)
 }
 
 /// Returns the current session; `None` before the first one.
-pub(super) fn stored(tables: &Tables<'_>, conversation: Conversation) -> Result<Option<Session>, StoreFault> {
+pub(super) fn stored(
+    tables: &Tables<'_>,
+    conversation: ConversationId,
+) -> Result<Option<Session>, StoreFault> {
     match tables.current.get(&key::conversation(conversation))? {
         Some(id) => tables.sessions.get(&key::id(id)),
         None => Ok(None),
@@ -36,7 +39,7 @@ pub(super) fn stored(tables: &Tables<'_>, conversation: Conversation) -> Result<
 pub(crate) fn begin(
     tables: &Tables<'_>,
     changes: &mut Changes<'_>,
-    conversation: Conversation,
+    conversation: ConversationId,
     now: DateTime<Utc>,
 ) -> Result<Session, StoreFault> {
     let session = Session::new(conversation, now);
@@ -59,7 +62,7 @@ pub(crate) fn put_current(
 /// Returns the end of the current session; `None` before the first one.
 pub(super) fn current_tail(
     tables: &Tables<'_>,
-    conversation: Conversation,
+    conversation: ConversationId,
 ) -> Result<Option<SessionTail>, StoreFault> {
     let Some(session) = stored(tables, conversation)? else {
         return Ok(None);

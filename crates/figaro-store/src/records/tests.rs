@@ -9,7 +9,7 @@ use super::super::tables::BY_CHAT;
 use crate::Store;
 use figaro_base::ids::{BotId, ChatId, NoteId, UserId};
 use figaro_domain::chat::ConfigPatch;
-use figaro_domain::conversation::{Conversation, Message, MessageRole};
+use figaro_domain::conversation::{ConversationId, Message, MessageRole};
 use figaro_domain::erasure::{Erasure, Forgotten};
 
 const CHAT: ChatId = ChatId(-5);
@@ -35,7 +35,7 @@ const NOT_ERASED: [(&str, &str); 3] = [
 /// other tables. An operation that reads a raw record moves it to the quarantine.
 async fn filled(but: &[&str]) -> Store {
     let (store, now) = (Store::in_memory(BotId(1)), DateTime::UNIX_EPOCH);
-    let conversation = Conversation { chat: CHAT, topic: None };
+    let conversation = ConversationId { chat: CHAT, topic: None };
     let session = store.conversations().session(conversation, now).unwrap();
     let words = Message::new(session.id, MessageRole::User, "hello".to_owned(), now);
     store.conversations().append(words).unwrap();

@@ -10,7 +10,7 @@ use super::super::key;
 use super::super::tables::Tables;
 use super::{calls, facts, parked, people, sessions, summaries, tasks, write};
 use figaro_base::ids::{BotId, EntryId, RunId, SessionId};
-use figaro_domain::conversation::{Conversation, EntryKey, Message};
+use figaro_domain::conversation::{ConversationId, EntryKey, Message};
 use figaro_domain::delivery::PendingDelivery;
 use figaro_domain::message::Inbound;
 use figaro_domain::model::ModelName;
@@ -26,7 +26,7 @@ use figaro_domain::turn::{
 #[derive(Clone, Copy)]
 pub(crate) struct Beginning {
     pub(crate) bot: BotId,
-    pub(crate) conversation: Conversation,
+    pub(crate) conversation: ConversationId,
     pub(crate) now: DateTime<Utc>,
 }
 
@@ -190,7 +190,7 @@ pub(crate) fn question(tables: &Tables<'_>, turn: &ActiveTurn) -> Result<Vec<Mes
 }
 
 /// Returns the state of a conversation in which a turn is about to begin.
-fn standing(tables: &Tables<'_>, conversation: Conversation) -> Result<ConversationState, StoreFault> {
+fn standing(tables: &Tables<'_>, conversation: ConversationId) -> Result<ConversationState, StoreFault> {
     let on_record = tables.turns.find(&key::conversation(conversation))?;
     let left = on_record.map(|turn| left(tables, turn)).transpose()?;
     let current = sessions::current_tail(tables, conversation)?;
@@ -223,7 +223,7 @@ fn last_exchange(tables: &Tables<'_>, session: SessionId) -> Result<Vec<Message>
 /// Returns the last question of a conversation's session, and the messages after it.
 pub(crate) fn exchange_of(
     tables: &Tables<'_>,
-    conversation: Conversation,
+    conversation: ConversationId,
 ) -> Result<Vec<Message>, StoreFault> {
     match sessions::stored(tables, conversation)? {
         Some(session) => last_exchange(tables, session.id),
@@ -232,7 +232,10 @@ pub(crate) fn exchange_of(
 }
 
 /// Returns the attempts at the last question of a conversation, oldest first.
-pub(crate) fn attempts(tables: &Tables<'_>, conversation: Conversation) -> Result<Vec<Attempt>, StoreFault> {
+pub(crate) fn attempts(
+    tables: &Tables<'_>,
+    conversation: ConversationId,
+) -> Result<Vec<Attempt>, StoreFault> {
     let mut attempts = LastAttempts::default();
     let Some(session) = sessions::stored(tables, conversation)? else { return Ok(Vec::new()) };
     for item in tables.messages.scan(&key::id(session.id))?.rev() {

@@ -10,7 +10,7 @@ use figaro_agent::outbound::Urgency;
 use figaro_base::ids::{ChatId, MessageId, UpdateId};
 use figaro_domain::business::{BusinessAccount, CustomerChat, ReplyDraft};
 use figaro_domain::chat::{ChatKind, Place};
-use figaro_domain::conversation::Conversation;
+use figaro_domain::conversation::ConversationId;
 use figaro_prompts::texts::Texts;
 use figaro_store::{BusinessStore, InboxStore, StoreError};
 
@@ -68,7 +68,7 @@ impl Desk {
 
     /// Shows the draft of a turn that has ended, and settles the updates that wait for it. Does nothing if the draft is no
     /// longer wanted, or the turn goes on at the next start.
-    pub async fn ended(&self, conversation: Conversation) {
+    pub async fn ended(&self, conversation: ConversationId) {
         let Some(ended) = self.drafts.ended(conversation) else { return };
         match self.place(&ended).await {
             Ok(true) => self.settle(self.drafts.finish(&ended.key, conversation)).await,

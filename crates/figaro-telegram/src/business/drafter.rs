@@ -17,7 +17,7 @@ use figaro_base::shutdown::TaskTracker;
 use figaro_domain::agent::DEFAULT_TENANT;
 use figaro_domain::business::{BusinessAccount, CustomerChat, CustomerLine, ReplyDraft};
 use figaro_domain::chat::{ChatKind, Place};
-use figaro_domain::conversation::Conversation;
+use figaro_domain::conversation::ConversationId;
 use figaro_domain::message::{Inbound, Quoted};
 use figaro_domain::origin::Origin;
 use figaro_policy::access::Standing;
@@ -97,7 +97,7 @@ impl Drafter {
             return Ok(());
         };
         let request = RequestId::new();
-        let conversation = Conversation::alone(account.chat, request);
+        let conversation = ConversationId::alone(account.chat, request);
         let turn = DraftTurn::new(conversation, request, last);
         let texts = self.desk.texts(&account);
         let admitted = self.mailboxes.admit(Some(&account.owner.user), conversation);
@@ -232,7 +232,7 @@ impl Drafter {
 
 /// Conversation of a draft, and the time when it begins.
 struct DraftTime {
-    conversation: Conversation,
+    conversation: ConversationId,
     now: DateTime<Utc>,
 }
 

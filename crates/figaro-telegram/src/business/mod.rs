@@ -21,7 +21,7 @@ pub(crate) use self::drafter::SkippedCard;
 pub use self::refused::RefusedConnections;
 use figaro_base::ids::{ChatId, ConnectionId, MessageId, RequestId, RunId, UpdateId};
 use figaro_domain::business::BusinessAccount;
-use figaro_domain::conversation::Conversation;
+use figaro_domain::conversation::ConversationId;
 
 /// Time after which a draft begins at the latest, however often the customer writes.
 const MAX_WAIT: Duration = Duration::from_secs(30);
@@ -67,7 +67,7 @@ pub(crate) struct AwaitedDraft {
 /// Turn that writes a draft.
 #[derive(Debug, Clone)]
 pub(crate) struct DraftTurn {
-    pub(crate) conversation: Conversation,
+    pub(crate) conversation: ConversationId,
     pub(crate) request: RequestId,
     /// Last message that it answers.
     pub(crate) answers: MessageId,
@@ -87,7 +87,7 @@ pub(crate) enum DraftEnd {
 }
 
 impl DraftTurn {
-    pub(crate) const fn new(conversation: Conversation, request: RequestId, answers: MessageId) -> Self {
+    pub(crate) const fn new(conversation: ConversationId, request: RequestId, answers: MessageId) -> Self {
         Self { conversation, request, answers, run: None, words: String::new(), end: None }
     }
 
@@ -204,17 +204,17 @@ impl Drafts {
     }
 
     /// Records the run of a turn.
-    pub(crate) fn began(&self, conversation: Conversation, run: RunId) {
+    pub(crate) fn began(&self, conversation: ConversationId, run: RunId) {
         self.with_turn(|turn| turn.conversation == conversation, |turn| turn.run = Some(run));
     }
 
     /// Records the words that a turn shows.
-    pub(crate) fn said(&self, conversation: Conversation, words: &str) {
+    pub(crate) fn said(&self, conversation: ConversationId, words: &str) {
         self.with_turn(|turn| turn.conversation == conversation, |turn| words.clone_into(&mut turn.words));
     }
 
     /// Records that a turn was refused.
-    pub(crate) fn declined(&self, conversation: Conversation, words: &str) {
+    pub(crate) fn declined(&self, conversation: ConversationId, words: &str) {
         let end = Some(DraftEnd::Failed(words.to_owned()));
         self.with_turn(|turn| turn.conversation == conversation, |turn| turn.end = end);
     }
@@ -228,7 +228,7 @@ impl Drafts {
     }
 
     /// Returns how the turn of this conversation ended; `None` if it is no longer wanted, or goes on at the next start.
-    pub(crate) fn ended(&self, conversation: Conversation) -> Option<EndedDraft> {
+    pub(crate) fn ended(&self, conversation: ConversationId) -> Option<EndedDraft> {
         let state = self.0.lock();
         state.writing.iter().find_map(|(key, drafting)| {
             let turn = drafting.turn.as_ref().filter(|turn| turn.conversation == conversation)?;
@@ -238,7 +238,7 @@ impl Drafts {
 
     /// Removes the draft of this conversation, and returns its update. If the customer wrote something since, there is none to
     /// settle.
-    pub(crate) fn finish(&self, key: &CustomerKey, conversation: Conversation) -> Option<UpdateId> {
+    pub(crate) fn finish(&self, key: &CustomerKey, conversation: ConversationId) -> Option<UpdateId> {
         let mut state = self.0.lock();
         let is_it = |drafting: &AwaitedDraft| {
             drafting.turn.as_ref().is_some_and(|turn| turn.conversation == conversation)

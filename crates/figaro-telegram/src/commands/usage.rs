@@ -20,7 +20,7 @@ use chrono::{Datelike, NaiveDate};
 use figaro_base::ids::{ChatId, RunId, UserId};
 use figaro_base::text::one_line;
 use figaro_domain::child::{ChildEnd, ChildRun};
-use figaro_domain::conversation::{Conversation, Message, MessageRole};
+use figaro_domain::conversation::{ConversationId, Message, MessageRole};
 use figaro_domain::usage::{Ratings, Spending, Spent, UNKNOWN_MONEY, amount, dollars};
 use figaro_ledger::{Ledger, in_background};
 use figaro_prompts::texts::{Texts, fill};
@@ -119,7 +119,7 @@ impl UsageCommand {
 
     /// Returns the usage of the last answer of a chat, with a line for each agent that helped with it.
     fn last_answer(&self, asker: &Asker, texts: &Texts) -> Result<Vec<String>, StoreError> {
-        let here: Conversation = asker.place.conversation();
+        let here: ConversationId = asker.place.conversation();
         let session = self.conversations.session(here, self.cards.now())?;
         let recent = self.conversations.recent(session.id, RECENT)?;
         let is_answer =

@@ -14,7 +14,7 @@ pub(crate) use self::content::{InlineContent, quotation, with_question};
 pub(crate) use self::offers::{Offers, guest_result};
 use crate::views::InlineQueryView;
 use figaro_base::ids::{RequestId, RunId, UpdateId, UserId};
-use figaro_domain::conversation::Conversation;
+use figaro_domain::conversation::ConversationId;
 use figaro_markup::Formatted;
 
 /// Number of the newest typed questions that a button can still have answered.
@@ -26,7 +26,7 @@ pub struct InlineAnswers(Arc<Mutex<InlineState>>);
 
 #[derive(Debug, Default)]
 struct InlineState {
-    writing: HashMap<Conversation, Arc<InlineAnswer>>,
+    writing: HashMap<ConversationId, Arc<InlineAnswer>>,
     /// Newest query of each person that is being answered; `None` once it is taken.
     typing: HashMap<UserId, Option<InlineQueryView>>,
     typed: VecDeque<TypedQuestion>,
@@ -49,7 +49,7 @@ pub(crate) struct InlineAnswer {
     /// Update that asks for it.
     pub(crate) update: UpdateId,
     /// Conversation of its turn, which no other question shares.
-    pub(crate) conversation: Conversation,
+    pub(crate) conversation: ConversationId,
     pub(crate) asker: UserId,
     /// Request of the question, by which it leaves the queue.
     pub(crate) request: RequestId,
@@ -63,7 +63,12 @@ pub(crate) struct InlineAnswer {
 }
 
 impl InlineAnswer {
-    pub(crate) fn new(message: String, update: UpdateId, conversation: Conversation, asker: UserId) -> Self {
+    pub(crate) fn new(
+        message: String,
+        update: UpdateId,
+        conversation: ConversationId,
+        asker: UserId,
+    ) -> Self {
         Self {
             message,
             update,
@@ -105,7 +110,7 @@ impl InlineAnswers {
     }
 
     /// Returns the answer that is being written in this conversation.
-    pub(crate) fn of(&self, conversation: Conversation) -> Option<Arc<InlineAnswer>> {
+    pub(crate) fn of(&self, conversation: ConversationId) -> Option<Arc<InlineAnswer>> {
         self.0.lock().writing.get(&conversation).cloned()
     }
 
@@ -115,7 +120,7 @@ impl InlineAnswers {
     }
 
     /// Records the turn of an answer. Returns the answer.
-    pub(crate) fn began(&self, conversation: Conversation, run: RunId) -> Option<Arc<InlineAnswer>> {
+    pub(crate) fn began(&self, conversation: ConversationId, run: RunId) -> Option<Arc<InlineAnswer>> {
         let answer = self.of(conversation)?;
         *answer.run.lock() = Some(run);
         Some(answer)
@@ -129,7 +134,7 @@ impl InlineAnswers {
     /// Forgets an answer. Returns its update if the message shows how the question ended; otherwise the next start asks it
     /// again.
     #[must_use]
-    pub fn end(&self, conversation: Conversation) -> Option<UpdateId> {
+    pub fn end(&self, conversation: ConversationId) -> Option<UpdateId> {
         let answer = self.0.lock().writing.remove(&conversation)?;
         answer.is_shown.load(Ordering::Relaxed).then_some(answer.update)
     }

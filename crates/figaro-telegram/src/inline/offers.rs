@@ -13,7 +13,7 @@ use crate::outgoing::{PREVIEW, no_preview};
 use crate::send::{Button, keyboard};
 use figaro_base::ids::{ChatId, UserId};
 use figaro_base::text::one_line;
-use figaro_domain::conversation::{Conversation, Message, MessageRole, begins_exchange};
+use figaro_domain::conversation::{ConversationId, Message, MessageRole, begins_exchange};
 use figaro_markup::{Formatted, render, split};
 use figaro_prompts::texts::{Texts, fill};
 use figaro_store::{ConversationStore, Result, SessionStore};
@@ -75,7 +75,7 @@ impl Offers<'_> {
 
     /// Returns the last answers of a person's private chat, newest first.
     fn last_answers(&self, chat: ChatId) -> Result<Vec<Value>> {
-        let Some(session) = self.sessions.current(Conversation::whole(chat))? else {
+        let Some(session) = self.sessions.current(ConversationId::whole(chat))? else {
             return Ok(Vec::new());
         };
         let recent = self.conversations.recent(session, LOOKED_AT)?;

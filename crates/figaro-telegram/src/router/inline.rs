@@ -18,7 +18,7 @@ use figaro_agent::turn::requested::Requested;
 use figaro_base::ids::{ChatId, RequestId, UpdateId, UserId};
 use figaro_domain::agent::DEFAULT_TENANT;
 use figaro_domain::chat::{ChatKind, Place};
-use figaro_domain::conversation::Conversation;
+use figaro_domain::conversation::ConversationId;
 use figaro_domain::message::{Inbound, Speaker};
 use figaro_domain::origin::Origin;
 use figaro_markup::Formatted;
@@ -217,7 +217,7 @@ impl Router {
         arrival: Arrival,
     ) -> Result<UpdateFate, StoreError> {
         let (user, request) = (part.speaker.user.clone(), RequestId::new());
-        let conversation = Conversation::alone(part.place.chat, request);
+        let conversation = ConversationId::alone(part.place.chat, request);
         part.place.topic = conversation.topic;
         let texts = self.inline_texts(&part.speaker, part.client.as_deref());
         let update = part.origin.update().unwrap_or(UpdateId(0));
@@ -261,7 +261,7 @@ impl Router {
 
     /// Returns the rights of a person in their private chat; `None` if they may not talk to the bot.
     pub(super) fn standing_of(&self, user: &UserId) -> Result<Option<Standing>, StoreError> {
-        let place = Place::external(Conversation::whole(ChatId(user.telegram_id().unwrap_or_default())));
+        let place = Place::external(ConversationId::whole(ChatId(user.telegram_id().unwrap_or_default())));
         let list = self.settings.access()?;
         Ok(match judge(&self.access, &list, &place, user, self.clock.now()) {
             Verdict::Allow(standing) => Some(standing),

@@ -49,7 +49,7 @@ use figaro_base::clock::Clock;
 use figaro_base::ids::{ChatId, TopicId, UpdateId};
 use figaro_base::shutdown::TaskTracker;
 use figaro_config::AccessSettings;
-use figaro_domain::conversation::Conversation;
+use figaro_domain::conversation::ConversationId;
 use figaro_domain::message::Inbound;
 use figaro_domain::reception::Reception;
 use figaro_ledger::Ledger;
@@ -377,7 +377,7 @@ impl Router {
 
     fn stop(&self, stopped: &StoppedView) -> UpdateFate {
         let topic = stopped.message_thread_id.map(TopicId);
-        let stopped = self.mailboxes.stop(Conversation { chat: ChatId(stopped.chat.id), topic });
+        let stopped = self.mailboxes.stop(ConversationId { chat: ChatId(stopped.chat.id), topic });
         if stopped.is_some() { UpdateFate::Settled } else { UpdateFate::Dropped("nothing_to_stop") }
     }
 

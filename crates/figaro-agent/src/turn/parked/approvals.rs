@@ -3,14 +3,14 @@
 use super::Parked;
 use figaro_base::ids::{RunId, UpdateId, UserId};
 use figaro_domain::approval::Ruling;
-use figaro_domain::conversation::Conversation;
+use figaro_domain::conversation::ConversationId;
 use figaro_domain::turn::ParkedTurn;
 use figaro_store::StoreError;
 
 impl Parked {
     /// Returns `true` if a call that somebody other than this person asked for waits for approval in this conversation.
     #[must_use]
-    pub fn has_approval_of_others(&self, conversation: Conversation, user: &UserId) -> bool {
+    pub fn has_approval_of_others(&self, conversation: ConversationId, user: &UserId) -> bool {
         let waiting = self.waiting();
         waiting
             .iter()
@@ -47,7 +47,7 @@ impl Parked {
         ruling: Ruling,
         press: UpdateId,
         press_shows: bool,
-    ) -> Result<Option<Conversation>, StoreError> {
+    ) -> Result<Option<ConversationId>, StoreError> {
         let conversation = self.0.store.rule(run, ruling, press).await?;
         if conversation.is_some() {
             self.forget(run, |one| {

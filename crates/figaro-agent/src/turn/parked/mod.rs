@@ -19,7 +19,7 @@ use figaro_base::clock::Clock;
 use figaro_base::ids::{MessageId, RunId, UserId};
 use figaro_base::shutdown::TaskTracker;
 use figaro_base::text::one_line;
-use figaro_domain::conversation::{Conversation, Message};
+use figaro_domain::conversation::{ConversationId, Message};
 use figaro_domain::delivery::PendingDelivery;
 use figaro_domain::message::{Inbound, Speaker};
 use figaro_domain::turn::{GoneOn, ParkedTurn};
@@ -132,7 +132,7 @@ impl Parked {
     /// Returns `true` if a further turn of this conversation may wait for this person. `is_trusted` is `true` for an
     /// owner or an admin of the chat.
     #[must_use]
-    pub(crate) fn has_room(&self, conversation: Conversation, user: &UserId, is_trusted: bool) -> bool {
+    pub(crate) fn has_room(&self, conversation: ConversationId, user: &UserId, is_trusted: bool) -> bool {
         let most = if is_trusted { MAX_PARKED + RESERVED } else { MAX_PARKED };
         let waiting = self.waiting();
         let here = waiting.iter().filter(|one| one.parked.turn.conversation == conversation);
@@ -220,7 +220,7 @@ impl Parked {
     ///
     /// # Errors
     /// If the store fails.
-    pub async fn answer(&self, run: RunId, part: &Inbound) -> Result<Option<Conversation>, StoreError> {
+    pub async fn answer(&self, run: RunId, part: &Inbound) -> Result<Option<ConversationId>, StoreError> {
         let conversation = self.0.store.answer(run, part).await?;
         self.forget(run, |one| self.0.closing.close(one));
         Ok(conversation)
@@ -230,7 +230,7 @@ impl Parked {
     ///
     /// # Errors
     /// If the store fails.
-    pub async fn choose(&self, run: RunId, part: &Inbound) -> Result<Option<Conversation>, StoreError> {
+    pub async fn choose(&self, run: RunId, part: &Inbound) -> Result<Option<ConversationId>, StoreError> {
         let conversation = self.0.store.answer(run, part).await?;
         self.forget(run, drop);
         Ok(conversation)
@@ -256,7 +256,7 @@ impl Parked {
     /// If the store fails.
     pub async fn stop(
         &self,
-        conversation: Conversation,
+        conversation: ConversationId,
         by: &Speaker,
         may_all: bool,
     ) -> Result<Option<String>, StoreError> {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use parking_lot::{Mutex, MutexGuard};
 
 use figaro_base::ids::UserId;
-use figaro_domain::conversation::Conversation;
+use figaro_domain::conversation::ConversationId;
 
 /// Maximum number of waiting messages of one person, over all conversations.
 pub const MAX_OF_PERSON: usize = 20;
@@ -27,7 +27,7 @@ pub(crate) struct Admission(Arc<Mutex<WaitingCounts>>);
 struct WaitingCounts {
     all: usize,
     people: HashMap<UserId, Count>,
-    conversations: HashMap<Conversation, Count>,
+    conversations: HashMap<ConversationId, Count>,
     /// People who were told that the whole bot is full, since it was last half empty.
     told: HashSet<UserId>,
 }
@@ -45,7 +45,7 @@ struct Count {
 pub struct WaitingSlot {
     /// Person who holds the slot; `None` if unknown.
     user: Option<UserId>,
-    conversation: Option<Conversation>,
+    conversation: Option<ConversationId>,
     admission: Admission,
 }
 
@@ -79,7 +79,7 @@ impl Admission {
     pub(crate) fn admit(
         &self,
         user: Option<&UserId>,
-        conversation: impl Into<Option<Conversation>>,
+        conversation: impl Into<Option<ConversationId>>,
     ) -> Result<WaitingSlot, AdmissionRefusal> {
         let conversation = conversation.into();
         let mut counts = self.counts();
@@ -91,7 +91,7 @@ impl Admission {
 
     /// Reserves a slot for a message that was accepted before a restart. It is counted, but never refused.
     #[must_use]
-    pub(crate) fn readmit(&self, user: &UserId, conversation: Conversation) -> WaitingSlot {
+    pub(crate) fn readmit(&self, user: &UserId, conversation: ConversationId) -> WaitingSlot {
         self.enter(self.counts(), Some(user), Some(conversation))
     }
 
@@ -99,7 +99,7 @@ impl Admission {
         &self,
         mut counts: MutexGuard<'_, WaitingCounts>,
         user: Option<&UserId>,
-        conversation: Option<Conversation>,
+        conversation: Option<ConversationId>,
     ) -> WaitingSlot {
         counts.all += 1;
         if let Some(user) = user {
@@ -119,7 +119,7 @@ impl Admission {
 }
 
 impl WaitingCounts {
-    fn full(&self, user: Option<&UserId>, conversation: Option<Conversation>) -> Option<Full> {
+    fn full(&self, user: Option<&UserId>, conversation: Option<ConversationId>) -> Option<Full> {
         let of_person = user.and_then(|user| self.people.get(user)).map_or(0, |count| count.waiting);
         let in_conversation = conversation.and_then(|conversation| self.conversations.get(&conversation));
         let in_conversation = in_conversation.map_or(0, |count| count.waiting);
@@ -135,7 +135,7 @@ impl WaitingCounts {
     }
 
     /// Marks the refusal as reported. Returns `false` if it was reported before, or if the person is unknown.
-    fn tell(&mut self, full: Full, user: Option<&UserId>, conversation: Option<Conversation>) -> bool {
+    fn tell(&mut self, full: Full, user: Option<&UserId>, conversation: Option<ConversationId>) -> bool {
         let Some(user) = user else { return false };
         let count = match full {
             Full::Person => self.people.get_mut(user),
@@ -147,7 +147,7 @@ impl WaitingCounts {
         count.is_some_and(|count| !std::mem::replace(&mut count.told, true))
     }
 
-    fn leave(&mut self, user: Option<&UserId>, conversation: Option<Conversation>) {
+    fn leave(&mut self, user: Option<&UserId>, conversation: Option<ConversationId>) {
         self.all = self.all.saturating_sub(1);
         if self.all <= MAX_IN_ALL / 2 {
             self.told.clear();
@@ -195,8 +195,8 @@ mod tests {
         UserId::telegram(id)
     }
 
-    fn chat(id: i64) -> Conversation {
-        Conversation { chat: ChatId(id), topic: None }
+    fn chat(id: i64) -> ConversationId {
+        ConversationId { chat: ChatId(id), topic: None }
     }
 
     #[test]

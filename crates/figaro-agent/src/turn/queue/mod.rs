@@ -22,7 +22,7 @@ use super::control::{CancelReason, Control};
 use super::question::{Question, belongs, continues, replace};
 use figaro_base::ids::{RequestId, RunId, UpdateId, UserId};
 use figaro_base::shutdown::TaskTracker;
-use figaro_domain::conversation::Conversation;
+use figaro_domain::conversation::ConversationId;
 use figaro_domain::message::Inbound;
 use figaro_domain::origin::Origin;
 
@@ -53,7 +53,7 @@ struct QueuesInner {
     admission: Admission,
     /// Semaphore for the turns of each person; kept while one of them waits or runs.
     people: Mutex<HashMap<UserId, Weak<Semaphore>>>,
-    queues: Mutex<HashMap<Conversation, Queue>>,
+    queues: Mutex<HashMap<ConversationId, Queue>>,
 }
 
 #[derive(Debug, Default)]
@@ -106,19 +106,19 @@ impl Mailboxes {
     pub fn admit(
         &self,
         user: Option<&UserId>,
-        conversation: impl Into<Option<Conversation>>,
+        conversation: impl Into<Option<ConversationId>>,
     ) -> Result<WaitingSlot, AdmissionRefusal> {
         self.0.admission.admit(user, conversation)
     }
 
     /// Reserves a slot for a message that was accepted before a restart. Never refuses.
     #[must_use]
-    pub fn readmit(&self, user: &UserId, conversation: Conversation) -> WaitingSlot {
+    pub fn readmit(&self, user: &UserId, conversation: ConversationId) -> WaitingSlot {
         self.0.admission.readmit(user, conversation)
     }
 
     /// Puts a job at the end of its queue.
-    pub fn post(&self, conversation: Conversation, posted: impl Into<QueuedJob>) {
+    pub fn post(&self, conversation: ConversationId, posted: impl Into<QueuedJob>) {
         let posted = posted.into();
         let mut queues = self.0.queues.lock();
         let is_new = !queues.contains_key(&conversation);
@@ -152,14 +152,14 @@ impl Mailboxes {
     /// Ends the turn of a conversation, even if it has not begun yet. Returns its control; `None` if there is none or
     /// it waits for a person.
     #[must_use]
-    pub fn stop(&self, conversation: Conversation) -> Option<Control> {
+    pub fn stop(&self, conversation: ConversationId) -> Option<Control> {
         let queues = self.0.queues.lock();
         let current = queues.get(&conversation)?.current.as_ref()?;
         current.control.stop().then(|| current.control.clone())
     }
 
     /// Removes the question of a request from the queue. Returns `false` if the question has begun or is not there.
-    pub fn withdraw(&self, conversation: Conversation, request: RequestId) -> bool {
+    pub fn withdraw(&self, conversation: ConversationId, request: RequestId) -> bool {
         let mut queues = self.0.queues.lock();
         let Some(queue) = queues.get_mut(&conversation) else { return false };
         let in_hand =
@@ -227,7 +227,7 @@ impl Mailboxes {
 
     /// Returns the conversations with a job that has begun and is not done.
     #[must_use]
-    pub fn running(&self) -> Vec<Conversation> {
+    pub fn running(&self) -> Vec<ConversationId> {
         let has_begun = |queue: &Queue| queue.current.as_ref().is_some_and(|current| current.has_begun);
         let queues = self.0.queues.lock();
         queues.iter().filter(|(_, queue)| has_begun(queue)).map(|(conversation, _)| *conversation).collect()
@@ -247,7 +247,7 @@ impl Mailboxes {
 
 impl QueuesInner {
     /// Runs the jobs of a queue until none is left, then removes the queue.
-    async fn serve(&self, conversation: Conversation) {
+    async fn serve(&self, conversation: ConversationId) {
         while self.take(conversation) {
             self.join(conversation).await;
             // A person with many running turns waits here, before taking one of the shared permits.
@@ -272,7 +272,7 @@ impl QueuesInner {
     }
 
     /// Makes the next job the current one. If there is none, removes the queue and returns `false`.
-    fn take(&self, conversation: Conversation) -> bool {
+    fn take(&self, conversation: ConversationId) -> bool {
         let mut queues = self.queues.lock();
         let Some(queue) = queues.get_mut(&conversation) else {
             return false;
@@ -288,7 +288,7 @@ impl QueuesInner {
 
     /// Waits for a permit from the person who asked for the current job; returns `None` if no known person asked for
     /// it.
-    async fn share(&self, conversation: Conversation) -> Option<OwnedSemaphorePermit> {
+    async fn share(&self, conversation: ConversationId) -> Option<OwnedSemaphorePermit> {
         let user = {
             let queues = self.queues.lock();
             let current = queues.get(&conversation)?.current.as_ref()?;
@@ -308,7 +308,7 @@ impl QueuesInner {
     }
 
     /// Adds the following messages to the question, while they belong to it and arrive in time.
-    async fn join(&self, conversation: Conversation) {
+    async fn join(&self, conversation: ConversationId) {
         loop {
             let arrived = {
                 let mut queues = self.queues.lock();
@@ -331,7 +331,7 @@ impl QueuesInner {
     }
 
     /// Starts the current job, with the parts of its question that have arrived since it was taken.
-    fn begin(&self, conversation: Conversation) -> Option<(Job, Control)> {
+    fn begin(&self, conversation: ConversationId) -> Option<(Job, Control)> {
         let mut queues = self.queues.lock();
         let queue = queues.get_mut(&conversation)?;
         let current = queue.current.as_mut()?;
@@ -348,7 +348,7 @@ impl QueuesInner {
     }
 
     /// Sets the follow-up as the current job, or clears the current job.
-    fn follow(&self, conversation: Conversation, next: Option<Job>) {
+    fn follow(&self, conversation: ConversationId, next: Option<Job>) {
         if let Some(queue) = self.queues.lock().get_mut(&conversation) {
             queue.current = next.map(|job| {
                 let control = control_of(&job);

@@ -9,7 +9,7 @@ use figaro_base::ids::{ChatId, SessionId, UserId};
 use figaro_domain::business::{BusinessAccount, CustomerChat};
 use figaro_domain::catch_up::KEPT_BACKGROUND;
 use figaro_domain::chat::ChatConfig;
-use figaro_domain::conversation::{Conversation, Message, MessageRole, Session};
+use figaro_domain::conversation::{ConversationId, Message, MessageRole, Session};
 use figaro_domain::document::{Document, Passage};
 use figaro_domain::memory::Memory;
 use figaro_domain::message::Inbound;
@@ -166,7 +166,7 @@ pub(super) async fn of_person(store: &Store, chat: ChatId, user: &UserId) -> Res
     kept.records.retain(|record| !record.fields.is_empty());
     kept.pins.retain(|pin| pin.author.as_ref() == Some(user));
     kept.tasks.retain(|task| task.creator.user == *user);
-    let mut conversations: Vec<Conversation> = Vec::new();
+    let mut conversations: Vec<ConversationId> = Vec::new();
     let is_theirs = |message: &Message| {
         message.role == MessageRole::User
             && message.speaker.as_ref().is_some_and(|speaker| speaker.user == *user)
@@ -177,7 +177,7 @@ pub(super) async fn of_person(store: &Store, chat: ChatId, user: &UserId) -> Res
         let found = session(store, end.session, &mut room, is_theirs).await?;
         kept.sessions.extend(found.map(|found| KeptSession { summaries: Vec::new(), ..found }));
     }
-    conversations.push(Conversation { chat, topic: None });
+    conversations.push(ConversationId { chat, topic: None });
     conversations.sort_unstable();
     conversations.dedup();
     for conversation in conversations {

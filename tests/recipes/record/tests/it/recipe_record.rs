@@ -2,7 +2,7 @@
 
 use figaro_base::clock::Clock;
 use figaro_base::ids::{ChatId, UserId};
-use figaro_domain::conversation::Conversation;
+use figaro_domain::conversation::ConversationId;
 use figaro_domain::motto::Motto;
 use figaro_offline::model::ModelReply;
 
@@ -19,7 +19,7 @@ async fn an_added_record_is_exported_and_forgotten_with_its_question() {
     bot.ends_well().await;
 
     let (store, chat) = (world.stored().await, ChatId(BOB));
-    let here = Conversation { chat, topic: None };
+    let here = ConversationId { chat, topic: None };
     let session = store.conversations().session(here, Clock::system().now()).await.unwrap();
     let turn = store.conversations().recent(session.id, 9).await.unwrap()[0].turn.unwrap();
     let motto = Motto { chat, turn, author: UserId::telegram(BOB), words: "Step by step".to_owned() };
