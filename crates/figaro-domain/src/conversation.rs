@@ -199,8 +199,8 @@ pub struct Message {
     /// Attachments of a person's message, such as pictures. The files stay at Telegram.
     #[serde(default)]
     pub attachments: Vec<Attachment>,
-    /// Message that a person replied to.
-    pub quotes: Option<Quoted>,
+    /// Message that a person replied to. Boxed, as `tool`: few messages have one, and caches hold thousands of messages.
+    pub quotes: Option<Box<Quoted>>,
     /// Model that wrote the message, as `provider:model`.
     pub model_id: Option<String>,
     /// Tokens used: on an answer those of the whole turn, on a text beside calls those of its own pass, `None` on other
@@ -229,7 +229,7 @@ pub struct Message {
     #[serde(default)]
     pub from_person: bool,
     /// Call that produced this result; `None` unless the role is [`MessageRole::Tool`].
-    pub tool: Option<ToolMeta>,
+    pub tool: Option<Box<ToolMeta>>,
     /// Parts that only the provider understands. They go back to that provider unchanged, and to no other.
     #[serde(default)]
     pub private: Vec<PrivatePart>,
@@ -361,7 +361,7 @@ impl Message {
         let is_asked = self.role == MessageRole::User && self.task.is_none();
         let is_own = self.forwarded_from.is_none() || self.from_person;
         let own = (is_asked && is_own).then_some(self.text.as_str());
-        let quoted = self.quotes.iter().filter(move |_| is_asked).flat_map(Quoted::words_of_people);
+        let quoted = self.quotes.iter().filter(move |_| is_asked).flat_map(|quoted| quoted.words_of_people());
         own.into_iter().chain(quoted)
     }
 }

@@ -95,6 +95,12 @@ mod tests {
     }
 
     #[test]
+    fn a_message_in_the_cache_is_small() {
+        let size = size_of::<figaro_domain::conversation::Message>();
+        assert!(size <= 600, "{size} bytes: box what few messages have");
+    }
+
+    #[test]
     fn a_record_is_decoded_once_and_again_when_its_bytes_change() {
         let decoded = Decoded::within(10_000);
         let first = decoded.get(b"a", b"one".to_vec(), text).unwrap();

@@ -28,7 +28,7 @@ use figaro_domain::tool_result;
 /// Maximum size of a store that is verified when opened, in bytes; verifying takes about 2 ms per megabyte. Otherwise an
 /// engine notices a damaged page late, perhaps after it has returned wrong records.
 const VERIFIED_BYTES: u64 = 256 * 1024 * 1024;
-/// Cache limit of decoded messages, in bytes: some 4,000 messages.
+/// Cache limit of decoded messages, in bytes: some 6,000 short messages.
 const DECODED_BYTES: u64 = 4 * 1024 * 1024;
 /// Cache limit of the decoded access list, in bytes: some 10,000 people.
 const ACCESS_BYTES: u64 = 1024 * 1024;

@@ -91,7 +91,7 @@ fn by(update: UpdateId, view: &MessageView, me: &Me, speaker: Speaker) -> Option
         mentioned: mentions(&text, &entities, me),
         text,
         attachments,
-        quotes: quoted(view),
+        quotes: quoted(view).map(Box::new),
         reply_to_bot: replied(view).and_then(|r| r.from.as_ref()).is_some_and(|user| user.id == me.id.0),
         joins: joins(view),
         forwarded_from: view.forward_origin.as_ref().map(origin_name),

@@ -72,7 +72,7 @@ async fn asked(store: &Store, question: Inbound, tool: &str, result: &str, answe
         side_effects: SideEffects { outside: tool == "clock", ..SideEffects::default() },
     };
     let mut output = Message::new(turn.session, MessageRole::Tool, result.into(), at(2));
-    output.tool = Some(meta);
+    output.tool = Some(Box::new(meta));
     call.result = Some(result.into());
     store.conversations().tool_ended(&call, output).await.unwrap();
     let answer = words(turn.session, answer);
@@ -180,9 +180,9 @@ async fn a_question_is_forgotten_with_all_that_was_made_of_it(folder: &Disk) {
         writer: None,
         task: None,
     };
-    let second = Inbound { quotes: Some(quotes.clone()), ..said(2, 5, "what is this?") };
+    let second = Inbound { quotes: Some(Box::new(quotes.clone())), ..said(2, 5, "what is this?") };
     let second = asked(&store, second, "recall", SECRET, "A key.").await;
-    let beside = Inbound { quotes: Some(quotes), ..said(3, 5, "beside") };
+    let beside = Inbound { quotes: Some(Box::new(quotes)), ..said(3, 5, "beside") };
     store.conversations().add_background(HERE, &beside, 9).unwrap();
     let question = message(&store, first.session, 0);
     let read = message(&store, second.session, 4);

@@ -114,7 +114,7 @@ fn inbound(id: i64, text: &str) -> Inbound {
             heard: None,
             named: None,
         }],
-        quotes: Some(Quoted {
+        quotes: Some(Box::new(Quoted {
             message: None,
             author: None,
             text: "q".into(),
@@ -123,7 +123,7 @@ fn inbound(id: i64, text: &str) -> Inbound {
             from_person: true,
             writer: None,
             task: None,
-        }),
+        })),
         mentioned: true,
         reply_to_bot: false,
         joins: None,

@@ -87,7 +87,7 @@ pub(super) async fn messages_are_kept_whole(backend: &dyn Backend) {
         },
         Message {
             role: MessageRole::Tool,
-            tool: Some(ToolMeta {
+            tool: Some(Box::new(ToolMeta {
                 tool_call_id: "c1".into(),
                 tool_name: "clock".into(),
                 tool_arguments: "{".into(),
@@ -96,7 +96,7 @@ pub(super) async fn messages_are_kept_whole(backend: &dyn Backend) {
                     found: vec!["pinChatMessage".into()],
                     ..SideEffects::default()
                 },
-            }),
+            })),
             ..words(session, "noon")
         },
     ];

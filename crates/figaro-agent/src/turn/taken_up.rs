@@ -124,5 +124,8 @@ pub(crate) fn result_message(
         tool_arguments: call.call.arguments.clone(),
         side_effects,
     };
-    Message { tool: Some(meta), ..Message::new(session, MessageRole::Tool, output, call.started_at) }
+    Message {
+        tool: Some(Box::new(meta)),
+        ..Message::new(session, MessageRole::Tool, output, call.started_at)
+    }
 }

@@ -51,7 +51,7 @@ pub struct Inbound {
     /// Attachments: all parts that are not text.
     pub attachments: Vec<Attachment>,
     /// Message that it replies to or quotes.
-    pub quotes: Option<Quoted>,
+    pub quotes: Option<Box<Quoted>>,
     /// `true` if the bot is named by `@username` or a mention.
     pub mentioned: bool,
     /// `true` if it replies to a message of the bot.
@@ -157,7 +157,7 @@ impl Inbound {
     pub fn words_of_people(&self) -> impl Iterator<Item = &str> {
         let is_own = self.forwarded_from.is_none() || self.from_person;
         let own = (is_own && self.task.is_none()).then_some(self.text.as_str());
-        own.into_iter().chain(self.quotes.iter().flat_map(Quoted::words_of_people))
+        own.into_iter().chain(self.quotes.iter().flat_map(|quoted| quoted.words_of_people()))
     }
 
     /// Returns `true` if the message is only an event, without text.

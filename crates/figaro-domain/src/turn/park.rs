@@ -202,7 +202,7 @@ fn result(turn: &ActiveTurn, call: &Call, output: &str, started_at: DateTime<Utc
         side_effects: SideEffects::default(),
     };
     Message {
-        tool: Some(tool),
+        tool: Some(Box::new(tool)),
         ..Message::new(turn.session, MessageRole::Tool, output.to_owned(), started_at)
     }
 }

@@ -91,7 +91,7 @@ fn of_all_that_is_proposed_the_facts_are_kept_and_no_order_no_secret_and_nothing
         let content = row.propose.as_ref().unwrap_or(quote);
         let mut said = message(&row.text, minute);
         if row.place.as_deref() == Some("reply") {
-            said.quotes = Some(Quoted {
+            said.quotes = Some(Box::new(Quoted {
                 message: None,
                 author: Some("Mallory".to_owned()),
                 text: quote.clone(),
@@ -100,7 +100,7 @@ fn of_all_that_is_proposed_the_facts_are_kept_and_no_order_no_secret_and_nothing
                 from_person: true,
                 writer: None,
                 task: None,
-            });
+            }));
         }
         // No mark is made for a message that was passed on: it is never read.
         let (is_kept, refusal) = match row.place.as_deref() {

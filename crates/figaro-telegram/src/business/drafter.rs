@@ -255,7 +255,7 @@ fn part(account: &BusinessAccount, chat: &CustomerChat, at: DraftTime) -> Inboun
     let topic = at.conversation.topic;
     let place = Place { chat: account.chat, kind: ChatKind::Private, title: None, topic };
     let part = Inbound::addressed(Origin::Draft, place, account.owner.clone(), ASK.to_owned(), at.now);
-    Inbound { client: account.language.clone(), quotes: Some(quoted), ..part }
+    Inbound { client: account.language.clone(), quotes: Some(Box::new(quoted)), ..part }
 }
 
 /// Returns the answered messages: those of the customer as data, those of the person as the model's own.

@@ -108,7 +108,7 @@ impl DrawCommand {
         let words = self.cards.texts(press.asker).draw_again_question();
         let mut question = press.ask(words, self.cards.now());
         for part in &mut question.parts {
-            part.quotes = press.shown.map(inbound::quoting);
+            part.quotes = press.shown.map(inbound::quoting).map(Box::new);
         }
         question.borrowed()
     }

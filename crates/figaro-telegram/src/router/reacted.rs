@@ -134,7 +134,7 @@ impl Router {
             writer: None,
             task: None,
         };
-        let part = Inbound { text: words.clone(), quotes: Some(quotes), ..part.clone() };
+        let part = Inbound { text: words.clone(), quotes: Some(Box::new(quotes)), ..part.clone() };
         Ok(Some(Question::new(part, *standing)))
     }
 

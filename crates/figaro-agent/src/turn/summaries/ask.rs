@@ -213,7 +213,7 @@ mod tests {
         };
         Message {
             speaker: (role == MessageRole::User).then_some(speaker),
-            tool: (role == MessageRole::Tool).then_some(tool),
+            tool: (role == MessageRole::Tool).then_some(Box::new(tool)),
             ..Message::new(SessionId::new(), role, text.to_owned(), at)
         }
     }

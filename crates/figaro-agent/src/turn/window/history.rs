@@ -281,12 +281,12 @@ mod tests {
     fn message(role: MessageRole, text: &str) -> Message {
         let mut message = Message::new(SessionId::new(), role, text.to_owned(), DateTime::UNIX_EPOCH);
         if role == MessageRole::Tool {
-            message.tool = Some(ToolMeta {
+            message.tool = Some(Box::new(ToolMeta {
                 tool_call_id: format!("call-{}", message.id),
                 tool_name: "t".into(),
                 tool_arguments: "{}".into(),
                 side_effects: SideEffects::default(),
-            });
+            }));
         }
         message
     }

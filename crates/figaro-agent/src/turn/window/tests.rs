@@ -113,7 +113,7 @@ impl Fields<'_> {
             sent_at: DateTime::UNIX_EPOCH,
             text: self.next(),
             attachments: self.attachments(),
-            quotes: self.quoted(),
+            quotes: self.quoted().map(Box::new),
             mentioned: true,
             reply_to_bot: false,
             joins: None,
@@ -149,7 +149,7 @@ impl Fields<'_> {
         };
         let text = serde_json::json!({"success": true, "result": {self.next(): self.next()}}).to_string();
         Message {
-            tool: Some(meta),
+            tool: Some(Box::new(meta)),
             ..Message::new(SessionId::new(), MessageRole::Tool, text, DateTime::UNIX_EPOCH)
         }
     }

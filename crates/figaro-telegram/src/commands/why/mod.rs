@@ -65,7 +65,7 @@ impl Command for WhyCommand {
 
     async fn run(&self, request: &CommandRequest<'_>) -> Result<CommandOutcome, StoreError> {
         let asker = request.asker;
-        let replied = request.message.quotes.as_ref().filter(|quoted| quoted.message.is_some());
+        let replied = request.message.quotes.as_deref().filter(|quoted| quoted.message.is_some());
         // Ids of turns appear in the log and in HTTP answers.
         let named = if asker.standing == Standing::Owner { request.argument() } else { "" };
         let run = named.parse::<RunId>().ok();
