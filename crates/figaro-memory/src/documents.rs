@@ -220,6 +220,6 @@ fn remembered(document: &Document, index: u32, passage: &Passage) -> Remembered 
     let terms = words::of_message(&text, language, "", document.added_at.date_naive());
     let cost = u16::try_from(estimate_tokens(&passage.text)).unwrap_or(u16::MAX);
     let at = document.added_at.timestamp();
-    let entry = IndexEntry { index, check: 0, at, cost, importance: 0, is_wish: false, language };
+    let entry = IndexEntry { index, check: 0, at, cost, importance: 0, wish: None, language };
     Remembered { session: session(document.id), entry, terms: TermCount::of(&terms) }
 }

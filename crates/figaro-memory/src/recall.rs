@@ -9,6 +9,7 @@ use super::index::{Index, IndexEntry, IndexQuery, Ranked, best};
 use super::question::RecallQuery;
 use super::remember::{LINE_TOKENS, MAX_TOKENS, WHOLE, check, words_of};
 use super::repeats::Statement;
+use super::wishes::Wish;
 use super::words::{self, StemmerLanguage, Term};
 use figaro_base::ids::{ChatId, SessionId};
 use figaro_base::text::estimate_tokens;
@@ -31,6 +32,8 @@ const VITAL_ANYWHERE: u8 = 10;
 const SHARE_OF_VITAL: usize = 12;
 /// Divisor of the room for standing wishes, those relevant to the question first.
 const SHARE_OF_WISHES: usize = 12;
+/// Divisor of the room for tastes that questions began with, those relevant to the question first.
+const SHARE_OF_TASTES: usize = 12;
 /// Best messages read for the rare things that they name: later messages about these may have changed them.
 const READ_FOR_LATER: usize = 3;
 /// Maximum tokens of a message that counts as an update; a longer one says more than that something changed.
@@ -292,7 +295,9 @@ fn choose(
     let is_vital = |at: &&usize| importance(at) >= if is_within(at) { VITAL } else { VITAL_ANYWHERE };
     let told = |at: usize| SelectedMessage { at, score: 0.0 };
     // If the costs were too low, the last messages are dropped: wishes come before what only seems vital.
-    choosing.take_share(wishes(index, question, ranked).into_iter().map(told), SHARE_OF_WISHES);
+    for (wish, share) in [(Wish::Standing, SHARE_OF_WISHES), (Wish::Taste, SHARE_OF_TASTES)] {
+        choosing.take_share(wishes(index, question, ranked, wish).into_iter().map(told), share);
+    }
     choosing.take_share(important.iter().filter(is_vital).copied().map(told), SHARE_OF_VITAL);
     choosing.take_ranked(ranked, &index.nearest(asked, question.session, limit(question)));
     for at in important.into_iter().filter(is_within) {
@@ -303,13 +308,13 @@ fn choose(
     chosen
 }
 
-/// Returns the standing wishes that apply to the question: relevant ones first, best first, then the latest.
-fn wishes(index: &Index, question: &RecallQuery<'_>, ranked: &[Ranked]) -> Vec<usize> {
+/// Returns the wishes of a kind that apply to the question: relevant ones first, best first, then the latest.
+fn wishes(index: &Index, question: &RecallQuery<'_>, ranked: &[Ranked], wish: Wish) -> Vec<usize> {
     let scores: HashMap<usize, f32> = ranked.iter().map(|one| (one.at, one.score)).collect();
     let is_within = |at: usize| {
         question.session.is_none_or(|only| index.message(at).is_some_and(|(session, _)| session == only))
     };
-    let all = index.entries().filter(|(at, entry)| entry.is_wish && is_within(*at));
+    let all = index.entries().filter(|(at, entry)| entry.wish == Some(wish) && is_within(*at));
     let all = all.map(|(at, _)| Ranked { at, score: scores.get(&at).copied().unwrap_or(0.0) });
     best(all.collect(), usize::MAX).into_iter().map(|one| one.at).collect()
 }

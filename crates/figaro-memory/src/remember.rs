@@ -3,7 +3,7 @@
 use figaro_base::tz::Tz;
 
 use super::index::{IndexEntry, Remembered, TermCount};
-use super::wishes::is_wish;
+use super::wishes::Wish;
 use super::words::{self, StemmerLanguage};
 use figaro_base::ids::EntryId;
 use figaro_base::text::{estimate_tokens, first_tokens};
@@ -35,7 +35,9 @@ pub(super) fn remembered(message: &Message, zone: Tz, usual: Option<StemmerLangu
         cost: u16::try_from(tokens + LINE_TOKENS).unwrap_or(u16::MAX),
         importance: message.importance.clamp(0.0, 10.0).round() as u8,
         // A longer message would be shown as other sentences.
-        is_wish: message.role == MessageRole::User && tokens <= MAX_TOKENS && is_wish(&text, tokens),
+        wish: Some(&text)
+            .filter(|_| message.role == MessageRole::User && tokens <= MAX_TOKENS)
+            .and_then(|text| Wish::of(text, tokens)),
         language,
     };
     Some(Remembered { session: message.session, entry, terms: TermCount::of(&terms) })

@@ -1,4 +1,4 @@
-//! Standing wishes: a person's statement that applies to all later questions. A relevant question often shares no word
+//! Wishes: a person's statement that applies to later questions. A relevant question often shares no word
 //! with it. The word lists are data (`wishes.yaml`).
 
 use std::sync::LazyLock;
@@ -23,20 +23,56 @@ struct WishWords {
 static WORDS: LazyLock<WishWords> =
     LazyLock::new(|| serde_saphyr::from_str(include_str!("wishes.yaml")).unwrap_or_default());
 
-/// Returns `true` if a person's message of `tokens` tokens states a standing wish: an order to the bot, or a short
-/// statement of likes or dislikes.
-pub(super) fn is_wish(text: &str, tokens: usize) -> bool {
-    let is_asked = |text: &str| text.contains(['?', '？', '؟']);
-    let plain = NormalizedText::of(text);
-    if !is_asked(text) && tokens <= SHORT_TOKENS && WORDS.likings.are_in(&plain) {
-        return true;
+/// Statement in a person's message that matters for later questions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Wish {
+    /// Applies to all later questions: an order to the bot, or a short statement of likes or dislikes.
+    Standing = 1,
+    /// A taste that a question begins with, as in "I prefer trains, how do I get to Lyon?".
+    Taste = 2,
+}
+
+impl Wish {
+    /// Returns the wish with this number in a stored index.
+    pub(crate) const fn of_number(number: u8) -> Option<Self> {
+        match number {
+            1 => Some(Self::Standing),
+            2 => Some(Self::Taste),
+            _ => None,
+        }
     }
-    let has_occasion =
-        |plain: &NormalizedText| WORDS.occasions.are_in(plain) || LEXICON.standing.are_in(plain);
-    let may_have = has_occasion(&plain);
-    sentences(text).into_iter().filter(|sentence| !is_asked(sentence)).any(|sentence| {
-        let plain = NormalizedText::of(sentence);
-        begins_order(&plain) || (may_have && has_occasion(&plain))
+
+    /// Returns the wish that a message of `tokens` tokens states; `None` if it states none.
+    pub(super) fn of(text: &str, tokens: usize) -> Option<Self> {
+        let plain = NormalizedText::of(text);
+        let has_liking = WORDS.likings.are_in(&plain);
+        if has_liking && !is_asked(text) && tokens <= SHORT_TOKENS {
+            return Some(Self::Standing);
+        }
+        let has_occasion =
+            |plain: &NormalizedText| WORDS.occasions.are_in(plain) || LEXICON.standing.are_in(plain);
+        let may_have = has_occasion(&plain);
+        let is_order = sentences(text).into_iter().filter(|sentence| !is_asked(sentence)).any(|sentence| {
+            let plain = NormalizedText::of(sentence);
+            begins_order(&plain) || (may_have && has_occasion(&plain))
+        });
+        match (is_order, has_liking && begins_with_taste(text)) {
+            (true, _) => Some(Self::Standing),
+            (false, true) => Some(Self::Taste),
+            (false, false) => None,
+        }
+    }
+}
+
+fn is_asked(text: &str) -> bool {
+    text.contains(['?', '？', '؟'])
+}
+
+/// Returns `true` if a question has a liking before its last comma.
+fn begins_with_taste(text: &str) -> bool {
+    sentences(text).into_iter().filter(|sentence| is_asked(sentence)).any(|sentence| {
+        let told = sentence.rsplit_once([',', '，', '、', '،']).map(|(told, _)| NormalizedText::of(told));
+        told.is_some_and(|told| WORDS.likings.are_in(&told))
     })
 }
 
@@ -52,7 +88,32 @@ mod tests {
     use figaro_base::text::estimate_tokens;
 
     fn says_wish(text: &str) -> bool {
-        is_wish(text, estimate_tokens(text))
+        Wish::of(text, estimate_tokens(text)) == Some(Wish::Standing)
+    }
+
+    #[test]
+    fn a_taste_before_a_question_is_one_and_a_question_about_it_is_not() {
+        let taste = |text: &str| Wish::of(text, estimate_tokens(text)) == Some(Wish::Taste);
+        let tastes = [
+            "I prefer trains over planes, how do I get to Lyon?",
+            "I'm setting up a page and I prefer Bootstrap due to its documentation, can you help with it?",
+            "Hi! We meet on Monday. I don't eat pork, what could I cook for us?",
+            "Ich bevorzuge Züge, wie komme ich nach Lyon?",
+            "我更喜欢火车，怎么去里昂？",
+        ];
+        for text in tastes {
+            assert!(taste(text), "{text}");
+        }
+        let others = [
+            "What do you prefer?",
+            "Well, do you think I prefer trains?",
+            "How do I get to Lyon, by train?",
+            "I prefer trains to planes.",
+            "Never mind, what should I prefer?",
+        ];
+        for text in others {
+            assert!(!taste(text), "{text}");
+        }
     }
 
     #[test]

@@ -9,11 +9,12 @@
 use std::collections::HashMap;
 
 use super::{IndexEntry, Remembered, TermCount};
+use crate::wishes::Wish;
 use crate::words::{StemmerLanguage, Term};
 use figaro_base::ids::SessionId;
 
 /// Format version; a block of another is ignored, and the index is rebuilt.
-const VERSION: u8 = 3;
+const VERSION: u8 = 4;
 
 /// The bytes are not a block of this format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -44,7 +45,7 @@ pub(crate) fn encode(messages: &[Remembered]) -> Vec<u8> {
         number(&mut bytes, u64::from(entry.cost));
         bytes.extend([
             entry.importance,
-            entry.is_wish.into(),
+            entry.wish.map_or(0, |wish| wish as u8),
             entry.language.map_or(0, |language| language as u8),
         ]);
         number(&mut bytes, terms.len() as u64);
@@ -77,7 +78,7 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<Vec<Remembered>, BadBlock> {
         let check = u32::from_le_bytes(rest.array()?);
         before = before.wrapping_add(rest.signed()?);
         let cost = u16::try_from(rest.number()?).map_err(|_large| BadBlock)?;
-        let (importance, is_wish) = (rest.byte()?, rest.byte()? != 0);
+        let (importance, wish) = (rest.byte()?, Wish::of_number(rest.byte()?));
         let language = StemmerLanguage::of_number(rest.byte()?);
         let count = rest.count(5)?;
         let mut terms = Vec::with_capacity(count);
@@ -85,7 +86,7 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<Vec<Remembered>, BadBlock> {
             let term = Term(u32::from_le_bytes(rest.array()?));
             terms.push(TermCount { term, tenths: rest.byte()? });
         }
-        let entry = IndexEntry { index, check, at: before, cost, importance, is_wish, language };
+        let entry = IndexEntry { index, check, at: before, cost, importance, wish, language };
         messages.push(Remembered { session, entry, terms });
     }
     if rest.0.is_empty() { Ok(messages) } else { Err(BadBlock) }
@@ -153,26 +154,26 @@ mod tests {
     fn remembered() -> impl Strategy<Value = Vec<Remembered>> {
         let sessions: Vec<SessionId> = (0..4).map(|_| SessionId::new()).collect();
         let terms = prop::collection::vec((any::<u32>(), any::<u8>()), 0..20);
-        let one = (prop::sample::select(sessions), any::<(u32, u32, i64, u16, u8, bool)>(), 0..=19_u8, terms);
         let one =
-            one.prop_map(|(session, (index, check, at, cost, importance, is_wish), language, terms)| {
-                Remembered {
-                    session,
-                    entry: IndexEntry {
-                        index,
-                        check,
-                        at,
-                        cost,
-                        importance,
-                        is_wish,
-                        language: StemmerLanguage::of_number(language),
-                    },
-                    terms: terms
-                        .into_iter()
-                        .map(|(term, tenths)| TermCount { term: Term(term), tenths })
-                        .collect(),
-                }
-            });
+            (prop::sample::select(sessions), any::<(u32, u32, i64, u16, u8)>(), 0..=2_u8, 0..=19_u8, terms);
+        let one = one.prop_map(|(session, (index, check, at, cost, importance), wish, language, terms)| {
+            Remembered {
+                session,
+                entry: IndexEntry {
+                    index,
+                    check,
+                    at,
+                    cost,
+                    importance,
+                    wish: Wish::of_number(wish),
+                    language: StemmerLanguage::of_number(language),
+                },
+                terms: terms
+                    .into_iter()
+                    .map(|(term, tenths)| TermCount { term: Term(term), tenths })
+                    .collect(),
+            }
+        });
         prop::collection::vec(one, 0..30)
     }
 

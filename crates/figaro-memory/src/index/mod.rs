@@ -9,6 +9,7 @@ use std::collections::HashMap;
 pub(crate) use self::block::{decode, encode};
 pub(crate) use self::score::{IndexQuery, Ranked, best};
 pub(crate) use self::vectors::Vectors;
+use super::wishes::Wish;
 use super::words::{StemmerLanguage, Term, Weighted};
 use figaro_base::ids::SessionId;
 
@@ -35,8 +36,8 @@ pub(crate) struct IndexEntry {
     pub(crate) cost: u16,
     /// Importance from 0 to 10.
     pub(crate) importance: u8,
-    /// `true` if a person states a standing wish in it.
-    pub(crate) is_wish: bool,
+    /// Wish that a person states in it.
+    pub(crate) wish: Option<Wish>,
     /// Language of the text, if known.
     pub(crate) language: Option<StemmerLanguage>,
 }
