@@ -100,9 +100,8 @@ impl Ender {
                 control.tell_of_stop(finish.end.delivery.is_some());
             }
             // Noted while the reply is on its way.
-            futures::join!(self.deliver(turn, finish.end.delivery, &control.cancel), async {
-                self.tracer.ended(turn.id, question, outcome, error)
-            },);
+            let noting = async { self.tracer.ended(turn.id, question, outcome, error) };
+            futures::join!(self.deliver(turn, finish.end.delivery, &control.cancel), noting);
             self.deliver_cards(finish.end.cards).await;
             if finish.is_declined {
                 self.decline(question, facts.texts.error_internal()).await;

@@ -370,10 +370,10 @@ impl Turns {
                     (prepared.setup.context.agent.agent_schema_uri.clone(), prepared.setup.pins.clone());
                 let scope = prepared.setup.scope.clone();
                 // Noted while the model is asked.
+                let noting =
+                    async { self.ender.tracer.note(question, TurnTrace::begun(turn.id, agent, pins)) };
                 let (outcome, ()) =
-                    futures::join!(self.executor.execute(prepared.run, &prepared.setup, question), async {
-                        self.ender.tracer.note(question, TurnTrace::begun(turn.id, agent, pins))
-                    },);
+                    futures::join!(self.executor.execute(prepared.run, &prepared.setup, question), noting);
                 // Usage of children that was not reported yet counts for the turn, too.
                 outcome.with_spent(scope.rest().await)
             }
