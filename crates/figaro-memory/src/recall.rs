@@ -9,7 +9,7 @@ use super::index::{Index, IndexEntry, IndexQuery, Ranked, best};
 use super::question::RecallQuery;
 use super::remember::{LINE_TOKENS, MAX_TOKENS, WHOLE, check, words_of};
 use super::repeats::Statement;
-use super::wishes::Wish;
+use super::wishes::StatedWish;
 use super::words::{self, StemmerLanguage, Term};
 use figaro_base::ids::{ChatId, SessionId};
 use figaro_base::text::estimate_tokens;
@@ -295,7 +295,7 @@ fn choose(
     let is_vital = |at: &&usize| importance(at) >= if is_within(at) { VITAL } else { VITAL_ANYWHERE };
     let told = |at: usize| SelectedMessage { at, score: 0.0 };
     // If the costs were too low, the last messages are dropped: wishes come before what only seems vital.
-    for (wish, share) in [(Wish::Standing, SHARE_OF_WISHES), (Wish::Taste, SHARE_OF_TASTES)] {
+    for (wish, share) in [(StatedWish::Standing, SHARE_OF_WISHES), (StatedWish::Taste, SHARE_OF_TASTES)] {
         choosing.take_share(wishes(index, question, ranked, wish).into_iter().map(told), share);
     }
     choosing.take_share(important.iter().filter(is_vital).copied().map(told), SHARE_OF_VITAL);
@@ -309,7 +309,7 @@ fn choose(
 }
 
 /// Returns the wishes of a kind that apply to the question: relevant ones first, best first, then the latest.
-fn wishes(index: &Index, question: &RecallQuery<'_>, ranked: &[Ranked], wish: Wish) -> Vec<usize> {
+fn wishes(index: &Index, question: &RecallQuery<'_>, ranked: &[Ranked], wish: StatedWish) -> Vec<usize> {
     let scores: HashMap<usize, f32> = ranked.iter().map(|one| (one.at, one.score)).collect();
     let is_within = |at: usize| {
         question.session.is_none_or(|only| index.message(at).is_some_and(|(session, _)| session == only))

@@ -3,7 +3,7 @@
 use figaro_base::tz::Tz;
 
 use super::index::{IndexEntry, Remembered, TermCount};
-use super::wishes::Wish;
+use super::wishes::StatedWish;
 use super::words::{self, StemmerLanguage};
 use figaro_base::ids::EntryId;
 use figaro_base::text::{estimate_tokens, first_tokens};
@@ -37,7 +37,7 @@ pub(super) fn remembered(message: &Message, zone: Tz, usual: Option<StemmerLangu
         // A longer message would be shown as other sentences.
         wish: Some(&text)
             .filter(|_| message.role == MessageRole::User && tokens <= MAX_TOKENS)
-            .and_then(|text| Wish::of(text, tokens)),
+            .and_then(|text| StatedWish::of(text, tokens)),
         language,
     };
     Some(Remembered { session: message.session, entry, terms: TermCount::of(&terms) })

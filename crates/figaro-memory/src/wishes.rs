@@ -25,14 +25,14 @@ static WORDS: LazyLock<WishWords> =
 
 /// Statement in a person's message that matters for later questions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Wish {
+pub(crate) enum StatedWish {
     /// Applies to all later questions: an order to the bot, or a short statement of likes or dislikes.
     Standing = 1,
     /// A taste that a question begins with, as in "I prefer trains, how do I get to Lyon?".
     Taste = 2,
 }
 
-impl Wish {
+impl StatedWish {
     /// Returns the wish with this number in a stored index.
     pub(crate) const fn of_number(number: u8) -> Option<Self> {
         match number {
@@ -88,12 +88,12 @@ mod tests {
     use figaro_base::text::estimate_tokens;
 
     fn says_wish(text: &str) -> bool {
-        Wish::of(text, estimate_tokens(text)) == Some(Wish::Standing)
+        StatedWish::of(text, estimate_tokens(text)) == Some(StatedWish::Standing)
     }
 
     #[test]
     fn a_taste_before_a_question_is_one_and_a_question_about_it_is_not() {
-        let taste = |text: &str| Wish::of(text, estimate_tokens(text)) == Some(Wish::Taste);
+        let taste = |text: &str| StatedWish::of(text, estimate_tokens(text)) == Some(StatedWish::Taste);
         let tastes = [
             "I prefer trains over planes, how do I get to Lyon?",
             "I'm setting up a page and I prefer Bootstrap due to its documentation, can you help with it?",

@@ -9,7 +9,7 @@
 use std::collections::HashMap;
 
 use super::{IndexEntry, Remembered, TermCount};
-use crate::wishes::Wish;
+use crate::wishes::StatedWish;
 use crate::words::{StemmerLanguage, Term};
 use figaro_base::ids::SessionId;
 
@@ -78,7 +78,7 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<Vec<Remembered>, BadBlock> {
         let check = u32::from_le_bytes(rest.array()?);
         before = before.wrapping_add(rest.signed()?);
         let cost = u16::try_from(rest.number()?).map_err(|_large| BadBlock)?;
-        let (importance, wish) = (rest.byte()?, Wish::of_number(rest.byte()?));
+        let (importance, wish) = (rest.byte()?, StatedWish::of_number(rest.byte()?));
         let language = StemmerLanguage::of_number(rest.byte()?);
         let count = rest.count(5)?;
         let mut terms = Vec::with_capacity(count);
@@ -165,7 +165,7 @@ mod tests {
                     at,
                     cost,
                     importance,
-                    wish: Wish::of_number(wish),
+                    wish: StatedWish::of_number(wish),
                     language: StemmerLanguage::of_number(language),
                 },
                 terms: terms

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 pub(crate) use self::block::{decode, encode};
 pub(crate) use self::score::{IndexQuery, Ranked, best};
 pub(crate) use self::vectors::Vectors;
-use super::wishes::Wish;
+use super::wishes::StatedWish;
 use super::words::{StemmerLanguage, Term, Weighted};
 use figaro_base::ids::SessionId;
 
@@ -37,7 +37,7 @@ pub(crate) struct IndexEntry {
     /// Importance from 0 to 10.
     pub(crate) importance: u8,
     /// Wish that a person states in it.
-    pub(crate) wish: Option<Wish>,
+    pub(crate) wish: Option<StatedWish>,
     /// Language of the text, if known.
     pub(crate) language: Option<StemmerLanguage>,
 }
