@@ -53,7 +53,7 @@ async fn an_answer_is_forgotten_with_its_earlier_versions() {
     world.when(SECOND, ModelReply::text(&format!("About {SECOND}.")));
     world.telegram.edit(ANN, ANN, asked, &format!("milk, and tell me of {SECOND}")).unwrap();
     world.shows(ANN, answer, SECOND).await;
-    // What the message carries is recorded when Telegram has confirmed it, a moment after it shows.
+    // The bot records a message when Telegram has confirmed it, a moment after it shows.
     world.caught_up().await;
     let card = replied(&world, ANN, ANN, answer, "/forget").await;
     assert!(text(&card).contains("Forget this answer"), "{card}");

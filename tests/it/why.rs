@@ -256,7 +256,7 @@ async fn of_an_answer_its_tools_memories_pins_rules_and_cost_are_told_to_whoever
         world.when(&words, ModelReply::turn(last));
         let asked = world.say(BOB, chat, &format!("@figaro_bot {words}")).message_id;
         let answer = number(&says(&world, chat, "All of it.").await["message_id"]);
-        // What the message carries is recorded when Telegram has confirmed it, a moment after it shows.
+        // The bot records a message when Telegram has confirmed it, a moment after it shows.
         world.caught_up().await;
         for about in [asked, answer] {
             let told = why(&world, BOB, chat, about).await;

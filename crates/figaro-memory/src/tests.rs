@@ -337,6 +337,25 @@ async fn importance_selects_where_no_word_does_as_long_as_there_is_room() {
     assert!(!is_there(&found(&chats, &Asked { chat: 1, ..asked }).await), "asked in another chat");
 }
 
+#[tokio::test]
+async fn a_taste_that_a_question_began_with_comes_with_later_questions_that_share_no_word_with_it() {
+    for (first, is_there) in [
+        ("I prefer trains over planes, how do I get to Lyon?", true),
+        ("Trains are faster than planes, how do I get to Lyon?", false),
+    ] {
+        let scene = Scene::with(&[]).await;
+        let later = (0..200).map(|number| format!("The doctor has {number} bees."));
+        let all = std::iter::once(first.to_owned()).chain(later).enumerate().map(|(at, text)| Imported {
+            message: Message::new(session(0, 0), MessageRole::User, text, begin()),
+            name: at.to_string(),
+        });
+        scene.store.messages().import(chat(0), session(0, 0), all.collect()).await.unwrap();
+        let asked = Asked { chat: 0, within: None, shown: None, words: vec![8], tokens: 600 };
+        let found = found(&scene.chats(), &asked).await;
+        assert_eq!(found.iter().any(|one| one.text == first), is_there, "{first}");
+    }
+}
+
 /// Does not answer a question before it may.
 #[derive(Debug)]
 struct Waiting {

@@ -87,38 +87,9 @@ mod tests {
     use super::*;
     use figaro_base::text::estimate_tokens;
 
-    fn says_wish(text: &str) -> bool {
-        StatedWish::of(text, estimate_tokens(text)) == Some(StatedWish::Standing)
-    }
-
     #[test]
-    fn a_taste_before_a_question_is_one_and_a_question_about_it_is_not() {
-        let taste = |text: &str| StatedWish::of(text, estimate_tokens(text)) == Some(StatedWish::Taste);
-        let tastes = [
-            "I prefer trains over planes, how do I get to Lyon?",
-            "I'm setting up a page and I prefer Bootstrap due to its documentation, can you help with it?",
-            "Hi! We meet on Monday. I don't eat pork, what could I cook for us?",
-            "Ich bevorzuge Züge, wie komme ich nach Lyon?",
-            "我更喜欢火车，怎么去里昂？",
-        ];
-        for text in tastes {
-            assert!(taste(text), "{text}");
-        }
-        let others = [
-            "What do you prefer?",
-            "Well, do you think I prefer trains?",
-            "How do I get to Lyon, by train?",
-            "I prefer trains to planes.",
-            "Never mind, what should I prefer?",
-        ];
-        for text in others {
-            assert!(!taste(text), "{text}");
-        }
-    }
-
-    #[test]
-    fn orders_and_likings_are_wishes_and_other_talk_is_not() {
-        let wishes = [
+    fn orders_likings_and_tastes_before_a_question_are_wishes_and_other_talk_is_not() {
+        let standing = [
             "Please never put anise in anything for me.",
             "Always format dates as DD/MM when I ask about schedules.",
             "Thanks! And never call me Robert.",
@@ -133,9 +104,13 @@ mod tests {
             "以后请用公制单位。",
             "Asla fındık koyma.",
         ];
-        for text in wishes {
-            assert!(says_wish(text), "{text}");
-        }
+        let tastes = [
+            "I prefer trains over planes, how do I get to Lyon?",
+            "I'm setting up a page and I prefer Bootstrap due to its documentation, can you help with it?",
+            "Hi! We meet on Monday. I don't eat pork, what could I cook for us?",
+            "Ich bevorzuge Züge, wie komme ich nach Lyon?",
+            "我更喜欢火车，怎么去里昂？",
+        ];
         let others = [
             "My sister keeps bees in Vilnius.",
             "I have always lived here.",
@@ -149,12 +124,20 @@ mod tests {
             "The Plover is gone, since Tuesday it is a Dunlin for me.",
             "Ho sempre abitato qui.",
             "",
+            "Well, do you think I prefer trains?",
+            "How do I get to Lyon, by train?",
+            "Never mind, what should I prefer?",
+            "We went to the market and looked at all of the stalls, which took us the whole morning, and I prefer the \
+             one by the bridge, where the old man sells his cheese, to the other one.",
         ];
-        for text in others {
-            assert!(!says_wish(text), "{text}");
+        let wishes = [
+            (&standing[..], Some(StatedWish::Standing)),
+            (&tastes[..], Some(StatedWish::Taste)),
+            (&others[..], None),
+        ];
+        for (text, wish) in wishes.iter().flat_map(|(texts, wish)| texts.iter().map(move |text| (text, wish)))
+        {
+            assert_eq!(StatedWish::of(text, estimate_tokens(text)), *wish, "{text}");
         }
-        let long = "We went to the market and looked at all of the stalls, which took us the whole morning, \
-                    and I prefer the one by the bridge, where the old man sells his cheese, to the other one.";
-        assert!(!says_wish(long), "said by the way");
     }
 }
