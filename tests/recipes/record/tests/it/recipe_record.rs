@@ -20,8 +20,8 @@ async fn an_added_record_is_exported_and_forgotten_with_its_question() {
 
     let (store, chat) = (world.stored().await, ChatId(BOB));
     let here = ConversationId { chat, topic: None };
-    let session = store.conversations().session(here, Clock::system().now()).await.unwrap();
-    let turn = store.conversations().recent(session.id, 9).await.unwrap()[0].turn.unwrap();
+    let session = store.conversations().session(here, Clock::system().now()).unwrap();
+    let turn = store.conversations().recent(session.id, 9).unwrap()[0].turn.unwrap();
     let motto = Motto { chat, turn, author: UserId::telegram(BOB), words: "Step by step".to_owned() };
     store.mottos().put(motto).await.unwrap();
     drop(store);
@@ -37,5 +37,5 @@ async fn an_added_record_is_exported_and_forgotten_with_its_question() {
     let done = pressed(&world, BOB, &card, "Forget", "Forgotten").await;
     assert!(text(&done).contains("• mottos: 1"), "{done}");
     bot.ends_well().await;
-    assert_eq!(world.stored().await.mottos().of_chat(chat).await.unwrap(), []);
+    assert_eq!(world.stored().await.mottos().of_chat(chat).unwrap(), []);
 }

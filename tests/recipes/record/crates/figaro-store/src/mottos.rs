@@ -16,7 +16,7 @@ impl MottoStore {
     }
 
     /// Returns the mottos of a chat, oldest first.
-    pub async fn of_chat(&self, chat: ChatId) -> Result<Vec<Motto>> {
-        self.0.read("read the mottos", move |tables| tables.mottos.list(&key::chat(chat))).await
+    pub fn of_chat(&self, chat: ChatId) -> Result<Vec<Motto>> {
+        self.0.read("read the mottos", move |tables| tables.mottos.list(&key::chat(chat)))
     }
 }
